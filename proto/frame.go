@@ -1,0 +1,63 @@
+package proto
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// frameHeader is the length and the type of a frame.
+const frameHeader = 5
+
+// AppendFrame appends the frame of m to dst. It fails on a message that breaks
+// a limit, so that what is sent can be read.
+func AppendFrame(dst []byte, m Message) ([]byte, error) {
+	if err := m.check(); err != nil {
+		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
+	}
+	if b, ok := m.(*Block); ok {
+		return append(AppendBlockHeader(dst, b.Piece, b.Begin, len(b.Data)), b.Data...), nil
+	}
+	body, err := encMode.Marshal(m)
+	if err != nil {
+		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
+	}
+	if len(body)+1 > MaxFrame {
+		return dst, fmt.Errorf("message type %d: %d bytes, at most %d", m.Type(), len(body), MaxFrame-1)
+	}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)+1))
+	dst = append(dst, byte(m.Type()))
+	return append(dst, body...), nil
+}
+
+// WriteMessage writes the frame of m with one Write.
+func WriteMessage(w io.Writer, m Message) error {
+	frame, err := AppendFrame(nil, m)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(frame)
+	return err
+}
+
+// ReadMessage reads one frame and decodes it. It blocks until the frame is
+// there; io.EOF means that the stream ended between frames. It allocates at
+// most [MaxFrame] bytes.
+func ReadMessage(r io.Reader) (Message, error) {
+	var head [frameHeader]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(head[:4])
+	if n == 0 || n > MaxFrame {
+		return nil, fmt.Errorf("frame of %d bytes, want 1 to %d", n, MaxFrame)
+	}
+	body := make([]byte, n-1)
+	if _, err := io.ReadFull(r, body); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	return Decode(Type(head[4]), body)
+}

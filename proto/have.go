@@ -1,0 +1,42 @@
+package proto
+
+// Have tells what changed at the sender since its last Have; the first one on a
+// stream tells all. To a local peer it speaks of every piece, to a global peer
+// of the pieces in that peer's [Want].
+type Have struct {
+	_ struct{} `cbor:",toarray"`
+	// Have are pieces that are stored, verified and served.
+	Have []Range
+	// Claim are pieces that the sender asked for over the WAN, or is about to.
+	Claim []Range
+	// Drop are pieces whose have or claim no longer holds.
+	Drop []Range
+	// Left counts the pieces that the sender owns and has neither stored nor
+	// asked for: what a local peer may steal from.
+	Left uint32
+}
+
+// Type implements [Message].
+func (*Have) Type() Type { return TypeHave }
+
+func (m *Have) check() error {
+	if err := checkRanges("have", m.Have); err != nil {
+		return err
+	}
+	if err := checkRanges("claim", m.Claim); err != nil {
+		return err
+	}
+	return checkRanges("drop", m.Drop)
+}
+
+// Want names the pieces whose haves and claims the sender wishes to hear of. It
+// replaces the sender's last Want, and is answered with a Have of them.
+type Want struct {
+	_      struct{} `cbor:",toarray"`
+	Pieces []Range
+}
+
+// Type implements [Message].
+func (*Want) Type() Type { return TypeWant }
+
+func (m *Want) check() error { return checkRanges("want", m.Pieces) }

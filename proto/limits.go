@@ -1,0 +1,38 @@
+package proto
+
+// Limits that readers enforce. They are part of the protocol: a peer that
+// exceeds one is wrong, not merely large.
+const (
+	// MinPieceLength and MaxPieceLength bound the piece length, a power of two.
+	MinPieceLength = 256 << 10
+	MaxPieceLength = 16 << 20
+	// MaxPieces bounds the pieces of one content: 32 TiB of 16 MiB pieces.
+	MaxPieces = 1 << 21
+	// MaxEntries bounds the files, folders and links of one content.
+	MaxEntries = 1 << 20
+	// MaxManifest bounds an encoded manifest, in bytes.
+	MaxManifest = 192 << 20
+	// MaxPath bounds a path inside a content, in bytes; one element may have 255.
+	MaxPath = 4096
+	// MaxBlock bounds the payload of one Block, in bytes.
+	MaxBlock = 256 << 10
+	// MaxFrame bounds type and body of a control frame, in bytes.
+	MaxFrame = 1 << 20
+	// MaxRanges bounds the ranges in one message.
+	MaxRanges = 16 << 10
+	// MaxMembers bounds the members in one message.
+	MaxMembers = 1024
+	// MaxClusters bounds the clusters in one message.
+	MaxClusters = 1024
+	// MaxAddrs and MaxAddr bound a member's addresses: how many, and bytes each.
+	MaxAddrs = 16
+	MaxAddr  = 256
+	// MaxCluster bounds a cluster's name, in bytes.
+	MaxCluster = 64
+	// MaxText bounds the text of an error, in bytes.
+	MaxText = 512
+	// MaxPeerID bounds a peer id, in bytes.
+	MaxPeerID = 64
+	// MaxCID bounds a binary content id, in bytes.
+	MaxCID = 64
+)
