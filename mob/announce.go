@@ -1,0 +1,228 @@
+package mob
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// The kinds of news.
+const (
+	tellHave = iota
+	tellClaim
+	tellDrop
+)
+
+// tell gathers news of a piece for every peer that wishes to hear of it.
+func (s *State) tell(i, kind int) {
+	for _, p := range s.peers {
+		if p.wants.Has(i) {
+			s.tellPeer(p, i, kind)
+		}
+	}
+}
+
+func (s *State) tellPeer(p *peer, i, kind int) {
+	switch kind {
+	case tellHave:
+		if p.have.Has(i) {
+			return
+		}
+		p.tell.Have = appendPiece(p.tell.Have, i)
+	case tellClaim:
+		if p.have.Has(i) {
+			return
+		}
+		p.tell.Claim = appendPiece(p.tell.Claim, i)
+	case tellDrop:
+		// A reader takes a message's drops first: what was told before goes out
+		// before them.
+		s.flushPeer(p)
+		p.tell.Drop = appendPiece(p.tell.Drop, i)
+	}
+	p.owesHave = true
+	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
+		s.flushPeer(p)
+	}
+	s.flushSoon()
+}
+
+func (s *State) flushSoon() {
+	if s.flushAt.IsZero() {
+		s.flushAt = s.now.Add(s.t.Batch)
+	}
+}
+
+// flush sends the news when the batch is due.
+func (s *State) flush() {
+	if s.flushAt.IsZero() || s.now.Before(s.flushAt) {
+		return
+	}
+	s.flushAt = time.Time{}
+	s.countLeft()
+	for _, p := range s.peers {
+		s.flushPeer(p)
+	}
+}
+
+func (s *State) flushPeer(p *peer) {
+	if !p.owesHave {
+		return
+	}
+	m := p.tell
+	if p.local {
+		m.Left = uint32(s.left)
+	}
+	p.tell, p.owesHave = proto.Have{}, false
+	s.send(p, &m)
+}
+
+// countLeft counts the pieces that the node owns and nobody has asked for.
+func (s *State) countLeft() {
+	s.left = 0
+	s.eachLeft(func(int) bool { s.left++; return true })
+}
+
+// eachLeft calls f for the pieces that may be stolen, until it says no.
+func (s *State) eachLeft(f func(i int) bool) {
+	for w, word := range s.own.words {
+		for word &= s.todo.words[w]; word != 0; word &= word - 1 {
+			i := lowest(w, word)
+			if s.holders[i] == 0 && s.claims[i] == 0 && !f(i) {
+				return
+			}
+		}
+	}
+}
+
+// sendWant says which news the node wishes: from its own cluster of all that it
+// may lack, from others of what it owns.
+func (s *State) sendWant(p *peer) {
+	var rs []proto.Range
+	switch {
+	case s.pieces == 0 || s.have.Full():
+	case p.local:
+		rs = []proto.Range{{Count: uint32(s.pieces)}}
+	default:
+		if rs = s.own.Ranges(); len(rs) > proto.MaxRanges {
+			rs = []proto.Range{{Count: uint32(s.pieces)}}
+		}
+	}
+	s.send(p, &proto.Want{Pieces: rs})
+}
+
+// wanted takes in what a peer wishes to hear of, and tells it what is new to it.
+func (s *State) wanted(p *peer, m *proto.Want) {
+	old := p.wants
+	p.wants = NewPieces(s.pieces)
+	eachPiece(m.Pieces, s.pieces, func(i int) {
+		p.wants.Add(i)
+		if old.Has(i) {
+			return
+		}
+		if s.have.Has(i) {
+			s.tellPeer(p, i, tellHave)
+		} else if f := s.fetches[i]; f != nil && f.wan {
+			s.tellPeer(p, i, tellClaim)
+		}
+	})
+	p.owesHave = true
+	s.flushPeer(p)
+}
+
+// heard takes in a peer's news.
+func (s *State) heard(p *peer, m *proto.Have) {
+	first := !p.heard
+	p.heard = true
+	delete(s.idle, p)
+	if int(m.Left) != p.left {
+		p.left, p.dry = int(m.Left), false
+	}
+	eachPiece(m.Drop, s.pieces, func(i int) {
+		s.unhave(p, i)
+		s.unclaim(p, i)
+	})
+	eachPiece(m.Claim, s.pieces, func(i int) { s.heardClaim(p, i) })
+	eachPiece(m.Have, s.pieces, func(i int) { s.heardHave(p, i) })
+	if first && p.have.Full() {
+		p.left = 0
+	}
+}
+
+func (s *State) heardClaim(p *peer, i int) {
+	if p.have.Has(i) || !p.claim.Add(i) {
+		return
+	}
+	if !p.local {
+		s.hold(p, i)
+		return
+	}
+	s.claims[i]++
+	// Two members asked for one piece while their news crossed: the one with
+	// the lesser id goes on.
+	if f := s.fetches[i]; f != nil && f.wan && p.ID < s.cfg.Self {
+		s.yield(f)
+		s.tell(i, tellDrop)
+	}
+}
+
+func (s *State) heardHave(p *peer, i int) {
+	if !p.have.Add(i) {
+		return
+	}
+	if !p.local {
+		p.claim.Remove(i)
+		s.hold(p, i)
+		return
+	}
+	s.holders[i]++
+	s.unclaim(p, i)
+	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size {
+		s.yield(f)
+	}
+}
+
+// hold marks a piece as being in another cluster, or on its way there.
+func (s *State) hold(p *peer, i int) {
+	if h := s.held[p.Cluster]; h.Add(i) {
+		s.rarity[i]++
+	}
+}
+
+// unhave takes back that a peer has a piece.
+func (s *State) unhave(p *peer, i int) {
+	if !p.have.Remove(i) {
+		return
+	}
+	if p.local {
+		s.holders[i]--
+		s.epoch++
+	} else {
+		s.unhold(p, i)
+	}
+}
+
+// unclaim takes back that a peer claims a piece.
+func (s *State) unclaim(p *peer, i int) {
+	if !p.claim.Remove(i) {
+		return
+	}
+	if p.local {
+		s.claims[i]--
+		s.epoch++
+	} else {
+		s.unhold(p, i)
+	}
+}
+
+// unhold corrects the rarity of a piece after p gave it up.
+func (s *State) unhold(p *peer, i int) {
+	for _, q := range s.peers {
+		if q.Cluster == p.Cluster && (q.have.Has(i) || q.claim.Has(i)) {
+			return
+		}
+	}
+	if h := s.held[p.Cluster]; h != nil && h.Remove(i) {
+		s.rarity[i]--
+	}
+}

@@ -1,0 +1,72 @@
+package mob
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Config is what a State must know of its node and its content, and the tuning
+// of the algorithm.
+type Config struct {
+	// Self is the node's own id.
+	Self proto.PeerID
+	// Cluster is the node's own cluster.
+	Cluster string
+	// Length is the content's length in bytes, PieceLength that of every piece
+	// but the last.
+	Length      int64
+	PieceLength int
+	// Seed makes the random choices.
+	Seed uint64
+	// Tuning is best left at [DefaultTuning].
+	Tuning Tuning
+}
+
+// Tuning holds the constants of the algorithm. None is part of the protocol.
+type Tuning struct {
+	// Queue is how long a byte may wait on a link: bytes in flight are the
+	// measured rate times the round trip plus Queue. Longer fills a jittery
+	// link better, but makes claims and the end game later.
+	Queue time.Duration
+	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block
+	// takes about half of Queue at the measured rate.
+	MinBlock, MaxBlock int
+	// MaxWindow bounds the queued part of the bytes in flight at one peer.
+	MaxWindow int
+	// Batch is how long haves and claims are gathered.
+	Batch time.Duration
+	// Settle is how long a newcomer waits at most to hear of its cluster's
+	// pieces before it fetches over the WAN.
+	Settle time.Duration
+	// Stall is how long a peer may hold requests without sending a byte before
+	// they go to others. Dead is how long one may be silent altogether.
+	Stall, Dead time.Duration
+	// Retry is the first pause before a failed member is dialled again; it
+	// doubles up to MaxRetry.
+	Retry, MaxRetry time.Duration
+	// Strikes is how many bad pieces make a peer banned.
+	Strikes int
+	// MaxLocal and MaxGlobal bound the connections that the node makes by
+	// itself; it accepts more.
+	MaxLocal, MaxGlobal int
+}
+
+// DefaultTuning is what the measurements in BENCHMARKS.md were made with.
+func DefaultTuning() Tuning {
+	return Tuning{
+		Queue:     100 * time.Millisecond,
+		MinBlock:  16 << 10,
+		MaxBlock:  proto.MaxBlock,
+		MaxWindow: 4 << 20,
+		Batch:     20 * time.Millisecond,
+		Settle:    3 * time.Second,
+		Stall:     3 * time.Second,
+		Dead:      15 * time.Second,
+		Retry:     time.Second,
+		MaxRetry:  30 * time.Second,
+		Strikes:   3,
+		MaxLocal:  128,
+		MaxGlobal: 128,
+	}
+}

@@ -1,0 +1,63 @@
+package mob
+
+import "github.com/mobgrid/mob/proto"
+
+// Event is something that happened at the node.
+type Event interface{ event() }
+
+// Node is a member as a tracker or a peer tells of it.
+type Node struct {
+	ID      proto.PeerID
+	Cluster string
+}
+
+type (
+	// Learned brings members that a tracker, a peer or the link told of. It may
+	// be empty: also that ends the wait for a first answer.
+	Learned struct{ Nodes []Node }
+	// Joined says that a control stream to a peer is open, from either side.
+	Joined struct{ Node }
+	// Left says that the control stream of a joined peer has ended.
+	Left struct{ Peer proto.PeerID }
+	// Unreachable says that a [Dial] failed.
+	Unreachable struct{ Peer proto.PeerID }
+	// Received brings a control message of a joined peer.
+	Received struct {
+		Peer    proto.PeerID
+		Message proto.Message
+	}
+	// Arrived says that a block that was asked for is in the store, not yet
+	// verified.
+	Arrived struct {
+		Peer proto.PeerID
+		Span proto.Span
+	}
+	// Stored says that a piece is verified and on disk.
+	Stored struct{ Piece int }
+	// Failed says that a piece failed its hash and whose blocks it was made of.
+	Failed struct {
+		Piece   int
+		Sources []proto.PeerID
+	}
+	// Lost says that a stored piece turned out to be damaged.
+	Lost struct{ Piece int }
+	// Checked says that a piece of which Peer complained is sound.
+	Checked struct {
+		Peer  proto.PeerID
+		Piece int
+	}
+	// Tick says that time has passed.
+	Tick struct{}
+)
+
+func (Learned) event()     {}
+func (Joined) event()      {}
+func (Left) event()        {}
+func (Unreachable) event() {}
+func (Received) event()    {}
+func (Arrived) event()     {}
+func (Stored) event()      {}
+func (Failed) event()      {}
+func (Lost) event()        {}
+func (Checked) event()     {}
+func (Tick) event()        {}

@@ -1,0 +1,94 @@
+package mob
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// cell is the unit in which arrived bytes of a piece are counted. Every block
+// begins at a multiple of it.
+const cell = 16 << 10
+
+// fetch is a piece on its way: which bytes were asked for, and which came.
+type fetch struct {
+	piece int
+	size  int
+	// wan says that the piece comes over the WAN, and so is claimed.
+	wan bool
+	// worker asks for the bytes from next on; nil when nobody does. helper asks
+	// for bytes a second time, in the end game.
+	worker, helper *peer
+	next           int
+	redo           []proto.Span // asked for and given up
+	arrived        []uint64     // a bit per cell
+	missing        int          // bytes that have not arrived
+	started        time.Time
+}
+
+func newFetch(piece, size int, now time.Time) *fetch {
+	cells := (size + cell - 1) / cell
+	return &fetch{piece: piece, size: size, missing: size, arrived: make([]uint64, (cells+63)/64), started: now}
+}
+
+// asked says whether every byte that is missing is asked for.
+func (f *fetch) asked() bool { return f.next >= f.size && len(f.redo) == 0 }
+
+// span takes the next part to ask for, at most block bytes.
+func (f *fetch) span(block int) proto.Span {
+	for len(f.redo) > 0 {
+		sp := f.redo[len(f.redo)-1]
+		f.redo = f.redo[:len(f.redo)-1]
+		if f.has(sp) {
+			continue
+		}
+		if int(sp.Length) > block {
+			rest := sp
+			rest.Begin += uint32(block)
+			rest.Length -= uint32(block)
+			f.redo = append(f.redo, rest)
+			sp.Length = uint32(block)
+		}
+		return sp
+	}
+	n := min(block, f.size-f.next)
+	sp := proto.Span{Piece: uint32(f.piece), Begin: uint32(f.next), Length: uint32(n)}
+	f.next += n
+	return sp
+}
+
+func (f *fetch) has(sp proto.Span) bool {
+	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
+		if f.arrived[c>>6]&(1<<(c&63)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// add marks a span as arrived and returns the bytes that were new.
+func (f *fetch) add(sp proto.Span) int {
+	fresh := 0
+	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
+		if f.arrived[c>>6]&(1<<(c&63)) == 0 {
+			f.arrived[c>>6] |= 1 << (c & 63)
+			fresh += min(cell, f.size-c*cell)
+		}
+	}
+	f.missing -= fresh
+	return fresh
+}
+
+// giveBack returns a span that will not come from where it was asked.
+func (f *fetch) giveBack(sp proto.Span) {
+	if !f.has(sp) {
+		f.redo = append(f.redo, sp)
+	}
+}
+
+// request is one span asked of one peer.
+type request struct {
+	fetch *fetch
+	span  proto.Span
+	sent  time.Time
+}

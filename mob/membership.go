@@ -1,0 +1,285 @@
+package mob
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// node is a member that was told of. It counts in ranks and shares while it is
+// alive: joined, or not yet found to be unreachable.
+type node struct {
+	Node
+	joined  bool
+	dialing bool
+	failed  bool // its stream ended or its dial failed since it last joined
+	retryAt time.Time
+	pause   time.Duration
+	fails   int // since it last joined
+	banned  bool
+}
+
+func (n *node) alive() bool { return n.joined || !n.failed }
+
+// learned takes in members that others told of. A failed one is worth another
+// dial when it is still told of after its pause.
+func (s *State) learned(nodes []Node) {
+	s.heardOfMembers = true
+	for _, nd := range nodes {
+		if nd.ID == s.cfg.Self {
+			continue
+		}
+		n := s.byID[nd.ID]
+		if n == nil {
+			if len(s.byID) >= maxNodes {
+				continue
+			}
+			n = s.addNode(nd)
+			if n.Cluster == s.cfg.Cluster {
+				s.settled = s.now.Add(s.t.Settle)
+			}
+		} else if n.failed && !n.joined && n.Cluster != nd.Cluster {
+			s.removeNode(n)
+			s.addNode(nd)
+		}
+	}
+	s.reshare()
+	s.connect()
+}
+
+const (
+	// maxNodes bounds the members that a node remembers.
+	maxNodes = 50_000
+	// maxFails is after how many failures in a row a member is forgotten: at the
+	// default pauses two minutes, longer than a tracker goes on telling of it.
+	maxFails = 8
+)
+
+func (s *State) addNode(nd Node) *node {
+	n := &node{Node: nd}
+	s.byID[nd.ID] = n
+	list := s.nodes[nd.Cluster]
+	i, _ := findNode(list, nd.ID)
+	s.nodes[nd.Cluster] = slices.Insert(list, i, n)
+	return n
+}
+
+func (s *State) removeNode(n *node) {
+	delete(s.byID, n.ID)
+	list := s.nodes[n.Cluster]
+	if i, ok := findNode(list, n.ID); ok {
+		s.nodes[n.Cluster] = slices.Delete(list, i, i+1)
+	}
+}
+
+func findNode(ns []*node, id proto.PeerID) (int, bool) {
+	return slices.BinarySearchFunc(ns, id, func(n *node, id proto.PeerID) int {
+		return strings.Compare(string(n.ID), string(id))
+	})
+}
+
+// join begins the conversation with a peer.
+func (s *State) join(nd Node) {
+	if s.joined[nd.ID] != nil || nd.ID == s.cfg.Self {
+		return
+	}
+	n := s.byID[nd.ID]
+	if n != nil && n.Cluster != nd.Cluster {
+		s.removeNode(n)
+		n = nil
+	}
+	if n == nil {
+		n = s.addNode(nd)
+	}
+	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now,
+		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces)}
+	i, _ := findPeer(s.peers, nd.ID)
+	s.peers = slices.Insert(s.peers, i, p)
+	s.joined[nd.ID] = p
+	if n.banned {
+		s.drop(p, proto.CodeBanned, "too many bad pieces")
+		return
+	}
+	n.joined, n.failed, n.dialing, n.pause, n.fails = true, false, false, 0, 0
+	if !p.local && s.held[p.Cluster] == nil {
+		s.held[p.Cluster] = NewPieces(s.pieces)
+	}
+	s.sendWant(p)
+	s.ping(p)
+	s.introduce(p)
+	s.reshare()
+}
+
+// leave ends it. By its own doing or not, what it owed goes to others.
+func (s *State) leave(id proto.PeerID, banned bool) {
+	p := s.joined[id]
+	if p == nil {
+		return
+	}
+	delete(s.joined, id)
+	delete(s.idle, p)
+	if i, ok := findPeer(s.peers, id); ok {
+		s.peers = slices.Delete(s.peers, i, i+1)
+	}
+	s.reclaim(p)
+	p.have.Each(func(i int) { s.unhave(p, i) })
+	p.claim.Each(func(i int) { s.unclaim(p, i) })
+	if s.stealing == id {
+		s.stealing = ""
+	}
+	if n := s.byID[id]; n != nil {
+		n.banned = banned
+		s.markFailed(n)
+	}
+	s.epoch++
+	s.reshare()
+	s.connect()
+}
+
+// drop ends the conversation from this side.
+func (s *State) drop(p *peer, code proto.Code, why string) {
+	s.do(Drop{Peer: p.ID, Code: code, Why: why})
+	s.leave(p.ID, code == proto.CodeBanned)
+}
+
+func (s *State) ban(p *peer) { s.drop(p, proto.CodeBanned, "too many bad pieces") }
+
+func (s *State) unreachable(id proto.PeerID) {
+	n := s.byID[id]
+	if n == nil || n.joined {
+		return
+	}
+	s.markFailed(n)
+	s.reshare()
+	s.connect()
+}
+
+func (s *State) markFailed(n *node) {
+	n.joined, n.dialing, n.failed = false, false, true
+	n.pause = min(max(2*n.pause, s.t.Retry), s.t.MaxRetry)
+	n.retryAt = s.now.Add(n.pause)
+	if n.fails++; n.fails > maxFails && !n.banned {
+		s.removeNode(n)
+	}
+}
+
+// reshare computes the own rank and share anew from the members that are there.
+// Pieces that were stolen or given away go back to the share they came from;
+// what is claimed already stays with who claimed it.
+func (s *State) reshare() {
+	rank, size := 0, 1
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if n.alive() {
+			size++
+			if n.ID < s.cfg.Self {
+				rank++
+			}
+		}
+	}
+	if rank == s.rank && size == s.size {
+		return
+	}
+	s.rank, s.size = rank, size
+	s.own.Clear()
+	s.own.AddRange(Share(s.pieces, rank, size))
+	s.ownChanged()
+}
+
+// ownChanged tells those who should know that the node now fetches other pieces.
+func (s *State) ownChanged() {
+	s.epoch++
+	for _, p := range s.peers {
+		if p.local {
+			p.owesHave = true
+		} else {
+			s.sendWant(p)
+		}
+	}
+	s.flushSoon()
+}
+
+// connect dials whom the node should know: its whole cluster, and in every other
+// cluster the members whose shares overlap its own.
+func (s *State) connect() {
+	budget := s.t.MaxLocal
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if budget--; budget < 0 {
+			break
+		}
+		s.dial(n)
+	}
+	budget = s.t.MaxGlobal
+	for _, cluster := range s.otherClusters() {
+		list := s.nodes[cluster]
+		alive := make([]*node, 0, len(list))
+		for _, n := range list {
+			if n.alive() {
+				alive = append(alive, n)
+			} else {
+				s.dialAgain(n, len(list))
+			}
+		}
+		first, end := Matches(s.rank, s.size, len(alive))
+		for r := first; r < end && budget > 0; r++ {
+			s.dial(alive[r])
+			budget--
+		}
+	}
+}
+
+// dialAgain gives a failed member of another cluster a chance when its rank
+// among all that are known would make it a global peer.
+func (s *State) dialAgain(n *node, size int) {
+	rank, _ := findNode(s.nodes[n.Cluster], n.ID)
+	if first, end := Matches(s.rank, s.size, size); rank >= first && rank < end {
+		s.dial(n)
+	}
+}
+
+func (s *State) dial(n *node) {
+	if n.joined || n.dialing || n.banned || s.now.Before(n.retryAt) {
+		return
+	}
+	n.dialing = true
+	s.do(Dial{Peer: n.ID})
+}
+
+func (s *State) otherClusters() []string {
+	names := make([]string, 0, len(s.nodes))
+	for name := range s.nodes {
+		if name != s.cfg.Cluster {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// introduction bounds the members told to one peer at once.
+const introduction = 256
+
+// introduce tells a peer of the members that are there, its own cluster first.
+func (s *State) introduce(p *peer) {
+	var ms []Node
+	add := func(cluster string) {
+		for _, n := range s.nodes[cluster] {
+			if n.alive() && n.ID != p.ID && len(ms) < introduction {
+				ms = append(ms, n.Node)
+			}
+		}
+	}
+	add(p.Cluster)
+	if !p.local {
+		add(s.cfg.Cluster)
+	}
+	for _, cluster := range s.otherClusters() {
+		if cluster != p.Cluster {
+			add(cluster)
+		}
+	}
+	if len(ms) > 0 {
+		s.do(Introduce{Peer: p.ID, Members: ms})
+	}
+}

@@ -1,0 +1,101 @@
+package mob
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// peer is a node with an open control stream, as this node knows it.
+type peer struct {
+	Node
+	local bool
+
+	// What it told us.
+	have, claim *Pieces
+	wants       *Pieces // what it wishes to hear of
+	heard       bool    // its first Have has come
+	left        int     // pieces that it may give away
+
+	// What we owe it: changes to announce, gathered for a batch.
+	tell     proto.Have
+	owesHave bool
+
+	// What we asked of it.
+	current  *fetch // the piece that it is asked for next, unless that went to another
+	out      []request
+	outBytes int
+	meter    meter
+	stalled  bool
+	moved    time.Time // when it last sent a block, or first owed one
+	rejected time.Time // when it last refused a request
+	strikes  int
+
+	// Round trip and sign of life.
+	rtt      time.Duration // the least measured, 0 before the first
+	pingSent time.Time
+	pinged   uint64 // nonce that is on its way, 0 when none
+	lastSeen time.Time
+	// asked is when we last asked it for a part of its share.
+	askedSteal time.Time
+	dry        bool // it had nothing to give, and has not said otherwise since
+}
+
+// owed says whether the peer owes us blocks.
+func (p *peer) owed() bool { return len(p.out) > 0 }
+
+// ask notes a request.
+func (p *peer) ask(now time.Time, f *fetch, sp proto.Span) {
+	if !p.owed() {
+		p.meter.start(now)
+		p.moved = now
+	}
+	p.out = append(p.out, request{fetch: f, span: sp, sent: now})
+	p.outBytes += int(sp.Length)
+}
+
+// settle takes back the request for a span; ok is false when there is none.
+func (p *peer) settle(sp proto.Span) (r request, ok bool) {
+	for i := range p.out {
+		if p.out[i].span == sp {
+			r = p.out[i]
+			p.out = append(p.out[:i], p.out[i+1:]...)
+			p.outBytes -= int(sp.Length)
+			return r, true
+		}
+	}
+	return request{}, false
+}
+
+// block is the size of the next request: about half a queue at the peer's rate.
+func (p *peer) block(t *Tuning) int {
+	r := p.meter.rate()
+	if r == 0 {
+		if p.local {
+			return t.MaxBlock
+		}
+		return min(4*t.MinBlock, t.MaxBlock)
+	}
+	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
+	for b < t.MaxBlock && 2*b <= want {
+		b *= 2
+	}
+	return b
+}
+
+// window is how many bytes may be in flight from the peer: what the link holds
+// in its round trip, and a queue.
+func (p *peer) window(t *Tuning) int {
+	r := p.meter.rate()
+	queue := min(int(r*t.Queue.Seconds()), t.MaxWindow)
+	return max(int(r*p.rtt.Seconds())+queue, 2*p.block(t))
+}
+
+// wait estimates when a byte asked for now would come, in seconds.
+func (p *peer) wait() float64 {
+	r := p.meter.rate()
+	if r == 0 {
+		return 1
+	}
+	return p.rtt.Seconds() + float64(p.outBytes)/r
+}

@@ -1,0 +1,70 @@
+package mob
+
+import "math/bits"
+
+// pickLimit bounds the candidates that one pick looks at; beyond it, the best of
+// a random sample is as good.
+const pickLimit = 512
+
+// pick chooses the piece to begin with p, -1 when there is none.
+//
+// Over the WAN it is one that the node owns, that nobody of its cluster has or
+// asked for, and that the fewest other clusters hold or claimed: a piece that
+// two clusters fetch from each other crosses the source's links once. On the
+// LAN it is what the node owns first, since others wait for it from here, and
+// then what the fewest local peers have. Ties are broken at random.
+func (s *State) pick(p *peer) int {
+	words := len(s.todo.words)
+	if words == 0 {
+		return -1
+	}
+	best, bestKey, ties, seen := -1, 0, 0, 0
+	start := s.rng.IntN(words)
+	for k := range words {
+		w := start + k
+		if w >= words {
+			w -= words
+		}
+		word := s.todo.words[w] & p.have.words[w]
+		if !p.local {
+			word &= s.own.words[w]
+		}
+		for ; word != 0; word &= word - 1 {
+			i := lowest(w, word)
+			key, ok := s.key(p, i)
+			if !ok {
+				continue
+			}
+			switch {
+			case best < 0 || key < bestKey:
+				best, bestKey, ties = i, key, 1
+			case key == bestKey:
+				if ties++; s.rng.IntN(ties) == 0 {
+					best = i
+				}
+			}
+			if seen++; seen >= pickLimit {
+				return best
+			}
+		}
+	}
+	return best
+}
+
+// key orders the candidates, the least first; ok is false for a piece that is
+// not to be asked of p.
+func (s *State) key(p *peer, i int) (key int, ok bool) {
+	if p.local {
+		key = int(s.holders[i])
+		if !s.own.Has(i) {
+			key += 1 << 16
+		}
+		return key, true
+	}
+	return int(s.rarity[i]), s.free(i)
+}
+
+// free says whether nobody of the own cluster has the piece or asked for it.
+func (s *State) free(i int) bool { return s.holders[i] == 0 && s.claims[i] == 0 }
+
+func lowest(w int, word uint64) int { return w<<6 + bits.TrailingZeros64(word) }

@@ -1,0 +1,232 @@
+package mob
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// fill asks every peer for as much as its window takes.
+func (s *State) fill() {
+	if len(s.todo.words) == 0 || s.have.Full() {
+		return
+	}
+	wan := s.mayFetchWAN()
+	for _, p := range s.peers {
+		if p.local || wan {
+			s.fillPeer(p)
+		}
+	}
+}
+
+// mayFetchWAN says whether the node knows its cluster well enough: it has heard
+// of the members, and each of its own cluster has told what it has, or failed,
+// or had its time.
+func (s *State) mayFetchWAN() bool {
+	if !s.now.Before(s.settled) {
+		return true
+	}
+	if !s.heardOfMembers {
+		return false
+	}
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if n.failed && !n.joined {
+			continue
+		}
+		if p := s.joined[n.ID]; p == nil || !p.heard {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *State) fillPeer(p *peer) {
+	if p.stalled && s.now.Sub(p.moved) < s.t.Stall || s.now.Sub(p.rejected) < s.t.Queue {
+		return
+	}
+	block := p.block(s.t)
+	room := p.window(s.t)
+	if p.stalled {
+		block = s.t.MinBlock
+		room = block
+	}
+	for p.outBytes+block <= room {
+		f := s.current(p)
+		if f == nil {
+			return
+		}
+		sp := f.span(block)
+		p.ask(s.now, f, sp)
+		s.send(p, &proto.Request{Span: sp})
+	}
+}
+
+// current is the fetch for which p is asked next: the one that it works on, one
+// that lost its worker, or a new one; nil when there is nothing.
+func (s *State) current(p *peer) *fetch {
+	if f := p.current; f != nil && f.worker == p && !f.asked() {
+		return f
+	}
+	for k, f := range s.orphans {
+		if !p.have.Has(f.piece) || !p.local && !f.wan && !(s.own.Has(f.piece) && s.free(f.piece)) {
+			continue
+		}
+		s.orphans = slices.Delete(s.orphans, k, k+1)
+		s.work(p, f)
+		return f
+	}
+	if e, ok := s.idle[p]; ok && e == s.epoch {
+		return nil
+	}
+	i := s.pick(p)
+	if i < 0 {
+		s.idle[p] = s.epoch
+		return nil
+	}
+	f := newFetch(i, s.pieceSize(i), s.now)
+	s.todo.Remove(i)
+	s.fetches[i] = f
+	s.work(p, f)
+	return f
+}
+
+// work makes p the worker of a fetch, and claims the piece when it will come
+// over the WAN.
+func (s *State) work(p *peer, f *fetch) {
+	f.worker, p.current = p, f
+	if p.local || f.wan {
+		return
+	}
+	f.wan = true
+	s.tell(f.piece, tellClaim)
+}
+
+// arrived notes a block.
+func (s *State) arrived(id proto.PeerID, sp proto.Span) {
+	p := s.joined[id]
+	if p == nil {
+		return
+	}
+	p.lastSeen, p.moved, p.stalled = s.now, s.now, false
+	p.meter.add(s.now, int(sp.Length))
+	r, ok := p.settle(sp)
+	if !ok {
+		return
+	}
+	r.fetch.add(sp)
+	if r.fetch.helper != nil {
+		s.cancelElsewhere(p, r.fetch, sp)
+	}
+}
+
+// cancelElsewhere takes back the second request for a span that has come.
+func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
+	for _, q := range []*peer{f.worker, f.helper} {
+		if q == nil || q == p {
+			continue
+		}
+		if _, ok := q.settle(sp); ok {
+			s.send(q, &proto.Cancel{Span: sp})
+		}
+	}
+}
+
+// rejected takes back a request that a peer will not honour.
+func (s *State) rejected(p *peer, sp proto.Span) {
+	r, ok := p.settle(sp)
+	if !ok {
+		return
+	}
+	p.rejected = s.now
+	s.unhave(p, int(sp.Piece))
+	s.release(p, r.fetch, sp)
+}
+
+// release gives a span back that p will not send, unless a second peer owes it
+// too, and leaves the fetch without p.
+func (s *State) release(p *peer, f *fetch, sp proto.Span) {
+	other := f.helper
+	if f.helper == p {
+		f.helper, other = nil, f.worker
+	}
+	if other == nil || !other.owes(f, sp) {
+		f.giveBack(sp)
+	}
+	if f.worker == p {
+		f.worker, f.helper = f.helper, nil
+	}
+	if f.worker == nil && !f.asked() {
+		s.orphan(f)
+	}
+}
+
+func (s *State) orphan(f *fetch) {
+	f.worker = nil
+	if s.fetches[f.piece] == f && !slices.Contains(s.orphans, f) {
+		s.orphans = append(s.orphans, f)
+		s.epoch++
+	}
+}
+
+// reclaim takes everything back that p owes.
+func (s *State) reclaim(p *peer) {
+	out := p.out
+	p.out, p.outBytes = nil, 0
+	for _, r := range out {
+		s.release(p, r.fetch, r.span)
+	}
+	if f := p.current; f != nil && f.worker == p && !f.asked() {
+		s.orphan(f)
+	}
+	p.current = nil
+}
+
+// yield stops fetching a piece over the WAN because the own cluster has it, or
+// will have it from another member.
+func (s *State) yield(f *fetch) {
+	s.withdraw(f, func(p *peer) bool { return !p.local })
+	f.wan = false
+	s.orphan(f)
+}
+
+// abandon stops every request for a fetch that is over.
+func (s *State) abandon(f *fetch) {
+	s.withdraw(f, func(*peer) bool { return true })
+	s.orphans = slices.DeleteFunc(s.orphans, func(g *fetch) bool { return g == f })
+}
+
+func (s *State) withdraw(f *fetch, from func(*peer) bool) {
+	for _, p := range s.peers {
+		if !from(p) {
+			continue
+		}
+		for k := len(p.out) - 1; k >= 0; k-- {
+			if r := p.out[k]; r.fetch == f {
+				p.settle(r.span)
+				f.giveBack(r.span)
+				s.send(p, &proto.Cancel{Span: r.span})
+			}
+		}
+	}
+}
+
+// owes says whether p was asked for a span of a fetch and has not sent it.
+func (p *peer) owes(f *fetch, sp proto.Span) bool {
+	for _, r := range p.out {
+		if r.fetch == f && r.span == sp {
+			return true
+		}
+	}
+	return false
+}
+
+// age is how long the oldest request for a fetch has waited at p.
+func (p *peer) age(now time.Time, f *fetch) time.Duration {
+	for _, r := range p.out {
+		if r.fetch == f {
+			return now.Sub(r.sent)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,247 @@
+package mob
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// State is one node's part in one swarm. It is not safe for concurrent use: one
+// goroutine owns it (see the package comment).
+type State struct {
+	cfg    Config
+	t      *Tuning
+	pieces int
+	rng    *rand.Rand
+	now    time.Time
+	out    []Action
+
+	// The content, as this node has it. A lacking piece is either in todo or in
+	// fetches.
+	have    *Pieces
+	todo    *Pieces
+	fetches map[int]*fetch
+	orphans []*fetch // fetches without a worker that have bytes to ask for
+
+	// The node's part of its mob's work.
+	rank, size int
+	own        *Pieces // pieces that nobody else of the cluster fetches over the WAN
+	left       int     // own pieces that nobody asked for yet
+	stealing   proto.PeerID
+
+	// What others have. Held marks, per other cluster, the pieces that one of
+	// its nodes has or claimed; rarity counts the clusters, holders and claims
+	// count the peers of the own cluster.
+	held             map[string]*Pieces
+	rarity           []uint16
+	holders, claims  []uint16
+	epoch            int                // changes when a piece may have become worth asking for
+	idle             map[*peer]int      // the epoch at which a peer had nothing to ask for
+	nodes            map[string][]*node // by cluster, sorted by id
+	byID             map[proto.PeerID]*node
+	peers            []*peer // sorted by id
+	joined           map[proto.PeerID]*peer
+	flushAt, helpAt  time.Time
+	settled, started time.Time // when WAN fetching may begin at the latest; the first step
+	heardOfMembers   bool
+	gossipAt         time.Time
+	finished         bool
+	nonce            uint64
+}
+
+// New is the state of a node that has the given pieces already. It panics when
+// the piece length is not a positive multiple of 16 KiB.
+func New(cfg Config, have []proto.Range) *State {
+	if cfg.PieceLength <= 0 || cfg.PieceLength%cell != 0 {
+		panic("mob: piece length is not a multiple of 16 KiB")
+	}
+	n := int((cfg.Length + int64(cfg.PieceLength) - 1) / int64(cfg.PieceLength))
+	s := &State{
+		cfg: cfg, t: &cfg.Tuning, pieces: n,
+		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
+		have: NewPieces(n), todo: NewPieces(n), own: NewPieces(n),
+		fetches: map[int]*fetch{}, held: map[string]*Pieces{},
+		rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
+		idle: map[*peer]int{}, nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{},
+		joined: map[proto.PeerID]*peer{}, size: 1,
+	}
+	eachPiece(have, n, func(i int) { s.have.Add(i) })
+	for i := range n {
+		if !s.have.Has(i) {
+			s.todo.Add(i)
+		}
+	}
+	s.own.AddRange(0, n)
+	return s
+}
+
+// Step takes in one event and returns what to do about it, in order. The slice
+// is valid until the next call. now must not go back.
+func (s *State) Step(now time.Time, ev Event) []Action {
+	s.now, s.out = now, s.out[:0]
+	if s.started.IsZero() {
+		s.started, s.settled = now, now.Add(s.t.Settle)
+		s.checkFinished()
+	}
+	switch ev := ev.(type) {
+	case Learned:
+		s.learned(ev.Nodes)
+	case Joined:
+		s.join(ev.Node)
+	case Left:
+		s.leave(ev.Peer, false)
+	case Unreachable:
+		s.unreachable(ev.Peer)
+	case Received:
+		s.received(ev.Peer, ev.Message)
+	case Arrived:
+		s.arrived(ev.Peer, ev.Span)
+	case Stored:
+		s.stored(ev.Piece)
+	case Failed:
+		s.failed(ev.Piece, ev.Sources)
+	case Lost:
+		s.lost(ev.Piece)
+	case Checked:
+		s.checked(ev.Peer, ev.Piece)
+	case Tick:
+		s.health()
+		s.connect()
+	}
+	s.fill()
+	s.flush()
+	return s.out
+}
+
+// Wake is how long after a Step the next [Tick] is due at the latest.
+func (s *State) Wake() time.Duration {
+	if !s.flushAt.IsZero() {
+		return max(s.flushAt.Sub(s.now), time.Millisecond)
+	}
+	if s.have.Full() {
+		return time.Second
+	}
+	return s.t.Queue / 2
+}
+
+func (s *State) do(a Action) { s.out = append(s.out, a) }
+
+func (s *State) send(p *peer, m proto.Message) { s.do(Send{Peer: p.ID, Message: m}) }
+
+func (s *State) received(id proto.PeerID, m proto.Message) {
+	p := s.joined[id]
+	if p == nil {
+		return
+	}
+	p.lastSeen = s.now
+	switch m := m.(type) {
+	case *proto.Have:
+		s.heard(p, m)
+	case *proto.Want:
+		s.wanted(p, m)
+	case *proto.Reject:
+		s.rejected(p, m.Span)
+	case *proto.Steal:
+		s.give(p, m.Rate)
+	case *proto.Give:
+		s.given(p, m.Pieces)
+	case *proto.Ping:
+		s.send(p, &proto.Pong{Nonce: m.Nonce})
+	case *proto.Pong:
+		s.pong(p, m.Nonce)
+	default:
+		s.drop(p, proto.CodeProtocol, "unexpected message")
+	}
+}
+
+// pieceSize is the length of piece i in bytes.
+func (s *State) pieceSize(i int) int {
+	return int(min(int64(s.cfg.PieceLength), s.cfg.Length-int64(i)*int64(s.cfg.PieceLength)))
+}
+
+// stored notes a verified piece and tells of it.
+func (s *State) stored(i int) {
+	if !s.have.Add(i) {
+		return
+	}
+	if f := s.fetches[i]; f != nil {
+		s.abandon(f)
+		delete(s.fetches, i)
+	}
+	s.todo.Remove(i)
+	s.tell(i, tellHave)
+	s.checkFinished()
+}
+
+// failed puts a piece back and holds its sources to account: alone, a source is
+// guilty; among several nobody is known to be, and the piece is fetched again.
+func (s *State) failed(i int, sources []proto.PeerID) {
+	if f := s.fetches[i]; f != nil {
+		s.abandon(f)
+		delete(s.fetches, i)
+		if f.wan {
+			s.tell(i, tellDrop)
+		}
+	}
+	if !s.have.Has(i) {
+		s.todo.Add(i)
+		s.epoch++
+	}
+	if len(sources) != 1 {
+		return
+	}
+	p := s.joined[sources[0]]
+	if p == nil {
+		return
+	}
+	p.strikes++
+	if p.strikes >= s.t.Strikes {
+		s.ban(p)
+		return
+	}
+	s.unhave(p, i)
+	s.send(p, &proto.Bad{Piece: uint32(i)})
+}
+
+// lost takes back a piece whose stored copy turned out to be damaged.
+func (s *State) lost(i int) {
+	if !s.have.Remove(i) {
+		return
+	}
+	s.finished = false
+	s.todo.Add(i)
+	s.epoch++
+	s.tell(i, tellDrop)
+	for _, p := range s.peers {
+		s.sendWant(p)
+	}
+}
+
+// checked tells a peer again of a piece that it complained of.
+func (s *State) checked(id proto.PeerID, i int) {
+	if p := s.joined[id]; p != nil && s.have.Has(i) {
+		p.tell.Have = appendPiece(p.tell.Have, i)
+		s.flushSoon()
+	}
+}
+
+func (s *State) checkFinished() {
+	if s.finished || !s.have.Full() {
+		return
+	}
+	s.finished = true
+	s.do(Finished{})
+	for _, p := range s.peers {
+		s.sendWant(p)
+	}
+}
+
+// insertSorted puts v into a slice sorted by id, and says where.
+func findPeer(ps []*peer, id proto.PeerID) (int, bool) {
+	return slices.BinarySearchFunc(ps, id, func(p *peer, id proto.PeerID) int {
+		return strings.Compare(string(p.ID), string(id))
+	})
+}

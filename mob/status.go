@@ -1,0 +1,75 @@
+package mob
+
+import (
+	"time"
+)
+
+// Status is a snapshot of a State, for people.
+type Status struct {
+	Have, Total int
+	// Fetching counts the pieces on their way, Left the own pieces that nobody
+	// asked for yet.
+	Fetching, Left int
+	// Rank and Size are the node's place in its mob.
+	Rank, Size int
+	// Settling says that WAN fetching waits for news of the own cluster.
+	Settling bool
+	// Available counts the lacking pieces that some peer has.
+	Available int
+	Peers     []PeerStatus
+}
+
+// PeerStatus is one joined peer.
+type PeerStatus struct {
+	Node
+	Local bool
+	// Have counts the pieces that it told of; of a global peer that is at most
+	// what this node wishes to hear of.
+	Have int
+	// Rate is in bytes per second while blocks are owed; InFlight in bytes.
+	Rate     float64
+	InFlight int
+	RTT      time.Duration
+	Stalled  bool
+}
+
+// Status takes the snapshot.
+func (s *State) Status() Status {
+	st := Status{
+		Have: s.have.Len(), Total: s.pieces, Fetching: len(s.fetches),
+		Rank: s.rank, Size: s.size, Settling: !s.have.Full() && !s.mayFetchWAN(),
+	}
+	s.countLeft()
+	st.Left = s.left
+	for _, p := range s.peers {
+		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.outBytes, RTT: p.rtt, Stalled: p.stalled}
+		if p.owed() {
+			ps.Rate = p.meter.rate()
+		}
+		st.Peers = append(st.Peers, ps)
+	}
+	for w, word := range s.todo.words {
+		for ; word != 0; word &= word - 1 {
+			if i := lowest(w, word); s.holders[i] > 0 || s.rarity[i] > 0 {
+				st.Available++
+			}
+		}
+	}
+	return st
+}
+
+// Has says whether piece i is stored.
+func (s *State) Has(i int) bool { return s.have.Has(i) }
+
+// Members lists the nodes that this one knows of and that may be there.
+func (s *State) Members() []Node {
+	var ns []Node
+	for _, list := range append([]string{s.cfg.Cluster}, s.otherClusters()...) {
+		for _, n := range s.nodes[list] {
+			if n.alive() {
+				ns = append(ns, n.Node)
+			}
+		}
+	}
+	return ns
+}
