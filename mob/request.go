@@ -146,9 +146,12 @@ func (s *State) rejected(p *peer, sp proto.Span) {
 // release gives a span back that p will not send, unless a second peer owes it
 // too, and leaves the fetch without p.
 func (s *State) release(p *peer, f *fetch, sp proto.Span) {
-	other := f.helper
+	other := f.worker
+	if other == p {
+		other = f.helper
+	}
 	if f.helper == p {
-		f.helper, other = nil, f.worker
+		f.helper = nil
 	}
 	if other == nil || !other.owes(f, sp) {
 		f.giveBack(sp)

@@ -40,7 +40,8 @@ type Handout struct {
 	_ struct{} `cbor:",toarray"`
 	// Interval is when to announce again, in seconds.
 	Interval uint32
-	// Members are the sender's whole cluster and a sample of the others.
+	// Members are the cluster of who announced and a sample of the others, at
+	// most [MaxMembers].
 	Members []Member
 }
 
@@ -87,6 +88,9 @@ func (m *Fleet) check() error {
 	for _, c := range m.Clusters {
 		if err := CheckCluster(c.Name); err != nil {
 			return err
+		}
+		if c.Whole > c.Nodes {
+			return fmt.Errorf("cluster %q: %d of %d nodes", c.Name, c.Whole, c.Nodes)
 		}
 	}
 	return nil

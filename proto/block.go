@@ -27,7 +27,8 @@ func (m *Block) check() error {
 }
 
 // AppendBlockHeader appends what comes before the payload of a block of n bytes,
-// for writers that have the payload elsewhere.
+// for writers that have the payload elsewhere. It checks nothing: n must be from
+// 1 to [MaxBlock].
 func AppendBlockHeader(dst []byte, piece, begin uint32, n int) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(1+8+n))
 	dst = append(dst, byte(TypeBlock))
@@ -36,8 +37,9 @@ func AppendBlockHeader(dst []byte, piece, begin uint32, n int) []byte {
 }
 
 // ReadBlockHeader reads the frame of a block up to its payload, which the caller
-// must read next. It allocates nothing. Any other frame is an error; io.EOF
-// means that the stream ended between blocks.
+// must read next. It allocates nothing when head does not escape. Any other
+// frame is an error, as is a block that breaks a limit; io.EOF means that the
+// stream ended between blocks.
 func ReadBlockHeader(r io.Reader, head *[BlockHeader]byte) (Span, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return Span{}, err
@@ -50,10 +52,14 @@ func ReadBlockHeader(r io.Reader, head *[BlockHeader]byte) (Span, error) {
 	return s, s.check()
 }
 
+// decodeBlock reads a block from body, which its Data is part of.
 func decodeBlock(body []byte) (*Block, error) {
 	if len(body) < 8 {
-		return nil, errors.New("block: short header")
+		return nil, errors.New("short block header")
 	}
 	b := &Block{Piece: binary.BigEndian.Uint32(body), Begin: binary.BigEndian.Uint32(body[4:]), Data: body[8:]}
-	return b, b.check()
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	return b, nil
 }

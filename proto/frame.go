@@ -41,8 +41,8 @@ func WriteMessage(w io.Writer, m Message) error {
 }
 
 // ReadMessage reads one frame and decodes it. It blocks until the frame is
-// there; io.EOF means that the stream ended between frames. It allocates at
-// most [MaxFrame] bytes.
+// there; io.EOF means that the stream ended between frames. It takes at most
+// [MaxFrame] bytes for the frame, and fails before reading a larger one.
 func ReadMessage(r io.Reader) (Message, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

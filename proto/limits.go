@@ -12,8 +12,10 @@ const (
 	MaxEntries = 1 << 20
 	// MaxManifest bounds an encoded manifest, in bytes.
 	MaxManifest = 192 << 20
-	// MaxPath bounds a path inside a content, in bytes; one element may have 255.
-	MaxPath = 4096
+	// MaxPath and MaxElement bound a path inside a content and one of its
+	// elements, in bytes.
+	MaxPath    = 4096
+	MaxElement = 255
 	// MaxBlock bounds the payload of one Block, in bytes.
 	MaxBlock = 256 << 10
 	// MaxFrame bounds type and body of a control frame, in bytes.
@@ -35,4 +37,8 @@ const (
 	MaxPeerID = 64
 	// MaxCID bounds a binary content id, in bytes.
 	MaxCID = 64
+	// MaxLink bounds the text of a link, in bytes, and MaxLinkAddrs its trackers,
+	// and its peers.
+	MaxLink      = 64 << 10
+	MaxLinkAddrs = 64
 )

@@ -1,6 +1,10 @@
 package proto
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
 
 // Member is a node of a swarm as others tell of it. What it says is hearsay
 // until the node itself says Hello.
@@ -34,10 +38,13 @@ func (*Members) Type() Type { return TypeMembers }
 
 func (m *Members) check() error { return checkMembers(m.Members) }
 
-// Goodbye ends a control stream and says why.
+// Goodbye ends a control stream and says why. On a manifest or tracker stream it
+// is the reply that refuses the request.
 type Goodbye struct {
-	_    struct{} `cbor:",toarray"`
+	_ struct{} `cbor:",toarray"`
+	// Code is what a program acts on; one that it does not know is a failure.
 	Code Code
+	// Text is for people: UTF-8, at most [MaxText] bytes, may be empty.
 	Text string
 }
 
@@ -47,6 +54,9 @@ func (*Goodbye) Type() Type { return TypeGoodbye }
 func (m *Goodbye) check() error {
 	if len(m.Text) > MaxText {
 		return fmt.Errorf("text of %d bytes, at most %d", len(m.Text), MaxText)
+	}
+	if !utf8.ValidString(m.Text) {
+		return errors.New("text is not valid UTF-8")
 	}
 	return nil
 }

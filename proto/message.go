@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/fxamacker/cbor/v2"
@@ -43,14 +44,16 @@ type Message interface {
 	check() error
 }
 
-// The codec is fixed at build time and used read-only.
+// The codec is fixed at build time and used read-only. No list in a message is
+// longer than [MaxRanges], so a frame of tiny elements cannot make a reader
+// allocate much more than the frame.
 //
 //nolint:gochecknoglobals // immutable modes, built once
 var (
 	encMode = must(cbor.EncOptions{Sort: cbor.SortCoreDeterministic, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden, NilContainers: cbor.NilContainerAsEmpty}.EncMode())
 	decMode = must(cbor.DecOptions{
-		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-		MaxArrayElements: 1 << 21, MaxMapPairs: 64, MaxNestedLevels: 8,
+		IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+		MaxArrayElements: MaxRanges, MaxMapPairs: 16, MaxNestedLevels: 4,
 	}.DecMode())
 )
 
@@ -61,12 +64,17 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Decode reads the message of type t from body, which it does not keep. An
-// unknown type, a body that is not that message's, and a message that breaks a
-// limit are errors.
+// Decode reads the message of type t from body. It does not keep body, except
+// that the Data of a [Block] is part of it. An unknown type, a body that is not
+// that message's, a body that is not the deterministic encoding of the message,
+// and a message that breaks a limit are errors.
 func Decode(t Type, body []byte) (Message, error) {
 	if t == TypeBlock {
-		return decodeBlock(body)
+		b, err := decodeBlock(body)
+		if err != nil {
+			return nil, fmt.Errorf("message type %d: %w", t, err)
+		}
+		return b, nil
 	}
 	m := blank(t)
 	if m == nil {
@@ -77,6 +85,11 @@ func Decode(t Type, body []byte) (Message, error) {
 	}
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("message type %d: %w", t, err)
+	}
+	// The library takes long integers and null for a list or a number. One
+	// message, one encoding: what is read here is what all others read.
+	if again, err := encMode.Marshal(m); err != nil || !bytes.Equal(again, body) {
+		return nil, fmt.Errorf("message type %d: not in its deterministic encoding", t)
 	}
 	return m, nil
 }
