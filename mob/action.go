@@ -26,8 +26,7 @@ type (
 		Code proto.Code
 		Why  string
 	}
-	// Finished says that every piece is stored. It comes once, unless a piece is
-	// lost and stored again.
+	// Finished says that every piece is stored. It comes once.
 	Finished struct{}
 )
 

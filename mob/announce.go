@@ -100,7 +100,7 @@ func (s *State) eachLeft(f func(i int) bool) {
 func (s *State) sendWant(p *peer) {
 	var rs []proto.Range
 	switch {
-	case s.pieces == 0 || s.have.Full():
+	case s.frozen:
 	case p.local:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
 	default:

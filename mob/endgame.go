@@ -11,7 +11,7 @@ import (
 // waits longest, and only where the second peer promises to be much faster. One
 // piece is helped once at a time, so the waste is a few blocks.
 func (s *State) help() {
-	if s.have.Full() || s.now.Before(s.helpAt) {
+	if s.frozen || s.now.Before(s.helpAt) {
 		return
 	}
 	s.helpAt = s.now.Add(s.t.Queue)

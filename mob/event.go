@@ -39,7 +39,9 @@ type (
 		Piece   int
 		Sources []proto.PeerID
 	}
-	// Lost says that a stored piece turned out to be damaged.
+	// Lost says that a stored piece turned out to be damaged: it is not offered
+	// any more. It is fetched again unless the content was whole once; from then
+	// on it is the user's, and not written to.
 	Lost struct{ Piece int }
 	// Checked says that a piece of which Peer complained is sound.
 	Checked struct {

@@ -9,7 +9,7 @@ import (
 
 // fill asks every peer for as much as its window takes.
 func (s *State) fill() {
-	if len(s.todo.words) == 0 || s.have.Full() {
+	if s.frozen {
 		return
 	}
 	wan := s.mayFetchWAN()

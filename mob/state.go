@@ -48,7 +48,7 @@ type State struct {
 	settled, started time.Time // when WAN fetching may begin at the latest; the first step
 	heardOfMembers   bool
 	gossipAt         time.Time
-	finished         bool
+	frozen           bool // the content was whole once: it is served, and not written to again
 	nonce            uint64
 }
 
@@ -211,13 +211,9 @@ func (s *State) lost(i int) {
 	if !s.have.Remove(i) {
 		return
 	}
-	s.finished = false
 	s.todo.Add(i)
 	s.epoch++
 	s.tell(i, tellDrop)
-	for _, p := range s.peers {
-		s.sendWant(p)
-	}
 }
 
 // checked tells a peer again of a piece that it complained of.
@@ -229,10 +225,10 @@ func (s *State) checked(id proto.PeerID, i int) {
 }
 
 func (s *State) checkFinished() {
-	if s.finished || !s.have.Full() {
+	if s.frozen || !s.have.Full() {
 		return
 	}
-	s.finished = true
+	s.frozen = true
 	s.do(Finished{})
 	for _, p := range s.peers {
 		s.sendWant(p)

@@ -12,7 +12,7 @@ const stealPause = 250 * time.Millisecond
 // steal asks the local peer with the most left for a part of its share, when
 // the node could fetch over the WAN and has nothing of its own to ask for.
 func (s *State) steal() {
-	if s.have.Full() || !s.mayFetchWAN() || !s.hungry() {
+	if s.frozen || !s.mayFetchWAN() || !s.hungry() {
 		return
 	}
 	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.askedSteal) < time.Second {
