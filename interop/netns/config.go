@@ -1,0 +1,111 @@
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// The numbering of addresses has room for this much.
+const (
+	maxClusters = 16
+	maxNodes    = 1000
+)
+
+// Cluster describes one site: a gateway with a bridge, and nodes on it.
+type Cluster struct {
+	// Name of the cluster, not empty, unique in the grid.
+	Name string
+	// Nodes is how many there are, 0 to 1000.
+	Nodes int
+	// NIC limits each node's connection to the bridge, both ways. Zero: not limited.
+	NIC Rate
+}
+
+// Clusters describes clusters named A, B, C and so on with these numbers of nodes and unlimited NICs.
+func Clusters(nodes ...int) []Cluster {
+	all := make([]Cluster, len(nodes))
+	for i, n := range nodes {
+		all[i] = Cluster{Name: string(rune('A' + i)), Nodes: n}
+	}
+	return all
+}
+
+// Config describes a grid.
+type Config struct {
+	// Clusters, 1 to 16 of them.
+	Clusters []Cluster
+	// Links has a rate for every two clusters, and for no others: see [Links.Among].
+	Links Links
+	// Buffer is the length of each shaped queue as time at the rate the link has when the grid is made; a queue keeps its
+	// bytes when the rate changes, as a router does, and has at least 128 KiB. Zero: 250 ms. Longer queues mean fewer
+	// losses and more delay.
+	Buffer time.Duration
+	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the machine's own. If the
+	// kernel lacks it, the machine's own stays and a warning is logged. Empty: cubic.
+	Congestion string
+	// Log gets what the grid does; warnings are worth reading. Nil: nothing is logged.
+	Log *slog.Logger
+}
+
+// withDefaults fills in what is zero.
+func (c Config) withDefaults() Config {
+	if c.Buffer == 0 {
+		c.Buffer = 250 * time.Millisecond
+	}
+	if c.Congestion == "" {
+		c.Congestion = "cubic"
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// validate says what is wrong, for someone who wrote the Config by hand.
+func (c Config) validate() error {
+	if len(c.Clusters) == 0 || len(c.Clusters) > maxClusters {
+		return fmt.Errorf("netns: %d clusters: use 1 to %d", len(c.Clusters), maxClusters)
+	}
+	if c.Buffer < 0 {
+		return errors.New("netns: Buffer is negative")
+	}
+	seen := make(map[string]bool)
+	for _, cl := range c.Clusters {
+		switch {
+		case cl.Name == "" || seen[cl.Name]:
+			return fmt.Errorf("netns: cluster name %q is empty or not unique", cl.Name)
+		case cl.Nodes < 0 || cl.Nodes > maxNodes:
+			return fmt.Errorf("netns: cluster %s has %d nodes: use 0 to %d", cl.Name, cl.Nodes, maxNodes)
+		case cl.NIC < 0:
+			return fmt.Errorf("netns: cluster %s has a negative NIC rate", cl.Name)
+		}
+		seen[cl.Name] = true
+	}
+	return c.validateLinks(seen)
+}
+
+func (c Config) validateLinks(clusters map[string]bool) error {
+	for p, r := range c.Links.rates {
+		if !clusters[p.a] || !clusters[p.b] || p.a == p.b {
+			return fmt.Errorf("netns: link %s-%s does not join two clusters of the grid", p.a, p.b)
+		}
+		if err := checkRate(r); err != nil {
+			return fmt.Errorf("netns: link %s-%s: %w", p.a, p.b, err)
+		}
+	}
+	if want := len(clusters) * (len(clusters) - 1) / 2; len(c.Links.rates) != want {
+		return fmt.Errorf("netns: %d links for %d clusters: every two need a rate, %d in all",
+			len(c.Links.rates), len(clusters), want)
+	}
+	return nil
+}
+
+// Rates that the shaper can keep: below a byte a second its tables overflow, above 100 GB/s nothing would be limited.
+func checkRate(r Rate) error {
+	if r >= 1*KBps && r <= 1e5*MBps {
+		return nil
+	}
+	return fmt.Errorf("rate of %g bytes/s is not between 1 KB/s and 100 GB/s", float64(r))
+}

@@ -1,0 +1,55 @@
+package netns
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestConfigValidate(t *testing.T) {
+	two := Uniform(1*MBps, "A", "B")
+	for _, c := range []struct {
+		name   string
+		config Config
+		want   string // part of the error, empty for none
+	}{
+		{"good", Config{Clusters: Clusters(1, 0), Links: two}, ""},
+		{"one cluster", Config{Clusters: Clusters(20)}, ""},
+		{"no cluster", Config{}, "use 1 to 16"},
+		{"too many nodes", Config{Clusters: Clusters(1001)}, "use 0 to 1000"},
+		{"same name", Config{Clusters: []Cluster{{Name: "A"}, {Name: "A"}}}, "not unique"},
+		{"no name", Config{Clusters: []Cluster{{Nodes: 1}}}, "empty"},
+		{"negative NIC", Config{Clusters: []Cluster{{Name: "A", NIC: -1}}}, "NIC"},
+		{"missing link", Config{Clusters: Clusters(1, 1, 1), Links: two}, "1 links for 3 clusters"},
+		{"foreign link", Config{Clusters: Clusters(1), Links: two}, "does not join"},
+		{"no rate", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", 0)}, "between"},
+		{"no number", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", Rate(math.NaN()))}, "between"},
+		{"negative buffer", Config{Clusters: Clusters(1), Buffer: -1}, "Buffer"},
+	} {
+		err := c.config.validate()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAddressesAreUnique(t *testing.T) {
+	seen := make(map[string]bool)
+	add := func(s string) {
+		if seen[s] {
+			t.Fatalf("address %s given twice", s)
+		}
+		seen[s] = true
+	}
+	for c := range maxClusters {
+		add(gatewayIP(c).String())
+		for n := range maxNodes {
+			add(nodeIP(c, n).String())
+		}
+		for p := range maxClusters {
+			if p != c {
+				add(wanIP(c, p).String())
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package netns
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+)
+
+const bridgeName = "br0"
+
+// gateway is the switch and the router of a cluster, in one namespace.
+type gateway struct {
+	Cluster
+	index int // place among the grid's clusters, which gives the addresses
+	ns    namespace
+	nodes []*Node
+	wan   map[string]int // interface towards the cluster of that name
+}
+
+// newGateway makes the namespace with an empty bridge that forwards.
+func newGateway(t *thread, c Cluster, index int) (*gateway, error) {
+	ns, err := newNamespace(t)
+	if err != nil {
+		return nil, err
+	}
+	gw := &gateway{Cluster: c, index: index, ns: ns, wan: make(map[string]int)}
+	if err := ns.do(gw.addBridge); err != nil {
+		return gw, err
+	}
+	return gw, nil
+}
+
+func (gw *gateway) addBridge() error {
+	if err := writeSysctl("net/ipv4/ip_forward", "1"); err != nil {
+		return err
+	}
+	ip := gatewayIP(gw.index)
+	attrs := netlink.NewLinkAttrs()
+	// Without an address of its own a bridge changes it with its ports.
+	attrs.Name, attrs.MTU, attrs.HardwareAddr = bridgeName, ethernetMTU, mac(ip)
+	bridge := &netlink.Bridge{LinkAttrs: attrs}
+	if err := netlink.LinkAdd(bridge); err != nil {
+		return fmt.Errorf("add a bridge: %w", err)
+	}
+	if err := bringUp(bridge, ip, clusterBits); err != nil {
+		return err
+	}
+	return addRoute(bridge, clusterNet(gw.index), netip.Addr{}, congestion{})
+}
+
+// plug connects a new port of the bridge, the near end of a node's veth pair, and limits it to the rate of the NIC.
+func (gw *gateway) plug(n *Node, buffer queueLength) error {
+	bridge, err := netlink.LinkByName(bridgeName)
+	if err != nil {
+		return fmt.Errorf("find the bridge: %w", err)
+	}
+	port, err := netlink.LinkByName(n.portName())
+	if err != nil {
+		return fmt.Errorf("find a port: %w", err)
+	}
+	if err := netlink.LinkSetMaster(port, bridge); err != nil {
+		return fmt.Errorf("plug %s into the bridge: %w", n.portName(), err)
+	}
+	if err := netlink.LinkSetUp(port); err != nil {
+		return fmt.Errorf("set %s up: %w", n.portName(), err)
+	}
+	if gw.NIC > 0 {
+		if err := shape(port.Attrs().Index, gw.NIC, buffer); err != nil {
+			return err
+		}
+	}
+	return addNeighbour(bridge, n.IP)
+}

@@ -1,0 +1,149 @@
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Grid is a running grid. Its methods may be called from any goroutine.
+type Grid struct {
+	// Set by New and constant afterwards.
+	log        *slog.Logger
+	thread     *thread
+	buffer     queueLength
+	congestion congestion
+	gateways   []*gateway
+	byName     map[string]*gateway
+
+	// mu guards what follows.
+	mu        sync.Mutex
+	closed    bool
+	processes map[*Process]struct{}
+}
+
+// New builds a grid: a few milliseconds per node. On an error nothing is left behind. What a machine lacks for a grid, Available
+// says more clearly.
+func New(c Config) (*Grid, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	start := time.Now()
+	g := &Grid{
+		log:       c.Log,
+		thread:    startThread(),
+		buffer:    queueLength(c.Buffer),
+		byName:    make(map[string]*gateway),
+		processes: make(map[*Process]struct{}),
+	}
+	if err := g.build(c); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	g.log.Info("grid built", "clusters", len(c.Clusters), "links", c.Links.String(), "took", time.Since(start))
+	return g, nil
+}
+
+func (g *Grid) build(c Config) error {
+	for i, cl := range c.Clusters {
+		gw, err := newGateway(g.thread, cl, i)
+		if gw != nil {
+			g.gateways = append(g.gateways, gw)
+			g.byName[cl.Name] = gw
+		}
+		if err != nil {
+			return fmt.Errorf("netns: gateway of %s: %w", cl.Name, err)
+		}
+	}
+	g.congestion = findCongestion(g.gateways[0].ns, c.Congestion)
+	if g.congestion == (congestion{}) {
+		g.log.Warn("congestion control not available, nodes use the machine's own", "wanted", c.Congestion)
+	}
+	for _, gw := range g.gateways {
+		if err := g.addNodes(gw); err != nil {
+			return err
+		}
+	}
+	for i, a := range g.gateways {
+		for _, b := range g.gateways[i+1:] {
+			if err := g.addWAN(a, b, c.Links.Rate(a.Name, b.Name)); err != nil {
+				return fmt.Errorf("netns: link %s-%s: %w", a.Name, b.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (g *Grid) addNodes(gw *gateway) error {
+	for i := range gw.Nodes {
+		if err := g.addNode(gw); err != nil {
+			return fmt.Errorf("netns: node %d of %s: %w", i, gw.Name, err)
+		}
+	}
+	for i, n := range gw.nodes {
+		if err := n.meet(gw.nodes); err != nil {
+			return fmt.Errorf("netns: node %d of %s: %w", i, gw.Name, err)
+		}
+	}
+	return nil
+}
+
+// Node returns node i, from 0, of the named cluster; nil if there is none.
+func (g *Grid) Node(cluster string, i int) *Node {
+	nodes := g.Nodes(cluster)
+	if i < 0 || i >= len(nodes) {
+		return nil
+	}
+	return nodes[i]
+}
+
+// Nodes returns the nodes of the named cluster in order; nil if there is no such cluster. The slice must not be changed.
+func (g *Grid) Nodes(cluster string) []*Node {
+	gw := g.byName[cluster]
+	if gw == nil {
+		return nil
+	}
+	return gw.nodes
+}
+
+// SetRate sets the rate of the link between two clusters, both ways, at once: what is queued leaves at the new rate.
+func (g *Grid) SetRate(a, b string, r Rate) error {
+	if err := checkRate(r); err != nil {
+		return fmt.Errorf("netns: link %s-%s: %w", a, b, err)
+	}
+	for _, end := range [][2]string{{a, b}, {b, a}} {
+		gw := g.byName[end[0]]
+		if gw == nil || gw.wan[end[1]] == 0 {
+			return fmt.Errorf("netns: no link between %q and %q", a, b)
+		}
+		if err := gw.ns.do(func() error { return reshape(gw.wan[end[1]], r) }); err != nil {
+			return fmt.Errorf("netns: link %s-%s: %w", a, b, err)
+		}
+	}
+	g.log.Debug("rate set", "a", a, "b", b, "rate", r)
+	return nil
+}
+
+// Close kills the processes that still run in the grid, waits until they are gone and lets go of the namespaces, which the
+// kernel then takes apart on its own time. It may be called again.
+func (g *Grid) Close() error {
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return nil
+	}
+	g.closed = true
+	g.mu.Unlock()
+
+	errs := []error{g.killAll()}
+	g.thread.stop()
+	for _, gw := range g.gateways {
+		for _, n := range gw.nodes {
+			errs = append(errs, n.ns.close())
+		}
+		errs = append(errs, gw.ns.close())
+	}
+	return errors.Join(errs...)
+}

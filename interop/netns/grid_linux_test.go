@@ -1,0 +1,92 @@
+package netns
+
+import (
+	"errors"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestGridJoinsAllNodes(t *testing.T) {
+	start := time.Now()
+	g := newGrid(t, Config{Clusters: Clusters(4, 4, 4, 4), Links: Fast()})
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("16 nodes took %v", took)
+	}
+	for _, from := range g.gateways {
+		for i, n := range from.nodes {
+			for _, to := range g.gateways {
+				if other := to.nodes[(i+1)%len(to.nodes)]; other != n {
+					open(t, n, other).close()
+				}
+			}
+		}
+	}
+}
+
+// All nodes have room in the neighbour tables: with ARP the kernel's limit for the whole machine would be exceeded.
+func TestLargeClusters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 nodes")
+	}
+	g := newGrid(t, Config{Clusters: Clusters(4, 12, 16, 32), Links: Fast()})
+	d := g.Nodes("D")
+	for i, n := range d {
+		for _, other := range d[i+1:] {
+			open(t, n, other).close()
+		}
+		open(t, n, g.Node("B", i%12)).close()
+	}
+}
+
+func TestNodesThatDoNotExist(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(1*MBps, "A", "B")})
+	if g.Node("A", 1) != nil || g.Node("A", -1) != nil || g.Node("C", 0) != nil {
+		t.Error("a node that does not exist")
+	}
+	if _, err := g.WANBytes("C"); err == nil {
+		t.Error("bytes of a cluster that does not exist")
+	}
+	if g.SetRate("A", "A", 1*MBps) == nil || g.SetRate("A", "C", 1*MBps) == nil || g.SetRate("A", "B", 0) == nil {
+		t.Error("a rate that cannot be set")
+	}
+}
+
+func TestClosedGrid(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(1*MBps, "A", "B")})
+	for range 2 {
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := g.Node("A", 0)
+	if _, err := n.Start(exec.Command("true")); !errors.Is(err, ErrClosed) {
+		t.Errorf("Start: %v", err)
+	}
+	if err := n.Do(func() error { return nil }); !errors.Is(err, ErrClosed) {
+		t.Errorf("Do: %v", err)
+	}
+	if err := g.SetRate("A", "B", 1*MBps); !errors.Is(err, ErrClosed) {
+		t.Errorf("SetRate: %v", err)
+	}
+	if _, err := g.WANBytes("A"); !errors.Is(err, ErrClosed) {
+		t.Errorf("WANBytes: %v", err)
+	}
+}
+
+func TestNodesSeeOnlyTheGrid(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(1)})
+	var names []string
+	err := g.Node("A", 0).Do(func() error {
+		all, err := net.Interfaces()
+		for _, i := range all {
+			names = append(names, i.Name)
+		}
+		return err
+	})
+	if got := strings.Join(names, " "); err != nil || got != "lo eth0" {
+		t.Errorf("interfaces %q, %v", got, err)
+	}
+}

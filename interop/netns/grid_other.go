@@ -1,0 +1,73 @@
+//go:build !linux
+
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+)
+
+// errPlatform is what everything that needs namespaces returns here.
+var errPlatform = fmt.Errorf("netns: network namespaces need Linux, this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
+
+// Available says why a grid cannot be made here: it is not Linux.
+func Available() error { return errPlatform }
+
+// Grid exists on Linux only; New never returns one here.
+type Grid struct{}
+
+// New returns an error that matches errors.ErrUnsupported.
+func New(Config) (*Grid, error) { return nil, errPlatform }
+
+// Close does nothing.
+func (g *Grid) Close() error { return nil }
+
+// Node returns nil.
+func (g *Grid) Node(cluster string, i int) *Node { return nil }
+
+// Nodes returns nil.
+func (g *Grid) Nodes(cluster string) []*Node { return nil }
+
+// SetRate returns an error.
+func (g *Grid) SetRate(a, b string, r Rate) error { return errPlatform }
+
+// WANBytes returns an error.
+func (g *Grid) WANBytes(cluster string) (uint64, error) { return 0, errPlatform }
+
+// LANBytes returns an error.
+func (g *Grid) LANBytes(cluster string) (uint64, error) { return 0, errPlatform }
+
+// Node is one machine of a cluster.
+type Node struct {
+	Cluster string
+	Index   int
+	IP      netip.Addr
+}
+
+// Do returns an error.
+func (n *Node) Do(fn func() error) error { return errPlatform }
+
+// Start returns an error.
+func (n *Node) Start(cmd *exec.Cmd) (*Process, error) { return nil, errPlatform }
+
+// Run returns an error.
+func (n *Node) Run(cmd *exec.Cmd) error { return errPlatform }
+
+// Process is a command that runs in a node.
+type Process struct{}
+
+// Pid returns zero.
+func (p *Process) Pid() int { return 0 }
+
+// Signal returns an error.
+func (p *Process) Signal(sig os.Signal) error { return errPlatform }
+
+// Kill returns an error.
+func (p *Process) Kill() error { return errPlatform }
+
+// Wait returns an error.
+func (p *Process) Wait() error { return errPlatform }

@@ -1,0 +1,63 @@
+package netns
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+const standardSize = 240e6
+
+// near reports whether two times are the same up to rounding.
+func near(a, b time.Duration) bool {
+	return math.Abs(float64(a-b)) <= 1e-6*float64(max(a, b))
+}
+
+func TestIdealTimeOfSteadyLinksIsSizeOverBound(t *testing.T) {
+	for _, links := range []Links{Fast(), Slow(), Uniform(2*MBps, "A", "B"), Fast().Among("A", "C", "D")} {
+		got := IdealTime(Steady(links), "A", standardSize)
+		if want := Bound(links, "A").Time(standardSize); !near(got, want) {
+			t.Errorf("%v: %v, want %v", links, got, want)
+		}
+	}
+}
+
+func TestIdealTimeOfSwitches(t *testing.T) {
+	const at = 10 * time.Second
+	for _, c := range []struct {
+		before, after Links
+		want          time.Duration
+	}{
+		{Fast(), Slow(), at + Rate(6.8*MBps).Time(120e6)},
+		{Slow(), Fast(), at + Rate(12*MBps).Time(172e6)},
+	} {
+		if got := IdealTime(Switch(c.before, c.after, at), "A", standardSize); !near(got, c.want) {
+			t.Errorf("switch from %v: %v, want %v", c.before, got, c.want)
+		}
+	}
+	if got, want := IdealTime(Switch(Fast(), Slow(), time.Hour), "A", standardSize), 20*time.Second; !near(got, want) {
+		t.Errorf("switch after the end: %v, want %v", got, want)
+	}
+}
+
+// A cut that is never the least may still be the slowest: bytes cannot change sides between the halves.
+func TestIdealTimeIntegratesEachCut(t *testing.T) {
+	before := Links{}.With("A", "B", 1).With("A", "C", 9).With("B", "C", 1)
+	after := Links{}.With("A", "B", 9).With("A", "C", 1).With("B", "C", 1)
+	// Into B: 2/s, then 10/s. Into C: 10/s, then 2/s. Into both: 10/s all along.
+	if got, want := IdealTime(Switch(before, after, 4*time.Second), "A", 48), 8*time.Second; !near(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestIdealTimeAtTheEdges(t *testing.T) {
+	if got := IdealTime(Steady(Links{}), "A", standardSize); got != 0 {
+		t.Errorf("no other cluster: %v, want 0", got)
+	}
+	if got := IdealTime(Steady(Fast()), "E", standardSize); got != Forever {
+		t.Errorf("source without links: %v, want Forever", got)
+	}
+	if got := IdealTime(Steady(Fast()), "A", 0); got != 0 {
+		t.Errorf("nothing to send: %v, want 0", got)
+	}
+}

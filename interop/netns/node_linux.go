@@ -1,0 +1,104 @@
+package netns
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+
+	"github.com/vishvananda/netlink"
+)
+
+// Node is one machine of a cluster: a namespace with loopback and one interface, eth0. Its methods may be called from any
+// goroutine.
+type Node struct {
+	// Cluster is the name of its cluster, Index its number in it from 0.
+	Cluster string
+	Index   int
+	// IP is its address, reachable from every node of the grid and from nowhere else.
+	IP netip.Addr
+
+	grid *Grid
+	ns   namespace
+}
+
+// Do runs fn in the namespace of the node and returns its error. A socket that fn opens belongs to the node for good and may be
+// used anywhere afterwards. fn runs on the one thread of the grid that enters namespaces: it must not call the grid, its nodes
+// or its processes, goroutines that it starts are outside, and while it runs all else waits.
+func (n *Node) Do(fn func() error) error {
+	return n.ns.do(fn)
+}
+
+// addNode makes the next node of a cluster and plugs it in. It knows no neighbour but the gateway yet.
+func (g *Grid) addNode(gw *gateway) error {
+	ns, err := newNamespace(g.thread)
+	if err != nil {
+		return err
+	}
+	n := &Node{
+		Cluster: gw.Name,
+		Index:   len(gw.nodes),
+		IP:      nodeIP(gw.index, len(gw.nodes)),
+		grid:    g,
+		ns:      ns,
+	}
+	gw.nodes = append(gw.nodes, n)
+	near := vethEnd{ns: gw.ns, name: n.portName()}
+	far := vethEnd{ns: ns, name: "eth0", mac: mac(n.IP)}
+	if err := joinByVeth(near, far); err != nil {
+		return err
+	}
+	if err := gw.ns.do(func() error { return gw.plug(n, g.buffer) }); err != nil {
+		return err
+	}
+	return ns.do(func() error { return n.configure(gw, g.congestion, g.buffer) })
+}
+
+// portName is the name of the node's port on the bridge.
+func (n *Node) portName() string { return "node" + strconv.Itoa(n.Index) }
+
+// configure sets up what is inside of the node.
+func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
+	if err := c.applyDefault(); err != nil {
+		return err
+	}
+	eth, err := netlink.LinkByName("eth0")
+	if err != nil {
+		return fmt.Errorf("find eth0: %w", err)
+	}
+	if err := bringUp(eth, n.IP, clusterBits); err != nil {
+		return err
+	}
+	if err := addRoute(eth, clusterNet(gw.index), netip.Addr{}, c); err != nil {
+		return err
+	}
+	everywhere := &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
+	if err := addRoute(eth, everywhere, gatewayIP(gw.index), c); err != nil {
+		return err
+	}
+	if gw.NIC > 0 {
+		if err := shape(eth.Attrs().Index, gw.NIC, buffer); err != nil {
+			return err
+		}
+	}
+	return addNeighbour(eth, gatewayIP(gw.index))
+}
+
+// meet tells the node the hardware addresses of the other nodes of its cluster.
+func (n *Node) meet(others []*Node) error {
+	return n.ns.do(func() error {
+		eth, err := netlink.LinkByName("eth0")
+		if err != nil {
+			return fmt.Errorf("find eth0: %w", err)
+		}
+		for _, o := range others {
+			if o == n {
+				continue
+			}
+			if err := addNeighbour(eth, o.IP); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

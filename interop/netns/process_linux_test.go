@@ -1,0 +1,172 @@
+package netns
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestProcessRunsInItsNode(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(1*MBps, "A", "B")})
+	var out strings.Builder
+	n := g.Node("B", 0)
+	cmd := exec.Command("cat", "/proc/net/fib_trie")
+	cmd.Stdout = &out
+	if err := n.Run(cmd); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), n.IP.String()) {
+		t.Errorf("the process does not have the node's address: %s", out.String())
+	}
+	var exit *exec.ExitError
+	if err := n.Run(exec.Command("sh", "-c", "exit 3")); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("exit status lost: %v", err)
+	}
+	if _, err := n.Start(exec.Command("/nowhere")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("start of nothing: %v", err)
+	}
+}
+
+// A command that is done leaves nothing of its group behind, and neither does one that is killed.
+func TestGroupEndsWithItsCommand(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(1)})
+	for name, script := range map[string]string{
+		"ends":      "sleep 1000 >/dev/null 2>&1 & echo $!",
+		"is killed": "sleep 1000 >/dev/null 2>&1 & echo $!; wait",
+	} {
+		cmd := exec.Command("sh", "-c", script)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := g.Node("A", 0).Start(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var child int
+		if _, err := fmt.Fscanln(out, &child); err != nil {
+			t.Fatal(err)
+		}
+		if name == "is killed" {
+			if err := p.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = p.Wait()
+		awaitGone(t, child)
+		if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
+			t.Errorf("kill of a process that is gone: %v", err)
+		}
+	}
+}
+
+func TestCloseKillsProcesses(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(2)})
+	var pids []int
+	for _, n := range g.Nodes("A") {
+		p, err := n.Start(roleCommand(t, "sleep"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, p.Pid())
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		if unix.Kill(pid, 0) == nil {
+			t.Errorf("process %d is there after Close", pid)
+		}
+	}
+}
+
+// ownGrid is the role of a program that makes a grid with a process in it, says what there is, and waits to be killed.
+func ownGrid() error {
+	g, err := New(Config{Clusters: Clusters(2, 1), Links: Uniform(1*MBps, "A", "B")})
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"=sleep")
+	p, err := g.Node("B", 0).Start(cmd)
+	if err != nil {
+		return err
+	}
+	namespace, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.Pid()))
+	if err != nil {
+		return err
+	}
+	fmt.Println(p.Pid(), namespace)
+	select {}
+}
+
+func TestCrashLeavesNothing(t *testing.T) {
+	if err := Available(); err != nil {
+		t.Skip(err)
+	}
+	before := interfaces(t)
+	owner := roleCommand(t, "own")
+	out, err := owner.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	var namespace string
+	if _, err := fmt.Fscanln(bufio.NewReader(out), &child, &namespace); err != nil {
+		t.Fatal(err)
+	}
+	if !namespaceInUse(namespace) {
+		t.Fatalf("nobody is in %s", namespace)
+	}
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, out)
+	_ = owner.Wait()
+	awaitGone(t, child)
+	if namespaceInUse(namespace) {
+		t.Errorf("someone is in %s", namespace)
+	}
+	if after := interfaces(t); after != before {
+		t.Errorf("interfaces of the test changed from %s to %s", before, after)
+	}
+}
+
+// awaitGone waits until a process that is nobody's child here has ended, reaped or not.
+func awaitGone(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+// namespaceInUse reports whether any thread of any process is in a network namespace.
+func namespaceInUse(namespace string) bool {
+	tasks, _ := os.ReadDir("/proc")
+	for _, process := range tasks {
+		threads, _ := os.ReadDir("/proc/" + process.Name() + "/task")
+		for _, thread := range threads {
+			link, _ := os.Readlink("/proc/" + process.Name() + "/task/" + thread.Name() + "/ns/net")
+			if link == namespace {
+				return true
+			}
+		}
+	}
+	return false
+}

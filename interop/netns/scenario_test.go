@@ -1,0 +1,81 @@
+package netns
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestStandardSwitchesAtAThird(t *testing.T) {
+	for _, name := range []string{"fast-slow", "slow-fast"} {
+		s, err := Standard(name, "A", standardSize, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, at := s.Rates(0)
+		if ideal := IdealTime(s, "A", standardSize); !near(3*at, ideal) {
+			t.Errorf("%s: switch at %v of %v", name, at, ideal)
+		}
+		if links, until := s.Rates(at); until != Forever || links.String() == first(s).String() {
+			t.Errorf("%s: nothing changes at %v", name, at)
+		}
+	}
+}
+
+func first(s Scenario) Links {
+	l, _ := s.Rates(0)
+	return l
+}
+
+func TestStandardKnowsItsNames(t *testing.T) {
+	for _, name := range StandardNames() {
+		s, err := Standard(name, "A", standardSize, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-9s ideal %.2f s, %.2f MB/s", name, IdealTime(s, "A", standardSize).Seconds(),
+			standardSize/1e6/IdealTime(s, "A", standardSize).Seconds())
+	}
+	if _, err := Standard("slowest", "A", 1, 0); err == nil {
+		t.Error("no error for an unknown name")
+	}
+}
+
+func TestMayhem(t *testing.T) {
+	s, again, other := Mayhem(Fast(), time.Second, 7), Mayhem(Fast(), time.Second, 7), Mayhem(Fast(), time.Second, 8)
+	var previous Links
+	for n := range 100 {
+		at := time.Duration(n) * time.Second
+		links, until := s.Rates(at + time.Millisecond)
+		if until != at+time.Second {
+			t.Fatalf("rates of %v hold until %v", at, until)
+		}
+		same, _ := again.Rates(at)
+		if links.String() != same.String() {
+			t.Fatalf("same seed, different rates at %v: %v and %v", at, links, same)
+		}
+		if different, _ := other.Rates(at); links.String() == different.String() || links.String() == previous.String() {
+			t.Fatalf("rates repeat at %v", at)
+		}
+		for _, p := range links.pairs() {
+			if share := links.rates[p] / Fast().rates[p]; share < 0.1 || share > 1 {
+				t.Fatalf("link %v at %v of nominal", p, share)
+			}
+		}
+		previous = links
+	}
+}
+
+func TestLinksAreValues(t *testing.T) {
+	fast := Fast()
+	_ = fast.With("D", "A", 1*MBps).With("A", "E", 1*MBps)
+	if got := fast.Rate("D", "A"); got != 6*MBps {
+		t.Errorf("With changed its receiver: %v", got)
+	}
+	if got := fast.Among("A", "D").String(); got != "A-D 6 MB/s" {
+		t.Errorf("Among gives %q", got)
+	}
+	if got := fast.Clusters(); !slices.Equal(got, []string{"A", "B", "C", "D"}) {
+		t.Errorf("clusters %v", got)
+	}
+}

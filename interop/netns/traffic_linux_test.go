@@ -1,0 +1,107 @@
+package netns
+
+import (
+	"io"
+	"math"
+	"net"
+	"testing"
+	"time"
+)
+
+// connection is a TCP connection between two nodes, both ends held by the test.
+type connection struct {
+	client, server *net.TCPConn
+}
+
+func (c connection) close() {
+	c.client.Close()
+	c.server.Close()
+}
+
+// open connects two nodes. The connection ends with the test at the latest.
+func open(t *testing.T, from, to *Node) connection {
+	t.Helper()
+	var listener net.Listener
+	err := to.Do(func() (err error) {
+		listener, err = net.Listen("tcp4", to.IP.String()+":0")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var client, server net.Conn
+	err = from.Do(func() (err error) {
+		client, err = net.DialTimeout("tcp4", listener.Addr().String(), 5*time.Second)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("from %s%d to %s%d: %v", from.Cluster, from.Index, to.Cluster, to.Index, err)
+	}
+	t.Cleanup(func() { client.Close() })
+	if server, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return connection{client.(*net.TCPConn), server.(*net.TCPConn)}
+}
+
+// flood sends as much as goes through until the test ends.
+func flood(t *testing.T, from, to *Node) {
+	t.Helper()
+	c := open(t, from, to)
+	go func() { _, _ = io.Copy(io.Discard, c.server) }()
+	go func() {
+		zeros := make([]byte, 256<<10)
+		for {
+			if _, err := c.client.Write(zeros); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// transfer sends size bytes and returns when they have arrived.
+func transfer(t *testing.T, from, to *Node, size int64) {
+	t.Helper()
+	c := open(t, from, to)
+	go func() {
+		_, _ = c.client.Write(make([]byte, size))
+		_ = c.client.CloseWrite()
+	}()
+	if n, err := io.Copy(io.Discard, c.server); n != size || err != nil {
+		t.Fatalf("%d bytes of %d arrived: %v", n, size, err)
+	}
+}
+
+// growth measures how fast a counter of each of the clusters grows, in bytes per second.
+func growth(t *testing.T, counter func(string) (uint64, error), d time.Duration, clusters ...string) []float64 {
+	t.Helper()
+	read := func() (bytes, seconds []float64) {
+		for _, c := range clusters {
+			n, err := counter(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes = append(bytes, float64(n))
+			seconds = append(seconds, float64(time.Now().UnixNano())/1e9)
+		}
+		return bytes, seconds
+	}
+	bytes, since := read()
+	time.Sleep(d)
+	rates, now := read()
+	for i := range rates {
+		rates[i] = (rates[i] - bytes[i]) / (now[i] - since[i])
+	}
+	return rates
+}
+
+// within checks a measured against a wanted value.
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	t.Logf("%s: %.4g, want %.4g (%+.1f %%)", what, got, want, 100*(got/want-1))
+	if math.Abs(got/want-1) > tolerance {
+		t.Errorf("%s: %.4g, want %.4g", what, got, want)
+	}
+}

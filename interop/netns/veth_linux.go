@@ -1,0 +1,78 @@
+package netns
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// ethernetMTU is the payload of a frame on all interfaces.
+const ethernetMTU = 1500
+
+// vethEnd is where one end of a veth pair goes.
+type vethEnd struct {
+	ns   namespace
+	name string
+	mac  net.HardwareAddr // nil: the kernel draws one
+}
+
+// joinByVeth makes a veth pair between two namespaces, both ends still down.
+func joinByVeth(near, far vethEnd) error {
+	err := near.ns.do(func() error {
+		attrs := netlink.NewLinkAttrs()
+		attrs.Name, attrs.MTU, attrs.HardwareAddr = near.name, ethernetMTU, near.mac
+		veth := netlink.NewVeth(attrs)
+		veth.PeerName, veth.PeerMTU, veth.PeerHardwareAddr = far.name, ethernetMTU, far.mac
+		veth.PeerNamespace = netlink.NsFd(far.ns.fd)
+		return netlink.LinkAdd(veth)
+	})
+	if err != nil {
+		return fmt.Errorf("join %s and %s by veth: %w", near.name, far.name, err)
+	}
+	return nil
+}
+
+// bringUp gives an interface its address and sets it up, in the namespace of the calling thread. Routes are left to the
+// caller, also the one to the interface's own network.
+func bringUp(link netlink.Link, ip netip.Addr, bits int) error {
+	addr := &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(ip, bits)), Flags: unix.IFA_F_NOPREFIXROUTE}
+	if err := netlink.AddrAdd(link, addr); err != nil {
+		return fmt.Errorf("give %s the address %v: %w", link.Attrs().Name, ip, err)
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return fmt.Errorf("set %s up: %w", link.Attrs().Name, err)
+	}
+	return nil
+}
+
+// addRoute sends traffic for a network through an interface, by way of a gateway unless the zero address is given.
+func addRoute(link netlink.Link, to *net.IPNet, via netip.Addr, c congestion) error {
+	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: to, Congctl: c.route}
+	if via.IsValid() {
+		route.Gw = via.AsSlice()
+	} else {
+		route.Scope = netlink.SCOPE_LINK
+	}
+	if err := netlink.RouteAdd(route); err != nil {
+		return fmt.Errorf("route %v through %s: %w", to, link.Attrs().Name, err)
+	}
+	return nil
+}
+
+// addNeighbour tells an interface the hardware address of an IP address for good. ARP would do it too, but its table is one for
+// the whole machine (a thousand entries, which three clusters of twenty nodes fill), and its packets wait in full queues.
+func addNeighbour(link netlink.Link, ip netip.Addr) error {
+	err := netlink.NeighAdd(&netlink.Neigh{
+		LinkIndex:    link.Attrs().Index,
+		State:        netlink.NUD_PERMANENT,
+		IP:           ip.AsSlice(),
+		HardwareAddr: mac(ip),
+	})
+	if err != nil {
+		return fmt.Errorf("make %v a neighbour on %s: %w", ip, link.Attrs().Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package netns
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+)
+
+// addWAN links the gateways of two clusters, each direction shaped where it leaves. The rest of the package knows a WAN link
+// only as an interface on each gateway that is in its wan table, so something else than a veth pair may stand there: a relay
+// in user space that delays packets, say.
+func (g *Grid) addWAN(a, b *gateway, r Rate) error {
+	near := vethEnd{ns: a.ns, name: wanName(b), mac: mac(wanIP(a.index, b.index))}
+	far := vethEnd{ns: b.ns, name: wanName(a), mac: mac(wanIP(b.index, a.index))}
+	if err := joinByVeth(near, far); err != nil {
+		return err
+	}
+	for _, end := range [][2]*gateway{{a, b}, {b, a}} {
+		from, to := end[0], end[1]
+		if err := from.ns.do(func() error { return from.configureWAN(to, r, g.buffer) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanName is the name of every interface that leads to this gateway. Clusters may have names that interfaces may not.
+func wanName(to *gateway) string { return fmt.Sprintf("wan%d", to.index) }
+
+// configureWAN sets up this gateway's end of the link to another.
+func (gw *gateway) configureWAN(to *gateway, r Rate, buffer queueLength) error {
+	wan, err := netlink.LinkByName(wanName(to))
+	if err != nil {
+		return fmt.Errorf("find %s: %w", wanName(to), err)
+	}
+	if err := bringUp(wan, wanIP(gw.index, to.index), wanBits); err != nil {
+		return err
+	}
+	peer := wanIP(to.index, gw.index)
+	if err := addRoute(wan, ipNet(netip.PrefixFrom(peer, 32)), netip.Addr{}, congestion{}); err != nil {
+		return err
+	}
+	if err := addRoute(wan, clusterNet(to.index), peer, congestion{}); err != nil {
+		return err
+	}
+	if err := addNeighbour(wan, peer); err != nil {
+		return err
+	}
+	gw.wan[to.Name] = wan.Attrs().Index
+	return shape(wan.Attrs().Index, r, buffer)
+}
