@@ -1,0 +1,233 @@
+package tracker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// deaf is a tracker's address where connections are taken and never answered.
+func deaf(t *testing.T) peer.AddrInfo {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	a, err := manet.FromNetAddr(l.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return peer.AddrInfo{ID: loopHost(t).ID(), Addrs: []multiaddr.Multiaddr{a}}
+}
+
+// gone is a tracker's address where nothing listens.
+func gone(t *testing.T) peer.AddrInfo {
+	t.Helper()
+	h := loopHost(t)
+	info := peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}
+	h.Close()
+	return info
+}
+
+func TestClientWithDeadTrackers(t *testing.T) {
+	clk := new(clock)
+	_, one := start(t, Config{}, clk)
+	_, two := start(t, Config{}, clk)
+	cfg := ClientConfig{Timeout: 10 * time.Second, Grace: time.Second}
+	h, c := node(t, cfg, gone(t), one, deaf(t), two)
+	hOne, cOne := node(t, cfg, one)
+	hTwo, cTwo := node(t, cfg, two)
+	for _, err := range []error{
+		second(cOne.Announce(t.Context(), announce(hOne, "A", 1))),
+		second(cTwo.Announce(t.Context(), announce(hTwo, "B", 10))),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second meets the first one's request to the deaf tracker
+		began := time.Now()
+		got, err := c.Announce(t.Context(), announce(h, "A", 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("the dead delayed the answer of the living for %v", took)
+		}
+		if len(got.Members) != 2 {
+			t.Errorf("told of %d members, want one of each tracker", len(got.Members))
+		}
+	}
+	f, err := c.Fleet(t.Context(), []byte("swarm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []proto.FleetCluster{{Name: "A", Nodes: 2, Missing: 14}, {Name: "B", Nodes: 1, Whole: 1}}
+	if !reflect.DeepEqual(f.Clusters, want) {
+		t.Errorf("fleet %+v, want %+v", f.Clusters, want)
+	}
+	st := c.Status()
+	for i, alive := range []bool{false, true, false, true} {
+		if st[i].Reachable != alive || (st[i].LastAnnounce.IsZero() == alive) || (st[i].LastError == "") != alive && i != 2 {
+			t.Errorf("tracker %d: %+v", i, st[i])
+		}
+		if !strings.HasPrefix(st[i].Addr, "/ip4/127.0.0.1/tcp/") || !strings.Contains(st[i].Addr, "/p2p/12D3") {
+			t.Errorf("tracker %d has address %q", i, st[i].Addr)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestClientWithoutAnyAnswer(t *testing.T) {
+	h, c := node(t, ClientConfig{Timeout: time.Second}, gone(t), deaf(t))
+	_, err := c.Announce(t.Context(), announce(h, "A", 0))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	text := err.Error()
+	for _, want := range []string{"no tracker answered: ", c.Status()[0].Addr, c.Status()[1].Addr, "connection refused", "no answer in time"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not tell of %q", text, want)
+		}
+	}
+	if strings.Contains(text, "\n") {
+		t.Errorf("%q has more than one line", text)
+	}
+	if st := c.Status()[1]; st.Reachable || st.LastError != "no answer in time" {
+		t.Errorf("status %+v", st)
+	}
+	_, none := node(t, ClientConfig{})
+	if _, err := none.Announce(t.Context(), announce(h, "A", 0)); !errors.Is(err, ErrNoTracker) {
+		t.Errorf("got %v, want ErrNoTracker", err)
+	}
+}
+
+func TestClientCancel(t *testing.T) {
+	h, c := node(t, ClientConfig{}, deaf(t))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := c.Announce(ctx, announce(h, "A", 0))
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 4*time.Second {
+		t.Errorf("got %v after %v", err, time.Since(began))
+	}
+	if st := c.Status()[0]; st.LastError != "" {
+		t.Errorf("a caller who gave up made %+v of the tracker", st)
+	}
+	c.Close()
+	if _, err := c.Announce(t.Context(), announce(h, "A", 0)); !errors.Is(err, errClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A tracker that is slower than the grace hears of the member nevertheless, and
+// of its leave after that.
+func TestClientSlowTracker(t *testing.T) {
+	clk := new(clock)
+	_, fast := start(t, Config{}, clk)
+	slow := loopHost(t)
+	heard := make(chan bool, 2)
+	slow.SetStreamHandler(proto.TrackerProtocol, func(st network.Stream) {
+		defer st.Close()
+		req, err := proto.ReadMessage(st)
+		if err != nil {
+			return
+		}
+		a := req.(*proto.Announce)
+		if !a.Leaving {
+			time.Sleep(400 * time.Millisecond)
+		}
+		heard <- a.Leaving
+		proto.WriteMessage(st, &proto.Handout{Interval: 5})
+	})
+	h, c := node(t, ClientConfig{Grace: 20 * time.Millisecond}, fast, peer.AddrInfo{ID: slow.ID(), Addrs: slow.Addrs()})
+	ctx, cancel := context.WithCancel(t.Context())
+	a := announce(h, "A", 0)
+	if _, err := c.Announce(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	cancel() // the call is over: nothing of it depends on this any more, nor on a
+	a.Leaving = true
+	if _, err := c.Announce(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{false, true} {
+		select {
+		case got := <-heard:
+			if got != want {
+				t.Error("the leave overtook the announce")
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("the slow tracker did not hear of the member")
+		}
+	}
+}
+
+func TestClientFindsTrackerAgain(t *testing.T) {
+	key, err := LoadKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := gone(t)
+	away.ID = id
+	h, c := node(t, ClientConfig{}, away)
+	for range 3 { // enough for libp2p to back off
+		if _, err := c.Announce(t.Context(), announce(h, "A", 0)); err == nil {
+			t.Fatal("nobody should be there")
+		}
+	}
+	back, err := NewHost(away.Addrs, key)
+	if err != nil {
+		t.Skipf("the port was taken meanwhile: %v", err)
+	}
+	defer back.Close()
+	s := New(back, Config{})
+	defer s.Close()
+	if _, err := c.Announce(t.Context(), announce(h, "A", 0)); err != nil {
+		t.Errorf("the tracker is back, yet: %v", err)
+	}
+}
+
+func TestMergeHandouts(t *testing.T) {
+	a, b, c := []byte{1}, []byte{2}, []byte{3}
+	got := mergeHandouts([]*proto.Handout{
+		{Interval: 30, Members: []proto.Member{{ID: "x", Cluster: "A", Addrs: [][]byte{a}}, {ID: "me", Cluster: "A"}}},
+		{Interval: 0, Members: nil},
+		{Interval: 10, Members: []proto.Member{{ID: "x", Cluster: "B", Addrs: [][]byte{a, b}}, {ID: "y", Cluster: "B", Addrs: [][]byte{c}}}},
+	}, "me")
+	want := &proto.Handout{Interval: 10, Members: []proto.Member{
+		{ID: "x", Cluster: "A", Addrs: [][]byte{a, b}},
+		{ID: "y", Cluster: "B", Addrs: [][]byte{c}},
+	}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestMergeFleets(t *testing.T) {
+	got := mergeFleets([]*proto.Fleet{
+		{Clusters: []proto.FleetCluster{{Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}},
+		{Clusters: []proto.FleetCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 2, Whole: 2}}},
+	})
+	want := &proto.Fleet{Clusters: []proto.FleetCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,101 @@
+package tracker
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Config says how a [Server] behaves. A field that is zero or negative takes its
+// value from [Default].
+type Config struct {
+	// Log receives refused and broken requests at level debug, and changes of
+	// the service at level info. Nil means no log.
+	Log *slog.Logger
+	// Expiry is how long a member is remembered after its last announce. 90 s.
+	Expiry time.Duration
+	// Interval is when members are told to announce again, before jitter; at
+	// most a third of Expiry, so that two announces may be lost. 30 s.
+	Interval time.Duration
+	// Timeout bounds one stream from its first byte to the reply's last. 10 s.
+	Timeout time.Duration
+	// MaxSwarms bounds the swarms known at a time. 10,000.
+	MaxSwarms int
+	// MaxSwarmMembers bounds the members of one swarm. 20,000.
+	MaxSwarmMembers int
+	// MaxMembers bounds the members of all swarms together, of some 1.3 KiB
+	// each at most. 200,000.
+	MaxMembers int
+	// MaxStreams bounds the streams served at a time; more are reset. 4096.
+	MaxStreams int
+	// Seed makes handouts and jitter repeatable; zero draws one.
+	Seed uint64
+}
+
+// Default is the configuration of a public tracker.
+func Default() Config {
+	return Config{
+		Log:             slog.New(slog.DiscardHandler),
+		Expiry:          90 * time.Second,
+		Interval:        30 * time.Second,
+		Timeout:         10 * time.Second,
+		MaxSwarms:       10_000,
+		MaxSwarmMembers: 20_000,
+		MaxMembers:      200_000,
+		MaxStreams:      4096,
+	}
+}
+
+// validate is c with every field made usable; nothing is left to refuse.
+func (c Config) validate() Config {
+	d := Default()
+	if c.Log == nil {
+		c.Log = d.Log
+	}
+	c.Expiry = positive(c.Expiry, d.Expiry)
+	c.Interval = min(positive(c.Interval, d.Interval), c.Expiry/3)
+	c.Timeout = positive(c.Timeout, d.Timeout)
+	c.MaxSwarms = positive(c.MaxSwarms, d.MaxSwarms)
+	c.MaxSwarmMembers = positive(c.MaxSwarmMembers, d.MaxSwarmMembers)
+	c.MaxMembers = positive(c.MaxMembers, d.MaxMembers)
+	c.MaxStreams = positive(c.MaxStreams, d.MaxStreams)
+	return c
+}
+
+// ClientConfig says how a [Client] behaves. A field that is zero or negative
+// takes its value from [DefaultClient].
+type ClientConfig struct {
+	// Log receives each tracker's failures at level debug. Nil means no log.
+	Log *slog.Logger
+	// Timeout bounds a request to one tracker, the dial included. 5 s.
+	Timeout time.Duration
+	// Grace is how long the other trackers are waited for after the first
+	// answer. 300 ms.
+	Grace time.Duration
+}
+
+// DefaultClient is the configuration of a client on the Internet.
+func DefaultClient() ClientConfig {
+	return ClientConfig{
+		Log:     slog.New(slog.DiscardHandler),
+		Timeout: 5 * time.Second,
+		Grace:   300 * time.Millisecond,
+	}
+}
+
+// validate is c with every field made usable.
+func (c ClientConfig) validate() ClientConfig {
+	d := DefaultClient()
+	if c.Log == nil {
+		c.Log = d.Log
+	}
+	c.Timeout = positive(c.Timeout, d.Timeout)
+	c.Grace = positive(c.Grace, d.Grace)
+	return c
+}
+
+func positive[T int | time.Duration](v, or T) T {
+	if v <= 0 {
+		return or
+	}
+	return v
+}

@@ -1,0 +1,208 @@
+package tracker
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// crowd is a table with one swarm of equal clusters, and its members.
+func crowd(t testing.TB, clusters, each int) (*table, []*member) {
+	t.Helper()
+	tb := newTable(Default())
+	rng := rand.New(rand.NewPCG(7, 7))
+	var ms []*member
+	for i := range each {
+		for c := range clusters {
+			id := fmt.Sprintf("%016x-%d-%d", rng.Uint64(), c, i)
+			ms = append(ms, join(t, tb, epoch, "s", fmt.Sprintf("c%04d", c), id, 0, 100))
+		}
+	}
+	return tb, ms
+}
+
+// told checks that a handout is sound and returns it by cluster.
+func told(t *testing.T, m *member, out []proto.Member) map[string][]proto.PeerID {
+	t.Helper()
+	seen := map[proto.PeerID]bool{m.id: true}
+	by := make(map[string][]proto.PeerID)
+	for _, o := range out {
+		if seen[o.ID] {
+			t.Fatalf("%s is told of %s twice, or of itself", m.id, o.ID)
+		}
+		seen[o.ID] = true
+		if m.swarm.members[o.ID].cluster.name != o.Cluster {
+			t.Fatalf("%s is not in %s", o.ID, o.Cluster)
+		}
+		by[o.Cluster] = append(by[o.Cluster], o.ID)
+	}
+	if _, err := proto.AppendFrame(nil, &proto.Handout{Interval: 30, Members: out}); err != nil {
+		t.Fatal(err)
+	}
+	return by
+}
+
+func TestHandoutOfSmallSwarmIsAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, size := range []struct{ clusters, each int }{{1, 1}, {1, 2}, {4, 4}, {4, 64}, {256, 1}, {1, 256}} {
+		_, ms := crowd(t, size.clusters, size.each)
+		for _, m := range ms {
+			if out := handout(m, rng); len(out) != len(ms)-1 {
+				t.Fatalf("%d of %d others in %+v", len(out), len(ms)-1, size)
+			} else {
+				told(t, m, out)
+			}
+		}
+	}
+}
+
+func TestHandoutOfThousand(t *testing.T) {
+	_, ms := crowd(t, 20, 50)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, m := range ms {
+		by := told(t, m, handout(m, rng))
+		if len(by[m.cluster.name]) != 49 {
+			t.Fatalf("%d of the own cluster", len(by[m.cluster.name]))
+		}
+		checkMatches(t, m, by, spares)
+	}
+}
+
+func TestHandoutOfUnequalClusters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 10 {
+		tb := newTable(Default())
+		var ms []*member
+		for c := range 2 + rng.IntN(6) {
+			for i := range 1 + rng.IntN(150) {
+				ms = append(ms, join(t, tb, epoch, "s", fmt.Sprint("c", c), fmt.Sprintf("%x-%d-%d", rng.Uint64(), c, i), 0, 0))
+			}
+		}
+		for _, m := range ms {
+			by := told(t, m, handout(m, rng))
+			if len(by[m.cluster.name]) != len(m.cluster.members)-1 {
+				t.Fatal("not the whole own cluster")
+			}
+			want := spares
+			if len(ms) <= smallSwarm {
+				want = len(ms)
+			}
+			checkMatches(t, m, by, want)
+		}
+	}
+}
+
+// checkMatches checks that by has, of every other cluster, the members matching
+// m's rank, and as many spares as it should.
+func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares int) {
+	t.Helper()
+	rank, _ := m.cluster.rank(m.id)
+	for _, c := range m.swarm.clusters {
+		if c == m.cluster {
+			continue
+		}
+		first, end := mob.Matches(rank, len(m.cluster.members), len(c.members))
+		for r := first; r < end; r++ {
+			if !slices.Contains(by[c.name], c.members[r].id) {
+				t.Fatalf("rank %d of %s is not told of rank %d of %s", rank, m.cluster.name, r, c.name)
+			}
+		}
+		if want := min(end-first+spares, len(c.members)); len(by[c.name]) != want {
+			t.Fatalf("%d members of %s, want %d", len(by[c.name]), c.name, want)
+		}
+	}
+}
+
+func TestHandoutOfLargeCluster(t *testing.T) {
+	_, ms := crowd(t, 2, 800)
+	rng := rand.New(rand.NewPCG(1, 1))
+	inbound := make(map[proto.PeerID]int)
+	for _, m := range ms {
+		by := told(t, m, handout(m, rng))
+		own := by[m.cluster.name]
+		if len(own) != ownCluster {
+			t.Fatalf("%d of the own cluster, want %d", len(own), ownCluster)
+		}
+		rank, _ := m.cluster.rank(m.id)
+		size := len(m.cluster.members)
+		for d := 1; d <= neighbours; d++ {
+			for _, r := range []int{(rank + d) % size, (rank + size - d) % size} {
+				if !slices.Contains(own, m.cluster.members[r].id) {
+					t.Fatalf("rank %d is not told of its neighbour %d", rank, r)
+				}
+			}
+		}
+		for _, id := range own {
+			inbound[id]++
+		}
+	}
+	for id, n := range inbound {
+		if n < ownCluster*3/4 || n > ownCluster*5/4 {
+			t.Errorf("%s is told of %d times, %d on average", id, n, ownCluster)
+		}
+	}
+}
+
+func TestHandoutOfManyClusters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	_, ms := crowd(t, 1000, 10)
+	for _, m := range ms[:50] {
+		by := told(t, m, handout(m, rng))
+		if len(by) != 1000 {
+			t.Errorf("told of %d clusters of 1000", len(by))
+		}
+	}
+	// More members of one's own leave less than one for each other cluster.
+	tb := newTable(Default())
+	for i := range 600 {
+		join(t, tb, epoch, "s", "own", fmt.Sprint("own", i), 0, 0)
+	}
+	for i := range 1000 {
+		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint("other", i), 0, 0)
+	}
+	m := tb.swarms["s"].members["own5"]
+	first, second := told(t, m, handout(m, rng)), told(t, m, handout(m, rng))
+	if len(first) != proto.MaxMembers-ownCluster+1 {
+		t.Errorf("told of %d clusters", len(first))
+	}
+	for name := range second {
+		first[name] = nil
+	}
+	if len(first) < 700 {
+		t.Errorf("two handouts tell of %d clusters: the samples hardly differ", len(first))
+	}
+}
+
+// The largest members that may be known fit one frame.
+func TestHandoutFitsFrame(t *testing.T) {
+	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
+	addrs := make([][]byte, proto.MaxAddrs)
+	for i := range addrs {
+		addrs[i] = make([]byte, maxAddrBytes/len(addrs))
+	}
+	var m *member
+	for i := range 2 * proto.MaxMembers {
+		id := fmt.Appendf(nil, "%d", i)
+		id = append(id, bytes.Repeat([]byte{'.'}, proto.MaxPeerID-len(id))...)
+		cluster := fmt.Appendf(nil, "%d", i%10)
+		cluster = append(cluster, bytes.Repeat([]byte{'.'}, proto.MaxCluster-len(cluster))...)
+		var err *proto.RemoteError
+		m, err = tb.announce(epoch, proto.PeerID(id), &proto.Announce{Swarm: []byte("s"), Cluster: string(cluster)}, addrs)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.cluster.remove(m) // a small own cluster has room for most others
+	small := m.swarm.cluster("small")
+	small.add(m)
+	out := handout(m, rng)
+	if len(out) != proto.MaxMembers {
+		t.Errorf("%d members, want %d", len(out), proto.MaxMembers)
+	}
+	told(t, m, out)
+}

@@ -1,0 +1,276 @@
+package tracker
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// join announces a member that has have of total pieces.
+func join(t testing.TB, tb *table, now time.Time, swarm, cluster, id string, have, total uint32) *member {
+	t.Helper()
+	m, err := tb.announce(now, proto.PeerID(id), &proto.Announce{Swarm: []byte(swarm), Cluster: cluster, Have: have, Total: total}, nil)
+	if err != nil {
+		t.Fatalf("announce of %s: %v", id, err)
+	}
+	return m
+}
+
+func TestTableExpiry(t *testing.T) {
+	tb := newTable(Default())
+	join(t, tb, epoch, "s", "A", "one", 0, 10)
+	join(t, tb, epoch.Add(60*time.Second), "s", "A", "two", 0, 10)
+	join(t, tb, epoch.Add(89*time.Second), "s", "A", "three", 0, 10)
+	if tb.members() != 3 {
+		t.Fatalf("%d members after 89 s, want 3", tb.members())
+	}
+	tb.expire(epoch.Add(90 * time.Second))
+	if tb.members() != 2 {
+		t.Fatalf("%d members after 90 s, want 2", tb.members())
+	}
+	join(t, tb, epoch.Add(149*time.Second), "s", "A", "two", 1, 10)
+	// A clock that jumps back neither revives nor keeps anybody.
+	join(t, tb, epoch, "s", "A", "four", 0, 10)
+	tb.expire(epoch.Add(238 * time.Second))
+	if tb.members() != 2 {
+		t.Fatalf("%d members after 238 s, want two and four", tb.members())
+	}
+	tb.expire(epoch.Add(239 * time.Second))
+	if tb.members() != 0 || len(tb.swarms) != 0 {
+		t.Fatalf("%d members in %d swarms are left", tb.members(), len(tb.swarms))
+	}
+}
+
+func TestTableBounds(t *testing.T) {
+	cfg := Default()
+	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 3, 5, 9
+	tb := newTable(cfg)
+	refused := func(now time.Time, swarm, cluster, id string) {
+		t.Helper()
+		_, err := tb.announce(now, proto.PeerID(id), &proto.Announce{Swarm: []byte(swarm), Cluster: cluster}, nil)
+		if err == nil || err.Code != proto.CodeBusy {
+			t.Errorf("%s joined %s: %v, want CodeBusy", id, swarm, err)
+		}
+	}
+	for i := range 5 {
+		join(t, tb, epoch, "one", "A", fmt.Sprint(i), 0, 0)
+	}
+	refused(epoch, "one", "A", "x")
+	join(t, tb, epoch, "one", "B", "3", 0, 0) // a known member may still announce, and move
+	join(t, tb, epoch, "two", "A", "x", 0, 0)
+	join(t, tb, epoch, "three", "A", "x", 0, 0)
+	refused(epoch, "four", "A", "x")
+	join(t, tb, epoch, "three", "A", "y", 0, 0)
+	join(t, tb, epoch.Add(time.Second), "three", "A", "z", 0, 0)
+	refused(epoch, "two", "A", "y") // in total
+	// What has expired makes room.
+	join(t, tb, epoch.Add(90*time.Second), "four", "A", "x", 0, 0)
+	if len(tb.swarms) != 2 || tb.members() != 2 {
+		t.Errorf("%d members in %d swarms, want three/z and four/x", tb.members(), len(tb.swarms))
+	}
+}
+
+func TestTableBoundsClusters(t *testing.T) {
+	tb := newTable(Default())
+	for i := range proto.MaxClusters {
+		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint(i), 0, 0)
+	}
+	_, err := tb.announce(epoch, "x", &proto.Announce{Swarm: []byte("s"), Cluster: "more"}, nil)
+	if err == nil || err.Code != proto.CodeBusy {
+		t.Errorf("one cluster more: %v, want CodeBusy", err)
+	}
+	if _, err := proto.AppendFrame(nil, tb.fleet(epoch, []byte("s"))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTableFleetCountsTheBlind(t *testing.T) {
+	tb := newTable(Default())
+	join(t, tb, epoch, "s", "A", "source", 10, 10)
+	join(t, tb, epoch, "s", "B", "half", 4, 10)
+	join(t, tb, epoch, "s", "B", "blind", 0, 0)
+	want := []proto.FleetCluster{{Name: "A", Nodes: 1, Whole: 1}, {Name: "B", Nodes: 2, Missing: 16}}
+	if got := tb.fleet(epoch, []byte("s")).Clusters; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if f := tb.fleet(epoch, []byte("other")); f != nil {
+		t.Errorf("unknown swarm: %+v", f)
+	}
+}
+
+// record is a member as the slow table knows it.
+type record struct {
+	swarm, cluster string
+	id             proto.PeerID
+	have, total    uint32
+	seen           time.Time
+}
+
+// slowTable does what table does, by looking at everything each time.
+type slowTable struct {
+	cfg    Config
+	all    []record
+	totals map[string]uint32
+}
+
+func (s *slowTable) expire(now time.Time) {
+	s.all = slices.DeleteFunc(s.all, func(r record) bool { return now.Sub(r.seen) >= s.cfg.Expiry })
+	for swarm := range s.totals {
+		if len(s.in(swarm)) == 0 {
+			delete(s.totals, swarm)
+		}
+	}
+}
+
+func (s *slowTable) in(swarm string) []record {
+	var out []record
+	for _, r := range s.all {
+		if r.swarm == swarm {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.id, b.id))
+	})
+	return out
+}
+
+func (s *slowTable) announce(now time.Time, r record) bool {
+	s.expire(now)
+	i := slices.IndexFunc(s.all, func(o record) bool { return o.swarm == r.swarm && o.id == r.id })
+	_, known := s.totals[r.swarm]
+	if i < 0 && (len(s.all) >= s.cfg.MaxMembers || len(s.in(r.swarm)) >= s.cfg.MaxSwarmMembers || !known && len(s.totals) >= s.cfg.MaxSwarms) {
+		return false
+	}
+	if r.total != 0 || !known {
+		s.totals[r.swarm] = r.total
+	}
+	r.seen = now
+	if i >= 0 {
+		s.all[i] = r
+	} else {
+		s.all = append(s.all, r)
+	}
+	return true
+}
+
+func (s *slowTable) leave(now time.Time, swarm string, id proto.PeerID) {
+	s.expire(now)
+	s.all = slices.DeleteFunc(s.all, func(r record) bool { return r.swarm == swarm && r.id == id })
+	s.expire(now)
+}
+
+func (s *slowTable) fleet(swarm string) []proto.FleetCluster {
+	var out []proto.FleetCluster
+	for _, r := range s.in(swarm) {
+		if len(out) == 0 || out[len(out)-1].Name != r.cluster {
+			out = append(out, proto.FleetCluster{Name: r.cluster})
+		}
+		c := &out[len(out)-1]
+		c.Nodes++
+		switch {
+		case r.total == 0:
+			c.Missing += uint64(s.totals[swarm])
+		case r.have == r.total:
+			c.Whole++
+		default:
+			c.Missing += uint64(r.total - r.have)
+		}
+	}
+	return out
+}
+
+func TestTableAgainstSlowTable(t *testing.T) {
+	cfg := Default()
+	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 4, 12, 30
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		fast, slow := newTable(cfg), &slowTable{cfg: cfg, totals: map[string]uint32{}}
+		now := epoch
+		for step := range 500 {
+			now = now.Add(time.Duration(rng.IntN(8000)) * time.Millisecond)
+			swarm := fmt.Sprint("swarm", rng.IntN(6))
+			id := proto.PeerID(fmt.Sprint("peer", rng.IntN(25)))
+			if rng.IntN(5) == 0 {
+				fast.leave(now, []byte(swarm), id)
+				slow.leave(now, swarm, id)
+			} else {
+				r := record{swarm: swarm, id: id, cluster: string(rune('A' + rng.IntN(4)))}
+				if rng.IntN(3) > 0 {
+					r.total = 8
+					r.have = rng.Uint32N(9)
+				}
+				_, err := fast.announce(now, id, &proto.Announce{Swarm: []byte(swarm), Cluster: r.cluster, Have: r.have, Total: r.total}, nil)
+				if ok := slow.announce(now, r); ok != (err == nil) {
+					t.Fatalf("seed %d step %d: taken %v, error %v", seed, step, ok, err)
+				}
+			}
+			compare(t, fast, slow, now)
+		}
+	}
+}
+
+func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
+	t.Helper()
+	if fast.members() != len(slow.all) || len(fast.swarms) != len(slow.totals) {
+		t.Fatalf("%d members in %d swarms, want %d in %d", fast.members(), len(fast.swarms), len(slow.all), len(slow.totals))
+	}
+	for key, s := range fast.swarms {
+		if got, want := fast.fleet(now, []byte(key)).Clusters, slow.fleet(key); !reflect.DeepEqual(got, want) {
+			t.Fatalf("fleet of %s: got %+v, want %+v", key, got, want)
+		}
+		want := slow.in(key)
+		if len(s.members) != len(want) {
+			t.Fatalf("%s has %d members, want %d", key, len(s.members), len(want))
+		}
+		for _, c := range s.clusters {
+			for rank, m := range c.members {
+				w := want[0]
+				want = want[1:]
+				if got, ok := c.rank(m.id); m.id != w.id || c.name != w.cluster || m.cluster != c || got != rank || !ok || s.members[m.id] != m {
+					t.Fatalf("%s in %s at rank %d, want %+v", m.id, c.name, rank, w)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkTableAnnounce(b *testing.B) {
+	for _, size := range []struct{ clusters, each int }{{4, 4}, {20, 50}, {40, 500}, {1, 20000}} {
+		b.Run(fmt.Sprintf("%dx%d", size.clusters, size.each), func(b *testing.B) {
+			tb, ms := crowd(b, size.clusters, size.each)
+			rng := rand.New(rand.NewPCG(1, 1))
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				m := ms[i*7919%len(ms)]
+				a := proto.Announce{Swarm: []byte("s"), Cluster: m.cluster.name, Have: 1, Total: 2}
+				if _, err := tb.announce(epoch, m.id, &a, m.addrs); err != nil {
+					b.Fatal(err)
+				}
+				handout(m, rng)
+			}
+		})
+	}
+}
+
+// BenchmarkTableExpireAll is the worst single call: a full swarm vanished, and
+// then somebody asks.
+func BenchmarkTableExpireAll(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		tb, _ := crowd(b, 1, 20000)
+		b.StartTimer()
+		tb.expire(epoch.Add(time.Hour))
+		if tb.members() != 0 {
+			b.Fatal("members are left")
+		}
+	}
+}
