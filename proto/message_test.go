@@ -2,13 +2,15 @@ package proto
 
 import (
 	"bytes"
+	"encoding/hex"
 	"reflect"
 	"testing"
 )
 
+// samples has every message once, in the order of the types.
 func samples() []Message {
 	addr := [][]byte{{4, 127, 0, 0, 1, 6, 1, 2}}
-	cid := []byte{1, 2, 3}
+	cid := must(hex.DecodeString("0171122058c9372cc7cc4bce86206d28941f1409d432d1035f054b84ffdccd4986a01f75"))
 	return []Message{
 		&Hello{Swarm: cid, Cluster: "B", Addrs: addr, Seed: true},
 		&Have{Have: []Range{{First: 1, Count: 2}}, Claim: []Range{{First: 7, Count: 1}}, Drop: []Range{}, Left: 5},
@@ -36,10 +38,7 @@ func samples() []Message {
 
 func TestMessagesRoundTrip(t *testing.T) {
 	for _, m := range samples() {
-		frame, err := AppendFrame(nil, m)
-		if err != nil {
-			t.Fatalf("%T: %v", m, err)
-		}
+		frame := frameOf(t, m)
 		got, err := ReadMessage(bytes.NewReader(frame))
 		if err != nil {
 			t.Fatalf("%T: %v", m, err)
@@ -47,6 +46,109 @@ func TestMessagesRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(got, m) {
 			t.Errorf("%T: got %+v, want %+v", m, got, m)
 		}
-		t.Logf("%T %x", m, frame)
 	}
+}
+
+// Types are in use by others: none may change, and each has its sample.
+func TestTypesAreNumberedInOrder(t *testing.T) {
+	all := samples()
+	for i, m := range all {
+		if m.Type() != Type(i+1) {
+			t.Errorf("%T has type %d, want %d", m, m.Type(), i+1)
+		}
+	}
+	for i := range 256 {
+		_, err := Decode(Type(i), []byte{0x80})
+		if i == 0 || i > len(all) {
+			checkError(t, err, "is unknown")
+		} else {
+			checkError(t, err, "message type ")
+		}
+	}
+}
+
+// Lists that a sender left nil are empty on the wire, not null.
+func TestNilListsAreEmpty(t *testing.T) {
+	for _, m := range []Message{&Have{}, &Want{}, &Give{}, &Members{}, &Handout{}, &Fleet{}, &Hello{Swarm: []byte{1}, Cluster: "A"}} {
+		frame := frameOf(t, m)
+		if bytes.IndexByte(frame[frameHeader:], 0xf6) >= 0 {
+			t.Errorf("%T: null in %x", m, frame)
+		}
+		if _, err := ReadMessage(bytes.NewReader(frame)); err != nil {
+			t.Errorf("%T: %v", m, err)
+		}
+	}
+}
+
+func TestDecodeRefusesOtherEncodings(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		typ  Type
+		body []byte
+		want string
+	}{
+		{"the right one", TypePing, []byte{0x81, 0x01}, ""},
+		{"nothing", TypePing, nil, "EOF"},
+		{"cut", TypePing, []byte{0x81, 0x19, 0x01}, "unexpected EOF"},
+		{"trailing byte", TypePing, []byte{0x81, 0x01, 0x00}, "extraneous"},
+		{"number in two bytes", TypePing, []byte{0x81, 0x18, 0x01}, "deterministic"},
+		{"number in nine bytes", TypePing, []byte{0x81, 0x1b, 0, 0, 0, 0, 0, 0, 0, 1}, "deterministic"},
+		{"array head in two bytes", TypePing, []byte{0x98, 0x01, 0x01}, "deterministic"},
+		{"indefinite array", TypePing, []byte{0x9f, 0x01, 0xff}, "indefinite"},
+		{"indefinite bytes", TypeBulkHello, []byte{0x81, 0x5f, 0x41, 0x01, 0xff}, "indefinite"},
+		{"indefinite text", TypeGoodbye, []byte{0x82, 0x01, 0x7f, 0xff}, "indefinite"},
+		{"tag", TypePing, []byte{0x81, 0xc1, 0x01}, "tag"},
+		{"null for a number", TypePing, []byte{0x81, 0xf6}, "deterministic"},
+		{"undefined for a number", TypePing, []byte{0x81, 0xf7}, "deterministic"},
+		{"null for a list", TypeGive, []byte{0x81, 0xf6}, "deterministic"},
+		{"null for the message", TypeGive, []byte{0xf6}, "deterministic"},
+		{"negative", TypePing, []byte{0x81, 0x20}, "negative"},
+		{"float", TypePing, []byte{0x81, 0xf9, 0x3c, 0x00}, "primitives"},
+		{"number too large", TypeBad, []byte{0x81, 0x1b, 0, 0, 0, 1, 0, 0, 0, 0}, "overflow"},
+		{"few elements", TypePing, []byte{0x80}, "different number of elements"},
+		{"many elements", TypePing, []byte{0x82, 0x01, 0x02}, "different number of elements"},
+		{"map", TypePing, []byte{0xa1, 0x65, 'N', 'o', 'n', 'c', 'e', 0x01}, "map"},
+		{"text not UTF-8", TypeGoodbye, []byte{0x82, 0x01, 0x61, 0xff}, "UTF-8"},
+		{"bytes for text", TypeGoodbye, []byte{0x82, 0x01, 0x41, 'a'}, "byte string"},
+		{"text for bytes", TypeBulkHello, []byte{0x81, 0x61, 'a'}, "UTF-8 text string"},
+		{"numbers for bytes", TypeBulkHello, []byte{0x81, 0x83, 1, 2, 3}, "deterministic"},
+		{"text for a peer id", TypeMembers, []byte{0x81, 0x81, 0x83, 0x61, 'a', 0x61, 'A', 0x80}, "deterministic"},
+		{"too deep", TypePing, bytes.Repeat([]byte{0x81}, 9), "nested"},
+		{"body of another", TypeHave, []byte{0x81, 0x01}, "different number of elements"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := Decode(tt.typ, tt.body)
+			checkError(t, err, tt.want)
+			if err != nil && m != nil {
+				t.Errorf("a message beside an error: %+v", m)
+			}
+		})
+	}
+}
+
+func TestDecodeKeepsNothing(t *testing.T) {
+	for _, m := range samples() {
+		if m.Type() == TypeBlock {
+			continue // its Data is part of the body, by contract
+		}
+		body := frameOf(t, m)[frameHeader:]
+		got, err := Decode(m.Type(), body)
+		if err != nil {
+			t.Fatalf("%T: %v", m, err)
+		}
+		clear(body)
+		if !reflect.DeepEqual(got, m) {
+			t.Errorf("%T changed with its body: %+v", m, got)
+		}
+	}
+}
+
+// frameOf is the frame of a message that breaks no limit.
+func frameOf(t testing.TB, m Message) []byte {
+	t.Helper()
+	frame, err := AppendFrame(nil, m)
+	if err != nil {
+		t.Fatalf("%T: %v", m, err)
+	}
+	return frame
 }

@@ -1,0 +1,176 @@
+package proto
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// EntryKind says what an [Entry] is. Kinds are only appended.
+type EntryKind uint8
+
+// The kinds of an [Entry].
+const (
+	// File is a regular file.
+	File EntryKind = 1
+	// Dir is a folder.
+	Dir EntryKind = 2
+	// Symlink is a symbolic link.
+	Symlink EntryKind = 3
+)
+
+// Entry is a file, a folder or a symbolic link of a content. Every folder below
+// the content's root is an entry of its own, so that empty folders and the
+// modes of all are exact; the root itself is not.
+type Entry struct {
+	// Path is slash separated, relative to the content's root, and clean. Its
+	// bytes need not be UTF-8. It is empty only for a content of a single file.
+	Path string
+	// Kind says what it is.
+	Kind EntryKind
+	// Size is the size of a file in bytes, 0 for other kinds.
+	Size int64
+	// Mode holds the permission bits, at most 0777.
+	Mode uint32
+	// MTime is when it was last modified, in Unix nanoseconds.
+	MTime int64
+	// Target is what a symbolic link holds, relative to the link's folder and
+	// within the content's root; empty for other kinds.
+	Target string
+}
+
+// checkTree reports the first rule that entries break, together or one alone.
+func checkTree(entries []Entry) error {
+	if len(entries) == 1 && entries[0].Path == "" {
+		if entries[0].Kind != File {
+			return errors.New("manifest: the single entry without a path must be a file")
+		}
+		return entries[0].check()
+	}
+	parent := "" // the last folder found, which most often is the next one's too
+	for i := range entries {
+		e := &entries[i]
+		if err := checkPath(e.Path); err != nil {
+			return err
+		}
+		if i > 0 && entries[i-1].Path >= e.Path {
+			return orderError(entries[i-1].Path, e.Path)
+		}
+		if err := e.check(); err != nil {
+			return err
+		}
+		if dir := folder(e.Path); dir != parent {
+			if err := checkFolder(entries[:i], dir, e.Path); err != nil {
+				return err
+			}
+			parent = dir
+		}
+	}
+	return nil
+}
+
+// check reports the first rule that the entry breaks but for those of its path.
+func (e *Entry) check() error {
+	switch {
+	case e.Kind < File || e.Kind > Symlink:
+		return fmt.Errorf("manifest: path %q: unknown kind %d", e.Path, e.Kind)
+	case e.Size < 0:
+		return fmt.Errorf("manifest: path %q: negative size %d", e.Path, e.Size)
+	case e.Kind != File && e.Size != 0:
+		return fmt.Errorf("manifest: path %q: only a file has a size", e.Path)
+	case e.Mode > 0o777:
+		return fmt.Errorf("manifest: path %q: mode %#o has more than permission bits", e.Path, e.Mode)
+	case e.Kind != Symlink && e.Target != "":
+		return fmt.Errorf("manifest: path %q: only a symlink has a target", e.Path)
+	case e.Kind == Symlink:
+		return checkTarget(e.Path, e.Target)
+	}
+	return nil
+}
+
+// folder is the folder of path, "" for the content's root.
+func folder(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+
+// checkFolder reports why dir cannot hold path. The entries are those before
+// path, so they are in order and hold dir if it is listed at all.
+func checkFolder(entries []Entry, dir, path string) error {
+	if dir == "" {
+		return nil
+	}
+	i := sort.Search(len(entries), func(i int) bool { return entries[i].Path >= dir })
+	if i == len(entries) || entries[i].Path != dir {
+		return fmt.Errorf("manifest: path %q: its folder %q is not listed", path, dir)
+	}
+	switch entries[i].Kind {
+	case Dir:
+		return nil
+	case Symlink:
+		return fmt.Errorf("manifest: path %q lies behind the symlink %q", path, dir)
+	default:
+		return fmt.Errorf("manifest: path %q lies below the file %q", path, dir)
+	}
+}
+
+func checkPath(path string) error {
+	if path == "" {
+		return errors.New("manifest: an entry without a path among others")
+	}
+	if len(path) > MaxPath {
+		return fmt.Errorf("manifest: path of %d bytes, at most %d", len(path), MaxPath)
+	}
+	if strings.IndexByte(path, 0) >= 0 {
+		return fmt.Errorf("manifest: path %q has a NUL", path)
+	}
+	if path[0] == '/' {
+		return fmt.Errorf("manifest: path %q is absolute", path)
+	}
+	for element := range strings.SplitSeq(path, "/") {
+		if element == "" || element == "." || element == ".." {
+			return fmt.Errorf("manifest: path %q has the element %q", path, element)
+		}
+		if len(element) > MaxElement {
+			return fmt.Errorf("manifest: path %q has an element of %d bytes, at most %d", path, len(element), MaxElement)
+		}
+	}
+	return nil
+}
+
+// checkTarget reports why the symlink at path may not hold target.
+//
+// The folder of a link is a real one, so leading ".." elements climb where they
+// seem to. After a name they need not, because the name may be a link itself:
+// "up/.." is outside when up is a link to the root. So they are refused there.
+func checkTarget(path, target string) error {
+	if target == "" || len(target) > MaxPath {
+		return fmt.Errorf("manifest: symlink %q: target of %d bytes, want 1 to %d", path, len(target), MaxPath)
+	}
+	if strings.IndexByte(target, 0) >= 0 {
+		return fmt.Errorf("manifest: symlink %q: target %q has a NUL", path, target)
+	}
+	if target[0] == '/' {
+		return fmt.Errorf("manifest: symlink %q: target %q is absolute", path, target)
+	}
+	depth, named := strings.Count(path, "/"), false
+	for element := range strings.SplitSeq(target, "/") {
+		switch {
+		case element == "" || element == ".":
+		case element != "..":
+			named = true
+		case named:
+			return fmt.Errorf("manifest: symlink %q: target %q has \"..\" after a name", path, target)
+		case depth == 0:
+			return fmt.Errorf("manifest: symlink %q: target %q is outside of the content", path, target)
+		default:
+			depth--
+		}
+	}
+	return nil
+}
+
+func orderError(before, after string) error {
+	if before == after {
+		return fmt.Errorf("manifest: path %q is there twice", after)
+	}
+	return fmt.Errorf("manifest: path %q comes after %q, entries must be sorted", after, before)
+}

@@ -1,0 +1,100 @@
+package proto
+
+import (
+	"bytes"
+	"io"
+	"reflect"
+	"testing"
+)
+
+// What decodes must encode to the same bytes: one message, one encoding.
+func FuzzReadMessage(f *testing.F) {
+	for _, m := range samples() {
+		f.Add(frameOf(f, m))
+	}
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		r := bytes.NewReader(frame)
+		m, err := ReadMessage(r)
+		if err != nil {
+			return
+		}
+		frame = frame[:len(frame)-r.Len()]
+		again, err := AppendFrame(nil, m)
+		if err != nil {
+			t.Fatalf("%+v was read but cannot be written: %v", m, err)
+		}
+		if !bytes.Equal(again, frame) {
+			t.Fatalf("%+v: read %x, wrote %x", m, frame, again)
+		}
+	})
+}
+
+// ReadBlockHeader must agree with ReadMessage on every block.
+func FuzzBlockHeader(f *testing.F) {
+	f.Add(frameOf(f, &Block{Piece: 1, Begin: 2, Data: []byte("data")}))
+	f.Add(AppendBlockHeader(nil, MaxPieces-1, MaxPieceLength-MaxBlock, MaxBlock))
+	f.Add(frameOf(f, &Ping{Nonce: 1}))
+	f.Add([]byte{0, 0, 0, 8, 15, 0, 0, 0, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		r := bytes.NewReader(frame)
+		var head [BlockHeader]byte
+		s, err := ReadBlockHeader(r, &head)
+		if err != nil {
+			if m, _ := ReadMessage(bytes.NewReader(frame)); m != nil && m.Type() == TypeBlock {
+				t.Fatalf("a block without a header, %v: %+v", err, m)
+			}
+			return
+		}
+		if again := AppendBlockHeader(nil, s.Piece, s.Begin, int(s.Length)); !bytes.Equal(again, frame[:BlockHeader]) {
+			t.Fatalf("read %x, wrote %x", frame[:BlockHeader], again)
+		}
+		data := make([]byte, s.Length)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return
+		}
+		m, err := ReadMessage(bytes.NewReader(frame))
+		if want := (&Block{Piece: s.Piece, Begin: s.Begin, Data: data}); err != nil || !reflect.DeepEqual(m, want) {
+			t.Fatalf("got %+v, %v, want %+v", m, err, want)
+		}
+	})
+}
+
+func FuzzDecodeManifest(f *testing.F) {
+	for _, m := range manifests() {
+		b, err := m.Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := DecodeManifest(b)
+		if err != nil {
+			return
+		}
+		again, err := m.Encode()
+		if err != nil || !bytes.Equal(again, b) {
+			t.Fatalf("%v: read %x, wrote %x", err, b, again)
+		}
+		for i := range m.Pieces() {
+			m.PieceSize(i)
+			m.Hash(i)
+		}
+	})
+}
+
+func FuzzParseLink(f *testing.F) {
+	f.Add(fullLinkText)
+	f.Add("magnet:?xt=urn:mob:" + linkID)
+	f.Add("magnet:?xl=5&tr=u%20+&dn=n&xt=urn%3Amob%3A" + linkID + "&a&=&b=100%")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := ParseLink(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseLink(l.String())
+		if err != nil || !reflect.DeepEqual(again, l) {
+			t.Fatalf("%q is %+v, and %q is %+v, %v", text, l, l.String(), again, err)
+		}
+	})
+}

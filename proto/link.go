@@ -1,0 +1,224 @@
+package proto
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/ipfs/go-cid"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// linkPrefix and urnPrefix begin a link and the id in it.
+const (
+	linkPrefix = "magnet:?"
+	urnPrefix  = "urn:mob:"
+)
+
+// The keys of a link's parameters. Those that begin with "x." are for
+// experiments by BEP 9, and other clients skip them.
+const (
+	keyTopic   = "xt"
+	keyName    = "dn"
+	keyLength  = "xl"
+	keyTracker = "x.mt"
+	keyPeer    = "x.mp"
+)
+
+// Link names a content and says where to ask for it: a magnet URI. All but the
+// id is a hint, not checked against anything. A link may offer the same content
+// to BitTorrent clients too, by parameters in Foreign.
+type Link struct {
+	// Manifest is the content id of the manifest (xt=urn:mob:...).
+	Manifest cid.Cid
+	// Name is the name of the content (dn), one path element; empty when unknown.
+	Name string
+	// Length is the size of the content in bytes (xl); 0 when unknown.
+	Length int64
+	// Trackers are multiaddrs of trackers (x.mt), each with its /p2p/ID at the
+	// end; at most [MaxLinkAddrs].
+	Trackers []multiaddr.Multiaddr
+	// Peers are multiaddrs of members (x.mp), with the same form and limit.
+	Peers []multiaddr.Multiaddr
+	// Foreign are the parameters that mean nothing here, in the order of the
+	// link; an xt of another scheme is one. It must hold none of the above. An xt
+	// for stock BitTorrent clients goes first, see [Link.String].
+	Foreign []Param
+}
+
+// Param is one parameter of a [Link], not percent-encoded.
+type Param struct{ Key, Value string }
+
+// ParseLink reads a link of at most [MaxLink] bytes. Parameters that it does not
+// know are kept. An address it cannot read is an error, as are a link without an
+// id and one that says two different things of the same.
+func ParseLink(s string) (*Link, error) {
+	if len(s) > MaxLink {
+		return nil, fmt.Errorf("link of %d bytes, at most %d", len(s), MaxLink)
+	}
+	s = strings.TrimSpace(s)
+	if !hasPrefixFold(s, linkPrefix) {
+		return nil, errors.New("not a magnet URI: a link begins with magnet:?xt=urn:mob:")
+	}
+	l := new(Link)
+	for part := range strings.SplitSeq(s[len(linkPrefix):], "&") {
+		if part == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(part, "=")
+		if err := l.add(unescape(key), unescape(value)); err != nil {
+			return nil, err
+		}
+	}
+	if !l.Manifest.Defined() {
+		return nil, errors.New("link has no manifest id (xt=urn:mob:…)")
+	}
+	// Written out it may be longer than it came, and must be readable again.
+	if n := len(l.String()); n > MaxLink {
+		return nil, fmt.Errorf("link of %d bytes when fully encoded, at most %d", n, MaxLink)
+	}
+	return l, nil
+}
+
+// String is the link as text: the id, then what is known, then Foreign. But when
+// Foreign begins with an xt, that comes before the id, because there are stock
+// clients that look at the first xt only. [ParseLink] of the text gives l again.
+func (l *Link) String() string {
+	var b strings.Builder
+	b.WriteString("magnet:")
+	separator := byte('?')
+	add := func(key, value string) {
+		b.WriteByte(separator)
+		b.WriteString(escape(key) + "=" + escape(value))
+		separator = '&'
+	}
+	foreign := l.Foreign
+	for len(foreign) > 0 && foreign[0].Key == keyTopic {
+		add(keyTopic, foreign[0].Value)
+		foreign = foreign[1:]
+	}
+	add(keyTopic, urnPrefix+l.Manifest.String())
+	if l.Name != "" {
+		add(keyName, l.Name)
+	}
+	if l.Length > 0 {
+		add(keyLength, strconv.FormatInt(l.Length, 10))
+	}
+	for _, a := range l.Trackers {
+		add(keyTracker, a.String())
+	}
+	for _, a := range l.Peers {
+		add(keyPeer, a.String())
+	}
+	for _, p := range foreign {
+		add(p.Key, p.Value)
+	}
+	return b.String()
+}
+
+// add takes in one parameter.
+func (l *Link) add(key, value string) (err error) {
+	switch {
+	case key == keyTopic && hasPrefixFold(value, urnPrefix):
+		return l.setManifest(value[len(urnPrefix):])
+	case key == keyName:
+		return l.setName(value)
+	case key == keyLength:
+		return l.setLength(value)
+	case key == keyTracker:
+		l.Trackers, err = appendAddr(l.Trackers, "tracker", value)
+	case key == keyPeer:
+		l.Peers, err = appendAddr(l.Peers, "peer", value)
+	default:
+		l.Foreign = append(l.Foreign, Param{Key: key, Value: value})
+	}
+	return err
+}
+
+func (l *Link) setManifest(text string) error {
+	c, err := cid.Decode(text)
+	if err != nil {
+		return fmt.Errorf("link: manifest id %q: %w", text, err)
+	}
+	if err := checkManifestCID(c); err != nil {
+		return fmt.Errorf("link: %w", err)
+	}
+	if l.Manifest.Defined() && !l.Manifest.Equals(c) {
+		return fmt.Errorf("link has two manifest ids, %s and %s", l.Manifest, c)
+	}
+	l.Manifest = c
+	return nil
+}
+
+func (l *Link) setName(name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("link: %w", err)
+	}
+	if l.Name != "" && l.Name != name {
+		return fmt.Errorf("link has two names, %q and %q", l.Name, name)
+	}
+	l.Name = name
+	return nil
+}
+
+func (l *Link) setLength(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf("link: length (xl) %q is not a number of bytes", text)
+	}
+	if l.Length != 0 && l.Length != n {
+		return fmt.Errorf("link has two lengths, %d and %d", l.Length, n)
+	}
+	l.Length = n
+	return nil
+}
+
+// appendAddr appends the address in text. Without the peer id of who listens
+// there, nobody could tell an impostor from them.
+func appendAddr(addrs []multiaddr.Multiaddr, what, text string) ([]multiaddr.Multiaddr, error) {
+	if len(addrs) == MaxLinkAddrs {
+		return nil, fmt.Errorf("link has more than %d %s addresses", MaxLinkAddrs, what)
+	}
+	a, err := multiaddr.NewMultiaddr(text)
+	if err != nil {
+		return nil, fmt.Errorf("link: %s address %q: %w", what, text, err)
+	}
+	if _, last := multiaddr.SplitLast(a); last == nil || last.Protocol().Code != multiaddr.P_P2P {
+		return nil, fmt.Errorf("link: %s address %q does not end in /p2p/ID", what, text)
+	}
+	return append(addrs, a), nil
+}
+
+// escape percent-encodes what may not stand in a parameter. It leaves ':' and
+// '/', which are harmless there and make ids and addresses readable.
+func escape(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~:/", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// unescape undoes percent-encoding, with '+' for a space as other clients have
+// it. Text that is not encoded rightly is taken as it is.
+func unescape(s string) string {
+	if text, err := url.QueryUnescape(s); err == nil {
+		return text
+	}
+	return s
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}

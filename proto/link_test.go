@@ -1,0 +1,189 @@
+package proto
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ipfs/go-cid"
+	"github.com/multiformats/go-multiaddr"
+	"github.com/multiformats/go-multihash"
+)
+
+const (
+	linkID      = "bafyreicyze3szr6mjphimidnfckb6faj2qznca27avfyj764zveynia7ou"
+	linkPeerID  = "12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo"
+	linkTracker = "/ip4/192.0.2.1/tcp/4000/p2p/" + linkPeerID
+	linkPeer    = "/ip6/2001:db8::1/tcp/4001/p2p/" + linkPeerID
+	btih        = "urn:btih:d2474e86c95b19b8bcfdb92bc12c9d44667cfa36"
+)
+
+// otherCIDs are content ids that name b, but not as a manifest.
+func otherCIDs(b []byte) map[string]cid.Cid {
+	sum := sha256.Sum256(b)
+	hash := must(multihash.Encode(sum[:], multihash.SHA2_256))
+	return map[string]cid.Cid{
+		"undefined": cid.Undef,
+		"version 0": cid.NewCidV0(hash),
+		"raw":       cid.NewCidV1(cid.Raw, hash),
+		"sha3":      cid.NewCidV1(cid.DagCBOR, must(multihash.Encode(sum[:], multihash.SHA3_256))),
+		"short":     cid.NewCidV1(cid.DagCBOR, must(multihash.Encode(sum[:20], multihash.SHA2_256))),
+	}
+}
+
+func fullLink() *Link {
+	return &Link{
+		Manifest: cid.MustParse(linkID),
+		Name:     "weights & 'data' ü",
+		Length:   240_000_000,
+		Trackers: []multiaddr.Multiaddr{multiaddr.StringCast(linkTracker)},
+		Peers:    []multiaddr.Multiaddr{multiaddr.StringCast(linkPeer)},
+		Foreign: []Param{
+			{Key: "xt", Value: btih},
+			{Key: "tr", Value: "http://192.0.2.1:4000/announce?a=1&b=2"},
+			{Key: "x.pe", Value: "192.0.2.1:6881"},
+			{Key: "so", Value: "0-2,4"},
+		},
+	}
+}
+
+const fullLinkText = "magnet:?xt=" + btih + "&xt=urn:mob:" + linkID +
+	"&dn=weights%20%26%20%27data%27%20%C3%BC&xl=240000000" +
+	"&x.mt=/ip4/192.0.2.1/tcp/4000/p2p/" + linkPeerID +
+	"&x.mp=/ip6/2001:db8::1/tcp/4001/p2p/" + linkPeerID +
+	"&tr=http://192.0.2.1:4000/announce%3Fa%3D1%26b%3D2&x.pe=192.0.2.1:6881&so=0-2%2C4"
+
+func TestLinkText(t *testing.T) {
+	if got := fullLink().String(); got != fullLinkText {
+		t.Errorf("got  %s\nwant %s", got, fullLinkText)
+	}
+	got, err := ParseLink(fullLinkText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, fullLink()) {
+		t.Errorf("got %+v, want %+v", got, fullLink())
+	}
+}
+
+func TestParseLink(t *testing.T) {
+	const head = "magnet:?xt=urn:mob:" + linkID
+	for _, tt := range []struct{ name, in, want string }{
+		{"only the id", head, head},
+		{"spaces around", " " + head + "\n", head},
+		{"any order", "magnet:?xl=5&tr=u&dn=n&xt=urn:mob:" + linkID, head + "&dn=n&xl=5&tr=u"},
+		{"encoded id", "magnet:?xt=urn%3Amob%3A" + linkID, head},
+		{"capitals", "MAGNET:?xt=URN:MOB:" + strings.ToUpper(linkID), head},
+		{"same id twice", head + "&xt=urn:mob:" + linkID, head},
+		{"same name twice", head + "&dn=a&dn=a", head + "&dn=a"},
+		{"plus is a space", head + "&dn=a+b", head + "&dn=a%20b"},
+		{"no name", head + "&dn=", head},
+		{"length unknown", head + "&xl=0", head},
+		{"empty parts", head + "&&a=1&", head + "&a=1"},
+		{"no value", head + "&a", head + "&a="},
+		{"no key", head + "&=a", head + "&=a"},
+		{"bad escape", head + "&a=100%", head + "&a=100%25"},
+		{"unknown twice", head + "&tr=u&tr=u", head + "&tr=u&tr=u"},
+		{"unknown in order", head + "&z=1&xt=" + btih + "&a=2", head + "&z=1&xt=" + btih + "&a=2"},
+		{"foreign ids first", head + "&xt=" + btih + "&xt=urn:btmh:1220&a=2&xt=b", "magnet:?xt=" + btih + "&xt=urn:btmh:1220&" + head[8:] + "&a=2&xt=b"},
+		{"old name of p2p", head + "&x.mp=/ip4/1.2.3.4/tcp/1/ipfs/" + linkPeerID, head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/" + linkPeerID},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l, err := ParseLink(tt.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.String(); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			again, err := ParseLink(l.String())
+			if err != nil || !reflect.DeepEqual(again, l) {
+				t.Errorf("again: %+v, %v, want %+v", again, err, l)
+			}
+		})
+	}
+}
+
+func TestParseLinkErrors(t *testing.T) {
+	const head = "magnet:?xt=urn:mob:" + linkID
+	other := ManifestCID([]byte("other")).String()
+	bad := otherCIDs([]byte("x"))
+	for _, tt := range []struct{ name, in, want string }{
+		{"empty", "", "not a magnet URI"},
+		{"web page", "https://example.org/?xt=urn:mob:" + linkID, "not a magnet URI"},
+		{"bare id", linkID, "not a magnet URI"},
+		{"no parameters", "magnet:?", "link has no manifest id (xt=urn:mob:…)"},
+		{"stock link", "magnet:?xt=" + btih, "link has no manifest id (xt=urn:mob:…)"},
+		{"no id", "magnet:?xt=urn:mob:", "manifest id"},
+		{"cut id", "magnet:?xt=urn:mob:" + linkID[:20], "manifest id"},
+		{"not an id", "magnet:?xt=urn:mob:hello", "manifest id"},
+		{"version 0", "magnet:?xt=urn:mob:" + bad["version 0"].String(), "want CIDv1, dag-cbor, sha2-256"},
+		{"raw", "magnet:?xt=urn:mob:" + bad["raw"].String(), "want CIDv1"},
+		{"sha3", "magnet:?xt=urn:mob:" + bad["sha3"].String(), "want CIDv1"},
+		{"short hash", "magnet:?xt=urn:mob:" + bad["short"].String(), "want CIDv1"},
+		{"two ids", head + "&xt=urn:mob:" + other, "two manifest ids"},
+		{"two names", head + "&dn=a&dn=b", "two names"},
+		{"path as name", head + "&dn=../x", "slash"},
+		{"escape in name", head + "&dn=%1b", "control character"},
+		{"two lengths", head + "&xl=1&xl=2", "two lengths"},
+		{"negative length", head + "&xl=-1", `"-1" is not a number of bytes`},
+		{"length in words", head + "&xl=5MB", "not a number of bytes"},
+		{"huge length", head + "&xl=9223372036854775808", "not a number of bytes"},
+		{"bad tracker", head + "&x.mt=http://a/", "tracker address"},
+		{"no tracker", head + "&x.mt=", "tracker address"},
+		{"tracker without id", head + "&x.mt=/ip4/1.2.3.4/tcp/1", "does not end in /p2p/ID"},
+		{"peer without id", head + "&x.mp=/ip4/1.2.3.4/tcp/1", "does not end in /p2p/ID"},
+		{"id in the middle", head + "&x.mp=/p2p/" + linkPeerID + "/p2p-circuit", "does not end in /p2p/ID"},
+		{"bad id", head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/me", "peer address"},
+		{"many trackers", head + strings.Repeat("&x.mt="+linkTracker, MaxLinkAddrs+1), "more than 64 tracker"},
+		{"many peers", head + strings.Repeat("&x.mp="+linkPeer, MaxLinkAddrs+1), "more than 64 peer"},
+		{"too long", head + "&a=" + strings.Repeat("a", MaxLink), "at most 65536"},
+		{"too long encoded", head + "&a=" + strings.Repeat("'", MaxLink/2), "when fully encoded"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseLink(tt.in)
+			checkError(t, err, tt.want)
+		})
+	}
+}
+
+func TestRandomLinksRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		want := randomLink(rng)
+		got, err := ParseLink(want.String())
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// randomLink makes a link with some of everything, among it all bytes in foreign
+// parameters.
+func randomLink(rng *rand.Rand) *Link {
+	l := &Link{Manifest: ManifestCID([]byte{byte(rng.Uint32())}), Length: rng.Int64N(3) * rng.Int64()}
+	l.Length = max(l.Length, 0)
+	if rng.IntN(2) == 0 {
+		l.Name = fmt.Sprintf("%c%c&=%%+ '\"", 'a'+rng.IntN(26), 0x100+rng.IntN(0x100))
+	}
+	for range rng.IntN(3) {
+		l.Trackers = append(l.Trackers, multiaddr.StringCast(linkTracker))
+	}
+	for range rng.IntN(3) {
+		l.Peers = append(l.Peers, multiaddr.StringCast(linkPeer))
+	}
+	for i := range rng.IntN(4) {
+		value := make([]byte, rng.IntN(20))
+		for j := range value {
+			value[j] = byte(rng.Uint32())
+		}
+		l.Foreign = append(l.Foreign, Param{Key: fmt.Sprintf("x.%d", i), Value: string(value)})
+	}
+	return l
+}

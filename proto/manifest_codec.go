@@ -1,0 +1,130 @@
+package proto
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/ipfs/go-cid"
+	"github.com/multiformats/go-multihash"
+)
+
+// manifestVersion is the first element of an encoded manifest.
+const manifestVersion = 1
+
+// manifestDecMode differs from decMode in the size of its arrays.
+//
+//nolint:gochecknoglobals // an immutable mode, built once
+var manifestDecMode = must(cbor.DecOptions{
+	IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+	MaxArrayElements: MaxEntries, MaxMapPairs: 16, MaxNestedLevels: 4,
+}.DecMode())
+
+// wireManifest is a [Manifest] as it is encoded.
+type wireManifest struct {
+	_           struct{} `cbor:",toarray"`
+	Version     uint64
+	Name        string
+	PieceLength uint32
+	Entries     []wireEntry
+	Hashes      []byte
+}
+
+// wireEntry is an [Entry] as it is encoded. Path and Target are byte strings,
+// since CBOR text must be UTF-8 and names of files need not be.
+type wireEntry struct {
+	_      struct{} `cbor:",toarray"`
+	Path   []byte
+	Kind   EntryKind
+	Size   int64
+	Mode   uint32
+	MTime  int64
+	Target []byte
+}
+
+// Encode validates m and encodes it in its only form, the one that its content
+// id is of. It fails on what [Manifest.Validate] refuses, and on more than
+// [MaxManifest] bytes.
+func (m *Manifest) Encode() ([]byte, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	w := wireManifest{
+		Version: manifestVersion, Name: m.Name, PieceLength: m.PieceLength,
+		Entries: make([]wireEntry, len(m.Entries)), Hashes: m.Hashes,
+	}
+	for i := range m.Entries {
+		e := &m.Entries[i]
+		w.Entries[i] = wireEntry{
+			Path: []byte(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: []byte(e.Target),
+		}
+	}
+	b, err := encMode.Marshal(&w)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	if len(b) > MaxManifest {
+		return nil, fmt.Errorf("manifest of %d bytes, at most %d: pack small files into one", len(b), MaxManifest)
+	}
+	return b, nil
+}
+
+// DecodeManifest decodes and validates the manifest in b, which it does not
+// keep. It accepts only the form that [Manifest.Encode] makes. Whoever has a
+// content id uses [DecodeVerified].
+func DecodeManifest(b []byte) (*Manifest, error) {
+	if len(b) == 0 || len(b) > MaxManifest {
+		return nil, fmt.Errorf("manifest of %d bytes, want 1 to %d", len(b), MaxManifest)
+	}
+	var w wireManifest
+	if err := manifestDecMode.Unmarshal(b, &w); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	if w.Version != manifestVersion {
+		return nil, fmt.Errorf("manifest of version %d, only %d is known", w.Version, manifestVersion)
+	}
+	if again, err := encMode.Marshal(&w); err != nil || !bytes.Equal(again, b) {
+		return nil, errors.New("manifest is not in its canonical form")
+	}
+	m := &Manifest{Name: w.Name, PieceLength: w.PieceLength, Entries: make([]Entry, len(w.Entries)), Hashes: w.Hashes}
+	for i := range w.Entries {
+		e := &w.Entries[i]
+		m.Entries[i] = Entry{
+			Path: string(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: string(e.Target),
+		}
+	}
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// DecodeVerified checks that b hashes to c, and decodes the manifest in it. It
+// is what a manifest from a stranger goes through.
+func DecodeVerified(c cid.Cid, b []byte) (*Manifest, error) {
+	if err := checkManifestCID(c); err != nil {
+		return nil, err
+	}
+	if !ManifestCID(b).Equals(c) {
+		return nil, errors.New("manifest does not match its content id")
+	}
+	return DecodeManifest(b)
+}
+
+// ManifestCID is the content id of the encoded manifest b: CIDv1, codec
+// dag-cbor, hash SHA-256.
+func ManifestCID(b []byte) cid.Cid {
+	sum := sha256.Sum256(b)
+	return cid.NewCidV1(cid.DagCBOR, must(multihash.Encode(sum[:], multihash.SHA2_256)))
+}
+
+// checkManifestCID reports why c cannot be the content id of a manifest.
+func checkManifestCID(c cid.Cid) error {
+	want := cid.Prefix{Version: 1, Codec: cid.DagCBOR, MhType: multihash.SHA2_256, MhLength: sha256.Size}
+	if !c.Defined() || c.Prefix() != want {
+		return fmt.Errorf("content id %q is not that of a manifest: want CIDv1, dag-cbor, sha2-256", c)
+	}
+	return nil
+}

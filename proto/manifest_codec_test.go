@@ -1,0 +1,155 @@
+package proto
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestManifestRoundTrip(t *testing.T) {
+	for _, m := range manifests() {
+		b, err := m.Encode()
+		if err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+		got, err := DecodeVerified(ManifestCID(b), b)
+		if err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+		if !reflect.DeepEqual(got, m) {
+			t.Errorf("%s: got %+v, want %+v", m.Name, got, m)
+		}
+	}
+}
+
+func TestDecodeManifestErrors(t *testing.T) {
+	m := tree()
+	good, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The head is 85 01 64 "data" 1a 00040000 87: version, name, piece length.
+	alter := func(at int, old, with []byte) []byte {
+		if !bytes.Equal(good[at:at+len(old)], old) {
+			t.Fatalf("bytes at %d are %x, not %x", at, good[at:at+len(old)], old)
+		}
+		return append(append(append([]byte{}, good[:at]...), with...), good[at+len(old):]...)
+	}
+	bare := func(m Manifest) []byte {
+		b, err := encMode.Marshal(&wireManifest{Version: 1, Name: m.Name, PieceLength: m.PieceLength, Hashes: m.Hashes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, tt := range []struct {
+		name string
+		b    []byte
+		want string
+	}{
+		{"nothing", nil, "manifest of 0 bytes"},
+		{"too long", make([]byte, MaxManifest+1), "want 1 to"},
+		{"cut", good[:len(good)-1], "unexpected EOF"},
+		{"trailing byte", append(bytes.Clone(good), 0), "extraneous"},
+		{"version 2", alter(1, []byte{1}, []byte{2}), "manifest of version 2, only 1 is known"},
+		{"long integer", alter(1, []byte{1}, []byte{0x18, 1}), "canonical"},
+		{"long array", alter(0, []byte{0x85}, []byte{0x98, 5}), "canonical"},
+		{"endless array", append(alter(0, []byte{0x85}, []byte{0x9f}), 0xff), "indefinite"},
+		{"endless string", alter(2, []byte{0x64, 'd', 'a', 't', 'a'}, []byte{0x7f, 0x64, 'd', 'a', 't', 'a', 0xff}), "indefinite"},
+		{"tag", alter(1, []byte{1}, []byte{0xc2, 0x41, 1}), "tag"},
+		{"null version", alter(1, []byte{1}, []byte{0xf6}), "version 0"},
+		{"name as bytes", alter(2, []byte{0x64}, []byte{0x44}), "byte string"},
+		{"name not UTF-8", alter(2, []byte{0x64, 'd'}, []byte{0x64, 0xff}), "UTF-8"},
+		{"few elements", alter(0, []byte{0x85, 1}, []byte{0x84}), "different number of elements"},
+		{"many elements", append(alter(0, []byte{0x85}, []byte{0x86}), 0), "different number of elements"},
+		{"a map", []byte{0xa0}, "map"},
+		{"invalid", bare(Manifest{Name: "..", PieceLength: MinPieceLength}), "name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := DecodeManifest(tt.b)
+			checkError(t, err, tt.want)
+		})
+	}
+}
+
+func TestDecodeVerified(t *testing.T) {
+	b, err := file(1).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := append(bytes.Clone(b), 0)
+	_, err = DecodeVerified(ManifestCID(b), other)
+	checkError(t, err, "manifest does not match its content id")
+	for name, c := range otherCIDs(b) {
+		if _, err := DecodeVerified(c, b); err == nil || !strings.Contains(err.Error(), "want CIDv1, dag-cbor, sha2-256") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A short body may claim any number of elements; what it makes a reader allocate
+// must stay near what it is.
+func TestHugeClaimsAllocateLittle(t *testing.T) {
+	head := []byte{0x85, 1, 0x61, 'x', 0x1a, 0, 4, 0, 0}
+	for _, claim := range [][]byte{
+		{0x9a, 0, 0x10, 0, 0},                           // 2^20 entries
+		{0x9a, 0xff, 0xff, 0xff, 0xff},                  // 2^32-1 entries
+		{0x9b, 0x7f, 255, 255, 255, 255, 255, 255, 255}, // 2^63-1 entries
+		{0x9b, 0xff, 255, 255, 255, 255, 255, 255, 255}, // 2^64-1 entries
+		{0x80, 0x5a, 0x7f, 0xff, 0xff, 0xff},            // 2^31-1 bytes of hashes
+	} {
+		b := append(append(bytes.Clone(head), claim...), make([]byte, 100)...)
+		if n := allocated(func() {
+			if _, err := DecodeManifest(b); err == nil {
+				t.Errorf("%x: taken", claim)
+			}
+		}); n > 64<<10 {
+			t.Errorf("%x: allocated %d bytes for %d", claim, n, len(b))
+		}
+	}
+	// A full frame of one-byte elements is the worst that fits the limits.
+	frame := append([]byte{0x83, 0x9a, 0, 0x0f, 0xff, 0}, bytes.Repeat([]byte{0x80}, 0xfff00)...)
+	if n := allocated(func() {
+		if _, err := Decode(TypeHave, frame); err == nil {
+			t.Error("a million empty ranges taken")
+		}
+	}); n > 1<<20 {
+		t.Errorf("allocated %d bytes for %d", n, len(frame))
+	}
+}
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func BenchmarkDecodeManifest(b *testing.B) {
+	m := &Manifest{Name: "million", PieceLength: MinPieceLength}
+	for d := range 1000 {
+		dir := fmt.Sprintf("folder-%04d", d)
+		m.Entries = append(m.Entries, Entry{Path: dir, Kind: Dir, Mode: 0o755, MTime: 1_700_000_000_123_456_789})
+		for f := range 1000 {
+			m.Entries = append(m.Entries, Entry{Path: fmt.Sprintf("%s/file-%06d.dat", dir, f), Kind: File, Size: 1000, Mode: 0o644})
+		}
+	}
+	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
+	body, err := m.Encode()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := DecodeManifest(body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

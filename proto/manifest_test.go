@@ -1,0 +1,176 @@
+package proto
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strings"
+	"testing"
+)
+
+// tree is a small folder with one of each kind, and a name that is not UTF-8.
+func tree() *Manifest {
+	return &Manifest{
+		Name:        "data",
+		PieceLength: MinPieceLength,
+		Entries: []Entry{
+			{Path: "a", Kind: Dir, Mode: 0o755, MTime: 1},
+			{Path: "a-b", Kind: File, Size: 1, Mode: 0o600, MTime: -5},
+			{Path: "a/b", Kind: Dir, Mode: 0o700},
+			{Path: "a/b/up", Kind: Symlink, Mode: 0o777, Target: "../../a-b"},
+			{Path: "a/c", Kind: File, Size: MinPieceLength + 9, Mode: 0o644, MTime: 1_700_000_000_123_456_789},
+			{Path: "empty", Kind: Dir, Mode: 0o755},
+			{Path: "z\xff\\", Kind: File, Mode: 0o644},
+		},
+		Hashes: bytes.Repeat([]byte{7}, 2*sha256.Size),
+	}
+}
+
+// file is a content of one file of the given size.
+func file(size int64) *Manifest {
+	m := &Manifest{Name: "file", PieceLength: MinPieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
+	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
+	for i := range m.Pieces() {
+		m.Hashes[i*sha256.Size] = byte(i)
+	}
+	return m
+}
+
+func manifests() []*Manifest {
+	return []*Manifest{
+		tree(),
+		file(0),
+		file(1),
+		file(3 * MinPieceLength),
+		{Name: "empty folder", PieceLength: MaxPieceLength, Entries: []Entry{}, Hashes: []byte{}},
+	}
+}
+
+func TestManifestPieces(t *testing.T) {
+	for _, tt := range []struct {
+		length       int64
+		pieces, last int
+	}{
+		{0, 0, 0},
+		{1, 1, 1},
+		{MinPieceLength - 1, 1, MinPieceLength - 1},
+		{MinPieceLength, 1, MinPieceLength},
+		{MinPieceLength + 1, 2, 1},
+		{10 * MinPieceLength, 10, MinPieceLength},
+	} {
+		m := file(tt.length)
+		for _, state := range []string{"by hand", "validated"} {
+			if m.Length() != tt.length || m.Pieces() != tt.pieces {
+				t.Errorf("%d bytes, %s: length %d, pieces %d, want %d", tt.length, state, m.Length(), m.Pieces(), tt.pieces)
+			}
+			sum := int64(0)
+			for i := range m.Pieces() {
+				if m.PieceOffset(i) != sum || m.Hash(i)[0] != byte(i) {
+					t.Errorf("%d bytes, %s: piece %d at %d with hash %x", tt.length, state, i, m.PieceOffset(i), m.Hash(i))
+				}
+				sum += int64(m.PieceSize(i))
+			}
+			if sum != tt.length || tt.pieces > 0 && m.PieceSize(tt.pieces-1) != tt.last {
+				t.Errorf("%d bytes, %s: the pieces have %d", tt.length, state, sum)
+			}
+			if err := m.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestPieceSizePanicsOutOfRange(t *testing.T) {
+	for _, i := range []int{-1, 1, 2} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("PieceSize(%d) of one piece did not panic", i)
+				}
+			}()
+			file(MinPieceLength).PieceSize(i)
+		}()
+	}
+}
+
+func TestDefaultPieceLength(t *testing.T) {
+	for _, tt := range []struct {
+		length int64
+		want   uint32
+	}{
+		{-1, MinPieceLength},
+		{0, MinPieceLength},
+		{2000 * MinPieceLength, MinPieceLength},
+		{2000*MinPieceLength + 1, 2 * MinPieceLength},
+		{2000*MaxPieceLength - 1, MaxPieceLength},
+		{1 << 60, MaxPieceLength},
+	} {
+		if got := DefaultPieceLength(tt.length); got != tt.want {
+			t.Errorf("%d bytes: %d, want %d", tt.length, got, tt.want)
+		}
+	}
+}
+
+func TestManifestValidate(t *testing.T) {
+	long := strings.Repeat("n", MaxElement+1)
+	for _, tt := range []struct {
+		name  string
+		spoil func(*Manifest)
+		want  string // part of the error
+	}{
+		{"no name", func(m *Manifest) { m.Name = "" }, "name of 0 bytes"},
+		{"long name", func(m *Manifest) { m.Name = long }, "name of 256 bytes, want 1 to 255"},
+		{"dot name", func(m *Manifest) { m.Name = "." }, "not a file name"},
+		{"climbing name", func(m *Manifest) { m.Name = ".." }, "not a file name"},
+		{"slash in name", func(m *Manifest) { m.Name = "a/b" }, "slash or a control"},
+		{"escape in name", func(m *Manifest) { m.Name = "a\x1b[2J" }, "slash or a control"},
+		{"NUL in name", func(m *Manifest) { m.Name = "a\x00" }, "slash or a control"},
+		{"name not UTF-8", func(m *Manifest) { m.Name = "\xff" }, "UTF-8"},
+		{"no piece length", func(m *Manifest) { m.PieceLength = 0 }, "power of two"},
+		{"odd piece length", func(m *Manifest) { m.PieceLength = MinPieceLength + 1 }, "power of two"},
+		{"small piece length", func(m *Manifest) { m.PieceLength = MinPieceLength / 2 }, "power of two"},
+		{"large piece length", func(m *Manifest) { m.PieceLength = MaxPieceLength * 2 }, "power of two"},
+		{"few hashes", func(m *Manifest) { m.Hashes = m.Hashes[:32] }, "32 bytes of hashes for 262154 bytes of content, want 64"},
+		{"odd hashes", func(m *Manifest) { m.Hashes = m.Hashes[:63] }, "63 bytes of hashes"},
+		{"many hashes", func(m *Manifest) { m.Hashes = make([]byte, 96) }, "96 bytes of hashes"},
+		{"many entries", func(m *Manifest) { m.Entries = make([]Entry, MaxEntries+1) }, "1048577 entries, at most 1048576"},
+		{"2^60 bytes", func(m *Manifest) { m.Entries[1].Size = 1 << 60 }, "more than 549755813888 bytes, which is 2097152 pieces of 262144"},
+		{"overflow", func(m *Manifest) { m.Entries[1].Size, m.Entries[4].Size = 1<<63-1, 1<<63-1 }, "more than 549755813888 bytes"},
+		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * MinPieceLength }, "more than 549755813888 bytes"},
+		{"no kind", func(m *Manifest) { m.Entries[1].Kind = 0 }, "unknown kind 0"},
+		{"unknown kind", func(m *Manifest) { m.Entries[1].Kind = 4 }, "unknown kind 4"},
+		{"negative size", func(m *Manifest) { m.Entries[1].Size = -1 }, "negative size"},
+		{"folder with a size", func(m *Manifest) { m.Entries[0].Size = 1 }, "only a file has a size"},
+		{"link with a size", func(m *Manifest) { m.Entries[3].Size = 1 }, "only a file has a size"},
+		{"setuid", func(m *Manifest) { m.Entries[1].Mode = 0o4755 }, "mode 04755"},
+		{"file with a target", func(m *Manifest) { m.Entries[1].Target = "a" }, "only a symlink has a target"},
+		{"unsorted", func(m *Manifest) { m.Entries[4], m.Entries[5] = m.Entries[5], m.Entries[4] }, "must be sorted"},
+		{"twice", func(m *Manifest) { m.Entries[2].Path = "a-b" }, `path "a-b" is there twice`},
+		{"no path among others", func(m *Manifest) { m.Entries[0].Path = "" }, "without a path"},
+		{"folder not listed", func(m *Manifest) { m.Entries[6].Path = "f/g" }, `its folder "f" is not listed`},
+		{"below a file", func(m *Manifest) { m.Entries[5].Path = "a/c/d" }, `lies below the file "a/c"`},
+		{"behind a symlink", func(m *Manifest) { m.Entries[4].Path = "a/b/up/x" }, `lies behind the symlink "a/b/up"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := tree()
+			tt.spoil(m)
+			checkError(t, m.Validate(), tt.want)
+			if _, err := m.Encode(); err == nil {
+				t.Error("Encode took it")
+			}
+		})
+	}
+}
+
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("unexpected error: %v", err)
+	case want != "" && err == nil:
+		t.Errorf("no error, want %q", want)
+	case want != "" && !strings.Contains(err.Error(), want):
+		t.Errorf("error %q, want %q in it", err, want)
+	case err != nil && strings.Contains(err.Error(), "\n"):
+		t.Errorf("error of more than one line: %q", err)
+	}
+}

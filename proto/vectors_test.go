@@ -1,0 +1,136 @@
+package proto
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// The vectors are one line each: a name, a space, hex. Other implementations
+// check themselves against them, and the description of the wire quotes each.
+const (
+	vectorsFile = "testdata/vectors.txt"
+	wireFile    = "../docs/wire.md"
+)
+
+var update = flag.Bool("update", false, "record "+vectorsFile+" again")
+
+type vector struct {
+	name string
+	// bytes is the encoding of value, which is a Message or a *Manifest, or nil
+	// where there is only one way.
+	bytes []byte
+	value any
+}
+
+// wireVectors are all vectors: the frame of each message, some manifests and
+// their content ids, and a link.
+func wireVectors(t *testing.T) []vector {
+	t.Helper()
+	var out []vector
+	for _, m := range samples() {
+		name := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", m), "*proto."))
+		out = append(out, vector{name, frameOf(t, m), m})
+	}
+	hash := sha256.Sum256([]byte("hello, world\n"))
+	hello := &Manifest{
+		Name: "hello.txt", PieceLength: MinPieceLength, Hashes: hash[:],
+		Entries: []Entry{{Kind: File, Size: 13, Mode: 0o644, MTime: 1_700_000_000_123_456_789}},
+	}
+	folder := &Manifest{
+		Name: "data", PieceLength: MinPieceLength, Hashes: hash[:],
+		Entries: []Entry{
+			{Path: "a", Kind: Dir, Mode: 0o755, MTime: -1},
+			{Path: "a-b", Kind: File, Size: 13, Mode: 0o600},
+			{Path: "a/link", Kind: Symlink, Mode: 0o777, Target: "../a-b"},
+			{Path: "a/\xff", Kind: File, Mode: 0o644},
+		},
+	}
+	empty := &Manifest{Name: "empty", PieceLength: MinPieceLength, Entries: []Entry{}, Hashes: []byte{}}
+	for _, m := range []struct {
+		name string
+		*Manifest
+	}{{"file", hello}, {"folder", folder}, {"empty", empty}} {
+		b, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, vector{"manifest-" + m.name, b, m.Manifest}, vector{"cid-" + m.name, ManifestCID(b).Bytes(), nil})
+	}
+	return append(out, vector{"link", []byte(fullLink().String()), fullLink()})
+}
+
+func TestVectors(t *testing.T) {
+	all := wireVectors(t)
+	var text bytes.Buffer
+	for _, v := range all {
+		fmt.Fprintf(&text, "%s %x\n", v.name, v.bytes)
+	}
+	if *update {
+		if err := os.WriteFile(vectorsFile, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recorded, err := os.ReadFile(vectorsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(recorded)), "\n")
+	if len(lines) != len(all) {
+		t.Fatalf("%d vectors recorded, want %d", len(lines), len(all))
+	}
+	for i, v := range all {
+		name, text, _ := strings.Cut(lines[i], " ")
+		want, err := hex.DecodeString(text)
+		if err != nil || name != v.name {
+			t.Errorf("line %d: %q, %v, want the vector %q", i+1, name, err, v.name)
+			continue
+		}
+		if !bytes.Equal(v.bytes, want) {
+			t.Errorf("%s: encoded as %x, recorded %x", name, v.bytes, want)
+		}
+		if v.value == nil {
+			continue
+		}
+		if got, err := decodeVector(v.value, want); err != nil || !reflect.DeepEqual(got, v.value) {
+			t.Errorf("%s: decoded as %+v, %v, want %+v", name, got, err, v.value)
+		}
+	}
+}
+
+// decodeVector decodes b as what like is.
+func decodeVector(like any, b []byte) (any, error) {
+	switch like.(type) {
+	case *Manifest:
+		return DecodeVerified(ManifestCID(b), b)
+	case *Link:
+		return ParseLink(string(b))
+	default:
+		return ReadMessage(bytes.NewReader(b))
+	}
+}
+
+// The description must not drift from the code: it quotes every vector, the link
+// as text and all else in hex, with line breaks where it likes.
+func TestWireDescriptionQuotesVectors(t *testing.T) {
+	b, err := os.ReadFile(wireFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := strings.Join(strings.Fields(string(b)), "")
+	for _, v := range wireVectors(t) {
+		want := hex.EncodeToString(v.bytes)
+		if v.name == "link" {
+			want = string(v.bytes)
+		}
+		if !strings.Contains(doc, want) {
+			t.Errorf("%s does not quote the vector %s: %s", wireFile, v.name, want)
+		}
+	}
+}
