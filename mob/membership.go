@@ -94,7 +94,8 @@ func (s *State) join(nd Node) {
 		n = s.addNode(nd)
 	}
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now,
-		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces)}
+		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces),
+		flight: window{size: float64(4 * s.t.MinBlock)}}
 	i, _ := findPeer(s.peers, nd.ID)
 	s.peers = slices.Insert(s.peers, i, p)
 	s.joined[nd.ID] = p
@@ -179,12 +180,42 @@ func (s *State) reshare() {
 		}
 	}
 	if rank == s.rank && size == s.size {
+		s.match()
 		return
 	}
 	s.rank, s.size = rank, size
 	s.own.Clear()
 	s.own.AddRange(Share(s.pieces, rank, size))
+	s.match()
 	s.ownChanged()
+}
+
+// match finds the peers whose shares overlap the node's: only those it asks.
+func (s *State) match() {
+	for _, p := range s.peers {
+		p.matched = p.local
+	}
+	for cluster, list := range s.nodes {
+		if cluster == s.cfg.Cluster {
+			continue
+		}
+		alive, rank := 0, 0
+		for _, n := range list {
+			if n.alive() {
+				alive++
+			}
+		}
+		first, end := Matches(s.rank, s.size, alive)
+		for _, n := range list {
+			if !n.alive() {
+				continue
+			}
+			if p := s.joined[n.ID]; p != nil {
+				p.matched = rank >= first && rank < end
+			}
+			rank++
+		}
+	}
 }
 
 // ownChanged tells those who should know that the node now fetches other pieces.
@@ -261,6 +292,7 @@ func (s *State) otherClusters() []string {
 const introduction = 256
 
 // introduce tells a peer of the members that are there, its own cluster first.
+// That there are none is news too.
 func (s *State) introduce(p *peer) {
 	var ms []Node
 	add := func(cluster string) {
@@ -279,7 +311,5 @@ func (s *State) introduce(p *peer) {
 			add(cluster)
 		}
 	}
-	if len(ms) > 0 {
-		s.do(Introduce{Peer: p.ID, Members: ms})
-	}
+	s.do(Introduce{Peer: p.ID, Members: ms})
 }

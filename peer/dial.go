@@ -1,0 +1,118 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	libswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// dialTimeout bounds a dial with its handshakes.
+const dialTimeout = 8 * time.Second
+
+// dial opens a session with a member, and reports the end of that to the loop.
+func (s *swarm) dial(id proto.PeerID) {
+	info := libpeer.AddrInfo{ID: libpeer.ID(id), Addrs: multiaddrs(s.book.addrs(id))}
+	s.wg.Go(func() {
+		select {
+		case s.dialing <- struct{}{}:
+		case <-s.ctx.Done():
+			return
+		}
+		c, err := s.connect(info)
+		<-s.dialing
+		if err != nil {
+			s.log.Debug("dial failed", "peer", info.ID, "error", err)
+			s.post(input{ev: mob.Unreachable{Peer: id}})
+			return
+		}
+		s.post(input{joined: true, sess: c})
+	})
+}
+
+// connect opens a control stream and exchanges Hellos on it.
+func (s *swarm) connect(info libpeer.AddrInfo) (*session, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
+	defer cancel()
+	stream, err := s.node.open(ctx, info, proto.ControlProtocol)
+	if err != nil {
+		return nil, err
+	}
+	_ = stream.SetDeadline(time.Now().Add(handshakeTimeout))
+	err = proto.WriteMessage(stream, s.hello())
+	var hello *proto.Hello
+	if err == nil {
+		hello, err = readHello(stream)
+	}
+	if err == nil && string(hello.Swarm) != s.id.KeyString() {
+		err = errors.New("the peer speaks of another content")
+	}
+	if err != nil {
+		_ = stream.Reset()
+		return nil, err
+	}
+	_ = stream.SetDeadline(time.Time{})
+	return newSession(s, stream, hello, s.node.host.ID()), nil
+}
+
+// open connects to a peer and opens a stream, without the pause that libp2p
+// makes after a failed dial: the callers have their own.
+func (n *Node) open(ctx context.Context, info libpeer.AddrInfo, ids ...protocol.ID) (network.Stream, error) {
+	if sw, ok := n.host.Network().(*libswarm.Swarm); ok {
+		sw.Backoff().Clear(info.ID)
+	}
+	if err := n.host.Connect(ctx, info); err != nil {
+		return nil, err
+	}
+	return n.host.NewStream(ctx, info.ID, ids...)
+}
+
+// hello is this node's greeting.
+func (s *swarm) hello() *proto.Hello {
+	return &proto.Hello{Swarm: s.id.Bytes(), Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
+		Seed: int(s.stored.Load()) == s.m.Pieces()}
+}
+
+func readHello(stream network.Stream) (*proto.Hello, error) {
+	m, err := proto.ReadMessage(stream)
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *proto.Hello:
+		return m, nil
+	case *proto.Goodbye:
+		return nil, &proto.RemoteError{Code: m.Code, Text: m.Text}
+	}
+	return nil, fmt.Errorf("expected a greeting, got message type %d", m.Type())
+}
+
+// acceptControl answers a control stream that a peer opened.
+func (n *Node) acceptControl(stream network.Stream) {
+	_ = stream.SetDeadline(time.Now().Add(handshakeTimeout))
+	hello, err := readHello(stream)
+	if err != nil {
+		_ = stream.Reset()
+		return
+	}
+	s := n.swarm(hello.Swarm)
+	if s == nil {
+		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
+		_ = stream.Close()
+		return
+	}
+	if err := proto.WriteMessage(stream, s.hello()); err != nil {
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.SetDeadline(time.Time{})
+	s.post(input{joined: true, sess: newSession(s, stream, hello, stream.Conn().RemotePeer())})
+}

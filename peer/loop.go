@@ -1,0 +1,199 @@
+package peer
+
+import (
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// maxSessions bounds the peers of one swarm that a node talks to.
+const maxSessions = 2048
+
+// loop is the only user of the State. It returns when the swarm ends.
+func (s *swarm) loop() {
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			s.farewell()
+			return
+		case in := <-s.inbox:
+			s.handle(in)
+		case <-tick.C:
+			s.step(mob.Tick{})
+			s.snapshot()
+		}
+		tick.Reset(s.mind.Wake())
+	}
+}
+
+func (s *swarm) handle(in input) {
+	switch {
+	case in.joined:
+		s.admit(in.sess)
+	case in.ended:
+		s.part(in.sess, in.err)
+	case in.told:
+		s.meet(in.members)
+	case in.do != nil:
+		in.do()
+	case in.sess != nil && s.session(in.sess.id()) != in.sess:
+		// The session was replaced or dropped while its event was on its way.
+	default:
+		s.step(in.ev)
+	}
+}
+
+// step asks the State what to do, and does it.
+func (s *swarm) step(ev mob.Event) {
+	if st, ok := ev.(mob.Stored); ok && !s.mind.Has(st.Piece) {
+		s.stored.Add(1)
+	}
+	for _, a := range s.mind.Step(time.Now(), ev) {
+		switch a := a.(type) {
+		case mob.Send:
+			s.send(a)
+		case mob.Introduce:
+			s.introduce(a)
+		case mob.Dial:
+			s.dial(a.Peer)
+		case mob.Drop:
+			s.drop(a)
+		case mob.Finished:
+			s.announceSoon()
+			s.wg.Go(s.onDone)
+		}
+	}
+}
+
+func (s *swarm) send(a mob.Send) {
+	c := s.session(a.Peer)
+	if c == nil {
+		return
+	}
+	switch m := a.Message.(type) {
+	case *proto.Request:
+		c.asked.add(m.Span)
+	case *proto.Cancel:
+		c.asked.cancel(m.Span)
+	}
+	c.send(a.Message)
+}
+
+// admit takes a new session into the swarm. Of two with one peer, both sides
+// keep the one that the lesser id dialled, and of two of those the newer.
+func (s *swarm) admit(c *session) {
+	if old := s.session(c.id()); old != nil {
+		if old.dialer < c.dialer {
+			s.refuse(c, proto.CodeDuplicate, "another stream is kept")
+			return
+		}
+		s.forget(old)
+		old.close()
+		s.step(mob.Left{Peer: c.id()})
+	}
+	if s.sessionCount() >= maxSessions {
+		s.refuse(c, proto.CodeBusy, "too many peers")
+		return
+	}
+	s.book.add(c.id(), c.hello.Addrs)
+	s.sessions.Lock()
+	s.sessions.m[c.id()] = c
+	s.sessions.Unlock()
+	c.start()
+	s.log.Debug("peer joined", "peer", c.peer, "cluster", c.hello.Cluster)
+	s.step(mob.Joined{Node: c.node()})
+}
+
+// refuse ends a session that never began.
+func (s *swarm) refuse(c *session, code proto.Code, why string) {
+	s.wg.Go(func() {
+		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = proto.WriteMessage(c.stream, &proto.Goodbye{Code: code, Text: why})
+		_ = c.stream.CloseWrite()
+		c.close()
+	})
+}
+
+func (s *swarm) forget(c *session) {
+	s.sessions.Lock()
+	defer s.sessions.Unlock()
+	if s.sessions.m[c.id()] == c {
+		delete(s.sessions.m, c.id())
+	}
+}
+
+// part notes the end of a session.
+func (s *swarm) part(c *session, err error) {
+	if s.session(c.id()) != c {
+		return
+	}
+	s.forget(c)
+	s.log.Debug("peer left", "peer", c.peer, "cluster", c.hello.Cluster, "error", err)
+	s.step(mob.Left{Peer: c.id()})
+}
+
+// drop carries out the State's wish to end a session.
+func (s *swarm) drop(a mob.Drop) {
+	c := s.session(a.Peer)
+	if c == nil {
+		return
+	}
+	s.log.Info("peer dropped", "peer", c.peer, "cluster", c.hello.Cluster, "why", a.Why)
+	s.forget(c)
+	c.send(&proto.Goodbye{Code: a.Code, Text: a.Why})
+	time.AfterFunc(2*time.Second, c.close)
+}
+
+// meet takes in members that others tell of.
+func (s *swarm) meet(ms []proto.Member) {
+	nodes := make([]mob.Node, 0, len(ms))
+	for i := range ms {
+		if ms[i].ID == s.node.self() {
+			continue
+		}
+		if _, err := libpeer.IDFromBytes([]byte(ms[i].ID)); err != nil {
+			continue
+		}
+		s.book.add(ms[i].ID, ms[i].Addrs)
+		nodes = append(nodes, mob.Node{ID: ms[i].ID, Cluster: ms[i].Cluster})
+	}
+	s.step(mob.Learned{Nodes: nodes})
+}
+
+func (s *swarm) introduce(a mob.Introduce) {
+	c := s.session(a.Peer)
+	if c == nil {
+		return
+	}
+	ms := make([]proto.Member, 0, len(a.Members))
+	for _, n := range a.Members {
+		if addrs := s.book.addrs(n.ID); len(addrs) > 0 {
+			ms = append(ms, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
+		}
+	}
+	c.send(&proto.Members{Members: ms})
+}
+
+// farewell ends every session, those too that were not admitted yet.
+func (s *swarm) farewell() {
+	s.sessions.RLock()
+	defer s.sessions.RUnlock()
+	for _, c := range s.sessions.m {
+		c.close()
+	}
+	for {
+		select {
+		case in := <-s.inbox:
+			if in.joined {
+				in.sess.close()
+			}
+		default:
+			return
+		}
+	}
+}

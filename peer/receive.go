@@ -1,0 +1,101 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// maxUnasked is how many blocks a peer may send that nobody asked it for.
+const maxUnasked = 64
+
+// accept takes a channel that a peer opened.
+func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
+	defer ch.Reset() //nolint:errcheck // the channel is over in any case
+	_ = ch.SetReadDeadline(time.Now().Add(handshakeTimeout))
+	m, err := proto.ReadMessage(ch)
+	if err != nil {
+		return
+	}
+	hello, ok := m.(*proto.BulkHello)
+	if !ok {
+		return
+	}
+	s := n.swarm(hello.Swarm)
+	if s == nil {
+		return
+	}
+	c := s.session(proto.PeerID(from))
+	if c == nil || !c.hold(ch) {
+		return
+	}
+	defer c.release(ch)
+	_ = ch.SetReadDeadline(time.Time{})
+	if err := c.receive(ch); err != nil && !errors.Is(err, io.EOF) && c.ctx.Err() == nil {
+		s.log.Info("bulk channel ended", "peer", c.peer, "error", err)
+		c.close()
+	}
+}
+
+// receive stores the blocks that come on a channel until it ends.
+func (c *session) receive(ch channel) error {
+	var head [proto.BlockHeader]byte
+	unasked := 0
+	for {
+		sp, err := proto.ReadBlockHeader(ch, &head)
+		if err != nil {
+			return err
+		}
+		buf := blocks.get(int(sp.Length))
+		if _, err = io.ReadFull(ch, buf.b); err != nil {
+			blocks.put(buf)
+			return err
+		}
+		wanted, late := c.asked.take(sp)
+		switch {
+		case wanted:
+			err = c.swarm.store(c, sp, buf.b)
+		case late:
+			c.swarm.count.received(c.local, len(buf.b))
+			c.swarm.count.duplicate(len(buf.b))
+		default:
+			if unasked++; unasked > maxUnasked {
+				err = fmt.Errorf("sent %d blocks that nobody asked for", unasked)
+			}
+		}
+		blocks.put(buf)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// store takes in a block that was asked for and tells the loop what became of it.
+func (s *swarm) store(c *session, sp proto.Span, data []byte) error {
+	s.count.received(c.local, len(data))
+	v, sources, err := s.asm.write(sp, data, c.id())
+	if err != nil {
+		s.fail(err)
+		return err
+	}
+	if v == blockDuplicate {
+		s.count.duplicate(len(data))
+	}
+	s.post(input{ev: mob.Arrived{Peer: c.id(), Span: sp}, sess: c})
+	switch v {
+	case pieceStored:
+		s.verified.add(sp.Piece)
+		s.post(input{ev: mob.Stored{Piece: int(sp.Piece)}})
+	case pieceFailed:
+		s.log.Warn("piece failed its hash", "piece", sp.Piece, "sources", len(sources))
+		s.count.failed(len(data))
+		s.post(input{ev: mob.Failed{Piece: int(sp.Piece), Sources: sources}})
+	}
+	return nil
+}

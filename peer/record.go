@@ -1,0 +1,95 @@
+package peer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ipfs/go-cid"
+)
+
+// record is what the node remembers of a transfer besides its journal and its
+// manifest. Each transfer has a folder, named by its id, in the data folder.
+type record struct {
+	// Seed says that the content lies where the user put it; otherwise it is,
+	// or was, fetched.
+	Seed    bool      `json:"seed"`
+	Root    string    `json:"root"`
+	Link    string    `json:"link"`
+	Stopped bool      `json:"stopped"` // not to be taken up at start
+	Whole   bool      `json:"whole"`
+	Added   time.Time `json:"added"`
+}
+
+const (
+	recordFile   = "transfer.json"
+	manifestFile = "manifest"
+)
+
+func (n *Node) transferDir(id cid.Cid) string {
+	return filepath.Join(n.cfg.Data, "transfers", id.String())
+}
+
+func saveRecord(dir string, r record) error {
+	b, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600)
+}
+
+func loadRecord(dir string) (record, error) {
+	var r record
+	b, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	return r, err
+}
+
+// loadTransfers takes up what an earlier run of the node left. A folder that
+// makes no sense is left alone and logged.
+func (n *Node) loadTransfers() error {
+	dirs, err := os.ReadDir(filepath.Join(n.cfg.Data, "transfers"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		id, err := cid.Decode(d.Name())
+		var r record
+		if err == nil {
+			r, err = loadRecord(n.transferDir(id))
+		}
+		if err != nil {
+			n.log.Warn("transfer left out", "folder", d.Name(), "error", err)
+			continue
+		}
+		t := newTransfer(n, id, r)
+		n.transfers[id] = t
+		if !r.Stopped {
+			t.start(false)
+		}
+	}
+	return nil
+}
+
+// manifestBytes is the manifest of a transfer, encoded.
+func (n *Node) manifestBytes(key []byte) ([]byte, error) {
+	id, err := cid.Cast(key)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	t := n.transfers[id]
+	n.mu.Unlock()
+	if t == nil || !t.running() {
+		return nil, fmt.Errorf("no transfer of %s runs", id)
+	}
+	return os.ReadFile(filepath.Join(n.transferDir(id), manifestFile))
+}

@@ -1,0 +1,140 @@
+package peer
+
+import (
+	"fmt"
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+)
+
+// Status is a snapshot of a transfer, for people and scripts.
+type Status struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Root  string `json:"root"`
+	Link  string `json:"link"`
+	Seed  bool   `json:"seed"`
+	Phase Phase  `json:"phase"`
+	// Waiting says in words what the transfer waits for, if it does.
+	Waiting string `json:"waiting,omitempty"`
+	Error   string `json:"error,omitempty"`
+	// Length is in bytes, and -1 before the manifest is there.
+	Length int64 `json:"length"`
+	// Have is how much is stored and verified, in bytes; while checking, how
+	// much of Length was looked at.
+	Have        int64 `json:"have"`
+	Pieces      int   `json:"pieces"`
+	PiecesHave  int   `json:"pieces_have"`
+	PieceLength int   `json:"piece_length"`
+	// Traffic is the payload since the transfer was taken up, Rate that of the
+	// last seconds, per second.
+	Traffic   Traffic `json:"traffic"`
+	Rate      Traffic `json:"rate"`
+	Duplicate int64   `json:"duplicate"`
+	// Damaged counts pieces that changed on disk after they were verified.
+	Damaged int64 `json:"damaged"`
+	// Elapsed is the time from the start until the content was whole, or now.
+	Elapsed time.Duration `json:"elapsed_ns"`
+	Rank    int           `json:"rank"`
+	MobSize int           `json:"mob_size"`
+	Peers   []PeerStatus  `json:"peers"`
+}
+
+// PeerStatus is a connected peer.
+type PeerStatus struct {
+	ID       string        `json:"id"`
+	Cluster  string        `json:"cluster"`
+	Local    bool          `json:"local"`
+	Have     int           `json:"have"`
+	Rate     int64         `json:"rate"`
+	InFlight int           `json:"in_flight"`
+	RTT      time.Duration `json:"rtt_ns"`
+	Stalled  bool          `json:"stalled"`
+}
+
+// snapshot is what the loop publishes for readers.
+type snapshot struct {
+	mind mob.Status
+	rate Traffic
+}
+
+// snapshot publishes the loop's view.
+func (s *swarm) snapshot() {
+	now, t := time.Now(), s.count.traffic()
+	if !s.rates.sample(now, t) {
+		return
+	}
+	s.status.Store(&snapshot{mind: s.mind.Status(), rate: s.rates.rate(now, t)})
+}
+
+// Status takes a snapshot. It never blocks for long.
+func (t *Transfer) Status() Status {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link, Seed: t.mu.rec.Seed,
+		Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
+	if t.mu.err != nil {
+		st.Error = t.mu.err.Error()
+	}
+	end := t.mu.finished
+	if end.IsZero() {
+		end = time.Now()
+	}
+	if !t.mu.began.IsZero() {
+		st.Elapsed = end.Sub(t.mu.began)
+	}
+	m := t.mu.manifest
+	if m == nil {
+		return st
+	}
+	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
+	if t.mu.rec.Whole {
+		st.Have, st.PiecesHave = st.Length, st.Pieces
+	}
+	if t.mu.phase == Checking {
+		st.Have = t.mu.checked
+	}
+	if t.mu.swarm != nil {
+		t.mu.swarm.fill(&st)
+	}
+	return st
+}
+
+// fill adds what the swarm knows.
+func (s *swarm) fill(st *Status) {
+	st.PiecesHave = int(s.stored.Load())
+	st.Have = min(int64(st.PiecesHave)*int64(st.PieceLength), st.Length)
+	st.Traffic, st.Duplicate, st.Damaged = s.count.traffic(), s.count.dup.Load(), s.damaged.Load()
+	snap := s.status.Load()
+	if snap == nil {
+		return
+	}
+	st.Rate, st.Rank, st.MobSize = snap.rate, snap.mind.Rank, snap.mind.Size
+	for _, p := range snap.mind.Peers {
+		st.Peers = append(st.Peers, PeerStatus{
+			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local, Have: p.Have,
+			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
+		})
+	}
+	if st.Phase == Fetching {
+		st.Waiting = waiting(snap.mind)
+	}
+}
+
+// waiting says in words what a swarm waits for.
+func waiting(m mob.Status) string {
+	lacking := m.Total - m.Have
+	switch {
+	case lacking == 0:
+		return "the disk"
+	case len(m.Peers) == 0:
+		return "peers: nobody who is known can be reached"
+	case m.Settling:
+		return "news of the own cluster"
+	case m.Fetching == 0 && m.Available == 0:
+		return fmt.Sprintf("somebody who has the %d missing pieces: none of %d connected peers does", lacking, len(m.Peers))
+	}
+	return ""
+}

@@ -1,0 +1,257 @@
+package store_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+)
+
+func timeOf(ns int64) time.Time { return time.Unix(0, ns) }
+
+// replace puts another file of the same size and time in the place of path.
+func replace(t *testing.T, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		os.WriteFile(path+"~", make([]byte, info.Size()), 0o600),
+		os.Chtimes(path+"~", time.Time{}, info.ModTime()),
+		os.Rename(path+"~", path),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// changes are what others may do to the file a/x, which pieces 0 and 1 are.
+var changes = []struct {
+	name        string
+	part, whole string // the states after it
+	do          func(p *place) error
+}{
+	{"nothing", "vvvv-", "vvvvv", func(*place) error { return nil }},
+	{"removed", "--vv-", "--vvv", func(p *place) error { return os.Remove(p.path("a/x")) }},
+	{"cut short", "ddvv-", "ddvvv", func(p *place) error { return os.Truncate(p.path("a/x"), piece+7) }},
+	{"made longer", "ddvv-", "ddvvv", func(p *place) error { return os.Truncate(p.path("a/x"), 3*piece) }},
+	{"replaced", "ddvv-", "vvvvv", func(p *place) error { replace(p.t, p.path("a/x")); return nil }},
+	{"touched", "vvvv-", "ddvvv", func(p *place) error { return os.Chtimes(p.path("a/x"), time.Time{}, timeOf(1)) }},
+	{"made a folder", "--vv-", "--vvv", func(p *place) error {
+		return errors.Join(os.Remove(p.path("a/x")), os.Mkdir(p.path("a/x"), 0o700))
+	}},
+	{"made a link", "--vv-", "--vvv", func(p *place) error {
+		return errors.Join(os.Rename(p.path("a/x"), p.path("a/y")), os.Symlink("y", p.path("a/x")))
+	}},
+	{"folder made a link", "--vv-", "--vvv", func(p *place) error {
+		outside := filepath.Join(p.t.TempDir(), "a")
+		return errors.Join(os.Rename(p.path("a"), outside), os.Symlink(outside, p.path("a")))
+	}},
+}
+
+func TestChangedBetweenSittings(t *testing.T) {
+	for _, test := range changes {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPlace(t, folder(t))
+			d := p.create()
+			p.put(d, 0, 1, 2, 3)
+			p.ok(d.Close())
+			p.ok(test.do(p))
+			d = p.open()
+			p.want(d, test.part)
+			p.ok(d.Close())
+			d = p.open()
+			p.want(d, test.part)
+			p.recheck(d)
+			p.refill(d)
+		})
+	}
+}
+
+// refill gets what is missing, unless something is in the way.
+func (p *place) refill(d *store.Disk) {
+	p.t.Helper()
+	verified, _ := d.Pieces()
+	for i, have := range verified {
+		if have {
+			continue
+		}
+		if info, err := os.Stat(p.path("a/x")); err == nil && info.IsDir() {
+			return
+		}
+		if info, err := os.Lstat(p.path("a")); err == nil && !info.IsDir() {
+			return
+		}
+		if info, err := os.Lstat(p.path("a/x")); err == nil && !info.Mode().IsRegular() {
+			return
+		}
+		p.put(d, i)
+	}
+	p.ok(d.Finish())
+	p.Verify(p.t, p.root)
+}
+
+func TestChangedWhole(t *testing.T) {
+	for _, test := range changes {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPlace(t, folder(t))
+			d := p.create()
+			p.putAll(d)
+			p.ok(d.Finish())
+			p.ok(d.Close())
+			if test.name == "replaced" {
+				t.Skip("size and time are all that is compared")
+			}
+			p.ok(test.do(p))
+			d = p.open()
+			p.want(d, test.whole)
+			path, changed := d.Changed(1)
+			if changed != (test.name != "nothing") || changed && path != p.path("a/x") {
+				t.Errorf("changed: %q, %v", path, changed)
+			}
+			if _, err := d.WriteAt(p.Piece(0), 0); !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("write: %v", err)
+			}
+			p.recheck(d)
+			p.ok(d.Repair())
+			p.refill(d)
+		})
+	}
+}
+
+// TestTouchedWhole checks that a good content with new times is hashed once.
+func TestTouchedWhole(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	p.ok(p.got(p.seed()).Close())
+	p.ok(os.Chtimes(p.path("b"), time.Time{}, timeOf(5)))
+	d := p.open()
+	p.want(d, "vvdvv")
+	p.recheck(d)
+	p.want(d, "vvvvv")
+	p.ok(d.Close())
+	p.want(p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{3})), "vvvvv")
+}
+
+// TestRepairSeesChanges checks a change that nobody looked for before.
+func TestRepairSeesChanges(t *testing.T) {
+	p := newPlace(t, folder(t))
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.ok(os.WriteFile(p.path("b"), make([]byte, piece/2), 0o600))
+	if path, changed := d.Changed(2); !changed || path != p.path("b") {
+		t.Errorf("changed: %q, %v", path, changed)
+	}
+	p.ok(d.Repair())
+	p.want(d, "vvdvv")
+	p.recheck(d)
+	p.want(d, "vv-vv")
+	p.put(d, 2)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+	p.ok(d.Close())
+	p.want(p.open(), "vvvvv")
+}
+
+// TestChangedUnderUs changes files while they are in use, with all of them open
+// and with none.
+func TestChangedUnderUs(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(p *place) error
+		is   error // of a read when the file has to be opened
+	}{
+		{"removed", func(p *place) error { return os.Remove(p.path("a/x")) }, fs.ErrNotExist},
+		{"cut short", func(p *place) error { return os.Truncate(p.path("a/x"), 5) }, nil},
+		{"folder removed", func(p *place) error { return os.RemoveAll(p.path("a")) }, fs.ErrNotExist},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPlace(t, folder(t))
+			p.files = store.NewFiles(1)
+			d := p.create()
+			p.put(d, 0, 3) // closes a/x
+			p.ok(test.do(p))
+			_, err := d.ReadAt(make([]byte, 100), 0)
+			var changed *store.ChangedError
+			if !errors.As(err, &changed) || changed.Path != p.path("a/x") || test.is != nil && !errors.Is(err, test.is) {
+				t.Errorf("read: %v", err)
+			}
+			if _, err := d.WriteAt(p.Piece(1), piece); !errors.As(err, &changed) {
+				t.Errorf("write: %v", err)
+			}
+			if good, err := store.Check(d, p.Manifest, 0); good || err != nil {
+				t.Errorf("check: %v, %v", good, err)
+			}
+			if path, changed := d.Changed(1); !changed || path != p.path("a/x") {
+				t.Errorf("changed: %q, %v", path, changed)
+			}
+		})
+	}
+}
+
+func TestCutShortWhileOpen(t *testing.T) {
+	p := newPlace(t, folder(t))
+	d := p.create()
+	p.put(d, 0, 1, 2, 3, 4)
+	p.ok(os.Truncate(p.path("a/x"), 5))
+	if n, err := d.ReadAt(make([]byte, 100), 0); n != 5 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("read: %d, %v", n, err)
+	}
+	var changed *store.ChangedError
+	if err := d.Finish(); !errors.As(err, &changed) {
+		t.Errorf("finish: %v", err)
+	}
+	replace(t, p.path("b"))
+	p.ok(os.Truncate(p.path("a/x"), 2*piece))
+	if err := d.Finish(); !errors.As(err, &changed) || changed.Path != p.path("b") {
+		t.Errorf("finish: %v", err)
+	}
+}
+
+// TestLinkAttack replaces a folder and a file by links while the transfer runs.
+func TestLinkAttack(t *testing.T) {
+	entries := []string{"a/x", "a/y", "b"}
+	p := newPlace(t, storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", piece), storetest.File("a/y", piece), storetest.File("b", piece), storetest.File("z", piece)))
+	p.files = store.NewFiles(1)
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "x")
+	p.ok(os.WriteFile(secret, []byte("secret"), 0o600))
+	d := p.create()
+	p.put(d, 0, 3) // closes a/x
+	p.ok(os.RemoveAll(p.path("a")))
+	p.ok(os.Symlink(outside, p.path("a")))
+	p.ok(os.Symlink(secret, p.path("b")))
+	for i, name := range entries {
+		p.ok(d.Forget(i))
+		if _, err := d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); err == nil {
+			t.Errorf("%s: written", name)
+		}
+		if _, err := d.ReadAt(make([]byte, 10), p.Manifest.PieceOffset(i)); err == nil {
+			t.Errorf("%s: read", name)
+		}
+		p.ok(d.Commit(i))
+	}
+	if err := d.Finish(); err == nil {
+		t.Error("finished")
+	}
+	p.ok(d.Close())
+	p.want(p.open(), "---v")
+	if got, err := os.ReadFile(secret); err != nil || string(got) != "secret" {
+		t.Errorf("the file outside holds %q, %v", got, err)
+	}
+	p.gone(filepath.Join(outside, "y"))
+	p.ok(os.Rename(p.root, p.root+"2"))
+	p.ok(os.Symlink(p.root+"2", p.root))
+	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); err == nil {
+		t.Error("opened through a link")
+	}
+}

@@ -1,0 +1,151 @@
+package store_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+)
+
+// childVar tells this binary to be the process that TestKilled kills: the state
+// folder and the destination.
+const childVar = "MOB_STORE_CHILD"
+
+func killedContent(t *testing.T) storetest.Content {
+	return storetest.Make(t, 9, storetest.File("a", 20*piece+1), storetest.File("b", 20*piece), storetest.File("c", 20*piece))
+}
+
+// TestKilledChild writes the missing pieces, and a line after each commit.
+func TestKilledChild(t *testing.T) {
+	dir, root, ok := strings.Cut(os.Getenv(childVar), ":")
+	if !ok {
+		t.Skip("only runs as the child of TestKilled")
+	}
+	p := &place{killedContent(t), t, dir, root, store.NewFiles(16)}
+	d := p.open()
+	d.FlushEvery(5 * piece)
+	verified, _ := d.Pieces()
+	for i := range verified {
+		if !verified[i] {
+			p.put(d, i)
+			fmt.Println("piece", i)
+		}
+	}
+	select {} // wait for the end
+}
+
+func TestKilled(t *testing.T) {
+	p := newPlace(t, killedContent(t))
+	p.ok(p.create().Close())
+	committed := map[int]bool{}
+	for _, lines := range []int{1, 7, 20} {
+		p.killAfter(lines, committed)
+		d := p.open()
+		verified, doubtful := d.Pieces()
+		extra := 0
+		for i := range verified {
+			if doubtful[i] || committed[i] && !verified[i] {
+				t.Errorf("piece %d: verified %v, doubtful %v, committed %v", i, verified[i], doubtful[i], committed[i])
+			}
+			if !verified[i] {
+				continue
+			}
+			if !committed[i] {
+				extra++
+				committed[i] = true
+			}
+			if good, err := store.Check(d, p.Manifest, i); !good || err != nil {
+				t.Errorf("piece %d: %v, %v", i, good, err)
+			}
+		}
+		t.Logf("%d pieces, %d of them after the last line that was read", len(committed), extra)
+		p.ok(d.Close())
+	}
+	d := p.open()
+	for i := range p.Manifest.Pieces() {
+		if !committed[i] {
+			p.put(d, i)
+		}
+	}
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}
+
+// killAfter runs a child and kills it once it has committed so many pieces.
+func (p *place) killAfter(lines int, committed map[int]bool) {
+	p.t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$", "-test.v")
+	cmd.Env = append(os.Environ(), childVar+"="+p.dir+":"+p.root)
+	out, err := cmd.StdoutPipe()
+	p.ok(err)
+	p.ok(cmd.Start())
+	in := bufio.NewScanner(out)
+	for lines > 0 && in.Scan() {
+		if number, ok := strings.CutPrefix(in.Text(), "piece "); ok {
+			i, err := strconv.Atoi(number)
+			p.ok(err)
+			committed[i] = true
+			lines--
+		}
+	}
+	p.ok(cmd.Process.Kill())
+	_ = cmd.Wait() // says that it was killed
+	if lines > 0 {
+		p.t.Fatal("the child ended by itself")
+	}
+}
+
+func TestOtherBoot(t *testing.T) {
+	for _, boot := range [][16]byte{{1}, {}} {
+		p := newPlace(t, folder(t))
+		d := p.create()
+		d.FlushEvery(2 * piece)
+		p.put(d, 0, 2)
+		d.WaitFlush()
+		p.put(d, 1) // with piece 2 half a piece, this starts no flush
+		p.ok(d.Close())
+		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, boot))
+		p.want(d, "vdv--")
+		p.ok(d.Close())
+		// Once in doubt, always in doubt until it is checked.
+		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, boot))
+		p.want(d, "vdv--")
+		p.recheck(d)
+		p.want(d, "vvv--")
+		p.put(d, 3, 4)
+		p.ok(d.Finish())
+		p.ok(d.Close())
+		// A whole content is on the disk.
+		p.want(p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{7})), "vvvvv")
+		p.Verify(t, p.root)
+	}
+}
+
+func TestFlushFails(t *testing.T) {
+	p := newPlace(t, folder(t))
+	d := p.create()
+	d.FlushEvery(2 * piece)
+	p.put(d, 0, 1)
+	d.WaitFlush()
+	p.put(d, 2)
+	cause := errors.New("no")
+	d.FailFlush(cause)
+	p.want(d, "vvd--")
+	if err := d.Commit(3); !errors.Is(err, cause) {
+		t.Errorf("commit: %v", err)
+	}
+	p.ok(d.Close())
+	d = p.open()
+	p.want(d, "vvd--")
+	p.recheck(d)
+	p.put(d, 3, 4)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}

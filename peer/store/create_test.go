@@ -1,0 +1,151 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+const piece = proto.MinPieceLength
+
+func single(t *testing.T) storetest.Content { return storetest.Make(t, 1, storetest.File("", 3*piece)) }
+
+// folder has one file of two pieces, one of a half, one of the rest to four and
+// a half.
+func folder(t *testing.T) storetest.Content {
+	return storetest.Make(t, 2, storetest.Dir("a"), storetest.File("a/x", 2*piece), storetest.File("b", piece/2), storetest.File("c", 2*piece))
+}
+
+func TestCreateRefuses(t *testing.T) {
+	base := t.TempDir()
+	dir, file := filepath.Join(base, "dir"), filepath.Join(base, "file")
+	for _, err := range []error{os.Mkdir(dir, 0o755), os.WriteFile(file, nil, 0o644), os.Symlink("nowhere", filepath.Join(base, "link"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		root    string
+		content storetest.Content
+		exists  bool
+		text    string
+	}{
+		{dir, single(t), true, "is a folder and the content is a single file: give the path of the file itself, such as " + dir + "/content"},
+		{dir, folder(t), true, "exists already: remove it or choose another path"},
+		{file, single(t), true, "exists already"},
+		{file, folder(t), true, "exists already"},
+		{filepath.Join(base, "link"), single(t), true, "exists already"},
+		{filepath.Join(base, "no", "x"), single(t), false, "does not exist: create it first"},
+		{filepath.Join(file, "x"), folder(t), false, "not a directory"},
+	} {
+		state := t.TempDir()
+		_, err := store.Create(state, test.root, test.content.Manifest, store.NewFiles(4))
+		var exists *store.ExistsError
+		if errors.As(err, &exists) != test.exists || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: %v, want %q", test.root, err, test.text)
+		}
+		if left, err := os.ReadDir(state); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v is left, %v", test.root, left, err)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	p := newPlace(t, single(t))
+	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); !errors.Is(err, store.ErrNoJournal) {
+		t.Errorf("nothing there: %v", err)
+	}
+	d := p.create()
+	p.put(d, 0)
+	p.ok(d.Close())
+	other := folder(t)
+	if _, err := store.Open(p.dir, p.root, other.Manifest, p.files); !errors.Is(err, store.ErrWrongContent) {
+		t.Errorf("another content: %v", err)
+	}
+	p.ok(os.Remove(p.root))
+	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); !errors.Is(err, store.ErrGone) {
+		t.Errorf("content gone: %v", err)
+	}
+	p.gone(p.root)
+}
+
+// TestOpenBeforeFirstPiece is a crash after the journal was made, before the
+// destination was.
+func TestOpenBeforeFirstPiece(t *testing.T) {
+	for _, c := range []storetest.Content{single(t), folder(t)} {
+		p := newPlace(t, c)
+		p.ok(p.create().Close())
+		p.ok(os.RemoveAll(p.root))
+		d := p.open()
+		p.putAll(d)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	p.ok(os.Remove(p.path("a/x")))
+	p.ok(os.WriteFile(p.path("c"), p.Data[2*piece+piece/2:3*piece+10], 0o600))
+	p.ok(os.WriteFile(p.path("mine"), nil, 0o600))
+	d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+	p.want(d, "--ddd")
+	p.recheck(d)
+	p.want(d, "--v--")
+	p.put(d, 4, 0, 3, 1)
+	p.ok(d.Finish())
+	p.ok(os.Remove(p.path("mine")))
+	p.ok(os.Chtimes(p.path("a"), timeOf(storetest.MTime), timeOf(storetest.MTime)))
+	p.Verify(t, p.root)
+
+	p = newPlace(t, single(t))
+	p.putAll(p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files)))
+	q := newPlace(t, folder(t))
+	var exists *store.ExistsError
+	if _, err := store.Adopt(q.dir, p.root, q.Manifest, q.files); !errors.As(err, &exists) {
+		t.Errorf("file for a folder: %v", err)
+	}
+}
+
+func TestFinishStartsOver(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", piece), storetest.File("e", 0), storetest.Link("l", "a/x"))
+	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
+	p := newPlace(t, c)
+	d := p.create()
+	p.putAll(d)
+	// As a Finish leaves it that was cut short.
+	p.ok(os.WriteFile(p.path("e"), []byte("x"), 0o400))
+	p.ok(os.Symlink("e", p.path("l")))
+	p.ok(os.Chmod(p.path("a/x"), 0o444))
+	p.ok(os.Chmod(p.path("a"), 0o555))
+	p.ok(d.Close())
+	p.ok(p.open().Finish())
+	p.Verify(t, p.root)
+}
+
+func TestFinishFindsWhatIsInTheWay(t *testing.T) {
+	p := newPlace(t, storetest.Make(t, 1, storetest.Dir("a"), storetest.File("f", piece), storetest.Link("l", "f")))
+	d := p.create()
+	p.putAll(d)
+	p.ok(os.WriteFile(p.path("l"), nil, 0o600))
+	if err := d.Finish(); err == nil || !strings.Contains(err.Error(), "in the way") {
+		t.Errorf("file where the link goes: %v", err)
+	}
+	p.ok(os.Remove(p.path("l")))
+	p.ok(os.Remove(p.path("a")))
+	p.ok(os.Symlink(".", p.path("a")))
+	var changed *store.ChangedError
+	if err := d.Finish(); !errors.As(err, &changed) {
+		t.Errorf("link where the folder goes: %v", err)
+	}
+	p.ok(os.Remove(p.path("a")))
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Disk is a [Store] in the files and folders of a file system. [Create], [Adopt],
+// [Open] and [Seed] return one. Two of them with the same state folder at a time
+// are for the caller to rule out.
+type Disk struct {
+	// Constant.
+	m         *proto.Manifest
+	tree      *tree
+	syncEvery int64 // bytes committed between two flushes
+
+	// For WriteAt, without a lock.
+	verified bitset
+
+	flush     sync.WaitGroup // the running flush
+	finishing sync.Mutex     // held by Finish and Repair
+
+	mu       sync.Mutex // guards what follows
+	journal  *journal.Journal
+	unsynced int64 // bytes committed since the last flush began
+	syncing  bool
+	syncErr  error // why flushing failed; it stays
+	stale    []staleFile
+	closed   bool
+}
+
+// ReadAt implements [io.ReaderAt]. When all files it needs are open it makes no
+// garbage.
+func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
+	l := &d.tree.layout
+	if offset < 0 {
+		return 0, errNegativeOffset
+	}
+	if offset >= l.length {
+		return 0, eofUnless(len(p) == 0)
+	}
+	n := 0
+	for file := l.find(offset); n < len(p) && file < l.files(); file++ {
+		part := p[n:min(int64(len(p)), int64(n)+l.end(file)-offset)]
+		done, err := d.tree.readAt(file, part, offset-l.starts[file])
+		n += done
+		offset += int64(done)
+		if err != nil && done < len(part) {
+			return n, err
+		}
+	}
+	return n, eofUnless(n == len(p))
+}
+
+// WriteAt implements [io.WriterAt]. When all files it needs are open it makes no
+// garbage.
+func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
+	if !d.tree.writable.Load() {
+		return 0, ErrReadOnly
+	}
+	if err := checkWrite(d.m, d.verified, len(p), offset); err != nil || len(p) == 0 {
+		return 0, err
+	}
+	l := &d.tree.layout
+	n := 0
+	for file := l.find(offset); n < len(p); file++ {
+		part := p[n:min(int64(len(p)), int64(n)+l.end(file)-offset)]
+		done, err := d.tree.writeAt(file, part, offset-l.starts[file])
+		n += done
+		offset += int64(done)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Pieces reports for each piece whether it is verified, and whether it is
+// doubtful: likely there, to be hashed again and then committed or forgotten.
+// [Recheck] does that.
+func (d *Disk) Pieces() (verified, doubtful []bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	verified, doubtful = make([]bool, d.m.Pieces()), make([]bool, d.m.Pieces())
+	for i := range verified {
+		state := d.journal.State(i)
+		verified[i] = state == journal.Verified
+		doubtful[i] = state == journal.Doubtful
+	}
+	return verified, doubtful
+}
+
+// Whole reports whether the content was finished or is seeded. Pieces may still
+// be doubtful or missing, if files were changed since.
+func (d *Disk) Whole() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.journal.Whole()
+}
+
+// Close implements [io.Closer]. It waits for a running flush but starts none:
+// what is not flushed yet is doubtful after a crash of the machine, and only then.
+func (d *Disk) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	d.mu.Unlock()
+	d.flush.Wait()
+	d.tree.writable.Store(false)
+	err := d.tree.close()
+	// The lock, because an operation may be in the journal still.
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.journal.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func eofUnless(whole bool) error {
+	if whole {
+		return nil
+	}
+	return io.EOF
+}
+
+// check reports why the ledger cannot be changed. The caller has the lock.
+func (d *Disk) check(piece int) error {
+	if d.closed {
+		return os.ErrClosed
+	}
+	return checkPiece(d.m, piece)
+}

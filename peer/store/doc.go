@@ -1,0 +1,34 @@
+// Package store keeps the bytes of one content where the user wants them, and
+// remembers which of its pieces are verified.
+//
+// Received blocks are written straight into the destination files, in any
+// order, so a transfer needs no second copy of the content. A content that is
+// shared from where it lies ([Scan], [Seed]) is never written to.
+//
+// The package does not decide what to fetch, and it does not hash what it is
+// given: whoever calls Commit has checked the piece. It knows no network.
+//
+// # What survives what
+//
+// Each transfer has a folder of its own state, with one file in it, the
+// journal. A piece is written before its record is appended, so:
+//
+//   - Killing the process loses no committed piece and makes none doubtful: the
+//     kernel has both the bytes and the record, in that order.
+//   - After a crash of the machine the journal was written under another boot
+//     id. Pieces that were not flushed to the disk by then are doubtful: they
+//     are likely there and have to be hashed again. There are at most 256 MiB
+//     of them and what came in while one flush was running.
+//   - A destination file that is missing, has another size, or is not the file
+//     that was written takes its pieces with it. When the content is whole,
+//     another modification time makes its pieces doubtful.
+//
+// Where the system tells no boot id, every restart counts as another boot.
+//
+// # Flushing
+//
+// The Commit that makes 256 MiB unflushed starts a flush and does not wait for
+// it: one goroutine syncs the files written so far, appends a mark that covers
+// the records from before the flush, and ends. No piece waits for the disk more
+// than the kernel makes it wait.
+package store

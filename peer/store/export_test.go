@@ -1,0 +1,28 @@
+package store
+
+import "github.com/mobgrid/mob/proto"
+
+// OpenAfterBoot is [Open] on a machine that tells that boot id.
+func OpenAfterBoot(dir, root string, m *proto.Manifest, files *Files, boot [16]byte) (*Disk, error) {
+	return open(dir, root, m, files, boot)
+}
+
+// FlushEvery makes d flush every n bytes.
+func (d *Disk) FlushEvery(n int64) { d.syncEvery = n }
+
+// WaitFlush waits for a running flush.
+func (d *Disk) WaitFlush() { d.flush.Wait() }
+
+// FailFlush does what happens when a flush fails.
+func (d *Disk) FailFlush(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.loseUnsynced(err)
+}
+
+// Open is how many descriptors c has open.
+func (c *Files) Open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}

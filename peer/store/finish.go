@@ -1,0 +1,220 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Finish implements [Ledger]. Each step can be done again, so that a Finish cut
+// short by a crash is repeated as a whole. The modes and times of symbolic links
+// are left as they come.
+func (d *Disk) Finish() error {
+	d.finishing.Lock()
+	defer d.finishing.Unlock()
+	if done, err := d.readyToFinish(); done || err != nil {
+		return err
+	}
+	// No new flush starts, since all that Commit could add is there.
+	d.flush.Wait()
+	// The bytes first: some file systems set the time when they write them out.
+	if err := d.tree.sync(); err != nil {
+		return err
+	}
+	if err := d.tree.makeFolders(); err != nil {
+		return err
+	}
+	mtimes, err := d.tree.finishFiles()
+	if err != nil {
+		return err
+	}
+	if err := d.tree.makeLinks(); err != nil {
+		return err
+	}
+	if err := d.tree.finishFolders(); err != nil {
+		return err
+	}
+	if err := d.recordWhole(mtimes); err != nil {
+		return err
+	}
+	d.tree.setWritable(false)
+	return nil
+}
+
+func (d *Disk) readyToFinish() (done bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		return false, os.ErrClosed
+	case d.syncErr != nil:
+		return false, d.syncErr
+	case d.journal.Unverified() > 0:
+		return false, ErrNotWhole
+	}
+	return d.journal.Whole(), nil
+}
+
+// recordWhole makes the journal say that the content is whole, with the times
+// that its files have.
+func (d *Disk) recordWhole(mtimes []int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return os.ErrClosed
+	}
+	for file, mtime := range mtimes {
+		if mtime == d.mtime(file) {
+			continue
+		}
+		if err := d.journal.SetMTime(file, mtime); err != nil {
+			return err
+		}
+	}
+	if err := d.journal.Complete(); err != nil {
+		return err
+	}
+	return d.journal.Sync()
+}
+
+// Repair opens a whole content for writing again, so that pieces that got lost
+// can be fetched anew. It overwrites what somebody changed in the files, so it is
+// for the user to ask for. Seeded content is never repaired: [ErrReadOnly].
+// Finish ends it.
+func (d *Disk) Repair() error {
+	d.finishing.Lock()
+	defer d.finishing.Unlock()
+	if err := d.recordRepair(); err != nil {
+		return err
+	}
+	d.tree.setWritable(true)
+	return nil
+}
+
+func (d *Disk) recordRepair() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return os.ErrClosed
+	}
+	if d.journal.Seed() {
+		return ErrReadOnly
+	}
+	if !d.journal.Whole() {
+		return nil
+	}
+	// While the content is not whole, modification times say nothing.
+	if err := d.inspect(); err != nil {
+		return err
+	}
+	if err := d.journal.Reopen(); err != nil {
+		return err
+	}
+	d.stale = nil
+	return d.journal.Sync()
+}
+
+// bulk reports whether there are so many entries that flushing the file system is
+// better than flushing each.
+func (t *tree) bulk() bool { return len(t.m.Entries) >= bulkFiles }
+
+// finishFiles gives all files their size, mode and time, and returns the times
+// that those with content got, which may be coarser than asked for.
+func (t *tree) finishFiles() ([]int64, error) {
+	mtimes := make([]int64, 0, t.layout.files())
+	for i := range t.m.Entries {
+		e := &t.m.Entries[i]
+		if e.Kind != proto.File {
+			continue
+		}
+		if e.Size == 0 {
+			if err := t.finishEmpty(i); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		mtime, err := t.finishFile(len(mtimes), e)
+		if err != nil {
+			return nil, err
+		}
+		mtimes = append(mtimes, mtime)
+	}
+	return mtimes, nil
+}
+
+// finishFile finishes a file with content, which is there already.
+func (t *tree) finishFile(file int, e *proto.Entry) (mtime int64, err error) {
+	// All its pieces may have been found, and none written, with more after them.
+	if err := t.makeReady(file); err != nil {
+		return 0, err
+	}
+	h, err := t.files.acquire(t, file)
+	if err != nil {
+		return 0, err
+	}
+	defer t.files.release(h)
+	name := t.fileName(file)
+	info, err := h.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	// It may have been open for long, and not be the one in the folder any more.
+	there, err := t.look(file)
+	if err != nil {
+		return 0, err
+	}
+	if there == nil || !os.SameFile(info, there) {
+		return 0, &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
+	}
+	if info.Size() != e.Size {
+		return 0, &ChangedError{Path: t.fullPath(name), Reason: "its size is another"}
+	}
+	if err := t.stamp(h.f, name, e); err != nil {
+		return 0, err
+	}
+	if there, err = t.look(file); err != nil || there == nil {
+		return 0, err
+	}
+	return there.ModTime().UnixNano(), nil
+}
+
+// finishEmpty makes or finishes a file without content.
+func (t *tree) finishEmpty(entry int) error {
+	name := t.name(entry)
+	f, info, err := t.openOrCreate(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info.Size() > 0 {
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	return t.stamp(f, name, &t.m.Entries[entry])
+}
+
+// stamp gives an open file or folder its time and mode.
+func (t *tree) stamp(f *os.File, name string, e *proto.Entry) error {
+	if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
+		return t.explain(name, err)
+	}
+	if err := f.Chmod(os.FileMode(e.Mode)); err != nil {
+		return err
+	}
+	if t.bulk() {
+		return nil
+	}
+	return syncFolder(f)
+}
+
+// syncFolder flushes a folder or file; not all file systems can do it for folders.
+func syncFolder(f *os.File) error {
+	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store/storetest"
+)
+
+// TestDiskFull fills a file system of five pieces with a content of eight.
+func TestDiskFull(t *testing.T) {
+	mount := t.TempDir()
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=1310720"); err != nil {
+		t.Skip("no right to mount a small file system: ", err)
+	}
+	// The cleanup of newPlace's stores comes first.
+	t.Cleanup(func() {
+		if err := syscall.Unmount(mount, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	p := newPlace(t, storetest.Make(t, 1, storetest.File("x", 3*piece), storetest.File("y", 5*piece)))
+	p.root = filepath.Join(mount, "content")
+	d := p.create()
+	p.put(d, 7, 0, 5, 2)
+	var err error
+	full := -1
+	for i := range p.Manifest.Pieces() {
+		if _, err = d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); err != nil && i != 0 && i != 2 {
+			full = i
+			break
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("full disk: %v", err)
+	}
+	p.ok(d.Close())
+	d = p.open()
+	p.want(d, "v-v--v-v")
+	verified, _ := d.Pieces()
+	p.recheckAll(d, verified)
+	if err := d.Finish(); err == nil {
+		t.Error("finished")
+	}
+	p.ok(d.Close())
+	// Room again, and the rest.
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT, "size=4m"); err != nil {
+		t.Fatal(err)
+	}
+	d = p.open()
+	p.put(d, full)
+	for i := range verified {
+		if !verified[i] && i != full {
+			p.put(d, i)
+		}
+	}
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}
+
+// TestDiskFullOfJournal has no room for the state.
+func TestDiskFullOfJournal(t *testing.T) {
+	mount := t.TempDir()
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=4096"); err != nil {
+		t.Skip("no right to mount a small file system: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(mount, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	p := newPlace(t, storetest.Make(t, 1, storetest.File("", 200*piece)))
+	p.dir = mount
+	d := p.create()
+	var err error
+	done := 0
+	for ; done < 200 && err == nil; done++ {
+		err = d.Commit(done)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("full disk: %v", err)
+	}
+	p.ok(d.Close())
+	d = p.open()
+	verified, _ := d.Pieces()
+	count := 0
+	for _, v := range verified {
+		if v {
+			count++
+		}
+	}
+	// The boot and inode records, and the header in place of two more.
+	if count != done-1 || count < 4096/32-5 {
+		t.Errorf("%d pieces verified, %d committed", count, done-1)
+	}
+}

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// hashBuffer is how much is read at once where the caller gives no buffer.
+const hashBuffer = 256 << 10
+
+// Hash reads a piece of m from r and returns its SHA-256. It reads through buf,
+// or a buffer of its own when buf is empty.
+func Hash(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) ([sha256.Size]byte, error) {
+	if len(buf) == 0 {
+		buf = make([]byte, min(hashBuffer, m.PieceSize(piece)))
+	}
+	h := sha256.New()
+	offset, left := m.PieceOffset(piece), m.PieceSize(piece)
+	for left > 0 {
+		part := buf[:min(len(buf), left)]
+		if n, err := r.ReadAt(part, offset); n < len(part) {
+			return [sha256.Size]byte{}, noEOF(err)
+		}
+		h.Write(part)
+		offset += int64(len(part))
+		left -= len(part)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// Check reads a piece of m from r and reports whether it has its hash. A piece
+// that cannot be there, because a file is missing, too short or changed, is not good and
+// no error.
+func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
+	sum, err := Hash(r, m, piece, nil)
+	var changed *ChangedError
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
+		return false, nil
+	}
+	return err == nil && sum == m.Hash(piece), err
+}
+
+// noEOF makes the end of the stream in the middle of a piece an error.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

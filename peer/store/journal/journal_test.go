@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+const (
+	testPieces = 6
+	testFiles  = 3
+)
+
+var testHeader = Header{Manifest: [32]byte{1, 2, 3}}
+
+// script is a life of a journal, one record each.
+func script() []func(*Journal) error {
+	return []func(*Journal) error{
+		func(j *Journal) error { return j.Boot(BootID{1}) },
+		func(j *Journal) error { return j.SetInode(1, 77) },
+		func(j *Journal) error { return j.Commit(0) },
+		func(j *Journal) error { return j.Commit(5) },
+		func(j *Journal) error { return j.Mark(j.Next()) },
+		func(j *Journal) error { return j.Commit(3) },
+		func(j *Journal) error { return j.Forget(5) },
+		func(j *Journal) error { return j.Doubt(0) },
+		func(j *Journal) error { return j.Commit(4) },
+		func(j *Journal) error { return j.Boot(BootID{2}) },
+		func(j *Journal) error { return j.Commit(5) },
+		func(j *Journal) error { return j.SetMTime(2, -5) },
+		func(j *Journal) error { return j.Complete() },
+		func(j *Journal) error { return j.Reopen() },
+		func(j *Journal) error { return j.Forget(2) },
+		func(j *Journal) error { return j.Commit(2) },
+	}
+}
+
+// write runs the script and returns the file and what the journal said after each
+// record, the first before any.
+func write(t testing.TB) (data []byte, states [][]State) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := Create(path, testHeader, testPieces, testFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	states = append(states, slices.Clone(j.ledger.state))
+	for i, step := range script() {
+		if err := step(j); err != nil || j.Next() != uint32(i+1) {
+			t.Fatalf("step %d: %d records, %v", i, j.Next(), err)
+		}
+		states = append(states, slices.Clone(j.ledger.state))
+	}
+	if data, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return data, states
+}
+
+// reopen opens a journal with those bytes.
+func reopen(t *testing.T, data []byte) (*Journal, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(path, testHeader.Manifest, testPieces, testFiles)
+	if err == nil {
+		t.Cleanup(func() { j.Close() })
+	}
+	return j, err
+}
+
+func TestTornAtEveryByte(t *testing.T) {
+	data, states := write(t)
+	for n := range len(data) + 1 {
+		j, err := reopen(t, data[:n])
+		if n < headerSize {
+			if !errors.Is(err, ErrNone) {
+				t.Fatalf("%d bytes: %v", n, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		records := (n - headerSize) / recordSize
+		if want := states[records]; !slices.Equal(j.ledger.state, want) {
+			t.Errorf("%d bytes: %v, want %v", n, j.ledger.state, want)
+		}
+		// What follows the cut is read as if nothing had happened.
+		if err := j.Commit(1); err != nil {
+			t.Fatal(err)
+		}
+		again, err := os.ReadFile(j.f.Name())
+		if err != nil || len(again) != headerSize+(records+1)*recordSize {
+			t.Fatalf("%d bytes after the cut at %d, %v", len(again), n, err)
+		}
+		if j2, err := reopen(t, again); err != nil || !reflect.DeepEqual(j2.ledger, j.ledger) {
+			t.Errorf("cut at %d: reopened as %+v, %v; was %+v", n, j2.ledger, err, j.ledger)
+		}
+	}
+}
+
+func TestZeroTail(t *testing.T) {
+	data, states := write(t)
+	j, err := reopen(t, append(data, make([]byte, 4096)...))
+	if err != nil || !slices.Equal(j.ledger.state, states[len(states)-1]) {
+		t.Fatalf("%v, %v", j, err)
+	}
+}
+
+func TestFlippedBits(t *testing.T) {
+	data, states := write(t)
+	last := len(states) - 2
+	for bit := range len(data) * 8 {
+		flipped := slices.Clone(data)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		j, err := reopen(t, flipped)
+		if bit/8 < headerSize {
+			if !errors.Is(err, ErrNone) {
+				t.Fatalf("bit %d of the header: %v", bit, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		record := (bit/8 - headerSize) / recordSize
+		if record == last {
+			if !slices.Equal(j.ledger.state, states[last]) {
+				t.Errorf("bit %d of the last record: %v", bit, j.ledger.state)
+			}
+			continue
+		}
+		for piece, s := range j.ledger.state {
+			if s == Verified && !committedAfter(data, record, piece) {
+				t.Errorf("bit %d of record %d: piece %d is trusted", bit, record, piece)
+			}
+			if s == Verified && states[last+1][piece] != Verified {
+				t.Errorf("bit %d of record %d: piece %d is better than it was", bit, record, piece)
+			}
+		}
+	}
+}
+
+// committedAfter reports whether a record after that one commits the piece.
+func committedAfter(data []byte, after, piece int) bool {
+	for at := headerSize + (after+1)*recordSize; at < len(data); at += recordSize {
+		r, _ := parseRecord(data[at : at+recordSize])
+		if r.kind == recordWhole || r.kind == recordCommit && int(r.index) == piece {
+			return true
+		}
+	}
+	return false
+}
+
+func TestBoots(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before BootID
+		after  BootID
+		want   State
+	}{
+		{"same", BootID{1}, BootID{1}, Verified},
+		{"other", BootID{1}, BootID{2}, Doubtful},
+		{"unknown", BootID{}, BootID{}, Doubtful},
+		{"no longer known", BootID{1}, BootID{}, Doubtful},
+		{"known now", BootID{}, BootID{1}, Doubtful},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			j, err := Create(filepath.Join(t.TempDir(), "journal"), testHeader, testPieces, testFiles)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			for _, err := range []error{j.Boot(test.before), j.Commit(0), j.Mark(j.Next()), j.Commit(1), j.Boot(test.after)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if j.State(0) != Verified || j.State(1) != test.want || j.State(2) != Missing {
+				t.Errorf("pieces are %v", j.ledger.state)
+			}
+		})
+	}
+}
+
+func TestOtherContent(t *testing.T) {
+	data, _ := write(t)
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, [32]byte{9}, testPieces, testFiles); !errors.Is(err, ErrOther) {
+		t.Errorf("journal of another content: %v", err)
+	}
+	if _, err := Open(path+"x", testHeader.Manifest, testPieces, testFiles); !errors.Is(err, ErrNone) {
+		t.Errorf("no journal: %v", err)
+	}
+}
+
+func TestSeedCutShort(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := Create(path, Header{Seed: true}, testPieces, testFiles)
+	if err != nil || j.Boot(BootID{1}) != nil || j.Close() != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, [32]byte{}, testPieces, testFiles); !errors.Is(err, ErrNone) {
+		t.Errorf("seed that is not whole: %v", err)
+	}
+}
+
+func TestCurrentBoot(t *testing.T) {
+	if CurrentBoot() != CurrentBoot() {
+		t.Error("the boot id changes")
+	}
+}

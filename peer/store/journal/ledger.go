@@ -1,0 +1,113 @@
+package journal
+
+// State is what is known of a piece; more is better.
+type State uint8
+
+const (
+	// Missing pieces are not there.
+	Missing State = iota
+	// Doubtful pieces are likely there and have to be checked.
+	Doubtful
+	// Verified pieces are there.
+	Verified
+)
+
+// ledger is what the records of a journal add up to. It only computes: each
+// record is applied to it once, in order, whether it was just written or is read
+// back.
+type ledger struct {
+	state    []State
+	number   []uint32         // of the commit record of each verified piece
+	inodes   []uint64         // of each file with content, 0 when not known
+	mtimes   map[uint32]int64 // times to expect that are not the manifest's
+	mark     uint32           // commits with a lower number are on the disk
+	verified int              // how many pieces are verified
+	boot     BootID           // that of the last records
+	booted   bool             // boot is set
+	whole    bool
+}
+
+func newLedger(pieces, files int) *ledger {
+	return &ledger{
+		state: make([]State, pieces), number: make([]uint32, pieces),
+		inodes: make([]uint64, files), mtimes: make(map[uint32]int64),
+	}
+}
+
+// valid reports whether r can be a record of this journal.
+func (l *ledger) valid(r record) bool {
+	switch r.kind {
+	case recordCommit, recordForget, recordDoubt:
+		return int64(r.index) < int64(len(l.state))
+	case recordInode, recordMTime:
+		return int64(r.index) < int64(len(l.inodes))
+	case recordMark:
+		return r.a <= uint64(r.number)
+	case recordBoot, recordWhole, recordRepair:
+		return true
+	}
+	return false
+}
+
+// apply takes in one valid record.
+func (l *ledger) apply(r record) {
+	switch r.kind {
+	case recordBoot:
+		// An unknown boot may be any, even if the last was unknown as well.
+		if id := r.boot(); l.booted && (id != l.boot || id == BootID{}) {
+			l.doubtFrom(l.mark)
+		}
+		l.boot, l.booted = r.boot(), true
+	case recordCommit:
+		l.set(int(r.index), Verified)
+		l.number[r.index] = r.number
+	case recordForget:
+		l.set(int(r.index), Missing)
+	case recordDoubt:
+		l.set(int(r.index), Doubtful)
+	case recordMark:
+		l.mark = max(l.mark, uint32(r.a))
+	case recordInode:
+		l.inodes[r.index] = r.a
+	case recordMTime:
+		l.mtimes[r.index] = int64(r.a)
+	case recordWhole:
+		for i := range l.state {
+			l.set(i, Verified)
+			l.number[i] = r.number
+		}
+		l.mark = r.number + 1
+		l.whole = true
+	case recordRepair:
+		l.whole = false
+	}
+}
+
+// doubtFrom makes the verified pieces with commits numbered from or higher
+// doubtful.
+func (l *ledger) doubtFrom(from uint32) {
+	for _, i := range l.verifiedFrom(from) {
+		l.set(i, Doubtful)
+	}
+}
+
+// verifiedFrom returns the verified pieces with commits numbered from or higher.
+func (l *ledger) verifiedFrom(from uint32) []int {
+	var pieces []int
+	for i, s := range l.state {
+		if s == Verified && l.number[i] >= from {
+			pieces = append(pieces, i)
+		}
+	}
+	return pieces
+}
+
+func (l *ledger) set(piece int, s State) {
+	if l.state[piece] == Verified {
+		l.verified--
+	}
+	if s == Verified {
+		l.verified++
+	}
+	l.state[piece] = s
+}

@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+const (
+	headerSize = 64
+	recordSize = 32
+	// journalVersion changes with anything that an older reader would misread.
+	journalVersion = 1
+	journalMagic   = "mobstore"
+	flagSeed       = 1
+)
+
+// recordKind says what a record of the journal states. Kinds are only appended.
+type recordKind uint8
+
+const (
+	recordBoot   recordKind = 1
+	recordCommit recordKind = 2
+	recordForget recordKind = 3
+	recordDoubt  recordKind = 4
+	recordMark   recordKind = 5
+	recordInode  recordKind = 6
+	recordMTime  recordKind = 7
+	recordWhole  recordKind = 8
+	recordRepair recordKind = 9
+)
+
+// BootID tells one boot of a machine from all others. Zero is unknown.
+type BootID [16]byte
+
+// record is one statement of the journal; see the package comment.
+type record struct {
+	kind   recordKind
+	index  uint32
+	a, b   uint64
+	number uint32
+}
+
+func bootRecord(id BootID) record {
+	return record{kind: recordBoot, a: binary.LittleEndian.Uint64(id[:8]), b: binary.LittleEndian.Uint64(id[8:])}
+}
+
+func (r record) boot() (id BootID) {
+	binary.LittleEndian.PutUint64(id[:8], r.a)
+	binary.LittleEndian.PutUint64(id[8:], r.b)
+	return id
+}
+
+// put encodes r into b, which has recordSize bytes.
+func (r record) put(b []byte) {
+	le := binary.LittleEndian
+	le.PutUint32(b[0:], uint32(r.kind))
+	le.PutUint32(b[4:], r.index)
+	le.PutUint64(b[8:], r.a)
+	le.PutUint64(b[16:], r.b)
+	le.PutUint32(b[24:], r.number)
+	le.PutUint32(b[28:], checksum(b[:28]))
+}
+
+// parseRecord decodes the record in b, unless it is torn or damaged.
+func parseRecord(b []byte) (record, bool) {
+	le := binary.LittleEndian
+	if len(b) != recordSize || le.Uint32(b[28:]) != checksum(b[:28]) || b[1]|b[2]|b[3] != 0 {
+		return record{}, false
+	}
+	return record{
+		kind: recordKind(b[0]), index: le.Uint32(b[4:]),
+		a: le.Uint64(b[8:]), b: le.Uint64(b[16:]), number: le.Uint32(b[24:]),
+	}, true
+}
+
+// Header says what a journal is about. It never changes.
+type Header struct {
+	// Seed says that the content is shared from where it was found.
+	Seed bool
+	// Manifest is the SHA-256 of the content's manifest.
+	Manifest [32]byte
+}
+
+func (h Header) encode() []byte {
+	b := make([]byte, headerSize)
+	copy(b, journalMagic)
+	binary.LittleEndian.PutUint32(b[8:], journalVersion)
+	if h.Seed {
+		binary.LittleEndian.PutUint32(b[12:], flagSeed)
+	}
+	copy(b[16:], h.Manifest[:])
+	binary.LittleEndian.PutUint32(b[60:], checksum(b[:60]))
+	return b
+}
+
+// parseHeader decodes a header. It reports false for one that is damaged or of
+// another version.
+func parseHeader(b []byte) (Header, bool) {
+	le := binary.LittleEndian
+	if len(b) < headerSize || string(b[:8]) != journalMagic ||
+		le.Uint32(b[8:]) != journalVersion || le.Uint32(b[60:]) != checksum(b[:60]) {
+		return Header{}, false
+	}
+	return Header{Seed: le.Uint32(b[12:])&flagSeed != 0, Manifest: [32]byte(b[16:48])}, true
+}
+
+func checksum(b []byte) uint32 {
+	// MakeTable returns the one shared table of this polynomial.
+	return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
+}

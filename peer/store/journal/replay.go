@@ -1,0 +1,39 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// replay reads the records of a journal, after its header, into a new ledger. It
+// returns how many records the journal has up to its last readable one: what
+// follows them is a torn tail. Only failing reads are errors.
+func replay(r io.Reader, pieces, files int) (*ledger, uint32, error) {
+	l := newLedger(pieces, files)
+	in := bufio.NewReaderSize(r, 64<<10)
+	b := make([]byte, recordSize)
+	var records uint32
+	damaged := false
+	for number := uint32(0); ; number++ {
+		if _, err := io.ReadFull(in, b); err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+			return l, records, nil
+		} else if err != nil {
+			return nil, 0, fmt.Errorf("read journal: %w", err)
+		}
+		rec, ok := parseRecord(b)
+		if !ok || rec.number != number || !l.valid(rec) {
+			damaged = true
+			continue
+		}
+		if damaged {
+			// A record that cannot be read may have withdrawn any earlier one.
+			// Nothing is repaired: reading it again comes to the same.
+			l.doubtFrom(0)
+			damaged = false
+		}
+		l.apply(rec)
+		records = number + 1
+	}
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+var errNegativeOffset = errors.New("negative offset")
+
+// layout maps offsets of the stream to files. It numbers only the files that
+// have content; the others are nowhere in the stream. It never changes.
+type layout struct {
+	starts  []int64 // where each file begins in the stream, ascending
+	entries []int32 // its place in the manifest's entries
+	length  int64   // of the stream
+}
+
+func newLayout(m *proto.Manifest) layout {
+	var l layout
+	for i := range m.Entries {
+		if e := &m.Entries[i]; e.Kind == proto.File && e.Size > 0 {
+			l.starts = append(l.starts, l.length)
+			l.entries = append(l.entries, int32(i))
+			l.length += e.Size
+		}
+	}
+	return l
+}
+
+// files is how many files have content.
+func (l *layout) files() int { return len(l.starts) }
+
+// find returns the file that holds offset, which is within the stream.
+func (l *layout) find(offset int64) int {
+	i, exact := slices.BinarySearch(l.starts, offset)
+	if exact {
+		return i
+	}
+	return i - 1
+}
+
+// end is where a file ends in the stream.
+func (l *layout) end(file int) int64 {
+	if file+1 < len(l.starts) {
+		return l.starts[file+1]
+	}
+	return l.length
+}
+
+func (l *layout) size(file int) int64 { return l.end(file) - l.starts[file] }
+
+// pieceFiles returns the files that a piece touches: from first up to, but not
+// including, after.
+func (l *layout) pieceFiles(m *proto.Manifest, piece int) (first, after int) {
+	start := m.PieceOffset(piece)
+	return l.find(start), l.find(start+int64(m.PieceSize(piece))-1) + 1
+}
+
+// filePieces returns the pieces that a file touches: from first up to, but not
+// including, after.
+func (l *layout) filePieces(m *proto.Manifest, file int) (first, after int) {
+	length := int64(m.PieceLength)
+	return int(l.starts[file] / length), int((l.end(file)-1)/length) + 1
+}

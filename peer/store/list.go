@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// list returns the entries of the file or folder at path, which is no link, in
+// the order of a manifest.
+func list(ctx context.Context, path string) ([]proto.Entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		e, err := newEntry("", info)
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", path, err)
+		}
+		return []proto.Entry{e}, nil
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	l := lister{ctx: ctx, root: root, path: path}
+	if err := l.folder(""); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(l.entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return l.entries, nil
+}
+
+// lister collects the entries below a folder.
+type lister struct {
+	ctx     context.Context //nolint:containedctx // lives as long as one call
+	root    *os.Root
+	path    string
+	entries []proto.Entry
+}
+
+// folder adds what is in the folder with that path in the content, "" for the
+// content itself. While it goes deeper it keeps no descriptor open.
+func (l *lister) folder(path string) error {
+	names, err := l.names(path)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := l.ctx.Err(); err != nil {
+			return err
+		}
+		if path != "" {
+			name = path + "/" + name
+		}
+		e, err := l.entry(name)
+		if err != nil {
+			return err
+		}
+		l.entries = append(l.entries, e)
+		if e.Kind != proto.Dir {
+			continue
+		}
+		if err := l.folder(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lister) names(path string) ([]string, error) {
+	if path == "" {
+		path = "."
+	}
+	f, err := l.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, l.explain(path, err)
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+func (l *lister) entry(path string) (proto.Entry, error) {
+	name := filepath.FromSlash(path)
+	info, err := l.root.Lstat(name)
+	if err != nil {
+		return proto.Entry{}, l.explain(path, err)
+	}
+	e, err := newEntry(path, info)
+	if err == nil && e.Kind == proto.Symlink {
+		e.Target, err = l.root.Readlink(name)
+		e.Target = filepath.ToSlash(e.Target)
+	}
+	if err != nil {
+		return e, fmt.Errorf("%s %w", filepath.Join(l.path, name), err)
+	}
+	return e, nil
+}
+
+func (l *lister) explain(path string, err error) error {
+	t := tree{path: l.path}
+	return t.explain(filepath.FromSlash(path), err)
+}
+
+// newEntry describes what info is of. Its error is the end of a sentence that
+// begins with the path.
+func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
+	e := proto.Entry{Path: path, Mode: uint32(info.Mode().Perm()), MTime: info.ModTime().UnixNano()}
+	switch info.Mode().Type() {
+	case 0:
+		e.Kind, e.Size = proto.File, info.Size()
+	case fs.ModeDir:
+		e.Kind = proto.Dir
+	case fs.ModeSymlink:
+		e.Kind = proto.Symlink
+	default:
+		return e, errNotShareable
+	}
+	return e, nil
+}

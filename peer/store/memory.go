@@ -1,0 +1,141 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Memory is a [Store] in memory, for tests and simulations. Nothing of it
+// outlives Close. As with files, reading a range while it is being written
+// gives no sense, and here it is a data race as well.
+type Memory struct {
+	m        *proto.Manifest
+	data     []byte
+	verified bitset
+
+	mu       sync.Mutex // guards what follows
+	missing  int        // pieces not committed
+	finished bool
+	closed   bool
+}
+
+// NewMemory returns an empty store for m, which must be valid.
+func NewMemory(m *proto.Manifest) *Memory {
+	return &Memory{m: m, data: make([]byte, m.Length()), verified: newBitset(m.Pieces()), missing: m.Pieces()}
+}
+
+// ReadAt implements [io.ReaderAt].
+func (s *Memory) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < 0 {
+		return 0, errNegativeOffset
+	}
+	if offset > int64(len(s.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, s.data[offset:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt implements [io.WriterAt].
+func (s *Memory) WriteAt(p []byte, offset int64) (int, error) {
+	s.mu.Lock()
+	finished, closed := s.finished, s.closed
+	s.mu.Unlock()
+	if closed {
+		return 0, os.ErrClosed
+	}
+	if finished {
+		return 0, ErrReadOnly
+	}
+	if err := checkWrite(s.m, s.verified, len(p), offset); err != nil {
+		return 0, err
+	}
+	return copy(s.data[offset:], p), nil
+}
+
+// Commit implements [Ledger].
+func (s *Memory) Commit(piece int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(piece); err != nil || s.verified.has(piece) {
+		return err
+	}
+	s.verified.set(piece)
+	s.missing--
+	return nil
+}
+
+// Forget implements [Ledger].
+func (s *Memory) Forget(piece int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(piece); err != nil || !s.verified.has(piece) {
+		return err
+	}
+	s.verified.clear(piece)
+	s.missing++
+	return nil
+}
+
+// Finish implements [Ledger].
+func (s *Memory) Finish() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return os.ErrClosed
+	}
+	if s.missing > 0 {
+		return ErrNotWhole
+	}
+	s.finished = true
+	return nil
+}
+
+// Close implements [io.Closer].
+func (s *Memory) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+func (s *Memory) check(piece int) error {
+	if s.closed {
+		return os.ErrClosed
+	}
+	return checkPiece(s.m, piece)
+}
+
+func checkPiece(m *proto.Manifest, piece int) error {
+	if piece < 0 || piece >= m.Pieces() {
+		return fmt.Errorf("piece %d of %d", piece, m.Pieces())
+	}
+	return nil
+}
+
+// checkWrite reports why n bytes may not be written at offset.
+func checkWrite(m *proto.Manifest, verified bitset, n int, offset int64) error {
+	if offset < 0 {
+		return errNegativeOffset
+	}
+	if offset > m.Length()-int64(n) {
+		return fmt.Errorf("write of %d bytes at %d, past the end of the content at %d", n, offset, m.Length())
+	}
+	if n == 0 {
+		return nil
+	}
+	length := int64(m.PieceLength)
+	for piece := offset / length; piece <= (offset+int64(n)-1)/length; piece++ {
+		if verified.has(int(piece)) {
+			return ErrVerified
+		}
+	}
+	return nil
+}

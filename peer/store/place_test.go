@@ -1,0 +1,113 @@
+package store_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+)
+
+// place is where one transfer of a test goes.
+type place struct {
+	storetest.Content
+	t         *testing.T
+	dir, root string
+	files     *store.Files
+}
+
+func newPlace(t *testing.T, c storetest.Content) *place {
+	return &place{c, t, t.TempDir(), filepath.Join(t.TempDir(), "content"), store.NewFiles(16)}
+}
+
+// got returns a store of which nothing is left to do for the test.
+func (p *place) got(d *store.Disk, err error) *store.Disk {
+	p.t.Helper()
+	p.ok(err)
+	p.t.Cleanup(func() { p.ok(d.Close()) })
+	return d
+}
+
+func (p *place) create() *store.Disk {
+	p.t.Helper()
+	return p.got(store.Create(p.dir, p.root, p.Manifest, p.files))
+}
+
+func (p *place) open() *store.Disk {
+	p.t.Helper()
+	return p.got(store.Open(p.dir, p.root, p.Manifest, p.files))
+}
+
+func (p *place) seed() (*store.Disk, error) {
+	return store.Seed(p.dir, p.root, p.Manifest, p.files)
+}
+
+// put writes and commits pieces.
+func (p *place) put(d store.Store, pieces ...int) {
+	p.t.Helper()
+	for _, i := range pieces {
+		_, err := d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i))
+		p.ok(err)
+		p.ok(d.Commit(i))
+	}
+}
+
+func (p *place) putAll(d store.Store) {
+	p.t.Helper()
+	p.put(d, rand.Perm(p.Manifest.Pieces())...)
+}
+
+// want checks the states of the pieces: v verified, d doubtful, - missing.
+func (p *place) want(d *store.Disk, states string) {
+	p.t.Helper()
+	verified, doubtful := d.Pieces()
+	got := make([]byte, len(verified))
+	for i := range got {
+		switch {
+		case verified[i]:
+			got[i] = 'v'
+		case doubtful[i]:
+			got[i] = 'd'
+		default:
+			got[i] = '-'
+		}
+	}
+	if string(got) != states {
+		p.t.Errorf("pieces are %s, want %s", got, states)
+	}
+}
+
+// recheck hashes what is doubtful.
+func (p *place) recheck(d *store.Disk) {
+	p.t.Helper()
+	_, doubtful := d.Pieces()
+	p.ok(store.Recheck(p.t.Context(), d, p.Manifest, doubtful, 2, nil))
+}
+
+// recheckAll hashes pieces that must be good.
+func (p *place) recheckAll(d *store.Disk, check []bool) {
+	p.t.Helper()
+	p.ok(store.Recheck(p.t.Context(), d, p.Manifest, check, 2, func(i int, good bool) {
+		if !good {
+			p.t.Errorf("piece %d is not good", i)
+		}
+	}))
+}
+
+func (p *place) path(name string) string { return filepath.Join(p.root, name) }
+
+func (p *place) ok(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) gone(path string) {
+	p.t.Helper()
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		p.t.Errorf("%s: %v, want it not to be there", path, err)
+	}
+}

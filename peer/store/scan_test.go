@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// scanEqual scans what is at root and compares it with the content that was
+// written there.
+func (p *place) scanEqual(opt store.ScanOptions) {
+	p.t.Helper()
+	m, err := store.Scan(p.t.Context(), p.root, opt)
+	p.ok(err)
+	want := *p.Manifest
+	want.Entries = append([]proto.Entry{}, want.Entries...)
+	for i := range want.Entries {
+		if e := &want.Entries[i]; e.Kind == proto.Symlink {
+			info, err := os.Lstat(p.path(e.Path))
+			p.ok(err)
+			e.MTime, e.Mode = info.ModTime().UnixNano(), uint32(info.Mode().Perm())
+		}
+	}
+	if opt.PieceLength == 0 {
+		want.PieceLength = proto.DefaultPieceLength(want.Length())
+	} else {
+		want.PieceLength = opt.PieceLength
+	}
+	want.Hashes = slowHashes(p.Data, int(want.PieceLength))
+	p.ok(want.Validate())
+	if len(m.Entries) == 0 && len(want.Entries) == 0 {
+		m.Entries, want.Entries = nil, nil
+	}
+	if len(m.Hashes) == 0 && len(want.Hashes) == 0 {
+		m.Hashes, want.Hashes = nil, nil
+	}
+	if !reflect.DeepEqual(m, &want) {
+		p.t.Errorf("scan with %+v differs:\n%+v\nwant\n%+v", opt, m, &want)
+	}
+}
+
+// slowHashes is what Scan does, in three lines.
+func slowHashes(data []byte, length int) (hashes []byte) {
+	for ; len(data) > 0; data = data[min(length, len(data)):] {
+		sum := sha256.Sum256(data[:min(length, len(data))])
+		hashes = append(hashes, sum[:]...)
+	}
+	return hashes
+}
+
+func TestScan(t *testing.T) {
+	for name, c := range map[string]storetest.Content{
+		"file":   single(t),
+		"folder": folder(t),
+		"empty":  storetest.Make(t, 1, storetest.File("", 0)),
+		"none":   storetest.Make(t, 1),
+		"order": storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", 3*piece+5), storetest.File("a-", 9), storetest.File("a.b", 8),
+			storetest.Dir("a/s"), storetest.Link("a/s/up", "../../a-"), storetest.File("a/s/f", piece-1), storetest.File("z", 0)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, c)
+			p.Write(t, p.root)
+			for _, workers := range []int{0, 1, 2, 7} {
+				for _, length := range []uint32{0, piece, 4 * piece} {
+					p.scanEqual(store.ScanOptions{Workers: workers, PieceLength: length, Files: store.NewFiles(1)})
+				}
+			}
+			// Through a link, and relative.
+			link := filepath.Join(filepath.Dir(p.root), "link", "content")
+			p.ok(os.Mkdir(filepath.Dir(link), 0o700))
+			p.ok(os.Symlink(p.root, link))
+			m, err := store.Scan(t.Context(), link, store.ScanOptions{PieceLength: piece})
+			p.ok(err)
+			if !bytes.Equal(m.Hashes, c.Manifest.Hashes) || m.Name != "content" {
+				t.Errorf("through a link: %+v", m)
+			}
+			d := p.got(store.Seed(p.dir, link, m, p.files))
+			p.want(d, strings.Repeat("v", m.Pieces()))
+			p.ok(d.Close())
+			d = p.got(store.Open(p.dir, link, m, p.files))
+			p.want(d, strings.Repeat("v", m.Pieces()))
+			p.ok(d.Finish())
+			if err := d.Repair(); !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("repair of a seed: %v", err)
+			}
+			if _, err := d.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("write to a seed: %v", err)
+			}
+			p.Verify(t, p.root)
+		})
+	}
+}
+
+func TestScanProgress(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	var last int64
+	p.scanEqual(store.ScanOptions{PieceLength: piece, Workers: 3, Progress: func(done, total int64) {
+		if done <= last || done > total || total != p.Manifest.Length() {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last = done
+	}})
+	if last != p.Manifest.Length() {
+		t.Errorf("%d in the end", last)
+	}
+}
+
+func TestScanRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		do         func(p *place) error
+	}{
+		{"link out", "outside of the content", func(p *place) error { return os.Symlink("../x", p.path("l")) }},
+		{"absolute link", "is absolute", func(p *place) error { return os.Symlink("/etc", p.path("l")) }},
+		{"pipe", "is not a file, a folder or a symbolic link", func(p *place) error { return syscall.Mkfifo(p.path("l"), 0o600) }},
+		{"nothing", "no such file", func(p *place) error { return os.RemoveAll(p.root) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPlace(t, folder(t))
+			p.Write(t, p.root)
+			p.ok(test.do(p))
+			if _, err := store.Scan(t.Context(), p.root, store.ScanOptions{}); err == nil || !strings.Contains(err.Error(), test.text) {
+				t.Errorf("%v, want %q", err, test.text)
+			}
+		})
+	}
+}
+
+func TestScanStops(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := store.Scan(ctx, p.root, store.ScanOptions{Progress: func(int64, int64) { cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestScanSeesChanges(t *testing.T) {
+	for _, do := range []func(string) error{
+		os.Remove,
+		func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
+		func(path string) error { return os.Chtimes(path, timeOf(0), timeOf(1)) },
+	} {
+		p := newPlace(t, folder(t))
+		p.Write(t, p.root)
+		_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(done, total int64) {
+			if done == total {
+				p.ok(do(p.path("b")))
+			}
+		}})
+		var changed *store.ChangedError
+		if !errors.As(err, &changed) || changed.Path != p.path("b") {
+			t.Errorf("%v", err)
+		}
+		if _, err := p.seed(); !errors.As(err, &changed) || changed.Path != p.path("b") {
+			t.Errorf("seed of another content: %v", err)
+		}
+	}
+}

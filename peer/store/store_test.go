@@ -1,0 +1,56 @@
+package store_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestMemory(t *testing.T) {
+	storetest.Run(t, storetest.Harness{
+		New: func(_ *testing.T, m *proto.Manifest) store.Store { return store.NewMemory(m) },
+	})
+}
+
+func TestDisk(t *testing.T) {
+	for _, budget := range []int{1, 100} {
+		storetest.Run(t, diskHarness(budget))
+	}
+}
+
+// diskHarness makes stores that share one cache for all that is in it.
+func diskHarness(budget int) storetest.Harness {
+	type place struct {
+		dir, root string
+		m         *proto.Manifest
+	}
+	files := store.NewFiles(budget)
+	places := map[store.Store]place{}
+	return storetest.Harness{
+		New: func(t *testing.T, m *proto.Manifest) store.Store {
+			at := place{t.TempDir(), filepath.Join(t.TempDir(), "content"), m}
+			s, err := store.Create(at.dir, at.root, m, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			places[s] = at
+			return s
+		},
+		Reopen: func(t *testing.T, old store.Store) (store.Store, []bool) {
+			at := places[old]
+			s, err := store.Open(at.dir, at.root, at.m, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			places[s] = at
+			verified, _ := s.Pieces()
+			return s, verified
+		},
+	}
+}

@@ -1,0 +1,236 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// blockSize cuts no file and no piece evenly.
+const blockSize = 100_003
+
+// Harness makes the stores of one implementation.
+type Harness struct {
+	// New makes an empty store.
+	New func(t *testing.T, m *proto.Manifest) store.Store
+	// Reopen opens a closed store again and says which of its pieces are
+	// verified. It is nil when nothing outlives Close.
+	Reopen func(t *testing.T, s store.Store) (again store.Store, verified []bool)
+}
+
+// Run checks that the stores of h keep the contract of store.Store.
+func Run(t *testing.T, h Harness) {
+	contents := map[string]Content{
+		"file":  Make(t, 1, File("", 5*proto.MinPieceLength+17)),
+		"tree":  Make(t, 2, tree()...),
+		"empty": Make(t, 3, File("", 0)),
+		"none":  Make(t, 4),
+	}
+	for name, c := range contents {
+		t.Run(name, func(t *testing.T) {
+			t.Run("transfer", func(t *testing.T) { transfer(t, h, c) })
+			t.Run("reads", func(t *testing.T) { reads(t, h, c) })
+			t.Run("bounds", func(t *testing.T) { bounds(t, h, c) })
+			if len(c.Data) > 0 {
+				t.Run("verified", func(t *testing.T) { verified(t, h, c) })
+				t.Run("together", func(t *testing.T) { together(t, h, c) })
+			}
+			if h.Reopen != nil {
+				t.Run("reopen", func(t *testing.T) { reopen(t, h, c) })
+			}
+		})
+	}
+}
+
+// tree has files below, at and above the size of a piece.
+func tree() []proto.Entry {
+	return []proto.Entry{
+		Dir("a"), File("a/empty", 0), File("a/large", 3*proto.MinPieceLength), File("a/one", 1),
+		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"), File("b-", 70_000), File("c", proto.MinPieceLength-1), File("d", 300_000),
+	}
+}
+
+// put writes pieces in blocks, all in random order, and commits them.
+func put(t *testing.T, s store.Store, c Content, pieces []int) {
+	t.Helper()
+	var offsets []int64
+	for _, i := range pieces {
+		for at := 0; at < c.Manifest.PieceSize(i); at += blockSize {
+			offsets = append(offsets, c.Manifest.PieceOffset(i)+int64(at))
+		}
+	}
+	rand.Shuffle(len(offsets), func(i, j int) { offsets[i], offsets[j] = offsets[j], offsets[i] })
+	for _, at := range offsets {
+		piece := int(at / int64(c.Manifest.PieceLength))
+		end := min(at+blockSize, c.Manifest.PieceOffset(piece)+int64(c.Manifest.PieceSize(piece)))
+		if n, err := s.WriteAt(c.Data[at:end], at); n != int(end-at) || err != nil {
+			t.Fatalf("write of %d at %d: %d, %v", end-at, at, n, err)
+		}
+	}
+	for _, i := range pieces {
+		check(t, s.Commit(i))
+		check(t, s.Commit(i))
+	}
+}
+
+func newStore(t *testing.T, h Harness, c Content) store.Store {
+	s := h.New(t, c.Manifest)
+	t.Cleanup(func() { check(t, s.Close()) })
+	return s
+}
+
+func transfer(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	if err := s.Finish(); len(c.Data) > 0 && !errors.Is(err, store.ErrNotWhole) {
+		t.Fatalf("finish of nothing: %v", err)
+	}
+	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	check(t, s.Finish())
+	check(t, s.Finish())
+	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("write after finish: %v", err)
+	}
+	got := make([]byte, len(c.Data))
+	if n, err := s.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF || !bytes.Equal(got, c.Data) {
+		t.Errorf("read of all: %d, %v", n, err)
+	}
+	for i := range c.Manifest.Pieces() {
+		if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
+			t.Errorf("piece %d: %v, %v", i, good, err)
+		}
+	}
+}
+
+func reads(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		from := random.IntN(len(c.Data) + 1)
+		part := c.Data[from : from+random.IntN(len(c.Data)-from+1)]
+		got := make([]byte, len(part))
+		if n, err := s.ReadAt(got, int64(from)); n != len(part) || err != nil && err != io.EOF || !bytes.Equal(got, part) {
+			t.Fatalf("read of %d at %d: %d, %v", len(part), from, n, err)
+		}
+	}
+}
+
+func bounds(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	end := int64(len(c.Data))
+	if _, err := s.WriteAt([]byte{1, 2}, end-1); err == nil {
+		t.Error("write past the end: no error")
+	}
+	if _, err := s.WriteAt([]byte{1}, -1); err == nil {
+		t.Error("write before the start: no error")
+	}
+	if _, err := s.ReadAt([]byte{1}, -1); err == nil || err == io.EOF {
+		t.Errorf("read before the start: %v", err)
+	}
+	if n, err := s.ReadAt([]byte{1}, end); n != 0 || err != io.EOF {
+		t.Errorf("read at the end: %d, %v", n, err)
+	}
+	for _, piece := range []int{-1, c.Manifest.Pieces()} {
+		if s.Commit(piece) == nil || s.Forget(piece) == nil {
+			t.Errorf("piece %d: no error", piece)
+		}
+	}
+}
+
+// verified checks that a committed piece is protected until it is forgotten.
+func verified(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	put(t, s, c, []int{0})
+	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrVerified) {
+		t.Errorf("write to a verified piece: %v", err)
+	}
+	if good, err := store.Check(s, c.Manifest, 0); !good || err != nil {
+		t.Errorf("verified piece: %v, %v", good, err)
+	}
+	check(t, s.Forget(0))
+	check(t, s.Forget(0))
+	if _, err := s.WriteAt([]byte{^c.Data[0]}, 0); err != nil {
+		t.Errorf("write to a forgotten piece: %v", err)
+	}
+	if good, err := store.Check(s, c.Manifest, 0); good || err != nil {
+		t.Errorf("spoiled piece: %v, %v", good, err)
+	}
+	if err := s.Finish(); !errors.Is(err, store.ErrNotWhole) {
+		t.Errorf("finish without the piece: %v", err)
+	}
+	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	check(t, s.Finish())
+}
+
+// together writes and reads different pieces at the same time.
+func together(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	var group sync.WaitGroup
+	for i := range c.Manifest.Pieces() {
+		group.Go(func() {
+			if _, err := s.WriteAt(c.Piece(i), c.Manifest.PieceOffset(i)); err != nil {
+				t.Error(err)
+			}
+			if err := s.Commit(i); err != nil {
+				t.Error(err)
+			}
+			if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
+				t.Errorf("piece %d: %v, %v", i, good, err)
+			}
+		})
+	}
+	group.Wait()
+	check(t, s.Finish())
+}
+
+// reopen does a transfer in three sittings.
+func reopen(t *testing.T, h Harness, c Content) {
+	order := rand.Perm(c.Manifest.Pieces())
+	half := order[:len(order)/2]
+	s := h.New(t, c.Manifest)
+	put(t, s, c, order)
+	for _, i := range order[len(half):] {
+		check(t, s.Forget(i))
+	}
+	check(t, s.Close())
+	if err := s.Finish(); err == nil {
+		t.Error("finish after close: no error")
+	}
+	s = again(t, h, s, c, half)
+	put(t, s, c, order[len(half):])
+	check(t, s.Close())
+	s = again(t, h, s, c, order)
+	check(t, s.Finish())
+	check(t, s.Close())
+	s = again(t, h, s, c, order)
+	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("write to what was finished: %v", err)
+	}
+	check(t, s.Finish())
+	check(t, s.Close())
+}
+
+// again reopens s and checks that it has just those pieces.
+func again(t *testing.T, h Harness, s store.Store, c Content, pieces []int) store.Store {
+	t.Helper()
+	s, verified := h.Reopen(t, s)
+	want := make([]bool, c.Manifest.Pieces())
+	for _, i := range pieces {
+		want[i] = true
+		if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
+			t.Errorf("piece %d after reopening: %v, %v", i, good, err)
+		}
+	}
+	for i := range want {
+		if verified[i] != want[i] {
+			t.Errorf("piece %d after reopening: verified %v, want %v", i, verified[i], want[i])
+		}
+	}
+	return s
+}

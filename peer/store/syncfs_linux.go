@@ -1,0 +1,21 @@
+package store
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncFileSystem flushes everything on the file system of f. It reports false
+// where there is no such call.
+func syncFileSystem(f *os.File) (bool, error) {
+	for {
+		err := unix.Syncfs(int(f.Fd()))
+		if err == nil {
+			return true, nil
+		}
+		if err != unix.EINTR {
+			return true, os.NewSyscallError("syncfs", err)
+		}
+	}
+}

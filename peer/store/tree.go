@@ -1,0 +1,172 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// tree is the files of a content on disk. All that it opens, makes or changes
+// goes through an [os.Root], so no symbolic link leads it out of the content,
+// whoever made the link and when. A file's number is that of the layout.
+type tree struct {
+	m      *proto.Manifest
+	layout layout
+	files  *Files
+	root   *os.Root // the content's folder; that of the file for a single file
+	path   string   // the content's path, for messages
+	single string   // the file's name in root when the content is a single file
+	// created tells the owner that a file is new, before anything is written to
+	// it.
+	created func(file int, inode uint64) error
+
+	writable atomic.Bool
+	dirty    bitset // files written to since the last flush
+	ready    bitset // files that exist with their final size
+
+	mu sync.Mutex // held while a file is made ready
+}
+
+// openTree opens the files at path for reading. The folder exists.
+func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
+	t := &tree{m: m, layout: newLayout(m), files: files, path: path}
+	t.dirty, t.ready = newBitset(t.layout.files()), newBitset(t.layout.files())
+	folder := path
+	if isSingle(m) {
+		folder, t.single = filepath.Dir(path), filepath.Base(path)
+	}
+	var err error
+	t.root, err = os.OpenRoot(folder)
+	return t, err
+}
+
+// isSingle reports whether the content is a single file.
+func isSingle(m *proto.Manifest) bool { return len(m.Entries) == 1 && m.Entries[0].Path == "" }
+
+// close closes all files. Those in use are closed by their users.
+func (t *tree) close() error {
+	err := t.root.Close()
+	t.files.drop(t)
+	return err
+}
+
+// setWritable closes all files, to open them anew in the other mode.
+func (t *tree) setWritable(on bool) {
+	t.writable.Store(on)
+	t.files.drop(t)
+}
+
+// name is the name of an entry in root.
+func (t *tree) name(entry int) string {
+	if t.single != "" {
+		return t.single
+	}
+	return filepath.FromSlash(t.m.Entries[entry].Path)
+}
+
+func (t *tree) fileName(file int) string { return t.name(int(t.layout.entries[file])) }
+
+// fullPath is the path of a name in root, for messages.
+func (t *tree) fullPath(name string) string {
+	if t.single != "" {
+		return t.path
+	}
+	return filepath.Join(t.path, name)
+}
+
+// readAt fills p from a file.
+func (t *tree) readAt(file int, p []byte, offset int64) (int, error) {
+	h, err := t.files.acquire(t, file)
+	if err != nil {
+		return 0, err
+	}
+	defer t.files.release(h)
+	n, err := h.f.ReadAt(p, offset)
+	if n < len(p) && err == io.EOF {
+		err = fmt.Errorf("%s ends before its %d bytes: %w", t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
+	}
+	return n, err
+}
+
+// writeAt writes p to a file, which it makes first if need be.
+func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
+	if !t.ready.has(file) {
+		if err := t.makeReady(file); err != nil {
+			return 0, err
+		}
+	}
+	h, err := t.files.acquire(t, file)
+	if err != nil {
+		return 0, err
+	}
+	defer t.files.release(h)
+	n, err := h.f.WriteAt(p, offset)
+	// After the write: a flush that took the bit before it then has the bytes.
+	t.dirty.set(file)
+	return n, err
+}
+
+// openFile implements opener.
+func (t *tree) openFile(file int) (*os.File, error) {
+	name, flags := t.fileName(file), os.O_RDONLY
+	if t.writable.Load() {
+		flags = os.O_RDWR
+	}
+	f, info, err := t.openRegular(name, flags)
+	if errors.Is(err, fs.ErrPermission) && flags == os.O_RDWR {
+		t.allow(name)
+		f, info, err = t.openRegular(name, flags)
+	}
+	if !t.ready.has(file) {
+		return f, err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is gone", Err: err}
+	}
+	// A file that was cut short and is extended again would read as zeros.
+	if err == nil && info.Size() != t.layout.size(file) && flags == os.O_RDWR {
+		f.Close()
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "its size is another"}
+	}
+	return f, err
+}
+
+// openRegular opens a file that has to be there, and not a link, nor a pipe.
+func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error) {
+	// Not waiting for the other end of a pipe that took the file's place.
+	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, t.explain(name, err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		// A link inside of the content would be followed to another file of it.
+		var there fs.FileInfo
+		there, err = t.root.Lstat(name)
+		if err == nil && (!there.Mode().IsRegular() || !os.SameFile(info, there)) {
+			err = &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file"}
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// explain puts the full path in an error of root about name.
+func (t *tree) explain(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return &fs.PathError{Op: "open", Path: t.fullPath(name), Err: p.Err}
+	}
+	return err
+}

@@ -1,0 +1,334 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Transfer is one content at one node: seeded, being fetched, or both. Its
+// methods may be called from any goroutine.
+//
+//	seeking -> checking -> fetching -> whole
+//	   |          |           |          |
+//	   +----------+-----------+----------+---> stopped | failed
+type Transfer struct {
+	// ID is the content id of the manifest.
+	ID   cid.Cid
+	node *Node
+
+	mu struct {
+		sync.Mutex
+		rec      record
+		phase    Phase
+		waiting  string // what it waits for, in words
+		err      error  // why it failed or stopped
+		manifest *proto.Manifest
+		swarm    *swarm
+		checked  int64 // bytes that were hashed again, of toCheck
+		toCheck  int64
+		began    time.Time
+		finished time.Time
+		cancel   context.CancelCauseFunc
+		whole    chan struct{} // closed when every piece is there
+		ended    chan struct{} // closed when nothing runs; nil before the start
+	}
+}
+
+// Phase is how far a transfer is.
+type Phase string
+
+// The phases.
+const (
+	Seeking  Phase = "seeking"  // the manifest is not there yet
+	Checking Phase = "checking" // pieces on disk are hashed again
+	Fetching Phase = "fetching"
+	Whole    Phase = "whole" // and served
+	Stopped  Phase = "stopped"
+	Failed   Phase = "failed"
+)
+
+func newTransfer(n *Node, id cid.Cid, r record) *Transfer {
+	t := &Transfer{ID: id, node: n}
+	t.mu.rec, t.mu.phase, t.mu.err = r, Stopped, ErrStopped
+	t.mu.whole = make(chan struct{})
+	return t
+}
+
+// start runs the transfer. reuse lets it take over what is at its root.
+func (t *Transfer) start(reuse bool) {
+	ctx, cancel := context.WithCancelCause(t.node.ctx)
+	ended := make(chan struct{})
+	t.mu.Lock()
+	t.mu.phase, t.mu.err, t.mu.waiting = Seeking, nil, ""
+	t.mu.began, t.mu.finished = time.Now(), time.Time{}
+	t.mu.cancel, t.mu.ended = cancel, ended
+	t.mu.whole = make(chan struct{})
+	t.mu.Unlock()
+	t.node.wg.Go(func() {
+		defer close(ended)
+		err := t.run(ctx, reuse)
+		cancel(nil)
+		t.end(err)
+	})
+}
+
+func (t *Transfer) end(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.swarm, t.mu.cancel = nil, nil
+	t.mu.phase, t.mu.err = Failed, explain(err)
+	if errors.Is(err, ErrStopped) || errors.Is(err, errClosing) {
+		t.mu.phase = Stopped
+		return
+	}
+	t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
+}
+
+// run is the life of a transfer. It returns why it ended, never nil.
+func (t *Transfer) run(ctx context.Context, reuse bool) error {
+	link, err := proto.ParseLink(t.record().Link)
+	if err != nil {
+		return err
+	}
+	finder := t.node.finder(link)
+	if finder != nil {
+		defer finder.Close()
+	}
+	m, members, err := t.manifest(ctx, finder)
+	if err != nil {
+		return err
+	}
+	st, verified, err := t.openStore(ctx, m, reuse)
+	if err != nil {
+		return err
+	}
+	s := newSwarm(t.node, t.ID, m, st, verified)
+	s.finder = finder
+	s.onDone = func() { t.complete(s) }
+	err = t.runSwarm(ctx, s, members)
+	return errors.Join(err, st.Close())
+}
+
+// manifest gets the manifest, from the disk if it was fetched before.
+func (t *Transfer) manifest(ctx context.Context, finder Finder) (*proto.Manifest, []proto.Member, error) {
+	path := filepath.Join(t.node.transferDir(t.ID), manifestFile)
+	var members []proto.Member
+	b, err := os.ReadFile(path)
+	var m *proto.Manifest
+	if err == nil {
+		m, err = proto.DecodeVerified(t.ID, b)
+	}
+	if err != nil {
+		if m, b, members, err = t.seekManifest(ctx, finder); err != nil {
+			return nil, nil, err
+		}
+		if err = writeFile(path, b, 0o600); err != nil {
+			return nil, nil, err
+		}
+	}
+	t.mu.Lock()
+	t.mu.manifest = m
+	t.mu.Unlock()
+	return m, members, nil
+}
+
+// openStore opens what is on disk, and hashes the pieces of it that are in doubt.
+func (t *Transfer) openStore(ctx context.Context, m *proto.Manifest, reuse bool) (*store.Disk, []bool, error) {
+	r, dir := t.record(), t.node.transferDir(t.ID)
+	st, err := store.Open(dir, r.Root, m, t.node.files)
+	switch {
+	case errors.Is(err, store.ErrNoJournal) && r.Seed:
+		st, err = store.Seed(dir, r.Root, m, t.node.files)
+	case errors.Is(err, store.ErrNoJournal) && reuse:
+		st, err = store.Adopt(dir, r.Root, m, t.node.files)
+	case errors.Is(err, store.ErrNoJournal):
+		st, err = store.Create(dir, r.Root, m, t.node.files)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.recheck(ctx, st, m); err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	verified, _ := st.Pieces()
+	return st, verified, nil
+}
+
+func (t *Transfer) recheck(ctx context.Context, st *store.Disk, m *proto.Manifest) error {
+	_, doubtful := st.Pieces()
+	var total int64
+	for i, d := range doubtful {
+		if d {
+			total += int64(m.PieceSize(i))
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	t.mu.Lock()
+	t.mu.phase, t.mu.checked, t.mu.toCheck = Checking, 0, total
+	t.mu.Unlock()
+	err := store.Recheck(ctx, st, m, doubtful, 0, func(piece int, _ bool) {
+		t.mu.Lock()
+		t.mu.checked += int64(m.PieceSize(piece))
+		t.mu.Unlock()
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// runSwarm runs a swarm until it ends, and returns why.
+func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Member) error {
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	t.mu.Lock()
+	t.mu.phase, t.mu.swarm, t.mu.waiting = Fetching, s, ""
+	t.mu.Unlock()
+	announced := make(chan struct{})
+	go func() {
+		defer close(announced)
+		s.announce(members)
+	}()
+	s.wg.Go(func() { s.bootstrap(t.linkPeers()) })
+	s.wg.Go(s.checkComplaints)
+	s.loop()
+	s.wg.Wait()
+	<-announced
+	return context.Cause(s.ctx)
+}
+
+// complete makes a fetched content final, once every piece is stored.
+func (t *Transfer) complete(s *swarm) {
+	if !t.record().Seed {
+		if err := s.st.Finish(); err != nil {
+			s.fail(fmt.Errorf("finish: %w", err))
+			return
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.phase, t.mu.finished = Whole, time.Now()
+	t.mu.rec.Whole = true
+	if err := saveRecord(t.node.transferDir(t.ID), t.mu.rec); err != nil {
+		s.log.Error("transfer record", "error", err)
+	}
+	close(t.mu.whole)
+}
+
+// Wait blocks until the content is whole, the transfer has failed or was
+// stopped, or ctx ends.
+func (t *Transfer) Wait(ctx context.Context) error {
+	t.mu.Lock()
+	whole, ended := t.mu.whole, t.mu.ended
+	t.mu.Unlock()
+	select {
+	case <-whole:
+		return nil
+	default:
+	}
+	select {
+	case <-whole:
+		return nil
+	case <-ended:
+		select {
+		case <-whole:
+			return nil
+		default:
+			return t.Err()
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Err is why the transfer failed or stopped, nil while it runs.
+func (t *Transfer) Err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.err
+}
+
+// Stop ends the transfer and waits for that. What is there is kept, and the
+// node does not take it up again by itself.
+func (t *Transfer) Stop() error {
+	t.halt(ErrStopped)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.rec.Stopped = true
+	return saveRecord(t.node.transferDir(t.ID), t.mu.rec)
+}
+
+// halt ends what runs and waits for it.
+func (t *Transfer) halt(why error) {
+	t.mu.Lock()
+	cancel, ended := t.mu.cancel, t.mu.ended
+	t.mu.Unlock()
+	if cancel != nil {
+		cancel(why)
+	}
+	if ended != nil {
+		<-ended
+	}
+}
+
+func (t *Transfer) running() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.cancel != nil
+}
+
+func (t *Transfer) record() record {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.rec
+}
+
+// note says what the transfer waits for.
+func (t *Transfer) note(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.waiting = what
+}
+
+// Link is how others get the content.
+func (t *Transfer) Link() string { return t.record().Link }
+
+func (t *Transfer) linkPeers() []libpeer.AddrInfo {
+	link, err := proto.ParseLink(t.record().Link)
+	if err != nil {
+		return nil
+	}
+	return addrInfos(link.Peers, t.node.host.ID())
+}
+
+// addrInfos groups addresses by peer, without self and what is no peer address.
+func addrInfos(addrs []ma.Multiaddr, self libpeer.ID) []libpeer.AddrInfo {
+	var out []libpeer.AddrInfo
+	at := map[libpeer.ID]int{}
+	for _, a := range addrs {
+		info, err := libpeer.AddrInfoFromP2pAddr(a)
+		if err != nil || info.ID == self {
+			continue
+		}
+		if i, ok := at[info.ID]; ok {
+			out[i].Addrs = append(out[i].Addrs, info.Addrs...)
+			continue
+		}
+		at[info.ID] = len(out)
+		out = append(out, *info)
+	}
+	return out
+}
