@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
@@ -177,7 +179,7 @@ func TestClientSlowTracker(t *testing.T) {
 }
 
 func TestClientFindsTrackerAgain(t *testing.T) {
-	key, err := LoadKey(t.TempDir())
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +195,7 @@ func TestClientFindsTrackerAgain(t *testing.T) {
 			t.Fatal("nobody should be there")
 		}
 	}
-	back, err := NewHost(away.Addrs, key)
+	back, err := newHost(away.Addrs, key)
 	if err != nil {
 		t.Skipf("the port was taken meanwhile: %v", err)
 	}

@@ -1,94 +1,30 @@
 package tracker
 
 import (
-	"os"
-	"path/filepath"
-	"sync"
-	"testing"
-
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/multiformats/go-multiaddr"
 )
 
-// A cluster behind one public address arrives at once: libp2p's defaults would
-// let eight of it in. They spare loopback, so the manager is asked itself.
-func TestHostTakesManyFromOneAddress(t *testing.T) {
-	rm, err := newResources(rcmgr.DefaultLimits.AutoScale())
-	if err != nil {
-		t.Fatal(err)
+// newHost makes a host without limits, with a key of its own unless one is given.
+func newHost(listen []multiaddr.Multiaddr, key crypto.PrivKey) (host.Host, error) {
+	options := []libp2p.Option{
+		libp2p.ListenAddrs(listen...),
+		libp2p.Transport(tcp.NewTCPTransport),
+		libp2p.Security(libp2ptls.ID, libp2ptls.New),
+		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+		libp2p.ResourceManager(&network.NullResourceManager{}),
+		libp2p.DisableRelay(),
+		libp2p.DisableMetrics(),
+		libp2p.DisableIdentifyAddressDiscovery(),
 	}
-	defer rm.Close()
-	for _, from := range []string{"/ip4/9.9.9.9/tcp/1234", "/ip6/2001:db8::1/tcp/1234"} {
-		for i := range 5000 {
-			if _, err := rm.OpenConnection(network.DirInbound, true, multiaddr.StringCast(from)); err != nil {
-				t.Fatalf("connection %d from %s: %v", i, from, err)
-			}
-		}
+	if key != nil {
+		options = append(options, libp2p.Identity(key))
 	}
-}
-
-func TestHostListensAndProvesKey(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	key, err := LoadKey(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := NewHost([]multiaddr.Multiaddr{multiaddr.StringCast("/ip4/127.0.0.1/tcp/0")}, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	if !h.ID().MatchesPrivateKey(key) || len(h.Addrs()) != 1 {
-		t.Errorf("host %s at %v", h.ID(), h.Addrs())
-	}
-	taken := h.Addrs()[0]
-	for _, at := range [][]multiaddr.Multiaddr{{taken}, {multiaddr.StringCast("/ip4/127.0.0.1/tcp/0"), taken}} {
-		if second, err := NewHost(at, nil); err == nil {
-			second.Close()
-			t.Errorf("two hosts at %s", taken)
-		}
-	}
-}
-
-func TestHostNeedsUsableAddress(t *testing.T) {
-	if h, err := NewHost([]multiaddr.Multiaddr{multiaddr.StringCast("/ip4/192.0.2.1/tcp/1")}, nil); err == nil {
-		h.Close()
-		t.Error("listening at somebody else's address")
-	}
-}
-
-func TestLoadKey(t *testing.T) {
-	dir := t.TempDir()
-	keys := make([]crypto.PrivKey, 8)
-	var wg sync.WaitGroup
-	for i := range keys {
-		wg.Go(func() {
-			var err error
-			if keys[i], err = LoadKey(dir); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, k := range keys {
-		if !k.Equals(keys[0]) {
-			t.Fatal("not everybody got the same key")
-		}
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 {
-		t.Fatalf("files %v, %v", files, err)
-	}
-	path := filepath.Join(dir, keyFile)
-	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", st.Mode(), err)
-	}
-	if err := os.WriteFile(path, []byte("junk"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadKey(dir); err == nil {
-		t.Error("a damaged key was taken, or replaced")
-	}
+	return libp2p.New(options...)
 }

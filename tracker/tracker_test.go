@@ -23,7 +23,7 @@ import (
 // loopHost is a host that listens on loopback and ends with the test.
 func loopHost(t testing.TB) host.Host {
 	t.Helper()
-	h, err := NewHost([]multiaddr.Multiaddr{multiaddr.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
+	h, err := newHost([]multiaddr.Multiaddr{multiaddr.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

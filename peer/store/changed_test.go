@@ -151,11 +151,12 @@ func TestRepairSeesChanges(t *testing.T) {
 	if path, changed := d.Changed(2); !changed || path != p.path("b") {
 		t.Errorf("changed: %q, %v", path, changed)
 	}
+	p.ok(os.Remove(p.path("a/x")))
 	p.ok(d.Repair())
-	p.want(d, "vvdvv")
+	p.want(d, "--dvv")
 	p.recheck(d)
-	p.want(d, "vv-vv")
-	p.put(d, 2)
+	p.want(d, "---vv")
+	p.put(d, 2, 1, 0)
 	p.ok(d.Finish())
 	p.Verify(t, p.root)
 	p.ok(d.Close())

@@ -56,6 +56,20 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
+func TestCreateWithoutPermission(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	for _, c := range []storetest.Content{single(t), folder(t)} {
+		p := newPlace(t, c)
+		p.ok(os.Chmod(filepath.Dir(p.root), 0o555))
+		_, err := store.Create(p.dir, p.root, p.Manifest, p.files)
+		if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "choose another path") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	p := newPlace(t, single(t))
 	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); !errors.Is(err, store.ErrNoJournal) {

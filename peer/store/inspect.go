@@ -20,6 +20,7 @@ func (d *Disk) inspect() error {
 	d.stale = nil
 	before := d.journal.Next()
 	for file := range d.tree.layout.files() {
+		d.tree.ready.clear(file)
 		info, err := d.tree.look(file)
 		if err != nil {
 			return err
