@@ -22,6 +22,16 @@ func (s *State) tell(i, kind int) {
 	}
 }
 
+// relay tells other clusters what a local peer does: news count for the cluster,
+// and who wishes to hear of a piece may not be joined to who fetches it.
+func (s *State) relay(i, kind int) {
+	for _, p := range s.peers {
+		if !p.local && p.wants.Has(i) {
+			s.tellPeer(p, i, kind)
+		}
+	}
+}
+
 func (s *State) tellPeer(p *peer, i, kind int) {
 	switch kind {
 	case tellHave:
@@ -158,6 +168,7 @@ func (s *State) heardClaim(p *peer, i int) {
 		return
 	}
 	s.claims[i]++
+	s.relay(i, tellClaim)
 	// Two members asked for one piece while their news crossed: the one with
 	// the lesser id goes on.
 	if f := s.fetches[i]; f != nil && f.wan && p.ID < s.cfg.Self {
@@ -210,6 +221,9 @@ func (s *State) unclaim(p *peer, i int) {
 	if p.local {
 		s.claims[i]--
 		s.epoch++
+		if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
+			s.relay(i, tellDrop)
+		}
 	} else {
 		s.unhold(p, i)
 	}

@@ -21,7 +21,10 @@ func (s *State) health() {
 
 func (s *State) check(p *peer) {
 	pause := s.t.Dead / 3
-	if p.owed() {
+	switch {
+	case !p.local && p.wants.Len() > 0:
+		pause = s.t.Queue
+	case p.owed():
 		pause = min(pause, 2*time.Second)
 	}
 	switch {
@@ -29,7 +32,7 @@ func (s *State) check(p *peer) {
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case p.owed() && s.now.Sub(p.moved) > s.patience(p):
 		s.stall(p)
-	case p.pinged == 0 && s.now.Sub(p.pingSent) > pause:
+	case s.now.Sub(p.pingSent) >= pause:
 		s.ping(p)
 	}
 }
@@ -50,19 +53,31 @@ func (s *State) stall(p *peer) {
 }
 
 func (s *State) ping(p *peer) {
-	s.nonce++
-	p.pinged, p.pingSent = s.nonce, s.now
-	s.send(p, &proto.Ping{Nonce: s.nonce})
+	p.pingSent = s.now
+	s.send(p, &proto.Ping{Nonce: uint64(s.clock() / time.Microsecond)})
 }
 
 func (s *State) pong(p *peer, nonce uint64) {
-	if nonce == 0 || nonce != p.pinged {
+	d := s.since(nonce)
+	if d <= 0 || d > s.t.Dead {
 		return
 	}
-	p.pinged = 0
-	if d := max(s.now.Sub(p.pingSent), time.Microsecond); p.rtt == 0 || d < p.rtt {
+	p.path.rtt = d
+	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d
 	}
+}
+
+// clock is the node's time in pings: since its first step.
+func (s *State) clock() time.Duration { return s.now.Sub(s.started) + time.Microsecond }
+
+// since is how much the node's clock is ahead of the nonce of a ping.
+func (s *State) since(nonce uint64) time.Duration {
+	const century = 1 << 52 // microseconds
+	if nonce > century {
+		return 0
+	}
+	return s.clock() - time.Duration(nonce)*time.Microsecond
 }
 
 // gossipEvery is how often one peer, drawn at random, is told of all members:

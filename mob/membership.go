@@ -186,6 +186,11 @@ func (s *State) reshare() {
 	s.rank, s.size = rank, size
 	s.own.Clear()
 	s.own.AddRange(Share(s.pieces, rank, size))
+	for i, f := range s.fetches {
+		if f.wan {
+			s.own.Add(i)
+		}
+	}
 	s.match()
 	s.ownChanged()
 }
@@ -212,6 +217,9 @@ func (s *State) match() {
 			}
 			if p := s.joined[n.ID]; p != nil {
 				p.matched = rank >= first && rank < end
+				if f := p.current; !p.matched && f != nil && f.worker == p && !f.asked() {
+					s.orphan(f)
+				}
 			}
 			rank++
 		}

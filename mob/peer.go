@@ -34,8 +34,10 @@ type peer struct {
 	// Round trip and sign of life.
 	rtt      time.Duration // the least measured, 0 before the first
 	pingSent time.Time
-	pinged   uint64 // nonce that is on its way, 0 when none
 	lastSeen time.Time
+	path     path
+	flight   window // of a global peer
+	matched  bool   // a local peer, or a global one whose share overlaps the node's
 	// asked is when we last asked it for a part of its share.
 	askedSteal time.Time
 	dry        bool // it had nothing to give, and has not said otherwise since
@@ -70,13 +72,13 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 // block is the size of the next request: about half a queue at the peer's rate.
 func (p *peer) block(t *Tuning) int {
 	r := p.meter.rate()
-	if r == 0 {
-		if p.local {
-			return t.MaxBlock
-		}
-		return min(4*t.MinBlock, t.MaxBlock)
+	if p.local && r == 0 {
+		return t.MaxBlock
 	}
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
+	if !p.local {
+		want = int(p.flight.size / 3)
+	}
 	for b < t.MaxBlock && 2*b <= want {
 		b *= 2
 	}
@@ -86,6 +88,9 @@ func (p *peer) block(t *Tuning) int {
 // window is how many bytes may be in flight from the peer: what the link holds
 // in its round trip, and a queue.
 func (p *peer) window(t *Tuning) int {
+	if !p.local {
+		return int(p.flight.size)
+	}
 	r := p.meter.rate()
 	queue := min(int(r*t.Queue.Seconds()), t.MaxWindow)
 	return max(int(r*p.rtt.Seconds())+queue, 2*p.block(t))

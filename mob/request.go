@@ -14,7 +14,7 @@ func (s *State) fill() {
 	}
 	wan := s.mayFetchWAN()
 	for _, p := range s.peers {
-		if p.local || wan {
+		if p.matched && (p.local || wan) {
 			s.fillPeer(p)
 		}
 	}
@@ -113,6 +113,10 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	r, ok := p.settle(sp)
 	if !ok {
 		return
+	}
+	if !p.local {
+		d := s.now.Sub(r.sent)
+		p.flight.arrived(s.t, int(sp.Length), p.outBytes+int(sp.Length), d, max(p.path.queue, d-p.path.rtt))
 	}
 	r.fetch.add(sp)
 	if r.fetch.helper != nil {

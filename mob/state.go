@@ -45,11 +45,11 @@ type State struct {
 	peers            []*peer // sorted by id
 	joined           map[proto.PeerID]*peer
 	flushAt, helpAt  time.Time
+	healthAt         time.Time // when the peers are looked after next
 	settled, started time.Time // when WAN fetching may begin at the latest; the first step
 	heardOfMembers   bool
 	gossipAt         time.Time
 	frozen           bool // the content was whole once: it is served, and not written to again
-	nonce            uint64
 }
 
 // New is the state of a node that has the given pieces already. It panics when
@@ -107,7 +107,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.lost(ev.Piece)
 	case Checked:
 		s.checked(ev.Peer, ev.Piece)
-	case Tick:
+	}
+	if !s.now.Before(s.healthAt) {
+		s.healthAt = s.now.Add(s.t.Queue / 2)
 		s.health()
 		s.connect()
 	}
@@ -118,13 +120,11 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 
 // Wake is how long after a Step the next [Tick] is due at the latest.
 func (s *State) Wake() time.Duration {
-	if !s.flushAt.IsZero() {
-		return max(s.flushAt.Sub(s.now), time.Millisecond)
+	at := s.healthAt
+	if !s.flushAt.IsZero() && s.flushAt.Before(at) {
+		at = s.flushAt
 	}
-	if s.have.Full() {
-		return time.Second
-	}
-	return s.t.Queue / 2
+	return max(at.Sub(s.now), time.Millisecond)
 }
 
 func (s *State) do(a Action) { s.out = append(s.out, a) }
@@ -149,6 +149,7 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 	case *proto.Give:
 		s.given(p, m.Pieces)
 	case *proto.Ping:
+		p.path.pinged(s.now, s.since(m.Nonce))
 		s.send(p, &proto.Pong{Nonce: m.Nonce})
 	case *proto.Pong:
 		s.pong(p, m.Nonce)

@@ -12,7 +12,7 @@ const stealPause = 250 * time.Millisecond
 // steal asks the local peer with the most left for a part of its share, when
 // the node could fetch over the WAN and has nothing of its own to ask for.
 func (s *State) steal() {
-	if s.frozen || !s.mayFetchWAN() || !s.hungry() {
+	if s.frozen || !s.mayFetchWAN() || !s.hungry() && !s.hungryForRare() {
 		return
 	}
 	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.askedSteal) < time.Second {
@@ -39,7 +39,29 @@ func (s *State) hungry() bool {
 		return false
 	}
 	for _, p := range s.peers {
-		if !p.local && p.heard && !p.stalled && p.outBytes+p.block(s.t) <= p.window(s.t) {
+		if p.matched && !p.local && p.heard && !p.stalled && p.outBytes+p.block(s.t) <= p.window(s.t) {
+			return true
+		}
+	}
+	return false
+}
+
+// rare says whether at most one other cluster has the piece or asked for it.
+func (s *State) rare(i int) bool { return s.rarity[i] <= 1 }
+
+// hungryForRare says whether a global peer that has all is asked for pieces
+// that another cluster has too, because of the own pieces none is rare.
+func (s *State) hungryForRare() bool {
+	rare := false
+	s.eachLeft(func(i int) bool {
+		rare = s.rare(i)
+		return !rare
+	})
+	if rare {
+		return false
+	}
+	for _, p := range s.peers {
+		if p.matched && !p.local && !p.stalled && p.owed() && p.have.Len() >= s.own.Len() {
 			return true
 		}
 	}
@@ -65,17 +87,24 @@ func (s *State) give(p *peer, rate uint64) {
 	if !p.local {
 		return
 	}
-	s.countLeft()
 	mine, theirs := s.rateWAN(), max(float64(rate), 1)
-	n := min(int(float64(s.left)*theirs/(theirs+mine)), s.left)
-	skip := s.left - n
+	part := theirs / (theirs + mine)
+	var rare, common []int
 	s.eachLeft(func(i int) bool {
-		if skip--; skip >= 0 {
-			return true
+		if s.rare(i) {
+			rare = append(rare, i)
+		} else if p.left == 0 {
+			common = append(common, i)
 		}
-		m.Pieces = appendPiece(m.Pieces, i)
-		return len(m.Pieces) < proto.MaxRanges
+		return true
 	})
+	for _, is := range [][]int{rare, common} {
+		for _, i := range is[len(is)-int(float64(len(is))*part):] {
+			if len(m.Pieces) < proto.MaxRanges {
+				m.Pieces = appendPiece(m.Pieces, i)
+			}
+		}
+	}
 	if len(m.Pieces) == 0 {
 		return
 	}
