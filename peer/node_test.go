@@ -18,13 +18,23 @@ import (
 // startNode runs a node on loopback for the length of a test.
 func startNode(t testing.TB, cluster, data string) *Node {
 	t.Helper()
+	return startNodeWith(t, cluster, data, nil)
+}
+
+// startNodeWith runs a node whose tracker is d.
+func startNodeWith(t testing.TB, cluster, data string, d *directory) *Node {
+	t.Helper()
 	level := slog.LevelWarn
 	if testing.Verbose() {
 		level = slog.LevelDebug
 	}
-	n, err := Start(Config{Data: data, Cluster: cluster,
+	cfg := Config{Data: data, Cluster: cluster,
 		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
-		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", cluster)})
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", cluster)}
+	if d != nil {
+		cfg.Finder, cfg.Trackers = d.finder, []ma.Multiaddr{ma.StringCast(trackerAddr)}
+	}
+	n, err := Start(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 	defer c.release(ch)
 	_ = ch.SetReadDeadline(time.Time{})
 	if err := c.receive(ch); err != nil && !errors.Is(err, io.EOF) && c.ctx.Err() == nil {
-		s.log.Info("bulk channel ended", "peer", c.peer, "error", err)
+		s.log.Debug("bulk channel ended", "peer", c.peer, "error", err)
 		c.close()
 	}
 }

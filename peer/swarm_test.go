@@ -1,0 +1,91 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// seedAndLink seeds a file of size bytes at n.
+func seedAndLink(t testing.TB, n *Node, size int) (*Transfer, *proto.Link, []byte) {
+	t.Helper()
+	path, content := randomFile(t, size)
+	seed, err := n.Seed(context.Background(), path, SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := proto.ParseLink(seed.Link())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed, link, content
+}
+
+func mustGet(t testing.TB, n *Node, link *proto.Link, out string) *Transfer {
+	t.Helper()
+	tr, err := n.Get(link, out, GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func mustWait(t testing.TB, tr *Transfer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := tr.Wait(ctx); err != nil {
+		t.Fatalf("%v; status %+v", err, tr.Status())
+	}
+}
+
+func mustEqual(t testing.TB, path string, content []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, content) {
+		t.Fatalf("%s differs from the source", path)
+	}
+}
+
+func TestMobsFetchOncePerCluster(t *testing.T) {
+	d := newDirectory()
+	var nodes []*Node
+	for c := range 3 {
+		for range 3 {
+			nodes = append(nodes, startNodeWith(t, fmt.Sprintf("C%d", c), t.TempDir(), d))
+		}
+	}
+	_, link, content := seedAndLink(t, nodes[0], 48<<20)
+	var gets []*Transfer
+	var outs []string
+	for _, n := range nodes[1:] {
+		outs = append(outs, filepath.Join(t.TempDir(), "out"))
+		gets = append(gets, mustGet(t, n, link, outs[len(outs)-1]))
+	}
+	wan := map[string]int64{}
+	for i, g := range gets {
+		mustWait(t, g)
+		mustEqual(t, outs[i], content)
+		st := g.Status()
+		wan[nodes[i+1].Cluster()] += st.Traffic.WANIn
+		t.Logf("%s %v %+v dup %d", nodes[i+1].Cluster(), st.Elapsed, st.Traffic, st.Duplicate)
+	}
+	for cluster, n := range wan {
+		limit := 1.05
+		if cluster == nodes[0].Cluster() {
+			limit = 0.05
+		}
+		if copies := float64(n) / float64(len(content)); copies > limit {
+			t.Errorf("%.3f copies crossed into %s, want at most %.2f", copies, cluster, limit)
+		}
+	}
+}
