@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,11 +31,12 @@ func BenchmarkLoopback(b *testing.B) {
 	}
 	b.SetBytes(benchSize)
 	var wall, cpu float64
+	copied := filepath.Join(b.TempDir(), "copy")
 	for b.Loop() {
 		n := startNode(b, "B", b.TempDir())
 		warmMemory(b, benchSize)
 		began, used := time.Now(), cpuSeconds(b)
-		get, err := n.Get(link, filepath.Join(b.TempDir(), "copy"), GetOptions{})
+		get, err := n.Get(link, copied, GetOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -43,7 +45,7 @@ func BenchmarkLoopback(b *testing.B) {
 		}
 		wall += time.Since(began).Seconds()
 		cpu += cpuSeconds(b) - used
-		if err := n.Close(); err != nil {
+		if err := errors.Join(n.Close(), os.Remove(copied)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -58,10 +60,17 @@ func BenchmarkLoopback(b *testing.B) {
 func warmMemory(b *testing.B, n int) {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "warm")
-	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil {
+	f, err := os.Create(path)
+	if err != nil {
 		b.Fatal(err)
 	}
-	if err := os.Remove(path); err != nil {
+	chunk := make([]byte, 1<<20)
+	for range n / len(chunk) {
+		if _, err := f.Write(chunk); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(f.Close(), os.Remove(path)); err != nil {
 		b.Fatal(err)
 	}
 }

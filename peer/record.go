@@ -21,6 +21,7 @@ type record struct {
 	Link    string    `json:"link"`
 	Stopped bool      `json:"stopped"` // not to be taken up at start
 	Whole   bool      `json:"whole"`
+	Begun   bool      `json:"begun"` // the destination was made
 	Added   time.Time `json:"added"`
 }
 

@@ -151,7 +151,7 @@ func (t *Transfer) openStore(ctx context.Context, m *proto.Manifest, reuse bool)
 	switch {
 	case errors.Is(err, store.ErrNoJournal) && r.Seed:
 		st, err = store.Seed(dir, r.Root, m, t.node.files)
-	case errors.Is(err, store.ErrNoJournal) && reuse:
+	case errors.Is(err, store.ErrNoJournal) && (reuse || r.Begun):
 		st, err = store.Adopt(dir, r.Root, m, t.node.files)
 	case errors.Is(err, store.ErrNoJournal):
 		st, err = store.Create(dir, r.Root, m, t.node.files)
@@ -159,11 +159,25 @@ func (t *Transfer) openStore(ctx context.Context, m *proto.Manifest, reuse bool)
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := t.markBegun(); err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
 	if err := t.recheck(ctx, st, m); err != nil {
 		return nil, nil, errors.Join(err, st.Close())
 	}
 	verified, _ := st.Pieces()
 	return st, verified, nil
+}
+
+// markBegun notes that what is at the root is this transfer's.
+func (t *Transfer) markBegun() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.mu.rec.Begun {
+		return nil
+	}
+	t.mu.rec.Begun = true
+	return saveRecord(t.node.transferDir(t.ID), t.mu.rec)
 }
 
 func (t *Transfer) recheck(ctx context.Context, st *store.Disk, m *proto.Manifest) error {
@@ -213,11 +227,22 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 // complete makes a fetched content final, once every piece is stored.
 func (t *Transfer) complete(s *swarm) {
 	if !t.record().Seed {
-		if err := s.st.Finish(); err != nil {
+		if err := s.st.Publish(); err != nil {
 			s.fail(fmt.Errorf("finish: %w", err))
 			return
 		}
 	}
+	t.markWhole(s)
+	if !t.record().Seed {
+		// The user has the content by now. Only a crash of the machine before
+		// this has an end makes pieces doubtful, as it does with any copy.
+		if err := s.st.Finish(); err != nil && !errors.Is(err, os.ErrClosed) {
+			s.fail(fmt.Errorf("flush to disk: %w", err))
+		}
+	}
+}
+
+func (t *Transfer) markWhole(s *swarm) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()

@@ -24,17 +24,8 @@ func (d *Disk) Finish() error {
 	if err := d.tree.sync(); err != nil {
 		return err
 	}
-	if err := d.tree.makeFolders(); err != nil {
-		return err
-	}
-	mtimes, err := d.tree.finishFiles()
+	mtimes, err := d.tree.publish()
 	if err != nil {
-		return err
-	}
-	if err := d.tree.makeLinks(); err != nil {
-		return err
-	}
-	if err := d.tree.finishFolders(); err != nil {
 		return err
 	}
 	if err := d.recordWhole(mtimes); err != nil {
@@ -42,6 +33,36 @@ func (d *Disk) Finish() error {
 	}
 	d.tree.setWritable(false)
 	return nil
+}
+
+// Publish implements [Ledger].
+func (d *Disk) Publish() error {
+	d.finishing.Lock()
+	defer d.finishing.Unlock()
+	if done, err := d.readyToFinish(); done || err != nil {
+		return err
+	}
+	if _, err := d.tree.publish(); err != nil {
+		return err
+	}
+	d.tree.setWritable(false)
+	return nil
+}
+
+// publish makes everything but the bytes what the manifest says. It returns the
+// times that the files with content got.
+func (t *tree) publish() ([]int64, error) {
+	if err := t.makeFolders(); err != nil {
+		return nil, err
+	}
+	mtimes, err := t.finishFiles()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.makeLinks(); err != nil {
+		return nil, err
+	}
+	return mtimes, t.finishFolders()
 }
 
 func (d *Disk) readyToFinish() (done bool, err error) {

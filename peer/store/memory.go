@@ -84,6 +84,9 @@ func (s *Memory) Forget(piece int) error {
 	return nil
 }
 
+// Publish implements [Ledger].
+func (s *Memory) Publish() error { return s.Finish() }
+
 // Finish implements [Ledger].
 func (s *Memory) Finish() error {
 	s.mu.Lock()

@@ -32,10 +32,13 @@ type Ledger interface {
 	// Forget records that a piece failed a later check: it is not there. It
 	// waits for the disk, so that the piece is not trusted after a crash.
 	Forget(piece int) error
-	// Finish makes the content exactly what the manifest says, once every piece
-	// is committed: sizes, modes, times, empty files and folders, links. It
-	// then waits for the disk, which can take long. With pieces missing it
-	// fails with [ErrNotWhole]. Finishing again does nothing.
+	// Publish makes the content exactly what the manifest says, once every piece
+	// is committed: sizes, modes, times, empty files and folders, links. From then
+	// on it takes no writes. It does not wait for the disk. With pieces missing it
+	// fails with [ErrNotWhole]. It may be called again.
+	Publish() error
+	// Finish publishes the content and waits until all of it is on the disk,
+	// which can take long; the record then says so. Finishing again does nothing.
 	Finish() error
 }
 

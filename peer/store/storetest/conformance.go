@@ -91,6 +91,8 @@ func transfer(t *testing.T, h Harness, c Content) {
 		t.Fatalf("finish of nothing: %v", err)
 	}
 	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	check(t, s.Publish())
+	check(t, s.Publish())
 	check(t, s.Finish())
 	check(t, s.Finish())
 	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
