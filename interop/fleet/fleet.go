@@ -1,0 +1,185 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// port is where trackers and daemons listen: every node has an address of its own.
+const port = 4001
+
+// Fleet is programs on the nodes of a grid. Its methods may be called from any
+// goroutine, but one at a time for each member.
+type Fleet struct {
+	// Grid is what it runs on.
+	Grid *netns.Grid
+	// Bin is the folder of the programs mob and mobd.
+	Bin string
+	// Dir gets a folder for each member, with its data and log.
+	Dir string
+
+	tracker *process
+	addr    string // of the tracker
+}
+
+// process is a program that tells on its first line that it is ready.
+type process struct {
+	p    *netns.Process
+	line string
+	log  *os.File
+}
+
+// startTimeout bounds the time until a program is ready.
+const startTimeout = 20 * time.Second
+
+// start runs a program on a node and waits for its first line.
+func (f *Fleet) start(node *netns.Node, log string, name string, args ...string) (*process, error) {
+	logFile, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(filepath.Join(f.Bin, name), args...)
+	cmd.Stderr = logFile
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, errors.Join(err, logFile.Close())
+	}
+	p, err := node.Start(cmd)
+	if err != nil {
+		return nil, errors.Join(err, logFile.Close())
+	}
+	proc := &process{p: p, log: logFile}
+	line := make(chan string, 1)
+	go func() {
+		s, _ := bufio.NewReader(out).ReadString('\n')
+		line <- strings.TrimSpace(s)
+	}()
+	select {
+	case proc.line = <-line:
+	case <-time.After(startTimeout):
+	}
+	if proc.line == "" {
+		text, _ := os.ReadFile(log)
+		return nil, errors.Join(fmt.Errorf("%s on %s%d did not start: %s", name, node.Cluster, node.Index, lastLine(text)), proc.kill())
+	}
+	return proc, nil
+}
+
+func lastLine(b []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return lines[len(lines)-1]
+}
+
+// kill is kill -9, and waits.
+func (p *process) kill() error {
+	err := p.p.Kill()
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
+	_ = p.p.Wait() // that it was killed is no error
+	return errors.Join(err, p.log.Close())
+}
+
+// StartTracker runs the tracker on a node.
+func (f *Fleet) StartTracker(node *netns.Node) error {
+	dir := filepath.Join(f.Dir, "tracker")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	listen := fmt.Sprintf("/ip4/%s/tcp/%d", node.IP, port-1)
+	p, err := f.start(node, filepath.Join(dir, "log"), "mob", "tracker", "--listen", listen, "--data", dir)
+	if err != nil {
+		return err
+	}
+	f.tracker, f.addr = p, p.line
+	return nil
+}
+
+// KillTracker is kill -9.
+func (f *Fleet) KillTracker() error { return f.tracker.kill() }
+
+// Daemon is a mobd on a node.
+type Daemon struct {
+	Node  *netns.Node
+	fleet *Fleet
+	dir   string
+	proc  *process
+}
+
+// StartDaemon runs mobd on a node. Starting it again after [Daemon.Kill] takes up
+// its data folder.
+func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
+	d := &Daemon{Node: node, fleet: f, dir: filepath.Join(f.Dir, fmt.Sprintf("%s%d", node.Cluster, node.Index))}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return nil, err
+	}
+	listen := fmt.Sprintf("/ip4/%s/tcp/%d", node.IP, port)
+	args := []string{"--cluster", node.Cluster, "--listen", listen, "--data", d.dir}
+	if f.addr != "" {
+		args = append(args, "--tracker", f.addr)
+	}
+	var err error
+	d.proc, err = f.start(node, filepath.Join(d.dir, "log"), "mobd", args...)
+	return d, err
+}
+
+// Kill is kill -9.
+func (d *Daemon) Kill() error { return d.proc.kill() }
+
+// Name is the cluster and the number in it.
+func (d *Daemon) Name() string { return fmt.Sprintf("%s%d", d.Node.Cluster, d.Node.Index) }
+
+// Log is the path of the daemon's log.
+func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }
+
+// mob runs a command against the daemon and returns what it printed.
+func (d *Daemon) mob(ctx context.Context, args ...string) (string, error) {
+	var out, errs strings.Builder
+	cmd := exec.CommandContext(ctx, filepath.Join(d.fleet.Bin, "mob"), append([]string{"--data", d.dir}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := d.Node.Run(cmd); err != nil {
+		return "", fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, lastLine([]byte(errs.String())))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// Seed serves a file and returns its link.
+func (d *Daemon) Seed(ctx context.Context, path string) (link string, err error) {
+	return d.mob(ctx, "seed", path)
+}
+
+// Out is where the daemon's get puts the content.
+func (d *Daemon) Out() string { return filepath.Join(d.dir, "out") }
+
+// Get fetches to [Daemon.Out] and returns when the content is whole.
+func (d *Daemon) Get(ctx context.Context, link string) error {
+	_, err := d.mob(ctx, "get", link, "-o", d.Out())
+	return err
+}
+
+// Status is what the daemon's status command says in JSON.
+func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }
+
+// PeakMemory is the most memory that the daemon has had resident, in bytes.
+func (d *Daemon) PeakMemory() (int64, error) { return procKB(d.proc.p.Pid(), "VmHWM:") }
+
+// CPU is the time that the daemon has used so far.
+func (d *Daemon) CPU() (time.Duration, error) { return procCPU(d.proc.p.Pid()) }
+
+// Stop ends the daemon with SIGTERM and waits for it.
+func (d *Daemon) Stop() error {
+	if err := d.proc.p.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return errors.Join(d.proc.p.Wait(), d.proc.log.Close())
+}

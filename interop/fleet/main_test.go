@@ -1,0 +1,78 @@
+package fleet
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// bin is the folder of the built programs, for all tests.
+//
+//nolint:gochecknoglobals // set once, before any test
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "mob-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	build := exec.Command("go", "build", "-o", dir+"/", "../../cli/mob", "../../cli/mobd")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "the programs do not build:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// newFleet makes a grid of the first len(nodes) standard clusters, each with so
+// many nodes, for the length of a test.
+func newFleet(t testing.TB, links netns.Links, nodes ...int) (*Fleet, []string) {
+	t.Helper()
+	if err := netns.Available(); err != nil {
+		t.Skip("no grid: ", err)
+	}
+	clusters := netns.Clusters(nodes...)
+	var names []string
+	for _, c := range clusters {
+		names = append(names, c.Name)
+	}
+	grid, err := netns.New(netns.Config{Clusters: clusters, Links: links.Among(names...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := grid.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Fleet{Grid: grid, Bin: bin, Dir: t.TempDir()}, names
+}
+
+// content makes a file of n bytes that do not repeat.
+func content(t testing.TB, n int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "content.bin")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(f, rand.Reader, n); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
