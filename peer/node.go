@@ -181,7 +181,7 @@ type SeedOptions struct {
 }
 
 // Seed hashes what is at path, in place, and serves it from then on. It blocks
-// for as long as hashing takes. A content that is here already is served from
+// for as long as hashing takes, until others can get it. A content that is here already is served from
 // where it is, with the trackers added.
 func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
@@ -204,7 +204,11 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 		}
 	}
 	r := record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
-	return n.add(id, r, b, false)
+	t, err := n.add(id, r, b, false)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.Wait(ctx)
 }
 
 // GetOptions are the choices of [Node.Get].

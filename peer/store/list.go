@@ -120,7 +120,9 @@ func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
 	case fs.ModeDir:
 		e.Kind = proto.Dir
 	case fs.ModeSymlink:
-		e.Kind = proto.Symlink
+		// A link's own mode and time mean nothing to whoever follows it, and a
+		// copy does not get them.
+		e.Kind, e.Mode, e.MTime = proto.Symlink, 0, 0
 	default:
 		return e, errNotShareable
 	}
