@@ -1,0 +1,150 @@
+// Command report reads what `go test -json` prints, from standard input, and
+// prints what a person wants to see of it: a line for each package, all of what
+// failed, and at the end what was skipped and why. Arguments are further things
+// that were skipped. It fails when a test did, or when there was none.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// event is a line of `go test -json`.
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+}
+
+// test names a test, or with an empty name its package.
+type test struct{ pkg, name string }
+
+// report is what was read so far.
+type report struct {
+	out    io.Writer
+	output map[test][]string   // of tests that have not ended
+	skips  map[string][]string // tests by why they were skipped
+
+	passed, failed, skipped int
+}
+
+func main() {
+	r := &report{out: os.Stdout, output: map[test][]string{}, skips: map[string][]string{}}
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			var e event
+			if json.Unmarshal(line, &e) != nil {
+				os.Stdout.Write(line) // not of a test
+			} else {
+				r.take(e)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	r.end(os.Args[1:])
+	if r.failed > 0 || r.passed == 0 {
+		os.Exit(1)
+	}
+}
+
+func (r *report) take(e event) {
+	t := test{e.Package, e.Test}
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "output":
+		if e.Test == "" {
+			if strings.HasPrefix(e.Output, "ok ") || strings.HasPrefix(e.Output, "FAIL\t") {
+				fmt.Fprint(r.out, e.Output)
+				return
+			}
+		}
+		r.output[t] = append(r.output[t], e.Output)
+	case "pass":
+		if e.Test != "" {
+			r.passed++
+		}
+		delete(r.output, t)
+	case "skip":
+		if e.Test != "" {
+			r.skipped++
+			why := reason(r.output[t])
+			r.skips[why] = append(r.skips[why], short(e.Package)+"."+e.Test)
+		}
+		delete(r.output, t)
+	case "fail":
+		if e.Test != "" {
+			r.failed++
+			r.dump(t)
+			return
+		}
+		r.failedPackage(e.Package)
+	}
+}
+
+// failedPackage prints what tests of a package printed that never ended, and
+// what the package printed itself. A package that failed without a test that did
+// counts as one.
+func (r *report) failedPackage(pkg string) {
+	for t := range r.output {
+		if t.pkg == pkg && t.name != "" {
+			r.failed++
+			r.dump(t)
+		}
+	}
+	r.dump(test{pkg, ""})
+	r.failed = max(r.failed, 1)
+}
+
+func (r *report) dump(t test) {
+	for _, line := range r.output[t] {
+		if !strings.HasPrefix(line, "=== ") && line != "PASS\n" {
+			fmt.Fprint(r.out, line)
+		}
+	}
+	delete(r.output, t)
+}
+
+// reason is what a test said before it was skipped, without the place.
+func reason(output []string) string {
+	var said []string
+	for _, line := range output {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") {
+			continue
+		}
+		if place, text, ok := strings.Cut(line, ": "); ok && strings.Contains(place, ".go:") {
+			line = text
+		}
+		said = append(said, line)
+	}
+	if len(said) == 0 {
+		return "no reason given"
+	}
+	return strings.Join(said, " ")
+}
+
+func short(pkg string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(pkg, "github.com/mobgrid/mob"), "/")
+}
+
+func (r *report) end(notes []string) {
+	if r.skipped+len(notes) > 0 {
+		fmt.Fprintln(r.out, "\nskipped:")
+	}
+	for _, note := range notes {
+		fmt.Fprintf(r.out, "  %s\n", note)
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.skips)) {
+		fmt.Fprintf(r.out, "  %s\n    %s\n", why, strings.Join(r.skips[why], "\n    "))
+	}
+	fmt.Fprintf(r.out, "\n%d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
+}

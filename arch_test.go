@@ -1,0 +1,245 @@
+package mob_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mobgrid/mob"
+
+// rule says what a package may import.
+type rule struct {
+	// ours are packages of this module, tests those that only its tests may
+	// import besides.
+	ours, tests []string
+	// outside are prefixes of what else it may import besides the standard
+	// library. Nil means anything.
+	outside []string
+	// pure packages compute only: see impure and clocks.
+	pure bool
+}
+
+// table is the import table of ARCHITECTURE.md. Arrows of import run downward
+// only; a new package is a new row.
+var table = map[string]rule{
+	"proto": {outside: []string{
+		"github.com/fxamacker/cbor/v2", "github.com/ipfs/go-cid",
+		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
+	}, pure: true},
+
+	"mob":     {ours: []string{"proto"}, outside: []string{}, pure: true},
+	"mob/sim": {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
+
+	"peer/store/journal":   {outside: []string{"golang.org/x/sys"}},
+	"peer/store":           {ours: []string{"peer/store/journal", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"golang.org/x/sys"}},
+	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
+	"peer":                 {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
+
+	"tracker": {ours: []string{"mob", "proto"}},
+
+	"interop/netns": {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/fleet": {ours: []string{"interop/netns"}, outside: []string{"golang.org/x/sys"}},
+
+	"cli/control": {ours: []string{"peer", "proto", "tracker"}},
+	"cli":         {ours: []string{"cli/control", "mob", "peer", "proto", "tracker"}},
+	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
+	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
+}
+
+// impure are the packages of the standard library that one that computes only
+// has no use for: sockets, files, processes, locks, logs. Interfaces of io are
+// fine, and so are the addresses of net/netip.
+var impure = []string{"log", "log/slog", "net", "net/http", "os", "os/exec", "os/signal", "runtime", "sync", "sync/atomic", "syscall", "unsafe"}
+
+// clocks are what of package time asks the clock, or waits for it.
+var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}
+
+// pkg is what `go list` tells of a package.
+type pkg struct {
+	ImportPath, Dir                    string
+	GoFiles, IgnoredGoFiles            []string
+	Imports, TestImports, XTestImports []string
+}
+
+// name is the import path within the module.
+func (p *pkg) name() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+// packages lists the module's packages without the root, which has tests only.
+// Go's test cache does not see what `go list` reads: run these with -count=1.
+func packages(t *testing.T) []*pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			t.Fatalf("go list: %s", failed.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var all []*pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		p := new(pkg)
+		if err := d.Decode(p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.ImportPath != module {
+			all = append(all, p)
+		}
+	}
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		r, ok := table[p.name()]
+		if !ok {
+			t.Errorf("%s is not in the import table of arch_test.go and ARCHITECTURE.md", p.name())
+			continue
+		}
+		for _, path := range p.Imports {
+			if why := r.refuses(path); why != "" {
+				t.Errorf("%s imports %s: %s", p.name(), path, why)
+			}
+		}
+		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+			of, ours := strings.CutPrefix(path, module+"/")
+			if ours && of != p.name() && !slices.Contains(r.ours, of) && !slices.Contains(r.tests, of) {
+				t.Errorf("tests of %s import %s: not in their row of the table", p.name(), of)
+			}
+		}
+	}
+}
+
+// refuses says why a package must not import path, if so.
+func (r *rule) refuses(path string) string {
+	if of, ours := strings.CutPrefix(path, module+"/"); ours {
+		if !slices.Contains(r.ours, of) {
+			return "not in its row of the table"
+		}
+		return ""
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if standard := !strings.Contains(first, "."); standard {
+		if r.pure && slices.Contains(impure, path) {
+			return "it computes only"
+		}
+		return ""
+	}
+	if r.outside != nil && !slices.ContainsFunc(r.outside, func(prefix string) bool {
+		return path == prefix || strings.HasPrefix(path, prefix+"/")
+	}) {
+		return "not a library that it is built on"
+	}
+	return ""
+}
+
+// TestPure finds goroutines and clocks in the packages that have none.
+func TestPure(t *testing.T) {
+	for _, p := range packages(t) {
+		if !table[p.name()].pure {
+			continue
+		}
+		for _, f := range p.parse(t) {
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s: a goroutine, in a package that computes only", f.at(n))
+				case *ast.SelectorExpr:
+					if of, ok := n.X.(*ast.Ident); ok && of.Name == "time" && slices.Contains(clocks, n.Sel.Name) {
+						t.Errorf("%s: time.%s, in a package that is told the time", f.at(n), n.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// The budgets that golangci-lint has no linter for. Lines are those with code.
+const (
+	maxFields       = 25
+	maxPackageLines = 2500
+	maxDependencies = 20
+)
+
+func TestBudgets(t *testing.T) {
+	for _, p := range packages(t) {
+		lines := 0
+		for _, f := range p.parse(t) {
+			lines += f.codeLines()
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if s, ok := n.(*ast.StructType); ok && s.Fields.NumFields() > maxFields {
+					t.Errorf("%s: a struct of %d fields, at most %d", f.at(s), s.Fields.NumFields(), maxFields)
+				}
+				return true
+			})
+		}
+		if lines > maxPackageLines {
+			t.Errorf("%s has %d lines of code, at most %d", p.name(), lines, maxPackageLines)
+		}
+	}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if direct := strings.Fields(string(out)); len(direct) > maxDependencies {
+		t.Errorf("%d direct dependencies, at most %d: %v", len(direct), maxDependencies, direct)
+	}
+}
+
+// file is a parsed source file.
+type file struct {
+	set *token.FileSet
+	ast *ast.File
+}
+
+func (f *file) at(n ast.Node) string {
+	at := f.set.Position(n.Pos())
+	at.Filename = filepath.Join(f.ast.Name.Name, filepath.Base(at.Filename))
+	return at.String()
+}
+
+// codeLines counts the lines that are not blank and hold more than a comment.
+func (f *file) codeLines() int {
+	lines := map[int]bool{}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil:
+			return false
+		case *ast.Comment, *ast.CommentGroup:
+			return false
+		}
+		lines[f.set.Position(n.Pos()).Line] = true
+		lines[f.set.Position(n.End()).Line] = true
+		return true
+	})
+	return len(lines)
+}
+
+// parse reads the sources of a package, for every system, without the tests.
+func (p *pkg) parse(t *testing.T) []*file {
+	t.Helper()
+	var files []*file
+	for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f := &file{set: token.NewFileSet()}
+		var err error
+		if f.ast, err = parser.ParseFile(f.set, filepath.Join(p.Dir, name), nil, parser.ParseComments); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Env is where a command runs.
+type Env struct {
+	Args   []string // without the program's name
+	Out    io.Writer
+	Err    io.Writer
+	Getenv func(string) string
+}
+
+// Process is the environment of this process.
+func Process() *Env {
+	return &Env{Args: os.Args[1:], Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+}
+
+// Mob runs the command mob and returns its exit status.
+func Mob(env *Env) int { return env.run(newMob(env)) }
+
+// Mobd runs the command mobd and returns its exit status.
+func Mobd(env *Env) int { return env.run(newMobd(env)) }
+
+// run runs a command until it returns or is interrupted. A second signal kills
+// the process, for the case that the first does not end it.
+func (env *Env) run(root *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	root.SetArgs(env.Args)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd.CommandPath(), err} })
+	cmd, err := root.ExecuteContextC(ctx)
+	status, text := outcome(cmd.CommandPath(), err, ctx.Err() != nil)
+	if text != "" {
+		fmt.Fprintf(env.Err, "%s: %s\n", root.Name(), text)
+	}
+	return status
+}
+
+// note prints a line for people.
+func (env *Env) note(format string, args ...any) {
+	fmt.Fprintln(env.Err, printable(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,208 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// answerWith listens at the control socket of a folder and has each client
+// answered by f.
+func answerWith(t *testing.T, f func(net.Conn)) (data string) {
+	t.Helper()
+	data, err := os.MkdirTemp("", "mob") // short, unlike that of t
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(data) })
+	ln, err := Listen(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		ln.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			f(c)
+			c.Close()
+		}
+	}()
+	return data
+}
+
+func TestDialStranger(t *testing.T) {
+	for name, say := range map[string]string{
+		"garbage":       "\x00\x01\x02 what?\n\n",
+		"nothing":       "",
+		"another":       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+		"not found":     "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}",
+		"broken":        "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"id\":",
+		"another shape": "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"id\":1}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := answerWith(t, func(c net.Conn) { io.WriteString(c, say) })
+			_, err := Dial(context.Background(), data)
+			if err == nil || !strings.Contains(err.Error(), "does not speak like mobd") || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
+}
+
+func TestDialHungDaemon(t *testing.T) {
+	release := make(chan struct{})
+	data := answerWith(t, func(net.Conn) { <-release })
+	t.Cleanup(func() { close(release) })
+	_, err := dial(context.Background(), data, 50*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestDialNobody(t *testing.T) {
+	for _, data := range []string{t.TempDir(), "/no/such/folder", "/dev/null"} {
+		_, err := Dial(context.Background(), data)
+		var none *NoDaemonError
+		if !errors.As(err, &none) || none.Data != data {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
+
+func TestListenReplacesOnlySockets(t *testing.T) {
+	data, err := os.MkdirTemp("", "mob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(data)
+	first, err := Listen(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.(*net.UnixListener).SetUnlinkOnClose(false) // as a killed daemon would
+	first.Close()
+	second, err := Listen(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fi, err := os.Stat(filepath.Join(data, SocketName)); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v, %v", fi, err)
+	}
+	second.Close()
+	if err := os.WriteFile(filepath.Join(data, SocketName), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(data); err == nil {
+		t.Error("a file was replaced")
+	}
+}
+
+func TestStreamEnds(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+	for _, c := range []struct{ name, body, want string }{
+		{"early", `{"status":{"name":"x"}}` + "\n", "the daemon has ended"},
+		{"with garbage", "{{{\n", "does not speak like mobd"},
+		{"with an error", `{"error":{"code":"failed","text":"the disk is full"}}` + "\n", "the disk is full"},
+		{"stopped", `{"error":{"code":"stopped","text":"stopped"}}` + "\n", "stopped"},
+		{"well", `{"status":{"name":"x"},"done":true}` + "\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := answerWith(t, func(conn net.Conn) {
+				conn.Read(make([]byte, 4096))
+				io.WriteString(conn, head+c.body)
+			})
+			path, err := socketPath(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := newClient(data, path)
+			defer client.Close()
+			_, err = client.Get(context.Background(), GetRequest{}, func(peer.Status) {})
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if c.name == "stopped" && !errors.Is(err, peer.ErrStopped) {
+				t.Error("the kind of the error is lost")
+			}
+		})
+	}
+}
+
+// TestServerRefuses sends what no client would.
+func TestServerRefuses(t *testing.T) {
+	data, err := os.MkdirTemp("", "mob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(data)
+	ln, err := Listen(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(Config{Data: data})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	client := newClient(data, filepath.Join(data, SocketName))
+	for _, c := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/v1/get", "garbage", http.StatusBadRequest},
+		{"/v1/get", `{"link":"x","path":"relative"}`, http.StatusBadRequest},
+		{"/v1/get", `{"link":"x","path":"/x"}`, http.StatusConflict},
+		{"/v1/get", `{"lynk":"x"}`, http.StatusBadRequest},
+		{"/v1/get", `{"link":"` + strings.Repeat("x", maxRequest) + `"}`, http.StatusBadRequest},
+		{"/v1/seed", `{"path":"relative"}`, http.StatusBadRequest},
+		{"/v1/seed", `{"path":"/x","trackers":["/nonsense"]}`, http.StatusBadRequest},
+		{"/v1/manifest", `{"link":"x"}`, http.StatusConflict},
+		{"/v1/nothing", `{}`, http.StatusNotFound},
+	} {
+		resp, err := client.http.Post("http://mobd"+c.path, "application/json", strings.NewReader(c.body))
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		resp.Body.Close()
+		if resp.StatusCode != c.status {
+			t.Errorf("%s %.40s: %s", c.path, c.body, resp.Status)
+		}
+	}
+	c, err := net.Dial("unix", filepath.Join(data, SocketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(c, "\x16\x03garbage\r\n\r\n")
+	b, _ := io.ReadAll(c)
+	if !strings.HasPrefix(string(b), "HTTP/1.1 400") {
+		t.Errorf("garbage is answered by %q", b)
+	}
+	c.Close()
+	client.Close()
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

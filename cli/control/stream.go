@@ -1,0 +1,168 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+// eventEvery is the time between two events of a stream.
+const eventEvery = 200 * time.Millisecond
+
+// task is a long call: it returns its last event. now is what to tell of it in
+// the meantime; it is called from another goroutine.
+type task struct {
+	run func(context.Context) (Event, error)
+	now func() Event
+}
+
+// stream makes a handler of a call that takes long.
+func stream(prepare func(*http.Request) (task, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+		t, err := prepare(r)
+		if err != nil {
+			reply(func(*http.Request) (any, error) { return nil, err })(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		follow(r.Context(), t, func(ev Event) {
+			_ = json.NewEncoder(w).Encode(ev) // when the client is gone, so is ctx
+			_ = http.NewResponseController(w).Flush()
+		})
+	}
+}
+
+// follow runs a task and tells of it until it ends.
+func follow(ctx context.Context, t task, tell func(Event)) {
+	type result struct {
+		ev  Event
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		ev, err := t.run(ctx)
+		done <- result{ev, err}
+	}()
+	tick := time.NewTicker(eventEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			tell(t.now())
+		case r := <-done:
+			r.ev.Done = r.err == nil
+			if r.err != nil {
+				r.ev.Error = newError(r.err)
+			}
+			tell(r.ev)
+			return
+		}
+	}
+}
+
+func (s *Server) seed(r *http.Request) (task, error) {
+	req, err := read[SeedRequest](r)
+	if err == nil {
+		err = absolute(req.Path)
+	}
+	if err != nil {
+		return task{}, err
+	}
+	opt := peer.SeedOptions{PieceLength: req.PieceLength}
+	for _, text := range req.Trackers {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return task{}, &Error{CodeRequest, err.Error()}
+		}
+		opt.Trackers = append(opt.Trackers, a)
+	}
+	var hashed, total atomic.Int64
+	opt.Progress = func(done, all int64) {
+		hashed.Store(done)
+		total.Store(all)
+	}
+	return task{
+		now: func() Event { return Event{Hashed: hashed.Load(), Total: total.Load()} },
+		run: func(ctx context.Context) (Event, error) {
+			t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
+			if err == nil {
+				err = t.Wait(ctx)
+			}
+			if err != nil {
+				return Event{}, err
+			}
+			st := t.Status()
+			return Event{Status: &st}, nil
+		},
+	}, nil
+}
+
+func (s *Server) get(r *http.Request) (task, error) {
+	req, err := read[GetRequest](r)
+	if err == nil {
+		err = absolute(req.Path)
+	}
+	if err != nil {
+		return task{}, err
+	}
+	link, err := proto.ParseLink(req.Link)
+	if err != nil {
+		return task{}, err
+	}
+	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{Reuse: req.Reuse})
+	if err != nil {
+		return task{}, err
+	}
+	now := func() Event {
+		st := t.Status()
+		return Event{Status: &st}
+	}
+	return task{
+		now: now,
+		run: func(ctx context.Context) (Event, error) {
+			err := t.Wait(ctx)
+			return now(), err
+		},
+	}, nil
+}
+
+func (s *Server) manifest(r *http.Request) (task, error) {
+	link, err := s.readLink(r)
+	if err != nil {
+		return task{}, err
+	}
+	var waiting atomic.Value
+	waiting.Store("")
+	return task{
+		now: func() Event { return Event{Waiting: waiting.Load().(string)} },
+		run: func(ctx context.Context) (Event, error) {
+			if b, err := s.stored(link); err == nil {
+				return Event{Manifest: b}, nil
+			}
+			m, err := s.cfg.Node.Manifest(ctx, link, func(what string) { waiting.Store(what) })
+			if err != nil {
+				return Event{}, err
+			}
+			b, err := m.Encode()
+			return Event{Manifest: b}, err
+		},
+	}, nil
+}
+
+// stored is the manifest of a transfer that is here.
+func (s *Server) stored(link *proto.Link) ([]byte, error) {
+	if _, err := s.cfg.Node.Transfer(link.Manifest.String()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(s.cfg.Data, "transfers", link.Manifest.String(), "manifest"))
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+// The exit statuses.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// usageError is wrong usage of a command.
+type usageError struct {
+	command string
+	err     error
+}
+
+// Error implements error.
+func (e *usageError) Error() string {
+	return fmt.Sprintf("%v (see `%s --help`)", e.err, e.command)
+}
+
+// interruptedError ends a command that was interrupted, with what that means.
+type interruptedError struct{ text string }
+
+// Error implements error.
+func (e *interruptedError) Error() string { return e.text }
+
+// outcome is the table from how a command ended to the exit status and the line
+// on standard error, which may be empty.
+func outcome(command string, err error, interrupted bool) (status int, text string) {
+	var usage *usageError
+	var stopped *interruptedError
+	switch {
+	case err == nil:
+		return exitDone, ""
+	case errors.As(err, &stopped):
+		return exitInterrupted, oneLine(stopped.text)
+	case interrupted && (errors.Is(err, context.Canceled) || errors.Is(err, peer.ErrStopped)):
+		return exitInterrupted, "interrupted"
+	case errors.As(err, &usage):
+		return exitUsage, oneLine(usage.Error())
+	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
+		return exitUsage, oneLine((&usageError{command, err}).Error())
+	}
+	return exitFailed, oneLine(err.Error())
+}
+
+// oneLine is a text as a single line that no terminal takes for a command.
+func oneLine(text string) string {
+	return printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}
+
+// args makes wrong arguments wrong usage. names are those of the arguments, for
+// the message; least of them must be given.
+func args(least int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		switch {
+		case len(given) < least:
+			return &usageError{cmd.CommandPath(), fmt.Errorf("%s is missing", names[len(given)])}
+		case len(given) > len(names):
+			return &usageError{cmd.CommandPath(), fmt.Errorf("unexpected argument %q", given[len(names)])}
+		}
+		return nil
+	}
+}
+
+// wrong is wrong usage of a command.
+func wrong(cmd *cobra.Command, format string, values ...any) error {
+	return &usageError{cmd.CommandPath(), fmt.Errorf(format, values...)}
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+const inspectHelp = `Shows what a link leads to: name, size, pieces, trackers, peers, and the tree of files.
+
+The manifest, which lists these, is fetched from whoever has it, without the
+content. A content of this node, or the file of a manifest, may be named instead.`
+
+const inspectExample = `  mob inspect "$LINK"
+  mob inspect big.tar --json
+  mob inspect "$LINK" --timeout 5m`
+
+func newInspect(g *global) *cobra.Command {
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
+		Args: args(1, "LINK|ID|PATH|FILE"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			link, m, err := g.manifest(cmd.Context(), given[0], timeout)
+			if err != nil {
+				return err
+			}
+			d := newDescription(link, m)
+			if g.json {
+				return printJSON(g.Out, d)
+			}
+			return d.print(g.Out)
+		},
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to look for the manifest")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+// manifest finds the manifest that an argument means.
+func (g *global) manifest(ctx context.Context, text string, timeout time.Duration) (*proto.Link, *proto.Manifest, error) {
+	c, err := parseContent(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.link == nil {
+		if m, id, err := readManifest(c.name); err == nil {
+			return &proto.Link{Manifest: id}, m, nil
+		}
+	}
+	s, err := g.dialOrBorrow(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.link == nil {
+		if err := c.find(ctx, s); err != nil {
+			return nil, nil, errors.Join(err, s.close())
+		}
+	}
+	m, err := g.seek(ctx, s, c.link, timeout)
+	return c.link, m, errors.Join(err, s.close())
+}
+
+// seek has the manifest of a link fetched, and tells what it waits for.
+func (g *global) seek(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (*proto.Manifest, error) {
+	p := g.newProgress()
+	defer p.clear()
+	waiting := "nobody has answered"
+	limit, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	m, err := s.Manifest(limit, link, func(what string) {
+		waiting = what
+		p.show(textFrame(cmp.Or(link.Name, link.Manifest.String()) + ": waiting for the manifest: " + what))
+	})
+	if err != nil && ctx.Err() == nil && limit.Err() != nil {
+		return nil, fmt.Errorf("no manifest came within %v (%s): is anybody serving the content? --timeout waits longer", timeout, waiting)
+	}
+	return m, err
+}
+
+// description is what inspect shows.
+type description struct {
+	ID          string        `json:"id"`
+	Name        string        `json:"name"`
+	Bytes       int64         `json:"bytes"`
+	Pieces      int           `json:"pieces"`
+	PieceLength uint32        `json:"piece_length"`
+	Trackers    []string      `json:"trackers"`
+	Peers       []string      `json:"peers"`
+	Foreign     []proto.Param `json:"foreign"`
+	Entries     []entry       `json:"entries"`
+}
+
+// entry is a file, a folder or a symbolic link.
+type entry struct {
+	Path   string    `json:"path"`
+	Kind   string    `json:"kind"`
+	Size   int64     `json:"size"`
+	Mode   string    `json:"mode"`
+	MTime  time.Time `json:"mtime"`
+	Target string    `json:"target,omitempty"`
+}
+
+func newDescription(link *proto.Link, m *proto.Manifest) description {
+	d := description{ID: link.Manifest.String(), Name: m.Name, Bytes: m.Length(), Pieces: m.Pieces(), PieceLength: m.PieceLength,
+		Trackers: []string{}, Peers: []string{}, Foreign: append([]proto.Param{}, link.Foreign...), Entries: []entry{}}
+	for _, a := range link.Trackers {
+		d.Trackers = append(d.Trackers, a.String())
+	}
+	for _, a := range link.Peers {
+		d.Peers = append(d.Peers, a.String())
+	}
+	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink"}
+	for _, e := range m.Entries {
+		d.Entries = append(d.Entries, entry{e.Path, kinds[e.Kind], e.Size, fmt.Sprintf("%04o", e.Mode), time.Unix(0, e.MTime).UTC(), e.Target})
+	}
+	return d
+}
+
+func (d description) print(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	line := func(format string, args ...any) { fmt.Fprintln(w, printable(fmt.Sprintf(format, args...))) }
+	line("name      %s", d.Name)
+	line("id        %s", d.ID)
+	line("size      %s (%s bytes)", size(d.Bytes), humanize.Comma(d.Bytes))
+	line("pieces    %s of %s", humanize.Comma(int64(d.Pieces)), humanize.IBytes(uint64(d.PieceLength)))
+	for i, t := range d.Trackers {
+		line("%s%s", label("trackers", i), t)
+	}
+	for i, p := range d.Peers {
+		line("%s%s", label("peers", i), p)
+	}
+	for i, p := range d.Foreign {
+		line("%s%s=%s", label("other", i), p.Key, p.Value)
+	}
+	line("tree      %s", tally(d.Entries))
+	for _, e := range d.Entries {
+		text := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
+		line("  %s %9s  %s", e.Mode, size(e.Size), cmp.Or(e.Path, d.Name)+text)
+	}
+	return w.Flush()
+}
+
+// tally counts the entries of each kind.
+func tally(entries []entry) string {
+	n := map[string]int{}
+	for _, e := range entries {
+		n[e.Kind]++
+	}
+	var out []string
+	for _, kind := range []string{"file", "folder", "symlink"} {
+		if n[kind] > 0 {
+			out = append(out, count(n[kind], kind))
+		}
+	}
+	return cmp.Or(strings.Join(out, ", "), "empty")
+}

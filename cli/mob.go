@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
+
+The nodes of a cluster form a mob: each fetches a share of the content over the
+WAN and swaps the rest on the LAN, so each byte enters a cluster once.
+
+Every node runs the daemon mobd. The commands here ask the one whose data folder
+is --data; seed and get run one themselves when there is none.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
+
+const mobExample = `  mob demo                                       # see it work on this machine
+  mob tracker --listen /ip4/0.0.0.0/tcp/4000     # somewhere that all can reach
+  mob seed big.tar --tracker TRACKER             # prints a link
+  mob get LINK -o big.tar                        # on every other node`
+
+// global are the flags of every command of mob.
+type global struct {
+	*Env
+	data     string
+	json     bool
+	logLevel string
+}
+
+func newMob(env *Env) *cobra.Command {
+	g := &global{Env: env}
+	root := &cobra.Command{
+		Use: "mob", Short: "Move a large file or folder to many clusters", Long: mobHelp, Example: mobExample,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if len(given) > 0 {
+				return wrong(cmd, "unknown command %q", given[0])
+			}
+			return cmd.Help()
+		},
+	}
+	pf := root.PersistentFlags()
+	pf.StringVar(&g.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
+	pf.StringVar(&g.logLevel, "log-level", "off", "log of a node that the command runs: debug, info, warn, error or off")
+	root.AddCommand(newSeed(g), newGet(g), newStatus(g), newLs(g), newRm(g), newInspect(g), newTracker(g), newDemo(g), newVersion(g))
+	return root
+}
+
+// jsonFlag gives a command the flag --json.
+func (g *global) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON")
+}

@@ -1,0 +1,10 @@
+// Command mobd is the daemon of a node. `mobd --help` tells the rest.
+package main
+
+import (
+	"os"
+
+	"github.com/mobgrid/mob/cli"
+)
+
+func main() { os.Exit(cli.Mobd(cli.Process())) }

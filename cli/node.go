@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// lastWords is how long clients have to read the last event of their stream when
+// a daemon shuts down.
+const lastWords = 2 * time.Second
+
+// noticeable is how long a command may take to end without a word.
+const noticeable = 500 * time.Millisecond
+
+// nodeConfig says what a daemon needs.
+type nodeConfig struct {
+	cluster  string
+	listen   []ma.Multiaddr
+	data     string // absolute
+	trackers []ma.Multiaddr
+	log      *slog.Logger
+}
+
+// daemon is a node with its control socket.
+type daemon struct {
+	node   *peer.Node
+	server *control.Server
+	socket net.Listener
+	served chan error // what Serve returned
+}
+
+func startDaemon(cfg nodeConfig) (*daemon, error) {
+	node, err := peer.Start(peer.Config{Data: cfg.data, Cluster: cfg.cluster, Listen: cfg.listen,
+		Trackers: cfg.trackers, Finder: finder(cfg.log), Log: cfg.log})
+	if err != nil {
+		return nil, err
+	}
+	// The node has the lock of the folder, so a socket that is there is a dead one.
+	socket, err := control.Listen(cfg.data)
+	if err != nil {
+		return nil, errors.Join(err, node.Close())
+	}
+	d := &daemon{node: node, socket: socket, served: make(chan error, 1)}
+	d.server = control.NewServer(control.Config{Node: node, Data: cfg.data, Trackers: cfg.trackers, Version: version()})
+	go func() { d.served <- d.server.Serve(socket) }()
+	return d, nil
+}
+
+// close ends the node, and tells the clients that wait for it. The socket goes
+// first, while the folder is still locked: after that it may be another's.
+func (d *daemon) close() error {
+	err := d.socket.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	err = errors.Join(err, d.node.Close())
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	err = errors.Join(err, d.server.Shutdown(ctx))
+	if serr := <-d.served; !errors.Is(serr, net.ErrClosed) {
+		err = errors.Join(err, serr)
+	}
+	return err
+}
+
+// drain lets the calls of clients come to their end, and takes no more, until ctx
+// ends. slow is called when that takes long enough to be noticed.
+func (d *daemon) drain(ctx context.Context, slow func()) {
+	timer := time.AfterFunc(noticeable, slow)
+	defer timer.Stop()
+	_ = d.server.Shutdown(ctx) // what it cuts off is told by close
+}
+
+// finder makes the clients of trackers for a node.
+func finder(log *slog.Logger) func(host.Host, []ma.Multiaddr) peer.Finder {
+	return func(h host.Host, addrs []ma.Multiaddr) peer.Finder {
+		infos, err := control.Trackers(addrs)
+		if err != nil {
+			log.Warn("trackers left out", "error", err) // the link's were checked, the flags' as well
+		}
+		return tracker.NewClient(h, infos, tracker.ClientConfig{Log: log})
+	}
+}

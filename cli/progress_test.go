@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+func TestProgressWithoutTerminal(t *testing.T) {
+	var out bytes.Buffer
+	env := &Env{Err: &out, Getenv: func(string) string { return "" }}
+	p := env.newProgress()
+	p.show(textFrame("too early"))
+	p.next = time.Now()
+	p.show(textFrame("name\x1b[2J"))
+	p.show(textFrame("too soon"))
+	p.clear()
+	p.keep(textFrame("not a picture"))
+	p.note("done")
+	if want := "name\uFFFD[2J\ndone\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+func TestGetFrame(t *testing.T) {
+	half := peer.Status{ID: "baf", Name: "big", Phase: peer.Fetching, Length: 200e6, Have: 100e6,
+		Traffic: peer.Traffic{WANIn: 25e6, LANIn: 75e6}, Rate: peer.Traffic{WANIn: 5e6, LANIn: 15e6}, Peers: make([]peer.PeerStatus, 3)}
+	waiting := half
+	waiting.Waiting = "the disk"
+	for _, c := range []struct {
+		name string
+		st   peer.Status
+		want string
+	}{
+		{"moving", half, "big: 50%, 100 MB of 200 MB, 20 MB/s, 25% wan 75% lan, 5.0s left, 3 peers"},
+		{"waiting", waiting, "big: 50%, waiting for the disk"},
+		{"checking", peer.Status{Name: "big", Phase: peer.Checking, Length: 200, Have: 20}, "big: checking what is there, 10%"},
+		{"seeking", peer.Status{ID: "baf", Phase: peer.Seeking, Length: -1}, "baf: looking for the content"},
+		{"empty", peer.Status{Name: "empty", Phase: peer.Fetching}, "empty: 100%, 0 B of 0 B, 0 B/s, 0 peers"},
+	} {
+		if got := (getFrame{c.st}).line(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		for _, width := range []int{20, 40, 80, 200} {
+			for _, l := range (getFrame{c.st}).picture(width) {
+				if w := runewidth.StringWidth(l); width >= 80 && w > width || strings.Contains(l, "\n") {
+					t.Errorf("%s: %q has width %d of %d", c.name, l, w, width)
+				}
+			}
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{span(1234 * time.Millisecond), "1.2s"},
+		{span(59 * time.Second), "59s"},
+		{span(61 * time.Second), "1m01s"},
+		{span(2*time.Hour + 3*time.Minute), "2h03m"},
+		{span(49 * time.Hour), "2d01h"},
+		{size(-1), "0 B"},
+		{size(999), "999 B"},
+		{size(3_000_000), "3.0 MB"},
+		{rate(12_000_000), "12 MB/s"},
+		{count(1, "peer"), "1 peer"},
+		{count(1200, "piece"), "1,200 pieces"},
+		{bar(0, 4, 4), "[    ]"},
+		{bar(3, 4, 4), "[=== ]"},
+		{bar(4, 4, 4), "[====]"},
+		{bar(0, 0, 2), "[==]"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+	if percent(999, 1000) != 99 || percent(1000, 1000) != 100 || percent(0, 0) != 100 {
+		t.Error("100% means whole")
+	}
+	if average(100, 0) != 0 || average(100, 2*time.Second) != 50 {
+		t.Error("average")
+	}
+}
+
+func TestReceipt(t *testing.T) {
+	r := newReceipt(peer.Status{Length: 100, Elapsed: 2 * time.Second, Duplicate: 10, Traffic: peer.Traffic{WANIn: 40, LANIn: 30}})
+	if r.Present != 40 || r.Rate != 30 || r.FromWAN != 40 || r.FromLAN != 30 || r.Duplicate != 10 {
+		t.Errorf("%+v", r)
+	}
+}

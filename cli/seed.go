@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+const seedHelp = `Hashes a file or folder where it lies, serves it from there, and prints its link
+alone on standard output.
+
+The daemon of --data serves it from then on. When there is none, a node runs within
+the command until Ctrl-C. The content must not change while it is served.
+
+--wait N returns when N other nodes have all of it, as far as the trackers know.`
+
+const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
+  LINK=$(mob seed /data/models)
+  mob seed big.tar --tracker "$TRACKER" --wait 15`
+
+// seedFlags are the flags of seed.
+type seedFlags struct {
+	node   nodeFlags
+	wait   int
+	pieces string
+	quiet  bool
+}
+
+func newSeed(g *global) *cobra.Command {
+	var f seedFlags
+	cmd := &cobra.Command{
+		Use: "seed PATH", Short: "Serve a file or folder, and print its link", Long: seedHelp, Example: seedExample,
+		Args: args(1, "PATH"),
+		RunE: func(cmd *cobra.Command, given []string) error { return g.seed(cmd, given[0], &f) },
+	}
+	f.node.flags(g, cmd)
+	cmd.Flags().IntVar(&f.wait, "wait", 0, "wait until so many other nodes have all of it")
+	cmd.Flags().StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error) {
+	req, err := f.request(path)
+	if err != nil {
+		return wrong(cmd, "%w", err)
+	}
+	if _, err := os.Stat(req.Path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("nothing is at %s", req.Path)
+	}
+	s, err := g.dialOrRun(cmd, &f.node)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if f.wait > 0 && len(req.Trackers)+len(s.Info.Trackers) == 0 {
+		return errors.New("--wait needs a tracker, which counts the nodes: give --tracker")
+	}
+	ctx := cmd.Context()
+	st, err := g.hash(ctx, s, req, f.quiet)
+	if err != nil {
+		return err
+	}
+	if s.own != nil {
+		defer func() { err = errors.Join(err, s.forget(ctx, st.ID)) }()
+	}
+	if err := g.printLink(st); err != nil {
+		return err
+	}
+	switch {
+	case f.wait > 0:
+		return g.waitWhole(ctx, s, st, f)
+	case s.own != nil:
+		g.note("serving %s until Ctrl-C", st.Name)
+		return g.serve(ctx, s, st)
+	}
+	return nil
+}
+
+// request checks the flags.
+func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
+	if req.Path, err = filepath.Abs(path); err != nil {
+		return req, err
+	}
+	trackers, err := parseTrackers(f.node.trackers)
+	if err != nil {
+		return req, err
+	}
+	for _, t := range trackers {
+		req.Trackers = append(req.Trackers, t.String())
+	}
+	if f.pieces == "" {
+		return req, nil
+	}
+	n, err := humanize.ParseBytes(f.pieces)
+	if err != nil || n < proto.MinPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
+		return req, fmt.Errorf("--piece-length %q is no power of two from 256KiB to 16MiB", f.pieces)
+	}
+	req.PieceLength = uint32(n)
+	return req, nil
+}
+
+// hash has the content hashed and shows how that goes.
+func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, quiet bool) (peer.Status, error) {
+	p := g.newProgress()
+	defer p.clear()
+	began := time.Now()
+	return s.Seed(ctx, req, func(done, total int64) {
+		if !quiet && total > 0 {
+			p.show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
+		}
+	})
+}
+
+// printLink prints the link of a content.
+func (g *global) printLink(st peer.Status) error {
+	if !g.json {
+		_, err := fmt.Fprintln(g.Out, st.Link)
+		return err
+	}
+	return printJSON(g.Out, map[string]any{"link": st.Link, "id": st.ID, "name": st.Name, "path": st.Root,
+		"bytes": st.Length, "pieces": st.Pieces, "piece_length": st.PieceLength})
+}
+
+// serve waits for the interrupt, and tells when the content is found to have
+// changed.
+func (g *global) serve(ctx context.Context, s *session, st peer.Status) error {
+	var damaged int64
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+		now, err := s.Transfer(ctx, st.ID)
+		if err != nil {
+			return err
+		}
+		if now.Damaged > damaged {
+			damaged = now.Damaged
+			g.note("warning: %s has changed: %s no longer served; seed it again", st.Root, count(int(damaged), "piece"))
+		}
+		if now.Error != "" {
+			return errors.New(now.Error)
+		}
+	}
+}
+
+// forget takes a content that was seeded for the time of a command out of the
+// list that the next daemon would take up.
+func (s *session) forget(ctx context.Context, id string) error {
+	return apart(ctx, func(ctx context.Context) error {
+		_, err := s.Remove(ctx, id, false)
+		return err
+	})
+}
+
+// hashFrame shows how far hashing is.
+type hashFrame struct {
+	name        string
+	done, total int64
+	took        time.Duration
+}
+
+func (f hashFrame) picture(width int) []string {
+	facts := fmt.Sprintf(" %3d%% of %s hashed, %s", percent(f.done, f.total), size(f.total), rate(average(f.done, f.took)))
+	return []string{f.name, "  " + bar(f.done, f.total, max(10, min(width-len(facts)-6, 50))) + facts}
+}
+
+func (f hashFrame) line() string {
+	return fmt.Sprintf("%s: %d%% of %s hashed", f.name, percent(f.done, f.total), size(f.total))
+}
