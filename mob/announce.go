@@ -132,7 +132,7 @@ func (s *State) wanted(p *peer, m *proto.Want) {
 		}
 		if s.have.Has(i) {
 			s.tellPeer(p, i, tellHave)
-		} else if f := s.fetches[i]; f != nil && f.wan {
+		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
 			s.tellPeer(p, i, tellClaim)
 		}
 	})

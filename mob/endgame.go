@@ -24,7 +24,7 @@ func (s *State) help() {
 	}
 	wan := s.mayFetchWAN()
 	for _, p := range s.peers {
-		if p.stalled || !p.local && !wan || p.outBytes+p.block(s.t) > p.window(s.t) {
+		if p.stalled || !p.local && !wan || !p.room(s.t) {
 			continue
 		}
 		for _, f := range late {

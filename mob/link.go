@@ -2,37 +2,53 @@ package mob
 
 import "time"
 
-// window decides how many bytes to have in flight from a peer. All members of a
-// mob share the link to another cluster and see the same queue there. Each keeps
-// the same small number of its bytes in it (as in FAST TCP), which makes their
-// parts of the link even and the queue short. Rates alone would not do: any
-// split of a link, and any queue, confirms itself.
-type window struct {
-	size   float64 // bytes
-	steady bool    // a queue was seen: the window has been large enough
+// link is the way to another cluster. All members of a mob share it and see the
+// same queue there. Each keeps the same small number of its bytes in that queue
+// (as in FAST TCP), whatever the number of peers behind the link, which makes
+// the members' parts of it even and the queue short. Rates alone would not do:
+// any split of a link, and any queue, confirms itself.
+type link struct {
+	size   float64 // bytes to have in flight
+	out    int     // bytes in flight
+	steady bool    // a queue was seen: size has been large enough
 }
 
-// gain is how much of the difference a window makes up in a round trip.
-const gain = 0.5
+const (
+	// linkGain is how much of what is wrong a link's size makes up in a round
+	// trip. More follows a changing link faster, and swings more.
+	linkGain = 0.2
+	// linkQueue is how many bytes a whole mob keeps in a link's queue, as blocks
+	// of the least size, beside what a fifth of Queue takes at the rate.
+	linkQueue = 8
+)
 
-// arrived takes in that n bytes came after the time latency, of the held bytes
-// that were in flight, while a byte waits in the link's queue for queue.
-func (w *window) arrived(t *Tuning, n, held int, latency, queue time.Duration) {
-	full := float64(held+t.MinBlock) > w.size
-	part := min(float64(n)/w.size, 1)
-	rate := min(float64(held), w.size) / max(latency.Seconds(), 1e-6)
+// sample is what the arrival of a block says of a link.
+type sample struct {
+	bytes   int           // that came
+	held    int           // that were in flight before
+	block   int           // that would be asked for next
+	mates   int           // members that share the link
+	latency time.Duration // from the request to the block
+	queue   time.Duration // how long a byte waits on the link now
+}
+
+// arrived corrects the size.
+func (l *link) arrived(t *Tuning, m sample) {
+	full := float64(m.held+m.block) > l.size
+	part := min(float64(m.bytes)/l.size, 1)
+	rate := min(float64(m.held), l.size) / max(m.latency.Seconds(), 1e-6)
 	least := t.Queue / 5
-	own := float64(2*t.MinBlock) + rate*least.Seconds()
-	switch change := own - rate*queue.Seconds(); {
-	case !w.steady && queue < least:
+	own := float64(t.MinBlock)*max(linkQueue/float64(m.mates), 0.25) + rate*least.Seconds()
+	switch change := own - rate*m.queue.Seconds(); {
+	case !l.steady && m.queue < least:
 		if full {
-			w.size += float64(n) // doubles in a round trip
+			l.size += float64(m.bytes) // doubles in a round trip
 		}
 	case change < 0 || full:
-		w.steady = true
-		w.size += gain * change * part
+		l.steady = true
+		l.size += linkGain * change * part
 	}
-	w.size = min(max(w.size, float64(t.MinBlock)), float64(t.MaxWindow))
+	l.size = min(max(l.size, float64(t.MinBlock)), float64(t.MaxWindow))
 }
 
 // path watches how long messages are on their way from a peer. A ping holds its
@@ -51,10 +67,10 @@ const clockDrift = 200e-6
 
 func (p *path) pinged(now time.Time, diff time.Duration) {
 	if !p.known {
-		p.base, p.seen, p.known = diff, now, true
-		return
+		p.base, p.known = diff, true
+	} else {
+		p.base += time.Duration(float64(now.Sub(p.seen)) * clockDrift)
 	}
-	p.base += time.Duration(float64(now.Sub(p.seen)) * clockDrift)
 	p.seen = now
 	p.base = min(p.base, diff)
 	p.queue = diff - p.base

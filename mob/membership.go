@@ -94,8 +94,10 @@ func (s *State) join(nd Node) {
 		n = s.addNode(nd)
 	}
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now,
-		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces),
-		flight: window{size: float64(4 * s.t.MinBlock)}}
+		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces)}
+	if !p.local {
+		p.link = s.linkTo(p.Cluster)
+	}
 	i, _ := findPeer(s.peers, nd.ID)
 	s.peers = slices.Insert(s.peers, i, p)
 	s.joined[nd.ID] = p
@@ -111,6 +113,15 @@ func (s *State) join(nd Node) {
 	s.ping(p)
 	s.introduce(p)
 	s.reshare()
+}
+
+func (s *State) linkTo(cluster string) *link {
+	l := s.links[cluster]
+	if l == nil {
+		l = &link{size: float64(4 * s.t.MinBlock)}
+		s.links[cluster] = l
+	}
+	return l
 }
 
 // leave ends it. By its own doing or not, what it owed goes to others.
@@ -200,10 +211,8 @@ func (s *State) match() {
 	for _, p := range s.peers {
 		p.matched = p.local
 	}
-	for cluster, list := range s.nodes {
-		if cluster == s.cfg.Cluster {
-			continue
-		}
+	for _, cluster := range s.otherClusters() {
+		list := s.nodes[cluster]
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {

@@ -36,8 +36,8 @@ type peer struct {
 	pingSent time.Time
 	lastSeen time.Time
 	path     path
-	flight   window // of a global peer
-	matched  bool   // a local peer, or a global one whose share overlaps the node's
+	link     *link // to a global peer's cluster
+	matched  bool  // a local peer, or a global one whose share overlaps the node's
 	// asked is when we last asked it for a part of its share.
 	askedSteal time.Time
 	dry        bool // it had nothing to give, and has not said otherwise since
@@ -53,7 +53,7 @@ func (p *peer) ask(now time.Time, f *fetch, sp proto.Span) {
 		p.moved = now
 	}
 	p.out = append(p.out, request{fetch: f, span: sp, sent: now})
-	p.outBytes += int(sp.Length)
+	p.count(int(sp.Length))
 }
 
 // settle takes back the request for a span; ok is false when there is none.
@@ -62,7 +62,7 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 		if p.out[i].span == sp {
 			r = p.out[i]
 			p.out = append(p.out[:i], p.out[i+1:]...)
-			p.outBytes -= int(sp.Length)
+			p.count(-int(sp.Length))
 			return r, true
 		}
 	}
@@ -77,7 +77,7 @@ func (p *peer) block(t *Tuning) int {
 	}
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
 	if !p.local {
-		want = int(p.flight.size / 3)
+		want = int(p.link.size / 4)
 	}
 	for b < t.MaxBlock && 2*b <= want {
 		b *= 2
@@ -85,12 +85,31 @@ func (p *peer) block(t *Tuning) int {
 	return b
 }
 
+// count adds to the bytes in flight.
+func (p *peer) count(n int) {
+	p.outBytes += n
+	if p.link != nil {
+		p.link.out += n
+	}
+}
+
+// room says whether another block may be asked for.
+func (p *peer) room(t *Tuning) bool {
+	block := p.block(t)
+	if p.link == nil {
+		return p.outBytes+block <= p.window(t)
+	}
+	if p.link.out+block > max(int(p.link.size), block) {
+		return false
+	}
+	// One slow peer must not take all of the link's window.
+	most := 2 * p.meter.rate() * (p.path.rtt + t.Queue).Seconds()
+	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
+}
+
 // window is how many bytes may be in flight from the peer: what the link holds
 // in its round trip, and a queue.
 func (p *peer) window(t *Tuning) int {
-	if !p.local {
-		return int(p.flight.size)
-	}
 	r := p.meter.rate()
 	queue := min(int(r*t.Queue.Seconds()), t.MaxWindow)
 	return max(int(r*p.rtt.Seconds())+queue, 2*p.block(t))

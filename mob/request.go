@@ -46,12 +46,10 @@ func (s *State) fillPeer(p *peer) {
 		return
 	}
 	block := p.block(s.t)
-	room := p.window(s.t)
 	if p.stalled {
 		block = s.t.MinBlock
-		room = block
 	}
-	for p.outBytes+block <= room {
+	for p.room(s.t) && !(p.stalled && p.owed()) {
 		f := s.current(p)
 		if f == nil {
 			return
@@ -114,9 +112,12 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	if !ok {
 		return
 	}
-	if !p.local {
+	if p.link != nil {
 		d := s.now.Sub(r.sent)
-		p.flight.arrived(s.t, int(sp.Length), p.outBytes+int(sp.Length), d, max(p.path.queue, d-p.path.rtt))
+		p.link.arrived(s.t, sample{
+			bytes: int(sp.Length), held: p.link.out + int(sp.Length), block: p.block(s.t), mates: s.size,
+			latency: d, queue: max(p.path.queue, d-p.path.rtt),
+		})
 	}
 	r.fetch.add(sp)
 	if r.fetch.helper != nil {
@@ -179,7 +180,8 @@ func (s *State) orphan(f *fetch) {
 // reclaim takes everything back that p owes.
 func (s *State) reclaim(p *peer) {
 	out := p.out
-	p.out, p.outBytes = nil, 0
+	p.out = nil
+	p.count(-p.outBytes)
 	for _, r := range out {
 		s.release(p, r.fetch, r.span)
 	}

@@ -49,6 +49,7 @@ type State struct {
 	settled, started time.Time // when WAN fetching may begin at the latest; the first step
 	heardOfMembers   bool
 	gossipAt         time.Time
+	links            map[string]*link
 	frozen           bool // the content was whole once: it is served, and not written to again
 }
 
@@ -65,7 +66,7 @@ func New(cfg Config, have []proto.Range) *State {
 		have: NewPieces(n), todo: NewPieces(n), own: NewPieces(n),
 		fetches: map[int]*fetch{}, held: map[string]*Pieces{},
 		rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
-		idle: map[*peer]int{}, nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{},
+		idle: map[*peer]int{}, links: map[string]*link{}, nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{},
 		joined: map[proto.PeerID]*peer{}, size: 1,
 	}
 	eachPiece(have, n, func(i int) { s.have.Add(i) })
@@ -151,6 +152,9 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 	case *proto.Ping:
 		p.path.pinged(s.now, s.since(m.Nonce))
 		s.send(p, &proto.Pong{Nonce: m.Nonce})
+		if !p.local && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
+			s.ping(p)
+		}
 	case *proto.Pong:
 		s.pong(p, m.Nonce)
 	default:

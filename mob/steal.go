@@ -39,7 +39,7 @@ func (s *State) hungry() bool {
 		return false
 	}
 	for _, p := range s.peers {
-		if p.matched && !p.local && p.heard && !p.stalled && p.outBytes+p.block(s.t) <= p.window(s.t) {
+		if p.matched && !p.local && p.heard && !p.stalled && p.room(s.t) {
 			return true
 		}
 	}

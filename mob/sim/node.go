@@ -1,0 +1,256 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// node is a mob.State with the shell around it: connections, store and queue of
+// blocks to send.
+type node struct {
+	index, cluster int
+	mob.Node
+	state *mob.State
+	alive bool // started and not killed
+	liar  bool
+	// dark says that it was killed without a word: dials to it time out.
+	dark     bool
+	finished time.Duration // 0 until whole
+
+	conns map[*node]*conn
+	store *store
+
+	// The sending side: blocks asked for, in the order of arrival.
+	queue   []*parcel
+	sending *parcel
+	nic     float64
+	in      pipe
+
+	wakeAt time.Duration // when the next tick is due
+	armed  time.Duration // when a tick event is pending, 0 for none
+}
+
+// conn is the connection of two nodes.
+type conn struct {
+	// asked are the spans that a node has asked for and that have not come, by
+	// the node's index: what may be counted as asked twice.
+	asked map[int][]proto.Span
+}
+
+func left(n *node) mob.Event { return mob.Left{Peer: n.ID} }
+
+// start brings the node up.
+func (n *node) start(s *sim, have []proto.Range) {
+	n.alive = true
+	n.state = mob.New(mob.Config{
+		Self: n.ID, Cluster: n.Cluster, Length: s.cfg.Length, PieceLength: s.cfg.PieceLength,
+		Seed: s.cfg.Seed + uint64(n.index), Tuning: *s.cfg.Tuning,
+	}, have)
+	n.step(s, mob.Tick{})
+	s.later(s.now+s.cfg.RTT, call(func() { n.askTracker(s) }))
+}
+
+// step gives the state an event and carries out what it says.
+func (n *node) step(s *sim, ev mob.Event) {
+	if !n.alive {
+		return
+	}
+	s.steps++
+	for _, a := range n.state.Step(epoch.Add(s.now), ev) {
+		n.carryOut(s, a)
+	}
+	n.wakeAt = s.now + n.state.Wake()
+	if n.armed == 0 || n.wakeAt < n.armed {
+		n.arm(s)
+	}
+}
+
+func (n *node) arm(s *sim) {
+	at := n.wakeAt
+	n.armed = at
+	s.later(at, call(func() {
+		if n.armed != at || !n.alive {
+			return
+		}
+		n.armed = 0
+		if s.now < n.wakeAt {
+			n.arm(s)
+			return
+		}
+		n.step(s, mob.Tick{})
+	}))
+}
+
+func (n *node) carryOut(s *sim, a mob.Action) {
+	switch a := a.(type) {
+	case mob.Send:
+		n.send(s, s.byID[a.Peer], a.Message)
+	case mob.Introduce:
+		n.send(s, s.byID[a.Peer], introduction(a.Members))
+	case mob.Dial:
+		n.dial(s, s.byID[a.Peer])
+	case mob.Drop:
+		to := s.byID[a.Peer]
+		if c := n.conns[to]; c != nil {
+			n.hangUp(to)
+			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
+		}
+	case mob.Finished:
+		if n.finished == 0 && n.index != 0 {
+			n.finished = s.now
+			s.whole++
+		}
+	}
+}
+
+// send puts a control message on its way.
+func (n *node) send(s *sim, to *node, m proto.Message) {
+	c := n.conns[to]
+	if c == nil {
+		return
+	}
+	switch m := m.(type) {
+	case *proto.Request:
+		s.audit.request(n, to, m.Span)
+		c.asked[n.index] = append(c.asked[n.index], m.Span)
+	case *proto.Cancel:
+		c.settle(n, m.Span)
+	}
+	s.cross(&parcel{conn: c, from: n, to: to, message: m, size: s.frameSize(n, to, m)})
+}
+
+// settle takes back that n asked for a span on c.
+func (c *conn) settle(n *node, sp proto.Span) {
+	if i := slices.Index(c.asked[n.index], sp); i >= 0 {
+		c.asked[n.index] = slices.Delete(c.asked[n.index], i, i+1)
+	}
+}
+
+// introduction is the message that carries members: its addresses are the size
+// of one IPv4 multiaddr.
+func introduction(ns []mob.Node) *proto.Members {
+	m := &proto.Members{}
+	for _, n := range ns {
+		m.Members = append(m.Members, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: [][]byte{make([]byte, 8)}})
+	}
+	return m
+}
+
+// dial connects after the round trips of TCP, TLS and the greeting.
+func (n *node) dial(s *sim, to *node) {
+	rtt := s.rtt(n, to)
+	if to.dark {
+		s.later(s.now+dialTimeout, call(func() { n.step(s, mob.Unreachable{Peer: to.ID}) }))
+		return
+	}
+	s.later(s.now+3*rtt, call(func() {
+		switch {
+		case !n.alive || n.conns[to] != nil:
+		case !to.alive || to.conns[n] != nil:
+			n.step(s, mob.Unreachable{Peer: to.ID})
+		default:
+			c := &conn{asked: map[int][]proto.Span{}}
+			n.conns[to], to.conns[n] = c, c
+			to.step(s, mob.Joined{Node: n.Node})
+			n.step(s, mob.Joined{Node: to.Node})
+		}
+	}))
+}
+
+const dialTimeout = 5 * time.Second
+
+// hangUp forgets a connection and what is queued for it.
+func (n *node) hangUp(to *node) {
+	delete(n.conns, to)
+	n.queue = slices.DeleteFunc(n.queue, func(x *parcel) bool { return x.to == to })
+}
+
+// receive takes in a control message.
+func (n *node) receive(s *sim, x *parcel) {
+	switch m := x.message.(type) {
+	case *proto.Request:
+		n.serve(s, x, m.Span)
+	case *proto.Cancel:
+		n.queue = slices.DeleteFunc(n.queue, func(q *parcel) bool { return q.to == x.from && q.span == m.Span })
+	case *proto.Bad:
+		if n.store.has.Has(int(m.Piece)) {
+			n.step(s, mob.Checked{Peer: x.from.ID, Piece: int(m.Piece)})
+		}
+	case *proto.Members:
+		ns := make([]mob.Node, len(m.Members))
+		for i, k := range m.Members {
+			ns[i] = mob.Node{ID: k.ID, Cluster: k.Cluster}
+		}
+		n.step(s, mob.Learned{Nodes: ns})
+	default:
+		if r, ok := m.(*proto.Reject); ok {
+			x.conn.settle(n, r.Span)
+		}
+		n.step(s, mob.Received{Peer: x.from.ID, Message: m})
+	}
+}
+
+// serve queues a block, or rejects the request.
+func (n *node) serve(s *sim, x *parcel, sp proto.Span) {
+	if !n.store.has.Has(int(sp.Piece)) {
+		s.audit.rejects++
+		n.send(s, x.from, &proto.Reject{Span: sp})
+		return
+	}
+	n.queue = append(n.queue, &parcel{
+		conn: x.conn, from: n, to: x.from, span: sp, bad: n.liar, size: int(sp.Length) + proto.BlockHeader,
+	})
+	if n.sending == nil {
+		n.sendNext(s)
+	}
+}
+
+// sendNext begins to send the next block.
+func (n *node) sendNext(s *sim) {
+	if len(n.queue) == 0 || !n.alive {
+		return
+	}
+	x := n.queue[0]
+	n.queue = n.queue[1:]
+	n.sending = x
+	s.later(s.now+time.Duration(float64(x.size)/n.nic*1e9), x)
+}
+
+// receiveBlock stores a block, and checks the piece when it is the last one.
+func (n *node) receiveBlock(s *sim, x *parcel) {
+	s.audit.arrival(n, x)
+	x.conn.settle(n, x.span)
+	done := n.store.add(x)
+	n.step(s, mob.Arrived{Peer: x.from.ID, Span: x.span})
+	if done == nil {
+		return
+	}
+	s.later(s.now+s.cfg.Verify, call(func() {
+		if !n.alive {
+			return
+		}
+		if done.bad {
+			s.audit.failed++
+			n.step(s, mob.Failed{Piece: done.piece, Sources: done.sources})
+			return
+		}
+		n.store.has.Add(done.piece)
+		s.audit.stored(n, done.piece)
+		n.step(s, mob.Stored{Piece: done.piece})
+	}))
+}
+
+// kill ends the node.
+func (n *node) kill(s *sim, silent bool) {
+	n.alive, n.dark = false, silent
+	n.queue = nil
+	for _, to := range s.nodes {
+		if c := n.conns[to]; c != nil && !silent {
+			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
+		}
+	}
+	clear(n.conns)
+}

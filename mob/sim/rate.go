@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// Rate is a rate in bytes per second that changes at given times: the steps are
+// sorted, the first begins at 0, the last holds for ever. Empty is infinite.
+type Rate []Step
+
+// Step is a rate from a time on.
+type Step struct {
+	From        time.Duration
+	BytesPerSec float64
+}
+
+// Constant is a rate that does not change.
+func Constant(bytesPerSec float64) Rate { return Rate{{BytesPerSec: bytesPerSec}} }
+
+// At is the rate at a time.
+func (r Rate) At(t time.Duration) float64 {
+	v := math.Inf(1)
+	for _, s := range r {
+		if s.From > t {
+			break
+		}
+		v = s.BytesPerSec
+	}
+	return v
+}
+
+// after is when n bytes are through that begin at start.
+func (r Rate) after(start time.Duration, n float64) time.Duration {
+	if len(r) == 0 {
+		return start
+	}
+	k := 0
+	for k+1 < len(r) && r[k+1].From <= start {
+		k++
+	}
+	for ; k+1 < len(r); k++ {
+		room := r[k].BytesPerSec * (r[k+1].From - start).Seconds()
+		if room >= n {
+			break
+		}
+		n -= room
+		start = r[k+1].From
+	}
+	return start + time.Duration(n/r[k].BytesPerSec*1e9)
+}
+
+// pipe is a first-in first-out server of a rate.
+type pipe struct {
+	rate  Rate
+	free  time.Duration // when it will have sent what it has
+	busy  time.Duration
+	bytes int64
+}
+
+// send takes in n bytes now and says when the last of them is out.
+func (p *pipe) send(now time.Duration, n int) time.Duration {
+	start := max(now, p.free)
+	p.free = p.rate.after(start, float64(n))
+	p.busy += p.free - start
+	p.bytes += int64(n)
+	return p.free
+}

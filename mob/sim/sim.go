@@ -1,0 +1,199 @@
+package sim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// epoch is when every simulation begins, for states that want a date.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant in all but form
+
+// sim is one run.
+type sim struct {
+	cfg    Config
+	rng    *rand.Rand
+	now    time.Duration
+	events queue
+	nodes  []*node
+	byID   map[proto.PeerID]*node
+	links  [][]*link // from, to
+	whole  int       // receivers that have every piece
+
+	trace                hash.Hash64
+	frame                []byte
+	lanBytes, lanControl int64
+	audit                audit
+	steps                int
+}
+
+// link is one direction between two clusters.
+type link struct {
+	pipe
+	control int64
+}
+
+// Run simulates a transfer until every node that lives is whole, or the limit.
+// Not to finish is no error: the report says it.
+func Run(cfg Config) (*Report, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	cfg.setDefaults()
+	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x73696d)), byID: map[proto.PeerID]*node{}, trace: fnv.New64a()}
+	s.audit.messages = map[proto.Type]*Count{}
+	s.build()
+	s.plan()
+	limit := cfg.Limit
+	if limit == 0 {
+		limit = 20*cfg.Ideal() + time.Minute
+	}
+	for len(s.events.heap) > 0 && !s.over() {
+		ev := s.events.next()
+		if ev.at > limit {
+			s.now = limit
+			break
+		}
+		s.now = ev.at
+		ev.do.happen(s)
+	}
+	return s.report(), nil
+}
+
+func (s *sim) later(at time.Duration, do happening) { s.events.add(at, do) }
+
+// over says whether every node is whole that was not killed.
+func (s *sim) over() bool {
+	if s.whole == len(s.nodes)-1 {
+		return true
+	}
+	if len(s.cfg.Faults.Kills) == 0 && len(s.cfg.Faults.Liars) == 0 {
+		return false
+	}
+	for _, n := range s.nodes[1:] {
+		if n.finished == 0 && !n.liar && !s.dies(n) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *sim) dies(n *node) bool {
+	for _, k := range s.cfg.Faults.Kills {
+		if k.Node == n.index {
+			return true
+		}
+	}
+	return false
+}
+
+// build makes nodes and links.
+func (s *sim) build() {
+	for c, k := range s.cfg.Clusters {
+		for range k.Nodes {
+			n := &node{
+				index: len(s.nodes), cluster: c, conns: map[*node]*conn{}, store: newStore(&s.cfg),
+				Node: mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: k.Name},
+				nic:  s.cfg.nic(len(s.nodes)), in: pipe{rate: Constant(s.cfg.nic(len(s.nodes)))},
+			}
+			s.nodes = append(s.nodes, n)
+			s.byID[n.ID] = n
+		}
+	}
+	s.audit.elsewhere = mob.NewPieces(s.nodes[0].store.has.Cap())
+	s.nodes[0].store.has.AddRange(0, s.nodes[0].store.has.Cap())
+	for _, i := range s.cfg.Faults.Liars {
+		s.nodes[i].liar = true
+	}
+	for _, a := range s.cfg.Clusters {
+		row := make([]*link, len(s.cfg.Clusters))
+		for i, b := range s.cfg.Clusters {
+			row[i] = &link{pipe: pipe{rate: s.cfg.Links[Link{a.Name, b.Name}]}}
+		}
+		s.links = append(s.links, row)
+	}
+}
+
+// plan puts starts and kills into the queue.
+func (s *sim) plan() {
+	for _, n := range s.nodes {
+		at, ok := s.cfg.Starts[n.index]
+		if !ok {
+			at = time.Duration(s.rng.Int64N(int64(s.cfg.Spread)))
+		}
+		var have []proto.Range
+		if n.index == 0 {
+			have = []proto.Range{{Count: uint32(n.store.has.Cap())}}
+		}
+		s.later(at, call(func() { n.start(s, have) }))
+	}
+	for _, k := range s.cfg.Faults.Kills {
+		s.later(k.At, call(func() { s.nodes[k.Node].kill(s, k.Silent) }))
+	}
+	if s.cfg.Faults.KillSource {
+		s.watchSource()
+	}
+}
+
+func (s *sim) watchSource() {
+	s.later(s.now+10*time.Millisecond, call(func() {
+		if s.audit.elsewhere.Full() {
+			s.nodes[0].kill(s, false)
+			return
+		}
+		s.watchSource()
+	}))
+}
+
+func (s *sim) link(from, to int) *link { return s.links[from][to] }
+
+func (s *sim) rtt(a, b *node) time.Duration {
+	if a.cluster == b.cluster {
+		return s.cfg.LanRTT
+	}
+	return s.cfg.RTT
+}
+
+// frameSize is the length of a message on the wire. The frame goes into the
+// trace.
+func (s *sim) frameSize(from, to *node, m proto.Message) int {
+	var err error
+	if s.frame, err = proto.AppendFrame(s.frame[:0], m); err != nil {
+		panic(err) // a state sent what no reader takes
+	}
+	var head [12]byte
+	binary.BigEndian.PutUint64(head[:], uint64(s.now))
+	binary.BigEndian.PutUint16(head[8:], uint16(from.index))
+	binary.BigEndian.PutUint16(head[10:], uint16(to.index))
+	s.trace.Write(head[:])
+	s.trace.Write(s.frame)
+	s.audit.message(m.Type(), len(s.frame))
+	return len(s.frame)
+}
+
+// askTracker brings the node members, now and again.
+func (n *node) askTracker(s *sim) {
+	if !n.alive {
+		return
+	}
+	var known, others []mob.Node
+	for _, m := range s.nodes {
+		switch {
+		case !m.alive || m == n:
+		case m.cluster == n.cluster || s.cfg.Handout == 0:
+			known = append(known, m.Node)
+		default:
+			others = append(others, m.Node)
+		}
+	}
+	s.rng.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	known = append(known, others[:min(s.cfg.Handout, len(others))]...)
+	n.step(s, mob.Learned{Nodes: known})
+	s.later(s.now+s.cfg.Announce, call(func() { n.askTracker(s) }))
+}
