@@ -31,17 +31,24 @@ func newFetch(piece, size int, now time.Time) *fetch {
 	return &fetch{piece: piece, size: size, missing: size, arrived: make([]uint64, (cells+63)/64), started: now}
 }
 
-// asked says whether every byte that is missing is asked for.
-func (f *fetch) asked() bool { return f.next >= f.size && len(f.redo) == 0 }
+// asked says whether every byte that is missing is asked for. It forgets spans
+// that came after all.
+func (f *fetch) asked() bool {
+	for k := len(f.redo) - 1; k >= 0 && f.has(f.redo[k]); k-- {
+		f.redo = f.redo[:k]
+	}
+	for f.next < f.size && f.arrived[f.next/cell>>6]&(1<<(f.next/cell&63)) != 0 {
+		f.next += cell
+	}
+	return f.next >= f.size && len(f.redo) == 0
+}
 
-// span takes the next part to ask for, at most block bytes.
+// span takes the next part to ask for, at most block bytes. There must be one
+// (see asked).
 func (f *fetch) span(block int) proto.Span {
-	for len(f.redo) > 0 {
-		sp := f.redo[len(f.redo)-1]
-		f.redo = f.redo[:len(f.redo)-1]
-		if f.has(sp) {
-			continue
-		}
+	if k := len(f.redo) - 1; k >= 0 {
+		sp := f.redo[k]
+		f.redo = f.redo[:k]
 		if int(sp.Length) > block {
 			rest := sp
 			rest.Begin += uint32(block)
@@ -64,6 +71,12 @@ func (f *fetch) has(sp proto.Span) bool {
 		}
 	}
 	return true
+}
+
+// fits says whether a span is whole cells of the piece.
+func (f *fetch) fits(sp proto.Span) bool {
+	end := int(sp.Begin) + int(sp.Length)
+	return int(sp.Begin)%cell == 0 && (end == f.size || end < f.size && end%cell == 0)
 }
 
 // add marks a span as arrived and returns the bytes that were new.

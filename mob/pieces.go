@@ -6,7 +6,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Pieces is a set of piece numbers below a fixed bound.
+// Pieces is a set of piece numbers below a fixed bound. A number that is not
+// below it is in no set, and adding it changes nothing: numbers come from peers.
 type Pieces struct {
 	words []uint64
 	n     int // the bound
@@ -26,11 +27,11 @@ func (s *Pieces) Cap() int { return s.n }
 func (s *Pieces) Full() bool { return s.count == s.n }
 
 // Has says whether i is in the set.
-func (s *Pieces) Has(i int) bool { return s.words[i>>6]&(1<<(i&63)) != 0 }
+func (s *Pieces) Has(i int) bool { return i >= 0 && i < s.n && s.words[i>>6]&(1<<(i&63)) != 0 }
 
 // Add puts i in the set and says whether that changed it.
 func (s *Pieces) Add(i int) bool {
-	if s.Has(i) {
+	if i < 0 || i >= s.n || s.Has(i) {
 		return false
 	}
 	s.words[i>>6] |= 1 << (i & 63)

@@ -67,7 +67,7 @@ func (s *State) current(p *peer) *fetch {
 		return f
 	}
 	for k, f := range s.orphans {
-		if !p.have.Has(f.piece) || !p.local && !f.wan && !(s.own.Has(f.piece) && s.free(f.piece)) {
+		if f.asked() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.own.Has(f.piece) && s.free(f.piece)) {
 			continue
 		}
 		s.orphans = slices.Delete(s.orphans, k, k+1)
@@ -110,6 +110,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	p.meter.add(s.now, int(sp.Length))
 	r, ok := p.settle(sp)
 	if !ok {
+		s.arrivedLate(sp)
 		return
 	}
 	if p.link != nil {
@@ -122,6 +123,23 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	r.fetch.add(sp)
 	if r.fetch.helper != nil {
 		s.cancelElsewhere(p, r.fetch, sp)
+	}
+}
+
+// arrivedLate notes a block that was taken back, but was on its way already: it
+// is in the store as well as any.
+func (s *State) arrivedLate(sp proto.Span) {
+	f := s.fetches[int(sp.Piece)]
+	if f == nil || !f.fits(sp) || f.add(sp) == 0 {
+		return
+	}
+	for _, p := range []*peer{f.worker, f.helper} {
+		if p == nil {
+			continue
+		}
+		if _, ok := p.settle(sp); ok {
+			s.send(p, &proto.Cancel{Span: sp})
+		}
 	}
 }
 
@@ -196,12 +214,16 @@ func (s *State) reclaim(p *peer) {
 func (s *State) yield(f *fetch) {
 	s.withdraw(f, func(p *peer) bool { return !p.local })
 	f.wan = false
+	if f.helper != nil && !f.helper.local {
+		f.helper = nil
+	}
 	s.orphan(f)
 }
 
 // abandon stops every request for a fetch that is over.
 func (s *State) abandon(f *fetch) {
 	s.withdraw(f, func(*peer) bool { return true })
+	f.worker, f.helper = nil, nil
 	s.orphans = slices.DeleteFunc(s.orphans, func(g *fetch) bool { return g == f })
 }
 

@@ -191,8 +191,7 @@ func (s *State) failed(i int, sources []proto.PeerID) {
 			s.tell(i, tellDrop)
 		}
 	}
-	if !s.have.Has(i) {
-		s.todo.Add(i)
+	if !s.have.Has(i) && s.todo.Add(i) {
 		s.epoch++
 	}
 	if len(sources) != 1 {

@@ -1,0 +1,61 @@
+package mob
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPieces drives a set and a map with the same operations.
+func TestPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		n := 1 + rng.IntN(300)
+		set, oracle := NewPieces(n), map[int]bool{}
+		for range 400 {
+			i := rng.IntN(n)
+			switch rng.IntN(12) {
+			case 0:
+				end := i + rng.IntN(n-i+1)
+				set.AddRange(i, end)
+				for ; i < end; i++ {
+					oracle[i] = true
+				}
+			case 1:
+				if rng.IntN(10) == 0 {
+					set.Clear()
+					clear(oracle)
+				}
+			case 2, 3, 4, 5:
+				if set.Remove(i) != oracle[i] {
+					t.Fatalf("Remove(%d) says %v", i, !oracle[i])
+				}
+				delete(oracle, i)
+			default:
+				if set.Add(i) == oracle[i] {
+					t.Fatalf("Add(%d) says %v", i, oracle[i])
+				}
+				oracle[i] = true
+			}
+			checkPieces(t, set, oracle)
+		}
+	}
+}
+
+func checkPieces(t *testing.T, set *Pieces, oracle map[int]bool) {
+	t.Helper()
+	var want, got, fromRanges []int
+	for i := range set.Cap() {
+		if oracle[i] {
+			want = append(want, i)
+		}
+		if set.Has(i) != oracle[i] {
+			t.Fatalf("Has(%d) = %v", i, set.Has(i))
+		}
+	}
+	set.Each(func(i int) { got = append(got, i) })
+	eachPiece(set.Ranges(), set.Cap(), func(i int) { fromRanges = append(fromRanges, i) })
+	if !slices.Equal(got, want) || !slices.Equal(fromRanges, want) || set.Len() != len(want) || set.Full() != (len(want) == set.Cap()) {
+		t.Fatalf("set has %v, ranges %v, Len %d, want %v", got, fromRanges, set.Len(), want)
+	}
+}
