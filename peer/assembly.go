@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"slices"
 	"sync"
@@ -59,7 +60,13 @@ func (a *assembler) write(sp proto.Span, data []byte, from proto.PeerID) (verdic
 	if p.over || p.has(sp) {
 		return blockDuplicate, nil, nil
 	}
-	if _, err := a.st.WriteAt(data, a.m.PieceOffset(int(sp.Piece))+int64(sp.Begin)); err != nil {
+	_, err := a.st.WriteAt(data, a.m.PieceOffset(int(sp.Piece))+int64(sp.Begin))
+	if errors.Is(err, store.ErrVerified) || errors.Is(err, store.ErrReadOnly) {
+		// A second copy that was asked for in the end game, and came late.
+		a.close(sp.Piece, p)
+		return blockDuplicate, nil, nil
+	}
+	if err != nil {
 		return blockDuplicate, nil, err
 	}
 	if !slices.Contains(p.sources, from) {
@@ -81,10 +88,7 @@ func (a *assembler) write(sp proto.Span, data []byte, from proto.PeerID) (verdic
 
 // judge compares the hash of a piece that is all there.
 func (a *assembler) judge(i int, p *assembly) (verdict, []proto.PeerID, error) {
-	p.over = true
-	a.mu.Lock()
-	delete(a.open, uint32(i))
-	a.mu.Unlock()
+	a.close(uint32(i), p)
 	want := a.m.Hash(i)
 	if !bytes.Equal(p.hash.Sum(nil), want[:]) {
 		return pieceFailed, p.sources, nil
@@ -93,6 +97,16 @@ func (a *assembler) judge(i int, p *assembly) (verdict, []proto.PeerID, error) {
 		return blockDuplicate, nil, err
 	}
 	return pieceStored, p.sources, nil
+}
+
+// close ends an assembly; the caller has its lock.
+func (a *assembler) close(i uint32, p *assembly) {
+	p.over = true
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open[i] == p {
+		delete(a.open, i)
+	}
 }
 
 func (a *assembler) piece(i uint32) *assembly {

@@ -15,8 +15,13 @@ type book struct{ m map[proto.PeerID][][]byte }
 
 func newBook() *book { return &book{m: map[proto.PeerID][][]byte{}} }
 
+// maxBookAddrs bounds the addresses of one member, so that an introduction of
+// many fits a frame.
+const maxBookAddrs = 8
+
 // add replaces what is known of a member, unless nothing is said now.
 func (b *book) add(id proto.PeerID, addrs [][]byte) {
+	addrs = addrs[:min(len(addrs), maxBookAddrs)]
 	if len(addrs) == 0 || b.m[id] == nil && len(b.m) >= maxBook {
 		return
 	}

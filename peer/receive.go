@@ -94,7 +94,7 @@ func (s *swarm) store(c *session, sp proto.Span, data []byte) error {
 		s.post(input{ev: mob.Stored{Piece: int(sp.Piece)}})
 	case pieceFailed:
 		s.log.Warn("piece failed its hash", "piece", sp.Piece, "sources", len(sources))
-		s.count.failed(len(data))
+		s.count.failed(s.m.PieceSize(int(sp.Piece)))
 		s.post(input{ev: mob.Failed{Piece: int(sp.Piece), Sources: sources}})
 	}
 	return nil

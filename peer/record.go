@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ipfs/go-cid"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 // record is what the node remembers of a transfer besides its journal and its
@@ -71,6 +73,9 @@ func (n *Node) loadTransfers() error {
 			n.log.Warn("transfer left out", "folder", d.Name(), "error", err)
 			continue
 		}
+		if r.Seed {
+			r.Link = n.linkHere(r.Link)
+		}
 		t := newTransfer(n, id, r)
 		n.transfers[id] = t
 		if !r.Stopped {
@@ -78,6 +83,16 @@ func (n *Node) loadTransfers() error {
 		}
 	}
 	return nil
+}
+
+// linkHere makes a link name the addresses that this node has now.
+func (n *Node) linkHere(s string) string {
+	link, err := proto.ParseLink(s)
+	if err != nil {
+		return s
+	}
+	link.Peers = n.Addrs()
+	return link.String()
 }
 
 // manifestBytes is the manifest of a transfer, encoded.

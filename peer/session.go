@@ -156,34 +156,40 @@ func (c *session) write() {
 		case <-c.ctx.Done():
 			return
 		case m := <-c.out:
-			bye := false
-			buf = buf[:0]
-			for more := true; more; {
-				_, bye = m.(*proto.Goodbye)
-				var err error
-				if buf, err = proto.AppendFrame(buf, m); err != nil {
-					c.swarm.log.Error("message dropped", "peer", c.peer, "error", err)
-				}
-				more = !bye && len(buf) < 64<<10
-				if more {
-					select {
-					case m = <-c.out:
-					default:
-						more = false
-					}
-				}
-			}
+			var bye bool
+			buf, bye = c.batch(buf[:0], m)
 			_ = c.stream.SetWriteDeadline(time.Now().Add(writeTimeout))
-			if _, err := c.stream.Write(buf); err != nil || bye {
-				if bye {
-					_ = c.stream.CloseWrite()
-					// The reader ends when the peer closes its side.
-					_ = c.stream.SetReadDeadline(time.Now().Add(time.Second))
-					return
-				}
+			if _, err := c.stream.Write(buf); err != nil {
 				c.close()
 				return
 			}
+			if bye {
+				// The reader ends when the peer closes its side.
+				_ = c.stream.CloseWrite()
+				_ = c.stream.SetReadDeadline(time.Now().Add(time.Second))
+				return
+			}
+		}
+	}
+}
+
+// maxBatch is about how many bytes are written at once.
+const maxBatch = 64 << 10
+
+// batch appends the frames of m and of what else is queued, up to a Goodbye.
+func (c *session) batch(buf []byte, m proto.Message) (_ []byte, bye bool) {
+	for {
+		var err error
+		if buf, err = proto.AppendFrame(buf, m); err != nil {
+			c.swarm.log.Error("message dropped", "peer", c.peer, "error", err)
+		}
+		if _, bye = m.(*proto.Goodbye); bye || len(buf) >= maxBatch {
+			return buf, bye
+		}
+		select {
+		case m = <-c.out:
+		default:
+			return buf, false
 		}
 	}
 }

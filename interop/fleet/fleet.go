@@ -15,9 +15,6 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// port is where trackers and daemons listen: every node has an address of its own.
-const port = 4001
-
 // Fleet is programs on the nodes of a grid. Its methods may be called from any
 // goroutine, but one at a time for each member.
 type Fleet struct {
@@ -96,7 +93,7 @@ func (f *Fleet) StartTracker(node *netns.Node) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	listen := fmt.Sprintf("/ip4/%s/tcp/%d", node.IP, port-1)
+	listen := fmt.Sprintf("/ip4/%s/tcp/0", node.IP)
 	p, err := f.start(node, filepath.Join(dir, "log"), "mob", "tracker", "--listen", listen, "--data", dir)
 	if err != nil {
 		return err
@@ -112,19 +109,26 @@ func (f *Fleet) KillTracker() error { return f.tracker.kill() }
 type Daemon struct {
 	Node  *netns.Node
 	fleet *Fleet
+	name  string
 	dir   string
 	proc  *process
 }
 
-// StartDaemon runs mobd on a node. Starting it again after [Daemon.Kill] takes up
-// its data folder.
+// StartDaemon runs mobd on a node, as a member of the node's cluster. Starting it
+// again after [Daemon.Kill] takes up its data folder.
 func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
-	d := &Daemon{Node: node, fleet: f, dir: filepath.Join(f.Dir, fmt.Sprintf("%s%d", node.Cluster, node.Index))}
+	return f.StartNamed(node, fmt.Sprintf("%s%d", node.Cluster, node.Index), node.Cluster)
+}
+
+// StartNamed runs mobd under a name of its own, at a port that is free, so that a
+// node can have several.
+func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, error) {
+	d := &Daemon{Node: node, fleet: f, name: name, dir: filepath.Join(f.Dir, name)}
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return nil, err
 	}
-	listen := fmt.Sprintf("/ip4/%s/tcp/%d", node.IP, port)
-	args := []string{"--cluster", node.Cluster, "--listen", listen, "--data", d.dir}
+	listen := fmt.Sprintf("/ip4/%s/tcp/0", node.IP)
+	args := []string{"--cluster", cluster, "--listen", listen, "--data", d.dir}
 	if f.addr != "" {
 		args = append(args, "--tracker", f.addr)
 	}
@@ -136,8 +140,8 @@ func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
 // Kill is kill -9.
 func (d *Daemon) Kill() error { return d.proc.kill() }
 
-// Name is the cluster and the number in it.
-func (d *Daemon) Name() string { return fmt.Sprintf("%s%d", d.Node.Cluster, d.Node.Index) }
+// Name is the daemon's name in results: by default its cluster and its number.
+func (d *Daemon) Name() string { return d.name }
 
 // Log is the path of the daemon's log.
 func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }

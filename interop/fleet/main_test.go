@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,4 +76,23 @@ func content(t testing.TB, n int64) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// warmMemory makes the kernel's free memory real: on a virtual machine the first
+// touch of a page costs more than all of mob, for any program that writes a file.
+func warmMemory(t testing.TB, n int64) {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "warm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := make([]byte, 1<<20)
+	for range n / int64(len(chunk)) {
+		if _, err := f.Write(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		t.Fatal(err)
+	}
 }

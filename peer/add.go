@@ -1,0 +1,156 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// SeedOptions are the choices of [Node.Seed].
+type SeedOptions struct {
+	// PieceLength in bytes, 0 for the default.
+	PieceLength uint32
+	// Trackers go into the link, before the node's own.
+	Trackers []ma.Multiaddr
+	// Progress is told how many bytes are hashed, and of how many.
+	Progress func(done, total int64)
+}
+
+// Seed hashes what is at path, in place, and serves it from then on. It blocks
+// for as long as hashing takes, until others can get it. A content that is here already is served from
+// where it is, with the trackers added.
+func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := store.Scan(ctx, root, store.ScanOptions{PieceLength: opt.PieceLength, Progress: opt.Progress})
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.Encode()
+	if err != nil {
+		return nil, err
+	}
+	id := proto.ManifestCID(b)
+	link := &proto.Link{Manifest: id, Name: m.Name, Length: m.Length(), Peers: n.Addrs()}
+	for _, t := range append(slices.Clone(opt.Trackers), n.cfg.Trackers...) {
+		if !slices.ContainsFunc(link.Trackers, t.Equal) {
+			link.Trackers = append(link.Trackers, t)
+		}
+	}
+	r := record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
+	t, err := n.add(id, r, b, false)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.Wait(ctx)
+}
+
+// GetOptions are the choices of [Node.Get].
+type GetOptions struct {
+	// Reuse takes over what is at the destination: it is hashed, and only what
+	// differs is fetched.
+	Reuse bool
+}
+
+// Get begins to fetch the content of link to path, or goes on with it. It does
+// not block; see [Transfer.Wait].
+func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.checkDestination(link.Manifest, root, opt.Reuse); err != nil {
+		return nil, err
+	}
+	return n.add(link.Manifest, record{Root: root, Link: link.String(), Added: time.Now()}, nil, opt.Reuse)
+}
+
+// checkDestination finds out early what the store would find out later, when
+// the manifest is there.
+func (n *Node) checkDestination(id cid.Cid, root string, reuse bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.transfers[id] != nil {
+		return nil
+	}
+	for _, t := range n.transfers {
+		if r := t.record(); r.Root == root {
+			return fmt.Errorf("%s belongs to another transfer (%s): choose another path", root, t.ID)
+		}
+	}
+	fi, err := os.Lstat(root)
+	if err == nil && !reuse {
+		return &store.ExistsError{Path: root, Dir: fi.IsDir()}
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if fi, err = os.Stat(filepath.Dir(root)); err != nil || !fi.IsDir() {
+		return fmt.Errorf("the folder %s is not there: create it first", filepath.Dir(root))
+	}
+	return nil
+}
+
+// add begins a transfer, or takes up the one that is there.
+func (n *Node) add(id cid.Cid, r record, manifest []byte, reuse bool) (*Transfer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if t := n.transfers[id]; t != nil {
+		return t, t.again(r, reuse)
+	}
+	dir := n.transferDir(id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if manifest != nil {
+		if err := writeFile(filepath.Join(dir, manifestFile), manifest, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if err := saveRecord(dir, r); err != nil {
+		return nil, err
+	}
+	t := newTransfer(n, id, r)
+	n.transfers[id] = t
+	t.start(reuse)
+	return t, nil
+}
+
+// again takes up a transfer that is known, with what a new call says of it.
+func (t *Transfer) again(r record, reuse bool) error {
+	old := t.record()
+	if old.Root != r.Root {
+		if old.Whole && r.Seed {
+			return nil // it is served already, from a place that is as good
+		}
+		return &ElsewhereError{Root: old.Root}
+	}
+	if t.running() && (old.Link == r.Link || old.Whole && !r.Seed) {
+		return nil
+	}
+	t.halt(ErrStopped)
+	r.Seed, r.Whole = old.Seed, old.Whole
+	if r.Link == "" {
+		r.Link = old.Link
+	}
+	if err := saveRecord(t.node.transferDir(t.ID), r); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.mu.rec = r
+	t.mu.Unlock()
+	t.start(reuse)
+	return nil
+}
