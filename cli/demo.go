@@ -96,8 +96,11 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 
 // demoTransfer runs the transfer and draws it.
 func (g *global) demoTransfer(ctx context.Context, gr *grid, link string) error {
+	if err := gr.get(link); err != nil {
+		return err
+	}
 	done := make(chan error, 1)
-	go func() { done <- gr.get(ctx, link) }()
+	go func() { done <- gr.wait(ctx) }()
 	p := g.newProgress()
 	p.every = lineSoon
 	tick := time.NewTicker(drawEvery)

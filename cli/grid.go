@@ -91,8 +91,8 @@ func (gr *grid) seed(ctx context.Context, path string) (string, error) {
 	return t.Link(), t.Wait(ctx)
 }
 
-// get has every node fetch a content at once, and returns when all are whole.
-func (gr *grid) get(ctx context.Context, text string) error {
+// get has every node fetch a content at once. It does not wait for that.
+func (gr *grid) get(text string) error {
 	link, err := proto.ParseLink(text)
 	if err != nil {
 		return err
@@ -103,6 +103,11 @@ func (gr *grid) get(ctx context.Context, text string) error {
 			return fmt.Errorf("%s: %w", n.name, err)
 		}
 	}
+	return nil
+}
+
+// wait returns when every node is whole.
+func (gr *grid) wait(ctx context.Context) error {
 	for _, n := range gr.nodes {
 		if err := n.transfer.Wait(ctx); err != nil {
 			return fmt.Errorf("%s: %w", n.name, err)

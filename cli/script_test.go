@@ -65,6 +65,7 @@ func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 		if path := filepath.Join(dir, name); exec.Command(path).Err == nil {
 			cmd := exec.Command(path, arg...)
 			cmd.Dir = ts.MkAbs(".")
+			cmd.Env = []string{"GORACE=atexit_sleep_ms=0"} // or each program takes a second to end
 			for _, v := range []string{"HOME", "PATH", "TMPDIR", "MOB_DATA", "MOB_CLUSTER"} {
 				cmd.Env = append(cmd.Env, v+"="+ts.Getenv(v))
 			}
@@ -161,6 +162,9 @@ func last(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func random(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: random FILE SIZE")
+	}
 	n, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	f, err := os.Create(ts.MkAbs(args[0]))

@@ -61,7 +61,7 @@ func TestDialStranger(t *testing.T) {
 		"another shape": "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"id\":1}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := answerWith(t, func(c net.Conn) { io.WriteString(c, say) })
+			data := answerWith(t, func(c net.Conn) { _, _ = io.WriteString(c, say) })
 			_, err := Dial(context.Background(), data)
 			if err == nil || !strings.Contains(err.Error(), "does not speak like mobd") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%v", err)
@@ -129,8 +129,8 @@ func TestStreamEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := answerWith(t, func(conn net.Conn) {
-				conn.Read(make([]byte, 4096))
-				io.WriteString(conn, head+c.body)
+				_, _ = conn.Read(make([]byte, 4096))
+				_, _ = io.WriteString(conn, head+c.body)
 			})
 			path, err := socketPath(data)
 			if err != nil {
@@ -192,7 +192,7 @@ func TestServerRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.WriteString(c, "\x16\x03garbage\r\n\r\n")
+	_, _ = io.WriteString(c, "\x16\x03garbage\r\n\r\n")
 	b, _ := io.ReadAll(c)
 	if !strings.HasPrefix(string(b), "HTTP/1.1 400") {
 		t.Errorf("garbage is answered by %q", b)
