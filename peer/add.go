@@ -135,7 +135,9 @@ func (t *Transfer) again(r record, reuse bool) error {
 		if old.Whole && r.Seed {
 			return nil // it is served already, from a place that is as good
 		}
-		return &ElsewhereError{Root: old.Root}
+		if t.running() || old.Begun {
+			return &ElsewhereError{Root: old.Root}
+		}
 	}
 	if t.running() && (old.Link == r.Link || old.Whole && !r.Seed) {
 		return nil

@@ -29,7 +29,7 @@ func (n *Node) Transfer(name string) (*Transfer, error) {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s", ErrUnknownTransfer, name)
+	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)
 }
 
 // Transfers lists all, the oldest first.
@@ -74,9 +74,18 @@ func (n *Node) Manifest(ctx context.Context, link *proto.Link, note func(string)
 	finder := n.finder(link)
 	if finder != nil {
 		defer finder.Close()
+		// To be told of members, one has to announce oneself.
+		defer n.withdraw(ctx, link, finder)
 	}
 	t := newTransfer(n, link.Manifest, record{Link: link.String()})
 	t.note = note
 	m, _, _, err := t.seekManifest(ctx, finder)
 	return m, err
+}
+
+// withdraw tells the trackers that this node is no member after all.
+func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	_, _ = finder.Announce(ctx, &proto.Announce{Swarm: link.Manifest.Bytes(), Cluster: n.cfg.Cluster, Leaving: true})
 }

@@ -3,6 +3,7 @@ package peer
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -75,7 +76,8 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr) (host.Host, error) {
 }
 
 func listenError(a ma.Multiaddr, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
+	// libp2p keeps the text of the cause and drops the cause.
+	if strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
 		return fmt.Errorf("%s is in use by another program: choose another --listen, or port 0 for any that is free", a)
 	}
 	return fmt.Errorf("cannot listen at %s: %w", a, err)

@@ -25,7 +25,7 @@ func (s *swarm) loop() {
 			s.handle(in)
 		case <-tick.C:
 			s.step(mob.Tick{})
-			s.snapshot()
+			s.snapshot(false)
 		}
 		tick.Reset(s.mind.Wake())
 	}
@@ -107,6 +107,7 @@ func (s *swarm) admit(c *session) {
 	c.start()
 	s.log.Debug("peer joined", "peer", c.peer, "cluster", c.hello.Cluster)
 	s.step(mob.Joined{Node: c.node()})
+	s.snapshot(true)
 }
 
 // refuse ends a session that never began.
@@ -135,6 +136,7 @@ func (s *swarm) part(c *session, err error) {
 	s.forget(c)
 	s.log.Debug("peer left", "peer", c.peer, "cluster", c.hello.Cluster, "error", err)
 	s.step(mob.Left{Peer: c.id()})
+	s.snapshot(true)
 }
 
 // drop carries out the State's wish to end a session.

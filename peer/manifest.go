@@ -137,7 +137,7 @@ func (t *Transfer) askTrackers(ctx context.Context, finder Finder) (members []pr
 	}
 	h, err := finder.Announce(ctx, &proto.Announce{Swarm: t.ID.Bytes(), Cluster: t.node.cfg.Cluster, Addrs: t.node.addrBytes()})
 	if err != nil {
-		return nil, fmt.Sprintf("no tracker answers (%v)", err)
+		return nil, err.Error()
 	}
 	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members))
 }

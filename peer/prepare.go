@@ -12,18 +12,14 @@ import (
 
 // manifest gets the manifest, from the disk if it was fetched before.
 func (t *Transfer) manifest(ctx context.Context, finder Finder) (*proto.Manifest, []proto.Member, error) {
-	path := filepath.Join(t.node.transferDir(t.ID), manifestFile)
 	var members []proto.Member
-	b, err := os.ReadFile(path)
-	var m *proto.Manifest
-	if err == nil {
-		m, err = proto.DecodeVerified(t.ID, b)
-	}
+	m, err := t.loadManifest()
 	if err != nil {
+		var b []byte
 		if m, b, members, err = t.seekManifest(ctx, finder); err != nil {
 			return nil, nil, err
 		}
-		if err = writeFile(path, b, 0o600); err != nil {
+		if err = writeFile(t.manifestPath(), b, 0o600); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -92,4 +88,16 @@ func (t *Transfer) recheck(ctx context.Context, st *store.Disk, m *proto.Manifes
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+func (t *Transfer) manifestPath() string {
+	return filepath.Join(t.node.transferDir(t.ID), manifestFile)
+}
+
+func (t *Transfer) loadManifest() (*proto.Manifest, error) {
+	b, err := os.ReadFile(t.manifestPath())
+	if err != nil {
+		return nil, err
+	}
+	return proto.DecodeVerified(t.ID, b)
 }

@@ -24,6 +24,7 @@ type record struct {
 	Stopped bool      `json:"stopped"` // not to be taken up at start
 	Whole   bool      `json:"whole"`
 	Begun   bool      `json:"begun"` // the destination was made
+	Have    int       `json:"have"`  // pieces, when it last ended
 	Added   time.Time `json:"added"`
 }
 
@@ -78,7 +79,9 @@ func (n *Node) loadTransfers() error {
 		}
 		t := newTransfer(n, id, r)
 		n.transfers[id] = t
-		if !r.Stopped {
+		if r.Stopped {
+			t.mu.manifest, _ = t.loadManifest() // for display; without it there is just less to show
+		} else {
 			t.start(false)
 		}
 	}

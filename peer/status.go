@@ -60,10 +60,10 @@ type snapshot struct {
 	rate Traffic
 }
 
-// snapshot publishes the loop's view.
-func (s *swarm) snapshot() {
+// snapshot publishes the loop's view: twice a second, and at once after news.
+func (s *swarm) snapshot(news bool) {
 	now, t := time.Now(), s.count.traffic()
-	if !s.rates.sample(now, t) {
+	if !s.rates.sample(now, t) && !news {
 		return
 	}
 	s.status.Store(&snapshot{mind: s.mind.Status(), rate: s.rates.rate(now, t)})
@@ -90,9 +90,11 @@ func (t *Transfer) Status() Status {
 		return st
 	}
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
+	st.PiecesHave = t.mu.rec.Have
 	if t.mu.rec.Whole {
-		st.Have, st.PiecesHave = st.Length, st.Pieces
+		st.PiecesHave = st.Pieces
 	}
+	st.Have = min(int64(st.PiecesHave)*int64(st.PieceLength), st.Length)
 	if t.mu.phase == Checking {
 		st.Have = t.mu.checked
 	}
@@ -118,7 +120,7 @@ func (s *swarm) fill(st *Status) {
 			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
 		})
 	}
-	if st.Phase == Fetching {
+	if st.Phase == Fetching && st.Rate.WANIn+st.Rate.LANIn == 0 {
 		st.Waiting = waiting(snap.mind)
 	}
 }

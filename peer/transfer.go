@@ -87,6 +87,12 @@ func (t *Transfer) start(reuse bool) {
 func (t *Transfer) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.mu.swarm != nil {
+		t.mu.rec.Have = int(t.mu.swarm.stored.Load())
+		if err := saveRecord(t.node.transferDir(t.ID), t.mu.rec); err != nil {
+			t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
+		}
+	}
 	t.mu.swarm, t.mu.cancel = nil, nil
 	t.mu.phase, t.mu.err = Failed, explain(err)
 	if errors.Is(err, ErrStopped) || errors.Is(err, errClosing) {
@@ -242,6 +248,14 @@ func (t *Transfer) wait(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.waiting = what
+}
+
+// Manifest is the content's manifest, nil while it is not there. It must not be
+// changed.
+func (t *Transfer) Manifest() *proto.Manifest {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.manifest
 }
 
 // Link is how others get the content.

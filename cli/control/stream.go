@@ -3,9 +3,8 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -159,10 +158,18 @@ func (s *Server) manifest(r *http.Request) (task, error) {
 	}, nil
 }
 
+// errNoManifest is why a transfer's manifest has to be fetched.
+var errNoManifest = errors.New("the manifest is not there yet")
+
 // stored is the manifest of a transfer that is here.
 func (s *Server) stored(link *proto.Link) ([]byte, error) {
-	if _, err := s.cfg.Node.Transfer(link.Manifest.String()); err != nil {
+	t, err := s.cfg.Node.Transfer(link.Manifest.String())
+	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(filepath.Join(s.cfg.Data, "transfers", link.Manifest.String(), "manifest"))
+	m := t.Manifest()
+	if m == nil {
+		return nil, errNoManifest
+	}
+	return m.Encode()
 }
