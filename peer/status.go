@@ -7,6 +7,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Status is a snapshot of a transfer, for people and scripts.
@@ -87,6 +88,9 @@ func (t *Transfer) Status() Status {
 	}
 	m := t.mu.manifest
 	if m == nil {
+		if link, err := proto.ParseLink(st.Link); err == nil {
+			st.Name = link.Name
+		}
 		return st
 	}
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)

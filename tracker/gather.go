@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	libswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
+
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -32,7 +34,21 @@ func (e noAnswer) Error() string {
 // Unwrap gives the causes, as errors.Join does.
 func (e noAnswer) Unwrap() []error { return e }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// oneLine is what went wrong in few words: of a failed dial the cause at each
+// address, without libp2p's account of the dialling.
+func oneLine(err error) string {
+	text := err.Error()
+	var dial *libswarm.DialError
+	if errors.As(err, &dial) && len(dial.DialErrors) > 0 {
+		causes := make([]string, len(dial.DialErrors))
+		for i, e := range dial.DialErrors {
+			causes[i] = e.Cause.Error()
+		}
+		before, _, _ := strings.Cut(text, ": failed to dial")
+		text = before + ": " + strings.Join(causes, ", ")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
 
 // answer is the outcome of asking one tracker.
 type answer[M proto.Message] struct {
