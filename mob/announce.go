@@ -81,7 +81,7 @@ func (s *State) flushPeer(p *peer) {
 	}
 	m := p.tell
 	if p.local {
-		m.Left = uint32(s.left)
+		m.Left = uint32(s.left + s.tardy)
 	}
 	p.tell, p.owesHave = proto.Have{}, false
 	s.send(p, &m)
@@ -91,6 +91,9 @@ func (s *State) flushPeer(p *peer) {
 func (s *State) countLeft() {
 	s.left = 0
 	s.eachLeft(func(int) bool { s.left++; return true })
+	if s.tardy = 0; s.left == 0 {
+		s.tardy = len(s.slow())
+	}
 }
 
 // eachLeft calls f for the pieces that may be stolen, until it says no.

@@ -24,10 +24,12 @@ func (s *State) check(p *peer) {
 	switch {
 	case !p.local && p.wants.Len() > 0:
 		pause = s.t.Queue
-	case p.owed():
-		pause = min(pause, 2*time.Second)
+	case p.owed() || p.local && !s.frozen && s.now.Sub(p.lastSeen) > s.t.Stall/2:
+		pause = min(pause, s.t.Stall/2)
 	}
 	switch {
+	case p.local && !p.quiet && !s.frozen && s.now.Sub(p.lastSeen) > 2*s.t.Stall:
+		s.hush(p, true)
 	case s.now.Sub(p.lastSeen) > s.t.Dead:
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case p.owed() && s.now.Sub(p.moved) > s.patience(p):
@@ -35,6 +37,20 @@ func (s *State) check(p *peer) {
 	case s.now.Sub(p.pingSent) >= pause:
 		s.ping(p)
 	}
+}
+
+// hush notes that a local peer fell silent, or speaks again. While it is silent
+// what it owns and claims is for others.
+func (s *State) hush(p *peer, quiet bool) {
+	p.quiet = quiet
+	if n := s.byID[p.ID]; n != nil {
+		n.quiet = quiet
+	}
+	if quiet {
+		p.claim.Each(func(i int) { s.unclaim(p, i) })
+		p.left = 0
+	}
+	s.reshare()
 }
 
 // patience is how long a peer that owes blocks may send nothing: longer where

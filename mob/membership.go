@@ -14,6 +14,7 @@ type node struct {
 	Node
 	joined  bool
 	dialing bool
+	quiet   bool // joined, but silent: others do its work
 	failed  bool // its stream ended or its dial failed since it last joined
 	retryAt time.Time
 	pause   time.Duration
@@ -21,7 +22,7 @@ type node struct {
 	banned  bool
 }
 
-func (n *node) alive() bool { return n.joined || !n.failed }
+func (n *node) alive() bool { return n.joined && !n.quiet || !n.joined && !n.failed }
 
 // learned takes in members that others told of. A failed one is worth another
 // dial when it is still told of after its pause.
@@ -105,7 +106,7 @@ func (s *State) join(nd Node) {
 		s.drop(p, proto.CodeBanned, "too many bad pieces")
 		return
 	}
-	n.joined, n.failed, n.dialing, n.pause, n.fails = true, false, false, 0, 0
+	n.joined, n.quiet, n.failed, n.dialing, n.pause, n.fails = true, false, false, false, 0, 0
 	if !p.local && s.held[p.Cluster] == nil {
 		s.held[p.Cluster] = NewPieces(s.pieces)
 	}
@@ -238,6 +239,7 @@ func (s *State) match() {
 // ownChanged tells those who should know that the node now fetches other pieces.
 func (s *State) ownChanged() {
 	s.epoch++
+	s.ownedAt = s.now
 	for _, p := range s.peers {
 		if p.local {
 			p.owesHave = true

@@ -27,6 +27,7 @@ type peer struct {
 	outBytes int
 	meter    meter
 	stalled  bool
+	quiet    bool      // silent for so long that others do its part of the work
 	moved    time.Time // when it last sent a block, or first owed one
 	rejected time.Time // when it last refused a request
 	strikes  int

@@ -28,8 +28,10 @@ type State struct {
 
 	// The node's part of its mob's work.
 	rank, size int
-	own        *Pieces // pieces that nobody else of the cluster fetches over the WAN
-	left       int     // own pieces that nobody asked for yet
+	own        *Pieces   // pieces that nobody else of the cluster fetches over the WAN
+	left       int       // own pieces that nobody asked for yet
+	tardy      int       // pieces that are slow on their way, when none is left
+	ownedAt    time.Time // when own last changed
 	stealing   proto.PeerID
 
 	// What others have. Held marks, per other cluster, the pieces that one of
@@ -138,6 +140,9 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 		return
 	}
 	p.lastSeen = s.now
+	if p.quiet {
+		s.hush(p, false)
+	}
 	switch m := m.(type) {
 	case *proto.Have:
 		s.heard(p, m)

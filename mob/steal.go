@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
@@ -19,12 +20,20 @@ func (s *State) steal() {
 		return
 	}
 	var victim *peer
+	waiting := false
 	for _, p := range s.peers {
-		if p.local && p.left > 0 && !p.dry && s.now.Sub(p.askedSteal) >= stealPause && (victim == nil || p.left > victim.left) {
+		if !p.local || p.left == 0 {
+			continue
+		}
+		waiting = true
+		if !p.dry && s.now.Sub(p.askedSteal) >= stealPause && (victim == nil || p.left > victim.left) {
 			victim = p
 		}
 	}
 	if victim == nil {
+		if !waiting && s.now.Sub(s.ownedAt) > s.t.Stall {
+			s.reown()
+		}
 		return
 	}
 	victim.askedSteal = s.now
@@ -79,37 +88,109 @@ func (s *State) rateWAN() float64 {
 	return sum
 }
 
-// give answers a steal: each keeps a part by its rate, so that both finish at
-// the same time (Robber takes half: the rates of equals).
+// give answers a steal. What the node cannot get itself goes to the thief; of
+// the rest each keeps a part by its rate, so that both finish at the same time
+// (Robber takes half: the rates of equals), rare pieces and others apart. When
+// nothing is left but what the node began and is slow at, the thief gets that.
 func (s *State) give(p *peer, rate uint64) {
 	m := &proto.Give{}
-	defer func() { s.send(p, m) }()
-	if !p.local {
-		return
+	if p.local {
+		for _, i := range s.gifts(p, rate) {
+			if len(m.Pieces) < proto.MaxRanges {
+				m.Pieces = appendPiece(m.Pieces, i)
+				s.own.Remove(i)
+			}
+		}
 	}
-	mine, theirs := s.rateWAN(), max(float64(rate), 1)
-	part := theirs / (theirs + mine)
-	var rare, common []int
+	s.send(p, m)
+	if len(m.Pieces) > 0 {
+		s.ownChanged()
+	}
+}
+
+func (s *State) gifts(p *peer, rate uint64) []int {
+	theirs := max(float64(rate), 1)
+	part := theirs / (theirs + s.rateWAN())
+	var is, rare, common []int
 	s.eachLeft(func(i int) bool {
-		if s.rare(i) {
+		switch {
+		case !s.offered(i):
+			is = append(is, i)
+		case s.rare(i):
 			rare = append(rare, i)
-		} else if p.left == 0 {
+		case p.left == 0:
 			common = append(common, i)
 		}
 		return true
 	})
-	for _, is := range [][]int{rare, common} {
-		for _, i := range is[len(is)-int(float64(len(is))*part):] {
-			if len(m.Pieces) < proto.MaxRanges {
-				m.Pieces = appendPiece(m.Pieces, i)
-			}
+	is = append(is, rare[len(rare)-int(float64(len(rare))*part):]...)
+	is = append(is, common[len(common)-int(float64(len(common))*part):]...)
+	if len(is) > 0 || p.left > 0 {
+		return is
+	}
+	for _, f := range s.slow() {
+		if s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.size)/theirs {
+			s.putBack(f)
+			is = append(is, f.piece)
 		}
 	}
-	if len(m.Pieces) == 0 {
-		return
+	return is
+}
+
+// offered says whether a global peer that the node asks has the piece.
+func (s *State) offered(i int) bool {
+	for _, p := range s.peers {
+		if !p.local && p.matched && p.have.Has(i) {
+			return true
+		}
 	}
-	eachPiece(m.Pieces, s.pieces, func(i int) { s.own.Remove(i) })
-	s.ownChanged()
+	return false
+}
+
+// slowPiece is from how much remaining time on a piece may be given away that
+// is on its way.
+const slowPiece = 2 * time.Second
+
+// slow lists the fetches over the WAN that will take long yet, by piece.
+func (s *State) slow() []*fetch {
+	var fs []*fetch
+	for _, f := range s.fetches {
+		if f.wan && s.remaining(f) > slowPiece {
+			fs = append(fs, f)
+		}
+	}
+	slices.SortFunc(fs, func(a, b *fetch) int { return a.piece - b.piece })
+	return fs
+}
+
+// remaining estimates how long a fetch will take yet, by how long it took for
+// what came.
+func (s *State) remaining(f *fetch) time.Duration {
+	age := s.now.Sub(f.started)
+	return time.Duration(float64(age) * float64(f.missing) / float64(max(f.size-f.missing, cell)))
+}
+
+// putBack ends a fetch over the WAN that another member takes over.
+func (s *State) putBack(f *fetch) {
+	s.abandon(f)
+	delete(s.fetches, f.piece)
+	s.todo.Add(f.piece)
+	s.tell(f.piece, tellDrop)
+}
+
+// reown takes pieces of the node's share back that nobody has, asked for, or
+// says to own: members whose views of the mob differed may have lost them.
+func (s *State) reown() {
+	changed := false
+	first, end := Share(s.pieces, s.rank, s.size)
+	for i := first; i < end; i++ {
+		if s.todo.Has(i) && s.free(i) && s.own.Add(i) {
+			changed = true
+		}
+	}
+	if changed {
+		s.ownChanged()
+	}
 }
 
 // given takes over what a local peer gave away.
