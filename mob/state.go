@@ -86,7 +86,7 @@ func New(cfg Config, have []proto.Range) *State {
 func (s *State) Step(now time.Time, ev Event) []Action {
 	s.now, s.out = now, s.out[:0]
 	if s.started.IsZero() {
-		s.started, s.settled = now, now.Add(s.t.Settle)
+		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipEvery)
 		s.checkFinished()
 	}
 	switch ev := ev.(type) {

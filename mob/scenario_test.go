@@ -1,0 +1,227 @@
+package mob_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+var update = flag.Bool("update", false, "record testdata/*.txt anew")
+
+// TestScenarios replays testdata/*.txt. A file is blocks of commands, a line of
+// dashes, and what the state does about them, up to an empty line. With -update
+// the answers are recorded. Pings and pongs are left out.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := replay(t, string(text))
+			switch {
+			case got == string(text):
+			case *update:
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				t.Errorf("%s\nrecord anew with -update if this is right; got:\n%s", firstDifference(got, string(text)), got)
+			}
+		})
+	}
+}
+
+const dashes = "----"
+
+// replay runs the commands of a file and returns the file with the answers that
+// the state gives now.
+func replay(t *testing.T, text string) string {
+	var out strings.Builder
+	var s scenario
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for k := 0; k < len(lines); k++ {
+		line := lines[k]
+		switch {
+		case line == dashes:
+			out.WriteString(dashes + "\n" + s.take())
+			for k+1 < len(lines) && lines[k+1] != "" {
+				k++ // the recorded answer
+			}
+			continue
+		case line != "" && !strings.HasPrefix(line, "#"):
+			if err := s.do(strings.Fields(line)); err != nil {
+				t.Fatalf("line %d: %q: %v", k+1, line, err)
+			}
+		}
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
+
+func firstDifference(a, b string) string {
+	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(as), len(bs)) {
+		if as[i] != bs[i] {
+			return fmt.Sprintf("line %d: %q, was %q", i+1, as[i], bs[i])
+		}
+	}
+	return "one is longer"
+}
+
+// scenario is a state and what it did since the last answer.
+type scenario struct {
+	state *mob.State
+	size  int
+	now   time.Time
+	did   []string
+	owed  []mob.Send // requests that were not answered
+}
+
+func (s *scenario) take() string {
+	text := strings.Join(s.did, "\n")
+	s.did = nil
+	if text == "" {
+		return "nothing\n"
+	}
+	return text + "\n"
+}
+
+func (s *scenario) step(ev mob.Event) {
+	for _, a := range s.state.Step(s.now, ev) {
+		if send, ok := a.(mob.Send); ok {
+			s.note(send)
+		}
+		if text := describe(a); text != "" {
+			s.did = append(s.did, text)
+		}
+	}
+}
+
+// note keeps the list of requests that are not answered.
+func (s *scenario) note(a mob.Send) {
+	switch m := a.Message.(type) {
+	case *proto.Request:
+		s.owed = append(s.owed, a)
+	case *proto.Cancel:
+		s.settle(a.Peer, m.Span)
+	}
+}
+
+func (s *scenario) settle(peer proto.PeerID, sp proto.Span) {
+	for i, o := range s.owed {
+		if o.Peer == peer && o.Message.(*proto.Request).Span == sp {
+			s.owed = append(s.owed[:i:i], s.owed[i+1:]...)
+			return
+		}
+	}
+}
+
+// do carries out one command.
+func (s *scenario) do(f []string) error {
+	peer := func(i int) proto.PeerID { return proto.PeerID(f[i]) }
+	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
+	if f[0] != "new" && s.state == nil {
+		return fmt.Errorf("no state yet")
+	}
+	switch f[0] {
+	case "new": // new SELF CLUSTER PIECES KIB [HAVE]
+		s.new(f)
+	case "learned": // learned ID/CLUSTER...
+		s.step(mob.Learned{Nodes: nodes(f[1:])})
+	case "joined": // joined ID/CLUSTER
+		s.step(mob.Joined{Node: nodes(f[1:])[0]})
+	case "left":
+		s.step(mob.Left{Peer: peer(1)})
+	case "unreachable":
+		s.step(mob.Unreachable{Peer: peer(1)})
+	case "stored":
+		eachOf(f[1], func(i int) { s.step(mob.Stored{Piece: i}) })
+	case "lost":
+		s.step(mob.Lost{Piece: number(1)})
+	case "failed": // failed PIECE SOURCE...
+		var ids []proto.PeerID
+		for i := range f[2:] {
+			ids = append(ids, peer(i+2))
+		}
+		s.step(mob.Failed{Piece: number(1), Sources: ids})
+	case "checked":
+		s.step(mob.Checked{Peer: peer(1), Piece: number(2)})
+	case "wait":
+		return s.wait(f[1])
+	case "answer": // answer PEER [COUNT]: the oldest requests at the peer
+		s.answer(f)
+	case "recv": // recv PEER MESSAGE
+		m, err := message(f[2:])
+		if err != nil {
+			return err
+		}
+		if r, ok := m.(*proto.Reject); ok {
+			s.settle(peer(1), r.Span)
+		}
+		s.step(mob.Received{Peer: peer(1), Message: m})
+	case "status":
+		st := s.state.Status()
+		s.did = append(s.did, fmt.Sprintf("have %d of %d, fetching %d, left %d, rank %d of %d, settling %v",
+			st.Have, st.Total, st.Fetching, st.Left, st.Rank, st.Size, st.Settling))
+	default:
+		return fmt.Errorf("unknown command")
+	}
+	return nil
+}
+
+func (s *scenario) new(f []string) {
+	pieces, _ := strconv.Atoi(f[3])
+	kib, _ := strconv.Atoi(f[4])
+	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did}
+	var have []proto.Range
+	if len(f) > 5 {
+		have = ranges(f[5])
+	}
+	s.state = mob.New(mob.Config{
+		Self: proto.PeerID(f[1]), Cluster: f[2], Length: int64(pieces * s.size), PieceLength: s.size,
+		Seed: 1, Tuning: mob.DefaultTuning(),
+	}, have)
+	s.step(mob.Tick{})
+}
+
+// wait lets time pass, with the ticks that the state asks for.
+func (s *scenario) wait(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return err
+	}
+	for end := s.now.Add(d); s.now.Before(end); {
+		s.now = s.now.Add(min(s.state.Wake(), end.Sub(s.now)))
+		s.step(mob.Tick{})
+	}
+	return nil
+}
+
+func (s *scenario) answer(f []string) {
+	n := len(s.owed)
+	if len(f) > 2 {
+		n, _ = strconv.Atoi(f[2])
+	}
+	for _, o := range append([]mob.Send{}, s.owed...) {
+		if string(o.Peer) != f[1] || n == 0 {
+			continue
+		}
+		n--
+		sp := o.Message.(*proto.Request).Span
+		s.settle(o.Peer, sp)
+		s.step(mob.Arrived{Peer: o.Peer, Span: sp})
+	}
+}

@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// run simulates with a seed and wants everybody whole.
+func run(t *testing.T, c Config) *Report {
+	t.Helper()
+	r, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Missing > 0 {
+		t.Fatalf("not everybody is whole\n%v", r)
+	}
+	return r
+}
+
+func standard(t *testing.T, name string, length int64, seed uint64) Config {
+	t.Helper()
+	links, err := Standard(name, length, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Clusters: Grid(4, 4, 4, 4), Length: length, PieceLength: 256 << 10, Links: links, Seed: seed}
+}
+
+// median runs three seeds and returns the report in the middle by share.
+func median(t *testing.T, config func(seed uint64) Config) *Report {
+	t.Helper()
+	var rs []*Report
+	for seed := range uint64(3) {
+		rs = append(rs, run(t, config(seed+1)))
+	}
+	slices.SortFunc(rs, func(a, b *Report) int { return int(1e6 * (a.Share() - b.Share())) })
+	return rs[1]
+}
+
+// TestScenarios holds the paper's scenarios to a share of the bound, and to one
+// copy over the WAN per cluster.
+func TestScenarios(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		sizes  []int
+		length int64
+		rtt    time.Duration
+		least  float64
+	}{
+		{Fast, []int{4, 4, 4, 4}, 240e6, 0, 0.87},
+		{Slow, []int{4, 4, 4, 4}, 240e6, 0, 0.87},
+		{FastSlow, []int{4, 4, 4, 4}, 240e6, 0, 0.84},
+		{SlowFast, []int{4, 4, 4, 4}, 240e6, 0, 0.87},
+		{Mayhem, []int{4, 4, 4, 4}, 240e6, 0, 0.76},
+		{Fast, []int{4, 4, 4, 4}, 240e6, 100 * time.Millisecond, 0.80},
+		{Fast, []int{4, 16, 16, 16}, 120e6, 0, 0.70},
+		{Fast, []int{4, 12, 16, 32}, 120e6, 0, 0.70},
+	} {
+		start := time.Now()
+		r := median(t, func(seed uint64) Config {
+			k := standard(t, c.name, c.length, seed)
+			k.Clusters, k.RTT = Grid(c.sizes...), c.rtt
+			return k
+		})
+		t.Logf("%s %v RTT %v: %.1f s of wall time\n%v", c.name, c.sizes, c.rtt, time.Since(start).Seconds()/3, r)
+		if r.Share() < c.least {
+			t.Errorf("%s %v: %.3f of the bound, want %.2f", c.name, c.sizes, r.Share(), c.least)
+		}
+		for i, k := range r.Copies {
+			if most := []float64{0.02, 1.05}[min(i, 1)]; k.Copies > most {
+				t.Errorf("%s %v: %.3f copies into %s", c.name, c.sizes, k.Copies, k.Cluster)
+			}
+		}
+	}
+}
+
+// TestLocalBottleneck is one cluster whose interfaces are the limit.
+func TestLocalBottleneck(t *testing.T) {
+	r := run(t, Config{Clusters: Grid(20), Length: 200e6, PieceLength: 256 << 10, NIC: 12.5e6, Seed: 1})
+	t.Log(r)
+	if r.Share() < 0.85 {
+		t.Errorf("%.3f of the bound", r.Share())
+	}
+}
+
+// TestSame wants one history from one seed, and another from another.
+func TestSame(t *testing.T) {
+	config := func(seed uint64) Config { return standard(t, Mayhem, 20e6, seed) }
+	a, b, other := run(t, config(5)), run(t, config(5)), run(t, config(6))
+	if a.Trace != b.Trace || a.Steps != b.Steps || a.Time != b.Time {
+		t.Errorf("two runs differ:\n%v\n%v", a, b)
+	}
+	if a.Trace == other.Trace {
+		t.Error("two seeds have one trace")
+	}
+}
+
+// TestNothingTwice wants no byte asked for twice where nothing goes wrong, but
+// for the last ones.
+func TestNothingTwice(t *testing.T) {
+	r := run(t, standard(t, Fast, 60e6, 1))
+	if all := 15 * int64(60e6); r.Again > 0 || r.Doubled > all/500 || r.Duplicate > all/500 {
+		t.Errorf("again %d, doubled %d, duplicate %d of %d bytes", r.Again, r.Doubled, r.Duplicate, all)
+	}
+}
+
+// TestFaults wants the others to finish, and not much later.
+func TestFaults(t *testing.T) {
+	const length = 120e6
+	plain := run(t, standard(t, Fast, length, 1)).Time
+	for name, c := range map[string]struct {
+		change func(*Config)
+		except int // a node that may take its time
+		most   float64
+	}{
+		"crash":                   {func(c *Config) { c.Faults.Kills = []Kill{{Node: 6, At: 5 * time.Second}} }, 6, 1.1},
+		"cable cut":               {func(c *Config) { c.Faults.Kills = []Kill{{Node: 6, At: 5 * time.Second, Silent: true}} }, 6, 1.3},
+		"source gone":             {func(c *Config) { c.Faults.KillSource = true }, 0, 1.15},
+		"slow in source cluster":  {func(c *Config) { c.SlowNIC = map[int]float64{2: 0.5e6} }, 2, 1.1},
+		"slow receiver":           {func(c *Config) { c.SlowNIC = map[int]float64{6: 0.5e6} }, 6, 2},
+		"late member":             {func(c *Config) { c.Starts = map[int]time.Duration{6: 4 * time.Second} }, 0, 1.2},
+		"late cluster":            {func(c *Config) { c.Starts = map[int]time.Duration{12: 4e9, 13: 4e9, 14: 4e9, 15: 4e9} }, 0, 1.8},
+		"tracker tells of little": {func(c *Config) { c.Handout = 3 }, 0, 1.15},
+		"liar":                    {func(c *Config) { c.Faults.Liars = []int{6} }, 6, 2.5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := standard(t, Fast, length, 1)
+			c.change(&k)
+			r := run(t, k)
+			last := time.Duration(0)
+			for i, d := range r.Finished {
+				if i != c.except {
+					last = max(last, d)
+				}
+			}
+			if ratio := last.Seconds() / plain.Seconds(); ratio > c.most {
+				t.Errorf("%.2f times the time without, want %.2f\n%v", ratio, c.most, r)
+			} else {
+				t.Logf("%.2f times the time without", ratio)
+			}
+		})
+	}
+}
