@@ -59,11 +59,13 @@ fuzz:
 	  go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null; \
 	done
 
-# The figures of BENCHMARKS.md.
+# The figures of BENCHMARKS.md: rates, then deaths, then the simulator.
 bench:
 	@set -euo pipefail; \
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m -p 1 ./peer ./interop/fleet | \
-	awk '/^Benchmark/ { print $$1; for (i = 3; i < NF; i += 2) printf "  %14s %s\n", $$i, $$(i+1); next } { print }'
+	  awk '/^Benchmark/ { print $$1; for (i = 3; i < NF; i += 2) if ($$(i+1) != "ns/op") printf "  %14s %s\n", $$i, $$(i+1); next } !/^(PASS|goos|goarch|pkg|cpu)/'; \
+	go test -count=1 -v -run Survives ./interop/fleet | sed '/^===/d'; \
+	go test -count=1 -v ./mob/sim | grep -A 3 -e ' wall time' -e ^FAIL -e ^ok
 
 lint:
 	$(PINNED) go run $(GOLANGCI) run
@@ -81,4 +83,4 @@ lint:
 # Which statements the tests reach, in coverage.txt; the grid's tests left out.
 cover:
 	go test -coverpkg=./... -coverprofile=coverage.txt $(UNITS)
-	@go tool cover -func coverage.txt | awk '{ sub(":.*", "", $$1) } /^total/ { print "total " $$NF }'
+	@go tool cover -func coverage.txt | tail -1

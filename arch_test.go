@@ -49,8 +49,8 @@ var table = map[string]rule{
 	"interop/netns": {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/fleet": {ours: []string{"interop/netns"}, outside: []string{"golang.org/x/sys"}},
 
-	"cli/control": {ours: []string{"peer", "proto", "tracker"}},
-	"cli":         {ours: []string{"cli/control", "mob", "peer", "proto", "tracker"}},
+	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
+	"cli":         {ours: []string{"cli/control", "mob", "peer", "peer/store", "proto", "tracker"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }
