@@ -25,14 +25,18 @@ type Config struct {
 
 // Tuning holds the constants of the algorithm. None is part of the protocol.
 type Tuning struct {
-	// Queue is how long a byte may wait on a link: bytes in flight are the
-	// measured rate times the round trip plus Queue. Longer fills a jittery
-	// link better, but makes claims and the end game later.
+	// Queue is how long a byte may wait on a link: a fifth of it is aimed at,
+	// beside what fairness takes, and from two thirds on members leave the link to
+	// others. On the LAN bytes in flight are the measured rate times the round
+	// trip plus Queue. Longer fills a jittery link better, but makes claims and
+	// the end game later.
 	Queue time.Duration
-	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block
-	// takes about half of Queue at the measured rate.
+	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is a
+	// quarter of what may be in flight on a link; on the LAN it takes about half
+	// of Queue at the measured rate.
 	MinBlock, MaxBlock int
-	// MaxWindow bounds the queued part of the bytes in flight at one peer.
+	// MaxWindow bounds the bytes in flight on a link to another cluster, and the
+	// queued part of those at one local peer.
 	MaxWindow int
 	// Batch is how long haves and claims are gathered.
 	Batch time.Duration

@@ -16,11 +16,12 @@
 //   - An owner takes the piece that the fewest other clusters hold or have
 //     claimed, so that two clusters do not fetch the same piece from the source
 //     but one each, and swap.
-//   - The bytes in flight cover a link's round trip and a fixed time of queueing
-//     at the measured rate; blocks shrink with the rate.
-//   - A member with nothing left to ask for steals unclaimed pieces from the
-//     local peer with the most left (Robber): the owner gives them away, so that
-//     nobody guesses.
+//   - What is in flight belongs to the link to another cluster, not to a peer:
+//     each member keeps the same few bytes in its queue, and only as many begin
+//     pieces there as it takes to fill it.
+//   - A member with nothing left to ask for, or nothing rare, steals unclaimed
+//     pieces from the local peer with the most left (Robber): the owner gives
+//     them away, so that nobody guesses. So goes what its owner is slow at.
 //   - Shares follow the members that are there. A peer without progress loses
 //     its blocks to others; the last blocks may be asked for twice.
 //

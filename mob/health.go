@@ -73,6 +73,22 @@ func (s *State) ping(p *peer) {
 	s.send(p, &proto.Ping{Nonce: uint64(s.clock() / time.Microsecond)})
 }
 
+// pinged answers a ping, with one of the node's own to a global peer: both
+// directions are measured at one time.
+func (s *State) pinged(p *peer, nonce uint64) {
+	s.send(p, &proto.Pong{Nonce: nonce})
+	if p.local {
+		return
+	}
+	p.path.pinged(s.now, s.since(nonce))
+	p.link.watch(s.t, p.path.queue, func() bool {
+		return p.matched && !s.turn(p) && s.mayFetchWAN() && s.pick(p) >= 0
+	})
+	if s.now.Sub(p.pingSent) >= s.t.Queue/2 {
+		s.ping(p)
+	}
+}
+
 func (s *State) pong(p *peer, nonce uint64) {
 	d := s.since(nonce)
 	if d <= 0 || d > s.t.Dead {

@@ -10,6 +10,7 @@ import "time"
 type link struct {
 	size   float64 // bytes to have in flight
 	out    int     // bytes in flight
+	crew   float64 // members that may begin pieces over it, as this one sees it
 	steady bool    // a queue was seen: size has been large enough
 }
 
@@ -21,6 +22,38 @@ const (
 	// of the least size, beside what a fifth of Queue takes at the rate.
 	linkQueue = 8
 )
+
+// leastCrew is how many members of a mob begin pieces over a link in any case.
+const leastCrew = 4
+
+// newLink is a link of which nothing is known.
+func newLink(t *Tuning) *link {
+	return &link{size: float64(4 * t.MinBlock), crew: leastCrew}
+}
+
+// linkTo is the way to a cluster.
+func (s *State) linkTo(cluster string) *link {
+	l := s.links[cluster]
+	if l == nil {
+		l = newLink(s.t)
+		s.links[cluster] = l
+	}
+	return l
+}
+
+// watch steers the crew. Pieces are passed on whole, so too many members at one
+// link would each take long for one, and what others wait for is all half done.
+// A member joins the crew when the queue is short while it knows of a piece to
+// ask for, and leaves it when the queue is long. So few work where the link is
+// the limit, and all where their interfaces are.
+func (l *link) watch(t *Tuning, queue time.Duration, needed func() bool) {
+	switch {
+	case queue > t.Queue*2/3:
+		l.crew = max(l.crew-max(l.crew/8, 0.5), leastCrew)
+	case queue < t.Queue/4 && needed():
+		l.crew += max(1, l.crew/2)
+	}
+}
 
 // sample is what the arrival of a block says of a link.
 type sample struct {

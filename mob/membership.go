@@ -116,15 +116,6 @@ func (s *State) join(nd Node) {
 	s.reshare()
 }
 
-func (s *State) linkTo(cluster string) *link {
-	l := s.links[cluster]
-	if l == nil {
-		l = &link{size: float64(4 * s.t.MinBlock)}
-		s.links[cluster] = l
-	}
-	return l
-}
-
 // leave ends it. By its own doing or not, what it owed goes to others.
 func (s *State) leave(id proto.PeerID, banned bool) {
 	p := s.joined[id]
@@ -176,78 +167,6 @@ func (s *State) markFailed(n *node) {
 	if n.fails++; n.fails > maxFails && !n.banned {
 		s.removeNode(n)
 	}
-}
-
-// reshare computes the own rank and share anew from the members that are there.
-// Pieces that were stolen or given away go back to the share they came from;
-// what is claimed already stays with who claimed it.
-func (s *State) reshare() {
-	rank, size := 0, 1
-	for _, n := range s.nodes[s.cfg.Cluster] {
-		if n.alive() {
-			size++
-			if n.ID < s.cfg.Self {
-				rank++
-			}
-		}
-	}
-	if rank == s.rank && size == s.size {
-		s.match()
-		return
-	}
-	s.rank, s.size = rank, size
-	s.own.Clear()
-	s.own.AddRange(Share(s.pieces, rank, size))
-	for i, f := range s.fetches {
-		if f.wan {
-			s.own.Add(i)
-		}
-	}
-	s.match()
-	s.ownChanged()
-}
-
-// match finds the peers whose shares overlap the node's: only those it asks.
-func (s *State) match() {
-	for _, p := range s.peers {
-		p.matched = p.local
-	}
-	for _, cluster := range s.otherClusters() {
-		list := s.nodes[cluster]
-		alive, rank := 0, 0
-		for _, n := range list {
-			if n.alive() {
-				alive++
-			}
-		}
-		first, end := Matches(s.rank, s.size, alive)
-		for _, n := range list {
-			if !n.alive() {
-				continue
-			}
-			if p := s.joined[n.ID]; p != nil {
-				p.matched = rank >= first && rank < end
-				if f := p.current; !p.matched && f != nil && f.worker == p && !f.asked() {
-					s.orphan(f)
-				}
-			}
-			rank++
-		}
-	}
-}
-
-// ownChanged tells those who should know that the node now fetches other pieces.
-func (s *State) ownChanged() {
-	s.epoch++
-	s.ownedAt = s.now
-	for _, p := range s.peers {
-		if p.local {
-			p.owesHave = true
-		} else {
-			s.sendWant(p)
-		}
-	}
-	s.flushSoon()
 }
 
 // connect dials whom the node should know: its whole cluster, and in every other

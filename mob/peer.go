@@ -38,6 +38,7 @@ type peer struct {
 	lastSeen time.Time
 	path     path
 	link     *link // to a global peer's cluster
+	place    int   // the own node's, in the order of its mob at the link to it
 	matched  bool  // a local peer, or a global one whose share overlaps the node's
 	// asked is when we last asked it for a part of its share.
 	askedSteal time.Time

@@ -77,6 +77,9 @@ func (s *State) current(p *peer) *fetch {
 	if e, ok := s.idle[p]; ok && e == s.epoch {
 		return nil
 	}
+	if !s.turn(p) {
+		return nil
+	}
 	i := s.pick(p)
 	if i < 0 {
 		s.idle[p] = s.epoch
@@ -88,6 +91,10 @@ func (s *State) current(p *peer) *fetch {
 	s.work(p, f)
 	return f
 }
+
+// turn says whether the node may begin a piece with p: it belongs to the crew of
+// the link to it.
+func (s *State) turn(p *peer) bool { return p.local || p.place < int(p.link.crew) }
 
 // work makes p the worker of a fetch, and claims the piece when it will come
 // over the WAN.

@@ -25,34 +25,37 @@ type State struct {
 	todo    *Pieces
 	fetches map[int]*fetch
 	orphans []*fetch // fetches without a worker that have bytes to ask for
+	frozen  bool     // the content was whole once: it is served, and not written to again
 
 	// The node's part of its mob's work.
 	rank, size int
 	own        *Pieces   // pieces that nobody else of the cluster fetches over the WAN
+	ownedAt    time.Time // when own last changed
 	left       int       // own pieces that nobody asked for yet
 	tardy      int       // pieces that are slow on their way, when none is left
-	ownedAt    time.Time // when own last changed
 	stealing   proto.PeerID
 
 	// What others have. Held marks, per other cluster, the pieces that one of
 	// its nodes has or claimed; rarity counts the clusters, holders and claims
 	// count the peers of the own cluster.
-	held             map[string]*Pieces
-	rarity           []uint16
-	holders, claims  []uint16
-	epoch            int                // changes when a piece may have become worth asking for
-	idle             map[*peer]int      // the epoch at which a peer had nothing to ask for
-	nodes            map[string][]*node // by cluster, sorted by id
-	byID             map[proto.PeerID]*node
-	peers            []*peer // sorted by id
-	joined           map[proto.PeerID]*peer
-	flushAt, helpAt  time.Time
-	healthAt         time.Time // when the peers are looked after next
-	settled, started time.Time // when WAN fetching may begin at the latest; the first step
-	heardOfMembers   bool
-	gossipAt         time.Time
-	links            map[string]*link
-	frozen           bool // the content was whole once: it is served, and not written to again
+	held            map[string]*Pieces
+	rarity          []uint16
+	holders, claims []uint16
+	epoch           int           // changes when a piece may have become worth asking for
+	idle            map[*peer]int // the epoch at which a peer had nothing to ask for
+
+	// Who is there.
+	nodes          map[string][]*node // by cluster, sorted by id
+	byID           map[proto.PeerID]*node
+	peers          []*peer // sorted by id
+	joined         map[proto.PeerID]*peer
+	links          map[string]*link // by cluster
+	heardOfMembers bool
+
+	// When things began, and are due.
+	started, settled   time.Time // the first step; when WAN fetching may begin at the latest
+	flushAt, helpAt    time.Time
+	healthAt, gossipAt time.Time
 }
 
 // New is the state of a node that has the given pieces already. It panics when
@@ -155,11 +158,7 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 	case *proto.Give:
 		s.given(p, m.Pieces)
 	case *proto.Ping:
-		p.path.pinged(s.now, s.since(m.Nonce))
-		s.send(p, &proto.Pong{Nonce: m.Nonce})
-		if !p.local && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
-			s.ping(p)
-		}
+		s.pinged(p, m.Nonce)
 	case *proto.Pong:
 		s.pong(p, m.Nonce)
 	default:

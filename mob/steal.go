@@ -48,7 +48,7 @@ func (s *State) hungry() bool {
 		return false
 	}
 	for _, p := range s.peers {
-		if p.matched && !p.local && p.heard && !p.stalled && p.room(s.t) {
+		if p.matched && !p.local && p.heard && !p.stalled && s.turn(p) && p.room(s.t) {
 			return true
 		}
 	}

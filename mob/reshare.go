@@ -1,0 +1,76 @@
+package mob
+
+// reshare computes the own rank and share anew from the members that are there.
+// Pieces that were stolen or given away go back to the share they came from;
+// what is claimed already stays with who claimed it.
+func (s *State) reshare() {
+	rank, size := 0, 1
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if n.alive() {
+			size++
+			if n.ID < s.cfg.Self {
+				rank++
+			}
+		}
+	}
+	if rank == s.rank && size == s.size {
+		s.match()
+		return
+	}
+	s.rank, s.size = rank, size
+	s.own.Clear()
+	s.own.AddRange(Share(s.pieces, rank, size))
+	for i, f := range s.fetches {
+		if f.wan {
+			s.own.Add(i)
+		}
+	}
+	s.match()
+	s.ownChanged()
+}
+
+// match finds the peers whose shares overlap the node's: only those it asks. The
+// members' order at a link is that of their ranks, turned for each link.
+func (s *State) match() {
+	for _, p := range s.peers {
+		p.matched = p.local
+	}
+	clusters := s.otherClusters()
+	for k, cluster := range clusters {
+		list := s.nodes[cluster]
+		place := (s.rank + k*s.size/len(clusters)) % s.size
+		alive, rank := 0, 0
+		for _, n := range list {
+			if n.alive() {
+				alive++
+			}
+		}
+		first, end := Matches(s.rank, s.size, alive)
+		for _, n := range list {
+			if !n.alive() {
+				continue
+			}
+			if p := s.joined[n.ID]; p != nil {
+				p.matched, p.place = rank >= first && rank < end, place
+				if f := p.current; !p.matched && f != nil && f.worker == p && !f.asked() {
+					s.orphan(f)
+				}
+			}
+			rank++
+		}
+	}
+}
+
+// ownChanged tells those who should know that the node now fetches other pieces.
+func (s *State) ownChanged() {
+	s.epoch++
+	s.ownedAt = s.now
+	for _, p := range s.peers {
+		if p.local {
+			p.owesHave = true
+		} else {
+			s.sendWant(p)
+		}
+	}
+	s.flushSoon()
+}
