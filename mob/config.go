@@ -59,7 +59,7 @@ type Tuning struct {
 // DefaultTuning is what the measurements in BENCHMARKS.md were made with.
 func DefaultTuning() Tuning {
 	return Tuning{
-		Queue:     100 * time.Millisecond,
+		Queue:     200 * time.Millisecond,
 		MinBlock:  16 << 10,
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 4 << 20,

@@ -20,7 +20,7 @@ const (
 	linkGain = 0.2
 	// linkQueue is how many bytes a whole mob keeps in a link's queue, as blocks
 	// of the least size, beside what a fifth of Queue takes at the rate.
-	linkQueue = 8
+	linkQueue = 20
 )
 
 // leastCrew is how many members of a mob begin pieces over a link in any case.

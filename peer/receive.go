@@ -37,13 +37,14 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 	}
 	defer c.release(ch)
 	_ = ch.SetReadDeadline(time.Time{})
-	if err := c.receive(ch); err != nil && !errors.Is(err, io.EOF) && c.ctx.Err() == nil {
+	if err := c.receive(ch); !errors.Is(err, io.EOF) && c.ctx.Err() == nil {
 		s.log.Debug("bulk channel ended", "peer", c.peer, "error", err)
 		c.close()
 	}
 }
 
-// receive stores the blocks that come on a channel until it ends.
+// receive takes in the blocks that come on a channel until it ends, and returns
+// why it did.
 func (c *session) receive(ch channel) error {
 	var head [proto.BlockHeader]byte
 	unasked := 0
@@ -58,31 +59,27 @@ func (c *session) receive(ch channel) error {
 			return err
 		}
 		wanted, late := c.asked.take(sp)
-		switch {
-		case wanted:
-			err = c.swarm.store(c, sp, buf.b)
-		case late:
+		if wanted {
 			c.swarm.count.received(c.local, len(buf.b))
-			c.swarm.count.duplicate(len(buf.b))
-		default:
-			if unasked++; unasked > maxUnasked {
-				err = fmt.Errorf("sent %d blocks that nobody asked for", unasked)
-			}
+			c.swarm.give(arrival{sess: c, span: sp, buf: buf})
+			continue
 		}
 		blocks.put(buf)
-		if err != nil {
-			return err
+		if late {
+			c.swarm.count.received(c.local, int(sp.Length))
+			c.swarm.count.duplicate(int(sp.Length))
+		} else if unasked++; unasked > maxUnasked {
+			return fmt.Errorf("sent %d blocks that nobody asked for", unasked)
 		}
 	}
 }
 
 // store takes in a block that was asked for and tells the loop what became of it.
-func (s *swarm) store(c *session, sp proto.Span, data []byte) error {
-	s.count.received(c.local, len(data))
+func (s *swarm) store(c *session, sp proto.Span, data []byte) {
 	v, sources, err := s.asm.write(sp, data, c.id())
 	if err != nil {
 		s.fail(err)
-		return err
+		return
 	}
 	if v == blockDuplicate {
 		s.count.duplicate(len(data))
@@ -97,5 +94,4 @@ func (s *swarm) store(c *session, sp proto.Span, data []byte) error {
 		s.count.failed(s.m.PieceSize(int(sp.Piece)))
 		s.post(input{ev: mob.Failed{Piece: int(sp.Piece), Sources: sources}})
 	}
-	return nil
 }

@@ -37,6 +37,7 @@ type swarm struct {
 	stored   atomic.Int64 // pieces
 	status   atomic.Pointer[snapshot]
 	checks   chan complaint
+	workers  workers
 	wg       sync.WaitGroup
 
 	sessions struct {
@@ -74,7 +75,7 @@ func newSwarm(n *Node, id cid.Cid, m *proto.Manifest, st store.Store, verified [
 		node: n, id: id, m: m, st: st, log: n.log.With("content", id.String()),
 		asm: newAssembler(m, st), verified: newBitmap(m.Pieces()),
 		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
-		checks: make(chan complaint, 64), book: newBook(), dialing: make(chan struct{}, maxDials),
+		checks: make(chan complaint, 64), workers: newWorkers(), book: newBook(), dialing: make(chan struct{}, maxDials),
 	}
 	s.sessions.m = map[proto.PeerID]*session{}
 	var have []proto.Range

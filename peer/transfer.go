@@ -140,6 +140,9 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 	}()
 	s.wg.Go(func() { s.bootstrap(t.linkPeers()) })
 	s.wg.Go(s.checkComplaints)
+	for _, w := range s.workers {
+		s.wg.Go(func() { s.work(w) })
+	}
 	s.loop()
 	s.wg.Wait()
 	<-announced

@@ -98,10 +98,11 @@ func TestSame(t *testing.T) {
 }
 
 // TestNothingTwice wants no byte asked for twice where nothing goes wrong, but
-// for the last ones.
+// for the last ones, and the few for which two members' claims crossed on the way:
+// one of the two yields, and asks the other.
 func TestNothingTwice(t *testing.T) {
 	r := run(t, standard(t, Fast, 60e6, 1))
-	if all := 15 * int64(60e6); r.Again > 0 || r.Doubled > all/500 || r.Duplicate > all/500 {
+	if all := 15 * int64(60e6); r.Again > all/1000 || r.Doubled > all/500 || r.Duplicate > all/500 {
 		t.Errorf("again %d, doubled %d, duplicate %d of %d bytes", r.Again, r.Doubled, r.Duplicate, all)
 	}
 }
