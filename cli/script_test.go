@@ -66,7 +66,7 @@ func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 			cmd := exec.Command(path, arg...)
 			cmd.Dir = ts.MkAbs(".")
 			cmd.Env = []string{"GORACE=atexit_sleep_ms=0"} // or each program takes a second to end
-			for _, v := range []string{"HOME", "PATH", "TMPDIR", "MOB_DATA", "MOB_CLUSTER"} {
+			for _, v := range []string{"HOME", "PATH", "TMPDIR", "MOB_DATA", "MOB_CLUSTER", "GOCOVERDIR"} {
 				cmd.Env = append(cmd.Env, v+"="+ts.Getenv(v))
 			}
 			return cmd

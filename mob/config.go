@@ -62,7 +62,7 @@ func DefaultTuning() Tuning {
 		Queue:     200 * time.Millisecond,
 		MinBlock:  16 << 10,
 		MaxBlock:  proto.MaxBlock,
-		MaxWindow: 4 << 20,
+		MaxWindow: 16 << 20,
 		Batch:     20 * time.Millisecond,
 		Settle:    3 * time.Second,
 		Stall:     3 * time.Second,

@@ -29,7 +29,8 @@ type assembler struct {
 // assembly is one piece on its way.
 type assembly struct {
 	mu      sync.Mutex
-	arrived []bool // per cell
+	placed  []bool // per cell: written, or being written
+	arrived []bool // per cell: written, and known to the hash's keeper
 	missing int    // bytes
 	hash    hash.Hash
 	hashed  int // bytes of the piece that the hash has taken in
@@ -51,23 +52,35 @@ func newAssembler(m *proto.Manifest, st store.Store) *assembler {
 	return &assembler{m: m, st: st, open: map[uint32]*assembly{}}
 }
 
-// write stores a block that from sent, and the piece's verdict with the last.
-// The caller has checked the span against the manifest. An error is the store's.
-func (a *assembler) write(sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID, error) {
+// place writes what is new of a block to the store, and returns the parts: none
+// for a block that was there already. A part that is placed is never written
+// again before the verdict: the hash is of the bytes that came first. The caller
+// has checked the span against the manifest. An error is the store's.
+func (a *assembler) place(sp proto.Span, data []byte) ([]proto.Span, error) {
+	parts := a.piece(sp.Piece).reserve(sp)
+	for _, part := range parts {
+		from := part.Begin - sp.Begin
+		_, err := a.st.WriteAt(data[from:from+part.Length], a.m.PieceOffset(int(sp.Piece))+int64(part.Begin))
+		if errors.Is(err, store.ErrVerified) || errors.Is(err, store.ErrReadOnly) {
+			// A second copy that was asked for in the end game, and came late.
+			a.close(sp.Piece, a.piece(sp.Piece))
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// take hashes a part that was placed, which from sent, and gives the piece's
+// verdict with the last. An error is the store's.
+func (a *assembler) take(sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID, error) {
 	p := a.piece(sp.Piece)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over || p.has(sp) {
+	if p.over {
 		return blockDuplicate, nil, nil
-	}
-	_, err := a.st.WriteAt(data, a.m.PieceOffset(int(sp.Piece))+int64(sp.Begin))
-	if errors.Is(err, store.ErrVerified) || errors.Is(err, store.ErrReadOnly) {
-		// A second copy that was asked for in the end game, and came late.
-		a.close(sp.Piece, p)
-		return blockDuplicate, nil, nil
-	}
-	if err != nil {
-		return blockDuplicate, nil, err
 	}
 	if !slices.Contains(p.sources, from) {
 		p.sources = append(p.sources, from)
@@ -88,7 +101,7 @@ func (a *assembler) write(sp proto.Span, data []byte, from proto.PeerID) (verdic
 
 // judge compares the hash of a piece that is all there.
 func (a *assembler) judge(i int, p *assembly) (verdict, []proto.PeerID, error) {
-	a.close(uint32(i), p)
+	a.finish(uint32(i), p)
 	want := a.m.Hash(i)
 	if !bytes.Equal(p.hash.Sum(nil), want[:]) {
 		return pieceFailed, p.sources, nil
@@ -99,8 +112,15 @@ func (a *assembler) judge(i int, p *assembly) (verdict, []proto.PeerID, error) {
 	return pieceStored, p.sources, nil
 }
 
-// close ends an assembly; the caller has its lock.
+// close ends an assembly that is of no use.
 func (a *assembler) close(i uint32, p *assembly) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a.finish(i, p)
+}
+
+// finish ends an assembly; the caller has its lock.
+func (a *assembler) finish(i uint32, p *assembly) {
 	p.over = true
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,19 +135,36 @@ func (a *assembler) piece(i uint32) *assembly {
 	p := a.open[i]
 	if p == nil {
 		size := a.m.PieceSize(int(i))
-		p = &assembly{arrived: make([]bool, (size+cell-1)/cell), missing: size, hash: sha256.New()}
+		cells := (size + cell - 1) / cell
+		p = &assembly{placed: make([]bool, cells), arrived: make([]bool, cells), missing: size, hash: sha256.New()}
 		a.open[i] = p
 	}
 	return p
 }
 
-func (p *assembly) has(sp proto.Span) bool {
-	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
-		if !p.arrived[c] {
-			return false
+// reserve marks the cells of a span that nobody has placed, and returns them as
+// spans: nearly always the span itself, or nothing.
+func (p *assembly) reserve(sp proto.Span) []proto.Span {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil
+	}
+	var parts []proto.Span
+	end := sp.Begin + sp.Length
+	for at := sp.Begin; at < end; at = (at/cell + 1) * cell {
+		if p.placed[at/cell] {
+			continue
+		}
+		p.placed[at/cell] = true
+		n := min((at/cell+1)*cell, end) - at
+		if k := len(parts) - 1; k >= 0 && parts[k].Begin+parts[k].Length == at {
+			parts[k].Length += n
+		} else {
+			parts = append(parts, proto.Span{Piece: sp.Piece, Begin: at, Length: n})
 		}
 	}
-	return true
+	return parts
 }
 
 func (p *assembly) add(sp proto.Span, size int) {

@@ -63,7 +63,7 @@ func (n *Node) fetchManifest(ctx context.Context, info libpeer.AddrInfo, id cid.
 	if err != nil {
 		return nil, nil, err
 	}
-	defer stream.Reset() //nolint:errcheck // what was wanted is there, or the error is known
+	defer stream.Reset()
 	stop := context.AfterFunc(ctx, func() { _ = stream.Reset() })
 	defer stop()
 	_ = stream.SetDeadline(time.Now().Add(handshakeTimeout))

@@ -8,7 +8,6 @@ import (
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -17,7 +16,7 @@ const maxUnasked = 64
 
 // accept takes a channel that a peer opened.
 func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
-	defer ch.Reset() //nolint:errcheck // the channel is over in any case
+	defer func() { _ = ch.Reset() }() // over in any case
 	_ = ch.SetReadDeadline(time.Now().Add(handshakeTimeout))
 	m, err := proto.ReadMessage(ch)
 	if err != nil {
@@ -60,8 +59,7 @@ func (c *session) receive(ch channel) error {
 		}
 		wanted, late := c.asked.take(sp)
 		if wanted {
-			c.swarm.count.received(c.local, len(buf.b))
-			c.swarm.give(arrival{sess: c, span: sp, buf: buf})
+			c.store(sp, buf)
 			continue
 		}
 		blocks.put(buf)
@@ -74,24 +72,21 @@ func (c *session) receive(ch channel) error {
 	}
 }
 
-// store takes in a block that was asked for and tells the loop what became of it.
-func (s *swarm) store(c *session, sp proto.Span, data []byte) {
-	v, sources, err := s.asm.write(sp, data, c.id())
+// store writes a block that was asked for, and hands it on to be hashed. The
+// buffer is the store's from then on.
+func (c *session) store(sp proto.Span, buf *buffer) {
+	s := c.swarm
+	s.count.received(c.local, len(buf.b))
+	parts, err := s.asm.place(sp, buf.b)
 	if err != nil {
+		blocks.put(buf)
 		s.fail(err)
 		return
 	}
-	if v == blockDuplicate {
-		s.count.duplicate(len(data))
+	fresh := 0
+	for _, p := range parts {
+		fresh += int(p.Length)
 	}
-	s.post(input{ev: mob.Arrived{Peer: c.id(), Span: sp}, sess: c})
-	switch v {
-	case pieceStored:
-		s.verified.add(sp.Piece)
-		s.post(input{ev: mob.Stored{Piece: int(sp.Piece)}})
-	case pieceFailed:
-		s.log.Warn("piece failed its hash", "piece", sp.Piece, "sources", len(sources))
-		s.count.failed(s.m.PieceSize(int(sp.Piece)))
-		s.post(input{ev: mob.Failed{Piece: int(sp.Piece), Sources: sources}})
-	}
+	s.count.duplicate(len(buf.b) - fresh)
+	s.give(arrival{sess: c, span: sp, parts: parts, buf: buf})
 }

@@ -3,6 +3,7 @@ package peer
 import (
 	"runtime"
 
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -10,16 +11,17 @@ import (
 // a small piece, so that the reader of a fast channel goes on to the next piece.
 const blockQueue = 16
 
-// arrival is a block that was asked for and has come.
+// arrival is a block that was asked for, has come, and is written.
 type arrival struct {
-	sess *session
-	span proto.Span
-	buf  *buffer
+	sess  *session
+	span  proto.Span
+	parts []proto.Span // of span: what was new
+	buf   *buffer
 }
 
-// workers write blocks to the store and hash them. One channel alone can bring
-// more than one CPU can write and hash, so the pieces are spread over several;
-// all blocks of a piece go to the same one, in order.
+// workers hash blocks. Whoever reads a channel also writes to the file, since the
+// kernel lets only one write to a file at a time; hashing costs more than either,
+// so it has CPUs of its own. All blocks of a piece go to the same worker, in order.
 type workers []chan arrival
 
 func newWorkers() workers {
@@ -45,10 +47,32 @@ func (s *swarm) work(in <-chan arrival) {
 	for {
 		select {
 		case a := <-in:
-			s.store(a.sess, a.span, a.buf.b)
+			s.judge(a)
 			blocks.put(a.buf)
 		case <-s.ctx.Done():
 			return
+		}
+	}
+}
+
+// judge hashes a block and tells the loop what became of it.
+func (s *swarm) judge(a arrival) {
+	s.post(input{ev: mob.Arrived{Peer: a.sess.id(), Span: a.span}, sess: a.sess})
+	for _, part := range a.parts {
+		from := part.Begin - a.span.Begin
+		v, sources, err := s.asm.take(part, a.buf.b[from:from+part.Length], a.sess.id())
+		if err != nil {
+			s.fail(err)
+			return
+		}
+		switch v {
+		case pieceStored:
+			s.verified.add(part.Piece)
+			s.post(input{ev: mob.Stored{Piece: int(part.Piece)}})
+		case pieceFailed:
+			s.log.Warn("piece failed its hash", "piece", part.Piece, "sources", len(sources))
+			s.count.failed(s.m.PieceSize(int(part.Piece)))
+			s.post(input{ev: mob.Failed{Piece: int(part.Piece), Sources: sources}})
 		}
 	}
 }

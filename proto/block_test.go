@@ -64,7 +64,7 @@ func TestReadBlockHeaderAllocatesNothing(t *testing.T) {
 	head := new([BlockHeader]byte)
 	r := bytes.NewReader(AppendBlockHeader(nil, 1, 2, 3))
 	if n := testing.AllocsPerRun(100, func() {
-		r.Seek(0, io.SeekStart)
+		_, _ = r.Seek(0, io.SeekStart) // cannot fail
 		if _, err := ReadBlockHeader(r, head); err != nil {
 			t.Error(err)
 		}

@@ -69,6 +69,7 @@ func check(t testing.TB, b *Broadcast, r *Result) {
 func BenchmarkGridFast(b *testing.B) {
 	const size = 240e6
 	for b.Loop() {
+		warmMemory(b, 16*size)
 		bc, r := broadcast(b, size, nil, 4, 4, 4, 4)
 		for name, err := range r.Errors {
 			b.Errorf("%s: %v", name, err)

@@ -13,9 +13,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// bin is the folder of the built programs, for all tests.
-//
-//nolint:gochecknoglobals // set once, before any test
+// bin is the folder of the built programs, for all tests; set once, before any.
 var bin string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -86,7 +84,7 @@ func warmMemory(t testing.TB, n int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chunk := make([]byte, 1<<20)
+	chunk := make([]byte, 256<<10) // as a daemon writes: the kernel keeps memory by the size of its use
 	for range n / int64(len(chunk)) {
 		if _, err := f.Write(chunk); err != nil {
 			t.Fatal(err)

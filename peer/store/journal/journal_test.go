@@ -222,7 +222,7 @@ func TestSeedCutShort(t *testing.T) {
 }
 
 func TestCurrentBoot(t *testing.T) {
-	if CurrentBoot() != CurrentBoot() {
+	if a, b := CurrentBoot(), CurrentBoot(); a != b {
 		t.Error("the boot id changes")
 	}
 }
