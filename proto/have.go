@@ -1,13 +1,13 @@
 package proto
 
-// Have tells what changed at the sender since its last Have; the first one on a
-// stream tells all. To a local peer it speaks of every piece, to a global peer
-// of the pieces in that peer's [Want].
+// Have tells what changed at the sender since its last Have, among the pieces in
+// the reader's [Want]; the first one after a Want tells all that is new to it.
 type Have struct {
 	_ struct{} `cbor:",toarray"`
 	// Have are pieces that are stored, verified and served.
 	Have []Range
-	// Claim are pieces that the sender asked for over the WAN, or is about to.
+	// Claim are pieces that the sender asked for over the WAN, or is about to; to
+	// a global peer also those that its cluster has or claims.
 	Claim []Range
 	// Drop are pieces whose have or claim no longer holds.
 	Drop []Range

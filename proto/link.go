@@ -60,7 +60,7 @@ func ParseLink(s string) (*Link, error) {
 	}
 	s = strings.TrimSpace(s)
 	if !hasPrefixFold(s, linkPrefix) {
-		return nil, errors.New("not a link: it must be a magnet URI, which begins with magnet:?")
+		return nil, errors.New("not a magnet URI: a link begins with magnet:?xt=urn:mob:<id>")
 	}
 	l := new(Link)
 	for part := range strings.SplitSeq(s[len(linkPrefix):], "&") {

@@ -1,7 +1,8 @@
 package proto
 
 // Ping asks for a [Pong] with the same nonce: it measures the round trip and
-// shows that the peer lives.
+// shows that the peer lives. The nonce is the sender's clock in microseconds, from
+// any moment: how much longer than at best a Ping takes is the queue before it.
 type Ping struct {
 	_     struct{} `cbor:",toarray"`
 	Nonce uint64
