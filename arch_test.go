@@ -42,7 +42,8 @@ var table = map[string]rule{
 	"peer/store/journal":   {outside: []string{"golang.org/x/sys"}},
 	"peer/store":           {ours: []string{"peer/store/journal", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"golang.org/x/sys"}},
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
-	"peer":                 {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/assembly":        {ours: []string{"peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
+	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker": {ours: []string{"mob", "proto"}},
 

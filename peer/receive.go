@@ -77,7 +77,7 @@ func (c *session) receive(ch channel) error {
 func (c *session) store(sp proto.Span, buf *buffer) {
 	s := c.swarm
 	s.count.received(c.local, len(buf.b))
-	parts, err := s.asm.place(sp, buf.b)
+	parts, err := s.asm.Place(sp, buf.b)
 	if err != nil {
 		blocks.put(buf)
 		s.fail(err)

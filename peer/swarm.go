@@ -9,6 +9,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/assembly"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -22,7 +23,7 @@ type swarm struct {
 	m      *proto.Manifest
 	st     store.Store
 	log    *slog.Logger
-	asm    *assembler
+	asm    *assembly.Assembler
 	ctx    context.Context // ends with the swarm
 	cancel context.CancelCauseFunc
 	finder Finder // nil when no tracker is known
@@ -73,7 +74,7 @@ const maxDials = 32
 func newSwarm(n *Node, id cid.Cid, m *proto.Manifest, st store.Store, verified []bool) *swarm {
 	s := &swarm{
 		node: n, id: id, m: m, st: st, log: n.log.With("content", id.String()),
-		asm: newAssembler(m, st), verified: newBitmap(m.Pieces()),
+		asm: assembly.New(m, st), verified: newBitmap(m.Pieces()),
 		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
 		checks: make(chan complaint, 64), workers: newWorkers(), book: newBook(), dialing: make(chan struct{}, maxDials),
 	}

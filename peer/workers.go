@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/assembly"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -60,16 +61,16 @@ func (s *swarm) judge(a arrival) {
 	s.post(input{ev: mob.Arrived{Peer: a.sess.id(), Span: a.span}, sess: a.sess})
 	for _, part := range a.parts {
 		from := part.Begin - a.span.Begin
-		v, sources, err := s.asm.take(part, a.buf.b[from:from+part.Length], a.sess.id())
+		v, sources, err := s.asm.Take(part, a.buf.b[from:from+part.Length], a.sess.id())
 		if err != nil {
 			s.fail(err)
 			return
 		}
 		switch v {
-		case pieceStored:
+		case assembly.PieceStored:
 			s.verified.add(part.Piece)
 			s.post(input{ev: mob.Stored{Piece: int(part.Piece)}})
-		case pieceFailed:
+		case assembly.PieceFailed:
 			s.log.Warn("piece failed its hash", "piece", part.Piece, "sources", len(sources))
 			s.count.failed(s.m.PieceSize(int(part.Piece)))
 			s.post(input{ev: mob.Failed{Piece: int(part.Piece), Sources: sources}})

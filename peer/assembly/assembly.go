@@ -1,4 +1,6 @@
-package peer
+// Package assembly turns blocks into verified pieces: it writes them to a store
+// and hashes them as they come. It knows no network.
+package assembly
 
 import (
 	"bytes"
@@ -16,9 +18,8 @@ import (
 // block begins at a multiple of it.
 const cell = 16 << 10
 
-// assembler turns blocks into verified pieces: it writes them to the store and
-// hashes them as they come. Safe for concurrent use.
-type assembler struct {
+// Assembler puts the pieces of one content together. Safe for concurrent use.
+type Assembler struct {
 	m  *proto.Manifest
 	st store.Store
 
@@ -38,25 +39,27 @@ type assembly struct {
 	over    bool
 }
 
-// verdict is what became of a block.
-type verdict int
+// Verdict is what became of a part of a piece.
+type Verdict int
 
+// The verdicts.
 const (
-	blockDuplicate verdict = iota // nothing new in it
-	blockStored
-	pieceStored
-	pieceFailed // see the sources
+	Duplicate   Verdict = iota // the piece is over: nothing came of it
+	Stored                     // there is more to come
+	PieceStored                // it was the last, and the piece is good and committed
+	PieceFailed                // it was the last, and the hash is wrong
 )
 
-func newAssembler(m *proto.Manifest, st store.Store) *assembler {
-	return &assembler{m: m, st: st, open: map[uint32]*assembly{}}
+// New is an assembler of the pieces of m, which it writes to st.
+func New(m *proto.Manifest, st store.Store) *Assembler {
+	return &Assembler{m: m, st: st, open: map[uint32]*assembly{}}
 }
 
-// place writes what is new of a block to the store, and returns the parts: none
+// Place writes what is new of a block to the store, and returns the parts: none
 // for a block that was there already. A part that is placed is never written
 // again before the verdict: the hash is of the bytes that came first. The caller
 // has checked the span against the manifest. An error is the store's.
-func (a *assembler) place(sp proto.Span, data []byte) ([]proto.Span, error) {
+func (a *Assembler) Place(sp proto.Span, data []byte) ([]proto.Span, error) {
 	parts := a.piece(sp.Piece).reserve(sp)
 	for _, part := range parts {
 		from := part.Begin - sp.Begin
@@ -73,14 +76,14 @@ func (a *assembler) place(sp proto.Span, data []byte) ([]proto.Span, error) {
 	return parts, nil
 }
 
-// take hashes a part that was placed, which from sent, and gives the piece's
+// Take hashes a part that was placed, which from sent, and gives the piece's
 // verdict with the last. An error is the store's.
-func (a *assembler) take(sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID, error) {
+func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID, error) {
 	p := a.piece(sp.Piece)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		return blockDuplicate, nil, nil
+		return Duplicate, nil, nil
 	}
 	if !slices.Contains(p.sources, from) {
 		p.sources = append(p.sources, from)
@@ -91,36 +94,36 @@ func (a *assembler) take(sp proto.Span, data []byte, from proto.PeerID) (verdict
 		p.hashed += len(data)
 	}
 	if err := p.catchUp(a, int(sp.Piece)); err != nil {
-		return blockDuplicate, nil, err
+		return Duplicate, nil, err
 	}
 	if p.missing > 0 {
-		return blockStored, nil, nil
+		return Stored, nil, nil
 	}
 	return a.judge(int(sp.Piece), p)
 }
 
 // judge compares the hash of a piece that is all there.
-func (a *assembler) judge(i int, p *assembly) (verdict, []proto.PeerID, error) {
+func (a *Assembler) judge(i int, p *assembly) (Verdict, []proto.PeerID, error) {
 	a.finish(uint32(i), p)
 	want := a.m.Hash(i)
 	if !bytes.Equal(p.hash.Sum(nil), want[:]) {
-		return pieceFailed, p.sources, nil
+		return PieceFailed, p.sources, nil
 	}
 	if err := a.st.Commit(i); err != nil {
-		return blockDuplicate, nil, err
+		return Duplicate, nil, err
 	}
-	return pieceStored, p.sources, nil
+	return PieceStored, p.sources, nil
 }
 
 // close ends an assembly that is of no use.
-func (a *assembler) close(i uint32, p *assembly) {
+func (a *Assembler) close(i uint32, p *assembly) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a.finish(i, p)
 }
 
 // finish ends an assembly; the caller has its lock.
-func (a *assembler) finish(i uint32, p *assembly) {
+func (a *Assembler) finish(i uint32, p *assembly) {
 	p.over = true
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +132,7 @@ func (a *assembler) finish(i uint32, p *assembly) {
 	}
 }
 
-func (a *assembler) piece(i uint32) *assembly {
+func (a *Assembler) piece(i uint32) *assembly {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p := a.open[i]
@@ -178,18 +181,17 @@ func (p *assembly) add(sp proto.Span, size int) {
 
 // catchUp hashes what came out of order, reading it back: blocks of a piece are
 // asked for in order, so this is rare.
-func (p *assembly) catchUp(a *assembler, i int) error {
+func (p *assembly) catchUp(a *Assembler, i int) error {
 	size := a.m.PieceSize(i)
 	for p.hashed < size && p.arrived[p.hashed/cell] {
 		end := p.hashed
 		for end < size && end-p.hashed < proto.MaxBlock && p.arrived[end/cell] {
 			end = min((end/cell+1)*cell, size)
 		}
-		buf := blocks.get(end - p.hashed)
-		_, err := a.st.ReadAt(buf.b, a.m.PieceOffset(i)+int64(p.hashed))
-		p.hash.Write(buf.b)
+		buf := make([]byte, end-p.hashed)
+		_, err := a.st.ReadAt(buf, a.m.PieceOffset(i)+int64(p.hashed))
+		p.hash.Write(buf)
 		p.hashed = end
-		blocks.put(buf)
 		if err != nil {
 			return err
 		}
