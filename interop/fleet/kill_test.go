@@ -15,7 +15,7 @@ type status struct {
 	Phase     string `json:"phase"`
 	Have      int64  `json:"have"`
 	Duplicate int64  `json:"duplicate"`
-	Traffic struct {
+	Traffic   struct {
 		WANIn int64 `json:"wan_in"`
 		LANIn int64 `json:"lan_in"`
 	} `json:"traffic"`

@@ -72,7 +72,6 @@ func TestSecondCopyChangesNothing(t *testing.T) {
 	a := New(c.Manifest, st)
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
-	// It overlaps the first block and half of the second.
 	evil := proto.Span{Begin: 0, Length: 64 << 10}
 	if v, _ := put(t, a, evil, make([]byte, evil.Length), "liar"); v != Duplicate {
 		t.Errorf("verdict %d for a second copy", v)
