@@ -25,6 +25,7 @@ type record struct {
 	Whole   bool      `json:"whole"`
 	Begun   bool      `json:"begun"` // the destination was made
 	Have    int       `json:"have"`  // pieces, when it last ended
+	Bytes   int64     `json:"bytes"` // in those pieces
 	Added   time.Time `json:"added"`
 }
 

@@ -94,11 +94,10 @@ func (t *Transfer) Status() Status {
 		return st
 	}
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
-	st.PiecesHave = t.mu.rec.Have
+	st.PiecesHave, st.Have = t.mu.rec.Have, t.mu.rec.Bytes
 	if t.mu.rec.Whole {
-		st.PiecesHave = st.Pieces
+		st.PiecesHave, st.Have = st.Pieces, st.Length
 	}
-	st.Have = min(int64(st.PiecesHave)*int64(st.PieceLength), st.Length)
 	if t.mu.phase == Checking {
 		st.Have = t.mu.checked
 	}
@@ -110,8 +109,7 @@ func (t *Transfer) Status() Status {
 
 // fill adds what the swarm knows.
 func (s *swarm) fill(st *Status) {
-	st.PiecesHave = int(s.stored.Load())
-	st.Have = min(int64(st.PiecesHave)*int64(st.PieceLength), st.Length)
+	st.PiecesHave, st.Have = s.have()
 	st.Traffic, st.Duplicate, st.Damaged = s.count.traffic(), s.count.dup.Load(), s.damaged.Load()
 	snap := s.status.Load()
 	if snap == nil {
@@ -143,4 +141,14 @@ func waiting(m mob.Status) string {
 		return fmt.Sprintf("somebody who has the %d missing pieces: none of %d connected peers does", lacking, len(m.Peers))
 	}
 	return ""
+}
+
+// have is how much is stored and verified.
+func (s *swarm) have() (pieces int, bytes int64) {
+	pieces = int(s.stored.Load())
+	bytes = int64(pieces) * int64(s.m.PieceLength)
+	if last := s.m.Pieces() - 1; last >= 0 && s.verified.has(uint32(last)) {
+		bytes -= int64(s.m.PieceLength) - int64(s.m.PieceSize(last))
+	}
+	return pieces, bytes
 }

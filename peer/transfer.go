@@ -88,7 +88,7 @@ func (t *Transfer) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.mu.swarm != nil {
-		t.mu.rec.Have = int(t.mu.swarm.stored.Load())
+		t.mu.rec.Have, t.mu.rec.Bytes = t.mu.swarm.have()
 		if err := saveRecord(t.node.transferDir(t.ID), t.mu.rec); err != nil {
 			t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
 		}
