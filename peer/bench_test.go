@@ -64,7 +64,7 @@ func warmMemory(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	chunk := make([]byte, 256<<10) // as a daemon writes: the kernel keeps memory by the size of its use
+	chunk := make([]byte, 32<<10) // as a daemon writes: the kernel keeps memory by the size of its use
 	for range n / len(chunk) {
 		if _, err := f.Write(chunk); err != nil {
 			b.Fatal(err)

@@ -84,7 +84,7 @@ func warmMemory(t testing.TB, n int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chunk := make([]byte, 256<<10) // as a daemon writes: the kernel keeps memory by the size of its use
+	chunk := make([]byte, 32<<10) // as a daemon writes: the kernel keeps memory by the size of its use
 	for range n / int64(len(chunk)) {
 		if _, err := f.Write(chunk); err != nil {
 			t.Fatal(err)
