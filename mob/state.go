@@ -243,7 +243,7 @@ func (s *State) checkFinished() {
 	}
 }
 
-// insertSorted puts v into a slice sorted by id, and says where.
+// findPeer is where a peer is, or would be inserted, in a slice sorted by id.
 func findPeer(ps []*peer, id proto.PeerID) (int, bool) {
 	return slices.BinarySearchFunc(ps, id, func(p *peer, id proto.PeerID) int {
 		return strings.Compare(string(p.ID), string(id))
