@@ -48,10 +48,12 @@ var table = map[string]rule{
 	"tracker": {ours: []string{"mob", "proto"}},
 
 	"interop/netns": {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/fleet": {ours: []string{"interop/netns"}, outside: []string{"golang.org/x/sys"}},
+	"interop/bench": {ours: []string{"interop/netns"}},
+	"interop/stock": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
+	"interop/fleet": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
-	"cli":         {ours: []string{"cli/control", "mob", "peer", "peer/store", "proto", "tracker"}},
+	"cli":         {ours: []string{"cli/control", "interop/bench", "interop/fleet", "interop/netns", "interop/stock", "mob", "mob/sim", "peer", "peer/store", "proto", "tracker"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

@@ -21,6 +21,11 @@ type Cluster struct {
 	Nodes int
 	// NIC limits each node's connection to the bridge, both ways. Zero: not limited.
 	NIC Rate
+	// SlowNIC has the limits of those nodes that differ, by index.
+	SlowNIC map[int]Rate
+	// WANNIC, if not zero, gives every node a second interface, eth1, limited to this rate both ways, for all that goes to and
+	// comes from other clusters; NIC then limits the LAN alone.
+	WANNIC Rate
 }
 
 // Clusters describes clusters named A, B, C and so on with these numbers of nodes and unlimited NICs.
@@ -42,6 +47,8 @@ type Config struct {
 	// bytes when the rate changes, as a router does, and has at least 128 KiB. Zero: 250 ms. Longer queues mean fewer
 	// losses and more delay.
 	Buffer time.Duration
+	// RTT is the round trip between any two clusters, beside queues: packets wait for half of it on every WAN link. Zero: none.
+	RTT time.Duration
 	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the machine's own. If the
 	// kernel lacks it, the machine's own stays and a warning is logged. Empty: cubic.
 	Congestion string
