@@ -41,6 +41,9 @@ func (g *Grid) WANBytes(cluster string) (uint64, error) { return 0, errPlatform 
 // LANBytes returns an error.
 func (g *Grid) LANBytes(cluster string) (uint64, error) { return 0, errPlatform }
 
+// LinkBytes returns an error.
+func (g *Grid) LinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
+
 // Node is one machine of a cluster.
 type Node struct {
 	Cluster string

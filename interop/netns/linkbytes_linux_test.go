@@ -1,0 +1,63 @@
+package netns
+
+import (
+	"testing"
+	"time"
+)
+
+func TestLinkBytesOfEachDirection(t *testing.T) {
+	t.Parallel()
+	const size = 4e6
+	g := newGrid(t, Config{Clusters: Clusters(1, 1, 1), Links: Uniform(40*MBps, "A", "B", "C")})
+	transfer(t, g.Node("A", 0), g.Node("B", 0), size)
+	transfer(t, g.Node("C", 0), g.Node("A", 0), 2*size)
+	all, err := g.LinkBytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		from, to string
+		copies   float64
+	}{{"A", "B", 1}, {"A", "C", 0}, {"B", "A", 0}, {"B", "C", 0}, {"C", "A", 2}, {"C", "B", 0}}
+	if len(all) != len(want) {
+		t.Fatalf("%d directions, want %d: %v", len(all), len(want), all)
+	}
+	into := make(map[string]uint64)
+	for i, w := range want {
+		got := all[i]
+		if got.From != w.from || got.To != w.to {
+			t.Fatalf("place %d is %s to %s, want %s to %s", i, got.From, got.To, w.from, w.to)
+		}
+		copies := float64(got.Bytes) / size
+		if w.copies > 0 {
+			within(t, "copies from "+w.from+" to "+w.to, copies, w.copies, 0.02)
+		} else if copies > 0.1 {
+			t.Errorf("%.3f copies from %s to %s", copies, w.from, w.to)
+		}
+		into[w.to] += got.Bytes
+	}
+	for to, sum := range into {
+		if wan, err := g.WANBytes(to); err != nil || wan != sum {
+			t.Errorf("WANBytes of %s is %d, its links have %d (%v)", to, wan, sum, err)
+		}
+	}
+}
+
+func TestLinkBytesIsCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 nodes")
+	}
+	g := newGrid(t, Config{Clusters: Clusters(16, 16, 16, 16), Links: Fast()})
+	const samples = 20
+	start := time.Now()
+	for range samples {
+		if _, err := g.LinkBytes(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	each := time.Since(start) / samples
+	t.Logf("%v for one pass over 64 nodes", each)
+	if each > 50*time.Millisecond { // half of what a sampler has time for
+		t.Errorf("one pass takes %v", each)
+	}
+}
