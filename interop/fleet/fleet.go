@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
 
@@ -175,10 +176,10 @@ func (d *Daemon) Get(ctx context.Context, link string) error {
 func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }
 
 // PeakMemory is the most memory that the daemon has had resident, in bytes.
-func (d *Daemon) PeakMemory() (int64, error) { return procKB(d.proc.p.Pid(), "VmHWM:") }
+func (d *Daemon) PeakMemory() (int64, error) { return bench.ProcessPeak(d.proc.p.Pid()) }
 
 // CPU is the time that the daemon has used so far.
-func (d *Daemon) CPU() (time.Duration, error) { return procCPU(d.proc.p.Pid()) }
+func (d *Daemon) CPU() (time.Duration, error) { return bench.ProcessCPU(d.proc.p.Pid()) }
 
 // Stop ends the daemon with SIGTERM and waits for it.
 func (d *Daemon) Stop() error {

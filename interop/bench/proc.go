@@ -1,4 +1,4 @@
-package fleet
+package bench
 
 import (
 	"fmt"
@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// procKB reads a line in kB of a process's status.
-func procKB(pid int, key string) (int64, error) {
+// ProcessPeak is the most memory that a running process has had resident, in bytes.
+func ProcessPeak(pid int) (int64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == key {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
 			kb, err := strconv.ParseInt(f[1], 10, 64)
 			return kb << 10, err
 		}
 	}
-	return 0, fmt.Errorf("process %d: no %s", pid, key)
+	return 0, fmt.Errorf("process %d: its status has no VmHWM", pid)
 }
 
 // userHZ is the unit of times in /proc, the same on every Linux.
 const userHZ = 100
 
-// procCPU is the user and system time of a process.
-func procCPU(pid int) (time.Duration, error) {
+// ProcessCPU is the user and system time of a running process so far.
+func ProcessCPU(pid int) (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
