@@ -4,7 +4,7 @@ SHELL := bash
 
 # What runs the built programs on a grid of network namespaces: without the race
 # detector and one after the other, since the programs are measured there.
-GRID := ./interop/netns ./interop/fleet
+GRID := ./interop/netns ./interop/fleet ./interop/bench ./interop/stock
 # Simulations: a single goroutine, as the root's tests see to, so there is nothing
 # for the race detector, which makes them ten times slower.
 SIMS := ./mob/sim

@@ -1,0 +1,61 @@
+package stock
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+var _ bench.System = (*Client)(nil)
+
+// Client is a BitTorrent client as a system under comparison.
+type Client struct {
+	name  string
+	needs []program
+	// start makes the command that has a seat's content fetched, or seeded when it
+	// is there, until it is killed. It writes what the command needs to the
+	// seat's folder, and sees to it that the seat's mark is made when the content
+	// is whole and checked.
+	start func(s seat) (*exec.Cmd, error)
+}
+
+// All has every client, the fastest on the standard grid first.
+func All() []*Client {
+	return []*Client{Aria2()}
+}
+
+// Name is what tables call the client.
+func (c *Client) Name() string { return c.name }
+
+// Missing is nil when the client and the tracker are installed; else it says what
+// to install.
+func (c *Client) Missing() error {
+	var errs []error
+	for _, p := range append([]program{trackerProgram()}, c.needs...) {
+		errs = append(errs, p.missing())
+	}
+	return errors.Join(errs...)
+}
+
+// program is something that has to be installed.
+type program struct {
+	command string
+	// pkg is Debian's package that has it.
+	pkg string
+	// try, if not empty, are arguments with which the command succeeds only when
+	// the package is there: for what is a module of another program.
+	try []string
+}
+
+func (p program) missing() error {
+	path, err := exec.LookPath(p.command)
+	if err == nil && len(p.try) > 0 {
+		err = exec.Command(path, p.try...).Run()
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not installed: apt-get install %s", p.pkg, p.pkg)
+	}
+	return nil
+}
