@@ -10,6 +10,12 @@ import (
 
 const clusterBits, wanBits = 16, 31
 
+// The numbering of addresses has room for this much.
+const (
+	maxClusters = 16
+	maxNodes    = 1000
+)
+
 // clusterIP is the address of one host of a cluster.
 func clusterIP(cluster, host int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, byte(cluster + 1), byte(host >> 8), byte(host)})

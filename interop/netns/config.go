@@ -7,36 +7,6 @@ import (
 	"time"
 )
 
-// The numbering of addresses has room for this much.
-const (
-	maxClusters = 16
-	maxNodes    = 1000
-)
-
-// Cluster describes one site: a gateway with a bridge, and nodes on it.
-type Cluster struct {
-	// Name of the cluster, not empty, unique in the grid.
-	Name string
-	// Nodes is how many there are, 0 to 1000.
-	Nodes int
-	// NIC limits each node's connection to the bridge, both ways. Zero: not limited.
-	NIC Rate
-	// SlowNIC has the limits of those nodes that differ, by index.
-	SlowNIC map[int]Rate
-	// WANNIC, if not zero, gives every node a second interface, eth1, limited to this rate both ways, for all that goes to and
-	// comes from other clusters; NIC then limits the LAN alone.
-	WANNIC Rate
-}
-
-// Clusters describes clusters named A, B, C and so on with these numbers of nodes and unlimited NICs.
-func Clusters(nodes ...int) []Cluster {
-	all := make([]Cluster, len(nodes))
-	for i, n := range nodes {
-		all[i] = Cluster{Name: string(rune('A' + i)), Nodes: n}
-	}
-	return all
-}
-
 // Config describes a grid.
 type Config struct {
 	// Clusters, 1 to 16 of them.
@@ -80,13 +50,11 @@ func (c Config) validate() error {
 	}
 	seen := make(map[string]bool)
 	for _, cl := range c.Clusters {
-		switch {
-		case cl.Name == "" || seen[cl.Name]:
+		if cl.Name == "" || seen[cl.Name] {
 			return fmt.Errorf("netns: cluster name %q is empty or not unique", cl.Name)
-		case cl.Nodes < 0 || cl.Nodes > maxNodes:
-			return fmt.Errorf("netns: cluster %s has %d nodes: use 0 to %d", cl.Name, cl.Nodes, maxNodes)
-		case cl.NIC < 0:
-			return fmt.Errorf("netns: cluster %s has a negative NIC rate", cl.Name)
+		}
+		if err := cl.validate(); err != nil {
+			return fmt.Errorf("netns: cluster %s: %w", cl.Name, err)
 		}
 		seen[cl.Name] = true
 	}
@@ -107,12 +75,4 @@ func (c Config) validateLinks(clusters map[string]bool) error {
 			len(c.Links.rates), len(clusters), want)
 	}
 	return nil
-}
-
-// Rates that the shaper can keep: below a byte a second its tables overflow, above 100 GB/s nothing would be limited.
-func checkRate(r Rate) error {
-	if r >= 1*KBps && r <= 1e5*MBps {
-		return nil
-	}
-	return fmt.Errorf("rate of %g bytes/s is not between 1 KB/s and 100 GB/s", float64(r))
 }

@@ -65,8 +65,8 @@ func (gw *gateway) plug(n *Node, buffer queueLength) error {
 	if err := netlink.LinkSetUp(port); err != nil {
 		return fmt.Errorf("set %s up: %w", n.portName(), err)
 	}
-	if gw.NIC > 0 {
-		if err := shape(port.Attrs().Index, gw.NIC, buffer); err != nil {
+	if nic := gw.nic(n.Index); nic > 0 {
+		if err := shape(port.Attrs().Index, nic, buffer); err != nil {
 			return err
 		}
 	}

@@ -76,8 +76,8 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 	if err := addRoute(eth, everywhere, gatewayIP(gw.index), c); err != nil {
 		return err
 	}
-	if gw.NIC > 0 {
-		if err := shape(eth.Attrs().Index, gw.NIC, buffer); err != nil {
+	if nic := gw.nic(n.Index); nic > 0 {
+		if err := shape(eth.Attrs().Index, nic, buffer); err != nil {
 			return err
 		}
 	}

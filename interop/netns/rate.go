@@ -40,3 +40,12 @@ func (r Rate) Time(size float64) time.Duration {
 func (r Rate) in(d time.Duration) float64 {
 	return float64(r) * d.Seconds()
 }
+
+// checkRate says whether the shaper can keep a rate: below a byte a second its tables overflow, above 100 GB/s nothing would be
+// limited.
+func checkRate(r Rate) error {
+	if r >= 1*KBps && r <= 1e5*MBps {
+		return nil
+	}
+	return fmt.Errorf("rate of %g bytes/s is not between 1 KB/s and 100 GB/s", float64(r))
+}

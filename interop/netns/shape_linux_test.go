@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -82,21 +81,28 @@ func TestNICsAreLimitedBothWays(t *testing.T) {
 		flood(t, g.Node("A", 0), g.Node("A", i)) // two out of one
 		flood(t, g.Node("B", i), g.Node("B", 0)) // two into one
 	}
-	arriving := func(cluster string) (bytes uint64, err error) {
-		err = g.Node(cluster, 0).Do(func() error {
-			eth, err := netlink.LinkByName("eth0")
-			if err == nil {
-				bytes = eth.Attrs().Statistics.RxBytes
-			}
-			return err
-		})
-		return bytes, err
-	}
 	time.Sleep(settle)
 	out := growth(t, g.LANBytes, time.Second, "A")[0]
-	in := growth(t, arriving, time.Second, "B")[0]
+	in := growth(t, arriving(g, 0, "eth0"), time.Second, "B")[0]
 	within(t, "share of a NIC going out", out/float64(nic), TCPShare, 0.06)
 	within(t, "share of a NIC coming in", in/float64(nic), TCPShare, 0.06)
+}
+
+func TestSlowNodes(t *testing.T) {
+	t.Parallel()
+	const nic, slow = 20 * MBps, 5 * MBps
+	g := newGrid(t, Config{Clusters: []Cluster{
+		{Name: "A", Nodes: 4, NIC: nic, SlowNIC: map[int]Rate{1: slow}}, // into a slow node
+		{Name: "B", Nodes: 2, SlowNIC: map[int]Rate{0: slow}},           // out of one, beside one without a limit
+	}, Links: Uniform(100*MBps, "A", "B")})
+	flood(t, g.Node("A", 0), g.Node("A", 1))
+	flood(t, g.Node("A", 2), g.Node("A", 3))
+	flood(t, g.Node("B", 0), g.Node("B", 1))
+	time.Sleep(settle)
+	into := growth(t, arriving(g, 1, "eth0"), time.Second, "A", "B")
+	other := growth(t, arriving(g, 3, "eth0"), time.Second, "A")[0]
+	within(t, "slow node and another", into[0]/other, float64(slow/nic), 0.06)
+	within(t, "share going out of a slow node", into[1]/float64(slow), TCPShare, 0.06)
 }
 
 func TestBytesAreCounted(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/vishvananda/netlink"
 )
 
 // connection is a TCP connection between two nodes, both ends held by the test.
@@ -95,6 +97,20 @@ func growth(t *testing.T, counter func(string) (uint64, error), d time.Duration,
 		rates[i] = (rates[i] - bytes[i]) / (now[i] - since[i])
 	}
 	return rates
+}
+
+// arriving counts the bytes that came in by an interface of the node with this index, in the cluster asked for.
+func arriving(g *Grid, node int, name string) func(cluster string) (uint64, error) {
+	return func(cluster string) (bytes uint64, err error) {
+		err = g.Node(cluster, node).Do(func() error {
+			eth, err := netlink.LinkByName(name)
+			if err == nil {
+				bytes = eth.Attrs().Statistics.RxBytes
+			}
+			return err
+		})
+		return bytes, err
+	}
 }
 
 // within checks a measured against a wanted value.
