@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// courier is a system that writes copies without a network, one every 50 ms, and
+// damages some.
+type courier struct {
+	damaged, never string // names of nodes
+	fails          error
+}
+
+func (c courier) Name() string   { return "courier" }
+func (c courier) Missing() error { return nil }
+
+func (c courier) Prepare(_ context.Context, s Site) (Transfer, error) {
+	return &delivery{courier: c, site: s}, c.fails
+}
+
+type delivery struct {
+	courier
+	site Site
+
+	mu     sync.Mutex
+	killed []*netns.Node
+	closed bool
+}
+
+func (d *delivery) Copy(n *netns.Node) string {
+	return filepath.Join(d.site.Dir, Receiver{n.Cluster, n.Index}.String())
+}
+
+func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+	for _, n := range d.site.Receivers {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+		name := Receiver{n.Cluster, n.Index}.String()
+		d.mu.Lock()
+		skip := slices.Contains(d.killed, n) || name == d.never
+		d.mu.Unlock()
+		if skip {
+			continue
+		}
+		content, err := os.ReadFile(d.site.Content)
+		if err != nil {
+			return err
+		}
+		if name == d.damaged {
+			content[len(content)/2] ^= 1
+		}
+		if err := os.WriteFile(d.Copy(n), content, 0o600); err != nil {
+			return err
+		}
+		whole(n)
+	}
+	return nil
+}
+
+func (d *delivery) Kill(n *netns.Node) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.killed = append(d.killed, n)
+	return nil
+}
+
+func (d *delivery) Close() (Usage, error) {
+	d.closed = true
+	return Usage{CPU: time.Second, Peak: 1e6}, nil
+}
+
+func onGrid(t *testing.T, ctx context.Context, change func(c *Case), s System) *Run {
+	t.Helper()
+	if err := netns.Available(); err != nil {
+		t.Skip("no grid: ", err)
+	}
+	c := testCase(t, "2x2", 300e3)
+	if change != nil {
+		change(&c)
+	}
+	dir := t.TempDir()
+	b, err := NewBench(ctx, c, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := b.Run(ctx, s)
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	return r
+}
+
+func TestRun(t *testing.T) {
+	r := onGrid(t, t.Context(), nil, courier{})
+	if r.Error != "" || r.Intact != 3 || r.Copied != 3 || len(r.Finished) != 3 || r.CPU != 1 || r.Peak != 1e6 {
+		t.Fatalf("%+v", r)
+	}
+	if r.Last < 0.15 || r.Last > 5 || r.Median < 0.1 || r.Median >= r.Last || !near(r.Rate*r.Last/300e3, 1) {
+		t.Errorf("%+v", r)
+	}
+	if len(r.Copies) != 2 || r.Copies[1].Copies > 0.1 || len(r.Links) != 1 || len(r.Use) == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRunFindsDamage(t *testing.T) {
+	if r := onGrid(t, t.Context(), nil, courier{damaged: "B1"}); r.Error != "" || r.Intact != 2 || r.Copied != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRunMissesNodes(t *testing.T) {
+	r := onGrid(t, t.Context(), nil, courier{never: "B0"})
+	if r.Error != "1 of 3 receivers are not whole" || r.Copied != 2 {
+		t.Errorf("%+v", r)
+	}
+	never := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
+	if r := onGrid(t, t.Context(), never, courier{never: "B0"}); r.Error != "" || !slices.Equal(r.Slow, []string{"B0"}) || r.Copied != 2 {
+		t.Errorf("a slow node is waited for: %+v", r)
+	}
+}
+
+func TestRunKills(t *testing.T) {
+	r := onGrid(t, t.Context(), func(c *Case) { c.Kills = Kills{Percent: 60} }, courier{})
+	if r.Error != "" || len(r.Killed) != 2 || r.Copied != 1 || r.Intact != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRunReportsFailure(t *testing.T) {
+	if r := onGrid(t, t.Context(), nil, courier{fails: io.ErrUnexpectedEOF}); r.Error != "prepare: unexpected EOF" {
+		t.Errorf("%+v", r)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(60*time.Millisecond, func() { cancel(errors.New("that is enough")) })
+	if r := onGrid(t, ctx, nil, courier{}); r.Error == "" {
+		t.Errorf("%+v", r)
+	}
+}

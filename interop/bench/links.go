@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// link is one direction between two clusters.
+type link struct{ from, to string }
+
+// sample is what every link had carried since the grid was made, at a time from
+// the start of the fetching.
+type sample struct {
+	at    time.Duration
+	bytes map[link]uint64
+}
+
+// LinkReport says how well a link was used, and where time was lost: in the start,
+// until nine tenths of what TCP can carry were first reached on it; in the end,
+// after the first cluster was whole; or between.
+type LinkReport struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Bytes uint64 `json:"bytes"`
+	// Share is the bytes by what the link could carry, all headers included.
+	Share float64 `json:"share"`
+	// Idle is in seconds of the link at its full TCP rate.
+	Idle Phases `json:"idle_s"`
+}
+
+// Phases are times in the three phases of a transfer.
+type Phases struct {
+	Start  float64 `json:"start"`
+	Middle float64 `json:"middle"`
+	End    float64 `json:"end"`
+}
+
+// Use is the part of all links' rates that was used about a time, in seconds from
+// the start of the fetching.
+type Use struct {
+	At    float64 `json:"at_s"`
+	Share float64 `json:"share"`
+}
+
+// busy is the part of a link's TCP rate at which its start is over.
+const busy = 0.9
+
+// linkReports evaluates samples. End is when the first cluster was whole.
+func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, []Use) {
+	var reports []LinkReport
+	var use []Use
+	started := map[link]bool{}
+	links := c.linksToOthers()
+	reports = make([]LinkReport, len(links))
+	room := make([]float64, len(links))
+	for i, l := range links {
+		reports[i].From, reports[i].To = l.from, l.to
+	}
+	for k := 1; k < len(samples); k++ {
+		from, to := samples[k-1], samples[k]
+		took := (to.at - from.at).Seconds()
+		if took <= 0 {
+			continue
+		}
+		could := c.couldCarry(from.at, to.at, links)
+		var carried, all float64
+		for i, l := range links {
+			r := &reports[i]
+			n := to.bytes[l] - from.bytes[l]
+			full := float64(n) / (could[i] * netns.TCPShare)
+			started[l] = started[l] || full >= busy
+			r.Idle.add(phase((from.at+to.at)/2, end, started[l]), (1-full)*took)
+			r.Bytes += n
+			room[i] += could[i]
+			carried, all = carried+float64(n), all+could[i]
+		}
+		use = append(use, Use{(from.at + to.at).Seconds() / 2, carried / all})
+	}
+	for i := range reports {
+		r := &reports[i]
+		if room[i] > 0 {
+			r.Share = float64(r.Bytes) / room[i]
+		}
+		// A queue may hand over in one interval what came in the one before, and a
+		// phase that is short then shows less than nothing.
+		r.Idle = Phases{max(r.Idle.Start, 0), max(r.Idle.Middle, 0), max(r.Idle.End, 0)}
+	}
+	return reports, use
+}
+
+// linksToOthers are the links into every cluster but the source's.
+func (c *Case) linksToOthers() []link {
+	var all []link
+	for _, from := range c.Names() {
+		for _, to := range c.Names()[1:] {
+			if from != to {
+				all = append(all, link{from, to})
+			}
+		}
+	}
+	return all
+}
+
+// couldCarry is how many bytes each link had room for between two times.
+func (c *Case) couldCarry(from, to time.Duration, links []link) []float64 {
+	could := make([]float64, len(links))
+	for from < to {
+		rates, until := c.Scenario.Rates(from)
+		until = min(until, to)
+		for i, l := range links {
+			could[i] += float64(rates.Rate(l.from, l.to)) * (until - from).Seconds()
+		}
+		from = until
+	}
+	return could
+}
+
+// phases of a transfer for a link.
+const (
+	inStart = iota
+	inMiddle
+	inEnd
+)
+
+func phase(at, end time.Duration, started bool) int {
+	switch {
+	case at >= end:
+		return inEnd
+	case started:
+		return inMiddle
+	}
+	return inStart
+}
+
+func (p *Phases) add(phase int, seconds float64) {
+	switch phase {
+	case inStart:
+		p.Start += seconds
+	case inMiddle:
+		p.Middle += seconds
+	case inEnd:
+		p.End += seconds
+	}
+}
+
+// total adds the phases of all links up.
+func total(links []LinkReport) Phases {
+	var sum Phases
+	for _, l := range links {
+		sum.Start, sum.Middle, sum.End = sum.Start+l.Idle.Start, sum.Middle+l.Idle.Middle, sum.End+l.Idle.End
+	}
+	return sum
+}

@@ -1,0 +1,42 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// A link that does nothing for a second, then all it can, then half, and nothing
+// after the first cluster is whole.
+func TestLinkReports(t *testing.T) {
+	c := testCase(t, "2x2", 12e6)
+	full := 3e6 * netns.TCPShare
+	l := link{"A", "B"}
+	var samples []sample
+	sum := 0.0
+	for i, rate := range []float64{0, 0, full, full, full / 2, full / 2, 0, 0} {
+		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]uint64{l: uint64(sum)}})
+		sum += rate / 2
+	}
+	samples = append(samples, sample{4 * time.Second, map[link]uint64{l: uint64(sum)}})
+	reports, use := c.linkReports(samples, 3*time.Second)
+	if len(reports) != 1 || len(use) != 8 {
+		t.Fatalf("%v, %v", reports, use)
+	}
+	r := reports[0]
+	if !near(r.Idle.Start, 1) || !near(r.Idle.Middle, 0.5) || !near(r.Idle.End, 1) {
+		t.Errorf("idle %+v, want 1, 0.5 and 1", r.Idle)
+	}
+	if want := netns.TCPShare * 1.5 / 4; !near(r.Share, want) || !near(use[3].Share, netns.TCPShare) || !near(use[3].At, 1.75) {
+		t.Errorf("share %.3f, want %.3f; use %v", r.Share, want, use)
+	}
+}
+
+func TestCouldCarryFollowsTheScenario(t *testing.T) {
+	c := testCase(t, "2x2", 12e6)
+	c.Scenario = netns.Switch(netns.Uniform(4*netns.MBps, "A", "B"), netns.Uniform(1*netns.MBps, "A", "B"), time.Second)
+	if got := c.couldCarry(500*time.Millisecond, 2*time.Second, []link{{"A", "B"}})[0]; !near(got/1e6, 3) {
+		t.Errorf("%.3f MB, want 3", got/1e6)
+	}
+}

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteLinks writes how well each link was used, and where its time went.
+func (r *Report) WriteLinks(out io.Writer) error {
+	var errs []error
+	for i := range r.Results {
+		if run := r.Results[i].Median(); len(run.Links) > 0 {
+			fmt.Fprintf(out, "\n%s: the links into other clusters\n", r.Results[i].System)
+			errs = append(errs, run.writeLinks(out))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Run) writeLinks(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	measured := len(r.Use) > 0
+	if measured {
+		fmt.Fprintln(w, "link\tcarried\tof rate\tidle in start\tmiddle\tend\t")
+	} else {
+		fmt.Fprintln(w, "link\tcarried\tof rate\t")
+	}
+	for _, l := range r.Links {
+		fmt.Fprintf(w, "%s-%s\t%s\t%.2f\t", l.From, l.To, megabytes(float64(l.Bytes)), l.Share)
+		if measured {
+			fmt.Fprintf(w, "%.1f s\t%.1f s\t%.1f s\t", l.Idle.Start, l.Idle.Middle, l.Idle.End)
+		}
+		fmt.Fprintln(w)
+	}
+	if measured {
+		sum := total(r.Links)
+		fmt.Fprintf(w, "all\t\t\t%.1f s\t%.1f s\t%.1f s\t\n", sum.Start, sum.Middle, sum.End)
+	}
+	if err := w.Flush(); err != nil || !measured {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "Start: until nine tenths of what TCP can carry were first reached. End: after the first cluster was whole.\n"+
+		"All together, used in each twelfth of the time: %s\n", r.useLine())
+	return err
+}
+
+// useSteps is how many figures tell of the use over time.
+const useSteps = 12
+
+// useLine is the use of all links over time, as percent.
+func (r *Run) useLine() string {
+	var parts []string
+	for i := range useSteps {
+		from, to := i*len(r.Use)/useSteps, (i+1)*len(r.Use)/useSteps
+		if from == to {
+			continue
+		}
+		sum := 0.0
+		for _, u := range r.Use[from:to] {
+			sum += u.Share
+		}
+		parts = append(parts, fmt.Sprintf("%.0f%%", 100*sum/float64(to-from)))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,232 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// sampleEvery is the time between two looks at the counters.
+const sampleEvery = 250 * time.Millisecond
+
+// measurement is one run while it is measured.
+type measurement struct {
+	bench  *Bench
+	system System
+	grid   *netns.Grid
+	result *Run
+
+	// Of the goroutine that samples, until measure has waited for it.
+	samples []sample
+
+	// mu guards what follows.
+	mu     sync.Mutex
+	whole  map[Receiver]time.Duration
+	killed map[Receiver]bool
+}
+
+// show tells of a stage.
+func (m *measurement) show(stage string, took time.Duration) {
+	if m.bench.Show == nil {
+		return
+	}
+	p := Progress{System: m.system.Name(), Stage: stage, Took: took}
+	if stage == fetching {
+		m.mu.Lock()
+		p.Whole, p.Receivers = len(m.whole), len(m.bench.Receivers())
+		m.mu.Unlock()
+	}
+	m.bench.Show(p)
+}
+
+// fetching is the name of the stage that is measured.
+const fetching = "fetching"
+
+// measure has a prepared system fetch and fills in the result. What is counted is
+// read as soon as the last receiver is whole.
+func (m *measurement) measure(ctx context.Context, tr Transfer) error {
+	m.whole, m.killed = map[Receiver]time.Duration{}, map[Receiver]bool{}
+	limit := m.bench.Limit()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done in %v", limit.Round(time.Second)))
+	defer cancel()
+	before, err := m.wanBytes()
+	if err != nil {
+		return err
+	}
+	busy, all, machineErr := machineTime()
+	start := time.Now()
+	err = m.fetch(ctx, tr, start)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if busyAfter, allAfter, err := machineTime(); err == nil && machineErr == nil && allAfter > all {
+		m.result.Machine = (busyAfter - busy) / (allAfter - all)
+	}
+	after, counters := m.wanBytes()
+	for i, name := range m.bench.Names() {
+		if counters == nil && len(m.bench.Clusters) > 1 {
+			m.result.Copies = append(m.result.Copies, ClusterCopies{name, float64(after[i]-before[i]) / float64(m.bench.Size)})
+		}
+	}
+	return errors.Join(err, counters, m.times())
+}
+
+// fetch runs the system with all that goes on beside it, and returns when that has
+// ended too.
+func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) error {
+	beside, stop := context.WithCancel(ctx)
+	defer stop()
+	var wg sync.WaitGroup
+	errs := make([]error, 3)
+	wg.Go(func() { errs[0] = m.play(beside) })
+	wg.Go(func() { errs[1] = m.kill(beside, tr) })
+	wg.Go(func() { errs[2] = m.sample(beside, start) })
+	err := tr.Fetch(ctx, func(n *netns.Node) { m.isWhole(n, time.Since(start)) })
+	stop()
+	wg.Wait()
+	return errors.Join(append(errs, err)...)
+}
+
+func (m *measurement) isWhole(n *netns.Node, after time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := Receiver{n.Cluster, n.Index}
+	if _, again := m.whole[r]; !again {
+		m.whole[r] = after
+	}
+}
+
+// play changes the links. Those that do not change are as the grid was made.
+func (m *measurement) play(ctx context.Context) error {
+	if _, until := m.bench.Scenario.Rates(0); until == netns.Forever {
+		return nil
+	}
+	return m.grid.Play(ctx, m.bench.Scenario)
+}
+
+// kill kills whose turn it is, until the fetching is over.
+func (m *measurement) kill(ctx context.Context, tr Transfer) error {
+	start := time.Now()
+	for _, v := range m.bench.Victims() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Until(start.Add(v.At))):
+		}
+		m.mu.Lock()
+		m.killed[v.Receiver] = true
+		m.mu.Unlock()
+		if err := tr.Kill(m.grid.Node(v.Cluster, v.Index)); err != nil {
+			return fmt.Errorf("kill %v: %w", v.Receiver, err)
+		}
+	}
+	return nil
+}
+
+// sample reads the links' counters now and then, and once more at the end.
+func (m *measurement) sample(ctx context.Context, start time.Time) error {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		bytes, err := m.linkBytes()
+		if err != nil {
+			return err
+		}
+		m.samples = append(m.samples, sample{time.Since(start), bytes})
+		m.show(fetching, time.Since(start))
+		if ctx.Err() != nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (m *measurement) linkBytes() (map[link]uint64, error) {
+	all, err := m.grid.LinkBytes()
+	bytes := make(map[link]uint64, len(all))
+	for _, l := range all {
+		bytes[link{l.From, l.To}] = l.Bytes
+	}
+	return bytes, err
+}
+
+// wanBytes is what every cluster has received from others.
+func (m *measurement) wanBytes() ([]uint64, error) {
+	var all []uint64
+	for _, name := range m.bench.Names() {
+		n, err := m.grid.WANBytes(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// times fills in who was whole when, and which links stood idle till then.
+func (m *measurement) times() error {
+	c, r := &m.bench.Case, m.result
+	var counted []time.Duration
+	missing := 0
+	cluster := map[string]time.Duration{} // when all of it was whole
+	for _, n := range c.Receivers() {
+		at, whole := m.whole[n]
+		if whole {
+			r.Finished[n.String()] = at.Seconds()
+		}
+		switch {
+		case m.killed[n]:
+			r.Killed = append(r.Killed, n.String())
+			continue
+		case c.Slow(n):
+			r.Slow = append(r.Slow, n.String())
+			continue
+		case whole:
+			counted = append(counted, at)
+		default:
+			missing++
+			at = netns.Forever
+		}
+		cluster[n.Cluster] = max(cluster[n.Cluster], at)
+	}
+	end := netns.Forever
+	for _, name := range c.Names()[1:] {
+		if at, ok := cluster[name]; ok {
+			end = min(end, at)
+		}
+	}
+	if len(c.Clusters) > 1 {
+		r.Links, r.Use = c.linkReports(m.samples, end)
+	}
+	r.Finish(counted, c.Size)
+	if missing > 0 {
+		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))
+	}
+	return nil
+}
+
+// compare counts the copies that are as the original. Those of nodes that were
+// killed are not looked at.
+func (m *measurement) compare(ctx context.Context, tr Transfer) error {
+	for _, n := range m.bench.Receivers() {
+		if _, whole := m.whole[n]; !whole || m.killed[n] {
+			continue
+		}
+		m.result.Copied++
+		same, err := sameContent(ctx, m.bench.content, tr.Copy(m.grid.Node(n.Cluster, n.Index)))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if same && err == nil { // a copy that cannot be read is none
+			m.result.Intact++
+		}
+	}
+	return nil
+}

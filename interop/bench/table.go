@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteTable writes the report for people.
+func (r *Report) WriteTable(out io.Writer) error {
+	bound := "nothing is limited"
+	if r.Bound > 0 {
+		bound = fmt.Sprintf("bound %s MB/s, %.1f s", figure(r.Bound/1e6), r.Ideal)
+	}
+	fmt.Fprintf(out, "%s, %s: %s\n", r.Case, megabytes(float64(r.Bytes)), bound)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "system\tMB/s\tof bound\tmedian\tlast\tWAN copies\tCPU\tmemory\tmachine\tintact\t")
+	for i := range r.Results {
+		res := &r.Results[i]
+		if run := res.Median(); run.Error == "" {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\t%.1f s\t%s\t%s\t%s\t%s\t%s\t\n", res.System, res.rate(), orNone(res.Share, "%.2f"), run.Median, run.Last,
+				r.copies(run), orNone(run.CPU, "%.1f s"), orNone(float64(run.Peak)/1e6, "%.0f MB"), orNone(100*run.Machine, "%.0f %%"), run.intact())
+		} else {
+			fmt.Fprintf(w, "%s\tfailed\t\t\t\t%s\t\t\t\t%s\t\n", res.System, r.copies(run), run.intact())
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, line := range r.remarks() {
+		fmt.Fprintln(out, line)
+	}
+	return nil
+}
+
+// remarks are the lines below the table.
+func (r *Report) remarks() []string {
+	var lines []string
+	for _, res := range r.Results {
+		for i, run := range res.Runs {
+			if run.Error != "" {
+				which := res.System
+				if len(res.Runs) > 1 {
+					which += fmt.Sprintf(", run %d of %d", i+1, len(res.Runs))
+				}
+				lines = append(lines, fmt.Sprintf("%s failed: %s", which, oneLine(run.Error)))
+			}
+		}
+		run := res.Median()
+		if len(run.Killed) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: killed, and not counted: %s", res.System, strings.Join(run.Killed, " ")))
+		}
+		for _, n := range run.Slow {
+			text := "not whole"
+			if at, ok := run.Finished[n]; ok {
+				text = fmt.Sprintf("whole after %.1f s", at)
+			}
+			lines = append(lines, fmt.Sprintf("%s: slow, and not counted: %s, %s", res.System, n, text))
+		}
+	}
+	for _, l := range r.LeftOut {
+		lines = append(lines, fmt.Sprintf("left out: %s: %s", l.System, l.Why))
+	}
+	if r.TCPShare > 0 {
+		lines = append(lines, fmt.Sprintf("Rates of links count Ethernet frames: TCP payload can reach %.3f of the bound.", r.TCPShare))
+	}
+	return lines
+}
+
+// rate is the median in MB/s, with the spread of several runs.
+func (r *Result) rate() string {
+	if len(r.Runs) == 1 {
+		return figure(r.Rate / 1e6)
+	}
+	return fmt.Sprintf("%s (%s-%s)", figure(r.Rate/1e6), figure(r.Slowest/1e6), figure(r.Fastest/1e6))
+}
+
+// listed is up to how many clusters are named one by one.
+const listed = 4
+
+// copies lists what entered the clusters but the source's.
+func (r *Report) copies(run *Run) string {
+	if len(run.Copies) < 2 {
+		return "-"
+	}
+	others := run.Copies[1:]
+	least, most := others[0].Copies, others[0].Copies
+	var all []string
+	for _, c := range others {
+		all = append(all, fmt.Sprintf("%s %.2f", c.Cluster, c.Copies))
+		least, most = min(least, c.Copies), max(most, c.Copies)
+	}
+	if len(others) > listed {
+		return fmt.Sprintf("%.2f-%.2f", least, most)
+	}
+	return strings.Join(all, " ")
+}
+
+func (r *Run) intact() string {
+	if r.Copied == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", r.Intact, r.Copied)
+}
+
+// figure has three digits.
+func figure(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func orNone(v float64, format string) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf(format, v)
+}
+
+// megabytes is a size for people.
+func megabytes(n float64) string {
+	if n >= 10e9 {
+		return figure(n/1e9) + " GB"
+	}
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", n/1e6), "0"), ".") + " MB"
+}
+
+// oneLine is an error's text in a line.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
