@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,6 +36,8 @@ type process struct {
 	p    *netns.Process
 	line string
 	log  *os.File
+	once sync.Once // guards the end
+	err  error     // of the end
 }
 
 // startTimeout bounds the time until a program is ready.
@@ -78,14 +81,17 @@ func lastLine(b []byte) string {
 	return lines[len(lines)-1]
 }
 
-// kill is kill -9, and waits.
+// kill is kill -9, and waits. It may be called again.
 func (p *process) kill() error {
-	err := p.p.Kill()
-	if errors.Is(err, os.ErrProcessDone) {
-		err = nil
-	}
-	_ = p.p.Wait() // that it was killed is no error
-	return errors.Join(err, p.log.Close())
+	p.once.Do(func() {
+		err := p.p.Kill()
+		if errors.Is(err, os.ErrProcessDone) {
+			err = nil
+		}
+		_ = p.p.Wait() // that it was killed is no error
+		p.err = errors.Join(err, p.log.Close())
+	})
+	return p.err
 }
 
 // StartTracker runs the tracker on a node.
@@ -134,8 +140,10 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 		args = append(args, "--tracker", f.addr)
 	}
 	var err error
-	d.proc, err = f.start(node, filepath.Join(d.dir, "log"), "mobd", args...)
-	return d, err
+	if d.proc, err = f.start(node, filepath.Join(d.dir, "log"), "mobd", args...); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // Kill is kill -9.
@@ -149,13 +157,24 @@ func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }
 
 // mob runs a command against the daemon and returns what it printed.
 func (d *Daemon) mob(ctx context.Context, args ...string) (string, error) {
+	out, _, err := d.timed(ctx, args...)
+	return out, err
+}
+
+// timed is mob that also returns the CPU time of the command.
+func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Duration, error) {
 	var out, errs strings.Builder
 	cmd := exec.CommandContext(ctx, filepath.Join(d.fleet.Bin, "mob"), append([]string{"--data", d.dir}, args...)...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := d.Node.Run(cmd); err != nil {
-		return "", fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, lastLine([]byte(errs.String())))
+	err := d.Node.Run(cmd)
+	var used time.Duration
+	if cmd.ProcessState != nil {
+		used = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
-	return strings.TrimSpace(out.String()), nil
+	if err != nil {
+		return "", used, fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, lastLine([]byte(errs.String())))
+	}
+	return strings.TrimSpace(out.String()), used, nil
 }
 
 // Seed serves a file and returns its link.
@@ -168,8 +187,14 @@ func (d *Daemon) Out() string { return filepath.Join(d.dir, "out") }
 
 // Get fetches to [Daemon.Out] and returns when the content is whole.
 func (d *Daemon) Get(ctx context.Context, link string) error {
-	_, err := d.mob(ctx, "get", link, "-o", d.Out())
+	_, err := d.get(ctx, link)
 	return err
+}
+
+// get is Get that returns the CPU time of the command.
+func (d *Daemon) get(ctx context.Context, link string) (time.Duration, error) {
+	_, used, err := d.timed(ctx, "get", link, "-o", d.Out())
+	return used, err
 }
 
 // Status is what the daemon's status command says in JSON.
@@ -186,5 +211,6 @@ func (d *Daemon) Stop() error {
 	if err := d.proc.p.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	return errors.Join(d.proc.p.Wait(), d.proc.log.Close())
+	d.proc.once.Do(func() { d.proc.err = errors.Join(d.proc.p.Wait(), d.proc.log.Close()) })
+	return d.proc.err
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/interop/bench"
 )
 
 // killSize is large enough that a transfer takes several seconds on the grid.
@@ -51,30 +53,39 @@ func (d *Daemon) waitFor(t testing.TB, have int64) status {
 	return status{}
 }
 
+// killAfter is about the middle of a transfer of killSize.
+const killAfter = 4 * time.Second
+
 func TestGridSurvivesDeathOfNode(t *testing.T) {
-	_, calm := broadcast(t, killSize, nil, 4, 4, 4, 4)
+	calm := run(t, fast(t, "4x4", killSize, bench.Kills{}), System{Bin: bin})
 	var victim *Daemon
 	var had status
-	b, r := broadcast(t, killSize, func(b *Broadcast, _ time.Time) {
-		victim = b.Daemons[len(b.Daemons)/2]
-		had = victim.waitFor(t, killSize/2)
-		if err := victim.Kill(); err != nil {
-			t.Error(err)
+	w := &watched{System: System{Bin: bin}, t: t}
+	w.killed = func(d *Daemon) {
+		victim, had = d, d.mustStatus(t)
+		if had.Have == 0 || had.Have == killSize {
+			t.Errorf("%s has %d of %d bytes when it is killed", d.Name(), had.Have, int64(killSize))
 		}
-	}, 4, 4, 4, 4)
-	if len(r.Finished) != len(b.Daemons)-1 {
-		t.Errorf("%d finished, want all but the victim: %v", len(r.Finished), r.Errors)
 	}
-	check(t, b, r)
-	late := r.Took.Seconds()/calm.Took.Seconds() - 1
-	t.Logf("without %.2fs, with the death of one %.2fs: %+.1f %%", calm.Took.Seconds(), r.Took.Seconds(), 100*late)
-	if late > 0.25 { // the figure, 0.10, is for a quiet machine: see BenchmarkGridKillNode
+	w.after = func(tr *Transfer) { fetchesWhatItLacks(t, tr, victim, had) }
+	r := run(t, fast(t, "4x4", killSize, bench.Kills{Percent: 1, After: killAfter}), w)
+	if len(r.Killed) != 1 {
+		t.Errorf("%v are killed, want one", r.Killed)
+	}
+	late := r.Last/calm.Last - 1
+	t.Logf("without %.2fs, with the death of one %.2fs: %+.1f %%", calm.Last, r.Last, 100*late)
+	if late > 0.25 { // the figure, 0.10, is for a quiet machine: see BENCHMARKS.md
 		t.Errorf("%.0f %% later than without", 100*late)
 	}
+}
 
-	back, err := b.Fleet.StartDaemon(victim.Node)
+// fetchesWhatItLacks starts a victim again.
+func fetchesWhatItLacks(t *testing.T, tr *Transfer, victim *Daemon, had status) {
+	t.Helper()
+	back, err := tr.StartDaemon(victim.Node)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return
 	}
 	st := back.waitFor(t, int64(killSize))
 	// Without the few blocks that the end game asks for twice.
@@ -86,31 +97,25 @@ func TestGridSurvivesDeathOfNode(t *testing.T) {
 }
 
 func TestGridSurvivesDeathOfTracker(t *testing.T) {
-	b, r := broadcast(t, killSize/2, func(b *Broadcast, _ time.Time) {
-		b.Daemons[len(b.Daemons)-1].waitFor(t, killSize/8)
-		if err := b.Fleet.KillTracker(); err != nil {
+	w := &watched{System: System{Bin: bin}, t: t}
+	w.during = func(tr *Transfer) {
+		tr.Daemons[len(tr.Daemons)-1].waitFor(t, killSize/8)
+		if err := tr.KillTracker(); err != nil {
 			t.Error(err)
 		}
-	}, 3, 3, 3)
-	for name, err := range r.Errors {
-		t.Errorf("%s: %v", name, err)
 	}
-	check(t, b, r)
+	run(t, fast(t, "3x3", killSize/2, bench.Kills{}), w)
 }
 
 func TestGridSurvivesDeathOfSource(t *testing.T) {
-	b, r := broadcast(t, killSize/2, func(b *Broadcast, _ time.Time) {
+	w := &watched{System: System{Bin: bin}, t: t}
+	w.during = func(tr *Transfer) {
 		// A member of the source's cluster takes everything over the LAN within
 		// a moment: by then the source has sent every piece at least once.
-		b.Daemons[0].waitFor(t, int64(killSize/2))
-		if err := b.Source.Kill(); err != nil {
+		tr.Daemons[0].waitFor(t, int64(killSize/2))
+		if err := tr.Source.Kill(); err != nil {
 			t.Error(err)
 		}
-	}, 3, 3, 3)
-	for name, err := range r.Errors {
-		t.Errorf("%s: %v", name, err)
 	}
-	if err := b.Intact(r); err != nil {
-		t.Error(err)
-	}
+	runWasteful(t, fast(t, "3x3", killSize/2, bench.Kills{}), w)
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,9 +15,9 @@ import (
 // bin is the folder of the built programs, for all tests; set once, before any.
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(main(m)) }
 
-func run(m *testing.M) int {
+func main(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "mob-bin-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -74,23 +73,4 @@ func content(t testing.TB, n int64) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// warmMemory makes the kernel's free memory real: on a virtual machine the first
-// touch of a page costs more than all of mob, for any program that writes a file.
-func warmMemory(t testing.TB, n int64) {
-	t.Helper()
-	f, err := os.CreateTemp(t.TempDir(), "warm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	chunk := make([]byte, 32<<10) // as a daemon writes: the kernel keeps memory by the size of its use
-	for range n / int64(len(chunk)) {
-		if _, err := f.Write(chunk); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
 
@@ -38,7 +39,9 @@ func BenchmarkPair(b *testing.B) {
 			b.Fatal(err)
 		}
 		written := time.Now()
-		warmMemory(b, pairSize)
+		if err := bench.WarmMemory(ctx, b.TempDir(), pairSize); err != nil {
+			b.Fatal(err)
+		}
 		b.ReportMetric(pairSize/1e9/time.Since(written).Seconds(), "plain-write-GB/s")
 		before, err := source.CPU() // for hashing, which a get does not pay for
 		if err != nil {
