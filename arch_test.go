@@ -53,7 +53,8 @@ var table = map[string]rule{
 	"interop/fleet": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
-	"cli":         {ours: []string{"cli/control", "interop/bench", "interop/fleet", "interop/netns", "interop/stock", "mob", "mob/sim", "peer", "peer/store", "proto", "tracker"}},
+	"cli/compare": {ours: []string{"interop/bench", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/store", "proto", "tracker"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

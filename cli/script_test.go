@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mobgrid/mob/interop/netns"
 )
 
 // The test binary is mob and mobd as well: scripts run it under these names.
@@ -43,10 +45,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "root" {
-				return false, fmt.Errorf("unknown condition %q", cond)
+			switch cond {
+			case "root": // whom no mode keeps out
+				return os.Geteuid() == 0, nil
+			case "grid":
+				return netns.Available() == nil, nil
 			}
-			return os.Geteuid() == 0, nil // whom no mode keeps out
+			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": runStatus, "start": start, "await": await, "end": end, "last": last, "random": random,

@@ -1,0 +1,72 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+const help = `Compares mob with other systems, or runs it in a simulator: the same content over the
+same links, and one way of measuring.
+
+The throughput is the size of the content by the time from the start until the last
+node has its copy. The bound is the highest that any broadcast can have over these
+links and NICs (Edmonds' bound). WAN copies are what entered a cluster from others,
+by the size.`
+
+const example = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
+  mob bench sim --scenario random --clusters 20x50 --size 500MB`
+
+// Shell is the program around the commands.
+type Shell struct {
+	// Out gets results.
+	Out io.Writer
+	// Note prints a line for people.
+	Note func(format string, args ...any)
+	// Live begins a line that changes.
+	Live func() Live
+	// Wrong makes an error wrong usage of a command.
+	Wrong func(cmd *cobra.Command, err error) error
+}
+
+// Live is a line that changes, or where there is no terminal one that is printed
+// now and then.
+type Live interface {
+	Show(line string)
+	Clear()
+}
+
+// New makes the command bench.
+func New(sh *Shell) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "bench", Short: "Compare with other systems, and simulate", Long: help, Example: example,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if len(given) > 0 {
+				return sh.Wrong(cmd, fmt.Errorf("unknown command %q", given[0]))
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newGrid(sh), newSim(sh))
+	return cmd
+}
+
+// results prints what a comparison came to, and is an error when it is bad.
+func (f *flags) results(sh *Shell, r *bench.Report) error {
+	var err error
+	if f.json {
+		err = r.WriteJSON(sh.Out)
+	} else if err = r.WriteTable(sh.Out); err == nil && f.verbose {
+		err = r.WriteLinks(sh.Out)
+	}
+	err = errors.Join(err, r.Failed())
+	if f.check {
+		err = errors.Join(err, r.Check("mob"))
+	}
+	return err
+}

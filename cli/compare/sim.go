@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/mob/sim"
+)
+
+const simHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
+program, the network is a model of queues and links in virtual time. It has no slow
+start, no losses and no CPU, so it says how good the decisions are, not how fast the
+program is. One seed gives one result. With --repeat the nodes draw by the seeds that
+follow, over the same links.
+
+Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, works
+with any number of clusters.`
+
+const simExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
+  mob bench sim --clusters 20x50 --scenario random --size 500MB
+  mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json`
+
+// simNIC is what the nodes of a simulation have when nothing is said.
+const simNIC = "500MB"
+
+func newSim(sh *Shell) *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := f.benchCase()
+			if err != nil {
+				return sh.Wrong(cmd, err)
+			}
+			return f.sim(cmd.Context(), sh, c)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().Lookup("nic").DefValue = simNIC
+	f.nic = simNIC
+	return cmd
+}
+
+func (f *flags) sim(ctx context.Context, sh *Shell, c bench.Case) error {
+	r := bench.NewReport(&c)
+	sh.Note("%s", r.Case)
+	for i := range f.repeat {
+		run, err := sh.simRun(ctx, &c, i, f.repeat)
+		if err != nil {
+			return err
+		}
+		r.Add("mob", run)
+	}
+	return f.results(sh, r)
+}
+
+// simRun simulates one transfer. The simulator cannot be stopped; who
+// interrupts it need not wait for it.
+func (sh *Shell) simRun(ctx context.Context, c *bench.Case, i, of int) (*bench.Run, error) {
+	type result struct {
+		report *sim.Report
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		cfg := simConfig(c)
+		cfg.Seed += uint64(i) // of what the nodes draw; links and deaths stay
+		r, err := sim.Run(cfg)
+		done <- result{r, err}
+	}()
+	p := sh.Live()
+	defer p.Clear()
+	began := time.Now()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+			p.Show(fmt.Sprintf("%s: simulating for %.0f s", whichRun("mob", i, of), time.Since(began).Seconds()))
+		case r := <-done:
+			if r.err != nil {
+				return nil, r.err
+			}
+			return simResult(c, r.report), nil
+		}
+	}
+}
