@@ -66,7 +66,7 @@ func (f *flags) results(sh *Shell, r *bench.Report) error {
 	}
 	err = errors.Join(err, r.Failed())
 	if f.check {
-		err = errors.Join(err, r.Check("mob"))
+		err = errors.Join(err, r.Check(own))
 	}
 	return err
 }

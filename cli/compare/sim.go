@@ -54,7 +54,7 @@ func (f *flags) sim(ctx context.Context, sh *Shell, c bench.Case) error {
 		if err != nil {
 			return err
 		}
-		r.Add("mob", run)
+		r.Add(own, run)
 	}
 	return f.results(sh, r)
 }
@@ -83,7 +83,7 @@ func (sh *Shell) simRun(ctx context.Context, c *bench.Case, i, of int) (*bench.R
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-tick.C:
-			p.Show(fmt.Sprintf("%s: simulating for %.0f s", whichRun("mob", i, of), time.Since(began).Seconds()))
+			p.Show(fmt.Sprintf("%s: simulating for %.0f s", whichRun(own, i, of), time.Since(began).Seconds()))
 		case r := <-done:
 			if r.err != nil {
 				return nil, r.err

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +10,20 @@ import (
 
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/fleet"
+	"github.com/mobgrid/mob/interop/stock"
 )
 
+// own is the system that this program is.
+const own = "mob"
+
 // systemNames are the systems that can be compared.
-func systemNames() []string { return []string{"mob"} }
+func systemNames() []string {
+	names := []string{own}
+	for _, c := range stock.All() {
+		names = append(names, c.Name())
+	}
+	return names
+}
 
 // makeSystems makes systems of their names.
 func makeSystems(names []string) ([]bench.System, error) {
@@ -28,16 +39,20 @@ func makeSystems(names []string) ([]bench.System, error) {
 		all = append(all, s)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("--systems is empty")
+		return nil, errors.New("--systems is empty")
 	}
 	return all, nil
 }
 
 func makeSystem(name string) (bench.System, error) {
-	switch name {
-	case "mob":
+	if name == own {
 		self, err := os.Executable()
 		return fleet.System{Bin: filepath.Dir(self)}, err
 	}
-	return nil, fmt.Errorf("unknown system %q: use some of %s", name, strings.Join(systemNames(), ", "))
+	for _, c := range stock.All() {
+		if c.Name() == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown system %q: use some of %s", name, strings.Join(systemNames(), ","))
 }

@@ -11,11 +11,17 @@ import (
 // WriteLinks writes how well each link was used, and where its time went.
 func (r *Report) WriteLinks(out io.Writer) error {
 	var errs []error
+	measured := false
 	for i := range r.Results {
 		if run := r.Results[i].Median(); len(run.Links) > 0 {
 			fmt.Fprintf(out, "\n%s: the links into other clusters\n", r.Results[i].System)
 			errs = append(errs, run.writeLinks(out))
+			measured = measured || len(run.Use) > 0
 		}
+	}
+	if measured {
+		_, err := io.WriteString(out, "Start: until nine tenths of what TCP can carry were first reached. End: after the first cluster was whole.\n")
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
@@ -42,8 +48,7 @@ func (r *Run) writeLinks(out io.Writer) error {
 	if err := w.Flush(); err != nil || !measured {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "Start: until nine tenths of what TCP can carry were first reached. End: after the first cluster was whole.\n"+
-		"All together, used in each twelfth of the time: %s\n", r.useLine())
+	_, err := fmt.Fprintf(out, "All together, used in each twelfth of the time: %s\n", r.useLine())
 	return err
 }
 
