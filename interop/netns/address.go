@@ -40,6 +40,11 @@ func clusterNet(cluster int) *net.IPNet {
 	return ipNet(netip.PrefixFrom(clusterIP(cluster, 0), clusterBits))
 }
 
+// everywhere is the network of all addresses.
+func everywhere() *net.IPNet {
+	return ipNet(netip.PrefixFrom(netip.IPv4Unspecified(), 0))
+}
+
 func ipNet(p netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }

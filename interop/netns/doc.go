@@ -10,7 +10,8 @@
 //
 // Every node and every gateway is a namespace of its own. A node hangs on its cluster's bridge by a veth pair; gateways are
 // meshed by one veth pair per pair of clusters, and each direction is shaped by an HTB class with a byte-limited queue on
-// the sending gateway. Rates are those of the link, Ethernet headers included: TCP payload gets [TCPShare] of them.
+// the sending gateway. With [Cluster.WANNIC], each node has a second veth pair to its gateway, past the bridge, for all that is not
+// of its own cluster. Rates are those of the link, Ethernet headers included: TCP payload gets [TCPShare] of them.
 //
 // Nothing is made in the namespace of the caller, and nothing has a name: namespaces are held by file descriptors, processes
 // are killed by the kernel with the thread that started them. So a grid disappears with its owner, also after a crash.

@@ -2,20 +2,19 @@ package netns
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"strconv"
 
 	"github.com/vishvananda/netlink"
 )
 
-// Node is one machine of a cluster: a namespace with loopback and one interface, eth0. Its methods may be called from any
-// goroutine.
+// Node is one machine of a cluster: a namespace with loopback, eth0 and, if its cluster has a WANNIC, eth1. Its methods may be
+// called from any goroutine.
 type Node struct {
 	// Cluster is the name of its cluster, Index its number in it from 0.
 	Cluster string
 	Index   int
-	// IP is its address, reachable from every node of the grid and from nowhere else.
+	// IP is its one address, reachable from every node of the grid and from nowhere else.
 	IP netip.Addr
 
 	grid *Grid
@@ -51,7 +50,13 @@ func (g *Grid) addNode(gw *gateway) error {
 	if err := gw.ns.do(func() error { return gw.plug(n, g.buffer) }); err != nil {
 		return err
 	}
-	return ns.do(func() error { return n.configure(gw, g.congestion, g.buffer) })
+	if err := ns.do(func() error { return n.configure(gw, g.congestion, g.buffer) }); err != nil {
+		return err
+	}
+	if gw.WANNIC == 0 {
+		return nil
+	}
+	return g.addUplink(gw, n)
 }
 
 // portName is the name of the node's port on the bridge.
@@ -72,9 +77,10 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 	if err := addRoute(eth, clusterNet(gw.index), netip.Addr{}, c); err != nil {
 		return err
 	}
-	everywhere := &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
-	if err := addRoute(eth, everywhere, gatewayIP(gw.index), c); err != nil {
-		return err
+	if gw.WANNIC == 0 { // otherwise the uplink leads out
+		if err := addRoute(eth, everywhere(), gatewayIP(gw.index), c); err != nil {
+			return err
+		}
 	}
 	if nic := gw.nic(n.Index); nic > 0 {
 		if err := shape(eth.Attrs().Index, nic, buffer); err != nil {
