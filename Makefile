@@ -9,7 +9,7 @@ GRID := ./interop/netns ./interop/fleet ./interop/bench ./interop/stock
 # for the race detector, which makes them ten times slower.
 SIMS := ./mob/sim
 # All else but the root, whose tests `go list` the module.
-UNITS = $(shell go list ./... | grep -v -e /interop/netns$$ -e /interop/fleet$$ -e /mob/sim$$ -e ^github.com/mobgrid/mob$$)
+UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|fleet\|bench\|stock\)$$' -e /mob/sim$$ -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
 COUNT ?= 3
