@@ -17,7 +17,9 @@ type Config struct {
 	// bytes when the rate changes, as a router does, and has at least 128 KiB. Zero: 250 ms. Longer queues mean fewer
 	// losses and more delay.
 	Buffer time.Duration
-	// RTT is the round trip between any two clusters, beside queues: packets wait for half of it on every WAN link. Zero: none.
+	// RTT is the round trip between any two clusters, beside queues: what has left the queue of a WAN link arrives half of it
+	// later. The program that made the grid carries every byte then, so it must not be stopped or starved, and the machine
+	// needs /dev/net/tun. Zero: none.
 	RTT time.Duration
 	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the machine's own. If the
 	// kernel lacks it, the machine's own stays and a warning is logged. Empty: cubic.
@@ -47,6 +49,9 @@ func (c Config) validate() error {
 	}
 	if c.Buffer < 0 {
 		return errors.New("netns: Buffer is negative")
+	}
+	if c.RTT < 0 {
+		return errors.New("netns: RTT is negative")
 	}
 	seen := make(map[string]bool)
 	for _, cl := range c.Clusters {

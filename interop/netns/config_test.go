@@ -30,6 +30,7 @@ func TestConfigValidate(t *testing.T) {
 		{"no rate", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", 0)}, "between"},
 		{"no number", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", Rate(math.NaN()))}, "between"},
 		{"negative buffer", Config{Clusters: Clusters(1), Buffer: -1}, "Buffer"},
+		{"negative RTT", Config{Clusters: Clusters(1), RTT: -1}, "RTT"},
 	} {
 		err := c.config.validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

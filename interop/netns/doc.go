@@ -35,6 +35,8 @@
 //	copies := float64(received) / float64(size) // received: what grid.WANBytes("B") grew by
 //	efficiency := float64(netns.IdealTime(scenario, "A", size)) / float64(took)
 //
-// The arithmetic (links, scenarios, bounds) builds everywhere; [New] works on Linux as root and says so elsewhere. There is no
-// delay here: links have a rate, a queue and no length.
+// The arithmetic (links, scenarios, bounds) builds everywhere; [New] works on Linux as root and says so elsewhere.
+//
+// Links have a rate and a queue, and a length only with [Config.RTT]: then each is two tap interfaces, shaped alike, and this
+// program carries frames from one to the other, each after half the round trip. No packet is lost but in queues.
 package netns

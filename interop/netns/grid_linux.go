@@ -14,7 +14,9 @@ type Grid struct {
 	log        *slog.Logger
 	thread     *thread
 	buffer     queueLength
+	delay      time.Duration // of each WAN link, one way
 	congestion congestion
+	relays     []*relay
 	gateways   []*gateway
 	byName     map[string]*gateway
 
@@ -36,6 +38,7 @@ func New(c Config) (*Grid, error) {
 		log:       c.Log,
 		thread:    startThread(),
 		buffer:    queueLength(c.Buffer),
+		delay:     c.RTT / 2,
 		byName:    make(map[string]*gateway),
 		processes: make(map[*Process]struct{}),
 	}
@@ -139,6 +142,9 @@ func (g *Grid) Close() error {
 
 	errs := []error{g.killAll()}
 	g.thread.stop()
+	for _, r := range g.relays {
+		errs = append(errs, r.close())
+	}
 	for _, gw := range g.gateways {
 		for _, n := range gw.nodes {
 			errs = append(errs, n.ns.close())

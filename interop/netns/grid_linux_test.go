@@ -31,14 +31,38 @@ func TestLargeClusters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 nodes")
 	}
-	g := newGrid(t, Config{Clusters: Clusters(4, 12, 16, 32), Links: Fast()})
-	d := g.Nodes("D")
-	for i, n := range d {
-		for _, other := range d[i+1:] {
-			open(t, n, other).close()
-		}
-		open(t, n, g.Node("B", i%12)).close()
+	even := Clusters(16, 16, 16, 16)
+	for i := range even {
+		even[i].WANNIC = 50 * MBps
 	}
+	for _, c := range []Config{
+		{Clusters: Clusters(4, 12, 16, 32), Links: Fast()},
+		{Clusters: even, Links: Fast(), RTT: 5 * time.Millisecond},
+	} {
+		g := newGrid(t, c)
+		d := g.Nodes("D")
+		for i, n := range d {
+			for _, other := range d[i+1:] {
+				open(t, n, other).close()
+			}
+			open(t, n, g.Node("B", i%12)).close()
+		}
+	}
+}
+
+func TestGridOfOneCluster(t *testing.T) {
+	const size = 1e6
+	g := newGrid(t, Config{Clusters: []Cluster{{Name: "A", Nodes: 2, WANNIC: 1 * MBps}}, RTT: time.Second})
+	transfer(t, g.Node("A", 0), g.Node("A", 1), size)
+	wan, err := g.WANBytes("A")
+	if links, linksErr := g.LinkBytes(); wan != 0 || err != nil || len(links) != 0 || linksErr != nil {
+		t.Errorf("%d bytes over the WAN (%v), links %v (%v)", wan, err, links, linksErr)
+	}
+	lan, err := g.LANBytes("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "copies on the LAN", float64(lan)/size, 1, 0.05)
 }
 
 func TestNodesThatDoNotExist(t *testing.T) {

@@ -40,7 +40,7 @@ func roleCommand(t *testing.T, role string) *exec.Cmd {
 }
 
 // newGrid makes a grid for a test and checks that it leaves nothing in the namespace of the test.
-func newGrid(t *testing.T, c Config) *Grid {
+func newGrid(t testing.TB, c Config) *Grid {
 	t.Helper()
 	if err := Available(); err != nil {
 		t.Skip(err)
@@ -67,7 +67,7 @@ func newGrid(t *testing.T, c Config) *Grid {
 }
 
 // interfaces lists those of the test's own namespace.
-func interfaces(t *testing.T) string {
+func interfaces(t testing.TB) string {
 	t.Helper()
 	all, err := net.Interfaces()
 	if err != nil {

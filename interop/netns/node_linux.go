@@ -42,8 +42,8 @@ func (g *Grid) addNode(gw *gateway) error {
 		ns:      ns,
 	}
 	gw.nodes = append(gw.nodes, n)
-	near := vethEnd{ns: gw.ns, name: n.portName()}
-	far := vethEnd{ns: ns, name: "eth0", mac: mac(n.IP)}
+	near := linkEnd{ns: gw.ns, name: n.portName()}
+	far := linkEnd{ns: ns, name: "eth0", mac: mac(n.IP)}
 	if err := joinByVeth(near, far); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (c connection) close() {
 }
 
 // open connects two nodes. The connection ends with the test at the latest.
-func open(t *testing.T, from, to *Node) connection {
+func open(t testing.TB, from, to *Node) connection {
 	t.Helper()
 	var listener net.Listener
 	err := to.Do(func() (err error) {
@@ -49,7 +49,7 @@ func open(t *testing.T, from, to *Node) connection {
 }
 
 // flood sends as much as goes through until the test ends.
-func flood(t *testing.T, from, to *Node) {
+func flood(t testing.TB, from, to *Node) {
 	t.Helper()
 	c := open(t, from, to)
 	go func() { _, _ = io.Copy(io.Discard, c.server) }()
@@ -64,7 +64,7 @@ func flood(t *testing.T, from, to *Node) {
 }
 
 // transfer sends size bytes and returns when they have arrived.
-func transfer(t *testing.T, from, to *Node, size int64) {
+func transfer(t testing.TB, from, to *Node, size int64) {
 	t.Helper()
 	c := open(t, from, to)
 	go func() {
@@ -77,7 +77,7 @@ func transfer(t *testing.T, from, to *Node, size int64) {
 }
 
 // growth measures how fast a counter of each of the clusters grows, in bytes per second.
-func growth(t *testing.T, counter func(string) (uint64, error), d time.Duration, clusters ...string) []float64 {
+func growth(t testing.TB, counter func(string) (uint64, error), d time.Duration, clusters ...string) []float64 {
 	t.Helper()
 	read := func() (bytes, seconds []float64) {
 		for _, c := range clusters {
@@ -114,7 +114,7 @@ func arriving(g *Grid, node int, name string) func(cluster string) (uint64, erro
 }
 
 // within checks a measured against a wanted value.
-func within(t *testing.T, what string, got, want, tolerance float64) {
+func within(t testing.TB, what string, got, want, tolerance float64) {
 	t.Helper()
 	t.Logf("%s: %.4g, want %.4g (%+.1f %%)", what, got, want, 100*(got/want-1))
 	if math.Abs(got/want-1) > tolerance {

@@ -13,8 +13,8 @@ import (
 // address, on eth0: the kernel takes it for what leaves through an interface without one. And since an uplink is a network of
 // two, the hardware addresses that belong to their IP addresses on the bridge may be used again.
 func (g *Grid) addUplink(gw *gateway, n *Node) error {
-	near := vethEnd{ns: gw.ns, name: "up" + strconv.Itoa(n.Index), mac: mac(gatewayIP(gw.index))}
-	far := vethEnd{ns: n.ns, name: "eth1", mac: mac(n.IP)}
+	near := linkEnd{ns: gw.ns, name: "up" + strconv.Itoa(n.Index), mac: mac(gatewayIP(gw.index))}
+	far := linkEnd{ns: n.ns, name: "eth1", mac: mac(n.IP)}
 	if err := joinByVeth(near, far); err != nil {
 		return err
 	}

@@ -12,15 +12,15 @@ import (
 // ethernetMTU is the payload of a frame on all interfaces.
 const ethernetMTU = 1500
 
-// vethEnd is where one end of a veth pair goes.
-type vethEnd struct {
+// linkEnd is where one end of a link goes.
+type linkEnd struct {
 	ns   namespace
 	name string
 	mac  net.HardwareAddr // nil: the kernel draws one
 }
 
 // joinByVeth makes a veth pair between two namespaces, both ends still down.
-func joinByVeth(near, far vethEnd) error {
+func joinByVeth(near, far linkEnd) error {
 	err := near.ns.do(func() error {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.MTU, attrs.HardwareAddr = near.name, ethernetMTU, near.mac

@@ -8,13 +8,20 @@ import (
 )
 
 // addWAN links the gateways of two clusters, each direction shaped where it leaves. The rest of the package knows a WAN link
-// only as an interface on each gateway that is in its wan table, so something else than a veth pair may stand there: a relay
-// in user space that delays packets, say.
+// only as an interface on each gateway that is in its wan table, whether a veth pair is behind it or, for a delay, a relay.
 func (g *Grid) addWAN(a, b *gateway, r Rate) error {
-	near := vethEnd{ns: a.ns, name: wanName(b), mac: mac(wanIP(a.index, b.index))}
-	far := vethEnd{ns: b.ns, name: wanName(a), mac: mac(wanIP(b.index, a.index))}
-	if err := joinByVeth(near, far); err != nil {
-		return err
+	near := linkEnd{ns: a.ns, name: wanName(b), mac: mac(wanIP(a.index, b.index))}
+	far := linkEnd{ns: b.ns, name: wanName(a), mac: mac(wanIP(b.index, a.index))}
+	if g.delay == 0 {
+		if err := joinByVeth(near, far); err != nil {
+			return err
+		}
+	} else {
+		link, err := joinByRelay(near, far, g.delay, g.log)
+		if err != nil {
+			return err
+		}
+		g.relays = append(g.relays, link)
 	}
 	for _, end := range [][2]*gateway{{a, b}, {b, a}} {
 		from, to := end[0], end[1]

@@ -1,0 +1,189 @@
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestRTTBetweenClusters(t *testing.T) {
+	t.Parallel()
+	const rtt = 60 * time.Millisecond
+	g := newGrid(t, Config{Clusters: Clusters(2, 1, 1), Links: Uniform(6*MBps, "A", "B", "C"), RTT: rtt})
+	for _, c := range []connection{open(t, g.Node("A", 0), g.Node("B", 0)), open(t, g.Node("C", 0), g.Node("A", 1))} {
+		if took := roundTrip(t, c); took < rtt || took > rtt*3/2 {
+			t.Errorf("%v over the WAN, want %v", took, rtt)
+		} else {
+			t.Logf("%v over the WAN", took)
+		}
+	}
+	if took := roundTrip(t, open(t, g.Node("A", 0), g.Node("A", 1))); took > rtt/6 {
+		t.Errorf("%v within a cluster", took)
+	}
+}
+
+// roundTrip is the least time of five echoes.
+func roundTrip(t *testing.T, c connection) time.Duration {
+	t.Helper()
+	go func() { _, _ = io.Copy(c.server, c.server) }()
+	var times []time.Duration
+	for range 5 {
+		start := time.Now()
+		if _, err := c.client.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c.client, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		times = append(times, time.Since(start))
+	}
+	return slices.Min(times)
+}
+
+// Two links side by side in one machine: a relay lets the same bytes through as a veth pair.
+func TestRTTLeavesRatesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	links := Uniform(6*MBps, "A", "B")
+	near := newGrid(t, Config{Clusters: Clusters(1, 1), Links: links})
+	far := newGrid(t, Config{Clusters: Clusters(1, 1), Links: links, RTT: 40 * time.Millisecond})
+	flood(t, near.Node("A", 0), near.Node("B", 0))
+	flood(t, far.Node("A", 0), far.Node("B", 0))
+	both := func(which string) (uint64, error) {
+		if which == "near" {
+			return near.WANBytes("B")
+		}
+		return far.WANBytes("B")
+	}
+	time.Sleep(2 * settle)
+	rates := growth(t, both, 2*time.Second, "near", "far")
+	within(t, "with and without RTT", rates[1]/rates[0], 1, 0.04)
+	within(t, "share of 6 MB/s", rates[1]/float64(6*MBps), TCPShare, 0.04)
+	if err := far.SetRate("A", "B", 2*MBps); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(settle)
+	after := growth(t, both, time.Second, "far")[0]
+	within(t, "after SetRate and before", after/rates[1], 1./3, 0.06)
+}
+
+// Datagrams that a host leaves to be cut up (as QUIC does) come out whole, each with its checksum.
+func TestRTTKeepsDatagrams(t *testing.T) {
+	t.Parallel()
+	const size, count = 1200, 40
+	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(20*MBps, "A", "B"), RTT: 10 * time.Millisecond})
+	from, to := listenUDP(t, g.Node("A", 0)), listenUDP(t, g.Node("B", 0))
+	raw, err := from.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var segment error
+	if err := raw.Control(func(fd uintptr) {
+		segment = unix.SetsockoptInt(int(fd), unix.IPPROTO_UDP, unix.UDP_SEGMENT, size)
+	}); err != nil || segment != nil {
+		t.Skip("no UDP segmentation", err, segment)
+	}
+	sent := make([]byte, size*count)
+	for i := range sent {
+		sent[i] = byte(i / size)
+	}
+	if _, err := from.WriteTo(sent, to.LocalAddr()); err != nil {
+		t.Fatal(err)
+	}
+	_ = to.SetReadDeadline(time.Now().Add(5 * time.Second))
+	b := make([]byte, 2*size)
+	for i := range count {
+		n, _, err := to.ReadFrom(b)
+		if err != nil || n != size || b[0] != byte(i) || b[n-1] != byte(i) {
+			t.Fatalf("datagram %d: %d bytes, of number %d (%v)", i, n, b[0], err)
+		}
+	}
+}
+
+func listenUDP(t *testing.T, n *Node) *net.UDPConn {
+	t.Helper()
+	var c net.PacketConn
+	err := n.Do(func() (err error) {
+		c, err = net.ListenPacket("udp4", n.IP.String()+":0")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c.(*net.UDPConn)
+}
+
+func TestRTTCountsBytes(t *testing.T) {
+	t.Parallel()
+	const size = 4e6
+	g := newGrid(t, Config{Clusters: []Cluster{{Name: "A", Nodes: 1, WANNIC: 50 * MBps}, {Name: "B", Nodes: 1}},
+		Links: Uniform(40*MBps, "A", "B"), RTT: 20 * time.Millisecond})
+	transfer(t, g.Node("A", 0), g.Node("B", 0), size)
+	all, err := g.LinkBytes()
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	within(t, "copies over the relay", float64(all[0].Bytes)/size, 1, 0.02)
+}
+
+// A grid with traffic in its relays ends at once and leaves nothing running.
+func TestRTTGridCloses(t *testing.T) {
+	g := newGrid(t, Config{Clusters: Clusters(1, 1, 1, 1), Links: Fast(), RTT: 10 * time.Second})
+	c := listenUDP(t, g.Node("A", 0))
+	if _, err := c.WriteTo([]byte("late"), &net.UDPAddr{IP: g.Node("B", 0).IP.AsSlice(), Port: 9}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	start := time.Now()
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+	if _, err := g.LinkBytes(); !errors.Is(err, ErrClosed) {
+		t.Errorf("LinkBytes: %v", err)
+	}
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	if strings.Contains(string(stacks), "delayLine") {
+		t.Errorf("still running:\n%s", stacks)
+	}
+}
+
+// What the relay costs beside a veth pair, with both hosts in it: a flood through one link of 36 MB/s. It reports CPU seconds of the
+// program per GB over the link, and how much of the rate is used. Run it with -benchtime 1x.
+func BenchmarkWAN(b *testing.B) {
+	for _, rtt := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond} {
+		for _, rate := range []Rate{6 * MBps, 36 * MBps} {
+			b.Run(fmt.Sprintf("rtt=%v/rate=%.0fMB", rtt, float64(rate/MBps)), func(b *testing.B) {
+				g := newGrid(b, Config{Clusters: Clusters(1, 1), Links: Uniform(rate, "A", "B"), RTT: rtt})
+				flood(b, g.Node("A", 0), g.Node("B", 0))
+				time.Sleep(4 * settle)
+				cpu := cpuTime(b)
+				used := growth(b, g.WANBytes, 3*time.Second, "B")[0]
+				b.ReportMetric((cpuTime(b)-cpu).Seconds()/(3*used/1e9), "cpu-s/GB")
+				b.ReportMetric(used/float64(rate), "of-rate")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+// cpuTime is what the program has used of all processors, in the kernel too.
+func cpuTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
