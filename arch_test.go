@@ -43,7 +43,9 @@ var table = map[string]rule{
 	"peer/store":           {ours: []string{"peer/store/journal", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"golang.org/x/sys"}},
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
 	"peer/assembly":        {ours: []string{"peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
-	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/bulk":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
+	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
+	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/requests", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker": {ours: []string{"mob", "proto"}},
 

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package bulk
+
+import (
+	"syscall"
+	"time"
+)
+
+func minRTT(syscall.RawConn) time.Duration { return 0 }
