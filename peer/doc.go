@@ -8,8 +8,8 @@
 //	                 |                        |
 //	 session reader  |        receive         |   serve
 //	 (a goroutine    |   (a goroutine per     |  (a goroutine per
-//	  per peer)      |    channel): block     |   peer): stored pieces
-//	      |          |    into the store,     |   that were asked for
+//	  per peer)      |    channel): block     |   channel): stored
+//	      |          |    into the store,     |   pieces, asked for
 //	      | messages |    hash, verdict       |
 //	      v          |          | events      |
 //	+----------------+----------v-------------+

@@ -37,6 +37,12 @@ const (
 // per address that libp2p has for the open Internet (8 connections from one
 // address, a new one every 5 s), which one gateway of a site exceeds.
 func NewHost(key crypto.PrivKey, listen []ma.Multiaddr) (host.Host, error) {
+	// A shared port would let a second daemon start beside the first, each
+	// with an identity of its own and half of the connections.
+	return newHost(key, listen, libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()))
+}
+
+func newHost(key crypto.PrivKey, listen []ma.Multiaddr, transport libp2p.Option) (host.Host, error) {
 	rm, err := newResources()
 	if err != nil {
 		return nil, fmt.Errorf("resource manager: %w", err)
@@ -48,9 +54,7 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr) (host.Host, error) {
 	h, err := libp2p.New(
 		libp2p.Identity(key),
 		libp2p.NoListenAddrs,
-		// A shared port would let a second daemon start beside the first, each
-		// with an identity of its own and half of the connections.
-		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
+		transport,
 		libp2p.Security(libp2ptls.ID, libp2ptls.New),
 		libp2p.Muxer(yamux.ID, muxer()),
 		libp2p.ResourceManager(rm),

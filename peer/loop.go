@@ -77,9 +77,9 @@ func (s *swarm) send(a mob.Send) {
 	}
 	switch m := a.Message.(type) {
 	case *proto.Request:
-		c.asked.add(m.Span)
+		c.asked.Add(m.Span)
 	case *proto.Cancel:
-		c.asked.cancel(m.Span)
+		c.asked.Cancel(m.Span)
 	}
 	c.send(a.Message)
 }

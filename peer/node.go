@@ -11,12 +11,14 @@ import (
 	"sync"
 
 	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -25,6 +27,8 @@ import (
 type Node struct {
 	cfg   Config
 	host  host.Host
+	bulk  *bulk.Endpoint
+	paths paths
 	files *store.Files
 	log   *slog.Logger
 	lock  *os.File
@@ -55,7 +59,8 @@ func Start(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, files: store.NewFiles(cfg.OpenFiles), transfers: map[cid.Cid]*Transfer{}}
+	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, paths: paths{(*bulk.Conn).RTT, directEvery},
+		files: store.NewFiles(cfg.OpenFiles), transfers: map[cid.Cid]*Transfer{}}
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -68,12 +73,15 @@ func (n *Node) begin() error {
 	if err != nil {
 		return err
 	}
-	if n.host, err = NewHost(key, n.cfg.Listen); err != nil {
+	if n.bulk, err = bulk.New(key); err != nil {
+		return err
+	}
+	if n.host, err = newHost(key, n.cfg.Listen, libp2p.Transport(n.bulk.Transport)); err != nil {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
 	n.host.SetStreamHandler(proto.ManifestProtocol, n.acceptManifest)
-	acceptBulk(n.host, n.acceptChannel)
+	acceptBulk(n.host, n.bulk, n.acceptChannel)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.loadTransfers()
@@ -85,6 +93,7 @@ func (n *Node) Close() error {
 	n.wg.Wait()
 	var err error
 	if n.host != nil {
+		n.bulk.Close()
 		err = n.host.Close()
 	}
 	return errors.Join(err, n.lock.Close())

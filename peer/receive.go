@@ -57,7 +57,7 @@ func (c *session) receive(ch channel) error {
 			blocks.put(buf)
 			return err
 		}
-		wanted, late := c.asked.take(sp)
+		wanted, late := c.asked.Take(sp)
 		if wanted {
 			c.store(sp, buf)
 			continue

@@ -1,124 +1,145 @@
 package peer
 
 import (
-	"errors"
-	"slices"
-	"sync"
 	"time"
 
+	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxUploads is how many requests of one peer may wait: more bytes in flight
-// than any link holds.
-const maxUploads = 16 << 10
+const (
+	// maxFlows is how many sockets send to one peer where one TCP flow cannot fill
+	// the path: its window is bounded, and after a loss grows by a packet per
+	// round trip.
+	maxFlows = 4
+	// longPath is the round trip from which on that is so, and flowBacklog how many
+	// bytes must wait before it matters.
+	longPath    = 10 * time.Millisecond
+	flowBacklog = 1 << 20
+)
 
-// uploads is the queue of what a peer asked for. Safe for concurrent use.
-type uploads struct {
-	mu     sync.Mutex
-	queue  []proto.Span
-	closed bool
-	wake   chan struct{} // holds one token when the queue may be non-empty
+// server sends a peer what it asks for, block after block, over one channel.
+// Those of a session share its queue.
+type server struct {
+	*session
+	ch     channel           // nil before the first block
+	direct *bulk.Conn        // ch, when that is one
+	dialed <-chan *bulk.Conn // a direct socket on its way, or nil
+	retry  time.Time         // when a direct path is looked for again
+	spread bool              // others help already
 }
 
-func newUploads() *uploads { return &uploads{wake: make(chan struct{}, 1)} }
-
-// add is false when too many wait already.
-func (u *uploads) add(sp proto.Span) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.queue) >= maxUploads {
-		return false
-	}
-	u.queue = append(u.queue, sp)
-	u.signal()
-	return true
-}
-
-func (u *uploads) cancel(sp proto.Span) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if i := slices.Index(u.queue, sp); i >= 0 {
-		u.queue = slices.Delete(u.queue, i, i+1)
-	}
-}
-
-func (u *uploads) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closed, u.queue = true, nil
-	u.signal()
-}
-
-func (u *uploads) signal() {
-	select {
-	case u.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next waits for the next request; ok is false once the queue is closed.
-func (u *uploads) next() (sp proto.Span, ok bool) {
-	for {
-		u.mu.Lock()
-		if len(u.queue) > 0 {
-			sp = u.queue[0]
-			u.queue = slices.Delete(u.queue, 0, 1)
-			u.mu.Unlock()
-			return sp, true
-		}
-		closed := u.closed
-		u.mu.Unlock()
-		if closed {
-			return sp, false
-		}
-		<-u.wake
-	}
-}
-
-// serve sends the peer what it asks for, in order: every request for a stored
-// piece is honoured.
+// serve is the session's first server.
 func (c *session) serve() {
-	var ch channel
+	v := &server{session: c}
+	v.run()
+}
+
+// serveToo is one more, if there is a direct path for it.
+func (c *session) serveToo() {
+	ch, err := c.openDirect()
+	if err != nil {
+		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
+		return
+	}
+	v := &server{session: c, ch: ch, direct: ch, spread: true}
+	v.run()
+}
+
+// run honours every request for a stored piece, until the session ends.
+func (v *server) run() {
+	defer func() {
+		if v.ch != nil {
+			v.release(v.ch)
+		}
+	}()
 	for {
-		sp, ok := c.upload.next()
+		sp, waiting, ok := v.upload.Next()
 		if !ok {
 			return
 		}
-		if !c.swarm.verified.has(sp.Piece) {
-			c.send(&proto.Reject{Span: sp})
+		if !v.swarm.verified.has(sp.Piece) {
+			v.send(&proto.Reject{Span: sp})
 			continue
 		}
-		if ch == nil {
-			var err error
-			if ch, err = c.openChannel(); err != nil {
-				c.close()
-				return
-			}
-			defer c.release(ch)
-		}
-		if err := c.sendBlock(ch, sp); err != nil {
-			c.close()
+		if err := v.prepare(); err != nil {
+			v.close()
 			return
+		}
+		if err := v.sendBlock(v.ch, sp); err != nil {
+			v.close()
+			return
+		}
+		if waiting >= flowBacklog {
+			v.share()
 		}
 	}
 }
 
-func (c *session) openChannel() (channel, error) {
-	ch, err := openBulk(c.ctx, c.swarm.node.host, c.peer)
-	if err != nil {
-		return nil, err
+// prepare sees to a channel: a stream as long as there is no direct socket.
+func (v *server) prepare() error {
+	if v.direct != nil {
+		return nil
 	}
-	if !c.hold(ch) {
-		_ = ch.Reset()
-		return nil, errors.New("the session has ended")
+	var patience time.Duration
+	if v.ch == nil {
+		patience = directWait
 	}
-	_ = ch.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if err := proto.WriteMessage(ch, &proto.BulkHello{Swarm: c.swarm.id.Bytes()}); err != nil {
-		c.release(ch)
-		return nil, err
+	if now := time.Now(); v.dialed == nil && now.After(v.retry) {
+		v.retry = now.Add(v.swarm.node.paths.again)
+		v.dialed = v.dialDirect()
 	}
-	return ch, nil
+	if v.dialed != nil {
+		select {
+		case v.direct = <-v.dialed:
+			v.dialed = nil
+		case <-time.After(patience):
+		}
+	}
+	if v.direct != nil {
+		if v.ch != nil {
+			v.release(v.ch)
+		}
+		v.ch = v.direct
+		return nil
+	}
+	if v.ch != nil {
+		return nil
+	}
+	var err error
+	v.ch, err = v.openStream()
+	return err
+}
+
+// dialDirect dials beside the server. What it gives is nil when there is no
+// direct path.
+func (v *server) dialDirect() <-chan *bulk.Conn {
+	out := make(chan *bulk.Conn)
+	v.swarm.wg.Go(func() {
+		ch, err := v.openDirect()
+		if err != nil {
+			v.swarm.log.Debug("no direct path for bulk", "peer", v.peer, "error", err)
+		}
+		select {
+		case out <- ch:
+		case <-v.ctx.Done():
+			if ch != nil {
+				v.release(ch)
+			}
+		}
+	})
+	return out
+}
+
+// share has others help where one flow is too slow.
+func (v *server) share() {
+	if v.spread || v.direct == nil || v.swarm.node.paths.rtt(v.direct) < longPath {
+		return
+	}
+	v.spread = true
+	for range maxFlows - 1 {
+		v.swarm.wg.Go(v.serveToo)
+	}
 }
 
 // sendBlock reads a block and sends it. A block that cannot be read is refused,

@@ -11,6 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -33,8 +34,8 @@ type session struct {
 	dialer libpeer.ID // who opened the stream
 	stream network.Stream
 	out    chan proto.Message
-	asked  *askedSet
-	upload *uploads
+	asked  *requests.Asked
+	upload *requests.Queue
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
 
@@ -51,7 +52,7 @@ func newSession(s *swarm, stream network.Stream, hello *proto.Hello, dialer libp
 		swarm: s, peer: stream.Conn().RemotePeer(), hello: hello, dialer: dialer, stream: stream,
 		local: hello.Cluster == s.node.cfg.Cluster,
 		out:   make(chan proto.Message, sendQueue),
-		asked: newAskedSet(), upload: newUploads(),
+		asked: requests.NewAsked(), upload: requests.NewQueue(),
 	}
 	sess.ctx, sess.cancel = context.WithCancel(s.ctx)
 	sess.channels.open = map[channel]struct{}{}
@@ -88,7 +89,7 @@ func (c *session) send(m proto.Message) {
 func (c *session) close() {
 	c.cancel()
 	_ = c.stream.Reset()
-	c.upload.close()
+	c.upload.Close()
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	c.channels.closed = true
@@ -97,12 +98,15 @@ func (c *session) close() {
 	}
 }
 
+// maxChannels bounds the channels of a session, those in both directions together.
+const maxChannels = 16
+
 // hold makes ch end with the session, which does not end before it is released.
-// It is false when the session has ended already.
+// It is false when the session has ended already, or has enough.
 func (c *session) hold(ch channel) bool {
 	c.channels.Lock()
 	defer c.channels.Unlock()
-	if c.channels.closed {
+	if c.channels.closed || len(c.channels.open) >= maxChannels {
 		return false
 	}
 	c.channels.open[ch] = struct{}{}
@@ -110,7 +114,9 @@ func (c *session) hold(ch channel) bool {
 	return true
 }
 
+// release ends ch.
 func (c *session) release(ch channel) {
+	_ = ch.Reset()
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	delete(c.channels.open, ch)
@@ -130,11 +136,11 @@ func (c *session) read() error {
 		}
 		switch m := m.(type) {
 		case *proto.Request:
-			if !c.swarm.valid(m.Span) || !c.upload.add(m.Span) {
+			if !c.swarm.valid(m.Span) || !c.upload.Add(m.Span) {
 				return errFlood
 			}
 		case *proto.Cancel:
-			c.upload.cancel(m.Span)
+			c.upload.Cancel(m.Span)
 		case *proto.Bad:
 			c.swarm.complain(c, m.Piece)
 		case *proto.Members:

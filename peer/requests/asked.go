@@ -1,4 +1,6 @@
-package peer
+// Package requests keeps account of the blocks that one node asked another for:
+// [Asked] at the one that waits for them, [Queue] at the one that serves.
+package requests
 
 import (
 	"sync"
@@ -9,25 +11,28 @@ import (
 // maxLate bounds the cancelled spans that are remembered for one peer.
 const maxLate = 4096
 
-// askedSet knows which blocks a peer was asked for, so that what was not is
+// Asked knows which blocks a peer was asked for, so that what was not is
 // never written. Safe for concurrent use.
-type askedSet struct {
+type Asked struct {
 	mu   sync.Mutex
 	open map[proto.Span]struct{}
 	late map[proto.Span]struct{} // cancelled, may still come
 }
 
-func newAskedSet() *askedSet {
-	return &askedSet{open: map[proto.Span]struct{}{}, late: map[proto.Span]struct{}{}}
+// NewAsked is empty.
+func NewAsked() *Asked {
+	return &Asked{open: map[proto.Span]struct{}{}, late: map[proto.Span]struct{}{}}
 }
 
-func (a *askedSet) add(sp proto.Span) {
+// Add notes a request.
+func (a *Asked) Add(sp proto.Span) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open[sp] = struct{}{}
 }
 
-func (a *askedSet) cancel(sp proto.Span) {
+// Cancel notes that a request was taken back.
+func (a *Asked) Cancel(sp proto.Span) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, ok := a.open[sp]; !ok {
@@ -40,8 +45,8 @@ func (a *askedSet) cancel(sp proto.Span) {
 	a.late[sp] = struct{}{}
 }
 
-// take says whether a block that came was asked for, or was until lately.
-func (a *askedSet) take(sp proto.Span) (wanted, late bool) {
+// Take says whether a block that came was asked for, or was until lately.
+func (a *Asked) Take(sp proto.Span) (wanted, late bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, wanted = a.open[sp]; wanted {

@@ -1,0 +1,121 @@
+package peer
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/proto"
+)
+
+// channelsTo counts the channels that a node has with another for a content: sockets
+// of their own, and streams.
+func channelsTo(n, other *Node, link *proto.Link) (direct, streams int) {
+	s := n.swarm(link.Manifest.Bytes())
+	if s == nil {
+		return 0, 0
+	}
+	c := s.session(other.self())
+	if c == nil {
+		return 0, 0
+	}
+	c.channels.Lock()
+	defer c.channels.Unlock()
+	for ch := range c.channels.open {
+		if _, ok := ch.(*bulk.Conn); ok {
+			direct++
+		} else {
+			streams++
+		}
+	}
+	return direct, streams
+}
+
+// TestBlocksComeOnSocketsOfTheirOwn, whoever dialled whom.
+func TestBlocksComeOnSocketsOfTheirOwn(t *testing.T) {
+	for name, dialer := range map[string]func(seed, other *Node) (*Node, *Node){
+		"the seed is dialled": func(seed, other *Node) (*Node, *Node) { return other, seed },
+		"the seed dials":      func(seed, other *Node) (*Node, *Node) { return seed, other },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+			_, link, content := seedAndLink(t, a, 24<<20)
+			out := filepath.Join(t.TempDir(), "out")
+			from, to := dialer(a, b)
+			if err := from.host.Connect(t.Context(), addrInfo(to)); err != nil {
+				t.Fatal(err)
+			}
+			mustWait(t, mustGet(t, b, link, out))
+			mustEqual(t, out, content)
+			if direct, streams := channelsTo(a, b, link); direct != 1 || streams != 0 {
+				t.Errorf("%d sockets and %d streams, want one socket", direct, streams)
+			}
+		})
+	}
+}
+
+// stopListening makes a node unreachable, but for the connections that it has
+// and those that it dials. What it gives undoes that.
+func stopListening(t *testing.T, n *Node) (again func()) {
+	t.Helper()
+	network, ok := n.host.Network().(interface{ ListenClose(...ma.Multiaddr) })
+	if !ok {
+		t.Fatal("the host's listeners cannot be closed")
+	}
+	at := n.host.Network().ListenAddresses()
+	network.ListenClose(at...)
+	return func() {
+		if err := n.host.Network().Listen(at...); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBlocksComeOnAStream where there is no direct path, and on a socket as soon
+// as there is one.
+func TestBlocksComeOnAStream(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprintf("reachable later %v", late), func(t *testing.T) {
+			a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+			a.paths.again = time.Millisecond
+			_, link, content := seedAndLink(t, a, 96<<20)
+			if err := b.host.Connect(t.Context(), addrInfo(a)); err != nil {
+				t.Fatal(err)
+			}
+			again := stopListening(t, b)
+			out := filepath.Join(t.TempDir(), "out")
+			get := mustGet(t, b, link, out)
+			if late {
+				eventually(t, "a stream", func() bool { _, n := channelsTo(a, b, link); return n > 0 })
+				again()
+			}
+			mustWait(t, get)
+			mustEqual(t, out, content)
+			if direct, streams := channelsTo(a, b, link); direct+streams != 1 || (direct == 1) != late {
+				t.Errorf("%d sockets and %d streams", direct, streams)
+			}
+		})
+	}
+}
+
+// TestLongPathHasSeveralSockets when blocks wait for it.
+func TestLongPathHasSeveralSockets(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	a.paths.rtt = func(*bulk.Conn) time.Duration { return longPath }
+	_, link, content := seedAndLink(t, a, 192<<20)
+	out := filepath.Join(t.TempDir(), "out")
+	mustWait(t, mustGet(t, b, link, out))
+	mustEqual(t, out, content)
+	if direct, streams := channelsTo(a, b, link); direct != maxFlows || streams != 0 {
+		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, maxFlows)
+	}
+}
+
+func addrInfo(n *Node) libpeer.AddrInfo {
+	return libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}
+}
