@@ -23,7 +23,7 @@ type Client struct {
 
 // All has every client, the fastest on the standard grid first.
 func All() []*Client {
-	return []*Client{Aria2(), Libtorrent()}
+	return []*Client{Aria2(), Libtorrent(), Transmission(), Rtorrent()}
 }
 
 // Name is what tables call the client.

@@ -19,6 +19,7 @@ func forEach(t *testing.T, test func(t *testing.T, c *Client)) {
 	t.Helper()
 	for _, c := range All() {
 		t.Run(c.Name(), func(t *testing.T) {
+			t.Parallel() // they wait for links and timers more than they compute
 			if err := c.Missing(); err != nil {
 				t.Skip(err)
 			}

@@ -1,0 +1,54 @@
+package stock
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Transmission is transmission-daemon.
+func Transmission() *Client {
+	return &Client{
+		name:  "transmission",
+		needs: []program{{command: "transmission-daemon", pkg: "transmission-daemon"}},
+		start: startTransmission,
+	}
+}
+
+func startTransmission(s seat) (*exec.Cmd, error) {
+	hook, err := s.hook()
+	if err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(map[string]any{
+		"download-dir":                 s.data,
+		"peer-port":                    port,
+		"script-torrent-done-enabled":  true,
+		"script-torrent-done-filename": hook,
+		// By default 50 per torrent, fewer than the largest grid has.
+		"peer-limit-per-torrent": 200,
+		"peer-limit-global":      200,
+		// The tracker and exchange of peers find all members; there is nobody else.
+		"dht-enabled":             false,
+		"lpd-enabled":             false,
+		"port-forwarding-enabled": false,
+		"utp-enabled":             false, // TCP is faster here, as for libtorrent
+		"rpc-enabled":             false, // nobody asks it for anything
+	})
+	if err != nil {
+		return nil, err
+	}
+	torrents := filepath.Join(s.dir, "torrents")
+	if err := os.MkdirAll(torrents, 0o700); err != nil {
+		return nil, err
+	}
+	// What lies there it takes for a torrent that it had before, and goes on with.
+	if err := os.Symlink(s.torrent, filepath.Join(torrents, "content.torrent")); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "settings.json"), settings, 0o600); err != nil {
+		return nil, err
+	}
+	return s.command("transmission-daemon", "--foreground", "--config-dir", s.dir), nil
+}
