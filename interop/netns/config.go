@@ -18,8 +18,8 @@ type Config struct {
 	// losses and more delay.
 	Buffer time.Duration
 	// RTT is the round trip between any two clusters, beside queues: what has left the queue of a WAN link arrives half of it
-	// later. The program that made the grid carries every byte then, so it must not be stopped or starved, and the machine
-	// needs /dev/net/tun. Zero: none.
+	// later, and up to a millisecond after that. The program that made the grid carries every byte then, so it must not be
+	// stopped or starved, and the machine needs /dev/net/tun. Zero: none.
 	RTT time.Duration
 	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the machine's own. If the
 	// kernel lacks it, the machine's own stays and a warning is logged. Empty: cubic.

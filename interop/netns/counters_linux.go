@@ -10,7 +10,7 @@ import (
 // WANBytes is how many bytes a cluster has received from other clusters since the grid was made, as its gateway's interfaces
 // count them: all protocols, acknowledgements, repeats and headers included, but not what was dropped in a queue on the way. Of
 // a large frame that hosts leave for the network card to cut up, headers count once, so bulk TCP shows about 0.2 % more than
-// its payload.
+// its payload; some percent more with a [Config.RTT], where hosts make smaller frames.
 func (g *Grid) WANBytes(cluster string) (uint64, error) {
 	gw, links, err := g.counters(cluster)
 	if err != nil {

@@ -1,9 +1,8 @@
 package netns
 
 import (
+	"errors"
 	"io"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -12,28 +11,33 @@ const (
 	largestFrame = 10 + 14 + 65535
 	// chunkSize is room for four of the largest frames, or for some hundred of the usual ones.
 	chunkSize = 256 << 10
+	// spareChunks is how many chunks a line keeps for reuse.
+	spareChunks = 4
 )
 
-// delayLine passes frames on in order, each a fixed time after it came. One goroutine fills it and one drains it. What it holds has
-// no limit of its own: whoever fills it is limited in rate, and so is what comes within the delay.
+// errNoFrame is what the source of a delay line returns while it has nothing.
+var errNoFrame = errors.New("no frame")
+
+// delayLine passes frames on in order, each a fixed time after it came. Not for concurrent use. What it holds has no limit of its
+// own: the source is limited in rate, and so is what comes within the delay.
 type delayLine struct {
-	// Constant.
+	// Constant. A read gives one frame or errNoFrame, a write takes one; neither blocks.
+	from  io.Reader
+	to    io.Writer
 	delay time.Duration
-	wake  chan struct{} // has a token when frames may be waiting
-	stop  <-chan struct{}
 
-	chunks sync.Pool // of *chunk, for reuse
-
-	// mu guards the frames that the drain has not taken yet.
-	mu      sync.Mutex
-	waiting []frame
+	held   []frame // in order; those before next are gone
+	next   int
+	home   *chunk // where the next frame is read into, at used
+	used   int
+	spares []*chunk
 }
 
 // chunk is a stretch of memory that frames are read into one behind the other, so that a small frame takes little room and none
-// is copied. users counts the frames in it that are not passed on yet, and the fill while it adds more.
+// is copied. frames counts those in it that are still held.
 type chunk struct {
-	users atomic.Int32
-	data  [chunkSize]byte
+	frames int
+	data   [chunkSize]byte
 }
 
 // frame is one read's worth of bytes.
@@ -43,92 +47,64 @@ type frame struct {
 	home *chunk
 }
 
-// newDelayLine makes a line that ends when stop is closed.
-func newDelayLine(delay time.Duration, stop <-chan struct{}) *delayLine {
-	return &delayLine{delay: delay, wake: make(chan struct{}, 1), stop: stop}
-}
-
-// fill takes what r gives, one frame per read, until r has an error. It returns that error.
-func (l *delayLine) fill(r io.Reader) error {
-	home, used := l.newChunk(), 0
+// collect reads frames until there are no more. An error means that there will never be any.
+func (l *delayLine) collect() error {
 	for {
-		if chunkSize-used < largestFrame {
-			l.release(home)
-			home, used = l.newChunk(), 0
+		l.makeRoom()
+		n, err := l.from.Read(l.home.data[l.used : l.used+largestFrame])
+		if errors.Is(err, errNoFrame) {
+			return nil
 		}
-		n, err := r.Read(home.data[used : used+largestFrame])
 		if err != nil {
 			return err
 		}
-		home.users.Add(1)
-		l.add(frame{due: time.Now().Add(l.delay), data: home.data[used : used+n], home: home})
-		used += n
+		l.held = append(l.held, frame{due: time.Now().Add(l.delay), data: l.home.data[l.used : l.used+n], home: l.home})
+		l.home.frames++
+		l.used += n
 	}
 }
 
-// drain writes each frame to w when it is due, until stop is closed. A frame that w does not take is lost, as on a wire; lost is
-// told why.
-func (l *delayLine) drain(w io.Writer, lost func(error)) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	var batch []frame
-	for {
-		select {
-		case <-l.stop:
-			return
-		case <-l.wake:
+// deliver writes the frames that are due. One that is not taken is lost, as on a wire; the error is that of the last one lost.
+func (l *delayLine) deliver(now time.Time) error {
+	var lost error
+	for l.next < len(l.held) && !l.held[l.next].due.After(now) {
+		f := l.held[l.next]
+		if _, err := l.to.Write(f.data); err != nil {
+			lost = err
 		}
-		batch = l.take(batch)
-		for i, f := range batch {
-			if wait := time.Until(f.due); wait > 0 {
-				timer.Reset(wait)
-				select {
-				case <-l.stop:
-					return
-				case <-timer.C:
-				}
-			}
-			if _, err := w.Write(f.data); err != nil {
-				lost(err)
-			}
-			l.release(f.home)
-			batch[i] = frame{}
+		f.home.frames--
+		if f.home.frames == 0 && f.home != l.home && len(l.spares) < spareChunks {
+			l.spares = append(l.spares, f.home)
 		}
+		l.held[l.next] = frame{}
+		l.next++
 	}
-}
-
-func (l *delayLine) add(f frame) {
-	l.mu.Lock()
-	l.waiting = append(l.waiting, f)
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default: // there is a token already
+	if l.next > len(l.held)/2 { // move the rest to the front, each frame at most once
+		l.held = l.held[:copy(l.held, l.held[l.next:])]
+		l.next = 0
 	}
+	return lost
 }
 
-// take returns what waits and leaves the slice of the last batch, all passed on, to be filled next.
-func (l *delayLine) take(last []frame) []frame {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	batch := l.waiting
-	l.waiting = last[:0]
-	return batch
-}
-
-// newChunk returns an empty chunk with the fill as its user.
-func (l *delayLine) newChunk() *chunk {
-	c, ok := l.chunks.Get().(*chunk)
-	if !ok {
-		c = new(chunk)
+// due is when deliver has work next; false if nothing is held.
+func (l *delayLine) due() (time.Time, bool) {
+	if l.next == len(l.held) {
+		return time.Time{}, false
 	}
-	c.users.Store(1)
-	return c
+	return l.held[l.next].due, true
 }
 
-// release says that one user of a chunk is done with it.
-func (l *delayLine) release(c *chunk) {
-	if c.users.Add(-1) == 0 {
-		l.chunks.Put(c)
+// makeRoom sees to it that the largest frame can be read.
+func (l *delayLine) makeRoom() {
+	switch {
+	case l.home != nil && l.home.frames == 0:
+		l.used = 0
+	case l.home != nil && chunkSize-l.used >= largestFrame:
+	case len(l.spares) > 0:
+		last := len(l.spares) - 1
+		l.home, l.used = l.spares[last], 0
+		l.spares = l.spares[:last]
+	default:
+		l.home, l.used = new(chunk), 0
 	}
 }

@@ -14,9 +14,8 @@ type Grid struct {
 	log        *slog.Logger
 	thread     *thread
 	buffer     queueLength
-	delay      time.Duration // of each WAN link, one way
 	congestion congestion
-	relays     []*relay
+	relay      *relay // nil when links have no length
 	gateways   []*gateway
 	byName     map[string]*gateway
 
@@ -38,7 +37,6 @@ func New(c Config) (*Grid, error) {
 		log:       c.Log,
 		thread:    startThread(),
 		buffer:    queueLength(c.Buffer),
-		delay:     c.RTT / 2,
 		byName:    make(map[string]*gateway),
 		processes: make(map[*Process]struct{}),
 	}
@@ -69,14 +67,7 @@ func (g *Grid) build(c Config) error {
 			return err
 		}
 	}
-	for i, a := range g.gateways {
-		for _, b := range g.gateways[i+1:] {
-			if err := g.addWAN(a, b, c.Links.Rate(a.Name, b.Name)); err != nil {
-				return fmt.Errorf("netns: link %s-%s: %w", a.Name, b.Name, err)
-			}
-		}
-	}
-	return nil
+	return g.addWANs(c)
 }
 
 func (g *Grid) addNodes(gw *gateway) error {
@@ -142,8 +133,8 @@ func (g *Grid) Close() error {
 
 	errs := []error{g.killAll()}
 	g.thread.stop()
-	for _, r := range g.relays {
-		errs = append(errs, r.close())
+	if g.relay != nil {
+		errs = append(errs, g.relay.close())
 	}
 	for _, gw := range g.gateways {
 		for _, n := range gw.nodes {

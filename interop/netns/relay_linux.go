@@ -1,64 +1,129 @@
 package netns
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// relay is a link with a length: two taps, between which this program carries each frame after a delay. The kernel's own way to
-// delay, netem, is not in every kernel; and here a frame of 64 KiB is one frame.
+// pace is the least time between two rounds of a relay. Waking up costs more than the frames do, so frames that come closer
+// together travel together; each may be late by as much, twice on its way.
+const pace = 500 * time.Microsecond
+
+// relay is all links of a grid that have a length: each is two taps, between which one goroutine carries frames, after a delay.
+// The kernel's own way to delay, netem, is not in every kernel; and here a frame of 64 KiB is one frame.
 type relay struct {
-	ends [2]*os.File
-	stop chan struct{}
-	work sync.WaitGroup
-	log  *slog.Logger
+	delay time.Duration
+	log   *slog.Logger
+	taps  []tap
+	bell  int           // an eventfd that rings when run has to end
+	ended chan struct{} // closed when run has ended; nil before start
+
+	// Only run, once started. wait has the bell first, then the source of each line.
+	lines []*delayLine
+	wait  []unix.PollFd
 }
 
-// joinByRelay does what joinByVeth does, but frames take the given time each way. To the namespaces the ends look the same: Ethernet
-// interfaces with these names and addresses, that count the same bytes. The caller must close the relay, before the namespaces.
-func joinByRelay(near, far linkEnd, delay time.Duration, log *slog.Logger) (*relay, error) {
-	a, err := openTap(near)
+// newRelay makes a relay without links. It has to be closed.
+func newRelay(delay time.Duration, log *slog.Logger) (*relay, error) {
+	bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("make an eventfd: %w", err)
 	}
-	b, err := openTap(far)
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	r := &relay{ends: [2]*os.File{a, b}, stop: make(chan struct{}), log: log}
-	r.carry(a, b, delay)
-	r.carry(b, a, delay)
-	return r, nil
+	return &relay{delay: delay, log: log, bell: bell, wait: []unix.PollFd{{Fd: int32(bell), Events: unix.POLLIN}}}, nil
 }
 
-// carry starts one direction.
-func (r *relay) carry(from, to *os.File, delay time.Duration) {
-	line := newDelayLine(delay, r.stop)
-	r.work.Go(func() {
-		if err := line.fill(from); !errors.Is(err, os.ErrClosed) {
-			r.log.Error("link is dead", "interface", from.Name(), "err", err)
+// join does what joinByVeth does, but frames take the delay each way. To the namespaces the ends look the same: Ethernet
+// interfaces with these names and addresses, that count the same bytes. Not after start.
+func (r *relay) join(near, far linkEnd) error {
+	for _, end := range []linkEnd{near, far} {
+		t, err := openTap(end)
+		if err != nil {
+			return err
 		}
-	})
-	r.work.Go(func() {
-		line.drain(to, func(err error) {
-			if !errors.Is(err, os.ErrClosed) {
-				r.log.Warn("frame lost", "interface", to.Name(), "err", err)
-			}
-		})
-	})
+		r.taps = append(r.taps, t)
+	}
+	a, b := r.taps[len(r.taps)-2], r.taps[len(r.taps)-1]
+	for _, d := range [][2]tap{{a, b}, {b, a}} {
+		r.lines = append(r.lines, &delayLine{from: d[0], to: d[1], delay: r.delay})
+		r.wait = append(r.wait, unix.PollFd{Fd: int32(d[0]), Events: unix.POLLIN})
+	}
+	return nil
 }
 
-// close ends the link and returns when nothing of it runs any more. Frames on their way are lost. Once only.
+// start begins to carry frames.
+func (r *relay) start() {
+	r.ended = make(chan struct{})
+	go r.run()
+}
+
+func (r *relay) run() {
+	defer close(r.ended)
+	for {
+		_, err := unix.Ppoll(r.wait, r.idle(), nil)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			r.log.Error("all links are dead", "err", err)
+			return
+		}
+		if r.wait[0].Revents != 0 {
+			return
+		}
+		r.round()
+		rest := unix.NsecToTimespec(pace.Nanoseconds())
+		_ = unix.Nanosleep(&rest, nil) // a signal makes it shorter, which does no harm
+	}
+}
+
+// round collects what has come and delivers what is due.
+func (r *relay) round() {
+	for i, l := range r.lines {
+		source := &r.wait[i+1]
+		if source.Revents != 0 {
+			if err := l.collect(); err != nil {
+				r.log.Error("link is dead", "line", i, "err", err)
+				source.Fd = -1 // not waited for any more
+			}
+		}
+		if err := l.deliver(time.Now()); err != nil {
+			r.log.Warn("frames lost", "line", i, "err", err)
+		}
+	}
+}
+
+// idle is how long nothing is due, nil for no limit.
+func (r *relay) idle() *unix.Timespec {
+	var first time.Time
+	for _, l := range r.lines {
+		if due, ok := l.due(); ok && (first.IsZero() || due.Before(first)) {
+			first = due
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	t := unix.NsecToTimespec(max(time.Until(first), 0).Nanoseconds())
+	return &t
+}
+
+// close ends all links and returns when nothing of the relay runs any more. Frames on their way are lost. Once only.
 func (r *relay) close() error {
-	close(r.stop)
-	err := errors.Join(r.ends[0].Close(), r.ends[1].Close())
-	r.work.Wait()
-	if err != nil {
-		return fmt.Errorf("close a relay: %w", err)
+	var errs []error
+	if r.ended != nil {
+		if _, err := unix.Write(r.bell, binary.NativeEndian.AppendUint64(nil, 1)); err != nil {
+			return fmt.Errorf("netns: stop the relay: %w", err)
+		}
+		<-r.ended
+	}
+	for _, t := range r.taps {
+		errs = append(errs, t.close())
+	}
+	errs = append(errs, unix.Close(r.bell))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("netns: close the relay: %w", err)
 	}
 	return nil
 }

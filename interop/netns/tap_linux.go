@@ -3,7 +3,6 @@ package netns
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -16,32 +15,58 @@ const (
 	tapOffloadsUDP = unix.TUN_F_USO4 | unix.TUN_F_USO6 // not before Linux 6.2, and only both together
 )
 
-// openTap makes an Ethernet interface, still down, of which this program is the other side: what the interface sends is read,
-// what is written it receives, one frame with its virtio header at a time. The interface goes when the file is closed.
-func openTap(end linkEnd) (*os.File, error) {
-	var file *os.File
+// tap is the descriptor of an Ethernet interface of which this program is the other side: what the interface sends is read, what
+// is written it receives, one frame with its virtio header at a time. The interface goes when it is closed.
+type tap int
+
+// openTap makes the interface, still down.
+func openTap(end linkEnd) (tap, error) {
+	fd := -1
 	err := end.ns.do(func() (err error) {
-		file, err = newTap(end)
-		return err
+		fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+		if err != nil {
+			return fmt.Errorf("open /dev/net/tun: %w", err)
+		}
+		if err := setUpTap(fd, end); err != nil {
+			return errors.Join(err, unix.Close(fd))
+		}
+		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make %s a tap: %w", end.name, err)
+		return -1, fmt.Errorf("make %s a tap: %w", end.name, err)
 	}
-	return file, nil
+	return tap(fd), nil
 }
 
-// newTap is openTap in the namespace of the calling thread.
-func newTap(end linkEnd) (*os.File, error) {
-	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open /dev/net/tun: %w", err)
+// Read gives the next frame, or errNoFrame at once.
+func (t tap) Read(b []byte) (int, error) {
+	for {
+		n, err := unix.Read(int(t), b)
+		switch {
+		case err == nil:
+			return n, nil
+		case errors.Is(err, unix.EAGAIN):
+			return 0, errNoFrame
+		case !errors.Is(err, unix.EINTR):
+			return 0, fmt.Errorf("read a frame: %w", err)
+		}
 	}
-	if err := setUpTap(fd, end); err != nil {
-		return nil, errors.Join(err, unix.Close(fd))
-	}
-	// Only now: before it has an interface, the runtime could not wait on the descriptor.
-	return os.NewFile(uintptr(fd), end.name), nil
 }
+
+// Write takes one frame.
+func (t tap) Write(b []byte) (int, error) {
+	for {
+		n, err := unix.Write(int(t), b)
+		if err == nil {
+			return n, nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return 0, fmt.Errorf("write a frame: %w", err)
+		}
+	}
+}
+
+func (t tap) close() error { return unix.Close(int(t)) }
 
 func setUpTap(fd int, end linkEnd) error {
 	req, err := unix.NewIfreq(end.name)

@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"errors"
 	"io"
 	"math"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // connection is a TCP connection between two nodes, both ends held by the test.
@@ -49,7 +51,7 @@ func open(t testing.TB, from, to *Node) connection {
 }
 
 // flood sends as much as goes through until the test ends.
-func flood(t testing.TB, from, to *Node) {
+func flood(t testing.TB, from, to *Node) connection {
 	t.Helper()
 	c := open(t, from, to)
 	go func() { _, _ = io.Copy(io.Discard, c.server) }()
@@ -61,6 +63,24 @@ func flood(t testing.TB, from, to *Node) {
 			}
 		}
 	}()
+	return c
+}
+
+// segments is how many segments with data have come to the server, in frames or in parts of large ones, in order or not.
+func (c connection) segments() (n uint64, err error) {
+	raw, err := c.server.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var info *unix.TCPInfo
+	var optErr error
+	err = raw.Control(func(fd uintptr) {
+		info, optErr = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+	})
+	if err := errors.Join(err, optErr); err != nil {
+		return 0, err
+	}
+	return uint64(info.Data_segs_in), nil
 }
 
 // transfer sends size bytes and returns when they have arrived.

@@ -7,21 +7,38 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
+// addWANs links every two gateways.
+func (g *Grid) addWANs(c Config) error {
+	if c.RTT > 0 {
+		var err error
+		if g.relay, err = newRelay(c.RTT/2, g.log); err != nil {
+			return fmt.Errorf("netns: relay: %w", err)
+		}
+	}
+	for i, a := range g.gateways {
+		for _, b := range g.gateways[i+1:] {
+			if err := g.addWAN(a, b, c.Links.Rate(a.Name, b.Name)); err != nil {
+				return fmt.Errorf("netns: link %s-%s: %w", a.Name, b.Name, err)
+			}
+		}
+	}
+	if g.relay != nil {
+		g.relay.start()
+	}
+	return nil
+}
+
 // addWAN links the gateways of two clusters, each direction shaped where it leaves. The rest of the package knows a WAN link
 // only as an interface on each gateway that is in its wan table, whether a veth pair is behind it or, for a delay, a relay.
 func (g *Grid) addWAN(a, b *gateway, r Rate) error {
 	near := linkEnd{ns: a.ns, name: wanName(b), mac: mac(wanIP(a.index, b.index))}
 	far := linkEnd{ns: b.ns, name: wanName(a), mac: mac(wanIP(b.index, a.index))}
-	if g.delay == 0 {
-		if err := joinByVeth(near, far); err != nil {
-			return err
-		}
-	} else {
-		link, err := joinByRelay(near, far, g.delay, g.log)
-		if err != nil {
-			return err
-		}
-		g.relays = append(g.relays, link)
+	join := joinByVeth
+	if g.relay != nil {
+		join = g.relay.join
+	}
+	if err := join(near, far); err != nil {
+		return err
 	}
 	for _, end := range [][2]*gateway{{a, b}, {b, a}} {
 		from, to := end[0], end[1]
