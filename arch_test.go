@@ -49,13 +49,14 @@ var table = map[string]rule{
 
 	"tracker": {ours: []string{"mob", "proto"}},
 
-	"interop/netns": {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/bench": {ours: []string{"interop/netns"}},
-	"interop/stock": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
-	"interop/fleet": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
+	"interop/netns":       {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/bench":       {ours: []string{"interop/netns"}},
+	"interop/bench/chart": {ours: []string{"interop/bench"}, outside: []string{"gonum.org/v1/plot"}},
+	"interop/stock":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
+	"interop/fleet":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
-	"cli/compare": {ours: []string{"interop/bench", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/store", "proto", "tracker"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/interop/bench/chart"
 )
 
 const help = `Compares mob with other systems, or runs it in a simulator: the same content over the
@@ -64,9 +66,21 @@ func (f *flags) results(sh *Shell, r *bench.Report) error {
 	} else if err = r.WriteTable(sh.Out); err == nil && f.verbose {
 		err = r.WriteLinks(sh.Out)
 	}
+	if f.svg != "" {
+		err = errors.Join(err, draw(f.svg, r))
+	}
 	err = errors.Join(err, r.Failed())
 	if f.check {
 		err = errors.Join(err, r.Check(own))
 	}
 	return err
+}
+
+// draw makes a file with the picture of a report.
+func draw(path string, r *bench.Report) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(chart.SVG(f, r), f.Close())
 }

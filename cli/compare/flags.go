@@ -22,6 +22,7 @@ type flags struct {
 	seed                            uint64
 	repeat                          int
 	verbose, check, json            bool
+	svg                             string
 }
 
 func (f *flags) add(cmd *cobra.Command) {
@@ -38,6 +39,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	fl.IntVar(&f.repeat, "repeat", 1, "runs of each system: the median and the spread are shown")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show for each link how long it stood idle, and when")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
 	fl.BoolVar(&f.check, "check", false, "fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster, or when another system is faster")
 }
 

@@ -29,7 +29,7 @@ Exit status: 0 done; 1 a system failed, or --check found something; 2 wrong usag
 const gridExample = `  mob bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
   mob bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
-  mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB`
+  mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
 func newGrid(sh *Shell) *cobra.Command {
 	var f flags

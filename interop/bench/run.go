@@ -94,7 +94,7 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	defer func() { err = errors.Join(err, grid.Close()) }()
 	m.grid = grid
 	m.show("preparing", 0)
-	tr, err := m.system.Prepare(ctx, b.site(grid, dir))
+	tr, err := b.prepare(ctx, m.system, b.site(grid, dir))
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
@@ -103,6 +103,19 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	m.result.CPU, m.result.Peak = used.CPU.Seconds(), used.Peak
 	m.show("comparing copies", 0)
 	return errors.Join(err, closed, m.compare(ctx, tr)) // copies are looked at after a failure too
+}
+
+// prepare prepares a system, and gives up on one that does not get ready: two
+// minutes, and one for each GB that is to be hashed.
+func (b *Bench) prepare(ctx context.Context, sys System, site Site) (Transfer, error) {
+	limit := 2*time.Minute + time.Duration(b.Size/1e9)*time.Minute
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready after %v", limit))
+	defer cancel()
+	tr, err := sys.Prepare(ctx, site)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return tr, err
 }
 
 func (b *Bench) site(grid *netns.Grid, dir string) Site {

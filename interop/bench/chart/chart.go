@@ -1,0 +1,98 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+// The size of the picture, and of what is in it.
+const (
+	width, height = 25 * vg.Centimeter, 11 * vg.Centimeter
+	margin        = 0.5 * vg.Centimeter
+	titleSize     = 12
+	labelSize     = 10
+)
+
+// colors are told apart by colour-blind people too (Okabe and Ito). A system has
+// the one of its place in the report, in both panels.
+func colors(i int) color.Color {
+	all := []color.RGBA{
+		{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255}, {213, 94, 0, 255},
+	}
+	return all[i%len(all)]
+}
+
+// SVG draws a report.
+func SVG(w io.Writer, r *bench.Report) error {
+	share, err := sharePanel(r)
+	if err != nil {
+		return err
+	}
+	time, err := timePanel(r)
+	if err != nil {
+		return err
+	}
+	canvas := vgsvg.New(width, height)
+	page := draw.New(canvas)
+	page.SetColor(color.White)
+	page.Fill(page.Rectangle.Path())
+	title(page, fmt.Sprintf("%s, %s", r.Case, size(r.Bytes)))
+	page = draw.Crop(page, margin, -margin, margin, -3*margin)
+	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: 2 * margin}
+	panels := [][]*plot.Plot{{share, time}}
+	for i, part := range plot.Align(panels, tiles, page)[0] {
+		panels[0][i].Draw(part)
+	}
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	// A reader may lack the font, whose letters are as wide as those of the next.
+	text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
+	_, err = w.Write(text)
+	return err
+}
+
+// title is what the page is of.
+func title(page draw.Canvas, text string) {
+	style := plot.New().Title.TextStyle
+	style.Font = sans(titleSize)
+	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	page.FillText(style, vg.Point{X: page.Center().X, Y: page.Max.Y - margin}, text)
+}
+
+func sans(size font.Length) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+}
+
+func size(bytes int64) string {
+	if bytes >= 10e9 {
+		return fmt.Sprintf("%.3g GB", float64(bytes)/1e9)
+	}
+	return fmt.Sprintf("%.3g MB", float64(bytes)/1e6)
+}
+
+// newPanel is an empty panel with a vertical axis from 0 to 1.
+func newPanel(title string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = title
+	p.Title.Padding = margin / 2
+	p.Title.TextStyle.Font = sans(labelSize)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(labelSize), sans(labelSize)
+		a.Padding = 0
+	}
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25}, {Value: 0.5, Label: "0.5"}, {Value: 0.75}, {Value: 1, Label: "1"}}
+	return p
+}

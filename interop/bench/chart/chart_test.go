@@ -1,0 +1,80 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+// report has five systems: one with a spread, one that failed.
+func report() *bench.Report {
+	r := &bench.Report{Case: "4x4 nodes, fast", Bytes: 240e6, Bound: 12e6, Ideal: 20, TCPShare: 0.956}
+	for i, name := range []string{"mob", "aria2", "libtorrent", "transmission"} {
+		for k := range 3 {
+			rate := 10e6/float64(i+1) + 2e5*float64(k)
+			run := &bench.Run{Rate: rate, Last: 240e6 / rate, Finished: map[string]float64{"A1": 1, "B0": 240e6 / rate}}
+			for at := 0.125; at < run.Last; at += 0.25 {
+				run.Use = append(run.Use, bench.Use{At: at, Share: rate / 12e6 * (1 - math.Exp(-at)) * (1 + 0.1*math.Sin(7*at))})
+			}
+			r.Add(name, run)
+		}
+	}
+	r.Add("rtorrent", &bench.Run{Error: "lost"})
+	return r
+}
+
+// picture makes a picture, and keeps it for who wants to look at it.
+func picture(t *testing.T, r *bench.Report) string {
+	t.Helper()
+	var svg bytes.Buffer
+	if err := SVG(&svg, r); err != nil {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("MOB_CHARTS"); dir != "" {
+		name := dir + "/" + strings.ReplaceAll(t.Name(), "/", "-") + ".svg"
+		if err := os.WriteFile(name, svg.Bytes(), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	for d := xml.NewDecoder(bytes.NewReader(svg.Bytes())); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return svg.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	svg := picture(t, report())
+	for _, want := range []string{">mob<", ">aria2<", ">libtorrent<", ">transmission<", ">rtorrent<", ">failed<", ">10.2 MB/s<", "4x4 nodes, fast, 240 MB", "share of the bound, 12 MB/s", ">seconds<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in the picture", want)
+		}
+	}
+	if svg != picture(t, report()) {
+		t.Error("the same report gives another picture")
+	}
+}
+
+func TestSVGWithoutLinks(t *testing.T) {
+	r := report()
+	for _, res := range r.Results {
+		for _, run := range res.Runs {
+			run.Use = nil
+		}
+	}
+	r.Bound = 0
+	if svg := picture(t, r); !strings.Contains(svg, "share of the nodes that are whole") {
+		t.Error("no other panel")
+	}
+	r.Results = r.Results[4:] // which failed
+	picture(t, r)
+}

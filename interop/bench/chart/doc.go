@@ -1,0 +1,3 @@
+// Package chart draws the report of a comparison: what share of the bound each system
+// reached, and how it used the links over time.
+package chart

@@ -1,0 +1,117 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+// sharePanel has a bar per system: its share of the bound, with the spread of its
+// runs.
+func sharePanel(r *bench.Report) (*plot.Plot, error) {
+	title := fmt.Sprintf("share of the bound, %.3g MB/s", r.Bound/1e6)
+	if r.Bound == 0 {
+		title = "share of the fastest"
+	}
+	p := newPanel(title)
+	most := r.Bound
+	for _, res := range r.Results {
+		if r.Bound == 0 {
+			most = max(most, res.Fastest)
+		}
+	}
+	most = max(most, 1) // nothing ended well: empty bars
+	names := make([]string, len(r.Results))
+	labels := plotter.XYLabels{}
+	for i, res := range r.Results {
+		names[i] = res.System
+		bar, err := plotter.NewBarChart(plotter.Values{res.Rate / most}, barWidth(len(r.Results)))
+		if err != nil {
+			return nil, err
+		}
+		bar.XMin, bar.Color, bar.LineStyle.Width = float64(i), colors(i), 0
+		p.Add(bar)
+		if res.Fastest > res.Slowest {
+			if err := addSpread(p, float64(i), res.Slowest/most, res.Fastest/most); err != nil {
+				return nil, err
+			}
+		}
+		labels.XYs = append(labels.XYs, plotter.XY{X: float64(i), Y: res.Fastest / most})
+		labels.Labels = append(labels.Labels, value(res))
+	}
+	if err := addValues(p, labels); err != nil {
+		return nil, err
+	}
+	p.NominalX(names...)
+	p.X.Tick.Label.Font = sans(labelSize - 1)
+	p.X.Min, p.X.Max = -0.6, float64(len(names))-0.4
+	if r.Bound == 0 {
+		return p, nil
+	}
+	return p, addLimit(p, r.TCPShare, "all that TCP can carry")
+}
+
+// barWidth leaves a gap beside each bar.
+func barWidth(n int) vg.Length { return min((width/2-3*margin)/vg.Length(n)*0.6, 2*vg.Centimeter) }
+
+func value(res bench.Result) string {
+	if res.Rate == 0 {
+		return "failed"
+	}
+	return fmt.Sprintf("%.3g MB/s", res.Rate/1e6)
+}
+
+// addSpread is a line from the slowest to the fastest run.
+func addSpread(p *plot.Plot, x, low, high float64) error {
+	line, err := plotter.NewLine(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}})
+	if err != nil {
+		return err
+	}
+	line.Width = vg.Points(1.5)
+	p.Add(line)
+	return nil
+}
+
+// addValues writes the rates above the bars.
+func addValues(p *plot.Plot, labels plotter.XYLabels) error {
+	l, err := plotter.NewLabels(labels)
+	if err != nil {
+		return err
+	}
+	for i := range l.TextStyle {
+		l.TextStyle[i].Font = sans(labelSize)
+		l.TextStyle[i].XAlign, l.TextStyle[i].YAlign = draw.XCenter, draw.YBottom
+	}
+	l.Offset.Y = vg.Points(3)
+	p.Add(l)
+	return nil
+}
+
+// addLimit is a dashed line at what TCP payload can reach, with a text if there is
+// one. At 0 there is none.
+func addLimit(p *plot.Plot, share float64, text string) error {
+	if share == 0 {
+		return nil
+	}
+	line, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: share}, {X: p.X.Max, Y: share}})
+	if err != nil {
+		return err
+	}
+	line.Color, line.Dashes = color.Gray{Y: 110}, []vg.Length{vg.Points(4), vg.Points(3)}
+	p.Add(line)
+	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: p.X.Max, Y: share}}, Labels: []string{text}})
+	if err != nil {
+		return err
+	}
+	label.TextStyle[0].Font, label.TextStyle[0].Color = sans(labelSize-2), color.Gray{Y: 110}
+	label.TextStyle[0].XAlign, label.TextStyle[0].YAlign = draw.XRight, draw.YBottom
+	label.Offset.Y = vg.Points(1)
+	p.Add(label)
+	return nil
+}

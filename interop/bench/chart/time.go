@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"maps"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+// timePanel has a line per system: how much of the rate of all links into other
+// clusters it used over time. Where that was not measured it is the share of nodes
+// that were whole.
+func timePanel(r *bench.Report) (*plot.Plot, error) {
+	title, line, limit := "share of all links' rates in use (colours as on the left)", useLine, r.TCPShare
+	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return len(res.Median().Use) > 0 }) {
+		title, line, limit = "share of the nodes that are whole (colours as on the left)", wholeLine, 0
+	}
+	p := newPanel(title)
+	p.X.Label.Text = "seconds"
+	p.X.Min, p.X.Max = 0, 1
+	for i := range r.Results {
+		points := line(r.Results[i].Median())
+		if len(points) == 0 {
+			continue
+		}
+		l, err := plotter.NewLine(points)
+		if err != nil {
+			return nil, err
+		}
+		l.Color, l.Width = colors(i), vg.Points(1.5)
+		p.Add(l)
+		p.X.Max = max(p.X.Max, points[len(points)-1].X)
+	}
+	return p, addLimit(p, limit, "")
+}
+
+func useLine(r *bench.Run) plotter.XYs {
+	var points plotter.XYs
+	for _, u := range r.Use {
+		points = append(points, plotter.XY{X: u.At, Y: u.Share})
+	}
+	return points
+}
+
+// wholeLine goes up by a step with each node.
+func wholeLine(r *bench.Run) plotter.XYs {
+	points := plotter.XYs{{}}
+	times := slices.Sorted(maps.Values(r.Finished))
+	for i, at := range times {
+		points = append(points, plotter.XY{X: at, Y: float64(i) / float64(len(times))}, plotter.XY{X: at, Y: float64(i+1) / float64(len(times))})
+	}
+	return points
+}
