@@ -13,11 +13,31 @@ const (
 	tellDrop
 )
 
-// tell gathers news of a piece for every peer that wishes to hear of it.
+// tell gathers news of a piece for every peer that wishes to hear of it. Local
+// peers hear of a claim at once, since they might begin the piece themselves.
 func (s *State) tell(i, kind int) {
 	for _, p := range s.peers {
-		if p.wants.Has(i) {
-			s.tellPeer(p, i, kind)
+		if !p.wants.Has(i) {
+			continue
+		}
+		s.tellPeer(p, i, kind)
+		if p.local && kind == tellClaim {
+			s.flushPeer(p)
+		}
+	}
+}
+
+// claimLocally tells the own cluster that a piece which one member has is on its
+// way to a second.
+func (s *State) claimLocally(f *fetch) {
+	if f.claimed {
+		return
+	}
+	f.claimed = true
+	for _, p := range s.peers {
+		if p.local && p.wants.Has(f.piece) && !p.have.Has(f.piece) {
+			s.tellPeer(p, f.piece, tellClaim)
+			s.flushPeer(p)
 		}
 	}
 }
@@ -59,7 +79,7 @@ func (s *State) tellPeer(p *peer, i, kind int) {
 
 func (s *State) flushSoon() {
 	if s.flushAt.IsZero() {
-		s.flushAt = s.now.Add(s.t.Batch)
+		s.flushAt = s.flushed.Add(s.t.Batch)
 	}
 }
 
@@ -68,8 +88,8 @@ func (s *State) flush() {
 	if s.flushAt.IsZero() || s.now.Before(s.flushAt) {
 		return
 	}
-	s.flushAt = time.Time{}
-	s.countLeft()
+	s.flushed, s.flushAt = s.now, time.Time{}
+	s.tardy = len(s.slow())
 	for _, p := range s.peers {
 		s.flushPeer(p)
 	}
@@ -81,45 +101,23 @@ func (s *State) flushPeer(p *peer) {
 	}
 	m := p.tell
 	if p.local {
-		m.Left = uint32(s.left + s.tardy)
+		m.Left = uint32(s.tardy)
 	}
 	p.tell, p.owesHave = proto.Have{}, false
 	s.send(p, &m)
 }
 
-// countLeft counts the pieces that the node owns and nobody has asked for.
-func (s *State) countLeft() {
-	s.left = 0
-	s.eachLeft(func(int) bool { s.left++; return true })
-	if s.tardy = 0; s.left == 0 {
-		s.tardy = len(s.slow())
-	}
-}
-
-// eachLeft calls f for the pieces that may be stolen, until it says no.
-func (s *State) eachLeft(f func(i int) bool) {
-	for w, word := range s.own.words {
-		for word &= s.todo.words[w]; word != 0; word &= word - 1 {
-			i := lowest(w, word)
-			if s.holders[i] == 0 && s.claims[i] == 0 && !f(i) {
-				return
-			}
-		}
-	}
-}
-
-// sendWant says which news the node wishes: from its own cluster of all that it
-// may lack, from others of what it owns.
+// sendWant says which news the node wishes: of all pieces from those of whom it
+// may ask for any, and of its share from others, to know whether there is work.
 func (s *State) sendWant(p *peer) {
 	var rs []proto.Range
+	p.greeted, p.hears = true, s.onCrew(p)
 	switch {
 	case s.frozen:
-	case p.local:
+	case p.hears:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
 	default:
-		if rs = s.own.Ranges(); len(rs) > proto.MaxRanges {
-			rs = []proto.Range{{Count: uint32(s.pieces)}}
-		}
+		rs = s.own.Ranges()
 	}
 	s.send(p, &proto.Want{Pieces: rs})
 }
@@ -170,7 +168,9 @@ func (s *State) heardClaim(p *peer, i int) {
 		s.hold(p, i)
 		return
 	}
-	s.claims[i]++
+	if s.claims[i]++; s.holders[i] > 0 {
+		return
+	}
 	s.relay(i, tellClaim)
 	// Two members asked for one piece while their news crossed: the one with
 	// the lesser id goes on.
@@ -187,6 +187,9 @@ func (s *State) heardHave(p *peer, i int) {
 	if !p.local {
 		p.claim.Remove(i)
 		s.hold(p, i)
+		if s.onCrew(p) {
+			s.putOff(p, i)
+		}
 		return
 	}
 	s.holders[i]++
@@ -198,7 +201,7 @@ func (s *State) heardHave(p *peer, i int) {
 
 // hold marks a piece as being in another cluster, or on its way there.
 func (s *State) hold(p *peer, i int) {
-	if h := s.held[p.Cluster]; h.Add(i) {
+	if s.held[p.Cluster].pieces.Add(i) {
 		s.rarity[i]++
 	}
 }
@@ -239,7 +242,7 @@ func (s *State) unhold(p *peer, i int) {
 			return
 		}
 	}
-	if h := s.held[p.Cluster]; h != nil && h.Remove(i) {
+	if h := s.held[p.Cluster]; h != nil && h.pieces.Remove(i) {
 		s.rarity[i]--
 	}
 }

@@ -38,8 +38,12 @@ type Tuning struct {
 	// MaxWindow bounds the bytes in flight on a link to another cluster, and the
 	// queued part of those at one local peer.
 	MaxWindow int
-	// Batch is how long haves and claims are gathered.
+	// Batch is how long haves and claims are gathered at least between two
+	// messages to a peer. A claim goes to local peers at once.
 	Batch time.Duration
+	// Turn is the time that a local peer's claim takes to come: for so long a new
+	// piece is left to each member whose turn is before the node's.
+	Turn time.Duration
 	// Settle is how long a newcomer waits at most to hear of its cluster's
 	// pieces before it fetches over the WAN.
 	Settle time.Duration
@@ -64,6 +68,7 @@ func DefaultTuning() Tuning {
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 16 << 20,
 		Batch:     20 * time.Millisecond,
+		Turn:      10 * time.Millisecond,
 		Settle:    3 * time.Second,
 		Stall:     3 * time.Second,
 		Dead:      15 * time.Second,

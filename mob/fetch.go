@@ -14,8 +14,9 @@ const cell = 16 << 10
 type fetch struct {
 	piece int
 	size  int
-	// wan says that the piece comes over the WAN, and so is claimed.
-	wan bool
+	// wan says that the piece comes over the WAN, and so is claimed; claimed that
+	// it comes from the only member that has it, and the cluster was told.
+	wan, claimed bool
 	// worker asks for the bytes from next on; nil when nobody does. helper asks
 	// for bytes a second time, in the end game.
 	worker, helper *peer

@@ -14,9 +14,27 @@ func (s *State) health() {
 			s.check(s.peers[k])
 		}
 	}
+	s.behind = s.lag() > max(farBehind, s.pieces/16)
 	s.steal()
 	s.help()
 	s.gossip()
+}
+
+// farBehind is how many pieces a node may lack that others of its cluster have,
+// before it leaves the WAN to them. A node that is much slower than the others
+// would only keep them waiting for what it fetches.
+const farBehind = 32
+
+// lag counts the pieces that the node has not asked for, though others of its
+// cluster have them.
+func (s *State) lag() int {
+	n := 0
+	s.todo.Each(func(i int) {
+		if s.holders[i] > 0 {
+			n++
+		}
+	})
+	return n
 }
 
 func (s *State) check(p *peer) {
@@ -82,8 +100,9 @@ func (s *State) pinged(p *peer, nonce uint64) {
 	}
 	p.path.pinged(s.now, s.since(nonce))
 	p.link.watch(s.t, p.path.queue, func() bool {
-		return p.matched && !s.turn(p) && s.mayFetchWAN() && s.pick(p) >= 0
+		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
+	s.tellCrew()
 	if s.now.Sub(p.pingSent) >= s.t.Queue/2 {
 		s.ping(p)
 	}

@@ -95,7 +95,7 @@ func (s *State) join(nd Node) {
 		n = s.addNode(nd)
 	}
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now,
-		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces)}
+		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces), turns: map[int]time.Time{}}
 	if !p.local {
 		p.link = s.linkTo(p.Cluster)
 	}
@@ -108,12 +108,12 @@ func (s *State) join(nd Node) {
 	}
 	n.joined, n.quiet, n.failed, n.dialing, n.pause, n.fails = true, false, false, false, 0, 0
 	if !p.local && s.held[p.Cluster] == nil {
-		s.held[p.Cluster] = NewPieces(s.pieces)
+		s.held[p.Cluster] = &holding{pieces: NewPieces(s.pieces), salt: saltOf(p.Cluster)}
 	}
+	s.reshare()
 	s.sendWant(p)
 	s.ping(p)
 	s.introduce(p)
-	s.reshare()
 }
 
 // leave ends it. By its own doing or not, what it owed goes to others.

@@ -13,9 +13,12 @@ type peer struct {
 
 	// What it told us.
 	have, claim *Pieces
-	wants       *Pieces // what it wishes to hear of
-	heard       bool    // its first Have has come
-	left        int     // pieces that it may give away
+	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
+	wants       *Pieces           // what it wishes to hear of
+	greeted     bool              // it was told what we wish to hear of
+	hears       bool              // and that is every piece
+	heard       bool              // its first Have has come
+	left        int               // pieces that it is slow at
 
 	// What we owe it: changes to announce, gathered for a batch.
 	tell     proto.Have
@@ -74,12 +77,12 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 // block is the size of the next request: about half a queue at the peer's rate.
 func (p *peer) block(t *Tuning) int {
 	r := p.meter.rate()
-	if p.local && r == 0 {
-		return t.MaxBlock
-	}
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
-	if !p.local {
+	switch {
+	case p.link != nil:
 		want = int(p.link.size / 4)
+	case r == 0:
+		return t.MaxBlock
 	}
 	for b < t.MaxBlock && 2*b <= want {
 		b *= 2

@@ -8,11 +8,13 @@ const pickLimit = 512
 
 // pick chooses the piece to begin with p, -1 when there is none.
 //
-// Over the WAN it is one that the node owns, that nobody of its cluster has or
-// asked for, and that the fewest other clusters hold or claimed: a piece that
-// two clusters fetch from each other crosses the source's links once. On the
-// LAN it is what the node owns first, since others wait for it from here, and
-// then what the fewest local peers have. Ties are broken at random.
+// Over the WAN it is one that nobody of the own cluster has or asked for, and
+// that the fewest other clusters hold or claimed: a piece that two clusters fetch
+// from each other crosses the source's links once. Among those it is one that no
+// other cluster is to begin before, and then one of the node's share. On the LAN
+// it is the share first, since others wait for it from here, and then what the
+// fewest local peers have; but last what only one has and another member claims,
+// who will soon be a second. Ties are broken at random.
 func (s *State) pick(p *peer) int {
 	words := len(s.todo.words)
 	if words == 0 {
@@ -25,11 +27,7 @@ func (s *State) pick(p *peer) int {
 		if w >= words {
 			w -= words
 		}
-		word := s.todo.words[w] & p.have.words[w]
-		if !p.local {
-			word &= s.own.words[w]
-		}
-		for ; word != 0; word &= word - 1 {
+		for word := s.todo.words[w] & p.have.words[w]; word != 0; word &= word - 1 {
 			i := lowest(w, word)
 			key, ok := s.key(p, i)
 			if !ok {
@@ -59,9 +57,22 @@ func (s *State) key(p *peer, i int) (key int, ok bool) {
 		if !s.own.Has(i) {
 			key += 1 << 16
 		}
+		if key&(1<<16-1) == 1 && s.claims[i] > 0 {
+			key += 1 << 17
+		}
 		return key, true
 	}
-	return int(s.rarity[i]), s.free(i)
+	if _, later := p.turns[i]; later || !s.free(i) {
+		return 0, false
+	}
+	key = 4 * int(s.rarity[i])
+	if s.othersFirst(i) {
+		key += 2
+	}
+	if !s.own.Has(i) {
+		key++
+	}
+	return key, true
 }
 
 // free says whether nobody of the own cluster has the piece or asked for it.

@@ -67,7 +67,7 @@ func (s *State) current(p *peer) *fetch {
 		return f
 	}
 	for k, f := range s.orphans {
-		if f.asked() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.own.Has(f.piece) && s.free(f.piece)) {
+		if f.asked() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.piece)) {
 			continue
 		}
 		s.orphans = slices.Delete(s.orphans, k, k+1)
@@ -77,7 +77,7 @@ func (s *State) current(p *peer) *fetch {
 	if e, ok := s.idle[p]; ok && e == s.epoch {
 		return nil
 	}
-	if !s.turn(p) {
+	if !s.onCrew(p) || !p.local && s.behind {
 		return nil
 	}
 	i := s.pick(p)
@@ -92,19 +92,19 @@ func (s *State) current(p *peer) *fetch {
 	return f
 }
 
-// turn says whether the node may begin a piece with p: it belongs to the crew of
-// the link to it.
-func (s *State) turn(p *peer) bool { return p.local || p.place < int(p.link.crew) }
-
 // work makes p the worker of a fetch, and claims the piece when it will come
-// over the WAN.
+// over the WAN, or from the only one of the cluster that has it: who has what all
+// lack should send each piece once.
 func (s *State) work(p *peer, f *fetch) {
 	f.worker, p.current = p, f
-	if p.local || f.wan {
-		return
+	switch {
+	case f.wan:
+	case !p.local:
+		f.wan = true
+		s.tell(f.piece, tellClaim)
+	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0:
+		s.claimLocally(f)
 	}
-	f.wan = true
-	s.tell(f.piece, tellClaim)
 }
 
 // arrived notes a block.
@@ -123,7 +123,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	if p.link != nil {
 		d := s.now.Sub(r.sent)
 		p.link.arrived(s.t, sample{
-			bytes: int(sp.Length), held: p.link.out + int(sp.Length), block: p.block(s.t), mates: s.size,
+			bytes: int(sp.Length), held: p.link.out + int(sp.Length), block: p.block(s.t), mates: s.crewOf(p),
 			latency: d, queue: max(p.path.queue, d-p.path.rtt),
 		})
 	}

@@ -1,8 +1,7 @@
 package mob
 
 // reshare computes the own rank and share anew from the members that are there.
-// Pieces that were stolen or given away go back to the share they came from;
-// what is claimed already stays with who claimed it.
+// What is claimed already stays with who claimed it.
 func (s *State) reshare() {
 	rank, size := 0, 1
 	for _, n := range s.nodes[s.cfg.Cluster] {
@@ -20,13 +19,13 @@ func (s *State) reshare() {
 	s.rank, s.size = rank, size
 	s.own.Clear()
 	s.own.AddRange(Share(s.pieces, rank, size))
-	for i, f := range s.fetches {
-		if f.wan {
-			s.own.Add(i)
+	s.match()
+	s.epoch++
+	for _, p := range s.peers {
+		if p.greeted && !p.hears {
+			s.sendWant(p)
 		}
 	}
-	s.match()
-	s.ownChanged()
 }
 
 // match finds the peers whose shares overlap the node's: only those it asks. The
@@ -59,18 +58,5 @@ func (s *State) match() {
 			rank++
 		}
 	}
-}
-
-// ownChanged tells those who should know that the node now fetches other pieces.
-func (s *State) ownChanged() {
-	s.epoch++
-	s.ownedAt = s.now
-	for _, p := range s.peers {
-		if p.local {
-			p.owesHave = true
-		} else {
-			s.sendWant(p)
-		}
-	}
-	s.flushSoon()
+	s.tellCrew()
 }

@@ -174,8 +174,8 @@ func (s *scenario) do(f []string) error {
 		s.step(mob.Received{Peer: peer(1), Message: m})
 	case "status":
 		st := s.state.Status()
-		s.did = append(s.did, fmt.Sprintf("have %d of %d, fetching %d, left %d, rank %d of %d, settling %v",
-			st.Have, st.Total, st.Fetching, st.Left, st.Rank, st.Size, st.Settling))
+		s.did = append(s.did, fmt.Sprintf("have %d of %d, fetching %d, rank %d of %d, settling %v",
+			st.Have, st.Total, st.Fetching, st.Rank, st.Size, st.Settling))
 	default:
 		return fmt.Errorf("unknown command")
 	}

@@ -29,20 +29,21 @@ type State struct {
 
 	// The node's part of its mob's work.
 	rank, size int
-	own        *Pieces   // pieces that nobody else of the cluster fetches over the WAN
-	ownedAt    time.Time // when own last changed
-	left       int       // own pieces that nobody asked for yet
-	tardy      int       // pieces that are slow on their way, when none is left
+	own        *Pieces // the share: what the node begins first
+	behind     bool    // others of the cluster have so much more that the node is no help to them
+	tardy      int     // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 
 	// What others have. Held marks, per other cluster, the pieces that one of
 	// its nodes has or claimed; rarity counts the clusters, holders and claims
 	// count the peers of the own cluster.
-	held            map[string]*Pieces
+	held            map[string]*holding
+	salt            uint64 // of the own cluster
 	rarity          []uint16
 	holders, claims []uint16
 	epoch           int           // changes when a piece may have become worth asking for
 	idle            map[*peer]int // the epoch at which a peer had nothing to ask for
+	turnAt          time.Time     // when the next piece's turn comes that is put off (see turns)
 
 	// Who is there.
 	nodes          map[string][]*node // by cluster, sorted by id
@@ -54,7 +55,8 @@ type State struct {
 
 	// When things began, and are due.
 	started, settled   time.Time // the first step; when WAN fetching may begin at the latest
-	flushAt, helpAt    time.Time
+	flushed, flushAt   time.Time // when news was sent, and will be
+	helpAt             time.Time
 	healthAt, gossipAt time.Time
 }
 
@@ -69,7 +71,7 @@ func New(cfg Config, have []proto.Range) *State {
 		cfg: cfg, t: &cfg.Tuning, pieces: n,
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
 		have: NewPieces(n), todo: NewPieces(n), own: NewPieces(n),
-		fetches: map[int]*fetch{}, held: map[string]*Pieces{},
+		fetches: map[int]*fetch{}, held: map[string]*holding{}, salt: saltOf(cfg.Cluster),
 		rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
 		idle: map[*peer]int{}, links: map[string]*link{}, nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{},
 		joined: map[proto.PeerID]*peer{}, size: 1,
@@ -119,6 +121,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.health()
 		s.connect()
 	}
+	s.takeTurns()
 	s.fill()
 	s.flush()
 	return s.out
@@ -127,8 +130,10 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 // Wake is how long after a Step the next [Tick] is due at the latest.
 func (s *State) Wake() time.Duration {
 	at := s.healthAt
-	if !s.flushAt.IsZero() && s.flushAt.Before(at) {
-		at = s.flushAt
+	for _, t := range []time.Time{s.flushAt, s.turnAt} {
+		if !t.IsZero() && t.Before(at) {
+			at = t
+		}
 	}
 	return max(at.Sub(s.now), time.Millisecond)
 }
@@ -191,7 +196,7 @@ func (s *State) failed(i int, sources []proto.PeerID) {
 	if f := s.fetches[i]; f != nil {
 		s.abandon(f)
 		delete(s.fetches, i)
-		if f.wan {
+		if f.wan || f.claimed {
 			s.tell(i, tellDrop)
 		}
 	}

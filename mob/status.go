@@ -7,9 +7,8 @@ import (
 // Status is a snapshot of a State, for people.
 type Status struct {
 	Have, Total int
-	// Fetching counts the pieces on their way, Left the own pieces that nobody
-	// asked for yet.
-	Fetching, Left int
+	// Fetching counts the pieces on their way.
+	Fetching int
 	// Rank and Size are the node's place in its mob.
 	Rank, Size int
 	// Settling says that WAN fetching waits for news of the own cluster.
@@ -39,8 +38,6 @@ func (s *State) Status() Status {
 		Have: s.have.Len(), Total: s.pieces, Fetching: len(s.fetches),
 		Rank: s.rank, Size: s.size, Settling: !s.have.Full() && !s.mayFetchWAN(),
 	}
-	s.countLeft()
-	st.Left = s.left
 	for _, p := range s.peers {
 		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.outBytes, RTT: p.rtt, Stalled: p.stalled}
 		if p.owed() {

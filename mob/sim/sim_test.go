@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 		"cable cut":               {func(c *Config) { c.Faults.Kills = []Kill{{Node: 6, At: 5 * time.Second, Silent: true}} }, 6, 1.3},
 		"source gone":             {func(c *Config) { c.Faults.KillSource = true }, 0, 1.15},
 		"slow in source cluster":  {func(c *Config) { c.SlowNIC = map[int]float64{2: 0.5e6} }, 2, 1.1},
-		"slow receiver":           {func(c *Config) { c.SlowNIC = map[int]float64{6: 0.5e6} }, 6, 2},
+		"slow receiver":           {func(c *Config) { c.SlowNIC = map[int]float64{6: 0.5e6} }, 6, 1.08},
 		"late member":             {func(c *Config) { c.Starts = map[int]time.Duration{6: 4 * time.Second} }, 0, 1.2},
 		"late cluster":            {func(c *Config) { c.Starts = map[int]time.Duration{12: 4e9, 13: 4e9, 14: 4e9, 15: 4e9} }, 0, 1.8},
 		"tracker tells of little": {func(c *Config) { c.Handout = 3 }, 0, 1.15},

@@ -1,0 +1,100 @@
+package mob
+
+import "time"
+
+// Members of a mob, and mobs, that wait for the same new piece would all begin
+// it at once, before they hear of each other's claims. So for each piece they
+// have an order, which each of them works out alone.
+
+// onCrew says whether the node may begin pieces with p: on the LAN, or as one of
+// the crew of the link.
+func (s *State) onCrew(p *peer) bool { return p.local || p.matched && p.place < int(p.link.crew) }
+
+// tellCrew has the global peers send the news that the node needs since it
+// joined or left the crew of their link.
+func (s *State) tellCrew() {
+	for _, p := range s.peers {
+		if p.greeted && p.hears != s.onCrew(p) {
+			s.sendWant(p)
+		}
+	}
+}
+
+// crewOf is how many members may begin pieces over the link to p, as the node
+// sees it.
+func (s *State) crewOf(p *peer) int { return max(1, min(int(p.link.crew), s.size)) }
+
+// putOff leaves a piece that a global peer just got to the members of the crew
+// whose turn it is before the node's, each for the time in which its claim would
+// come.
+func (s *State) putOff(p *peer, i int) {
+	crew := s.crewOf(p)
+	turn := ((p.place-i)%crew + crew) % crew
+	if turn == 0 || !s.todo.Has(i) || !s.free(i) {
+		return
+	}
+	s.notBefore(p, i, time.Duration(turn)*s.t.Turn)
+}
+
+// notBefore keeps the node from beginning a piece with p for some time.
+func (s *State) notBefore(p *peer, i int, pause time.Duration) {
+	at := s.now.Add(pause)
+	p.turns[i] = at
+	if s.turnAt.IsZero() || at.Before(s.turnAt) {
+		s.turnAt = at
+	}
+}
+
+// takeTurns makes the pieces available whose turn has come.
+func (s *State) takeTurns() {
+	if s.turnAt.IsZero() || s.now.Before(s.turnAt) {
+		return
+	}
+	s.turnAt = time.Time{}
+	s.epoch++
+	for _, p := range s.peers {
+		for i, at := range p.turns {
+			switch {
+			case !s.now.Before(at):
+				delete(p.turns, i)
+			case s.turnAt.IsZero() || at.Before(s.turnAt):
+				s.turnAt = at
+			}
+		}
+	}
+}
+
+// othersFirst says whether another cluster that lacks a piece is to begin it
+// before the own one. It is an order of preference: nothing waits for it.
+func (s *State) othersFirst(i int) bool {
+	own := mix(s.salt, i)
+	for _, h := range s.held {
+		if !h.pieces.Has(i) && mix(h.salt, i) < own {
+			return true
+		}
+	}
+	return false
+}
+
+// holding is what one other cluster has, or has asked for.
+type holding struct {
+	pieces *Pieces
+	salt   uint64
+}
+
+// saltOf is a hash of a cluster's name (FNV-1a).
+func saltOf(cluster string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range []byte(cluster) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
+}
+
+// mix is a hash of a piece for a cluster (splitmix64).
+func mix(salt uint64, i int) uint64 {
+	x := salt + uint64(i+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
