@@ -8,20 +8,24 @@
 // # The algorithm
 //
 // It is MOB's (den Burger and Kielmann, HPDC'07), with its weak places mended.
-// The nodes of a cluster are a mob. Sorted by id, each has a rank, and owns the
-// pieces of its [Share]: only it fetches them over the WAN, from the members of
-// other clusters whose shares overlap its own ([Matches]); everything else it
-// takes from its own cluster. So a piece enters a cluster once. Beyond the paper:
+// The nodes of a cluster are a mob. Sorted by id, each has a rank, and with it a
+// [Share] of the pieces, which it begins before others, and global peers: the
+// members of other clusters whose shares overlap its own ([Matches]). A member
+// claims what it asks for over the WAN, and nobody else of its cluster asks for
+// that, so a piece enters a cluster once. Beyond the paper:
 //
-//   - An owner takes the piece that the fewest other clusters hold or have
+//   - A share is a preference. A member with room on a link begins any piece
+//     that is free, so none stands idle while another has work left (Robber goes
+//     by asking). At a new piece members take turns.
+//   - A member takes the piece that the fewest other clusters hold or have
 //     claimed, so that two clusters do not fetch the same piece from the source
 //     but one each, and swap.
 //   - What is in flight belongs to the link to another cluster, not to a peer:
-//     each member keeps the same few bytes in its queue, and only as many begin
-//     pieces there as it takes to fill it.
-//   - A member with nothing left to ask for, or nothing rare, steals unclaimed
-//     pieces from the local peer with the most left (Robber): the owner gives
-//     them away, so that nobody guesses. So goes what its owner is slow at.
+//     each member keeps the same few bytes in its queue, and only a crew of as
+//     many as it takes to fill it begins pieces there.
+//   - A member that finds everything claimed steals what a local peer is slow
+//     at. That one gives it away, so that nobody guesses.
+//   - A member that is far behind its cluster leaves the WAN to it.
 //   - Shares follow the members that are there. A peer without progress loses
 //     its blocks to others; the last blocks may be asked for twice.
 //

@@ -94,8 +94,9 @@ func (s *State) join(nd Node) {
 	if n == nil {
 		n = s.addNode(nd)
 	}
-	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now,
-		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces), turns: map[int]time.Time{}}
+	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now, news: news{
+		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces), turns: map[int]time.Time{},
+	}}
 	if !p.local {
 		p.link = s.linkTo(p.Cluster)
 	}

@@ -11,18 +11,8 @@ type peer struct {
 	Node
 	local bool
 
-	// What it told us.
-	have, claim *Pieces
-	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
-	wants       *Pieces           // what it wishes to hear of
-	greeted     bool              // it was told what we wish to hear of
-	hears       bool              // and that is every piece
-	heard       bool              // its first Have has come
-	left        int               // pieces that it is slow at
-
-	// What we owe it: changes to announce, gathered for a batch.
-	tell     proto.Have
-	owesHave bool
+	news
+	theft
 
 	// What we asked of it.
 	current  *fetch // the piece that it is asked for next, unless that went to another
@@ -43,9 +33,26 @@ type peer struct {
 	link     *link // to a global peer's cluster
 	place    int   // the own node's, in the order of its mob at the link to it
 	matched  bool  // a local peer, or a global one whose share overlaps the node's
-	// asked is when we last asked it for a part of its share.
-	askedSteal time.Time
-	dry        bool // it had nothing to give, and has not said otherwise since
+}
+
+// news is what a peer told of pieces, and is told of them.
+type news struct {
+	have, claim *Pieces
+	heard       bool              // its first Have has come
+	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
+	greeted     bool              // it was told what we wish to hear of
+	hears       bool              // and that is every piece
+
+	wants    *Pieces    // what it wishes to hear of
+	tell     proto.Have // changes to announce, gathered for a batch
+	owesHave bool
+}
+
+// theft is what a node knows of a local peer whose slow pieces it might steal.
+type theft struct {
+	left       int       // pieces that it is slow at
+	askedSteal time.Time // when it was last asked for them
+	dry        bool      // it had nothing to give, and has not said otherwise since
 }
 
 // owed says whether the peer owes us blocks.

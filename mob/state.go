@@ -34,30 +34,50 @@ type State struct {
 	tardy      int     // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 
-	// What others have. Held marks, per other cluster, the pieces that one of
-	// its nodes has or claimed; rarity counts the clusters, holders and claims
-	// count the peers of the own cluster.
-	held            map[string]*holding
-	salt            uint64 // of the own cluster
-	rarity          []uint16
-	holders, claims []uint16
-	epoch           int           // changes when a piece may have become worth asking for
-	idle            map[*peer]int // the epoch at which a peer had nothing to ask for
-	turnAt          time.Time     // when the next piece's turn comes that is put off (see turns)
+	// What others have.
+	census
+	epoch int           // changes when a piece may have become worth asking for
+	idle  map[*peer]int // the epoch at which a peer had nothing to ask for
 
 	// Who is there.
+	members
+	peers  []*peer // those that joined, sorted by id
+	joined map[proto.PeerID]*peer
+	links  map[string]*link // by cluster
+
+	schedule
+}
+
+// census is who has what, as far as the node was told.
+type census struct {
+	held map[string]*holding // by other cluster
+	salt uint64              // of the own cluster (see othersFirst)
+	// rarity counts, per piece, the other clusters that hold it; holders and
+	// claims count the local peers that have it, or have asked for it.
+	rarity, holders, claims []uint16
+}
+
+// holding is what the nodes of another cluster have, or have asked for.
+type holding struct {
+	pieces *Pieces
+	salt   uint64
+}
+
+// members are the nodes that the node was told of.
+type members struct {
 	nodes          map[string][]*node // by cluster, sorted by id
 	byID           map[proto.PeerID]*node
-	peers          []*peer // sorted by id
-	joined         map[proto.PeerID]*peer
-	links          map[string]*link // by cluster
 	heardOfMembers bool
+}
 
-	// When things began, and are due.
-	started, settled   time.Time // the first step; when WAN fetching may begin at the latest
-	flushed, flushAt   time.Time // when news was sent, and will be
-	helpAt             time.Time
-	healthAt, gossipAt time.Time
+// schedule is when things began, and are due.
+type schedule struct {
+	started, settled time.Time // the first step; when WAN fetching may begin at the latest
+	flushed, flushAt time.Time // when news was sent, and will be
+	turnAt           time.Time // when the next piece's turn comes that is put off
+	helpAt           time.Time
+	healthAt         time.Time
+	gossipAt         time.Time
 }
 
 // New is the state of a node that has the given pieces already. It panics when
@@ -71,9 +91,13 @@ func New(cfg Config, have []proto.Range) *State {
 		cfg: cfg, t: &cfg.Tuning, pieces: n,
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
 		have: NewPieces(n), todo: NewPieces(n), own: NewPieces(n),
-		fetches: map[int]*fetch{}, held: map[string]*holding{}, salt: saltOf(cfg.Cluster),
-		rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
-		idle: map[*peer]int{}, links: map[string]*link{}, nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{},
+		fetches: map[int]*fetch{},
+		census: census{
+			held: map[string]*holding{}, salt: saltOf(cfg.Cluster),
+			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
+		},
+		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
+		idle:    map[*peer]int{}, links: map[string]*link{},
 		joined: map[proto.PeerID]*peer{}, size: 1,
 	}
 	eachPiece(have, n, func(i int) { s.have.Add(i) })

@@ -76,12 +76,6 @@ func (s *State) othersFirst(i int) bool {
 	return false
 }
 
-// holding is what one other cluster has, or has asked for.
-type holding struct {
-	pieces *Pieces
-	salt   uint64
-}
-
 // saltOf is a hash of a cluster's name (FNV-1a).
 func saltOf(cluster string) uint64 {
 	h := uint64(14695981039346656037)
