@@ -82,7 +82,7 @@ func (d *delivery) Close() (Usage, error) {
 	return Usage{CPU: time.Second, Peak: 1e6}, nil
 }
 
-func onGrid(t *testing.T, ctx context.Context, change func(c *Case), s System) *Run {
+func onGrid(ctx context.Context, t *testing.T, change func(c *Case), s System) *Run {
 	t.Helper()
 	if err := netns.Available(); err != nil {
 		t.Skip("no grid: ", err)
@@ -107,7 +107,7 @@ func onGrid(t *testing.T, ctx context.Context, change func(c *Case), s System) *
 }
 
 func TestRun(t *testing.T) {
-	r := onGrid(t, t.Context(), nil, courier{})
+	r := onGrid(t.Context(), t, nil, courier{})
 	if r.Error != "" || r.Intact != 3 || r.Copied != 3 || len(r.Finished) != 3 || r.CPU != 1 || r.Peak != 1e6 {
 		t.Fatalf("%+v", r)
 	}
@@ -120,36 +120,36 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunFindsDamage(t *testing.T) {
-	if r := onGrid(t, t.Context(), nil, courier{damaged: "B1"}); r.Error != "" || r.Intact != 2 || r.Copied != 3 {
+	if r := onGrid(t.Context(), t, nil, courier{damaged: "B1"}); r.Error != "" || r.Intact != 2 || r.Copied != 3 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestRunMissesNodes(t *testing.T) {
-	r := onGrid(t, t.Context(), nil, courier{never: "B0"})
+	r := onGrid(t.Context(), t, nil, courier{never: "B0"})
 	if r.Error != "1 of 3 receivers are not whole" || r.Copied != 2 {
 		t.Errorf("%+v", r)
 	}
 	never := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
-	if r := onGrid(t, t.Context(), never, courier{never: "B0"}); r.Error != "" || !slices.Equal(r.Slow, []string{"B0"}) || r.Copied != 2 {
+	if r := onGrid(t.Context(), t, never, courier{never: "B0"}); r.Error != "" || !slices.Equal(r.Slow, []string{"B0"}) || r.Copied != 2 {
 		t.Errorf("a slow node is waited for: %+v", r)
 	}
 }
 
 func TestRunKills(t *testing.T) {
-	r := onGrid(t, t.Context(), func(c *Case) { c.Kills = Kills{Percent: 60} }, courier{})
+	r := onGrid(t.Context(), t, func(c *Case) { c.Kills = Kills{Percent: 60} }, courier{})
 	if r.Error != "" || len(r.Killed) != 2 || r.Copied != 1 || r.Intact != 1 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestRunReportsFailure(t *testing.T) {
-	if r := onGrid(t, t.Context(), nil, courier{fails: io.ErrUnexpectedEOF}); r.Error != "prepare: unexpected EOF" {
+	if r := onGrid(t.Context(), t, nil, courier{fails: io.ErrUnexpectedEOF}); r.Error != "prepare: unexpected EOF" {
 		t.Errorf("%+v", r)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(60*time.Millisecond, func() { cancel(errors.New("that is enough")) })
-	if r := onGrid(t, ctx, nil, courier{}); r.Error == "" {
+	if r := onGrid(ctx, t, nil, courier{}); r.Error == "" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -78,6 +78,10 @@ func addSpread(p *plot.Plot, x, low, high float64) error {
 	return nil
 }
 
+// high is from which share on a bar has its rate within, where no limit is in the
+// way.
+const high = 0.85
+
 // addValues writes the rates above the bars.
 func addValues(p *plot.Plot, labels plotter.XYLabels) error {
 	l, err := plotter.NewLabels(labels)
@@ -87,6 +91,10 @@ func addValues(p *plot.Plot, labels plotter.XYLabels) error {
 	for i := range l.TextStyle {
 		l.TextStyle[i].Font = sans(labelSize)
 		l.TextStyle[i].XAlign, l.TextStyle[i].YAlign = draw.XCenter, draw.YBottom
+		if labels.XYs[i].Y > high {
+			l.TextStyle[i].YAlign, l.TextStyle[i].Color = draw.YTop, color.White
+			l.XYs[i].Y -= 0.06 // below the spread too
+		}
 	}
 	l.Offset.Y = vg.Points(3)
 	p.Add(l)
