@@ -34,6 +34,7 @@ func startTransmission(s seat) (*exec.Cmd, error) {
 		"lpd-enabled":             false,
 		"port-forwarding-enabled": false,
 		"utp-enabled":             false, // TCP is faster here, as for libtorrent
+		"encryption":              0,     // peers without it first: with it, as by default, half again the CPU
 		"rpc-enabled":             false, // nobody asks it for anything
 	})
 	if err != nil {
