@@ -1,5 +1,10 @@
 package proto
 
+// Cell is the unit, in bytes, in which a member of this implementation asks for
+// parts of pieces and counts what came: blocks begin at a multiple of it, and end
+// there or with the piece. It is not part of the protocol.
+const Cell = 16 << 10
+
 // Limits that readers enforce. They are part of the protocol: a peer that
 // exceeds one is wrong, not merely large.
 const (

@@ -14,14 +14,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// cell is the unit in which the arrived bytes of a piece are counted. Every
-// block begins at a multiple of it.
-const cell = 16 << 10
-
 // Assembler puts the pieces of one content together. Safe for concurrent use.
 type Assembler struct {
 	m  *proto.Manifest
 	st store.Store
+
+	spare sync.Pool // of *[proto.MaxBlock]byte, for what is read back
 
 	mu   sync.Mutex
 	open map[uint32]*assembly
@@ -138,7 +136,7 @@ func (a *Assembler) piece(i uint32) *assembly {
 	p := a.open[i]
 	if p == nil {
 		size := a.m.PieceSize(int(i))
-		cells := (size + cell - 1) / cell
+		cells := (size + proto.Cell - 1) / proto.Cell
 		p = &assembly{placed: make([]bool, cells), arrived: make([]bool, cells), missing: size, hash: sha256.New()}
 		a.open[i] = p
 	}
@@ -155,12 +153,12 @@ func (p *assembly) reserve(sp proto.Span) []proto.Span {
 	}
 	var parts []proto.Span
 	end := sp.Begin + sp.Length
-	for at := sp.Begin; at < end; at = (at/cell + 1) * cell {
-		if p.placed[at/cell] {
+	for at := sp.Begin; at < end; at = (at/proto.Cell + 1) * proto.Cell {
+		if p.placed[at/proto.Cell] {
 			continue
 		}
-		p.placed[at/cell] = true
-		n := min((at/cell+1)*cell, end) - at
+		p.placed[at/proto.Cell] = true
+		n := min((at/proto.Cell+1)*proto.Cell, end) - at
 		if k := len(parts) - 1; k >= 0 && parts[k].Begin+parts[k].Length == at {
 			parts[k].Length += n
 		} else {
@@ -171,30 +169,39 @@ func (p *assembly) reserve(sp proto.Span) []proto.Span {
 }
 
 func (p *assembly) add(sp proto.Span, size int) {
-	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
+	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		if !p.arrived[c] {
 			p.arrived[c] = true
-			p.missing -= min(cell, size-c*cell)
+			p.missing -= min(proto.Cell, size-c*proto.Cell)
 		}
 	}
 }
 
-// catchUp hashes what came out of order, reading it back: blocks of a piece are
-// asked for in order, so this is rare.
+// catchUp hashes what came out of order, reading it back. Blocks of a piece are
+// asked for in order, and come so from one peer over one channel.
 func (p *assembly) catchUp(a *Assembler, i int) error {
 	size := a.m.PieceSize(i)
-	for p.hashed < size && p.arrived[p.hashed/cell] {
+	for p.hashed < size && p.arrived[p.hashed/proto.Cell] {
 		end := p.hashed
-		for end < size && end-p.hashed < proto.MaxBlock && p.arrived[end/cell] {
-			end = min((end/cell+1)*cell, size)
+		for end < size && end-p.hashed < proto.MaxBlock && p.arrived[end/proto.Cell] {
+			end = min((end/proto.Cell+1)*proto.Cell, size)
 		}
-		buf := make([]byte, end-p.hashed)
-		_, err := a.st.ReadAt(buf, a.m.PieceOffset(i)+int64(p.hashed))
-		p.hash.Write(buf)
-		p.hashed = end
-		if err != nil {
+		if err := p.readBack(a, a.m.PieceOffset(i), min(end-p.hashed, proto.MaxBlock)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readBack hashes the next n bytes of the piece at offset.
+func (p *assembly) readBack(a *Assembler, offset int64, n int) error {
+	buf, _ := a.spare.Get().(*[proto.MaxBlock]byte)
+	if buf == nil {
+		buf = new([proto.MaxBlock]byte)
+	}
+	defer a.spare.Put(buf)
+	_, err := a.st.ReadAt(buf[:n], offset+int64(p.hashed))
+	p.hash.Write(buf[:n])
+	p.hashed += n
+	return err
 }
