@@ -40,15 +40,28 @@ func (c *Conn) Reset() error {
 // RTT is the shortest round trip that the kernel has seen on the socket, 0 where
 // it does not tell.
 func (c *Conn) RTT() time.Duration {
-	s, ok := c.raw.(syscall.Conn)
+	if raw := kernel(c.raw); raw != nil {
+		return minRTT(raw)
+	}
+	return 0
+}
+
+// maxUnsent is how much the kernel may hold of what it cannot send yet. A block
+// that waits there cannot be taken back; and what is written just before it is sent
+// is still in the CPU's cache.
+const maxUnsent = 256 << 10
+
+// kernel is the way to a socket's options, nil when there is none.
+func kernel(c net.Conn) syscall.RawConn {
+	s, ok := c.(syscall.Conn)
 	if !ok {
-		return 0
+		return nil
 	}
 	raw, err := s.SyscallConn()
 	if err != nil {
-		return 0
+		return nil
 	}
-	return minRTT(raw)
+	return raw
 }
 
 // keepAlive is how often an idle connection is looked after.

@@ -93,6 +93,9 @@ func (e *Endpoint) Dial(ctx context.Context, to peer.ID, at ma.Multiaddr) (*Conn
 		return nil, err
 	}
 	tune(raw)
+	if k := kernel(raw); k != nil {
+		limitUnsent(k, maxUnsent)
+	}
 	config, _ := e.config(to)
 	c := &Conn{secure: tls.Client(raw, config), raw: raw, scope: scope}
 	if err := c.secure.HandshakeContext(ctx); err != nil {

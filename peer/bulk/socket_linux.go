@@ -15,3 +15,11 @@ func minRTT(raw syscall.RawConn) (rtt time.Duration) {
 	})
 	return rtt
 }
+
+// limitUnsent makes writes wait while the kernel has that much to send for which
+// the peer's window, or the path, has no room.
+func limitUnsent(raw syscall.RawConn, bytes int) {
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
+	})
+}
