@@ -11,9 +11,9 @@ import (
 )
 
 // pairSize is the content of BenchmarkPair, in bytes.
-const pairSize = 2e9
+const pairSize = 4e9
 
-// BenchmarkPair moves 2 GB between two daemons over the loopback of one node,
+// BenchmarkPair moves 4 GB between two daemons over the loopback of one node,
 // with the content in the page cache: GB/s from the start of the get command to
 // its end, CPU of both daemons, and the most memory that one of them had resident.
 // plain-write is how fast this program writes a new file of that size, beside it:
