@@ -89,7 +89,6 @@ func (s *State) flush() {
 		return
 	}
 	s.flushed, s.flushAt = s.now, time.Time{}
-	s.tardy = len(s.slow())
 	for _, p := range s.peers {
 		s.flushPeer(p)
 	}
@@ -146,9 +145,7 @@ func (s *State) heard(p *peer, m *proto.Have) {
 	first := !p.heard
 	p.heard = true
 	delete(s.idle, p)
-	if int(m.Left) != p.left {
-		p.left, p.dry = int(m.Left), false
-	}
+	p.left = int(m.Left)
 	eachPiece(m.Drop, s.pieces, func(i int) {
 		s.unhave(p, i)
 		s.unclaim(p, i)

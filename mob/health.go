@@ -15,6 +15,7 @@ func (s *State) health() {
 		}
 	}
 	s.behind = s.lag() > max(farBehind, s.pieces/16)
+	s.tellTardy()
 	s.steal()
 	s.help()
 	s.gossip()

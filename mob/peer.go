@@ -52,7 +52,6 @@ type news struct {
 type theft struct {
 	left       int       // pieces that it is slow at
 	askedSteal time.Time // when it was last asked for them
-	dry        bool      // it had nothing to give, and has not said otherwise since
 }
 
 // owed says whether the peer owes us blocks.

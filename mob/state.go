@@ -185,7 +185,7 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 	case *proto.Steal:
 		s.give(p, m.Rate)
 	case *proto.Give:
-		s.given(p, m.Pieces)
+		s.given(p)
 	case *proto.Ping:
 		s.pinged(p, m.Nonce)
 	case *proto.Pong:

@@ -25,7 +25,7 @@ func (s *State) steal() {
 	}
 	var victim *peer
 	for _, p := range s.peers {
-		if p.local && p.left > 0 && !p.dry && s.now.Sub(p.askedSteal) >= stealPause && (victim == nil || p.left > victim.left) {
+		if p.local && p.left > 0 && s.now.Sub(p.askedSteal) >= stealPause && (victim == nil || p.left > victim.left) {
 			victim = p
 		}
 	}
@@ -92,11 +92,10 @@ func (s *State) give(p *peer, rate uint64) {
 
 // given notes the answer to a steal. The pieces need no more than the news that
 // their owner dropped them.
-func (s *State) given(p *peer, rs []proto.Range) {
+func (s *State) given(p *peer) {
 	if s.stealing == p.ID {
 		s.stealing = ""
 	}
-	p.dry = len(rs) == 0
 }
 
 // slowPiece is from how much remaining time on a piece may be given away that
@@ -113,6 +112,21 @@ func (s *State) slow() []*fetch {
 	}
 	slices.SortFunc(fs, func(a, b *fetch) int { return a.piece - b.piece })
 	return fs
+}
+
+// tellTardy tells the own cluster how many pieces the node is slow at.
+func (s *State) tellTardy() {
+	n := len(s.slow())
+	if n == s.tardy {
+		return
+	}
+	s.tardy = n
+	for _, p := range s.peers {
+		if p.local {
+			p.owesHave = true
+		}
+	}
+	s.flushSoon()
 }
 
 // remaining estimates how long a fetch will take yet, by how long it took for

@@ -85,19 +85,43 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 	wg.Go(func() { errs[0] = m.play(beside) })
 	wg.Go(func() { errs[1] = m.kill(beside, tr) })
 	wg.Go(func() { errs[2] = m.sample(beside, start) })
-	err := tr.Fetch(ctx, func(n *netns.Node) { m.isWhole(n, time.Since(start)) })
+	enough, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	err := tr.Fetch(enough, func(n *netns.Node) {
+		if m.isWhole(n, time.Since(start)) {
+			end(errSlowOnly)
+		}
+	})
+	if context.Cause(enough) == errSlowOnly {
+		err = nil
+	}
 	stop()
 	wg.Wait()
 	return errors.Join(append(errs, err)...)
 }
 
-func (m *measurement) isWhole(n *netns.Node, after time.Duration) {
+// errSlowOnly ends the fetching when those are left for whom nobody waits.
+var errSlowOnly = errors.New("only slow nodes are left")
+
+// isWhole notes a whole receiver, and says whether only slow ones are left.
+func (m *measurement) isWhole(n *netns.Node, after time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := Receiver{n.Cluster, n.Index}
 	if _, again := m.whole[r]; !again {
 		m.whole[r] = after
 	}
+	slow := false
+	for _, r := range m.bench.Receivers() {
+		if _, whole := m.whole[r]; whole || m.killed[r] {
+			continue
+		}
+		if !m.bench.Slow(r) {
+			return false
+		}
+		slow = true
+	}
+	return slow
 }
 
 // play changes the links. Those that do not change are as the grid was made.
