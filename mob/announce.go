@@ -70,14 +70,18 @@ func (s *State) tellPeer(p *peer, i, kind int) {
 		s.flushPeer(p)
 		p.tell.Drop = appendPiece(p.tell.Drop, i)
 	}
-	p.owesHave = true
+	s.owe(p)
 	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
 		s.flushPeer(p)
 	}
-	s.flushSoon()
 }
 
-func (s *State) flushSoon() {
+// owe notes that a peer has news to be told with the next batch.
+func (s *State) owe(p *peer) {
+	if p.owesHave = true; !p.owing {
+		p.owing = true
+		s.owing = append(s.owing, p)
+	}
 	if s.flushAt.IsZero() {
 		s.flushAt = s.flushed.Add(s.t.Batch)
 	}
@@ -89,9 +93,12 @@ func (s *State) flush() {
 		return
 	}
 	s.flushed, s.flushAt = s.now, time.Time{}
-	for _, p := range s.peers {
+	sortPeers(s.owing)
+	for _, p := range s.owing {
+		p.owing = false
 		s.flushPeer(p)
 	}
+	s.owing = s.owing[:0]
 }
 
 func (s *State) flushPeer(p *peer) {
@@ -143,8 +150,13 @@ func (s *State) wanted(p *peer, m *proto.Want) {
 // heard takes in a peer's news.
 func (s *State) heard(p *peer, m *proto.Have) {
 	first := !p.heard
-	p.heard = true
-	delete(s.idle, p)
+	if first {
+		p.heard, s.changed = true, true
+	}
+	if len(m.Have) > 0 {
+		p.idle = false
+	}
+	s.revive(p)
 	p.left = int(m.Left)
 	eachPiece(m.Drop, s.pieces, func(i int) {
 		s.unhave(p, i)
@@ -210,7 +222,7 @@ func (s *State) unhave(p *peer, i int) {
 	}
 	if p.local {
 		s.holders[i]--
-		s.epoch++
+		s.worth(i)
 	} else {
 		s.unhold(p, i)
 	}
@@ -223,8 +235,8 @@ func (s *State) unclaim(p *peer, i int) {
 	}
 	if p.local {
 		s.claims[i]--
-		s.epoch++
 		if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
+			s.worth(i)
 			s.relay(i, tellDrop)
 		}
 	} else {
@@ -234,8 +246,8 @@ func (s *State) unclaim(p *peer, i int) {
 
 // unhold corrects the rarity of a piece after p gave it up.
 func (s *State) unhold(p *peer, i int) {
-	for _, q := range s.peers {
-		if q.Cluster == p.Cluster && (q.have.Has(i) || q.claim.Has(i)) {
+	for _, q := range p.link.peers {
+		if q.have.Has(i) || q.claim.Has(i) {
 			return
 		}
 	}

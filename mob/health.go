@@ -14,6 +14,9 @@ func (s *State) health() {
 			s.check(s.peers[k])
 		}
 	}
+	for _, p := range s.peers {
+		s.revive(p) // a pause may be over
+	}
 	s.behind = s.lag() > max(farBehind, s.pieces/16)
 	s.tellTardy()
 	s.steal()
@@ -69,7 +72,7 @@ func (s *State) hush(p *peer, quiet bool) {
 		p.claim.Each(func(i int) { s.unclaim(p, i) })
 		p.left = 0
 	}
-	s.reshare()
+	s.reshare(p.Cluster)
 }
 
 // patience is how long a peer that owes blocks may send nothing: longer where
@@ -115,6 +118,7 @@ func (s *State) pong(p *peer, nonce uint64) {
 		return
 	}
 	p.path.rtt = d
+	s.revive(p)
 	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d
 	}

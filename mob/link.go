@@ -12,6 +12,7 @@ type link struct {
 	out    int     // bytes in flight
 	crew   float64 // members that may begin pieces over it, as this one sees it
 	steady bool    // a queue was seen: size has been large enough
+	peers  []*peer // that joined, sorted by id
 }
 
 const (

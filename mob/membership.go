@@ -27,7 +27,8 @@ func (n *node) alive() bool { return n.joined && !n.quiet || !n.joined && !n.fai
 // learned takes in members that others told of. A failed one is worth another
 // dial when it is still told of after its pause.
 func (s *State) learned(nodes []Node) {
-	s.heardOfMembers = true
+	s.heardOfMembers, s.changed = true, true
+	var changed []string
 	for _, nd := range nodes {
 		if nd.ID == s.cfg.Self {
 			continue
@@ -38,16 +39,27 @@ func (s *State) learned(nodes []Node) {
 				continue
 			}
 			n = s.addNode(nd)
+			changed = appendNew(changed, nd.Cluster)
 			if n.Cluster == s.cfg.Cluster {
 				s.settled = s.now.Add(s.t.Settle)
 			}
 		} else if n.failed && !n.joined && n.Cluster != nd.Cluster {
+			changed = appendNew(appendNew(changed, n.Cluster), nd.Cluster)
 			s.removeNode(n)
 			s.addNode(nd)
 		}
 	}
-	s.reshare()
-	s.connect()
+	if len(changed) > 0 {
+		s.reshare(changed...)
+		s.connect()
+	}
+}
+
+func appendNew(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
 }
 
 const (
@@ -61,7 +73,13 @@ const (
 func (s *State) addNode(nd Node) *node {
 	n := &node{Node: nd}
 	s.byID[nd.ID] = n
-	list := s.nodes[nd.Cluster]
+	s.changed = true
+	list, ok := s.nodes[nd.Cluster]
+	if !ok && nd.Cluster != s.cfg.Cluster {
+		k, _ := slices.BinarySearch(s.others, nd.Cluster)
+		s.others = slices.Insert(s.others, k, nd.Cluster)
+		s.match(s.others...) // the order at every link
+	}
 	i, _ := findNode(list, nd.ID)
 	s.nodes[nd.Cluster] = slices.Insert(list, i, n)
 	return n
@@ -69,6 +87,7 @@ func (s *State) addNode(nd Node) *node {
 
 func (s *State) removeNode(n *node) {
 	delete(s.byID, n.ID)
+	s.changed = true
 	list := s.nodes[n.Cluster]
 	if i, ok := findNode(list, n.ID); ok {
 		s.nodes[n.Cluster] = slices.Delete(list, i, i+1)
@@ -87,7 +106,9 @@ func (s *State) join(nd Node) {
 		return
 	}
 	n := s.byID[nd.ID]
+	changed := []string{nd.Cluster}
 	if n != nil && n.Cluster != nd.Cluster {
+		changed = append(changed, n.Cluster)
 		s.removeNode(n)
 		n = nil
 	}
@@ -97,21 +118,23 @@ func (s *State) join(nd Node) {
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now, news: news{
 		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces), turns: map[int]time.Time{},
 	}}
+	p.matched = p.local
 	if !p.local {
 		p.link = s.linkTo(p.Cluster)
+		p.link.peers = insertPeer(p.link.peers, p)
 	}
-	i, _ := findPeer(s.peers, nd.ID)
-	s.peers = slices.Insert(s.peers, i, p)
+	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p
 	if n.banned {
 		s.drop(p, proto.CodeBanned, "too many bad pieces")
 		return
 	}
 	n.joined, n.quiet, n.failed, n.dialing, n.pause, n.fails = true, false, false, false, 0, 0
+	s.changed = true
 	if !p.local && s.held[p.Cluster] == nil {
 		s.held[p.Cluster] = &holding{pieces: NewPieces(s.pieces), salt: saltOf(p.Cluster)}
 	}
-	s.reshare()
+	s.reshare(changed...)
 	s.sendWant(p)
 	s.ping(p)
 	s.introduce(p)
@@ -124,9 +147,10 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 		return
 	}
 	delete(s.joined, id)
-	delete(s.idle, p)
-	if i, ok := findPeer(s.peers, id); ok {
-		s.peers = slices.Delete(s.peers, i, i+1)
+	s.peers = removePeer(s.peers, p)
+	s.keen, s.owing = removePeer(s.keen, p), removePeer(s.owing, p)
+	if p.link != nil {
+		p.link.peers = removePeer(p.link.peers, p)
 	}
 	s.reclaim(p)
 	p.have.Each(func(i int) { s.unhave(p, i) })
@@ -138,8 +162,7 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 		n.banned = banned
 		s.markFailed(n)
 	}
-	s.epoch++
-	s.reshare()
+	s.reshare(p.Cluster)
 	s.connect()
 }
 
@@ -157,12 +180,13 @@ func (s *State) unreachable(id proto.PeerID) {
 		return
 	}
 	s.markFailed(n)
-	s.reshare()
+	s.reshare(n.Cluster)
 	s.connect()
 }
 
 func (s *State) markFailed(n *node) {
 	n.joined, n.dialing, n.failed = false, false, true
+	s.changed = true
 	n.pause = min(max(2*n.pause, s.t.Retry), s.t.MaxRetry)
 	n.retryAt = s.now.Add(n.pause)
 	if n.fails++; n.fails > maxFails && !n.banned {
@@ -173,6 +197,7 @@ func (s *State) markFailed(n *node) {
 // connect dials whom the node should know: its whole cluster, and in every other
 // cluster the members whose shares overlap its own.
 func (s *State) connect() {
+	s.connectAt = time.Time{}
 	budget := s.t.MaxLocal
 	for _, n := range s.nodes[s.cfg.Cluster] {
 		if budget--; budget < 0 {
@@ -181,7 +206,7 @@ func (s *State) connect() {
 		s.dial(n)
 	}
 	budget = s.t.MaxGlobal
-	for _, cluster := range s.otherClusters() {
+	for _, cluster := range s.others {
 		list := s.nodes[cluster]
 		alive := make([]*node, 0, len(list))
 		for _, n := range list {
@@ -209,22 +234,17 @@ func (s *State) dialAgain(n *node, size int) {
 }
 
 func (s *State) dial(n *node) {
-	if n.joined || n.dialing || n.banned || s.now.Before(n.retryAt) {
+	if n.joined || n.dialing || n.banned {
+		return
+	}
+	if s.now.Before(n.retryAt) {
+		if s.connectAt.IsZero() || n.retryAt.Before(s.connectAt) {
+			s.connectAt = n.retryAt
+		}
 		return
 	}
 	n.dialing = true
 	s.do(Dial{Peer: n.ID})
-}
-
-func (s *State) otherClusters() []string {
-	names := make([]string, 0, len(s.nodes))
-	for name := range s.nodes {
-		if name != s.cfg.Cluster {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // introduction bounds the members told to one peer at once.
@@ -245,7 +265,7 @@ func (s *State) introduce(p *peer) {
 	if !p.local {
 		add(s.cfg.Cluster)
 	}
-	for _, cluster := range s.otherClusters() {
+	for _, cluster := range s.others {
 		if cluster != p.Cluster {
 			add(cluster)
 		}

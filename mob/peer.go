@@ -32,6 +32,8 @@ type peer struct {
 	path     path
 	link     *link // to a global peer's cluster
 	place    int   // the own node's, in the order of its mob at the link to it
+	keen     bool  // listed in State.keen
+	idle     bool  // it had nothing to be asked for, and no news since
 	matched  bool  // a local peer, or a global one whose share overlaps the node's
 }
 
@@ -46,6 +48,7 @@ type news struct {
 	wants    *Pieces    // what it wishes to hear of
 	tell     proto.Have // changes to announce, gathered for a batch
 	owesHave bool
+	owing    bool // listed in State.owing
 }
 
 // theft is what a node knows of a local peer whose slow pieces it might steal.

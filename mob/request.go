@@ -13,10 +13,57 @@ func (s *State) fill() {
 		return
 	}
 	wan := s.mayFetchWAN()
-	for _, p := range s.peers {
+	if wan != s.wan {
+		s.wan = wan
+		for _, p := range s.peers {
+			s.revive(p)
+		}
+	}
+	sortPeers(s.keen)
+	for _, p := range s.keen {
+		p.keen = false
 		if p.matched && (p.local || wan) {
 			s.fillPeer(p)
 		}
+	}
+	s.keen = s.keen[:0]
+}
+
+// revive has a peer looked at when peers are filled next: it may have got room,
+// or something to be asked for.
+func (s *State) revive(p *peer) {
+	if !p.keen {
+		p.keen = true
+		s.keen = append(s.keen, p)
+	}
+}
+
+// worth notes that a piece may have become worth asking for.
+func (s *State) worth(i int) {
+	for _, p := range s.peers {
+		if p.have.Has(i) {
+			p.idle = false
+			s.revive(p)
+		}
+	}
+}
+
+// settle takes back the request for a span, which makes room at the peer, and at
+// those that share its link.
+func (s *State) settle(p *peer, sp proto.Span) (r request, ok bool) {
+	if r, ok = p.settle(sp); ok {
+		s.madeRoom(p)
+	}
+	return r, ok
+}
+
+func (s *State) madeRoom(p *peer) {
+	if p.link == nil {
+		s.revive(p)
+		return
+	}
+	for _, q := range p.link.peers {
+		s.revive(q)
 	}
 }
 
@@ -30,15 +77,14 @@ func (s *State) mayFetchWAN() bool {
 	if !s.heardOfMembers {
 		return false
 	}
-	for _, n := range s.nodes[s.cfg.Cluster] {
-		if n.failed && !n.joined {
-			continue
-		}
-		if p := s.joined[n.ID]; p == nil || !p.heard {
-			return false
-		}
+	if s.changed {
+		s.changed = false
+		s.known = !slices.ContainsFunc(s.nodes[s.cfg.Cluster], func(n *node) bool {
+			p := s.joined[n.ID]
+			return (n.joined || !n.failed) && (p == nil || !p.heard)
+		})
 	}
-	return true
+	return s.known
 }
 
 func (s *State) fillPeer(p *peer) {
@@ -74,15 +120,12 @@ func (s *State) current(p *peer) *fetch {
 		s.work(p, f)
 		return f
 	}
-	if e, ok := s.idle[p]; ok && e == s.epoch {
-		return nil
-	}
-	if !s.onCrew(p) || !p.local && s.behind {
+	if p.idle || !s.onCrew(p) || !p.local && s.behind {
 		return nil
 	}
 	i := s.pick(p)
 	if i < 0 {
-		s.idle[p] = s.epoch
+		p.idle = true
 		return nil
 	}
 	f := newFetch(i, s.pieceSize(i), s.now)
@@ -115,7 +158,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	}
 	p.lastSeen, p.moved, p.stalled = s.now, s.now, false
 	p.meter.add(s.now, int(sp.Length))
-	r, ok := p.settle(sp)
+	r, ok := s.settle(p, sp)
 	if !ok {
 		s.arrivedLate(sp)
 		return
@@ -144,7 +187,7 @@ func (s *State) arrivedLate(sp proto.Span) {
 		if p == nil {
 			continue
 		}
-		if _, ok := p.settle(sp); ok {
+		if _, ok := s.settle(p, sp); ok {
 			s.send(p, &proto.Cancel{Span: sp})
 		}
 	}
@@ -156,7 +199,7 @@ func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
 		if q == nil || q == p {
 			continue
 		}
-		if _, ok := q.settle(sp); ok {
+		if _, ok := s.settle(q, sp); ok {
 			s.send(q, &proto.Cancel{Span: sp})
 		}
 	}
@@ -164,7 +207,7 @@ func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
 
 // rejected takes back a request that a peer will not honour.
 func (s *State) rejected(p *peer, sp proto.Span) {
-	r, ok := p.settle(sp)
+	r, ok := s.settle(p, sp)
 	if !ok {
 		return
 	}
@@ -198,7 +241,7 @@ func (s *State) orphan(f *fetch) {
 	f.worker = nil
 	if s.fetches[f.piece] == f && !slices.Contains(s.orphans, f) {
 		s.orphans = append(s.orphans, f)
-		s.epoch++
+		s.worth(f.piece)
 	}
 }
 
@@ -207,6 +250,7 @@ func (s *State) reclaim(p *peer) {
 	out := p.out
 	p.out = nil
 	p.count(-p.outBytes)
+	s.madeRoom(p)
 	for _, r := range out {
 		s.release(p, r.fetch, r.span)
 	}
@@ -241,7 +285,7 @@ func (s *State) withdraw(f *fetch, from func(*peer) bool) {
 		}
 		for k := len(p.out) - 1; k >= 0; k-- {
 			if r := p.out[k]; r.fetch == f {
-				p.settle(r.span)
+				s.settle(p, r.span)
 				f.giveBack(r.span)
 				s.send(p, &proto.Cancel{Span: r.span})
 			}

@@ -1,8 +1,15 @@
 package mob
 
-// reshare computes the own rank and share anew from the members that are there.
-// What is claimed already stays with who claimed it.
-func (s *State) reshare() {
+import "slices"
+
+// reshare computes the own rank and share anew after members of some clusters
+// came or went. What is claimed already stays with who claimed it.
+func (s *State) reshare(changed ...string) {
+	s.connectAt = s.now
+	if !slices.Contains(changed, s.cfg.Cluster) {
+		s.match(changed...)
+		return
+	}
 	rank, size := 0, 1
 	for _, n := range s.nodes[s.cfg.Cluster] {
 		if n.alive() {
@@ -13,14 +20,12 @@ func (s *State) reshare() {
 		}
 	}
 	if rank == s.rank && size == s.size {
-		s.match()
 		return
 	}
 	s.rank, s.size = rank, size
 	s.own.Clear()
 	s.own.AddRange(Share(s.pieces, rank, size))
-	s.match()
-	s.epoch++
+	s.match(s.others...)
 	for _, p := range s.peers {
 		if p.greeted && !p.hears {
 			s.sendWant(p)
@@ -30,14 +35,11 @@ func (s *State) reshare() {
 
 // match finds the peers whose shares overlap the node's: only those it asks. The
 // members' order at a link is that of their ranks, turned for each link.
-func (s *State) match() {
-	for _, p := range s.peers {
-		p.matched = p.local
-	}
-	clusters := s.otherClusters()
-	for k, cluster := range clusters {
+func (s *State) match(clusters ...string) {
+	for _, cluster := range clusters {
 		list := s.nodes[cluster]
-		place := (s.rank + k*s.size/len(clusters)) % s.size
+		k, _ := slices.BinarySearch(s.others, cluster)
+		place := (s.rank + k*s.size/len(s.others)) % s.size
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {
@@ -46,10 +48,15 @@ func (s *State) match() {
 		}
 		first, end := Matches(s.rank, s.size, alive)
 		for _, n := range list {
+			p := s.joined[n.ID]
 			if !n.alive() {
+				if p != nil {
+					p.matched = false
+				}
 				continue
 			}
-			if p := s.joined[n.ID]; p != nil {
+			if p != nil {
+				s.revive(p)
 				p.matched, p.place = rank >= first && rank < end, place
 				if f := p.current; !p.matched && f != nil && f.worker == p && !f.asked() {
 					s.orphan(f)

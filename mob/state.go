@@ -36,14 +36,14 @@ type State struct {
 
 	// What others have.
 	census
-	epoch int           // changes when a piece may have become worth asking for
-	idle  map[*peer]int // the epoch at which a peer had nothing to ask for
 
 	// Who is there.
 	members
 	peers  []*peer // those that joined, sorted by id
 	joined map[proto.PeerID]*peer
 	links  map[string]*link // by cluster
+	keen   []*peer          // those that may have room and something to be asked for
+	owing  []*peer          // those that may have news to be told
 
 	schedule
 }
@@ -67,7 +67,11 @@ type holding struct {
 type members struct {
 	nodes          map[string][]*node // by cluster, sorted by id
 	byID           map[proto.PeerID]*node
+	others         []string // the names of other clusters, sorted
 	heardOfMembers bool
+	changed        bool // since known was worked out
+	known          bool // each member of the own cluster has told what it has, or failed
+	wan            bool // pieces could be fetched over the WAN when peers were last filled
 }
 
 // schedule is when things began, and are due.
@@ -78,6 +82,7 @@ type schedule struct {
 	helpAt           time.Time
 	healthAt         time.Time
 	gossipAt         time.Time
+	connectAt        time.Time // when members may be worth a dial; zero for never
 }
 
 // New is the state of a node that has the given pieces already. It panics when
@@ -97,8 +102,7 @@ func New(cfg Config, have []proto.Range) *State {
 			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
 		},
 		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
-		idle:    map[*peer]int{}, links: map[string]*link{},
-		joined: map[proto.PeerID]*peer{}, size: 1,
+		links:   map[string]*link{}, joined: map[proto.PeerID]*peer{}, size: 1,
 	}
 	eachPiece(have, n, func(i int) { s.have.Add(i) })
 	for i := range n {
@@ -143,7 +147,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	if !s.now.Before(s.healthAt) {
 		s.healthAt = s.now.Add(s.t.Queue / 2)
 		s.health()
-		s.connect()
+		if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
+			s.connect()
+		}
 	}
 	s.takeTurns()
 	s.fill()
@@ -225,7 +231,7 @@ func (s *State) failed(i int, sources []proto.PeerID) {
 		}
 	}
 	if !s.have.Has(i) && s.todo.Add(i) {
-		s.epoch++
+		s.worth(i)
 	}
 	if len(sources) != 1 {
 		return
@@ -249,7 +255,7 @@ func (s *State) lost(i int) {
 		return
 	}
 	s.todo.Add(i)
-	s.epoch++
+	s.worth(i)
 	s.tell(i, tellDrop)
 }
 
@@ -257,7 +263,7 @@ func (s *State) lost(i int) {
 func (s *State) checked(id proto.PeerID, i int) {
 	if p := s.joined[id]; p != nil && s.have.Has(i) {
 		p.tell.Have = appendPiece(p.tell.Have, i)
-		s.flushSoon()
+		s.owe(p)
 	}
 }
 
@@ -272,9 +278,17 @@ func (s *State) checkFinished() {
 	}
 }
 
-// findPeer is where a peer is, or would be inserted, in a slice sorted by id.
-func findPeer(ps []*peer, id proto.PeerID) (int, bool) {
-	return slices.BinarySearchFunc(ps, id, func(p *peer, id proto.PeerID) int {
-		return strings.Compare(string(p.ID), string(id))
-	})
+func comparePeers(p, q *peer) int { return strings.Compare(string(p.ID), string(q.ID)) }
+
+// sortPeers orders peers by id, so that what happens to them does not depend on
+// what was noted first.
+func sortPeers(ps []*peer) { slices.SortFunc(ps, comparePeers) }
+
+func insertPeer(ps []*peer, p *peer) []*peer {
+	i, _ := slices.BinarySearchFunc(ps, p, comparePeers)
+	return slices.Insert(ps, i, p)
+}
+
+func removePeer(ps []*peer, p *peer) []*peer {
+	return slices.DeleteFunc(ps, func(q *peer) bool { return q == p })
 }

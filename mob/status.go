@@ -61,7 +61,7 @@ func (s *State) Has(i int) bool { return s.have.Has(i) }
 // Members lists the nodes that this one knows of and that may be there.
 func (s *State) Members() []Node {
 	var ns []Node
-	for _, list := range append([]string{s.cfg.Cluster}, s.otherClusters()...) {
+	for _, list := range append([]string{s.cfg.Cluster}, s.others...) {
 		for _, n := range s.nodes[list] {
 			if n.alive() {
 				ns = append(ns, n.Node)

@@ -44,7 +44,7 @@ func (s *State) hungry() bool {
 		return false
 	}
 	for _, p := range s.peers {
-		if e, idle := s.idle[p]; idle && e == s.epoch && !p.local && p.matched && !p.stalled && s.onCrew(p) && p.room(s.t) {
+		if p.idle && !p.local && p.matched && !p.stalled && s.onCrew(p) && p.room(s.t) {
 			return true
 		}
 	}
@@ -123,10 +123,9 @@ func (s *State) tellTardy() {
 	s.tardy = n
 	for _, p := range s.peers {
 		if p.local {
-			p.owesHave = true
+			s.owe(p)
 		}
 	}
-	s.flushSoon()
 }
 
 // remaining estimates how long a fetch will take yet, by how long it took for
@@ -147,5 +146,6 @@ func (s *State) putBack(f *fetch) {
 	s.abandon(f)
 	delete(s.fetches, f.piece)
 	s.todo.Add(f.piece)
+	s.worth(f.piece)
 	s.tell(f.piece, tellDrop)
 }

@@ -16,6 +16,7 @@ func (s *State) tellCrew() {
 	for _, p := range s.peers {
 		if p.greeted && p.hears != s.onCrew(p) {
 			s.sendWant(p)
+			s.revive(p)
 		}
 	}
 }
@@ -51,12 +52,13 @@ func (s *State) takeTurns() {
 		return
 	}
 	s.turnAt = time.Time{}
-	s.epoch++
 	for _, p := range s.peers {
 		for i, at := range p.turns {
 			switch {
 			case !s.now.Before(at):
 				delete(p.turns, i)
+				p.idle = false
+				s.revive(p)
 			case s.turnAt.IsZero() || at.Before(s.turnAt):
 				s.turnAt = at
 			}
