@@ -1,11 +1,17 @@
 package peer
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
@@ -118,4 +124,78 @@ func TestLongPathHasSeveralSockets(t *testing.T) {
 
 func addrInfo(n *Node) libpeer.AddrInfo {
 	return libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}
+}
+
+// TestSocketsOfStrangers end when they are of no use, and do no harm.
+func TestSocketsOfStrangers(t *testing.T) {
+	n := startNode(t, "A", t.TempDir())
+	_, link, content := seedAndLink(t, n, 4<<20)
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := bulk.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := newHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, libp2p.Transport(end.Transport))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	const soon = 5 * time.Second
+	// ends says whether a socket that says that is closed within d.
+	ends := func(say []byte, d time.Duration) bool {
+		t.Helper()
+		c, err := end.Dial(t.Context(), n.host.ID(), n.host.Addrs()[0])
+		if err != nil {
+			return true
+		}
+		t.Cleanup(func() { c.Reset() })
+		_, _ = c.Write(say)
+		_ = c.SetReadDeadline(time.Now().Add(d))
+		_, err = c.Read(make([]byte, 1))
+		return !errors.Is(err, os.ErrDeadlineExceeded)
+	}
+	frame := func(m proto.Message) []byte {
+		b, err := proto.AppendFrame(nil, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	hello := frame(&proto.BulkHello{Swarm: link.Manifest.Bytes()})
+	if !ends(nil, soon) {
+		t.Error("a node that is not connected keeps a socket")
+	}
+	if err := h.Connect(t.Context(), addrInfo(n)); err != nil {
+		t.Fatal(err)
+	}
+	if !ends(hello, soon) {
+		t.Error("a node that is not in the swarm keeps a socket")
+	}
+	control(t, h, n, link)
+	eventually(t, "the session", func() bool { return n.swarm(link.Manifest.Bytes()).session(proto.PeerID(h.ID())) != nil })
+	for name, say := range map[string][]byte{
+		"garbage":          []byte(strings.Repeat("garbage ", 1000)),
+		"an unknown swarm": frame(&proto.BulkHello{Swarm: []byte{1, 2, 3}}),
+		"another message":  frame(&proto.Ping{}),
+		"oversized frame":  {0xff, 0xff, 0xff, 0xff, 1},
+	} {
+		if !ends(say, soon) {
+			t.Errorf("%s: the socket goes on", name)
+		}
+	}
+	for i := range maxChannels {
+		if ends(hello, 50*time.Millisecond) {
+			t.Fatalf("socket %d of a session was closed", i)
+		}
+	}
+	if !ends(hello, soon) {
+		t.Errorf("a session has more than %d sockets", maxChannels)
+	}
+	b := startNode(t, "B", t.TempDir())
+	out := filepath.Join(t.TempDir(), "out")
+	mustWait(t, mustGet(t, b, link, out))
+	mustEqual(t, out, content)
 }
