@@ -91,7 +91,7 @@ func mustWork(t *testing.T, to *node) {
 	}
 	said, heard := make([]byte, 1<<20), make([]byte, 1<<20)
 	_, _ = rand.Read(said)
-	go c.Write(said)
+	go func() { _, _ = c.Write(said) }()
 	if _, err := io.ReadFull(c, heard); err != nil || !bytes.Equal(said, heard) {
 		t.Errorf("what was said was not heard: %v", err)
 	}
