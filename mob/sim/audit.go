@@ -24,12 +24,9 @@ type Count struct{ Messages, Bytes int64 }
 
 func (a *audit) request(n, to *node, sp proto.Span) {
 	a.again += int64(int(sp.Length) - n.store.fresh(sp))
-	for peer, c := range n.conns {
-		if peer == to {
-			continue
-		}
-		for _, o := range c.asked[n.index] {
-			if o.Piece == sp.Piece && o.Begin < sp.Begin+sp.Length && sp.Begin < o.Begin+o.Length {
+	for _, o := range n.asked[sp.Piece] {
+		if o.peer != to {
+			if o.Begin < sp.Begin+sp.Length && sp.Begin < o.Begin+o.Length {
 				a.doubled += int64(min(o.Begin+o.Length, sp.Begin+sp.Length) - max(o.Begin, sp.Begin))
 			}
 		}

@@ -21,6 +21,7 @@ type node struct {
 	finished time.Duration // 0 until whole
 
 	conns map[*node]*conn
+	asked map[uint32][]ask // what it asked for and has not come, by piece
 	store *store
 
 	// The sending side: blocks asked for, in the order of arrival.
@@ -34,10 +35,12 @@ type node struct {
 }
 
 // conn is the connection of two nodes.
-type conn struct {
-	// asked are the spans that a node has asked for and that have not come, by
-	// the node's index: what may be counted as asked twice.
-	asked map[int][]proto.Span
+type conn struct{ _ byte } // not of no size: each is another
+
+// ask is a span asked of a peer.
+type ask struct {
+	peer *node
+	proto.Span
 }
 
 func left(n *node) mob.Event { return mob.Left{Peer: n.ID} }
@@ -115,26 +118,33 @@ func (n *node) send(s *sim, to *node, m proto.Message) {
 	switch m := m.(type) {
 	case *proto.Request:
 		s.audit.request(n, to, m.Span)
-		c.asked[n.index] = append(c.asked[n.index], m.Span)
+		n.asked[m.Piece] = append(n.asked[m.Piece], ask{to, m.Span})
 	case *proto.Cancel:
-		c.settle(n, m.Span)
+		n.settle(to, m.Span)
 	}
 	s.cross(&parcel{conn: c, from: n, to: to, message: m, size: s.frameSize(n, to, m)})
 }
 
-// settle takes back that n asked for a span on c.
-func (c *conn) settle(n *node, sp proto.Span) {
-	if i := slices.Index(c.asked[n.index], sp); i >= 0 {
-		c.asked[n.index] = slices.Delete(c.asked[n.index], i, i+1)
+// settle takes back that n asked a peer for a span.
+func (n *node) settle(peer *node, sp proto.Span) {
+	asks := n.asked[sp.Piece]
+	i := slices.Index(asks, ask{peer, sp})
+	switch {
+	case i < 0:
+	case len(asks) == 1:
+		delete(n.asked, sp.Piece)
+	default:
+		n.asked[sp.Piece] = slices.Delete(asks, i, i+1)
 	}
 }
 
 // introduction is the message that carries members: its addresses are the size
 // of one IPv4 multiaddr.
 func introduction(ns []mob.Node) *proto.Members {
-	m := &proto.Members{}
-	for _, n := range ns {
-		m.Members = append(m.Members, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: [][]byte{make([]byte, 8)}})
+	m := &proto.Members{Members: make([]proto.Member, len(ns))}
+	addrs := [][]byte{make([]byte, 8)}
+	for i, n := range ns {
+		m.Members[i] = proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs}
 	}
 	return m
 }
@@ -152,7 +162,7 @@ func (n *node) dial(s *sim, to *node) {
 		case !to.alive || to.conns[n] != nil:
 			n.step(s, mob.Unreachable{Peer: to.ID})
 		default:
-			c := &conn{asked: map[int][]proto.Span{}}
+			c := &conn{}
 			n.conns[to], to.conns[n] = c, c
 			to.step(s, mob.Joined{Node: n.Node})
 			n.step(s, mob.Joined{Node: to.Node})
@@ -165,6 +175,9 @@ const dialTimeout = 5 * time.Second
 // hangUp forgets a connection and what is queued for it.
 func (n *node) hangUp(to *node) {
 	delete(n.conns, to)
+	for piece, asks := range n.asked {
+		n.asked[piece] = slices.DeleteFunc(asks, func(a ask) bool { return a.peer == to })
+	}
 	n.queue = slices.DeleteFunc(n.queue, func(x *parcel) bool { return x.to == to })
 }
 
@@ -187,7 +200,7 @@ func (n *node) receive(s *sim, x *parcel) {
 		n.step(s, mob.Learned{Nodes: ns})
 	default:
 		if r, ok := m.(*proto.Reject); ok {
-			x.conn.settle(n, r.Span)
+			n.settle(x.from, r.Span)
 		}
 		n.step(s, mob.Received{Peer: x.from.ID, Message: m})
 	}
@@ -222,7 +235,7 @@ func (n *node) sendNext(s *sim) {
 // receiveBlock stores a block, and checks the piece when it is the last one.
 func (n *node) receiveBlock(s *sim, x *parcel) {
 	s.audit.arrival(n, x)
-	x.conn.settle(n, x.span)
+	n.settle(x.from, x.span)
 	done := n.store.add(x)
 	n.step(s, mob.Arrived{Peer: x.from.ID, Span: x.span})
 	if done == nil {

@@ -98,7 +98,7 @@ func (s *sim) build() {
 	for c, k := range s.cfg.Clusters {
 		for range k.Nodes {
 			n := &node{
-				index: len(s.nodes), cluster: c, conns: map[*node]*conn{}, store: newStore(&s.cfg),
+				index: len(s.nodes), cluster: c, conns: map[*node]*conn{}, asked: map[uint32][]ask{}, store: newStore(&s.cfg),
 				Node: mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: k.Name},
 				nic:  s.cfg.nic(len(s.nodes)), in: pipe{rate: Constant(s.cfg.nic(len(s.nodes)))},
 			}
