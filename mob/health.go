@@ -44,8 +44,10 @@ func (s *State) lag() int {
 func (s *State) check(p *peer) {
 	pause := s.t.Dead / 3
 	switch {
-	case !p.local && p.wants.Len() > 0:
+	case p.measures():
 		pause = s.t.Queue
+	case !p.local && p.wants.Len() > 0:
+		pause = min(pause, 3*s.t.Queue)
 	case p.owed() || p.local && !s.frozen && s.now.Sub(p.lastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
@@ -90,6 +92,11 @@ func (s *State) stall(p *peer) {
 	p.stalled, p.moved = true, s.now
 }
 
+// measures says whether a global peer fetches over the link from here, so that it
+// needs to know the queue on it. The others need it now and then, to see whether
+// they are wanted there.
+func (p *peer) measures() bool { return !p.local && p.wants.Len() > 0 && p.wants.Full() }
+
 func (s *State) ping(p *peer) {
 	p.pingSent = s.now
 	s.send(p, &proto.Ping{Nonce: uint64(s.clock() / time.Microsecond)})
@@ -103,11 +110,11 @@ func (s *State) pinged(p *peer, nonce uint64) {
 		return
 	}
 	p.path.pinged(s.now, s.since(nonce))
-	p.link.watch(s.t, p.path.queue, func() bool {
+	p.link.watch(s.t, p.path.queue, s.leastCrew(), func() bool {
 		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
 	s.tellCrew()
-	if s.now.Sub(p.pingSent) >= s.t.Queue/2 {
+	if p.measures() && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
 		s.ping(p)
 	}
 }
@@ -145,5 +152,5 @@ func (s *State) gossip() {
 		return
 	}
 	s.gossipAt = s.now.Add(gossipEvery)
-	s.introduce(s.peers[s.rng.IntN(len(s.peers))])
+	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
 }

@@ -137,7 +137,7 @@ func (s *State) join(nd Node) {
 	s.reshare(changed...)
 	s.sendWant(p)
 	s.ping(p)
-	s.introduce(p)
+	s.introduce(p, introduction)
 }
 
 // leave ends it. By its own doing or not, what it owed goes to others.
@@ -247,16 +247,31 @@ func (s *State) dial(n *node) {
 	s.do(Dial{Peer: n.ID})
 }
 
-// introduction bounds the members told to one peer at once.
-const introduction = 256
+// The members told to one peer at once, at most: at the greeting, and by gossip.
+// A node has a hundred greetings, so a few members each are enough.
+const (
+	introduction = 24
+	gossiped     = 256
+)
 
-// introduce tells a peer of the members that are there, its own cluster first.
-// That there are none is news too.
-func (s *State) introduce(p *peer) {
+// introduce tells a peer of at most so many members that are there, its own
+// cluster first; of more than that, a run that begins anywhere. That there are
+// none is news too.
+func (s *State) introduce(p *peer, most int) {
 	var ms []Node
+	skip := 0
+	if len(s.byID) > most+1 {
+		skip = s.rng.IntN(len(s.byID) - most)
+	}
 	add := func(cluster string) {
-		for _, n := range s.nodes[cluster] {
-			if n.alive() && n.ID != p.ID && len(ms) < introduction {
+		list := s.nodes[cluster]
+		k := min(skip, len(list))
+		skip -= k
+		for _, n := range list[k:] {
+			if len(ms) >= most {
+				return
+			}
+			if n.alive() && n.ID != p.ID {
 				ms = append(ms, n.Node)
 			}
 		}
