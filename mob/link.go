@@ -24,12 +24,17 @@ const (
 	linkQueue = 20
 )
 
+// atOnce is about how many pieces a mob has on their way over the WAN where the
+// links are the limit: few, since only whole ones are passed on. With few links
+// several members work on each, whose windows together follow it better.
+const atOnce = 12
+
 // leastCrew is how many members of a mob begin pieces over a link in any case.
-const leastCrew = 4
+func (s *State) leastCrew() float64 { return float64(max(1, atOnce/max(1, len(s.others)))) }
 
 // newLink is a link of which nothing is known.
 func newLink(t *Tuning) *link {
-	return &link{size: float64(4 * t.MinBlock), crew: leastCrew}
+	return &link{size: float64(4 * t.MinBlock), crew: 1}
 }
 
 // linkTo is the way to a cluster.
@@ -47,10 +52,10 @@ func (s *State) linkTo(cluster string) *link {
 // A member joins the crew when the queue is short while it knows of a piece to
 // ask for, and leaves it when the queue is long. So few work where the link is
 // the limit, and all where their interfaces are.
-func (l *link) watch(t *Tuning, queue time.Duration, needed func() bool) {
+func (l *link) watch(t *Tuning, queue time.Duration, least float64, needed func() bool) {
 	switch {
 	case queue > t.Queue*2/3:
-		l.crew = max(l.crew-max(l.crew/8, 0.5), leastCrew)
+		l.crew = max(l.crew-max(l.crew/8, 0.5), least)
 	case queue < t.Queue/4 && needed():
 		l.crew += max(1, l.crew/2)
 	}

@@ -121,11 +121,15 @@ func (p *peer) room(t *Tuning) bool {
 	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
 }
 
+// lanQueue is the part of Queue that the queue at a local peer may take: what
+// members wait for at each other delays what goes over the WAN from there.
+const lanQueue = 4
+
 // window is how many bytes may be in flight from the peer: what the link holds
 // in its round trip, and a queue.
 func (p *peer) window(t *Tuning) int {
 	r := p.meter.rate()
-	queue := min(int(r*t.Queue.Seconds()), t.MaxWindow)
+	queue := min(int(r*t.Queue.Seconds()/lanQueue), t.MaxWindow)
 	return max(int(r*p.rtt.Seconds())+queue, 2*p.block(t))
 }
 

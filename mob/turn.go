@@ -8,7 +8,7 @@ import "time"
 
 // onCrew says whether the node may begin pieces with p: on the LAN, or as one of
 // the crew of the link.
-func (s *State) onCrew(p *peer) bool { return p.local || p.matched && p.place < int(p.link.crew) }
+func (s *State) onCrew(p *peer) bool { return p.local || p.matched && p.place < s.crew(p.link) }
 
 // tellCrew has the global peers send the news that the node needs since it
 // joined or left the crew of their link.
@@ -21,9 +21,11 @@ func (s *State) tellCrew() {
 	}
 }
 
+func (s *State) crew(l *link) int { return int(max(l.crew, s.leastCrew())) }
+
 // crewOf is how many members may begin pieces over the link to p, as the node
 // sees it.
-func (s *State) crewOf(p *peer) int { return max(1, min(int(p.link.crew), s.size)) }
+func (s *State) crewOf(p *peer) int { return min(s.crew(p.link), s.size) }
 
 // putOff leaves a piece that a global peer just got to the members of the crew
 // whose turn it is before the node's, each for the time in which its claim would
