@@ -68,7 +68,7 @@ func DefaultTuning() Tuning {
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 16 << 20,
 		Batch:     20 * time.Millisecond,
-		Turn:      10 * time.Millisecond,
+		Turn:      20 * time.Millisecond,
 		Settle:    3 * time.Second,
 		Stall:     3 * time.Second,
 		Dead:      15 * time.Second,

@@ -25,6 +25,7 @@ type fetch struct {
 	arrived        []uint64     // a bit per cell
 	missing        int          // bytes that have not arrived
 	started        time.Time
+	from           time.Time // when it may begin (see hearOthers)
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {

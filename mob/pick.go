@@ -11,7 +11,8 @@ const pickLimit = 512
 // Over the WAN it is one that nobody of the own cluster has or asked for, and
 // that the fewest other clusters hold or claimed: a piece that two clusters fetch
 // from each other crosses the source's links once. Among those it is one that no
-// other cluster is to begin before, and then one of the node's share. On the LAN
+// other cluster is to begin before, and then one of the node's share; that is the
+// first of all where a piece comes so quickly that claims come too late. On the LAN
 // it is the share first, since others wait for it from here, and then what the
 // fewest local peers have; but last what only one has and another member claims,
 // who will soon be a second. Ties are broken at random.
@@ -71,6 +72,9 @@ func (s *State) key(p *peer, i int) (key int, ok bool) {
 	}
 	if !s.own.Has(i) {
 		key++
+		if s.quick(p) {
+			key += 1 << 16
+		}
 	}
 	return key, true
 }

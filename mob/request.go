@@ -110,7 +110,7 @@ func (s *State) fillPeer(p *peer) {
 // that lost its worker, or a new one; nil when there is nothing.
 func (s *State) current(p *peer) *fetch {
 	if f := p.current; f != nil && f.worker == p && !f.asked() {
-		return f
+		return s.begun(f)
 	}
 	for k, f := range s.orphans {
 		if f.asked() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.piece)) {
@@ -118,7 +118,7 @@ func (s *State) current(p *peer) *fetch {
 		}
 		s.orphans = slices.Delete(s.orphans, k, k+1)
 		s.work(p, f)
-		return f
+		return s.begun(f)
 	}
 	if p.idle || !s.onCrew(p) || !p.local && s.behind {
 		return nil
@@ -132,7 +132,7 @@ func (s *State) current(p *peer) *fetch {
 	s.todo.Remove(i)
 	s.fetches[i] = f
 	s.work(p, f)
-	return f
+	return s.begun(f)
 }
 
 // work makes p the worker of a fetch, and claims the piece when it will come
@@ -145,6 +145,7 @@ func (s *State) work(p *peer, f *fetch) {
 	case !p.local:
 		f.wan = true
 		s.tell(f.piece, tellClaim)
+		s.hearOthers(p, f)
 	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0:
 		s.claimLocally(f)
 	}

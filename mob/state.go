@@ -79,6 +79,7 @@ type schedule struct {
 	started, settled time.Time // the first step; when WAN fetching may begin at the latest
 	flushed, flushAt time.Time // when news was sent, and will be
 	turnAt           time.Time // when the next piece's turn comes that is put off
+	waiting          []*fetch  // those that wait for others' claims until then
 	helpAt           time.Time
 	healthAt         time.Time
 	gossipAt         time.Time

@@ -1,6 +1,9 @@
 package mob
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Members of a mob, and mobs, that wait for the same new piece would all begin
 // it at once, before they hear of each other's claims. So for each piece they
@@ -43,12 +46,45 @@ func (s *State) putOff(p *peer, i int) {
 func (s *State) notBefore(p *peer, i int, pause time.Duration) {
 	at := s.now.Add(pause)
 	p.turns[i] = at
+	s.turn(at)
+}
+
+// quick says whether a piece from p may be there before others' claims on it are
+// heard.
+func (s *State) quick(p *peer) bool {
+	r := p.meter.rate()
+	return s.size > 1 && (r == 0 || float64(s.cfg.PieceLength) < r*(4*s.t.Turn).Seconds())
+}
+
+// hearOthers makes a fetch wait for the claims of others that are on their way,
+// when the piece would be there before them. What is of the node's share nobody
+// else begins, and on slower links there is time to yield.
+func (s *State) hearOthers(p *peer, f *fetch) {
+	if s.own.Has(f.piece) || !s.quick(p) {
+		return
+	}
+	f.from = s.now.Add(s.t.Turn)
+	s.waiting = append(s.waiting, f)
+	s.turn(f.from)
+}
+
+// begun is a fetch, or nil while it has to wait.
+func (s *State) begun(f *fetch) *fetch {
+	if f.wan && s.now.Before(f.from) {
+		return nil
+	}
+	return f
+}
+
+// turn has takeTurns do its work at a time.
+func (s *State) turn(at time.Time) {
 	if s.turnAt.IsZero() || at.Before(s.turnAt) {
 		s.turnAt = at
 	}
 }
 
-// takeTurns makes the pieces available whose turn has come.
+// takeTurns makes the pieces available whose turn has come, and goes on with the
+// fetches that have waited.
 func (s *State) takeTurns() {
 	if s.turnAt.IsZero() || s.now.Before(s.turnAt) {
 		return
@@ -61,11 +97,21 @@ func (s *State) takeTurns() {
 				delete(p.turns, i)
 				p.idle = false
 				s.revive(p)
-			case s.turnAt.IsZero() || at.Before(s.turnAt):
-				s.turnAt = at
+			default:
+				s.turn(at)
 			}
 		}
 	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(f *fetch) bool {
+		if s.now.Before(f.from) {
+			s.turn(f.from)
+			return false
+		}
+		if f.worker != nil {
+			s.revive(f.worker)
+		}
+		return true
+	})
 }
 
 // othersFirst says whether another cluster that lacks a piece is to begin it

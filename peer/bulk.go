@@ -18,9 +18,9 @@ import (
 const (
 	// directTimeout bounds the dial of a direct socket at one address, and
 	// directWait is how long the first block waits for one before it goes over a
-	// stream: less than after which the peer asks others.
+	// stream: as long as a near peer's takes.
 	directTimeout = 4 * time.Second
-	directWait    = time.Second
+	directWait    = 20 * time.Millisecond
 	// directEvery is how often a direct path is looked for again, blocks going over
 	// a stream meanwhile.
 	directEvery = 2 * time.Minute

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -66,6 +69,24 @@ func (n *Node) Remove(t *Transfer, deleteContent bool) error {
 	}
 	delete(n.transfers, t.ID)
 	return nil
+}
+
+// greet connects to nodes that will soon be asked for something, in the
+// background: from far away the handshakes take longer than the answer.
+func (n *Node) greet(addrs []ma.Multiaddr) {
+	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
+	if err != nil {
+		return // whoever asks them will say so
+	}
+	for _, info := range infos {
+		n.wg.Go(func() {
+			ctx, cancel := context.WithTimeout(n.ctx, dialTimeout)
+			defer cancel()
+			if err := n.host.Connect(ctx, info); err != nil {
+				n.log.Debug("not reached in advance", "peer", info.ID, "error", err)
+			}
+		})
+	}
 }
 
 // Manifest fetches the manifest of a link without starting a transfer. It

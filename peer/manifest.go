@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ipfs/go-cid"
@@ -110,6 +111,9 @@ var errNobody = errors.New("nobody is known who has the content")
 // the members that it heard of. tell is told what it waits for.
 func (t *Transfer) seekManifest(ctx context.Context, finder Finder) (*proto.Manifest, []byte, []proto.Member, error) {
 	pause := 250 * time.Millisecond
+	if link, err := proto.ParseLink(t.record().Link); err == nil {
+		t.node.greet(slices.Concat(link.Trackers, link.Peers))
+	}
 	for {
 		members, why := t.askTrackers(ctx, finder)
 		t.note("looking for the content: " + why)

@@ -98,7 +98,7 @@ func (v *server) prepare() error {
 	}
 	if v.direct != nil {
 		if v.ch != nil {
-			v.release(v.ch)
+			v.retire(v.ch)
 		}
 		v.ch = v.direct
 		return nil

@@ -117,6 +117,19 @@ func (c *session) hold(ch channel) bool {
 // release ends ch.
 func (c *session) release(ch channel) {
 	_ = ch.Reset()
+	c.letGo(ch)
+}
+
+// retire ends a stream after what was written to it.
+func (c *session) retire(ch channel) {
+	if s, ok := ch.(interface{ CloseWrite() error }); ok {
+		_ = s.CloseWrite()
+	}
+	time.AfterFunc(writeTimeout, func() { _ = ch.Reset() }) // if the peer does not take it
+	c.letGo(ch)
+}
+
+func (c *session) letGo(ch channel) {
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	delete(c.channels.open, ch)
