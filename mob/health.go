@@ -17,6 +17,7 @@ func (s *State) health() {
 	for _, p := range s.peers {
 		s.revive(p) // a pause may be over
 	}
+	s.tellShare()
 	s.behind = s.lag() > max(farBehind, s.pieces/16)
 	s.tellTardy()
 	s.steal()

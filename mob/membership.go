@@ -250,7 +250,7 @@ func (s *State) dial(n *node) {
 // The members told to one peer at once, at most: at the greeting, and by gossip.
 // A node has a hundred greetings, so a few members each are enough.
 const (
-	introduction = 24
+	introduction = 8
 	gossiped     = 256
 )
 

@@ -26,6 +26,16 @@ func (s *State) reshare(changed ...string) {
 	s.own.Clear()
 	s.own.AddRange(Share(s.pieces, rank, size))
 	s.match(s.others...)
+	s.reshared = true
+}
+
+// tellShare has the global peers send the news of the new share. Members come and
+// go many at a time, and nothing waits for it.
+func (s *State) tellShare() {
+	if !s.reshared {
+		return
+	}
+	s.reshared = false
 	for _, p := range s.peers {
 		if p.greeted && !p.hears {
 			s.sendWant(p)

@@ -71,6 +71,7 @@ type members struct {
 	heardOfMembers bool
 	changed        bool // since known was worked out
 	known          bool // each member of the own cluster has told what it has, or failed
+	reshared       bool // since the peers were told what the node wishes to hear of
 	wan            bool // pieces could be fetched over the WAN when peers were last filled
 }
 
