@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -49,14 +50,14 @@ func TestScenarios(t *testing.T) {
 		rtt    time.Duration
 		least  float64
 	}{
-		{Fast, []int{4, 4, 4, 4}, 240e6, 0, 0.87},
-		{Slow, []int{4, 4, 4, 4}, 240e6, 0, 0.87},
-		{FastSlow, []int{4, 4, 4, 4}, 240e6, 0, 0.84},
-		{SlowFast, []int{4, 4, 4, 4}, 240e6, 0, 0.87},
-		{Mayhem, []int{4, 4, 4, 4}, 240e6, 0, 0.76},
-		{Fast, []int{4, 4, 4, 4}, 240e6, 100 * time.Millisecond, 0.80},
-		{Fast, []int{4, 16, 16, 16}, 120e6, 0, 0.70},
-		{Fast, []int{4, 12, 16, 32}, 120e6, 0, 0.70},
+		{Fast, []int{4, 4, 4, 4}, 240e6, 0, 0.93},
+		{Slow, []int{4, 4, 4, 4}, 240e6, 0, 0.91},
+		{FastSlow, []int{4, 4, 4, 4}, 240e6, 0, 0.90},
+		{SlowFast, []int{4, 4, 4, 4}, 240e6, 0, 0.93},
+		{Mayhem, []int{4, 4, 4, 4}, 240e6, 0, 0.79},
+		{Fast, []int{4, 4, 4, 4}, 240e6, 100 * time.Millisecond, 0.89},
+		{Fast, []int{4, 16, 16, 16}, 120e6, 0, 0.83},
+		{Fast, []int{4, 12, 16, 32}, 120e6, 0, 0.82},
 	} {
 		start := time.Now()
 		r := median(t, func(seed uint64) Config {
@@ -69,7 +70,7 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s %v: %.3f of the bound, want %.2f", c.name, c.sizes, r.Share(), c.least)
 		}
 		for i, k := range r.Copies {
-			if most := []float64{0.02, 1.05}[min(i, 1)]; k.Copies > most {
+			if most := []float64{0.02, 1.03}[min(i, 1)]; k.Copies > most {
 				t.Errorf("%s %v: %.3f copies into %s", c.name, c.sizes, k.Copies, k.Cluster)
 			}
 		}
@@ -80,8 +81,31 @@ func TestScenarios(t *testing.T) {
 func TestLocalBottleneck(t *testing.T) {
 	r := run(t, Config{Clusters: Grid(20), Length: 200e6, PieceLength: 256 << 10, NIC: 12.5e6, Seed: 1})
 	t.Log(r)
-	if r.Share() < 0.85 {
+	if r.Share() < 0.93 {
 		t.Errorf("%.3f of the bound", r.Share())
+	}
+}
+
+// TestManyClusters is ten clusters of twenty with links of 0.6 to 6 MB/s. The
+// first and the last pieces take a part of a second, of five.
+func TestManyClusters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := Config{Clusters: Grid(20, 20, 20, 20, 20, 20, 20, 20, 20, 20), Length: 120e6, PieceLength: 256 << 10, Links: Links{}, Seed: 1}
+	for i, a := range c.Clusters {
+		for _, b := range c.Clusters[i+1:] {
+			r := Constant(0.6e6 + 5.4e6*rng.Float64())
+			c.Links[Link{a.Name, b.Name}], c.Links[Link{b.Name, a.Name}] = r, r
+		}
+	}
+	r := run(t, c)
+	t.Logf("share %.3f, copies %v, control %.4f", r.Share(), r.Copies, r.Control)
+	if r.Share() < 0.80 || r.Control > 0.01 {
+		t.Errorf("%.3f of the bound, %.4f control bytes", r.Share(), r.Control)
+	}
+	for _, k := range r.Copies {
+		if k.Copies > 1.05 {
+			t.Errorf("%.3f copies into %s", k.Copies, k.Cluster)
+		}
 	}
 }
 
