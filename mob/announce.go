@@ -70,35 +70,58 @@ func (s *State) tellPeer(p *peer, i, kind int) {
 		s.flushPeer(p)
 		p.tell.Drop = appendPiece(p.tell.Drop, i)
 	}
-	s.owe(p)
+	s.owe(p, kind != tellHave || !p.local || s.holders[i] == 0)
 	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
 		s.flushPeer(p)
 	}
 }
 
-// owe notes that a peer has news to be told with the next batch.
-func (s *State) owe(p *peer) {
+// owe notes that a peer has news to be told with the next batch, which may be
+// long in coming if they are not urgent.
+func (s *State) owe(p *peer, urgent bool) {
 	if p.owesHave = true; !p.owing {
 		p.owing = true
 		s.owing = append(s.owing, p)
 	}
-	if s.flushAt.IsZero() {
-		s.flushAt = s.flushed.Add(s.t.Batch)
+	switch {
+	case urgent:
+		p.urgent = true
+		if s.flushAt.IsZero() {
+			s.flushAt = s.flushed.Add(s.t.Batch)
+		}
+	case s.lazyAt.IsZero():
+		s.lazyAt = s.flushed.Add(max(s.t.Batch, time.Duration(len(s.peers))*s.t.LazyBatch))
 	}
 }
 
-// flush sends the news when the batch is due.
+// flush sends the news when a batch is due.
 func (s *State) flush() {
-	if s.flushAt.IsZero() || s.now.Before(s.flushAt) {
+	urgent, lazy := s.due(&s.flushAt), s.due(&s.lazyAt)
+	if !urgent && !lazy {
 		return
 	}
-	s.flushed, s.flushAt = s.now, time.Time{}
+	s.flushed = s.now
 	sortPeers(s.owing)
+	left := s.owing[:0]
 	for _, p := range s.owing {
-		p.owing = false
+		if !lazy && !p.urgent {
+			left = append(left, p)
+			continue
+		}
+		p.owing, p.urgent = false, false
 		s.flushPeer(p)
 	}
-	s.owing = s.owing[:0]
+	clear(s.owing[len(left):])
+	s.owing = left
+}
+
+// due says whether a time has come, and if so clears it.
+func (s *State) due(at *time.Time) bool {
+	if at.IsZero() || s.now.Before(*at) {
+		return false
+	}
+	*at = time.Time{}
+	return true
 }
 
 func (s *State) flushPeer(p *peer) {

@@ -33,14 +33,17 @@ type Tuning struct {
 	Queue time.Duration
 	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is a
 	// quarter of what may be in flight on a link; on the LAN it takes about half
-	// of Queue at the measured rate.
-	MinBlock, MaxBlock int
+	// of Queue at the measured rate, and is at least LANBlock: a block costs CPU
+	// whatever its size, and most of all bytes go over the LAN.
+	MinBlock, LANBlock, MaxBlock int
 	// MaxWindow bounds the bytes in flight on a link to another cluster, and the
 	// queued part of those at one local peer.
 	MaxWindow int
 	// Batch is how long haves and claims are gathered at least between two
-	// messages to a peer. A claim goes to local peers at once.
-	Batch time.Duration
+	// messages to a peer. A claim goes to local peers at once. LazyBatch is the
+	// same, for each peer that there is, for what is no news to a cluster: in a
+	// large one everybody would tell everybody of every piece.
+	Batch, LazyBatch time.Duration
 	// Turn is the time that a local peer's claim takes to come: for so long a new
 	// piece is left to each member whose turn is before the node's.
 	Turn time.Duration
@@ -65,9 +68,11 @@ func DefaultTuning() Tuning {
 	return Tuning{
 		Queue:     200 * time.Millisecond,
 		MinBlock:  16 << 10,
+		LANBlock:  64 << 10,
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 16 << 20,
 		Batch:     20 * time.Millisecond,
+		LazyBatch: 4 * time.Millisecond,
 		Turn:      20 * time.Millisecond,
 		Settle:    3 * time.Second,
 		Stall:     3 * time.Second,

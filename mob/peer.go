@@ -49,6 +49,7 @@ type news struct {
 	tell     proto.Have // changes to announce, gathered for a batch
 	owesHave bool
 	owing    bool // listed in State.owing
+	urgent   bool // some of the news is
 }
 
 // theft is what a node knows of a local peer whose slow pieces it might steal.
@@ -87,6 +88,9 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 func (p *peer) block(t *Tuning) int {
 	r := p.meter.rate()
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
+	if p.link == nil {
+		b = t.LANBlock
+	}
 	switch {
 	case p.link != nil:
 		want = int(p.link.size / 4)

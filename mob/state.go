@@ -79,6 +79,7 @@ type members struct {
 type schedule struct {
 	started, settled time.Time // the first step; when WAN fetching may begin at the latest
 	flushed, flushAt time.Time // when news was sent, and will be
+	lazyAt           time.Time // when news that is not urgent will be
 	turnAt           time.Time // when the next piece's turn comes that is put off
 	waiting          []*fetch  // those that wait for others' claims until then
 	helpAt           time.Time
@@ -162,7 +163,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 // Wake is how long after a Step the next [Tick] is due at the latest.
 func (s *State) Wake() time.Duration {
 	at := s.healthAt
-	for _, t := range []time.Time{s.flushAt, s.turnAt} {
+	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt} {
 		if !t.IsZero() && t.Before(at) {
 			at = t
 		}
@@ -265,7 +266,7 @@ func (s *State) lost(i int) {
 func (s *State) checked(id proto.PeerID, i int) {
 	if p := s.joined[id]; p != nil && s.have.Has(i) {
 		p.tell.Have = appendPiece(p.tell.Have, i)
-		s.owe(p)
+		s.owe(p, true)
 	}
 }
 

@@ -123,7 +123,7 @@ func (s *State) tellTardy() {
 	s.tardy = n
 	for _, p := range s.peers {
 		if p.local {
-			s.owe(p)
+			s.owe(p, true)
 		}
 	}
 }
