@@ -109,10 +109,31 @@ func (s *State) flush() {
 			continue
 		}
 		p.owing, p.urgent = false, false
-		s.flushPeer(p)
+		if s.isNews(p) {
+			s.flushPeer(p)
+		}
 	}
 	clear(s.owing[len(left):])
 	s.owing = left
+}
+
+// isNews drops what a local peer has got in the meantime from the news for it, and
+// says whether anything is left. In a large cluster most of it is not.
+func (s *State) isNews(p *peer) bool {
+	if p.local {
+		old := p.tell.Have
+		p.tell.Have = nil
+		eachPiece(old, s.pieces, func(i int) {
+			if !p.have.Has(i) {
+				p.tell.Have = appendPiece(p.tell.Have, i)
+			}
+		})
+	}
+	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) > 0 || p.local && p.toldTardy != s.tardy {
+		return true
+	}
+	p.owesHave = false
+	return false
 }
 
 // due says whether a time has come, and if so clears it.
@@ -130,7 +151,7 @@ func (s *State) flushPeer(p *peer) {
 	}
 	m := p.tell
 	if p.local {
-		m.Left = uint32(s.tardy)
+		m.Left, p.toldTardy = uint32(s.tardy), s.tardy
 	}
 	p.tell, p.owesHave = proto.Have{}, false
 	s.send(p, &m)

@@ -72,7 +72,7 @@ func DefaultTuning() Tuning {
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 16 << 20,
 		Batch:     20 * time.Millisecond,
-		LazyBatch: 4 * time.Millisecond,
+		LazyBatch: 16 * time.Millisecond,
 		Turn:      20 * time.Millisecond,
 		Settle:    3 * time.Second,
 		Stall:     3 * time.Second,

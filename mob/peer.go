@@ -45,11 +45,12 @@ type news struct {
 	greeted     bool              // it was told what we wish to hear of
 	hears       bool              // and that is every piece
 
-	wants    *Pieces    // what it wishes to hear of
-	tell     proto.Have // changes to announce, gathered for a batch
-	owesHave bool
-	owing    bool // listed in State.owing
-	urgent   bool // some of the news is
+	wants     *Pieces    // what it wishes to hear of
+	tell      proto.Have // changes to announce, gathered for a batch
+	owesHave  bool
+	owing     bool // listed in State.owing
+	urgent    bool // some of the news is
+	toldTardy int  // the number of slow pieces that it was told
 }
 
 // theft is what a node knows of a local peer whose slow pieces it might steal.
