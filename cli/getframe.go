@@ -57,7 +57,7 @@ func (f getFrame) facts() []string {
 	if left := st.Length - st.Have; left > 0 && in > 0 {
 		out = append(out, span(time.Duration(float64(left)/float64(in)*float64(time.Second)))+" left")
 	}
-	return append(out, count(len(st.Peers), "peer"))
+	return append(out, count(st.Connected, "peer"))
 }
 
 func (f getFrame) name() string { return cmp.Or(f.st.Name, f.st.ID) }

@@ -29,7 +29,7 @@ func TestProgressWithoutTerminal(t *testing.T) {
 
 func TestGetFrame(t *testing.T) {
 	half := peer.Status{ID: "baf", Name: "big", Phase: peer.Fetching, Length: 200e6, Have: 100e6,
-		Traffic: peer.Traffic{WANIn: 25e6, LANIn: 75e6}, Rate: peer.Traffic{WANIn: 5e6, LANIn: 15e6}, Peers: make([]peer.PeerStatus, 3)}
+		Traffic: peer.Traffic{WANIn: 25e6, LANIn: 75e6}, Rate: peer.Traffic{WANIn: 5e6, LANIn: 15e6}, Connected: 3}
 	waiting := half
 	waiting.Waiting = "the disk"
 	for _, c := range []struct {

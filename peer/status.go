@@ -40,7 +40,9 @@ type Status struct {
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Rank    int           `json:"rank"`
 	MobSize int           `json:"mob_size"`
-	Peers   []PeerStatus  `json:"peers"`
+	// Connected is how many peers there are; Peers lists them.
+	Connected int          `json:"connected"`
+	Peers     []PeerStatus `json:"peers"`
 }
 
 // PeerStatus is a connected peer.
@@ -72,6 +74,17 @@ func (s *swarm) snapshot(news bool) {
 
 // Status takes a snapshot. It never blocks for long.
 func (t *Transfer) Status() Status {
+	st := t.Progress()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.mu.swarm != nil {
+		t.mu.swarm.listPeers(&st)
+	}
+	return st
+}
+
+// Progress is Status without the list of peers, for those who ask often.
+func (t *Transfer) Progress() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link, Seed: t.mu.rec.Seed,
@@ -115,16 +128,24 @@ func (s *swarm) fill(st *Status) {
 	if snap == nil {
 		return
 	}
-	st.Rate, st.Rank, st.MobSize = snap.rate, snap.mind.Rank, snap.mind.Size
+	st.Rate, st.Rank, st.MobSize, st.Connected = snap.rate, snap.mind.Rank, snap.mind.Size, len(snap.mind.Peers)
+	if st.Phase == Fetching && st.Rate.WANIn+st.Rate.LANIn == 0 {
+		st.Waiting = waiting(snap.mind)
+	}
+}
+
+func (s *swarm) listPeers(st *Status) {
+	snap := s.status.Load()
+	if snap == nil {
+		return
+	}
 	for _, p := range snap.mind.Peers {
 		st.Peers = append(st.Peers, PeerStatus{
 			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local, Have: p.Have,
 			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
 		})
 	}
-	if st.Phase == Fetching && st.Rate.WANIn+st.Rate.LANIn == 0 {
-		st.Waiting = waiting(snap.mind)
-	}
+	st.Connected = len(st.Peers)
 }
 
 // waiting says in words what a swarm waits for.

@@ -122,15 +122,15 @@ func (s *Server) get(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	now := func() Event {
-		st := t.Status()
-		return Event{Status: &st}
-	}
 	return task{
-		now: now,
+		now: func() Event {
+			st := t.Progress()
+			return Event{Status: &st}
+		},
 		run: func(ctx context.Context) (Event, error) {
 			err := t.Wait(ctx)
-			return now(), err
+			st := t.Status()
+			return Event{Status: &st}, err
 		},
 	}, nil
 }
