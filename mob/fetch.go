@@ -6,10 +6,6 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// cell is the unit in which arrived bytes of a piece are counted. Every block
-// begins at a multiple of it.
-const cell = 16 << 10
-
 // fetch is a piece on its way: which bytes were asked for, and which came.
 type fetch struct {
 	piece int
@@ -29,7 +25,7 @@ type fetch struct {
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {
-	cells := (size + cell - 1) / cell
+	cells := (size + proto.Cell - 1) / proto.Cell
 	return &fetch{piece: piece, size: size, missing: size, arrived: make([]uint64, (cells+63)/64), started: now}
 }
 
@@ -39,8 +35,8 @@ func (f *fetch) asked() bool {
 	for k := len(f.redo) - 1; k >= 0 && f.has(f.redo[k]); k-- {
 		f.redo = f.redo[:k]
 	}
-	for f.next < f.size && f.arrived[f.next/cell>>6]&(1<<(f.next/cell&63)) != 0 {
-		f.next += cell
+	for f.next < f.size && f.arrived[f.next/proto.Cell>>6]&(1<<(f.next/proto.Cell&63)) != 0 {
+		f.next += proto.Cell
 	}
 	return f.next >= f.size && len(f.redo) == 0
 }
@@ -67,7 +63,7 @@ func (f *fetch) span(block int) proto.Span {
 }
 
 func (f *fetch) has(sp proto.Span) bool {
-	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
+	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		if f.arrived[c>>6]&(1<<(c&63)) == 0 {
 			return false
 		}
@@ -78,16 +74,16 @@ func (f *fetch) has(sp proto.Span) bool {
 // fits says whether a span is whole cells of the piece.
 func (f *fetch) fits(sp proto.Span) bool {
 	end := int(sp.Begin) + int(sp.Length)
-	return int(sp.Begin)%cell == 0 && (end == f.size || end < f.size && end%cell == 0)
+	return int(sp.Begin)%proto.Cell == 0 && (end == f.size || end < f.size && end%proto.Cell == 0)
 }
 
 // add marks a span as arrived and returns the bytes that were new.
 func (f *fetch) add(sp proto.Span) int {
 	fresh := 0
-	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
+	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		if f.arrived[c>>6]&(1<<(c&63)) == 0 {
 			f.arrived[c>>6] |= 1 << (c & 63)
-			fresh += min(cell, f.size-c*cell)
+			fresh += min(proto.Cell, f.size-c*proto.Cell)
 		}
 	}
 	f.missing -= fresh

@@ -140,7 +140,7 @@ func (h *history) run(t *testing.T) string {
 func checkSpan(t *testing.T, s *State, sp proto.Span) {
 	t.Helper()
 	i := int(sp.Piece)
-	if i >= s.pieces || s.have.Has(i) || int(sp.Begin)%cell != 0 || int(sp.Begin+sp.Length) > s.pieceSize(i) {
+	if i >= s.pieces || s.have.Has(i) || int(sp.Begin)%proto.Cell != 0 || int(sp.Begin+sp.Length) > s.pieceSize(i) {
 		t.Fatalf("asks for %v", sp)
 	}
 }

@@ -91,7 +91,7 @@ type schedule struct {
 // New is the state of a node that has the given pieces already. It panics when
 // the piece length is not a positive multiple of 16 KiB.
 func New(cfg Config, have []proto.Range) *State {
-	if cfg.PieceLength <= 0 || cfg.PieceLength%cell != 0 {
+	if cfg.PieceLength <= 0 || cfg.PieceLength%proto.Cell != 0 {
 		panic("mob: piece length is not a multiple of 16 KiB")
 	}
 	n := int((cfg.Length + int64(cfg.PieceLength) - 1) / int64(cfg.PieceLength))

@@ -132,7 +132,7 @@ func (s *State) tellTardy() {
 // what came.
 func (s *State) remaining(f *fetch) time.Duration {
 	age := s.now.Sub(f.started)
-	return time.Duration(float64(age) * float64(f.missing) / float64(max(f.size-f.missing, cell)))
+	return time.Duration(float64(age) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }
 
 // putBack ends a fetch over the WAN that another member takes over, unless that

@@ -17,8 +17,8 @@ import (
 // courier is a system that writes copies without a network, one every 50 ms, and
 // damages some.
 type courier struct {
-	damaged, never string // names of nodes
-	fails          error
+	damaged, never, endless string // names of nodes
+	fails                   error
 }
 
 func (c courier) Name() string   { return "courier" }
@@ -50,7 +50,7 @@ func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 		}
 		name := Receiver{n.Cluster, n.Index}.String()
 		d.mu.Lock()
-		skip := slices.Contains(d.killed, n) || name == d.never
+		skip := slices.Contains(d.killed, n) || name == d.never || name == d.endless
 		d.mu.Unlock()
 		if skip {
 			continue
@@ -66,6 +66,10 @@ func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 			return err
 		}
 		whole(n)
+	}
+	if d.endless != "" {
+		<-ctx.Done()
+		return ctx.Err()
 	}
 	return nil
 }
@@ -133,6 +137,16 @@ func TestRunMissesNodes(t *testing.T) {
 	never := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
 	if r := onGrid(t.Context(), t, never, courier{never: "B0"}); r.Error != "" || !slices.Equal(r.Slow, []string{"B0"}) || r.Copied != 2 {
 		t.Errorf("a slow node is waited for: %+v", r)
+	}
+}
+
+// TestRunEndsBeforeSlowNodes: nobody waits for them, however long they take.
+func TestRunEndsBeforeSlowNodes(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	slow := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
+	if r := onGrid(ctx, t, slow, courier{endless: "B0"}); r.Error != "" || r.Copied != 2 || len(r.Finished) != 2 {
+		t.Errorf("%+v", r)
 	}
 }
 

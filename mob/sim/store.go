@@ -7,9 +7,6 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// cell is the unit in which the store counts bytes.
-const cell = 16 << 10
-
 // store is what a node has, and the pieces that it puts together.
 type store struct {
 	length int64
@@ -45,9 +42,9 @@ func (st *store) fresh(sp proto.Span) int {
 	}
 	p := st.parts[i]
 	n := 0
-	for c := int(sp.Begin) / cell; c*cell < int(sp.Begin+sp.Length); c++ {
+	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		if p == nil || !p.cells[c] {
-			n += min(cell, st.size(i)-c*cell)
+			n += min(proto.Cell, st.size(i)-c*proto.Cell)
 		}
 	}
 	return n
@@ -62,10 +59,10 @@ func (st *store) add(x *parcel) *part {
 	}
 	p := st.parts[i]
 	if p == nil {
-		p = &part{piece: i, cells: make([]bool, (st.size(i)+cell-1)/cell), missing: st.size(i)}
+		p = &part{piece: i, cells: make([]bool, (st.size(i)+proto.Cell-1)/proto.Cell), missing: st.size(i)}
 		st.parts[i] = p
 	}
-	for c := int(x.span.Begin) / cell; c*cell < int(x.span.Begin+x.span.Length); c++ {
+	for c := int(x.span.Begin) / proto.Cell; c*proto.Cell < int(x.span.Begin+x.span.Length); c++ {
 		p.cells[c] = true
 	}
 	p.missing -= fresh
