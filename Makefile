@@ -63,12 +63,12 @@ fuzz:
 	  go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null; \
 	done
 
-# A short comparison, in a minute or two: against aria2 on the grid, and in the
+# A short comparison, in two or three minutes: against aria2 on the grid, and in the
 # simulator. It fails when a copy is damaged, when mob sends content into a cluster
 # twice, or when mob is the slower one. BENCHMARKS.md has the long ones.
 bench: build
 	@if unshare --net true 2>/dev/null; then \
-	  bin/mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 120MB --check; \
+	  bin/mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 120MB --repeat 3 --check; \
 	else echo "the grid was left out: it needs Linux, root and network namespaces"; fi
 	@bin/mob bench sim --scenario fast --clusters 4x16 --size 120MB --check
 
