@@ -92,7 +92,7 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 			end(errSlowOnly)
 		}
 	})
-	if context.Cause(enough) == errSlowOnly {
+	if errors.Is(context.Cause(enough), errSlowOnly) {
 		err = nil
 	}
 	stop()
