@@ -21,7 +21,7 @@ links and NICs (Edmonds' bound). WAN copies are what entered a cluster from othe
 by the size.`
 
 const example = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
-  mob bench sim --scenario random --clusters 20x50 --size 500MB`
+  mob bench sim --scenario random --clusters 20x10 --size 240MB`
 
 // Shell is the program around the commands.
 type Shell struct {

@@ -21,7 +21,7 @@ Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, w
 with any number of clusters.`
 
 const simExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
-  mob bench sim --clusters 20x50 --scenario random --size 500MB
+  mob bench sim --clusters 20x10 --scenario random --size 240MB
   mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json`
 
 // simNIC is what the nodes of a simulation have when nothing is said.
