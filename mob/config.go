@@ -28,8 +28,8 @@ type Tuning struct {
 	// Queue is how long a byte may wait on a link: a fifth of it is aimed at,
 	// beside what fairness takes, and from two thirds on members leave the link to
 	// others. On the LAN bytes in flight are the measured rate times the round
-	// trip plus a quarter of Queue. Longer fills a jittery link better, but makes claims and
-	// the end game later.
+	// trip plus a quarter of Queue. Longer fills a jittery link better, but makes
+	// claims and the end game later.
 	Queue time.Duration
 	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is a
 	// quarter of what may be in flight on a link; on the LAN it takes about half

@@ -71,9 +71,9 @@ func (n *Node) Remove(t *Transfer, deleteContent bool) error {
 	return nil
 }
 
-// greet connects to nodes that will soon be asked for something, in the
+// callAhead connects to nodes that will soon be asked for something, in the
 // background: from far away the handshakes take longer than the answer.
-func (n *Node) greet(addrs []ma.Multiaddr) {
+func (n *Node) callAhead(addrs []ma.Multiaddr) {
 	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
 	if err != nil {
 		return // whoever asks them will say so

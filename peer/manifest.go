@@ -112,7 +112,7 @@ var errNobody = errors.New("nobody is known who has the content")
 func (t *Transfer) seekManifest(ctx context.Context, finder Finder) (*proto.Manifest, []byte, []proto.Member, error) {
 	pause := 250 * time.Millisecond
 	if link, err := proto.ParseLink(t.record().Link); err == nil {
-		t.node.greet(slices.Concat(link.Trackers, link.Peers))
+		t.node.callAhead(slices.Concat(link.Trackers, link.Peers))
 	}
 	for {
 		members, why := t.askTrackers(ctx, finder)

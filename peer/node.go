@@ -82,7 +82,7 @@ func (n *Node) begin() error {
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
 	n.host.SetStreamHandler(proto.ManifestProtocol, n.acceptManifest)
 	acceptBulk(n.host, n.bulk, n.acceptChannel)
-	n.greet(n.cfg.Trackers)
+	n.callAhead(n.cfg.Trackers)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.loadTransfers()
