@@ -20,7 +20,7 @@ func (s *State) tell(i, kind int) {
 		if !p.wants.Has(i) {
 			continue
 		}
-		s.tellPeer(p, i, kind)
+		s.tellPeer(p, i, kind, s.urgent(p, i, kind))
 		if p.local && kind == tellClaim {
 			s.flushPeer(p)
 		}
@@ -36,23 +36,34 @@ func (s *State) claimLocally(f *fetch) {
 	f.claimed = true
 	for _, p := range s.peers {
 		if p.local && p.wants.Has(f.piece) && !p.have.Has(f.piece) {
-			s.tellPeer(p, f.piece, tellClaim)
+			s.tellPeer(p, f.piece, tellClaim, true)
 			s.flushPeer(p)
 		}
 	}
 }
 
 // relay tells other clusters what a local peer does: news count for the cluster,
-// and who wishes to hear of a piece may not be joined to who fetches it.
+// and who wishes to hear of a piece may not be joined to who fetches it. They
+// change how rare it is there, and nobody waits for that.
 func (s *State) relay(i, kind int) {
 	for _, p := range s.peers {
 		if !p.local && p.wants.Has(i) {
-			s.tellPeer(p, i, kind)
+			s.tellPeer(p, i, kind, false)
 		}
 	}
 }
 
-func (s *State) tellPeer(p *peer, i, kind int) {
+// urgent says whether a peer may act on news of what the node does: on the LAN
+// on a claim, and on a piece that is new to the cluster; far away if it fetches
+// over the link from here.
+func (s *State) urgent(p *peer, i, kind int) bool {
+	if p.local {
+		return kind != tellHave || s.holders[i] == 0
+	}
+	return p.measures()
+}
+
+func (s *State) tellPeer(p *peer, i, kind int, urgent bool) {
 	switch kind {
 	case tellHave:
 		if p.have.Has(i) {
@@ -70,7 +81,7 @@ func (s *State) tellPeer(p *peer, i, kind int) {
 		s.flushPeer(p)
 		p.tell.Drop = appendPiece(p.tell.Drop, i)
 	}
-	s.owe(p, kind != tellHave || !p.local || s.holders[i] == 0)
+	s.owe(p, urgent)
 	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
 		s.flushPeer(p)
 	}
@@ -182,9 +193,9 @@ func (s *State) wanted(p *peer, m *proto.Want) {
 			return
 		}
 		if s.have.Has(i) {
-			s.tellPeer(p, i, tellHave)
+			s.tellPeer(p, i, tellHave, true)
 		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
-			s.tellPeer(p, i, tellClaim)
+			s.tellPeer(p, i, tellClaim, true)
 		}
 	})
 	p.owesHave = true

@@ -41,8 +41,9 @@ type Tuning struct {
 	MaxWindow int
 	// Batch is how long haves and claims are gathered at least between two
 	// messages to a peer. A claim goes to local peers at once. LazyBatch is the
-	// same, for each peer that there is, for what is no news to a cluster: in a
-	// large one everybody would tell everybody of every piece.
+	// same, for each peer that there is, for what nobody waits for, most of all what
+	// is no news to a cluster: in a large one everybody would tell everybody of every
+	// piece.
 	Batch, LazyBatch time.Duration
 	// Turn is the time that a local peer's claim takes to come: for so long a new
 	// piece is left to each member whose turn is before the node's.
@@ -71,7 +72,7 @@ func DefaultTuning() Tuning {
 		LANBlock:  64 << 10,
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 16 << 20,
-		Batch:     20 * time.Millisecond,
+		Batch:     40 * time.Millisecond,
 		LazyBatch: 16 * time.Millisecond,
 		Turn:      20 * time.Millisecond,
 		Settle:    3 * time.Second,

@@ -21,7 +21,7 @@ const (
 	linkGain = 0.2
 	// linkQueue is how many bytes a whole mob keeps in a link's queue, as blocks
 	// of the least size, beside what a fifth of Queue takes at the rate.
-	linkQueue = 20
+	linkQueue = 14
 )
 
 // atOnce is about how many pieces a mob has on their way over the WAN where the
