@@ -45,7 +45,8 @@ var table = map[string]rule{
 	"peer/assembly":        {ours: []string{"peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
 	"peer/bulk":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
-	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/requests", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
+	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/host", "peer/requests", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker": {ours: []string{"mob", "proto"}},
 
@@ -57,7 +58,7 @@ var table = map[string]rule{
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
 	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/store", "proto", "tracker"}, tests: []string{"interop/netns"}},
+	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/host", "peer/store", "proto", "tracker"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

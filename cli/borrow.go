@@ -10,21 +10,21 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/host"
+	libhost "github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/proto"
 )
 
 // askingHost makes a host that asks and is never asked.
-func askingHost() (host.Host, error) {
+func askingHost() (libhost.Host, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	return peer.NewHost(key, nil)
+	return host.New(key, nil, nil)
 }
 
 // dialOrBorrow finds the daemon of the data folder. When there is none, a link can

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/host"
+	libhost "github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -23,7 +24,7 @@ import (
 // grid is clusters of nodes in one process, with a tracker and a source.
 type grid struct {
 	dir     string
-	host    host.Host // of the tracker
+	host    libhost.Host // of the tracker
 	tracker *tracker.Server
 	addr    ma.Multiaddr // of the tracker
 	source  *gridNode
@@ -47,7 +48,7 @@ func newGrid(dir string, clusters, nodes int) (*grid, error) {
 	if err != nil {
 		return gr, err
 	}
-	if gr.host, err = peer.NewHost(key, []ma.Multiaddr{anyPort()}); err != nil {
+	if gr.host, err = host.New(key, []ma.Multiaddr{anyPort()}, nil); err != nil {
 		return gr, err
 	}
 	gr.tracker = tracker.New(gr.host, tracker.Config{})

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -59,7 +60,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string) error {
 	if err != nil {
 		return err
 	}
-	h, err := peer.NewHost(key, addrs)
+	h, err := host.New(key, addrs, nil)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -138,7 +139,7 @@ func TestSocketsOfStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := newHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, libp2p.Transport(end.Transport))
+	h, err := host.New(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, libp2p.Transport(end.Transport))
 	if err != nil {
 		t.Fatal(err)
 	}

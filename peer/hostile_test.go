@@ -10,23 +10,24 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/host"
+	libhost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/proto"
 )
 
 // stranger is a libp2p host that speaks the protocol as a test wants it to.
-func stranger(t *testing.T) host.Host {
+func stranger(t *testing.T) libhost.Host {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")})
+	h, err := host.New(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func stranger(t *testing.T) host.Host {
 }
 
 // control opens a control stream from h to n and exchanges Hellos.
-func control(t *testing.T, h host.Host, n *Node, link *proto.Link) network.Stream {
+func control(t *testing.T, h libhost.Host, n *Node, link *proto.Link) network.Stream {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -56,7 +57,7 @@ func control(t *testing.T, h host.Host, n *Node, link *proto.Link) network.Strea
 }
 
 // lie answers every request on a control stream with garbage of the right size.
-func lie(h host.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) {
+func lie(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) {
 	defer s.Reset()
 	_ = proto.WriteMessage(s, &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}})
 	bulk, err := h.NewStream(context.Background(), to, proto.BulkProtocol)

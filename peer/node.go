@@ -12,13 +12,14 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p"
-	"github.com/libp2p/go-libp2p/core/host"
+	libhost "github.com/libp2p/go-libp2p/core/host"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -26,7 +27,7 @@ import (
 // Node is a running node. Its methods may be called from any goroutine.
 type Node struct {
 	cfg   Config
-	host  host.Host
+	host  libhost.Host
 	bulk  *bulk.Endpoint
 	paths paths
 	files *store.Files
@@ -76,7 +77,7 @@ func (n *Node) begin() error {
 	if n.bulk, err = bulk.New(key); err != nil {
 		return err
 	}
-	if n.host, err = newHost(key, n.cfg.Listen, libp2p.Transport(n.bulk.Transport)); err != nil {
+	if n.host, err = host.New(key, n.cfg.Listen, libp2p.Transport(n.bulk.Transport)); err != nil {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
@@ -101,7 +102,7 @@ func (n *Node) Close() error {
 }
 
 // Host is the node's libp2p host.
-func (n *Node) Host() host.Host { return n.host }
+func (n *Node) Host() libhost.Host { return n.host }
 
 // Cluster is the node's cluster.
 func (n *Node) Cluster() string { return n.cfg.Cluster }

@@ -1,4 +1,4 @@
-package peer
+package host
 
 import (
 	"context"
@@ -17,6 +17,9 @@ import (
 // to be told what the other side speaks: it says which protocol it means, and goes
 // on with it. Who does not speak it resets the stream, which the first read tells.
 type lazyHost struct{ host.Host }
+
+// answerTimeout is how long Close waits to be told that the protocol is spoken.
+const answerTimeout = 10 * time.Second
 
 // Connect implements [host.Host].
 func (h lazyHost) Connect(ctx context.Context, info libpeer.AddrInfo) error {
@@ -60,7 +63,7 @@ func (s *lazyStream) Write(b []byte) (int, error) { return s.lazy.Write(b) }
 // Close implements [network.Stream]. It waits for the answer to the name, though
 // not for long.
 func (s *lazyStream) Close() error {
-	_ = s.SetReadDeadline(time.Now().Add(handshakeTimeout))
+	_ = s.SetReadDeadline(time.Now().Add(answerTimeout))
 	return s.lazy.Close()
 }
 

@@ -1,9 +1,7 @@
-package peer
+package host
 
 import (
-	"os"
-	"path/filepath"
-	"sync"
+	"crypto/rand"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -29,12 +27,11 @@ func TestHostTakesManyFromOneAddress(t *testing.T) {
 }
 
 func TestHostListensAndProvesKey(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	key, err := LoadKey(dir)
+	key, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")})
+	h, err := New(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +41,7 @@ func TestHostListensAndProvesKey(t *testing.T) {
 	}
 	taken := h.Addrs()[0]
 	for _, at := range [][]ma.Multiaddr{{taken}, {ma.StringCast("/ip4/127.0.0.1/tcp/0"), taken}} {
-		if second, err := NewHost(key, at); err == nil {
+		if second, err := New(key, at, nil); err == nil {
 			second.Close()
 			t.Errorf("two hosts at %s", taken)
 		}
@@ -52,46 +49,17 @@ func TestHostListensAndProvesKey(t *testing.T) {
 }
 
 func TestHostNeedsUsableAddress(t *testing.T) {
-	key, err := LoadKey(t.TempDir())
+	key, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}); err == nil {
+	if h, err := New(key, []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}, nil); err == nil {
 		h.Close()
 		t.Error("listening at somebody else's address")
 	}
 }
 
-func TestLoadKey(t *testing.T) {
-	dir := t.TempDir()
-	keys := make([]crypto.PrivKey, 8)
-	var wg sync.WaitGroup
-	for i := range keys {
-		wg.Go(func() {
-			var err error
-			if keys[i], err = LoadKey(dir); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, k := range keys {
-		if !k.Equals(keys[0]) {
-			t.Fatal("not everybody got the same key")
-		}
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 {
-		t.Fatalf("files %v, %v", files, err)
-	}
-	path := filepath.Join(dir, keyFile)
-	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", st.Mode(), err)
-	}
-	if err := os.WriteFile(path, []byte("junk"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadKey(dir); err == nil {
-		t.Error("a damaged key was taken, or replaced")
-	}
+func newKey() (crypto.PrivKey, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	return key, err
 }

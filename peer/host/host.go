@@ -1,4 +1,5 @@
-package peer
+// Package host makes the libp2p hosts of nodes and trackers.
+package host
 
 import (
 	"errors"
@@ -32,17 +33,18 @@ const (
 	yamuxWindow = 16 << 20
 )
 
-// NewHost makes a libp2p host for a node or a tracker of a grid: TCP, TLS 1.3
-// and yamux, listening at every one of the given addresses. It lifts the limits
-// per address that libp2p has for the open Internet (8 connections from one
-// address, a new one every 5 s), which one gateway of a site exceeds.
-func NewHost(key crypto.PrivKey, listen []ma.Multiaddr) (host.Host, error) {
-	// A shared port would let a second daemon start beside the first, each
-	// with an identity of its own and half of the connections.
-	return newHost(key, listen, libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()))
-}
-
-func newHost(key crypto.PrivKey, listen []ma.Multiaddr, transport libp2p.Option) (host.Host, error) {
+// New makes a libp2p host for a node or a tracker of a grid: TLS 1.3 and yamux over
+// TCP, or over the transport if one is given, listening at every one of the
+// addresses. It lifts the limits per address that libp2p has for the open Internet
+// (8 connections from one address, a new one every 5 s), which one gateway of a
+// site exceeds, and opens streams without waiting to be told what the other side
+// speaks.
+func New(key crypto.PrivKey, listen []ma.Multiaddr, transport libp2p.Option) (host.Host, error) {
+	if transport == nil {
+		// A shared port would let a second daemon start beside the first, each
+		// with an identity of its own and half of the connections.
+		transport = libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport())
+	}
 	rm, err := newResources()
 	if err != nil {
 		return nil, fmt.Errorf("resource manager: %w", err)
@@ -76,7 +78,7 @@ func newHost(key crypto.PrivKey, listen []ma.Multiaddr, transport libp2p.Option)
 			return nil, errors.Join(listenError(a, err), h.Close())
 		}
 	}
-	return h, nil
+	return lazyHost{h}, nil
 }
 
 func listenError(a ma.Multiaddr, err error) error {
