@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/proto"
@@ -117,7 +118,10 @@ func begin(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
 }
 
 func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
-	return &Disk{m: m, syncEvery: syncEvery, verified: newBitset(m.Pieces()), journal: j}
+	return &Disk{
+		m: m, syncEvery: syncEvery, verified: newBitset(m.Pieces()), journal: j,
+		zeros: sync.OnceValue(func() [sha256.Size]byte { return zeros(int64(m.PieceLength)) }),
+	}
 }
 
 // journalPath is the one file in a transfer's state folder.

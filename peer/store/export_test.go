@@ -1,6 +1,10 @@
 package store
 
-import "github.com/mobgrid/mob/proto"
+import (
+	"os"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // OpenAfterBoot is [Open] on a machine that tells that boot id.
 func OpenAfterBoot(dir, root string, m *proto.Manifest, files *Files, boot [16]byte) (*Disk, error) {
@@ -26,3 +30,6 @@ func (c *Files) Open() int {
 	defer c.mu.Unlock()
 	return c.open
 }
+
+// IsHole reports whether n bytes at offset of a file are in a hole.
+func IsHole(f *os.File, offset, n int64) bool { return isHole(f, offset, n) }

@@ -13,8 +13,14 @@ import (
 const hashBuffer = 256 << 10
 
 // Hash reads a piece of m from r and returns its SHA-256. It reads through buf,
-// or a buffer of its own when buf is empty.
+// or a buffer of its own when buf is empty. From a [Disk] it does not read what
+// lies in a hole of a sparse file.
 func Hash(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) ([sha256.Size]byte, error) {
+	if h, ok := r.(holeHasher); ok {
+		if sum, ok := h.hashHole(piece); ok {
+			return sum, nil
+		}
+	}
 	if len(buf) == 0 {
 		buf = make([]byte, min(hashBuffer, m.PieceSize(piece)))
 	}

@@ -32,8 +32,9 @@ type ScanOptions struct {
 }
 
 // Scan makes the manifest of the file or folder at root, which may be a symbolic
-// link to it. It reads every byte once and keeps none. The same files give the
-// same manifest, whatever the workers.
+// link to it. It reads every byte once and keeps none; pieces that lie in holes
+// of sparse files it need not read. The same files give the same manifest,
+// whatever the workers.
 //
 // It fails with [*ChangedError] when a file changes meanwhile, and on what a
 // manifest cannot hold: links that lead out of the folder, devices, sockets.
@@ -77,7 +78,8 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 		return err
 	}
 	defer t.close()
-	s := &scanner{ctx: ctx, disk: &Disk{m: m, tree: t}, progress: opt.Progress}
+	s := &scanner{ctx: ctx, disk: newDisk(m, nil), progress: opt.Progress}
+	s.disk.tree = t
 	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
 	if err := inParallel(ctx, m.Pieces(), opt.Workers, s.piece); err != nil {
 		return err
@@ -114,16 +116,35 @@ func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, err
 	}
 	n, err := s.disk.ReadAt(p, offset)
-	if s.progress != nil && n == len(p) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.done += int64(n)
-		s.progress(s.done, s.disk.m.Length())
+	if n == len(p) {
+		s.tell(n)
 	}
 	return n, noEOF(err)
 }
 
-var _ io.ReaderAt = (*scanner)(nil)
+// hashHole asks the files and tells of the progress.
+func (s *scanner) hashHole(piece int) (sum [sha256.Size]byte, ok bool) {
+	if sum, ok = s.disk.hashHole(piece); ok {
+		s.tell(s.disk.m.PieceSize(piece))
+	}
+	return sum, ok
+}
+
+// tell adds n bytes to the progress.
+func (s *scanner) tell(n int) {
+	if s.progress == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done += int64(n)
+	s.progress(s.done, s.disk.m.Length())
+}
+
+var (
+	_ io.ReaderAt = (*scanner)(nil)
+	_ holeHasher  = (*scanner)(nil)
+)
 
 // compare checks that no file changed since it was listed.
 func (t *tree) compare(ctx context.Context) error {

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"crypto/sha256"
+	"io"
+)
+
+// holeHasher is a reader that can tell the hash of some pieces without reading
+// them: those that lie in holes of their files, and so are zeros.
+type holeHasher interface {
+	// hashHole returns the hash of a piece, if it knows that without reading.
+	hashHole(piece int) (sum [sha256.Size]byte, ok bool)
+}
+
+// hashHole implements [holeHasher]. What it says is as true as what a read at that
+// moment would have given: whoever looks for changes of the files afterwards
+// needs to do nothing else.
+func (d *Disk) hashHole(piece int) (sum [sha256.Size]byte, ok bool) {
+	// The hash of a last piece that is shorter would serve for one piece only.
+	if size := d.m.PieceSize(piece); size < int(d.m.PieceLength) || !d.inHole(d.m.PieceOffset(piece), int64(size)) {
+		return sum, false
+	}
+	return d.zeros(), true
+}
+
+// inHole reports whether n bytes at an offset of the stream are in holes of their
+// files. It reports false for what is in doubt: reading tells then.
+func (d *Disk) inHole(offset, n int64) bool {
+	l := &d.tree.layout
+	for file := l.find(offset); n > 0; file++ {
+		part := min(n, l.end(file)-offset)
+		if !d.tree.inHole(file, offset-l.starts[file], part) {
+			return false
+		}
+		offset, n = offset+part, n-part
+	}
+	return true
+}
+
+// inHole reports whether n bytes at an offset of a file are in a hole of it.
+func (t *tree) inHole(file int, offset, n int64) bool {
+	h, err := t.files.acquire(t, file)
+	if err != nil {
+		return false
+	}
+	defer t.files.release(h)
+	return isHole(h.f, offset, n)
+}
+
+// zeros is the hash of n zeros.
+func zeros(n int64) [sha256.Size]byte {
+	h := sha256.New()
+	// Neither end of this copy can fail.
+	_, _ = io.CopyN(h, zeroReader{}, n)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// zeroReader is zeros without an end.
+type zeroReader struct{}
+
+func (zeroReader) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}

@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// sparse makes the content of some files, with zeros where a range is named, and
+// writes it with holes there.
+func sparse(t *testing.T, zeros [][2]int64, entries ...proto.Entry) *place {
+	t.Helper()
+	p := newPlace(t, storetest.Make(t, 1, entries...))
+	for _, z := range zeros {
+		clear(p.Data[z[0]:z[1]])
+	}
+	p.Manifest.Hashes = slowHashes(p.Data, piece)
+	p.Write(t, p.root)
+	rest := p.Data
+	for _, e := range p.Manifest.Entries {
+		p.writeSparse(filepath.Join(p.root, e.Path), rest[:e.Size], e.MTime)
+		rest = rest[e.Size:]
+	}
+	return p
+}
+
+// writeSparse writes a file anew, and leaves out what is zero.
+func (p *place) writeSparse(path string, data []byte, mtime int64) {
+	p.t.Helper()
+	p.ok(os.Truncate(path, 0))
+	p.ok(os.Truncate(path, int64(len(data))))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	p.ok(err)
+	const unit = 4096
+	for at := 0; at < len(data); at += unit {
+		part := data[at:min(at+unit, len(data))]
+		if !bytes.Equal(part, make([]byte, len(part))) {
+			_, err = f.WriteAt(part, int64(at))
+			p.ok(err)
+		}
+	}
+	p.ok(f.Close())
+	p.ok(os.Chtimes(path, time.Time{}, timeOf(mtime)))
+}
+
+// TestScanHoles has holes that end with pieces, in the middle of them, and with
+// files, so that a piece has holes and data of several files.
+func TestScanHoles(t *testing.T) {
+	const half = piece / 2
+	file := storetest.File
+	for name, p := range map[string]*place{
+		"all":     sparse(t, [][2]int64{{0, 4 * piece}}, file("", 4*piece)),
+		"tail":    sparse(t, [][2]int64{{0, 4*piece + half}}, file("", 4*piece+half)),
+		"inside":  sparse(t, [][2]int64{{piece, 3 * piece}}, file("", 5*piece)),
+		"halves":  sparse(t, [][2]int64{{half, 2*piece + half}}, file("", 4*piece)),
+		"one off": sparse(t, [][2]int64{{piece + 4096, 3 * piece}, {3*piece + 4096, 5 * piece}}, file("", 5*piece)),
+		"folder":  sparse(t, [][2]int64{{half, 5 * piece}}, file("a", piece), file("b", half), file("c", half), file("d", 2*piece+9), file("e", 2*piece)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.t = t
+			for _, length := range []uint32{piece, 2 * piece} {
+				p.scanEqual(store.ScanOptions{PieceLength: length, Workers: 3, Files: store.NewFiles(1)})
+			}
+			var last int64
+			p.scanEqual(store.ScanOptions{PieceLength: piece, Progress: func(done, _ int64) { last = done }})
+			if last != p.Manifest.Length() {
+				t.Errorf("progress ends at %d of %d", last, p.Manifest.Length())
+			}
+		})
+	}
+}
+
+// huge makes a file of 1 TiB without data, which reading would take minutes for.
+func huge(t *testing.T) (path string, size int64) {
+	t.Helper()
+	path, size = filepath.Join(t.TempDir(), "huge"), 1<<40
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, size); err != nil {
+		t.Skip("no file of that size: ", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !store.IsHole(f, 0, size) {
+		t.Skip("this file system tells of no holes")
+	}
+	return path, size
+}
+
+func TestScanHugeHole(t *testing.T) {
+	path, size := huge(t)
+	m, err := store.Scan(t.Context(), path, store.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := sha256.Sum256(make([]byte, m.PieceLength))
+	if m.Length() != size || !bytes.Equal(m.Hashes, bytes.Repeat(zero[:], m.Pieces())) {
+		t.Errorf("%d bytes in %d pieces, not all with the hash of zeros", m.Length(), m.Pieces())
+	}
+}
+
+// TestScanSeesChangesOfHoles writes to a hole that was looked at, and to one that
+// was not yet, and cuts holes off.
+func TestScanSeesChangesOfHoles(t *testing.T) {
+	write := func(at int64) func(string) error {
+		return func(path string) error {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteAt([]byte{1}, at)
+			return errors.Join(err, f.Close())
+		}
+	}
+	for name, do := range map[string]func(string) error{
+		"behind": write(0),
+		"ahead":  write(7 * piece),
+		"longer": func(path string) error { return os.Truncate(path, 9*piece) },
+		"gone":   os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := sparse(t, [][2]int64{{0, 8 * piece}}, storetest.File("", 8*piece))
+			_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(done, _ int64) {
+				if done == 2*piece {
+					p.ok(do(p.root))
+				}
+			}})
+			var changed *store.ChangedError
+			if !errors.As(err, &changed) || changed.Path != p.root {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	p := sparse(t, [][2]int64{{0, 8 * piece}}, storetest.File("", 8*piece))
+	_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(done, _ int64) {
+		if done == 2*piece {
+			p.ok(os.Truncate(p.root, 4*piece))
+		}
+	}})
+	if err == nil {
+		t.Error("zeros were found past the end of a file that was cut short")
+	}
+}
