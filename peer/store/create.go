@@ -15,7 +15,8 @@ import (
 
 // Create starts a new transfer of the content of m, which must be valid, to
 // root: the file or folder itself. The state goes to dir, which is this
-// transfer's alone; a journal there is replaced. Many stores share files.
+// transfer's alone; a journal there is replaced. Many stores share files. Pieces
+// of zeros are verified from the start where the file system keeps holes.
 //
 // It fails with [*ExistsError] when there is something at root, and it does not
 // make the folder that root is in.
@@ -34,7 +35,13 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := makeRoot(root, m); err != nil {
 		return nil, d.abandon(err)
 	}
-	return d.start(root, files)
+	if d, err = d.start(root, files); err != nil {
+		return nil, err
+	}
+	if err := d.commitHoles(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
 }
 
 // Adopt is [Create] for a destination where parts of the content may be already.

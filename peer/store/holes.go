@@ -47,6 +47,31 @@ func (t *tree) inHole(file int, offset, n int64) bool {
 	return isHole(h.f, offset, n)
 }
 
+// commitHoles commits the pieces of zeros of a new content: its files begin as
+// holes, so they are there. Without it they would be fetched, and would take room.
+func (d *Disk) commitHoles() error {
+	for piece := range d.m.Pieces() {
+		if d.m.Hash(piece) != d.zeros() {
+			continue
+		}
+		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		for file := first; file < after; file++ {
+			if err := d.tree.makeReady(file); err != nil {
+				return err
+			}
+			// Like a write: the next flush is to cover the file's size.
+			d.tree.dirty.set(file)
+		}
+		if _, ok := d.hashHole(piece); !ok {
+			continue
+		}
+		if err := d.Commit(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // zeros is the hash of n zeros.
 func zeros(n int64) [sha256.Size]byte {
 	h := sha256.New()

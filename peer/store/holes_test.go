@@ -153,3 +153,71 @@ func TestScanSeesChangesOfHoles(t *testing.T) {
 		t.Error("zeros were found past the end of a file that was cut short")
 	}
 }
+
+// TestCreateHoles has pieces of zeros, among others in several files, that nobody
+// sends, and checks that they are kept and doubted like those that were sent.
+func TestCreateHoles(t *testing.T) {
+	huge(t) // skips where there are no holes
+	begin := func(t *testing.T) (*place, *store.Disk) {
+		p := sparse(t, [][2]int64{{piece, 3 * piece}, {4 * piece, 6*piece + 5}},
+			storetest.File("a", 2*piece), storetest.File("b", piece/2), storetest.File("c", 2*piece+piece/2), storetest.File("d", piece+5))
+		p.root = filepath.Join(t.TempDir(), "copy")
+		d := p.create()
+		p.want(d, "-vv-vv-")
+		verified, _ := d.Pieces()
+		p.recheckAll(d, verified)
+		return p, d
+	}
+	t.Run("finish", func(t *testing.T) {
+		p, d := begin(t)
+		if _, err := d.WriteAt([]byte{1}, piece); !errors.Is(err, store.ErrVerified) {
+			t.Errorf("write to a piece of zeros: %v", err)
+		}
+		p.put(d, 6, 0, 3)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+	})
+	t.Run("killed", func(t *testing.T) {
+		p, d := begin(t)
+		p.ok(d.Close())
+		d = p.open()
+		p.want(d, "-vv-vv-")
+		p.put(d, 0, 3, 6)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+	})
+	t.Run("crash", func(t *testing.T) {
+		p, d := begin(t)
+		p.ok(d.Close())
+		// The machine lost a size that was not flushed.
+		p.ok(os.Truncate(p.path("c"), 0))
+		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{1}))
+		p.want(d, "-dd-dd-")
+		p.recheck(d)
+		p.want(d, "-v---v-")
+		p.put(d, 0, 2, 3, 4, 6)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+	})
+}
+
+// TestCreateHugeHole makes a content whole of which nothing has to be sent.
+func TestCreateHugeHole(t *testing.T) {
+	path, size := huge(t)
+	m, err := store.Scan(t.Context(), path, store.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	d, err := store.Create(filepath.Join(dir, "state"), filepath.Join(dir, "copy"), m, store.NewFiles(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Finish(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "copy")); err != nil || info.Size() != size {
+		t.Errorf("%v, %v", info, err)
+	}
+}
