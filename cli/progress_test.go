@@ -56,6 +56,26 @@ func TestGetFrame(t *testing.T) {
 	}
 }
 
+func TestHashFrame(t *testing.T) {
+	for _, c := range []struct {
+		frame hashFrame
+		want  string
+	}{
+		{hashFrame{"big", 250e9, 1000e9, 90 * time.Second}, "big: 25% of 1.0 TB hashed, 2.8 GB/s, 4m30s left"},
+		{hashFrame{"big", 0, 1000e9, 0}, "big: 0% of 1.0 TB hashed, 0 B/s"},
+		{hashFrame{"big", 100e6, 100e6, time.Second}, "big: 100% of 100 MB hashed, 100 MB/s"},
+	} {
+		if got := c.frame.line(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		for _, l := range c.frame.picture(80) {
+			if w := runewidth.StringWidth(l); w > 80 {
+				t.Errorf("%q has width %d", l, w)
+			}
+		}
+	}
+}
+
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{span(1234 * time.Millisecond), "1.2s"},

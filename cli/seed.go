@@ -174,10 +174,19 @@ type hashFrame struct {
 }
 
 func (f hashFrame) picture(width int) []string {
-	facts := fmt.Sprintf(" %3d%% of %s hashed, %s", percent(f.done, f.total), size(f.total), rate(average(f.done, f.took)))
+	facts := fmt.Sprintf(" %3d%% of %s hashed, %s", percent(f.done, f.total), size(f.total), f.pace())
 	return []string{f.name, "  " + bar(f.done, f.total, max(10, min(width-len(facts)-6, 50))) + facts}
 }
 
 func (f hashFrame) line() string {
-	return fmt.Sprintf("%s: %d%% of %s hashed", f.name, percent(f.done, f.total), size(f.total))
+	return fmt.Sprintf("%s: %d%% of %s hashed, %s", f.name, percent(f.done, f.total), size(f.total), f.pace())
+}
+
+// pace is the rate so far, and the time left at that rate.
+func (f hashFrame) pace() string {
+	r := average(f.done, f.took)
+	if left := f.total - f.done; left > 0 && r > 0 {
+		return rate(r) + ", " + span(time.Duration(float64(left)/float64(r)*float64(time.Second))) + " left"
+	}
+	return rate(r)
 }
