@@ -8,19 +8,32 @@ import (
 	"time"
 )
 
-// ProcessPeak is the most memory that a running process has had resident, in bytes.
-func ProcessPeak(pid int) (int64, error) {
+// ProcessMemory is how much memory a running process has resident, and the most
+// that it has had, in bytes.
+func ProcessMemory(pid int) (now, peak int64, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
-			kb, err := strconv.ParseInt(f[1], 10, 64)
-			return kb << 10, err
+		f := strings.Fields(line)
+		if len(f) < 2 || f[0] != "VmRSS:" && f[0] != "VmHWM:" {
+			continue
+		}
+		kb, err := strconv.ParseInt(f[1], 10, 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		if f[0] == "VmRSS:" {
+			now = kb << 10
+		} else {
+			peak = kb << 10
 		}
 	}
-	return 0, fmt.Errorf("process %d: its status has no VmHWM", pid)
+	if now == 0 || peak == 0 {
+		return 0, 0, fmt.Errorf("process %d: its status has no VmRSS or no VmHWM", pid)
+	}
+	return now, peak, nil
 }
 
 // userHZ is the unit of times in /proc, the same on every Linux.

@@ -200,8 +200,9 @@ func (d *Daemon) get(ctx context.Context, link string) (time.Duration, error) {
 // Status is what the daemon's status command says in JSON.
 func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }
 
-// PeakMemory is the most memory that the daemon has had resident, in bytes.
-func (d *Daemon) PeakMemory() (int64, error) { return bench.ProcessPeak(d.proc.p.Pid()) }
+// Memory is how much memory the daemon has resident, and the most that it has
+// had, in bytes.
+func (d *Daemon) Memory() (now, peak int64, err error) { return bench.ProcessMemory(d.proc.p.Pid()) }
 
 // CPU is the time that the daemon has used so far.
 func (d *Daemon) CPU() (time.Duration, error) { return bench.ProcessCPU(d.proc.p.Pid()) }

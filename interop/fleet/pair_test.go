@@ -69,7 +69,7 @@ func reportPair(b *testing.B, source, sink *Daemon, took, before time.Duration) 
 			b.Fatal(err)
 		}
 		cpu += used
-		peak, err := d.PeakMemory()
+		_, peak, err := d.Memory()
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -159,7 +159,7 @@ func (t *Transfer) count(d *Daemon) {
 	if cpu, err := d.CPU(); err == nil {
 		t.used.CPU += cpu
 	}
-	if peak, err := d.PeakMemory(); err == nil {
+	if _, peak, err := d.Memory(); err == nil {
 		t.used.Peak = max(t.used.Peak, peak)
 	}
 }

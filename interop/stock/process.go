@@ -47,7 +47,7 @@ func (p *process) used() bench.Usage {
 	if cpu, err := bench.ProcessCPU(p.p.Pid()); err == nil {
 		u.CPU = cpu
 	}
-	if peak, err := bench.ProcessPeak(p.p.Pid()); err == nil {
+	if _, peak, err := bench.ProcessMemory(p.p.Pid()); err == nil {
 		u.Peak = peak
 	}
 	return u

@@ -8,6 +8,12 @@
 // The package does not decide what to fetch, and it does not hash what it is
 // given: whoever calls Commit has checked the piece. It knows no network.
 //
+// # Holes
+//
+// On Linux, pieces that lie in holes of their files are known to be zeros without
+// being read. The files of a new transfer begin as holes, so its pieces of zeros are
+// verified from the start, and what is said below of pieces holds for them too.
+//
 // # What survives what
 //
 // Each transfer has a folder of its own state, with one file in it, the
