@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/anacrolix/torrent/bencode"
 )
 
 // Pieces are of minPiece bytes, or twice as much and so on until there are at most
@@ -67,9 +69,9 @@ func (t *torrent) info() map[string]any {
 }
 
 // infoHash names the content among clients.
-func (t *torrent) infoHash() [sha1.Size]byte { return sha1.Sum(bencode(nil, t.info())) }
+func (t *torrent) infoHash() [sha1.Size]byte { return sha1.Sum(bencode.MustMarshal(t.info())) }
 
 // encode is the torrent file.
 func (t *torrent) encode() []byte {
-	return bencode(nil, map[string]any{"announce": t.announce, "info": t.info()})
+	return bencode.MustMarshal(map[string]any{"announce": t.announce, "info": t.info()})
 }

@@ -8,15 +8,6 @@ import (
 	"testing"
 )
 
-func TestBencode(t *testing.T) {
-	got := bencode(nil, map[string]any{
-		"b": int64(-3), "a": "", "ab": map[string]any{"x": "four"}, "c": int64(1) << 40,
-	})
-	if want := "d1:a0:2:abd1:x4:foure1:bi-3e1:ci1099511627776ee"; string(got) != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // The hash is what libtorrent 2.0.8 makes of the same file.
 func TestInfoHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "content.bin")
