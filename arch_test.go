@@ -48,7 +48,8 @@ var table = map[string]rule{
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
 	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/host", "peer/requests", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
 
-	"tracker": {ours: []string{"mob", "proto"}},
+	"tracker":            {ours: []string{"mob", "proto"}},
+	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns":       {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/bench":       {ours: []string{"interop/netns"}},

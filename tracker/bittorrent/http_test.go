@@ -1,0 +1,194 @@
+package bittorrent
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anacrolix/torrent/bencode"
+)
+
+// get is the body of a reply to a request from an address.
+func get(t testing.TB, s *Server, from, target string) string {
+	t.Helper()
+	r := httptest.NewRequest("GET", target, nil)
+	r.RemoteAddr = from
+	w := httptest.NewRecorder()
+	s.http.Handler.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Errorf("%s: status %d", target, w.Code)
+	}
+	return w.Body.String()
+}
+
+// escaped is an info-hash in a query.
+func escaped(n int) string { h := hash(n); return url.QueryEscape(h.AsString()) }
+
+// The bytes are those of the BEPs.
+func TestHTTPBytes(t *testing.T) {
+	s, err := newServer(Config{Seed: 1}, new(clock).now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := "/announce?info_hash=" + escaped(1) + "&peer_id=-XX0000-%00%01%02%20%ff7890ab&uploaded=0&downloaded=0&port=6881&event=started&compact=0&ip=203.0.113.9&left="
+	get(t, s, "[::ffff:192.0.2.1]:50000", query+"0")
+	get(t, s, "[2001:db8::1]:50000", query+"7")
+	interval := bencodeOf(t, get(t, s, "192.0.2.2:50000", query+"7"))["interval"].(int64)
+	if interval < 540 || interval > 660 {
+		t.Errorf("interval %d", interval)
+	}
+	ip6 := "\x20\x01\x0d\xb8" + strings.Repeat("\x00", 11) + "\x01"
+	got := bencodeOf(t, get(t, s, "192.0.2.2:50000", query+"7"))
+	delete(got, "interval")
+	want := map[string]any{
+		"complete": int64(1), "incomplete": int64(2), "downloaded": int64(0), "external ip": "\xc0\x00\x02\x02",
+		"peers": "\xc0\x00\x02\x01\x1a\xe1", "peers6": ip6 + "\x1a\xe1",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("announce %q, want %q", got, want)
+	}
+	// Without peers there still is a list, of nobody.
+	if got := get(t, s, "[2001:db8::1%eth0]:50000", query+"7&numwant=0"); !strings.HasSuffix(got, "5:peers0:e") || !strings.Contains(got, "16:"+ip6) {
+		t.Errorf("announce %q", got)
+	}
+	h := hash(1)
+	scrape := "d5:filesd20:" + h.AsString() + "d8:completei1e10:downloadedi0e10:incompletei2eeee"
+	if got := get(t, s, "192.0.2.2:50000", "/scrape?info_hash="+escaped(1)+"&info_hash="+escaped(2)); got != scrape {
+		t.Errorf("scrape %q, want %q", got, scrape)
+	}
+	if got := get(t, s, "192.0.2.2:50000", "/scrape?info_hash="+escaped(2)); got != "d5:filesdee" {
+		t.Errorf("scrape of what is not known: %q", got)
+	}
+}
+
+func bencodeOf(t testing.TB, text string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := bencode.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return v
+}
+
+func TestHTTPRefuses(t *testing.T) {
+	s, err := newServer(Config{}, new(clock).now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := "info_hash=" + escaped(1)
+	for query, want := range map[string]string{
+		"/announce":                                 "info_hash has 0 bytes",
+		"/announce?info_hash=%aa":                   "info_hash has 1 bytes",
+		"/announce?info_hash=%zz":                   "malformed",
+		"/announce?" + good + "%20&port=1":          "info_hash has 21 bytes",
+		"/announce?" + good:                         `port is ""`,
+		"/announce?" + good + "&port=0":             "port 0",
+		"/announce?" + good + "&port=-1":            `port is "-1"`,
+		"/announce?" + good + "&port=65536":         `port is "65536"`,
+		"/announce?" + good + "&port=1&left=x":      `left is "x"`,
+		"/announce?" + good + "&port=1&left=":       `left is ""`,
+		"/announce?" + good + "&port=1&numwant=1.5": `numwant is "1.5"`,
+		"/scrape":                                 "info_hash is missing",
+		"/scrape?info_hash=":                      "info_hash has 0 bytes",
+		"/scrape?" + good + "&info_hash=x":        "info_hash has 1 bytes",
+		"/scrape?" + strings.Repeat(good+"&", 75): "75 torrents at a time",
+	} {
+		reason, _ := bencodeOf(t, get(t, s, "192.0.2.1:5", query))["failure reason"].(string)
+		if !strings.Contains(reason, want) {
+			t.Errorf("%s: %q, want %q", query, reason, want)
+		}
+	}
+	if torrents, _ := s.Size(); torrents != 0 {
+		t.Errorf("%d torrents are known", torrents)
+	}
+	// What is out of range is clipped, what is unknown is passed over.
+	for _, query := range []string{"&numwant=99999999999999999999999", "&numwant=-5", "&left=99999999999999999999999", "&left=-99999999999999999999", "&event=paused", "&event=%00"} {
+		if v := bencodeOf(t, get(t, s, "192.0.2.1:5", "/announce?"+good+"&port=1"+query)); v["incomplete"] != int64(1) {
+			t.Errorf("%s: %v", query, v)
+		}
+	}
+}
+
+func FuzzHTTPAnnounce(f *testing.F) {
+	f.Add("info_hash=" + escaped(1) + "&port=6881&left=0&numwant=50&event=started")
+	f.Add("info_hash=%zz&port=-1;left=x")
+	f.Add("info_hash=" + escaped(1) + "&info_hash=" + escaped(2))
+	from := addr("192.0.2.1:5").Addr()
+	f.Fuzz(func(t *testing.T, query string) {
+		tb := newTable(Default())
+		a, err := parseAnnounce(query, from)
+		if (a == nil) == (err == nil) {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		if err == nil {
+			if a.addr.Addr() != from || a.event > stopped || a.wanted() < 0 || a.wanted() > maxWant {
+				t.Fatalf("%+v", a)
+			}
+			_, _ = tb.announce(epoch, a)
+			check(t, tb)
+		}
+		if hashes, err := parseScrape(query); err == nil && (len(hashes) == 0 || len(hashes) > maxScrape) {
+			t.Fatalf("a scrape of %d", len(hashes))
+		}
+	})
+}
+
+// A tracker that has as many connections as it may closes more, and takes others
+// as soon as one has ended.
+func TestHTTPConnectionsAreBounded(t *testing.T) {
+	s := ported(t, Config{MaxConns: 2}, new(clock), "127.0.0.1:0")
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", s.Addrs()[0].String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	one, two := dial(), dial() // they say nothing
+	_, err := io.ReadAll(dial())
+	var late net.Error
+	if late, _ = err.(net.Error); late != nil && late.Timeout() {
+		t.Fatal("the third waits")
+	}
+	one.Close()
+	two.Close()
+	for { // until the server has seen that they are closed
+		c := dial()
+		fmt.Fprint(c, "GET /scrape HTTP/1.1\r\nHost: x\r\n\r\n")
+		if answer, _ := io.ReadAll(c); strings.Contains(string(answer), "info_hash is missing") {
+			if !strings.Contains(string(answer), "Connection: close") {
+				t.Errorf("%s", answer)
+			}
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestHTTPHeadersAreBounded(t *testing.T) {
+	s := ported(t, Config{}, new(clock), "127.0.0.1:0")
+	r, err := http.Get("http://" + s.Addrs()[0].String() + "/announce?" + strings.Repeat("x", 2*maxHeader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d", r.StatusCode)
+	}
+}
+
+func TestPlainAddresses(t *testing.T) {
+	for in, want := range map[string]string{"::ffff:192.0.2.1": "192.0.2.1", "fe80::1%eth0": "fe80::1", "192.0.2.1": "192.0.2.1"} {
+		if got := plain(netip.MustParseAddr(in)); got != netip.MustParseAddr(want) {
+			t.Errorf("%s is %v", in, got)
+		}
+	}
+}
