@@ -59,7 +59,7 @@ var table = map[string]rule{
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
 	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/host", "peer/store", "proto", "tracker"}, tests: []string{"interop/netns"}},
+	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

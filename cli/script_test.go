@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	status N PROGRAM ARG...      runs, and fails unless it exits with N
 //	start NAME PROGRAM ARG...    runs on, with output in NAME.out and NAME.err
 //	await FILE REGEXP            waits until the file holds that
+//	hangup NAME                  sends SIGHUP
 //	end NAME SIGNAL N            signals, and fails unless that exits with N
 //	last VARIABLE FILE           sets a variable to a file's last word
 //	random FILE SIZE             makes a file of random bytes
@@ -54,7 +55,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": runStatus, "start": start, "await": await, "end": end, "last": last, "random": random,
+			"status": runStatus, "start": start, "await": await, "hangup": hangup, "end": end, "last": last, "random": random,
 		},
 	})
 }
@@ -138,6 +139,13 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s never held %q, but:\n%s", args[0], args[1], b)
+}
+
+func hangup(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hangup NAME")
+	}
+	ts.Check(ts.Value(running{}).(map[string]*exec.Cmd)[args[0]].Process.Signal(syscall.SIGHUP))
 }
 
 func end(ts *testscript.TestScript, neg bool, args []string) {
