@@ -30,8 +30,9 @@ func startAria2(s seat) (*exec.Cmd, error) {
 		// While slower than this it goes on to look for peers; by default it has
 		// enough of them at 50 KB/s.
 		"--bt-request-peer-speed-limit=1000M",
-		// The tracker and exchange of peers find all members; there is nobody else.
-		"--enable-dht=false",
+		// The tracker and exchange of peers find all members; there is nobody else. But
+		// aria2 speaks UDP with trackers only when it does with others too.
+		fmt.Sprintf("--enable-dht=%t", s.scheme == "udp"),
 		"--enable-dht6=false",
 		"--bt-enable-lpd=false",
 		"--disable-ipv6=true",

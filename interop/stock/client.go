@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -12,8 +13,9 @@ var _ bench.System = (*Client)(nil)
 
 // Client is a BitTorrent client as a system under comparison.
 type Client struct {
-	name  string
-	needs []program
+	name    string
+	needs   []program
+	tracker *Tracker // nil for Opentracker
 	// start makes the command that has a seat's content fetched, or seeded when it
 	// is there, until it is killed. It writes what the command needs to the
 	// seat's folder, and sees to it that the seat's mark is made when the content
@@ -29,11 +31,21 @@ func All() []*Client {
 // Name is what tables call the client.
 func (c *Client) Name() string { return c.name }
 
+// With is the client with another tracker than opentracker.
+func (c *Client) With(t *Tracker) *Client {
+	with := *c
+	with.tracker = t
+	return &with
+}
+
+// usedTracker is the tracker of the client's swarms.
+func (c *Client) usedTracker() *Tracker { return cmp.Or(c.tracker, Opentracker()) }
+
 // Missing is nil when the client and the tracker are installed; else it says what
 // to install.
 func (c *Client) Missing() error {
-	var errs []error
-	for _, p := range append([]program{trackerProgram()}, c.needs...) {
+	errs := []error{c.usedTracker().missing()}
+	for _, p := range c.needs {
 		errs = append(errs, p.missing())
 	}
 	return errors.Join(errs...)

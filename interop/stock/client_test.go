@@ -3,8 +3,10 @@ package stock
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -14,10 +16,32 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// forEach runs a test with every client that is installed.
-func forEach(t *testing.T, test func(t *testing.T, c *Client)) {
+// bin is the folder of the built program mob, for all tests; set once, before any.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(main(m)) }
+
+func main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "mob-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	build := exec.Command("go", "build", "-o", dir+"/", "../../cli/mob")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "the program does not build:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// forEach runs a test with each of the clients that is installed.
+func forEach(t *testing.T, clients []*Client, test func(t *testing.T, c *Client)) {
 	t.Helper()
-	for _, c := range All() {
+	for _, c := range clients {
 		t.Run(c.Name(), func(t *testing.T) {
 			t.Parallel() // they wait for links and timers more than they compute
 			if err := c.Missing(); err != nil {
@@ -77,51 +101,92 @@ func prepare(ctx context.Context, t *testing.T, c *Client, site bench.Site) benc
 	return tr
 }
 
-// A copy is whole at the moment when the client says so, not only in the end.
+// transfer runs a transfer that must work. A copy is whole at the moment when the
+// client says so, not only in the end.
+func transfer(ctx context.Context, t *testing.T, c *Client, site bench.Site) bench.Transfer {
+	t.Helper()
+	tr := prepare(ctx, t, c, site)
+	want, err := os.ReadFile(site.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	told := map[*netns.Node]int{}
+	start := time.Now()
+	err = tr.Fetch(ctx, func(n *netns.Node) {
+		got, err := os.ReadFile(tr.Copy(n))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: not intact when whole: %d bytes, %v", seatName(n), len(got), err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		told[n]++
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.2fs", time.Since(start).Seconds())
+	for _, n := range site.Receivers {
+		if told[n] != 1 {
+			t.Errorf("%s: told %d times", seatName(n), told[n])
+		}
+	}
+	return tr
+}
+
 func TestClientsTransfer(t *testing.T) {
-	forEach(t, func(t *testing.T, c *Client) {
-		site := newSite(t, 8e6)
+	forEach(t, All(), func(t *testing.T, c *Client) {
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 		defer cancel()
-		tr := prepare(ctx, t, c, site)
-		want, err := os.ReadFile(site.Content)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var mu sync.Mutex
-		told := map[*netns.Node]int{}
-		start := time.Now()
-		err = tr.Fetch(ctx, func(n *netns.Node) {
-			got, err := os.ReadFile(tr.Copy(n))
-			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s: not intact when whole: %d bytes, %v", seatName(n), len(got), err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			told[n]++
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		took := time.Since(start)
-		for _, n := range site.Receivers {
-			if told[n] != 1 {
-				t.Errorf("%s: told %d times", seatName(n), told[n])
-			}
-		}
-		usage, err := tr.Close()
+		usage, err := transfer(ctx, t, c, newSite(t, 8e6)).Close()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if usage.CPU <= 0 || usage.CPU > 60*time.Second || usage.Peak < 1e6 {
 			t.Errorf("usage %+v", usage)
 		}
-		t.Logf("%.2fs, %v of CPU, at most %.0f MB", took.Seconds(), usage.CPU, float64(usage.Peak)/1e6)
+		t.Logf("%v of CPU, at most %.0f MB", usage.CPU, float64(usage.Peak)/1e6)
 	})
 }
 
+// Stock clients need no other tracker than mob's, which knows in the end that all
+// of them are whole. But rTorrent does not say that it has become so, to opentracker
+// neither.
+func TestClientsTransferByMobTracker(t *testing.T) {
+	for _, scheme := range []string{"http", "udp"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			var clients []*Client
+			for _, c := range All() {
+				clients = append(clients, c.With(MobTracker(bin, scheme)))
+			}
+			forEach(t, clients, func(t *testing.T, c *Client) {
+				ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+				defer cancel()
+				site := newSite(t, 3e6)
+				tr := transfer(ctx, t, c, site).(*swarm)
+				members := 1 + len(site.Receivers)
+				for {
+					got, err := tr.tracker.scrape()
+					if got == (scraped{whole: members, downloads: members - 1}) {
+						return
+					}
+					if c.Name() == "rtorrent" && got == (scraped{whole: 1, partial: members - 1}) {
+						return
+					}
+					select {
+					case <-time.After(50 * time.Millisecond):
+					case <-ctx.Done():
+						t.Fatalf("the tracker counts %+v, %v; %d are whole", got, err, members)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestClientsSurviveDeathOfOne(t *testing.T) {
-	forEach(t, func(t *testing.T, c *Client) {
+	forEach(t, All(), func(t *testing.T, c *Client) {
 		site := newSite(t, 8e6)
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 		defer cancel()

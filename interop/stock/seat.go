@@ -20,6 +20,8 @@ type seat struct {
 	data string
 	// torrent is the path of the torrent file.
 	torrent string
+	// scheme is that of the tracker's announce address.
+	scheme string
 	// mark is a path where there is nothing until the content is whole.
 	mark string
 }

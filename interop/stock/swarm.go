@@ -43,7 +43,7 @@ func (s *swarm) prepare(ctx context.Context, c *Client) error {
 	if err != nil {
 		return err
 	}
-	if s.torrent, err = newTorrent(content, trackerURL(s.site.Source)); err != nil {
+	if s.torrent, err = newTorrent(content, c.usedTracker().url(s.site.Source)); err != nil {
 		return err
 	}
 	file := filepath.Join(dir, "content.torrent")
@@ -59,6 +59,7 @@ func (s *swarm) prepare(ctx context.Context, c *Client) error {
 		if err != nil {
 			return err
 		}
+		seat.scheme = c.usedTracker().scheme
 		s.byNode[n] = &member{client: c, seat: seat}
 		if n != s.site.Source {
 			s.receivers = append(s.receivers, s.byNode[n])
@@ -69,13 +70,13 @@ func (s *swarm) prepare(ctx context.Context, c *Client) error {
 	if err := os.Symlink(content, s.Copy(s.site.Source)); err != nil {
 		return err
 	}
-	if s.tracker, err = startTracker(s.site.Source, dir, s.torrent); err != nil {
+	if s.tracker, err = c.usedTracker().start(s.site.Source, dir, s.torrent); err != nil {
 		return err
 	}
 	if err := s.source.start(); err != nil {
 		return err
 	}
-	if err := s.tracker.awaitSeed(ctx, s.torrent, s.source.run.ended); err != nil {
+	if err := s.tracker.awaitSeed(ctx, s.source.run.ended); err != nil {
 		return fmt.Errorf("%s at the source %w: %s", c.name, err, s.source.run.lastWords())
 	}
 	return nil

@@ -12,78 +12,138 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"syscall"
 	"time"
 
+	"github.com/anacrolix/torrent/bencode"
+
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// trackerPort is where the tracker listens.
+// trackerPort is where trackers listen.
 const trackerPort = 6969
 
-// tracker is an opentracker for one torrent. Its answers tell clients to come
-// back after half an hour; a client that joins announces itself at once, and hears
-// of up to 50 that came before it, so any two members learn of each other, by the
-// tracker or by the exchange of peers.
-type tracker struct {
-	node *netns.Node
-	run  *process
+// Tracker is a program that tells the clients of a swarm of each other.
+type Tracker struct {
+	name string
+	// scheme is that of its announce address: http or udp.
+	scheme string
+	// missing says what has to be installed, if so.
+	missing func() error
+	// command makes the command that serves one torrent on a node, as trackers do
+	// that are not for everybody. Open files of it are closed when it has started.
+	// The folder is for what the tracker keeps, the path that of a list of one
+	// info-hash.
+	command func(node *netns.Node, dir, list string) (*exec.Cmd, error)
 }
 
-func trackerProgram() program { return program{command: "opentracker", pkg: "opentracker"} }
-
-// trackerURL is the announce address of a tracker on a node.
-func trackerURL(node *netns.Node) string {
-	return fmt.Sprintf("http://%s:%d/announce", node.IP, trackerPort)
+// Opentracker is opentracker. Its answers tell clients to come back after half an
+// hour; a client that joins announces itself at once, and hears of up to 50 that
+// came before it, so any two members learn of each other, by the tracker or by the
+// exchange of peers.
+func Opentracker() *Tracker {
+	return &Tracker{
+		name:    "opentracker",
+		scheme:  "http",
+		missing: program{command: "opentracker", pkg: "opentracker"}.missing,
+		command: opentrackerCommand,
+	}
 }
 
 // nobody is the user that owns nothing.
 const nobody = 65534
 
-// startTracker runs a tracker that admits one torrent, as Debian's build demands.
-// It refuses to run as root. Its own change of user would make the kernel forget
-// to end it together with us, so it is started as another user, and gets its list
-// as an open file, since that user may not be let into dir.
-func startTracker(node *netns.Node, dir string, t *torrent) (*tracker, error) {
-	path := filepath.Join(dir, "tracker.admits")
-	hash := t.infoHash()
-	if err := os.WriteFile(path, []byte(hex.EncodeToString(hash[:])+"\n"), 0o644); err != nil {
-		return nil, err
-	}
-	list, err := os.Open(path)
+// opentrackerCommand has a list, as Debian's build demands. It refuses to run as
+// root. Its own change of user would make the kernel forget to end it together with
+// us, so it is started as another user, and gets its list as an open file, since
+// that user may not be let into dir.
+func opentrackerCommand(node *netns.Node, _, list string) (*exec.Cmd, error) {
+	f, err := os.Open(list)
 	if err != nil {
-		return nil, err
-	}
-	defer list.Close()
-	if err := list.Chmod(0o644); err != nil { // whatever the umask
 		return nil, err
 	}
 	cmd := exec.Command("opentracker", "-i", node.IP.String(), "-p", strconv.Itoa(trackerPort), "-w", "/proc/self/fd/3")
 	cmd.Dir = "/"
-	cmd.ExtraFiles = []*os.File{list}
+	cmd.ExtraFiles = []*os.File{f}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	p, err := startProcess(node, cmd, filepath.Join(dir, "tracker.log"))
+	return cmd, nil
+}
+
+// MobTracker is mob's tracker, of the built program in a folder, to which clients
+// announce by scheme: http or udp.
+func MobTracker(bin, scheme string) *Tracker {
+	path := filepath.Join(bin, "mob")
+	return &Tracker{
+		name:   "mob by " + scheme,
+		scheme: scheme,
+		missing: func() error {
+			if _, err := os.Stat(path); err != nil {
+				return fmt.Errorf("mob is not in %s: make build", bin)
+			}
+			return nil
+		},
+		command: func(node *netns.Node, dir, list string) (*exec.Cmd, error) {
+			return exec.Command(path, "--data", dir, "--log-level", "debug", "tracker",
+				"--listen", fmt.Sprintf("/ip4/%v/tcp/0", node.IP),
+				"--bt-listen", fmt.Sprintf("%v:%d", node.IP, trackerPort), "--torrents", list), nil
+		},
+	}
+}
+
+// url is the announce address on a node.
+func (t *Tracker) url(node *netns.Node) string {
+	return fmt.Sprintf("%s://%s:%d/announce", t.scheme, node.IP, trackerPort)
+}
+
+// tracker is a tracker that runs, for one torrent.
+type tracker struct {
+	of   *Tracker
+	node *netns.Node
+	run  *process
+	// http asks from the node.
+	http *http.Client
+	// ask is the address of the torrent's scrape.
+	ask string
+}
+
+// start runs a tracker that admits one torrent.
+func (t *Tracker) start(node *netns.Node, dir string, of *torrent) (*tracker, error) {
+	list := filepath.Join(dir, "tracker.admits")
+	hash := of.infoHash()
+	if err := os.WriteFile(list, []byte(hex.EncodeToString(hash[:])+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(list, 0o644); err != nil { // whatever the umask
+		return nil, err
+	}
+	cmd, err := t.command(node, filepath.Join(dir, "tracker"), list)
 	if err != nil {
 		return nil, err
 	}
-	return &tracker{node: node, run: p}, nil
+	p, err := startProcess(node, cmd, filepath.Join(dir, "tracker.log"))
+	for _, f := range cmd.ExtraFiles {
+		f.Close() // the child has its own
+	}
+	if err != nil {
+		return nil, err
+	}
+	run := &tracker{of: t, node: node, run: p}
+	run.http = &http.Client{
+		Transport: &http.Transport{DialContext: run.dial, DisableKeepAlives: true},
+		Timeout:   time.Second,
+	}
+	run.ask = fmt.Sprintf("http://%s:%d/scrape?info_hash=%s", node.IP, trackerPort, url.QueryEscape(string(hash[:])))
+	return run, nil
 }
 
 // awaitSeed returns when somebody has announced that he has all of it. died ends
 // the wait, with an error.
-func (t *tracker) awaitSeed(ctx context.Context, of *torrent, died <-chan struct{}) error {
-	hash := of.infoHash()
-	ask := fmt.Sprintf("http://%s:%d/scrape?info_hash=%s", t.node.IP, trackerPort, url.QueryEscape(string(hash[:])))
-	client := &http.Client{
-		Transport: &http.Transport{DialContext: t.dial, DisableKeepAlives: true},
-		Timeout:   time.Second,
-	}
+func (t *tracker) awaitSeed(ctx context.Context, died <-chan struct{}) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if n, err := seeds(client, ask); err == nil && n > 0 {
+		if c, err := t.scrape(); err == nil && c.whole > 0 {
 			return nil
 		}
 		select {
@@ -91,7 +151,7 @@ func (t *tracker) awaitSeed(ctx context.Context, of *torrent, died <-chan struct
 		case <-died:
 			return errors.New("ended instead of seeding")
 		case <-t.run.ended:
-			return fmt.Errorf("opentracker ended: %s", t.run.lastWords())
+			return fmt.Errorf("%s ended: %s", t.of.name, t.run.lastWords())
 		case <-ctx.Done():
 			return fmt.Errorf("does not seed: %w", ctx.Err())
 		}
@@ -108,20 +168,33 @@ func (t *tracker) dial(ctx context.Context, network, addr string) (conn net.Conn
 	return conn, err
 }
 
-// seeds asks a tracker for how many have all of a torrent. An error may pass.
-func seeds(client *http.Client, ask string) (int, error) {
-	resp, err := client.Get(ask)
+// scraped is what a tracker has counted: who has all, who lacks something, and how
+// often somebody got it whole.
+type scraped struct{ whole, partial, downloads int }
+
+// scrape asks a tracker for its counts. An error may pass.
+func (t *tracker) scrape() (c scraped, err error) {
+	resp, err := t.http.Get(t.ask)
 	if err != nil {
-		return 0, err
+		return c, err
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	if err != nil {
-		return 0, err
+		return c, err
 	}
-	m := regexp.MustCompile(`8:completei(\d+)e`).FindSubmatch(b)
-	if m == nil {
-		return 0, errors.New("the torrent is not known yet")
+	var reply struct {
+		Files map[string]struct {
+			Complete   int `bencode:"complete"`
+			Downloaded int `bencode:"downloaded"`
+			Incomplete int `bencode:"incomplete"`
+		} `bencode:"files"`
 	}
-	return strconv.Atoi(string(m[1]))
+	if err := bencode.Unmarshal(b, &reply); err != nil {
+		return c, err
+	}
+	for _, f := range reply.Files { // one, as asked for
+		return scraped{f.Complete, f.Incomplete, f.Downloaded}, nil
+	}
+	return c, errors.New("the torrent is not known yet")
 }
