@@ -3,7 +3,6 @@ package bittorrent
 import (
 	"container/list"
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"time"
@@ -158,7 +157,7 @@ func (t *table) admit(only map[infohash.T]struct{}) {
 		if _, ok := only[hash]; ok {
 			continue
 		}
-		for p := range maps.Values(to.peers) {
+		for _, p := range to.peers {
 			t.drop(p)
 		}
 	}
