@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -27,6 +28,7 @@ func (s *Server) newHTTP() *http.Server {
 	mux.HandleFunc("GET /announce", s.httpAnnounce)
 	mux.HandleFunc("GET /scrape", s.httpScrape)
 	h := &http.Server{
+		ConnState:      s.count,
 		Handler:        mux,
 		ReadTimeout:    httpTimeout,
 		WriteTimeout:   httpTimeout,
@@ -35,6 +37,16 @@ func (s *Server) newHTTP() *http.Server {
 	}
 	h.SetKeepAlivesEnabled(false)
 	return h
+}
+
+// count has Close wait for the connections, which net/http does not.
+func (s *Server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.serving.Add(1) // by a goroutine that is itself counted
+	case http.StateClosed:
+		s.serving.Done()
+	}
 }
 
 // announceReply is the dictionary of BEP 3. Peers are compact whatever the client

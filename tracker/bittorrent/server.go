@@ -100,7 +100,8 @@ func (s *Server) Size() (torrents, peers int) {
 	return len(s.state.table.torrents), s.state.table.order.Len()
 }
 
-// Close stops the tracker. It may be called more than once.
+// Close stops the tracker, and returns when nothing of it is left. It may be called
+// more than once.
 func (s *Server) Close() error {
 	err := s.http.Close()
 	for _, p := range s.ports {
