@@ -168,16 +168,27 @@ func (s *State) flushPeer(p *peer) {
 	s.send(p, &m)
 }
 
-// sendWant says which news the node wishes: of all pieces from those of whom it
-// may ask for any, and of its share from others, to know whether there is work.
+// wish says which news the node wishes from a peer: of all pieces from those of
+// whom it may ask for any, of its share from others whom it may come to ask, to
+// know whether there is work, and none from the rest.
+func (s *State) wish(p *peer) wish {
+	switch {
+	case s.frozen || !p.matched:
+		return nothing
+	case s.onCrew(p):
+		return all
+	}
+	return share
+}
+
+// sendWant tells it.
 func (s *State) sendWant(p *peer) {
 	var rs []proto.Range
-	p.greeted, p.hears = true, s.onCrew(p)
-	switch {
-	case s.frozen:
-	case p.hears:
+	p.greeted, p.wished = true, s.wish(p)
+	switch p.wished {
+	case all:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
-	default:
+	case share:
 		rs = s.own.Ranges()
 	}
 	s.send(p, &proto.Want{Pieces: rs})
@@ -256,7 +267,9 @@ func (s *State) heardHave(p *peer, i int) {
 		}
 		return
 	}
-	s.holders[i]++
+	if s.holders[i]++; s.holders[i] == 1 && !s.have.Has(i) {
+		s.inflow.came(s.now)
+	}
 	s.unclaim(p, i)
 	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size {
 		s.yield(f)
@@ -276,7 +289,9 @@ func (s *State) unhave(p *peer, i int) {
 		return
 	}
 	if p.local {
-		s.holders[i]--
+		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
+			s.inflow.lacking++
+		}
 		s.worth(i)
 	} else {
 		s.unhold(p, i)

@@ -54,6 +54,9 @@ type Tuning struct {
 	// Stall is how long a peer may hold requests without sending a byte before
 	// they go to others. Dead is how long one may be silent altogether.
 	Stall, Dead time.Duration
+	// Calm is for how long members must not have come or gone before the node
+	// dials other clusters by the ranks that follow from them.
+	Calm time.Duration
 	// Retry is the first pause before a failed member is dialled again; it
 	// doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
@@ -78,6 +81,7 @@ func DefaultTuning() Tuning {
 		Settle:    3 * time.Second,
 		Stall:     3 * time.Second,
 		Dead:      15 * time.Second,
+		Calm:      20 * time.Millisecond,
 		Retry:     time.Second,
 		MaxRetry:  30 * time.Second,
 		Strikes:   3,

@@ -114,7 +114,7 @@ func (s *State) pinged(p *peer, nonce uint64) {
 	p.link.watch(s.t, p.path.queue, s.leastCrew(), func() bool {
 		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
-	s.tellCrew()
+	s.tellCrew(p.link)
 	if p.measures() && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
 		s.ping(p)
 	}

@@ -22,6 +22,9 @@ const (
 	// linkQueue is how many bytes a whole mob keeps in a link's queue, as blocks
 	// of the least size, beside what a fifth of Queue takes at the rate.
 	linkQueue = 14
+	// ownQueue is the most of them for one member: alone on a slow link it would
+	// have pieces under way there for a second.
+	ownQueue = 8
 )
 
 // atOnce is about how many pieces a mob has on their way over the WAN where the
@@ -77,7 +80,7 @@ func (l *link) arrived(t *Tuning, m sample) {
 	part := min(float64(m.bytes)/l.size, 1)
 	rate := min(float64(m.held), l.size) / max(m.latency.Seconds(), 1e-6)
 	least := t.Queue / 5
-	own := float64(t.MinBlock)*max(linkQueue/float64(m.mates), 0.25) + rate*least.Seconds()
+	own := float64(t.MinBlock)*min(max(linkQueue/float64(m.mates), 0.25), ownQueue) + rate*least.Seconds()
 	switch change := own - rate*m.queue.Seconds(); {
 	case !l.steady && m.queue < least:
 		if full {

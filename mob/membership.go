@@ -12,7 +12,7 @@ import (
 // alive: joined, or not yet found to be unreachable.
 type node struct {
 	Node
-	joined  bool
+	peer    *peer // nil unless joined
 	dialing bool
 	quiet   bool // joined, but silent: others do its work
 	failed  bool // its stream ended or its dial failed since it last joined
@@ -22,7 +22,7 @@ type node struct {
 	banned  bool
 }
 
-func (n *node) alive() bool { return n.joined && !n.quiet || !n.joined && !n.failed }
+func (n *node) alive() bool { return n.peer != nil && !n.quiet || n.peer == nil && !n.failed }
 
 // learned takes in members that others told of. A failed one is worth another
 // dial when it is still told of after its pause.
@@ -43,7 +43,7 @@ func (s *State) learned(nodes []Node) {
 			if n.Cluster == s.cfg.Cluster {
 				s.settled = s.now.Add(s.t.Settle)
 			}
-		} else if n.failed && !n.joined && n.Cluster != nd.Cluster {
+		} else if n.failed && n.peer == nil && n.Cluster != nd.Cluster {
 			changed = appendNew(appendNew(changed, n.Cluster), nd.Cluster)
 			s.removeNode(n)
 			s.addNode(nd)
@@ -51,7 +51,7 @@ func (s *State) learned(nodes []Node) {
 	}
 	if len(changed) > 0 {
 		s.reshare(changed...)
-		s.connect()
+		s.dialMob()
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *State) join(nd Node) {
 		s.drop(p, proto.CodeBanned, "too many bad pieces")
 		return
 	}
-	n.joined, n.quiet, n.failed, n.dialing, n.pause, n.fails = true, false, false, false, 0, 0
+	n.peer, n.quiet, n.failed, n.dialing, n.pause, n.fails = p, false, false, false, 0, 0
 	s.changed = true
 	if !p.local && s.held[p.Cluster] == nil {
 		s.held[p.Cluster] = &holding{pieces: NewPieces(s.pieces), salt: saltOf(p.Cluster)}
@@ -163,7 +163,6 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 		s.markFailed(n)
 	}
 	s.reshare(p.Cluster)
-	s.connect()
 }
 
 // drop ends the conversation from this side.
@@ -176,16 +175,15 @@ func (s *State) ban(p *peer) { s.drop(p, proto.CodeBanned, "too many bad pieces"
 
 func (s *State) unreachable(id proto.PeerID) {
 	n := s.byID[id]
-	if n == nil || n.joined {
+	if n == nil || n.peer != nil {
 		return
 	}
 	s.markFailed(n)
 	s.reshare(n.Cluster)
-	s.connect()
 }
 
 func (s *State) markFailed(n *node) {
-	n.joined, n.dialing, n.failed = false, false, true
+	n.peer, n.dialing, n.failed = nil, false, true
 	s.changed = true
 	n.pause = min(max(2*n.pause, s.t.Retry), s.t.MaxRetry)
 	n.retryAt = s.now.Add(n.pause)
@@ -194,18 +192,30 @@ func (s *State) markFailed(n *node) {
 	}
 }
 
+// connectSoon has the node dial once members have stopped to come and go for a
+// moment. While they do, ranks shift, and who is dialled by them is of no use a
+// moment later.
+func (s *State) connectSoon() {
+	if s.now.Sub(s.shifted) > s.t.Calm {
+		s.restless = s.now
+	}
+	s.shifted = s.now
+	at := s.now.Add(s.t.Calm)
+	if most := s.restless.Add(maxRestless * s.t.Calm); at.After(most) {
+		at = most
+	}
+	s.connectAt = at
+}
+
+// maxRestless bounds, in times of Calm, how long dials wait.
+const maxRestless = 10
+
 // connect dials whom the node should know: its whole cluster, and in every other
 // cluster the members whose shares overlap its own.
 func (s *State) connect() {
-	s.connectAt = time.Time{}
-	budget := s.t.MaxLocal
-	for _, n := range s.nodes[s.cfg.Cluster] {
-		if budget--; budget < 0 {
-			break
-		}
-		s.dial(n)
-	}
-	budget = s.t.MaxGlobal
+	s.connectAt, s.restless = time.Time{}, s.now
+	s.dialMob()
+	budget := s.t.MaxGlobal
 	for _, cluster := range s.others {
 		list := s.nodes[cluster]
 		alive := make([]*node, 0, len(list))
@@ -224,6 +234,17 @@ func (s *State) connect() {
 	}
 }
 
+// dialMob dials the own cluster.
+func (s *State) dialMob() {
+	budget := s.t.MaxLocal
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if budget--; budget < 0 {
+			break
+		}
+		s.dial(n)
+	}
+}
+
 // dialAgain gives a failed member of another cluster a chance when its rank
 // among all that are known would make it a global peer.
 func (s *State) dialAgain(n *node, size int) {
@@ -234,7 +255,7 @@ func (s *State) dialAgain(n *node, size int) {
 }
 
 func (s *State) dial(n *node) {
-	if n.joined || n.dialing || n.banned {
+	if n.peer != nil || n.dialing || n.banned {
 		return
 	}
 	if s.now.Before(n.retryAt) {

@@ -43,7 +43,7 @@ type news struct {
 	heard       bool              // its first Have has come
 	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
 	greeted     bool              // it was told what we wish to hear of
-	hears       bool              // and that is every piece
+	wished      wish              // and that is this
 
 	wants     *Pieces    // what it wishes to hear of
 	tell      proto.Have // changes to announce, gathered for a batch
@@ -53,6 +53,15 @@ type news struct {
 	toldTardy int  // the number of slow pieces that it was told
 }
 
+// wish is of which pieces a node wishes to hear from a peer.
+type wish uint8
+
+const (
+	nothing wish = iota
+	share
+	all
+)
+
 // theft is what a node knows of a local peer whose slow pieces it might steal.
 type theft struct {
 	left       int       // pieces that it is slow at
@@ -61,6 +70,10 @@ type theft struct {
 
 // owed says whether the peer owes us blocks.
 func (p *peer) owed() bool { return len(p.out) > 0 }
+
+// working says whether the peer has a piece to finish. It may do so when it is not
+// matched any more: another that is may not have that piece.
+func (p *peer) working() bool { return p.current != nil && p.current.worker == p }
 
 // ask notes a request.
 func (p *peer) ask(now time.Time, f *fetch, sp proto.Span) {

@@ -22,7 +22,7 @@ func (s *State) fill() {
 	sortPeers(s.keen)
 	for _, p := range s.keen {
 		p.keen = false
-		if p.matched && (p.local || wan) {
+		if (p.matched || p.working()) && (p.local || wan) {
 			s.fillPeer(p)
 		}
 	}
@@ -80,8 +80,7 @@ func (s *State) mayFetchWAN() bool {
 	if s.changed {
 		s.changed = false
 		s.known = !slices.ContainsFunc(s.nodes[s.cfg.Cluster], func(n *node) bool {
-			p := s.joined[n.ID]
-			return (n.joined || !n.failed) && (p == nil || !p.heard)
+			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.heard
 		})
 	}
 	return s.known
@@ -120,7 +119,7 @@ func (s *State) current(p *peer) *fetch {
 		s.work(p, f)
 		return s.begun(f)
 	}
-	if p.idle || !s.onCrew(p) || !p.local && s.behind {
+	if p.idle || !s.onCrew(p) || !p.local && (s.behind || s.tooLate(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -136,8 +135,8 @@ func (s *State) current(p *peer) *fetch {
 }
 
 // work makes p the worker of a fetch, and claims the piece when it will come
-// over the WAN, or from the only one of the cluster that has it: who has what all
-// lack should send each piece once.
+// over the WAN, or from the only one of the cluster that has it: who has much that
+// all lack should send each piece once.
 func (s *State) work(p *peer, f *fetch) {
 	f.worker, p.current = p, f
 	switch {
@@ -146,9 +145,30 @@ func (s *State) work(p *peer, f *fetch) {
 		f.wan = true
 		s.tell(f.piece, tellClaim)
 		s.hearOthers(p, f)
-	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0:
+	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.choice(p, f.piece):
 		s.claimLocally(f)
 	}
+}
+
+// choice says whether a local peer alone has enough pieces, looking from one of
+// them on, for every member to begin another one. Of fewer all begin the same,
+// whatever they are told: in a large cluster everybody would tell everybody of
+// every piece.
+func (s *State) choice(p *peer, from int) bool {
+	alone, seen := 1, 0
+	for k := range s.todo.words {
+		w := (from>>6 + k) % len(s.todo.words)
+		for word := s.todo.words[w] & p.have.words[w]; word != 0 && seen < pickLimit; word &= word - 1 {
+			seen++
+			if s.holders[lowest(w, word)] == 1 {
+				alone++
+			}
+		}
+		if alone >= s.size || seen >= pickLimit {
+			break
+		}
+	}
+	return alone >= s.size
 }
 
 // arrived notes a block.

@@ -5,7 +5,7 @@ import "slices"
 // reshare computes the own rank and share anew after members of some clusters
 // came or went. What is claimed already stays with who claimed it.
 func (s *State) reshare(changed ...string) {
-	s.connectAt = s.now
+	s.connectSoon()
 	if !slices.Contains(changed, s.cfg.Cluster) {
 		s.match(changed...)
 		return
@@ -37,10 +37,24 @@ func (s *State) tellShare() {
 	}
 	s.reshared = false
 	for _, p := range s.peers {
-		if p.greeted && !p.hears {
+		if p.greeted && p.wished == share {
 			s.sendWant(p)
 		}
 	}
+}
+
+// turned is by how many ranks the order of the members is turned at the link to
+// a cluster. By the sum of both clusters' places each member is the first at as
+// many links as any other; the first of the two clusters are matched; and
+// different members of one cluster are asked first by different clusters, who get
+// different pieces from them.
+func (s *State) turned(cluster string) int {
+	here, _ := slices.BinarySearch(s.others, s.cfg.Cluster)
+	there, _ := slices.BinarySearch(s.others, cluster)
+	if there >= here {
+		there++
+	}
+	return (here + there - 1) * s.size / (len(s.others) + 1)
 }
 
 // match finds the peers whose shares overlap the node's: only those it asks. The
@@ -48,8 +62,7 @@ func (s *State) tellShare() {
 func (s *State) match(clusters ...string) {
 	for _, cluster := range clusters {
 		list := s.nodes[cluster]
-		k, _ := slices.BinarySearch(s.others, cluster)
-		place := (s.rank + k*s.size/len(s.others)) % s.size
+		place := (s.rank + s.turned(cluster)) % s.size
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {
@@ -58,7 +71,7 @@ func (s *State) match(clusters ...string) {
 		}
 		first, end := Matches(s.rank, s.size, alive)
 		for _, n := range list {
-			p := s.joined[n.ID]
+			p := n.peer
 			if !n.alive() {
 				if p != nil {
 					p.matched = false
@@ -68,12 +81,11 @@ func (s *State) match(clusters ...string) {
 			if p != nil {
 				s.revive(p)
 				p.matched, p.place = rank >= first && rank < end, place
-				if f := p.current; !p.matched && f != nil && f.worker == p && !f.asked() {
-					s.orphan(f)
-				}
 			}
 			rank++
 		}
+		if l := s.links[cluster]; l != nil {
+			s.tellCrew(l)
+		}
 	}
-	s.tellCrew()
 }

@@ -52,6 +52,8 @@ type State struct {
 type census struct {
 	held map[string]*holding // by other cluster
 	salt uint64              // of the own cluster (see othersFirst)
+	// inflow is what comes into the own cluster.
+	inflow inflow
 	// rarity counts, per piece, the other clusters that hold it; holders and
 	// claims count the local peers that have it, or have asked for it.
 	rarity, holders, claims []uint16
@@ -77,15 +79,16 @@ type members struct {
 
 // schedule is when things began, and are due.
 type schedule struct {
-	started, settled time.Time // the first step; when WAN fetching may begin at the latest
-	flushed, flushAt time.Time // when news was sent, and will be
-	lazyAt           time.Time // when news that is not urgent will be
-	turnAt           time.Time // when the next piece's turn comes that is put off
-	waiting          []*fetch  // those that wait for others' claims until then
-	helpAt           time.Time
-	healthAt         time.Time
-	gossipAt         time.Time
-	connectAt        time.Time // when members may be worth a dial; zero for never
+	started, settled  time.Time // the first step; when WAN fetching may begin at the latest
+	flushed, flushAt  time.Time // when news was sent, and will be
+	lazyAt            time.Time // when news that is not urgent will be
+	turnAt            time.Time // when the next piece's turn comes that is put off
+	waiting           []*fetch  // those that wait for others' claims until then
+	helpAt            time.Time
+	healthAt          time.Time
+	gossipAt          time.Time
+	connectAt         time.Time // when members may be worth a dial; zero for never
+	shifted, restless time.Time // when members last came or went, and since when they do
 }
 
 // New is the state of a node that has the given pieces already. It panics when
@@ -114,6 +117,7 @@ func New(cfg Config, have []proto.Range) *State {
 		}
 	}
 	s.own.AddRange(0, n)
+	s.inflow.lacking = s.todo.Len()
 	return s
 }
 
@@ -150,9 +154,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	if !s.now.Before(s.healthAt) {
 		s.healthAt = s.now.Add(s.t.Queue / 2)
 		s.health()
-		if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
-			s.connect()
-		}
+	}
+	if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
+		s.connect()
 	}
 	s.takeTurns()
 	s.fill()
@@ -163,7 +167,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 // Wake is how long after a Step the next [Tick] is due at the latest.
 func (s *State) Wake() time.Duration {
 	at := s.healthAt
-	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt} {
+	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt, s.connectAt} {
 		if !t.IsZero() && t.Before(at) {
 			at = t
 		}
@@ -214,6 +218,9 @@ func (s *State) stored(i int) {
 	if !s.have.Add(i) {
 		return
 	}
+	if s.holders[i] == 0 {
+		s.inflow.came(s.now)
+	}
 	if f := s.fetches[i]; f != nil {
 		s.abandon(f)
 		delete(s.fetches, i)
@@ -256,6 +263,9 @@ func (s *State) failed(i int, sources []proto.PeerID) {
 func (s *State) lost(i int) {
 	if !s.have.Remove(i) {
 		return
+	}
+	if s.holders[i] == 0 {
+		s.inflow.lacking++
 	}
 	s.todo.Add(i)
 	s.worth(i)

@@ -99,14 +99,21 @@ func (s *State) given(p *peer) {
 }
 
 // slowPiece is from how much remaining time on a piece may be given away that
-// has been on its way for half as long.
-const slowPiece = time.Second
+// has been on its way for half as long, and of which less than half has come: that
+// part crosses the WAN twice. From stuckPiece on any may be.
+const (
+	slowPiece  = 300 * time.Millisecond
+	stuckPiece = time.Second
+)
 
 // slow lists the fetches over the WAN that will take long yet, by piece.
 func (s *State) slow() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.wan && s.now.Sub(f.started) > slowPiece/2 && s.remaining(f) > slowPiece {
+		if !f.wan || s.now.Sub(f.started) < slowPiece/2 {
+			continue
+		}
+		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.missing > f.size {
 			fs = append(fs, f)
 		}
 	}
@@ -114,9 +121,13 @@ func (s *State) slow() []*fetch {
 	return fs
 }
 
-// tellTardy tells the own cluster how many pieces the node is slow at.
+// tellTardy tells the own cluster how many pieces the node is slow at. While a
+// piece is free nobody steals, and nobody needs to know.
 func (s *State) tellTardy() {
-	n := len(s.slow())
+	n := 0
+	if !s.anyFree() {
+		n = len(s.slow())
+	}
 	if n == s.tardy {
 		return
 	}

@@ -13,11 +13,11 @@ import (
 // the crew of the link.
 func (s *State) onCrew(p *peer) bool { return p.local || p.matched && p.place < s.crew(p.link) }
 
-// tellCrew has the global peers send the news that the node needs since it
-// joined or left the crew of their link.
-func (s *State) tellCrew() {
-	for _, p := range s.peers {
-		if p.greeted && p.hears != s.onCrew(p) {
+// tellCrew has the peers of a link send the news that the node needs since it
+// joined or left the crew there, or other peers are matched.
+func (s *State) tellCrew(l *link) {
+	for _, p := range l.peers {
+		if p.greeted && p.wished != s.wish(p) {
 			s.sendWant(p)
 			s.revive(p)
 		}

@@ -24,8 +24,8 @@ type node struct {
 	asked map[uint32][]ask // what it asked for and has not come, by piece
 	store *store
 
-	// The sending side: blocks asked for, in the order of arrival.
-	queue   []*parcel
+	// The sending side.
+	queue   sendQueue
 	sending *parcel
 	nic     float64
 	in      pipe
@@ -178,7 +178,7 @@ func (n *node) hangUp(to *node) {
 	for piece, asks := range n.asked {
 		n.asked[piece] = slices.DeleteFunc(asks, func(a ask) bool { return a.peer == to })
 	}
-	n.queue = slices.DeleteFunc(n.queue, func(x *parcel) bool { return x.to == to })
+	n.queue.forget(to)
 }
 
 // receive takes in a control message.
@@ -187,7 +187,7 @@ func (n *node) receive(s *sim, x *parcel) {
 	case *proto.Request:
 		n.serve(s, x, m.Span)
 	case *proto.Cancel:
-		n.queue = slices.DeleteFunc(n.queue, func(q *parcel) bool { return q.to == x.from && q.span == m.Span })
+		n.queue.cancel(x.from, m.Span)
 	case *proto.Bad:
 		if n.store.has.Has(int(m.Piece)) {
 			n.step(s, mob.Checked{Peer: x.from.ID, Piece: int(m.Piece)})
@@ -213,7 +213,7 @@ func (n *node) serve(s *sim, x *parcel, sp proto.Span) {
 		n.send(s, x.from, &proto.Reject{Span: sp})
 		return
 	}
-	n.queue = append(n.queue, &parcel{
+	n.queue.add(&parcel{
 		conn: x.conn, from: n, to: x.from, span: sp, bad: n.liar, size: int(sp.Length) + proto.BlockHeader,
 	})
 	if n.sending == nil {
@@ -223,11 +223,13 @@ func (n *node) serve(s *sim, x *parcel, sp proto.Span) {
 
 // sendNext begins to send the next block.
 func (n *node) sendNext(s *sim) {
-	if len(n.queue) == 0 || !n.alive {
+	if !n.alive {
 		return
 	}
-	x := n.queue[0]
-	n.queue = n.queue[1:]
+	x := n.queue.next()
+	if x == nil {
+		return
+	}
 	n.sending = x
 	s.later(s.now+time.Duration(float64(x.size)/n.nic*1e9), x)
 }
@@ -259,7 +261,7 @@ func (n *node) receiveBlock(s *sim, x *parcel) {
 // kill ends the node.
 func (n *node) kill(s *sim, silent bool) {
 	n.alive, n.dark = false, silent
-	n.queue = nil
+	n.queue = sendQueue{}
 	for _, to := range s.nodes {
 		if c := n.conns[to]; c != nil && !silent {
 			s.cross(&parcel{conn: c, from: n, to: to, fin: true})

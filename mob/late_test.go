@@ -1,0 +1,38 @@
+package mob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestTooLate wants a slow link to be left alone when the cluster has the rest
+// sooner, and to be used after all when no more comes.
+func TestTooLate(t *testing.T) {
+	const length = 256 << 10
+	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := New(Config{Self: "m", Cluster: "B", Length: 100 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
+	s.Step(now, Joined{Node{"n", "B"}})
+	s.Step(now, Joined{Node{"a", "A"}})
+	a := s.joined["a"]
+	a.meter = meter{bytes: length, busy: 0.5, last: now} // half a second for a piece
+	if s.tooLate(a) {
+		t.Error("too late before anything has come")
+	}
+	for i := range 98 { // a piece each 20 ms
+		if s.tooLate(a) != (i > 75) && (i < 70 || i > 80) {
+			t.Errorf("after %d pieces: too late is %v", i, s.tooLate(a))
+		}
+		now = now.Add(20 * time.Millisecond)
+		s.Step(now, Received{"n", &proto.Have{Have: []proto.Range{{First: uint32(i), Count: 1}}}})
+	}
+	s.Step(now.Add(200*time.Millisecond), Tick{})
+	if !s.tooLate(a) {
+		t.Error("not too late with two pieces left, and a pause of 200 ms")
+	}
+	s.Step(now.Add(300*time.Millisecond), Tick{})
+	if s.tooLate(a) {
+		t.Error("too late, though no other takes the last two pieces")
+	}
+}
