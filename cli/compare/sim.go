@@ -15,7 +15,7 @@ const simHelp = `Runs mob in a simulator, up to thousands of nodes: the decision
 program, the network is a model of queues and links in virtual time. It has no slow
 start, no losses and no CPU, so it says how good the decisions are, not how fast the
 program is. One seed gives one result. With --repeat the nodes draw by the seeds that
-follow, over the same links. A hundred nodes take seconds, a thousand many minutes.
+follow, over the same links. Two hundred nodes take seconds, a thousand some minutes.
 
 Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, works
 with any number of clusters.`

@@ -52,7 +52,7 @@ func simLinks(c *bench.Case) sim.Links {
 
 // simResult is a simulation as a run of a comparison.
 func simResult(c *bench.Case, r *sim.Report) *bench.Run {
-	run := &bench.Run{Finished: map[string]float64{}, Control: r.Control}
+	run := &bench.Run{Finished: map[string]float64{}, Control: r.Control, ControlPerPayload: r.ControlPerPayload}
 	killed := map[bench.Receiver]time.Duration{}
 	for _, v := range c.Victims() {
 		killed[v.Receiver] = v.At

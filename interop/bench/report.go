@@ -89,6 +89,9 @@ type Run struct {
 	Use   []Use        `json:"use,omitempty"`
 	// Control is the share of control messages of the bytes on the WAN.
 	Control float64 `json:"control_share,omitempty"`
+	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by those
+	// delivered to all receivers: the content for each that is whole.
+	ControlPerPayload float64 `json:"control_per_payload,omitempty"`
 }
 
 // ClusterCopies is how many contents entered a cluster.

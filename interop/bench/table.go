@@ -59,6 +59,12 @@ func (r *Report) remarks() []string {
 			lines = append(lines, fmt.Sprintf("%s: slow, and not counted: %s, %s", res.System, n, text))
 		}
 	}
+	for _, res := range r.Results {
+		if run := res.Median(); run.ControlPerPayload > 0 {
+			lines = append(lines, fmt.Sprintf("%s: control messages are %.2f %% of the bytes delivered to all nodes, and %.2f %% of those on the WAN",
+				res.System, 100*run.ControlPerPayload, 100*run.Control))
+		}
+	}
 	for _, l := range r.LeftOut {
 		lines = append(lines, fmt.Sprintf("left out: %s: %s", l.System, l.Why))
 	}

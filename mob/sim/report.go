@@ -22,7 +22,9 @@ type Report struct {
 	Copies []ClusterCopies
 	Links  []LinkReport
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
-	Control, LanControl float64
+	// ControlPerPayload is all of them by the bytes delivered to all nodes: the
+	// content for each that is whole.
+	Control, LanControl, ControlPerPayload float64
 	// Duplicate and DuplicateWAN are bytes that arrived a second time, Doubled
 	// bytes asked for while somebody else owed them, Again bytes asked for that
 	// were there.
@@ -62,7 +64,11 @@ func (s *sim) report() *Report {
 		Ideal: s.cfg.Ideal(), Duplicate: s.audit.copies, DuplicateWAN: s.audit.copiesWAN, Doubled: s.audit.doubled, Again: s.audit.again,
 		Rejects: s.audit.rejects, Failed: s.audit.failed, Steps: s.steps, Trace: s.trace.Sum64(), Messages: s.audit.messages,
 	}
+	whole := 0
 	for _, n := range s.nodes {
+		if n.finished > 0 {
+			whole++
+		}
 		r.Finished = append(r.Finished, n.finished)
 		r.Time = max(r.Time, n.finished)
 		if n.index > 0 && n.finished == 0 && !n.liar && !s.dies(n) {
@@ -84,6 +90,7 @@ func (s *sim) report() *Report {
 		r.Copies = append(r.Copies, ClusterCopies{to.Name, float64(in) / float64(s.cfg.Length)})
 	}
 	r.Control = float64(control) / max(float64(wan), 1)
+	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(whole, 1)))
 	r.LanControl = float64(s.lanControl) / max(float64(s.lanControl+s.lanBytes), 1)
 	return r
 }

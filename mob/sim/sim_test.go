@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 // run simulates with a seed and wants everybody whole.
@@ -99,12 +101,28 @@ func TestManyClusters(t *testing.T) {
 	}
 	r := run(t, c)
 	t.Logf("share %.3f, copies %v, control %.4f", r.Share(), r.Copies, r.Control)
-	if r.Share() < 0.80 || r.Control > 0.01 {
+	if r.Share() < 0.85 || r.Control > 0.01 {
 		t.Errorf("%.3f of the bound, %.4f control bytes", r.Share(), r.Control)
 	}
 	for _, k := range r.Copies {
 		if k.Copies > 1.05 {
 			t.Errorf("%.3f copies into %s", k.Copies, k.Cluster)
+		}
+	}
+}
+
+// TestTalk wants no more messages of a node for a piece in a large cluster than in
+// a small one: not everybody tells everybody of everything.
+func TestTalk(t *testing.T) {
+	for _, size := range []int{4, 32} {
+		c := standard(t, Fast, 40e6, 1)
+		c.Clusters = Grid(size, size, size, size)
+		r := run(t, c)
+		pieces := float64(c.Length)/float64(c.PieceLength) + 1
+		haves := float64(r.Messages[proto.TypeHave].Messages) / float64(4*size) / pieces
+		t.Logf("clusters of %d: %.1f haves of a node for a piece, control %.4f of the payload", size, haves, r.ControlPerPayload)
+		if haves > 6 || r.ControlPerPayload > 0.005 {
+			t.Errorf("clusters of %d: %.1f haves of a node for a piece, control %.4f of the payload", size, haves, r.ControlPerPayload)
 		}
 	}
 }
