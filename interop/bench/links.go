@@ -12,9 +12,12 @@ type link struct{ from, to string }
 // sample is what every link had carried since the grid was made, at a time from
 // the start of the fetching.
 type sample struct {
-	at    time.Duration
-	bytes map[link]uint64
+	at      time.Duration
+	carried map[link]carried
 }
+
+// carried counts what a link has carried.
+type carried struct{ bytes, frames uint64 }
 
 // LinkReport says how well a link was used, and where time was lost: in the start,
 // until nine tenths of what TCP can carry were first reached on it; in the end,
@@ -23,10 +26,21 @@ type LinkReport struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Bytes uint64 `json:"bytes"`
+	// Frames is in how many pieces, each with headers.
+	Frames uint64 `json:"frames"`
 	// Share is the bytes by what the link could carry, all headers included.
 	Share float64 `json:"share"`
 	// Idle is in seconds of the link at its full TCP rate.
 	Idle Phases `json:"idle_s"`
+}
+
+// frameHeaders is the size of the headers of Ethernet, IPv4 and TCP with its
+// timestamps.
+const frameHeaders = 14 + 20 + 32
+
+// Headers is the part of the bytes that are headers of frames.
+func (l *LinkReport) Headers() float64 {
+	return frameHeaders * float64(l.Frames) / max(float64(l.Bytes), 1)
 }
 
 // Phases are times in the three phases of a transfer.
@@ -67,11 +81,12 @@ func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, [
 		var carried, all float64
 		for i, l := range links {
 			r := &reports[i]
-			n := to.bytes[l] - from.bytes[l]
+			n := to.carried[l].bytes - from.carried[l].bytes
 			full := float64(n) / (could[i] * netns.TCPShare)
 			started[l] = started[l] || full >= busy
 			r.Idle.add(phase((from.at+to.at)/2, end, started[l]), (1-full)*took)
 			r.Bytes += n
+			r.Frames += to.carried[l].frames - from.carried[l].frames
 			room[i] += could[i]
 			carried, all = carried+float64(n), all+could[i]
 		}

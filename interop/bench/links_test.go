@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -16,10 +17,10 @@ func TestLinkReports(t *testing.T) {
 	var samples []sample
 	sum := 0.0
 	for i, rate := range []float64{0, 0, full, full, full / 2, full / 2, 0, 0} {
-		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]uint64{l: uint64(sum)}})
+		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]carried{l: {uint64(sum), uint64(sum / 1500)}}})
 		sum += rate / 2
 	}
-	samples = append(samples, sample{4 * time.Second, map[link]uint64{l: uint64(sum)}})
+	samples = append(samples, sample{4 * time.Second, map[link]carried{l: {uint64(sum), uint64(sum / 1500)}}})
 	reports, use := c.linkReports(samples, 3*time.Second)
 	if len(reports) != 1 || len(use) != 8 {
 		t.Fatalf("%v, %v", reports, use)
@@ -27,6 +28,9 @@ func TestLinkReports(t *testing.T) {
 	r := reports[0]
 	if !near(r.Idle.Start, 1) || !near(r.Idle.Middle, 0.5) || !near(r.Idle.End, 1) {
 		t.Errorf("idle %+v, want 1, 0.5 and 1", r.Idle)
+	}
+	if want := 66.0 / 1500; math.Abs(r.Headers()-want) > want/100 {
+		t.Errorf("headers %.4f, want %.4f", r.Headers(), want)
 	}
 	if want := netns.TCPShare * 1.5 / 4; !near(r.Share, want) || !near(use[3].Share, netns.TCPShare) || !near(use[3].At, 1.75) {
 		t.Errorf("share %.3f, want %.3f; use %v", r.Share, want, use)

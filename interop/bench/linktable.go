@@ -30,12 +30,12 @@ func (r *Run) writeLinks(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	measured := len(r.Use) > 0
 	if measured {
-		fmt.Fprintln(w, "link\tcarried\tof rate\tidle in start\tmiddle\tend\t")
+		fmt.Fprintln(w, "link\tcarried\theaders\tof rate\tidle in start\tmiddle\tend\t")
 	} else {
-		fmt.Fprintln(w, "link\tcarried\tof rate\t")
+		fmt.Fprintln(w, "link\tcarried\theaders\tof rate\t")
 	}
 	for _, l := range r.Links {
-		fmt.Fprintf(w, "%s-%s\t%s\t%.2f\t", l.From, l.To, megabytes(float64(l.Bytes)), l.Share)
+		fmt.Fprintf(w, "%s-%s\t%s\t%.1f %%\t%.2f\t", l.From, l.To, megabytes(float64(l.Bytes)), 100*l.Headers(), l.Share)
 		if measured {
 			fmt.Fprintf(w, "%.1f s\t%.1f s\t%.1f s\t", l.Idle.Start, l.Idle.Middle, l.Idle.End)
 		}
@@ -43,7 +43,7 @@ func (r *Run) writeLinks(out io.Writer) error {
 	}
 	if measured {
 		sum := total(r.Links)
-		fmt.Fprintf(w, "all\t\t\t%.1f s\t%.1f s\t%.1f s\t\n", sum.Start, sum.Middle, sum.End)
+		fmt.Fprintf(w, "all\t\t\t\t%.1f s\t%.1f s\t%.1f s\t\n", sum.Start, sum.Middle, sum.End)
 	}
 	if err := w.Flush(); err != nil || !measured {
 		return err

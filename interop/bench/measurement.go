@@ -156,11 +156,11 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {
-		bytes, err := m.linkBytes()
+		carried, err := m.carried()
 		if err != nil {
 			return err
 		}
-		m.samples = append(m.samples, sample{time.Since(start), bytes})
+		m.samples = append(m.samples, sample{time.Since(start), carried})
 		m.show(fetching, time.Since(start))
 		if ctx.Err() != nil {
 			return nil
@@ -172,13 +172,13 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 	}
 }
 
-func (m *measurement) linkBytes() (map[link]uint64, error) {
+func (m *measurement) carried() (map[link]carried, error) {
 	all, err := m.grid.LinkBytes()
-	bytes := make(map[link]uint64, len(all))
+	counts := make(map[link]carried, len(all))
 	for _, l := range all {
-		bytes[link{l.From, l.To}] = l.Bytes
+		counts[link{l.From, l.To}] = carried{l.Bytes, l.Frames}
 	}
-	return bytes, err
+	return counts, err
 }
 
 // wanBytes is what every cluster has received from others.

@@ -22,8 +22,8 @@ func testReport() *Report {
 			Finished: map[string]float64{"A1": 0.4, "B0": last - 0.1, "B1": last - 0.2, "C1": last}, Killed: []string{"C0"},
 			Copies: []ClusterCopies{{"A", 0.01}, {"B", 1.02}, {"C", 1.035}},
 			Links: []LinkReport{
-				{From: "A", To: "B", Bytes: 12e6, Share: 0.93, Idle: Phases{0.25, 0.04, 0.11}},
-				{From: "C", To: "B", Bytes: 12.5e6, Share: 0.91, Idle: Phases{0.5, 0, 0.25}}}}
+				{From: "A", To: "B", Bytes: 12e6, Frames: 4000, Share: 0.93, Idle: Phases{0.25, 0.04, 0.11}},
+				{From: "C", To: "B", Bytes: 12.5e6, Frames: 2000, Share: 0.91, Idle: Phases{0.5, 0, 0.25}}}}
 		for i := range 16 {
 			run.Use = append(run.Use, Use{float64(i)/4 + 0.125, min(0.95, float64(i)/4)})
 		}

@@ -18,7 +18,8 @@ func (g *Grid) WANBytes(cluster string) (uint64, error) {
 	}
 	var sum uint64
 	for _, index := range gw.wan {
-		sum += received(links, index)
+		bytes, _ := received(links, index)
+		sum += bytes
 	}
 	return sum, nil
 }
@@ -60,10 +61,11 @@ func (g *Grid) counters(cluster string) (*gateway, []netlink.Link, error) {
 	return gw, links, nil
 }
 
-func received(links []netlink.Link, index int) uint64 {
+func received(links []netlink.Link, index int) (bytes, frames uint64) {
 	i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Attrs().Index == index })
 	if i < 0 {
-		return 0
+		return 0, 0
 	}
-	return links[i].Attrs().Statistics.RxBytes
+	st := links[i].Attrs().Statistics
+	return st.RxBytes, st.RxPackets
 }

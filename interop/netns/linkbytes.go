@@ -6,4 +6,6 @@ type LinkBytes struct {
 	From, To string
 	// Bytes have arrived in To since the grid was made, counted like WANBytes.
 	Bytes uint64
+	// Frames is in how many pieces. Of one that hosts leave for the network card to cut up, headers count once in Bytes.
+	Frames uint64
 }

@@ -16,7 +16,8 @@ func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 			return nil, err
 		}
 		for from, index := range gw.wan {
-			all = append(all, LinkBytes{From: from, To: gw.Name, Bytes: received(links, index)})
+			bytes, frames := received(links, index)
+			all = append(all, LinkBytes{From: from, To: gw.Name, Bytes: bytes, Frames: frames})
 		}
 	}
 	slices.SortFunc(all, func(x, y LinkBytes) int {

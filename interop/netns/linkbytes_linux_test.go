@@ -34,6 +34,9 @@ func TestLinkBytesOfEachDirection(t *testing.T) {
 		} else if copies > 0.1 {
 			t.Errorf("%.3f copies from %s to %s", copies, w.from, w.to)
 		}
+		if least := got.Bytes / (64 << 10); got.Frames < least || got.Frames*14 > got.Bytes {
+			t.Errorf("%d frames of %d bytes from %s to %s", got.Frames, got.Bytes, w.from, w.to)
+		}
 		into[w.to] += got.Bytes
 	}
 	for to, sum := range into {
