@@ -15,8 +15,12 @@ type (
 	// Learned brings members that a tracker, a peer or the link told of. It may
 	// be empty: also that ends the wait for a first answer.
 	Learned struct{ Nodes []Node }
-	// Joined says that a control stream to a peer is open, from either side.
-	Joined struct{ Node }
+	// Joined says that a control stream to a peer is open, from either side. Who is
+	// whole needs not be heard before it is asked.
+	Joined struct {
+		Node
+		Whole bool
+	}
 	// Left says that the control stream of a joined peer has ended.
 	Left struct{ Peer proto.PeerID }
 	// Unreachable says that a [Dial] failed.

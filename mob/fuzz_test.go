@@ -79,7 +79,7 @@ func (h *history) event(asked []Send) Event {
 	case 0:
 		return Learned{Nodes: []Node{h.node(), h.node()}}
 	case 1, 2, 3:
-		return Joined{Node: h.node()}
+		return Joined{Node: h.node(), Whole: k == 3}
 	case 4:
 		return Left{Peer: h.peer()}
 	case 5:

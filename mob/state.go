@@ -134,6 +134,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.learned(ev.Nodes)
 	case Joined:
 		s.join(ev.Node)
+		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {
+			s.heard(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
+		}
 	case Left:
 		s.leave(ev.Peer, false)
 	case Unreachable:

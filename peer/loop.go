@@ -106,7 +106,7 @@ func (s *swarm) admit(c *session) {
 	s.sessions.Unlock()
 	c.start()
 	s.log.Debug("peer joined", "peer", c.peer, "cluster", c.hello.Cluster)
-	s.step(mob.Joined{Node: c.node()})
+	s.step(mob.Joined{Node: c.node(), Whole: c.hello.Seed})
 	s.snapshot(true)
 }
 

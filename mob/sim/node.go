@@ -164,8 +164,8 @@ func (n *node) dial(s *sim, to *node) {
 		default:
 			c := &conn{}
 			n.conns[to], to.conns[n] = c, c
-			to.step(s, mob.Joined{Node: n.Node})
-			n.step(s, mob.Joined{Node: to.Node})
+			to.step(s, mob.Joined{Node: n.Node, Whole: n.store.has.Full()})
+			n.step(s, mob.Joined{Node: to.Node, Whole: to.store.has.Full()})
 		}
 	}))
 }
