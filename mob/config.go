@@ -72,7 +72,7 @@ func DefaultTuning() Tuning {
 	return Tuning{
 		Queue:     200 * time.Millisecond,
 		MinBlock:  16 << 10,
-		LANBlock:  64 << 10,
+		LANBlock:  128 << 10,
 		MaxBlock:  proto.MaxBlock,
 		MaxWindow: 16 << 20,
 		Batch:     40 * time.Millisecond,

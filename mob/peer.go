@@ -144,11 +144,13 @@ func (p *peer) room(t *Tuning) bool {
 const lanQueue = 4
 
 // window is how many bytes may be in flight from the peer: what the link holds
-// in its round trip, and a queue.
+// in its round trip, and a queue; at least a block. In a large cluster a member asks
+// all others, and what each holds back for all its askers is what everybody waits
+// for at the end.
 func (p *peer) window(t *Tuning) int {
 	r := p.meter.rate()
 	queue := min(int(r*t.Queue.Seconds()/lanQueue), t.MaxWindow)
-	return max(int(r*p.rtt.Seconds())+queue, 2*p.block(t))
+	return max(int(r*p.rtt.Seconds())+queue, p.block(t))
 }
 
 // wait estimates when a byte asked for now would come, in seconds.
