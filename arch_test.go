@@ -51,6 +51,8 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"mob", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
+	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
+
 	"interop/netns":       {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/bench":       {ours: []string{"interop/netns"}},
 	"interop/bench/chart": {ours: []string{"interop/bench"}, outside: []string{"gonum.org/v1/plot"}},
@@ -59,7 +61,7 @@ var table = map[string]rule{
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
 	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli":         {ours: []string{"cli/compare", "cli/control", "mob", "peer", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
+	"cli":         {ours: []string{"cli/compare", "cli/control", "interop/bittorrent/metainfo", "mob", "peer", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

@@ -1,0 +1,364 @@
+package metainfo
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anacrolix/torrent/bencode"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// manifest is a valid one with these entries.
+func manifest(t *testing.T, name string, entries ...proto.Entry) *proto.Manifest {
+	t.Helper()
+	m := &proto.Manifest{Name: name, PieceLength: proto.MinPieceLength, Entries: entries}
+	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// sums are as many as m has pieces.
+func sums(m *proto.Manifest) []byte { return make([]byte, m.Pieces()*sha1.Size) }
+
+func file(path string, size int64) proto.Entry {
+	return proto.Entry{Path: path, Kind: proto.File, Size: size, Mode: 0o644}
+}
+
+func dir(path string) proto.Entry { return proto.Entry{Path: path, Kind: proto.Dir, Mode: 0o755} }
+
+// The hash is what libtorrent 2.0.8 makes of the same file.
+func TestBuildFile(t *testing.T) {
+	content := make([]byte, 600_000)
+	for i := range content {
+		content[i] = byte(i*7 + i/256)
+	}
+	m := manifest(t, "content.bin", file("", int64(len(content))))
+	var sums []byte
+	for i := range m.Pieces() {
+		sum := sha1.Sum(content[m.PieceOffset(i):][:m.PieceSize(i)])
+		sums = append(sums, sum[:]...)
+	}
+	tor, err := Build(m, sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tor.Hash.HexString(), "a51801dc8a407273d8477c714de976e77b858bc0"; got != want {
+		t.Errorf("info-hash %s, want %s", got, want)
+	}
+	if !tor.Single || tor.Name != m.Name || tor.Pieces != 3 || tor.Length != 600_000 || tor.PieceLength != 256<<10 {
+		t.Errorf("got %+v", tor)
+	}
+	if got := tor.Sum(2); !bytes.Equal(got[:], sums[40:]) {
+		t.Errorf("sum of the last piece is %x", got)
+	}
+	if err := tor.Match(m); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuildFolder(t *testing.T) {
+	m := manifest(t, "models é",
+		dir("a"), file("a b", 5), proto.Entry{Path: "a/link", Kind: proto.Symlink, Target: "../a b"}, dir("a/none"), dir("a/none/deep"),
+		file("a/ü", 300_000), dir("b"), dir("b/c"), file("b/c/empty", 0), file(strings.Repeat("x", 255), 1))
+	tor, err := Build(m, sums(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []File{{"a b", 5, false}, {"a/ü", 300_000, false}, {"b/c/empty", 0, false}, {strings.Repeat("x", 255), 1, false}}
+	if !reflect.DeepEqual(tor.Files, want) || tor.Single || tor.Pieces != 2 {
+		t.Errorf("got %+v", tor)
+	}
+	if links, folders := LeftOut(m); links != 1 || folders != 2 {
+		t.Errorf("%d links and %d folders left out, want 1 and 2", links, folders)
+	}
+	again, err := Build(m, sums(m))
+	if err != nil || !bytes.Equal(again.Info, tor.Info) {
+		t.Errorf("built again: %v", err)
+	}
+	if err := tor.Match(m); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuildRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		m    *proto.Manifest
+		want string
+	}{
+		{manifest(t, "empty"), "empty"},
+		{manifest(t, "nothing", file("", 0)), "empty"},
+		{manifest(t, "latin", file("caf\xe9", 1)), "not UTF-8"},
+	} {
+		if _, err := Build(tt.m, sums(tt.m)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.m.Name, err, tt.want)
+		}
+	}
+	m := manifest(t, "x", file("", 1))
+	if _, err := Build(m, nil); err == nil || !strings.Contains(err.Error(), "0 bytes of SHA-1 for 1 pieces") {
+		t.Errorf("without sums: %v", err)
+	}
+}
+
+// The largest content that has a torrent, and one that has none.
+func TestInfoLimit(t *testing.T) {
+	m := &proto.Manifest{Name: "huge", PieceLength: proto.MaxPieceLength, Entries: []proto.Entry{file("", (MaxInfo/sha1.Size-10)*proto.MaxPieceLength)}}
+	if _, err := Build(m, sums(m)); err != nil {
+		t.Error(err)
+	}
+	m.Entries[0].Size += 20 * proto.MaxPieceLength
+	if _, err := Build(m, sums(m)); err == nil || !strings.Contains(err.Error(), "at most 33554432") {
+		t.Errorf("one of more: %v", err)
+	}
+}
+
+func TestMatch(t *testing.T) {
+	m := manifest(t, "d", file("a", 10), file("b", 20))
+	tor, err := Build(m, sums(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, other := range map[string]*proto.Manifest{
+		"30 bytes in pieces":     manifest(t, "d", file("a", 10), file("b", 21)),
+		"the manifest has 3":     manifest(t, "d", file("a", 10), file("b", 20), file("c", 0)),
+		`in the place of`:        manifest(t, "d", file("a", 20), file("b", 10)),
+		`the manifest's "c"`:     manifest(t, "d", file("a", 10), file("c", 20)),
+		`but the manifest has 1`: manifest(t, "d", file("", 30)),
+	} {
+		if err := tor.Match(other); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestFileRoundTrip(t *testing.T) {
+	m := manifest(t, "x", file("", 300_000))
+	tor, err := Build(m, sums(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []*Metainfo{
+		{Torrent: tor},
+		{Torrent: tor, Trackers: [][]string{{"http://192.0.2.1:6969/announce"}}},
+		{Torrent: tor, Trackers: [][]string{{"http://a/announce", "udp://b:1"}, {"http://c/"}}, Comment: "c", CreatedBy: "mob", Created: time.Unix(1e9, 0).UTC()},
+	} {
+		b, err := want.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// info is an info dictionary with these parts, which are in order.
+func info(parts ...string) string { return "d" + strings.Join(parts, "") + "e" }
+
+const (
+	oneName  = "4:name1:x"
+	oneSize  = "12:piece lengthi262144e"
+	onePiece = "6:pieces20:aaaaaaaaaaaaaaaaaaaa"
+)
+
+// files is a list of files of 1 byte, of which each path is a list of elements.
+func fileList(paths ...string) string {
+	text := "5:filesl"
+	for _, p := range paths {
+		text += "d6:lengthi1e4:pathl" + p + "ee"
+	}
+	return text + "e"
+}
+
+// element is bencoded.
+func element(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
+
+func TestParseInfo(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"single", info("6:lengthi9e", oneName, oneSize, onePiece), `x 9 []`},
+		{"folder", info(fileList("1:a1:b", "1:a1:c"), oneName, oneSize, onePiece), `x 2 [a/b a/c]`},
+		{"unknown keys", info("6:lengthi9e", oneName, oneSize, onePiece, "1:zd1:al1:bi-5eee"), `x 9 []`},
+		{"better names", info("5:filesld6:lengthi1e4:pathl1:aee", "d6:lengthi1e4:pathl1:qe10:path.utf-8l2:éeee", oneName, "10:name.utf-82:ü", oneSize, onePiece), `ü 2 [a é]`},
+		{"padding twice", info("5:filesl", "d6:lengthi1e4:pathl1:aee", "d4:attr1:p6:lengthi5e4:pathl4:.pad1:5ee",
+			"d6:lengthi1e4:pathl1:bee", "d4:attr1:p6:lengthi5e4:pathl4:.pad1:5ee", "e", oneName, oneSize, onePiece), `x 12 [a .pad/5 b .pad/5]`},
+		{"hybrid", info("9:file treed1:xd0:d6:lengthi9e11:pieces root32:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaeee", "6:lengthi9e", "12:meta versioni2e", oneName, oneSize, onePiece), `x 9 []`},
+		{"longest name", info("6:lengthi9e", "4:name255:"+strings.Repeat("n", 255), oneSize, onePiece), strings.Repeat("n", 255) + ` 9 []`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tor, err := ParseInfo([]byte(tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths := []string{}
+			for _, f := range tor.Files {
+				if !tor.Single {
+					paths = append(paths, f.Path)
+				}
+			}
+			if got := fmt.Sprint(tor.Name, " ", tor.Length, " ", paths); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if want := sha1.Sum([]byte(tt.in)); tor.Hash != want {
+				t.Errorf("info-hash %v", tor.Hash)
+			}
+		})
+	}
+}
+
+func TestParseInfoRefuses(t *testing.T) {
+	folder := func(paths ...string) string { return info(fileList(paths...), oneName, oneSize, onePiece) }
+	for _, tt := range []struct{ name, in, want string }{
+		{"nothing", "", "want a dictionary"},
+		{"a list", "le", "want a dictionary"},
+		{"cut", "d4:name", "it ends in the middle"},
+		{"cut string", "d4:name10:x", "it ends in the middle"},
+		{"more after it", info("6:lengthi9e", oneName, oneSize, onePiece) + "x", "1 bytes after its end"},
+		{"keys out of order", info(oneName, "6:lengthi9e"), "keys are sorted"},
+		{"key twice", info("6:lengthi9e", "6:lengthi9e"), "keys are sorted"},
+		{"no name", info("6:lengthi9e", oneSize, onePiece), "it has no name"},
+		{"name of a path", info("6:lengthi9e", "4:name4:../x", oneSize, onePiece), "leads elsewhere"},
+		{"name of dots", info("6:lengthi9e", "4:name2:..", oneSize, onePiece), "leads elsewhere"},
+		{"escape in the name", info("6:lengthi9e", "4:name2:\x1bx", oneSize, onePiece), "control character"},
+		{"long name", info("6:lengthi9e", "4:name256:"+strings.Repeat("n", 256), oneSize, onePiece), "256 bytes, at most 255"},
+		{"name of a number", info("6:lengthi9e", "4:namei1e"), "want a string"},
+		{"up", folder("2:.."), "leads elsewhere"},
+		{"up in the middle", folder("1:a2:..1:b"), "leads elsewhere"},
+		{"absolute", folder("4:/etc"), "leads elsewhere"},
+		{"empty element", folder("0:1:a"), "empty element"},
+		{"no element", folder(""), "without a path"},
+		{"NUL", folder("3:a\x00b"), "leads elsewhere"},
+		{"not UTF-8", folder("1:\xff"), "not UTF-8"},
+		{"long element", folder(element(strings.Repeat("e", 256))), "256 bytes, at most 255"},
+		{"long path", folder(strings.Repeat(element(strings.Repeat("e", 200)), 21)), "more than 4096 bytes"},
+		{"twice", folder("1:a", "1:b", "1:a"), `"a" is there twice`},
+		{"below a file", folder("1:a1:b", "3:a-c", "1:a"), `"a/b" is below the file "a"`},
+		{"link", info("5:filesld4:attr1:l6:lengthi0e4:pathl1:aee", "e", oneName, oneSize, onePiece), "symbolic link"},
+		{"file without a length", info("5:filesld4:pathl1:aee", "e", oneName, oneSize, onePiece), "no length"},
+		{"file of less than nothing", info("5:filesld6:lengthi-1e4:pathl1:aee", "e", oneName, oneSize, onePiece), "-1 bytes"},
+		{"negative", info("6:lengthi-9e", oneName, oneSize, onePiece), "negative"},
+		{"huge", info("6:lengthi999999999999999999e", oneName, oneSize, onePiece), "a content of more than"},
+		{"overflow", info("6:lengthi9223372036854775807e", oneName, oneSize, onePiece), "more than 18 digits"},
+		{"sum overflows", info("5:filesl", strings.Repeat("d6:lengthi900000000000000000e4:pathl1:aee", 12), "e", oneName, oneSize, onePiece), "twice"},
+		{"leading zero", info("6:lengthi09e", oneName, oneSize, onePiece), "begins with 0"},
+		{"minus zero", info("6:lengthi-0e", oneName, oneSize, onePiece), "-0 is no number"},
+		{"empty", info("6:lengthi0e", oneName, oneSize, "6:pieces0:"), "the content is empty"},
+		{"both", info(fileList("1:a"), "6:lengthi9e", oneName, oneSize, onePiece), "both a length and a list"},
+		{"neither", info(oneName, oneSize, onePiece), "neither a length nor a list"},
+		{"more pieces", info("6:lengthi9e", oneName, oneSize, "6:pieces40:"+strings.Repeat("a", 40)), "40 bytes of hashes for 9 bytes"},
+		{"part of a piece", info("6:lengthi9e", oneName, oneSize, "6:pieces19:"+strings.Repeat("a", 19)), "19 bytes of hashes"},
+		{"no pieces", info("6:lengthi9e", oneName, oneSize), "0 bytes of hashes"},
+		{"no piece length", info("6:lengthi9e", oneName, onePiece), "piece length 0"},
+		{"odd pieces", info("6:lengthi9e", oneName, "12:piece lengthi300000e", onePiece), "piece length 300000, want a power of two"},
+		{"small pieces", info("6:lengthi9e", oneName, "12:piece lengthi8192e", onePiece), "piece length 8192"},
+		{"large pieces", info("6:lengthi9e", oneName, "12:piece lengthi536870912e", onePiece), "piece length 536870912"},
+		{"v2 only", info("9:file treed1:xd0:d6:lengthi9eeee", "12:meta versioni2e", oneName, oneSize), "BitTorrent v2 only"},
+		{"deep", info("1:a" + strings.Repeat("l", 100) + strings.Repeat("e", 100)), "more than 64 levels"},
+		{"100 MB", info("1:a104857600:" + strings.Repeat("a", 100<<20)), "104857615 bytes, at most 33554432"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseInfo([]byte(tt.in))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%.300v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	good := info("6:lengthi9e", oneName, oneSize, onePiece)
+	for _, tt := range []struct{ name, in, want string }{
+		{"web page", "<html>", "want a dictionary"},
+		{"no info", "d8:announce1:ue", "no info dictionary"},
+		{"info of a number", "d4:infoi1ee", "want a dictionary"},
+		{"bad info", "d4:info" + info(oneName) + "e", "neither a length"},
+		{"more after it", "d4:info" + good + "e\n", "1 bytes after its end"},
+		{"announce of a list", "d8:announcelee", "want a string"},
+		{"too large", "d1:a104857600:" + strings.Repeat("a", 100<<20) + "e", "at most 67108864"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse([]byte(tt.in))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%.300v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Thousands of files are no matter, and more than a content may have are refused.
+func TestManyFiles(t *testing.T) {
+	text := new(strings.Builder)
+	text.WriteString("d5:filesl")
+	for i := range proto.MaxEntries {
+		name := fmt.Sprintf("%07d", i)
+		fmt.Fprintf(text, "d6:lengthi0e4:pathl7:%see", name)
+	}
+	tail := "e" + oneName + oneSize + onePiece + "e"
+	last := "d6:lengthi1e4:pathl1:zee"
+	whole := text.String()
+	if _, err := ParseInfo([]byte(whole + last + tail)); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("with one more: %.300v", err)
+	}
+	one := len("d6:lengthi0e4:pathl7:0000000ee")
+	tor, err := ParseInfo([]byte(whole[:len(whole)-one] + last + tail))
+	if err != nil || len(tor.Files) != proto.MaxEntries {
+		t.Errorf("%.300v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	good := info("6:lengthi9e", oneName, oneSize, onePiece)
+	f.Add([]byte("d8:announce8:http://x13:announce-listll1:ael1:bee4:info" + good + "e"))
+	f.Add([]byte("d4:info" + info(fileList("1:a1:b", "1:a1:c"), oneName, oneSize, onePiece) + "e"))
+	f.Add([]byte("d4:info" + info(fileList("2:..", "1:a"), oneName, oneSize, onePiece, "1:zd1:al1:bi-5eee") + "e"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Parse(b)
+		if err != nil {
+			return
+		}
+		// What is taken is written again as it was, but for keys that are not kept.
+		again, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := Parse(again)
+		if err != nil || !reflect.DeepEqual(same, m) {
+			t.Fatalf("again: %+v, %v, want %+v", same, err, m)
+		}
+		// Another decoder, one that takes more, takes it for the same.
+		var other struct {
+			Info struct {
+				Length      int64  `bencode:"length"`
+				PieceLength int64  `bencode:"piece length"`
+				Pieces      string `bencode:"pieces"`
+			} `bencode:"info"`
+		}
+		if err := bencode.Unmarshal(b, &other); err != nil {
+			t.Fatal(err)
+		}
+		if other.Info.PieceLength != m.PieceLength || other.Info.Pieces != string(m.Sums) || m.Single && other.Info.Length != m.Length {
+			t.Fatalf("the other: %+v, want %+v", other, m)
+		}
+		var left int64
+		for _, f := range m.Files {
+			left += f.Length
+			if !m.Single && (f.Path == "" || strings.HasPrefix(f.Path, "/") || strings.Contains("/"+f.Path+"/", "/../")) {
+				t.Fatalf("path %q", f.Path)
+			}
+		}
+		if left != m.Length || len(m.Sums) != m.Pieces*sha1.Size {
+			t.Fatalf("%d bytes, %+v", left, m)
+		}
+	})
+}
