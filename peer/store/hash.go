@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
 
@@ -21,21 +22,43 @@ func Hash(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) ([sha256.Size
 			return sum, nil
 		}
 	}
+	h := sha256.New()
+	if err := digest(r, m, piece, buf, h); err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// digest reads a piece through buf, as [Hash] does, into hashes.
+func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, hashes ...hash.Hash) error {
 	if len(buf) == 0 {
 		buf = make([]byte, min(hashBuffer, m.PieceSize(piece)))
 	}
-	h := sha256.New()
 	offset, left := m.PieceOffset(piece), m.PieceSize(piece)
 	for left > 0 {
 		part := buf[:min(len(buf), left)]
 		if n, err := r.ReadAt(part, offset); n < len(part) {
-			return [sha256.Size]byte{}, noEOF(err)
+			return noEOF(err)
 		}
-		h.Write(part)
 		offset += int64(len(part))
 		left -= len(part)
+		feed(part, hashes)
 	}
-	return [sha256.Size]byte(h.Sum(nil)), nil
+	return nil
+}
+
+// feed hashes p, in parts that the second hash finds in the cache.
+func feed(p []byte, hashes []hash.Hash) {
+	const part = 64 << 10
+	for len(hashes) > 1 && len(p) > part {
+		for _, h := range hashes {
+			h.Write(p[:part])
+		}
+		p = p[part:]
+	}
+	for _, h := range hashes {
+		h.Write(p)
+	}
 }
 
 // Check reads a piece of m from r and reports whether it has its hash. A piece

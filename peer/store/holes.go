@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
+	"hash"
 	"io"
 )
 
@@ -75,9 +76,14 @@ func (d *Disk) commitHoles() error {
 // zeros is the hash of n zeros.
 func zeros(n int64) [sha256.Size]byte {
 	h := sha256.New()
+	writeZeros(h, n)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// writeZeros hashes n zeros.
+func writeZeros(h hash.Hash, n int64) {
 	// Neither end of this copy can fail.
 	_, _ = io.CopyN(h, zeroReader{}, n)
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // zeroReader is zeros without an end.

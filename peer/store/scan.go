@@ -31,6 +31,13 @@ type ScanOptions struct {
 	Progress func(done, total int64)
 }
 
+func (o *ScanOptions) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // Scan makes the manifest of the file or folder at root, which may be a symbolic
 // link to it. It reads every byte once and keeps none; pieces that lie in holes
 // of sparse files it need not read. The same files give the same manifest,
@@ -39,6 +46,11 @@ type ScanOptions struct {
 // It fails with [*ChangedError] when a file changes meanwhile, and on what a
 // manifest cannot hold: links that lead out of the folder, devices, sockets.
 func Scan(ctx context.Context, root string, opt ScanOptions) (*proto.Manifest, error) {
+	return scan(ctx, root, opt, nil)
+}
+
+// scan is Scan. The SHA-1 of the pieces go to sums too, unless it is nil.
+func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*proto.Manifest, error) {
 	given, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -59,17 +71,18 @@ func Scan(ctx context.Context, root string, opt ScanOptions) (*proto.Manifest, e
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := hashAll(ctx, path, m, opt); err != nil {
+	if sums != nil {
+		*sums = newSHA1Sums(m)
+	}
+	if err := hashAll(ctx, path, m, opt, sums); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// hashAll fills the hashes of m in from the files at path.
-func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions) error {
-	if opt.Workers <= 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
+// hashAll fills the hashes of m in from the files at path, and sums if it is there.
+func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sums *sha1Sums) error {
+	opt.Workers = opt.workers()
 	if opt.Files == nil {
 		opt.Files = NewFiles(2 * opt.Workers)
 	}
@@ -78,19 +91,25 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 		return err
 	}
 	defer t.close()
-	s := &scanner{ctx: ctx, disk: newDisk(m, nil), progress: opt.Progress}
-	s.disk.tree = t
-	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
-	if err := inParallel(ctx, m.Pieces(), opt.Workers, s.piece); err != nil {
+	d := newDisk(m, nil)
+	d.tree = t
+	s := newScanner(ctx, d, m, opt)
+	err = inParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
+		sum, err := s.hash(piece, sums)
+		copy(m.Hashes[piece*sha256.Size:], sum[:])
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return t.compare(ctx)
 }
 
-// scanner hashes pieces.
+// scanner hashes pieces of a content.
 type scanner struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
-	disk    *Disk
+	of      io.ReaderAt
+	m       *proto.Manifest
 	buffers sync.Pool // of *[]byte
 
 	mu       sync.Mutex // held during calls of progress
@@ -98,34 +117,42 @@ type scanner struct {
 	progress func(done, total int64)
 }
 
-// piece hashes one piece into the manifest.
-func (s *scanner) piece(piece int) error {
-	buf := s.buffers.Get().(*[]byte)
-	defer s.buffers.Put(buf)
-	sum, err := Hash(s, s.disk.m, piece, *buf)
-	if err != nil {
-		return err
-	}
-	copy(s.disk.m.Hashes[piece*sha256.Size:], sum[:])
-	return nil
+func newScanner(ctx context.Context, of io.ReaderAt, m *proto.Manifest, opt ScanOptions) *scanner {
+	s := &scanner{ctx: ctx, of: of, m: m, progress: opt.Progress}
+	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
+	return s
 }
 
-// ReadAt reads from the files and tells of the progress.
+// hash hashes one piece, and into sums too, if it is there.
+func (s *scanner) hash(piece int, sums *sha1Sums) ([sha256.Size]byte, error) {
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
+	if sums == nil {
+		return Hash(s, s.m, piece, *buf)
+	}
+	return sums.hash(s, piece, *buf)
+}
+
+// ReadAt reads from the content and tells of the progress.
 func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.disk.ReadAt(p, offset)
+	n, err := s.of.ReadAt(p, offset)
 	if n == len(p) {
 		s.tell(n)
 	}
 	return n, noEOF(err)
 }
 
-// hashHole asks the files and tells of the progress.
+// hashHole asks the content and tells of the progress.
 func (s *scanner) hashHole(piece int) (sum [sha256.Size]byte, ok bool) {
-	if sum, ok = s.disk.hashHole(piece); ok {
-		s.tell(s.disk.m.PieceSize(piece))
+	h, ok := s.of.(holeHasher)
+	if !ok {
+		return sum, false
+	}
+	if sum, ok = h.hashHole(piece); ok {
+		s.tell(s.m.PieceSize(piece))
 	}
 	return sum, ok
 }
@@ -138,7 +165,7 @@ func (s *scanner) tell(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done += int64(n)
-	s.progress(s.done, s.disk.m.Length())
+	s.progress(s.done, s.m.Length())
 }
 
 var (

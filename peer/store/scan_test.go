@@ -43,6 +43,7 @@ func (p *place) scanEqual(opt store.ScanOptions) {
 	if len(m.Hashes) == 0 && len(want.Hashes) == 0 {
 		m.Hashes, want.Hashes = nil, nil
 	}
+	p.scanSHA1(opt, m)
 	if !reflect.DeepEqual(m, &want) {
 		p.t.Errorf("scan with %+v differs:\n%+v\nwant\n%+v", opt, m, &want)
 	}
