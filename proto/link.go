@@ -3,6 +3,7 @@ package proto
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -25,11 +26,14 @@ const (
 	keyLength  = "xl"
 	keyTracker = "x.mt"
 	keyPeer    = "x.mp"
+	// Those of BitTorrent's magnet URIs (BEP 9).
+	keyAnnounce    = "tr"
+	keyTorrentPeer = "x.pe"
 )
 
 // Link names a content and says where to ask for it: a magnet URI. All but the
 // id is a hint, not checked against anything. A link may offer the same content
-// to BitTorrent clients too, by parameters in Foreign.
+// to BitTorrent clients too, who take it for a magnet URI of theirs.
 type Link struct {
 	// Manifest is the content id of the manifest (xt=urn:mob:...).
 	Manifest cid.Cid
@@ -42,9 +46,18 @@ type Link struct {
 	Trackers []multiaddr.Multiaddr
 	// Peers are multiaddrs of members (x.mp), with the same form and limit.
 	Peers []multiaddr.Multiaddr
+	// InfoHash is the content's name among BitTorrent clients (xt=urn:btih:...),
+	// zero when it is not offered to them.
+	InfoHash InfoHash
+	// Announce are addresses of BitTorrent trackers (tr), URLs of http, https or
+	// udp; at most [MaxLinkAddrs].
+	Announce []string
+	// TorrentPeers are BitTorrent clients that have the content (x.pe); at most
+	// [MaxLinkAddrs].
+	TorrentPeers []netip.AddrPort
 	// Foreign are the parameters that mean nothing here, in the order of the
-	// link; an xt of another scheme is one. It must hold none of the above. An xt
-	// for stock BitTorrent clients goes first, see [Link.String].
+	// link; an xt of another scheme is one, and a tr that is no such URL. It must
+	// hold none of the above.
 	Foreign []Param
 }
 
@@ -82,9 +95,10 @@ func ParseLink(s string) (*Link, error) {
 	return l, nil
 }
 
-// String is the link as text: the id, then what is known, then Foreign. But when
-// Foreign begins with an xt, that comes before the id, because there are stock
-// clients that look at the first xt only. [ParseLink] of the text gives l again.
+// String is the link as text: the id, then what is known, then Foreign. But the
+// info-hash comes before the id, and so does an xt with which Foreign begins,
+// because there are BitTorrent clients that look at one xt only. [ParseLink] of the
+// text gives l again.
 func (l *Link) String() string {
 	var b strings.Builder
 	b.WriteString("magnet:")
@@ -93,6 +107,9 @@ func (l *Link) String() string {
 		b.WriteByte(separator)
 		b.WriteString(escape(key) + "=" + escape(value))
 		separator = '&'
+	}
+	if !l.InfoHash.IsZero() {
+		add(keyTopic, btihPrefix+l.InfoHash.String())
 	}
 	foreign := l.Foreign
 	for len(foreign) > 0 && foreign[0].Key == keyTopic {
@@ -112,6 +129,12 @@ func (l *Link) String() string {
 	for _, a := range l.Peers {
 		add(keyPeer, a.String())
 	}
+	for _, a := range l.Announce {
+		add(keyAnnounce, a)
+	}
+	for _, a := range l.TorrentPeers {
+		add(keyTorrentPeer, a.String())
+	}
 	for _, p := range foreign {
 		add(p.Key, p.Value)
 	}
@@ -123,6 +146,8 @@ func (l *Link) add(key, value string) (err error) {
 	switch {
 	case key == keyTopic && hasPrefixFold(value, urnPrefix):
 		return l.setManifest(value[len(urnPrefix):])
+	case key == keyTopic && hasPrefixFold(value, btihPrefix):
+		return l.setInfoHash(value[len(btihPrefix):])
 	case key == keyName:
 		return l.setName(value)
 	case key == keyLength:
@@ -131,10 +156,42 @@ func (l *Link) add(key, value string) (err error) {
 		l.Trackers, err = appendAddr(l.Trackers, "tracker", value)
 	case key == keyPeer:
 		l.Peers, err = appendAddr(l.Peers, "peer", value)
+	case key == keyAnnounce && CheckAnnounce(value) == nil:
+		if len(l.Announce) == MaxLinkAddrs {
+			return fmt.Errorf("link has more than %d BitTorrent trackers", MaxLinkAddrs)
+		}
+		l.Announce = append(l.Announce, value)
+	case key == keyTorrentPeer && l.addTorrentPeer(value):
+		if len(l.TorrentPeers) > MaxLinkAddrs {
+			return fmt.Errorf("link has more than %d BitTorrent peers", MaxLinkAddrs)
+		}
 	default:
 		l.Foreign = append(l.Foreign, Param{Key: key, Value: value})
 	}
 	return err
+}
+
+func (l *Link) setInfoHash(text string) error {
+	h, err := ParseInfoHash(text)
+	if err != nil {
+		return fmt.Errorf("link: %w", err)
+	}
+	if !l.InfoHash.IsZero() && l.InfoHash != h {
+		return fmt.Errorf("link has two info-hashes, %s and %s", l.InfoHash, h)
+	}
+	l.InfoHash = h
+	return nil
+}
+
+// addTorrentPeer reports whether it takes the address. Others write names of hosts
+// there, which are foreign.
+func (l *Link) addTorrentPeer(text string) bool {
+	a, err := netip.ParseAddrPort(text)
+	if err != nil || a.Port() == 0 {
+		return false
+	}
+	l.TorrentPeers = append(l.TorrentPeers, a)
+	return true
 }
 
 func (l *Link) setManifest(text string) error {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -36,17 +37,15 @@ func otherCIDs(b []byte) map[string]cid.Cid {
 
 func fullLink() *Link {
 	return &Link{
-		Manifest: cid.MustParse(linkID),
-		Name:     "weights & 'data' ü",
-		Length:   240_000_000,
-		Trackers: []multiaddr.Multiaddr{multiaddr.StringCast(linkTracker)},
-		Peers:    []multiaddr.Multiaddr{multiaddr.StringCast(linkPeer)},
-		Foreign: []Param{
-			{Key: "xt", Value: btih},
-			{Key: "tr", Value: "http://192.0.2.1:4000/announce?a=1&b=2"},
-			{Key: "x.pe", Value: "192.0.2.1:6881"},
-			{Key: "so", Value: "0-2,4"},
-		},
+		Manifest:     cid.MustParse(linkID),
+		Name:         "weights & 'data' ü",
+		Length:       240_000_000,
+		Trackers:     []multiaddr.Multiaddr{multiaddr.StringCast(linkTracker)},
+		Peers:        []multiaddr.Multiaddr{multiaddr.StringCast(linkPeer)},
+		InfoHash:     must(ParseInfoHash(btih[len(btihPrefix):])),
+		Announce:     []string{"http://192.0.2.1:4000/announce?a=1&b=2"},
+		TorrentPeers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:6881")},
+		Foreign:      []Param{{Key: "so", Value: "0-2,4"}},
 	}
 }
 
@@ -87,8 +86,15 @@ func TestParseLink(t *testing.T) {
 		{"no key", head + "&=a", head + "&=a"},
 		{"bad escape", head + "&a=100%", head + "&a=100%25"},
 		{"unknown twice", head + "&tr=u&tr=u", head + "&tr=u&tr=u"},
-		{"unknown in order", head + "&z=1&xt=" + btih + "&a=2", head + "&z=1&xt=" + btih + "&a=2"},
+		{"unknown in order", head + "&z=1&xt=urn:btmh:1220&a=2", head + "&z=1&xt=urn:btmh:1220&a=2"},
 		{"foreign ids first", head + "&xt=" + btih + "&xt=urn:btmh:1220&a=2&xt=b", "magnet:?xt=" + btih + "&xt=urn:btmh:1220&" + head[8:] + "&a=2&xt=b"},
+		{"info-hash last", head + "&dn=n&xt=" + btih, "magnet:?xt=" + btih + "&" + head[8:] + "&dn=n"},
+		{"info-hash in base32", head + "&xt=urn:btih:2jdu5bwjlmm3rph5xev4cle5irthz6rw", "magnet:?xt=" + btih + "&" + head[8:]},
+		{"info-hash in capitals", head + "&xt=URN:BTIH:" + strings.ToUpper(btih[9:]), "magnet:?xt=" + btih + "&" + head[8:]},
+		{"info-hash twice", head + "&xt=" + btih + "&xt=" + btih, "magnet:?xt=" + btih + "&" + head[8:]},
+		{"torrent trackers", head + "&tr=udp://a:1&tr=https://b/x%3Fy&tr=http%3A%2F%2Fc", head + "&tr=udp://a:1&tr=https://b/x%3Fy&tr=http://c"},
+		{"trackers of other kinds", head + "&tr=wss://a:1&tr=http:///x&tr=udp://b:1", head + "&tr=udp://b:1&tr=wss://a:1&tr=http:///x"},
+		{"torrent peers", head + "&x.pe=host:1&x.pe=1.2.3.4:0&x.pe=[::1]:5&x.pe=1.2.3.4:6", head + "&x.pe=%5B::1%5D:5&x.pe=1.2.3.4:6&x.pe=host:1&x.pe=1.2.3.4:0"},
 		{"old name of p2p", head + "&x.mp=/ip4/1.2.3.4/tcp/1/ipfs/" + linkPeerID, head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/" + linkPeerID},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,6 +146,13 @@ func TestParseLinkErrors(t *testing.T) {
 		{"bad id", head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/me", "peer address"},
 		{"many trackers", head + strings.Repeat("&x.mt="+linkTracker, MaxLinkAddrs+1), "more than 64 tracker"},
 		{"many peers", head + strings.Repeat("&x.mp="+linkPeer, MaxLinkAddrs+1), "more than 64 peer"},
+		{"short info-hash", head + "&xt=urn:btih:d247", "neither 40 hexadecimal digits nor 32"},
+		{"bad info-hash", head + "&xt=urn:btih:" + strings.Repeat("x", 40), "neither 40 hexadecimal digits nor 32"},
+		{"bad base32", head + "&xt=urn:btih:" + strings.Repeat("1", 32), "neither 40 hexadecimal digits nor 32"},
+		{"info-hash of zeros", head + "&xt=urn:btih:" + strings.Repeat("0", 40), "neither 40 hexadecimal digits nor 32"},
+		{"two info-hashes", head + "&xt=" + btih + "&xt=urn:btih:" + strings.Repeat("a", 40), "two info-hashes"},
+		{"many torrent trackers", head + strings.Repeat("&tr=http://a", MaxLinkAddrs+1), "more than 64 BitTorrent trackers"},
+		{"many torrent peers", head + strings.Repeat("&x.pe=1.2.3.4:5", MaxLinkAddrs+1), "more than 64 BitTorrent peers"},
 		{"too long", head + "&a=" + strings.Repeat("a", MaxLink), "at most 65536"},
 		{"too long encoded", head + "&a=" + strings.Repeat("'", MaxLink/2), "when fully encoded"},
 	} {
@@ -177,6 +190,13 @@ func randomLink(rng *rand.Rand) *Link {
 	}
 	for range rng.IntN(3) {
 		l.Peers = append(l.Peers, multiaddr.StringCast(linkPeer))
+	}
+	if rng.IntN(2) == 0 {
+		l.InfoHash = InfoHash{1, 19: byte(rng.Uint32())}
+	}
+	for range rng.IntN(3) {
+		l.Announce = append(l.Announce, fmt.Sprintf("http://a:%d/b?c=&d= %%20+", rng.IntN(1000)))
+		l.TorrentPeers = append(l.TorrentPeers, netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 15: byte(rng.Uint32())}), 1+uint16(rng.IntN(1000))))
 	}
 	for i := range rng.IntN(4) {
 		value := make([]byte, rng.IntN(20))
