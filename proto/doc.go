@@ -14,9 +14,9 @@
 // body is a fixed header and the payload itself. docs/wire.md gives each
 // message byte by byte, with vectors.
 //
-// Four streams exist, each with a versioned libp2p protocol id: control and
-// bulk between two members of a swarm, manifest (one request), and tracker
-// (one request).
+// Five streams exist, each with a versioned libp2p protocol id: control and
+// bulk between two members of a swarm; manifest, torrent, and tracker, of one
+// request each.
 package proto
 
 // The libp2p protocol ids. A change that an old reader cannot skip gets a new
@@ -25,5 +25,6 @@ const (
 	ControlProtocol  = "/mob/control/1.0.0"
 	BulkProtocol     = "/mob/bulk/1.0.0"
 	ManifestProtocol = "/mob/manifest/1.0.0"
+	TorrentProtocol  = "/mob/torrent/1.0.0"
 	TrackerProtocol  = "/mob/tracker/1.0.0"
 )

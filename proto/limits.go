@@ -17,6 +17,10 @@ const (
 	MaxEntries = 1 << 20
 	// MaxManifest bounds an encoded manifest, in bytes.
 	MaxManifest = 192 << 20
+	// MaxTorrent bounds a BitTorrent info dictionary, in bytes: what libtorrent's
+	// clients take from peers, within a few percent. It is enough for 1.6 million
+	// pieces.
+	MaxTorrent = 32 << 20
 	// MaxPath and MaxElement bound a path inside a content and one of its
 	// elements, in bytes.
 	MaxPath    = 4096

@@ -29,6 +29,10 @@ const (
 	// Those of BitTorrent's magnet URIs (BEP 9).
 	keyAnnounce    = "tr"
 	keyTorrentPeer = "x.pe"
+	// escapedTopic is keyTopic to whoever decodes what is percent-encoded, as readers
+	// of URIs do. rTorrent does not, and takes no link with an xt that is not of
+	// BitTorrent.
+	escapedTopic = "x%74"
 )
 
 // Link names a content and says where to ask for it: a magnet URI. All but the
@@ -97,17 +101,19 @@ func ParseLink(s string) (*Link, error) {
 
 // String is the link as text: the id, then what is known, then Foreign. But the
 // info-hash comes before the id, and so does an xt with which Foreign begins,
-// because there are BitTorrent clients that look at one xt only. [ParseLink] of the
-// text gives l again.
+// because there are BitTorrent clients that look at one xt only. Beside an
+// info-hash the id has the key xt in an encoded form. [ParseLink] of the text gives l
+// again.
 func (l *Link) String() string {
 	var b strings.Builder
 	b.WriteString("magnet:")
 	separator := byte('?')
-	add := func(key, value string) {
+	write := func(key, value string) {
 		b.WriteByte(separator)
-		b.WriteString(escape(key) + "=" + escape(value))
+		b.WriteString(key + "=" + escape(value))
 		separator = '&'
 	}
+	add := func(key, value string) { write(escape(key), value) }
 	if !l.InfoHash.IsZero() {
 		add(keyTopic, btihPrefix+l.InfoHash.String())
 	}
@@ -116,7 +122,11 @@ func (l *Link) String() string {
 		add(keyTopic, foreign[0].Value)
 		foreign = foreign[1:]
 	}
-	add(keyTopic, urnPrefix+l.Manifest.String())
+	topic := keyTopic
+	if !l.InfoHash.IsZero() {
+		topic = escapedTopic
+	}
+	write(topic, urnPrefix+l.Manifest.String())
 	if l.Name != "" {
 		add(keyName, l.Name)
 	}

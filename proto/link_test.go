@@ -49,7 +49,7 @@ func fullLink() *Link {
 	}
 }
 
-const fullLinkText = "magnet:?xt=" + btih + "&xt=urn:mob:" + linkID +
+const fullLinkText = "magnet:?xt=" + btih + "&x%74=urn:mob:" + linkID +
 	"&dn=weights%20%26%20%27data%27%20%C3%BC&xl=240000000" +
 	"&x.mt=/ip4/192.0.2.1/tcp/4000/p2p/" + linkPeerID +
 	"&x.mp=/ip6/2001:db8::1/tcp/4001/p2p/" + linkPeerID +
@@ -69,7 +69,7 @@ func TestLinkText(t *testing.T) {
 }
 
 func TestParseLink(t *testing.T) {
-	const head = "magnet:?xt=urn:mob:" + linkID
+	const head, torrent = "magnet:?xt=urn:mob:" + linkID, "magnet:?xt=" + btih + "&x%74=urn:mob:" + linkID
 	for _, tt := range []struct{ name, in, want string }{
 		{"only the id", head, head},
 		{"spaces around", " " + head + "\n", head},
@@ -87,11 +87,12 @@ func TestParseLink(t *testing.T) {
 		{"bad escape", head + "&a=100%", head + "&a=100%25"},
 		{"unknown twice", head + "&tr=u&tr=u", head + "&tr=u&tr=u"},
 		{"unknown in order", head + "&z=1&xt=urn:btmh:1220&a=2", head + "&z=1&xt=urn:btmh:1220&a=2"},
-		{"foreign ids first", head + "&xt=" + btih + "&xt=urn:btmh:1220&a=2&xt=b", "magnet:?xt=" + btih + "&xt=urn:btmh:1220&" + head[8:] + "&a=2&xt=b"},
-		{"info-hash last", head + "&dn=n&xt=" + btih, "magnet:?xt=" + btih + "&" + head[8:] + "&dn=n"},
-		{"info-hash in base32", head + "&xt=urn:btih:2jdu5bwjlmm3rph5xev4cle5irthz6rw", "magnet:?xt=" + btih + "&" + head[8:]},
-		{"info-hash in capitals", head + "&xt=URN:BTIH:" + strings.ToUpper(btih[9:]), "magnet:?xt=" + btih + "&" + head[8:]},
-		{"info-hash twice", head + "&xt=" + btih + "&xt=" + btih, "magnet:?xt=" + btih + "&" + head[8:]},
+		{"foreign ids first", head + "&xt=" + btih + "&xt=urn:btmh:1220&a=2&xt=b", "magnet:?xt=" + btih + "&xt=urn:btmh:1220" + torrent[len("magnet:?xt="+btih):] + "&a=2&xt=b"},
+		{"info-hash last", head + "&dn=n&xt=" + btih, torrent + "&dn=n"},
+		{"info-hash in base32", head + "&xt=urn:btih:2jdu5bwjlmm3rph5xev4cle5irthz6rw", torrent},
+		{"info-hash in capitals", head + "&xt=URN:BTIH:" + strings.ToUpper(btih[9:]), torrent},
+		{"key in plain letters", "magnet:?xt=" + btih + "&xt=urn:mob:" + linkID, torrent},
+		{"info-hash twice", head + "&xt=" + btih + "&xt=" + btih, torrent},
 		{"torrent trackers", head + "&tr=udp://a:1&tr=https://b/x%3Fy&tr=http%3A%2F%2Fc", head + "&tr=udp://a:1&tr=https://b/x%3Fy&tr=http://c"},
 		{"trackers of other kinds", head + "&tr=wss://a:1&tr=http:///x&tr=udp://b:1", head + "&tr=udp://b:1&tr=wss://a:1&tr=http:///x"},
 		{"torrent peers", head + "&x.pe=host:1&x.pe=1.2.3.4:0&x.pe=[::1]:5&x.pe=1.2.3.4:6", head + "&x.pe=%5B::1%5D:5&x.pe=1.2.3.4:6&x.pe=host:1&x.pe=1.2.3.4:0"},

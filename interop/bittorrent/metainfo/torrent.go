@@ -11,9 +11,8 @@ import (
 
 // The limits of a torrent.
 const (
-	// MaxInfo bounds an info dictionary, in bytes. libtorrent's clients take no
-	// larger one from peers, within a few percent. It is enough for 1.6 million pieces.
-	MaxInfo = 32 << 20
+	// MaxInfo bounds an info dictionary, in bytes.
+	MaxInfo = proto.MaxTorrent
 	// MaxFile bounds a torrent file, in bytes: besides the info dictionary it may
 	// hold the hash trees of BitTorrent v2, which are left alone.
 	MaxFile = 2 * MaxInfo
