@@ -2,8 +2,10 @@ package peer
 
 import (
 	"context"
+	"crypto/sha1"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +24,13 @@ type SeedOptions struct {
 	PieceLength uint32
 	// Trackers go into the link, before the node's own.
 	Trackers []ma.Multiaddr
+	// Torrent offers the content to BitTorrent clients too: pieces are hashed for them
+	// in the same read, and the link is one for them as well. Announce are their
+	// trackers, TorrentPeers where a client of theirs has the content; both go into
+	// the link.
+	Torrent      bool
+	Announce     []string
+	TorrentPeers []netip.AddrPort
 	// Progress is told how many bytes are hashed, and of how many.
 	Progress func(done, total int64)
 }
@@ -34,7 +43,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	m, err := store.Scan(ctx, root, store.ScanOptions{PieceLength: opt.PieceLength, Progress: opt.Progress})
+	m, info, err := n.scan(ctx, root, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +58,11 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 			link.Trackers = append(link.Trackers, t)
 		}
 	}
+	if info != nil {
+		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
+	}
 	r := record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
-	t, err := n.add(id, r, b, false)
+	t, err := n.add(id, r, map[string][]byte{manifestFile: b, torrentFile: info}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -103,21 +115,25 @@ func (n *Node) checkDestination(id cid.Cid, root string, reuse bool) error {
 	return nil
 }
 
-// add begins a transfer, or takes up the one that is there.
-func (n *Node) add(id cid.Cid, r record, manifest []byte, reuse bool) (*Transfer, error) {
+// add begins a transfer, or takes up the one that is there. Of the files in its folder
+// some may be known.
+func (n *Node) add(id cid.Cid, r record, files map[string][]byte, reuse bool) (*Transfer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if t := n.transfers[id]; t != nil {
-		return t, t.again(r, reuse)
-	}
 	dir := n.transferDir(id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if manifest != nil {
-		if err := writeFile(filepath.Join(dir, manifestFile), manifest, 0o600); err != nil {
+	for name, b := range files {
+		if b == nil {
+			continue
+		}
+		if err := writeFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			return nil, err
 		}
+	}
+	if t := n.transfers[id]; t != nil {
+		return t, t.again(r, reuse)
 	}
 	if err := saveRecord(dir, r); err != nil {
 		return nil, err
@@ -132,13 +148,14 @@ func (n *Node) add(id cid.Cid, r record, manifest []byte, reuse bool) (*Transfer
 func (t *Transfer) again(r record, reuse bool) error {
 	old := t.record()
 	if old.Root != r.Root {
-		if old.Whole && r.Seed {
-			return nil // it is served already, from a place that is as good
-		}
-		if t.running() || old.Begun {
+		switch {
+		case old.Whole && r.Seed:
+			r.Root = old.Root // a place that is as good
+		case t.running() || old.Begun:
 			return &ElsewhereError{Root: old.Root}
 		}
 	}
+	r.Link = stillOffered(old.Link, r.Link)
 	if t.running() && (old.Link == r.Link || old.Whole && !r.Seed) {
 		return nil
 	}
@@ -155,4 +172,16 @@ func (t *Transfer) again(r record, reuse bool) error {
 	t.mu.Unlock()
 	t.start(reuse)
 	return nil
+}
+
+// stillOffered is the new link of a content, which those of BitTorrent know that know
+// it by the old one.
+func stillOffered(old, link string) string {
+	was, err := proto.ParseLink(old)
+	is, e := proto.ParseLink(link)
+	if err != nil || e != nil || was.InfoHash.IsZero() || !is.InfoHash.IsZero() {
+		return link
+	}
+	is.InfoHash, is.Announce, is.TorrentPeers = was.InfoHash, was.Announce, was.TorrentPeers
+	return is.String()
 }

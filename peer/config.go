@@ -26,6 +26,9 @@ type Config struct {
 	// Finder makes the client of some trackers. Nil means no tracker is ever
 	// asked, and links must name peers.
 	Finder func(host.Host, []ma.Multiaddr) Finder
+	// Torrents makes what BitTorrent clients know contents by. Nil means that no
+	// content can be offered to them.
+	Torrents Torrents
 	// OpenFiles is the budget of open content files, 0 for the default.
 	OpenFiles int
 	// Tuning is the swarm's; the zero value stands for the default.

@@ -196,7 +196,7 @@ func TestStrangersDoNoHarm(t *testing.T) {
 		if err := h.Connect(ctx, libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}); err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range []string{proto.ControlProtocol, proto.BulkProtocol, proto.ManifestProtocol} {
+		for _, id := range []string{proto.ControlProtocol, proto.BulkProtocol, proto.ManifestProtocol, proto.TorrentProtocol} {
 			for _, junk := range []string{"", "\x00\x00\x00\x05\x0fabcd", "\x7f\xff\xff\xff\x01", strings.Repeat("x", 4096)} {
 				s, err := h.NewStream(ctx, n.host.ID(), protocol.ID(id))
 				if err != nil {

@@ -4,104 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/ipfs/go-cid"
-	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/mobgrid/mob/peer/document"
 	"github.com/mobgrid/mob/proto"
 )
 
-const (
-	// manifestStall is how long a peer may send nothing of a manifest.
-	manifestStall = 10 * time.Second
-	// manifestChunk is how much is read and written between two deadlines.
-	manifestChunk = 256 << 10
-)
-
-// acceptManifest answers a request for a manifest.
-func (n *Node) acceptManifest(stream network.Stream) {
-	defer stream.Close()
-	_ = stream.SetDeadline(time.Now().Add(handshakeTimeout))
-	m, err := proto.ReadMessage(stream)
-	if err != nil {
-		_ = stream.Reset()
-		return
-	}
-	req, ok := m.(*proto.ManifestRequest)
-	if !ok {
-		_ = stream.Reset()
-		return
-	}
-	b, err := n.manifestBytes(req.Swarm)
-	if err != nil {
-		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
-		return
-	}
-	if err := proto.WriteMessage(stream, &proto.ManifestReply{Length: uint32(len(b))}); err != nil {
-		_ = stream.Reset()
-		return
-	}
-	for len(b) > 0 {
-		k := min(len(b), manifestChunk)
-		_ = stream.SetWriteDeadline(time.Now().Add(writeTimeout))
-		if _, err := stream.Write(b[:k]); err != nil {
-			_ = stream.Reset()
-			return
-		}
-		b = b[k:]
-	}
-}
-
 // fetchManifest asks one peer for the manifest of id and checks it.
 func (n *Node) fetchManifest(ctx context.Context, info libpeer.AddrInfo, id cid.Cid) (*proto.Manifest, []byte, error) {
-	dctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	stream, err := n.open(dctx, info, proto.ManifestProtocol)
+	b, err := n.fetchDocument(ctx, info, proto.ManifestProtocol, id, proto.MaxManifest)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer stream.Reset()
-	stop := context.AfterFunc(ctx, func() { _ = stream.Reset() })
-	defer stop()
-	_ = stream.SetDeadline(time.Now().Add(handshakeTimeout))
-	if err := proto.WriteMessage(stream, &proto.ManifestRequest{Swarm: id.Bytes()}); err != nil {
-		return nil, nil, err
-	}
-	reply, err := proto.ReadMessage(stream)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch reply := reply.(type) {
-	case *proto.Goodbye:
-		return nil, nil, &proto.RemoteError{Code: reply.Code, Text: reply.Text}
-	case *proto.ManifestReply:
-		b, err := readBytes(stream, int(reply.Length))
-		if err != nil {
-			return nil, nil, err
-		}
-		m, err := proto.DecodeVerified(id, b)
-		return m, b, err
-	}
-	return nil, nil, fmt.Errorf("expected a manifest, got message type %d", reply.Type())
+	m, err := proto.DecodeVerified(id, b)
+	return m, b, err
 }
 
-// readBytes reads n bytes as they come: memory grows with what has arrived, not
-// with what the peer claims.
-func readBytes(stream network.Stream, n int) ([]byte, error) {
-	var b []byte
-	for len(b) < n {
-		_ = stream.SetReadDeadline(time.Now().Add(manifestStall))
-		at := len(b)
-		b = append(b, make([]byte, min(manifestChunk, n-at))...)
-		if _, err := io.ReadFull(stream, b[at:]); err != nil {
-			return nil, err
-		}
+// fetchDocument asks one peer for what describes a content.
+func (n *Node) fetchDocument(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID, id cid.Cid, limit int) ([]byte, error) {
+	dctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	stream, err := n.open(dctx, info, kind)
+	if err != nil {
+		return nil, err
 	}
-	return b, nil
+	return document.Ask(ctx, stream, id, limit)
 }
 
 // errNobody is why a manifest is not there yet, while nobody is known.

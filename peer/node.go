@@ -13,12 +13,14 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p"
 	libhost "github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/document"
 	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
@@ -81,7 +83,8 @@ func (n *Node) begin() error {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
-	n.host.SetStreamHandler(proto.ManifestProtocol, n.acceptManifest)
+	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) { document.Answer(s, n.manifestBytes) })
+	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { document.Answer(s, n.torrentBytes) })
 	acceptBulk(n.host, n.bulk, n.acceptChannel)
 	n.callAhead(n.cfg.Trackers)
 	n.mu.Lock()

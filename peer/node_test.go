@@ -28,7 +28,7 @@ func startNodeWith(t testing.TB, cluster, data string, d *directory) *Node {
 	if testing.Verbose() {
 		level = slog.LevelDebug
 	}
-	cfg := Config{Data: data, Cluster: cluster,
+	cfg := Config{Data: data, Cluster: cluster, Torrents: fakeTorrents{},
 		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
 		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", cluster)}
 	if d != nil {

@@ -101,6 +101,15 @@ func (n *Node) linkHere(s string) string {
 
 // manifestBytes is the manifest of a transfer, encoded.
 func (n *Node) manifestBytes(key []byte) ([]byte, error) {
+	t, err := n.runs(key)
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(t.manifestPath())
+}
+
+// runs is the transfer of a content id, which runs.
+func (n *Node) runs(key []byte) (*Transfer, error) {
 	id, err := cid.Cast(key)
 	if err != nil {
 		return nil, err
@@ -111,5 +120,5 @@ func (n *Node) manifestBytes(key []byte) ([]byte, error) {
 	if t == nil || !t.running() {
 		return nil, fmt.Errorf("no transfer of %s runs", id)
 	}
-	return os.ReadFile(filepath.Join(n.transferDir(id), manifestFile))
+	return t, nil
 }

@@ -12,12 +12,14 @@ import (
 
 // Status is a snapshot of a transfer, for people and scripts.
 type Status struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Root  string `json:"root"`
-	Link  string `json:"link"`
-	Seed  bool   `json:"seed"`
-	Phase Phase  `json:"phase"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Root string `json:"root"`
+	Link string `json:"link"`
+	// InfoHash is set for a content that is offered to BitTorrent clients.
+	InfoHash string `json:"info_hash,omitempty"`
+	Seed     bool   `json:"seed"`
+	Phase    Phase  `json:"phase"`
 	// Waiting says in words what the transfer waits for, if it does.
 	Waiting string `json:"waiting,omitempty"`
 	Error   string `json:"error,omitempty"`
@@ -89,6 +91,10 @@ func (t *Transfer) Progress() Status {
 	defer t.mu.Unlock()
 	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link, Seed: t.mu.rec.Seed,
 		Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
+	link, err := proto.ParseLink(st.Link)
+	if err == nil && !link.InfoHash.IsZero() {
+		st.InfoHash = link.InfoHash.String()
+	}
 	if t.mu.err != nil {
 		st.Error = t.mu.err.Error()
 	}
@@ -101,7 +107,7 @@ func (t *Transfer) Progress() Status {
 	}
 	m := t.mu.manifest
 	if m == nil {
-		if link, err := proto.ParseLink(st.Link); err == nil {
+		if err == nil {
 			st.Name = link.Name
 		}
 		return st

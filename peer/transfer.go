@@ -34,6 +34,7 @@ type Transfer struct {
 		waiting  string // what it waits for, in words
 		err      error  // why it failed or stopped
 		manifest *proto.Manifest
+		info     []byte // for BitTorrent clients, see Torrent
 		swarm    *swarm
 		checked  int64 // bytes that were hashed again, of toCheck
 		toCheck  int64
@@ -116,6 +117,7 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 	if err != nil {
 		return err
 	}
+	t.loadTorrent()
 	st, verified, err := t.openStore(ctx, m, reuse)
 	if err != nil {
 		return err
@@ -140,6 +142,9 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 	}()
 	s.wg.Go(func() { s.bootstrap(t.linkPeers()) })
 	s.wg.Go(s.checkComplaints)
+	if !t.InfoHash().IsZero() && t.Torrent() == nil {
+		s.wg.Go(func() { t.seekTorrent(s, members) })
+	}
 	for _, w := range s.workers {
 		s.wg.Go(func() { s.work(w) })
 	}

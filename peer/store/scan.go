@@ -25,6 +25,9 @@ type ScanOptions struct {
 	// Files is the cache to open files through; nil is one of the scan's own
 	// with two files for each worker.
 	Files *Files
+	// Accept, if not nil, is asked about the tree before anything is read, and its
+	// error ends the scan. The manifest's hashes are zeros then.
+	Accept func(*proto.Manifest) error
 	// Progress, if not nil, is told how many bytes are hashed and how many there
 	// are: one call at a time, with both numbers only growing, the last when
 	// they are equal.
@@ -70,6 +73,11 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	// Before the work, which may take hours.
 	if err := m.Validate(); err != nil {
 		return nil, err
+	}
+	if opt.Accept != nil {
+		if err := opt.Accept(m); err != nil {
+			return nil, err
+		}
 	}
 	if sums != nil {
 		*sums = newSHA1Sums(m)

@@ -95,6 +95,25 @@ func TestSHA1Refuses(t *testing.T) {
 	}
 }
 
+// Who refuses the tree is asked before anything is read.
+func TestScanAccept(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	no := errors.New("no")
+	opt := store.ScanOptions{
+		Accept: func(m *proto.Manifest) error {
+			if m.Length() != p.Manifest.Length() || len(m.Entries) != len(p.Manifest.Entries) {
+				t.Errorf("asked about %+v", m)
+			}
+			return no
+		},
+		Progress: func(int64, int64) { t.Error("it was read") },
+	}
+	if _, _, err := store.ScanSHA1(t.Context(), p.root, opt); !errors.Is(err, no) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Beside BenchmarkScan/large, what the second hash costs.
 func BenchmarkScanSHA1(b *testing.B) {
 	c := storetest.Make(b, 1, storetest.File("", 256<<20))

@@ -1,0 +1,201 @@
+package peer
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/peer/document"
+	"github.com/mobgrid/mob/proto"
+)
+
+// fakeTorrents makes info dictionaries out of a name and the sums.
+type fakeTorrents struct{}
+
+func (fakeTorrents) Build(m *proto.Manifest, sums []byte) ([]byte, error) {
+	if m.Length() == 0 {
+		return nil, errors.New("nothing to offer")
+	}
+	return append([]byte(m.Name+":"), sums...), nil
+}
+
+func (fakeTorrents) Check(m *proto.Manifest, info []byte) error {
+	if !bytes.HasPrefix(info, []byte(m.Name+":")) || len(info) != len(m.Name)+1+m.Pieces()*sha1.Size {
+		return errors.New("not of this content")
+	}
+	return nil
+}
+
+// torrentOf is what fakeTorrents makes of a content.
+func torrentOf(m *proto.Manifest, content []byte) []byte {
+	info := []byte(m.Name + ":")
+	for i := range m.Pieces() {
+		sum := sha1.Sum(content[m.PieceOffset(i):][:m.PieceSize(i)])
+		info = append(info, sum[:]...)
+	}
+	return info
+}
+
+// mustSeed seeds a path.
+func mustSeed(t *testing.T, n *Node, path string, opt SeedOptions) (*Transfer, *proto.Link) {
+	t.Helper()
+	tr, err := n.Seed(t.Context(), path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := proto.ParseLink(tr.Link())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, link
+}
+
+// The info dictionary goes from member to member like the manifest, stays over
+// restarts, and is what the link says.
+func TestTorrentReachesMembers(t *testing.T) {
+	a, dir := startNode(t, "A", t.TempDir()), t.TempDir()
+	path, content := randomFile(t, 3<<20)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true, Announce: []string{"http://a/announce"}})
+	info := torrentOf(seed.Manifest(), content)
+	if link.InfoHash != sha1.Sum(info) || len(link.Announce) != 1 || !bytes.Equal(seed.Torrent(), info) {
+		t.Fatalf("the seed has %x, the link is %v", seed.Torrent(), link)
+	}
+	b := startNode(t, "B", dir)
+	out := filepath.Join(t.TempDir(), "out")
+	got := mustGet(t, b, link, out)
+	mustWait(t, got)
+	eventually(t, "the getter has the info dictionary", func() bool { return bytes.Equal(got.Torrent(), info) })
+	if err := errors.Join(a.Close(), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	b = startNode(t, "B", dir) // alone
+	got = mustGet(t, b, link, out)
+	mustWait(t, got)
+	if !bytes.Equal(got.Torrent(), info) {
+		t.Errorf("after a restart it has %x", got.Torrent())
+	}
+	c := startNode(t, "C", t.TempDir())
+	link.Peers = b.Addrs()
+	last := mustGet(t, c, link, filepath.Join(t.TempDir(), "out"))
+	mustWait(t, last)
+	eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Torrent(), info) })
+}
+
+// What is here can be offered later, wherever it came from, and stays offered when it
+// is seeded again without a word of it.
+func TestOfferedLater(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	path, content := randomFile(t, 2<<20)
+	plain, link := mustSeed(t, a, path, SeedOptions{})
+	if !plain.InfoHash().IsZero() || plain.Torrent() != nil || plain.Status().InfoHash != "" {
+		t.Fatal("offered without being asked for")
+	}
+	if _, err := os.Stat(plain.torrentPath()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an info dictionary is on disk: %v", err)
+	}
+	copied := filepath.Join(t.TempDir(), filepath.Base(path))
+	mustWait(t, mustGet(t, b, link, copied))
+	for _, at := range []struct {
+		n    *Node
+		path string
+	}{{a, path}, {a, copied}, {b, copied}, {b, path}} {
+		for _, opt := range []SeedOptions{{Torrent: true}, {}} {
+			tr, link := mustSeed(t, at.n, at.path, opt)
+			if tr.ID != plain.ID {
+				t.Fatalf("another content: %v", link)
+			}
+			info := torrentOf(plain.Manifest(), content)
+			if !bytes.Equal(tr.Torrent(), info) || link.InfoHash != sha1.Sum(info) || tr.Status().InfoHash != link.InfoHash.String() {
+				t.Errorf("%s at %s, %+v: the torrent is %x", at.n.Cluster(), at.path, opt, tr.Torrent())
+			}
+		}
+	}
+}
+
+// A torrent can be made of what is here without offering it, and is not made twice.
+func TestMakeTorrent(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	_, link, content := seedAndLink(t, a, 2<<20)
+	got := mustGet(t, b, link, filepath.Join(t.TempDir(), "out"))
+	mustWait(t, got)
+	for _, want := range []int64{2 << 20, 0} {
+		var hashed int64
+		made, err := got.MakeTorrent(t.Context(), func(done, _ int64) { hashed = done })
+		if err != nil || !bytes.Equal(made, torrentOf(got.Manifest(), content)) || hashed != want {
+			t.Errorf("made %x after %d bytes, want %d, %v", made, hashed, want, err)
+		}
+	}
+	if got.Torrent() != nil || !got.InfoHash().IsZero() {
+		t.Error("it is offered")
+	}
+	if err := got.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(got.torrentPath()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := got.MakeTorrent(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "not whole here") {
+		t.Errorf("of a stopped transfer: %v", err)
+	}
+}
+
+func TestTorrentRefused(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Seed(t.Context(), empty, SeedOptions{Torrent: true}); err == nil || !strings.Contains(err.Error(), "nothing to offer") {
+		t.Errorf("nothing is offered: %v", err)
+	}
+	path, _ := randomFile(t, 1<<20)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	if err := seed.SetTorrent([]byte("another")); err == nil || !strings.Contains(err.Error(), "in place of "+link.InfoHash.String()) {
+		t.Errorf("another: %v", err)
+	}
+	limit := len(seed.Torrent()) - 1
+	if _, err := b.fetchDocument(t.Context(), addrInfo(a), proto.TorrentProtocol, seed.ID, limit); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("too long: %v", err)
+	}
+	plain, _, _ := seedAndLink(t, a, 2<<20)
+	var remote *proto.RemoteError
+	if _, err := b.fetchDocument(t.Context(), addrInfo(a), proto.TorrentProtocol, plain.ID, limit); !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
+		t.Errorf("of a content that is not offered: %v", err)
+	}
+}
+
+// A link may name the info-hash of something else, and a peer may have that: the
+// content comes, and the other is not taken for it.
+func TestTorrentOfAnotherContent(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	_, link, content := seedAndLink(t, a, 1<<20)
+	lie := []byte("a lie")
+	h := stranger(t)
+	asked := make(chan struct{}, 100)
+	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
+		document.Answer(s, func([]byte) ([]byte, error) { return lie, nil })
+		asked <- struct{}{}
+	})
+	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link.InfoHash, link.Peers = sha1.Sum(lie), append(link.Peers, addrs...)
+	out := filepath.Join(t.TempDir(), "out")
+	got := mustGet(t, b, link, out)
+	mustWait(t, got)
+	mustEqual(t, out, content)
+	<-asked
+	<-asked // the first answer was taken in before it asked again
+	if got.Torrent() != nil {
+		t.Errorf("taken: %q", got.Torrent())
+	}
+}
