@@ -19,10 +19,12 @@ import (
 const inspectHelp = `Shows what a link leads to: name, size, pieces, trackers, peers, and the tree of files.
 
 The manifest, which lists these, is fetched from whoever has it, without the
-content. A content of this node, or the file of a manifest, may be named instead.`
+content. A content of this node, or the file of a manifest, may be named instead, or
+a torrent file, which is checked as one from a stranger.`
 
 const inspectExample = `  mob inspect "$LINK"
   mob inspect big.tar --json
+  mob inspect big.tar.torrent
   mob inspect "$LINK" --timeout 5m`
 
 func newInspect(g *global) *cobra.Command {
@@ -31,6 +33,9 @@ func newInspect(g *global) *cobra.Command {
 		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
 		Args: args(1, "LINK|ID|PATH|FILE"),
 		RunE: func(cmd *cobra.Command, given []string) error {
+			if isTorrent(given[0]) {
+				return g.inspectTorrent(given[0])
+			}
 			link, m, err := g.manifest(cmd.Context(), given[0], timeout)
 			if err != nil {
 				return err
@@ -97,6 +102,8 @@ type description struct {
 	PieceLength uint32        `json:"piece_length"`
 	Trackers    []string      `json:"trackers"`
 	Peers       []string      `json:"peers"`
+	InfoHash    string        `json:"info_hash,omitempty"`
+	BTTrackers  []string      `json:"bt_trackers,omitempty"`
 	Foreign     []proto.Param `json:"foreign"`
 	Entries     []entry       `json:"entries"`
 }
@@ -120,6 +127,9 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 	for _, a := range link.Peers {
 		d.Peers = append(d.Peers, a.String())
 	}
+	if !link.InfoHash.IsZero() {
+		d.InfoHash, d.BTTrackers = link.InfoHash.String(), link.Announce
+	}
 	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink"}
 	for _, e := range m.Entries {
 		d.Entries = append(d.Entries, entry{e.Path, kinds[e.Kind], e.Size, fmt.Sprintf("%04o", e.Mode), time.Unix(0, e.MTime).UTC(), e.Target})
@@ -139,6 +149,12 @@ func (d description) print(out io.Writer) error {
 	}
 	for i, p := range d.Peers {
 		line("%s%s", label("peers", i), p)
+	}
+	if d.InfoHash != "" {
+		line("info-hash %s", d.InfoHash)
+	}
+	for i, t := range d.BTTrackers {
+		line("%s%s", label("announce", i), t)
 	}
 	for i, p := range d.Foreign {
 		line("%s%s=%s", label("other", i), p.Key, p.Value)

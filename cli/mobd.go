@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -33,8 +34,10 @@ type nodeFlags struct {
 	listen   []string
 	data     string
 	trackers []string
-	logLevel string
-	logJSON  bool
+	// btTrackers are those of BitTorrent clients, for links.
+	btTrackers []string
+	logLevel   string
+	logJSON    bool
 }
 
 func newMobd(env *Env) *cobra.Command {
@@ -57,6 +60,7 @@ func newMobd(env *Env) *cobra.Command {
 	f.StringArrayVar(&n.listen, "listen", nil, "address to accept connections at; may be given again")
 	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to ask for every transfer; may be given again")
+	n.btTrackerFlag(f)
 	f.StringVar(&n.logLevel, "log-level", "info", "what to log: debug, info, warn, error or off")
 	f.BoolVar(&n.logJSON, "log-json", false, "log JSON lines")
 	f.StringVar(&file, "config", "", "configuration file")
@@ -88,6 +92,11 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	return d.close()
 }
 
+// btTrackerFlag is for those who make links.
+func (n *nodeFlags) btTrackerFlag(f *pflag.FlagSet) {
+	f.StringArrayVar(&n.btTrackers, "bt-tracker", nil, "announce URL of a BitTorrent tracker, for the links of seeds with --torrent; may be given again")
+}
+
 // config checks the flags.
 func (n *nodeFlags) config(env *Env) (cfg nodeConfig, err error) {
 	cfg.cluster = n.cluster
@@ -103,6 +112,12 @@ func (n *nodeFlags) config(env *Env) (cfg nodeConfig, err error) {
 	if cfg.trackers, err = parseTrackers(n.trackers); err != nil {
 		return cfg, err
 	}
+	for _, url := range n.btTrackers {
+		if err := proto.CheckAnnounce(url); err != nil {
+			return cfg, fmt.Errorf("--bt-tracker: %w", err)
+		}
+	}
+	cfg.btTrackers = n.btTrackers
 	cfg.log, err = newLog(env.Err, n.logLevel, n.logJSON)
 	return cfg, err
 }

@@ -11,6 +11,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -28,7 +29,9 @@ type nodeConfig struct {
 	listen   []ma.Multiaddr
 	data     string // absolute
 	trackers []ma.Multiaddr
-	log      *slog.Logger
+	// btTrackers are URLs for the links of contents that are offered to BitTorrent.
+	btTrackers []string
+	log        *slog.Logger
 }
 
 // daemon is a node with its control socket.
@@ -41,7 +44,7 @@ type daemon struct {
 
 func startDaemon(cfg nodeConfig) (*daemon, error) {
 	node, err := peer.Start(peer.Config{Data: cfg.data, Cluster: cfg.cluster, Listen: cfg.listen,
-		Trackers: cfg.trackers, Finder: finder(cfg.log), Log: cfg.log})
+		Trackers: cfg.trackers, Finder: finder(cfg.log), Torrents: metainfo.Codec{}, Log: cfg.log})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +54,8 @@ func startDaemon(cfg nodeConfig) (*daemon, error) {
 		return nil, errors.Join(err, node.Close())
 	}
 	d := &daemon{node: node, socket: socket, served: make(chan error, 1)}
-	d.server = control.NewServer(control.Config{Node: node, Data: cfg.data, Trackers: cfg.trackers, Version: version()})
+	d.server = control.NewServer(control.Config{Node: node, Data: cfg.data, Trackers: cfg.trackers,
+		BTTrackers: cfg.btTrackers, Version: version()})
 	go func() { d.served <- d.server.Serve(socket) }()
 	return d, nil
 }

@@ -22,11 +22,16 @@ alone on standard output.
 The daemon of --data serves it from then on. When there is none, a node runs within
 the command until Ctrl-C. The content must not change while it is served.
 
---wait N returns when N other nodes have all of it, as far as the trackers know.`
+--wait N returns when N other nodes have all of it, as far as the trackers know.
+
+--torrent offers the content to BitTorrent clients too: the same link is a magnet link
+for them, with the trackers of --bt-tracker. --torrent-file writes a torrent file as
+well. Symbolic links, empty folders, modes and times have no place in a torrent.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
-  mob seed big.tar --tracker "$TRACKER" --wait 15`
+  mob seed big.tar --tracker "$TRACKER" --wait 15
+  mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce`
 
 // seedFlags are the flags of seed.
 type seedFlags struct {
@@ -34,6 +39,9 @@ type seedFlags struct {
 	wait   int
 	pieces string
 	quiet  bool
+	// torrent offers the content to BitTorrent clients, file is for a torrent file.
+	torrent bool
+	file    string
 }
 
 func newSeed(g *global) *cobra.Command {
@@ -46,6 +54,9 @@ func newSeed(g *global) *cobra.Command {
 	f.node.flags(g, cmd)
 	cmd.Flags().IntVar(&f.wait, "wait", 0, "wait until so many other nodes have all of it")
 	cmd.Flags().StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
+	cmd.Flags().BoolVar(&f.torrent, "torrent", false, "offer it to BitTorrent clients too, by the same link")
+	cmd.Flags().StringVar(&f.file, "torrent-file", "", "write a torrent file as well; implies --torrent")
+	f.node.btTrackerFlag(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)
 	return cmd
@@ -75,6 +86,9 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	if s.own != nil {
 		defer func() { err = errors.Join(err, s.forget(ctx, st.ID)) }()
 	}
+	if err := g.writeTorrent(ctx, s, st, f); err != nil {
+		return err
+	}
 	if err := g.printLink(st); err != nil {
 		return err
 	}
@@ -99,6 +113,13 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	}
 	for _, t := range trackers {
 		req.Trackers = append(req.Trackers, t.String())
+	}
+	req.Torrent, req.BTTrackers = f.torrent || f.file != "", f.node.btTrackers
+	if len(req.BTTrackers) > 0 && !req.Torrent {
+		return req, errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
+	}
+	if fi, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !fi.IsDir()) {
+		return req, fmt.Errorf("--torrent-file: the folder %s is not there", filepath.Dir(f.file)) // before hours of hashing
 	}
 	if f.pieces == "" {
 		return req, nil
@@ -129,8 +150,12 @@ func (g *global) printLink(st peer.Status) error {
 		_, err := fmt.Fprintln(g.Out, st.Link)
 		return err
 	}
-	return printJSON(g.Out, map[string]any{"link": st.Link, "id": st.ID, "name": st.Name, "path": st.Root,
-		"bytes": st.Length, "pieces": st.Pieces, "piece_length": st.PieceLength})
+	out := map[string]any{"link": st.Link, "id": st.ID, "name": st.Name, "path": st.Root,
+		"bytes": st.Length, "pieces": st.Pieces, "piece_length": st.PieceLength}
+	if st.InfoHash != "" {
+		out["info_hash"] = st.InfoHash
+	}
+	return printJSON(g.Out, out)
 }
 
 // serve waits for the interrupt, and tells when the content is found to have

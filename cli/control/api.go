@@ -30,6 +30,10 @@ type SeedRequest struct {
 	PieceLength uint32 `json:"piece_length,omitempty"`
 	// Trackers go into the link, beside the daemon's own.
 	Trackers []string `json:"trackers,omitempty"`
+	// Torrent offers the content to BitTorrent clients too. BTTrackers are theirs, and
+	// go into the link, beside the daemon's own.
+	Torrent    bool     `json:"torrent,omitempty"`
+	BTTrackers []string `json:"bt_trackers,omitempty"`
 }
 
 // GetRequest asks for a content to be fetched.
@@ -53,15 +57,23 @@ type LinkRequest struct {
 	Link string `json:"link"`
 }
 
+// ExportRequest asks for a content's info dictionary.
+type ExportRequest struct {
+	// Name is that of a transfer: its content id, link or path.
+	Name string `json:"name"`
+}
+
 // Event is a line of a stream. Which fields are set depends on the call.
 type Event struct {
-	// Hashed of Total bytes are looked at, in a seed.
+	// Hashed of Total bytes are looked at, in a seed or an export.
 	Hashed int64 `json:"hashed,omitempty"`
 	Total  int64 `json:"total,omitempty"`
 	// Waiting says in words what is waited for, in a manifest.
 	Waiting  string       `json:"waiting,omitempty"`
 	Status   *peer.Status `json:"status,omitempty"`
 	Manifest []byte       `json:"manifest,omitempty"`
+	// Torrent is an info dictionary, of an export.
+	Torrent []byte `json:"torrent,omitempty"`
 	// Done marks the last event of a call that succeeded, Error that of one that
 	// failed.
 	Done  bool   `json:"done,omitempty"`

@@ -100,6 +100,19 @@ func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, 
 	return *last.Status, nil
 }
 
+// Export returns the info dictionary of a transfer, and what the transfer is. It blocks
+// until it is made, for which the content may have to be hashed.
+func (c *Client) Export(ctx context.Context, req ExportRequest, progress func(done, total int64)) ([]byte, peer.Status, error) {
+	last, err := c.stream(ctx, "/v1/export", req, func(ev Event) { progress(ev.Hashed, ev.Total) })
+	if err != nil {
+		return nil, peer.Status{}, err
+	}
+	if last.Status == nil {
+		return nil, peer.Status{}, c.strange(errors.New("no status at the end of an export"))
+	}
+	return last.Torrent, *last.Status, nil
+}
+
 // Get has a content fetched. It blocks until it is whole. The transfer goes on
 // when ctx ends.
 func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Status)) (peer.Status, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -26,6 +27,10 @@ type Config struct {
 	Data string
 	// Trackers are the node's own.
 	Trackers []ma.Multiaddr
+	// BTTrackers are the node's own for BitTorrent clients, URLs, and BTPeers where it
+	// serves such clients itself.
+	BTTrackers []string
+	BTPeers    []netip.AddrPort
 	// Version is the program's.
 	Version string
 }
@@ -47,6 +52,7 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/remove", reply(s.remove))
 	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
 	mux.HandleFunc("POST /v1/seed", stream(s.seed))
+	mux.HandleFunc("POST /v1/export", stream(s.export))
 	mux.HandleFunc("POST /v1/get", stream(s.get))
 	mux.HandleFunc("POST /v1/manifest", stream(s.manifest))
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

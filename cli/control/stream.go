@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -77,7 +78,15 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	opt := peer.SeedOptions{PieceLength: req.PieceLength}
+	opt := peer.SeedOptions{PieceLength: req.PieceLength, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
+	for _, url := range append(req.BTTrackers, s.cfg.BTTrackers...) {
+		if err := proto.CheckAnnounce(url); err != nil {
+			return task{}, &Error{CodeRequest, err.Error()}
+		}
+		if !slices.Contains(opt.Announce, url) {
+			opt.Announce = append(opt.Announce, url)
+		}
+	}
 	for _, text := range req.Trackers {
 		a, err := ma.NewMultiaddr(text)
 		if err != nil {
@@ -85,13 +94,10 @@ func (s *Server) seed(r *http.Request) (task, error) {
 		}
 		opt.Trackers = append(opt.Trackers, a)
 	}
-	var hashed, total atomic.Int64
-	opt.Progress = func(done, all int64) {
-		hashed.Store(done)
-		total.Store(all)
-	}
+	var progress hashing
+	opt.Progress = progress.tell
 	return task{
-		now: func() Event { return Event{Hashed: hashed.Load(), Total: total.Load()} },
+		now: progress.event,
 		run: func(ctx context.Context) (Event, error) {
 			t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
 			if err == nil {
@@ -102,6 +108,36 @@ func (s *Server) seed(r *http.Request) (task, error) {
 			}
 			st := t.Status()
 			return Event{Status: &st}, nil
+		},
+	}, nil
+}
+
+// hashing is how far the hashing of a content is.
+type hashing struct{ done, total atomic.Int64 }
+
+func (h *hashing) tell(done, total int64) {
+	h.done.Store(done)
+	h.total.Store(total)
+}
+
+func (h *hashing) event() Event { return Event{Hashed: h.done.Load(), Total: h.total.Load()} }
+
+func (s *Server) export(r *http.Request) (task, error) {
+	req, err := read[ExportRequest](r)
+	if err != nil {
+		return task{}, err
+	}
+	t, err := s.cfg.Node.Transfer(req.Name)
+	if err != nil {
+		return task{}, err
+	}
+	var progress hashing
+	return task{
+		now: progress.event,
+		run: func(ctx context.Context) (Event, error) {
+			info, err := t.MakeTorrent(ctx, progress.tell)
+			st := t.Progress()
+			return Event{Status: &st, Torrent: info}, err
 		},
 	}, nil
 }

@@ -30,9 +30,6 @@ func Parse(b []byte) (*Metainfo, error) {
 	}
 	p := fileParser{reader: reader{all: b}, m: new(Metainfo)}
 	err := p.dict(p.key)
-	if err == nil {
-		err = p.end()
-	}
 	if err == nil && p.info == nil {
 		err = errors.New("it has no info dictionary")
 	}
@@ -43,8 +40,13 @@ func Parse(b []byte) (*Metainfo, error) {
 	if len(m.Trackers) == 0 && p.announce != "" {
 		m.Trackers = [][]string{{p.announce}}
 	}
-	m.Torrent, err = ParseInfo(bytes.Clone(p.info))
-	return m, err
+	if m.Torrent, err = ParseInfo(bytes.Clone(p.info)); err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, fmt.Errorf("torrent file: %w", err)
+	}
+	return m, nil
 }
 
 // fileParser is a reader of a torrent file, and what it has found.
