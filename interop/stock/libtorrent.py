@@ -1,6 +1,6 @@
 """Fetches or seeds a torrent with libtorrent, until it is killed.
 
-Arguments: the torrent file, the folder of the content, the port to listen on,
+Arguments: the torrent file or a magnet link, the folder of the content, the port to listen on,
 and a file to make when the content is whole.
 """
 
@@ -25,8 +25,11 @@ session = lt.session({
     "enable_outgoing_utp": False,
     "enable_incoming_utp": False,
 })
-params = lt.add_torrent_params()
-params.ti = lt.torrent_info(torrent)
+if torrent.startswith("magnet:"):
+    params = lt.parse_magnet_uri(torrent)
+else:
+    params = lt.add_torrent_params()
+    params.ti = lt.torrent_info(torrent)
 params.save_path = data
 # An auto-managed torrent would wait in a queue for its turn, and leave it again.
 params.flags &= ~(lt.torrent_flags.auto_managed | lt.torrent_flags.paused)

@@ -18,7 +18,7 @@ type seat struct {
 	dir string
 	// data has the content, or gets it.
 	data string
-	// torrent is the path of the torrent file.
+	// torrent is the path of the torrent file, or a magnet link.
 	torrent string
 	// scheme is that of the tracker's announce address.
 	scheme string

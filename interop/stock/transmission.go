@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // Transmission is transmission-daemon.
@@ -40,15 +42,20 @@ func startTransmission(s seat) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := os.WriteFile(filepath.Join(s.dir, "settings.json"), settings, 0o600); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(s.torrent, "magnet:") {
+		// The daemon takes links from others only, the command from its arguments.
+		return s.command("transmission-cli", "--config-dir", s.dir, "--download-dir", s.data, "--port", strconv.Itoa(port),
+			"--finish", hook, s.torrent), nil
+	}
 	torrents := filepath.Join(s.dir, "torrents")
 	if err := os.MkdirAll(torrents, 0o700); err != nil {
 		return nil, err
 	}
 	// What lies there it takes for a torrent that it had before, and goes on with.
 	if err := os.Symlink(s.torrent, filepath.Join(torrents, "content.torrent")); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(s.dir, "settings.json"), settings, 0o600); err != nil {
 		return nil, err
 	}
 	return s.command("transmission-daemon", "--foreground", "--config-dir", s.dir), nil

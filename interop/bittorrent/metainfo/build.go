@@ -15,10 +15,10 @@ import (
 // infoDict is an info dictionary as it is written. The encoder sorts the keys.
 type infoDict struct {
 	Files       []entryDict `bencode:"files,omitempty"`
-	Length      int64      `bencode:"length,omitempty"`
-	Name        string     `bencode:"name"`
-	PieceLength int64      `bencode:"piece length"`
-	Pieces      []byte     `bencode:"pieces"`
+	Length      int64       `bencode:"length,omitempty"`
+	Name        string      `bencode:"name"`
+	PieceLength int64       `bencode:"piece length"`
+	Pieces      []byte      `bencode:"pieces"`
 }
 
 // entryDict is one of its files.
