@@ -41,12 +41,15 @@ func (c crowd) sample(out []netip.AddrPort, n int, self *peer, rng *rand.Rand) [
 // family is the peers of a torrent with addresses of one family.
 type family struct{ whole, partial crowd }
 
-// handout is up to n peers for self, which may be of another family. A seed has
-// no use for seeds. Others are told of both kinds, half and half where there are
-// so many: seeds have all, and those that lack as much are there to swap with.
+// handout is up to n peers for self, which may be of another family. Who lacks
+// nothing is told of seeds only where others are too few: a client that has a magnet
+// link and nothing else says that it lacks nothing, aria2 and transmission do. Others
+// are told of both kinds, half and half where there are so many: seeds have all, and
+// those that lack as much are there to swap with.
 func (f *family) handout(n int, self *peer, rng *rand.Rand) []netip.AddrPort {
 	if self.whole() {
-		return f.partial.sample(nil, n, self, rng)
+		out := f.partial.sample(nil, n, self, rng)
+		return f.whole.sample(out, n-len(out), self, rng)
 	}
 	out := f.partial.sample(nil, n-min(n/2, len(f.whole)), self, rng)
 	return f.whole.sample(out, n-len(out), self, rng)

@@ -181,8 +181,9 @@ func TestHandout(t *testing.T) {
 		{"far too many", "198.51.100.1:1", 1, 1 << 62, false, 200, 0, 80},
 		{"all of one family", "198.51.100.1:1", -1, 1 << 62, false, 200, 0, 80},
 		{"the other family too", "[2001:db8::1]:1", 1, 100, true, 40, 60, 40},
-		{"whole", "198.51.100.1:1", 0, 1 << 62, true, 160, 40, 0},
-		{"whole, one family", "[2001:db8::1]:1", 0, 1 << 62, false, 0, 40, 0},
+		{"whole", "198.51.100.1:1", 0, 1 << 62, true, 200, 0, 40},
+		{"whole, enough others", "198.51.100.1:1", 0, 100, true, 100, 0, 0},
+		{"whole, one family", "[2001:db8::1]:1", 0, 1 << 62, false, 0, 60, 20},
 	} {
 		out := tell(t, tb, epoch, announce{addr: addr(c.from), left: c.left, want: c.want, both: c.both})
 		whole, seen := 0, map[netip.AddrPort]bool{addr(c.from): true}
