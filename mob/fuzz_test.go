@@ -26,7 +26,8 @@ func (h *history) byte() int {
 func (h *history) peer() proto.PeerID { return proto.PeerID(rune('a' + h.byte()%8)) }
 
 func (h *history) node() Node {
-	return Node{ID: h.peer(), Cluster: string(rune('A' + h.byte()%3))}
+	b := h.byte()
+	return Node{ID: h.peer(), Cluster: string(rune('A' + b%3)), Guest: b >= 192}
 }
 
 // piece is mostly one of the content.

@@ -14,7 +14,7 @@ func TestWholePeerIsAskedBeforeItTells(t *testing.T) {
 		s := New(Config{Self: "n", Cluster: "B", Length: 4 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
 		now := time.Unix(1, 0)
 		s.Step(now, Learned{})
-		got := s.Step(now, Joined{Node: Node{"a", "A"}, Whole: whole})
+		got := s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}, Whole: whole})
 		asked := slices.ContainsFunc(got, func(a Action) bool {
 			send, ok := a.(Send)
 			if !ok {

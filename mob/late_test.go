@@ -13,8 +13,8 @@ func TestTooLate(t *testing.T) {
 	const length = 256 << 10
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := New(Config{Self: "m", Cluster: "B", Length: 100 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
-	s.Step(now, Joined{Node: Node{"n", "B"}})
-	s.Step(now, Joined{Node: Node{"a", "A"}})
+	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
+	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
 	a := s.joined["a"]
 	a.meter = meter{bytes: length, busy: 0.5, last: now} // half a second for a piece
 	if s.tooLate(a) {

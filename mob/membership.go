@@ -92,6 +92,22 @@ func (s *State) removeNode(n *node) {
 	if i, ok := findNode(list, n.ID); ok {
 		s.nodes[n.Cluster] = slices.Delete(list, i, i+1)
 	}
+	if n.Guest {
+		s.forgetCluster(n.Cluster)
+	}
+}
+
+// forgetCluster forgets a cluster of guests once nobody is left of it: their
+// clusters are many and do not come again.
+func (s *State) forgetCluster(name string) {
+	if len(s.nodes[name]) > 0 || name == s.cfg.Cluster {
+		return
+	}
+	delete(s.nodes, name)
+	delete(s.links, name)
+	delete(s.held, name)
+	s.others = slices.DeleteFunc(s.others, func(other string) bool { return other == name })
+	s.match(s.others...) // the order at every link
 }
 
 func findNode(ns []*node, id proto.PeerID) (int, bool) {
@@ -158,7 +174,11 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 	if s.stealing == id {
 		s.stealing = ""
 	}
-	if n := s.byID[id]; n != nil {
+	switch n := s.byID[id]; {
+	case n == nil:
+	case n.Guest:
+		s.removeNode(n)
+	default:
 		n.banned = banned
 		s.markFailed(n)
 	}
@@ -255,7 +275,7 @@ func (s *State) dialAgain(n *node, size int) {
 }
 
 func (s *State) dial(n *node) {
-	if n.peer != nil || n.dialing || n.banned {
+	if n.peer != nil || n.dialing || n.banned || n.Guest {
 		return
 	}
 	if s.now.Before(n.retryAt) {
@@ -292,7 +312,7 @@ func (s *State) introduce(p *peer, most int) {
 			if len(ms) >= most {
 				return
 			}
-			if n.alive() && n.ID != p.ID {
+			if n.alive() && n.ID != p.ID && !n.Guest {
 				ms = append(ms, n.Node)
 			}
 		}

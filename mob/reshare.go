@@ -62,6 +62,9 @@ func (s *State) turned(cluster string) int {
 func (s *State) match(clusters ...string) {
 	for _, cluster := range clusters {
 		list := s.nodes[cluster]
+		if len(list) == 0 {
+			continue // nobody is left of it, and it may be forgotten
+		}
 		place := (s.rank + s.turned(cluster)) % s.size
 		alive, rank := 0, 0
 		for _, n := range list {

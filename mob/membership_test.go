@@ -1,0 +1,55 @@
+package mob
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestGuestsAreForgotten has guests come and go, each in a cluster of its own. They
+// are dialled by nobody and told of to nobody, and nothing is left of them.
+func TestGuestsAreForgotten(t *testing.T) {
+	s := New(Config{Self: "self", Cluster: "A", Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
+	now := time.Unix(0, 0)
+	step := func(ev Event) {
+		now = now.Add(time.Second)
+		for _, a := range s.Step(now, ev) {
+			switch a := a.(type) {
+			case Dial:
+				t.Fatalf("%q is dialled", a.Peer)
+			case Introduce:
+				for _, n := range a.Members {
+					if n.Guest {
+						t.Fatalf("%q is told of %q", a.Peer, n.ID)
+					}
+				}
+			}
+		}
+	}
+	step(Joined{Node: Node{ID: "node", Cluster: "B"}})
+	for k := range 50 {
+		id := proto.PeerID(fmt.Sprint("guest", k))
+		step(Joined{Node: Node{ID: id, Cluster: string(id), Guest: true}})
+		step(Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
+		step(Received{Peer: id, Message: &proto.Have{Have: []proto.Range{{Count: 64}}}})
+		step(Received{Peer: "node", Message: &proto.Have{}}) // it lives
+		if k%2 == 0 {
+			step(Left{Peer: id})
+		} else {
+			for range s.t.Strikes {
+				step(Failed{Piece: 1, Sources: []proto.PeerID{id}})
+			}
+		}
+	}
+	if len(s.byID) != 1 || len(s.nodes) != 1 || len(s.others) != 1 || len(s.links) != 1 || len(s.held) != 1 {
+		t.Errorf("left are %d nodes of %d clusters, of which %d others, with %d links and %d sets of pieces",
+			len(s.byID), len(s.nodes), len(s.others), len(s.links), len(s.held))
+	}
+	for i, n := range s.rarity {
+		if n != 0 {
+			t.Fatalf("piece %d is held by %d clusters", i, n)
+		}
+	}
+}
