@@ -47,7 +47,8 @@ var table = map[string]rule{
 	"peer/document":        {ours: []string{"proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
-	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/document", "peer/host", "peer/requests", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/traffic":         {outside: []string{}},
+	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/document", "peer/host", "peer/requests", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},

@@ -13,19 +13,21 @@ var blocks bufferPool
 
 type bufferPool struct{ pool sync.Pool }
 
-type buffer struct {
-	b    []byte
+// Buffer holds a block.
+type Buffer struct {
+	// B is the block's bytes.
+	B    []byte
 	full [proto.BlockHeader + proto.MaxBlock]byte
 }
 
-// get returns a buffer whose b has n bytes.
-func (p *bufferPool) get(n int) *buffer {
-	buf, _ := p.pool.Get().(*buffer)
+// get returns a buffer whose B has n bytes.
+func (p *bufferPool) get(n int) *Buffer {
+	buf, _ := p.pool.Get().(*Buffer)
 	if buf == nil {
-		buf = new(buffer)
+		buf = new(Buffer)
 	}
-	buf.b = buf.full[:n]
+	buf.B = buf.full[:n]
 	return buf
 }
 
-func (p *bufferPool) put(buf *buffer) { p.pool.Put(buf) }
+func (p *bufferPool) put(buf *Buffer) { p.pool.Put(buf) }

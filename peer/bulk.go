@@ -51,7 +51,7 @@ func acceptBulk(h host.Host, e *bulk.Endpoint, f func(from libpeer.ID, c channel
 }
 
 // openDirect dials a socket to the peer, which ends with the session.
-func (c *session) openDirect() (*bulk.Conn, error) {
+func (c *native) openDirect() (*bulk.Conn, error) {
 	err := errors.New("no address is known")
 	for _, at := range c.directAddrs() {
 		var ch *bulk.Conn
@@ -69,7 +69,7 @@ func (c *session) openDirect() (*bulk.Conn, error) {
 
 // directAddrs lists where the peer may be reached: where it was, if it did not
 // come itself, and otherwise where it and others say that it is.
-func (c *session) directAddrs() []ma.Multiaddr {
+func (c *native) directAddrs() []ma.Multiaddr {
 	conn := c.stream.Conn()
 	if conn.Stat().Direction == network.DirOutbound {
 		return []ma.Multiaddr{conn.RemoteMultiaddr()}
@@ -83,7 +83,7 @@ func (c *session) directAddrs() []ma.Multiaddr {
 
 // openStream opens a stream to the peer over the connection that there is. It
 // ends with the session.
-func (c *session) openStream() (channel, error) {
+func (c *native) openStream() (channel, error) {
 	ctx := network.WithNoDial(c.ctx, "the control stream is gone")
 	ch, err := c.swarm.node.host.NewStream(ctx, c.peer, proto.BulkProtocol)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *session) openStream() (channel, error) {
 }
 
 // greet makes a channel one of the session's, or ends it.
-func (c *session) greet(ch channel) error {
+func (c *native) greet(ch channel) error {
 	if !c.hold(ch) {
 		_ = ch.Reset()
 		return errors.New("the session has ended")

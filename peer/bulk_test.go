@@ -27,7 +27,7 @@ func channelsTo(n, other *Node, link *proto.Link) (direct, streams int) {
 	if s == nil {
 		return 0, 0
 	}
-	c := s.session(other.self())
+	c := s.native(other.self())
 	if c == nil {
 		return 0, 0
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	// Torrents makes what BitTorrent clients know contents by. Nil means that no
 	// content can be offered to them.
 	Torrents Torrents
+	// Beside brings guests into swarms. Nil means there are none.
+	Beside Beside
 	// OpenFiles is the budget of open content files, 0 for the default.
 	OpenFiles int
 	// Tuning is the swarm's; the zero value stands for the default.

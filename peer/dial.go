@@ -60,7 +60,7 @@ func (s *swarm) connect(info libpeer.AddrInfo) (*session, error) {
 		return nil, err
 	}
 	_ = stream.SetDeadline(time.Time{})
-	return newSession(s, stream, hello, s.node.host.ID()), nil
+	return newNative(s, stream, hello, s.node.host.ID()), nil
 }
 
 // open connects to a peer and opens a stream, without the pause that libp2p
@@ -114,5 +114,5 @@ func (n *Node) acceptControl(stream network.Stream) {
 		return
 	}
 	_ = stream.SetDeadline(time.Time{})
-	s.post(input{joined: true, sess: newSession(s, stream, hello, stream.Conn().RemotePeer())})
+	s.post(input{joined: true, sess: newNative(s, stream, hello, stream.Conn().RemotePeer())})
 }

@@ -81,7 +81,7 @@ func (s *swarm) send(a mob.Send) {
 	case *proto.Cancel:
 		c.asked.Cancel(m.Span)
 	}
-	c.send(a.Message)
+	c.line.send(a.Message)
 }
 
 // admit takes a new session into the swarm. Of two with one peer, both sides
@@ -89,35 +89,25 @@ func (s *swarm) send(a mob.Send) {
 func (s *swarm) admit(c *session) {
 	if old := s.session(c.id()); old != nil {
 		if old.dialer < c.dialer {
-			s.refuse(c, proto.CodeDuplicate, "another stream is kept")
+			c.line.refuse(proto.CodeDuplicate, "another stream is kept")
 			return
 		}
 		s.forget(old)
-		old.close()
+		old.line.close()
 		s.step(mob.Left{Peer: c.id()})
 	}
 	if s.sessionCount() >= maxSessions {
-		s.refuse(c, proto.CodeBusy, "too many peers")
+		c.line.refuse(proto.CodeBusy, "too many peers")
 		return
 	}
-	s.book.add(c.id(), c.hello.Addrs)
+	s.book.add(c.id(), c.addrs)
 	s.sessions.Lock()
 	s.sessions.m[c.id()] = c
 	s.sessions.Unlock()
-	c.start()
-	s.log.Debug("peer joined", "peer", c.peer, "cluster", c.hello.Cluster)
-	s.step(mob.Joined{Node: c.node(), Whole: c.hello.Seed})
+	c.line.start()
+	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
+	s.step(mob.Joined{Node: c.node, Whole: c.whole})
 	s.snapshot(true)
-}
-
-// refuse ends a session that never began.
-func (s *swarm) refuse(c *session, code proto.Code, why string) {
-	s.wg.Go(func() {
-		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
-		_ = proto.WriteMessage(c.stream, &proto.Goodbye{Code: code, Text: why})
-		_ = c.stream.CloseWrite()
-		c.close()
-	})
 }
 
 func (s *swarm) forget(c *session) {
@@ -134,7 +124,7 @@ func (s *swarm) part(c *session, err error) {
 		return
 	}
 	s.forget(c)
-	s.log.Debug("peer left", "peer", c.peer, "cluster", c.hello.Cluster, "error", err)
+	s.log.Debug("peer left", "peer", c.name, "cluster", c.node.Cluster, "error", err)
 	s.step(mob.Left{Peer: c.id()})
 	s.snapshot(true)
 }
@@ -145,10 +135,9 @@ func (s *swarm) drop(a mob.Drop) {
 	if c == nil {
 		return
 	}
-	s.log.Info("peer dropped", "peer", c.peer, "cluster", c.hello.Cluster, "why", a.Why)
+	s.log.Info("peer dropped", "peer", c.name, "cluster", c.node.Cluster, "why", a.Why)
 	s.forget(c)
-	c.send(&proto.Goodbye{Code: a.Code, Text: a.Why})
-	time.AfterFunc(2*time.Second, c.close)
+	c.line.dismiss(a.Code, a.Why)
 }
 
 // meet takes in members that others tell of.
@@ -178,7 +167,7 @@ func (s *swarm) introduce(a mob.Introduce) {
 			ms = append(ms, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
 		}
 	}
-	c.send(&proto.Members{Members: ms})
+	c.line.send(&proto.Members{Members: ms})
 }
 
 // farewell ends every session, those too that were not admitted yet.
@@ -186,13 +175,13 @@ func (s *swarm) farewell() {
 	s.sessions.RLock()
 	defer s.sessions.RUnlock()
 	for _, c := range s.sessions.m {
-		c.close()
+		c.line.close()
 	}
 	for {
 		select {
 		case in := <-s.inbox:
 			if in.joined {
-				in.sess.close()
+				in.sess.line.close()
 			}
 		default:
 			return

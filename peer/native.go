@@ -24,17 +24,14 @@ const (
 	sendQueue = 4096
 )
 
-// session is the conversation with one peer about one swarm.
-type session struct {
+// native is the line to a node: a control stream, and channels for blocks.
+type native struct {
+	*session
 	// Constant.
-	swarm  *swarm
 	peer   libpeer.ID
 	hello  *proto.Hello // the peer's
-	local  bool
-	dialer libpeer.ID // who opened the stream
 	stream network.Stream
 	out    chan proto.Message
-	asked  *requests.Asked
 	upload *requests.Queue
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
@@ -47,36 +44,35 @@ type session struct {
 	}
 }
 
-func newSession(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpeer.ID) *session {
-	sess := &session{
-		swarm: s, peer: stream.Conn().RemotePeer(), hello: hello, dialer: dialer, stream: stream,
-		local: hello.Cluster == s.node.cfg.Cluster,
-		out:   make(chan proto.Message, sendQueue),
-		asked: requests.NewAsked(), upload: requests.NewQueue(),
+// newNative is the session of a node whose greeting has come. dialer opened the
+// stream.
+func newNative(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpeer.ID) *session {
+	id := stream.Conn().RemotePeer()
+	c := &native{peer: id, hello: hello, stream: stream, out: make(chan proto.Message, sendQueue), upload: requests.NewQueue()}
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	c.channels.open = map[channel]struct{}{}
+	c.session = &session{
+		swarm: s, node: mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster}, name: id.String(),
+		whole: hello.Seed, local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
+		asked: requests.NewAsked(), line: c,
 	}
-	sess.ctx, sess.cancel = context.WithCancel(s.ctx)
-	sess.channels.open = map[channel]struct{}{}
-	return sess
+	return c.session
 }
 
-func (c *session) id() proto.PeerID { return proto.PeerID(c.peer) }
-
-func (c *session) node() mob.Node { return mob.Node{ID: c.id(), Cluster: c.hello.Cluster} }
-
 // start runs the session until it is closed, and then reports its end.
-func (c *session) start() {
+func (c *native) start() {
 	c.swarm.wg.Go(func() {
 		err := c.read()
 		c.close()
 		c.channels.users.Wait()
-		c.swarm.post(input{sess: c, ended: true, err: err})
+		c.ended(err)
 	})
 	c.swarm.wg.Go(c.write)
 	c.swarm.wg.Go(c.serve)
 }
 
 // send queues a message. A peer that lets thousands wait is dropped.
-func (c *session) send(m proto.Message) {
+func (c *native) send(m proto.Message) {
 	select {
 	case c.out <- m:
 	case <-c.ctx.Done():
@@ -86,7 +82,7 @@ func (c *session) send(m proto.Message) {
 }
 
 // close ends the session from any goroutine, at once. Closing again does nothing.
-func (c *session) close() {
+func (c *native) close() {
 	c.cancel()
 	_ = c.stream.Reset()
 	c.upload.Close()
@@ -98,12 +94,28 @@ func (c *session) close() {
 	}
 }
 
+// refuse says why there is no session, and ends what there is of it.
+func (c *native) refuse(code proto.Code, why string) {
+	c.swarm.wg.Go(func() {
+		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = proto.WriteMessage(c.stream, &proto.Goodbye{Code: code, Text: why})
+		_ = c.stream.CloseWrite()
+		c.close()
+	})
+}
+
+// dismiss says why the session ends, and ends it.
+func (c *native) dismiss(code proto.Code, why string) {
+	c.send(&proto.Goodbye{Code: code, Text: why})
+	time.AfterFunc(2*time.Second, c.close)
+}
+
 // maxChannels bounds the channels of a session, those in both directions together.
 const maxChannels = 16
 
 // hold makes ch end with the session, which does not end before it is released.
 // It is false when the session has ended already, or has enough.
-func (c *session) hold(ch channel) bool {
+func (c *native) hold(ch channel) bool {
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	if c.channels.closed || len(c.channels.open) >= maxChannels {
@@ -115,13 +127,13 @@ func (c *session) hold(ch channel) bool {
 }
 
 // release ends ch.
-func (c *session) release(ch channel) {
+func (c *native) release(ch channel) {
 	_ = ch.Reset()
 	c.letGo(ch)
 }
 
 // retire ends a stream after what was written to it.
-func (c *session) retire(ch channel) {
+func (c *native) retire(ch channel) {
 	if s, ok := ch.(interface{ CloseWrite() error }); ok {
 		_ = s.CloseWrite()
 	}
@@ -129,7 +141,7 @@ func (c *session) retire(ch channel) {
 	c.letGo(ch)
 }
 
-func (c *session) letGo(ch channel) {
+func (c *native) letGo(ch channel) {
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	delete(c.channels.open, ch)
@@ -140,7 +152,7 @@ func (c *session) letGo(ch channel) {
 var errFlood = errors.New("too many requests are waiting")
 
 // read takes in messages until the stream ends.
-func (c *session) read() error {
+func (c *native) read() error {
 	r := bufio.NewReaderSize(c.stream, 16<<10)
 	for {
 		m, err := proto.ReadMessage(r)
@@ -155,20 +167,20 @@ func (c *session) read() error {
 		case *proto.Cancel:
 			c.upload.Cancel(m.Span)
 		case *proto.Bad:
-			c.swarm.complain(c, m.Piece)
+			c.swarm.complain(c.session, m.Piece)
 		case *proto.Members:
 			c.swarm.post(input{told: true, members: m.Members})
 		case *proto.Goodbye:
 			return &proto.RemoteError{Code: m.Code, Text: m.Text}
 		default:
-			c.swarm.post(input{ev: mob.Received{Peer: c.id(), Message: m}, sess: c})
+			c.received(m)
 		}
 	}
 }
 
 // write sends what is queued, as much as there is with each system call. The
 // last message of a session that is dropped is its Goodbye.
-func (c *session) write() {
+func (c *native) write() {
 	var buf []byte
 	for {
 		select {
@@ -196,7 +208,7 @@ func (c *session) write() {
 const maxBatch = 64 << 10
 
 // batch appends the frames of m and of what else is queued, up to a Goodbye.
-func (c *session) batch(buf []byte, m proto.Message) (_ []byte, bye bool) {
+func (c *native) batch(buf []byte, m proto.Message) (_ []byte, bye bool) {
 	for {
 		var err error
 		if buf, err = proto.AppendFrame(buf, m); err != nil {

@@ -30,7 +30,7 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 	if s == nil {
 		return
 	}
-	c := s.session(proto.PeerID(from))
+	c := s.native(proto.PeerID(from))
 	if c == nil || !c.hold(ch) {
 		return
 	}
@@ -44,7 +44,7 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 
 // receive takes in the blocks that come on a channel until it ends, and returns
 // why it did.
-func (c *session) receive(ch channel) error {
+func (c *native) receive(ch channel) error {
 	var head [proto.BlockHeader]byte
 	unasked := 0
 	for {
@@ -53,7 +53,7 @@ func (c *session) receive(ch channel) error {
 			return err
 		}
 		buf := blocks.get(int(sp.Length))
-		if _, err = io.ReadFull(ch, buf.b); err != nil {
+		if _, err = io.ReadFull(ch, buf.B); err != nil {
 			blocks.put(buf)
 			return err
 		}
@@ -64,8 +64,8 @@ func (c *session) receive(ch channel) error {
 		}
 		blocks.put(buf)
 		if late {
-			c.swarm.count.received(c.local, int(sp.Length))
-			c.swarm.count.duplicate(int(sp.Length))
+			c.swarm.count.Received(c.local, int(sp.Length))
+			c.swarm.count.Duplicate(int(sp.Length))
 		} else if unasked++; unasked > maxUnasked {
 			return fmt.Errorf("sent %d blocks that nobody asked for", unasked)
 		}
@@ -74,10 +74,10 @@ func (c *session) receive(ch channel) error {
 
 // store writes a block that was asked for, and hands it on to be hashed. The
 // buffer is the store's from then on.
-func (c *session) store(sp proto.Span, buf *buffer) {
+func (c *session) store(sp proto.Span, buf *Buffer) {
 	s := c.swarm
-	s.count.received(c.local, len(buf.b))
-	parts, err := s.asm.Place(sp, buf.b)
+	s.count.Received(c.local, len(buf.B))
+	parts, err := s.asm.Place(sp, buf.B)
 	if err != nil {
 		blocks.put(buf)
 		s.fail(err)
@@ -87,6 +87,6 @@ func (c *session) store(sp proto.Span, buf *buffer) {
 	for _, p := range parts {
 		fresh += int(p.Length)
 	}
-	s.count.duplicate(len(buf.b) - fresh)
+	s.count.Duplicate(len(buf.B) - fresh)
 	s.give(arrival{sess: c, span: sp, parts: parts, buf: buf})
 }

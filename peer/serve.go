@@ -21,7 +21,7 @@ const (
 // server sends a peer what it asks for, block after block, over one channel.
 // Those of a session share its queue.
 type server struct {
-	*session
+	*native
 	ch     channel           // nil before the first block
 	direct *bulk.Conn        // ch, when that is one
 	dialed <-chan *bulk.Conn // a direct socket on its way, or nil
@@ -30,19 +30,19 @@ type server struct {
 }
 
 // serve is the session's first server.
-func (c *session) serve() {
-	v := &server{session: c}
+func (c *native) serve() {
+	v := &server{native: c}
 	v.run()
 }
 
 // serveToo is one more, if there is a direct path for it.
-func (c *session) serveToo() {
+func (c *native) serveToo() {
 	ch, err := c.openDirect()
 	if err != nil {
 		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
 		return
 	}
-	v := &server{session: c, ch: ch, direct: ch, spread: true}
+	v := &server{native: c, ch: ch, direct: ch, spread: true}
 	v.run()
 }
 
@@ -144,21 +144,21 @@ func (v *server) share() {
 
 // sendBlock reads a block and sends it. A block that cannot be read is refused,
 // and its piece checked.
-func (c *session) sendBlock(ch channel, sp proto.Span) error {
+func (c *native) sendBlock(ch channel, sp proto.Span) error {
 	buf := blocks.get(proto.BlockHeader + int(sp.Length))
 	defer blocks.put(buf)
-	data := buf.b[proto.BlockHeader:]
-	proto.AppendBlockHeader(buf.b[:0], sp.Piece, sp.Begin, len(data))
+	data := buf.B[proto.BlockHeader:]
+	proto.AppendBlockHeader(buf.B[:0], sp.Piece, sp.Begin, len(data))
 	if _, err := c.swarm.st.ReadAt(data, c.swarm.m.PieceOffset(int(sp.Piece))+int64(sp.Begin)); err != nil {
 		c.swarm.log.Error("piece cannot be read", "piece", sp.Piece, "error", err)
 		c.send(&proto.Reject{Span: sp})
-		c.swarm.complain(c, sp.Piece)
+		c.swarm.complain(c.session, sp.Piece)
 		return nil
 	}
 	_ = ch.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if _, err := ch.Write(buf.b); err != nil {
+	if _, err := ch.Write(buf.B); err != nil {
 		return err
 	}
-	c.swarm.count.sent(c.local, len(data))
+	c.swarm.count.Sent(c.local, len(data))
 	return nil
 }

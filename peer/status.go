@@ -7,6 +7,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/traffic"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -49,8 +50,10 @@ type Status struct {
 
 // PeerStatus is a connected peer.
 type PeerStatus struct {
-	ID       string        `json:"id"`
-	Cluster  string        `json:"cluster"`
+	ID      string `json:"id"`
+	Cluster string `json:"cluster"`
+	// Client is what a guest says that it runs, and empty for a node.
+	Client   string        `json:"client,omitempty"`
 	Local    bool          `json:"local"`
 	Have     int           `json:"have"`
 	Rate     int64         `json:"rate"`
@@ -58,6 +61,10 @@ type PeerStatus struct {
 	RTT      time.Duration `json:"rtt_ns"`
 	Stalled  bool          `json:"stalled"`
 }
+
+// Traffic is payload by where it came from and went to, in bytes or in bytes per
+// second.
+type Traffic = traffic.Bytes
 
 // snapshot is what the loop publishes for readers.
 type snapshot struct {
@@ -67,11 +74,11 @@ type snapshot struct {
 
 // snapshot publishes the loop's view: twice a second, and at once after news.
 func (s *swarm) snapshot(news bool) {
-	now, t := time.Now(), s.count.traffic()
-	if !s.rates.sample(now, t) && !news {
+	now, t := time.Now(), s.count.Bytes()
+	if !s.rates.Sample(now, t) && !news {
 		return
 	}
-	s.status.Store(&snapshot{mind: s.mind.Status(), rate: s.rates.rate(now, t)})
+	s.status.Store(&snapshot{mind: s.mind.Status(), rate: s.rates.Rate(now, t)})
 }
 
 // Status takes a snapshot. It never blocks for long.
@@ -129,7 +136,7 @@ func (t *Transfer) Progress() Status {
 // fill adds what the swarm knows.
 func (s *swarm) fill(st *Status) {
 	st.PiecesHave, st.Have = s.have()
-	st.Traffic, st.Duplicate, st.Damaged = s.count.traffic(), s.count.dup.Load(), s.damaged.Load()
+	st.Traffic, st.Duplicate, st.Damaged = s.count.Bytes(), s.count.Duplicates(), s.damaged.Load()
 	snap := s.status.Load()
 	if snap == nil {
 		return
@@ -146,10 +153,14 @@ func (s *swarm) listPeers(st *Status) {
 		return
 	}
 	for _, p := range snap.mind.Peers {
-		st.Peers = append(st.Peers, PeerStatus{
+		ps := PeerStatus{
 			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local, Have: p.Have,
 			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
-		})
+		}
+		if c := s.session(p.ID); c != nil {
+			ps.ID, ps.Client = c.name, c.client
+		}
+		st.Peers = append(st.Peers, ps)
 	}
 	st.Connected = len(st.Peers)
 }

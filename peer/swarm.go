@@ -11,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/assembly"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/traffic"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -31,7 +32,7 @@ type swarm struct {
 
 	// Safe for concurrent use.
 	verified bitmap
-	count    counters
+	count    traffic.Counters
 	inbox    chan input
 	news     chan struct{} // holds a token when the trackers should hear of progress
 	damaged  atomic.Int64
@@ -48,7 +49,7 @@ type swarm struct {
 
 	// Owned by the loop.
 	mind    *mob.State
-	rates   rates
+	rates   traffic.Rates
 	book    *book
 	dialing chan struct{} // a token for each dial under way
 }
@@ -101,7 +102,7 @@ func (s *swarm) post(in input) {
 	case s.inbox <- in:
 	case <-s.ctx.Done():
 		if in.joined {
-			in.sess.close()
+			in.sess.line.close()
 		}
 	}
 }
@@ -113,6 +114,15 @@ func (s *swarm) session(id proto.PeerID) *session {
 	s.sessions.RLock()
 	defer s.sessions.RUnlock()
 	return s.sessions.m[id]
+}
+
+// native is the line to a node, nil when there is none.
+func (s *swarm) native(id proto.PeerID) *native {
+	if c := s.session(id); c != nil {
+		n, _ := c.line.(*native)
+		return n
+	}
+	return nil
 }
 
 func (s *swarm) sessionCount() int {

@@ -145,6 +145,9 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
 		s.wg.Go(func() { t.seekTorrent(s, members) })
 	}
+	if beside := t.node.cfg.Beside; beside != nil {
+		s.wg.Go(func() { beside(s.ctx, t) })
+	}
 	for _, w := range s.workers {
 		s.wg.Go(func() { s.work(w) })
 	}

@@ -17,7 +17,7 @@ type arrival struct {
 	sess  *session
 	span  proto.Span
 	parts []proto.Span // of span: what was new
-	buf   *buffer
+	buf   *Buffer
 }
 
 // workers hash blocks. Whoever reads a channel also writes to the file, since the
@@ -61,7 +61,7 @@ func (s *swarm) judge(a arrival) {
 	s.post(input{ev: mob.Arrived{Peer: a.sess.id(), Span: a.span}, sess: a.sess})
 	for _, part := range a.parts {
 		from := part.Begin - a.span.Begin
-		v, sources, err := s.asm.Take(part, a.buf.b[from:from+part.Length], a.sess.id())
+		v, sources, err := s.asm.Take(part, a.buf.B[from:from+part.Length], a.sess.id())
 		if err != nil {
 			s.fail(err)
 			return
@@ -72,7 +72,7 @@ func (s *swarm) judge(a arrival) {
 			s.post(input{ev: mob.Stored{Piece: int(part.Piece)}})
 		case assembly.PieceFailed:
 			s.log.Warn("piece failed its hash", "piece", part.Piece, "sources", len(sources))
-			s.count.failed(s.m.PieceSize(int(part.Piece)))
+			s.count.Failed(s.m.PieceSize(int(part.Piece)))
 			s.post(input{ev: mob.Failed{Piece: int(part.Piece), Sources: sources}})
 		}
 	}
