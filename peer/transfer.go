@@ -269,6 +269,9 @@ func (t *Transfer) Manifest() *proto.Manifest {
 	return t.mu.manifest
 }
 
+// NodeID is the libp2p id of the node.
+func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
+
 // Link is how others get the content.
 func (t *Transfer) Link() string { return t.record().Link }
 

@@ -39,8 +39,11 @@ func (c *Conn) Reset() error {
 
 // RTT is the shortest round trip that the kernel has seen on the socket, 0 where
 // it does not tell.
-func (c *Conn) RTT() time.Duration {
-	if raw := kernel(c.raw); raw != nil {
+func (c *Conn) RTT() time.Duration { return RTT(c.raw) }
+
+// RTT is [Conn.RTT] of any connection.
+func RTT(c net.Conn) time.Duration {
+	if raw := kernel(c); raw != nil {
 		return minRTT(raw)
 	}
 	return 0

@@ -74,8 +74,23 @@ func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 		q.queue, q.head = q.queue[:0], 0
 		q.more.Wait()
 	}
-	sp = q.queue[q.head]
+	sp = q.take()
+	return sp, q.bytes, true
+}
+
+// TryNext is Next that does not wait; ok is false when there is nothing.
+func (q *Queue) TryNext() (sp proto.Span, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.head == len(q.queue) {
+		return sp, false
+	}
+	return q.take(), true
+}
+
+func (q *Queue) take() proto.Span {
+	sp := q.queue[q.head]
 	q.head++
 	q.bytes -= int(sp.Length)
-	return sp, q.bytes, true
+	return sp
 }

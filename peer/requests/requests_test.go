@@ -33,6 +33,26 @@ func TestQueueKeepsOrder(t *testing.T) {
 	}
 }
 
+func TestTryNextDoesNotWait(t *testing.T) {
+	q := NewQueue()
+	for i := range 3 {
+		if sp, ok := q.TryNext(); ok {
+			t.Fatalf("got %+v of nothing", sp)
+		}
+		q.Add(span(i))
+		q.Add(span(i + 1))
+		q.Cancel(span(i))
+		if sp, ok := q.TryNext(); !ok || sp != span(i+1) {
+			t.Fatalf("got %+v, %v; want %+v", sp, ok, span(i+1))
+		}
+	}
+	q.Add(span(1))
+	q.Close()
+	if sp, ok := q.TryNext(); ok {
+		t.Errorf("got %+v of a closed queue", sp)
+	}
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	q := NewQueue()
 	for i := range 3 * MaxQueue { // as many pass through it

@@ -1,0 +1,149 @@
+package bittorrent
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// sample is a content with its torrent.
+type sample struct {
+	path     string
+	data     []byte
+	manifest *proto.Manifest
+	encoded  []byte
+	torrent  *metainfo.Torrent
+}
+
+func newSample(t testing.TB, size int) *sample {
+	t.Helper()
+	s := &sample{path: filepath.Join(t.TempDir(), "content.bin"), data: make([]byte, size)}
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(s.data) // never fails
+	if err := os.WriteFile(s.path, s.data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, sums, err := store.ScanSHA1(context.Background(), s.path, store.ScanOptions{})
+	if err == nil {
+		s.manifest = m
+		s.encoded, err = m.Encode()
+	}
+	if err == nil {
+		s.torrent, err = metainfo.Build(m, sums)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *sample) link() *proto.Link {
+	return &proto.Link{Manifest: proto.ManifestCID(s.encoded), Name: s.manifest.Name, Length: s.manifest.Length()}
+}
+
+// node is a mob node with a door for guests.
+type node struct {
+	*peer.Node
+	server *Server
+	data   string
+}
+
+// startNode runs a node to which tell is what is known of any transfer.
+func startNode(t testing.TB, cluster string, tell *Torrent, upload int64) *node {
+	t.Helper()
+	level := slog.LevelWarn
+	if testing.Verbose() {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", cluster)
+	s, err := Listen(Config{Listen: "127.0.0.1:0", Upload: upload, Torrent: func(*peer.Transfer) *Torrent { return tell }, Client: "mob test", Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{server: s, data: t.TempDir()}
+	n.Node, err = peer.Start(peer.Config{Data: n.data, Cluster: cluster, Log: log, Beside: s.Beside,
+		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// seed serves the sample.
+func (n *node) seed(t testing.TB, s *sample) *peer.Transfer {
+	t.Helper()
+	tr, err := n.Seed(context.Background(), s.path, peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// get begins to fetch the sample, whose manifest the node has, from wherever.
+func (n *node) get(t testing.TB, s *sample) (tr *peer.Transfer, out string) {
+	t.Helper()
+	dir := filepath.Join(n.data, "transfers", s.link().Manifest.String())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest"), s.encoded, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(n.data, "out")
+	tr, err := n.Get(s.link(), out, peer.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr, out
+}
+
+func mustWait(t testing.TB, tr *peer.Transfer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := tr.Wait(ctx); err != nil {
+		t.Fatalf("%v: %+v", err, tr.Status())
+	}
+}
+
+func mustEqual(t testing.TB, path string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs", path)
+	}
+}
+
+func (s *sample) offer() *Torrent { return &Torrent{Hash: proto.InfoHash(s.torrent.Hash), Info: s.torrent.Info} }
+
+// eventually waits for something to become so.
+func eventually(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within the time", what)
+		}
+	}
+}
