@@ -53,6 +53,8 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"mob", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
+	"interop/bittorrent": {ours: []string{"peer", "peer/bulk", "peer/requests", "proto"}, tests: []string{"interop/bittorrent/metainfo", "peer/store", "tracker/bittorrent"},
+		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns":       {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
@@ -63,7 +65,8 @@ var table = map[string]rule{
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
 	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli":         {ours: []string{"cli/compare", "cli/control", "interop/bittorrent/metainfo", "mob", "peer", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
+	"cli/guests":  {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli":         {ours: []string{"cli/compare", "cli/control", "cli/guests", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

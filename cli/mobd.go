@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/guests"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -34,6 +35,7 @@ type nodeFlags struct {
 	listen   []string
 	data     string
 	trackers []string
+	guests   guests.Flags
 	// btTrackers are those of BitTorrent clients, for links.
 	btTrackers []string
 	logLevel   string
@@ -61,6 +63,7 @@ func newMobd(env *Env) *cobra.Command {
 	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to ask for every transfer; may be given again")
 	n.btTrackerFlag(f)
+	n.guests.Add(f)
 	f.StringVar(&n.logLevel, "log-level", "info", "what to log: debug, info, warn, error or off")
 	f.BoolVar(&n.logJSON, "log-json", false, "log JSON lines")
 	f.StringVar(&file, "config", "", "configuration file")
@@ -118,6 +121,9 @@ func (n *nodeFlags) config(env *Env) (cfg nodeConfig, err error) {
 		}
 	}
 	cfg.btTrackers = n.btTrackers
-	cfg.log, err = newLog(env.Err, n.logLevel, n.logJSON)
+	if cfg.log, err = newLog(env.Err, n.logLevel, n.logJSON); err != nil {
+		return cfg, err
+	}
+	cfg.guests, err = n.guests.Config(version(), cfg.log)
 	return cfg, err
 }

@@ -11,6 +11,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/guests"
+	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/tracker"
@@ -29,6 +31,7 @@ type nodeConfig struct {
 	listen   []ma.Multiaddr
 	data     string // absolute
 	trackers []ma.Multiaddr
+	guests   *bittorrent.Config // nil for none
 	// btTrackers are URLs for the links of contents that are offered to BitTorrent.
 	btTrackers []string
 	log        *slog.Logger
@@ -37,26 +40,28 @@ type nodeConfig struct {
 // daemon is a node with its control socket.
 type daemon struct {
 	node   *peer.Node
+	guests guests.Door
 	server *control.Server
 	socket net.Listener
 	served chan error // what Serve returned
 }
 
-func startDaemon(cfg nodeConfig) (*daemon, error) {
-	node, err := peer.Start(peer.Config{Data: cfg.data, Cluster: cfg.cluster, Listen: cfg.listen,
-		Trackers: cfg.trackers, Finder: finder(cfg.log), Torrents: metainfo.Codec{}, Log: cfg.log})
-	if err != nil {
+func startDaemon(cfg nodeConfig) (_ *daemon, err error) {
+	d := &daemon{served: make(chan error, 1)}
+	if d.guests, err = guests.Open(cfg.guests); err != nil {
 		return nil, err
 	}
-	// The node has the lock of the folder, so a socket that is there is a dead one.
-	socket, err := control.Listen(cfg.data)
-	if err != nil {
-		return nil, errors.Join(err, node.Close())
+	if d.node, err = peer.Start(peer.Config{Data: cfg.data, Cluster: cfg.cluster, Listen: cfg.listen,
+		Trackers: cfg.trackers, Finder: finder(cfg.log), Beside: d.guests.Beside(), Torrents: metainfo.Codec{}, Log: cfg.log}); err != nil {
+		return nil, errors.Join(err, d.guests.Close())
 	}
-	d := &daemon{node: node, socket: socket, served: make(chan error, 1)}
-	d.server = control.NewServer(control.Config{Node: node, Data: cfg.data, Trackers: cfg.trackers,
+	// The node has the lock of the folder, so a socket that is there is a dead one.
+	if d.socket, err = control.Listen(cfg.data); err != nil {
+		return nil, errors.Join(err, d.node.Close(), d.guests.Close())
+	}
+	d.server = control.NewServer(control.Config{Node: d.node, Data: cfg.data, Trackers: cfg.trackers,
 		BTTrackers: cfg.btTrackers, Version: version()})
-	go func() { d.served <- d.server.Serve(socket) }()
+	go func() { d.served <- d.server.Serve(d.socket) }()
 	return d, nil
 }
 
@@ -67,7 +72,7 @@ func (d *daemon) close() error {
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}
-	err = errors.Join(err, d.node.Close())
+	err = errors.Join(err, d.node.Close(), d.guests.Close())
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	err = errors.Join(err, d.server.Shutdown(ctx))

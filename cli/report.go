@@ -139,6 +139,9 @@ func peerLines(st peer.Status) []string {
 	var out []string
 	for _, p := range peers {
 		line := fmt.Sprintf("    %-52s %-10s %3d%%  %9s  %s", p.ID, p.Cluster, percent(int64(p.Have), int64(st.Pieces)), rate(p.Rate), roundTrip(p.RTT))
+		if p.Client != "" {
+			line += "  " + p.Client
+		}
 		if p.Stalled {
 			line += "  stalled"
 		}

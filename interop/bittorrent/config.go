@@ -33,8 +33,9 @@ type Config struct {
 type Torrent struct {
 	// Hash is the info-hash.
 	Hash proto.InfoHash
-	// Info is the info dictionary, encoded; empty when it is not known here.
-	Info []byte
+	// Info is the info dictionary, encoded, and empty while it is not known here. It
+	// may be called from any goroutine.
+	Info func() []byte
 	// Trackers are the announce URLs, and Peers clients that may have the content.
 	Trackers []string
 	Peers    []netip.AddrPort

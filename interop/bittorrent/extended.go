@@ -27,7 +27,7 @@ const ownMetadata = 1
 func (s *swarm) introduction(to netip.AddrPort) []byte {
 	b := bencode.MustMarshal(extended{
 		Messages: map[string]int64{pp.ExtensionNameMetadata: ownMetadata},
-		Client:   s.server.cfg.Client, Port: s.server.port(), Reqq: ownQueue, Metadata: len(s.torrent.Info),
+		Client:   s.server.cfg.Client, Port: s.server.port(), Reqq: ownQueue, Metadata: len(s.torrent.Info()),
 		YourIP: to.Addr().AsSlice(), Mob: s.transfer.NodeID(),
 	})
 	return append([]byte{pp.HandshakeExtendedID}, b...)
@@ -82,7 +82,7 @@ func (g *guest) metadata(b []byte) error {
 	if m.Type != pp.RequestMetadataExtensionMsgType || number <= 0 || number > 255 {
 		return nil
 	}
-	info := g.swarm.torrent.Info
+	info := g.swarm.torrent.Info()
 	answer, part := metadataMessage{Type: pp.RejectMetadataExtensionMsgType, Piece: m.Piece}, []byte(nil)
 	if m.Piece >= 0 && m.Piece < (len(info)+chunk-1)/chunk {
 		at := m.Piece * chunk

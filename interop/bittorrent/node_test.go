@@ -136,7 +136,9 @@ func mustEqual(t testing.TB, path string, want []byte) {
 	}
 }
 
-func (s *sample) offer() *Torrent { return &Torrent{Hash: proto.InfoHash(s.torrent.Hash), Info: s.torrent.Info} }
+func (s *sample) offer() *Torrent {
+	return &Torrent{Hash: proto.InfoHash(s.torrent.Hash), Info: func() []byte { return s.torrent.Info }}
+}
 
 // eventually waits for something to become so.
 func eventually(t testing.TB, what string, so func() bool) {

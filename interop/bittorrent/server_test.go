@@ -100,7 +100,6 @@ func startSeed(t *testing.T, s *sample, id byte, do func(c *client)) *net.TCPLis
 	return l
 }
 
-
 func TestFetchesFromClients(t *testing.T) {
 	s := newSample(t, 5<<20+777)
 	seed := startSeed(t, s, 1, func(c *client) {
