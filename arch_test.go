@@ -61,7 +61,8 @@ var table = map[string]rule{
 	"interop/bench":       {ours: []string{"interop/netns"}},
 	"interop/bench/chart": {ours: []string{"interop/bench"}, outside: []string{"gonum.org/v1/plot"}},
 	"interop/stock":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},
-	"interop/fleet":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"golang.org/x/sys"}},
+	"interop/fleet": {ours: []string{"interop/bench", "interop/netns"}, tests: []string{"interop/bittorrent/metainfo", "interop/stock", "peer/store", "proto"},
+		outside: []string{"golang.org/x/sys"}},
 
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
 	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},

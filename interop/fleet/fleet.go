@@ -26,10 +26,19 @@ type Fleet struct {
 	Bin string
 	// Dir gets a folder for each member, with its data and log.
 	Dir string
+	// Guests lets BitTorrent clients in, at GuestPort of every daemon's address and
+	// TrackerPort of the tracker's.
+	Guests bool
 
 	tracker *process
 	addr    string // of the tracker
 }
+
+// The ports for BitTorrent.
+const (
+	TrackerPort = 6969
+	GuestPort   = 6882 // next to that of stock clients on the same node
+)
 
 // process is a program that tells on its first line that it is ready.
 type process struct {
@@ -101,7 +110,11 @@ func (f *Fleet) StartTracker(node *netns.Node) error {
 		return err
 	}
 	listen := fmt.Sprintf("/ip4/%s/tcp/0", node.IP)
-	p, err := f.start(node, filepath.Join(dir, "log"), "mob", "tracker", "--listen", listen, "--data", dir)
+	args := []string{"tracker", "--listen", listen, "--data", dir}
+	if f.Guests {
+		args = append(args, "--bt-listen", fmt.Sprintf("%s:%d", node.IP, TrackerPort))
+	}
+	p, err := f.start(node, filepath.Join(dir, "log"), "mob", args...)
 	if err != nil {
 		return err
 	}
@@ -138,6 +151,9 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 	args := []string{"--cluster", cluster, "--listen", listen, "--data", d.dir}
 	if f.addr != "" {
 		args = append(args, "--tracker", f.addr)
+	}
+	if f.Guests {
+		args = append(args, "--bt-listen", fmt.Sprintf("%s:%d", node.IP, GuestPort), "--log-level", "debug")
 	}
 	var err error
 	if d.proc, err = f.start(node, filepath.Join(d.dir, "log"), "mobd", args...); err != nil {
