@@ -82,8 +82,11 @@ func (g *guest) run() error {
 		g.upload.Close()
 	})
 	defer stop()
-	var wg sync.WaitGroup
 	g.open()
+	if err := g.write(g.out.take(nil)); err != nil { // at once, so that another node hears that this is one
+		return err
+	}
+	var wg sync.WaitGroup
 	wg.Go(g.send)
 	wg.Go(g.serve)
 	err := g.read()
