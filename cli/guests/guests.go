@@ -58,7 +58,7 @@ func torrentOf(t *peer.Transfer) *bittorrent.Torrent {
 	if err != nil || link.InfoHash.IsZero() {
 		return nil
 	}
-	return &bittorrent.Torrent{Hash: link.InfoHash, Info: func() []byte { return nil }, Trackers: link.Announce, Peers: link.TorrentPeers}
+	return &bittorrent.Torrent{Hash: link.InfoHash, Info: t.Torrent, Trackers: link.Announce, Peers: link.TorrentPeers}
 }
 
 // Door is where guests come in. One that stays shut has no port and no goroutine.

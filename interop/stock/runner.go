@@ -74,3 +74,10 @@ func (r *Runner) Log() string { return r.m.seat.log() }
 func (r *Runner) String() string {
 	return fmt.Sprintf("%s on %s", r.m.client.name, seatName(r.m.seat.node))
 }
+
+// Used is what the client has used so far.
+func (r *Runner) Used() bench.Usage {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	return r.m.run.used()
+}
