@@ -44,11 +44,13 @@ var table = map[string]rule{
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
 	"peer/assembly":        {ours: []string{"peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
 	"peer/bulk":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
+	"peer/book":            {ours: []string{"proto"}, outside: []string{"github.com/multiformats/go-multiaddr"}},
+	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/document":        {ours: []string{"proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
 	"peer/traffic":         {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/bulk", "peer/document", "peer/host", "peer/requests", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/book", "peer/bulk", "peer/datadir", "peer/document", "peer/host", "peer/requests", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
@@ -67,7 +69,7 @@ var table = map[string]rule{
 	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
 	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/guests":  {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli":         {ours: []string{"cli/compare", "cli/control", "cli/guests", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
+	"cli":         {ours: []string{"cli/compare", "cli/control", "cli/guests", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/datadir", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // startWait is how long a daemon that has locked its folder may take to open its
@@ -70,7 +70,7 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	}
 	s = new(session)
 	s.own, err = startDaemon(cfg)
-	var inUse *peer.InUseError
+	var inUse *datadir.InUseError
 	if errors.As(err, &inUse) {
 		return g.dialSoon(cmd.Context(), err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/tracker"
 	"github.com/mobgrid/mob/tracker/bittorrent"
@@ -68,7 +68,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if dir, err = trackerFolder(dir); err != nil {
 		return err
 	}
-	key, err := peer.LoadKey(dir)
+	key, err := datadir.LoadKey(dir)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ipfs/go-cid"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -128,7 +129,7 @@ func (n *Node) add(id cid.Cid, r record, files map[string][]byte, reuse bool) (*
 		if b == nil {
 			continue
 		}
-		if err := writeFile(filepath.Join(dir, name), b, 0o600); err != nil {
+		if err := datadir.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			return nil, err
 		}
 	}

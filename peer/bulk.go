@@ -11,6 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/proto"
 )
@@ -74,11 +75,11 @@ func (c *native) directAddrs() []ma.Multiaddr {
 	if conn.Stat().Direction == network.DirOutbound {
 		return []ma.Multiaddr{conn.RemoteMultiaddr()}
 	}
-	if said := multiaddrs(c.hello.Addrs[:min(len(c.hello.Addrs), maxBookAddrs)]); len(said) > 0 {
+	if said := book.Multiaddrs(c.hello.Addrs[:min(len(c.hello.Addrs), book.MaxAddrs)]); len(said) > 0 {
 		return said
 	}
 	known := c.swarm.node.host.Peerstore().Addrs(c.peer)
-	return known[:min(len(known), maxBookAddrs)]
+	return known[:min(len(known), book.MaxAddrs)]
 }
 
 // openStream opens a stream to the peer over the connection that there is. It

@@ -15,14 +15,6 @@ var (
 	errClosing = errors.New("the daemon shuts down")
 )
 
-// InUseError answers [Start] when another process has the data folder.
-type InUseError struct{ Dir string }
-
-// Error implements error.
-func (e *InUseError) Error() string {
-	return fmt.Sprintf("%s is in use by another daemon: stop that one, or choose another --data", e.Dir)
-}
-
 // ElsewhereError answers a get of a content that is here at another place.
 type ElsewhereError struct{ Root string }
 

@@ -100,7 +100,7 @@ func (s *swarm) admit(c *session) {
 		c.line.refuse(proto.CodeBusy, "too many peers")
 		return
 	}
-	s.book.add(c.id(), c.addrs)
+	s.book.Add(c.id(), c.addrs)
 	s.sessions.Lock()
 	s.sessions.m[c.id()] = c
 	s.sessions.Unlock()
@@ -150,7 +150,7 @@ func (s *swarm) meet(ms []proto.Member) {
 		if _, err := libpeer.IDFromBytes([]byte(ms[i].ID)); err != nil {
 			continue
 		}
-		s.book.add(ms[i].ID, ms[i].Addrs)
+		s.book.Add(ms[i].ID, ms[i].Addrs)
 		nodes = append(nodes, mob.Node{ID: ms[i].ID, Cluster: ms[i].Cluster})
 	}
 	s.step(mob.Learned{Nodes: nodes})
@@ -163,7 +163,7 @@ func (s *swarm) introduce(a mob.Introduce) {
 	}
 	ms := make([]proto.Member, 0, len(a.Members))
 	for _, n := range a.Members {
-		if addrs := s.book.addrs(n.ID); len(addrs) > 0 {
+		if addrs := s.book.Addrs(n.ID); len(addrs) > 0 {
 			ms = append(ms, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/document"
 	"github.com/mobgrid/mob/proto"
 )
@@ -101,7 +102,7 @@ func (t *Transfer) candidates(members []proto.Member) []libpeer.AddrInfo {
 		if err != nil || id == t.node.host.ID() {
 			continue
 		}
-		info := libpeer.AddrInfo{ID: id, Addrs: multiaddrs(members[i].Addrs)}
+		info := libpeer.AddrInfo{ID: id, Addrs: book.Multiaddrs(members[i].Addrs)}
 		if members[i].Cluster == t.node.cfg.Cluster {
 			near = append(near, info)
 		} else {

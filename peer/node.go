@@ -20,6 +20,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/document"
 	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/peer/store"
@@ -44,7 +45,7 @@ type Node struct {
 }
 
 // Start runs a node and takes up the transfers of its data folder. It fails with
-// [*InUseError] when another process has that.
+// [*datadir.InUseError] when another process has that.
 func Start(cfg Config) (*Node, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func Start(cfg Config) (*Node, error) {
 	if err := os.MkdirAll(filepath.Join(cfg.Data, "transfers"), 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(cfg.Data)
+	lock, err := datadir.Lock(cfg.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func Start(cfg Config) (*Node, error) {
 }
 
 func (n *Node) begin() error {
-	key, err := LoadKey(n.cfg.Data)
+	key, err := datadir.LoadKey(n.cfg.Data)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -19,7 +20,7 @@ func (t *Transfer) manifest(ctx context.Context, finder Finder) (*proto.Manifest
 		if m, b, members, err = t.seekManifest(ctx, finder); err != nil {
 			return nil, nil, err
 		}
-		if err = writeFile(t.manifestPath(), b, 0o600); err != nil {
+		if err = datadir.WriteFile(t.manifestPath(), b, 0o600); err != nil {
 			return nil, nil, err
 		}
 	}

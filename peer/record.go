@@ -10,6 +10,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -43,7 +44,7 @@ func saveRecord(dir string, r record) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600)
+	return datadir.WriteFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600)
 }
 
 func loadRecord(dir string) (record, error) {

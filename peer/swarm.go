@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/assembly"
+	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
 	"github.com/mobgrid/mob/proto"
@@ -50,7 +51,7 @@ type swarm struct {
 	// Owned by the loop.
 	mind    *mob.State
 	rates   traffic.Rates
-	book    *book
+	book    *book.Book
 	dialing chan struct{} // a token for each dial under way
 }
 
@@ -77,7 +78,7 @@ func newSwarm(n *Node, id cid.Cid, m *proto.Manifest, st store.Store, verified [
 		node: n, id: id, m: m, st: st, log: n.log.With("content", id.String()),
 		asm: assembly.New(m, st), verified: newBitmap(m.Pieces()),
 		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
-		checks: make(chan complaint, 64), workers: newWorkers(), book: newBook(), dialing: make(chan struct{}, maxDials),
+		checks: make(chan complaint, 64), workers: newWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}
 	s.sessions.m = map[proto.PeerID]*session{}
 	var have []proto.Range

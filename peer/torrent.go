@@ -11,6 +11,7 @@ import (
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -93,7 +94,7 @@ func (t *Transfer) SetTorrent(info []byte) error {
 		return nil
 	}
 	t.mu.info = info
-	return writeFile(t.torrentPath(), info, 0o600)
+	return datadir.WriteFile(t.torrentPath(), info, 0o600)
 }
 
 func (t *Transfer) torrentPath() string {
@@ -149,7 +150,7 @@ func (t *Transfer) MakeTorrent(ctx context.Context, progress func(done, total in
 	if !t.InfoHash().IsZero() {
 		return info, t.SetTorrent(info)
 	}
-	return info, writeFile(t.torrentPath(), info, 0o600)
+	return info, datadir.WriteFile(t.torrentPath(), info, 0o600)
 }
 
 // torrentBytes is the info dictionary of a transfer.

@@ -12,6 +12,7 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -198,7 +199,7 @@ func TestBadDestinations(t *testing.T) {
 func TestOneNodePerFolderAndPort(t *testing.T) {
 	data := t.TempDir()
 	n := startNode(t, "A", data)
-	var inUse *InUseError
+	var inUse *datadir.InUseError
 	cfg := Config{Data: data, Cluster: "A", Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}}
 	if _, err := Start(cfg); !errors.As(err, &inUse) {
 		t.Errorf("a second node on the folder: %v", err)

@@ -1,4 +1,4 @@
-package peer
+package datadir
 
 import (
 	"os"

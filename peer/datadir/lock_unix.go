@@ -1,6 +1,6 @@
 //go:build unix
 
-package peer
+package datadir
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockDir takes a data folder for this process. The lock ends with the process,
-// however that ends.
-func lockDir(dir string) (*os.File, error) {
+// Lock takes a data folder for this process. The lock ends with the process,
+// however that ends. It fails with an [*InUseError] when another has it.
+func Lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err

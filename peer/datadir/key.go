@@ -1,4 +1,4 @@
-package peer
+package datadir
 
 import (
 	"crypto/rand"
@@ -62,18 +62,4 @@ func makeKey(dir, path string) (crypto.PrivKey, error) {
 		return nil, fmt.Errorf("key: %w", err)
 	}
 	return key, nil
-}
-
-// writeFile replaces a file as a whole: after a crash it is the old or the new.
-func writeFile(path string, b []byte, mode os.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // of no effect once it is renamed
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
