@@ -66,12 +66,16 @@ var table = map[string]rule{
 	"interop/fleet": {ours: []string{"interop/bench", "interop/netns"}, tests: []string{"interop/bittorrent/metainfo", "interop/stock", "peer/store", "proto"},
 		outside: []string{"golang.org/x/sys"}},
 
-	"cli/control": {ours: []string{"peer", "peer/store", "proto", "tracker"}},
-	"cli/compare": {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli/guests":  {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli":         {ours: []string{"cli/compare", "cli/control", "cli/guests", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/datadir", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
-	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
-	"cli/mobd":    {ours: []string{"cli"}, outside: []string{}},
+	"cli/control":  {ours: []string{"peer", "peer/store", "proto", "tracker"}},
+	"cli/compare":  {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli/guests":   {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli/address":  {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"cli/format":   {outside: []string{"github.com/dustin/go-humanize"}},
+	"cli/torrents": {ours: []string{"cli/format", "interop/bittorrent/metainfo"}, outside: []string{"github.com/dustin/go-humanize"}},
+	"cli/grid":     {ours: []string{"cli/address", "cli/format", "peer", "peer/host", "proto", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"cli":          {ours: []string{"cli/address", "cli/compare", "cli/control", "cli/format", "cli/grid", "cli/guests", "cli/torrents", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/datadir", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
+	"cli/mob":      {ours: []string{"cli"}, outside: []string{}},
+	"cli/mobd":     {ours: []string{"cli"}, outside: []string{}},
 }
 
 // impure are the packages of the standard library that one that computes only

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/format"
 )
 
 // Env is where a command runs.
@@ -51,6 +53,6 @@ func (env *Env) run(root *cobra.Command) int {
 }
 
 // note prints a line for people.
-func (env *Env) note(format string, args ...any) {
-	fmt.Fprintln(env.Err, printable(fmt.Sprintf(format, args...)))
+func (env *Env) note(text string, args ...any) {
+	fmt.Fprintln(env.Err, format.Printable(fmt.Sprintf(text, args...)))
 }

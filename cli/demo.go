@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/format"
+	"github.com/mobgrid/mob/cli/grid"
 )
 
 const demoHelp = `Runs a whole grid in this process, on loopback: a tracker, a source, and clusters of
@@ -62,17 +66,17 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g.note("a tracker, a source and %s of %s; %s of random data in %s",
-		count(f.clusters, "cluster"), count(f.nodes, "node"), size(length), dir)
-	content, err := writeRandom(ctx, dir, length)
+		format.Count(f.clusters, "cluster"), format.Count(f.nodes, "node"), format.Size(length), dir)
+	content, err := grid.WriteRandom(ctx, dir, length)
 	if err != nil {
 		return err
 	}
-	gr, err := newGrid(dir, f.clusters, f.nodes)
+	gr, err := grid.New(dir, f.clusters, f.nodes, finder(slog.New(slog.DiscardHandler)))
 	if err != nil {
-		return errors.Join(err, gr.close())
+		return errors.Join(err, gr.Close())
 	}
-	defer func() { err = errors.Join(err, gr.close()) }()
-	link, err := gr.seed(ctx, content.path)
+	defer func() { err = errors.Join(err, gr.Close()) }()
+	link, err := gr.Seed(ctx, content.Path)
 	if err != nil {
 		return err
 	}
@@ -81,26 +85,26 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 		return err
 	}
 	took := time.Since(began)
-	g.note("every node is whole after %s; comparing the copies", span(took))
-	r, err := gr.compare(ctx, content, took)
+	g.note("every node is whole after %s; comparing the copies", format.Span(took))
+	r, err := gr.Compare(ctx, content, took)
 	if err != nil {
 		return err
 	}
 	if g.json {
-		err = printJSON(g.Out, r)
+		err = format.JSON(g.Out, r)
 	} else {
-		err = r.print(g.Out)
+		err = r.Print(g.Out)
 	}
-	return errors.Join(err, r.verdict())
+	return errors.Join(err, r.Verdict())
 }
 
 // demoTransfer runs the transfer and draws it.
-func (g *global) demoTransfer(ctx context.Context, gr *grid, link string) error {
-	if err := gr.get(link); err != nil {
+func (g *global) demoTransfer(ctx context.Context, gr *grid.Grid, link string) error {
+	if err := gr.Get(link); err != nil {
 		return err
 	}
 	done := make(chan error, 1)
-	go func() { done <- gr.wait(ctx) }()
+	go func() { done <- gr.Wait(ctx) }()
 	p := g.newProgress()
 	p.every = lineSoon
 	tick := time.NewTicker(drawEvery)
@@ -108,13 +112,13 @@ func (g *global) demoTransfer(ctx context.Context, gr *grid, link string) error 
 	for {
 		select {
 		case <-tick.C:
-			p.show(gr.frame())
+			p.show(gridFrame{gr.State()})
 		case err := <-done:
 			if err != nil {
 				p.clear()
 				return fmt.Errorf("the transfer: %w", err)
 			}
-			p.keep(gr.frame())
+			p.keep(gridFrame{gr.State()})
 			return nil
 		}
 	}

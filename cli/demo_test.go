@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/mobgrid/mob/cli/grid"
 )
 
 func TestDemo(t *testing.T) {
@@ -18,7 +20,7 @@ func TestDemo(t *testing.T) {
 	if status := Mob(env); status != 0 {
 		t.Fatalf("status %d: %s", status, log.String())
 	}
-	var r gridReceipt
+	var r grid.Receipt
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

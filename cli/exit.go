@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -58,7 +59,7 @@ func outcome(command string, err error, interrupted bool) (status int, text stri
 
 // oneLine is a text as a single line that no terminal takes for a command.
 func oneLine(text string) string {
-	return printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+	return format.Printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
 // args makes wrong arguments wrong usage. names are those of the arguments, for

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
@@ -144,7 +145,7 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 		return err
 	}
 	if links, folders := metainfo.LeftOut(m); links+folders > 0 {
-		g.note("note: BitTorrent clients do not get %s and %s", count(links, "symbolic link"), count(folders, "empty folder"))
+		g.note("note: BitTorrent clients do not get %s and %s", format.Count(links, "symbolic link"), format.Count(folders, "empty folder"))
 	}
 	if len(link.Announce) == 0 {
 		g.note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")

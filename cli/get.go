@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -133,7 +134,7 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	}
 	what := "nothing was fetched yet"
 	if st.Length >= 0 {
-		what = fmt.Sprintf("%s of %s are kept", size(st.Have), size(st.Length))
+		what = fmt.Sprintf("%s of %s are kept", format.Size(st.Have), format.Size(st.Length))
 	}
 	return st, &interruptedError{"stopped: " + what + "; run the same command to go on"}
 }

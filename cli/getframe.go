@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -17,8 +18,8 @@ func (f getFrame) picture(width int) []string {
 	if st.Length < 0 {
 		return append([]string{f.name()}, indented(f.waits(), width)...)
 	}
-	facts := fmt.Sprintf(" %3d%% %s of %s", percent(st.Have, st.Length), size(st.Have), size(st.Length))
-	lines := []string{f.name(), "  " + bar(st.Have, st.Length, max(10, min(width-len(facts)-6, 50))) + facts}
+	facts := fmt.Sprintf(" %3d%% %s of %s", format.Percent(st.Have, st.Length), format.Size(st.Have), format.Size(st.Length))
+	lines := []string{f.name(), "  " + format.Bar(st.Have, st.Length, max(10, min(width-len(facts)-6, 50))) + facts}
 	switch {
 	case st.Phase == peer.Checking:
 		lines = append(lines, "  checking what is there")
@@ -37,11 +38,11 @@ func (f getFrame) line() string {
 	case st.Length < 0:
 		return f.name() + ": " + f.waits()
 	case st.Phase == peer.Checking:
-		return fmt.Sprintf("%s: checking what is there, %d%%", f.name(), percent(st.Have, st.Length))
+		return fmt.Sprintf("%s: checking what is there, %d%%", f.name(), format.Percent(st.Have, st.Length))
 	case st.Waiting != "":
-		return fmt.Sprintf("%s: %d%%, %s", f.name(), percent(st.Have, st.Length), f.waits())
+		return fmt.Sprintf("%s: %d%%, %s", f.name(), format.Percent(st.Have, st.Length), f.waits())
 	}
-	return fmt.Sprintf("%s: %d%%, %s of %s, %s", f.name(), percent(st.Have, st.Length), size(st.Have), size(st.Length),
+	return fmt.Sprintf("%s: %d%%, %s of %s, %s", f.name(), format.Percent(st.Have, st.Length), format.Size(st.Have), format.Size(st.Length),
 		strings.Join(f.facts(), ", "))
 }
 
@@ -49,15 +50,15 @@ func (f getFrame) line() string {
 func (f getFrame) facts() []string {
 	st := f.st
 	in := st.Rate.WANIn + st.Rate.LANIn
-	out := []string{rate(in)}
+	out := []string{format.Rate(in)}
 	if got := st.Traffic.WANIn + st.Traffic.LANIn; got > 0 {
-		wan := percent(st.Traffic.WANIn, got)
+		wan := format.Percent(st.Traffic.WANIn, got)
 		out = append(out, fmt.Sprintf("%d%% wan %d%% lan", wan, 100-wan))
 	}
 	if left := st.Length - st.Have; left > 0 && in > 0 {
-		out = append(out, span(time.Duration(float64(left)/float64(in)*float64(time.Second)))+" left")
+		out = append(out, format.Span(time.Duration(float64(left)/float64(in)*float64(time.Second)))+" left")
 	}
-	return append(out, count(st.Connected, "peer"))
+	return append(out, format.Count(st.Connected, "peer"))
 }
 
 func (f getFrame) name() string { return cmp.Or(f.st.Name, f.st.ID) }

@@ -13,6 +13,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/format"
+	"github.com/mobgrid/mob/cli/torrents"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -33,7 +35,7 @@ func newInspect(g *global) *cobra.Command {
 		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
 		Args: args(1, "LINK|ID|PATH|FILE"),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			if isTorrent(given[0]) {
+			if torrents.IsFile(given[0]) {
 				return g.inspectTorrent(given[0])
 			}
 			link, m, err := g.manifest(cmd.Context(), given[0], timeout)
@@ -42,7 +44,7 @@ func newInspect(g *global) *cobra.Command {
 			}
 			d := newDescription(link, m)
 			if g.json {
-				return printJSON(g.Out, d)
+				return format.JSON(g.Out, d)
 			}
 			return d.print(g.Out)
 		},
@@ -139,30 +141,30 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 
 func (d description) print(out io.Writer) error {
 	w := bufio.NewWriter(out)
-	line := func(format string, args ...any) { fmt.Fprintln(w, printable(fmt.Sprintf(format, args...))) }
+	line := func(text string, args ...any) { fmt.Fprintln(w, format.Printable(fmt.Sprintf(text, args...))) }
 	line("name      %s", d.Name)
 	line("id        %s", d.ID)
-	line("size      %s (%s bytes)", size(d.Bytes), humanize.Comma(d.Bytes))
+	line("size      %s (%s bytes)", format.Size(d.Bytes), humanize.Comma(d.Bytes))
 	line("pieces    %s of %s", humanize.Comma(int64(d.Pieces)), humanize.IBytes(uint64(d.PieceLength)))
 	for i, t := range d.Trackers {
-		line("%s%s", label("trackers", i), t)
+		line("%s%s", format.Label("trackers", i), t)
 	}
 	for i, p := range d.Peers {
-		line("%s%s", label("peers", i), p)
+		line("%s%s", format.Label("peers", i), p)
 	}
 	if d.InfoHash != "" {
 		line("info-hash %s", d.InfoHash)
 	}
 	for i, t := range d.BTTrackers {
-		line("%s%s", label("announce", i), t)
+		line("%s%s", format.Label("announce", i), t)
 	}
 	for i, p := range d.Foreign {
-		line("%s%s=%s", label("other", i), p.Key, p.Value)
+		line("%s%s=%s", format.Label("other", i), p.Key, p.Value)
 	}
 	line("tree      %s", tally(d.Entries))
 	for _, e := range d.Entries {
 		text := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
-		line("  %s %9s  %s", e.Mode, size(e.Size), cmp.Or(e.Path, d.Name)+text)
+		line("  %s %9s  %s", e.Mode, format.Size(e.Size), cmp.Or(e.Path, d.Name)+text)
 	}
 	return w.Flush()
 }
@@ -176,8 +178,20 @@ func tally(entries []entry) string {
 	var out []string
 	for _, kind := range []string{"file", "folder", "symlink"} {
 		if n[kind] > 0 {
-			out = append(out, count(n[kind], kind))
+			out = append(out, format.Count(n[kind], kind))
 		}
 	}
 	return cmp.Or(strings.Join(out, ", "), "empty")
+}
+
+func (g *global) inspectTorrent(path string) error {
+	m, err := torrents.Read(path)
+	if err != nil {
+		return err
+	}
+	d := torrents.Describe(m)
+	if g.json {
+		return format.JSON(g.Out, d)
+	}
+	return d.Print(g.Out)
 }

@@ -6,6 +6,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/format"
 )
 
 const lsHelp = `Lists the contents of this node, the oldest first: seeded, fetched, or on the way.`
@@ -31,7 +33,7 @@ func (g *global) ls(cmd *cobra.Command) error {
 		return err
 	}
 	if g.json {
-		return printJSON(g.Out, list)
+		return format.JSON(g.Out, list)
 	}
 	w := tabwriter.NewWriter(g.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STATE\tDONE\tSIZE\tPATH\tID")
@@ -42,9 +44,9 @@ func (g *global) ls(cmd *cobra.Command) error {
 		}
 		done, total := "-", "-"
 		if st.Length >= 0 {
-			done, total = fmt.Sprintf("%d%%", percent(st.Have, st.Length)), size(st.Length)
+			done, total = fmt.Sprintf("%d%%", format.Percent(st.Have, st.Length)), format.Size(st.Length)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", phase, done, total, cmp.Or(printable(st.Root), "-"), st.ID)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", phase, done, total, cmp.Or(format.Printable(st.Root), "-"), st.ID)
 	}
 	return w.Flush()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/guests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -85,7 +86,7 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	if err != nil {
 		return err
 	}
-	addr := ownAddr(d.node.Host(), cfg.listen[0])
+	addr := address.Own(d.node.Host(), cfg.listen[0])
 	cfg.log.Info("daemon runs", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
 		return errors.Join(err, d.close())
@@ -109,10 +110,10 @@ func (n *nodeFlags) config(env *Env) (cfg nodeConfig, err error) {
 	if cfg.data, err = dataFolder(n.data); err != nil {
 		return cfg, err
 	}
-	if cfg.listen, err = parseListen(n.listen); err != nil {
+	if cfg.listen, err = address.ParseListen(n.listen); err != nil {
 		return cfg, err
 	}
-	if cfg.trackers, err = parseTrackers(n.trackers); err != nil {
+	if cfg.trackers, err = address.ParseTrackers(n.trackers); err != nil {
 		return cfg, err
 	}
 	for _, url := range n.btTrackers {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/mobgrid/mob/cli/format"
 )
 
 const (
@@ -58,7 +60,7 @@ func (p *progress) show(f frame) {
 		return
 	}
 	p.next = now.Add(p.every)
-	fmt.Fprintln(p.out, printable(f.line()))
+	fmt.Fprintln(p.out, format.Printable(f.line()))
 }
 
 // draw puts a picture in the place of the last.
@@ -74,7 +76,7 @@ func (p *progress) draw(f frame) {
 		lines = lines[:height-1]
 	}
 	for _, l := range lines {
-		fmt.Fprintln(p.term, runewidth.Truncate(printable(l), width-1, "…"))
+		fmt.Fprintln(p.term, runewidth.Truncate(format.Printable(l), width-1, "…"))
 	}
 	p.home()
 	p.drawn = true
@@ -109,27 +111,18 @@ func (p *progress) keep(f frame) {
 }
 
 // note prints a line above what is shown from now on.
-func (p *progress) note(format string, args ...any) {
+func (p *progress) note(text string, args ...any) {
 	p.clear()
-	fmt.Fprintln(p.out, printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(p.out, format.Printable(fmt.Sprintf(text, args...)))
 }
 
 // indented breaks a text into lines.
 func indented(text string, width int) []string {
-	lines := strings.Split(runewidth.Wrap(printable(text), width-3), "\n")
+	lines := strings.Split(runewidth.Wrap(format.Printable(text), width-3), "\n")
 	for i := range lines {
 		lines[i] = "  " + lines[i]
 	}
 	return lines
-}
-
-// bar draws how much of a width is done.
-func bar(part, whole int64, width int) string {
-	done := width
-	if whole > 0 && part < whole {
-		done = int(float64(part) / float64(whole) * float64(width))
-	}
-	return "[" + strings.Repeat("=", done) + strings.Repeat(" ", width-done) + "]"
 }
 
 // textFrame is a frame of one text.

@@ -76,36 +76,6 @@ func TestHashFrame(t *testing.T) {
 	}
 }
 
-func TestFormat(t *testing.T) {
-	for _, c := range []struct{ got, want string }{
-		{span(1234 * time.Millisecond), "1.2s"},
-		{span(59 * time.Second), "59s"},
-		{span(61 * time.Second), "1m01s"},
-		{span(2*time.Hour + 3*time.Minute), "2h03m"},
-		{span(49 * time.Hour), "2d01h"},
-		{size(-1), "0 B"},
-		{size(999), "999 B"},
-		{size(3_000_000), "3.0 MB"},
-		{rate(12_000_000), "12 MB/s"},
-		{count(1, "peer"), "1 peer"},
-		{count(1200, "piece"), "1,200 pieces"},
-		{bar(0, 4, 4), "[    ]"},
-		{bar(3, 4, 4), "[=== ]"},
-		{bar(4, 4, 4), "[====]"},
-		{bar(0, 0, 2), "[==]"},
-	} {
-		if c.got != c.want {
-			t.Errorf("%q, want %q", c.got, c.want)
-		}
-	}
-	if percent(999, 1000) != 99 || percent(1000, 1000) != 100 || percent(0, 0) != 100 {
-		t.Error("100% means whole")
-	}
-	if average(100, 0) != 0 || average(100, 2*time.Second) != 50 {
-		t.Error("average")
-	}
-}
-
 func TestReceipt(t *testing.T) {
 	r := newReceipt(peer.Status{Length: 100, Elapsed: 2 * time.Second, Duplicate: 10, Traffic: peer.Traffic{WANIn: 40, LANIn: 30}})
 	if r.Present != 40 || r.Rate != 30 || r.FromWAN != 40 || r.FromLAN != 30 || r.Duplicate != 10 {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -27,7 +28,7 @@ func newReceipt(st peer.Status) receipt {
 	fetched := st.Traffic.WANIn + st.Traffic.LANIn
 	return receipt{
 		ID: st.ID, Name: st.Name, Path: st.Root, Bytes: st.Length,
-		Seconds: st.Elapsed.Seconds(), Rate: average(fetched-st.Duplicate, st.Elapsed),
+		Seconds: st.Elapsed.Seconds(), Rate: format.Average(fetched-st.Duplicate, st.Elapsed),
 		FromWAN: st.Traffic.WANIn, FromLAN: st.Traffic.LANIn, Duplicate: st.Duplicate,
 		Present: max(0, st.Length-(fetched-st.Duplicate)),
 	}
@@ -37,13 +38,13 @@ func newReceipt(st peer.Status) receipt {
 func (g *global) printReceipt(st peer.Status) error {
 	r := newReceipt(st)
 	if g.json {
-		return printJSON(g.Out, r)
+		return format.JSON(g.Out, r)
 	}
 	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s from LAN, %s duplicate",
-		r.Path, size(r.Bytes), span(st.Elapsed), rate(r.Rate), size(r.FromWAN), size(r.FromLAN), size(r.Duplicate))
+		r.Path, format.Size(r.Bytes), format.Span(st.Elapsed), format.Rate(r.Rate), format.Size(r.FromWAN), format.Size(r.FromLAN), format.Size(r.Duplicate))
 	if r.Present > 0 {
-		text += fmt.Sprintf(", %s were here before", size(r.Present))
+		text += fmt.Sprintf(", %s were here before", format.Size(r.Present))
 	}
-	_, err := fmt.Fprintln(g.Out, printable(text))
+	_, err := fmt.Fprintln(g.Out, format.Printable(text))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -37,7 +38,7 @@ func (r report) lines() []string {
 	}
 	out = append(out, r.fleetLines()...)
 	for i := range out {
-		out[i] = printable(out[i])
+		out[i] = format.Printable(out[i])
 	}
 	return out
 }
@@ -46,20 +47,12 @@ func nodeLines(n *control.Info) []string {
 	out := []string{"node      " + n.ID, "cluster   " + n.Cluster}
 	for i, a := range n.Addrs {
 		a, _, _ = strings.Cut(a, "/p2p/") // the id stands above
-		out = append(out, label("listens", i)+a)
+		out = append(out, format.Label("listens", i)+a)
 	}
 	for i, t := range n.Trackers {
-		out = append(out, label("tracker", i)+t)
+		out = append(out, format.Label("tracker", i)+t)
 	}
 	return out
-}
-
-// label begins a line of a list that has its heading in the first.
-func label(heading string, i int) string {
-	if i > 0 {
-		heading = ""
-	}
-	return fmt.Sprintf("%-10s", heading)
 }
 
 // transferLines shows a transfer. Rates that are 0 are left out.
@@ -72,13 +65,13 @@ func transferLines(st peer.Status, peers bool) []string {
 		"  out     " + flow(st.Traffic.WANOut, st.Rate.WANOut, "WAN") + ", " + flow(st.Traffic.LANOut, st.Rate.LANOut, "LAN"),
 	}
 	if st.Duplicate > 0 {
-		out = append(out, "  twice   "+size(st.Duplicate)+" came more than once")
+		out = append(out, "  twice   "+format.Size(st.Duplicate)+" came more than once")
 	}
 	if st.Waiting != "" {
 		out = append(out, "  waits   "+getFrame{st}.waits())
 	}
 	if st.Damaged > 0 {
-		out = append(out, "  damage  "+count(int(st.Damaged), "piece")+" changed on disk, and not served any more")
+		out = append(out, "  damage  "+format.Count(int(st.Damaged), "piece")+" changed on disk, and not served any more")
 	}
 	if st.Error != "" && st.Phase == peer.Failed {
 		out = append(out, "  error   "+st.Error)
@@ -96,23 +89,23 @@ func state(st peer.Status) string {
 	case st.Length < 0:
 		return string(st.Phase)
 	case st.Phase == peer.Whole && st.Have < st.Length:
-		return fmt.Sprintf("damaged, serving %d%% of %s", percent(st.Have, st.Length), size(st.Length))
+		return fmt.Sprintf("damaged, serving %d%% of %s", format.Percent(st.Have, st.Length), format.Size(st.Length))
 	case st.Phase == peer.Whole && st.Seed:
-		return "seeding " + size(st.Length)
+		return "seeding " + format.Size(st.Length)
 	case st.Phase == peer.Whole:
-		return "whole, serving " + size(st.Length)
+		return "whole, serving " + format.Size(st.Length)
 	}
-	text := fmt.Sprintf("%s, %d%% of %s", st.Phase, percent(st.Have, st.Length), size(st.Length))
+	text := fmt.Sprintf("%s, %d%% of %s", st.Phase, format.Percent(st.Have, st.Length), format.Size(st.Length))
 	if in, left := st.Rate.WANIn+st.Rate.LANIn, st.Length-st.Have; st.Phase == peer.Fetching && in > 0 && left > 0 {
-		text += fmt.Sprintf(", %s left", span(time.Duration(float64(left)/float64(in)*float64(time.Second))))
+		text += fmt.Sprintf(", %s left", format.Span(time.Duration(float64(left)/float64(in)*float64(time.Second))))
 	}
 	return text
 }
 
 func flow(bytes, perSecond int64, net string) string {
-	text := net + " " + size(bytes)
+	text := net + " " + format.Size(bytes)
 	if perSecond > 0 {
-		text += " (" + rate(perSecond) + ")"
+		text += " (" + format.Rate(perSecond) + ")"
 	}
 	return text
 }
@@ -138,7 +131,7 @@ func peerLines(st peer.Status) []string {
 	})
 	var out []string
 	for _, p := range peers {
-		line := fmt.Sprintf("    %-52s %-10s %3d%%  %9s  %s", p.ID, p.Cluster, percent(int64(p.Have), int64(st.Pieces)), rate(p.Rate), roundTrip(p.RTT))
+		line := fmt.Sprintf("    %-52s %-10s %3d%%  %9s  %s", p.ID, p.Cluster, format.Percent(int64(p.Have), int64(st.Pieces)), format.Rate(p.Rate), roundTrip(p.RTT))
 		if p.Client != "" {
 			line += "  " + p.Client
 		}
@@ -172,7 +165,7 @@ func (r report) fleetLines() []string {
 	for _, st := range r.Transfers {
 		pieces = st.Pieces
 	}
-	out := []string{fmt.Sprintf("fleet: %d of %s whole", r.Fleet.Whole(), count(r.Fleet.Nodes(), "node"))}
+	out := []string{fmt.Sprintf("fleet: %d of %s whole", r.Fleet.Whole(), format.Count(r.Fleet.Nodes(), "node"))}
 	for _, c := range r.Fleet.Clusters {
 		out = append(out, "  "+clusterLine(c, pieces))
 	}

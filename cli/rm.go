@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/format"
 )
 
 const rmHelp = `Stops a transfer and forgets it: the node serves the content no more. What is on
@@ -43,7 +45,7 @@ func (g *global) rm(cmd *cobra.Command, text string, deleted bool) (err error) {
 		return err
 	}
 	if g.json {
-		return printJSON(g.Out, st)
+		return format.JSON(g.Out, st)
 	}
 	said := "removed " + st.ID
 	if _, err := os.Lstat(st.Root); err == nil {
@@ -51,6 +53,6 @@ func (g *global) rm(cmd *cobra.Command, text string, deleted bool) (err error) {
 	} else if deleted {
 		said += "; deleted " + st.Root
 	}
-	_, err = fmt.Fprintln(g.Out, printable(said))
+	_, err = fmt.Fprintln(g.Out, format.Printable(said))
 	return err
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -107,7 +109,7 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	if req.Path, err = filepath.Abs(path); err != nil {
 		return req, err
 	}
-	trackers, err := parseTrackers(f.node.trackers)
+	trackers, err := address.ParseTrackers(f.node.trackers)
 	if err != nil {
 		return req, err
 	}
@@ -155,7 +157,7 @@ func (g *global) printLink(st peer.Status) error {
 	if st.InfoHash != "" {
 		out["info_hash"] = st.InfoHash
 	}
-	return printJSON(g.Out, out)
+	return format.JSON(g.Out, out)
 }
 
 // serve waits for the interrupt, and tells when the content is found to have
@@ -174,7 +176,7 @@ func (g *global) serve(ctx context.Context, s *session, st peer.Status) error {
 		}
 		if now.Damaged > damaged {
 			damaged = now.Damaged
-			g.note("warning: %s has changed: %s no longer served; seed it again", st.Root, count(int(damaged), "piece"))
+			g.note("warning: %s has changed: %s no longer served; seed it again", st.Root, format.Count(int(damaged), "piece"))
 		}
 		if now.Error != "" {
 			return errors.New(now.Error)
@@ -199,19 +201,19 @@ type hashFrame struct {
 }
 
 func (f hashFrame) picture(width int) []string {
-	facts := fmt.Sprintf(" %3d%% of %s hashed, %s", percent(f.done, f.total), size(f.total), f.pace())
-	return []string{f.name, "  " + bar(f.done, f.total, max(10, min(width-len(facts)-6, 50))) + facts}
+	facts := fmt.Sprintf(" %3d%% of %s hashed, %s", format.Percent(f.done, f.total), format.Size(f.total), f.pace())
+	return []string{f.name, "  " + format.Bar(f.done, f.total, max(10, min(width-len(facts)-6, 50))) + facts}
 }
 
 func (f hashFrame) line() string {
-	return fmt.Sprintf("%s: %d%% of %s hashed, %s", f.name, percent(f.done, f.total), size(f.total), f.pace())
+	return fmt.Sprintf("%s: %d%% of %s hashed, %s", f.name, format.Percent(f.done, f.total), format.Size(f.total), f.pace())
 }
 
 // pace is the rate so far, and the time left at that rate.
 func (f hashFrame) pace() string {
-	r := average(f.done, f.took)
+	r := format.Average(f.done, f.took)
 	if left := f.total - f.done; left > 0 && r > 0 {
-		return rate(r) + ", " + span(time.Duration(float64(left)/float64(r)*float64(time.Second))) + " left"
+		return format.Rate(r) + ", " + format.Span(time.Duration(float64(left)/float64(r)*float64(time.Second))) + " left"
 	}
-	return rate(r)
+	return format.Rate(r)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -46,7 +47,7 @@ func newStatus(g *global) *cobra.Command {
 				return err
 			}
 			if g.json {
-				return printJSON(g.Out, r)
+				return format.JSON(g.Out, r)
 			}
 			_, err = io.WriteString(g.Out, strings.Join(r.lines(), "\n")+"\n")
 			return err

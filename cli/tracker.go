@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/tracker"
@@ -50,7 +51,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if len(listen) == 0 {
 		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
 	}
-	addrs, err := parseListen(listen)
+	addrs, err := address.ParseListen(listen)
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
@@ -84,7 +85,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 		return err
 	}
 	defer stop()
-	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
+	fmt.Fprintln(g.Out, address.Own(h, addrs[0]))
 	<-cmd.Context().Done()
 	log.Info("shutting down")
 	return nil

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/format"
 )
 
 const versionHelp = `Prints the version of mob, the commit it was built from, and the system.`
@@ -17,7 +19,7 @@ func newVersion(g *global) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			v := map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}
 			if g.json {
-				return printJSON(g.Out, v)
+				return format.JSON(g.Out, v)
 			}
 			_, err := fmt.Fprintf(g.Out, "mob %s (%s, %s)\n", v["version"], v["go"], v["system"])
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -30,7 +31,7 @@ func (g *global) waitWhole(ctx context.Context, s *session, st peer.Status, f *s
 			return &interruptedError{"interrupted before the other nodes had all of it"}
 		case err == nil && fleet.Whole()-1 >= f.wait:
 			p.clear()
-			g.note("%s of the others have all of it", count(fleet.Whole()-1, "node"))
+			g.note("%s of the others have all of it", format.Count(fleet.Whole()-1, "node"))
 			return nil
 		}
 		if !f.quiet {
@@ -57,7 +58,7 @@ func (f waitFrame) picture(width int) []string {
 	}
 	have := int64(max(0, f.fleet.Whole()-1))
 	facts := fmt.Sprintf(" %d of %d nodes have all of it", have, f.want)
-	lines := []string{f.st.Name, "  " + bar(have, int64(f.want), max(10, min(width-len(facts)-6, 50))) + facts}
+	lines := []string{f.st.Name, "  " + format.Bar(have, int64(f.want), max(10, min(width-len(facts)-6, 50))) + facts}
 	for _, c := range f.fleet.Clusters {
 		lines = append(lines, "  "+clusterLine(c, f.st.Pieces))
 	}
@@ -78,12 +79,12 @@ func (f waitFrame) line() string {
 // clusterLine is a cluster of the trackers' count. pieces are those of the
 // content, 0 when that is not known.
 func clusterLine(c control.FleetCluster, pieces int) string {
-	line := fmt.Sprintf("%-16s %d of %s whole", c.Name, c.Whole, count(c.Nodes, "node"))
+	line := fmt.Sprintf("%-16s %d of %s whole", c.Name, c.Whole, format.Count(c.Nodes, "node"))
 	if c.Missing == 0 {
 		return line
 	}
 	if all := pieces * c.Nodes; all > 0 {
-		return fmt.Sprintf("%s, %d%% there", line, percent(int64(all)-int64(c.Missing), int64(all)))
+		return fmt.Sprintf("%s, %d%% there", line, format.Percent(int64(all)-int64(c.Missing), int64(all)))
 	}
-	return line + ", " + count(int(c.Missing), "piece") + " missing"
+	return line + ", " + format.Count(int(c.Missing), "piece") + " missing"
 }

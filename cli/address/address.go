@@ -1,4 +1,6 @@
-package cli
+// Package address reads the addresses that people give, and finds those that others
+// can dial.
+package address
 
 import (
 	"fmt"
@@ -11,8 +13,8 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// parseListen reads addresses to listen at.
-func parseListen(texts []string) ([]ma.Multiaddr, error) {
+// ParseListen reads addresses to listen at.
+func ParseListen(texts []string) ([]ma.Multiaddr, error) {
 	var out []ma.Multiaddr
 	for _, text := range texts {
 		a, err := ma.NewMultiaddr(text)
@@ -27,8 +29,8 @@ func parseListen(texts []string) ([]ma.Multiaddr, error) {
 	return out, nil
 }
 
-// parseTrackers reads addresses of trackers.
-func parseTrackers(texts []string) ([]ma.Multiaddr, error) {
+// ParseTrackers reads addresses of trackers.
+func ParseTrackers(texts []string) ([]ma.Multiaddr, error) {
 	var out []ma.Multiaddr
 	for _, text := range texts {
 		a, err := ma.NewMultiaddr(text)
@@ -45,10 +47,10 @@ func parseTrackers(texts []string) ([]ma.Multiaddr, error) {
 	return out, nil
 }
 
-// ownAddr is the address of a host to print: the first one that it was told to
+// Own is the address of a host to print: the first one that it was told to
 // listen at, with the port that it got. Nobody can dial an unspecified IP, so
 // that is replaced by the one through which this machine reaches others.
-func ownAddr(h host.Host, listen ma.Multiaddr) ma.Multiaddr {
+func Own(h host.Host, listen ma.Multiaddr) ma.Multiaddr {
 	a := withPort(listen, h.Network().ListenAddresses())
 	if manet.IsIPUnspecified(a) {
 		a = reachable(a, h.Addrs())

@@ -1,4 +1,4 @@
-package cli
+package address
 
 import (
 	"net/netip"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestAnnounceURLs(t *testing.T) {
-	got := announceURLs([]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:6969"), netip.MustParseAddrPort("[2001:db8::1]:1")})
+	got := AnnounceURLs([]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:6969"), netip.MustParseAddrPort("[2001:db8::1]:1")})
 	want := []string{
 		"http://192.0.2.1:6969/announce", "http://[2001:db8::1]:1/announce",
 		"udp://192.0.2.1:6969/announce", "udp://[2001:db8::1]:1/announce",

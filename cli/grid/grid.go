@@ -1,4 +1,6 @@
-package cli
+// Package grid runs clusters of nodes in one process, and tells how far they are and
+// what a transfer between them has cost.
+package grid
 
 import (
 	"context"
@@ -6,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -15,35 +16,40 @@ import (
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/host"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
 
-// grid is clusters of nodes in one process, with a tracker and a source.
-type grid struct {
+// Grid is clusters of nodes in one process, with a tracker and a source.
+type Grid struct {
 	dir     string
+	find    Find
 	host    libhost.Host // of the tracker
 	tracker *tracker.Server
 	addr    ma.Multiaddr // of the tracker
-	source  *gridNode
-	nodes   []*gridNode
+	source  *member
+	nodes   []*member
 	began   time.Time // of the gets
 }
 
-// gridNode is a node of a grid.
-type gridNode struct {
+// member is a node of a grid.
+type member struct {
 	name, cluster string
 	copy          string // where its copy goes
 	node          *peer.Node
 	transfer      *peer.Transfer // nil before the get
 }
 
-// newGrid starts a grid in dir. What it returns is to be closed even when there
+// Find makes what a node finds others with.
+type Find func(libhost.Host, []ma.Multiaddr) peer.Finder
+
+// New starts a grid in dir. What it returns is to be closed even when there
 // is an error.
-func newGrid(dir string, clusters, nodes int) (*grid, error) {
-	gr := &grid{dir: dir}
+func New(dir string, clusters, nodes int, find Find) (*Grid, error) {
+	gr := &Grid{dir: dir, find: find}
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return gr, err
@@ -52,7 +58,7 @@ func newGrid(dir string, clusters, nodes int) (*grid, error) {
 		return gr, err
 	}
 	gr.tracker = tracker.New(gr.host, tracker.Config{})
-	gr.addr = ownAddr(gr.host, anyPort())
+	gr.addr = address.Own(gr.host, anyPort())
 	if gr.source, err = gr.start("source", "source"); err != nil {
 		return gr, err
 	}
@@ -71,19 +77,19 @@ func newGrid(dir string, clusters, nodes int) (*grid, error) {
 
 func anyPort() ma.Multiaddr { return ma.StringCast("/ip4/127.0.0.1/tcp/0") }
 
-func (gr *grid) start(cluster, name string) (*gridNode, error) {
+func (gr *Grid) start(cluster, name string) (*member, error) {
 	log := slog.New(slog.DiscardHandler)
 	folder := filepath.Join(gr.dir, name)
 	node, err := peer.Start(peer.Config{Data: folder, Cluster: cluster, Listen: []ma.Multiaddr{anyPort()},
-		Trackers: []ma.Multiaddr{gr.addr}, Finder: finder(log), Log: log})
+		Trackers: []ma.Multiaddr{gr.addr}, Finder: gr.find, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	return &gridNode{name: name, cluster: cluster, copy: filepath.Join(folder, "copy"), node: node}, nil
+	return &member{name: name, cluster: cluster, copy: filepath.Join(folder, "copy"), node: node}, nil
 }
 
-// seed serves a content from the source and returns its link.
-func (gr *grid) seed(ctx context.Context, path string) (string, error) {
+// Seed serves a content from the source and returns its link.
+func (gr *Grid) Seed(ctx context.Context, path string) (string, error) {
 	t, err := gr.source.node.Seed(ctx, path, peer.SeedOptions{})
 	if err != nil {
 		return "", err
@@ -92,8 +98,8 @@ func (gr *grid) seed(ctx context.Context, path string) (string, error) {
 	return t.Link(), t.Wait(ctx)
 }
 
-// get has every node fetch a content at once. It does not wait for that.
-func (gr *grid) get(text string) error {
+// Get has every node fetch a content at once. It does not wait for that.
+func (gr *Grid) Get(text string) error {
 	link, err := proto.ParseLink(text)
 	if err != nil {
 		return err
@@ -107,8 +113,8 @@ func (gr *grid) get(text string) error {
 	return nil
 }
 
-// wait returns when every node is whole.
-func (gr *grid) wait(ctx context.Context) error {
+// Wait returns when every node is whole.
+func (gr *Grid) Wait(ctx context.Context) error {
 	for _, n := range gr.nodes {
 		if err := n.transfer.Wait(ctx); err != nil {
 			return fmt.Errorf("%s: %w", n.name, err)
@@ -117,8 +123,8 @@ func (gr *grid) wait(ctx context.Context) error {
 	return nil
 }
 
-// close ends all nodes at once, then the tracker, which they tell that they leave.
-func (gr *grid) close() error {
+// Close ends all nodes at once, then the tracker, which they tell that they leave.
+func (gr *Grid) Close() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(gr.nodes))
 	for i, n := range gr.nodes {
@@ -135,23 +141,4 @@ func (gr *grid) close() error {
 		errs = append(errs, gr.host.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// randomContent is a file and its hash.
-type randomContent struct {
-	path   string
-	length int64
-	sum    [32]byte
-}
-
-// writeRandom makes the content that is to be moved. Nothing of it repeats, so
-// nothing can look right by chance.
-func writeRandom(ctx context.Context, dir string, length int64) (c randomContent, err error) {
-	c = randomContent{path: filepath.Join(dir, "content.bin"), length: length}
-	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return c, err
-	}
-	c.sum, err = copyHashed(ctx, f, randomReader(length))
-	return c, errors.Join(err, f.Close())
 }

@@ -1,13 +1,34 @@
-package cli
+package grid
 
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 )
+
+// Content is a file and its hash.
+type Content struct {
+	Path   string // of the file
+	length int64
+	sum    [32]byte
+}
+
+// WriteRandom makes the content that is to be moved. Nothing of it repeats, so
+// nothing can look right by chance.
+func WriteRandom(ctx context.Context, dir string, length int64) (c Content, err error) {
+	c = Content{Path: filepath.Join(dir, "content.bin"), length: length}
+	f, err := os.OpenFile(c.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return c, err
+	}
+	c.sum, err = copyHashed(ctx, f, randomReader(length))
+	return c, errors.Join(err, f.Close())
+}
 
 // randomReader is n random bytes.
 func randomReader(n int64) io.Reader {

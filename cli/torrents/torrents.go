@@ -1,0 +1,115 @@
+// Package torrents reads torrent files and describes them.
+package torrents
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/mobgrid/mob/cli/format"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+)
+
+// IsFile reports whether an argument is the path of a torrent file, by its name.
+func IsFile(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular() && strings.HasSuffix(strings.ToLower(path), ".torrent")
+}
+
+// Read reads a torrent file. Of a larger one than there may be it reads no more
+// than that.
+func Read(path string) (*metainfo.Metainfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, metainfo.MaxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	m, err := metainfo.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Description is what inspect shows of a torrent file.
+type Description struct {
+	InfoHash    string     `json:"info_hash"`
+	Name        string     `json:"name"`
+	Bytes       int64      `json:"bytes"`
+	Pieces      int        `json:"pieces"`
+	PieceLength int64      `json:"piece_length"`
+	Private     bool       `json:"private"`
+	BTTrackers  []string   `json:"bt_trackers"`
+	Comment     string     `json:"comment,omitempty"`
+	CreatedBy   string     `json:"created_by,omitempty"`
+	Created     *time.Time `json:"created,omitempty"`
+	Files       []File     `json:"files"`
+}
+
+// File is a file of a torrent.
+type File struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Pad  bool   `json:"pad,omitempty"`
+}
+
+// Describe is the description of a torrent file.
+func Describe(m *metainfo.Metainfo) Description {
+	d := Description{InfoHash: m.Hash.HexString(), Name: m.Name, Bytes: m.Length, Pieces: m.Pieces, PieceLength: m.PieceLength,
+		Private: m.Private, BTTrackers: []string{}, Comment: m.Comment, CreatedBy: m.CreatedBy}
+	for _, tier := range m.Trackers {
+		d.BTTrackers = append(d.BTTrackers, tier...)
+	}
+	if !m.Created.IsZero() {
+		d.Created = &m.Created
+	}
+	for _, f := range m.Files {
+		d.Files = append(d.Files, File{cmp.Or(f.Path, m.Name), f.Length, f.Pad})
+	}
+	return d
+}
+
+// Print writes the description for people.
+func (d Description) Print(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	line := func(text string, args ...any) { fmt.Fprintln(w, format.Printable(fmt.Sprintf(text, args...))) }
+	line("name      %s", d.Name)
+	line("info-hash %s", d.InfoHash)
+	line("size      %s (%s bytes)", format.Size(d.Bytes), humanize.Comma(d.Bytes))
+	line("pieces    %s of %s", humanize.Comma(int64(d.Pieces)), humanize.IBytes(uint64(d.PieceLength)))
+	if d.Private {
+		line("private   peers come from its trackers alone")
+	}
+	for i, t := range d.BTTrackers {
+		line("%s%s", format.Label("announce", i), t)
+	}
+	if d.Comment != "" {
+		line("comment   %s", d.Comment)
+	}
+	if d.CreatedBy != "" || d.Created != nil {
+		at := ""
+		if d.Created != nil {
+			at = d.Created.Format(time.RFC3339)
+		}
+		line("made      %s", strings.TrimSpace(d.CreatedBy+" "+at))
+	}
+	line("files     %s", format.Count(len(d.Files), "file"))
+	for _, f := range d.Files {
+		note := ""
+		if f.Pad {
+			note = " (padding)"
+		}
+		line("  %9s  %s%s", format.Size(f.Size), f.Path, note)
+	}
+	return w.Flush()
+}
