@@ -126,11 +126,11 @@ func (t *Transfer) MakeTorrent(ctx context.Context, progress func(done, total in
 	if info := t.Torrent(); info != nil {
 		return info, nil
 	}
-	m, make := t.Manifest(), t.node.cfg.Torrents
-	if make == nil {
+	m, maker := t.Manifest(), t.node.cfg.Torrents
+	if maker == nil {
 		return nil, errNoTorrents
 	}
-	if info, err := os.ReadFile(t.torrentPath()); err == nil && t.InfoHash().IsZero() && make.Check(m, info) == nil {
+	if info, err := os.ReadFile(t.torrentPath()); err == nil && t.InfoHash().IsZero() && maker.Check(m, info) == nil {
 		return info, nil
 	}
 	t.mu.Lock()
@@ -143,7 +143,7 @@ func (t *Transfer) MakeTorrent(ctx context.Context, progress func(done, total in
 	if err != nil {
 		return nil, err
 	}
-	info, err := make.Build(m, sums)
+	info, err := maker.Build(m, sums)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ type client struct {
 	t    testing.TB
 	conn net.Conn
 	s    *sample
-	has  []byte // the bitfield that came
 }
 
 // word is a message that came.

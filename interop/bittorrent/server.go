@@ -115,7 +115,7 @@ func (s *Server) welcome(conn net.Conn) {
 		s.log.Debug("stranger left", "addr", at, "error", err)
 		return
 	}
-	sw.host(conn, at, theirs, false)
+	_ = sw.host(conn, at, theirs, false) // it has logged why
 }
 
 var errUnknownTorrent = errors.New("it asks for a torrent that is not here")

@@ -34,7 +34,7 @@ func BenchmarkGuest(b *testing.B) {
 func fetchAsGuest(b *testing.B, c *stock.Client, from string) {
 	f, _ := withGuests(b, netns.Links{}, 2)
 	source, sink := f.Grid.Node("A", 0), f.Grid.Node("A", 1)
-	o := newOffer(b, f, source, guestSize)
+	o := newOffer(b, source, guestSize)
 	var used func() time.Duration
 	if from == "mob" {
 		d := o.daemon(b, f, source, true)

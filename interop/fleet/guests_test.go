@@ -28,7 +28,7 @@ type offer struct {
 }
 
 // newOffer makes a content of n bytes whose tracker is the fleet's.
-func newOffer(t testing.TB, f *Fleet, tracker *netns.Node, n int64) *offer {
+func newOffer(t testing.TB, tracker *netns.Node, n int64) *offer {
 	t.Helper()
 	o := &offer{path: content(t, n), name: "content.bin", size: n, torrent: filepath.Join(t.TempDir(), "content.torrent")}
 	m, sums, err := store.ScanSHA1(t.Context(), o.path, store.ScanOptions{})
@@ -167,7 +167,7 @@ func eachClient(t *testing.T, test func(t *testing.T, c *stock.Client)) {
 func TestClientsDownload(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *stock.Client) {
 		f, _ := withGuests(t, netns.Uniform(12*netns.MBps, "A", "B"), 1, 1)
-		o := newOffer(t, f, f.Grid.Node("A", 0), 24e6)
+		o := newOffer(t, f.Grid.Node("A", 0), 24e6)
 		d := o.daemon(t, f, f.Grid.Node("A", 0), true)
 		r := o.client(t, f, c, f.Grid.Node("B", 0), false)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -195,7 +195,7 @@ func TestClientsDownload(t *testing.T) {
 func TestClientFeedsMob(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *stock.Client) {
 		f, clusters := withGuests(t, netns.Fast(), 1, 2, 2, 2)
-		o := newOffer(t, f, f.Grid.Node("A", 0), 48e6)
+		o := newOffer(t, f.Grid.Node("A", 0), 48e6)
 		o.client(t, f, c, f.Grid.Node("A", 0), true)
 		var daemons []*Daemon
 		for _, cluster := range clusters[1:] {

@@ -65,7 +65,7 @@ func takesLink(ctx context.Context, t *testing.T, tr *swarm) {
 	go func() { ended <- tr.Fetch(fetching, func(*netns.Node) {}) }()
 	defer func() {
 		stop()
-		<-ended
+		t.Log("stopped:", <-ended)
 	}()
 	for {
 		got, err := tr.tracker.scrape()
