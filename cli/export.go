@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -116,21 +114,7 @@ func (g *global) saveTorrent(path string, t *metainfo.Torrent, st peer.Status, m
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, b)
-}
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // of no effect once it is renamed
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return datadir.WriteFile(path, b, 0o644)
 }
 
 // writeTorrent does what seed owes to BitTorrent clients besides the link: it writes
