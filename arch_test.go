@@ -39,6 +39,8 @@ var table = map[string]rule{
 	"mob":     {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/sim": {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
 
+	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
+
 	"peer/store/journal":   {outside: []string{"golang.org/x/sys"}},
 	"peer/store":           {ours: []string{"peer/store/journal", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"golang.org/x/sys"}},
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
