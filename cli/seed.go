@@ -127,7 +127,7 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 		return req, nil
 	}
 	n, err := humanize.ParseBytes(f.pieces)
-	if err != nil || n < proto.MinPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
+	if err != nil || n < proto.MinSeedPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
 		return req, fmt.Errorf("--piece-length %q is no power of two from 256KiB to 16MiB", f.pieces)
 	}
 	req.PieceLength = uint32(n)

@@ -80,7 +80,7 @@ func (t *Transfer) recheck(ctx context.Context, st *store.Disk, m *proto.Manifes
 	t.mu.Lock()
 	t.mu.phase, t.mu.checked, t.mu.toCheck = Checking, 0, total
 	t.mu.Unlock()
-	err := store.Recheck(ctx, st, m, doubtful, func(piece int, _ bool) {
+	err := store.Recheck(ctx, st, store.NewVerifier(m), doubtful, func(piece int, _ bool) {
 		t.mu.Lock()
 		t.mu.checked += int64(m.PieceSize(piece))
 		t.mu.Unlock()

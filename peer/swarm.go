@@ -76,7 +76,7 @@ const maxDials = 32
 func newSwarm(n *Node, id cid.Cid, m *proto.Manifest, st store.Store, verified []bool) *swarm {
 	s := &swarm{
 		node: n, id: id, m: m, st: st, log: n.log.With("content", id.String()),
-		asm: assembly.New(m, st), verified: newBitmap(m.Pieces()),
+		asm: assembly.New(store.NewVerifier(m), st), verified: newBitmap(m.Pieces()),
 		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
 		checks: make(chan complaint, 64), workers: newWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}

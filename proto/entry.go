@@ -3,7 +3,7 @@ package proto
 import (
 	"errors"
 	"fmt"
-	"sort"
+	"math"
 	"strings"
 )
 
@@ -18,22 +18,31 @@ const (
 	Dir EntryKind = 2
 	// Symlink is a symbolic link.
 	Symlink EntryKind = 3
+	// Pad is zeros in the stream of the content that are in no file: the padding of a
+	// torrent (BEP 47), by which its next file begins with a piece. It has a Size,
+	// and nothing else.
+	Pad EntryKind = 4
 )
 
-// Entry is a file, a folder or a symbolic link of a content. Every folder below
-// the content's root is an entry of its own, so that empty folders and the
-// modes of all are exact; the root itself is not.
+// NoMTime is the [Entry.MTime] of what nobody said a time of, as in torrents: who
+// gets it leaves the time that it has.
+const NoMTime = math.MinInt64
+
+// Entry is a file, a folder or a symbolic link of a content, or padding between
+// its files. Every folder below the content's root is an entry of its own, so that
+// empty folders and the modes of all are exact; the root itself is not.
 type Entry struct {
 	// Path is slash separated, relative to the content's root, and clean. Its
-	// bytes need not be UTF-8. It is empty only for a content of a single file.
+	// bytes need not be UTF-8. It is empty only for a content of a single file, and
+	// for padding.
 	Path string
 	// Kind says what it is.
 	Kind EntryKind
-	// Size is the size of a file in bytes, 0 for other kinds.
+	// Size is the size of a file or of padding in bytes, 0 for other kinds.
 	Size int64
 	// Mode holds the permission bits, at most 0777.
 	Mode uint32
-	// MTime is when it was last modified, in Unix nanoseconds.
+	// MTime is when it was last modified, in Unix nanoseconds, or [NoMTime].
 	MTime int64
 	// Target is what a symbolic link holds, relative to the link's folder and
 	// within the content's root; empty for other kinds.
@@ -48,20 +57,29 @@ func checkTree(entries []Entry) error {
 		}
 		return entries[0].check()
 	}
-	parent := "" // the last folder found, which most often is the next one's too
 	for i := range entries {
 		e := &entries[i]
-		if err := checkPath(e.Path); err != nil {
-			return err
-		}
-		if i > 0 && entries[i-1].Path >= e.Path {
-			return orderError(entries[i-1].Path, e.Path)
+		if e.Kind != Pad {
+			if err := checkPath(e.Path); err != nil {
+				return err
+			}
 		}
 		if err := e.check(); err != nil {
 			return err
 		}
+	}
+	paths := sortPaths(entries)
+	if err := paths.checkOnce(); err != nil {
+		return err
+	}
+	parent := "" // the last folder found, which most often is the next one's too
+	for i := range entries {
+		e := &entries[i]
+		if e.Kind == Pad {
+			continue
+		}
 		if dir := folder(e.Path); dir != parent {
-			if err := checkFolder(entries[:i], dir, e.Path); err != nil {
+			if err := paths.checkFolder(dir, i); err != nil {
 				return err
 			}
 			parent = dir
@@ -73,11 +91,13 @@ func checkTree(entries []Entry) error {
 // check reports the first rule that the entry breaks but for those of its path.
 func (e *Entry) check() error {
 	switch {
-	case e.Kind < File || e.Kind > Symlink:
+	case e.Kind < File || e.Kind > Pad:
 		return fmt.Errorf("manifest: path %q: unknown kind %d", e.Path, e.Kind)
 	case e.Size < 0:
 		return fmt.Errorf("manifest: path %q: negative size %d", e.Path, e.Size)
-	case e.Kind != File && e.Size != 0:
+	case e.Kind == Pad && (*e != Entry{Kind: Pad, Size: e.Size}):
+		return errors.New("manifest: padding has a size and nothing else")
+	case e.Kind != File && e.Kind != Pad && e.Size != 0:
 		return fmt.Errorf("manifest: path %q: only a file has a size", e.Path)
 	case e.Mode > 0o777:
 		return fmt.Errorf("manifest: path %q: mode %#o has more than permission bits", e.Path, e.Mode)
@@ -91,26 +111,6 @@ func (e *Entry) check() error {
 
 // folder is the folder of path, "" for the content's root.
 func folder(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
-
-// checkFolder reports why dir cannot hold path. The entries are those before
-// path, so they are in order and hold dir if it is listed at all.
-func checkFolder(entries []Entry, dir, path string) error {
-	if dir == "" {
-		return nil
-	}
-	i := sort.Search(len(entries), func(i int) bool { return entries[i].Path >= dir })
-	if i == len(entries) || entries[i].Path != dir {
-		return fmt.Errorf("manifest: path %q: its folder %q is not listed", path, dir)
-	}
-	switch entries[i].Kind {
-	case Dir:
-		return nil
-	case Symlink:
-		return fmt.Errorf("manifest: path %q lies behind the symlink %q", path, dir)
-	default:
-		return fmt.Errorf("manifest: path %q lies below the file %q", path, dir)
-	}
-}
 
 func checkPath(path string) error {
 	if path == "" {
@@ -166,11 +166,4 @@ func checkTarget(path, target string) error {
 		}
 	}
 	return nil
-}
-
-func orderError(before, after string) error {
-	if before == after {
-		return fmt.Errorf("manifest: path %q is there twice", after)
-	}
-	return fmt.Errorf("manifest: path %q comes after %q, entries must be sorted", after, before)
 }

@@ -5,11 +5,16 @@ package proto
 // there or with the piece. It is not part of the protocol.
 const Cell = 16 << 10
 
+// MinSeedPieceLength is the least piece length that a member of this implementation
+// takes for a content that it seeds, in bytes. It is not part of the protocol: the
+// smaller ones that a manifest may have are for torrents, whose authors chose them.
+const MinSeedPieceLength = 256 << 10
+
 // Limits that readers enforce. They are part of the protocol: a peer that
 // exceeds one is wrong, not merely large.
 const (
 	// MinPieceLength and MaxPieceLength bound the piece length, a power of two.
-	MinPieceLength = 256 << 10
+	MinPieceLength = 16 << 10
 	MaxPieceLength = 16 << 20
 	// MaxPieces bounds the pieces of one content: 32 TiB of 16 MiB pieces.
 	MaxPieces = 1 << 21

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -24,11 +25,18 @@ type Manifest struct {
 	// two from [MinPieceLength] to [MaxPieceLength].
 	PieceLength uint32
 	// Entries are the files, folders and symbolic links below the content's
-	// root, sorted by Path, bytewise. The content that is a single file has one
-	// entry, with an empty Path; the empty folder has none.
+	// root, each behind the folder that it is in. Whoever describes what lies on a
+	// disk sorts them by Path, bytewise; a torrent's are in the order of the torrent.
+	// The content that is a single file has one entry, with an empty Path; the
+	// empty folder has none.
 	Entries []Entry
 	// Hashes is the SHA-256 of each piece, 32 bytes each, joined.
 	Hashes []byte
+	// SHA1 is the SHA-1 of each piece, 20 bytes each, joined, in the place of Hashes:
+	// for a content that is known by its torrent alone. Such a manifest is of use to
+	// the node that has it, and has no encoding; it ends with the one that has the
+	// SHA-256 of the same pieces.
+	SHA1 []byte
 
 	// sized is Length()+1 once Validate has run, 0 before.
 	sized int64
@@ -53,8 +61,8 @@ func (m *Manifest) Validate() error {
 	if err != nil {
 		return err
 	}
-	if want := pieces(length, m.PieceLength) * sha256.Size; len(m.Hashes) != want {
-		return fmt.Errorf("manifest: %d bytes of hashes for %d bytes of content, want %d", len(m.Hashes), length, want)
+	if err := m.checkHashes(length); err != nil {
+		return err
 	}
 	// Not written when it is there already, so that validating a shared manifest
 	// again is no data race.
@@ -64,7 +72,26 @@ func (m *Manifest) Validate() error {
 	return nil
 }
 
-// Length is the size of the content in bytes: the sizes of its files, added up.
+// checkHashes reports why the hashes cannot be those of length bytes.
+func (m *Manifest) checkHashes(length int64) error {
+	kind, hashes, size := "hashes", m.Hashes, sha256.Size
+	if m.TorrentOnly() {
+		if len(m.Hashes) > 0 {
+			return errors.New("manifest: both SHA-256 and SHA-1 of its pieces, want one of them")
+		}
+		kind, hashes, size = "SHA-1", m.SHA1, sha1.Size
+	}
+	if want := pieces(length, m.PieceLength) * size; len(hashes) != want {
+		return fmt.Errorf("manifest: %d bytes of %s for %d bytes of content, want %d", len(hashes), kind, length, want)
+	}
+	return nil
+}
+
+// TorrentOnly reports whether m knows its pieces by their SHA-1, and not by SHA-256.
+func (m *Manifest) TorrentOnly() bool { return len(m.SHA1) > 0 }
+
+// Length is the size of the content in bytes: the sizes of its files and of the
+// padding between them, added up.
 func (m *Manifest) Length() int64 {
 	if m.sized > 0 {
 		return m.sized - 1
@@ -94,15 +121,51 @@ func (m *Manifest) PieceSize(i int) int {
 // PieceOffset is where piece i begins in the stream of the content, in bytes.
 func (m *Manifest) PieceOffset(i int) int64 { return int64(i) * int64(m.PieceLength) }
 
-// Hash is the SHA-256 of piece i. It panics when there is no piece i.
+// Hash is the SHA-256 of piece i. It panics when there is no piece i, and when m
+// is [Manifest.TorrentOnly].
 func (m *Manifest) Hash(i int) [sha256.Size]byte {
 	return [sha256.Size]byte(m.Hashes[i*sha256.Size : (i+1)*sha256.Size])
 }
 
+// HashSHA1 is the SHA-1 of piece i. It panics when there is no piece i, and unless
+// m is [Manifest.TorrentOnly].
+func (m *Manifest) HashSHA1(i int) [sha1.Size]byte {
+	return [sha1.Size]byte(m.SHA1[i*sha1.Size : (i+1)*sha1.Size])
+}
+
+// SameFiles reports whether other has the same name, and the same files and padding in
+// the same order, in pieces of the same length: then its stream of bytes has the same
+// parts. Folders, links, modes and times may differ, and all hashes.
+func (m *Manifest) SameFiles(other *Manifest) bool {
+	if m.Name != other.Name || m.PieceLength != other.PieceLength {
+		return false
+	}
+	a, b := m.Entries, other.Entries
+	for {
+		a, b = fromStream(a), fromStream(b)
+		if len(a) == 0 || len(b) == 0 {
+			return len(a) == len(b)
+		}
+		if a[0].Kind != b[0].Kind || a[0].Path != b[0].Path || a[0].Size != b[0].Size {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
+// fromStream leaves out the entries up to the first that may have bytes.
+func fromStream(entries []Entry) []Entry {
+	for len(entries) > 0 && entries[0].Kind != File && entries[0].Kind != Pad {
+		entries = entries[1:]
+	}
+	return entries
+}
+
 // DefaultPieceLength is the piece length for a content of length bytes: the
-// smallest that gives at most 2000 pieces, within the bounds of a piece length.
+// smallest that gives at most 2000 pieces, from [MinSeedPieceLength] to
+// [MaxPieceLength].
 func DefaultPieceLength(length int64) uint32 {
-	p := int64(MinPieceLength)
+	p := int64(MinSeedPieceLength)
 	for p < MaxPieceLength && p*2000 < length {
 		p *= 2
 	}

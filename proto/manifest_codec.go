@@ -45,15 +45,35 @@ type wireEntry struct {
 }
 
 // Encode validates m and encodes it in its only form, the one that its content
-// id is of. It fails on what [Manifest.Validate] refuses, and on more than
-// [MaxManifest] bytes.
+// id is of. It fails on what [Manifest.Validate] refuses, on more than
+// [MaxManifest] bytes, and when m is [Manifest.TorrentOnly].
 func (m *Manifest) Encode() ([]byte, error) {
+	if m.TorrentOnly() {
+		return nil, errors.New("manifest: one without SHA-256 has no encoding")
+	}
+	return m.encode(m.Hashes)
+}
+
+// Digest is the SHA-256 of what [Manifest.Encode] returns; of a manifest that is
+// [Manifest.TorrentOnly], that of the same form with the SHA-1 in it. So it tells any
+// two manifests apart, on one machine: it is never sent.
+func (m *Manifest) Digest() ([sha256.Size]byte, error) {
+	hashes := m.Hashes
+	if m.TorrentOnly() {
+		hashes = m.SHA1
+	}
+	b, err := m.encode(hashes)
+	return sha256.Sum256(b), err
+}
+
+// encode validates m and encodes it with those hashes.
+func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	w := wireManifest{
 		Version: manifestVersion, Name: m.Name, PieceLength: m.PieceLength,
-		Entries: make([]wireEntry, len(m.Entries)), Hashes: m.Hashes,
+		Entries: make([]wireEntry, len(m.Entries)), Hashes: hashes,
 	}
 	for i := range m.Entries {
 		e := &m.Entries[i]

@@ -11,13 +11,13 @@ import (
 func tree() *Manifest {
 	return &Manifest{
 		Name:        "data",
-		PieceLength: MinPieceLength,
+		PieceLength: MinSeedPieceLength,
 		Entries: []Entry{
 			{Path: "a", Kind: Dir, Mode: 0o755, MTime: 1},
 			{Path: "a-b", Kind: File, Size: 1, Mode: 0o600, MTime: -5},
 			{Path: "a/b", Kind: Dir, Mode: 0o700},
 			{Path: "a/b/up", Kind: Symlink, Mode: 0o777, Target: "../../a-b"},
-			{Path: "a/c", Kind: File, Size: MinPieceLength + 9, Mode: 0o644, MTime: 1_700_000_000_123_456_789},
+			{Path: "a/c", Kind: File, Size: MinSeedPieceLength + 9, Mode: 0o644, MTime: 1_700_000_000_123_456_789},
 			{Path: "empty", Kind: Dir, Mode: 0o755},
 			{Path: "z\xff\\", Kind: File, Mode: 0o644},
 		},
@@ -27,7 +27,7 @@ func tree() *Manifest {
 
 // file is a content of one file of the given size.
 func file(size int64) *Manifest {
-	m := &Manifest{Name: "file", PieceLength: MinPieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
+	m := &Manifest{Name: "file", PieceLength: MinSeedPieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
 	for i := range m.Pieces() {
 		m.Hashes[i*sha256.Size] = byte(i)
@@ -40,7 +40,7 @@ func manifests() []*Manifest {
 		tree(),
 		file(0),
 		file(1),
-		file(3 * MinPieceLength),
+		file(3 * MinSeedPieceLength),
 		{Name: "empty folder", PieceLength: MaxPieceLength, Entries: []Entry{}, Hashes: []byte{}},
 	}
 }
@@ -52,10 +52,10 @@ func TestManifestPieces(t *testing.T) {
 	}{
 		{0, 0, 0},
 		{1, 1, 1},
-		{MinPieceLength - 1, 1, MinPieceLength - 1},
-		{MinPieceLength, 1, MinPieceLength},
-		{MinPieceLength + 1, 2, 1},
-		{10 * MinPieceLength, 10, MinPieceLength},
+		{MinSeedPieceLength - 1, 1, MinSeedPieceLength - 1},
+		{MinSeedPieceLength, 1, MinSeedPieceLength},
+		{MinSeedPieceLength + 1, 2, 1},
+		{10 * MinSeedPieceLength, 10, MinSeedPieceLength},
 	} {
 		m := file(tt.length)
 		for _, state := range []string{"by hand", "validated"} {
@@ -87,7 +87,7 @@ func TestPieceSizePanicsOutOfRange(t *testing.T) {
 					t.Errorf("PieceSize(%d) of one piece did not panic", i)
 				}
 			}()
-			file(MinPieceLength).PieceSize(i)
+			file(MinSeedPieceLength).PieceSize(i)
 		}()
 	}
 }
@@ -97,10 +97,10 @@ func TestDefaultPieceLength(t *testing.T) {
 		length int64
 		want   uint32
 	}{
-		{-1, MinPieceLength},
-		{0, MinPieceLength},
-		{2000 * MinPieceLength, MinPieceLength},
-		{2000*MinPieceLength + 1, 2 * MinPieceLength},
+		{-1, MinSeedPieceLength},
+		{0, MinSeedPieceLength},
+		{2000 * MinSeedPieceLength, MinSeedPieceLength},
+		{2000*MinSeedPieceLength + 1, 2 * MinSeedPieceLength},
 		{2000*MaxPieceLength - 1, MaxPieceLength},
 		{1 << 60, MaxPieceLength},
 	} {
@@ -126,7 +126,7 @@ func TestManifestValidate(t *testing.T) {
 		{"NUL in name", func(m *Manifest) { m.Name = "a\x00" }, "slash or a control"},
 		{"name not UTF-8", func(m *Manifest) { m.Name = "\xff" }, "UTF-8"},
 		{"no piece length", func(m *Manifest) { m.PieceLength = 0 }, "power of two"},
-		{"odd piece length", func(m *Manifest) { m.PieceLength = MinPieceLength + 1 }, "power of two"},
+		{"odd piece length", func(m *Manifest) { m.PieceLength = MinSeedPieceLength + 1 }, "power of two"},
 		{"small piece length", func(m *Manifest) { m.PieceLength = MinPieceLength / 2 }, "power of two"},
 		{"large piece length", func(m *Manifest) { m.PieceLength = MaxPieceLength * 2 }, "power of two"},
 		{"few hashes", func(m *Manifest) { m.Hashes = m.Hashes[:32] }, "32 bytes of hashes for 262154 bytes of content, want 64"},
@@ -135,15 +135,17 @@ func TestManifestValidate(t *testing.T) {
 		{"many entries", func(m *Manifest) { m.Entries = make([]Entry, MaxEntries+1) }, "1048577 entries, at most 1048576"},
 		{"2^60 bytes", func(m *Manifest) { m.Entries[1].Size = 1 << 60 }, "more than 549755813888 bytes, which is 2097152 pieces of 262144"},
 		{"overflow", func(m *Manifest) { m.Entries[1].Size, m.Entries[4].Size = 1<<63-1, 1<<63-1 }, "more than 549755813888 bytes"},
-		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * MinPieceLength }, "more than 549755813888 bytes"},
+		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * MinSeedPieceLength }, "more than 549755813888 bytes"},
 		{"no kind", func(m *Manifest) { m.Entries[1].Kind = 0 }, "unknown kind 0"},
-		{"unknown kind", func(m *Manifest) { m.Entries[1].Kind = 4 }, "unknown kind 4"},
+		{"unknown kind", func(m *Manifest) { m.Entries[1].Kind = 5 }, "unknown kind 5"},
 		{"negative size", func(m *Manifest) { m.Entries[1].Size = -1 }, "negative size"},
 		{"folder with a size", func(m *Manifest) { m.Entries[0].Size = 1 }, "only a file has a size"},
 		{"link with a size", func(m *Manifest) { m.Entries[3].Size = 1 }, "only a file has a size"},
 		{"setuid", func(m *Manifest) { m.Entries[1].Mode = 0o4755 }, "mode 04755"},
 		{"file with a target", func(m *Manifest) { m.Entries[1].Target = "a" }, "only a symlink has a target"},
-		{"unsorted", func(m *Manifest) { m.Entries[4], m.Entries[5] = m.Entries[5], m.Entries[4] }, "must be sorted"},
+		{"before its folder", func(m *Manifest) { m.Entries[0], m.Entries[4] = m.Entries[4], m.Entries[0] }, `path "a/c" comes before its folder`},
+		{"folder before its folder", func(m *Manifest) { m.Entries[0], m.Entries[2] = m.Entries[2], m.Entries[0] }, `path "a/b" comes before its folder`},
+		{"twice, far apart", func(m *Manifest) { m.Entries[1].Path, m.Entries[6].Path = "empty-", "a" }, `path "a" is there twice`},
 		{"twice", func(m *Manifest) { m.Entries[2].Path = "a-b" }, `path "a-b" is there twice`},
 		{"no path among others", func(m *Manifest) { m.Entries[0].Path = "" }, "without a path"},
 		{"folder not listed", func(m *Manifest) { m.Entries[6].Path = "f/g" }, `its folder "f" is not listed`},

@@ -3,10 +3,7 @@
 package assembly
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"errors"
-	"hash"
 	"slices"
 	"sync"
 
@@ -17,6 +14,7 @@ import (
 // Assembler puts the pieces of one content together. Safe for concurrent use.
 type Assembler struct {
 	m  *proto.Manifest
+	v  *store.Verifier
 	st store.Store
 
 	spare sync.Pool // of *[proto.MaxBlock]byte, for what is read back
@@ -31,7 +29,7 @@ type assembly struct {
 	placed  []bool // per cell: written, or being written
 	arrived []bool // per cell: written, and known to the hash's keeper
 	missing int    // bytes
-	hash    hash.Hash
+	hash    store.PieceHash
 	hashed  int // bytes of the piece that the hash has taken in
 	sources []proto.PeerID
 	over    bool
@@ -48,9 +46,9 @@ const (
 	PieceFailed                // it was the last, and the hash is wrong
 )
 
-// New is an assembler of the pieces of m, which it writes to st.
-func New(m *proto.Manifest, st store.Store) *Assembler {
-	return &Assembler{m: m, st: st, open: map[uint32]*assembly{}}
+// New is an assembler of the pieces that v verifies, which it writes to st.
+func New(v *store.Verifier, st store.Store) *Assembler {
+	return &Assembler{m: v.Manifest(), v: v, st: st, open: map[uint32]*assembly{}}
 }
 
 // Place writes what is new of a block to the store, and returns the parts: none
@@ -103,8 +101,7 @@ func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict
 // judge compares the hash of a piece that is all there.
 func (a *Assembler) judge(i int, p *assembly) (Verdict, []proto.PeerID, error) {
 	a.finish(uint32(i), p)
-	want := a.m.Hash(i)
-	if !bytes.Equal(p.hash.Sum(nil), want[:]) {
+	if !a.v.Verify(i, p.hash) {
 		return PieceFailed, p.sources, nil
 	}
 	if err := a.st.Commit(i); err != nil {
@@ -137,7 +134,7 @@ func (a *Assembler) piece(i uint32) *assembly {
 	if p == nil {
 		size := a.m.PieceSize(int(i))
 		cells := (size + proto.Cell - 1) / proto.Cell
-		p = &assembly{placed: make([]bool, cells), arrived: make([]bool, cells), missing: size, hash: sha256.New()}
+		p = &assembly{placed: make([]bool, cells), arrived: make([]bool, cells), missing: size, hash: a.v.NewHash()}
 		a.open[i] = p
 	}
 	return p

@@ -44,7 +44,7 @@ func slice(c storetest.Content, sp proto.Span) []byte {
 func TestPiecesInAnyOrder(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 3<<20+777))
 	st := store.NewMemory(c.Manifest)
-	a := New(c.Manifest, st)
+	a := New(store.NewVerifier(c.Manifest), st)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range c.Manifest.Pieces() {
 		spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(4))
@@ -69,7 +69,7 @@ func TestPiecesInAnyOrder(t *testing.T) {
 func TestSecondCopyChangesNothing(t *testing.T) {
 	c := storetest.Make(t, 2, storetest.File("", 256<<10))
 	st := store.NewMemory(c.Manifest)
-	a := New(c.Manifest, st)
+	a := New(store.NewVerifier(c.Manifest), st)
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
 	evil := proto.Span{Begin: 0, Length: 64 << 10}
@@ -94,7 +94,7 @@ func TestSecondCopyChangesNothing(t *testing.T) {
 
 func TestOverlappingBlocks(t *testing.T) {
 	c := storetest.Make(t, 3, storetest.File("", 256<<10))
-	a := New(c.Manifest, store.NewMemory(c.Manifest))
+	a := New(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
 	var v Verdict
 	for _, sp := range []proto.Span{{Begin: 32 << 10, Length: 64 << 10}, {Begin: 0, Length: 128 << 10}, {Begin: 64 << 10, Length: 192 << 10}} {
 		v, _ = put(t, a, sp, slice(c, sp), "a")
@@ -106,7 +106,7 @@ func TestOverlappingBlocks(t *testing.T) {
 
 func TestBadPieceNamesItsSources(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
-	a := New(c.Manifest, store.NewMemory(c.Manifest))
+	a := New(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
 	spans := blocks(c.Manifest, 0, 128<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
 	v, sources := put(t, a, spans[1], make([]byte, 128<<10), "liar")

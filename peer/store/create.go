@@ -1,7 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -105,7 +104,7 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 
 // begin makes the journal of a new store.
 func begin(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
-	id, err := manifestID(m)
+	id, err := m.Digest()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +126,7 @@ func begin(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
 func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
 	return &Disk{
 		m: m, syncEvery: syncEvery, verified: newBitset(m.Pieces()), journal: j,
-		zeros: sync.OnceValue(func() [sha256.Size]byte { return zeros(int64(m.PieceLength)) }),
+		zeros: sync.OnceValue(func() pieceSum { return zeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
 }
 
@@ -139,12 +138,6 @@ func (d *Disk) abandon(err error) error {
 	// What matters is err; the next try replaces a journal that is left.
 	_ = d.journal.Remove()
 	return err
-}
-
-// manifestID is what the journal knows m by.
-func manifestID(m *proto.Manifest) ([32]byte, error) {
-	b, err := m.Encode()
-	return sha256.Sum256(b), err
 }
 
 // makeRoot makes the content's folder, or the file that it is.

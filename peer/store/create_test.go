@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const piece = proto.MinPieceLength
+const piece = proto.MinSeedPieceLength
 
 func single(t *testing.T) storetest.Content { return storetest.Make(t, 1, storetest.File("", 3*piece)) }
 

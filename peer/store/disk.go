@@ -1,7 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
 	"io"
 	"os"
 	"sync"
@@ -17,8 +16,8 @@ type Disk struct {
 	// Constant.
 	m         *proto.Manifest
 	tree      *tree
-	syncEvery int64                    // bytes committed between two flushes
-	zeros     func() [sha256.Size]byte // hash of a piece of zeros, reckoned once
+	syncEvery int64           // bytes committed between two flushes
+	zeros     func() pieceSum // of a whole piece of zeros, reckoned once
 
 	// For WriteAt, without a lock.
 	verified bitset

@@ -17,20 +17,26 @@ const hashBuffer = 256 << 10
 // or a buffer of its own when buf is empty. From a [Disk] it does not read what
 // lies in a hole of a sparse file.
 func Hash(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) ([sha256.Size]byte, error) {
+	sum, err := hashPiece(r, m, piece, buf)
+	return sum.sha256, err
+}
+
+// hashPiece is [Hash], with the SHA-1 where that decides.
+func hashPiece(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (pieceSum, error) {
 	if h, ok := r.(holeHasher); ok {
 		if sum, ok := h.hashHole(piece); ok {
 			return sum, nil
 		}
 	}
-	h := sha256.New()
+	h := newPieceHash(m)
 	if err := digest(r, m, piece, buf, h); err != nil {
-		return [sha256.Size]byte{}, err
+		return pieceSum{}, err
 	}
-	return [sha256.Size]byte(h.Sum(nil)), nil
+	return h.sum(), nil
 }
 
-// digest reads a piece through buf, as [Hash] does, into hashes.
-func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, hashes ...hash.Hash) error {
+// digest reads a piece through buf, as [Hash] does, into h.
+func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, h PieceHash) error {
 	if len(buf) == 0 {
 		buf = make([]byte, min(hashBuffer, m.PieceSize(piece)))
 	}
@@ -42,22 +48,19 @@ func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, hashes ...h
 		}
 		offset += int64(len(part))
 		left -= len(part)
-		feed(part, hashes)
+		h.Write(part)
 	}
 	return nil
 }
 
-// feed hashes p, in parts that the second hash finds in the cache.
-func feed(p []byte, hashes []hash.Hash) {
-	const part = 64 << 10
-	for len(hashes) > 1 && len(p) > part {
-		for _, h := range hashes {
-			h.Write(p[:part])
-		}
-		p = p[part:]
-	}
-	for _, h := range hashes {
-		h.Write(p)
+// feed hashes p twice, in parts that the second hash finds in the cache.
+func feed(p []byte, a, b hash.Hash) {
+	const most = 64 << 10
+	for len(p) > 0 {
+		part := p[:min(len(p), most)]
+		a.Write(part)
+		b.Write(part)
+		p = p[len(part):]
 	}
 }
 
@@ -65,12 +68,18 @@ func feed(p []byte, hashes []hash.Hash) {
 // that cannot be there, because a file is missing, too short or changed, is not good and
 // no error.
 func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
-	sum, err := Hash(r, m, piece, nil)
+	_, good, err = check(r, m, piece, nil)
+	return good, err
+}
+
+// check is [Check] through buf, with the sum of the piece.
+func check(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (sum pieceSum, good bool, err error) {
+	sum, err = hashPiece(r, m, piece, buf)
 	var changed *ChangedError
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
-		return false, nil
+		return sum, false, nil
 	}
-	return err == nil && sum == m.Hash(piece), err
+	return sum, err == nil && sum.fits(m, piece), err
 }
 
 // noEOF makes the end of the stream in the middle of a piece an error.

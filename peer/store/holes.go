@@ -1,22 +1,16 @@
 package store
 
-import (
-	"crypto/sha256"
-	"hash"
-	"io"
-)
-
 // holeHasher is a reader that can tell the hash of some pieces without reading
 // them: those that lie in holes of their files, and so are zeros.
 type holeHasher interface {
 	// hashHole returns the hash of a piece, if it knows that without reading.
-	hashHole(piece int) (sum [sha256.Size]byte, ok bool)
+	hashHole(piece int) (sum pieceSum, ok bool)
 }
 
 // hashHole implements [holeHasher]. What it says is as true as what a read at that
 // moment would have given: whoever looks for changes of the files afterwards
 // needs to do nothing else.
-func (d *Disk) hashHole(piece int) (sum [sha256.Size]byte, ok bool) {
+func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
 	// The hash of a last piece that is shorter would serve for one piece only.
 	if size := d.m.PieceSize(piece); size < int(d.m.PieceLength) || !d.inHole(d.m.PieceOffset(piece), int64(size)) {
 		return sum, false
@@ -52,7 +46,7 @@ func (t *tree) inHole(file int, offset, n int64) bool {
 // holes, so they are there. Without it they would be fetched, and would take room.
 func (d *Disk) commitHoles() error {
 	for piece := range d.m.Pieces() {
-		if d.m.Hash(piece) != d.zeros() {
+		if sum := d.zeros(); !sum.fits(d.m, piece) {
 			continue
 		}
 		first, after := d.tree.layout.pieceFiles(d.m, piece)
@@ -73,23 +67,12 @@ func (d *Disk) commitHoles() error {
 	return nil
 }
 
-// zeros is the hash of n zeros.
-func zeros(n int64) [sha256.Size]byte {
-	h := sha256.New()
-	writeZeros(h, n)
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// writeZeros hashes n zeros.
-func writeZeros(h hash.Hash, n int64) {
-	// Neither end of this copy can fail.
-	_, _ = io.CopyN(h, zeroReader{}, n)
-}
-
-// zeroReader is zeros without an end.
-type zeroReader struct{}
-
-func (zeroReader) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
+// zeros is the sum of n zeros, by h, which is new.
+func zeros(h PieceHash, n int64) pieceSum {
+	part := make([]byte, min(n, 64<<10))
+	for ; n > 0; n -= int64(len(part)) {
+		part = part[:min(n, int64(len(part)))]
+		h.Write(part)
+	}
+	return h.sum()
 }

@@ -21,7 +21,7 @@ func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID) (*Disk, error) {
-	id, err := manifestID(m)
+	id, err := m.Digest()
 	if err != nil {
 		return nil, err
 	}

@@ -83,13 +83,13 @@ func (p *place) want(d *store.Disk, states string) {
 func (p *place) recheck(d *store.Disk) {
 	p.t.Helper()
 	_, doubtful := d.Pieces()
-	p.ok(store.Recheck(p.t.Context(), d, p.Manifest, doubtful, nil))
+	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), doubtful, nil))
 }
 
 // recheckAll hashes pieces that must be good.
 func (p *place) recheckAll(d *store.Disk, check []bool) {
 	p.t.Helper()
-	p.ok(store.Recheck(p.t.Context(), d, p.Manifest, check, func(i int, good bool) {
+	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), check, func(i int, good bool) {
 		if !good {
 			p.t.Errorf("piece %d is not good", i)
 		}

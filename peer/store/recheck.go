@@ -5,21 +5,19 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"github.com/mobgrid/mob/proto"
 )
 
-// Recheck hashes the pieces of s for which check is true, and commits those that
-// are good and forgets the others. It uses a goroutine for each CPU and calls
+// Recheck hashes the pieces of s for which check is true, and commits those that v
+// finds good and forgets the others. It uses a goroutine for each CPU and calls
 // found, if it is not nil, from them. It returns the first error,
 // or that of ctx when it is cancelled; pieces that it did not come to stay as
 // they were.
-func Recheck(ctx context.Context, s Store, m *proto.Manifest, check []bool, found func(piece int, good bool)) error {
+func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func(piece int, good bool)) error {
 	return inParallel(ctx, len(check), 0, func(piece int) error {
 		if !check[piece] {
 			return nil
 		}
-		good, err := Check(s, m, piece)
+		good, err := v.check(s, piece, nil)
 		if err != nil {
 			return err
 		}

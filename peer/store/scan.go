@@ -122,11 +122,12 @@ type scanner struct {
 
 	mu       sync.Mutex // held during calls of progress
 	done     int64
+	total    int64
 	progress func(done, total int64)
 }
 
 func newScanner(ctx context.Context, of io.ReaderAt, m *proto.Manifest, opt ScanOptions) *scanner {
-	s := &scanner{ctx: ctx, of: of, m: m, progress: opt.Progress}
+	s := &scanner{ctx: ctx, of: of, m: m, total: m.Length(), progress: opt.Progress}
 	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
 	return s
 }
@@ -139,6 +140,13 @@ func (s *scanner) hash(piece int, sums *sha1Sums) ([sha256.Size]byte, error) {
 		return Hash(s, s.m, piece, *buf)
 	}
 	return sums.hash(s, piece, *buf)
+}
+
+// check checks one piece.
+func (s *scanner) check(v *Verifier, piece int) (good bool, err error) {
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
+	return v.check(s, piece, *buf)
 }
 
 // ReadAt reads from the content and tells of the progress.
@@ -154,7 +162,7 @@ func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // hashHole asks the content and tells of the progress.
-func (s *scanner) hashHole(piece int) (sum [sha256.Size]byte, ok bool) {
+func (s *scanner) hashHole(piece int) (sum pieceSum, ok bool) {
 	h, ok := s.of.(holeHasher)
 	if !ok {
 		return sum, false
@@ -173,7 +181,7 @@ func (s *scanner) tell(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done += int64(n)
-	s.progress(s.done, s.m.Length())
+	s.progress(s.done, s.total)
 }
 
 var (

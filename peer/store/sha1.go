@@ -54,9 +54,7 @@ type sha1Sums struct {
 
 func newSHA1Sums(m *proto.Manifest) sha1Sums {
 	return sha1Sums{m: m, joined: make([]byte, m.Pieces()*sha1.Size), zeros: sync.OnceValue(func() [sha1.Size]byte {
-		h := sha1.New()
-		writeZeros(h, int64(m.PieceLength))
-		return [sha1.Size]byte(h.Sum(nil))
+		return zeros(bothHashes(), int64(m.PieceLength)).sha1
 	})}
 }
 
@@ -64,17 +62,17 @@ func newSHA1Sums(m *proto.Manifest) sha1Sums {
 func (s *sha1Sums) hash(r io.ReaderAt, piece int, buf []byte) (sum [sha256.Size]byte, err error) {
 	if h, ok := r.(holeHasher); ok {
 		if sum, ok := h.hashHole(piece); ok {
-			zeros := s.zeros()
-			s.keep(piece, zeros[:])
-			return sum, nil
+			s.keep(piece, s.zeros())
+			return sum.sha256, nil
 		}
 	}
-	a, b := sha256.New(), sha1.New()
-	if err := digest(r, s.m, piece, buf, a, b); err != nil {
+	h := bothHashes()
+	if err := digest(r, s.m, piece, buf, h); err != nil {
 		return sum, err
 	}
-	s.keep(piece, b.Sum(nil))
-	return [sha256.Size]byte(a.Sum(nil)), nil
+	both := h.sum()
+	s.keep(piece, both.sha1)
+	return both.sha256, nil
 }
 
-func (s *sha1Sums) keep(piece int, sum []byte) { copy(s.joined[piece*sha1.Size:], sum) }
+func (s *sha1Sums) keep(piece int, sum [sha1.Size]byte) { copy(s.joined[piece*sha1.Size:], sum[:]) }

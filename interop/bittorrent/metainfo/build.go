@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,7 @@ type infoDict struct {
 
 // entryDict is one of its files.
 type entryDict struct {
+	Attr   string   `bencode:"attr,omitempty"`
 	Length int64    `bencode:"length"`
 	Path   []string `bencode:"path"`
 }
@@ -43,11 +45,15 @@ func Build(m *proto.Manifest, sums []byte) (*Torrent, error) {
 		if !utf8.ValidString(f.Path) {
 			return nil, fmt.Errorf("the name %q is not UTF-8, as names in a torrent must be: rename it", f.Path)
 		}
-		if f.Path == "" {
+		if f.Path == "" && !f.Pad {
 			d.Length = f.Length
 			continue
 		}
-		d.Files = append(d.Files, entryDict{f.Length, strings.Split(f.Path, "/")})
+		if f.Pad { // named as BEP 47 wants it
+			d.Files = append(d.Files, entryDict{"p", f.Length, []string{".pad", strconv.FormatInt(f.Length, 10)}})
+			continue
+		}
+		d.Files = append(d.Files, entryDict{"", f.Length, strings.Split(f.Path, "/")})
 	}
 	info, err := bencode.Marshal(d)
 	if err != nil {

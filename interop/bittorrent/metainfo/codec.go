@@ -22,3 +22,12 @@ func (Codec) Check(m *proto.Manifest, info []byte) error {
 	}
 	return t.Match(m)
 }
+
+// Manifest is [ParseInfo] and [Torrent.Manifest].
+func (Codec) Manifest(info []byte) (*proto.Manifest, error) {
+	t, err := ParseInfo(info)
+	if err != nil {
+		return nil, err
+	}
+	return t.Manifest()
+}

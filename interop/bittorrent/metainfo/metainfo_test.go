@@ -18,7 +18,7 @@ import (
 // manifest is a valid one with these entries.
 func manifest(t *testing.T, name string, entries ...proto.Entry) *proto.Manifest {
 	t.Helper()
-	m := &proto.Manifest{Name: name, PieceLength: proto.MinPieceLength, Entries: entries}
+	m := &proto.Manifest{Name: name, PieceLength: proto.MinSeedPieceLength, Entries: entries}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
 	if err := m.Validate(); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestBuildFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []File{{"a b", 5, false}, {"a/ü", 300_000, false}, {"b/c/empty", 0, false}, {strings.Repeat("x", 255), 1, false}}
+	want := []File{{Path: "a b", Length: 5}, {Path: "a/ü", Length: 300_000}, {Path: "b/c/empty"}, {Path: strings.Repeat("x", 255), Length: 1}}
 	if !reflect.DeepEqual(tor.Files, want) || tor.Single || tor.Pieces != 2 {
 		t.Errorf("got %+v", tor)
 	}

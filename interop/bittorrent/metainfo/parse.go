@@ -42,6 +42,7 @@ type infoParser struct {
 	reader
 	t        Torrent
 	length   int64 // of a single file, -1 where there is none
+	exec     bool  // the single file is a program
 	listed   bool  // there is a list of files
 	utf8Name string
 	v2       bool
@@ -51,6 +52,10 @@ type infoParser struct {
 func (p *infoParser) key(key string) (err error) {
 	var n int64
 	switch key {
+	case "attr":
+		var attr []byte
+		attr, err = p.text()
+		p.exec = bytes.IndexByte(attr, 'x') >= 0
 	case "files":
 		p.listed = true
 		return p.list(p.file)
@@ -115,7 +120,7 @@ func (p *infoParser) file() error {
 	if f.Path = path; utf8Path != "" {
 		f.Path = utf8Path
 	}
-	f.Pad = bytes.IndexByte(attr, 'p') >= 0
+	f.Pad, f.Exec = bytes.IndexByte(attr, 'p') >= 0, bytes.IndexByte(attr, 'x') >= 0
 	switch {
 	case f.Path == "":
 		return errors.New("a file without a path")
@@ -168,7 +173,7 @@ func (p *infoParser) check() error {
 		return err
 	}
 	if !p.listed {
-		t.Single, t.Files = true, []File{{Length: p.length}}
+		t.Single, t.Files = true, []File{{Length: p.length, Exec: p.exec}}
 	}
 	if err := checkTree(t.Files); err != nil {
 		return err

@@ -54,6 +54,8 @@ type File struct {
 	Length int64
 	// Pad says that it is there to align the next one, and all zeros (BEP 47).
 	Pad bool
+	// Exec says that it is a program (BEP 47).
+	Exec bool
 }
 
 // Sum is the SHA-1 of piece i. It panics when there is no piece i.
@@ -73,7 +75,8 @@ func (t *Torrent) Match(m *proto.Manifest) error {
 		return fmt.Errorf("torrent: %d files, but the manifest has %d", len(t.Files), len(files))
 	}
 	for i, f := range files {
-		if f != t.Files[i] {
+		// The path of padding means nothing, and a manifest has none.
+		if g := t.Files[i]; f.Length != g.Length || f.Pad != g.Pad || !f.Pad && f.Path != g.Path {
 			return fmt.Errorf("torrent: file %q of %d bytes in the place of the manifest's %q of %d",
 				t.Files[i].Path, t.Files[i].Length, f.Path, f.Length)
 		}
@@ -81,12 +84,12 @@ func (t *Torrent) Match(m *proto.Manifest) error {
 	return nil
 }
 
-// files are those of a manifest, in its order.
+// files are those of a manifest, in its order, and its padding.
 func files(m *proto.Manifest) []File {
 	var out []File
 	for i := range m.Entries {
-		if e := &m.Entries[i]; e.Kind == proto.File {
-			out = append(out, File{Path: e.Path, Length: e.Size})
+		if e := &m.Entries[i]; e.Kind == proto.File || e.Kind == proto.Pad {
+			out = append(out, File{Path: e.Path, Length: e.Size, Pad: e.Kind == proto.Pad})
 		}
 	}
 	return out

@@ -45,12 +45,12 @@ func Link(path, target string) proto.Entry {
 func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	t.Helper()
 	slices.SortFunc(entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
-	m := &proto.Manifest{Name: "content", PieceLength: proto.MinPieceLength, Entries: entries}
+	m := &proto.Manifest{Name: "content", PieceLength: proto.MinSeedPieceLength, Entries: entries}
 	data := make([]byte, m.Length())
 	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	random.Read(data) //nolint:errcheck // never fails
 	for rest := data; len(rest) > 0; {
-		piece := rest[:min(len(rest), proto.MinPieceLength)]
+		piece := rest[:min(len(rest), proto.MinSeedPieceLength)]
 		sum := sha256.Sum256(piece)
 		m.Hashes = append(m.Hashes, sum[:]...)
 		rest = rest[len(piece):]
