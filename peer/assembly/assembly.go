@@ -17,6 +17,8 @@ type Assembler struct {
 	v  *store.Verifier
 	st store.Store
 
+	padded []bool // per piece: a part of it is padding; nil when none is
+
 	spare sync.Pool // of *[proto.MaxBlock]byte, for what is read back
 
 	mu   sync.Mutex
@@ -48,7 +50,8 @@ const (
 
 // New is an assembler of the pieces that v verifies, which it writes to st.
 func New(v *store.Verifier, st store.Store) *Assembler {
-	return &Assembler{m: v.Manifest(), v: v, st: st, open: map[uint32]*assembly{}}
+	m := v.Manifest()
+	return &Assembler{m: m, v: v, st: st, padded: paddedPieces(m), open: map[uint32]*assembly{}}
 }
 
 // Place writes what is new of a block to the store, and returns the parts: none
@@ -85,7 +88,8 @@ func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict
 		p.sources = append(p.sources, from)
 	}
 	p.add(sp, a.m.PieceSize(int(sp.Piece)))
-	if int(sp.Begin) == p.hashed {
+	// Padding is zeros for the store, whatever was sent: then what it has is hashed.
+	if int(sp.Begin) == p.hashed && (a.padded == nil || !a.padded[sp.Piece]) {
 		p.hash.Write(data)
 		p.hashed += len(data)
 	}

@@ -148,20 +148,20 @@ func (t *tree) finishFiles() ([]int64, error) {
 	mtimes := make([]int64, 0, t.layout.files())
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
-		if e.Kind != proto.File {
-			continue
-		}
-		if e.Size == 0 {
+		switch {
+		case e.Kind == proto.File && e.Size == 0:
 			if err := t.finishEmpty(i); err != nil {
 				return nil, err
 			}
-			continue
+		case e.Kind == proto.File:
+			mtime, err := t.finishFile(len(mtimes), e)
+			if err != nil {
+				return nil, err
+			}
+			mtimes = append(mtimes, mtime)
+		case e.Size > 0: // padding has no time to remember
+			mtimes = append(mtimes, e.MTime)
 		}
-		mtime, err := t.finishFile(len(mtimes), e)
-		if err != nil {
-			return nil, err
-		}
-		mtimes = append(mtimes, mtime)
 	}
 	return mtimes, nil
 }
@@ -218,10 +218,12 @@ func (t *tree) finishEmpty(entry int) error {
 	return t.stamp(f, name, &t.m.Entries[entry])
 }
 
-// stamp gives an open file or folder its time and mode.
+// stamp gives an open file or folder its time, if it is known, and its mode.
 func (t *tree) stamp(f *os.File, name string, e *proto.Entry) error {
-	if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
-		return t.explain(name, err)
+	if e.MTime != proto.NoMTime {
+		if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
+			return t.explain(name, err)
+		}
 	}
 	if err := f.Chmod(os.FileMode(e.Mode)); err != nil {
 		return err

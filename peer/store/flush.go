@@ -63,6 +63,9 @@ func (t *tree) sync() error {
 		}
 	}
 	for _, file := range dirty {
+		if t.layout.pad(file) {
+			continue
+		}
 		h, err := t.files.acquire(t, file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed by somebody; nothing of it will be trusted

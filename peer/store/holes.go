@@ -34,6 +34,9 @@ func (d *Disk) inHole(offset, n int64) bool {
 
 // inHole reports whether n bytes at an offset of a file are in a hole of it.
 func (t *tree) inHole(file int, offset, n int64) bool {
+	if t.layout.pad(file) {
+		return true
+	}
 	h, err := t.files.acquire(t, file)
 	if err != nil {
 		return false

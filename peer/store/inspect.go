@@ -20,6 +20,9 @@ func (d *Disk) inspect() error {
 	d.stale = nil
 	before := d.journal.Next()
 	for file := range d.tree.layout.files() {
+		if d.tree.layout.pad(file) {
+			continue
+		}
 		d.tree.ready.clear(file)
 		info, err := d.tree.look(file)
 		if err != nil {
@@ -133,7 +136,7 @@ func (d *Disk) Changed(piece int) (path string, changed bool) {
 		d.mu.Lock()
 		whole, mtime := d.journal.Whole(), d.mtime(file)
 		d.mu.Unlock()
-		if !whole && !d.tree.ready.has(file) {
+		if l.pad(file) || !whole && !d.tree.ready.has(file) {
 			continue
 		}
 		info, err := d.tree.look(file)

@@ -10,23 +10,48 @@ import (
 var errNegativeOffset = errors.New("negative offset")
 
 // layout maps offsets of the stream to files. It numbers only the files that
-// have content; the others are nowhere in the stream. It never changes.
+// have content, since the others are nowhere in the stream, and among them the
+// padding, which is in the stream and nowhere on the disk. It never changes.
 type layout struct {
 	starts  []int64 // where each file begins in the stream, ascending
 	entries []int32 // its place in the manifest's entries
+	pads    []bool  // it is padding; nil when none is
 	length  int64   // of the stream
 }
 
 func newLayout(m *proto.Manifest) layout {
 	var l layout
 	for i := range m.Entries {
-		if e := &m.Entries[i]; e.Kind == proto.File && e.Size > 0 {
-			l.starts = append(l.starts, l.length)
-			l.entries = append(l.entries, int32(i))
-			l.length += e.Size
+		e := &m.Entries[i]
+		if e.Size == 0 {
+			continue
 		}
+		if e.Kind == proto.Pad && l.pads == nil {
+			l.pads = make([]bool, len(l.starts), len(m.Entries))
+		}
+		if l.pads != nil {
+			l.pads = append(l.pads, e.Kind == proto.Pad)
+		}
+		l.starts = append(l.starts, l.length)
+		l.entries = append(l.entries, int32(i))
+		l.length += e.Size
 	}
 	return l
+}
+
+// pad reports whether a file is padding.
+func (l *layout) pad(file int) bool { return l.pads != nil && l.pads[file] }
+
+// clearPads makes zeros of what is padding in p, the bytes at an offset.
+func (l *layout) clearPads(p []byte, offset int64) {
+	if l.pads == nil || len(p) == 0 {
+		return
+	}
+	for file, end := l.find(offset), offset+int64(len(p)); file < l.files() && l.starts[file] < end; file++ {
+		if l.pad(file) {
+			clear(p[max(l.starts[file], offset)-offset : min(l.end(file), end)-offset])
+		}
+	}
 }
 
 // files is how many files have content.

@@ -14,6 +14,7 @@ import (
 // gives no sense, and here it is a data race as well.
 type Memory struct {
 	m        *proto.Manifest
+	layout   layout
 	data     []byte
 	verified bitset
 
@@ -25,7 +26,7 @@ type Memory struct {
 
 // NewMemory returns an empty store for m, which must be valid.
 func NewMemory(m *proto.Manifest) *Memory {
-	return &Memory{m: m, data: make([]byte, m.Length()), verified: newBitset(m.Pieces()), missing: m.Pieces()}
+	return &Memory{m: m, layout: newLayout(m), data: make([]byte, m.Length()), verified: newBitset(m.Pieces()), missing: m.Pieces()}
 }
 
 // ReadAt implements [io.ReaderAt].
@@ -57,7 +58,9 @@ func (s *Memory) WriteAt(p []byte, offset int64) (int, error) {
 	if err := checkWrite(s.m, s.verified, len(p), offset); err != nil {
 		return 0, err
 	}
-	return copy(s.data[offset:], p), nil
+	n := copy(s.data[offset:], p)
+	s.layout.clearPads(s.data[offset:offset+int64(n)], offset)
+	return n, nil
 }
 
 // Commit implements [Ledger].

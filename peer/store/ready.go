@@ -19,7 +19,7 @@ const (
 func (t *tree) makeReady(file int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ready.has(file) {
+	if t.ready.has(file) || t.layout.pad(file) {
 		return nil
 	}
 	f, info, err := t.openOrCreate(t.fileName(file))

@@ -14,7 +14,8 @@ type Store interface {
 	io.ReaderAt
 	// WriteAt writes across files. It refuses with [ErrVerified] to touch a
 	// verified piece, and with [ErrReadOnly] when the content is whole or
-	// seeded. Errors of the system come back wrapped: errors.Is(err,
+	// seeded. What is written to padding is dropped: it reads as zeros, and is in
+	// no file. Errors of the system come back wrapped: errors.Is(err,
 	// syscall.ENOSPC) tells a full disk.
 	io.WriterAt
 	Ledger

@@ -84,6 +84,10 @@ func (t *tree) fullPath(name string) string {
 
 // readAt fills p from a file.
 func (t *tree) readAt(file int, p []byte, offset int64) (int, error) {
+	if t.layout.pad(file) {
+		clear(p)
+		return len(p), nil
+	}
 	h, err := t.files.acquire(t, file)
 	if err != nil {
 		return 0, err
@@ -98,6 +102,9 @@ func (t *tree) readAt(file int, p []byte, offset int64) (int, error) {
 
 // writeAt writes p to a file, which it makes first if need be.
 func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
+	if t.layout.pad(file) {
+		return len(p), nil
+	}
 	if !t.ready.has(file) {
 		if err := t.makeReady(file); err != nil {
 			return 0, err

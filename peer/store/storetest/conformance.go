@@ -31,6 +31,9 @@ func Run(t *testing.T, h Harness) {
 		"tree":  Make(t, 2, tree()...),
 		"empty": Make(t, 3, File("", 0)),
 		"none":  Make(t, 4),
+		// Torrents are in their own order, and have padding.
+		"torrent":      MakeTorrent(t, 5, torrent()...),
+		"torrent file": MakeTorrent(t, 6, Untimed(File("", 9*proto.MinPieceLength+1))...),
 	}
 	for name, c := range contents {
 		t.Run(name, func(t *testing.T) {
@@ -40,6 +43,7 @@ func Run(t *testing.T, h Harness) {
 			if len(c.Data) > 0 {
 				t.Run("verified", func(t *testing.T) { verified(t, h, c) })
 				t.Run("together", func(t *testing.T) { together(t, h, c) })
+				t.Run("padding", func(t *testing.T) { padding(t, h, c) })
 			}
 			if h.Reopen != nil {
 				t.Run("reopen", func(t *testing.T) { reopen(t, h, c) })
@@ -54,6 +58,16 @@ func tree() []proto.Entry {
 		Dir("a"), File("a/empty", 0), File("a/large", 3*proto.MinSeedPieceLength), File("a/one", 1),
 		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"), File("b-", 70_000), File("c", proto.MinSeedPieceLength-1), File("d", 300_000),
 	}
+}
+
+// torrent has files out of order, padding within pieces, over two, at the end of
+// them, and between files that share one.
+func torrent() []proto.Entry {
+	const piece = proto.MinPieceLength
+	return Untimed(
+		Dir("z"), File("z/last first", 3*piece+5), Pad(piece-5), File("b", 70_000), File("a", 1), Pad(9), File("a-", 0),
+		Dir("z/in"), Dir("z/in/in"), File("z/in/in/x", piece), Pad(piece-1), Pad(3), Pad(0), File("0", 2), File("z/y", 40_000), Pad(77),
+	)
 }
 
 // put writes pieces in blocks, all in random order, and commits them.
@@ -189,6 +203,34 @@ func together(t *testing.T, h Harness, c Content) {
 	}
 	group.Wait()
 	check(t, s.Finish())
+}
+
+// padding checks that what is written to padding is dropped.
+func padding(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	offset := int64(0)
+	for _, e := range c.Manifest.Entries {
+		if e.Kind == proto.Pad && e.Size > 0 {
+			// With a byte of the file before it.
+			spoilt := bytes.Repeat([]byte{1}, int(e.Size)+1)
+			if n, err := s.WriteAt(spoilt, offset-1); n != len(spoilt) || err != nil {
+				t.Fatalf("write to padding: %d, %v", n, err)
+			}
+			if n, err := s.ReadAt(spoilt, offset-1); n != len(spoilt) || err != nil && err != io.EOF {
+				t.Fatalf("read of padding: %d, %v", n, err)
+			}
+			if !bytes.Equal(spoilt[1:], make([]byte, e.Size)) {
+				t.Errorf("padding of %d bytes at %d is not zeros", e.Size, offset)
+			}
+		}
+		offset += e.Size
+	}
+	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	check(t, s.Finish())
+	got := make([]byte, len(c.Data))
+	if n, err := s.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF || !bytes.Equal(got, c.Data) {
+		t.Errorf("read of all: %d, %v", n, err)
+	}
 }
 
 // reopen does a transfer in three sittings.

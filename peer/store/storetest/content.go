@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"math/rand/v2"
 	"os"
@@ -40,25 +41,75 @@ func Link(path, target string) proto.Entry {
 	return proto.Entry{Path: path, Kind: proto.Symlink, Mode: 0o777, MTime: MTime, Target: target}
 }
 
+// Pad is an entry for [MakeTorrent]: padding of size bytes.
+func Pad(size int64) proto.Entry { return proto.Entry{Kind: proto.Pad, Size: size} }
+
+// Untimed are entries as torrents have them, without times.
+func Untimed(entries ...proto.Entry) []proto.Entry {
+	for i := range entries {
+		if entries[i].Kind != proto.Pad {
+			entries[i].MTime = proto.NoMTime
+		}
+	}
+	return entries
+}
+
 // Make returns a content of those entries, which it sorts, in pieces of the least
-// length, with bytes that depend on seed.
+// length that seeds have, with bytes that depend on seed.
 func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	t.Helper()
 	slices.SortFunc(entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
-	m := &proto.Manifest{Name: "content", PieceLength: proto.MinSeedPieceLength, Entries: entries}
+	c := fill(seed, &proto.Manifest{Name: "content", PieceLength: proto.MinSeedPieceLength, Entries: entries})
+	c.Hash(t)
+	return c
+}
+
+// MakeTorrent returns a content of those entries, in that order, that is known by
+// its torrent alone, in pieces of the least length, with bytes that depend on seed.
+func MakeTorrent(t testing.TB, seed uint64, entries ...proto.Entry) Content {
+	t.Helper()
+	c := fill(seed, &proto.Manifest{Name: "content", PieceLength: proto.MinPieceLength, Entries: entries})
+	c.Manifest.SHA1 = []byte{0} // what Hash is to make
+	c.Hash(t)
+	return c
+}
+
+// fill gives a content its bytes.
+func fill(seed uint64, m *proto.Manifest) Content {
 	data := make([]byte, m.Length())
 	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	random.Read(data) //nolint:errcheck // never fails
-	for rest := data; len(rest) > 0; {
-		piece := rest[:min(len(rest), proto.MinSeedPieceLength)]
-		sum := sha256.Sum256(piece)
-		m.Hashes = append(m.Hashes, sum[:]...)
-		rest = rest[len(piece):]
-	}
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
+	rest := data
+	for _, e := range m.Entries {
+		if e.Kind == proto.Pad {
+			clear(rest[:e.Size])
+		}
+		rest = rest[e.Size:]
 	}
 	return Content{m, data}
+}
+
+// Hash makes the hashes of the manifest those of the bytes, in the kind that it has.
+func (c Content) Hash(t testing.TB) {
+	t.Helper()
+	if c.Manifest.TorrentOnly() {
+		c.Manifest.SHA1 = c.sums(func(p []byte) []byte { sum := sha1.Sum(p); return sum[:] })
+	} else {
+		c.Manifest.Hashes = c.SHA256()
+	}
+	check(t, c.Manifest.Validate())
+}
+
+// SHA256 is that of each piece, joined.
+func (c Content) SHA256() []byte {
+	return c.sums(func(p []byte) []byte { sum := sha256.Sum256(p); return sum[:] })
+}
+
+func (c Content) sums(of func([]byte) []byte) (joined []byte) {
+	for i := range c.Manifest.Pieces() {
+		joined = append(joined, of(c.Piece(i))...)
+	}
+	return joined
 }
 
 // Piece returns the bytes of a piece.
@@ -70,7 +121,7 @@ func (c Content) Piece(i int) []byte {
 // Write puts the content at root, the plain way.
 func (c Content) Write(t testing.TB, root string) {
 	t.Helper()
-	if c.Manifest.Entries == nil || c.Manifest.Entries[0].Path != "" {
+	if len(c.Manifest.Entries) != 1 || c.Manifest.Entries[0].Path != "" {
 		check(t, os.Mkdir(root, 0o755))
 	}
 	rest := c.Data
@@ -84,16 +135,23 @@ func (c Content) Write(t testing.TB, root string) {
 		case proto.File:
 			check(t, os.WriteFile(path, rest[:e.Size], 0o600))
 			check(t, os.Chmod(path, os.FileMode(e.Mode)))
-			check(t, os.Chtimes(path, time.Time{}, time.Unix(0, e.MTime)))
-			rest = rest[e.Size:]
+			setTime(t, path, e)
 		}
+		rest = rest[e.Size:]
 	}
 	for i := len(c.Manifest.Entries) - 1; i >= 0; i-- {
 		if e := c.Manifest.Entries[i]; e.Kind == proto.Dir {
 			path := filepath.Join(root, e.Path)
-			check(t, os.Chtimes(path, time.Time{}, time.Unix(0, e.MTime)))
+			setTime(t, path, e)
 			check(t, os.Chmod(path, os.FileMode(e.Mode)))
 		}
+	}
+}
+
+func setTime(t testing.TB, path string, e proto.Entry) {
+	t.Helper()
+	if e.MTime != proto.NoMTime {
+		check(t, os.Chtimes(path, time.Time{}, time.Unix(0, e.MTime)))
 	}
 }
 
@@ -102,6 +160,10 @@ func (c Content) Verify(t testing.TB, root string) {
 	t.Helper()
 	rest := c.Data
 	for _, e := range c.Manifest.Entries {
+		if e.Kind == proto.Pad {
+			rest = rest[e.Size:]
+			continue
+		}
 		path := filepath.Join(root, e.Path)
 		info, err := os.Lstat(path)
 		check(t, err)
@@ -111,7 +173,7 @@ func (c Content) Verify(t testing.TB, root string) {
 			}
 			continue
 		}
-		if e.Kind == proto.Dir != info.IsDir() || uint32(info.Mode().Perm()) != e.Mode || info.ModTime().UnixNano() != e.MTime {
+		if e.Kind == proto.Dir != info.IsDir() || uint32(info.Mode().Perm()) != e.Mode || e.MTime != proto.NoMTime && info.ModTime().UnixNano() != e.MTime {
 			t.Errorf("%s is %v of %d, want kind %d mode %#o of %d", path, info.Mode(), info.ModTime().UnixNano(), e.Kind, e.Mode, e.MTime)
 		}
 		if e.Kind == proto.File {
@@ -135,9 +197,11 @@ func (c Content) verifyCount(t testing.TB, root string) {
 		}
 		return err
 	}))
-	want := len(c.Manifest.Entries)
-	if want == 1 && c.Manifest.Entries[0].Path == "" {
-		want = 0
+	want := 0
+	for _, e := range c.Manifest.Entries {
+		if e.Path != "" {
+			want++
+		}
 	}
 	if count != want {
 		t.Errorf("%d files and folders, want %d", count, want)

@@ -1,0 +1,147 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// torrentPiece is the length of the pieces of torrents here.
+const torrentPiece = proto.MinPieceLength
+
+// torrent is a content of 11 pieces that is known by SHA-1: a file of zeros in the
+// middle, and padding that is two pieces alone, 6 and 7.
+func torrent(t *testing.T) storetest.Content {
+	const p = torrentPiece
+	c := storetest.MakeTorrent(t, 1, storetest.Untimed(
+		storetest.Dir("s"), storetest.File("s/zeros in it", 4*p), storetest.File("b", p+9), storetest.Pad(3*p-9),
+		storetest.File("a", 2*p+1), storetest.File("none", 0), storetest.Pad(100), storetest.File("z", 7))...)
+	clear(c.Data[p : 3*p])
+	c.Hash(t)
+	return c
+}
+
+func TestTorrentHoles(t *testing.T) {
+	huge(t) // skips where there are no holes
+	p := newPlace(t, torrent(t))
+	d := p.create()
+	p.want(d, "-vv---vv---")
+	verified, _ := d.Pieces()
+	p.recheckAll(d, verified)
+	p.put(d, 0, 3, 4, 5, 8, 9, 10)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}
+
+// TestTorrentResume kills the process and crashes the machine, with padding among
+// what was written.
+func TestTorrentResume(t *testing.T) {
+	p := newPlace(t, torrent(t))
+	d := p.create()
+	p.put(d, 5, 8, 10)
+	before, _ := d.Pieces()
+	p.ok(d.Close())
+	d = p.open()
+	if after, _ := d.Pieces(); !equal(after, before) {
+		t.Errorf("pieces are %v, want %v", after, before)
+	}
+	p.ok(d.Close())
+	d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{1}))
+	if _, doubtful := d.Pieces(); !equal(doubtful, before) {
+		t.Errorf("doubtful are %v, want %v", doubtful, before)
+	}
+	p.recheck(d)
+	if after, _ := d.Pieces(); !equal(after, before) {
+		t.Errorf("pieces are %v, want %v", after, before)
+	}
+	p.putMissing(d)
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	d = p.open()
+	if !d.Whole() {
+		t.Error("not whole after Finish")
+	}
+	p.want(d, "vvvvvvvvvvv")
+	p.Verify(t, p.root)
+}
+
+// putMissing writes and commits what is not verified.
+func (p *place) putMissing(d *store.Disk) {
+	p.t.Helper()
+	verified, _ := d.Pieces()
+	for i, ok := range verified {
+		if !ok {
+			p.put(d, i)
+		}
+	}
+}
+
+func equal(a, b []bool) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// TestTorrentAdopt takes up what another client left, with a piece that is not right
+// and files with times of their own, which stay.
+func TestTorrentAdopt(t *testing.T) {
+	p := newPlace(t, torrent(t))
+	p.Write(t, p.root)
+	at := time.Unix(0, storetest.MTime)
+	p.ok(os.WriteFile(p.path("a"), make([]byte, 2*torrentPiece+1), 0o600))
+	p.ok(os.Chtimes(p.path("z"), at, at))
+	p.ok(os.Chtimes(p.path("s"), at, at))
+	d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+	p.want(d, "ddddddddddd")
+	p.recheck(d)
+	p.want(d, "vvvvvvvv---")
+	p.put(d, 8, 9, 10)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+	if info, err := os.Stat(p.path("s")); err != nil || !info.ModTime().Equal(at) {
+		t.Errorf("the folder's time is %v, %v, want the one that it had", info.ModTime(), err)
+	}
+	p.gone(p.path(".pad"))
+	if path, changed := d.Changed(7); changed {
+		t.Errorf("padding was changed: %s", path)
+	}
+	p.ok(os.Truncate(p.path("z"), 3))
+	if path, changed := d.Changed(10); !changed || path != p.path("z") {
+		t.Errorf("changed %q, %v", path, changed)
+	}
+}
+
+// TestTorrentRepair fetches a file again that was removed from a whole content.
+func TestTorrentRepair(t *testing.T) {
+	p := newPlace(t, torrent(t))
+	d := p.create()
+	p.putMissing(d)
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	p.ok(os.Remove(p.path("b")))
+	d = p.open()
+	p.want(d, "vvvv--vvvvv")
+	p.ok(d.Repair())
+	p.putMissing(d)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}
+
+// A store of a torrent is not taken for one of its manifest, nor the other way.
+func TestTorrentIsNoOther(t *testing.T) {
+	p := newPlace(t, torrent(t))
+	p.ok(p.create().Close())
+	m := *p.Manifest
+	m.SHA1, m.Hashes = nil, p.SHA256()
+	if _, err := store.Open(p.dir, p.root, &m, p.files); !errors.Is(err, store.ErrWrongContent) {
+		t.Error("the journal of a torrent is taken for that of a manifest:", err)
+	}
+}
