@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
 
@@ -118,5 +119,64 @@ func TestBadPieceNamesItsSources(t *testing.T) {
 	}
 	if v != PieceStored || len(sources) != 1 {
 		t.Errorf("the second time: verdict %d from %q", v, sources)
+	}
+}
+
+// torrent is a content known by SHA-1, with padding within pieces and over them.
+func torrent(t *testing.T) storetest.Content {
+	const piece = proto.MinPieceLength
+	return storetest.MakeTorrent(t, 5, storetest.Untimed(
+		storetest.File("b", 2*piece+100), storetest.Pad(piece-100), storetest.File("a", 3), storetest.Pad(50_000), storetest.File("c", 50_000))...)
+}
+
+// TestTorrentInAnyOrder has blocks larger than the unit, out of order, from peers
+// that send other things than zeros for padding: it is hashed and stored as zeros.
+func TestTorrentInAnyOrder(t *testing.T) {
+	c := torrent(t)
+	c.Manifest.PieceLength *= 4
+	c.Hash(t)
+	st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
+	a := New(v, st)
+	sent := storetest.Content{Manifest: c.Manifest, Data: bytes.Clone(c.Data)}
+	sent.Data[2*proto.MinPieceLength+200] = 1
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range c.Manifest.Pieces() {
+		spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(2))
+		rng.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
+		for k, sp := range spans {
+			v, _ := put(t, a, sp, slice(sent, sp), "a")
+			if last := k == len(spans)-1; last != (v == PieceStored) {
+				t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
+			}
+		}
+	}
+	if err := st.Publish(); err != nil {
+		t.Error(err)
+	}
+	// Each piece was seen, so nothing is read.
+	m, err := v.Publish(t.Context(), nil, store.ScanOptions{})
+	if err != nil || !bytes.Equal(m.Hashes, c.SHA256()) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
+// TestLyingManifest has a manifest that says another SHA-256 of a piece which the
+// torrent's SHA-1 finds good: the piece is stored, and nobody is to blame for it.
+func TestLyingManifest(t *testing.T) {
+	c := torrent(t)
+	st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
+	a := New(v, st)
+	lie := *c.Manifest
+	lie.SHA1, lie.Hashes = nil, make([]byte, len(c.SHA256()))
+	by := -1
+	if err := v.Expect(&lie, func(piece int) { by = piece }); err != nil {
+		t.Fatal(err)
+	}
+	whole := func(i int) proto.Span { return proto.Span{Piece: uint32(i), Length: uint32(c.Manifest.PieceSize(i))} }
+	if got, sources := put(t, a, whole(1), make([]byte, whole(1).Length), "liar"); got != PieceFailed || len(sources) != 1 || by != -1 {
+		t.Errorf("a bad piece: verdict %d from %q, refuted by %d", got, sources, by)
+	}
+	if got, _ := put(t, a, whole(1), c.Piece(1), "honest"); got != PieceStored || by != 1 {
+		t.Errorf("a good piece: verdict %d, refuted by %d", got, by)
 	}
 }
