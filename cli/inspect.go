@@ -116,7 +116,7 @@ type entry struct {
 	Kind   string    `json:"kind"`
 	Size   int64     `json:"size"`
 	Mode   string    `json:"mode"`
-	MTime  time.Time `json:"mtime"`
+	MTime  time.Time `json:"mtime,omitzero"`
 	Target string    `json:"target,omitempty"`
 }
 
@@ -132,9 +132,13 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 	if !link.InfoHash.IsZero() {
 		d.InfoHash, d.BTTrackers = link.InfoHash.String(), link.Announce
 	}
-	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink"}
+	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink", proto.Pad: "padding"}
 	for _, e := range m.Entries {
-		d.Entries = append(d.Entries, entry{e.Path, kinds[e.Kind], e.Size, fmt.Sprintf("%04o", e.Mode), time.Unix(0, e.MTime).UTC(), e.Target})
+		shown := entry{Path: e.Path, Kind: kinds[e.Kind], Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Target: e.Target}
+		if e.MTime != proto.NoMTime && e.Kind != proto.Pad {
+			shown.MTime = time.Unix(0, e.MTime).UTC()
+		}
+		d.Entries = append(d.Entries, shown)
 	}
 	return d
 }
@@ -163,6 +167,10 @@ func (d description) print(out io.Writer) error {
 	}
 	line("tree      %s", tally(d.Entries))
 	for _, e := range d.Entries {
+		if e.Kind == "padding" {
+			line("  ---- %9s  (padding: zeros that are in no file)", format.Size(e.Size))
+			continue
+		}
 		text := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
 		line("  %s %9s  %s", e.Mode, format.Size(e.Size), cmp.Or(e.Path, d.Name)+text)
 	}

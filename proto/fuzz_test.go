@@ -80,7 +80,22 @@ func FuzzDecodeManifest(f *testing.F) {
 			m.PieceSize(i)
 			m.Hash(i)
 		}
+		checkPaths(t, m)
 	})
+}
+
+// checkPaths is the slow oracle of the rules that keep a tree in its root.
+func checkPaths(t *testing.T, m *Manifest) {
+	seen := map[string]EntryKind{"": Dir}
+	for _, e := range m.Entries {
+		if e.Kind == Pad || len(m.Entries) == 1 && e.Path == "" {
+			continue
+		}
+		if _, twice := seen[e.Path]; twice || seen[folder(e.Path)] != Dir {
+			t.Fatalf("path %q in %+v", e.Path, m.Entries)
+		}
+		seen[e.Path] = e.Kind
+	}
 }
 
 func FuzzParseLink(f *testing.F) {

@@ -25,6 +25,27 @@ func tree() *Manifest {
 	}
 }
 
+// torrent is the manifest of a torrent's content: files in the order of their author, with
+// padding, small pieces and no times.
+func torrent() *Manifest {
+	return &Manifest{
+		Name:        "data",
+		PieceLength: MinPieceLength,
+		Entries: []Entry{
+			{Path: "b", Kind: File, Size: 9, Mode: 0o644, MTime: NoMTime},
+			{Kind: Pad, Size: MinPieceLength - 9},
+			{Path: "z", Kind: Dir, Mode: 0o755, MTime: NoMTime},
+			{Path: "z/y", Kind: Dir, Mode: 0o755, MTime: NoMTime},
+			{Path: "z/y/run", Kind: File, Size: MinPieceLength, Mode: 0o755, MTime: NoMTime},
+			{Kind: Pad, Size: 1},
+			{Path: "a", Kind: File, Size: 1, Mode: 0o644, MTime: NoMTime},
+			{Kind: Pad},
+			{Path: "z/x", Kind: File, Mode: 0o644, MTime: NoMTime},
+		},
+		Hashes: bytes.Repeat([]byte{7}, 3*sha256.Size),
+	}
+}
+
 // file is a content of one file of the given size.
 func file(size int64) *Manifest {
 	m := &Manifest{Name: "file", PieceLength: MinSeedPieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
@@ -38,6 +59,7 @@ func file(size int64) *Manifest {
 func manifests() []*Manifest {
 	return []*Manifest{
 		tree(),
+		torrent(),
 		file(0),
 		file(1),
 		file(3 * MinSeedPieceLength),
@@ -136,6 +158,13 @@ func TestManifestValidate(t *testing.T) {
 		{"2^60 bytes", func(m *Manifest) { m.Entries[1].Size = 1 << 60 }, "more than 549755813888 bytes, which is 2097152 pieces of 262144"},
 		{"overflow", func(m *Manifest) { m.Entries[1].Size, m.Entries[4].Size = 1<<63-1, 1<<63-1 }, "more than 549755813888 bytes"},
 		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * MinSeedPieceLength }, "more than 549755813888 bytes"},
+		{"padding with a path", func(m *Manifest) { m.Entries[1] = Entry{Path: "a-b", Kind: Pad} }, "padding has a size and nothing else"},
+		{"padding with a mode", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, Mode: 1} }, "padding has a size and nothing else"},
+		{"padding with a time", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, MTime: NoMTime} }, "padding has a size and nothing else"},
+		{"padding with a target", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, Target: "a"} }, "padding has a size and nothing else"},
+		{"padding of less than nothing", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: -1} }, "negative size"},
+		{"much padding", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1 << 60} }, "more than 549755813888 bytes"},
+		{"both hashes", func(m *Manifest) { m.SHA1 = make([]byte, 40) }, "both SHA-256 and SHA-1"},
 		{"no kind", func(m *Manifest) { m.Entries[1].Kind = 0 }, "unknown kind 0"},
 		{"unknown kind", func(m *Manifest) { m.Entries[1].Kind = 5 }, "unknown kind 5"},
 		{"negative size", func(m *Manifest) { m.Entries[1].Size = -1 }, "negative size"},
@@ -161,6 +190,62 @@ func TestManifestValidate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The rules about paths are the same in whatever order entries are.
+func TestUnsortedManifest(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(*Manifest)
+		want  string
+	}{
+		{"as it is", func(*Manifest) {}, ""},
+		{"twice", func(m *Manifest) { m.Entries[8].Path = "b" }, `path "b" is there twice`},
+		{"folder twice", func(m *Manifest) { m.Entries[3].Path, m.Entries[4].Path = "z", "z/r" }, `path "z" is there twice`},
+		{"no path", func(m *Manifest) { m.Entries[6].Path = "" }, "without a path"},
+		{"path of a folder", func(m *Manifest) { m.Entries[6].Path = "z" }, `path "z" is there twice`},
+		{"before its folder", func(m *Manifest) { m.Entries[2], m.Entries[4] = m.Entries[4], m.Entries[2] }, `path "z/y/run" comes before its folder`},
+		{"folder after all", func(m *Manifest) { m.Entries[0].Path, m.Entries[8] = "q/b", Entry{Path: "q", Kind: Dir} }, `path "q/b" comes before its folder`},
+		{"folder not listed", func(m *Manifest) { m.Entries[8].Path = "q/x" }, `its folder "q" is not listed`},
+		{"below a file", func(m *Manifest) { m.Entries[8].Path = "b/x" }, `lies below the file "b"`},
+		{"above a file", func(m *Manifest) { m.Entries[0].Path, m.Entries[8].Path = "q/b", "q" }, `lies below the file "q"`},
+		{"behind a symlink", func(m *Manifest) {
+			m.Entries[3] = Entry{Path: "z/y", Kind: Symlink, Target: "../b"}
+		}, `lies behind the symlink "z/y"`},
+		{"climbing", func(m *Manifest) { m.Entries[6].Path = "../a" }, `element ".."`},
+		{"only padding", func(m *Manifest) { m.Entries = []Entry{{Kind: Pad, Size: 3 * MinPieceLength}} }, "must be a file"},
+		{"padding twice and nothing else", func(m *Manifest) { m.Entries = []Entry{{Kind: Pad, Size: 3 * MinPieceLength}, {Kind: Pad}} }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := torrent()
+			tt.spoil(m)
+			checkError(t, m.Validate(), tt.want)
+		})
+	}
+}
+
+func TestTorrentOnly(t *testing.T) {
+	m := torrent()
+	m.SHA1, m.Hashes = bytes.Repeat([]byte{1, 2}, 30), nil
+	if err := m.Validate(); err != nil || !m.TorrentOnly() || m.HashSHA1(2) != [20]byte(m.SHA1[40:]) {
+		t.Errorf("%v, %x", err, m.HashSHA1(2))
+	}
+	_, err := m.Encode()
+	checkError(t, err, "has no encoding")
+	seen := map[[32]byte]string{}
+	for name, m := range map[string]*Manifest{"torrent": m, "SHA-256": torrent(), "other": file(1)} {
+		sum, err := m.Digest()
+		if err != nil || seen[sum] != "" {
+			t.Errorf("%s: %v, the same as %s", name, err, seen[sum])
+		}
+		seen[sum] = name
+	}
+	b, err := torrent().Encode()
+	if err != nil || seen[sha256.Sum256(b)] != "SHA-256" {
+		t.Errorf("the digest is not that of the encoding: %v", err)
+	}
+	m.SHA1 = m.SHA1[:40]
+	checkError(t, m.Validate(), "40 bytes of SHA-1 for 32770 bytes of content, want 60")
 }
 
 func checkError(t *testing.T, err error, want string) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,17 +53,28 @@ func wireVectors(t *testing.T) []vector {
 			{Path: "a/\xff", Kind: File, Mode: 0o644},
 		},
 	}
+	padded := sha256.Sum256(append([]byte("hello, world\n"), make([]byte, MinPieceLength-13)...))
+	torrent := &Manifest{
+		Name: "linux", PieceLength: MinPieceLength, Hashes: slices.Concat(padded[:], hash[:]),
+		Entries: []Entry{
+			{Path: "z", Kind: Dir, Mode: 0o755, MTime: NoMTime},
+			{Path: "z/run", Kind: File, Size: 13, Mode: 0o755, MTime: NoMTime},
+			{Kind: Pad, Size: MinPieceLength - 13},
+			{Path: "a", Kind: File, Size: 13, Mode: 0o644, MTime: NoMTime},
+		},
+	}
 	empty := &Manifest{Name: "empty", PieceLength: MinSeedPieceLength, Entries: []Entry{}, Hashes: []byte{}}
 	for _, m := range []struct {
 		name string
 		*Manifest
-	}{{"file", hello}, {"folder", folder}, {"empty", empty}} {
+	}{{"file", hello}, {"folder", folder}, {"empty", empty}, {"torrent", torrent}} {
 		b, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, vector{"manifest-" + m.name, b, m.Manifest}, vector{"cid-" + m.name, ManifestCID(b).Bytes(), nil})
 	}
+	out = append(out, vector{"cid-info-hash", fullLink().InfoHash.CID().Bytes(), nil})
 	return append(out, vector{"link", []byte(fullLink().String()), fullLink()})
 }
 

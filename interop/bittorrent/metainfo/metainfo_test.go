@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -317,11 +318,27 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
+// checkManifest wants a manifest of all that is taken and that a mob can have.
+func checkManifest(t *testing.T, tor *Torrent) {
+	t.Helper()
+	m, err := tor.Manifest()
+	if err != nil {
+		if tor.PieceLength <= proto.MaxPieceLength && slices.ContainsFunc(tor.Files, func(f File) bool { return !f.Pad }) {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := tor.Match(m); err != nil || m.Length() != tor.Length || m.Pieces() != tor.Pieces {
+		t.Fatalf("%v: %+v", err, m)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	good := info("6:lengthi9e", oneName, oneSize, onePiece)
 	f.Add([]byte("d8:announce8:http://x13:announce-listll1:ael1:bee4:info" + good + "e"))
 	f.Add([]byte("d4:info" + info(fileList("1:a1:b", "1:a1:c"), oneName, oneSize, onePiece) + "e"))
 	f.Add([]byte("d4:info" + info(fileList("2:..", "1:a"), oneName, oneSize, onePiece, "1:zd1:al1:bi-5eee") + "e"))
+	f.Add([]byte("d4:info" + listed(16<<10, File{Path: "b/c", Length: 9, Exec: true}, File{Path: "p", Length: 7, Pad: true}, File{Path: "a", Length: 1}) + "e"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Parse(b)
 		if err != nil {
@@ -357,6 +374,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("path %q", f.Path)
 			}
 		}
+		checkManifest(t, m.Torrent)
 		if left != m.Length || len(m.Sums) != m.Pieces*sha1.Size {
 			t.Fatalf("%d bytes, %+v", left, m)
 		}

@@ -1,0 +1,117 @@
+package metainfo
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// listed is an info dictionary with files of these lengths, attributes and paths, in
+// pieces of pieceLength.
+func listed(pieceLength int64, files ...File) string {
+	text, length := "5:filesl", int64(0)
+	for _, f := range files {
+		text += "d"
+		if f.Pad {
+			text += "4:attr1:p"
+		} else if f.Exec {
+			text += "4:attr2:xh"
+		}
+		text += fmt.Sprintf("6:lengthi%de4:pathl", f.Length)
+		for e := range strings.SplitSeq(f.Path, "/") {
+			text += element(e)
+		}
+		text += "ee"
+		length += f.Length
+	}
+	var hashes []byte
+	for i := range (length + pieceLength - 1) / pieceLength {
+		sum := sha1.Sum([]byte{byte(i)})
+		hashes = append(hashes, sum[:]...)
+	}
+	return info(text+"e", oneName, fmt.Sprintf("12:piece lengthi%de", pieceLength), "6:pieces"+element(string(hashes)))
+}
+
+func TestManifest(t *testing.T) {
+	const piece = proto.MinPieceLength
+	in := listed(piece,
+		File{Path: "z/run", Length: 13, Exec: true}, File{Path: ".pad/16371", Length: piece - 13, Pad: true},
+		File{Path: "b", Length: piece}, File{Path: "a/d/deep", Length: 5}, File{Path: ".pad/16371", Length: 3, Pad: true},
+		File{Path: "z/empty"}, File{Path: "a/c", Length: 1}, File{Path: "a.b", Length: 1})
+	file := func(path string, size int64) proto.Entry {
+		return proto.Entry{Path: path, Kind: proto.File, Size: size, Mode: 0o644, MTime: proto.NoMTime}
+	}
+	dir := func(path string) proto.Entry {
+		return proto.Entry{Path: path, Kind: proto.Dir, Mode: 0o755, MTime: proto.NoMTime}
+	}
+	pad := func(size int64) proto.Entry { return proto.Entry{Kind: proto.Pad, Size: size} }
+	run := file("z/run", 13)
+	run.Mode = 0o755
+	want := []proto.Entry{dir("z"), run, pad(piece - 13), file("b", piece), dir("a"), dir("a/d"), file("a/d/deep", 5),
+		pad(3), file("z/empty", 0), file("a/c", 1), file("a.b", 1)}
+	tor, err := ParseInfo([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Codec{}.Manifest([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(m.Entries, want) || m.Name != "x" || m.PieceLength != piece || !m.TorrentOnly() || m.HashSHA1(2) != tor.Sum(2) {
+		t.Errorf("got %+v", m)
+	}
+	if err := tor.Match(m); err != nil {
+		t.Error(err)
+	}
+	// The manifest that comes of it has the same files, so a torrent matches that too,
+	// and one that is made anew does, whatever its padding is called.
+	m.SHA1, m.Hashes = nil, make([]byte, 32*m.Pieces())
+	again, err := Build(m, tor.Sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Match(m); err != nil {
+		t.Error(err)
+	}
+	if f := again.Files[1]; f.Path != ".pad/16371" || !f.Pad {
+		t.Errorf("padding is %+v", f)
+	}
+	m.Entries[2].Size, m.Entries[3].Size = m.Entries[2].Size-1, m.Entries[3].Size+1
+	if err := tor.Match(m); err == nil {
+		t.Error("less padding matches")
+	}
+}
+
+func TestManifestOfFile(t *testing.T) {
+	for attr, mode := range map[string]uint32{"": 0o644, "4:attr1:x": 0o755, "4:attr1:h": 0o644} {
+		m, err := Codec{}.Manifest([]byte(info(attr, "6:lengthi9e", oneName, oneSize, onePiece)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := proto.Entry{Kind: proto.File, Size: 9, Mode: mode, MTime: proto.NoMTime}
+		if len(m.Entries) != 1 || m.Entries[0] != want || !bytes.Equal(m.SHA1, bytes.Repeat([]byte("a"), 20)) {
+			t.Errorf("%q: got %+v", attr, m)
+		}
+	}
+}
+
+func TestManifestRefuses(t *testing.T) {
+	deep := File{Path: strings.Repeat("d/", 2000) + "f", Length: 1}
+	for _, tt := range []struct{ name, in, want string }{
+		{"large pieces", listed(32<<20, File{Path: "a", Length: 1}), "pieces have 33554432 bytes, and a mob takes those of 16384 (16 KiB) to 16777216 (16 MiB)"},
+		{"only padding", listed(16<<10, File{Path: "p", Length: 5, Pad: true}), "must be a file"},
+		{"no torrent", "de", "neither a length"},
+	} {
+		if _, err := (Codec{}).Manifest([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	if m, err := (Codec{}).Manifest([]byte(listed(16<<10, deep))); err != nil || len(m.Entries) != 2001 {
+		t.Errorf("a deep one: %v", err)
+	}
+}
