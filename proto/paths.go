@@ -10,14 +10,13 @@ import (
 // paths finds the entries of a manifest by their paths. Padding has none.
 type paths struct {
 	entries []Entry
-	// order is where the entries are, by path; nil when they are sorted, which is
-	// what all but torrents have.
+	// order is where the entries are, by path; nil when they are sorted, as those of
+	// all but torrents are, and none is there twice.
 	order []int32
 }
 
 func sortPaths(entries []Entry) paths {
-	if slices.IsSortedFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) &&
-		(len(entries) == 0 || entries[0].Path != "") {
+	if sorted(entries) {
 		return paths{entries: entries}
 	}
 	order := make([]int32, 0, len(entries))
@@ -28,6 +27,18 @@ func sortPaths(entries []Entry) paths {
 	}
 	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(entries[a].Path, entries[b].Path) })
 	return paths{entries, order}
+}
+
+// sorted reports whether all entries have paths, in order, and each only once.
+func sorted(entries []Entry) bool {
+	before := "" // less than any path
+	for i := range entries {
+		if entries[i].Path <= before {
+			return false
+		}
+		before = entries[i].Path
+	}
+	return true
 }
 
 // len is how many paths there are.
@@ -50,7 +61,7 @@ func (p paths) path(k int) string { return p.entries[p.at(k)].Path }
 
 // checkOnce reports a path that is there twice.
 func (p paths) checkOnce() error {
-	for k := 1; k < p.len(); k++ {
+	for k := 1; k < len(p.order); k++ {
 		if p.path(k-1) == p.path(k) {
 			return fmt.Errorf("manifest: path %q is there twice", p.path(k))
 		}

@@ -129,34 +129,38 @@ func torrent(t *testing.T) storetest.Content {
 		storetest.File("b", 2*piece+100), storetest.Pad(piece-100), storetest.File("a", 3), storetest.Pad(50_000), storetest.File("c", 50_000))...)
 }
 
-// TestTorrentInAnyOrder has blocks larger than the unit, out of order, from peers
-// that send other things than zeros for padding: it is hashed and stored as zeros.
-func TestTorrentInAnyOrder(t *testing.T) {
-	c := torrent(t)
-	c.Manifest.PieceLength *= 4
-	c.Hash(t)
-	st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
-	a := New(v, st)
-	sent := storetest.Content{Manifest: c.Manifest, Data: bytes.Clone(c.Data)}
-	sent.Data[2*proto.MinPieceLength+200] = 1
+// TestTorrent has peers that send other things than zeros for padding, in order and
+// out of it: it is hashed and stored as zeros.
+func TestTorrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range c.Manifest.Pieces() {
-		spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(2))
-		rng.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
-		for k, sp := range spans {
-			v, _ := put(t, a, sp, slice(sent, sp), "a")
-			if last := k == len(spans)-1; last != (v == PieceStored) {
-				t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
+	for name, mix := range map[string]func(n int, swap func(i, j int)){"in order": func(int, func(i, j int)) {}, "in any order": rng.Shuffle} {
+		t.Run(name, func(t *testing.T) {
+			c := torrent(t)
+			c.Manifest.PieceLength *= 4
+			c.Hash(t)
+			st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
+			a := New(v, st)
+			sent := storetest.Content{Manifest: c.Manifest, Data: bytes.Clone(c.Data)}
+			sent.Data[2*proto.MinPieceLength+200] = 1 // in the first padding
+			for i := range c.Manifest.Pieces() {
+				spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(2))
+				mix(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
+				for k, sp := range spans {
+					v, _ := put(t, a, sp, slice(sent, sp), "a")
+					if last := k == len(spans)-1; last != (v == PieceStored) {
+						t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
+					}
+				}
 			}
-		}
-	}
-	if err := st.Publish(); err != nil {
-		t.Error(err)
-	}
-	// Each piece was seen, so nothing is read.
-	m, err := v.Publish(t.Context(), nil, store.ScanOptions{})
-	if err != nil || !bytes.Equal(m.Hashes, c.SHA256()) {
-		t.Errorf("got %+v, %v", m, err)
+			if err := st.Publish(); err != nil {
+				t.Error(err)
+			}
+			// Each piece was seen, so nothing is read.
+			m, err := v.Publish(t.Context(), nil, store.ScanOptions{})
+			if err != nil || !bytes.Equal(m.Hashes, c.SHA256()) {
+				t.Errorf("got %+v, %v", m, err)
+			}
+		})
 	}
 }
 
