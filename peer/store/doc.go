@@ -5,8 +5,15 @@
 // order, so a transfer needs no second copy of the content. A content that is
 // shared from where it lies ([Scan], [Seed]) is never written to.
 //
-// The package does not decide what to fetch, and it does not hash what it is
-// given: whoever calls Commit has checked the piece. It knows no network.
+// The package does not decide what to fetch, and a store does not hash what it is
+// given: whoever calls Commit has checked the piece, by the content's [Verifier]. It
+// knows no network.
+//
+// # Torrents
+//
+// The content of a torrent may have padding, zeros that are in no file: writes to it
+// are dropped. Times that nobody said stay as they come. While only the torrent is
+// known, pieces are good by their SHA-1, and the Verifier gathers the SHA-256.
 //
 // # Holes
 //

@@ -6,7 +6,8 @@
 // SHA-256, and without what BitTorrent has no word for: symbolic links, empty
 // folders, modes and times. [Build] makes it, and makes the same bytes wherever
 // manifest and hashes are the same, so that every node names the content by the
-// same info-hash.
+// same info-hash. [Torrent.Manifest] is the other way: what a torrent tells of a
+// manifest, with its SHA-1.
 //
 // What others made is hostile until it is checked. [Parse] and [ParseInfo] make no
 // more memory than a small multiple of what they read, refuse what is not in the
