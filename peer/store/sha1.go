@@ -24,6 +24,9 @@ func ScanSHA1(ctx context.Context, root string, opt ScanOptions) (*proto.Manifes
 // options only Workers and Progress count. It fails with [*DamagedError] when a piece is
 // another than m says, so what it returns is of the content.
 func SHA1(ctx context.Context, content io.ReaderAt, m *proto.Manifest, opt ScanOptions) ([]byte, error) {
+	if m.TorrentOnly() {
+		return m.SHA1, nil // what its pieces were verified by
+	}
 	sums := newSHA1Sums(m)
 	s := newScanner(ctx, content, m, opt)
 	err := inParallel(ctx, m.Pieces(), opt.workers(), func(piece int) error {

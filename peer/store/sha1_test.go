@@ -72,6 +72,15 @@ func TestSHA1OfMemory(t *testing.T) {
 	}
 }
 
+// A torrent has them.
+func TestSHA1OfTorrent(t *testing.T) {
+	c := torrent(t)
+	sums, err := store.SHA1(t.Context(), bytes.NewReader(c.Data), c.Manifest, store.ScanOptions{})
+	if err != nil || !bytes.Equal(sums, slowSHA1(c.Data, torrentPiece)) {
+		t.Errorf("%x, %v", sums, err)
+	}
+}
+
 func TestSHA1Refuses(t *testing.T) {
 	p := newPlace(t, single(t))
 	p.Write(t, p.root)
