@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -131,7 +133,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func BenchmarkDecodeManifest(b *testing.B) {
+// million is a manifest of a million files in a thousand folders.
+func million() *Manifest {
 	m := &Manifest{Name: "million", PieceLength: MinSeedPieceLength}
 	for d := range 1000 {
 		dir := fmt.Sprintf("folder-%04d", d)
@@ -141,7 +144,11 @@ func BenchmarkDecodeManifest(b *testing.B) {
 		}
 	}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
-	body, err := m.Encode()
+	return m
+}
+
+func BenchmarkDecodeManifest(b *testing.B) {
+	body, err := million().Encode()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -151,5 +158,25 @@ func BenchmarkDecodeManifest(b *testing.B) {
 		if _, err := DecodeManifest(body); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkValidate checks entries that are sorted, and such in any order.
+func BenchmarkValidate(b *testing.B) {
+	sorted, shuffled := million(), million()
+	rand.Shuffle(len(shuffled.Entries), func(i, j int) {
+		shuffled.Entries[i], shuffled.Entries[j] = shuffled.Entries[j], shuffled.Entries[i]
+	})
+	// The folders first, as each is before what is in it.
+	slices.SortStableFunc(shuffled.Entries, func(a, b Entry) int { return int(b.Kind) - int(a.Kind) })
+	for name, m := range map[string]*Manifest{"sorted": sorted, "shuffled": shuffled} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := m.Validate(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
