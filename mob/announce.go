@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -69,17 +70,17 @@ func (s *State) tellPeer(p *peer, i, kind int, urgent bool) {
 		if p.have.Has(i) {
 			return
 		}
-		p.tell.Have = appendPiece(p.tell.Have, i)
+		p.tell.Have = pieceset.Append(p.tell.Have, i)
 	case tellClaim:
 		if p.have.Has(i) {
 			return
 		}
-		p.tell.Claim = appendPiece(p.tell.Claim, i)
+		p.tell.Claim = pieceset.Append(p.tell.Claim, i)
 	case tellDrop:
 		// A reader takes a message's drops first: what was told before goes out
 		// before them.
 		s.flushPeer(p)
-		p.tell.Drop = appendPiece(p.tell.Drop, i)
+		p.tell.Drop = pieceset.Append(p.tell.Drop, i)
 	}
 	s.owe(p, urgent)
 	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
@@ -134,9 +135,9 @@ func (s *State) isNews(p *peer) bool {
 	if p.local {
 		old := p.tell.Have
 		p.tell.Have = nil
-		eachPiece(old, s.pieces, func(i int) {
+		pieceset.Each(old, s.pieces, func(i int) {
 			if !p.have.Has(i) {
-				p.tell.Have = appendPiece(p.tell.Have, i)
+				p.tell.Have = pieceset.Append(p.tell.Have, i)
 			}
 		})
 	}
@@ -197,8 +198,8 @@ func (s *State) sendWant(p *peer) {
 // wanted takes in what a peer wishes to hear of, and tells it what is new to it.
 func (s *State) wanted(p *peer, m *proto.Want) {
 	old := p.wants
-	p.wants = NewPieces(s.pieces)
-	eachPiece(m.Pieces, s.pieces, func(i int) {
+	p.wants = pieceset.New(s.pieces)
+	pieceset.Each(m.Pieces, s.pieces, func(i int) {
 		p.wants.Add(i)
 		if old.Has(i) {
 			return
@@ -224,12 +225,12 @@ func (s *State) heard(p *peer, m *proto.Have) {
 	}
 	s.revive(p)
 	p.left = int(m.Left)
-	eachPiece(m.Drop, s.pieces, func(i int) {
+	pieceset.Each(m.Drop, s.pieces, func(i int) {
 		s.unhave(p, i)
 		s.unclaim(p, i)
 	})
-	eachPiece(m.Claim, s.pieces, func(i int) { s.heardClaim(p, i) })
-	eachPiece(m.Have, s.pieces, func(i int) { s.heardHave(p, i) })
+	pieceset.Each(m.Claim, s.pieces, func(i int) { s.heardClaim(p, i) })
+	pieceset.Each(m.Have, s.pieces, func(i int) { s.heardHave(p, i) })
 	if first && p.have.Full() {
 		p.left = 0
 	}
@@ -247,6 +248,9 @@ func (s *State) heardClaim(p *peer, i int) {
 		return
 	}
 	s.relay(i, tellClaim)
+	if s.coding.coded() {
+		s.tooMany(p, i)
+	}
 	// Two members asked for one piece while their news crossed: the one with
 	// the lesser id goes on.
 	if f := s.fetches[i]; f != nil && f.wan && p.ID < s.cfg.Self {
@@ -268,7 +272,9 @@ func (s *State) heardHave(p *peer, i int) {
 		return
 	}
 	if s.holders[i]++; s.holders[i] == 1 && !s.have.Has(i) {
-		s.inflow.came(s.now)
+		s.holders[i]--
+		s.came(i)
+		s.holders[i]++
 	}
 	s.unclaim(p, i)
 	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size {

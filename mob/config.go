@@ -17,6 +17,8 @@ type Config struct {
 	// but the last.
 	Length      int64
 	PieceLength int
+	// Coding is for a coded transfer, and the zero value for one in plain pieces.
+	Coding Coding
 	// Seed makes the random choices.
 	Seed uint64
 	// Tuning is best left at [DefaultTuning].

@@ -55,6 +55,19 @@ type (
 		Peer  proto.PeerID
 		Piece int
 	}
+	// Useless says that a block of a coded transfer, which came from Peer, was a
+	// combination of those that are there.
+	Useless struct {
+		Peer  proto.PeerID
+		Piece int
+	}
+	// Decoded says that a generation is whole: decoded, verified and on disk. It comes in
+	// the place of Stored for the last of its blocks.
+	Decoded struct{ Generation int }
+	// Polluted says that a generation failed its hashes: its blocks are dropped.
+	Polluted struct{ Generation int }
+	// Liar says that a node was found to have made wrong blocks.
+	Liar struct{ Peer proto.PeerID }
 	// Tick says that time has passed.
 	Tick struct{}
 )
@@ -69,4 +82,8 @@ func (Stored) event()      {}
 func (Failed) event()      {}
 func (Lost) event()        {}
 func (Checked) event()     {}
+func (Useless) event()     {}
+func (Decoded) event()     {}
+func (Polluted) event()    {}
+func (Liar) event()        {}
 func (Tick) event()        {}

@@ -76,7 +76,7 @@ func (h *history) message() proto.Message {
 }
 
 func (h *history) event(asked []Send) Event {
-	switch k := h.byte() % 24; k {
+	switch k := h.byte() % 28; k {
 	case 0:
 		return Learned{Nodes: []Node{h.node(), h.node()}}
 	case 1, 2, 3:
@@ -103,6 +103,14 @@ func (h *history) event(asked []Send) Event {
 	case 16, 17:
 		h.now = h.now.Add(time.Duration(h.byte()) * time.Duration(1+h.byte()) * time.Millisecond)
 		return Tick{}
+	case 18:
+		return Useless{Peer: h.peer(), Piece: int(h.piece())}
+	case 19:
+		return Decoded{Generation: h.byte()%8 - 1}
+	case 20:
+		return Polluted{Generation: h.byte()%8 - 1}
+	case 21:
+		return Liar{Peer: h.peer()}
 	}
 	return Received{Peer: h.peer(), Message: h.message()}
 }
@@ -113,7 +121,12 @@ const fuzzPieces = 40
 func (h *history) run(t *testing.T) string {
 	t.Helper()
 	cfg := Config{Self: "d", Cluster: "A", Length: fuzzPieces*(64<<10) - 5000, PieceLength: 64 << 10, Seed: 7, Tuning: DefaultTuning()}
-	s := New(cfg, []proto.Range{{First: 3, Count: 2}})
+	have := []proto.Range{{First: 3, Count: 2}}
+	if h.byte()%2 == 1 { // five generations of four, the second whole
+		cfg.Length, cfg.Coding = 20*(64<<10)-5000, Coding{Blocks: 4, Names: 8, Live: 2}
+		have = []proto.Range{{First: 8, Count: 8}}
+	}
+	s := New(cfg, have)
 	var trace []byte
 	var asked []Send
 	for n := 0; len(h.data) > 0 && n < 2000; n++ {
@@ -157,7 +170,11 @@ func checkState(t *testing.T, s *State) {
 				n++
 			}
 		}
-		if n != 1 {
+		least := 1
+		if c := &s.coding; c.coded() && (c.at(i) == nil || c.spent.Has(i) || c.at(i).plain) {
+			least = 0
+		}
+		if n < least || n > 1 {
 			t.Fatalf("piece %d: have %v, todo %v, fetched %v", i, s.have.Has(i), s.todo.Has(i), f != nil)
 		}
 		holders, claims := 0, 0

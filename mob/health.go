@@ -34,6 +34,9 @@ const farBehind = 32
 // cluster have them.
 func (s *State) lag() int {
 	n := 0
+	if s.coding.coded() {
+		return s.lagging()
+	}
 	s.todo.Each(func(i int) {
 		if s.holders[i] > 0 {
 			n++

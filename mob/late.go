@@ -49,3 +49,18 @@ func (f *inflow) pause(now time.Time) float64 {
 	}
 	return max(inflowMemory/f.count, now.Sub(f.last).Seconds())
 }
+
+// came notes a piece that nobody of the cluster had. Of a generation that are k blocks.
+func (s *State) came(i int) {
+	if s.holders[i] > 0 {
+		return
+	}
+	if s.coding.coded() {
+		g := s.coding.at(i)
+		if g == nil || g.came >= g.blocks {
+			return
+		}
+		g.came++
+	}
+	s.inflow.came(s.now)
+}

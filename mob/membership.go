@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -132,9 +133,12 @@ func (s *State) join(nd Node) {
 		n = s.addNode(nd)
 	}
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now, news: news{
-		have: NewPieces(s.pieces), claim: NewPieces(s.pieces), wants: NewPieces(s.pieces), turns: map[int]time.Time{},
+		have: pieceset.New(s.pieces), claim: pieceset.New(s.pieces), wants: pieceset.New(s.pieces), turns: map[int]time.Time{},
 	}}
 	p.matched = p.local
+	if s.coding.coded() {
+		p.whole = s.cfg.PieceLength
+	}
 	if !p.local {
 		p.link = s.linkTo(p.Cluster)
 		p.link.peers = insertPeer(p.link.peers, p)
@@ -148,7 +152,7 @@ func (s *State) join(nd Node) {
 	n.peer, n.quiet, n.failed, n.dialing, n.pause, n.fails = p, false, false, false, 0, 0
 	s.changed = true
 	if !p.local && s.held[p.Cluster] == nil {
-		s.held[p.Cluster] = &holding{pieces: NewPieces(s.pieces), salt: saltOf(p.Cluster)}
+		s.held[p.Cluster] = &holding{pieces: pieceset.New(s.pieces), salt: saltOf(p.Cluster)}
 	}
 	s.reshare(changed...)
 	s.sendWant(p)

@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -10,6 +11,7 @@ import (
 type peer struct {
 	Node
 	local bool
+	whole int // bytes of a block of a coded transfer, which is asked for whole; 0 otherwise
 
 	news
 	theft
@@ -39,14 +41,14 @@ type peer struct {
 
 // news is what a peer told of pieces, and is told of them.
 type news struct {
-	have, claim *Pieces
+	have, claim *pieceset.Set
 	heard       bool              // its first Have has come
 	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
 	greeted     bool              // it was told what we wish to hear of
 	wished      wish              // and that is this
 
-	wants     *Pieces    // what it wishes to hear of
-	tell      proto.Have // changes to announce, gathered for a batch
+	wants     *pieceset.Set // what it wishes to hear of
+	tell      proto.Have    // changes to announce, gathered for a batch
 	owesHave  bool
 	owing     bool // listed in State.owing
 	urgent    bool // some of the news is
@@ -100,6 +102,9 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 
 // block is the size of the next request: about half a queue at the peer's rate.
 func (p *peer) block(t *Tuning) int {
+	if p.whole > 0 {
+		return p.whole
+	}
 	r := p.meter.rate()
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
 	if p.link == nil {

@@ -1,7 +1,5 @@
 package mob
 
-import "math/bits"
-
 // pickLimit bounds the candidates that one pick looks at; beyond it, the best of
 // a random sample is as good.
 const pickLimit = 512
@@ -17,42 +15,39 @@ const pickLimit = 512
 // fewest local peers have; but last what only one has and another member claims,
 // who will soon be a second. Ties are broken at random.
 func (s *State) pick(p *peer) int {
-	words := len(s.todo.words)
-	if words == 0 {
+	if s.pieces == 0 {
 		return -1
 	}
-	best, bestKey, ties, seen := -1, 0, 0, 0
-	start := s.rng.IntN(words)
-	for k := range words {
-		w := start + k
-		if w >= words {
-			w -= words
-		}
-		for word := s.todo.words[w] & p.have.words[w]; word != 0; word &= word - 1 {
-			i := lowest(w, word)
-			key, ok := s.key(p, i)
-			if !ok {
-				continue
-			}
-			switch {
-			case best < 0 || key < bestKey:
-				best, bestKey, ties = i, key, 1
-			case key == bestKey:
-				if ties++; s.rng.IntN(ties) == 0 {
-					best = i
-				}
-			}
-			if seen++; seen >= pickLimit {
-				return best
-			}
-		}
+	if s.coding.coded() {
+		s.look()
 	}
+	best, bestKey, ties, seen := -1, 0, 0, 0
+	from := s.rng.IntN((s.pieces+63)/64) * 64
+	s.todo.AnyOfBoth(p.have, from, func(i int) bool {
+		key, ok := s.key(p, i)
+		if !ok {
+			return false
+		}
+		switch {
+		case best < 0 || key < bestKey:
+			best, bestKey, ties = i, key, 1
+		case key == bestKey:
+			if ties++; s.rng.IntN(ties) == 0 {
+				best = i
+			}
+		}
+		seen++
+		return seen >= pickLimit
+	})
 	return best
 }
 
 // key orders the candidates, the least first; ok is false for a piece that is
 // not to be asked of p.
 func (s *State) key(p *peer, i int) (key int, ok bool) {
+	if s.coding.coded() {
+		return s.blockKey(p, i)
+	}
 	if p.local {
 		key = int(s.holders[i])
 		if !s.own.Has(i) {
@@ -81,5 +76,3 @@ func (s *State) key(p *peer, i int) (key int, ok bool) {
 
 // free says whether nobody of the own cluster has the piece or asked for it.
 func (s *State) free(i int) bool { return s.holders[i] == 0 && s.claims[i] == 0 }
-
-func lowest(w int, word uint64) int { return w<<6 + bits.TrailingZeros64(word) }

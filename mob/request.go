@@ -131,6 +131,7 @@ func (s *State) current(p *peer) *fetch {
 	s.todo.Remove(i)
 	s.fetches[i] = f
 	s.work(p, f)
+	s.recount(f)
 	return s.begun(f)
 }
 
@@ -156,18 +157,13 @@ func (s *State) work(p *peer, f *fetch) {
 // every piece.
 func (s *State) choice(p *peer, from int) bool {
 	alone, seen := 1, 0
-	for k := range s.todo.words {
-		w := (from>>6 + k) % len(s.todo.words)
-		for word := s.todo.words[w] & p.have.words[w]; word != 0 && seen < pickLimit; word &= word - 1 {
-			seen++
-			if s.holders[lowest(w, word)] == 1 {
-				alone++
-			}
+	s.todo.AnyOfBoth(p.have, from, func(i int) bool {
+		seen++
+		if s.holders[i] == 1 {
+			alone++
 		}
-		if alone >= s.size || seen >= pickLimit {
-			break
-		}
-	}
+		return alone >= s.size || seen >= pickLimit
+	})
 	return alone >= s.size
 }
 
@@ -297,6 +293,19 @@ func (s *State) abandon(f *fetch) {
 	s.withdraw(f, func(*peer) bool { return true })
 	f.worker, f.helper = nil, nil
 	s.orphans = slices.DeleteFunc(s.orphans, func(g *fetch) bool { return g == f })
+}
+
+// giveUp ends the fetch of a piece, if there is one, which the node does not have yet.
+func (s *State) giveUp(i int) {
+	f := s.fetches[i]
+	if f == nil {
+		return
+	}
+	s.abandon(f)
+	delete(s.fetches, i)
+	if f.wan || f.claimed {
+		s.tell(i, tellDrop)
+	}
 }
 
 func (s *State) withdraw(f *fetch, from func(*peer) bool) {

@@ -23,8 +23,10 @@ func (s *State) reshare(changed ...string) {
 		return
 	}
 	s.rank, s.size = rank, size
-	s.own.Clear()
-	s.own.AddRange(Share(s.pieces, rank, size))
+	if !s.coding.coded() {
+		s.own.Clear()
+		s.own.AddRange(Share(s.pieces, rank, size))
+	}
 	s.match(s.others...)
 	s.reshared = true
 }

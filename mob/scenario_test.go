@@ -133,12 +133,14 @@ func (s *scenario) settle(peer proto.PeerID, sp proto.Span) {
 func (s *scenario) do(f []string) error {
 	peer := func(i int) proto.PeerID { return proto.PeerID(f[i]) }
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
-	if f[0] != "new" && s.state == nil {
+	if f[0] != "new" && f[0] != "coded" && s.state == nil {
 		return fmt.Errorf("no state yet")
 	}
 	switch f[0] {
 	case "new": // new SELF CLUSTER PIECES KIB [HAVE]
 		s.new(f)
+	case "coded": // coded SELF CLUSTER SOURCE-BLOCKS KIB K NAMES LIVE
+		s.coded(f)
 	case "learned": // learned ID/CLUSTER...
 		s.step(mob.Learned{Nodes: nodes(f[1:])})
 	case "joined": // joined ID/CLUSTER
@@ -159,6 +161,14 @@ func (s *scenario) do(f []string) error {
 		s.step(mob.Failed{Piece: number(1), Sources: ids})
 	case "checked":
 		s.step(mob.Checked{Peer: peer(1), Piece: number(2)})
+	case "useless": // useless PEER BLOCK
+		s.step(mob.Useless{Peer: peer(1), Piece: number(2)})
+	case "decoded":
+		s.step(mob.Decoded{Generation: number(1)})
+	case "polluted":
+		s.step(mob.Polluted{Generation: number(1)})
+	case "liar":
+		s.step(mob.Liar{Peer: peer(1)})
 	case "wait":
 		return s.wait(f[1])
 	case "answer": // answer PEER [COUNT]: the oldest requests at the peer
@@ -183,16 +193,27 @@ func (s *scenario) do(f []string) error {
 }
 
 func (s *scenario) new(f []string) {
-	pieces, _ := strconv.Atoi(f[3])
-	kib, _ := strconv.Atoi(f[4])
-	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did}
 	var have []proto.Range
 	if len(f) > 5 {
 		have = ranges(f[5])
 	}
+	s.begin(f, mob.Coding{}, have)
+}
+
+func (s *scenario) coded(f []string) {
+	k, _ := strconv.Atoi(f[5])
+	names, _ := strconv.Atoi(f[6])
+	live, _ := strconv.Atoi(f[7])
+	s.begin(f, mob.Coding{Blocks: k, Names: names, Live: live}, nil)
+}
+
+func (s *scenario) begin(f []string, coding mob.Coding, have []proto.Range) {
+	pieces, _ := strconv.Atoi(f[3])
+	kib, _ := strconv.Atoi(f[4])
+	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did}
 	s.state = mob.New(mob.Config{
 		Self: proto.PeerID(f[1]), Cluster: f[2], Length: int64(pieces * s.size), PieceLength: s.size,
-		Seed: 1, Tuning: mob.DefaultTuning(),
+		Coding: coding, Seed: 1, Tuning: mob.DefaultTuning(),
 	}, have)
 	s.step(mob.Tick{})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -21,18 +22,14 @@ type State struct {
 
 	// The content, as this node has it. A lacking piece is either in todo or in
 	// fetches.
-	have    *Pieces
-	todo    *Pieces
+	have    *pieceset.Set
+	todo    *pieceset.Set
 	fetches map[int]*fetch
 	orphans []*fetch // fetches without a worker that have bytes to ask for
 	frozen  bool     // the content was whole once: it is served, and not written to again
 
-	// The node's part of its mob's work.
-	rank, size int
-	own        *Pieces // the share: what the node begins first
-	behind     bool    // others of the cluster have so much more that the node is no help to them
-	tardy      int     // pieces that are slow on their way over the WAN
-	stealing   proto.PeerID
+	part
+	coding coding
 
 	// What others have.
 	census
@@ -48,6 +45,15 @@ type State struct {
 	schedule
 }
 
+// part is the node's part of its mob's work.
+type part struct {
+	rank, size int
+	own        *pieceset.Set // the share: what the node begins first
+	behind     bool          // others of the cluster have so much more that the node is no help to them
+	tardy      int           // pieces that are slow on their way over the WAN
+	stealing   proto.PeerID
+}
+
 // census is who has what, as far as the node was told.
 type census struct {
 	held map[string]*holding // by other cluster
@@ -61,7 +67,7 @@ type census struct {
 
 // holding is what the nodes of another cluster have, or have asked for.
 type holding struct {
-	pieces *Pieces
+	pieces *pieceset.Set
 	salt   uint64
 }
 
@@ -97,34 +103,40 @@ func New(cfg Config, have []proto.Range) *State {
 	if cfg.PieceLength <= 0 || cfg.PieceLength%proto.Cell != 0 {
 		panic("mob: piece length is not a multiple of 16 KiB")
 	}
-	n := int((cfg.Length + int64(cfg.PieceLength) - 1) / int64(cfg.PieceLength))
+	coding := newCoding(&cfg)
+	n := coding.numbers()
 	s := &State{
-		cfg: cfg, t: &cfg.Tuning, pieces: n,
+		coding: coding,
+		cfg:    cfg, t: &cfg.Tuning, pieces: n,
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		have: NewPieces(n), todo: NewPieces(n), own: NewPieces(n),
+		have: pieceset.New(n), todo: pieceset.New(n), part: part{size: 1, own: pieceset.New(n)},
 		fetches: map[int]*fetch{},
 		census: census{
 			held: map[string]*holding{}, salt: saltOf(cfg.Cluster),
 			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
 		},
 		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
-		links:   map[string]*link{}, joined: map[proto.PeerID]*peer{}, size: 1,
+		links:   map[string]*link{}, joined: map[proto.PeerID]*peer{},
 	}
-	eachPiece(have, n, func(i int) { s.have.Add(i) })
+	pieceset.Each(have, n, func(i int) { s.have.Add(i) })
+	s.own.AddRange(0, n)
+	s.inflow.lacking = coding.lacking(s.have)
+	if coding.coded() {
+		s.begin()
+		return s
+	}
 	for i := range n {
 		if !s.have.Has(i) {
 			s.todo.Add(i)
 		}
 	}
-	s.own.AddRange(0, n)
-	s.inflow.lacking = s.todo.Len()
 	return s
 }
 
 // Step takes in one event and returns what to do about it, in order. The slice
 // is valid until the next call. now must not go back.
 func (s *State) Step(now time.Time, ev Event) []Action {
-	s.now, s.out = now, s.out[:0]
+	s.now, s.out, s.coding.looked = now, s.out[:0], false
 	if s.started.IsZero() {
 		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipEvery)
 		s.checkFinished()
@@ -153,6 +165,14 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.lost(ev.Piece)
 	case Checked:
 		s.checked(ev.Peer, ev.Piece)
+	case Useless:
+		s.useless(ev.Piece)
+	case Decoded:
+		s.decoded(ev.Generation)
+	case Polluted:
+		s.polluted(ev.Generation)
+	case Liar:
+		s.liar(ev.Peer)
 	}
 	if !s.now.Before(s.healthAt) {
 		s.healthAt = s.now.Add(s.t.Queue / 2)
@@ -213,6 +233,9 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 
 // pieceSize is the length of piece i in bytes.
 func (s *State) pieceSize(i int) int {
+	if s.coding.coded() {
+		return s.cfg.PieceLength
+	}
 	return int(min(int64(s.cfg.PieceLength), s.cfg.Length-int64(i)*int64(s.cfg.PieceLength)))
 }
 
@@ -221,14 +244,20 @@ func (s *State) stored(i int) {
 	if !s.have.Add(i) {
 		return
 	}
-	if s.holders[i] == 0 {
-		s.inflow.came(s.now)
-	}
+	s.came(i)
 	if f := s.fetches[i]; f != nil {
+		if f.wan && s.coding.coded() {
+			s.coding.fetched.Add(i)
+		}
 		s.abandon(f)
 		delete(s.fetches, i)
 	}
 	s.todo.Remove(i)
+	if s.coding.coded() {
+		if g := s.coding.at(i); g != nil {
+			g.have++
+		}
+	}
 	s.tell(i, tellHave)
 	s.checkFinished()
 }
@@ -236,14 +265,8 @@ func (s *State) stored(i int) {
 // failed puts a piece back and holds its sources to account: alone, a source is
 // guilty; among several nobody is known to be, and the piece is fetched again.
 func (s *State) failed(i int, sources []proto.PeerID) {
-	if f := s.fetches[i]; f != nil {
-		s.abandon(f)
-		delete(s.fetches, i)
-		if f.wan || f.claimed {
-			s.tell(i, tellDrop)
-		}
-	}
-	if !s.have.Has(i) && s.todo.Add(i) {
+	s.giveUp(i)
+	if !s.have.Has(i) && (!s.coding.coded() || s.coding.at(i) != nil) && s.todo.Add(i) {
 		s.worth(i)
 	}
 	if len(sources) != 1 {
@@ -278,7 +301,7 @@ func (s *State) lost(i int) {
 // checked tells a peer again of a piece that it complained of.
 func (s *State) checked(id proto.PeerID, i int) {
 	if p := s.joined[id]; p != nil && s.have.Has(i) {
-		p.tell.Have = appendPiece(p.tell.Have, i)
+		p.tell.Have = pieceset.Append(p.tell.Have, i)
 		s.owe(p, true)
 	}
 }

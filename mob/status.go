@@ -45,13 +45,11 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	for w, word := range s.todo.words {
-		for ; word != 0; word &= word - 1 {
-			if i := lowest(w, word); s.holders[i] > 0 || s.rarity[i] > 0 {
-				st.Available++
-			}
+	s.todo.Each(func(i int) {
+		if s.holders[i] > 0 || s.rarity[i] > 0 {
+			st.Available++
 		}
-	}
+	})
 	return st
 }
 

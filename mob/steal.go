@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -52,14 +53,10 @@ func (s *State) hungry() bool {
 }
 
 func (s *State) anyFree() bool {
-	for w, word := range s.todo.words {
-		for ; word != 0; word &= word - 1 {
-			if s.free(lowest(w, word)) {
-				return true
-			}
-		}
+	if s.coding.coded() {
+		return s.lacksAny()
 	}
-	return false
+	return s.todo.Any(s.free)
 }
 
 // rateWAN is the node's rate over the WAN, in bytes per second.
@@ -82,7 +79,7 @@ func (s *State) give(p *peer, rate uint64) {
 		for _, f := range s.slow() {
 			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.size)/max(float64(rate), 1) {
 				s.putBack(f)
-				m.Pieces = appendPiece(m.Pieces, f.piece)
+				m.Pieces = pieceset.Append(m.Pieces, f.piece)
 			}
 		}
 		s.flushPeer(p)
@@ -142,6 +139,9 @@ func (s *State) tellTardy() {
 // remaining estimates how long a fetch will take yet, by how long it took for
 // what came.
 func (s *State) remaining(f *fetch) time.Duration {
+	if f.worker != nil && f.worker.whole > 0 {
+		return time.Duration(f.worker.wait() * float64(time.Second)) // nothing comes of it before all does
+	}
 	age := s.now.Sub(f.started)
 	return time.Duration(float64(age) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -14,8 +14,9 @@ type audit struct {
 	// the WAN.
 	copies, copiesWAN int64
 	rejects, failed   int
+	useless           int
 	// elsewhere are the pieces that a node other than the source has.
-	elsewhere *mob.Pieces
+	elsewhere *pieceset.Set
 	messages  map[proto.Type]*Count
 }
 

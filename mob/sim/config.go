@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/rlnc"
 )
 
 // Config is one simulated transfer.
@@ -43,6 +44,8 @@ type Config struct {
 	Limit time.Duration
 	// Seed makes every random choice.
 	Seed uint64
+	// Coding is that of a coded transfer.
+	Coding mob.Coding
 	// Tuning is the nodes'; nil is mob.DefaultTuning.
 	Tuning *mob.Tuning
 }
@@ -113,6 +116,11 @@ func (c *Config) validate() error {
 	}
 	if c.Length <= 0 || c.PieceLength <= 0 {
 		return fmt.Errorf("sim: content of %d bytes in pieces of %d", c.Length, c.PieceLength)
+	}
+	if k := c.Coding; k != (mob.Coding{}) {
+		if err := rlnc.CheckK(k.Blocks); err != nil || k.Names <= k.Blocks || k.Live < 1 {
+			return fmt.Errorf("sim: generations of %d blocks, %d names, %d of them live", k.Blocks, k.Names, k.Live)
+		}
 	}
 	for _, k := range c.Faults.Kills {
 		if k.Node < 0 || k.Node >= c.nodes() {

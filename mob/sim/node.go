@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -23,6 +24,7 @@ type node struct {
 	conns map[*node]*conn
 	asked map[uint32][]ask // what it asked for and has not come, by piece
 	store *store
+	ranks map[int]*rlnc.Basis // of generations
 
 	// The sending side.
 	queue   sendQueue
@@ -50,7 +52,8 @@ func (n *node) start(s *sim, have []proto.Range) {
 	n.alive = true
 	n.state = mob.New(mob.Config{
 		Self: n.ID, Cluster: n.Cluster, Length: s.cfg.Length, PieceLength: s.cfg.PieceLength,
-		Seed: s.cfg.Seed + uint64(n.index), Tuning: *s.cfg.Tuning,
+		Coding: s.cfg.Coding,
+		Seed:   s.cfg.Seed + uint64(n.index), Tuning: *s.cfg.Tuning,
 	}, have)
 	n.step(s, mob.Tick{})
 	s.later(s.now+s.cfg.RTT, call(func() { n.askTracker(s) }))
@@ -241,6 +244,10 @@ func (n *node) receiveBlock(s *sim, x *parcel) {
 	done := n.store.add(x)
 	n.step(s, mob.Arrived{Peer: x.from.ID, Span: x.span})
 	if done == nil {
+		return
+	}
+	if s.cfg.Coding.Blocks > 0 {
+		n.takeBlock(s, x)
 		return
 	}
 	s.later(s.now+s.cfg.Verify, call(func() {

@@ -29,7 +29,7 @@ type Report struct {
 	// bytes asked for while somebody else owed them, Again bytes asked for that
 	// were there.
 	Duplicate, DuplicateWAN, Doubled, Again int64
-	Rejects, Failed                         int
+	Rejects, Failed, Useless                int
 	// Messages counts the control messages by type.
 	Messages map[proto.Type]*Count
 	// Steps counts the calls of mob.State.Step; Trace is a hash of every message.
@@ -62,7 +62,7 @@ func (r *Report) Share() float64 {
 func (s *sim) report() *Report {
 	r := &Report{
 		Ideal: s.cfg.Ideal(), Duplicate: s.audit.copies, DuplicateWAN: s.audit.copiesWAN, Doubled: s.audit.doubled, Again: s.audit.again,
-		Rejects: s.audit.rejects, Failed: s.audit.failed, Steps: s.steps, Trace: s.trace.Sum64(), Messages: s.audit.messages,
+		Rejects: s.audit.rejects, Failed: s.audit.failed, Useless: s.audit.useless, Steps: s.steps, Trace: s.trace.Sum64(), Messages: s.audit.messages,
 	}
 	whole := 0
 	for _, n := range s.nodes {
@@ -106,8 +106,8 @@ func (r *Report) String() string {
 	for _, c := range r.Copies {
 		fmt.Fprintf(&b, " %s %.3f", c.Cluster, c.Copies)
 	}
-	fmt.Fprintf(&b, "\ncontrol WAN %.4f LAN %.4f, duplicate %d (WAN %d), doubled %d, again %d, rejects %d, failed %d\n",
-		r.Control, r.LanControl, r.Duplicate, r.DuplicateWAN, r.Doubled, r.Again, r.Rejects, r.Failed)
+	fmt.Fprintf(&b, "\ncontrol WAN %.4f LAN %.4f, duplicate %d (WAN %d), doubled %d, again %d, rejects %d, failed %d, useless %d\n",
+		r.Control, r.LanControl, r.Duplicate, r.DuplicateWAN, r.Doubled, r.Again, r.Rejects, r.Failed, r.Useless)
 	b.WriteString("idle")
 	for _, l := range r.Links {
 		fmt.Fprintf(&b, " %s%s %.3f", l.From, l.To, l.Idle)

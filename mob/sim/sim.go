@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -98,7 +100,7 @@ func (s *sim) build() {
 	for c, k := range s.cfg.Clusters {
 		for range k.Nodes {
 			n := &node{
-				index: len(s.nodes), cluster: c, conns: map[*node]*conn{}, asked: map[uint32][]ask{}, store: newStore(&s.cfg),
+				index: len(s.nodes), cluster: c, conns: map[*node]*conn{}, asked: map[uint32][]ask{}, ranks: map[int]*rlnc.Basis{}, store: newStore(&s.cfg),
 				Node: mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: k.Name},
 				nic:  s.cfg.nic(len(s.nodes)), in: pipe{rate: Constant(s.cfg.nic(len(s.nodes)))},
 			}
@@ -106,7 +108,7 @@ func (s *sim) build() {
 			s.byID[n.ID] = n
 		}
 	}
-	s.audit.elsewhere = mob.NewPieces(s.nodes[0].store.has.Cap())
+	s.audit.elsewhere = pieceset.New(s.nodes[0].store.has.Cap())
 	s.nodes[0].store.has.AddRange(0, s.nodes[0].store.has.Cap())
 	for _, i := range s.cfg.Faults.Liars {
 		s.nodes[i].liar = true

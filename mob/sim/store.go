@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -11,7 +11,7 @@ import (
 type store struct {
 	length int64
 	piece  int
-	has    *mob.Pieces
+	has    *pieceset.Set
 	parts  map[int]*part
 }
 
@@ -26,7 +26,12 @@ type part struct {
 
 func newStore(c *Config) *store {
 	n := int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))
-	return &store{length: c.Length, piece: c.PieceLength, has: mob.NewPieces(n), parts: map[int]*part{}}
+	length := c.Length
+	if c.Coding.Blocks > 0 {
+		n = (n + c.Coding.Blocks - 1) / c.Coding.Blocks * c.Coding.Names
+		length = int64(n) * int64(c.PieceLength)
+	}
+	return &store{length: length, piece: c.PieceLength, has: pieceset.New(n), parts: map[int]*part{}}
 }
 
 // size is the length of a piece in bytes.

@@ -1,4 +1,4 @@
-package mob
+package pieceset
 
 import (
 	"math/rand/v2"
@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestPieces drives a set and a map with the same operations.
-func TestPieces(t *testing.T) {
+// TestSet drives a set and a map with the same operations.
+func TestSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
 		n := 1 + rng.IntN(300)
-		set, oracle := NewPieces(n), map[int]bool{}
+		set, oracle := New(n), map[int]bool{}
 		for range 400 {
 			i := rng.IntN(n)
 			switch rng.IntN(12) {
@@ -37,12 +37,12 @@ func TestPieces(t *testing.T) {
 				}
 				oracle[i] = true
 			}
-			checkPieces(t, set, oracle)
+			checkSet(t, set, oracle)
 		}
 	}
 }
 
-func checkPieces(t *testing.T, set *Pieces, oracle map[int]bool) {
+func checkSet(t *testing.T, set *Set, oracle map[int]bool) {
 	t.Helper()
 	var want, got, fromRanges []int
 	for i := range set.Cap() {
@@ -54,7 +54,14 @@ func checkPieces(t *testing.T, set *Pieces, oracle map[int]bool) {
 		}
 	}
 	set.Each(func(i int) { got = append(got, i) })
-	eachPiece(set.Ranges(), set.Cap(), func(i int) { fromRanges = append(fromRanges, i) })
+	Each(set.Ranges(), set.Cap(), func(i int) { fromRanges = append(fromRanges, i) })
+	first := len(want) / 2
+	if n := set.CountIn(0, set.Cap()); n != len(want) {
+		t.Fatalf("CountIn says %d of %d", n, len(want))
+	}
+	if len(want) > 0 && set.CountIn(want[first], set.Cap()) != len(want)-first {
+		t.Fatalf("CountIn from %d says %d, want %d", want[first], set.CountIn(want[first], set.Cap()), len(want)-first)
+	}
 	if !slices.Equal(got, want) || !slices.Equal(fromRanges, want) || set.Len() != len(want) || set.Full() != (len(want) == set.Cap()) {
 		t.Fatalf("set has %v, ranges %v, Len %d, want %v", got, fromRanges, set.Len(), want)
 	}

@@ -1,0 +1,326 @@
+package mob
+
+import (
+	"slices"
+
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/proto"
+)
+
+// In a coded transfer the content is cut into generations of k source blocks, and what
+// is fetched are blocks that stand for linear combinations of those of a generation:
+// any k of them that are linearly independent give it back (Cooper, section 3). Each
+// generation has names for more blocks than k. Whoever has it whole makes the block of
+// any name; who has a part of it passes its blocks on as they are.
+//
+// To the State names are pieces: number i is name i%N of generation i/N. Claims,
+// haves and steals are as ever, and blocks are never cut. But a mob fetches no more
+// than k of the names of a generation over the WAN, it does not matter which, and a
+// member's share of them is a number. So mobs that fetch from the source at a time get
+// different blocks, without having heard of each other's claims, and all are of use
+// to all.
+
+// Coding says how a transfer is coded; the zero value is for plain pieces.
+type Coding struct {
+	// Blocks is how many source blocks of PieceLength bytes a generation has, k. The
+	// last may have fewer.
+	Blocks int
+	// Names is how many blocks of a generation have a name, N, more than k. Those below
+	// k are the source blocks themselves.
+	Names int
+	// Live is how many generations the node works on at a time, which bounds its
+	// memory.
+	Live int
+}
+
+// coded says whether a transfer is.
+func (c *Coding) coded() bool { return c.Blocks > 0 }
+
+// coding is the progress of a coded transfer.
+type coding struct {
+	Coding
+	source  int // source blocks of the content
+	all     int // generations
+	live    []*generation
+	next    int           // the first generation that was not begun
+	fetched *pieceset.Set // blocks that the node got over the WAN
+	looked  bool          // generations were surveyed in this step
+	spent   *pieceset.Set // names that are of no use: what the node has gives their blocks
+}
+
+// generation is one that the node works on.
+type generation struct {
+	number int
+	blocks int  // source blocks
+	have   int  // blocks that the node has
+	came   int  // blocks that were news to the mob
+	plain  bool // its source blocks are to be fetched, which can be checked
+	survey
+}
+
+// survey is what of a generation is there, and where.
+type survey struct {
+	asked int // blocks on their way here
+	wan   int // of what is here and on its way, what came over the WAN
+	mob   int // blocks that the mob has, or that are on their way to it
+	about int // blocks that the mob or others have, but not only those who have all
+	loose int // the same within the mob
+	// near and far count the local peers, and the other clusters, that have all of it.
+	near, far uint16
+}
+
+func newCoding(c *Config) coding {
+	g := coding{Coding: c.Coding, source: int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))}
+	if g.coded() {
+		g.all = ceilDiv(g.source, g.Blocks)
+		g.fetched, g.spent = pieceset.New(g.all*g.Names), pieceset.New(g.all*g.Names)
+	}
+	return g
+}
+
+// numbers is how many pieces or blocks the State knows.
+func (c *coding) numbers() int {
+	if c.coded() {
+		return c.all * c.Names
+	}
+	return c.source
+}
+
+// lacking is how many a node lacks that has some.
+func (c *coding) lacking(have *pieceset.Set) int {
+	if c.coded() {
+		return max(0, c.source-have.Len()/c.Names*c.Blocks)
+	}
+	return c.source - have.Len()
+}
+
+// at is the generation of a block, nil if it is not under way.
+func (c *coding) at(i int) *generation {
+	for _, g := range c.live {
+		if g.number == i/c.Names {
+			return g
+		}
+	}
+	return nil
+}
+
+// names is the range of the names of a generation.
+func (c *coding) names(number int) (first, end int) {
+	return number * c.Names, (number + 1) * c.Names
+}
+
+// begin takes up further generations while few are under way.
+func (s *State) begin() {
+	c := &s.coding
+	for ; len(c.live) < c.Live && c.next < c.all; c.next++ {
+		first, end := c.names(c.next)
+		if s.have.Has(first) {
+			continue
+		}
+		c.live = append(c.live, &generation{number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks)})
+		s.todo.AddRange(first, end)
+		s.wake()
+	}
+}
+
+// wake has every peer looked at for something to be asked for.
+func (s *State) wake() {
+	for _, p := range s.peers {
+		p.idle = false
+		s.revive(p)
+	}
+}
+
+// decoded notes that a generation is whole, verified and on disk: the node has the
+// blocks of all its names.
+func (s *State) decoded(number int) {
+	c := &s.coding
+	if number < 0 || number >= c.all {
+		return
+	}
+	c.live = slices.DeleteFunc(c.live, func(g *generation) bool { return g.number == number })
+	first, end := c.names(number)
+	for i := first; i < end; i++ {
+		s.stored(i)
+	}
+	s.begin()
+}
+
+// useless notes that a block brought nothing.
+func (s *State) useless(i int) {
+	if !s.coding.coded() || s.have.Has(i) {
+		return
+	}
+	s.giveUp(i)
+	s.todo.Remove(i)
+	s.coding.spent.Add(i)
+	s.wake()
+}
+
+// polluted takes back a generation some of whose blocks were not what they were said to
+// be. Its source blocks can be checked one by one.
+func (s *State) polluted(number int) {
+	first, end := s.coding.names(number)
+	g := s.coding.at(first)
+	if g == nil {
+		return
+	}
+	g.plain, g.have = true, 0
+	for i := first; i < end; i++ {
+		s.giveUp(i)
+		s.todo.Remove(i)
+		s.coding.spent.Remove(i)
+		if s.have.Remove(i) {
+			s.tell(i, tellDrop)
+		}
+	}
+	s.todo.AddRange(first, first+g.blocks)
+	s.wake()
+}
+
+// liar bans a node that makes wrong blocks, which may have come by others.
+func (s *State) liar(id proto.PeerID) {
+	if p := s.joined[id]; p != nil {
+		s.ban(p)
+	} else if n := s.byID[id]; n != nil {
+		n.banned = true
+	}
+}
+
+// look surveys the generations under way, once in a step.
+func (s *State) look() {
+	c := &s.coding
+	if c.looked {
+		return
+	}
+	c.looked = true
+	for _, g := range c.live {
+		first, end := c.names(g.number)
+		g.survey = survey{}
+		for _, h := range s.held {
+			if h.pieces.CountIn(first, end) == c.Names {
+				g.far++
+			}
+		}
+		for _, p := range s.peers {
+			if p.local && p.have.CountIn(first, end) == c.Names {
+				g.near++
+			}
+		}
+		for i := first; i < end; i++ {
+			s.count(g, i)
+		}
+	}
+}
+
+// count takes a block into the survey.
+func (s *State) count(g *generation, i int) {
+	f, have := s.fetches[i], s.have.Has(i)
+	wan := f != nil && f.wan
+	if f != nil {
+		g.asked++
+	}
+	if f != nil || have || s.claims[i] > 0 || s.holders[i] > g.near {
+		g.loose++
+	}
+	if wan || s.coding.fetched.Has(i) {
+		g.wan++
+	}
+	switch {
+	case wan, have, !s.free(i) && !s.coding.spent.Has(i):
+		g.mob++
+		g.about++
+	case s.rarity[i] > g.far:
+		g.about++
+	}
+}
+
+// recount corrects the survey for a block of which the fetch began.
+func (s *State) recount(f *fetch) {
+	if !s.coding.coded() {
+		return
+	}
+	if g := s.coding.at(f.piece); g != nil {
+		s.count(g, f.piece)
+	}
+}
+
+// blockKey is key for a block of a coded transfer.
+//
+// Who has a whole generation could fill it alone, and would do so for every mob, while
+// mobs wait for each other. So once as many of its blocks are about as it takes, further
+// ones are asked for last; within the mob as well as between mobs. Over the WAN a block is
+// asked for only while the mob lacks one, and by those first whose share of them is not
+// there.
+func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
+	const last = 1 << 17
+	g := s.coding.at(i)
+	if g == nil || g.have+g.asked >= g.blocks {
+		return 0, false
+	}
+	if first, end := s.coding.names(g.number); g.plain && p.have.CountIn(first, end) < s.coding.Names {
+		return 0, false
+	}
+	if p.local {
+		key = int(s.holders[i])
+		if g.loose >= g.blocks && s.holders[i] <= g.near {
+			key += last
+		}
+		return key, true
+	}
+	if _, later := p.turns[i]; later || !s.free(i) || g.mob >= g.blocks {
+		return 0, false
+	}
+	key = 2 * int(s.rarity[i])
+	if g.about >= g.blocks && s.rarity[i] <= g.far {
+		key += last
+	}
+	if first, end := Share(g.blocks, (s.rank+g.number)%s.size, s.size); g.wan >= end-first {
+		key++
+		if s.quick(p) {
+			key += 1 << 16
+		}
+	}
+	return key, true
+}
+
+// tooMany takes a block back that is more than the mob needs of a generation, when two
+// members asked for the last one while their news crossed: the one with the lesser id
+// goes on.
+func (s *State) tooMany(p *peer, i int) {
+	g := s.coding.at(i)
+	if g == nil || p.ID > s.cfg.Self {
+		return
+	}
+	s.coding.looked = false
+	if s.look(); g.mob <= g.blocks {
+		return
+	}
+	var last *fetch
+	first, end := s.coding.names(g.number)
+	for j := first; j < end; j++ {
+		if f := s.fetches[j]; f != nil && f.wan && s.free(j) && (last == nil || f.started.After(last.started)) {
+			last = f
+		}
+	}
+	if last != nil {
+		s.giveUp(last.piece)
+		s.todo.Add(last.piece)
+	}
+}
+
+// lacksAny says whether the mob lacks a block of a generation under way, and lagging how
+// many the node lacks that others of the mob have.
+func (s *State) lacksAny() bool {
+	s.look()
+	return slices.ContainsFunc(s.coding.live, func(g *generation) bool { return g.mob < g.blocks })
+}
+
+func (s *State) lagging() int {
+	s.look()
+	n := 0
+	for _, g := range s.coding.live {
+		n += max(0, min(g.mob, g.blocks)-g.have-g.asked)
+	}
+	return n
+}
