@@ -36,9 +36,10 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
-	"mob":          {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
-	"mob/pieceset": {ours: []string{"proto"}, outside: []string{}, pure: true},
-	"mob/sim":      {ours: []string{"mob", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
+	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
+	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
+	"mob/sim":         {ours: []string{"mob", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
 

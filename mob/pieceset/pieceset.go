@@ -3,6 +3,7 @@ package pieceset
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -78,6 +79,43 @@ func (s *Set) CountIn(first, end int) int {
 func (s *Set) Clear() {
 	clear(s.words)
 	s.count = 0
+}
+
+// Clone is a copy.
+func (s *Set) Clone() *Set {
+	return &Set{words: slices.Clone(s.words), n: s.n, count: s.count}
+}
+
+// Pick is a piece of the set that is not in the set without, the one that choose
+// takes out of so many, from 0; none when there is none. Both sets have one bound.
+// A nil set is empty.
+func (s *Set) Pick(without *Set, choose func(n int) int) (i int, ok bool) {
+	left := func(w int) uint64 {
+		if without == nil {
+			return s.words[w]
+		}
+		return s.words[w] &^ without.words[w]
+	}
+	n := 0
+	for w := range s.words {
+		n += bits.OnesCount64(left(w))
+	}
+	if n == 0 {
+		return 0, false
+	}
+	nth := choose(n)
+	for w := range s.words {
+		word := left(w)
+		if c := bits.OnesCount64(word); nth >= c {
+			nth -= c
+			continue
+		}
+		for ; nth > 0; nth-- {
+			word &= word - 1
+		}
+		return w<<6 + bits.TrailingZeros64(word), true
+	}
+	return 0, false
 }
 
 // Each calls f for every piece in the set, in order.

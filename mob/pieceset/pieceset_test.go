@@ -66,3 +66,36 @@ func checkSet(t *testing.T, set *Set, oracle map[int]bool) {
 		t.Fatalf("set has %v, ranges %v, Len %d, want %v", got, fromRanges, set.Len(), want)
 	}
 }
+
+// TestPick wants every piece of one set that another lacks, by its place, and no
+// other; and a copy that stays as it was.
+func TestPick(t *testing.T) {
+	a, b := New(150), New(150)
+	for i := 0; i < 150; i += 3 {
+		a.Add(i)
+	}
+	b.AddRange(30, 140)
+	want := []int{0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 141, 144, 147}
+	for nth, piece := range want {
+		got, ok := a.Pick(b, func(n int) int {
+			if n != len(want) {
+				t.Fatalf("a choice of %d, want %d", n, len(want))
+			}
+			return nth
+		})
+		if !ok || got != piece {
+			t.Errorf("number %d is %d, want %d", nth, got, piece)
+		}
+	}
+	if i, ok := a.Pick(nil, func(n int) int { return n - 1 }); !ok || i != 147 {
+		t.Errorf("the last of all is %d", i)
+	}
+	copied := b.Clone()
+	b.AddRange(0, 150)
+	if i, ok := a.Pick(b, func(int) int { return 0 }); ok {
+		t.Errorf("%d of a set that has nothing more", i)
+	}
+	if copied.Len() != 110 || copied.Has(0) {
+		t.Errorf("the copy has %d pieces", copied.Len())
+	}
+}
