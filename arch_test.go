@@ -40,6 +40,7 @@ var table = map[string]rule{
 	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/sim":         {ours: []string{"mob", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob/sim/rounds":  {ours: []string{"mob/permutation", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
 
@@ -71,7 +72,7 @@ var table = map[string]rule{
 		outside: []string{"golang.org/x/sys"}},
 
 	"cli/control":  {ours: []string{"peer", "peer/store", "proto", "tracker"}},
-	"cli/compare":  {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/sim", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli/compare":  {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/permutation", "mob/sim", "mob/sim/rounds", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/guests":   {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/address":  {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"cli/format":   {outside: []string{"github.com/dustin/go-humanize"}},
