@@ -67,7 +67,7 @@ func (f *flags) results(sh *Shell, r *bench.Report) error {
 		err = r.WriteLinks(sh.Out)
 	}
 	if f.svg != "" {
-		err = errors.Join(err, draw(f.svg, r))
+		err = errors.Join(err, draw(f.svg, func(w io.Writer) error { return chart.SVG(w, r) }))
 	}
 	err = errors.Join(err, r.Failed())
 	if f.check {
@@ -76,11 +76,11 @@ func (f *flags) results(sh *Shell, r *bench.Report) error {
 	return err
 }
 
-// draw makes a file with the picture of a report.
-func draw(path string, r *bench.Report) error {
+// draw makes a file with a picture.
+func draw(path string, svg func(io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(chart.SVG(f, r), f.Close())
+	return errors.Join(svg(f), f.Close())
 }

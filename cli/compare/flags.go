@@ -46,8 +46,8 @@ func (f *flags) add(cmd *cobra.Command) {
 // benchCase makes the case of the flags; an error is wrong usage.
 func (f *flags) benchCase() (c bench.Case, err error) {
 	c.RTT, c.Seed = f.rtt, f.seed
-	if f.repeat < 1 || f.repeat > 1000 {
-		return c, fmt.Errorf("--repeat %d is not 1 to 1000", f.repeat)
+	if err := f.checkRepeat(); err != nil {
+		return c, err
 	}
 	if f.rtt < 0 {
 		return c, fmt.Errorf("--rtt %v is negative", f.rtt)
@@ -76,6 +76,13 @@ func (f *flags) benchCase() (c bench.Case, err error) {
 		return c, err
 	}
 	return c, c.Validate()
+}
+
+func (f *flags) checkRepeat() error {
+	if f.repeat < 1 || f.repeat > 1000 {
+		return fmt.Errorf("--repeat %d is not 1 to 1000", f.repeat)
+	}
+	return nil
 }
 
 // givenLinks are those of --links, nil when it is not given.

@@ -18,21 +18,38 @@ program is. One seed gives one result. With --repeat the nodes draw by the seeds
 follow, over the same links. Two hundred nodes take seconds, a thousand some minutes.
 
 Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, works
-with any number of clusters.`
+with any number of clusters.
+
+With --strategy it compares ways to move blocks through one homogeneous cluster, in
+rounds: in each a node sends one block and receives one. No broadcast of k blocks to n
+nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
+  permutation  random combinations of all blocks, to successors in random orders
+  sequential   the same with batches, one after the other
+  overlap1     the next batch goes to those that have the one before
+  overlap2     the next batch goes first for log2 n rounds, before the one before ends
+  rb           plain blocks at random, of those that the receiver is known to lack`
 
 const simExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
   mob bench sim --clusters 20x10 --scenario random --size 240MB
-  mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json`
+  mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
+  mob bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
+  mob bench sim --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
 
 // simNIC is what the nodes of a simulation have when nothing is said.
 const simNIC = "500MB"
 
 func newSim(sh *Shell) *cobra.Command {
 	var f flags
+	var rf roundFlags
 	cmd := &cobra.Command{
 		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if inRounds, err := rf.given(cmd); err != nil {
+				return sh.Wrong(cmd, err)
+			} else if inRounds {
+				return rf.sim(cmd, sh, &f)
+			}
 			c, err := f.benchCase()
 			if err != nil {
 				return sh.Wrong(cmd, err)
@@ -41,6 +58,7 @@ func newSim(sh *Shell) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	rf.add(cmd)
 	cmd.Flags().Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
 	return cmd

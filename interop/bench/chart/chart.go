@@ -43,23 +43,33 @@ func SVG(w io.Writer, r *bench.Report) error {
 		return err
 	}
 	canvas := vgsvg.New(width, height)
-	page := draw.New(canvas)
-	page.SetColor(color.White)
-	page.Fill(page.Rectangle.Path())
-	title(page, fmt.Sprintf("%s, %s", r.Case, size(r.Bytes)))
-	page = draw.Crop(page, margin, -margin, margin, -3*margin)
+	page := newPage(canvas, fmt.Sprintf("%s, %s", r.Case, size(r.Bytes)))
 	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: 2 * margin}
 	panels := [][]*plot.Plot{{share, time}}
 	for i, part := range plot.Align(panels, tiles, page)[0] {
 		panels[0][i].Draw(part)
 	}
+	return write(w, canvas)
+}
+
+// newPage makes the canvas white, puts the title on it and returns the rest.
+func newPage(canvas *vgsvg.Canvas, text string) draw.Canvas {
+	page := draw.New(canvas)
+	page.SetColor(color.White)
+	page.Fill(page.Rectangle.Path())
+	title(page, text)
+	return draw.Crop(page, margin, -margin, margin, -3*margin)
+}
+
+// write writes what was drawn.
+func write(w io.Writer, canvas *vgsvg.Canvas) error {
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
 	// A reader may lack the font, whose letters are as wide as those of the next.
 	text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
-	_, err = w.Write(text)
+	_, err := w.Write(text)
 	return err
 }
 
@@ -88,11 +98,15 @@ func newPanel(title string) *plot.Plot {
 	p.Title.Text = title
 	p.Title.Padding = margin / 2
 	p.Title.TextStyle.Font = sans(labelSize)
+	styleAxes(p)
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25}, {Value: 0.5, Label: "0.5"}, {Value: 0.75}, {Value: 1, Label: "1"}}
+	return p
+}
+
+func styleAxes(p *plot.Plot) {
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font, a.Tick.Label.Font = sans(labelSize), sans(labelSize)
 		a.Padding = 0
 	}
-	p.Y.Min, p.Y.Max = 0, 1
-	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25}, {Value: 0.5, Label: "0.5"}, {Value: 0.75}, {Value: 1, Label: "1"}}
-	return p
 }

@@ -30,11 +30,18 @@ func report() *bench.Report {
 	return r
 }
 
-// picture makes a picture, and keeps it for who wants to look at it.
+// picture makes the picture of a report.
 func picture(t *testing.T, r *bench.Report) string {
 	t.Helper()
+	return drawn(t, func(w io.Writer) error { return SVG(w, r) })
+}
+
+// drawn makes a picture that a reader of XML takes, and keeps it for who wants to look
+// at it.
+func drawn(t *testing.T, draw func(io.Writer) error) string {
+	t.Helper()
 	var svg bytes.Buffer
-	if err := SVG(&svg, r); err != nil {
+	if err := draw(&svg); err != nil {
 		t.Fatal(err)
 	}
 	if dir := os.Getenv("MOB_CHARTS"); dir != "" {
@@ -77,4 +84,22 @@ func TestSVGWithoutLinks(t *testing.T) {
 	}
 	r.Results = r.Results[4:] // which failed
 	picture(t, r)
+}
+
+// TestLines wants every series by its name, with its points and their spread.
+func TestLines(t *testing.T) {
+	l := Lines{Title: "rounds", X: "nodes", Y: "beyond", Series: []Series{
+		{Name: "coded", Points: []Point{{X: 20, Y: 2, Low: 2, High: 2}, {X: 300, Y: 3, Low: 2, High: 4}}},
+		{Name: "plain", Points: []Point{{X: 20, Y: 33, Low: 30, High: 36}, {X: 300, Y: 53, Low: 49, High: 61}}},
+	}}
+	svg := drawn(t, l.SVG)
+	for _, text := range []string{"coded", "plain", "rounds", "nodes", "beyond"} {
+		if !strings.Contains(svg, ">"+text+"<") {
+			t.Errorf("no %q in the picture", text)
+		}
+	}
+	l.Series = l.Series[:1]
+	if one := drawn(t, l.SVG); len(one) >= len(svg) || strings.Contains(one, ">plain<") {
+		t.Error("a series that is not there")
+	}
 }

@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Lines is a picture of figures over another, a line for each series. The vertical
+// axis begins at zero.
+type Lines struct {
+	Title, X, Y string
+	Series      []Series
+}
+
+// Series is a line: points in the order of their X, with a name.
+type Series struct {
+	Name   string
+	Points []Point
+}
+
+// Point is a point of a line; from Low to High is the spread behind it.
+type Point struct{ X, Y, Low, High float64 }
+
+// SVG draws the picture.
+func (l *Lines) SVG(w io.Writer) error {
+	p := plot.New()
+	styleAxes(p)
+	p.X.Label.Text, p.Y.Label.Text = l.X, l.Y
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.XOffs, p.Legend.Padding = margin, margin/5
+	p.Legend.TextStyle.Font = sans(labelSize)
+	for i, s := range l.Series {
+		if err := s.add(p, colors(i)); err != nil {
+			return err
+		}
+	}
+	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1.1*p.Y.Max
+	p.X.Tick.Marker = l.ticks()
+	canvas := vgsvg.New(width, height)
+	p.Draw(newPage(canvas, l.Title))
+	return write(w, canvas)
+}
+
+// add draws the line, its points and their spread.
+func (s *Series) add(p *plot.Plot, of color.Color) error {
+	var points plotter.XYs
+	for _, pt := range s.Points {
+		points = append(points, plotter.XY{X: pt.X, Y: pt.Y})
+		spread, err := plotter.NewLine(plotter.XYs{{X: pt.X, Y: pt.Low}, {X: pt.X, Y: pt.High}})
+		if err != nil {
+			return err
+		}
+		spread.Color, spread.Width = of, vg.Points(1.5)
+		p.Add(spread)
+	}
+	line, dots, err := plotter.NewLinePoints(points)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = of, vg.Points(1.5)
+	dots.Color, dots.Shape, dots.Radius = of, draw.CircleGlyph{}, vg.Points(2.5)
+	p.Add(line, dots)
+	p.Legend.Add(s.Name, line, dots)
+	return nil
+}
+
+// ticks are where the points are.
+func (l *Lines) ticks() plot.ConstantTicks {
+	ticks := plot.ConstantTicks{{Value: 0, Label: "0"}}
+	for _, s := range l.Series {
+		for _, pt := range s.Points {
+			if !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return t.Value == pt.X }) {
+				ticks = append(ticks, plot.Tick{Value: pt.X, Label: fmt.Sprint(pt.X)})
+			}
+		}
+	}
+	return ticks
+}
