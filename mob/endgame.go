@@ -57,7 +57,7 @@ func (s *State) late() []*fetch {
 // who has kept it waiting already.
 func (s *State) faster(p *peer, f *fetch) bool {
 	rest := float64(f.missing) / max(p.meter.rate(), 1)
-	age := f.worker.age(s.now, f)
+	age := f.worker.age(s.now, f) - f.grace()
 	return age > 3*s.t.Queue && age.Seconds() > 2*(p.wait()+rest) || age > s.t.Stall/2
 }
 

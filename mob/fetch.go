@@ -103,3 +103,12 @@ type request struct {
 	span  proto.Span
 	sent  time.Time
 }
+
+// grace is for how long nothing need have come from the worker: a guest looks at
+// its requests when it sees fit, and what was asked for before comes first.
+func (f *fetch) grace() time.Duration {
+	if f.worker == nil || !f.worker.Guest {
+		return 0
+	}
+	return time.Duration(f.worker.wait() * float64(time.Second))
+}

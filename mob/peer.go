@@ -111,6 +111,8 @@ func (p *peer) block(t *Tuning) int {
 		b = t.LANBlock
 	}
 	switch {
+	case p.Guest:
+		want = p.guestWindow(t) / 4
 	case p.link != nil:
 		want = int(p.link.size / 4)
 	case r == 0:
@@ -136,12 +138,24 @@ func (p *peer) room(t *Tuning) bool {
 	if p.link == nil {
 		return p.outBytes+block <= p.window(t)
 	}
+	if p.Guest {
+		return p.outBytes+block <= max(p.guestWindow(t), block)
+	}
 	if p.link.out+block > max(int(p.link.size), block) {
 		return false
 	}
 	// One slow peer must not take all of the link's window.
 	most := 2 * p.meter.rate() * (p.path.rtt + t.Queue).Seconds()
 	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
+}
+
+// guestWindow is how many bytes may be in flight from a guest. When it answers says
+// little of the queue on the way from it: others' programs look at their requests
+// when they see fit. So it is what comes in the time that it takes to answer, and
+// in Queue, which is enough to find out whether more would come.
+func (p *peer) guestWindow(t *Tuning) int {
+	want := p.meter.rate() * (p.path.rtt*3/2 + t.Queue).Seconds()
+	return min(max(int(want), 4*t.MinBlock), t.MaxWindow)
 }
 
 // lanQueue is the part of Queue that the queue at a local peer may take: what
@@ -158,11 +172,19 @@ func (p *peer) window(t *Tuning) int {
 	return max(int(r*p.rtt.Seconds())+queue, p.block(t))
 }
 
+// trip is how long an answer takes that waits for nothing else.
+func (p *peer) trip() time.Duration {
+	if p.Guest {
+		return p.path.rtt
+	}
+	return p.rtt
+}
+
 // wait estimates when a byte asked for now would come, in seconds.
 func (p *peer) wait() float64 {
 	r := p.meter.rate()
 	if r == 0 {
 		return 1
 	}
-	return p.rtt.Seconds() + float64(p.outBytes)/r
+	return p.trip().Seconds() + float64(p.outBytes)/r
 }

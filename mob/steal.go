@@ -107,7 +107,7 @@ const (
 func (s *State) slow() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if !f.wan || s.now.Sub(f.started) < slowPiece/2 {
+		if !f.wan || s.age(f) < slowPiece/2 {
 			continue
 		}
 		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.missing > f.size {
@@ -136,14 +136,16 @@ func (s *State) tellTardy() {
 	}
 }
 
+// age is how long a fetch has taken, without what its worker may take in any case.
+func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-f.grace(), 0) }
+
 // remaining estimates how long a fetch will take yet, by how long it took for
 // what came.
 func (s *State) remaining(f *fetch) time.Duration {
 	if f.worker != nil && f.worker.whole > 0 {
 		return time.Duration(f.worker.wait() * float64(time.Second)) // nothing comes of it before all does
 	}
-	age := s.now.Sub(f.started)
-	return time.Duration(float64(age) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
+	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }
 
 // putBack ends a fetch over the WAN that another member takes over, unless that

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
@@ -19,6 +20,7 @@ type download struct {
 	flying int         // chunks that were asked for and have not come
 	most   int         // of them at a time
 	late   int         // chunks that were taken back, and may still come
+	reply  reply
 }
 
 // incoming is a span on its way. Chunks are numbered from its begin.
@@ -56,7 +58,9 @@ func (d *download) ask(f func(proto.Span)) {
 				return
 			}
 			in.asked |= 1 << k
-			d.flying++
+			if d.flying++; d.flying == 1 {
+				d.reply.asked(time.Now())
+			}
 			f(in.chunkAt(k))
 		}
 		d.next++
@@ -71,8 +75,16 @@ func (d *download) begin(chunkSpan proto.Span) (in *incoming, k int) {
 	in, k = d.find(chunkSpan)
 	if in != nil {
 		in.reading = true
+		d.reply.came(time.Now())
 	}
 	return in, k
+}
+
+// replyTime is how long the guest takes to answer when it has nothing else to send.
+func (d *download) replyTime() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reply.time
 }
 
 func (d *download) find(c proto.Span) (*incoming, int) {
@@ -171,6 +183,7 @@ func (d *download) clear() (gone []lost) {
 // drop takes out a span that is not whole.
 func (d *download) drop(in *incoming) lost {
 	coming := bits.OnesCount32(in.asked &^ in.got)
+	d.reply.forget()
 	d.flying -= coming
 	d.late += coming
 	d.remove(in)

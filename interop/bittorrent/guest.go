@@ -220,7 +220,7 @@ func (g *guest) Hear(m proto.Message) {
 		defer g.mu.Unlock()
 		g.view.bad(m.Piece)
 	case *proto.Ping:
-		time.AfterFunc(bulk.RTT(g.conn), func() { g.seat.Say(&proto.Pong{Nonce: m.Nonce}) })
+		time.AfterFunc(max(bulk.RTT(g.conn), g.download.replyTime()), func() { g.seat.Say(&proto.Pong{Nonce: m.Nonce}) })
 	}
 }
 

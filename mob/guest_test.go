@@ -1,0 +1,121 @@
+package mob
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// pulsed is a guest that looks at its requests twice a second, and sends so much
+// then at most; at first it is careful, and sends little.
+type pulsed struct {
+	most  int
+	waits []proto.Span
+	sent  int // bytes, in all
+}
+
+const (
+	pulse      = 500 * time.Millisecond
+	pulsePiece = 256 << 10
+)
+
+// run has a node fetch from the guest for so long.
+func (g *pulsed) run(pieces int, length time.Duration) *State {
+	now := time.Unix(1, 0)
+	s := New(Config{Self: "n", Cluster: "B", Length: int64(pieces) * pulsePiece, PieceLength: pulsePiece, Tuning: DefaultTuning()}, nil)
+	got := map[uint32]int{}
+	type pong struct {
+		at time.Time
+		ev Received
+	}
+	var pongs []pong
+	var step func(ev Event)
+	step = func(ev Event) {
+		for _, a := range s.Step(now, ev) {
+			send, ok := a.(Send)
+			if !ok || send.Peer != "g" {
+				continue
+			}
+			switch m := send.Message.(type) {
+			case *proto.Request:
+				g.waits = append(g.waits, m.Span)
+			case *proto.Cancel:
+				g.waits = slices.DeleteFunc(g.waits, func(sp proto.Span) bool { return sp == m.Span })
+			case *proto.Ping: // whoever translates answers for it, about when it would
+				pongs = append(pongs, pong{now.Add(pulse * 3 / 4), Received{"g", &proto.Pong{Nonce: m.Nonce}}})
+			}
+		}
+	}
+	step(Learned{})
+	for _, id := range []proto.PeerID{"m", "k", "l"} {
+		step(Joined{Node: Node{ID: id, Cluster: "B"}})
+	}
+	step(Joined{Node: Node{ID: "g", Cluster: "bt:g", Guest: true}})
+	step(Received{"g", &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}}})
+	for looks := range length / pulse {
+		out := g.waits[:min(len(g.waits), 3<<min(looks, 20))] // 3 at first, as with room for so many
+		g.waits = g.waits[len(out):]
+		room := 0
+		for range 25 {
+			now = now.Add(pulse / 25)
+			step(Tick{})
+			for len(pongs) > 0 && !now.Before(pongs[0].at) {
+				p := pongs[0]
+				pongs = pongs[1:]
+				step(p.ev)
+			}
+			room += g.most / 25
+			for len(out) > 0 && int(out[0].Length) <= room {
+				sp := out[0]
+				out = out[1:]
+				room -= int(sp.Length)
+				g.sent += int(sp.Length)
+				step(Arrived{"g", sp})
+				if got[sp.Piece] += int(sp.Length); got[sp.Piece] == pulsePiece {
+					step(Stored{int(sp.Piece)})
+				}
+			}
+			if len(out) == 0 {
+				room = 0
+			}
+		}
+		g.waits = slices.Concat(out, g.waits)
+	}
+	return s
+}
+
+// TestGuestThatAnswersOnATimer is asked for what it would send each time that it
+// looks, and not for ever less because its answers take long.
+func TestGuestThatAnswersOnATimer(t *testing.T) {
+	for _, rate := range []int{1 << 20, 8 << 20} { // bytes per second
+		g := &pulsed{most: rate / 2}
+		g.run(1000, 10*time.Second)
+		before := g.sent
+		if before < 4*rate {
+			t.Errorf("%d bytes in the first ten seconds, of %d that it could send", before, 10*rate)
+		}
+		g = &pulsed{most: rate / 2}
+		s := g.run(1000, 20*time.Second)
+		if last := g.sent - before; last < 7*rate {
+			t.Errorf("%d bytes in the next ten seconds, of %d", last, 10*rate)
+		}
+		if out := s.joined["g"].outBytes; out > 2*rate {
+			t.Errorf("%d bytes in flight of a guest that sends %d a second", out, rate)
+		}
+	}
+}
+
+// TestGuestIsNotTakenForSlow wants what a guest has not got to yet to be waited for,
+// and to be given away only when it takes longer than that explains.
+func TestGuestIsNotTakenForSlow(t *testing.T) {
+	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
+	if fs := s.slow(); len(fs) > 0 {
+		t.Errorf("%d of %d pieces count as slow at a guest that keeps its pace", len(fs), len(s.fetches))
+	}
+	s.Step(s.now.Add(2900*time.Millisecond), Tick{}) // within Stall
+	if fs := s.slow(); len(fs) == 0 {
+		t.Error("no piece counts as slow at a guest that has said nothing for long")
+	}
+}
