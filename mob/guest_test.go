@@ -31,8 +31,7 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 		ev Received
 	}
 	var pongs []pong
-	var step func(ev Event)
-	step = func(ev Event) {
+	step := func(ev Event) {
 		for _, a := range s.Step(now, ev) {
 			send, ok := a.(Send)
 			if !ok || send.Peer != "g" {
