@@ -2,13 +2,12 @@ package bittorrent
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 
 	"github.com/anacrolix/torrent/tracker"
 	trackerhttp "github.com/anacrolix/torrent/tracker/http"
-
-	"github.com/mobgrid/mob/peer"
 )
 
 const (
@@ -16,93 +15,72 @@ const (
 	announceTimeout = 15 * time.Second
 	leaveTimeout    = time.Second
 	// announceLeast and announceMost bound the pause that a tracker asks for, and
-	// announceRetry is the first after a failure, which doubles up to announceMost.
+	// announceRetry is the first after a failure, which doubles up to announceMost. While
+	// no client is here the pause is announceLeast at first, and doubles too.
 	announceLeast = 10 * time.Second
 	announceMost  = time.Hour
 	announceRetry = 5 * time.Second
 	// wanted is how many peers a tracker is asked for.
 	wanted = 100
-	// lookEvery is how often it is looked whether the content has become whole.
-	lookEvery = time.Second
 )
 
 // announce tells a tracker of the node as of any client, and learns of others, until
-// the swarm ends.
-func (s *swarm) announce(url string) {
-	client, err := tracker.NewClient(url, tracker.NewClientOpts{Http: trackerhttp.NewClientOpts{DialContext: s.server.cfg.Dial}, Slogger: s.log})
+// the lobby ends.
+func (l *lobby) announce(url string) {
+	client, err := tracker.NewClient(url, tracker.NewClientOpts{Http: trackerhttp.NewClientOpts{DialContext: l.server.cfg.Dial}, Slogger: l.log})
 	if err != nil {
-		s.log.Warn("tracker left out", "url", url, "error", err)
+		l.log.Warn("tracker left out", "url", url, "error", err)
 		return
 	}
 	defer client.Close()
-	event, retry := tracker.Started, announceRetry
-	left := s.left()
-	for {
+	event, retry, lonely := tracker.Started, announceRetry, announceLeast
+	whole := l.host.whole()
+	if l.host.standing().left == 0 {
+		whole = nil // it was when the node came
+	}
+	for l.ctx.Err() == nil {
 		pause := retry
-		ctx, cancel := context.WithTimeout(s.ctx, announceTimeout)
-		reply, err := client.Announce(ctx, s.request(event, left), s.announceOptions())
+		ctx, cancel := context.WithTimeout(l.ctx, announceTimeout)
+		reply, err := client.Announce(ctx, l.request(event), l.announceOptions())
 		cancel()
 		if err == nil {
 			event, retry = tracker.None, announceRetry
+			l.contacts.add(addrsOf(reply.Peers))
 			pause = min(max(time.Duration(reply.Interval)*time.Second, announceLeast), announceMost)
-			s.contacts.add(addrsOf(reply.Peers))
+			if l.empty() {
+				pause, lonely = min(pause, lonely), min(2*lonely, announceMost)
+			} else {
+				lonely = announceLeast
+			}
 		} else {
 			retry = min(2*retry, announceMost)
-			s.log.Debug("tracker does not answer", "url", url, "error", err)
+			l.log.Debug("tracker does not answer", "url", url, "error", err)
 		}
-		before := left
-		if left = s.pause(pause, before); before > 0 && left == 0 {
-			event = tracker.Completed
-		}
-		if s.ctx.Err() != nil {
-			break
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
-	defer cancel()
-	_, _ = client.Announce(ctx, s.request(tracker.Stopped, left), s.announceOptions()) // nobody hears of it
-}
-
-// pause waits, until the content becomes whole or the swarm ends at the latest, and
-// returns how much is missing then.
-func (s *swarm) pause(most time.Duration, left int64) int64 {
-	end := time.NewTimer(most)
-	defer end.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
 		select {
-		case <-end.C:
-			return s.left()
-		case <-s.ctx.Done():
-			return left
-		case <-look.C:
-			if left > 0 && s.left() == 0 {
-				return 0
-			}
+		case <-time.After(pause):
+		case <-whole:
+			event, whole = tracker.Completed, nil
+		case <-l.ctx.Done():
 		}
 	}
-}
-
-// left is how many bytes are missing.
-func (s *swarm) left() int64 {
-	st := s.transfer.Progress()
-	if st.Phase == peer.Whole || st.Length < 0 {
-		return 0
+	if errors.Is(context.Cause(l.ctx), errDescribed) {
+		return // the transfer comes next
 	}
-	return st.Length - st.Have
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), leaveTimeout)
+	defer cancel()
+	_, _ = client.Announce(ctx, l.request(tracker.Stopped), l.announceOptions()) // nobody hears of it
 }
 
-func (s *swarm) request(event tracker.AnnounceEvent, left int64) tracker.AnnounceRequest {
-	st := s.transfer.Progress()
+func (l *lobby) request(event tracker.AnnounceEvent) tracker.AnnounceRequest {
+	now := l.host.standing()
 	return tracker.AnnounceRequest{
-		InfoHash: [20]byte(s.torrent.Hash), PeerId: s.server.id, Left: left, Event: event, NumWant: wanted, Port: uint16(s.server.port()),
-		Downloaded: st.Traffic.WANIn + st.Traffic.LANIn, Uploaded: st.Traffic.WANOut + st.Traffic.LANOut,
+		InfoHash: [20]byte(l.hash), PeerId: l.server.id, Left: now.left, Event: event, NumWant: wanted, Port: uint16(l.server.port()),
+		Downloaded: now.downloaded, Uploaded: now.uploaded,
 	}
 }
 
-func (s *swarm) announceOptions() tracker.AnnounceOpt {
-	return tracker.AnnounceOpt{UserAgent: s.server.cfg.Client}
+func (l *lobby) announceOptions() tracker.AnnounceOpt {
+	return tracker.AnnounceOpt{UserAgent: l.server.cfg.Client}
 }
 
 func addrsOf(peers []tracker.Peer) []netip.AddrPort {

@@ -91,7 +91,7 @@ func (c *contacts) done(a netip.AddrPort, now time.Time, lasted time.Duration, w
 	}
 	k.busy = false
 	switch {
-	case errors.Is(why, errNode), errors.Is(why, errSelf), errors.Is(why, errBothWhole), errors.Is(why, errTwice):
+	case errors.Is(why, errNode), errors.Is(why, errSelf), errors.Is(why, errBothWhole), errors.Is(why, errTwice), errors.Is(why, errBanned), errors.Is(why, errProtocol):
 		k.pause = lastPause
 	case lasted > k.pause:
 		k.pause = firstPause

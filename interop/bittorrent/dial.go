@@ -6,56 +6,56 @@ import (
 	"time"
 )
 
-// dialContacts connects to guests at the addresses that are known, until the swarm
+// dialContacts connects to clients at the addresses that are known, until the lobby
 // ends.
-func (s *swarm) dialContacts() {
+func (l *lobby) dialContacts() {
 	room := make(chan struct{}, maxDials)
 	for {
-		at, wait, ok := s.contacts.take(time.Now())
+		at, wait, ok := l.contacts.take(time.Now())
 		if !ok {
 			select {
-			case <-s.contacts.news:
+			case <-l.contacts.news:
 			case <-time.After(wait):
-			case <-s.ctx.Done():
+			case <-l.ctx.Done():
 				return
 			}
 			continue
 		}
 		select {
 		case room <- struct{}{}:
-		case <-s.ctx.Done():
+		case <-l.ctx.Done():
 			return
 		}
-		if !s.enter() {
+		if !l.enter() {
 			return
 		}
 		go func() {
-			defer s.wg.Done()
+			defer l.wg.Done()
 			began := time.Now()
-			err := s.dial(at, func() { <-room })
-			s.log.Debug("contact ended", "addr", at, "error", err)
-			s.contacts.done(at, time.Now(), time.Since(began), err)
+			err := l.dial(at, func() { <-room })
+			l.log.Debug("contact ended", "addr", at, "error", err)
+			l.contacts.done(at, time.Now(), time.Since(began), err)
 		}()
 	}
 }
 
 // dial connects to a client and carries on the conversation with it. connected is
 // called once the dial has an end.
-func (s *swarm) dial(at netip.AddrPort, connected func()) error {
-	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
+func (l *lobby) dial(at netip.AddrPort, connected func()) error {
+	ctx, cancel := context.WithTimeout(l.ctx, dialTimeout)
 	defer cancel()
-	conn, err := s.server.cfg.Dial(ctx, "tcp", at.String())
+	conn, err := l.server.cfg.Dial(ctx, "tcp", at.String())
 	connected()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
+	stop := context.AfterFunc(l.ctx, func() { _ = conn.Close() })
 	defer stop()
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
-	theirs, err := greet(conn, *s.handshake())
+	theirs, err := greet(conn, *l.handshake())
 	if err != nil {
 		return err
 	}
-	return s.host(conn, at, theirs, true)
+	return l.welcome(conn, at, theirs, true)
 }

@@ -11,6 +11,8 @@
 //	request                  ->  piece, straight from the files
 //	Ping                     ->  nothing: the answer comes after the round trip of TCP
 //
+// Before there is a swarm, [Server.Describe] asks clients what a torrent is.
+//
 // Nobody is choked: uploading is limited by rate. There are the extensions of BEP 6
 // (fast), 9 (metadata) and 10, and no DHT, no uTP, no encryption and no exchange of
 // peers. Two mob nodes that meet here tell each other so (the key "mob" of the

@@ -23,21 +23,28 @@ type extended struct {
 // ownMetadata is the number of metadata messages that come.
 const ownMetadata = 1
 
-// introduction is the extended handshake for a guest at an address.
-func (s *swarm) introduction(to netip.AddrPort) []byte {
+// introduction is the extended handshake for a client at an address. metadata is the
+// length of the info dictionary, 0 while it is not here, and mob the node's id, empty
+// when it does not say that it is one.
+func (s *Server) introduction(to netip.AddrPort, metadata int, mob string) []byte {
 	b := bencode.MustMarshal(extended{
 		Messages: map[string]int64{pp.ExtensionNameMetadata: ownMetadata},
-		Client:   s.server.cfg.Client, Port: s.server.port(), Reqq: ownQueue, Metadata: len(s.torrent.Info()),
-		YourIP: to.Addr().AsSlice(), Mob: s.transfer.NodeID(),
+		Client:   s.cfg.Client, Port: s.port(), Reqq: ownQueue, Metadata: metadata,
+		YourIP: to.Addr().AsSlice(), Mob: mob,
 	})
 	return append([]byte{pp.HandshakeExtendedID}, b...)
 }
 
+// readIntroduction decodes what a client says of itself.
+func readIntroduction(b []byte) (said extended, err error) {
+	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&said); err != nil {
+		return said, protocolError("extended handshake: %w", err)
+	}
+	return said, nil
+}
+
 // extended does what an extended message says.
 func (g *guest) extended(b []byte) error {
-	if len(b) == 0 {
-		return protocolError("empty extended message")
-	}
 	switch b[0] {
 	case pp.HandshakeExtendedID:
 		return g.introduced(b[1:])
@@ -50,9 +57,9 @@ func (g *guest) extended(b []byte) error {
 // introduced takes in who the guest is. What it says later changes nothing but the
 // numbers of its messages.
 func (g *guest) introduced(b []byte) error {
-	var said extended
-	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&said); err != nil {
-		return protocolError("extended handshake: %w", err)
+	said, err := readIntroduction(b)
+	if err != nil {
+		return err
 	}
 	if said.Mob != "" {
 		return errNode
@@ -71,12 +78,24 @@ type metadataMessage struct {
 	Total int                               `bencode:"total_size,omitempty"`
 }
 
+// readMetadata decodes a message of BEP 9, and returns what follows its head.
+func readMetadata(b []byte) (m metadataMessage, part []byte, err error) {
+	r := bytes.NewReader(b)
+	if err := bencode.NewDecoder(r).Decode(&m); err != nil {
+		return m, nil, protocolError("metadata message: %w", err)
+	}
+	return m, b[len(b)-r.Len():], nil
+}
+
+// metadataParts is how many messages it takes to send so many bytes.
+func metadataParts(size int) int { return (size + chunk - 1) / chunk }
+
 // metadata answers a request for a part of the info dictionary. Nothing else is
-// expected, since the node asks for none.
+// expected, since a guest is asked for none.
 func (g *guest) metadata(b []byte) error {
-	var m metadataMessage
-	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&m); err != nil {
-		return protocolError("metadata message: %w", err)
+	m, _, err := readMetadata(b)
+	if err != nil {
+		return err
 	}
 	number := g.said.Messages[pp.ExtensionNameMetadata]
 	if m.Type != pp.RequestMetadataExtensionMsgType || number <= 0 || number > 255 {
@@ -84,7 +103,7 @@ func (g *guest) metadata(b []byte) error {
 	}
 	info := g.swarm.torrent.Info()
 	answer, part := metadataMessage{Type: pp.RejectMetadataExtensionMsgType, Piece: m.Piece}, []byte(nil)
-	if m.Piece >= 0 && m.Piece < (len(info)+chunk-1)/chunk {
+	if m.Piece >= 0 && m.Piece < metadataParts(len(info)) {
 		at := m.Piece * chunk
 		part = info[at:min(at+chunk, len(info))]
 		answer.Type, answer.Total = pp.DataMetadataExtensionMsgType, len(info)

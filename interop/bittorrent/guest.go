@@ -106,7 +106,7 @@ func (g *guest) fail(why error) { g.cancel(why) }
 // open says what comes before everything else: what the node is, and has.
 func (g *guest) open() {
 	if g.theirs.bits.SupportsExtended() {
-		g.tell(pp.Extended, g.swarm.introduction(g.at))
+		g.tell(pp.Extended, g.swarm.server.introduction(g.at, len(g.swarm.torrent.Info()), g.swarm.transfer.NodeID()))
 	}
 	g.mu.Lock()
 	have := g.view.begin(g.seat.Has)
@@ -178,7 +178,7 @@ func (g *guest) read() error {
 
 // join makes the guest a peer of the swarm, once it has said who it is.
 func (g *guest) join() error {
-	if err := g.swarm.admit(g); err != nil {
+	if err := g.swarm.admit(g.theirs.id, g.at.Addr(), g.dialed); err != nil {
 		return err
 	}
 	g.joined = true
@@ -304,7 +304,11 @@ func clientName(said string, id [20]byte) string {
 	return string(name)
 }
 
-// protocolError says that a guest does not keep to the protocol.
+// errProtocol is in the chain of every error that says that a client does not keep to
+// the protocol.
+var errProtocol = errors.New("protocol")
+
+// protocolError says that a client does not keep to the protocol, and how.
 func protocolError(format string, args ...any) error {
-	return fmt.Errorf("protocol: "+format, args...)
+	return fmt.Errorf("%w: %w", errProtocol, fmt.Errorf(format, args...))
 }

@@ -144,10 +144,10 @@ func TestBadPieces(t *testing.T) {
 	}
 	n := startNode(t, "A", offer, 0)
 	tr, out := n.get(t, s)
-	sw := func() *swarm {
+	sw := func() *lobby {
 		n.server.mu.Lock()
 		defer n.server.mu.Unlock()
-		return n.server.swarms[offer.Hash]
+		return n.server.lobbies[offer.Hash]
 	}
 	eventually(t, "the ban", func() bool {
 		w := sw()
@@ -194,7 +194,7 @@ func FuzzRead(f *testing.F) {
 		sw := newSwarm(t.Context(), n.server, tr, s.offer())
 		here, there := net.Pipe()
 		done := make(chan error, 1)
-		go func() { done <- sw.host(here, remoteAddr(here), *bits.handshake(s, 1), false) }()
+		go func() { done <- sw.welcome(here, remoteAddr(here), *bits.handshake(s, 1), false) }()
 		go func() { _, _ = io.Copy(io.Discard, there) }()
 		for len(said) > 0 {
 			k := min(len(said), 1+int(binary.BigEndian.Uint16([]byte{0, said[0]})))
@@ -207,7 +207,7 @@ func FuzzRead(f *testing.F) {
 		if err := <-done; err == nil {
 			t.Error("a conversation ended without a reason")
 		}
-		if len(sw.guests) != 0 {
+		if len(sw.here) != 0 {
 			t.Error("the guest is not forgotten")
 		}
 	})

@@ -10,32 +10,45 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// readMessage reads one message and does what it says.
-func (g *guest) readMessage(r *bufio.Reader) error {
+// readHead reads what precedes a message's payload: its type, and how many bytes of
+// payload follow, -1 when it is a keep-alive, which has no type.
+func readHead(r *bufio.Reader) (t pp.MessageType, n int64, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:4]); err != nil {
+		return 0, 0, err
+	}
+	n = int64(binary.BigEndian.Uint32(head[:])) - 1
+	if n < 0 {
+		return 0, n, nil
+	}
+	_, err = io.ReadFull(r, head[4:])
+	return pp.MessageType(head[4]), n, err
+}
+
+// readExtended reads an extended message.
+func readExtended(r *bufio.Reader, n int64) ([]byte, error) {
+	if n == 0 || n > maxExtended {
+		return nil, protocolError("extended message of %d bytes", n)
+	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	return b, err
+}
+
+// readMessage reads one message and does what it says.
+func (g *guest) readMessage(r *bufio.Reader) error {
+	t, n, err := readHead(r)
+	if err != nil || n < 0 {
 		return err
 	}
-	n := int64(binary.BigEndian.Uint32(head[:]))
-	if n == 0 {
-		return nil // keep-alive
-	}
-	if _, err := io.ReadFull(r, head[4:]); err != nil {
-		return err
-	}
-	t := pp.MessageType(head[4])
-	n-- // of the payload
 	switch t {
 	case pp.Piece:
 		return g.readPiece(r, n)
 	case pp.Bitfield:
 		return g.readBitfield(r, n)
 	case pp.Extended:
-		if n > maxExtended {
-			return protocolError("extended message of %d bytes", n)
-		}
-		b := make([]byte, n)
-		if _, err := io.ReadFull(r, b); err != nil {
+		b, err := readExtended(r, n)
+		if err != nil {
 			return err
 		}
 		return g.extended(b)

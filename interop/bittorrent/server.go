@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
 
-// Server accepts guests, and goes to fetch them. Its methods may be called from any
+// Server accepts guests, and goes to fetch them; and it asks clients what a torrent
+// is. Its methods may be called from any
 // goroutine.
 type Server struct {
 	// Constant.
@@ -33,8 +33,8 @@ type Server struct {
 	strangers chan struct{} // a token for each connection without a handshake
 	wg        sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	swarms map[proto.InfoHash]*swarm
+	mu      sync.Mutex // guards what follows
+	lobbies map[proto.InfoHash]*lobby
 }
 
 // Listen begins to accept guests, for the transfers that [Server.Beside] is called
@@ -55,7 +55,7 @@ func serve(cfg Config, l net.Listener) *Server {
 		cfg.Dial = new(net.Dialer).DialContext
 	}
 	s := &Server{cfg: cfg, log: cfg.Log, listener: l, limit: newLimit(cfg.Upload),
-		strangers: make(chan struct{}, maxStrangers), swarms: map[proto.InfoHash]*swarm{}}
+		strangers: make(chan struct{}, maxStrangers), lobbies: map[proto.InfoHash]*lobby{}}
 	copy(s.id[:], "-MB0001-")
 	_, _ = rand.Read(s.id[8:]) // never fails
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -109,19 +109,19 @@ const acceptPause = 100 * time.Millisecond
 func (s *Server) welcome(conn net.Conn) {
 	defer conn.Close()
 	at := remoteAddr(conn)
-	sw, theirs, err := s.answer(conn)
+	l, theirs, err := s.answer(conn)
 	<-s.strangers
 	if err != nil {
 		s.log.Debug("stranger left", "addr", at, "error", err)
 		return
 	}
-	_ = sw.host(conn, at, theirs, false) // it has logged why
+	_ = l.welcome(conn, at, theirs, false) // it has logged why
 }
 
 var errUnknownTorrent = errors.New("it asks for a torrent that is not here")
 
 // answer exchanges handshakes over a connection that came.
-func (s *Server) answer(conn net.Conn) (*swarm, handshake, error) {
+func (s *Server) answer(conn net.Conn) (*lobby, handshake, error) {
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -130,15 +130,15 @@ func (s *Server) answer(conn net.Conn) (*swarm, handshake, error) {
 		return nil, theirs, err
 	}
 	s.mu.Lock()
-	sw := s.swarms[theirs.hash]
+	l := s.lobbies[theirs.hash]
 	s.mu.Unlock()
-	if sw == nil {
+	if l == nil {
 		return nil, theirs, errUnknownTorrent
 	}
-	if _, err := conn.Write(sw.handshake().append(nil)); err != nil {
+	if _, err := conn.Write(l.handshake().append(nil)); err != nil {
 		return nil, theirs, err
 	}
-	return sw, theirs, theirs.readID(conn)
+	return l, theirs, theirs.readID(conn)
 }
 
 func remoteAddr(conn net.Conn) netip.AddrPort {
@@ -147,27 +147,4 @@ func remoteAddr(conn net.Conn) netip.AddrPort {
 		return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 	}
 	return netip.AddrPort{}
-}
-
-// Beside is the [peer.Beside] of a node: it lets guests into a transfer's swarm while
-// that runs.
-func (s *Server) Beside(ctx context.Context, t *peer.Transfer) {
-	torrent := s.cfg.Torrent(t)
-	if torrent == nil {
-		return
-	}
-	sw := newSwarm(ctx, s, t, torrent)
-	s.mu.Lock()
-	if s.swarms[torrent.Hash] != nil {
-		s.mu.Unlock()
-		s.log.Warn("two transfers have one info-hash: the second is not offered", "content", t.ID.String())
-		return
-	}
-	s.swarms[torrent.Hash] = sw
-	s.mu.Unlock()
-	sw.run()
-	s.mu.Lock()
-	delete(s.swarms, torrent.Hash)
-	s.mu.Unlock()
-	sw.wg.Wait()
 }

@@ -2,135 +2,73 @@ package bittorrent
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net"
 	"net/netip"
-	"sync"
-	"time"
 
 	"github.com/mobgrid/mob/peer"
 )
 
-// swarm is one transfer with its guests.
+// swarm is one transfer, and the host of its guests.
 type swarm struct {
-	// Constant.
-	server   *Server
+	*lobby
 	transfer *peer.Transfer
 	torrent  *Torrent
-	log      *slog.Logger
-	ctx      context.Context // ends with the transfer's swarm, and with the server
+	done     chan struct{} // closed when the content is whole
+}
 
-	contacts *contacts
-	wg       sync.WaitGroup // connections, and who makes them
-
-	mu     sync.Mutex // guards what follows
-	guests map[[20]byte]*guest
-	banned map[netip.Addr]time.Time
-	ended  bool
+// Beside is the [peer.Beside] of a node: it lets guests into a transfer's swarm while
+// that runs.
+func (s *Server) Beside(ctx context.Context, t *peer.Transfer) {
+	torrent := s.cfg.Torrent(t)
+	if torrent == nil {
+		return
+	}
+	sw := newSwarm(ctx, s, t, torrent)
+	go sw.await()
+	if err := s.open(sw.lobby); err != nil {
+		sw.cancel(err)
+		s.log.Warn("the content is not offered to BitTorrent clients", "content", t.ID.String(), "error", err)
+	}
 }
 
 func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent) *swarm {
-	sw := &swarm{server: s, transfer: t, torrent: torrent, log: s.log.With("torrent", torrent.Hash.String()),
-		contacts: newContacts(), guests: map[[20]byte]*guest{}, banned: map[netip.Addr]time.Time{}}
-	ctx, cancel := context.WithCancel(ctx)
-	context.AfterFunc(s.ctx, cancel)
-	sw.ctx = ctx
+	sw := &swarm{transfer: t, torrent: torrent, done: make(chan struct{})}
+	sw.lobby = s.newLobby(ctx, torrent.Hash, sw)
+	sw.trackers = torrent.Trackers
+	sw.contacts.add(torrent.Peers)
 	return sw
 }
 
-// run looks for guests until the swarm ends.
-func (s *swarm) run() {
-	s.contacts.add(s.torrent.Peers)
-	var wg sync.WaitGroup
-	for _, url := range s.torrent.Trackers {
-		wg.Go(func() { s.announce(url) })
+// await notes when the content is whole.
+func (s *swarm) await() {
+	if s.transfer.Wait(s.ctx) == nil {
+		close(s.done)
 	}
-	wg.Go(s.dialContacts)
-	<-s.ctx.Done()
-	wg.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = true
 }
 
-func (s *swarm) handshake() *handshake {
-	return &handshake{bits: extensions(), hash: s.torrent.Hash, id: s.server.id}
+func (s *swarm) whole() <-chan struct{} { return s.done }
+
+func (s *swarm) standing() standing {
+	st := s.transfer.Progress()
+	now := standing{downloaded: st.Traffic.WANIn + st.Traffic.LANIn, uploaded: st.Traffic.WANOut + st.Traffic.LANOut}
+	if st.Phase != peer.Whole && st.Length >= 0 {
+		now.left = st.Length - st.Have
+	}
+	return now
 }
 
-// host carries on the conversation with a client whose handshake has come, until it
-// ends, and returns why it did. The connection is the caller's to close.
-func (s *swarm) host(conn net.Conn, at netip.AddrPort, theirs handshake, dialed bool) error {
-	if !s.enter() {
-		return context.Cause(s.ctx)
-	}
-	defer s.wg.Done()
-	if theirs.id == s.server.id {
-		return errSelf
-	}
+func (s *swarm) talk(conn net.Conn, at netip.AddrPort, theirs handshake, dialed bool) error {
 	g, err := s.newGuest(conn, at, theirs, dialed)
 	if err != nil {
 		return err
 	}
-	_ = conn.SetDeadline(time.Time{})
-	err = g.run()
-	s.forget(g)
-	s.log.Debug("guest left", "addr", at, "error", err)
-	return err
+	defer s.leave(g)
+	return g.run()
 }
 
-// enter counts a connection, unless the swarm has ended.
-func (s *swarm) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return false
+// leave forgets a guest that was admitted.
+func (s *swarm) leave(g *guest) {
+	if g.joined {
+		s.forget(g.theirs.id)
 	}
-	s.wg.Add(1)
-	return true
-}
-
-// banFor is how long an address is not let in that sent bad pieces.
-const banFor = time.Hour
-
-var errBanned = errors.New("it sent bad pieces before")
-
-// admit lets a guest in, or says why it may not come in.
-func (s *swarm) admit(g *guest) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	dialed := 0
-	for _, other := range s.guests {
-		if other.dialed {
-			dialed++
-		}
-	}
-	switch {
-	case s.guests[g.theirs.id] != nil:
-		return errTwice
-	case len(s.guests) >= maxGuests || g.dialed && dialed >= maxDialed:
-		return errFull
-	case time.Now().Before(s.banned[g.at.Addr()]):
-		return errBanned
-	}
-	s.guests[g.theirs.id] = g
-	return nil
-}
-
-func (s *swarm) forget(g *guest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.guests[g.theirs.id] == g {
-		delete(s.guests, g.theirs.id)
-	}
-}
-
-// ban keeps an address out for some time.
-func (s *swarm) ban(a netip.Addr) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.banned) >= maxGuests {
-		clear(s.banned)
-	}
-	s.banned[a] = time.Now().Add(banFor)
 }

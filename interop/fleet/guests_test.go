@@ -3,14 +3,17 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/sha1"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/interop/netns"
 	"github.com/mobgrid/mob/interop/stock"
@@ -22,7 +25,7 @@ import (
 type offer struct {
 	path, torrent, link string
 	id                  string
-	manifest            []byte
+	manifest, info      []byte
 	name                string
 	size                int64
 }
@@ -53,7 +56,7 @@ func newOffer(t testing.TB, tracker *netns.Node, n int64) *offer {
 	}
 	id := proto.ManifestCID(o.manifest)
 	link := proto.Link{Manifest: id, Name: m.Name, Length: m.Length(), InfoHash: proto.InfoHash(info.Hash), Announce: []string{announce}}
-	o.id, o.link = id.String(), link.String()
+	o.id, o.link, o.info = id.String(), link.String(), info.Info
 	return o
 }
 
@@ -71,7 +74,7 @@ func (o *offer) stage(t testing.TB, f *Fleet, name string, seed bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files["transfer.json"] = b
+		files["transfer.json"], files["torrent"] = b, o.info
 	}
 	for file, b := range files {
 		if err := os.WriteFile(filepath.Join(dir, file), b, 0o600); err != nil {
@@ -163,31 +166,41 @@ func eachClient(t *testing.T, test func(t *testing.T, c *stock.Client)) {
 	}
 }
 
-// TestClientsDownload has a stock client fetch from a mob node far away.
+// TestClientsDownload has a stock client fetch from a mob node far away, by a torrent
+// file and by a link, for which the node has to tell what the torrent is.
 func TestClientsDownload(t *testing.T) {
-	eachClient(t, func(t *testing.T, c *stock.Client) {
-		f, _ := withGuests(t, netns.Uniform(12*netns.MBps, "A", "B"), 1, 1)
-		o := newOffer(t, f.Grid.Node("A", 0), 24e6)
-		d := o.daemon(t, f, f.Grid.Node("A", 0), true)
-		r := o.client(t, f, c, f.Grid.Node("B", 0), false)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		began := time.Now()
-		for whole := false; !whole; {
-			var err error
-			if whole, err = r.Whole(); err != nil {
-				t.Fatal(err)
-			}
-			select {
-			case <-time.After(50 * time.Millisecond):
-			case <-ctx.Done():
-				st, _ := d.Status(t.Context())
-				t.Fatalf("not whole: %s", st)
-			}
+	for _, by := range []string{"file", "link"} {
+		t.Run(by, func(t *testing.T) {
+			eachClient(t, func(t *testing.T, c *stock.Client) { downloads(t, c, by == "link") })
+		})
+	}
+}
+
+func downloads(t *testing.T, c *stock.Client, byLink bool) {
+	f, _ := withGuests(t, netns.Uniform(12*netns.MBps, "A", "B"), 1, 1)
+	o := newOffer(t, f.Grid.Node("A", 0), 24e6)
+	d := o.daemon(t, f, f.Grid.Node("A", 0), true)
+	if byLink {
+		o.torrent = o.link
+	}
+	r := o.client(t, f, c, f.Grid.Node("B", 0), false)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	began := time.Now()
+	for whole := false; !whole; {
+		var err error
+		if whole, err = r.Whole(); err != nil {
+			t.Fatal(err)
 		}
-		t.Logf("%.2fs", time.Since(began).Seconds())
-		o.mustEqual(t, r.Copy())
-	})
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			st, _ := d.Status(t.Context())
+			t.Fatalf("not whole: %s", st)
+		}
+	}
+	t.Logf("%.2fs", time.Since(began).Seconds())
+	o.mustEqual(t, r.Copy())
 }
 
 // TestClientFeedsMob has a stock client, as the only one that has the content, feed
@@ -246,5 +259,43 @@ func TestClientFeedsMob(t *testing.T) {
 			}
 		}
 		t.Logf("%.2fs, %.2f MB/s", took.Seconds(), float64(o.size)/1e6/took.Seconds())
+	})
+}
+
+// TestClientsDescribe asks a stock client in another cluster, that the tracker tells
+// of, what a torrent is.
+func TestClientsDescribe(t *testing.T) {
+	eachClient(t, func(t *testing.T, c *stock.Client) {
+		f, _ := withGuests(t, netns.Uniform(12*netns.MBps, "A", "B"), 1, 1)
+		o := newOffer(t, f.Grid.Node("A", 0), 8e6)
+		o.client(t, f, c, f.Grid.Node("A", 0), true)
+		far := f.Grid.Node("B", 0)
+		dial := func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+			err = far.Do(func() error {
+				conn, err = new(net.Dialer).DialContext(ctx, network, addr)
+				return err
+			})
+			return conn, err
+		}
+		server, err := bittorrent.Listen(bittorrent.Config{Listen: "127.0.0.1:0", Client: "mob test", Dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		link, err := proto.ParseLink(o.link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		info, err := server.Describe(ctx, link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d bytes in %.2fs", len(info), time.Since(began).Seconds())
+		if proto.InfoHash(sha1.Sum(info)) != link.InfoHash {
+			t.Error("it is the info dictionary of another torrent")
+		}
 	})
 }

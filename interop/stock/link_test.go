@@ -17,9 +17,7 @@ import (
 
 // Every stock client takes the link that mob seed --torrent prints, and gets the
 // content by it: from a stock seed that has the torrent file of the same command. The
-// order of the link's parameters is what they need, see docs/design. Of transmission it
-// is known only that it takes the link and announces: among transmissions alone it gets
-// no info dictionary, and why is open.
+// order of the link's parameters is what they need, see docs/design.
 func TestClientsTakeMobLinks(t *testing.T) {
 	forEach(t, All(), func(t *testing.T, c *Client) {
 		if c.Name() == "transmission" {
@@ -38,10 +36,6 @@ func TestClientsTakeMobLinks(t *testing.T) {
 		for _, m := range tr.receivers {
 			m.seat.torrent = link
 		}
-		if c.Name() == "transmission" {
-			takesLink(ctx, t, tr)
-			return
-		}
 		if err := tr.Fetch(ctx, func(*netns.Node) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -55,35 +49,6 @@ func TestClientsTakeMobLinks(t *testing.T) {
 			}
 		}
 	})
-}
-
-// takesLink waits until all receivers have announced the link's content.
-func takesLink(ctx context.Context, t *testing.T, tr *swarm) {
-	t.Helper()
-	fetching, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- tr.Fetch(fetching, func(*netns.Node) {}) }()
-	defer func() {
-		stop()
-		t.Log("stopped:", <-ended)
-	}()
-	for {
-		got, err := tr.tracker.scrape()
-		if err == nil && got.whole+got.partial == 1+len(tr.receivers) {
-			return
-		}
-		select {
-		case err := <-ended:
-			ended <- err
-			if err != nil {
-				t.Fatal(err)
-			}
-			return // it got the content, even
-		case <-ctx.Done():
-			t.Fatalf("announced: %+v, %v", got, err)
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
 }
 
 // mobSeed returns the link that mob prints for a content with an announce URL, and the

@@ -23,9 +23,14 @@ func startTransmission(s seat) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A torrent that lies in its own folder from the start it takes for one that it had
+	// before, and then gives nobody the info dictionary.
+	watched := filepath.Join(s.dir, "watched")
 	settings, err := json.Marshal(map[string]any{
 		"download-dir":                 s.data,
 		"peer-port":                    port,
+		"watch-dir":                    watched,
+		"watch-dir-enabled":            true,
 		"script-torrent-done-enabled":  true,
 		"script-torrent-done-filename": hook,
 		// By default 50 per torrent, fewer than the largest grid has.
@@ -50,12 +55,10 @@ func startTransmission(s seat) (*exec.Cmd, error) {
 		return s.command("transmission-cli", "--config-dir", s.dir, "--download-dir", s.data, "--port", strconv.Itoa(port),
 			"--finish", hook, s.torrent), nil
 	}
-	torrents := filepath.Join(s.dir, "torrents")
-	if err := os.MkdirAll(torrents, 0o700); err != nil {
+	if err := os.MkdirAll(watched, 0o700); err != nil {
 		return nil, err
 	}
-	// What lies there it takes for a torrent that it had before, and goes on with.
-	if err := os.Symlink(s.torrent, filepath.Join(torrents, "content.torrent")); err != nil {
+	if err := os.Symlink(s.torrent, filepath.Join(watched, "content.torrent")); err != nil {
 		return nil, err
 	}
 	return s.command("transmission-daemon", "--foreground", "--config-dir", s.dir), nil
