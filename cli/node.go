@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/guests"
 	"github.com/mobgrid/mob/interop/bittorrent"
@@ -59,8 +60,11 @@ func startDaemon(cfg nodeConfig) (_ *daemon, err error) {
 	if d.socket, err = control.Listen(cfg.data); err != nil {
 		return nil, errors.Join(err, d.node.Close(), d.guests.Close())
 	}
-	d.server = control.NewServer(control.Config{Node: d.node, Data: cfg.data, Trackers: cfg.trackers,
-		BTTrackers: cfg.btTrackers, Version: version()})
+	served := control.Config{Node: d.node, Data: cfg.data, Trackers: cfg.trackers, BTTrackers: cfg.btTrackers, Version: version()}
+	if at := d.guests.Addr(); at.IsValid() {
+		served.BTPeers = address.Reachable(at)
+	}
+	d.server = control.NewServer(served)
 	go func() { d.served <- d.server.Serve(d.socket) }()
 	return d, nil
 }

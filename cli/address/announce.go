@@ -22,6 +22,18 @@ func AnnounceURLs(listen []netip.AddrPort) []string {
 	return urls
 }
 
+// Reachable is where clients on other machines reach who listens at an address:
+// nowhere when that is a loopback's.
+func Reachable(listen netip.AddrPort) []netip.AddrPort {
+	var out []netip.AddrPort
+	for _, ip := range dialable(listen.Addr()) {
+		if !ip.IsLoopback() {
+			out = append(out, netip.AddrPortFrom(ip, listen.Port()))
+		}
+	}
+	return out
+}
+
 // dialable is where others reach who listens at an address: an unspecified one
 // stands for all of this machine, and that of IPv6 for IPv4 as well.
 func dialable(a netip.Addr) []netip.Addr {

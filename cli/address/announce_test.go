@@ -28,3 +28,21 @@ func TestAnnounceURLs(t *testing.T) {
 		}
 	}
 }
+
+func TestReachableByClients(t *testing.T) {
+	for listen, want := range map[string][]netip.AddrPort{
+		"192.0.2.1:6881":     {netip.MustParseAddrPort("192.0.2.1:6881")},
+		"[2001:db8::1]:6881": {netip.MustParseAddrPort("[2001:db8::1]:6881")},
+		"127.0.0.1:6881":     nil,
+		"[::1]:6881":         nil,
+	} {
+		if got := Reachable(netip.MustParseAddrPort(listen)); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", listen, got, want)
+		}
+	}
+	for _, at := range Reachable(netip.MustParseAddrPort("[::]:6881")) { // as many as this machine has
+		if a := at.Addr(); a.IsUnspecified() || a.IsLoopback() || at.Port() != 6881 {
+			t.Errorf("%v is nowhere to connect to", at)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/netip"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -78,6 +79,15 @@ func (d Door) Beside() peer.Beside {
 		return nil
 	}
 	return d.server.Beside
+}
+
+// Addr is where the door is, not valid while it is shut.
+func (d Door) Addr() netip.AddrPort {
+	if d.server == nil {
+		return netip.AddrPort{}
+	}
+	at := d.server.Addr().(*net.TCPAddr).AddrPort()
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
 // Close sends guests away. It comes after the end of the node.

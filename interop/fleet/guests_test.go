@@ -187,18 +187,7 @@ func downloads(t *testing.T, c *stock.Client, byLink bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	began := time.Now()
-	for whole := false; !whole; {
-		var err error
-		if whole, err = r.Whole(); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			st, _ := d.Status(t.Context())
-			t.Fatalf("not whole: %s", st)
-		}
-	}
+	awaitWhole(ctx, t, r, d)
 	t.Logf("%.2fs", time.Since(began).Seconds())
 	o.mustEqual(t, r.Copy())
 }
@@ -298,4 +287,49 @@ func TestClientsDescribe(t *testing.T) {
 			t.Error("it is the info dictionary of another torrent")
 		}
 	})
+}
+
+// TestLinkNamesItsNode has a stock client fetch by a link that mob seed printed, with no
+// tracker: the link says where the node's door is.
+func TestLinkNamesItsNode(t *testing.T) {
+	c := stock.Libtorrent()
+	if err := c.Missing(); err != nil {
+		t.Skip(err)
+	}
+	f, _ := newFleet(t, netns.Uniform(12*netns.MBps, "A", "B"), 1, 1)
+	f.Guests = true
+	d, err := f.StartDaemon(f.Grid.Node("A", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Kill()
+	o := &offer{path: content(t, 8e6), name: "content.bin"}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if o.torrent, err = d.mob(ctx, "seed", "--torrent", o.path); err != nil {
+		t.Fatal(err)
+	}
+	r := o.client(t, f, c, f.Grid.Node("B", 0), false)
+	awaitWhole(ctx, t, r, d)
+	o.mustEqual(t, r.Copy())
+}
+
+// awaitWhole waits until a client has all.
+func awaitWhole(ctx context.Context, t *testing.T, r *stock.Runner, from *Daemon) {
+	t.Helper()
+	for {
+		whole, err := r.Whole()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole {
+			return
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			st, _ := from.Status(t.Context())
+			t.Fatalf("not whole: %s", st)
+		}
+	}
 }
