@@ -9,12 +9,13 @@
 //	Request of 256 KiB       ->  requests of 16 KiB, as many as the client takes
 //	piece                    ->  part of a block, which the node checks and stores
 //	request                  ->  piece, straight from the files
-//	Ping                     ->  nothing: the answer comes after the round trip of TCP
+//	Ping                     ->  nothing: the answer comes when one would (see reply)
 //
 // Before there is a swarm, [Server.Describe] asks clients what a torrent is.
 //
 // Nobody is choked: uploading is limited by rate. There are the extensions of BEP 6
-// (fast), 9 (metadata) and 10, and no DHT, no uTP, no encryption and no exchange of
-// peers. Two mob nodes that meet here tell each other so (the key "mob" of the
-// extended handshake) and part: they have better ways.
+// (fast), 9 (metadata) and 10, and no DHT, no uTP and no exchange of peers. Clients
+// that come may begin with the encrypted handshake. Two mob nodes that meet here tell
+// each other so (the key "mob" of the extended handshake) and part: they have better
+// ways.
 package bittorrent

@@ -24,7 +24,6 @@ func TestStrangersAreShownOut(t *testing.T) {
 	for name, say := range map[string]string{
 		"nothing more":    "",
 		"HTTP":            "GET / HTTP/1.1\r\nHost: a\r\n\r\n" + strings.Repeat("x", 100),
-		"noise":           strings.Repeat("\xff", 1000),
 		"another torrent": string(other.append(nil)),
 		"half of it":      protocolName + "12345678",
 	} {

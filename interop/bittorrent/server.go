@@ -1,9 +1,11 @@
 package bittorrent
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -109,36 +111,47 @@ const acceptPause = 100 * time.Millisecond
 func (s *Server) welcome(conn net.Conn) {
 	defer conn.Close()
 	at := remoteAddr(conn)
-	l, theirs, err := s.answer(conn)
+	line, l, theirs, err := s.answer(conn)
 	<-s.strangers
 	if err != nil {
 		s.log.Debug("stranger left", "addr", at, "error", err)
 		return
 	}
-	_ = l.welcome(conn, at, theirs, false) // it has logged why
+	_ = l.welcome(line, at, theirs, false) // it has logged why
 }
 
 var errUnknownTorrent = errors.New("it asks for a torrent that is not here")
 
-// answer exchanges handshakes over a connection that came.
-func (s *Server) answer(conn net.Conn) (*lobby, handshake, error) {
+// answer exchanges handshakes over a connection that came, and returns it as it is to be
+// used from then on.
+func (s *Server) answer(conn net.Conn) (_ net.Conn, l *lobby, theirs handshake, err error) {
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
 	defer stop()
-	var theirs handshake
-	if err := theirs.readStart(conn); err != nil {
-		return nil, theirs, err
+	began := make([]byte, len(protocolName))
+	if _, err := io.ReadFull(conn, began); err != nil {
+		return nil, nil, theirs, err
+	}
+	line, r := conn, io.MultiReader(bytes.NewReader(began), conn)
+	if string(began) != protocolName {
+		if line, err = s.unmask(conn, began); err != nil {
+			return nil, nil, theirs, err
+		}
+		r = line
+	}
+	if err := theirs.readStart(r); err != nil {
+		return nil, nil, theirs, err
 	}
 	s.mu.Lock()
-	l := s.lobbies[theirs.hash]
+	l = s.lobbies[theirs.hash]
 	s.mu.Unlock()
 	if l == nil {
-		return nil, theirs, errUnknownTorrent
+		return nil, nil, theirs, errUnknownTorrent
 	}
-	if _, err := conn.Write(l.handshake().append(nil)); err != nil {
-		return nil, theirs, err
+	if _, err := line.Write(l.handshake().append(nil)); err != nil {
+		return nil, nil, theirs, err
 	}
-	return l, theirs, theirs.readID(conn)
+	return line, l, theirs, theirs.readID(line)
 }
 
 func remoteAddr(conn net.Conn) netip.AddrPort {

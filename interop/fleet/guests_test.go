@@ -302,7 +302,11 @@ func TestLinkNamesItsNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Kill()
+	t.Cleanup(func() {
+		if err := d.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
 	o := &offer{path: content(t, 8e6), name: "content.bin"}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
