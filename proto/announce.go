@@ -5,7 +5,7 @@ import "fmt"
 // Announce tells a tracker of a member, and asks it for others.
 type Announce struct {
 	_ struct{} `cbor:",toarray"`
-	// Swarm is the binary CID of the manifest.
+	// Swarm is a key of the swarm, see [Link.Keys].
 	Swarm []byte
 	// Cluster is the member's cluster.
 	Cluster string
@@ -96,7 +96,7 @@ func (m *Fleet) check() error {
 	return nil
 }
 
-// ManifestRequest asks a peer for the manifest of Swarm.
+// ManifestRequest asks a peer for the manifest of Swarm, by any of its keys.
 type ManifestRequest struct {
 	_     struct{} `cbor:",toarray"`
 	Swarm []byte

@@ -5,7 +5,7 @@ import "fmt"
 // Hello opens a control stream, from both sides.
 type Hello struct {
 	_ struct{} `cbor:",toarray"`
-	// Swarm is the binary CID of the manifest.
+	// Swarm is a key of the swarm that both know, see [Link.Keys].
 	Swarm []byte
 	// Cluster is the name of the sender's cluster.
 	Cluster string
@@ -30,7 +30,8 @@ func (m *Hello) check() error {
 	return checkAddrs(m.Addrs)
 }
 
-// BulkHello opens a bulk stream: the sender will send blocks of Swarm on it.
+// BulkHello opens a bulk stream: the sender will send blocks of Swarm on it, which is
+// the key in the [Hello] of the two.
 type BulkHello struct {
 	_     struct{} `cbor:",toarray"`
 	Swarm []byte

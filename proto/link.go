@@ -35,11 +35,13 @@ const (
 	escapedTopic = "x%74"
 )
 
-// Link names a content and says where to ask for it: a magnet URI. All but the
-// id is a hint, not checked against anything. A link may offer the same content
-// to BitTorrent clients too, who take it for a magnet URI of theirs.
+// Link names a content and says where to ask for it: a magnet URI. It has a
+// manifest id, an info-hash, or both; all else is a hint, not checked against
+// anything. To BitTorrent clients a link with an info-hash is a magnet URI of theirs,
+// and so theirs are links.
 type Link struct {
-	// Manifest is the content id of the manifest (xt=urn:mob:...).
+	// Manifest is the content id of the manifest (xt=urn:mob:...), undefined when
+	// the content is known by its torrent alone.
 	Manifest cid.Cid
 	// Name is the name of the content (dn), one path element; empty when unknown.
 	Name string
@@ -51,7 +53,7 @@ type Link struct {
 	// Peers are multiaddrs of members (x.mp), with the same form and limit.
 	Peers []multiaddr.Multiaddr
 	// InfoHash is the content's name among BitTorrent clients (xt=urn:btih:...),
-	// zero when it is not offered to them.
+	// zero when they do not know it.
 	InfoHash InfoHash
 	// Announce are addresses of BitTorrent trackers (tr), URLs of http, https or
 	// udp; at most [MaxLinkAddrs].
@@ -77,7 +79,7 @@ func ParseLink(s string) (*Link, error) {
 	}
 	s = strings.TrimSpace(s)
 	if !hasPrefixFold(s, linkPrefix) {
-		return nil, errors.New("not a magnet URI: a link begins with magnet:?xt=urn:mob:<id>")
+		return nil, errors.New("not a magnet URI: a link begins with magnet:?xt=urn:mob:<id> or magnet:?xt=urn:btih:<info-hash>")
 	}
 	l := new(Link)
 	for part := range strings.SplitSeq(s[len(linkPrefix):], "&") {
@@ -89,14 +91,26 @@ func ParseLink(s string) (*Link, error) {
 			return nil, err
 		}
 	}
-	if !l.Manifest.Defined() {
-		return nil, errors.New("link has no manifest id (xt=urn:mob:…)")
+	if !l.Manifest.Defined() && l.InfoHash.IsZero() {
+		return nil, errors.New("link names no content: it has no manifest id (xt=urn:mob:…) and no info-hash (xt=urn:btih:…)")
 	}
 	// Written out it may be longer than it came, and must be readable again.
 	if n := len(l.String()); n > MaxLink {
 		return nil, fmt.Errorf("link of %d bytes when fully encoded, at most %d", n, MaxLink)
 	}
 	return l, nil
+}
+
+// Keys are the names of the content's swarm that the link knows: the manifest's id, and
+// that of the info-hash. Nodes with a key in common are in one swarm.
+func (l *Link) Keys() (keys []cid.Cid) {
+	if l.Manifest.Defined() {
+		keys = append(keys, l.Manifest)
+	}
+	if !l.InfoHash.IsZero() {
+		keys = append(keys, l.InfoHash.CID())
+	}
+	return keys
 }
 
 // String is the link as text: the id, then what is known, then Foreign. But the
@@ -122,11 +136,13 @@ func (l *Link) String() string {
 		add(keyTopic, foreign[0].Value)
 		foreign = foreign[1:]
 	}
-	topic := keyTopic
-	if !l.InfoHash.IsZero() {
-		topic = escapedTopic
+	switch {
+	case !l.Manifest.Defined():
+	case l.InfoHash.IsZero():
+		write(keyTopic, urnPrefix+l.Manifest.String())
+	default:
+		write(escapedTopic, urnPrefix+l.Manifest.String())
 	}
-	write(topic, urnPrefix+l.Manifest.String())
 	if l.Name != "" {
 		add(keyName, l.Name)
 	}

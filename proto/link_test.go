@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,9 @@ func TestParseLink(t *testing.T) {
 		{"torrent trackers", head + "&tr=udp://a:1&tr=https://b/x%3Fy&tr=http%3A%2F%2Fc", head + "&tr=udp://a:1&tr=https://b/x%3Fy&tr=http://c"},
 		{"trackers of other kinds", head + "&tr=wss://a:1&tr=http:///x&tr=udp://b:1", head + "&tr=udp://b:1&tr=wss://a:1&tr=http:///x"},
 		{"torrent peers", head + "&x.pe=host:1&x.pe=1.2.3.4:0&x.pe=[::1]:5&x.pe=1.2.3.4:6", head + "&x.pe=%5B::1%5D:5&x.pe=1.2.3.4:6&x.pe=host:1&x.pe=1.2.3.4:0"},
+		{"stock link", "magnet:?dn=n&xt=" + btih + "&tr=udp://a:1", "magnet:?xt=" + btih + "&dn=n&tr=udp://a:1"},
+		{"stock link of both versions", "magnet:?xt=urn:btmh:1220&xt=" + btih, "magnet:?xt=" + btih + "&xt=urn:btmh:1220"},
+		{"stock link with members", "magnet:?xt=" + btih + "&x.mp=" + linkPeer, "magnet:?xt=" + btih + "&x.mp=" + linkPeer},
 		{"old name of p2p", head + "&x.mp=/ip4/1.2.3.4/tcp/1/ipfs/" + linkPeerID, head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/" + linkPeerID},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,6 +118,27 @@ func TestParseLink(t *testing.T) {
 	}
 }
 
+// A link has a key for each name of its content, the manifest's first.
+func TestLinkKeys(t *testing.T) {
+	full := fullLink()
+	manifest, torrent := full.Manifest, full.InfoHash.CID()
+	if got := torrent.String(); got != "baf5rcfgsi5hinsk3dg4lz7nzfpaszhkemz6punq" {
+		t.Errorf("the info-hash has the key %s", got)
+	}
+	for _, tt := range []struct {
+		link *Link
+		want []cid.Cid
+	}{
+		{full, []cid.Cid{manifest, torrent}},
+		{&Link{Manifest: manifest}, []cid.Cid{manifest}},
+		{&Link{InfoHash: full.InfoHash}, []cid.Cid{torrent}},
+	} {
+		if got := tt.link.Keys(); !slices.Equal(got, tt.want) {
+			t.Errorf("%s has the keys %v, want %v", tt.link, got, tt.want)
+		}
+	}
+}
+
 func TestParseLinkErrors(t *testing.T) {
 	const head = "magnet:?xt=urn:mob:" + linkID
 	other := ManifestCID([]byte("other")).String()
@@ -122,8 +147,8 @@ func TestParseLinkErrors(t *testing.T) {
 		{"empty", "", "not a magnet URI"},
 		{"web page", "https://example.org/?xt=urn:mob:" + linkID, "not a magnet URI"},
 		{"bare id", linkID, "not a magnet URI"},
-		{"no parameters", "magnet:?", "link has no manifest id (xt=urn:mob:…)"},
-		{"stock link", "magnet:?xt=" + btih, "link has no manifest id (xt=urn:mob:…)"},
+		{"no parameters", "magnet:?", "link names no content"},
+		{"link of BitTorrent v2", "magnet:?xt=urn:btmh:1220", "no manifest id (xt=urn:mob:…) and no info-hash"},
 		{"no id", "magnet:?xt=urn:mob:", "manifest id"},
 		{"cut id", "magnet:?xt=urn:mob:" + linkID[:20], "manifest id"},
 		{"not an id", "magnet:?xt=urn:mob:hello", "manifest id"},
@@ -194,6 +219,9 @@ func randomLink(rng *rand.Rand) *Link {
 	}
 	if rng.IntN(2) == 0 {
 		l.InfoHash = InfoHash{1, 19: byte(rng.Uint32())}
+		if rng.IntN(2) == 0 {
+			l.Manifest = cid.Undef
+		}
 	}
 	for range rng.IntN(3) {
 		l.Announce = append(l.Announce, fmt.Sprintf("http://a:%d/b?c=&d= %%20+", rng.IntN(1000)))
