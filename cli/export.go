@@ -64,7 +64,7 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 			return err
 		}
 	}
-	t, st, err := g.torrent(cmd.Context(), s, c.link.Manifest.String(), f.quiet)
+	t, st, err := g.torrent(cmd.Context(), s, c.link.Keys()[0].String(), f.quiet)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 	if err != nil || !f.torrent && f.file == "" {
 		return err
 	}
-	m, err := s.Manifest(ctx, link, func(string) {})
+	m, _, err := s.Describe(ctx, link, func(string) {})
 	if err != nil {
 		return err
 	}

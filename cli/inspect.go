@@ -15,6 +15,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/cli/torrents"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -38,15 +39,7 @@ func newInspect(g *global) *cobra.Command {
 			if torrents.IsFile(given[0]) {
 				return g.inspectTorrent(given[0])
 			}
-			link, m, err := g.manifest(cmd.Context(), given[0], timeout)
-			if err != nil {
-				return err
-			}
-			d := newDescription(link, m)
-			if g.json {
-				return format.JSON(g.Out, d)
-			}
-			return d.print(g.Out)
+			return g.inspect(cmd.Context(), given[0], timeout)
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to look for the manifest")
@@ -54,45 +47,66 @@ func newInspect(g *global) *cobra.Command {
 	return cmd
 }
 
-// manifest finds the manifest that an argument means.
-func (g *global) manifest(ctx context.Context, text string, timeout time.Duration) (*proto.Link, *proto.Manifest, error) {
+func (g *global) inspect(ctx context.Context, text string, timeout time.Duration) error {
 	c, err := parseContent(text)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if c.link == nil {
 		if m, id, err := readManifest(c.name); err == nil {
-			return &proto.Link{Manifest: id}, m, nil
+			return g.showManifest(&proto.Link{Manifest: id}, m)
 		}
 	}
 	s, err := g.dialOrBorrow(ctx, c)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if c.link == nil {
 		if err := c.find(ctx, s); err != nil {
-			return nil, nil, errors.Join(err, s.close())
+			return errors.Join(err, s.close())
 		}
 	}
-	m, err := g.seek(ctx, s, c.link, timeout)
-	return c.link, m, errors.Join(err, s.close())
+	m, info, err := g.seek(ctx, s, c.link, timeout)
+	if err := errors.Join(err, s.close()); err != nil {
+		return err
+	}
+	if m != nil {
+		return g.showManifest(c.link, m)
+	}
+	torrent, err := torrents.OfLink(c.link, info)
+	if err != nil {
+		return err
+	}
+	return g.showTorrent(torrent)
 }
 
-// seek has the manifest of a link fetched, and tells what it waits for.
-func (g *global) seek(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (*proto.Manifest, error) {
+// seek has what describes the content of a link fetched, and tells what it waits for.
+func (g *global) seek(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (*proto.Manifest, []byte, error) {
 	p := g.newProgress()
 	defer p.clear()
+	what := "manifest"
+	if !link.Manifest.Defined() {
+		what = "info dictionary"
+	}
 	waiting := "nobody has answered"
 	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := s.Manifest(limit, link, func(what string) {
-		waiting = what
-		p.show(textFrame(cmp.Or(link.Name, link.Manifest.String()) + ": waiting for the manifest: " + what))
+	m, info, err := s.Describe(limit, link, func(now string) {
+		waiting = now
+		p.show(textFrame(cmp.Or(link.Name, link.Keys()[0].String()) + ": waiting for the " + what + ": " + now))
 	})
 	if err != nil && ctx.Err() == nil && limit.Err() != nil {
-		return nil, fmt.Errorf("no manifest came within %v (%s): is anybody serving the content? --timeout waits longer", timeout, waiting)
+		return nil, nil, fmt.Errorf("no %s came within %v (%s): is anybody serving the content? --timeout waits longer", what, timeout, waiting)
 	}
-	return m, err
+	return m, info, err
+}
+
+func (g *global) showManifest(link *proto.Link, m *proto.Manifest) error {
+	d := newDescription(link, m)
+	if g.json {
+		return format.JSON(g.Out, d)
+	}
+	return d.print(g.Out)
 }
 
 // description is what inspect shows.
@@ -197,6 +211,10 @@ func (g *global) inspectTorrent(path string) error {
 	if err != nil {
 		return err
 	}
+	return g.showTorrent(m)
+}
+
+func (g *global) showTorrent(m *metainfo.Metainfo) error {
 	d := torrents.Describe(m)
 	if g.json {
 		return format.JSON(g.Out, d)

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"errors"
@@ -8,13 +9,13 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/ipfs/go-cid"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -52,18 +53,12 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	id := proto.ManifestCID(b)
-	link := &proto.Link{Manifest: id, Name: m.Name, Length: m.Length(), Peers: n.Addrs()}
-	for _, t := range append(slices.Clone(opt.Trackers), n.cfg.Trackers...) {
-		if !slices.ContainsFunc(link.Trackers, t.Equal) {
-			link.Trackers = append(link.Trackers, t)
-		}
-	}
+	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs()}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
 	r := record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
-	t, err := n.add(id, r, map[string][]byte{manifestFile: b, torrentFile: info}, false)
+	t, err := n.add(link.Keys(), r, map[string][]byte{description.ManifestFile: b, description.TorrentFile: info}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +70,9 @@ type GetOptions struct {
 	// Reuse takes over what is at the destination: it is hashed, and only what
 	// differs is fetched.
 	Reuse bool
+	// Torrent is the info dictionary of the link's info-hash, nil when it has to be
+	// asked for.
+	Torrent []byte
 }
 
 // Get begins to fetch the content of link to path, or goes on with it. It does
@@ -84,18 +82,24 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if err != nil {
 		return nil, err
 	}
-	if err := n.checkDestination(link.Manifest, root, opt.Reuse); err != nil {
+	if opt.Torrent != nil { // what is wrong with it is told at once
+		if err := description.New("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents).TakeTorrent(opt.Torrent); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.checkDestination(link.Keys(), root, opt.Reuse); err != nil {
 		return nil, err
 	}
-	return n.add(link.Manifest, record{Root: root, Link: link.String(), Added: time.Now()}, nil, opt.Reuse)
+	r := record{Root: root, Link: link.String(), Added: time.Now()}
+	return n.add(link.Keys(), r, map[string][]byte{description.TorrentFile: opt.Torrent}, opt.Reuse)
 }
 
 // checkDestination finds out early what the store would find out later, when
 // the manifest is there.
-func (n *Node) checkDestination(id cid.Cid, root string, reuse bool) error {
+func (n *Node) checkDestination(keys []cid.Cid, root string, reuse bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.transfers[id] != nil {
+	if n.find(keys) != nil {
 		return nil
 	}
 	for _, t := range n.transfers {
@@ -118,9 +122,14 @@ func (n *Node) checkDestination(id cid.Cid, root string, reuse bool) error {
 
 // add begins a transfer, or takes up the one that is there. Of the files in its folder
 // some may be known.
-func (n *Node) add(id cid.Cid, r record, files map[string][]byte, reuse bool) (*Transfer, error) {
+func (n *Node) add(keys []cid.Cid, r record, files map[string][]byte, reuse bool) (*Transfer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	t := n.find(keys)
+	id := keys[0]
+	if t != nil {
+		id = t.ID
+	}
 	dir := n.transferDir(id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -133,13 +142,13 @@ func (n *Node) add(id cid.Cid, r record, files map[string][]byte, reuse bool) (*
 			return nil, err
 		}
 	}
-	if t := n.transfers[id]; t != nil {
+	if t != nil {
 		return t, t.again(r, reuse)
 	}
 	if err := saveRecord(dir, r); err != nil {
 		return nil, err
 	}
-	t := newTransfer(n, id, r)
+	t = newTransfer(n, id, r)
 	n.transfers[id] = t
 	t.start(reuse)
 	return t, nil
@@ -156,7 +165,7 @@ func (t *Transfer) again(r record, reuse bool) error {
 			return &ElsewhereError{Root: old.Root}
 		}
 	}
-	r.Link = stillOffered(old.Link, r.Link)
+	r.Link = joined(old.Link, r.Link, t.ID)
 	if t.running() && (old.Link == r.Link || old.Whole && !r.Seed) {
 		return nil
 	}
@@ -169,20 +178,37 @@ func (t *Transfer) again(r record, reuse bool) error {
 		return err
 	}
 	t.mu.Lock()
-	t.mu.rec = r
+	t.remember(r)
 	t.mu.Unlock()
 	t.start(reuse)
 	return nil
 }
 
-// stillOffered is the new link of a content, which those of BitTorrent know that know
-// it by the old one.
-func stillOffered(old, link string) string {
+// joined is the new link of a content, with what it does not say and the old one did:
+// a link that knows the content by another name says where to find others. The name id
+// stays as it was.
+func joined(old, link string, id cid.Cid) string {
 	was, err := proto.ParseLink(old)
 	is, e := proto.ParseLink(link)
-	if err != nil || e != nil || was.InfoHash.IsZero() || !is.InfoHash.IsZero() {
+	if err != nil || e != nil {
 		return link
 	}
-	is.InfoHash, is.Announce, is.TorrentPeers = was.InfoHash, was.Announce, was.TorrentPeers
+	if !is.Manifest.Defined() {
+		is.Manifest = was.Manifest
+	}
+	if is.InfoHash.IsZero() || was.InfoHash.CID().Equals(id) {
+		is.InfoHash = was.InfoHash
+	}
+	is.Name, is.Length = cmp.Or(is.Name, was.Name), cmp.Or(is.Length, was.Length)
+	is.Trackers, is.Peers = either(is.Trackers, was.Trackers), either(is.Peers, was.Peers)
+	is.Announce, is.TorrentPeers = either(is.Announce, was.Announce), either(is.TorrentPeers, was.TorrentPeers)
 	return is.String()
+}
+
+// either is the first list, or the second if that is empty.
+func either[T any](first, second []T) []T {
+	if len(first) > 0 {
+		return first
+	}
+	return second
 }

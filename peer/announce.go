@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/seek"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -32,7 +33,7 @@ func (s *swarm) announce(first []proto.Member) {
 	retry := announceRetry
 	for {
 		pause := retry
-		h, err := s.finder.Announce(s.ctx, s.announcement(false))
+		h, err := seek.Announce(s.ctx, s.finder, s.t.keys(), s.announcement(false))
 		if err == nil {
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
 			s.post(input{told: true, members: h.Members})
@@ -48,15 +49,15 @@ func (s *swarm) announce(first []proto.Member) {
 		case <-s.news:
 		case <-s.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
-			_, _ = s.finder.Announce(ctx, s.announcement(true))
+			_, _ = seek.Announce(ctx, s.finder, s.t.keys(), s.announcement(true))
 			cancel()
 			return
 		}
 	}
 }
 
-func (s *swarm) announcement(leaving bool) *proto.Announce {
-	return &proto.Announce{Swarm: s.id.Bytes(), Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
+func (s *swarm) announcement(leaving bool) proto.Announce {
+	return proto.Announce{Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
 		Have: uint32(s.stored.Load()), Total: uint32(s.m.Pieces()), Leaving: leaving}
 }
 

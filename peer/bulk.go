@@ -103,7 +103,7 @@ func (c *native) greet(ch channel) error {
 		return errors.New("the session has ended")
 	}
 	_ = ch.SetWriteDeadline(time.Now().Add(writeTimeout))
-	err := proto.WriteMessage(ch, &proto.BulkHello{Swarm: c.swarm.id.Bytes()})
+	err := proto.WriteMessage(ch, &proto.BulkHello{Swarm: c.hello.Swarm})
 	if err != nil {
 		c.release(ch)
 	}

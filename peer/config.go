@@ -9,6 +9,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -27,8 +28,12 @@ type Config struct {
 	// asked, and links must name peers.
 	Finder func(host.Host, []ma.Multiaddr) Finder
 	// Torrents makes what BitTorrent clients know contents by. Nil means that no
-	// content can be offered to them.
-	Torrents Torrents
+	// content can be offered to them, and no torrent be fetched.
+	Torrents description.Torrents
+	// Describe gets the info dictionary of a link's info-hash from BitTorrent clients.
+	// It blocks until it has one whose SHA-1 that is, or ctx ends. Nil means that such
+	// clients are not asked.
+	Describe func(ctx context.Context, link *proto.Link) (info []byte, err error)
 	// Beside brings guests into swarms. Nil means there are none.
 	Beside Beside
 	// OpenFiles is the budget of open content files, 0 for the default.

@@ -1,9 +1,11 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -39,8 +41,22 @@ func (s *swarm) dial(id proto.PeerID) {
 	})
 }
 
-// connect opens a control stream and exchanges Hellos on it.
-func (s *swarm) connect(info libpeer.AddrInfo) (*session, error) {
+// connect begins a session by each of the swarm's names, until the peer knows one. The
+// first is the info-hash, if there is one: whoever has a link with both knows that too,
+// as do those who have the torrent alone.
+func (s *swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
+	for _, key := range slices.Backward(s.t.keys()) {
+		c, err = s.connectAs(info, key.Bytes())
+		var refused *proto.RemoteError
+		if !errors.As(err, &refused) || refused.Code != proto.CodeUnknownSwarm {
+			break
+		}
+	}
+	return c, err
+}
+
+// connectAs opens a control stream and exchanges Hellos on it.
+func (s *swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
 	defer cancel()
 	stream, err := s.node.open(ctx, info, proto.ControlProtocol)
@@ -48,12 +64,12 @@ func (s *swarm) connect(info libpeer.AddrInfo) (*session, error) {
 		return nil, err
 	}
 	_ = stream.SetDeadline(time.Now().Add(handshakeTimeout))
-	err = proto.WriteMessage(stream, s.hello())
+	err = proto.WriteMessage(stream, s.hello(key))
 	var hello *proto.Hello
 	if err == nil {
 		hello, err = readHello(stream)
 	}
-	if err == nil && string(hello.Swarm) != s.id.KeyString() {
+	if err == nil && !bytes.Equal(hello.Swarm, key) {
 		err = errors.New("the peer speaks of another content")
 	}
 	if err != nil {
@@ -76,9 +92,9 @@ func (n *Node) open(ctx context.Context, info libpeer.AddrInfo, ids ...protocol.
 	return n.host.NewStream(ctx, info.ID, ids...)
 }
 
-// hello is this node's greeting.
-func (s *swarm) hello() *proto.Hello {
-	return &proto.Hello{Swarm: s.id.Bytes(), Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
+// hello is this node's greeting, with the name by which the peer knows the swarm.
+func (s *swarm) hello(key []byte) *proto.Hello {
+	return &proto.Hello{Swarm: key, Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
 		Seed: int(s.stored.Load()) == s.m.Pieces()}
 }
 
@@ -110,7 +126,7 @@ func (n *Node) acceptControl(stream network.Stream) {
 		_ = stream.Close()
 		return
 	}
-	if err := proto.WriteMessage(stream, s.hello()); err != nil {
+	if err := proto.WriteMessage(stream, s.hello(hello.Swarm)); err != nil {
 		_ = stream.Reset()
 		return
 	}

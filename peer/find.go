@@ -9,17 +9,23 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/seek"
 	"github.com/mobgrid/mob/proto"
 )
 
-// Transfer finds a transfer by its content id, its link, or the path of its
-// content. It fails with [ErrUnknownTransfer].
+// Transfer finds a transfer by a content id, a link, or the path of its content. It
+// fails with [ErrUnknownTransfer].
 func (n *Node) Transfer(name string) (*Transfer, error) {
+	var keys []cid.Cid
 	if link, err := proto.ParseLink(name); err == nil {
-		name = link.Manifest.String()
+		keys = link.Keys()
+	} else if id, err := cid.Decode(name); err == nil {
+		keys = []cid.Cid{id}
 	}
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -27,12 +33,43 @@ func (n *Node) Transfer(name string) (*Transfer, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if t := n.find(keys); t != nil {
+		return t, nil
+	}
 	for _, t := range n.transfers {
-		if t.ID.String() == name || t.record().Root == abs {
+		if t.record().Root == abs {
 			return t, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)
+}
+
+// find is the transfer of a content with one of these keys, nil when there is none.
+// One that was begun with a key goes before one that has it besides. The caller has the
+// lock.
+func (n *Node) find(keys []cid.Cid) *Transfer {
+	for _, key := range keys {
+		if t := n.transfers[key]; t != nil {
+			return t
+		}
+	}
+	for _, t := range n.transfers {
+		if slices.ContainsFunc(t.keys(), func(key cid.Cid) bool { return slices.Contains(keys, key) }) {
+			return t
+		}
+	}
+	return nil
+}
+
+// named is the transfer of a content with that key, nil when there is none.
+func (n *Node) named(key []byte) *Transfer {
+	id, err := cid.Cast(key)
+	if err != nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.find([]cid.Cid{id})
 }
 
 // Transfers lists all, the oldest first.
@@ -89,24 +126,27 @@ func (n *Node) callAhead(addrs []ma.Multiaddr) {
 	}
 }
 
-// Manifest fetches the manifest of a link without starting a transfer. It
-// blocks until a peer answers or ctx ends, and tells note what it waits for.
-func (n *Node) Manifest(ctx context.Context, link *proto.Link, note func(string)) (*proto.Manifest, error) {
+// Describe finds out what the content of a link is, without starting a transfer: its
+// manifest, or its info dictionary if the link names no manifest. It blocks until
+// somebody answers or ctx ends, and tells note what it waits for.
+func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)) (*description.Description, error) {
 	finder := n.finder(link)
 	if finder != nil {
 		defer finder.Close()
 		// To be told of members, one has to announce oneself.
 		defer n.withdraw(ctx, link, finder)
 	}
-	t := newTransfer(n, link.Manifest, record{Link: link.String()})
+	t := newTransfer(n, link.Keys()[0], record{Link: link.String()})
 	t.note = note
-	m, _, _, err := t.seekManifest(ctx, finder)
-	return m, err
+	d := description.New("", t.ID, link.InfoHash, n.cfg.Torrents)
+	t.mu.desc = d
+	_, err := t.describe(ctx, finder)
+	return d, err
 }
 
 // withdraw tells the trackers that this node is no member after all.
 func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	_, _ = finder.Announce(ctx, &proto.Announce{Swarm: link.Manifest.Bytes(), Cluster: n.cfg.Cluster, Leaving: true})
+	_, _ = seek.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
 }

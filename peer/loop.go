@@ -65,7 +65,7 @@ func (s *swarm) step(ev mob.Event) {
 			s.drop(a)
 		case mob.Finished:
 			s.announceSoon()
-			s.wg.Go(s.onDone)
+			s.wg.Go(func() { s.t.complete(s) })
 		}
 	}
 }

@@ -153,27 +153,26 @@ func (n *Node) seed(id cid.Cid) uint64 {
 
 // finder is the client of the trackers of a link and of the node, or nil.
 func (n *Node) finder(link *proto.Link) Finder {
-	trackers := slices.Clone(link.Trackers)
-	for _, t := range n.cfg.Trackers {
-		if !slices.ContainsFunc(trackers, t.Equal) {
-			trackers = append(trackers, t)
-		}
-	}
+	trackers := n.trackers(link.Trackers)
 	if n.cfg.Finder == nil || len(trackers) == 0 {
 		return nil
 	}
 	return n.cfg.Finder(n.host, trackers)
 }
 
+// trackers are those given and the node's own, each once.
+func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
+	for _, t := range slices.Concat(given, n.cfg.Trackers) {
+		if !slices.ContainsFunc(all, t.Equal) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
 // swarm is the running swarm of a content, nil when there is none.
 func (n *Node) swarm(key []byte) *swarm {
-	id, err := cid.Cast(key)
-	if err != nil {
-		return nil
-	}
-	n.mu.Lock()
-	t := n.transfers[id]
-	n.mu.Unlock()
+	t := n.named(key)
 	if t == nil {
 		return nil
 	}

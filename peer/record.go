@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -30,10 +31,7 @@ type record struct {
 	Added   time.Time `json:"added"`
 }
 
-const (
-	recordFile   = "transfer.json"
-	manifestFile = "manifest"
-)
+const recordFile = "transfer.json"
 
 func (n *Node) transferDir(id cid.Cid) string {
 	return filepath.Join(n.cfg.Data, "transfers", id.String())
@@ -82,7 +80,7 @@ func (n *Node) loadTransfers() error {
 		t := newTransfer(n, id, r)
 		n.transfers[id] = t
 		if r.Stopped {
-			t.mu.manifest, _ = t.loadManifest() // for display; without it there is just less to show
+			_ = t.mu.desc.Load() // for display; without it there is just less to show
 		} else {
 			t.start(false)
 		}
@@ -100,26 +98,32 @@ func (n *Node) linkHere(s string) string {
 	return link.String()
 }
 
-// manifestBytes is the manifest of a transfer, encoded.
+// manifestBytes is the manifest of a content, encoded, for others.
 func (n *Node) manifestBytes(key []byte) ([]byte, error) {
 	t, err := n.runs(key)
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(t.manifestPath())
+	return t.Description().Encoded()
 }
 
-// runs is the transfer of a content id, which runs.
-func (n *Node) runs(key []byte) (*Transfer, error) {
-	id, err := cid.Cast(key)
+// torrentBytes is the info dictionary of a content, for others.
+func (n *Node) torrentBytes(key []byte) ([]byte, error) {
+	t, err := n.runs(key)
 	if err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	t := n.transfers[id]
-	n.mu.Unlock()
+	if info := t.Torrent(); info != nil {
+		return info, nil
+	}
+	return nil, description.ErrNotOffered
+}
+
+// runs is the transfer of a content that runs.
+func (n *Node) runs(key []byte) (*Transfer, error) {
+	t := n.named(key)
 	if t == nil || !t.running() {
-		return nil, fmt.Errorf("no transfer of %s runs", id)
+		return nil, fmt.Errorf("no transfer of %x runs", key)
 	}
 	return t, nil
 }

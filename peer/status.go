@@ -7,8 +7,8 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/seek"
 	"github.com/mobgrid/mob/peer/traffic"
-	"github.com/mobgrid/mob/proto"
 )
 
 // Status is a snapshot of a transfer, for people and scripts.
@@ -97,10 +97,9 @@ func (t *Transfer) Progress() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link, Seed: t.mu.rec.Seed,
-		Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
-	link, err := proto.ParseLink(st.Link)
-	if err == nil && !link.InfoHash.IsZero() {
-		st.InfoHash = link.InfoHash.String()
+		Name: t.mu.link.Name, Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
+	if !t.mu.link.InfoHash.IsZero() {
+		st.InfoHash = t.mu.link.InfoHash.String()
 	}
 	if t.mu.err != nil {
 		st.Error = t.mu.err.Error()
@@ -112,11 +111,8 @@ func (t *Transfer) Progress() Status {
 	if !t.mu.began.IsZero() {
 		st.Elapsed = end.Sub(t.mu.began)
 	}
-	m := t.mu.manifest
+	m := t.mu.desc.Manifest()
 	if m == nil {
-		if err == nil {
-			st.Name = link.Name
-		}
 		return st
 	}
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
@@ -129,6 +125,9 @@ func (t *Transfer) Progress() Status {
 	}
 	if t.mu.swarm != nil {
 		t.mu.swarm.fill(&st)
+		if st.Waiting != "" && st.PiecesHave < st.Pieces && t.mu.desc.Plain() && t.node.cfg.Describe == nil {
+			st.Waiting += seek.NoGuests
+		}
 	}
 	return st
 }

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ipfs/go-cid"
-
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/assembly"
 	"github.com/mobgrid/mob/peer/book"
@@ -20,16 +18,16 @@ import (
 // the store are there.
 type swarm struct {
 	// Constant.
+	t      *Transfer // whose part it is
 	node   *Node
-	id     cid.Cid
-	m      *proto.Manifest
+	v      *store.Verifier
+	m      *proto.Manifest // of v
 	st     store.Store
 	log    *slog.Logger
 	asm    *assembly.Assembler
 	ctx    context.Context // ends with the swarm
 	cancel context.CancelCauseFunc
 	finder Finder // nil when no tracker is known
-	onDone func() // called once, in a goroutine of its own, when all is stored
 
 	// Safe for concurrent use.
 	verified bitmap
@@ -73,10 +71,11 @@ const inboxSize = 1024
 // maxDials bounds the dials under way for one swarm.
 const maxDials = 32
 
-func newSwarm(n *Node, id cid.Cid, m *proto.Manifest, st store.Store, verified []bool) *swarm {
+func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, verified []bool) *swarm {
+	n, m := t.node, v.Manifest()
 	s := &swarm{
-		node: n, id: id, m: m, st: st, log: n.log.With("content", id.String()),
-		asm: assembly.New(store.NewVerifier(m), st), verified: newBitmap(m.Pieces()),
+		t: t, node: n, finder: finder, v: v, m: m, st: st, log: n.log.With("content", t.ID.String()),
+		asm: assembly.New(v, st), verified: newBitmap(m.Pieces()),
 		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
 		checks: make(chan complaint, 64), workers: newWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}
@@ -91,7 +90,7 @@ func newSwarm(n *Node, id cid.Cid, m *proto.Manifest, st store.Store, verified [
 	}
 	s.mind = mob.New(mob.Config{
 		Self: n.self(), Cluster: n.cfg.Cluster, Length: m.Length(), PieceLength: int(m.PieceLength),
-		Seed: n.seed(id), Tuning: n.cfg.Tuning,
+		Seed: n.seed(t.ID), Tuning: n.cfg.Tuning,
 	}, have)
 	return s
 }

@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"crypto/sha1"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,33 +13,56 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/peer/document"
 	"github.com/mobgrid/mob/proto"
 )
 
-// fakeTorrents makes info dictionaries out of a name and the sums.
+// fakeTorrents makes info dictionaries in JSON, of contents that are one file.
 type fakeTorrents struct{}
+
+type fakeInfo struct {
+	Name        string
+	PieceLength uint32
+	Length      int64
+	Sums        []byte
+}
 
 func (fakeTorrents) Build(m *proto.Manifest, sums []byte) ([]byte, error) {
 	if m.Length() == 0 {
 		return nil, errors.New("nothing to offer")
 	}
-	return append([]byte(m.Name+":"), sums...), nil
+	return json.Marshal(fakeInfo{m.Name, m.PieceLength, m.Length(), sums})
 }
 
-func (fakeTorrents) Check(m *proto.Manifest, info []byte) error {
-	if !bytes.HasPrefix(info, []byte(m.Name+":")) || len(info) != len(m.Name)+1+m.Pieces()*sha1.Size {
-		return errors.New("not of this content")
+func (f fakeTorrents) Check(m *proto.Manifest, info []byte) error {
+	of, err := f.Manifest(info)
+	if err == nil && (of.Name != m.Name || of.PieceLength != m.PieceLength || of.Length() != m.Length()) {
+		err = errors.New("not of this content")
 	}
-	return nil
+	return err
+}
+
+func (fakeTorrents) Manifest(info []byte) (*proto.Manifest, error) {
+	var f fakeInfo
+	if err := json.Unmarshal(info, &f); err != nil {
+		return nil, err
+	}
+	m := &proto.Manifest{Name: f.Name, PieceLength: f.PieceLength, SHA1: f.Sums,
+		Entries: []proto.Entry{{Kind: proto.File, Size: f.Length, Mode: 0o644, MTime: proto.NoMTime}}}
+	return m, m.Validate()
 }
 
 // torrentOf is what fakeTorrents makes of a content.
 func torrentOf(m *proto.Manifest, content []byte) []byte {
-	info := []byte(m.Name + ":")
+	var sums []byte
 	for i := range m.Pieces() {
 		sum := sha1.Sum(content[m.PieceOffset(i):][:m.PieceSize(i)])
-		info = append(info, sum[:]...)
+		sums = append(sums, sum[:]...)
+	}
+	info, err := fakeTorrents{}.Build(m, sums)
+	if err != nil {
+		panic(err)
 	}
 	return info
 }
@@ -55,6 +79,10 @@ func mustSeed(t *testing.T, n *Node, path string, opt SeedOptions) (*Transfer, *
 		t.Fatal(err)
 	}
 	return tr, link
+}
+
+func torrentPath(t *Transfer) string {
+	return filepath.Join(t.node.transferDir(t.ID), description.TorrentFile)
 }
 
 // The info dictionary goes from member to member like the manifest, stays over
@@ -98,7 +126,7 @@ func TestOfferedLater(t *testing.T) {
 	if !plain.InfoHash().IsZero() || plain.Torrent() != nil || plain.Status().InfoHash != "" {
 		t.Fatal("offered without being asked for")
 	}
-	if _, err := os.Stat(plain.torrentPath()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(torrentPath(plain)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an info dictionary is on disk: %v", err)
 	}
 	copied := filepath.Join(t.TempDir(), filepath.Base(path))
@@ -139,7 +167,7 @@ func TestMakeTorrent(t *testing.T) {
 	if err := got.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(got.torrentPath()); err != nil {
+	if err := os.Remove(torrentPath(got)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := got.MakeTorrent(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "not whole here") {
@@ -156,18 +184,14 @@ func TestTorrentRefused(t *testing.T) {
 	if _, err := a.Seed(t.Context(), empty, SeedOptions{Torrent: true}); err == nil || !strings.Contains(err.Error(), "nothing to offer") {
 		t.Errorf("nothing is offered: %v", err)
 	}
-	path, _ := randomFile(t, 1<<20)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
-	if err := seed.SetTorrent([]byte("another")); err == nil || !strings.Contains(err.Error(), "in place of "+link.InfoHash.String()) {
-		t.Errorf("another: %v", err)
-	}
-	limit := len(seed.Torrent()) - 1
-	if _, err := b.fetchDocument(t.Context(), addrInfo(a), proto.TorrentProtocol, seed.ID, limit); err == nil || !strings.Contains(err.Error(), "at most") {
-		t.Errorf("too long: %v", err)
-	}
+	// That of a content that is not offered is nobody's.
 	plain, _, _ := seedAndLink(t, a, 2<<20)
+	stream, err := b.open(t.Context(), addrInfo(a), proto.TorrentProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var remote *proto.RemoteError
-	if _, err := b.fetchDocument(t.Context(), addrInfo(a), proto.TorrentProtocol, plain.ID, limit); !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
+	if _, err := document.Ask(t.Context(), stream, plain.ID, proto.MaxTorrent); !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
 		t.Errorf("of a content that is not offered: %v", err)
 	}
 }

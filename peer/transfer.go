@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/ipfs/go-cid"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/book"
+	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -22,7 +23,8 @@ import (
 //	   |          |           |          |
 //	   +----------+-----------+----------+---> stopped | failed
 type Transfer struct {
-	// ID is the content id of the manifest.
+	// ID is the name that the content had when the transfer began: the id of its
+	// manifest, or of its info-hash.
 	ID   cid.Cid
 	node *Node
 	note func(waiting string) // is told what it waits for, in words
@@ -30,11 +32,11 @@ type Transfer struct {
 	mu struct {
 		sync.Mutex
 		rec      record
+		link     *proto.Link // of rec
+		desc     *description.Description
 		phase    Phase
 		waiting  string // what it waits for, in words
 		err      error  // why it failed or stopped
-		manifest *proto.Manifest
-		info     []byte // for BitTorrent clients, see Torrent
 		swarm    *swarm
 		checked  int64 // bytes that were hashed again, of toCheck
 		toCheck  int64
@@ -51,7 +53,7 @@ type Phase string
 
 // The phases.
 const (
-	Seeking  Phase = "seeking"  // the manifest is not there yet
+	Seeking  Phase = "seeking"  // what the content is, is not known yet
 	Checking Phase = "checking" // pieces on disk are hashed again
 	Fetching Phase = "fetching"
 	Whole    Phase = "whole" // and served
@@ -62,7 +64,9 @@ const (
 func newTransfer(n *Node, id cid.Cid, r record) *Transfer {
 	t := &Transfer{ID: id, node: n}
 	t.note = t.wait
-	t.mu.rec, t.mu.phase, t.mu.err = r, Stopped, ErrStopped
+	t.mu.phase, t.mu.err = Stopped, ErrStopped
+	t.remember(r)
+	t.mu.desc = description.New(n.transferDir(id), id, t.mu.link.InfoHash, n.cfg.Torrents)
 	t.mu.whole = make(chan struct{})
 	return t
 }
@@ -72,6 +76,7 @@ func (t *Transfer) start(reuse bool) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
 	t.mu.Lock()
+	t.mu.desc = description.New(t.node.transferDir(t.ID), t.ID, t.mu.link.InfoHash, t.node.cfg.Torrents)
 	t.mu.phase, t.mu.err, t.mu.waiting = Seeking, nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
 	t.mu.cancel, t.mu.ended = cancel, ended
@@ -105,27 +110,23 @@ func (t *Transfer) end(err error) {
 
 // run is the life of a transfer. It returns why it ended, never nil.
 func (t *Transfer) run(ctx context.Context, reuse bool) error {
-	link, err := proto.ParseLink(t.record().Link)
-	if err != nil {
+	if _, err := proto.ParseLink(t.record().Link); err != nil {
 		return err
 	}
-	finder := t.node.finder(link)
+	finder := t.node.finder(t.link())
 	if finder != nil {
 		defer finder.Close()
 	}
-	m, members, err := t.manifest(ctx, finder)
+	members, err := t.describe(ctx, finder)
 	if err != nil {
 		return err
 	}
-	t.loadTorrent()
-	st, verified, err := t.openStore(ctx, m, reuse)
+	v := store.NewVerifier(t.Manifest())
+	st, verified, err := t.openStore(ctx, v, reuse)
 	if err != nil {
 		return err
 	}
-	s := newSwarm(t.node, t.ID, m, st, verified)
-	s.finder = finder
-	s.onDone = func() { t.complete(s) }
-	err = t.runSwarm(ctx, s, members)
+	err = t.runSwarm(ctx, newSwarm(t, finder, v, st, verified), members)
 	return errors.Join(err, st.Close())
 }
 
@@ -140,10 +141,10 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 		defer close(announced)
 		s.announce(members)
 	}()
-	s.wg.Go(func() { s.bootstrap(t.linkPeers()) })
+	s.wg.Go(func() { s.bootstrap(book.Infos(t.link().Peers, t.node.host.ID())) })
 	s.wg.Go(s.checkComplaints)
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
-		s.wg.Go(func() { t.seekTorrent(s, members) })
+		s.wg.Go(func() { t.seeker(s.finder).Offer(s.ctx, s.connected, members) })
 	}
 	if beside := t.node.cfg.Beside; beside != nil {
 		s.wg.Go(func() { beside(s.ctx, t) })
@@ -166,6 +167,9 @@ func (t *Transfer) complete(s *swarm) {
 		}
 	}
 	t.markWhole(s)
+	if t.Description().Plain() {
+		s.wg.Go(func() { t.publish(s) })
+	}
 	if !t.record().Seed {
 		// The user has the content by now. Only a crash of the machine before
 		// this has an end makes pieces doubtful, as it does with any copy.
@@ -261,13 +265,16 @@ func (t *Transfer) wait(what string) {
 	t.mu.waiting = what
 }
 
-// Manifest is the content's manifest, nil while it is not there. It must not be
-// changed.
-func (t *Transfer) Manifest() *proto.Manifest {
+// Description is what is known of the content besides its bytes.
+func (t *Transfer) Description() *description.Description {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.mu.manifest
+	return t.mu.desc
 }
+
+// Manifest is the one by which the content's pieces are verified, nil while it is not
+// there. It must not be changed.
+func (t *Transfer) Manifest() *proto.Manifest { return t.Description().Manifest() }
 
 // NodeID is the libp2p id of the node.
 func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
@@ -275,29 +282,20 @@ func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
 // Link is how others get the content.
 func (t *Transfer) Link() string { return t.record().Link }
 
-func (t *Transfer) linkPeers() []libpeer.AddrInfo {
-	link, err := proto.ParseLink(t.record().Link)
-	if err != nil {
-		return nil
-	}
-	return addrInfos(link.Peers, t.node.host.ID())
+func (t *Transfer) link() *proto.Link {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.link
 }
 
-// addrInfos groups addresses by peer, without self and what is no peer address.
-func addrInfos(addrs []ma.Multiaddr, self libpeer.ID) []libpeer.AddrInfo {
-	var out []libpeer.AddrInfo
-	at := map[libpeer.ID]int{}
-	for _, a := range addrs {
-		info, err := libpeer.AddrInfoFromP2pAddr(a)
-		if err != nil || info.ID == self {
-			continue
-		}
-		if i, ok := at[info.ID]; ok {
-			out[i].Addrs = append(out[i].Addrs, info.Addrs...)
-			continue
-		}
-		at[info.ID] = len(out)
-		out = append(out, *info)
+// keys are the names of the content's swarm.
+func (t *Transfer) keys() []cid.Cid { return t.link().Keys() }
+
+// remember sets the record, for which the caller has the lock.
+func (t *Transfer) remember(r record) {
+	link, err := proto.ParseLink(r.Link)
+	if err != nil {
+		link = new(proto.Link) // run will say why
 	}
-	return out
+	t.mu.rec, t.mu.link = r, link
 }

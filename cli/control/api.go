@@ -43,6 +43,8 @@ type GetRequest struct {
 	Path string `json:"path"`
 	// Reuse takes over what is at Path.
 	Reuse bool `json:"reuse,omitempty"`
+	// Torrent is the info dictionary of the link's info-hash, when it is known.
+	Torrent []byte `json:"torrent,omitempty"`
 }
 
 // NameRequest names a transfer.
@@ -68,11 +70,12 @@ type Event struct {
 	// Hashed of Total bytes are looked at, in a seed or an export.
 	Hashed int64 `json:"hashed,omitempty"`
 	Total  int64 `json:"total,omitempty"`
-	// Waiting says in words what is waited for, in a manifest.
-	Waiting  string       `json:"waiting,omitempty"`
-	Status   *peer.Status `json:"status,omitempty"`
-	Manifest []byte       `json:"manifest,omitempty"`
-	// Torrent is an info dictionary, of an export.
+	// Waiting says in words what is waited for, in a description.
+	Waiting string       `json:"waiting,omitempty"`
+	Status  *peer.Status `json:"status,omitempty"`
+	// Manifest is that of a link, in a description.
+	Manifest []byte `json:"manifest,omitempty"`
+	// Torrent is an info dictionary, of an export, or of a link that names no manifest.
 	Torrent []byte `json:"torrent,omitempty"`
 	// Done marks the last event of a call that succeeded, Error that of one that
 	// failed.

@@ -143,17 +143,19 @@ func (c *Client) Fleet(ctx context.Context, link *proto.Link) (*Fleet, error) {
 	return f, c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link.String()}, f)
 }
 
-// Manifest gets the manifest of a link. It blocks until somebody has it.
-func (c *Client) Manifest(ctx context.Context, link *proto.Link, note func(string)) (*proto.Manifest, error) {
-	last, err := c.stream(ctx, "/v1/manifest", LinkRequest{Link: link.String()}, func(ev Event) {
+// Describe gets what describes the content of a link: its manifest, or its info
+// dictionary, unchecked, if the link names no manifest. It blocks until somebody has it.
+func (c *Client) Describe(ctx context.Context, link *proto.Link, note func(string)) (*proto.Manifest, []byte, error) {
+	last, err := c.stream(ctx, "/v1/describe", LinkRequest{Link: link.String()}, func(ev Event) {
 		if ev.Waiting != "" {
 			note(ev.Waiting)
 		}
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || !link.Manifest.Defined() {
+		return nil, last.Torrent, err
 	}
-	return proto.DecodeVerified(link.Manifest, last.Manifest)
+	m, err := proto.DecodeVerified(link.Manifest, last.Manifest)
+	return m, nil, err
 }
 
 // call makes a call with one answer.

@@ -175,7 +175,7 @@ func TestServerRefuses(t *testing.T) {
 		{"/v1/get", `{"link":"` + strings.Repeat("x", maxRequest) + `"}`, http.StatusBadRequest},
 		{"/v1/seed", `{"path":"relative"}`, http.StatusBadRequest},
 		{"/v1/seed", `{"path":"/x","trackers":["/nonsense"]}`, http.StatusBadRequest},
-		{"/v1/manifest", `{"link":"x"}`, http.StatusConflict},
+		{"/v1/describe", `{"link":"x"}`, http.StatusConflict},
 		{"/v1/nothing", `{}`, http.StatusNotFound},
 	} {
 		resp, err := client.http.Post("http://mobd"+c.path, "application/json", strings.NewReader(c.body))

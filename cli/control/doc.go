@@ -9,7 +9,7 @@
 //	POST /v1/get       GetRequest     stream: status..., the last one whole
 //	POST /v1/stop      NameRequest
 //	POST /v1/remove    NameRequest
-//	POST /v1/manifest  LinkRequest    stream: waiting..., then the manifest
+//	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary
 //	POST /v1/fleet     LinkRequest    Fleet
 //
 // NAME is a content id, a link, or the path of a content. A stream is a JSON

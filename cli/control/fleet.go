@@ -32,7 +32,7 @@ func AskFleet(ctx context.Context, h host.Host, link *proto.Link) (*Fleet, error
 	}
 	client := tracker.NewClient(h, infos, tracker.ClientConfig{})
 	defer client.Close()
-	f, err := client.Fleet(ctx, link.Manifest.Bytes())
+	f, err := client.Fleet(ctx, link.Keys()[0].Bytes())
 	var remote *proto.RemoteError
 	if errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm {
 		return newFleet(&proto.Fleet{}), nil

@@ -17,8 +17,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxRequest bounds what a client may send in one request, in bytes.
-const maxRequest = 1 << 20
+// maxRequest bounds what a client may send in one request, in bytes, and maxGet what
+// may come with an info dictionary in it.
+const (
+	maxRequest = 1 << 20
+	maxGet     = maxRequest + 2*proto.MaxTorrent
+)
 
 // Config says what a Server serves.
 type Config struct {
@@ -51,10 +55,10 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/stop", reply(s.stop))
 	mux.HandleFunc("POST /v1/remove", reply(s.remove))
 	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
-	mux.HandleFunc("POST /v1/seed", stream(s.seed))
-	mux.HandleFunc("POST /v1/export", stream(s.export))
-	mux.HandleFunc("POST /v1/get", stream(s.get))
-	mux.HandleFunc("POST /v1/manifest", stream(s.manifest))
+	mux.HandleFunc("POST /v1/seed", stream(maxRequest, s.seed))
+	mux.HandleFunc("POST /v1/export", stream(maxRequest, s.export))
+	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
+	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -25,10 +26,10 @@ type task struct {
 	now func() Event
 }
 
-// stream makes a handler of a call that takes long.
-func stream(prepare func(*http.Request) (task, error)) http.HandlerFunc {
+// stream makes a handler of a call that takes long. limit bounds its request, in bytes.
+func stream(limit int64, prepare func(*http.Request) (task, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		t, err := prepare(r)
 		if err != nil {
 			reply(func(*http.Request) (any, error) { return nil, err })(w, r)
@@ -154,7 +155,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{Reuse: req.Reuse})
+	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{Reuse: req.Reuse, Torrent: req.Torrent})
 	if err != nil {
 		return task{}, err
 	}
@@ -171,7 +172,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 	}, nil
 }
 
-func (s *Server) manifest(r *http.Request) (task, error) {
+func (s *Server) describe(r *http.Request) (task, error) {
 	link, err := s.readLink(r)
 	if err != nil {
 		return task{}, err
@@ -181,31 +182,32 @@ func (s *Server) manifest(r *http.Request) (task, error) {
 	return task{
 		now: func() Event { return Event{Waiting: waiting.Load().(string)} },
 		run: func(ctx context.Context) (Event, error) {
-			if b, err := s.stored(link); err == nil {
-				return Event{Manifest: b}, nil
+			if t, err := s.cfg.Node.Transfer(link.String()); err == nil {
+				if ev, err := described(link, t.Description()); err == nil {
+					return ev, nil
+				}
 			}
-			m, err := s.cfg.Node.Manifest(ctx, link, func(what string) { waiting.Store(what) })
+			d, err := s.cfg.Node.Describe(ctx, link, func(what string) { waiting.Store(what) })
 			if err != nil {
 				return Event{}, err
 			}
-			b, err := m.Encode()
-			return Event{Manifest: b}, err
+			return described(link, d)
 		},
 	}, nil
 }
 
-// errNoManifest is why a transfer's manifest has to be fetched.
-var errNoManifest = errors.New("the manifest is not there yet")
+// errUnknown is why what describes a content has to be fetched.
+var errUnknown = errors.New("it is not there yet")
 
-// stored is the manifest of a transfer that is here.
-func (s *Server) stored(link *proto.Link) ([]byte, error) {
-	t, err := s.cfg.Node.Transfer(link.Manifest.String())
-	if err != nil {
-		return nil, err
+// described is what describes the content of a link: its manifest, or the info
+// dictionary if the link names none.
+func described(link *proto.Link, d *description.Description) (Event, error) {
+	if link.Manifest.Defined() {
+		b, err := d.Encoded()
+		return Event{Manifest: b}, err
 	}
-	m := t.Manifest()
-	if m == nil {
-		return nil, errNoManifest
+	if info := d.Torrent(); info != nil {
+		return Event{Torrent: info}, nil
 	}
-	return m.Encode()
+	return Event{}, errUnknown
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/proto"
 )
 
 // IsFile reports whether an argument is the path of a torrent file, by its name.
@@ -34,11 +36,35 @@ func Read(path string) (*metainfo.Metainfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(b) > metainfo.MaxFile {
+		return nil, fmt.Errorf("%s: torrent file of more than %d bytes", path, metainfo.MaxFile)
+	}
 	m, err := metainfo.Parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
+}
+
+// Link is a link to what the torrent file is of, with its trackers in the order in which
+// they are to be asked, as far as they have a place in a link.
+func Link(m *metainfo.Metainfo) *proto.Link {
+	link := &proto.Link{InfoHash: proto.InfoHash(m.Hash), Name: m.Name, Length: m.Length}
+	for _, url := range slices.Concat(m.Trackers...) {
+		if proto.CheckAnnounce(url) == nil && !slices.Contains(link.Announce, url) && len(link.Announce) < proto.MaxLinkAddrs {
+			link.Announce = append(link.Announce, url)
+		}
+	}
+	return link
+}
+
+// OfLink is what a link leads to, as a torrent file that has the link's trackers would say.
+func OfLink(link *proto.Link, info []byte) (*metainfo.Metainfo, error) {
+	t, err := metainfo.ParseInfo(info)
+	if err != nil {
+		return nil, err
+	}
+	return &metainfo.Metainfo{Torrent: t, Trackers: [][]string{link.Announce}}, nil
 }
 
 // Description is what inspect shows of a torrent file.

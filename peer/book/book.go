@@ -2,6 +2,7 @@
 package book
 
 import (
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/proto"
@@ -40,6 +41,26 @@ func Multiaddrs(addrs [][]byte) []ma.Multiaddr {
 		if a, err := ma.NewMultiaddrBytes(b); err == nil {
 			out = append(out, a)
 		}
+	}
+	return out
+}
+
+// Infos groups addresses that end in a peer's id by peer, without those of self and
+// what is no such address.
+func Infos(addrs []ma.Multiaddr, self libpeer.ID) []libpeer.AddrInfo {
+	var out []libpeer.AddrInfo
+	at := map[libpeer.ID]int{}
+	for _, a := range addrs {
+		info, err := libpeer.AddrInfoFromP2pAddr(a)
+		if err != nil || info.ID == self {
+			continue
+		}
+		if i, ok := at[info.ID]; ok {
+			out[i].Addrs = append(out[i].Addrs, info.Addrs...)
+			continue
+		}
+		at[info.ID] = len(out)
+		out = append(out, *info)
 	}
 	return out
 }

@@ -1,0 +1,62 @@
+package peer
+
+import (
+	"context"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/mobgrid/mob/peer/seek"
+	"github.com/mobgrid/mob/proto"
+)
+
+// describe finds out what the content is: from the disk, if that was known before, or
+// from whoever knows. It returns the members that it heard of.
+func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member, error) {
+	d := t.Description()
+	if err := d.Load(); err != nil {
+		t.node.log.Warn("description on disk left out", "content", t.ID.String(), "error", err)
+	}
+	if d.Manifest() != nil {
+		return nil, nil
+	}
+	t.node.callAhead(slices.Concat(t.link().Trackers, t.link().Peers))
+	return t.seeker(finder).Run(ctx)
+}
+
+// seeker seeks what describes the content.
+func (t *Transfer) seeker(finder Finder) *seek.Seeker {
+	n := t.node
+	return &seek.Seeker{
+		Link: t.link(), Content: t.Description(), Finder: finder, Guests: n.cfg.Describe, Note: t.note,
+		Log: n.log.With("content", t.ID.String()), Self: n.host.ID(),
+		Announce: proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
+		Open: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
+			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+			defer cancel()
+			return n.open(ctx, info, kind)
+		},
+	}
+}
+
+// connected are the nodes of the swarm at its last snapshot, those that had everything
+// first.
+func (s *swarm) connected() []libpeer.AddrInfo {
+	snap := s.status.Load()
+	if snap == nil {
+		return nil
+	}
+	var whole, others []libpeer.AddrInfo
+	for _, p := range snap.mind.Peers {
+		switch info := (libpeer.AddrInfo{ID: libpeer.ID(p.ID)}); {
+		case s.native(p.ID) == nil:
+		case p.Have == snap.mind.Total:
+			whole = append(whole, info)
+		default:
+			others = append(others, info)
+		}
+	}
+	return append(whole, others...)
+}

@@ -1,0 +1,370 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/document"
+	"github.com/mobgrid/mob/proto"
+)
+
+// plain is the link of the same content as a plain torrent, without a hint.
+func plain(link *proto.Link) *proto.Link {
+	return &proto.Link{InfoHash: link.InfoHash, Name: link.Name}
+}
+
+// manifestID waits until a transfer has its manifest with SHA-256, and is its id.
+func manifestID(t *testing.T, tr *Transfer) cid.Cid {
+	t.Helper()
+	var b []byte
+	eventually(t, "a manifest with SHA-256", func() bool {
+		var err error
+		b, err = tr.node.manifestBytes(tr.InfoHash().CID().Bytes())
+		return err == nil && tr.link().Manifest.Defined()
+	})
+	if id := proto.ManifestCID(b); !id.Equals(tr.link().Manifest) {
+		t.Errorf("under the info-hash there is the manifest %s, the link is %s", id, tr.Link())
+	}
+	return tr.link().Manifest
+}
+
+// Nodes that seed with a torrent and nodes that have only that are one swarm, and
+// have the same manifest in the end. Who comes later with that verifies by it.
+func TestPlainTorrentOfSeeds(t *testing.T) {
+	d := newDirectory()
+	a := startNodeWith(t, "A", t.TempDir(), d)
+	path, content := randomFile(t, 5<<20+7)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	var gets []*Transfer
+	for _, cluster := range []string{"A", "B", "B"} {
+		out := filepath.Join(t.TempDir(), "out")
+		got := mustGet(t, startNodeWith(t, cluster, t.TempDir(), d), plain(link), out)
+		mustWait(t, got)
+		mustEqual(t, out, content)
+		if !got.ID.Equals(link.InfoHash.CID()) || !got.Manifest().TorrentOnly() || !bytes.Equal(got.Torrent(), seed.Torrent()) {
+			t.Errorf("transfer %s of %v", got.ID, got.Manifest())
+		}
+		gets = append(gets, got)
+	}
+	for _, got := range gets {
+		if id := manifestID(t, got); !id.Equals(seed.ID) {
+			t.Errorf("the manifest is %s, that of the seed %s", id, seed.ID)
+		}
+		if at := got.link().Trackers; len(at) != 1 || at[0].String() != trackerAddr {
+			t.Errorf("the link names the trackers %v", at)
+		}
+	}
+	for _, n := range []*Node{a, gets[0].node} {
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	late := mustGet(t, startNodeWith(t, "C", t.TempDir(), d), &proto.Link{Manifest: seed.ID}, out)
+	mustWait(t, late)
+	mustEqual(t, out, content)
+	if late.Manifest().TorrentOnly() {
+		t.Error("who has a link to the manifest does not go by it")
+	}
+}
+
+// startPlain runs a node that BitTorrent clients are beside.
+func startPlain(t *testing.T, cluster string, d *directory, info []byte, beside Beside, log *slog.Logger) *Node {
+	t.Helper()
+	cfg := Config{Data: t.TempDir(), Cluster: cluster, Torrents: fakeTorrents{}, Beside: beside, Log: log,
+		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
+		Finder: d.finder, Trackers: []ma.Multiaddr{ma.StringCast(trackerAddr)},
+		Describe: func(context.Context, *proto.Link) ([]byte, error) { return info, nil }}
+	n, err := Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	return n
+}
+
+// client is a BitTorrent client that has everything, as the swarm sees it.
+type client struct {
+	seat    *Seat
+	content []byte
+	m       *proto.Manifest
+	ended   sync.Once
+}
+
+// clientBeside lets a client take part in every swarm of a node.
+func clientBeside(content []byte) Beside {
+	return func(ctx context.Context, t *Transfer) {
+		seat, err := t.Seat()
+		if err != nil {
+			return
+		}
+		c := &client{seat: seat, content: content, m: t.Manifest()}
+		seat.Join(Visit{ID: "-XX-client", Cluster: "bt-client", Client: "test"}, c)
+		seat.Say(&proto.Have{Have: []proto.Range{{Count: uint32(c.m.Pieces())}}})
+		<-ctx.Done()
+	}
+}
+
+func (c *client) Hear(m proto.Message) {
+	switch m := m.(type) {
+	case *proto.Ping:
+		go c.seat.Say(&proto.Pong{Nonce: m.Nonce})
+	case *proto.Request:
+		b := c.seat.Buffer(int(m.Length))
+		copy(b.B, c.content[c.m.PieceOffset(int(m.Piece))+int64(m.Begin):])
+		go c.seat.Store(m.Span, b)
+	}
+}
+
+func (c *client) Close(proto.Code, string) {
+	c.ended.Do(func() { go c.seat.Leave(errors.New("closed")) })
+}
+
+// torrentOnly is a plain torrent of a content that no node has.
+func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte) {
+	t.Helper()
+	_, content = randomFile(t, size)
+	m := &proto.Manifest{Name: "content.bin", PieceLength: 256 << 10, Entries: []proto.Entry{{Kind: proto.File, Size: int64(size)}}}
+	info = torrentOf(m, content)
+	return &proto.Link{InfoHash: sha1.Sum(info), Name: m.Name}, info, content
+}
+
+// A content that only a BitTorrent client has, beside one node, comes to all nodes,
+// and they make the same manifest of it.
+func TestPlainTorrentOfGuests(t *testing.T) {
+	d := newDirectory()
+	link, info, content := torrentOnly(t, 4<<20)
+	nodes := []*Node{startPlain(t, "A", d, info, clientBeside(content), nil)}
+	for _, cluster := range []string{"A", "B", "B"} {
+		nodes = append(nodes, startNodeWith(t, cluster, t.TempDir(), d)) // these ask no clients
+	}
+	var gets []*Transfer
+	for _, n := range nodes {
+		gets = append(gets, mustGet(t, n, link, filepath.Join(t.TempDir(), "out")))
+	}
+	ids := map[cid.Cid]bool{}
+	for _, got := range gets {
+		mustWait(t, got)
+		mustEqual(t, got.record().Root, content)
+		ids[manifestID(t, got)] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("manifests %v", ids)
+	}
+	hash := sha256.Sum256(content[:256<<10])
+	for id := range ids {
+		late := mustGet(t, startNodeWith(t, "C", t.TempDir(), d), &proto.Link{Manifest: id}, filepath.Join(t.TempDir(), "out"))
+		mustWait(t, late)
+		mustEqual(t, late.record().Root, content)
+		if late.Manifest().Hash(0) != hash {
+			t.Error("the manifest has another SHA-256 of the first piece")
+		}
+	}
+}
+
+// logged collects what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}
+
+// A member that has a manifest of other bytes is found out: it is not taken over.
+func TestPlainTorrentWithLyingManifest(t *testing.T) {
+	d := newDirectory()
+	a := startNodeWith(t, "A", t.TempDir(), d)
+	path, content := randomFile(t, 3<<20)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	liar := *seed.Manifest()
+	liar.Hashes = slices.Clone(liar.Hashes)
+	liar.Hashes[len(liar.Hashes)-1] ^= 1
+	b, err := liar.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.transferDir(seed.ID), description.ManifestFile), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := new(logged)
+	n := startPlain(t, "B", d, seed.Torrent(), nil, slog.New(slog.NewTextHandler(log, nil)))
+	got := mustGet(t, n, plain(link), filepath.Join(t.TempDir(), "out"))
+	mustWait(t, got)
+	mustEqual(t, got.record().Root, content)
+	if id := manifestID(t, got); id.Equals(proto.ManifestCID(b)) {
+		t.Error("the lie is taken over")
+	}
+	if !log.has("manifest dropped") || !log.has(a.host.ID().String()) {
+		t.Errorf("logged: %s", log.text.String())
+	}
+}
+
+// What was fetched before a restart is not fetched again, and what the content is
+// need not be asked again.
+func TestPlainTorrentResumes(t *testing.T) {
+	d := newDirectory()
+	a := startNodeWith(t, "A", t.TempDir(), d)
+	path, content := randomFile(t, 96<<20)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	b := startNodeWith(t, "B", data, d)
+	got := mustGet(t, b, plain(link), out)
+	eventually(t, "some pieces", func() bool { return got.Status().PiecesHave > 10 })
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = startNodeWith(t, "B", data, d)
+	got, err := b.Transfer(plain(link).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWait(t, got)
+	mustEqual(t, out, content)
+	st := got.Status()
+	if st.Traffic.WANIn+10*int64(st.PieceLength) > int64(len(content)) {
+		t.Errorf("%d bytes came after the restart, of %d in all", st.Traffic.WANIn, len(content))
+	}
+	if id := manifestID(t, got); !id.Equals(seed.ID) {
+		t.Errorf("the manifest is %s, that of the seed %s", id, seed.ID)
+	}
+
+	// Nobody is needed for the next start.
+	if err := errors.Join(b.Close(), a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b = startNodeWith(t, "B", data, nil)
+	if got, err = b.Transfer(seed.ID.String()); err != nil {
+		t.Fatal(err)
+	}
+	mustWait(t, got)
+	if id := manifestID(t, got); !id.Equals(seed.ID) {
+		t.Errorf("after a restart the manifest is %s", id)
+	}
+}
+
+// serveInfo has a stranger answer questions for an info dictionary.
+func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
+	t.Helper()
+	h := stranger(t)
+	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
+		document.Answer(s, func([]byte) ([]byte, error) { return info, nil })
+	})
+	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addrs
+}
+
+// The info dictionary must be that of the info-hash. One that is, and is of no use,
+// ends the transfer, since there is no other.
+func TestWrongInfoDictionary(t *testing.T) {
+	d := newDirectory()
+	a, b := startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "B", t.TempDir(), d)
+	path, content := randomFile(t, 1<<20)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	wrong := plain(link)
+	wrong.Peers = serveInfo(t, slices.Concat(seed.Torrent(), []byte{' '}))
+	out := filepath.Join(t.TempDir(), "out")
+	if _, err := b.Get(wrong, out, GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}); err == nil || !strings.Contains(err.Error(), "in place of "+link.InfoHash.String()) {
+		t.Errorf("another dictionary than the link's: %v", err)
+	}
+	got := mustGet(t, b, wrong, out)
+	mustWait(t, got)
+	mustEqual(t, out, content)
+
+	bad := []byte(`{"Name":"..","PieceLength":262144,"Length":1,"Sums":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}`)
+	useless := &proto.Link{InfoHash: sha1.Sum(bad), Peers: serveInfo(t, bad)}
+	failed := mustGet(t, b, useless, filepath.Join(t.TempDir(), "out"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := failed.Wait(ctx); err == nil || !strings.Contains(err.Error(), `".." is not a file name`) {
+		t.Errorf("a dictionary of no use: %v", err)
+	}
+	if _, err := b.Get(useless, filepath.Join(t.TempDir(), "out"), GetOptions{Torrent: bad}); err == nil || !strings.Contains(err.Error(), "is not a file name") {
+		t.Errorf("a dictionary of no use, given: %v", err)
+	}
+}
+
+// One content is one transfer, by whatever it is called.
+func TestOneTransferByAllNames(t *testing.T) {
+	d := newDirectory()
+	a := startNodeWith(t, "A", t.TempDir(), d)
+	path, content := randomFile(t, 2<<20)
+	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true, Announce: []string{"http://192.0.2.1/announce"}})
+	for name, links := range map[string][2]*proto.Link{"torrent first": {plain(link), link}, "link first": {link, plain(link)}} {
+		t.Run(name, func(t *testing.T) {
+			n, out := startNodeWith(t, "B", t.TempDir(), d), filepath.Join(t.TempDir(), "out")
+			first, second := mustGet(t, n, links[0], out), mustGet(t, n, links[1], out)
+			if first != second || len(n.Transfers()) != 1 {
+				t.Fatalf("%d transfers", len(n.Transfers()))
+			}
+			mustWait(t, second)
+			mustEqual(t, out, content)
+			if id := manifestID(t, second); !id.Equals(seed.ID) {
+				t.Errorf("the manifest is %s", id)
+			}
+			if got := second.link(); got.InfoHash != link.InfoHash || len(got.Announce) != 1 {
+				t.Errorf("the link is %s", got)
+			}
+			for _, name := range []string{link.String(), plain(link).String(), seed.ID.String(), link.InfoHash.CID().String(), out} {
+				if got, err := n.Transfer(name); got != second {
+					t.Errorf("by %s: %v", name, err)
+				}
+			}
+			if err := n.Remove(second, true); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Those who look for a torrent's info dictionary are told that BitTorrent clients
+// are not asked.
+func TestPlainTorrentOfNobody(t *testing.T) {
+	link, info, _ := torrentOnly(t, 1<<20)
+	n := startNode(t, "A", t.TempDir())
+	got := mustGet(t, n, link, filepath.Join(t.TempDir(), "out"))
+	eventually(t, "word of what it waits for", func() bool {
+		return strings.Contains(got.Status().Waiting, "info dictionary") && strings.Contains(got.Status().Waiting, "--bt-listen")
+	})
+	if err := n.Remove(got, true); err != nil {
+		t.Fatal(err)
+	}
+	got, err := n.Get(link, filepath.Join(t.TempDir(), "out"), GetOptions{Torrent: info})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "word of peers", func() bool {
+		return strings.Contains(got.Status().Waiting, "peers") && strings.Contains(got.Status().Waiting, "--bt-listen")
+	})
+	if st := got.Status(); st.Length != 1<<20 || st.InfoHash != link.InfoHash.String() {
+		t.Errorf("status %+v", st)
+	}
+}

@@ -1,0 +1,114 @@
+package peer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// publishWait bounds the search for a manifest that another member has made already.
+const publishWait = 30 * time.Second
+
+var (
+	errOtherID = errors.New("it is not the manifest that the link names")
+	errNoneYet = errors.New("nobody has the manifest that the link names")
+)
+
+// publish gives a plain torrent that is whole here its manifest with SHA-256, for
+// those who come later: the one that another member has, if the content is as that
+// says, or one of its own making.
+func (t *Transfer) publish(s *swarm) {
+	if t.published() {
+		return
+	}
+	id, err := t.makeManifest(s)
+	if err == nil {
+		err = t.name(id)
+	}
+	if s.ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.log.Warn("no manifest with SHA-256 for those who come later", "error", err)
+		return
+	}
+	s.log.Info("manifest with SHA-256 published", "manifest", id.String())
+	s.announceSoon()
+}
+
+// published says that the manifest is there.
+func (t *Transfer) published() bool {
+	b, err := t.Description().Encoded()
+	if err != nil {
+		return false
+	}
+	id := proto.ManifestCID(b)
+	if !t.link().Manifest.Defined() { // there was no time for that before
+		err = t.name(id)
+	}
+	return err == nil && t.link().Manifest.Equals(id)
+}
+
+// makeManifest finds or makes the manifest, keeps it, and returns its id.
+func (t *Transfer) makeManifest(s *swarm) (cid.Cid, error) {
+	if _, err := s.v.Publish(s.ctx, s.st, store.ScanOptions{}); err != nil {
+		return cid.Undef, err
+	}
+	// From here on the SHA-256 of every piece is known, so that a manifest is right
+	// or not at once.
+	wanted := t.link().Manifest
+	take := func(from libpeer.ID, b []byte) error {
+		if wanted.Defined() && !wanted.Equals(proto.ManifestCID(b)) {
+			return errOtherID
+		}
+		m, err := proto.DecodeManifest(b)
+		if err == nil {
+			err = s.v.Expect(m, nil)
+		}
+		if err != nil {
+			s.log.Warn("manifest dropped", "peer", from, "error", err)
+		}
+		return err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, publishWait)
+	defer cancel()
+	if err := t.seeker(nil).Manifest(ctx, s.connected(), take); err != nil {
+		s.log.Debug("no manifest of others", "error", err)
+	}
+	m, err := s.v.Publish(s.ctx, s.st, store.ScanOptions{})
+	if err != nil {
+		return cid.Undef, err
+	}
+	b, err := m.Encode()
+	if err != nil {
+		return cid.Undef, err
+	}
+	if wanted.Defined() && !wanted.Equals(proto.ManifestCID(b)) {
+		return cid.Undef, errNoneYet
+	}
+	return proto.ManifestCID(b), t.Description().Publish(b)
+}
+
+// name puts the manifest's id into the link, and what makes that of use elsewhere: a
+// link of BitTorrent's names no trackers of mob.
+func (t *Transfer) name(id cid.Cid) error {
+	m := t.Manifest()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	link := *t.mu.link
+	link.Manifest, link.Name, link.Length = id, cmp.Or(link.Name, m.Name), m.Length()
+	if all := t.node.trackers(link.Trackers); len(all) <= proto.MaxLinkAddrs {
+		link.Trackers = all
+	}
+	r := t.mu.rec
+	r.Link = link.String()
+	t.remember(r)
+	return saveRecord(t.node.transferDir(t.ID), r)
+}

@@ -1,0 +1,186 @@
+// Package seek finds out what a content is, from those who know: members, of whom
+// trackers tell, and BitTorrent clients. It knows what to ask for and whom; what comes
+// is judged by package description.
+package seek
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/mobgrid/mob/peer/book"
+	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Seeker seeks what describes one content. All fields are constant.
+type Seeker struct {
+	// Link names the content, and is where the search begins.
+	Link *proto.Link
+	// Content takes what is found.
+	Content *description.Description
+	// Finder knows trackers, and is nil when there are none.
+	Finder Finder
+	// Self is this node's id, and Announce what it tells the trackers of itself.
+	Self     libpeer.ID
+	Announce proto.Announce
+	// Open opens a stream to a member.
+	Open func(context.Context, libpeer.AddrInfo, protocol.ID) (network.Stream, error)
+	// Guests asks BitTorrent clients for the info dictionary of a link. Nil means that
+	// they are not asked.
+	Guests func(context.Context, *proto.Link) ([]byte, error)
+	// Note is told, in words, what is waited for.
+	Note func(string)
+	Log  *slog.Logger
+}
+
+const (
+	// pause is the first pause between two rounds of asking what a content is, and
+	// pauseMax the longest.
+	pause    = 250 * time.Millisecond
+	pauseMax = 5 * time.Second
+	// offerPause and offerPauseMax are those for the info dictionary of a content that
+	// is on its way already: without it only stock clients have to wait.
+	offerPause    = time.Second
+	offerPauseMax = 30 * time.Second
+)
+
+// Run seeks what the content is: its manifest, or of a plain torrent the info
+// dictionary, until somebody has it or ctx ends. It returns also the members that it
+// heard of. It fails at once with [*description.RefusedError].
+func (s *Seeker) Run(ctx context.Context) (members []proto.Member, err error) {
+	what, q := "the content", s.manifest(func(_ libpeer.ID, b []byte) error { return s.Content.TakeManifest(b) })
+	seek := q.run
+	if s.Content.Plain() {
+		what, q = "the torrent's info dictionary", s.torrent()
+		seek = func(ctx context.Context) error { return s.everywhere(ctx, q) }
+	}
+	var why string
+	q.members = func(ctx context.Context) []libpeer.AddrInfo {
+		members, why = s.askTrackers(ctx)
+		s.Note(fmt.Sprintf("looking for %s: %s", what, why))
+		return s.candidates(members)
+	}
+	q.missed = func(err error) { s.Note(fmt.Sprintf("looking for %s: %s; %v%s", what, why, err, s.unasked())) }
+	q.pause, q.pauseMax = pause, pauseMax
+	err = seek(ctx)
+	return members, err
+}
+
+// Offer seeks the info dictionary of a content that is on its way, for BitTorrent
+// clients, until somebody has it or ctx ends. connected are the peers.
+func (s *Seeker) Offer(ctx context.Context, connected func() []libpeer.AddrInfo, members []proto.Member) {
+	q := s.torrent()
+	q.members = func(context.Context) []libpeer.AddrInfo { return append(connected(), s.candidates(members)...) }
+	q.missed = func(err error) { s.Log.Debug("no info dictionary", "error", err) }
+	q.pause, q.pauseMax = offerPause, offerPauseMax
+	_ = s.everywhere(ctx, q)
+}
+
+// Manifest asks each of some members once for the manifest with SHA-256, until take
+// takes one.
+func (s *Seeker) Manifest(ctx context.Context, of []libpeer.AddrInfo, take func(from libpeer.ID, b []byte) error) error {
+	q := s.manifest(take)
+	q.members = func(context.Context) []libpeer.AddrInfo { return of }
+	return q.round(ctx)
+}
+
+func (s *Seeker) manifest(take func(libpeer.ID, []byte) error) *search {
+	return &search{Seeker: s, kind: proto.ManifestProtocol, limit: proto.MaxManifest, take: take}
+}
+
+func (s *Seeker) torrent() *search {
+	return &search{Seeker: s, kind: proto.TorrentProtocol, limit: proto.MaxTorrent}
+}
+
+// NoGuests says, after what a plain torrent waits for, who is not asked for it.
+const NoGuests = "; BitTorrent clients are not asked without --bt-listen"
+
+func (s *Seeker) unasked() string {
+	if s.Guests == nil && s.Content.Plain() {
+		return NoGuests
+	}
+	return ""
+}
+
+// errFound ends a search because what is sought has come by another way.
+var errFound = errors.New("found elsewhere")
+
+// everywhere searches for an info dictionary among members, and beside that asks
+// BitTorrent clients.
+func (s *Seeker) everywhere(ctx context.Context, q *search) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	q.take = func(_ libpeer.ID, b []byte) error {
+		err := s.Content.TakeTorrent(b)
+		var refused *description.RefusedError
+		if errors.As(err, &refused) {
+			cancel(refused)
+		}
+		return err
+	}
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		s.askGuests(ctx, q, cancel)
+	}()
+	err := q.run(ctx)
+	cancel(nil)
+	<-asked
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	return err
+}
+
+func (s *Seeker) askGuests(ctx context.Context, q *search, found context.CancelCauseFunc) {
+	if s.Guests == nil {
+		return
+	}
+	info, err := s.Guests(ctx, s.Link)
+	if err == nil {
+		err = q.take("", info)
+	}
+	switch {
+	case err == nil:
+		found(errFound)
+	case ctx.Err() == nil:
+		s.Log.Warn("no info dictionary from BitTorrent clients", "error", err)
+	}
+}
+
+// askTrackers says in why how that went.
+func (s *Seeker) askTrackers(ctx context.Context) (members []proto.Member, why string) {
+	if s.Finder == nil {
+		return nil, "the link names no tracker"
+	}
+	h, err := Announce(ctx, s.Finder, s.Link.Keys(), s.Announce)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members))
+}
+
+// candidates are whom to ask: the own cluster first, then the link's peers, then others.
+func (s *Seeker) candidates(members []proto.Member) []libpeer.AddrInfo {
+	var near, far []libpeer.AddrInfo
+	for i := range members {
+		id, err := libpeer.IDFromBytes([]byte(members[i].ID))
+		if err != nil || id == s.Self {
+			continue
+		}
+		info := libpeer.AddrInfo{ID: id, Addrs: book.Multiaddrs(members[i].Addrs)}
+		if members[i].Cluster == s.Announce.Cluster {
+			near = append(near, info)
+		} else {
+			far = append(far, info)
+		}
+	}
+	return slices.Concat(near, book.Infos(s.Link.Peers, s.Self), far)
+}
