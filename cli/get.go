@@ -6,16 +6,26 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/format"
+	"github.com/mobgrid/mob/cli/torrents"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
 
-const getHelp = `Fetches the content of a link, verifies every piece, and returns when it is whole.
+const getHelp = `Fetches the content of a link or a torrent file, verifies every piece, and returns
+when it is whole.
+
+LINK may be a magnet link of BitTorrent's, or the path of a torrent file: nodes that
+fetch the same torrent share it as a mob. They need a tracker of mob in common, which
+--tracker names, and one of them --bt-listen, to fetch from BitTorrent clients. The
+first that is whole makes the content one of mob's.
 
 PATH is the file or folder to make, not its parent; the link's name in the current
 folder by default. Nothing may be there yet: --reuse takes over what is, say an
@@ -29,6 +39,7 @@ it. To leave the transfer to the daemon, kill the command instead.`
 
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
+  mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
   mob get "$LINK" -o models --reuse --json`
 
 // getFlags are the flags of get.
@@ -43,8 +54,8 @@ type getFlags struct {
 func newGet(g *global) *cobra.Command {
 	var f getFlags
 	cmd := &cobra.Command{
-		Use: "get LINK [-o PATH]", Short: "Fetch the content of a link", Long: getHelp, Example: getExample,
-		Args: args(1, "LINK"),
+		Use: "get LINK|FILE [-o PATH]", Short: "Fetch the content of a link or torrent file", Long: getHelp, Example: getExample,
+		Args: args(1, "LINK|FILE"),
 		RunE: func(cmd *cobra.Command, given []string) error { return g.get(cmd, given[0], &f) },
 	}
 	f.node.flags(g, cmd)
@@ -57,7 +68,7 @@ func newGet(g *global) *cobra.Command {
 }
 
 func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
-	link, err := proto.ParseLink(text)
+	link, info, err := f.wanted(text)
 	if err != nil {
 		return err
 	}
@@ -69,7 +80,7 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 	if err != nil {
 		return err
 	}
-	st, err := g.fetch(cmd.Context(), s, control.GetRequest{Link: text, Path: path, Reuse: f.reuse}, f.quiet)
+	st, err := g.fetch(cmd.Context(), s, control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, Torrent: info}, f.quiet)
 	if err != nil {
 		return errors.Join(hint(err, path, link), s.close())
 	}
@@ -86,6 +97,33 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 	}
 	g.note("serving ends with this command: use --stay, or run mobd, to go on")
 	return s.closeLater(cmd.Context(), g)
+}
+
+// wanted is the link of what is to be fetched, with the trackers that are given beside
+// it, and of a torrent file the info dictionary too.
+func (f *getFlags) wanted(text string) (link *proto.Link, info []byte, err error) {
+	trackers, err := address.ParseTrackers(f.node.trackers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if fi, err := os.Stat(text); err == nil && fi.Mode().IsRegular() {
+		m, err := torrents.Read(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		link, info = torrents.Link(m), m.Info
+	} else if link, err = proto.ParseLink(text); err != nil {
+		if strings.HasSuffix(text, ".torrent") {
+			return nil, nil, fmt.Errorf("no file is at %s", text)
+		}
+		return nil, nil, err
+	}
+	for _, t := range trackers {
+		if !slices.ContainsFunc(link.Trackers, t.Equal) {
+			link.Trackers = append(link.Trackers, t)
+		}
+	}
+	return link, info, nil
 }
 
 // destination is where to put the content.

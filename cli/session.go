@@ -47,6 +47,7 @@ func (n *nodeFlags) flags(g *global, cmd *cobra.Command) {
 	f.StringVar(&n.cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
 	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address of this node; a daemon has its own")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to ask; may be given again")
+	n.guests.Add(f)
 }
 
 // dialOrRun finds the daemon of the data folder, or runs one within the command
@@ -60,8 +61,8 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	s, err := g.dial(cmd.Context())
 	var none *control.NoDaemonError
 	if err == nil {
-		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("listen") {
-			g.note("note: a daemon runs in %s: its own --cluster and --listen hold", cfg.data)
+		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("listen") || f.Changed("bt-listen") {
+			g.note("note: a daemon runs in %s: its own --cluster, --listen and --bt-listen hold", cfg.data)
 		}
 		return s, nil
 	}

@@ -1,4 +1,4 @@
-// Package guests is what the daemon's flags say of BitTorrent clients, and what
+// Package guests is what a node's flags say of BitTorrent clients, and what
 // these are told of a transfer.
 package guests
 
@@ -18,7 +18,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Flags are those of mobd that are about BitTorrent clients.
+// Flags are those of a node that are about BitTorrent clients.
 type Flags struct {
 	listen string
 	upload string
