@@ -53,7 +53,7 @@ func startDaemon(cfg nodeConfig) (_ *daemon, err error) {
 		return nil, err
 	}
 	if d.node, err = peer.Start(peer.Config{Data: cfg.data, Cluster: cfg.cluster, Listen: cfg.listen,
-		Trackers: cfg.trackers, Finder: finder(cfg.log), Beside: d.guests.Beside(), Torrents: metainfo.Codec{}, Log: cfg.log}); err != nil {
+		Trackers: cfg.trackers, Finder: finder(cfg.log), Beside: d.guests.Beside(), Describe: d.guests.Describe(), Torrents: metainfo.Codec{}, Log: cfg.log}); err != nil {
 		return nil, errors.Join(err, d.guests.Close())
 	}
 	// The node has the lock of the folder, so a socket that is there is a dead one.

@@ -3,6 +3,7 @@
 package guests
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -79,6 +80,14 @@ func (d Door) Beside() peer.Beside {
 		return nil
 	}
 	return d.server.Beside
+}
+
+// Describe is for the node, nil while the door is shut.
+func (d Door) Describe() func(context.Context, *proto.Link) ([]byte, error) {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Describe
 }
 
 // Addr is where the door is, not valid while it is shut.
