@@ -44,7 +44,12 @@ func (c *Client) usedTracker() *Tracker { return cmp.Or(c.tracker, Opentracker()
 // Missing is nil when the client and the tracker are installed; else it says what
 // to install.
 func (c *Client) Missing() error {
-	errs := []error{c.usedTracker().missing()}
+	return errors.Join(c.usedTracker().Missing(), c.Installed())
+}
+
+// Installed is Missing for who has a tracker.
+func (c *Client) Installed() error {
+	var errs []error
 	for _, p := range c.needs {
 		errs = append(errs, p.missing())
 	}

@@ -20,7 +20,7 @@ type process struct {
 // startProcess runs a command with its output in a log. That one is no pipe: a
 // client must not wait for whoever reads it.
 func startProcess(node *netns.Node, cmd *exec.Cmd, log string) (*process, error) {
-	out, err := os.Create(log)
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,14 +23,25 @@ type Job struct {
 	Content string
 }
 
-// Runner is a client that runs. Its methods may be called from any goroutine.
+// Runner is a client with something to do. Its methods may be called from any
+// goroutine.
 type Runner struct {
 	m    *member
 	name string
 }
 
-// Run starts a client. It runs until it is killed.
-func (c *Client) Run(j Job) (*Runner, error) {
+// Place makes what a client needs, and does not start it. What a client has left in
+// the same folder, as one does that was killed, this one takes up.
+func (c *Client) Place(j Job) (*Runner, error) {
+	for _, path := range []*string{&j.Dir, &j.Torrent, &j.Content} { // clients run in folders of their own
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return nil, err
+		}
+		if *path != "" {
+			*path = abs
+		}
+	}
 	marks := filepath.Join(j.Dir, "marks")
 	if err := os.MkdirAll(marks, 0o700); err != nil {
 		return nil, err
@@ -41,11 +53,31 @@ func (c *Client) Run(j Job) (*Runner, error) {
 	seat.scheme = j.Scheme
 	r := &Runner{m: &member{client: c, seat: seat}, name: j.Name}
 	if j.Content != "" {
-		if err := os.Symlink(j.Content, r.Copy()); err != nil {
-			return nil, err
-		}
+		return r, link(j.Content, r.Copy())
 	}
-	return r, r.m.start()
+	return r, nil
+}
+
+// Run starts a client. It runs until it is killed.
+func (c *Client) Run(j Job) (*Runner, error) {
+	r, err := c.Place(j)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Start()
+}
+
+// Start has the client run until it is killed, unless that has happened already.
+func (r *Runner) Start() error { return r.m.start() }
+
+// Await waits until clients have their copies, and calls whole for each that has. It
+// does not wait for one that is killed, and fails when one ends by itself.
+func Await(ctx context.Context, clients []*Runner, whole func(n *netns.Node)) error {
+	members := make([]*member, len(clients))
+	for i, r := range clients {
+		members[i] = r.m
+	}
+	return await(ctx, members, func() error { return nil }, whole)
 }
 
 // Copy is where the client's copy is.
@@ -79,5 +111,8 @@ func (r *Runner) String() string {
 func (r *Runner) Used() bench.Usage {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
+	if r.m.run == nil {
+		return bench.Usage{}
+	}
 	return r.m.run.used()
 }

@@ -1,7 +1,9 @@
 package stock
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +66,14 @@ func (s seat) command(name string, args ...string) *exec.Cmd {
 func (s seat) hook() (string, error) {
 	path := filepath.Join(s.dir, "whole")
 	return path, os.WriteFile(path, []byte("#!/bin/sh\n: >"+quote(s.mark)+"\n"), 0o700)
+}
+
+// link makes a symbolic link, unless there is one.
+func link(to, path string) error {
+	if err := os.Symlink(to, path); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // quote makes one word of s, for a shell.

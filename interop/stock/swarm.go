@@ -43,7 +43,7 @@ func (s *swarm) prepare(ctx context.Context, c *Client) error {
 	if err != nil {
 		return err
 	}
-	if s.torrent, err = newTorrent(content, c.usedTracker().url(s.site.Source)); err != nil {
+	if s.torrent, err = newTorrent(content, c.usedTracker().URL(s.site.Source)); err != nil {
 		return err
 	}
 	file := filepath.Join(dir, "content.torrent")
@@ -70,7 +70,7 @@ func (s *swarm) prepare(ctx context.Context, c *Client) error {
 	if err := os.Symlink(content, s.Copy(s.site.Source)); err != nil {
 		return err
 	}
-	if s.tracker, err = c.usedTracker().start(s.site.Source, dir, s.torrent); err != nil {
+	if s.tracker, err = c.usedTracker().start(s.site.Source, dir, s.torrent.infoHash()); err != nil {
 		return err
 	}
 	if err := s.source.start(); err != nil {
@@ -82,7 +82,7 @@ func (s *swarm) prepare(ctx context.Context, c *Client) error {
 	return nil
 }
 
-// glance is how often Fetch looks for marks.
+// glance is how often marks are looked for.
 const glance = 10 * time.Millisecond
 
 // Fetch starts all receivers' clients and waits for their marks.
@@ -93,9 +93,17 @@ func (s *swarm) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 			return err
 		}
 	}
+	return await(ctx, s.receivers, func() error {
+		_, err := s.source.gone()
+		return err
+	}, whole)
+}
+
+// await waits for the marks of members, as long as nothing is wrong.
+func await(ctx context.Context, members []*member, wrong func() error, whole func(n *netns.Node)) error {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
-	waiting := append([]*member{}, s.receivers...)
+	waiting := append([]*member{}, members...)
 	for {
 		var err error
 		if waiting, err = look(waiting, whole); err != nil {
@@ -104,7 +112,7 @@ func (s *swarm) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 		if len(waiting) == 0 {
 			return nil
 		}
-		if _, err := s.source.gone(); err != nil {
+		if err := wrong(); err != nil {
 			return err
 		}
 		select {

@@ -2,6 +2,7 @@ package stock
 
 import (
 	"context"
+	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -91,8 +92,11 @@ func MobTracker(bin, scheme string) *Tracker {
 	}
 }
 
-// url is the announce address on a node.
-func (t *Tracker) url(node *netns.Node) string {
+// Missing is nil when the tracker is installed; else it says what to install.
+func (t *Tracker) Missing() error { return t.missing() }
+
+// URL is the announce address on a node.
+func (t *Tracker) URL(node *netns.Node) string {
 	return fmt.Sprintf("%s://%s:%d/announce", t.scheme, node.IP, trackerPort)
 }
 
@@ -107,10 +111,19 @@ type tracker struct {
 	ask string
 }
 
+// Run starts the tracker on a node, for one torrent, of an info-hash. dir gets its log
+// and whatever it keeps. It runs until end is called.
+func (t *Tracker) Run(node *netns.Node, dir string, hash [sha1.Size]byte) (end func() error, err error) {
+	run, err := t.start(node, dir, hash)
+	if err != nil {
+		return nil, err
+	}
+	return run.run.kill, nil
+}
+
 // start runs a tracker that admits one torrent.
-func (t *Tracker) start(node *netns.Node, dir string, of *torrent) (*tracker, error) {
+func (t *Tracker) start(node *netns.Node, dir string, hash [sha1.Size]byte) (*tracker, error) {
 	list := filepath.Join(dir, "tracker.admits")
-	hash := of.infoHash()
 	if err := os.WriteFile(list, []byte(hex.EncodeToString(hash[:])+"\n"), 0o644); err != nil {
 		return nil, err
 	}
@@ -134,7 +147,33 @@ func (t *Tracker) start(node *netns.Node, dir string, of *torrent) (*tracker, er
 		Timeout:   time.Second,
 	}
 	run.ask = fmt.Sprintf("http://%s:%d/scrape?info_hash=%s", node.IP, trackerPort, url.QueryEscape(string(hash[:])))
+	if err := run.awaitPort(); err != nil {
+		return nil, errors.Join(err, p.kill())
+	}
 	return run, nil
+}
+
+// readyTimeout bounds the time until a tracker listens.
+const readyTimeout = 20 * time.Second
+
+// awaitPort returns when the tracker listens: a client that is refused comes back
+// after minutes.
+func (t *tracker) awaitPort() error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	for {
+		conn, err := t.dial(ctx, "tcp", fmt.Sprintf("%s:%d", t.node.IP, trackerPort))
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-t.run.ended:
+			return fmt.Errorf("%s ended: %s", t.of.name, t.run.lastWords())
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not listen: %w", t.of.name, err)
+		}
+	}
 }
 
 // awaitSeed returns when somebody has announced that he has all of it. died ends

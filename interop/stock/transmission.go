@@ -43,6 +43,8 @@ func startTransmission(s seat) (*exec.Cmd, error) {
 		"utp-enabled":             false, // TCP is faster here, as for libtorrent
 		"encryption":              0,     // peers without it first: with it, as by default, half again the CPU
 		"rpc-enabled":             false, // nobody asks it for anything
+		// A name of 255 bytes has no room for ".part".
+		"rename-partial-files": false,
 	})
 	if err != nil {
 		return nil, err
@@ -55,10 +57,17 @@ func startTransmission(s seat) (*exec.Cmd, error) {
 		return s.command("transmission-cli", "--config-dir", s.dir, "--download-dir", s.data, "--port", strconv.Itoa(port),
 			"--finish", hook, s.torrent), nil
 	}
+	// What one that was killed had noted of its torrent is old; without it, it looks at
+	// what is there. It renames the file that it took.
+	for _, old := range []string{"resume", "torrents"} {
+		if err := os.RemoveAll(filepath.Join(s.dir, old)); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(watched, 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.Symlink(s.torrent, filepath.Join(watched, "content.torrent")); err != nil {
+	if err := link(s.torrent, filepath.Join(watched, "content.torrent")); err != nil {
 		return nil, err
 	}
 	return s.command("transmission-daemon", "--foreground", "--config-dir", s.dir), nil
