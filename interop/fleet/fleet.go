@@ -29,9 +29,12 @@ type Fleet struct {
 	// Guests lets BitTorrent clients in, at GuestPort of every daemon's address and
 	// TrackerPort of the tracker's.
 	Guests bool
+	// Debug has the daemons log everything.
+	Debug bool
 
 	tracker *process
-	addr    string // of the tracker
+	addr    string      // of the tracker
+	node    *netns.Node // of the tracker
 }
 
 // The ports for BitTorrent.
@@ -118,8 +121,13 @@ func (f *Fleet) StartTracker(node *netns.Node) error {
 	if err != nil {
 		return err
 	}
-	f.tracker, f.addr = p, p.line
+	f.tracker, f.addr, f.node = p, p.line, node
 	return nil
+}
+
+// announce is where BitTorrent clients announce themselves to the tracker.
+func (f *Fleet) announce() string {
+	return fmt.Sprintf("http://%s:%d/announce", f.node.IP, TrackerPort)
 }
 
 // KillTracker is kill -9.
@@ -153,7 +161,10 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 		args = append(args, "--tracker", f.addr)
 	}
 	if f.Guests {
-		args = append(args, "--bt-listen", fmt.Sprintf("%s:%d", node.IP, GuestPort), "--log-level", "debug")
+		args = append(args, "--bt-listen", fmt.Sprintf("%s:%d", node.IP, GuestPort))
+	}
+	if f.Debug {
+		args = append(args, "--log-level", "debug")
 	}
 	var err error
 	if d.proc, err = f.start(node, filepath.Join(d.dir, "log"), "mobd", args...); err != nil {
@@ -196,6 +207,13 @@ func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Durati
 // Seed serves a file and returns its link.
 func (d *Daemon) Seed(ctx context.Context, path string) (link string, err error) {
 	return d.mob(ctx, "seed", path)
+}
+
+// Offer serves a file or folder to BitTorrent clients as well: the link is a magnet
+// link for them too, and a torrent file is written. announce is the address of their
+// tracker.
+func (d *Daemon) Offer(ctx context.Context, path, torrent, announce string) (link string, err error) {
+	return d.mob(ctx, "seed", path, "--torrent-file", torrent, "--bt-tracker", announce)
 }
 
 // Out is where the daemon's get puts the content.

@@ -18,9 +18,7 @@ const guestSize = 1e9
 func BenchmarkGuest(b *testing.B) {
 	for _, c := range []*stock.Client{stock.Aria2(), stock.Libtorrent()} {
 		b.Run(c.Name(), func(b *testing.B) {
-			if err := c.Missing(); err != nil {
-				b.Skip(err)
-			}
+			needs(b, c)
 			for b.Loop() {
 				for _, from := range []string{"mob", c.Name()} {
 					fetchAsGuest(b, c, from)
@@ -34,10 +32,12 @@ func BenchmarkGuest(b *testing.B) {
 func fetchAsGuest(b *testing.B, c *stock.Client, from string) {
 	f, _ := withGuests(b, netns.Links{}, 2)
 	source, sink := f.Grid.Node("A", 0), f.Grid.Node("A", 1)
-	o := newOffer(b, source, guestSize)
+	path := content(b, guestSize)
+	var o *offer
 	var used func() time.Duration
 	if from == "mob" {
-		d := o.daemon(b, f, source, true)
+		d := f.daemon(b, source)
+		o = offerAt(b, d, path, f.announce())
 		used = func() time.Duration {
 			cpu, err := d.CPU()
 			if err != nil {
@@ -46,14 +46,15 @@ func fetchAsGuest(b *testing.B, c *stock.Client, from string) {
 			return cpu
 		}
 	} else {
-		r := o.client(b, f, c, source, true)
+		o = newOffer(b, f, path, f.announce())
+		r := o.seed(b, c, source)
 		used = func() time.Duration { return r.Used().CPU }
 		time.Sleep(10 * time.Second) // it hashes what it seeds, and nothing tells when it has done so
 	}
 	time.Sleep(time.Second)
 	before := used()
 	began := time.Now()
-	r := o.client(b, f, c, sink, false)
+	r := o.fetch(b, c, sink)
 	for whole := false; !whole; time.Sleep(time.Millisecond) {
 		var err error
 		if whole, err = r.Whole(); err != nil {

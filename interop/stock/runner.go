@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
@@ -38,7 +39,7 @@ func (c *Client) Place(j Job) (*Runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		if *path != "" {
+		if *path != "" && !strings.HasPrefix(*path, "magnet:") {
 			*path = abs
 		}
 	}
