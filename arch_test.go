@@ -70,7 +70,7 @@ var table = map[string]rule{
 	"interop/bench":       {ours: []string{"interop/netns"}},
 	"interop/bench/chart": {ours: []string{"interop/bench"}, outside: []string{"gonum.org/v1/plot"}},
 	"interop/stock":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},
-	"interop/fleet": {ours: []string{"interop/bench", "interop/netns"}, tests: []string{"interop/bittorrent", "interop/bittorrent/metainfo", "interop/stock", "peer/store", "proto"},
+	"interop/fleet": {ours: []string{"interop/bench", "interop/netns", "interop/stock"}, tests: []string{"interop/bittorrent", "proto"},
 		outside: []string{"golang.org/x/sys"}},
 
 	"cli/control":  {ours: []string{"peer", "peer/description", "peer/store", "proto", "tracker"}},

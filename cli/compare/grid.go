@@ -20,6 +20,10 @@ mob is this very program. The others are what the system's packages have: aria2,
 libtorrent, transmission, rtorrent; one that is missing is named and left out. The
 content and all copies go to a folder in $TMPDIR, which is removed.
 
+mob+aria2:50% is one transfer of both: the source seeds with --torrent, and half of the
+receivers in each cluster are stock clients. With several, mob+aria2+libtorrent:50%,
+they take turns.
+
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is how busy all cores were: near 100 % they are the limit, not the links.
 
@@ -28,6 +32,7 @@ Exit status: 0 done; 1 a system failed, or --check found something; 2 wrong usag
 
 const gridExample = `  mob bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
   mob bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
+  mob bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
@@ -50,7 +55,7 @@ func newGrid(sh *Shell) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ","))
+	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+", and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mobgrid/mob/interop/bench"
@@ -17,8 +18,10 @@ import (
 const own = "mob"
 
 // systemNames are the systems that can be compared.
-func systemNames() []string {
-	names := []string{own}
+func systemNames() []string { return append([]string{own}, clientNames()...) }
+
+func clientNames() []string {
+	var names []string
 	for _, c := range stock.All() {
 		names = append(names, c.Name())
 	}
@@ -28,13 +31,13 @@ func systemNames() []string {
 // makeSystems makes systems of their names.
 func makeSystems(names []string) ([]bench.System, error) {
 	var all []bench.System
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("--systems has %s twice", name)
-		}
+	for _, name := range names {
 		s, err := makeSystem(name)
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(all, func(other bench.System) bool { return other.Name() == s.Name() }) {
+			return nil, fmt.Errorf("--systems has %s twice", s.Name())
 		}
 		all = append(all, s)
 	}
@@ -46,13 +49,53 @@ func makeSystems(names []string) ([]bench.System, error) {
 
 func makeSystem(name string) (bench.System, error) {
 	if name == own {
-		self, err := os.Executable()
-		return fleet.System{Bin: filepath.Dir(self)}, err
+		return ownSystem()
 	}
+	if strings.HasPrefix(name, own+"+") {
+		return mixed(name)
+	}
+	if c := client(name); c != nil {
+		return c, nil
+	}
+	return nil, fmt.Errorf("unknown system %q: use some of %s, or such as %s", name, strings.Join(systemNames(), ","), mixedExample)
+}
+
+// ownSystem is this very program.
+func ownSystem() (fleet.System, error) {
+	self, err := os.Executable()
+	return fleet.System{Bin: filepath.Dir(self)}, err
+}
+
+// client is the stock client of a name, if there is one.
+func client(name string) *stock.Client {
 	for _, c := range stock.All() {
 		if c.Name() == name {
-			return c, nil
+			return c
 		}
 	}
-	return nil, fmt.Errorf("unknown system %q: use some of %s", name, strings.Join(systemNames(), ","))
+	return nil
+}
+
+const mixedExample = own + "+aria2:50%"
+
+// mixed makes such as mob+aria2:50%, or mob+aria2+libtorrent:50%.
+func mixed(name string) (bench.System, error) {
+	names, share, _ := strings.Cut(name, ":")
+	number, percent := strings.CutSuffix(share, "%")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !percent || !(n > 0 && n <= 100) {
+		return nil, fmt.Errorf("%q is not such as %s: aria2 at half of each cluster's receivers", name, mixedExample)
+	}
+	m := fleet.Mixed{Percent: n}
+	if m.System, err = ownSystem(); err != nil {
+		return nil, err
+	}
+	for _, kind := range strings.Split(names, "+")[1:] {
+		c := client(kind)
+		if c == nil {
+			return nil, fmt.Errorf("%q: no client %q: use some of %s", name, kind, strings.Join(clientNames(), ","))
+		}
+		m.Clients = append(m.Clients, c)
+	}
+	return m, nil
 }

@@ -34,8 +34,19 @@ func (s System) Missing() error {
 // Prepare implements bench.System: a tracker beside the source, a daemon on every
 // node, and the content seeded.
 func (s System) Prepare(ctx context.Context, site bench.Site) (bench.Transfer, error) {
-	t := &Transfer{Fleet: &Fleet{Grid: site.Grid, Bin: s.Bin, Dir: site.Dir}, gets: map[*netns.Node]*get{}}
-	if err := t.prepare(ctx, site); err != nil {
+	return (&Fleet{Grid: site.Grid, Bin: s.Bin, Dir: site.Dir}).prepare(ctx, site)
+}
+
+// prepare starts all of a transfer. With guests the content is offered to them too.
+func (f *Fleet) prepare(ctx context.Context, site bench.Site) (*Transfer, error) {
+	t := &Transfer{Fleet: f, gets: map[*netns.Node]*get{}}
+	err := t.startAll(ctx, site)
+	if err == nil && f.Guests {
+		t.link, err = t.Source.Offer(ctx, site.Content, t.torrent(), f.announce())
+	} else if err == nil {
+		t.link, err = t.Source.Seed(ctx, site.Content)
+	}
+	if err != nil {
 		_, closed := t.Close()
 		return nil, errors.Join(err, closed)
 	}
@@ -67,7 +78,11 @@ type get struct {
 // startAtOnce is how many daemons start at a time.
 const startAtOnce = 4
 
-func (t *Transfer) prepare(ctx context.Context, site bench.Site) (err error) {
+// torrent is the path of the torrent file, for guests.
+func (t *Transfer) torrent() string { return filepath.Join(t.Dir, "content.torrent") }
+
+// startAll runs the tracker and all daemons.
+func (t *Transfer) startAll(ctx context.Context, site bench.Site) (err error) {
 	if err := t.StartTracker(site.Source); err != nil {
 		return err
 	}
@@ -94,8 +109,7 @@ func (t *Transfer) prepare(ctx context.Context, site bench.Site) (err error) {
 	for _, d := range t.Daemons {
 		t.gets[d.Node] = &get{daemon: d}
 	}
-	t.link, err = t.Source.Seed(ctx, site.Content)
-	return err
+	return nil
 }
 
 // all are the daemons, and the source's.

@@ -16,7 +16,7 @@ type Job struct {
 	// Node is where the client runs, and Dir gets a folder for it.
 	Node *netns.Node
 	Dir  string
-	// Torrent is the path of a torrent file, whose tracker speaks Scheme: http or udp.
+	// Torrent is the path of a torrent file, or a magnet link, whose tracker speaks Scheme: http or udp.
 	Torrent, Scheme string
 	// Name is what the torrent calls its file.
 	Name string
