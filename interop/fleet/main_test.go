@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,16 @@ var bin string
 
 func TestMain(m *testing.M) { os.Exit(main(m)) }
 
+// atOnce is how many parallel tests run at a time, whatever the machine: they wait for
+// links and for the timers of stock clients more than they compute.
+const atOnce = "4"
+
 func main(m *testing.M) int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "mob-bin-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -63,7 +63,7 @@ func oddNames(t testing.TB) string {
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 	eachClient(t, func(t *testing.T, c *stock.Client) {
-		t.Parallel() // they wait for links and timers more than they compute
+		t.Parallel()
 		f, _ := withGuests(t, netns.Uniform(12*netns.MBps, "A", "B"), 2, 1)
 		source := f.daemon(t, f.Grid.Node("A", 0))
 		o := offerAt(t, source, oddNames(t), f.announce())

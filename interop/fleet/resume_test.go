@@ -20,7 +20,7 @@ const (
 func TestClientsDownload(t *testing.T) {
 	t.Parallel()
 	eachClient(t, func(t *testing.T, c *stock.Client) {
-		t.Parallel() // they wait for links and timers more than they compute
+		t.Parallel()
 		f, _ := withGuests(t, netns.Uniform(resumeRate, "A", "B"), 1, 1)
 		o := offerAt(t, f.daemon(t, f.Grid.Node("A", 0)), content(t, resumeSize), f.announce())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
