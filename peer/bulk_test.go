@@ -66,6 +66,38 @@ func TestBlocksComeOnSocketsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// TestChannelBreaksAlone has a channel break on which a block has come: the session
+// goes on, since the channel may have been of another that was given up for it.
+func TestChannelBreaksAlone(t *testing.T) {
+	n := startNode(t, "A", t.TempDir())
+	_, link, _ := seedAndLink(t, n, 1<<20)
+	h := stranger(t)
+	control(t, h, n, link)
+	session := func() *native { return n.swarm(link.Manifest.Bytes()).native(proto.PeerID(h.ID())) }
+	eventually(t, "the session", func() bool { return session() != nil })
+	c := session()
+	channels := func() int {
+		c.channels.Lock()
+		defer c.channels.Unlock()
+		return len(c.channels.open)
+	}
+	ch, err := h.NewStream(t.Context(), n.host.ID(), proto.BulkProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []proto.Message{&proto.BulkHello{Swarm: link.Manifest.Bytes()}, &proto.Block{Data: make([]byte, 16<<10)}} {
+		if err := proto.WriteMessage(ch, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the channel", func() bool { return channels() == 1 })
+	_ = ch.Reset()
+	eventually(t, "its end", func() bool { return channels() == 0 })
+	if c.ctx.Err() != nil {
+		t.Error("the session ended with it")
+	}
+}
+
 // stopListening makes a node unreachable, but for the connections that it has
 // and those that it dials. What it gives undoes that.
 func stopListening(t *testing.T, n *Node) (again func()) {

@@ -1,13 +1,13 @@
 package peer
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -18,10 +18,7 @@ const maxUnasked = 64
 func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 	defer func() { _ = ch.Reset() }() // over in any case
 	_ = ch.SetReadDeadline(time.Now().Add(handshakeTimeout))
-	m, err := proto.ReadMessage(ch)
-	if err != nil {
-		return
-	}
+	m, _ := proto.ReadMessage(ch) // none after an error
 	hello, ok := m.(*proto.BulkHello)
 	if !ok {
 		return
@@ -36,15 +33,18 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 	}
 	defer c.release(ch)
 	_ = ch.SetReadDeadline(time.Time{})
-	if err := c.receive(ch); !errors.Is(err, io.EOF) && c.ctx.Err() == nil {
+	in := &bulk.Reader{Reader: ch}
+	if err := c.receive(in); !in.Broken {
 		s.log.Debug("bulk channel ended", "peer", c.peer, "error", err)
 		c.close()
 	}
 }
 
 // receive takes in the blocks that come on a channel until it ends, and returns
-// why it did.
-func (c *native) receive(ch channel) error {
+// why it did. That the channel breaks is no reason to end the session: when two nodes
+// dial each other at once, it may be of the session that was given up for this one,
+// and end with that. If it is of this one, the peer ends that once it cannot send.
+func (c *native) receive(ch io.Reader) error {
 	var head [proto.BlockHeader]byte
 	unasked := 0
 	for {
