@@ -30,7 +30,7 @@ func TestSeedOfOtherBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.run(t, c, f.Grid.Node("A", 0), bad)
-	d := o.node(t, f.Grid.Node("B", 0))
+	d := f.daemon(t, f.Grid.Node("B", 0))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got := make(chan error, 1)

@@ -82,6 +82,7 @@ func TestOddNames(t *testing.T) {
 		if err := source.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		o.mustGet(ctx, t, o.node(t, f.Grid.Node("A", 1)))
+		o.plain = true
+		o.mustGet(ctx, t, f.daemon(t, f.Grid.Node("A", 1)))
 	})
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,9 +16,11 @@ type offer struct {
 	fleet *Fleet
 	// path is the content's, torrent that of the torrent file, or a link for clients.
 	path, torrent string
-	// link and manifest are how a node gets a content that no node has; see node.
-	link     string
-	manifest string // its path
+	// link is that of the node that made the torrent.
+	link string
+	// plain says that no node has the content any more, so that nodes get it by its
+	// torrent.
+	plain bool
 }
 
 // newOffer makes a torrent file of a content, whose tracker is at announce. Nobody
@@ -34,6 +35,7 @@ func newOffer(t testing.TB, f *Fleet, path, announce string) *offer {
 	if err := maker.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	o.plain = true
 	return o
 }
 
@@ -45,35 +47,16 @@ func offerAt(t testing.TB, d *Daemon, path, announce string) *offer {
 	if o.link, err = d.Offer(t.Context(), path, o.torrent, announce); err != nil {
 		t.Fatal(err)
 	}
-	manifests, err := filepath.Glob(filepath.Join(d.dir, "transfers", "*", "manifest"))
-	if err != nil || len(manifests) != 1 {
-		t.Fatalf("%s has manifests %v, %v", d.Name(), manifests, err)
-	}
-	o.manifest = manifests[0]
 	return o
 }
 
-// node starts a daemon that can get the offer though no node may have it: its manifest
-// is put there by hand.
-func (o *offer) node(t testing.TB, node *netns.Node) *Daemon {
-	t.Helper()
-	b, err := os.ReadFile(o.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := filepath.Base(filepath.Dir(o.manifest))
-	dir := filepath.Join(o.fleet.Dir, fmt.Sprintf("%s%d", node.Cluster, node.Index), "transfers", id)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return o.fleet.daemon(t, node)
-}
-
 // get has a node fetch the offer to its [Daemon.Out].
-func (o *offer) get(ctx context.Context, d *Daemon) error { return d.Get(ctx, o.link) }
+func (o *offer) get(ctx context.Context, d *Daemon) error {
+	if o.plain {
+		return d.Get(ctx, o.torrent)
+	}
+	return d.Get(ctx, o.link)
+}
 
 // mustGet is get of all nodes at once, and every copy has to be intact.
 func (o *offer) mustGet(ctx context.Context, t testing.TB, all ...*Daemon) {

@@ -53,7 +53,7 @@ func TestNodeResumesFromClients(t *testing.T) {
 	f, _ := withGuests(t, netns.Uniform(resumeRate, "A", "B"), 1, 1)
 	o := newOffer(t, f, content(t, resumeSize), f.announce())
 	o.seed(t, c, f.Grid.Node("A", 0))
-	d := o.node(t, f.Grid.Node("B", 0))
+	d := f.daemon(t, f.Grid.Node("B", 0))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got := make(chan error, 1)
