@@ -10,7 +10,7 @@ import (
 )
 
 // killSize is large enough that a transfer takes several seconds on the grid.
-const killSize = 96e6
+const killSize = 144e6
 
 // status is what the tests read of `mob status --json`.
 type status struct {
@@ -54,7 +54,7 @@ func (d *Daemon) waitFor(t testing.TB, have int64) status {
 }
 
 // killAfter is about the middle of a transfer of killSize.
-const killAfter = 4 * time.Second
+const killAfter = 6 * time.Second
 
 func TestGridSurvivesDeathOfNode(t *testing.T) {
 	calm := run(t, fast(t, "4x4", killSize, bench.Kills{}), System{Bin: bin})
