@@ -272,9 +272,7 @@ func (s *State) heardHave(p *peer, i int) {
 		return
 	}
 	if s.holders[i]++; s.holders[i] == 1 && !s.have.Has(i) {
-		s.holders[i]--
 		s.came(i)
-		s.holders[i]++
 	}
 	s.unclaim(p, i)
 	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size {

@@ -94,7 +94,8 @@ func (c *coding) lacking(have *pieceset.Set) int {
 	return c.source - have.Len()
 }
 
-// at is the generation of a block, nil if it is not under way.
+// at is the generation of a block, nil if it is not under way, as none is in plain
+// transfers.
 func (c *coding) at(i int) *generation {
 	for _, g := range c.live {
 		if g.number == i/c.Names {
@@ -237,9 +238,6 @@ func (s *State) count(g *generation, i int) {
 
 // recount corrects the survey for a block of which the fetch began.
 func (s *State) recount(f *fetch) {
-	if !s.coding.coded() {
-		return
-	}
 	if g := s.coding.at(f.piece); g != nil {
 		s.count(g, f.piece)
 	}

@@ -52,9 +52,6 @@ func (f *inflow) pause(now time.Time) float64 {
 
 // came notes a piece that nobody of the cluster had. Of a generation that are k blocks.
 func (s *State) came(i int) {
-	if s.holders[i] > 0 {
-		return
-	}
 	if s.coding.coded() {
 		g := s.coding.at(i)
 		if g == nil || g.came >= g.blocks {

@@ -244,7 +244,9 @@ func (s *State) stored(i int) {
 	if !s.have.Add(i) {
 		return
 	}
-	s.came(i)
+	if s.holders[i] == 0 {
+		s.came(i)
+	}
 	if f := s.fetches[i]; f != nil {
 		if f.wan && s.coding.coded() {
 			s.coding.fetched.Add(i)
@@ -253,10 +255,8 @@ func (s *State) stored(i int) {
 		delete(s.fetches, i)
 	}
 	s.todo.Remove(i)
-	if s.coding.coded() {
-		if g := s.coding.at(i); g != nil {
-			g.have++
-		}
+	if g := s.coding.at(i); g != nil {
+		g.have++
 	}
 	s.tell(i, tellHave)
 	s.checkFinished()
