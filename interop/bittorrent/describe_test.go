@@ -32,22 +32,10 @@ func startTeller(t *testing.T, s *sample, ip string, do func(c *client)) (at net
 	}
 	t.Cleanup(func() { l.Close() })
 	at, came = l.Addr().(*net.TCPAddr).AddrPort(), new(atomic.Int32)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(time.Minute))
-				if _, err := greet(conn, *modern.handshake(s, byte(at.Port()))); err == nil {
-					came.Add(1)
-					do(&client{t: t, conn: conn, s: s})
-				}
-			}()
-		}
-	}()
+	go greetEach(t, l, modern.handshake(s, byte(at.Port())), s, func(c *client) {
+		came.Add(1)
+		do(c)
+	})
 	return at, came
 }
 

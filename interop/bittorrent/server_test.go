@@ -83,22 +83,25 @@ func startSeed(t *testing.T, s *sample, id byte, do func(c *client)) *net.TCPLis
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(time.Minute))
-				if _, err := greet(conn, *plain.handshake(s, id)); err == nil {
-					do(&client{t: t, conn: conn, s: s})
-				}
-			}()
-		}
-	}()
+	go greetEach(t, l, plain.handshake(s, id), s, do)
 	return l
+}
+
+// greetEach greets whoever comes, and then has do go on, until the listener is closed.
+func greetEach(t *testing.T, l net.Listener, own *handshake, s *sample, do func(c *client)) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(time.Minute))
+			if _, err := greet(conn, *own); err == nil {
+				do(&client{t: t, conn: conn, s: s})
+			}
+		}()
+	}
 }
 
 func TestFetchesFromClients(t *testing.T) {
