@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/format"
@@ -158,35 +156,27 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 }
 
 func (d description) print(out io.Writer) error {
-	w := bufio.NewWriter(out)
-	line := func(text string, args ...any) { fmt.Fprintln(w, format.Printable(fmt.Sprintf(text, args...))) }
-	line("name      %s", d.Name)
-	line("id        %s", d.ID)
-	line("size      %s (%s bytes)", format.Size(d.Bytes), humanize.Comma(d.Bytes))
-	line("pieces    %s of %s", humanize.Comma(int64(d.Pieces)), humanize.IBytes(uint64(d.PieceLength)))
-	for i, t := range d.Trackers {
-		line("%s%s", format.Label("trackers", i), t)
-	}
-	for i, p := range d.Peers {
-		line("%s%s", format.Label("peers", i), p)
-	}
+	w := format.NewText(out)
+	w.Line("name      %s", d.Name)
+	w.Line("id        %s", d.ID)
+	w.Content(d.Bytes, d.Pieces, int64(d.PieceLength))
+	w.List("trackers", d.Trackers)
+	w.List("peers", d.Peers)
 	if d.InfoHash != "" {
-		line("info-hash %s", d.InfoHash)
+		w.Line("info-hash %s", d.InfoHash)
 	}
-	for i, t := range d.BTTrackers {
-		line("%s%s", format.Label("announce", i), t)
-	}
+	w.List("announce", d.BTTrackers)
 	for i, p := range d.Foreign {
-		line("%s%s=%s", format.Label("other", i), p.Key, p.Value)
+		w.Line("%s%s=%s", format.Label("other", i), p.Key, p.Value)
 	}
-	line("tree      %s", tally(d.Entries))
+	w.Line("tree      %s", tally(d.Entries))
 	for _, e := range d.Entries {
 		if e.Kind == "padding" {
-			line("  ---- %9s  (padding: zeros that are in no file)", format.Size(e.Size))
+			w.Line("  ---- %9s  (padding: zeros that are in no file)", format.Size(e.Size))
 			continue
 		}
 		text := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
-		line("  %s %9s  %s", e.Mode, format.Size(e.Size), cmp.Or(e.Path, d.Name)+text)
+		w.Line("  %s %9s  %s", e.Mode, format.Size(e.Size), cmp.Or(e.Path, d.Name)+text)
 	}
 	return w.Flush()
 }

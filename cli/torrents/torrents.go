@@ -2,7 +2,6 @@
 package torrents
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -10,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/dustin/go-humanize"
 
 	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
@@ -107,35 +104,31 @@ func Describe(m *metainfo.Metainfo) Description {
 
 // Print writes the description for people.
 func (d Description) Print(out io.Writer) error {
-	w := bufio.NewWriter(out)
-	line := func(text string, args ...any) { fmt.Fprintln(w, format.Printable(fmt.Sprintf(text, args...))) }
-	line("name      %s", d.Name)
-	line("info-hash %s", d.InfoHash)
-	line("size      %s (%s bytes)", format.Size(d.Bytes), humanize.Comma(d.Bytes))
-	line("pieces    %s of %s", humanize.Comma(int64(d.Pieces)), humanize.IBytes(uint64(d.PieceLength)))
+	w := format.NewText(out)
+	w.Line("name      %s", d.Name)
+	w.Line("info-hash %s", d.InfoHash)
+	w.Content(d.Bytes, d.Pieces, int64(d.PieceLength))
 	if d.Private {
-		line("private   peers come from its trackers alone")
+		w.Line("private   peers come from its trackers alone")
 	}
-	for i, t := range d.BTTrackers {
-		line("%s%s", format.Label("announce", i), t)
-	}
+	w.List("announce", d.BTTrackers)
 	if d.Comment != "" {
-		line("comment   %s", d.Comment)
+		w.Line("comment   %s", d.Comment)
 	}
 	if d.CreatedBy != "" || d.Created != nil {
 		at := ""
 		if d.Created != nil {
 			at = d.Created.Format(time.RFC3339)
 		}
-		line("made      %s", strings.TrimSpace(d.CreatedBy+" "+at))
+		w.Line("made      %s", strings.TrimSpace(d.CreatedBy+" "+at))
 	}
-	line("files     %s", format.Count(len(d.Files), "file"))
+	w.Line("files     %s", format.Count(len(d.Files), "file"))
 	for _, f := range d.Files {
 		note := ""
 		if f.Pad {
 			note = " (padding)"
 		}
-		line("  %9s  %s%s", format.Size(f.Size), f.Path, note)
+		w.Line("  %9s  %s%s", format.Size(f.Size), f.Path, note)
 	}
 	return w.Flush()
 }
