@@ -78,7 +78,7 @@ func simResult(c *bench.Case, r *sim.Report) *bench.Run {
 	}
 	for _, k := range r.Copies {
 		if len(c.Clusters) > 1 {
-			run.Copies = append(run.Copies, bench.ClusterCopies(k))
+			run.Copies = append(run.Copies, bench.ClusterCopies{Cluster: k.Cluster, Copies: k.Copies})
 		}
 	}
 	for _, l := range r.Links {

@@ -76,7 +76,7 @@ func (r *Result) medianCopies() []ClusterCopies {
 			}
 		}
 		slices.Sort(all)
-		median = append(median, ClusterCopies{c.Cluster, all[len(all)/2]})
+		median = append(median, ClusterCopies{Cluster: c.Cluster, Copies: all[len(all)/2]})
 	}
 	return median
 }

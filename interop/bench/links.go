@@ -13,11 +13,8 @@ type link struct{ from, to string }
 // the start of the fetching.
 type sample struct {
 	at      time.Duration
-	carried map[link]carried
+	carried map[link]netns.Count
 }
-
-// carried counts what a link has carried.
-type carried struct{ bytes, frames uint64 }
 
 // LinkReport says how well a link was used, and where time was lost: in the start,
 // until nine tenths of what TCP can carry were first reached on it; in the end,
@@ -34,13 +31,10 @@ type LinkReport struct {
 	Idle Phases `json:"idle_s"`
 }
 
-// frameHeaders is the size of the headers of Ethernet, IPv4 and TCP with its
-// timestamps.
-const frameHeaders = 14 + 20 + 32
-
 // Headers is the part of the bytes that are headers of frames.
 func (l *LinkReport) Headers() float64 {
-	return frameHeaders * float64(l.Frames) / max(float64(l.Bytes), 1)
+	c := netns.Count{Bytes: l.Bytes, Frames: l.Frames}
+	return float64(c.Headers()) / max(float64(l.Bytes), 1)
 }
 
 // Phases are times in the three phases of a transfer.
@@ -81,14 +75,14 @@ func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, [
 		var carried, all float64
 		for i, l := range links {
 			r := &reports[i]
-			n := to.carried[l].bytes - from.carried[l].bytes
-			full := float64(n) / (could[i] * netns.TCPShare)
+			n := to.carried[l].Sub(from.carried[l])
+			full := float64(n.Bytes) / (could[i] * netns.TCPShare)
 			started[l] = started[l] || full >= busy
 			r.Idle.add(phase((from.at+to.at)/2, end, started[l]), (1-full)*took)
-			r.Bytes += n
-			r.Frames += to.carried[l].frames - from.carried[l].frames
+			r.Bytes += n.Bytes
+			r.Frames += n.Frames
 			room[i] += could[i]
-			carried, all = carried+float64(n), all+could[i]
+			carried, all = carried+float64(n.Bytes), all+could[i]
 		}
 		use = append(use, Use{(from.at + to.at).Seconds() / 2, carried / all})
 	}

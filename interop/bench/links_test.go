@@ -17,10 +17,10 @@ func TestLinkReports(t *testing.T) {
 	var samples []sample
 	sum := 0.0
 	for i, rate := range []float64{0, 0, full, full, full / 2, full / 2, 0, 0} {
-		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]carried{l: {uint64(sum), uint64(sum / 1500)}}})
+		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]netns.Count{l: {Bytes: uint64(sum), Frames: uint64(sum / 1500)}}})
 		sum += rate / 2
 	}
-	samples = append(samples, sample{4 * time.Second, map[link]carried{l: {uint64(sum), uint64(sum / 1500)}}})
+	samples = append(samples, sample{4 * time.Second, map[link]netns.Count{l: {Bytes: uint64(sum), Frames: uint64(sum / 1500)}}})
 	reports, use := c.linkReports(samples, 3*time.Second)
 	if len(reports) != 1 || len(use) != 8 {
 		t.Fatalf("%v, %v", reports, use)

@@ -53,7 +53,7 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	limit := m.bench.Limit()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done in %v", limit.Round(time.Second)))
 	defer cancel()
-	before, err := m.wanBytes()
+	before, err := m.wan()
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,10 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	if busyAfter, allAfter, err := machineTime(); err == nil && machineErr == nil && allAfter > all {
 		m.result.Machine = (busyAfter - busy) / (allAfter - all)
 	}
-	after, counters := m.wanBytes()
+	after, counters := m.wan()
 	for i, name := range m.bench.Names() {
 		if counters == nil && len(m.bench.Clusters) > 1 {
-			m.result.Copies = append(m.result.Copies, ClusterCopies{name, float64(after[i]-before[i]) / float64(m.bench.Size)})
+			m.result.Copies = append(m.result.Copies, NewClusterCopies(name, after[i].Sub(before[i]), m.bench.Size))
 		}
 	}
 	return errors.Join(err, counters, m.times())
@@ -172,20 +172,20 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 	}
 }
 
-func (m *measurement) carried() (map[link]carried, error) {
+func (m *measurement) carried() (map[link]netns.Count, error) {
 	all, err := m.grid.LinkBytes()
-	counts := make(map[link]carried, len(all))
+	counts := make(map[link]netns.Count, len(all))
 	for _, l := range all {
-		counts[link{l.From, l.To}] = carried{l.Bytes, l.Frames}
+		counts[link{l.From, l.To}] = l.Count
 	}
 	return counts, err
 }
 
-// wanBytes is what every cluster has received from others.
-func (m *measurement) wanBytes() ([]uint64, error) {
-	var all []uint64
+// wan is what every cluster has received from others.
+func (m *measurement) wan() ([]netns.Count, error) {
+	var all []netns.Count
 	for _, name := range m.bench.Names() {
-		n, err := m.grid.WANBytes(name)
+		n, err := m.grid.WAN(name)
 		if err != nil {
 			return nil, err
 		}

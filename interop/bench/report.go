@@ -94,12 +94,6 @@ type Run struct {
 	ControlPerPayload float64 `json:"control_per_payload,omitempty"`
 }
 
-// ClusterCopies is how many contents entered a cluster.
-type ClusterCopies struct {
-	Cluster string  `json:"cluster"`
-	Copies  float64 `json:"copies"`
-}
-
 // NewReport begins a report.
 func NewReport(c *Case) *Report {
 	r := &Report{Case: c.String(), Scenario: c.Name, Bytes: c.Size, Ideal: c.Ideal().Seconds()}

@@ -20,7 +20,7 @@ func testReport() *Report {
 	good := func(last float64) *Run {
 		run := &Run{Rate: 24e6 / last, Median: last - 0.1, Last: last, CPU: 2.5, Peak: 61e6, Machine: 0.35, Intact: 4, Copied: 4,
 			Finished: map[string]float64{"A1": 0.4, "B0": last - 0.1, "B1": last - 0.2, "C1": last}, Killed: []string{"C0"},
-			Copies: []ClusterCopies{{"A", 0.01}, {"B", 1.02}, {"C", 1.035}},
+			Copies: []ClusterCopies{{"A", 0.01, 0.005}, {"B", 1.02, 0.02}, {"C", 1.035, 0.03}},
 			Links: []LinkReport{
 				{From: "A", To: "B", Bytes: 12e6, Frames: 4000, Share: 0.93, Idle: Phases{0.25, 0.04, 0.11}},
 				{From: "C", To: "B", Bytes: 12.5e6, Frames: 2000, Share: 0.91, Idle: Phases{0.5, 0, 0.25}}}}
@@ -33,7 +33,7 @@ func testReport() *Report {
 		r.Add("mob", good(last))
 	}
 	other := good(9)
-	other.Copies, other.Slow, other.Links, other.Use = []ClusterCopies{{"A", 0.1}, {"B", 1.5}, {"C", 2}}, []string{"B1"}, nil, nil
+	other.Copies, other.Slow, other.Links, other.Use = []ClusterCopies{{"A", 0.1, 0}, {"B", 1.5, 0.04}, {"C", 2, 0.06}}, []string{"B1"}, nil, nil
 	r.Add("aria2", other)
 	r.Add("transmission", &Run{Error: "prepare: no tracker", Finished: map[string]float64{}})
 	return r
@@ -130,4 +130,22 @@ func errorsOf(r *Report) string {
 		}
 	}
 	return text
+}
+
+func TestCheckContent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		copies, headers, again float64
+		ok                     bool
+	}{
+		{1.02, 0.01, 0, true},
+		{1.07, 0.046, 0, true},
+		{1.045, 0.01, 0, false},
+		{1.09, 0.01, 0.067, true},
+	} {
+		err := ClusterCopies{"B", c.copies, c.headers}.CheckContent(c.again)
+		if (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/netns"
 	"github.com/mobgrid/mob/interop/stock"
@@ -105,22 +106,22 @@ func TestClientFeedsMob(t *testing.T) {
 		o.mustGet(ctx, t, daemons...)
 		t.Logf("%.2f MB/s", size/1e6/time.Since(began).Seconds())
 		for i, n := range f.received(t, clusters[1:]) {
-			copies := float64(n-before[i]) / size
-			t.Logf("%s: %.3f copies", clusters[1+i], copies)
-			if copies > 1.05 {
-				t.Errorf("%.3f copies came into %s, at most 1.05", copies, clusters[1+i])
+			c := bench.NewClusterCopies(clusters[1+i], n.Sub(before[i]), size)
+			t.Log(c)
+			if err := c.CheckContent(0); err != nil {
+				t.Error(err)
 			}
 		}
 	})
 }
 
-// received is how many bytes have come into clusters so far.
-func (f *Fleet) received(t testing.TB, clusters []string) []uint64 {
+// received is what has come into clusters so far.
+func (f *Fleet) received(t testing.TB, clusters []string) []netns.Count {
 	t.Helper()
-	all := make([]uint64, len(clusters))
+	all := make([]netns.Count, len(clusters))
 	for i, cluster := range clusters {
 		var err error
-		if all[i], err = f.Grid.WANBytes(cluster); err != nil {
+		if all[i], err = f.Grid.WAN(cluster); err != nil {
 			t.Fatal(err)
 		}
 	}

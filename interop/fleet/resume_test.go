@@ -34,9 +34,9 @@ func TestClientsDownload(t *testing.T) {
 		if _, err := r.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		had := f.received(t, []string{"B"})[0]
+		had := f.received(t, []string{"B"})[0].Bytes
 		o.mustFetch(ctx, t, o.fetch(t, c, node))
-		all := f.received(t, []string{"B"})[0]
+		all := f.received(t, []string{"B"})[0].Bytes
 		t.Logf("%.2f copies until it was killed, %.2f after that", float64(had)/resumeSize, float64(all-had)/resumeSize)
 		if rest := all - had; rest > resumeSize*8/10 {
 			t.Errorf("it fetched %d of %d bytes after it had been killed at %d", rest, int(resumeSize), had)
@@ -78,11 +78,11 @@ func TestNodeResumesFromClients(t *testing.T) {
 // awaitReceived waits until so many bytes have come into a cluster.
 func (f *Fleet) awaitReceived(ctx context.Context, t testing.TB, cluster string, n uint64) {
 	t.Helper()
-	for f.received(t, []string{cluster})[0] < n {
+	for f.received(t, []string{cluster})[0].Bytes < n {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			t.Fatalf("only %d bytes came into %s", f.received(t, []string{cluster})[0], cluster)
+			t.Fatalf("only %d bytes came into %s", f.received(t, []string{cluster})[0].Bytes, cluster)
 		}
 	}
 }

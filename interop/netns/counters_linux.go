@@ -7,21 +7,26 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// WANBytes is how many bytes a cluster has received from other clusters since the grid was made, as its gateway's interfaces
-// count them: all protocols, acknowledgements, repeats and headers included, but not what was dropped in a queue on the way. Of
-// a large frame that hosts leave for the network card to cut up, headers count once, so bulk TCP shows about 0.2 % more than
-// its payload; some percent more with a [Config.RTT], where hosts make smaller frames.
-func (g *Grid) WANBytes(cluster string) (uint64, error) {
+// WAN is what a cluster has received from other clusters since the grid was made, as its gateway's interfaces count it: all
+// protocols, acknowledgements and repeats included, but not what was dropped in a queue on the way. Bulk TCP shows about 0.2 %
+// more than its payload; some percent more with a [Config.RTT], where hosts make smaller frames.
+func (g *Grid) WAN(cluster string) (Count, error) {
 	gw, links, err := g.counters(cluster)
 	if err != nil {
-		return 0, err
+		return Count{}, err
 	}
-	var sum uint64
+	var sum Count
 	for _, index := range gw.wan {
-		bytes, _ := received(links, index)
-		sum += bytes
+		c := received(links, index)
+		sum.Bytes, sum.Frames = sum.Bytes+c.Bytes, sum.Frames+c.Frames
 	}
 	return sum, nil
+}
+
+// WANBytes is the bytes of [Grid.WAN].
+func (g *Grid) WANBytes(cluster string) (uint64, error) {
+	c, err := g.WAN(cluster)
+	return c.Bytes, err
 }
 
 // LANBytes is how many bytes the nodes of a cluster have sent to each other since the grid was made, counted like WANBytes.
@@ -61,11 +66,11 @@ func (g *Grid) counters(cluster string) (*gateway, []netlink.Link, error) {
 	return gw, links, nil
 }
 
-func received(links []netlink.Link, index int) (bytes, frames uint64) {
+func received(links []netlink.Link, index int) Count {
 	i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Attrs().Index == index })
 	if i < 0 {
-		return 0, 0
+		return Count{}
 	}
 	st := links[i].Attrs().Statistics
-	return st.RxBytes, st.RxPackets
+	return Count{st.RxBytes, st.RxPackets}
 }

@@ -35,6 +35,9 @@ func (g *Grid) Nodes(cluster string) []*Node { return nil }
 // SetRate returns an error.
 func (g *Grid) SetRate(a, b string, r Rate) error { return errPlatform }
 
+// WAN returns an error.
+func (g *Grid) WAN(cluster string) (Count, error) { return Count{}, errPlatform }
+
 // WANBytes returns an error.
 func (g *Grid) WANBytes(cluster string) (uint64, error) { return 0, errPlatform }
 

@@ -16,8 +16,7 @@ func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 			return nil, err
 		}
 		for from, index := range gw.wan {
-			bytes, frames := received(links, index)
-			all = append(all, LinkBytes{From: from, To: gw.Name, Bytes: bytes, Frames: frames})
+			all = append(all, LinkBytes{From: from, To: gw.Name, Count: received(links, index)})
 		}
 	}
 	slices.SortFunc(all, func(x, y LinkBytes) int {
