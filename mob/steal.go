@@ -99,7 +99,7 @@ func (s *State) given(p *peer) {
 // has been on its way for half as long, and of which less than half has come: that
 // part crosses the WAN twice. From stuckPiece on any may be.
 const (
-	slowPiece  = 300 * time.Millisecond
+	slowPiece  = 700 * time.Millisecond
 	stuckPiece = time.Second
 )
 
