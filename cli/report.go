@@ -131,7 +131,11 @@ func peerLines(st peer.Status) []string {
 	})
 	var out []string
 	for _, p := range peers {
-		line := fmt.Sprintf("    %-52s %-10s %3d%%  %9s  %s", p.ID, p.Cluster, format.Percent(int64(p.Have), int64(st.Pieces)), format.Rate(p.Rate), roundTrip(p.RTT))
+		have := fmt.Sprintf("%3d%%", format.Percent(int64(p.Have), int64(st.Pieces)))
+		if st.PiecesHave == st.Pieces {
+			have = "   -" // who is whole is not told any more what others get
+		}
+		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, format.Rate(p.Rate), roundTrip(p.RTT))
 		if p.Client != "" {
 			line += "  " + p.Client
 		}
