@@ -100,10 +100,14 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 	return request{}, false
 }
 
-// block is the size of the next request: about half a queue at the peer's rate.
+// block is the size of the next request: about half a queue at the peer's rate. It is
+// the least of a peer that stalls, and never a part of what is whole.
 func (p *peer) block(t *Tuning) int {
 	if p.whole > 0 {
 		return p.whole
+	}
+	if p.stalled {
+		return t.MinBlock
 	}
 	r := p.meter.rate()
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock

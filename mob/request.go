@@ -91,9 +91,6 @@ func (s *State) fillPeer(p *peer) {
 		return
 	}
 	block := p.block(s.t)
-	if p.stalled {
-		block = s.t.MinBlock
-	}
 	for p.room(s.t) && !(p.stalled && p.owed()) {
 		f := s.current(p)
 		if f == nil {
