@@ -15,8 +15,11 @@ func AppendFrame(dst []byte, m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
 	}
-	if b, ok := m.(*Block); ok {
+	switch b := m.(type) {
+	case *Block:
 		return append(AppendBlockHeader(dst, b.Piece, b.Begin, len(b.Data)), b.Data...), nil
+	case *CodedBlock:
+		return append(AppendCodedHeader(dst, b.Number, &b.Origin, len(b.Data)), b.Data...), nil
 	}
 	body, err := encMode.Marshal(m)
 	if err != nil {

@@ -59,6 +59,37 @@ func FuzzBlockHeader(f *testing.F) {
 	})
 }
 
+// ReadCodedHeader must agree with ReadMessage on every coded block.
+func FuzzCodedHeader(f *testing.F) {
+	o := sampleOrigin()
+	f.Add(frameOf(f, &CodedBlock{Number: 1, Origin: o, Data: []byte("data")}))
+	f.Add(AppendCodedHeader(nil, MaxPieces-1, &o, MaxBlock))
+	f.Add(frameOf(f, &Block{Piece: 1, Begin: 2, Data: make([]byte, CodedHeader)}))
+	f.Add([]byte{0, 0, 0, 8, 22, 0, 0, 0, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		r := bytes.NewReader(frame)
+		var head [CodedHeader]byte
+		s, o, err := ReadCodedHeader(r, &head)
+		if err != nil {
+			if m, _ := ReadMessage(bytes.NewReader(frame)); m != nil && m.Type() == TypeCodedBlock {
+				t.Fatalf("a coded block without a header, %v: %+v", err, m)
+			}
+			return
+		}
+		if again := AppendCodedHeader(nil, s.Piece, &o, int(s.Length)); !bytes.Equal(again, frame[:CodedHeader]) {
+			t.Fatalf("read %x, wrote %x", frame[:CodedHeader], again)
+		}
+		data := make([]byte, s.Length)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return
+		}
+		m, err := ReadMessage(bytes.NewReader(frame))
+		if want := (&CodedBlock{Number: s.Piece, Origin: o, Data: data}); err != nil || !reflect.DeepEqual(m, want) {
+			t.Fatalf("got %+v, %v, want %+v", m, err, want)
+		}
+	})
+}
+
 func FuzzDecodeManifest(f *testing.F) {
 	for _, m := range manifests() {
 		b, err := m.Encode()

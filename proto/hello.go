@@ -13,7 +13,7 @@ type Hello struct {
 	Addrs [][]byte
 	// Seed says that the sender needs no piece.
 	Seed bool
-	// Features is a bit set of optional abilities, 0 so far.
+	// Features is a bit set of optional abilities, see [FeatureCoded].
 	Features uint64
 }
 

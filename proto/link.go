@@ -26,6 +26,7 @@ const (
 	keyLength  = "xl"
 	keyTracker = "x.mt"
 	keyPeer    = "x.mp"
+	keyCoded   = "x.rlnc"
 	// Those of BitTorrent's magnet URIs (BEP 9).
 	keyAnnounce    = "tr"
 	keyTorrentPeer = "x.pe"
@@ -52,6 +53,9 @@ type Link struct {
 	Trackers []multiaddr.Multiaddr
 	// Peers are multiaddrs of members (x.mp), with the same form and limit.
 	Peers []multiaddr.Multiaddr
+	// Coded is how many source blocks a generation of the coded transfer has
+	// (x.rlnc); 0 for one in plain pieces.
+	Coded int
 	// InfoHash is the content's name among BitTorrent clients (xt=urn:btih:...),
 	// zero when they do not know it.
 	InfoHash InfoHash
@@ -155,6 +159,9 @@ func (l *Link) String() string {
 	for _, a := range l.Peers {
 		add(keyPeer, a.String())
 	}
+	if l.Coded > 0 {
+		add(keyCoded, strconv.Itoa(l.Coded))
+	}
 	for _, a := range l.Announce {
 		add(keyAnnounce, a)
 	}
@@ -182,6 +189,8 @@ func (l *Link) add(key, value string) (err error) {
 		l.Trackers, err = appendAddr(l.Trackers, "tracker", value)
 	case key == keyPeer:
 		l.Peers, err = appendAddr(l.Peers, "peer", value)
+	case key == keyCoded:
+		return l.setCoded(value)
 	case key == keyAnnounce && CheckAnnounce(value) == nil:
 		if len(l.Announce) == MaxLinkAddrs {
 			return fmt.Errorf("link has more than %d BitTorrent trackers", MaxLinkAddrs)
@@ -258,6 +267,18 @@ func (l *Link) setLength(text string) error {
 		return fmt.Errorf("link has two lengths, %d and %d", l.Length, n)
 	}
 	l.Length = n
+	return nil
+}
+
+func (l *Link) setCoded(text string) error {
+	k, err := strconv.Atoi(text)
+	if err != nil || CheckCodedK(k) != nil {
+		return fmt.Errorf("link: generations (x.rlnc) of %q blocks, want %d to %d", text, MinCodedK, MaxCodedK)
+	}
+	if l.Coded != 0 && l.Coded != k {
+		return fmt.Errorf("link has two sizes of generations, %d and %d", l.Coded, k)
+	}
+	l.Coded = k
 	return nil
 }
 

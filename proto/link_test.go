@@ -100,6 +100,7 @@ func TestParseLink(t *testing.T) {
 		{"stock link", "magnet:?dn=n&xt=" + btih + "&tr=udp://a:1", "magnet:?xt=" + btih + "&dn=n&tr=udp://a:1"},
 		{"stock link of both versions", "magnet:?xt=urn:btmh:1220&xt=" + btih, "magnet:?xt=" + btih + "&xt=urn:btmh:1220"},
 		{"stock link with members", "magnet:?xt=" + btih + "&x.mp=" + linkPeer, "magnet:?xt=" + btih + "&x.mp=" + linkPeer},
+		{"coded", head + "&x.rlnc=016&x.rlnc=16", head + "&x.rlnc=16"},
 		{"old name of p2p", head + "&x.mp=/ip4/1.2.3.4/tcp/1/ipfs/" + linkPeerID, head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/" + linkPeerID},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,6 +165,11 @@ func TestParseLinkErrors(t *testing.T) {
 		{"negative length", head + "&xl=-1", `"-1" is not a number of bytes`},
 		{"length in words", head + "&xl=5MB", "not a number of bytes"},
 		{"huge length", head + "&xl=9223372036854775808", "not a number of bytes"},
+		{"generations of 0", head + "&x.rlnc=0", "want 2 to 255"},
+		{"generations of 1", head + "&x.rlnc=1", "want 2 to 255"},
+		{"generations of 256", head + "&x.rlnc=256", "want 2 to 255"},
+		{"generations of words", head + "&x.rlnc=many", "want 2 to 255"},
+		{"two sizes of generations", head + "&x.rlnc=16&x.rlnc=32", "two sizes"},
 		{"bad tracker", head + "&x.mt=http://a/", "tracker address"},
 		{"no tracker", head + "&x.mt=", "tracker address"},
 		{"tracker without id", head + "&x.mt=/ip4/1.2.3.4/tcp/1", "does not end in /p2p/ID"},

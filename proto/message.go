@@ -11,7 +11,7 @@ import (
 type Type uint8
 
 // The messages. Control: Hello to Members, and Goodbye. Bulk: BulkHello, then
-// Blocks. Manifest and tracker streams carry one request and one reply.
+// Blocks, or CodedBlocks. Manifest and tracker streams carry one request and one reply.
 const (
 	TypeHello           Type = 1
 	TypeHave            Type = 2
@@ -34,6 +34,7 @@ const (
 	TypeHandout         Type = 19
 	TypeFleetRequest    Type = 20
 	TypeFleet           Type = 21
+	TypeCodedBlock      Type = 22
 )
 
 // Message is what a frame carries.
@@ -65,16 +66,15 @@ func must[T any](v T, err error) T {
 }
 
 // Decode reads the message of type t from body. It does not keep body, except
-// that the Data of a [Block] is part of it. An unknown type, a body that is not
+// that the Data of a [Block] or [CodedBlock] is part of it. An unknown type, a body that is not
 // that message's, a body that is not the deterministic encoding of the message,
 // and a message that breaks a limit are errors.
 func Decode(t Type, body []byte) (Message, error) {
-	if t == TypeBlock {
-		b, err := decodeBlock(body)
-		if err != nil {
-			return nil, fmt.Errorf("message type %d: %w", t, err)
-		}
-		return b, nil
+	switch t {
+	case TypeBlock:
+		return decodePayload(t, body, decodeBlock)
+	case TypeCodedBlock:
+		return decodePayload(t, body, decodeCoded)
 	}
 	m := blank(t)
 	if m == nil {
@@ -90,6 +90,15 @@ func Decode(t Type, body []byte) (Message, error) {
 	// message, one encoding: what is read here is what all others read.
 	if again, err := encMode.Marshal(m); err != nil || !bytes.Equal(again, body) {
 		return nil, fmt.Errorf("message type %d: not in its deterministic encoding", t)
+	}
+	return m, nil
+}
+
+// decodePayload decodes a message whose body is not CBOR.
+func decodePayload[M Message](t Type, body []byte, decode func([]byte) (M, error)) (Message, error) {
+	m, err := decode(body)
+	if err != nil {
+		return nil, fmt.Errorf("message type %d: %w", t, err)
 	}
 	return m, nil
 }
