@@ -228,6 +228,9 @@ func (s *State) heard(p *peer, m *proto.Have) {
 	pieceset.Each(m.Drop, s.pieces, func(i int) {
 		s.unhave(p, i)
 		s.unclaim(p, i)
+		if s.have.Has(i) && p.wants.Has(i) { // it was not told while the peer had it too
+			s.tellPeer(p, i, tellHave, true)
+		}
 	})
 	pieceset.Each(m.Claim, s.pieces, func(i int) { s.heardClaim(p, i) })
 	pieceset.Each(m.Have, s.pieces, func(i int) { s.heardHave(p, i) })

@@ -115,7 +115,7 @@ func (s *State) begin() {
 	c := &s.coding
 	for ; len(c.live) < c.Live && c.next < c.all; c.next++ {
 		first, end := c.names(c.next)
-		if s.have.Has(first) {
+		if s.have.Has(first) || c.at(first) != nil {
 			continue
 		}
 		c.live = append(c.live, &generation{number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks)})
@@ -179,6 +179,30 @@ func (s *State) polluted(number int) {
 	s.wake()
 }
 
+// lostBlock takes note of a block that is not there any more. What followed from it and
+// others is news again. A generation of which the node has nothing left is begun again.
+func (s *State) lostBlock(i int) {
+	c := &s.coding
+	number := i / c.Names
+	first, end := c.names(number)
+	if g := c.at(i); g != nil {
+		g.have--
+		for j := first; j < end; j++ {
+			if c.spent.Remove(j) {
+				s.todo.Add(j)
+			}
+		}
+		s.todo.Add(i)
+		s.wake()
+		return
+	}
+	if s.have.CountIn(first, end) == 0 {
+		s.inflow.lacking += min(c.Blocks, c.source-number*c.Blocks)
+		c.next = min(c.next, number)
+		s.begin()
+	}
+}
+
 // liar bans a node that makes wrong blocks, which may have come by others.
 func (s *State) liar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
@@ -207,6 +231,9 @@ func (s *State) look() {
 			if p.local && p.have.CountIn(first, end) == c.Names {
 				g.near++
 			}
+		}
+		if g.plain {
+			end = first + g.blocks
 		}
 		for i := first; i < end; i++ {
 			s.count(g, i)
@@ -257,10 +284,10 @@ func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
 		return 0, false
 	}
 	if first, end := s.coding.names(g.number); g.plain && p.have.CountIn(first, end) < s.coding.Names {
-		return 0, false
+		key = 1 << 20 // what it has may be false as well; but members that repair it wait for each other
 	}
 	if p.local {
-		key = int(s.holders[i])
+		key += int(s.holders[i])
 		if g.loose >= g.blocks && s.holders[i] <= g.near {
 			key += last
 		}
@@ -269,7 +296,7 @@ func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
 	if _, later := p.turns[i]; later || !s.free(i) || g.mob >= g.blocks {
 		return 0, false
 	}
-	key = 2 * int(s.rarity[i])
+	key += 2 * int(s.rarity[i])
 	if g.about >= g.blocks && s.rarity[i] <= g.far {
 		key += last
 	}

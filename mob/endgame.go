@@ -56,7 +56,7 @@ func (s *State) late() []*fetch {
 // faster says whether p would deliver a late piece much sooner than its worker,
 // who has kept it waiting already.
 func (s *State) faster(p *peer, f *fetch) bool {
-	rest := float64(f.missing) / max(p.meter.rate(), 1)
+	rest := float64(f.missing) / max(p.meter.Rate(), 1)
 	age := f.worker.age(s.now, f) - f.grace()
 	return age > 3*s.t.Queue && age.Seconds() > 2*(p.wait()+rest) || age > s.t.Stall/2
 }

@@ -13,7 +13,7 @@ import (
 // rate: quicker links are to take it. When none does, the cluster's rate falls
 // until the piece is begun after all.
 func (s *State) tooLate(p *peer) bool {
-	pause, r := s.inflow.pause(s.now), p.meter.rate()
+	pause, r := s.inflow.pause(s.now), p.meter.Rate()
 	if pause == 0 || r == 0 {
 		return false
 	}

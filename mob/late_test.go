@@ -16,7 +16,8 @@ func TestTooLate(t *testing.T) {
 	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
 	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
 	a := s.joined["a"]
-	a.meter = meter{bytes: length, busy: 0.5, last: now} // half a second for a piece
+	a.meter.Start(now.Add(-time.Second / 2))
+	a.meter.Add(now, length) // half a second for a piece
 	if s.tooLate(a) {
 		t.Error("too late before anything has come")
 	}

@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/meter"
 	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -20,7 +21,7 @@ type peer struct {
 	current  *fetch // the piece that it is asked for next, unless that went to another
 	out      []request
 	outBytes int
-	meter    meter
+	meter    meter.Meter
 	stalled  bool
 	quiet    bool      // silent for so long that others do its part of the work
 	moved    time.Time // when it last sent a block, or first owed one
@@ -80,7 +81,7 @@ func (p *peer) working() bool { return p.current != nil && p.current.worker == p
 // ask notes a request.
 func (p *peer) ask(now time.Time, f *fetch, sp proto.Span) {
 	if !p.owed() {
-		p.meter.start(now)
+		p.meter.Start(now)
 		p.moved = now
 	}
 	p.out = append(p.out, request{fetch: f, span: sp, sent: now})
@@ -109,7 +110,7 @@ func (p *peer) block(t *Tuning) int {
 	if p.stalled {
 		return t.MinBlock
 	}
-	r := p.meter.rate()
+	r := p.meter.Rate()
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
 	if p.link == nil {
 		b = t.LANBlock
@@ -149,7 +150,7 @@ func (p *peer) room(t *Tuning) bool {
 		return false
 	}
 	// One slow peer must not take all of the link's window.
-	most := 2 * p.meter.rate() * (p.path.rtt + t.Queue).Seconds()
+	most := 2 * p.meter.Rate() * (p.path.rtt + t.Queue).Seconds()
 	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
 }
 
@@ -158,7 +159,7 @@ func (p *peer) room(t *Tuning) bool {
 // when they see fit. So it is what comes in the time that it takes to answer, and
 // in Queue, which is enough to find out whether more would come.
 func (p *peer) guestWindow(t *Tuning) int {
-	want := p.meter.rate() * (p.path.rtt*3/2 + t.Queue).Seconds()
+	want := p.meter.Rate() * (p.path.rtt*3/2 + t.Queue).Seconds()
 	return min(max(int(want), 4*t.MinBlock), t.MaxWindow)
 }
 
@@ -171,7 +172,7 @@ const lanQueue = 4
 // all others, and what each holds back for all its askers is what everybody waits
 // for at the end.
 func (p *peer) window(t *Tuning) int {
-	r := p.meter.rate()
+	r := p.meter.Rate()
 	queue := min(int(r*t.Queue.Seconds()/lanQueue), t.MaxWindow)
 	return max(int(r*p.rtt.Seconds())+queue, p.block(t))
 }
@@ -186,7 +187,7 @@ func (p *peer) trip() time.Duration {
 
 // wait estimates when a byte asked for now would come, in seconds.
 func (p *peer) wait() float64 {
-	r := p.meter.rate()
+	r := p.meter.Rate()
 	if r == 0 {
 		return 1
 	}

@@ -171,7 +171,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 		return
 	}
 	p.lastSeen, p.moved, p.stalled = s.now, s.now, false
-	p.meter.add(s.now, int(sp.Length))
+	p.meter.Add(s.now, int(sp.Length))
 	r, ok := s.settle(p, sp)
 	if !ok {
 		s.arrivedLate(sp)

@@ -290,11 +290,15 @@ func (s *State) lost(i int) {
 	if !s.have.Remove(i) {
 		return
 	}
-	if s.holders[i] == 0 {
-		s.inflow.lacking++
+	if s.coding.coded() {
+		s.lostBlock(i)
+	} else {
+		if s.holders[i] == 0 {
+			s.inflow.lacking++
+		}
+		s.todo.Add(i)
+		s.worth(i)
 	}
-	s.todo.Add(i)
-	s.worth(i)
 	s.tell(i, tellDrop)
 }
 

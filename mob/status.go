@@ -41,7 +41,7 @@ func (s *State) Status() Status {
 	for _, p := range s.peers {
 		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.outBytes, RTT: p.rtt, Stalled: p.stalled}
 		if p.owed() {
-			ps.Rate = p.meter.rate()
+			ps.Rate = p.meter.Rate()
 		}
 		st.Peers = append(st.Peers, ps)
 	}

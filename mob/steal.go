@@ -64,7 +64,7 @@ func (s *State) rateWAN() float64 {
 	sum := 0.0
 	for _, p := range s.peers {
 		if !p.local && !p.stalled {
-			sum += p.meter.rate()
+			sum += p.meter.Rate()
 		}
 	}
 	return sum

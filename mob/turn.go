@@ -52,7 +52,7 @@ func (s *State) notBefore(p *peer, i int, pause time.Duration) {
 // quick says whether a piece from p may be there before others' claims on it are
 // heard.
 func (s *State) quick(p *peer) bool {
-	r := p.meter.rate()
+	r := p.meter.Rate()
 	return s.size > 1 && (r == 0 || float64(s.cfg.PieceLength) < r*(4*s.t.Turn).Seconds())
 }
 
