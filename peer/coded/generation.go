@@ -1,0 +1,89 @@
+package coded
+
+import (
+	"sync"
+
+	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/proto"
+)
+
+// state is how far a generation is.
+type state int
+
+const (
+	unprepared state = iota
+	gathering
+	decoding
+	repairing
+	whole
+)
+
+// generation is one under way.
+type generation struct {
+	number, k int
+
+	mu       sync.Mutex // guards what follows
+	state    state
+	decoder  *rlnc.Decoder // while gathering and decoding
+	held     map[int]held  // by name: what may be passed on
+	suspects map[int]*part // while repairing, by number: the pieces that are not verified
+	claims   []claim       // what was said of blocks that failed
+}
+
+// held is a block that may be passed on.
+type held struct {
+	payload []byte
+	origin  proto.Origin
+	claim   claim
+}
+
+// prepare gives a generation a decoder, with what is verified of it already. The
+// caller has its lock.
+func (c *Content) prepare(g *generation) error {
+	d, err := rlnc.NewDecoder(g.k, c.coding.Block)
+	if err != nil {
+		return err
+	}
+	first, end := c.Pieces(g.number)
+	for piece := first; piece < end; piece++ {
+		if !c.cfg.Ledger.Has(uint32(piece)) {
+			continue
+		}
+		if err := c.addPiece(d, piece); err != nil {
+			return err
+		}
+	}
+	c.bytes.Add(int64(d.Rank() * c.coding.Block))
+	g.decoder, g.state = d, gathering
+	return nil
+}
+
+// addPiece gives a decoder the source blocks of a piece that is verified.
+func (c *Content) addPiece(d *rlnc.Decoder, piece int) error {
+	name, end := c.namesOf(piece)
+	b := make([]byte, (end-name)*c.coding.Block)
+	if err := c.readPiece(b, piece); err != nil {
+		return err
+	}
+	for v := make([]byte, c.source(c.GenerationOf(piece))); name < end; name++ {
+		rlnc.Named(v, name)
+		if _, err := d.Add(rlnc.Block{Vector: v, Payload: b[:c.coding.Block:c.coding.Block]}); err != nil {
+			return err
+		}
+		b = b[c.coding.Block:]
+	}
+	return nil
+}
+
+// release lets go of the blocks of a generation. The caller has its lock.
+func (c *Content) release(g *generation) {
+	if g.decoder != nil {
+		c.bytes.Add(-int64(g.decoder.Rank() * c.coding.Block))
+		g.decoder = nil
+	}
+	for _, p := range g.suspects {
+		c.bytes.Add(-int64(p.distinct() * c.coding.Block))
+	}
+	g.suspects = nil
+	g.held = map[int]held{}
+}

@@ -1,0 +1,59 @@
+package coded
+
+import (
+	"errors"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// ErrAbsent says that a block is not there, and cannot be made.
+var ErrAbsent = errors.New("the block is not here")
+
+var errChanged = errors.New("its hash has changed")
+
+// Load writes a block to dst, which has its length, and says who made it: as it came,
+// or made here when its generation is whole. The error is [ErrAbsent], a
+// [DamagedError], or a store's. It blocks for as long as reading a generation takes.
+func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
+	generation, name := c.Of(number)
+	if generation >= c.Generations() {
+		return proto.Origin{}, ErrAbsent
+	}
+	if g := c.under(generation); g != nil {
+		g.mu.Lock()
+		b, ok := g.held[name]
+		g.mu.Unlock()
+		if ok {
+			copy(dst, b.payload) // nobody writes to it again
+			return b.origin, nil
+		}
+	}
+	err := c.produce(dst, generation, name)
+	if err != nil {
+		return proto.Origin{}, err
+	}
+	return c.sign(number, dst), nil
+}
+
+// produce makes a block of what is stored.
+func (c *Content) produce(dst []byte, generation, name int) error {
+	if c.Has(generation) {
+		e, err := c.encoders.get(generation)
+		if err != nil {
+			return err
+		}
+		return e.encode(dst, name)
+	}
+	if name >= c.source(generation) || !c.cfg.Ledger.Has(uint32(c.pieceOf(generation, name))) {
+		return ErrAbsent
+	}
+	// Of a generation that failed, a piece may have been right.
+	piece := c.pieceOf(generation, name)
+	b := make([]byte, c.m.PieceLength)
+	if err := c.readPiece(b, piece); err != nil {
+		return err
+	}
+	first, _ := c.namesOf(piece)
+	copy(dst, b[(name-first)*c.coding.Block:])
+	return nil
+}

@@ -1,0 +1,43 @@
+package coded
+
+// Verdict is what became of a block.
+type Verdict int
+
+// The verdicts.
+const (
+	// Duplicate: the block is there already.
+	Duplicate Verdict = iota
+	// Ignored: nothing came of it. What becomes of its generation is told soon, or its
+	// generation needs source blocks.
+	Ignored
+	// Forged: it is not what anybody signed. Whoever sent it is to blame.
+	Forged
+	// Refused: its encoder is a liar. Another node may have the block from somebody else.
+	Refused
+	// Useless: it follows from what is there.
+	Useless
+	// Held: it is kept, and may be passed on, though it may be false.
+	Held
+	// PieceStored: it was the last of its piece, which is stored. Numbers are its blocks.
+	PieceStored
+	// PieceFailed: it was the last of its piece, and the piece is not right: Numbers are
+	// not passed on any more, and have to be asked for again.
+	PieceFailed
+	// Decoded: it was the last that its generation needed; all of that is verified and
+	// stored.
+	Decoded
+	// Polluted: its generation could have been decoded, but blocks of it were false.
+	// None of them is kept: its source blocks are needed, but Numbers.
+	Polluted
+)
+
+// Outcome is what became of a block, and of others by it.
+type Outcome struct {
+	Verdict    Verdict
+	Generation int
+	// Numbers are other blocks, see the verdicts.
+	Numbers []uint32
+	// Liars were found to have made false blocks. Blocks of theirs may be held still:
+	// see [Content.Disown].
+	Liars []Key
+}

@@ -1,0 +1,153 @@
+package coded
+
+import (
+	"crypto/sha256"
+
+	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Take takes in a block that was asked for, of which the payload stays the caller's. It
+// decodes the generation when that is possible, which takes long. An error is the
+// store's, or a [DamagedError].
+func (c *Content) Take(number uint32, o *proto.Origin, payload []byte) (Outcome, error) {
+	generation, name := c.Of(number)
+	out := Outcome{Generation: generation}
+	if generation >= c.Generations() || len(payload) != c.coding.Block {
+		out.Verdict = Forged
+		return out, nil
+	}
+	g, err := c.begin(generation)
+	if g == nil || err != nil {
+		return out, err
+	}
+	if g.holds(name) {
+		return out, nil
+	}
+	if c.lies(o.Encoder) {
+		out.Verdict = Refused
+		return out, nil
+	}
+	sum, ok := c.signed(number, o, payload)
+	if !ok {
+		out.Verdict = Forged
+		return out, nil
+	}
+	b := held{payload, *o, claim{name, o.Encoder, sum}}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, ok := g.held[name]; ok || g.state == whole {
+		return out, nil
+	}
+	switch g.state {
+	case gathering:
+		return out, c.gather(g, b, &out)
+	case repairing:
+		return out, c.repair(g, b, &out)
+	}
+	out.Verdict = Ignored
+	return out, nil
+}
+
+// holds says whether there is a block of this name.
+func (g *generation) holds(name int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.held[name]
+	return ok
+}
+
+// gather adds a block to those of a generation, and decodes it with the last. The
+// caller has its lock, which is let go of meanwhile.
+func (c *Content) gather(g *generation, b held, out *Outcome) error {
+	v := make([]byte, g.k)
+	rlnc.Named(v, b.claim.name)
+	news, err := g.decoder.Innovative(v)
+	if err != nil {
+		return err
+	}
+	if out.Verdict = Useless; !news {
+		return nil
+	}
+	b.payload = append([]byte(nil), b.payload...)
+	if _, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload}); err != nil {
+		return err
+	}
+	c.bytes.Add(int64(len(b.payload)))
+	g.held[b.claim.name] = b
+	if out.Verdict = Held; !g.decoder.Full() {
+		return nil
+	}
+	return c.decode(g, out)
+}
+
+// decode makes pieces of a generation that can be decoded, and stores those that are
+// good. The caller has the generation's lock, which is let go of meanwhile: its blocks
+// are passed on as before.
+func (c *Content) decode(g *generation, out *Outcome) error {
+	solution, err := g.decoder.Solution()
+	if err != nil {
+		return err
+	}
+	g.state = decoding
+	g.mu.Unlock()
+	e, err := c.solve(g, solution)
+	var good bool
+	if err == nil {
+		good, err = c.storeAll(g.number, e.source)
+	}
+	g.mu.Lock()
+	if err != nil {
+		return err
+	}
+	if !good {
+		c.bytes.Add(-int64(len(e.source)))
+		out.Verdict = Polluted
+		c.suspect(g, out)
+		return nil
+	}
+	c.end(g)
+	clear(e.source[c.Size(g.number):]) // zeros are in no piece, so nobody vouched for them
+	c.encoders.add(g.number, e)
+	out.Verdict = Decoded
+	return nil
+}
+
+// solve decodes a generation into memory of its own.
+func (c *Content) solve(g *generation, s *rlnc.Solution) (*encoder, error) {
+	e := c.newEncoder(g.number)
+	return e, s.Decode(e.blocks, 0)
+}
+
+// storeAll stores the pieces of a generation that are good, and says whether all are.
+func (c *Content) storeAll(generation int, source []byte) (bool, error) {
+	good := true
+	for piece, end := c.Pieces(generation); piece < end; piece++ {
+		n := c.m.PieceSize(piece)
+		ok, err := c.storePiece(piece, source[:n])
+		if err != nil {
+			return false, err
+		}
+		good = good && ok
+		source = source[n:]
+	}
+	return good, nil
+}
+
+// storePiece stores a piece if it is good, and is not there.
+func (c *Content) storePiece(piece int, b []byte) (good bool, err error) {
+	if sha256.Sum256(b) != c.m.Hash(piece) {
+		return false, nil
+	}
+	if c.cfg.Ledger.Has(uint32(piece)) {
+		return true, nil
+	}
+	if _, err := c.cfg.Store.WriteAt(b, c.m.PieceOffset(piece)); err != nil {
+		return false, err
+	}
+	if err := c.cfg.Store.Commit(piece); err != nil {
+		return false, err
+	}
+	c.cfg.Ledger.Add(uint32(piece))
+	return true, nil
+}
