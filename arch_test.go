@@ -36,7 +36,8 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
-	"mob":             {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/meter", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
+	"mob/meter":       {outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/sim":         {ours: []string{"mob", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
@@ -48,6 +49,8 @@ var table = map[string]rule{
 	"peer/store":           {ours: []string{"peer/store/journal", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"golang.org/x/sys"}},
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
 	"peer/assembly":        {ours: []string{"peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
+	"peer/coded":           {ours: []string{"mob/rlnc", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
+	"peer/exchange":        {ours: []string{"mob", "peer/assembly", "peer/coded", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/bulk":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 	"peer/book":            {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core/peer", "github.com/multiformats/go-multiaddr"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
@@ -57,7 +60,7 @@ var table = map[string]rule{
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
 	"peer/traffic":         {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "peer/assembly", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/host", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer":                 {ours: []string{"mob", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -24,6 +25,9 @@ import (
 type SeedOptions struct {
 	// PieceLength in bytes, 0 for the default.
 	PieceLength uint32
+	// Coded makes the transfer a coded one, with so many source blocks in a generation,
+	// or [CodedAuto]. 0 is for plain pieces. It excludes Torrent.
+	Coded int
 	// Trackers go into the link, before the node's own.
 	Trackers []ma.Multiaddr
 	// Torrent offers the content to BitTorrent clients too: pieces are hashed for them
@@ -35,6 +39,23 @@ type SeedOptions struct {
 	TorrentPeers []netip.AddrPort
 	// Progress is told how many bytes are hashed, and of how many.
 	Progress func(done, total int64)
+}
+
+// CodedAuto is, as [SeedOptions.Coded], for generations of a size that suits this
+// machine and its network.
+const CodedAuto = exchange.AutoK
+
+var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorrent clients: leave one of the two out")
+
+// generations is how the content of m is to be coded, 0 for plain pieces.
+func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
+	switch {
+	case o.Coded == 0:
+		return 0, nil
+	case o.Torrent:
+		return 0, errCodedTorrent
+	}
+	return exchange.ChooseK(m, o.Coded)
 }
 
 // Seed hashes what is at path, in place, and serves it from then on. It blocks
@@ -49,11 +70,15 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
+	k, err := opt.generations(m)
+	if err != nil {
+		return nil, err
+	}
 	b, err := m.Encode()
 	if err != nil {
 		return nil, err
 	}
-	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs()}
+	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs(), Coded: k}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
@@ -199,7 +224,7 @@ func joined(old, link string, id cid.Cid) string {
 	if is.InfoHash.IsZero() || was.InfoHash.CID().Equals(id) {
 		is.InfoHash = was.InfoHash
 	}
-	is.Name, is.Length = cmp.Or(is.Name, was.Name), cmp.Or(is.Length, was.Length)
+	is.Name, is.Length, is.Coded = cmp.Or(is.Name, was.Name), cmp.Or(is.Length, was.Length), cmp.Or(is.Coded, was.Coded)
 	is.Trackers, is.Peers = either(is.Trackers, was.Trackers), either(is.Peers, was.Peers)
 	is.Announce, is.TorrentPeers = either(is.Announce, was.Announce), either(is.TorrentPeers, was.TorrentPeers)
 	return is.String()

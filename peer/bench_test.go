@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,10 +19,19 @@ const benchSize = 1 << 30
 
 // BenchmarkLoopback moves a content in the page cache from one node to another
 // in the same process, and reports GB/s and the CPU seconds per GB of both.
-func BenchmarkLoopback(b *testing.B) {
+func BenchmarkLoopback(b *testing.B) { benchLoopback(b, SeedOptions{}) }
+
+// BenchmarkLoopbackCoded does so with a coded transfer.
+func BenchmarkLoopbackCoded(b *testing.B) {
+	for _, k := range []int{16, 32, 64} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) { benchLoopback(b, SeedOptions{Coded: k}) })
+	}
+}
+
+func benchLoopback(b *testing.B, opt SeedOptions) {
 	path, _ := randomFile(b, benchSize)
 	a := startNode(b, "A", b.TempDir())
-	seed, err := a.Seed(context.Background(), path, SeedOptions{})
+	seed, err := a.Seed(context.Background(), path, opt)
 	if err != nil {
 		b.Fatal(err)
 	}

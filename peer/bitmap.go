@@ -12,6 +12,10 @@ func (b bitmap) has(i uint32) bool {
 	return w < len(b) && b[w].Load()&(1<<(i&63)) != 0
 }
 
-func (b bitmap) add(i uint32) { b[i>>6].Or(1 << (i & 63)) }
+// add says whether the piece is new.
+func (b bitmap) add(i uint32) bool {
+	bit := uint64(1) << (i & 63)
+	return b[i>>6].Or(bit)&bit == 0
+}
 
 func (b bitmap) remove(i uint32) { b[i>>6].And(^uint64(1 << (i & 63))) }

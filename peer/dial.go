@@ -72,6 +72,9 @@ func (s *swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
 		err = errors.New("the peer speaks of another content")
 	}
+	if err == nil && !s.form.Coding.Agrees(hello.Features) {
+		err = errors.New("the peer codes the content in another way, or not at all")
+	}
 	if err != nil {
 		_ = stream.Reset()
 		return nil, err
@@ -95,7 +98,7 @@ func (n *Node) open(ctx context.Context, info libpeer.AddrInfo, ids ...protocol.
 // hello is this node's greeting, with the name by which the peer knows the swarm.
 func (s *swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{Swarm: key, Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
-		Seed: int(s.stored.Load()) == s.m.Pieces()}
+		Seed: int(s.stored.Load()) == s.m.Pieces(), Features: s.form.Coding.Features()}
 }
 
 func readHello(stream network.Stream) (*proto.Hello, error) {
@@ -123,6 +126,11 @@ func (n *Node) acceptControl(stream network.Stream) {
 	s := n.swarm(hello.Swarm)
 	if s == nil {
 		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
+		_ = stream.Close()
+		return
+	}
+	if !s.form.Coding.Agrees(hello.Features) {
+		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeProtocol, Text: s.form.Disagreement()})
 		_ = stream.Close()
 		return
 	}

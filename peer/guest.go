@@ -2,9 +2,11 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -19,6 +21,9 @@ type Guest interface {
 	// does nothing.
 	Close(code proto.Code, why string)
 }
+
+// Buffer holds a block.
+type Buffer = exchange.Buffer
 
 // Visit says who a guest is.
 type Visit struct {
@@ -49,6 +54,9 @@ func (t *Transfer) Seat() (*Seat, error) {
 	defer t.mu.Unlock()
 	if t.mu.swarm == nil {
 		return nil, fmt.Errorf("no transfer of %s runs", t.ID)
+	}
+	if t.mu.swarm.form.Coded != nil {
+		return nil, errors.New("a coded transfer takes no guests")
 	}
 	return &Seat{swarm: t.mu.swarm}, nil
 }
@@ -87,7 +95,7 @@ func (s *Seat) Read(b []byte, piece, begin uint32) error {
 	_, err := s.swarm.st.ReadAt(b, s.swarm.m.PieceOffset(int(piece))+int64(begin))
 	if err != nil {
 		s.swarm.log.Error("piece cannot be read", "piece", piece, "error", err)
-		s.swarm.complain(s.sess, piece)
+		s.swarm.complain(exchange.Complaint{Peer: s.sess, Piece: piece, Number: piece})
 	}
 	return err
 }
@@ -103,20 +111,20 @@ func (s *Seat) Wasted(n int) {
 
 // Buffer is room for a span of n bytes, which goes back by [Seat.Store] or
 // [Seat.Release].
-func (s *Seat) Buffer(n int) *Buffer { return blocks.get(n) }
+func (s *Seat) Buffer(n int) *Buffer { return exchange.Get(n) }
 
 // Release gives a buffer back.
-func (s *Seat) Release(b *Buffer) { blocks.put(b) }
+func (s *Seat) Release(b *Buffer) { exchange.Put(b) }
 
 // Store takes in a span that the swarm asked the guest for. It blocks while hashing
 // is behind. One that was taken back meanwhile is dropped.
 func (s *Seat) Store(sp proto.Span, b *Buffer) {
 	if wanted, _ := s.sess.asked.Take(sp); wanted {
-		s.sess.store(sp, b)
+		s.sess.store(exchange.Arrival{From: s.sess, Span: sp, Buf: b})
 		return
 	}
 	s.Wasted(len(b.B))
-	blocks.put(b)
+	exchange.Put(b)
 }
 
 // guestLine is a Seat as its session sees it.

@@ -50,9 +50,6 @@ func (s *swarm) handle(in input) {
 
 // step asks the State what to do, and does it.
 func (s *swarm) step(ev mob.Event) {
-	if st, ok := ev.(mob.Stored); ok && !s.mind.Has(st.Piece) {
-		s.stored.Add(1)
-	}
 	for _, a := range s.mind.Step(time.Now(), ev) {
 		switch a := a.(type) {
 		case mob.Send:

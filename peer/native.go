@@ -11,6 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -161,13 +162,15 @@ func (c *native) read() error {
 		}
 		switch m := m.(type) {
 		case *proto.Request:
-			if !c.swarm.valid(m.Span) || !c.upload.Add(m.Span) {
+			if !c.swarm.form.Valid(m.Span) || !c.upload.Add(m.Span) {
 				return errFlood
 			}
 		case *proto.Cancel:
 			c.upload.Cancel(m.Span)
 		case *proto.Bad:
-			c.swarm.complain(c.session, m.Piece)
+			if c.swarm.form.Coded == nil { // a coded block is its encoder's affair
+				c.swarm.complain(exchange.Complaint{Peer: c.session, Piece: m.Piece, Number: m.Piece})
+			}
 		case *proto.Members:
 			c.swarm.post(input{told: true, members: m.Members})
 		case *proto.Goodbye:

@@ -8,6 +8,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -45,24 +46,24 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 // dial each other at once, it may be of the session that was given up for this one,
 // and end with that. If it is of this one, the peer ends that once it cannot send.
 func (c *native) receive(ch io.Reader) error {
-	var head [proto.BlockHeader]byte
+	var room [proto.CodedHeader]byte
 	unasked := 0
 	for {
-		sp, err := proto.ReadBlockHeader(ch, &head)
+		sp, origin, err := c.swarm.form.Head(ch, &room)
 		if err != nil {
 			return err
 		}
-		buf := blocks.get(int(sp.Length))
+		buf := exchange.Get(int(sp.Length))
 		if _, err = io.ReadFull(ch, buf.B); err != nil {
-			blocks.put(buf)
+			exchange.Put(buf)
 			return err
 		}
 		wanted, late := c.asked.Take(sp)
 		if wanted {
-			c.store(sp, buf)
+			c.store(exchange.Arrival{From: c.session, Span: sp, Origin: origin, Buf: buf})
 			continue
 		}
-		blocks.put(buf)
+		exchange.Put(buf)
 		if late {
 			c.swarm.count.Received(c.local, int(sp.Length))
 			c.swarm.count.Duplicate(int(sp.Length))
@@ -72,21 +73,12 @@ func (c *native) receive(ch io.Reader) error {
 	}
 }
 
-// store writes a block that was asked for, and hands it on to be hashed. The
-// buffer is the store's from then on.
-func (c *session) store(sp proto.Span, buf *Buffer) {
+// store takes in a block that was asked for, and hands it on to a worker. The buffer
+// is the store's from then on.
+func (c *session) store(a exchange.Arrival) {
 	s := c.swarm
-	s.count.Received(c.local, len(buf.B))
-	parts, err := s.asm.Place(sp, buf.B)
-	if err != nil {
-		blocks.put(buf)
+	s.count.Received(c.local, len(a.Buf.B))
+	if err := s.workers.Give(s.ctx, &s.form, a); err != nil {
 		s.fail(err)
-		return
 	}
-	fresh := 0
-	for _, p := range parts {
-		fresh += int(p.Length)
-	}
-	s.count.Duplicate(len(buf.B) - fresh)
-	s.give(arrival{sess: c, span: sp, parts: parts, buf: buf})
 }

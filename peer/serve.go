@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -58,15 +59,16 @@ func (v *server) run() {
 		if !ok {
 			return
 		}
-		if !v.swarm.verified.has(sp.Piece) {
+		buf, err := v.swarm.form.Frame(v.session, sp)
+		if err != nil {
 			v.send(&proto.Reject{Span: sp})
 			continue
 		}
-		if err := v.prepare(); err != nil {
-			v.close()
-			return
+		if err = v.prepare(); err == nil {
+			err = v.sendBlock(buf, sp)
 		}
-		if err := v.sendBlock(v.ch, sp); err != nil {
+		exchange.Put(buf)
+		if err != nil {
 			v.close()
 			return
 		}
@@ -142,23 +144,12 @@ func (v *server) share() {
 	}
 }
 
-// sendBlock reads a block and sends it. A block that cannot be read is refused,
-// and its piece checked.
-func (c *native) sendBlock(ch channel, sp proto.Span) error {
-	buf := blocks.get(proto.BlockHeader + int(sp.Length))
-	defer blocks.put(buf)
-	data := buf.B[proto.BlockHeader:]
-	proto.AppendBlockHeader(buf.B[:0], sp.Piece, sp.Begin, len(data))
-	if _, err := c.swarm.st.ReadAt(data, c.swarm.m.PieceOffset(int(sp.Piece))+int64(sp.Begin)); err != nil {
-		c.swarm.log.Error("piece cannot be read", "piece", sp.Piece, "error", err)
-		c.send(&proto.Reject{Span: sp})
-		c.swarm.complain(c.session, sp.Piece)
-		return nil
-	}
-	_ = ch.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if _, err := ch.Write(buf.B); err != nil {
+// sendBlock sends the frame of a block.
+func (v *server) sendBlock(buf *exchange.Buffer, sp proto.Span) error {
+	_ = v.ch.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := v.ch.Write(buf.B); err != nil {
 		return err
 	}
-	c.swarm.count.Sent(c.local, len(data))
+	v.swarm.count.Sent(v.local, int(sp.Length))
 	return nil
 }

@@ -39,6 +39,10 @@ type Status struct {
 	Duplicate int64   `json:"duplicate"`
 	// Damaged counts pieces that changed on disk after they were verified.
 	Damaged int64 `json:"damaged"`
+	// Coded is how many source blocks a generation of a coded transfer has, and
+	// Liars are the nodes that were found to make false blocks.
+	Coded int      `json:"coded,omitempty"`
+	Liars []string `json:"liars,omitempty"`
 	// Elapsed is the time from the start until the content was whole, or now.
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Rank    int           `json:"rank"`
@@ -136,6 +140,7 @@ func (t *Transfer) Progress() Status {
 func (s *swarm) fill(st *Status) {
 	st.PiecesHave, st.Have = s.have()
 	st.Traffic, st.Duplicate, st.Damaged = s.count.Bytes(), s.count.Duplicates(), s.damaged.Load()
+	st.Coded, st.Liars = s.form.Coding.K, s.form.Coded.Liars()
 	snap := s.status.Load()
 	if snap == nil {
 		return
@@ -153,7 +158,7 @@ func (s *swarm) listPeers(st *Status) {
 	}
 	for _, p := range snap.mind.Peers {
 		ps := PeerStatus{
-			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local, Have: p.Have,
+			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local, Have: s.form.InPieces(p.Have, snap.mind.Total, s.m.Pieces()),
 			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
 		}
 		if c := s.session(p.ID); c != nil {

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/assembly"
 	"github.com/mobgrid/mob/peer/book"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
 	"github.com/mobgrid/mob/proto"
@@ -24,7 +24,7 @@ type swarm struct {
 	m      *proto.Manifest // of v
 	st     store.Store
 	log    *slog.Logger
-	asm    *assembly.Assembler
+	form   exchange.Form
 	ctx    context.Context // ends with the swarm
 	cancel context.CancelCauseFunc
 	finder Finder // nil when no tracker is known
@@ -37,8 +37,8 @@ type swarm struct {
 	damaged  atomic.Int64
 	stored   atomic.Int64 // pieces
 	status   atomic.Pointer[snapshot]
-	checks   chan complaint
-	workers  workers
+	checks   chan exchange.Complaint
+	workers  exchange.Workers
 	wg       sync.WaitGroup
 
 	sessions struct {
@@ -75,16 +75,16 @@ func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, ver
 	n, m := t.node, v.Manifest()
 	s := &swarm{
 		t: t, node: n, finder: finder, v: v, m: m, st: st, log: n.log.With("content", t.ID.String()),
-		asm: assembly.New(v, st), verified: newBitmap(m.Pieces()),
-		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
-		checks: make(chan complaint, 64), workers: newWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
+		verified: newBitmap(m.Pieces()),
+		inbox:    make(chan input, inboxSize), news: make(chan struct{}, 1),
+		checks: make(chan exchange.Complaint, 64), workers: exchange.NewWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}
 	s.sessions.m = map[proto.PeerID]*session{}
+	s.form = exchange.Plain(s.exchangeConfig())
 	var have []proto.Range
 	for i, ok := range verified {
 		if ok {
-			s.verified.add(uint32(i))
-			s.stored.Add(1)
+			s.keep(uint32(i))
 			have = append(have, proto.Range{First: uint32(i), Count: 1})
 		}
 	}
@@ -93,6 +93,10 @@ func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, ver
 		Seed: n.seed(t.ID), Tuning: n.cfg.Tuning,
 	}, have)
 	return s
+}
+
+func (s *swarm) exchangeConfig() exchange.Config {
+	return exchange.Config{Swarm: (*exchanging)(s), Verifier: s.v, Store: s.st, Count: &s.count, Log: s.log}
 }
 
 // post hands an input to the loop. It blocks while the loop is behind, which
@@ -131,24 +135,13 @@ func (s *swarm) sessionCount() int {
 	return len(s.sessions.m)
 }
 
-// valid says whether a span lies within the content.
-func (s *swarm) valid(sp proto.Span) bool {
-	return int(sp.Piece) < s.m.Pieces() && int(sp.Begin)+int(sp.Length) <= s.m.PieceSize(int(sp.Piece))
-}
-
-// complaint is a peer's word that a piece from here was bad, or our own doubt.
-type complaint struct {
-	sess  *session
-	piece uint32
-}
-
 // complain has a piece checked. Doubts are dropped while many wait.
-func (s *swarm) complain(c *session, piece uint32) {
-	if int(piece) >= s.m.Pieces() || !s.verified.has(piece) {
+func (s *swarm) complain(c exchange.Complaint) {
+	if int(c.Piece) >= s.m.Pieces() || !s.verified.has(c.Piece) {
 		return
 	}
 	select {
-	case s.checks <- complaint{c, piece}:
+	case s.checks <- c:
 	default:
 	}
 }
@@ -166,23 +159,27 @@ func (s *swarm) checkComplaints() {
 	}
 }
 
-func (s *swarm) checkPiece(c complaint) {
-	if !s.verified.has(c.piece) {
+func (s *swarm) checkPiece(c exchange.Complaint) {
+	if !s.verified.has(c.Piece) {
 		return
 	}
-	good, err := store.Check(s.st, s.m, int(c.piece))
+	good, err := store.Check(s.st, s.m, int(c.Piece))
 	if err == nil && good {
-		s.post(input{ev: mob.Checked{Peer: c.sess.id(), Piece: int(c.piece)}, sess: c.sess})
+		(*exchanging)(s).Post(mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number)}, c.Peer)
 		return
 	}
-	s.verified.remove(c.piece)
+	s.verified.remove(c.Piece)
 	s.stored.Add(-1)
 	s.damaged.Add(1)
-	s.log.Error("content changed on disk: the piece is not offered any more", "piece", c.piece, "error", err)
-	if err := s.st.Forget(int(c.piece)); err != nil {
+	s.log.Error("content changed on disk: the piece is not offered any more", "piece", c.Piece, "error", err)
+	if err := s.st.Forget(int(c.Piece)); err != nil {
 		s.log.Error("journal", "error", err)
 	}
-	s.post(input{ev: mob.Lost{Piece: int(c.piece)}})
+	if s.form.Coded != nil {
+		s.form.Coded.Forget(c.Piece)
+	} else {
+		s.post(input{ev: mob.Lost{Piece: int(c.Piece)}})
+	}
 	s.announceSoon()
 }
 

@@ -15,11 +15,18 @@ import (
 func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
 	so := store.ScanOptions{PieceLength: opt.PieceLength, Progress: opt.Progress}
 	if !opt.Torrent {
+		so.Accept = func(m *proto.Manifest) error { // before hours of work
+			_, err := opt.generations(m)
+			return err
+		}
 		m, err = store.Scan(ctx, root, so)
 		return m, nil, err
 	}
 	if n.cfg.Torrents == nil {
 		return nil, nil, description.ErrNoTorrents
+	}
+	if opt.Coded != 0 {
+		return nil, nil, errCodedTorrent
 	}
 	so.Accept = func(m *proto.Manifest) error { // what cannot be a torrent is told before hours of work
 		_, err := n.cfg.Torrents.Build(m, make([]byte, m.Pieces()*sha1.Size))

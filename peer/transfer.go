@@ -126,7 +126,16 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 	if err != nil {
 		return err
 	}
-	err = t.runSwarm(ctx, newSwarm(t, finder, v, st, verified), members)
+	s := newSwarm(t, finder, v, st, verified)
+	if k := t.link().Coded; k > 0 {
+		if err := s.code(k); err != nil {
+			return errors.Join(err, st.Close())
+		}
+	}
+	if t.node.prepared != nil {
+		t.node.prepared(s)
+	}
+	err = t.runSwarm(ctx, s, members)
 	return errors.Join(err, st.Close())
 }
 
@@ -149,8 +158,8 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 	if beside := t.node.cfg.Beside; beside != nil {
 		s.wg.Go(func() { beside(s.ctx, t) })
 	}
-	for _, w := range s.workers {
-		s.wg.Go(func() { s.work(w) })
+	for i := range s.workers {
+		s.wg.Go(func() { s.workers.Work(s.ctx, &s.form, i) })
 	}
 	s.loop()
 	s.wg.Wait()

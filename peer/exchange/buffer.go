@@ -1,4 +1,4 @@
-package peer
+package exchange
 
 import (
 	"sync"
@@ -6,10 +6,10 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// blocks recycles the buffers that hold one block and its header.
+// buffers recycles the buffers that hold one block and its header.
 //
 //nolint:gochecknoglobals // a pool is process-wide by nature, and holds no state
-var blocks bufferPool
+var buffers bufferPool
 
 type bufferPool struct{ pool sync.Pool }
 
@@ -17,10 +17,15 @@ type bufferPool struct{ pool sync.Pool }
 type Buffer struct {
 	// B is the block's bytes.
 	B    []byte
-	full [proto.BlockHeader + proto.MaxBlock]byte
+	full [proto.CodedHeader + proto.MaxBlock]byte
 }
 
-// get returns a buffer whose B has n bytes.
+// Get returns a buffer whose B has n bytes.
+func Get(n int) *Buffer { return buffers.get(n) }
+
+// Put gives a buffer back.
+func Put(b *Buffer) { buffers.pool.Put(b) }
+
 func (p *bufferPool) get(n int) *Buffer {
 	buf, _ := p.pool.Get().(*Buffer)
 	if buf == nil {
@@ -29,5 +34,3 @@ func (p *bufferPool) get(n int) *Buffer {
 	buf.B = buf.full[:n]
 	return buf
 }
-
-func (p *bufferPool) put(buf *Buffer) { p.pool.Put(buf) }

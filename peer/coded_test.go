@@ -1,0 +1,161 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// seedCoded seeds a file of size bytes at n, coded with generations of k.
+func seedCoded(t testing.TB, n *Node, size, k int) (*Transfer, *proto.Link, []byte) {
+	t.Helper()
+	path, content := randomFile(t, size)
+	seed, err := n.Seed(context.Background(), path, SeedOptions{Coded: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := proto.ParseLink(seed.Link())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed, link, content
+}
+
+func TestCodedSmallContents(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 3 << 20, 5<<20 + 70001} {
+		for _, k := range []int{2, 4, 16, 255} {
+			t.Run(fmt.Sprint(size, " ", k), func(t *testing.T) {
+				_, link, content := seedCoded(t, a, size+4*i+k, k)
+				if link.Coded != k {
+					t.Errorf("link with generations of %d, want %d", link.Coded, k)
+				}
+				out := filepath.Join(t.TempDir(), "out")
+				get := mustGet(t, b, link, out)
+				mustWait(t, get)
+				mustEqual(t, out, content)
+				if st := get.Status(); st.Coded != k || st.PiecesHave != st.Pieces || len(st.Liars) != 0 {
+					t.Errorf("status %+v", st)
+				}
+			})
+		}
+	}
+}
+
+func TestCodedMobsFetchOncePerCluster(t *testing.T) {
+	d := newDirectory()
+	var nodes []*Node
+	for c := range 2 {
+		for range 3 {
+			nodes = append(nodes, startNodeWith(t, fmt.Sprintf("C%d", c), t.TempDir(), d))
+		}
+	}
+	_, link, content := seedCoded(t, nodes[0], 32<<20, 16)
+	var gets []*Transfer
+	var outs []string
+	for _, n := range nodes[1:] {
+		outs = append(outs, filepath.Join(t.TempDir(), "out"))
+		gets = append(gets, mustGet(t, n, link, outs[len(outs)-1]))
+	}
+	var wan int64
+	for i, g := range gets {
+		mustWait(t, g)
+		mustEqual(t, outs[i], content)
+		st := g.Status()
+		if nodes[i+1].Cluster() == "C1" {
+			wan += st.Traffic.WANIn
+		} else if st.Traffic.WANIn > int64(len(content))/20 {
+			t.Errorf("%d bytes came back to the source's cluster", st.Traffic.WANIn)
+		}
+		t.Logf("%s %v %+v dup %d", nodes[i+1].Cluster(), st.Elapsed, st.Traffic, st.Duplicate)
+	}
+	if copies := float64(wan) / float64(len(content)); copies > 1.25 {
+		t.Errorf("%.3f copies crossed into C1", copies)
+	}
+}
+
+func TestCodedResume(t *testing.T) {
+	d := newDirectory()
+	a := startNodeWith(t, "A", t.TempDir(), d)
+	_, link, content := seedCoded(t, a, 128<<20, 16)
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	b := startNodeWith(t, "B", data, d)
+	get := mustGet(t, b, link, out)
+	eventually(t, "some pieces", func() bool { return get.Status().PiecesHave > 40 })
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	had := get.Status().PiecesHave
+	b = startNodeWith(t, "B", data, d)
+	get, err := b.Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWait(t, get)
+	mustEqual(t, out, content)
+	st := get.Status()
+	// What is verified of a generation is not fetched again; what was in memory is.
+	lacked := int64(st.Pieces-had) * int64(st.PieceLength)
+	if slack := int64(1 << 20); st.Traffic.WANIn > lacked+slack {
+		t.Errorf("%d bytes came after the restart, and %d were lacking", st.Traffic.WANIn, lacked)
+	}
+	t.Logf("%d of %d pieces were there; then %+v", had, st.Pieces, st.Traffic)
+}
+
+// Who codes in another way is told so, and nobody is harmed.
+func TestCodingsThatDisagree(t *testing.T) {
+	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	for name, k := range map[string]int{"coded": 16, "plain": 0} {
+		t.Run(name, func(t *testing.T) {
+			_, link, content := seedCoded(t, a, 1<<20+k, k)
+			other := *link
+			other.Coded = 8 - k/2
+			get := mustGet(t, b, &other, filepath.Join(t.TempDir(), "out"))
+			eventually(t, "word that nobody is there", func() bool { return strings.Contains(get.Status().Waiting, "nobody") })
+			if st := get.Status(); st.PiecesHave != 0 {
+				t.Errorf("%d pieces came", st.PiecesHave)
+			}
+			if err := b.Remove(get, true); err != nil {
+				t.Fatal(err)
+			}
+			out := filepath.Join(t.TempDir(), "out")
+			mustWait(t, mustGet(t, b, link, out))
+			mustEqual(t, out, content)
+		})
+	}
+}
+
+func TestSeedCodedErrors(t *testing.T) {
+	n := startNode(t, "A", t.TempDir())
+	path, _ := randomFile(t, 1<<20)
+	for _, tt := range []struct {
+		opt  SeedOptions
+		want string
+	}{
+		{SeedOptions{Coded: 1}, "want 2 to 255"},
+		{SeedOptions{Coded: 256}, "want 2 to 255"},
+		{SeedOptions{Coded: 3, PieceLength: 512 << 10}, "take a multiple of 2"},
+		{SeedOptions{Coded: 16, Torrent: true}, "cannot be offered to BitTorrent clients"},
+	} {
+		if _, err := n.Seed(context.Background(), path, tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q in it", tt.opt, err, tt.want)
+		}
+	}
+	if len(n.Transfers()) != 0 {
+		t.Error("a refused seed left a transfer")
+	}
+	seed, err := n.Seed(context.Background(), path, SeedOptions{Coded: CodedAuto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := seed.Status().Coded; k < 8 || k > 64 {
+		t.Errorf("k %d was chosen", k)
+	}
+	if _, err := seed.Seat(); err == nil {
+		t.Error("a guest got a seat in a coded transfer")
+	}
+}

@@ -1,0 +1,109 @@
+// Package exchange is what the members of a swarm ask each other for, how it is
+// sent, and how it is taken in: parts of pieces, or blocks of a coded transfer. It knows
+// the words of proto and the events of mob, and no connections.
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/coded"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/traffic"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Exchange is one way to do that. Its methods may be called from any goroutine.
+type Exchange interface {
+	// Valid says whether a span of the content may be asked for.
+	Valid(sp proto.Span) bool
+	// Frame is a block as it is sent, in a buffer that is the caller's. The error is
+	// [ErrAbsent], or that of reading, which has been seen to.
+	Frame(to Peer, sp proto.Span) (*Buffer, error)
+	// Head reads the frame of a block up to its payload, by way of room.
+	Head(r io.Reader, room *[proto.CodedHeader]byte) (proto.Span, *proto.Origin, error)
+	// Place begins to take in a block that was asked for. It is called by who reads
+	// the channel. An error ends the swarm.
+	Place(a *Arrival) error
+	// Take goes on with that, in a worker, and tells the swarm what became of it.
+	Take(a Arrival)
+}
+
+// ErrAbsent says that a block is not there.
+var ErrAbsent = errors.New("the block is not here")
+
+// Arrival is a block that was asked for and has come.
+type Arrival struct {
+	From   Peer
+	Span   proto.Span
+	Origin *proto.Origin // of a coded block
+	Buf    *Buffer
+	parts  []proto.Span // of Span: what was new, and is written
+}
+
+// Peer is who sent a block, or is to get one.
+type Peer interface {
+	ID() proto.PeerID
+	// Name is for people.
+	Name() string
+}
+
+// Swarm is what an exchange needs of the swarm. Its methods may be called from any
+// goroutine.
+type Swarm interface {
+	// Post hands on an event, which is one of a peer if from is not nil. It blocks while
+	// the swarm is behind.
+	Post(ev mob.Event, from Peer)
+	// Ledger knows the pieces that are verified and served.
+	coded.Ledger
+	// Complain has a piece checked. It does not block.
+	Complain(Complaint)
+	// Fail ends the swarm because of an error of this node.
+	Fail(error)
+}
+
+// Complaint is a peer's word that a piece from here was bad, or our own doubt.
+type Complaint struct {
+	Peer  Peer
+	Piece uint32
+	// Number is of what was to be sent.
+	Number uint32
+}
+
+// Config says what an exchange works with.
+type Config struct {
+	Swarm    Swarm
+	Verifier *store.Verifier
+	Store    store.Store
+	Count    *traffic.Counters
+	Log      *slog.Logger
+}
+
+// Form is how the content of a swarm is exchanged.
+type Form struct {
+	Exchange
+	// Coding is zero, and Coded nil, for plain pieces.
+	Coding proto.Coding
+	Coded  *Blocks
+	// lane is how many numbers are taken in by one worker, in order.
+	lane uint32
+}
+
+// InPieces is a number of blocks, of all there are, as one of pieces.
+func (f *Form) InPieces(have, all, pieces int) int {
+	if f.Coded == nil {
+		return have
+	}
+	return have * pieces / all
+}
+
+// Disagreement says to a peer that codes in another way what to do.
+func (f *Form) Disagreement() string {
+	if f.Coded == nil {
+		return "the content is not coded here: use a link without x.rlnc"
+	}
+	return fmt.Sprintf("the content is coded here: use a link with x.rlnc=%d", f.Coding.K)
+}

@@ -1,0 +1,57 @@
+package peer
+
+import (
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/proto"
+)
+
+// exchanging is a swarm as its exchange sees it.
+type exchanging swarm
+
+// Post implements [exchange.Swarm].
+func (s *exchanging) Post(ev mob.Event, from exchange.Peer) {
+	c, _ := from.(*session)
+	(*swarm)(s).post(input{ev: ev, sess: c})
+}
+
+// Has implements [exchange.Swarm].
+func (s *exchanging) Has(piece uint32) bool { return s.verified.has(piece) }
+
+// Add implements [exchange.Swarm].
+func (s *exchanging) Add(piece uint32) { (*swarm)(s).keep(piece) }
+
+// Complain implements [exchange.Swarm].
+func (s *exchanging) Complain(c exchange.Complaint) { (*swarm)(s).complain(c) }
+
+// Fail implements [exchange.Swarm].
+func (s *exchanging) Fail(err error) { (*swarm)(s).fail(err) }
+
+// ID implements [exchange.Peer].
+func (c *session) ID() proto.PeerID { return c.node.ID }
+
+// Name implements [exchange.Peer].
+func (c *session) Name() string { return c.name }
+
+// keep notes a piece that is verified and committed.
+func (s *swarm) keep(piece uint32) {
+	if s.verified.add(piece) {
+		s.stored.Add(1)
+	}
+}
+
+// code makes the swarm one of a coded transfer, before it runs.
+func (s *swarm) code(k int) error {
+	n := s.node
+	form, err := exchange.Coded(s.exchangeConfig(), k, s.t.link().Manifest.Bytes(), n.host.Peerstore().PrivKey(n.host.ID()))
+	if err != nil {
+		return err
+	}
+	s.form = form
+	coding, have := form.Coded.Begin(form.Coding)
+	s.mind = mob.New(mob.Config{
+		Self: n.self(), Cluster: n.cfg.Cluster, Length: s.m.Length(), PieceLength: form.Coding.Block, Coding: coding,
+		Seed: n.seed(s.t.ID), Tuning: n.cfg.Tuning,
+	}, have)
+	return nil
+}
