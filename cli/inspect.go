@@ -116,6 +116,7 @@ type description struct {
 	PieceLength uint32        `json:"piece_length"`
 	Trackers    []string      `json:"trackers"`
 	Peers       []string      `json:"peers"`
+	Coded       int           `json:"coded,omitempty"`
 	InfoHash    string        `json:"info_hash,omitempty"`
 	BTTrackers  []string      `json:"bt_trackers,omitempty"`
 	Foreign     []proto.Param `json:"foreign"`
@@ -134,7 +135,7 @@ type entry struct {
 
 func newDescription(link *proto.Link, m *proto.Manifest) description {
 	d := description{ID: link.Manifest.String(), Name: m.Name, Bytes: m.Length(), Pieces: m.Pieces(), PieceLength: m.PieceLength,
-		Trackers: []string{}, Peers: []string{}, Foreign: append([]proto.Param{}, link.Foreign...), Entries: []entry{}}
+		Coded: link.Coded, Trackers: []string{}, Peers: []string{}, Foreign: append([]proto.Param{}, link.Foreign...), Entries: []entry{}}
 	for _, a := range link.Trackers {
 		d.Trackers = append(d.Trackers, a.String())
 	}
@@ -160,6 +161,9 @@ func (d description) print(out io.Writer) error {
 	w.Line("name      %s", d.Name)
 	w.Line("id        %s", d.ID)
 	w.Content(d.Bytes, d.Pieces, int64(d.PieceLength))
+	if d.Coded > 0 {
+		w.Line("coded     generations of %d blocks", d.Coded)
+	}
 	w.List("trackers", d.Trackers)
 	w.List("peers", d.Peers)
 	if d.InfoHash != "" {

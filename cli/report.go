@@ -67,6 +67,12 @@ func transferLines(st peer.Status, peers bool) []string {
 	if st.Duplicate > 0 {
 		out = append(out, "  twice   "+format.Size(st.Duplicate)+" came more than once")
 	}
+	if st.Coded > 0 {
+		out = append(out, fmt.Sprintf("  coded   generations of %d blocks", st.Coded))
+	}
+	for _, id := range st.Liars {
+		out = append(out, "  liar    "+id+" made false blocks, and is not believed any more")
+	}
 	if st.Waiting != "" {
 		out = append(out, "  waits   "+getFrame{st}.waits())
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -28,12 +29,18 @@ the command until Ctrl-C. The content must not change while it is served.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
 for them, with the trackers of --bt-tracker. --torrent-file writes a torrent file as
-well. Symbolic links, empty folders, modes and times have no place in a torrent.`
+well. Symbolic links, empty folders, modes and times have no place in a torrent.
+
+--coded makes the transfer a coded one: nodes send each other random linear
+combinations of k blocks (RLNC), of which any k will do. Clusters that fetch from one
+node at a time then never fetch the same. It costs CPU. k is chosen by how fast this
+machine codes and its network is, or given: --coded=32. The link says so to the others.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
   mob seed big.tar --tracker "$TRACKER" --wait 15
-  mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce`
+  mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
+  mob seed big.tar --tracker "$TRACKER" --coded=16`
 
 // seedFlags are the flags of seed.
 type seedFlags struct {
@@ -41,6 +48,7 @@ type seedFlags struct {
 	wait   int
 	pieces string
 	quiet  bool
+	coded  string // "", "auto", or k
 	// torrent offers the content to BitTorrent clients, file is for a torrent file.
 	torrent bool
 	file    string
@@ -58,6 +66,8 @@ func newSeed(g *global) *cobra.Command {
 	cmd.Flags().StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
 	cmd.Flags().BoolVar(&f.torrent, "torrent", false, "offer it to BitTorrent clients too, by the same link")
 	cmd.Flags().StringVar(&f.file, "torrent-file", "", "write a torrent file as well; implies --torrent")
+	cmd.Flags().StringVar(&f.coded, "coded", "", "code the transfer, with generations of `k` blocks, 2 to 255 (default by measurement)")
+	cmd.Flags().Lookup("coded").NoOptDefVal = codedAuto
 	f.node.btTrackerFlag(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)
@@ -120,6 +130,12 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	if len(req.BTTrackers) > 0 && !req.Torrent {
 		return req, errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
 	}
+	if req.Coded, err = f.generations(); err != nil {
+		return req, err
+	}
+	if req.Coded != 0 && req.Torrent {
+		return req, errors.New("--coded and --torrent exclude each other: BitTorrent clients take plain pieces only")
+	}
 	if fi, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !fi.IsDir()) {
 		return req, fmt.Errorf("--torrent-file: the folder %s is not there", filepath.Dir(f.file)) // before hours of hashing
 	}
@@ -132,6 +148,24 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	}
 	req.PieceLength = uint32(n)
 	return req, nil
+}
+
+// codedAuto is what --coded without a number stands for.
+const codedAuto = "auto"
+
+// generations is how many source blocks a generation has, by --coded.
+func (f *seedFlags) generations() (int, error) {
+	switch f.coded {
+	case "":
+		return 0, nil
+	case codedAuto:
+		return peer.CodedAuto, nil
+	}
+	k, err := strconv.Atoi(f.coded)
+	if err != nil || proto.CheckCodedK(k) != nil {
+		return 0, fmt.Errorf("--coded=%s: want a number of blocks from %d to %d, or --coded alone", f.coded, proto.MinCodedK, proto.MaxCodedK)
+	}
+	return k, nil
 }
 
 // hash has the content hashed and shows how that goes.
@@ -156,6 +190,9 @@ func (g *global) printLink(st peer.Status) error {
 		"bytes": st.Length, "pieces": st.Pieces, "piece_length": st.PieceLength}
 	if st.InfoHash != "" {
 		out["info_hash"] = st.InfoHash
+	}
+	if st.Coded > 0 {
+		out["coded"] = st.Coded
 	}
 	return format.JSON(g.Out, out)
 }

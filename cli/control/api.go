@@ -30,6 +30,9 @@ type SeedRequest struct {
 	PieceLength uint32 `json:"piece_length,omitempty"`
 	// Trackers go into the link, beside the daemon's own.
 	Trackers []string `json:"trackers,omitempty"`
+	// Coded is how many source blocks a generation of a coded transfer has, -1 for a
+	// number that suits the machine, and 0 for plain pieces.
+	Coded int `json:"coded,omitempty"`
 	// Torrent offers the content to BitTorrent clients too. BTTrackers are theirs, and
 	// go into the link, beside the daemon's own.
 	Torrent    bool     `json:"torrent,omitempty"`

@@ -79,7 +79,7 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	opt := peer.SeedOptions{PieceLength: req.PieceLength, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
+	opt := peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
 	for _, url := range append(req.BTTrackers, s.cfg.BTTrackers...) {
 		if err := proto.CheckAnnounce(url); err != nil {
 			return task{}, &Error{CodeRequest, err.Error()}
