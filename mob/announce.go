@@ -297,7 +297,7 @@ func (s *State) unhave(p *peer, i int) {
 	}
 	if p.local {
 		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
-			s.inflow.lacking++
+			s.inflow.Lacking++
 		}
 		s.worth(i)
 	} else {

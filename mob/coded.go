@@ -197,7 +197,7 @@ func (s *State) lostBlock(i int) {
 		return
 	}
 	if s.have.CountIn(first, end) == 0 {
-		s.inflow.lacking += min(c.Blocks, c.source-number*c.Blocks)
+		s.inflow.Lacking += min(c.Blocks, c.source-number*c.Blocks)
 		c.next = min(c.next, number)
 		s.begin()
 	}

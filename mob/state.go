@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/meter"
 	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -59,7 +60,7 @@ type census struct {
 	held map[string]*holding // by other cluster
 	salt uint64              // of the own cluster (see othersFirst)
 	// inflow is what comes into the own cluster.
-	inflow inflow
+	inflow meter.Inflow
 	// rarity counts, per piece, the other clusters that hold it; holders and
 	// claims count the local peers that have it, or have asked for it.
 	rarity, holders, claims []uint16
@@ -120,7 +121,7 @@ func New(cfg Config, have []proto.Range) *State {
 	}
 	pieceset.Each(have, n, func(i int) { s.have.Add(i) })
 	s.own.AddRange(0, n)
-	s.inflow.lacking = coding.lacking(s.have)
+	s.inflow.Lacking = coding.lacking(s.have)
 	if coding.coded() {
 		s.begin()
 		return s
@@ -294,7 +295,7 @@ func (s *State) lost(i int) {
 		s.lostBlock(i)
 	} else {
 		if s.holders[i] == 0 {
-			s.inflow.lacking++
+			s.inflow.Lacking++
 		}
 		s.todo.Add(i)
 		s.worth(i)

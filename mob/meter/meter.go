@@ -1,4 +1,5 @@
-// Package meter measures the rate at which a peer delivers.
+// Package meter measures the rates at which a peer delivers, and at which a cluster
+// gets what is new to it.
 package meter
 
 import (
