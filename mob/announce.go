@@ -36,8 +36,8 @@ func (s *State) claimLocally(f *fetch) {
 	}
 	f.claimed = true
 	for _, p := range s.peers {
-		if p.local && p.wants.Has(f.piece) && !p.have.Has(f.piece) {
-			s.tellPeer(p, f.piece, tellClaim, true)
+		if p.local && p.wants.Has(f.Piece) && !p.have.Has(f.Piece) {
+			s.tellPeer(p, f.Piece, tellClaim, true)
 			s.flushPeer(p)
 		}
 	}
@@ -278,7 +278,7 @@ func (s *State) heardHave(p *peer, i int) {
 		s.came(i)
 	}
 	s.unclaim(p, i)
-	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size {
+	if f := s.fetches[i]; f != nil && f.wan && 2*f.Missing > f.Size {
 		s.yield(f)
 	}
 }

@@ -265,8 +265,8 @@ func (s *State) count(g *generation, i int) {
 
 // recount corrects the survey for a block of which the fetch began.
 func (s *State) recount(f *fetch) {
-	if g := s.coding.at(f.piece); g != nil {
-		s.count(g, f.piece)
+	if g := s.coding.at(f.Piece); g != nil {
+		s.count(g, f.Piece)
 	}
 }
 
@@ -329,8 +329,8 @@ func (s *State) tooMany(p *peer, i int) {
 		}
 	}
 	if last != nil {
-		s.giveUp(last.piece)
-		s.todo.Add(last.piece)
+		s.giveUp(last.Piece)
+		s.todo.Add(last.Piece)
 	}
 }
 

@@ -203,7 +203,7 @@ func checkRequests(t *testing.T, s *State) {
 		sum := 0
 		for _, r := range p.out {
 			sum += int(r.span.Length)
-			if s.fetches[r.fetch.piece] != r.fetch {
+			if s.fetches[r.fetch.Piece] != r.fetch {
 				t.Fatalf("peer %s owes a span of a fetch that is over", p.ID)
 			}
 		}

@@ -96,7 +96,7 @@ func (s *State) fillPeer(p *peer) {
 		if f == nil {
 			return
 		}
-		sp := f.span(block)
+		sp := f.Span(block)
 		p.ask(s.now, f, sp)
 		s.send(p, &proto.Request{Span: sp})
 	}
@@ -105,11 +105,11 @@ func (s *State) fillPeer(p *peer) {
 // current is the fetch for which p is asked next: the one that it works on, one
 // that lost its worker, or a new one; nil when there is nothing.
 func (s *State) current(p *peer) *fetch {
-	if f := p.current; f != nil && f.worker == p && !f.asked() {
+	if f := p.current; f != nil && f.worker == p && !f.Asked() {
 		return s.begun(f)
 	}
 	for k, f := range s.orphans {
-		if f.asked() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.piece)) {
+		if f.Asked() || !p.have.Has(f.Piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.Piece)) {
 			continue
 		}
 		s.orphans = slices.Delete(s.orphans, k, k+1)
@@ -141,9 +141,9 @@ func (s *State) work(p *peer, f *fetch) {
 	case f.wan:
 	case !p.local:
 		f.wan = true
-		s.tell(f.piece, tellClaim)
+		s.tell(f.Piece, tellClaim)
 		s.hearOthers(p, f)
-	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.choice(p, f.piece):
+	case s.holders[f.Piece] == 1 && s.claims[f.Piece] == 0 && s.choice(p, f.Piece):
 		s.claimLocally(f)
 	}
 }
@@ -184,7 +184,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 			latency: d, queue: max(p.path.queue, d-p.path.rtt),
 		})
 	}
-	r.fetch.add(sp)
+	r.fetch.Add(sp)
 	if r.fetch.helper != nil {
 		s.cancelElsewhere(p, r.fetch, sp)
 	}
@@ -194,7 +194,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 // is in the store as well as any.
 func (s *State) arrivedLate(sp proto.Span) {
 	f := s.fetches[int(sp.Piece)]
-	if f == nil || !f.fits(sp) || f.add(sp) == 0 {
+	if f == nil || !f.Fits(sp) || f.Add(sp) == 0 {
 		return
 	}
 	for _, p := range []*peer{f.worker, f.helper} {
@@ -241,21 +241,21 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 		f.helper = nil
 	}
 	if other == nil || !other.owes(f, sp) {
-		f.giveBack(sp)
+		f.GiveBack(sp)
 	}
 	if f.worker == p {
 		f.worker, f.helper = f.helper, nil
 	}
-	if f.worker == nil && !f.asked() {
+	if f.worker == nil && !f.Asked() {
 		s.orphan(f)
 	}
 }
 
 func (s *State) orphan(f *fetch) {
 	f.worker = nil
-	if s.fetches[f.piece] == f && !slices.Contains(s.orphans, f) {
+	if s.fetches[f.Piece] == f && !slices.Contains(s.orphans, f) {
 		s.orphans = append(s.orphans, f)
-		s.worth(f.piece)
+		s.worth(f.Piece)
 	}
 }
 
@@ -268,7 +268,7 @@ func (s *State) reclaim(p *peer) {
 	for _, r := range out {
 		s.release(p, r.fetch, r.span)
 	}
-	if f := p.current; f != nil && f.worker == p && !f.asked() {
+	if f := p.current; f != nil && f.worker == p && !f.Asked() {
 		s.orphan(f)
 	}
 	p.current = nil
@@ -313,7 +313,7 @@ func (s *State) withdraw(f *fetch, from func(*peer) bool) {
 		for k := len(p.out) - 1; k >= 0; k-- {
 			if r := p.out[k]; r.fetch == f {
 				s.settle(p, r.span)
-				f.giveBack(r.span)
+				f.GiveBack(r.span)
 				s.send(p, &proto.Cancel{Span: r.span})
 			}
 		}

@@ -77,9 +77,9 @@ func (s *State) give(p *peer, rate uint64) {
 	m := &proto.Give{}
 	if p.local {
 		for _, f := range s.slow() {
-			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.size)/max(float64(rate), 1) {
+			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.Size)/max(float64(rate), 1) {
 				s.putBack(f)
-				m.Pieces = pieceset.Append(m.Pieces, f.piece)
+				m.Pieces = pieceset.Append(m.Pieces, f.Piece)
 			}
 		}
 		s.flushPeer(p)
@@ -110,11 +110,11 @@ func (s *State) slow() []*fetch {
 		if !f.wan || s.age(f) < slowPiece/2 {
 			continue
 		}
-		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.missing > f.size {
+		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
 			fs = append(fs, f)
 		}
 	}
-	slices.SortFunc(fs, func(a, b *fetch) int { return a.piece - b.piece })
+	slices.SortFunc(fs, func(a, b *fetch) int { return a.Piece - b.Piece })
 	return fs
 }
 
@@ -145,20 +145,20 @@ func (s *State) remaining(f *fetch) time.Duration {
 	if f.worker != nil && f.worker.whole > 0 {
 		return time.Duration(f.worker.wait() * float64(time.Second)) // nothing comes of it before all does
 	}
-	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
+	return time.Duration(float64(s.age(f)) * float64(f.Missing) / float64(max(f.Size-f.Missing, proto.Cell)))
 }
 
 // putBack ends a fetch over the WAN that another member takes over, unless that
 // one goes away.
 func (s *State) putBack(f *fetch) {
 	for _, p := range s.peers {
-		if !p.local && p.have.Has(f.piece) {
-			s.notBefore(p, f.piece, slowPiece)
+		if !p.local && p.have.Has(f.Piece) {
+			s.notBefore(p, f.Piece, slowPiece)
 		}
 	}
 	s.abandon(f)
-	delete(s.fetches, f.piece)
-	s.todo.Add(f.piece)
-	s.worth(f.piece)
-	s.tell(f.piece, tellDrop)
+	delete(s.fetches, f.Piece)
+	s.todo.Add(f.Piece)
+	s.worth(f.Piece)
+	s.tell(f.Piece, tellDrop)
 }

@@ -60,7 +60,7 @@ func (s *State) quick(p *peer) bool {
 // when the piece would be there before them. What is of the node's share nobody
 // else begins, and on slower links there is time to yield.
 func (s *State) hearOthers(p *peer, f *fetch) {
-	if s.own.Has(f.piece) || !s.quick(p) {
+	if s.own.Has(f.Piece) || !s.quick(p) {
 		return
 	}
 	f.from = s.now.Add(s.t.Turn)
