@@ -28,6 +28,14 @@ func (s *State) tell(i, kind int) {
 	}
 }
 
+// tellLost tells every peer that the node does not have a piece any more. Those who
+// wish to hear nothing may have been silent when they got it too.
+func (s *State) tellLost(i int) {
+	for _, p := range s.peers {
+		s.tellPeer(p, i, tellDrop, p.local)
+	}
+}
+
 // claimLocally tells the own cluster that a piece which one member has is on its
 // way to a second.
 func (s *State) claimLocally(f *fetch) {
@@ -228,8 +236,13 @@ func (s *State) heard(p *peer, m *proto.Have) {
 	pieceset.Each(m.Drop, s.pieces, func(i int) {
 		s.unhave(p, i)
 		s.unclaim(p, i)
-		if s.have.Has(i) && p.wants.Has(i) { // it was not told while the peer had it too
-			s.tellPeer(p, i, tellHave, true)
+		if f := s.fetches[i]; p.wants.Has(i) { // it was not told while the peer had it too
+			switch {
+			case s.have.Has(i):
+				s.tellPeer(p, i, tellHave, true)
+			case f != nil && f.wan:
+				s.tellPeer(p, i, tellClaim, true)
+			}
 		}
 	})
 	pieceset.Each(m.Claim, s.pieces, func(i int) { s.heardClaim(p, i) })
@@ -258,6 +271,7 @@ func (s *State) heardClaim(p *peer, i int) {
 	// the lesser id goes on.
 	if f := s.fetches[i]; f != nil && f.wan && p.ID < s.cfg.Self {
 		s.yield(f)
+		f.claimed = false
 		s.tell(i, tellDrop)
 	}
 }
@@ -278,7 +292,7 @@ func (s *State) heardHave(p *peer, i int) {
 		s.came(i)
 	}
 	s.unclaim(p, i)
-	if f := s.fetches[i]; f != nil && f.wan && 2*f.Missing > f.Size {
+	if f := s.fetches[i]; f != nil && f.wan && 2*f.Missing > f.Size && !s.doubted(i) {
 		s.yield(f)
 	}
 }
@@ -295,6 +309,7 @@ func (s *State) unhave(p *peer, i int) {
 	if !p.have.Remove(i) {
 		return
 	}
+	delete(p.turns, i)
 	if p.local {
 		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
 			s.inflow.Lacking++

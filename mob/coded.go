@@ -55,6 +55,10 @@ type generation struct {
 	have   int  // blocks that the node has
 	came   int  // blocks that were news to the mob
 	plain  bool // its source blocks are to be fetched, which can be checked
+	// doubted are blocks of which a false one came: the mob has to get them anew, though
+	// members may have what came as well.
+	doubted map[int]bool
+	givers  map[int]*peer // who sent the blocks that the node has
 	survey
 }
 
@@ -118,7 +122,9 @@ func (s *State) begin() {
 		if s.have.Has(first) || c.at(first) != nil {
 			continue
 		}
-		c.live = append(c.live, &generation{number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks)})
+		c.live = append(c.live, &generation{
+			number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks), doubted: map[int]bool{}, givers: map[int]*peer{},
+		})
 		s.todo.AddRange(first, end)
 		s.wake()
 	}
@@ -172,11 +178,27 @@ func (s *State) polluted(number int) {
 		s.todo.Remove(i)
 		s.coding.spent.Remove(i)
 		if s.have.Remove(i) {
-			s.tell(i, tellDrop)
+			s.tellLost(i)
 		}
 	}
 	s.todo.AddRange(first, first+g.blocks)
 	s.wake()
+}
+
+// doubt notes that a block was false, as it came from p. Others of the mob may have the
+// same, from p or from each other: asking each of them in turn might never end. So it is
+// asked for as if nobody of the mob had it, and of p only after a while.
+func (s *State) doubt(g *generation, i int, p *peer) {
+	g.doubted[i] = true
+	if p != nil && s.joined[p.ID] == p {
+		s.notBefore(p, i, s.t.Stall)
+	}
+}
+
+// doubted says whether a false block came in the place of this one.
+func (s *State) doubted(i int) bool {
+	g := s.coding.at(i)
+	return g != nil && g.doubted[i]
 }
 
 // lostBlock takes note of a block that is not there any more. What followed from it and
@@ -187,6 +209,7 @@ func (s *State) lostBlock(i int) {
 	first, end := c.names(number)
 	if g := c.at(i); g != nil {
 		g.have--
+		s.doubt(g, i, g.givers[i])
 		for j := first; j < end; j++ {
 			if c.spent.Remove(j) {
 				s.todo.Add(j)
@@ -283,6 +306,9 @@ func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
 	if g == nil || g.have+g.asked >= g.blocks {
 		return 0, false
 	}
+	if _, later := p.turns[i]; later {
+		return 0, false
+	}
 	if first, end := s.coding.names(g.number); g.plain && p.have.CountIn(first, end) < s.coding.Names {
 		key = 1 << 20 // what it has may be false as well; but members that repair it wait for each other
 	}
@@ -293,7 +319,7 @@ func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
 		}
 		return key, true
 	}
-	if _, later := p.turns[i]; later || !s.free(i) || g.mob >= g.blocks {
+	if !s.free(i) || g.mob >= g.blocks {
 		return 0, false
 	}
 	key += 2 * int(s.rarity[i])

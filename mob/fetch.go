@@ -10,8 +10,8 @@ import (
 // fetch is a piece on its way: which bytes were asked for, and which came.
 type fetch struct {
 	cells.Progress
-	// wan says that the piece comes over the WAN, and so is claimed; claimed that
-	// it comes from the only member that has it, and the cluster was told.
+	// wan says that the piece comes over the WAN; claimed that the cluster was told so, or
+	// that it comes from the only member that has it.
 	wan, claimed bool
 	// worker asks for the bytes from the next on; nil when nobody does. helper asks
 	// for bytes a second time, in the end game.

@@ -94,3 +94,60 @@ func TestWhoDropsABlockIsToldWhoHasIt(t *testing.T) {
 	}
 	t.Error("the member was not told of the block that it lost")
 }
+
+// told says whether a message of the actions tells m that the node drops a piece.
+func told(actions []Action, m proto.PeerID, drop uint32) bool {
+	return slices.ContainsFunc(actions, func(a Action) bool {
+		send, ok := a.(Send)
+		have, is := send.Message.(*proto.Have)
+		return ok && is && send.Peer == m && slices.ContainsFunc(have.Drop, func(r proto.Range) bool { return r.First <= drop && uint64(drop) < r.End() })
+	})
+}
+
+// Who has finished hears of what others lose: it was silent when it got the same.
+func TestLossIsToldToWhoWishesToHearNothing(t *testing.T) {
+	s := codedState()
+	now := time.Unix(1, 0)
+	s.Step(now, Joined{Node: Node{ID: "m", Cluster: "B"}})
+	s.Step(now, Stored{Piece: 5})
+	got := slices.Clone(s.Step(now, Lost{Piece: 5}))
+	if got = append(got, s.Step(now.Add(time.Second), Tick{})...); !told(got, "m", 5) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A claim is taken back when what came from a member instead is false: all members of a
+// mob could wait for each other's claims.
+func TestClaimOfWhatFailedIsTakenBack(t *testing.T) {
+	s := codedState()
+	now := time.Unix(1, 0)
+	names := []proto.Range{{Count: 8}}
+	for _, ev := range []Event{
+		Joined{Node: Node{ID: "a", Cluster: "A"}},
+		Joined{Node: Node{ID: "m", Cluster: "B"}},
+		Learned{Nodes: []Node{{ID: "a", Cluster: "A"}, {ID: "m", Cluster: "B"}}},
+		Received{Peer: "m", Message: &proto.Want{Pieces: names}},
+		Received{Peer: "m", Message: &proto.Have{}},
+		Received{Peer: "a", Message: &proto.Have{Have: names}},
+		Polluted{Generation: 0},
+	} {
+		s.Step(now, ev)
+	}
+	var f *fetch
+	for _, x := range s.fetches {
+		f = x
+	}
+	if f == nil || !f.wan {
+		t.Fatal("nothing is asked for over the WAN")
+	}
+	s.Step(now, Received{Peer: "m", Message: &proto.Have{Have: []proto.Range{{First: uint32(f.Piece), Count: 1}}}})
+	if f.wan {
+		t.Fatal("what a member has is asked for over the WAN")
+	}
+	if got := s.Step(now.Add(time.Second), Failed{Piece: f.Piece}); !told(got, "m", uint32(f.Piece)) {
+		t.Errorf("%+v", got)
+	}
+	if !s.free(f.Piece) {
+		t.Error("it has to come from the member that has it")
+	}
+}

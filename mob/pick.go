@@ -74,5 +74,6 @@ func (s *State) key(p *peer, i int) (key int, ok bool) {
 	return key, true
 }
 
-// free says whether nobody of the own cluster has the piece or asked for it.
-func (s *State) free(i int) bool { return s.holders[i] == 0 && s.claims[i] == 0 }
+// free says whether nobody of the own cluster has the piece, as far as what they have
+// is not in doubt, or asked for it.
+func (s *State) free(i int) bool { return s.claims[i] == 0 && (s.holders[i] == 0 || s.doubted(i)) }

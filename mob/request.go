@@ -140,7 +140,7 @@ func (s *State) work(p *peer, f *fetch) {
 	switch {
 	case f.wan:
 	case !p.local:
-		f.wan = true
+		f.wan, f.claimed = true, true
 		s.tell(f.Piece, tellClaim)
 		s.hearOthers(p, f)
 	case s.holders[f.Piece] == 1 && s.claims[f.Piece] == 0 && s.choice(p, f.Piece):
@@ -300,7 +300,7 @@ func (s *State) giveUp(i int) {
 	}
 	s.abandon(f)
 	delete(s.fetches, i)
-	if f.wan || f.claimed {
+	if f.claimed {
 		s.tell(i, tellDrop)
 	}
 }

@@ -183,6 +183,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.connect()
 	}
 	s.takeTurns()
+	s.coding.looked = false
 	s.fill()
 	s.flush()
 	return s.out
@@ -248,15 +249,19 @@ func (s *State) stored(i int) {
 	if s.holders[i] == 0 {
 		s.came(i)
 	}
+	g := s.coding.at(i)
 	if f := s.fetches[i]; f != nil {
 		if f.wan && s.coding.coded() {
 			s.coding.fetched.Add(i)
+		}
+		if g != nil {
+			g.givers[i] = f.worker
 		}
 		s.abandon(f)
 		delete(s.fetches, i)
 	}
 	s.todo.Remove(i)
-	if g := s.coding.at(i); g != nil {
+	if g != nil {
 		g.have++
 	}
 	s.tell(i, tellHave)
@@ -266,6 +271,9 @@ func (s *State) stored(i int) {
 // failed puts a piece back and holds its sources to account: alone, a source is
 // guilty; among several nobody is known to be, and the piece is fetched again.
 func (s *State) failed(i int, sources []proto.PeerID) {
+	if f, g := s.fetches[i], s.coding.at(i); f != nil && g != nil && len(sources) == 0 {
+		s.doubt(g, i, f.worker)
+	}
 	s.giveUp(i)
 	if !s.have.Has(i) && (!s.coding.coded() || s.coding.at(i) != nil) && s.todo.Add(i) {
 		s.worth(i)
@@ -300,7 +308,7 @@ func (s *State) lost(i int) {
 		s.todo.Add(i)
 		s.worth(i)
 	}
-	s.tell(i, tellDrop)
+	s.tellLost(i)
 }
 
 // checked tells a peer again of a piece that it complained of.
