@@ -314,6 +314,10 @@ func (s *State) unhave(p *peer, i int) {
 		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
 			s.inflow.Lacking++
 		}
+		if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
+			f.claimed = false // nobody sends it, and two could wait for each other
+			s.tell(i, tellDrop)
+		}
 		s.worth(i)
 	} else {
 		s.unhold(p, i)

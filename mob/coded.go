@@ -139,7 +139,8 @@ func (s *State) wake() {
 }
 
 // decoded notes that a generation is whole, verified and on disk: the node has the
-// blocks of all its names.
+// blocks of all its names. Those that it had are told again, as one with the others: who
+// speaks of plain pieces was not told of what is not verified.
 func (s *State) decoded(number int) {
 	c := &s.coding
 	if number < 0 || number >= c.all {
@@ -148,6 +149,9 @@ func (s *State) decoded(number int) {
 	c.live = slices.DeleteFunc(c.live, func(g *generation) bool { return g.number == number })
 	first, end := c.names(number)
 	for i := first; i < end; i++ {
+		if s.have.Has(i) {
+			s.tell(i, tellHave)
+		}
 		s.stored(i)
 	}
 	s.begin()

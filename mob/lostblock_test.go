@@ -116,11 +116,9 @@ func TestLossIsToldToWhoWishesToHearNothing(t *testing.T) {
 	}
 }
 
-// A claim is taken back when what came from a member instead is false: all members of a
-// mob could wait for each other's claims.
-func TestClaimOfWhatFailedIsTakenBack(t *testing.T) {
-	s := codedState()
-	now := time.Unix(1, 0)
+// claimed has a state begin a block over the WAN, with a member m that hears of all.
+func claimed(t *testing.T, s *State, now time.Time) *fetch {
+	t.Helper()
 	names := []proto.Range{{Count: 8}}
 	for _, ev := range []Event{
 		Joined{Node: Node{ID: "a", Cluster: "A"}},
@@ -129,17 +127,24 @@ func TestClaimOfWhatFailedIsTakenBack(t *testing.T) {
 		Received{Peer: "m", Message: &proto.Want{Pieces: names}},
 		Received{Peer: "m", Message: &proto.Have{}},
 		Received{Peer: "a", Message: &proto.Have{Have: names}},
-		Polluted{Generation: 0},
 	} {
 		s.Step(now, ev)
 	}
-	var f *fetch
-	for _, x := range s.fetches {
-		f = x
+	for _, f := range s.fetches {
+		if f.wan {
+			return f
+		}
 	}
-	if f == nil || !f.wan {
-		t.Fatal("nothing is asked for over the WAN")
-	}
+	t.Fatal("nothing is asked for over the WAN")
+	return nil
+}
+
+// A claim is taken back when what came from a member instead is false: all members of a
+// mob could wait for each other's claims.
+func TestClaimOfWhatFailedIsTakenBack(t *testing.T) {
+	s := codedState()
+	now := time.Unix(1, 0)
+	f := claimed(t, s, now)
 	s.Step(now, Received{Peer: "m", Message: &proto.Have{Have: []proto.Range{{First: uint32(f.Piece), Count: 1}}}})
 	if f.wan {
 		t.Fatal("what a member has is asked for over the WAN")
@@ -149,5 +154,17 @@ func TestClaimOfWhatFailedIsTakenBack(t *testing.T) {
 	}
 	if !s.free(f.Piece) {
 		t.Error("it has to come from the member that has it")
+	}
+}
+
+// Nor does a claim stand of what no member has any more.
+func TestClaimOfWhatMembersDropIsTakenBack(t *testing.T) {
+	s := codedState()
+	now := time.Unix(1, 0)
+	f := claimed(t, s, now)
+	one := []proto.Range{{First: uint32(f.Piece), Count: 1}}
+	s.Step(now, Received{Peer: "m", Message: &proto.Have{Have: one}})
+	if got := s.Step(now.Add(time.Second), Received{Peer: "m", Message: &proto.Have{Drop: one}}); !told(got, "m", uint32(f.Piece)) {
+		t.Errorf("%+v", got)
 	}
 }
