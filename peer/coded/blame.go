@@ -6,14 +6,64 @@ import (
 	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// blame notes that a node lies.
-func (c *Content) blame(out *Outcome, k Key) {
+// blame notes that the author of a block is wrong: an encoder lies, and of others the
+// disk may be damaged.
+func (c *Content) blame(out *Outcome, a author, name int) {
+	if a.peer != "" {
+		out.Faults = append(out.Faults, Fault{c.Number(out.Generation, name), a.peer})
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.liars[k] {
-		c.liars[k] = true
-		out.Liars = append(out.Liars, k)
+	if !c.liars[a.key] {
+		c.liars[a.key] = true
+		out.Liars = append(out.Liars, a.key)
 	}
+}
+
+// forged finds the blocks of a generation that are not what anybody signed. The caller
+// has its lock.
+func (c *Content) forged(g *generation) (names []int) {
+	for name, b := range g.held {
+		if !c.check(g.number, b) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// purge drops blocks from a generation that is gathered, which are their senders' fault.
+// The caller has its lock.
+func (c *Content) purge(g *generation, names []int, out *Outcome) error {
+	for _, name := range names {
+		out.Numbers = append(out.Numbers, c.Number(g.number, name))
+		out.Faults = append(out.Faults, Fault{c.Number(g.number, name), g.held[name].sender})
+	}
+	if out.Verdict = Purged; len(names) == 0 {
+		return nil
+	}
+	if err := c.regather(g, names); err != nil || !g.decoder.Full() {
+		return err
+	}
+	return c.decode(g, out) // by what was right by chance
+}
+
+// Purge drops a block that could not be passed on, because it is not what anybody
+// signed.
+func (c *Content) Purge(number uint32) (Outcome, error) {
+	generation, name := c.Of(number)
+	out := Outcome{Verdict: Ignored, Generation: generation}
+	g := c.under(generation)
+	if g == nil {
+		return out, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b := g.held[name]; g.state != gathering || b == nil || c.check(generation, b) {
+		return out, nil
+	}
+	return out, c.purge(g, []int{name}, &out)
 }
 
 // Disown drops the blocks of liars from the generations that are not whole, and
@@ -46,7 +96,7 @@ func (c *Content) reject(g *generation, liars []Key) (names []int) {
 			continue
 		}
 		for _, k := range liars {
-			p.disown(c, k)
+			p.disown(c, author{key: k})
 		}
 		for i, vs := range p.versions {
 			if _, ok := g.held[p.first+i]; ok && len(vs) == 0 {
@@ -72,7 +122,7 @@ func (c *Content) disown(g *generation, liars []Key) (names []int, err error) {
 		return nil, nil
 	}
 	for name, b := range g.held {
-		if slices.Contains(liars, b.claim.encoder) {
+		if slices.Contains(liars, b.author.key) {
 			names = append(names, name)
 		}
 	}
@@ -80,22 +130,31 @@ func (c *Content) disown(g *generation, liars []Key) (names []int, err error) {
 		return nil, nil
 	}
 	slices.Sort(names)
+	return names, c.regather(g, names)
+}
+
+// regather makes the decoder of a generation anew, without some of its blocks. The caller
+// has its lock.
+func (c *Content) regather(g *generation, without []int) error {
 	left := g.held
-	for _, name := range names {
+	for _, name := range without {
 		delete(left, name)
 	}
 	c.release(g)
 	if err := c.prepare(g); err != nil {
-		return names, err
+		return err
 	}
 	v := make([]byte, g.k)
 	for name, b := range left {
 		rlnc.Named(v, name)
-		if _, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload}); err != nil {
-			return names, err
+		news, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload})
+		if err != nil {
+			return err
 		}
-		c.bytes.Add(int64(len(b.payload)))
+		if news {
+			c.bytes.Add(int64(len(b.payload)))
+			g.held[name] = b
+		}
 	}
-	g.held = left
-	return names, nil
+	return nil
 }

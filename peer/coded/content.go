@@ -106,7 +106,7 @@ func (c *Content) begin(number int) (*generation, error) {
 	c.mu.Lock()
 	g := c.open[number]
 	if g == nil && !c.Has(number) {
-		g = &generation{number: number, k: c.source(number), held: map[int]held{}}
+		g = &generation{number: number, k: c.source(number), held: map[int]*held{}}
 		c.open[number] = g
 	}
 	c.mu.Unlock()

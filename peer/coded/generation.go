@@ -25,16 +25,18 @@ type generation struct {
 	mu       sync.Mutex // guards what follows
 	state    state
 	decoder  *rlnc.Decoder // while gathering and decoding
-	held     map[int]held  // by name: what may be passed on
+	held     map[int]*held // by name: what came, and may be passed on if it is signed
 	suspects map[int]*part // while repairing, by number: the pieces that are not verified
 	claims   []claim       // what was said of blocks that failed
 }
 
-// held is a block that may be passed on.
+// held is a block that came.
 type held struct {
-	payload []byte
-	origin  proto.Origin
-	claim   claim
+	payload []byte // nobody writes to it again
+	origin  *proto.Origin
+	sender  proto.PeerID
+	claim
+	checked bool // the signature is that of the encoder, and sum is known
 }
 
 // prepare gives a generation a decoder, with what is verified of it already. The
@@ -85,5 +87,5 @@ func (c *Content) release(g *generation) {
 		c.bytes.Add(-int64(p.distinct() * c.coding.Block))
 	}
 	g.suspects = nil
-	g.held = map[int]held{}
+	g.held = map[int]*held{}
 }

@@ -88,6 +88,9 @@ func (n *node) key() (k Key) {
 	return k
 }
 
+// peer is who the node is to others.
+func (n *node) peer() proto.PeerID { k := n.key(); return proto.PeerID(k[:]) }
+
 // block is what a node sends for a number.
 func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	t.Helper()
@@ -107,7 +110,7 @@ func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 func (n *node) give(t testing.TB, from *node, number uint32) Outcome {
 	t.Helper()
 	o, b := from.block(t, number)
-	out, err := n.Take(number, &o, b)
+	out, err := n.Take(number, From{Sender: from.peer(), Origin: &o}, b)
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
 	}

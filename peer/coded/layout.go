@@ -75,6 +75,27 @@ func (l *Layout) pieceOf(generation, name int) int {
 	return first + name*l.coding.Block/int(l.m.PieceLength)
 }
 
+// Plain is the part of a piece that is a source block; ok is false for other blocks.
+func (l *Layout) Plain(number uint32) (sp proto.Span, ok bool) {
+	generation, name := l.Of(number)
+	if generation >= l.Generations() || name >= l.source(generation) {
+		return proto.Span{}, false
+	}
+	piece := l.pieceOf(generation, name)
+	first, _ := l.namesOf(piece)
+	begin := (name - first) * l.coding.Block
+	return proto.Span{Piece: uint32(piece), Begin: uint32(begin), Length: uint32(min(l.coding.Block, l.m.PieceSize(piece)-begin))}, true
+}
+
+// Numbers are the source blocks of a piece: so many, from first on.
+func (l *Layout) Numbers(piece int) (first uint32, count int) {
+	from, end := l.namesOf(piece)
+	return l.Number(l.GenerationOf(piece), from), end - from
+}
+
+// Block is the length of a block.
+func (l *Layout) Block() int { return l.coding.Block }
+
 // namesOf are the source blocks of a piece, in its generation, from first on.
 func (l *Layout) namesOf(piece int) (first, end int) {
 	g := l.GenerationOf(piece)

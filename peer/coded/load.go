@@ -9,10 +9,14 @@ import (
 // ErrAbsent says that a block is not there, and cannot be made.
 var ErrAbsent = errors.New("the block is not here")
 
+// ErrForged says that a block came which is not what anybody signed. [Content.Purge]
+// drops it.
+var ErrForged = errors.New("the block is not what anybody signed")
+
 var errChanged = errors.New("its hash has changed")
 
 // Load writes a block to dst, which has its length, and says who made it: as it came,
-// or made here when its generation is whole. The error is [ErrAbsent], a
+// or made here when its generation is whole. The error is [ErrAbsent], [ErrForged], a
 // [DamagedError], or a store's. It blocks for as long as reading a generation takes.
 func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 	generation, name := c.Of(number)
@@ -20,12 +24,13 @@ func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 		return proto.Origin{}, ErrAbsent
 	}
 	if g := c.under(generation); g != nil {
-		g.mu.Lock()
-		b, ok := g.held[name]
-		g.mu.Unlock()
-		if ok {
-			copy(dst, b.payload) // nobody writes to it again
-			return b.origin, nil
+		b, err := c.passedOn(g, name)
+		if err != nil {
+			return proto.Origin{}, err
+		}
+		if b != nil {
+			copy(dst, b.payload)
+			return *b.origin, nil
 		}
 	}
 	err := c.produce(dst, generation, name)
@@ -33,6 +38,33 @@ func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 		return proto.Origin{}, err
 	}
 	return c.sign(number, dst), nil
+}
+
+// passedOn is a block of a generation under way that came signed, nil when there is none.
+func (c *Content) passedOn(g *generation, name int) (*held, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.held[name]
+	if b == nil || b.origin == nil {
+		return nil, nil
+	}
+	if !c.check(g.number, b) {
+		return nil, ErrForged
+	}
+	return b, nil
+}
+
+// Quiet says whether a block is there, but cannot be passed on, since nobody signed it.
+func (c *Content) Quiet(number uint32) bool {
+	generation, name := c.Of(number)
+	g := c.under(generation)
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.held[name]
+	return b != nil && b.origin == nil && !c.cfg.Ledger.Has(uint32(c.pieceOf(generation, name)))
 }
 
 // produce makes a block of what is stored.

@@ -1,5 +1,7 @@
 package coded
 
+import "github.com/mobgrid/mob/proto"
+
 // Verdict is what became of a block.
 type Verdict int
 
@@ -10,13 +12,16 @@ const (
 	// Ignored: nothing came of it. What becomes of its generation is told soon, or its
 	// generation needs source blocks.
 	Ignored
-	// Forged: it is not what anybody signed. Whoever sent it is to blame.
+	// Forged: it is no block, or not what anybody signed. Whoever sent it is to blame.
 	Forged
+	// Purged: its generation could have been decoded, but blocks of it, perhaps this one,
+	// are not what anybody signed. They are dropped, and Faults are who sent them.
+	Purged
 	// Refused: its encoder is a liar. Another node may have the block from somebody else.
 	Refused
 	// Useless: it follows from what is there.
 	Useless
-	// Held: it is kept, and may be passed on, though it may be false.
+	// Held: it is kept, and may be passed on if it is signed, though it may be false.
 	Held
 	// PieceStored: it was the last of its piece, which is stored. Numbers are its blocks.
 	PieceStored
@@ -40,4 +45,12 @@ type Outcome struct {
 	// Liars were found to have made false blocks. Blocks of theirs may be held still:
 	// see [Content.Disown].
 	Liars []Key
+	// Faults are blocks that were wrong, and are their senders' fault.
+	Faults []Fault
+}
+
+// Fault is a block that its sender is to blame for.
+type Fault struct {
+	Number uint32
+	Sender proto.PeerID
 }

@@ -16,8 +16,8 @@ type part struct {
 
 // version is one of the things that were signed for a source block.
 type version struct {
-	held
-	encoders []Key
+	*held
+	authors []author
 }
 
 // suspect takes back the blocks of a generation that could be decoded and is wrong.
@@ -28,6 +28,7 @@ func (c *Content) suspect(g *generation, out *Outcome) {
 		g.claims = append(g.claims, b.claim)
 	}
 	c.release(g)
+	out.Numbers = nil
 	g.state, g.suspects = repairing, map[int]*part{}
 	for piece, end := c.Pieces(g.number); piece < end; piece++ {
 		name, last := c.namesOf(piece)
@@ -59,10 +60,10 @@ func (p *part) distinct() (n int) {
 }
 
 // repair takes in a block of a generation that failed. The caller has its lock.
-func (c *Content) repair(g *generation, b held, out *Outcome) error {
-	p := g.suspected(b.claim.name)
+func (c *Content) repair(g *generation, b *held, out *Outcome) error {
+	p := g.suspected(b.name)
 	if p == nil {
-		if out.Verdict = Ignored; b.claim.name < g.k {
+		if out.Verdict = Ignored; b.name < g.k {
 			out.Verdict = Duplicate // its piece is verified
 		}
 		return nil
@@ -70,8 +71,8 @@ func (c *Content) repair(g *generation, b held, out *Outcome) error {
 	added, v := p.add(b)
 	switch added {
 	case lied:
-		c.blame(out, b.claim.encoder)
-		p.disown(c, b.claim.encoder)
+		c.blame(out, b.author, b.name)
+		p.disown(c, b.author)
 		c.fail(g, p, out)
 		return nil
 	case another:
@@ -80,8 +81,8 @@ func (c *Content) repair(g *generation, b held, out *Outcome) error {
 	case same:
 		g.claims = append(g.claims, b.claim)
 	}
-	g.held[b.claim.name] = v.held
-	delete(p.awaited, b.claim.name)
+	g.held[b.name] = v.held
+	delete(p.awaited, b.name)
 	if out.Verdict = Held; len(p.awaited) > 0 && (!p.failed || added == repeated) {
 		return nil
 	}
@@ -134,32 +135,36 @@ const (
 )
 
 // add keeps what is new of a block, and says under which version.
-func (p *part) add(b held) (added int, v version) {
-	vs := p.versions[b.claim.name-p.first]
+func (p *part) add(b *held) (added int, v version) {
+	vs := p.versions[b.name-p.first]
 	for _, v := range vs {
-		if slices.Contains(v.encoders, b.claim.encoder) {
-			if v.claim.sum == b.claim.sum {
+		if slices.Contains(v.authors, b.author) {
+			if v.sum == b.sum {
 				return repeated, v
 			}
 			return lied, v
 		}
 	}
 	for i := range vs {
-		if vs[i].claim.sum == b.claim.sum {
-			vs[i].encoders = append(vs[i].encoders, b.claim.encoder)
+		if vs[i].sum == b.sum {
+			vs[i].authors = append(vs[i].authors, b.author)
+			if vs[i].origin == nil { // the signed one may be passed on
+				b.payload = vs[i].payload
+				vs[i].held = b
+			}
 			return same, vs[i]
 		}
 	}
 	b.payload = append([]byte(nil), b.payload...)
-	v = version{b, []Key{b.claim.encoder}}
-	p.versions[b.claim.name-p.first] = append(vs, v)
+	v = version{b, []author{b.author}}
+	p.versions[b.name-p.first] = append(vs, v)
 	return another, v
 }
 
-// disown takes out what a liar alone has signed.
-func (p *part) disown(c *Content, k Key) {
+// disown takes out what nobody else answers for.
+func (p *part) disown(c *Content, a author) {
 	for i, vs := range p.versions {
-		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool { return len(v.encoders) == 1 && v.encoders[0] == k })
+		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool { return len(v.authors) == 1 && v.authors[0] == a })
 		c.bytes.Add(-int64((len(vs) - len(p.versions[i])) * c.coding.Block))
 	}
 }
@@ -168,18 +173,18 @@ func (p *part) disown(c *Content, k Key) {
 // stores it. It finds them when one honest node signed all of them, and when one node
 // alone lies and others signed what it did. Who signed all blocks of a piece that is not good is a liar.
 func (c *Content) try(p *part, out *Outcome) ([]version, error) {
-	for _, k := range p.encoders() {
-		by := func(v version) bool { return slices.Contains(v.encoders, k) }
+	for _, a := range p.authors() {
+		by := func(v version) bool { return slices.Contains(v.authors, a) }
 		if p.all(by) {
 			if vs, err := c.tryThose(p, by); vs != nil || err != nil {
 				return vs, err
 			}
-			c.blame(out, k)
-			p.disown(c, k)
+			c.blame(out, a, p.first)
+			p.disown(c, a)
 		}
 	}
-	for _, k := range append(p.encoders(), Key{}) { // without anybody, and with all
-		others := func(v version) bool { return slices.ContainsFunc(v.encoders, func(e Key) bool { return e != k }) }
+	for _, a := range append(p.authors(), author{}) { // without anybody, and with all
+		others := func(v version) bool { return slices.ContainsFunc(v.authors, func(e author) bool { return e != a }) }
 		if vs, err := c.tryThose(p, others); vs != nil || err != nil {
 			return vs, err
 		}
@@ -205,13 +210,13 @@ func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error
 	return chosen, nil
 }
 
-// encoders are all who signed something.
-func (p *part) encoders() (all []Key) {
+// authors are all who answer for something.
+func (p *part) authors() (all []author) {
 	for _, vs := range p.versions {
 		for _, v := range vs {
-			for _, k := range v.encoders {
-				if !slices.Contains(all, k) {
-					all = append(all, k)
+			for _, a := range v.authors {
+				if !slices.Contains(all, a) {
+					all = append(all, a)
 				}
 			}
 		}
@@ -241,7 +246,7 @@ func (c *Content) repaired(g *generation, out *Outcome) error {
 			return err
 		}
 		if sha256.Sum256(b) != cl.sum {
-			c.blame(out, cl.encoder)
+			c.blame(out, cl.author, cl.name)
 		}
 	}
 	c.end(g)

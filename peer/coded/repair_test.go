@@ -260,8 +260,15 @@ func TestTamperingRelay(t *testing.T) {
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	o, b := source.block(t, 30)
 	b[100] ^= 1
-	if out, err := n.Take(30, &o, b); err != nil || out.Verdict != Forged {
+	if out, err := n.Take(30, From{"relay", &o}, b); err != nil || out.Verdict != Held {
 		t.Errorf("%+v, %v", out, err)
+	}
+	out := n.give(t, source, 0)
+	for number := uint32(1); out.Verdict == Held; number++ {
+		out = n.give(t, source, number)
+	}
+	if out.Verdict != Purged || !slices.Equal(out.Faults, []Fault{{30, "relay"}}) {
+		t.Errorf("%+v", out)
 	}
 	if n.lies(source.key()) {
 		t.Error("the encoder is blamed")

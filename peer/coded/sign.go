@@ -10,11 +10,18 @@ import (
 // Key is the public key of a node that makes blocks.
 type Key [ed25519.PublicKeySize]byte
 
-// claim is what an encoder said: that the block of a name has this hash.
+// author is who answers for a block: the encoder that signed it or, of one that nobody
+// signed, the peer that sent it.
+type author struct {
+	key  Key
+	peer proto.PeerID // empty for an encoder
+}
+
+// claim is what an author said: that the block of a name has this hash.
 type claim struct {
-	name    int
-	encoder Key
-	sum     [sha256.Size]byte
+	name   int
+	author author
+	sum    [sha256.Size]byte
 }
 
 // sign says that this node made a block.
@@ -25,8 +32,18 @@ func (c *Content) sign(number uint32, payload []byte) (o proto.Origin) {
 	return o
 }
 
-// signed reports whether the encoder made the block, and the payload's hash.
-func (c *Content) signed(number uint32, o *proto.Origin, payload []byte) (sum [sha256.Size]byte, ok bool) {
-	sum = sha256.Sum256(payload)
-	return sum, ed25519.Verify(o.Encoder[:], proto.CodedStatement(c.cfg.Swarm, c.coding.K, number, sum), o.Signature[:])
+// check reports whether a block is what its author said, and finds its hash. The
+// caller has the lock of the generation.
+func (c *Content) check(generation int, b *held) bool {
+	if b.checked {
+		return true
+	}
+	b.sum = sha256.Sum256(b.payload)
+	if b.origin != nil {
+		statement := proto.CodedStatement(c.cfg.Swarm, c.coding.K, c.Number(generation, b.name), b.sum)
+		b.checked = ed25519.Verify(b.origin.Encoder[:], statement, b.origin.Signature[:])
+		return b.checked
+	}
+	b.checked = true
+	return true
 }

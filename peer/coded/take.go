@@ -7,10 +7,30 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Take takes in a block that was asked for, of which the payload stays the caller's. It
+// From is where a block came from.
+type From struct {
+	Sender proto.PeerID
+	// Origin says who made the block. It is nil of a source block that nobody signed, from
+	// a node that speaks of plain pieces: its sender answers for it.
+	Origin *proto.Origin
+}
+
+func (f *From) author() author {
+	if f.Origin == nil {
+		return author{peer: f.Sender}
+	}
+	return author{key: f.Origin.Encoder}
+}
+
+// Take takes in a block that was asked for, of which the payload stays the caller's, and
+// the origin does not. It
 // decodes the generation when that is possible, which takes long. An error is the
 // store's, or a [DamagedError].
-func (c *Content) Take(number uint32, o *proto.Origin, payload []byte) (Outcome, error) {
+//
+// While a generation is gathered no signature is looked at: if it decodes to pieces that
+// have their hashes, all was right. It is checked before the block is passed on, and when
+// the hashes are wrong.
+func (c *Content) Take(number uint32, from From, payload []byte) (Outcome, error) {
 	generation, name := c.Of(number)
 	out := Outcome{Generation: generation}
 	if generation >= c.Generations() || len(payload) != c.coding.Block {
@@ -21,28 +41,26 @@ func (c *Content) Take(number uint32, o *proto.Origin, payload []byte) (Outcome,
 	if g == nil || err != nil {
 		return out, err
 	}
-	if g.holds(name) {
+	b := &held{payload: payload, origin: from.Origin, sender: from.Sender, claim: claim{name: name, author: from.author()}}
+	if c.lies(b.author.key) {
+		if out.Verdict = Refused; g.holds(name) {
+			out.Verdict = Duplicate
+		}
 		return out, nil
 	}
-	if c.lies(o.Encoder) {
-		out.Verdict = Refused
-		return out, nil
-	}
-	sum, ok := c.signed(number, o, payload)
-	if !ok {
-		out.Verdict = Forged
-		return out, nil
-	}
-	b := held{payload, *o, claim{name, o.Encoder, sum}}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, ok := g.held[name]; ok || g.state == whole {
+	if g.held[name] != nil || g.state == whole {
 		return out, nil
 	}
 	switch g.state {
 	case gathering:
 		return out, c.gather(g, b, &out)
 	case repairing:
+		if !c.check(generation, b) {
+			out.Verdict = Forged
+			return out, nil
+		}
 		return out, c.repair(g, b, &out)
 	}
 	out.Verdict = Ignored
@@ -53,15 +71,14 @@ func (c *Content) Take(number uint32, o *proto.Origin, payload []byte) (Outcome,
 func (g *generation) holds(name int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, ok := g.held[name]
-	return ok
+	return g.held[name] != nil
 }
 
 // gather adds a block to those of a generation, and decodes it with the last. The
 // caller has its lock, which is let go of meanwhile.
-func (c *Content) gather(g *generation, b held, out *Outcome) error {
+func (c *Content) gather(g *generation, b *held, out *Outcome) error {
 	v := make([]byte, g.k)
-	rlnc.Named(v, b.claim.name)
+	rlnc.Named(v, b.name)
 	news, err := g.decoder.Innovative(v)
 	if err != nil {
 		return err
@@ -74,7 +91,7 @@ func (c *Content) gather(g *generation, b held, out *Outcome) error {
 		return err
 	}
 	c.bytes.Add(int64(len(b.payload)))
-	g.held[b.claim.name] = b
+	g.held[b.name] = b
 	if out.Verdict = Held; !g.decoder.Full() {
 		return nil
 	}
@@ -102,6 +119,9 @@ func (c *Content) decode(g *generation, out *Outcome) error {
 	}
 	if !good {
 		c.bytes.Add(-int64(len(e.source)))
+		if forged := c.forged(g); len(forged) > 0 {
+			return c.purge(g, forged, out)
+		}
 		out.Verdict = Polluted
 		c.suspect(g, out)
 		return nil

@@ -98,25 +98,14 @@ func TestBadBlocks(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	o, b := source.block(t, 20)
+	from := From{Origin: &o}
 	beyond := n.Number(n.Generations(), 0)
 	for name, take := range map[string]func() (Outcome, error){
-		"generation beyond the end": func() (Outcome, error) { return n.Take(beyond, &o, b) },
-		"greatest number":           func() (Outcome, error) { return n.Take(1<<32-1, &o, b) },
-		"another number":            func() (Outcome, error) { return n.Take(21, &o, b) },
-		"short payload":             func() (Outcome, error) { return n.Take(20, &o, b[1:]) },
-		"no payload":                func() (Outcome, error) { return n.Take(20, &o, nil) },
-		"long payload":              func() (Outcome, error) { return n.Take(20, &o, append(slices.Clone(b), 0)) },
-		"changed payload": func() (Outcome, error) {
-			bad := slices.Clone(b)
-			bad[0] ^= 1
-			return n.Take(20, &o, bad)
-		},
-		"no signature": func() (Outcome, error) { return n.Take(20, &proto.Origin{Encoder: o.Encoder}, b) },
-		"another's signature": func() (Outcome, error) {
-			other := o
-			other.Encoder = n.key()
-			return n.Take(20, &other, b)
-		},
+		"generation beyond the end": func() (Outcome, error) { return n.Take(beyond, from, b) },
+		"greatest number":           func() (Outcome, error) { return n.Take(1<<32-1, from, b) },
+		"short payload":             func() (Outcome, error) { return n.Take(20, from, b[1:]) },
+		"no payload":                func() (Outcome, error) { return n.Take(20, from, nil) },
+		"long payload":              func() (Outcome, error) { return n.Take(20, from, append(slices.Clone(b), 0)) },
 	} {
 		if out, err := take(); err != nil || out.Verdict != Forged || out.Liars != nil {
 			t.Errorf("%s: %+v, %v", name, out, err)
@@ -138,17 +127,86 @@ func TestBadBlocks(t *testing.T) {
 	}
 }
 
-// A signature is good for one swarm and one size of generations: what somebody signed
-// elsewhere is no lie here.
-func TestSignaturesAreBound(t *testing.T) {
-	c := storetest.Make(t, 1, storetest.File("", 4<<20))
-	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
-	source.cfg.Swarm = []byte("another")
-	if out := n.give(t, source, 3); out.Verdict != Forged {
-		t.Errorf("verdict %d of another swarm's block", out.Verdict)
+// forgeries are blocks that nobody signed, by what is wrong with them.
+func forgeries(t *testing.T, c storetest.Content, source *node, number uint32) map[string]func() (proto.Origin, []byte) {
+	o, b := source.block(t, number)
+	elsewhere := newSource(t, c, 16, 1)
+	elsewhere.cfg.Swarm = []byte("another")
+	return map[string]func() (proto.Origin, []byte){
+		"another number": func() (proto.Origin, []byte) { return source.block(t, number+1) },
+		"changed payload": func() (proto.Origin, []byte) {
+			bad := slices.Clone(b)
+			bad[0] ^= 1
+			return o, bad
+		},
+		"no signature":        func() (proto.Origin, []byte) { return proto.Origin{Encoder: o.Encoder}, b },
+		"another's signature": func() (proto.Origin, []byte) { return proto.Origin{Encoder: [32]byte{1}, Signature: o.Signature}, b },
+		"another swarm":       func() (proto.Origin, []byte) { return elsewhere.block(t, number) },
+		"larger generations":  func() (proto.Origin, []byte) { return newSource(t, c, 32, 1).block(t, number) },
 	}
-	if out := n.give(t, newSource(t, c, 32, 1), 3); out.Verdict != Forged {
-		t.Errorf("verdict %d of a block of larger generations", out.Verdict)
+}
+
+// What nobody signed is not passed on, and is dropped: it is its sender's fault, and not
+// that of who is said to have made it.
+func TestForgeriesAreNotPassedOn(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 4<<20))
+	source := newSource(t, c, 16, 1)
+	for name, forge := range forgeries(t, c, source, 3) {
+		n := newNode(t, c, 16, 2)
+		n.give(t, source, 5)
+		o, b := forge()
+		if out, err := n.Take(3, From{"m", &o}, b); err != nil || out.Verdict != Held {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		if _, err := n.Load(make([]byte, len(b)), 3); !errors.Is(err, ErrForged) {
+			t.Errorf("%s is passed on: %v", name, err)
+		}
+		out, err := n.Purge(3)
+		if err != nil || out.Verdict != Purged || !slices.Equal(out.Numbers, []uint32{3}) || !slices.Equal(out.Faults, []Fault{{3, "m"}}) {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		if got := n.Bytes(); got != int64(len(b)) || got != n.liveBytes() || n.lies(source.key()) {
+			t.Errorf("%s: %d bytes are left of one block", name, got)
+		}
+		if out, err := n.Purge(5); err != nil || out.Verdict != Ignored || len(out.Faults) > 0 {
+			t.Errorf("a block that is right: %+v, %v", out, err)
+		}
+	}
+}
+
+// A generation with forged blocks drops those alone, and goes on.
+func TestForgeriesArePurged(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 4<<20))
+	source := newSource(t, c, 16, 1)
+	for name, forge := range forgeries(t, c, source, 20) {
+		n := newNode(t, c, 16, 2)
+		o, b := forge()
+		if _, err := n.Take(20, From{"m", &o}, b); err != nil {
+			t.Fatal(err)
+		}
+		var out Outcome
+		number := uint32(31)
+		for ; out.Verdict != Purged && out.Verdict != Decoded; number-- {
+			out = n.give(t, source, number)
+		}
+		if _, right := source.block(t, 20); slices.Equal(b, right) {
+			if out.Verdict != Decoded || n.lies(source.key()) {
+				t.Errorf("%s, of a block that is right: %+v", name, out)
+			}
+			continue
+		}
+		if out.Verdict != Purged || !slices.Equal(out.Numbers, []uint32{20}) || !slices.Equal(out.Faults, []Fault{{20, "m"}}) || out.Liars != nil {
+			t.Errorf("%s: %+v", name, out)
+		}
+		if got := n.Bytes(); got != n.liveBytes() {
+			t.Errorf("%s: %d bytes are in memory, and %d are said to be", name, n.liveBytes(), got)
+		}
+		for ; out.Verdict != Decoded; number-- {
+			out = n.give(t, source, number)
+		}
+		if n.lies(source.key()) {
+			t.Error("the encoder is blamed")
+		}
 	}
 }
 
@@ -198,7 +256,7 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	source.ledger.remove(0)
 	honest := newSource(t, c, 16, 2)
 	o, b := honest.block(t, 0)
-	if _, err := source.Take(0, &o, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
+	if _, err := source.Take(0, From{Origin: &o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
 		t.Errorf("a block beside a damaged piece: %v", err)
 	}
 	source.ledger.remove(2)

@@ -3,8 +3,9 @@ package exchange
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -21,6 +22,7 @@ type Blocks struct {
 	// order keeps what became of a block, and is told, before blocks that are dropped: the
 	// takers share it. Each generation's blocks are taken by one worker, in order.
 	order sync.RWMutex
+	plain atomic.Bool // blocks came that nobody signed
 }
 
 // Coded is the form of a coded transfer with generations of k, of the swarm of that id,
@@ -70,7 +72,11 @@ func (x *Blocks) Frame(to Peer, sp proto.Span) (*Buffer, error) {
 		return buf, nil
 	}
 	Put(buf)
-	if errors.Is(err, coded.ErrAbsent) {
+	switch {
+	case errors.Is(err, coded.ErrForged):
+		x.purge(sp.Piece)
+		return nil, ErrAbsent
+	case errors.Is(err, coded.ErrAbsent):
 		return nil, ErrAbsent
 	}
 	x.Log.Error("block cannot be made", "number", sp.Piece, "error", err)
@@ -98,10 +104,14 @@ func (x *Blocks) Place(*Arrival) error { return nil }
 // Take checks a block, and decodes its generation with the last one.
 func (x *Blocks) Take(a Arrival) {
 	x.Swarm.Post(mob.Arrived{Peer: a.From.ID(), Span: a.Span}, a.From)
+	if a.Origin == nil {
+		x.plain.Store(true)
+	}
 	x.order.RLock()
-	out, err := x.content.Take(a.Span.Piece, a.Origin, a.Buf.B)
+	out, err := x.content.Take(a.Span.Piece, coded.From{Sender: a.From.ID(), Origin: a.Origin}, a.Buf.B)
 	if err == nil {
 		x.tell(a, out)
+		x.blame(out.Faults)
 	}
 	x.order.RUnlock()
 	var damaged *coded.DamagedError
@@ -118,9 +128,6 @@ func (x *Blocks) Take(a Arrival) {
 	}
 }
 
-// retryPause is how long a block that came of a liar is not asked for again.
-const retryPause = 100 * time.Millisecond
-
 // tell tells the loop what became of a block.
 func (x *Blocks) tell(a Arrival, out coded.Outcome) {
 	number := int(a.Span.Piece)
@@ -131,7 +138,6 @@ func (x *Blocks) tell(a Arrival, out coded.Outcome) {
 		x.Count.Duplicate(len(a.Buf.B))
 		x.Swarm.Post(mob.Stored{Piece: number}, nil)
 	case coded.Forged:
-		x.Log.Warn("block with a wrong signature", "number", number, "peer", a.From.Name())
 		x.Count.Failed(len(a.Buf.B))
 		x.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{a.From.ID()}}, nil)
 	case coded.Useless:
@@ -139,8 +145,13 @@ func (x *Blocks) tell(a Arrival, out coded.Outcome) {
 		x.Swarm.Post(mob.Useless{Peer: a.From.ID(), Piece: number}, nil)
 	case coded.Refused:
 		x.Count.Failed(len(a.Buf.B))
-		// Who passes it on will find out as well, and then have another.
-		time.AfterFunc(retryPause, func() { x.Swarm.Post(mob.Failed{Piece: number}, nil) })
+		x.Swarm.Post(mob.Failed{Piece: number}, nil)
+	case coded.Purged:
+		x.Count.Failed(len(out.Numbers) * len(a.Buf.B))
+		x.lost(out.Numbers)
+		if !slices.Contains(out.Numbers, a.Span.Piece) {
+			x.Swarm.Post(mob.Stored{Piece: number}, nil)
+		}
 	case coded.Held:
 		x.Swarm.Post(mob.Stored{Piece: number}, nil)
 	case coded.PieceStored:
@@ -156,6 +167,31 @@ func (x *Blocks) tell(a Arrival, out coded.Outcome) {
 	case coded.Decoded:
 		x.Swarm.Post(mob.Decoded{Generation: out.Generation}, nil)
 	}
+}
+
+// blame holds senders to account.
+func (x *Blocks) blame(faults []coded.Fault) {
+	for i, f := range faults {
+		if i == 0 {
+			x.Log.Warn("blocks were wrong", "count", len(faults), "peer", libpeer.ID(f.Sender).String())
+		}
+		x.Swarm.Post(mob.Failed{Piece: int(f.Number), Sources: []proto.PeerID{f.Sender}}, nil)
+	}
+}
+
+// purge drops a block that could not be passed on.
+func (x *Blocks) purge(number uint32) {
+	x.order.Lock()
+	defer x.order.Unlock()
+	out, err := x.content.Purge(number)
+	if err != nil {
+		x.Swarm.Fail(err)
+		return
+	}
+	if out.Verdict == coded.Purged {
+		x.lost(out.Numbers)
+	}
+	x.blame(out.Faults)
 }
 
 // stored tells that blocks are there, of pieces that are verified.
