@@ -106,29 +106,6 @@ func TestCodedResume(t *testing.T) {
 	t.Logf("%d of %d pieces were there; then %+v", had, st.Pieces, st.Traffic)
 }
 
-// Who codes in another way is told so, and nobody is harmed.
-func TestCodingsThatDisagree(t *testing.T) {
-	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	for name, k := range map[string]int{"coded": 16, "plain": 0} {
-		t.Run(name, func(t *testing.T) {
-			_, link, content := seedCoded(t, a, 1<<20+k, k)
-			other := *link
-			other.Coded = 8 - k/2
-			get := mustGet(t, b, &other, filepath.Join(t.TempDir(), "out"))
-			eventually(t, "word that nobody is there", func() bool { return strings.Contains(get.Status().Waiting, "nobody") })
-			if st := get.Status(); st.PiecesHave != 0 {
-				t.Errorf("%d pieces came", st.PiecesHave)
-			}
-			if err := b.Remove(get, true); err != nil {
-				t.Fatal(err)
-			}
-			out := filepath.Join(t.TempDir(), "out")
-			mustWait(t, mustGet(t, b, link, out))
-			mustEqual(t, out, content)
-		})
-	}
-}
-
 func TestSeedCodedErrors(t *testing.T) {
 	n := startNode(t, "A", t.TempDir())
 	path, _ := randomFile(t, 1<<20)

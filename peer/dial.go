@@ -72,9 +72,6 @@ func (s *swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
 		err = errors.New("the peer speaks of another content")
 	}
-	if err == nil && !s.form.Coding.Agrees(hello.Features) {
-		err = errors.New("the peer codes the content in another way, or not at all")
-	}
 	if err != nil {
 		_ = stream.Reset()
 		return nil, err
@@ -126,11 +123,6 @@ func (n *Node) acceptControl(stream network.Stream) {
 	s := n.swarm(hello.Swarm)
 	if s == nil {
 		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
-		_ = stream.Close()
-		return
-	}
-	if !s.form.Coding.Agrees(hello.Features) {
-		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeProtocol, Text: s.form.Disagreement()})
 		_ = stream.Close()
 		return
 	}

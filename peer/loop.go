@@ -72,13 +72,16 @@ func (s *swarm) send(a mob.Send) {
 	if c == nil {
 		return
 	}
-	switch m := a.Message.(type) {
+	said := c.talk.Say(a.Message)
+	switch m := said.(type) {
+	case nil:
+		return
 	case *proto.Request:
 		c.asked.Add(m.Span)
 	case *proto.Cancel:
 		c.asked.Cancel(m.Span)
 	}
-	c.line.send(a.Message)
+	c.line.send(said)
 }
 
 // admit takes a new session into the swarm. Of two with one peer, both sides

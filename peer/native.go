@@ -11,7 +11,6 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -52,10 +51,11 @@ func newNative(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpe
 	c := &native{peer: id, hello: hello, stream: stream, out: make(chan proto.Message, sendQueue), upload: requests.NewQueue()}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.channels.open = map[channel]struct{}{}
+	talk := s.form.Dialect(hello.Features)
 	c.session = &session{
 		swarm: s, node: mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster}, name: id.String(),
-		whole: hello.Seed, local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
-		asked: requests.NewAsked(), line: c,
+		whole: hello.Seed && talk.Same(), local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
+		asked: requests.NewAsked(), line: c, talk: talk,
 	}
 	return c.session
 }
@@ -162,14 +162,14 @@ func (c *native) read() error {
 		}
 		switch m := m.(type) {
 		case *proto.Request:
-			if !c.swarm.form.Valid(m.Span) || !c.upload.Add(m.Span) {
+			if !c.talk.Valid(m.Span) || !c.upload.Add(m.Span) {
 				return errFlood
 			}
 		case *proto.Cancel:
 			c.upload.Cancel(m.Span)
 		case *proto.Bad:
-			if c.swarm.form.Coded == nil { // a coded block is its encoder's affair
-				c.swarm.complain(exchange.Complaint{Peer: c.session, Piece: m.Piece, Number: m.Piece})
+			if doubt, ok := c.talk.Complaint(c.session, m); ok {
+				c.swarm.complain(doubt)
 			}
 		case *proto.Members:
 			c.swarm.post(input{told: true, members: m.Members})

@@ -59,7 +59,7 @@ func (v *server) run() {
 		if !ok {
 			return
 		}
-		buf, err := v.swarm.form.Frame(v.session, sp)
+		buf, err := v.talk.Frame(v.session, sp)
 		if err != nil {
 			v.send(&proto.Reject{Span: sp})
 			continue

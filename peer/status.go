@@ -158,11 +158,11 @@ func (s *swarm) listPeers(st *Status) {
 	}
 	for _, p := range snap.mind.Peers {
 		ps := PeerStatus{
-			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local, Have: s.form.InPieces(p.Have, snap.mind.Total, s.m.Pieces()),
+			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local,
 			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
 		}
 		if c := s.session(p.ID); c != nil {
-			ps.ID, ps.Client = c.name, c.client
+			ps.ID, ps.Client, ps.Have = c.name, c.client, c.talk.InPieces(p.Have, snap.mind.Total, s.m.Pieces())
 		}
 		st.Peers = append(st.Peers, ps)
 	}

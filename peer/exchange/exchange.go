@@ -5,7 +5,6 @@ package exchange
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -39,7 +38,7 @@ var ErrAbsent = errors.New("the block is not here")
 type Arrival struct {
 	From   Peer
 	Span   proto.Span
-	Origin *proto.Origin // of a coded block
+	Origin *proto.Origin // of a coded block, nil from a node that speaks of plain pieces
 	Buf    *Buffer
 	parts  []proto.Span // of Span: what was new, and is written
 }
@@ -90,20 +89,4 @@ type Form struct {
 	Coded  *Blocks
 	// lane is how many numbers are taken in by one worker, in order.
 	lane uint32
-}
-
-// InPieces is a number of blocks, of all there are, as one of pieces.
-func (f *Form) InPieces(have, all, pieces int) int {
-	if f.Coded == nil {
-		return have
-	}
-	return have * pieces / all
-}
-
-// Disagreement says to a peer that codes in another way what to do.
-func (f *Form) Disagreement() string {
-	if f.Coded == nil {
-		return "the content is not coded here: use a link without x.rlnc"
-	}
-	return fmt.Sprintf("the content is coded here: use a link with x.rlnc=%d", f.Coding.K)
 }
