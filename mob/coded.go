@@ -42,6 +42,7 @@ type coding struct {
 	source  int // source blocks of the content
 	all     int // generations
 	live    []*generation
+	under   []*generation // by number; nil where none is live
 	next    int           // the first generation that was not begun
 	fetched *pieceset.Set // blocks that the node got over the WAN
 	looked  bool          // generations were surveyed in this step
@@ -77,6 +78,7 @@ func newCoding(c *Config) coding {
 	g := coding{Coding: c.Coding, source: int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))}
 	if g.coded() {
 		g.all = ceilDiv(g.source, g.Blocks)
+		g.under = make([]*generation, g.all)
 		g.fetched, g.spent = pieceset.New(g.all*g.Names), pieceset.New(g.all*g.Names)
 	}
 	return g
@@ -101,12 +103,10 @@ func (c *coding) lacking(have *pieceset.Set) int {
 // at is the generation of a block, nil if it is not under way, as none is in plain
 // transfers.
 func (c *coding) at(i int) *generation {
-	for _, g := range c.live {
-		if g.number == i/c.Names {
-			return g
-		}
+	if !c.coded() {
+		return nil
 	}
-	return nil
+	return c.under[i/c.Names]
 }
 
 // names is the range of the names of a generation.
@@ -122,9 +122,10 @@ func (s *State) begin() {
 		if s.have.Has(first) || c.at(first) != nil {
 			continue
 		}
-		c.live = append(c.live, &generation{
+		g := &generation{
 			number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks), doubted: map[int]bool{}, givers: map[int]*peer{},
-		})
+		}
+		c.live, c.under[c.next] = append(c.live, g), g
 		s.todo.AddRange(first, end)
 		s.wake()
 	}
@@ -147,6 +148,7 @@ func (s *State) decoded(number int) {
 		return
 	}
 	c.live = slices.DeleteFunc(c.live, func(g *generation) bool { return g.number == number })
+	c.under[number] = nil
 	first, end := c.names(number)
 	for i := first; i < end; i++ {
 		if s.have.Has(i) {
