@@ -73,7 +73,9 @@ func TestCodedMobsFetchOncePerCluster(t *testing.T) {
 		}
 		t.Logf("%s %v %+v dup %d", nodes[i+1].Cluster(), st.Elapsed, st.Traffic, st.Duplicate)
 	}
-	if copies := float64(wan) / float64(len(content)); copies > 1.25 {
+	copies := float64(wan) / float64(len(content))
+	t.Logf("%.3f copies", copies)
+	if copies > 1.15 { // 1.00 to 1.04 in 19 runs of 20
 		t.Errorf("%.3f copies crossed into C1", copies)
 	}
 }

@@ -79,9 +79,9 @@ func TestPlainNodeThatSendsRubbish(t *testing.T) {
 	}
 	_, link, content := seedCoded(t, nodes[0], 8<<20, 16)
 	bad := nodes[1]
-	on, sent := pollute(bad, bendPieces)
+	p := pollute(bad, bendPieces)
 	mustWait(t, mustGet(t, bad, codedAs(link, 0), filepath.Join(t.TempDir(), "out")))
-	on.Store(true)
+	p.on.Store(true)
 	var gets []*Transfer
 	var outs []string
 	for i, n := range nodes[2:] {
@@ -95,7 +95,7 @@ func TestPlainNodeThatSendsRubbish(t *testing.T) {
 			t.Errorf("%q are named", liars)
 		}
 	}
-	if sent.Load() == 0 {
+	if p.sent.Load() == 0 {
 		t.Error("nobody asked the node for anything")
 	}
 }
