@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"slices"
+
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -127,19 +129,30 @@ func extend(rs []proto.Range, first uint32, count int) []proto.Range {
 }
 
 // tellable is news without the blocks that cannot be passed on. They are told with their
-// generation.
+// generation; until then others are not to wait for them, and hear that they are not
+// claimed any more.
 func (x *Blocks) tellable(m *proto.Have) *proto.Have {
 	if !x.plain.Load() {
 		return m
 	}
 	told := *m
-	told.Have = nil
-	for _, r := range m.Have {
+	var quiet, here []proto.Range
+	told.Have, quiet = x.sorted(m.Have)
+	told.Claim, here = x.sorted(m.Claim)
+	told.Drop = slices.Concat(m.Drop, quiet, here)
+	return &told
+}
+
+// sorted tells what can be passed on from what cannot.
+func (x *Blocks) sorted(numbers []proto.Range) (open, quiet []proto.Range) {
+	for _, r := range numbers {
 		for i := r.First; uint64(i) < r.End(); i++ {
-			if !x.content.Quiet(i) {
-				told.Have = extend(told.Have, i, 1)
+			if x.content.Quiet(i) {
+				quiet = extend(quiet, i, 1)
+			} else {
+				open = extend(open, i, 1)
 			}
 		}
 	}
-	return &told
+	return open, quiet
 }
