@@ -78,7 +78,7 @@ var table = map[string]rule{
 		outside: []string{"golang.org/x/sys"}},
 
 	"cli/control":  {ours: []string{"peer", "peer/description", "peer/store", "proto", "tracker"}},
-	"cli/compare":  {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob/permutation", "mob/sim", "mob/sim/rounds", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
+	"cli/compare":  {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/guests":   {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/address":  {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"cli/format":   {outside: []string{"github.com/dustin/go-humanize"}},

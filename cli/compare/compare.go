@@ -58,8 +58,9 @@ func New(sh *Shell) *cobra.Command {
 	return cmd
 }
 
-// results prints what a comparison came to, and is an error when it is bad.
-func (f *flags) results(sh *Shell, r *bench.Report) error {
+// results prints what a comparison came to, and is an error when it is bad. checked is
+// the system that --check is about.
+func (f *flags) results(sh *Shell, r *bench.Report, checked string) error {
 	var err error
 	if f.json {
 		err = r.WriteJSON(sh.Out)
@@ -71,7 +72,7 @@ func (f *flags) results(sh *Shell, r *bench.Report) error {
 	}
 	err = errors.Join(err, r.Failed())
 	if f.check {
-		err = errors.Join(err, r.Check(own))
+		err = errors.Join(err, r.Check(checked))
 	}
 	return err
 }

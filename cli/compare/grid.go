@@ -87,7 +87,7 @@ func (f *flags) grid(ctx context.Context, sh *Shell, c bench.Case, systems []ben
 	if err := f.runs(ctx, sh, b, there, r); err != nil {
 		return err
 	}
-	return f.results(sh, r)
+	return f.results(sh, r, own)
 }
 
 // runs runs the systems in turn, as often as asked for, so that what changes on the

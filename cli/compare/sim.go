@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,9 @@ follow, over the same links. Two hundred nodes take seconds, a thousand some min
 Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, works
 with any number of clusters.
 
+--coded simulates a coded transfer, with generations of 16 blocks unless it says how
+many, as in --coded=32; blocks are as long as those of mob seed --coded.
+
 With --strategy it compares ways to move blocks through one homogeneous cluster, in
 rounds: in each a node sends one block and receives one. No broadcast of k blocks to n
 nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
@@ -32,6 +36,7 @@ nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
 const simExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
   mob bench sim --clusters 20x10 --scenario random --size 240MB
   mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
+  mob bench sim --coded=32 --clusters 20 --nic 1.875MB --size 100MB
   mob bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
   mob bench sim --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
 
@@ -41,6 +46,7 @@ const simNIC = "500MB"
 func newSim(sh *Shell) *cobra.Command {
 	var f flags
 	var rf roundFlags
+	var k int
 	cmd := &cobra.Command{
 		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample,
 		Args: cobra.NoArgs,
@@ -54,41 +60,54 @@ func newSim(sh *Shell) *cobra.Command {
 			if err != nil {
 				return sh.Wrong(cmd, err)
 			}
-			return f.sim(cmd.Context(), sh, c)
+			s := simulated{own, simConfig(&c)}
+			if cmd.Flags().Changed("coded") {
+				if err := s.code(k); err != nil {
+					return sh.Wrong(cmd, fmt.Errorf("--coded=%d: %w", k, err))
+				}
+			}
+			return f.sim(cmd.Context(), sh, &c, s)
 		},
 	}
 	f.add(cmd)
 	rf.add(cmd)
+	cmd.Flags().IntVar(&k, "coded", 0, "a coded transfer, with generations of `k` blocks")
+	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(simCodedK)
 	cmd.Flags().Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
 	return cmd
 }
 
-func (f *flags) sim(ctx context.Context, sh *Shell, c bench.Case) error {
-	r := bench.NewReport(&c)
+// simulated is mob in the simulator.
+type simulated struct {
+	name string // in the table
+	cfg  sim.Config
+}
+
+func (f *flags) sim(ctx context.Context, sh *Shell, c *bench.Case, s simulated) error {
+	r := bench.NewReport(c)
 	sh.Note("%s", r.Case)
 	for i := range f.repeat {
-		run, err := sh.simRun(ctx, &c, i, f.repeat)
+		report, err := s.run(ctx, sh, i, f.repeat)
 		if err != nil {
 			return err
 		}
-		r.Add(own, run)
+		r.Add(s.name, simResult(c, report))
 	}
-	return f.results(sh, r)
+	return f.results(sh, r, s.name)
 }
 
-// simRun simulates one transfer. The simulator cannot be stopped; who
-// interrupts it need not wait for it.
-func (sh *Shell) simRun(ctx context.Context, c *bench.Case, i, of int) (*bench.Run, error) {
+// run simulates one transfer. The simulator cannot be stopped; who interrupts it need
+// not wait for it.
+func (s simulated) run(ctx context.Context, sh *Shell, i, of int) (*sim.Report, error) {
 	type result struct {
 		report *sim.Report
 		err    error
 	}
 	done := make(chan result, 1)
+	s.cfg.Seed += uint64(i) // of what the nodes draw; links and deaths stay
 	go func() {
-		cfg := simConfig(c)
-		cfg.Seed += uint64(i) // of what the nodes draw; links and deaths stay
-		r, err := sim.Run(cfg)
+		r, err := sim.Run(s.cfg)
 		done <- result{r, err}
 	}()
 	p := sh.Live()
@@ -101,12 +120,9 @@ func (sh *Shell) simRun(ctx context.Context, c *bench.Case, i, of int) (*bench.R
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-tick.C:
-			p.Show(fmt.Sprintf("%s: simulating for %.0f s", whichRun(own, i, of), time.Since(began).Seconds()))
+			p.Show(fmt.Sprintf("%s: simulating for %.0f s", whichRun(s.name, i, of), time.Since(began).Seconds()))
 		case r := <-done:
-			if r.err != nil {
-				return nil, r.err
-			}
-			return simResult(c, r.report), nil
+			return r.report, r.err
 		}
 	}
 }
