@@ -77,6 +77,8 @@ type Run struct {
 	// resident memory of any one, in bytes.
 	CPU  float64 `json:"cpu_s"`
 	Peak int64   `json:"peak_bytes"`
+	// CPUPerGB is the CPU by the bytes that all whole receivers got together.
+	CPUPerGB float64 `json:"cpu_s_per_gb,omitempty"`
 	// Machine is the share of all cores' time in which they were not idle: near 1
 	// the machine is the limit, not the links.
 	Machine float64 `json:"machine_share"`

@@ -18,7 +18,7 @@ func testReport() *Report {
 		Clusters: []ClusterSize{{"A", 2}, {"B", 2}, {"C", 2}},
 		LeftOut:  []LeftOut{{"rtorrent", "no rtorrent in $PATH: install it"}}}
 	good := func(last float64) *Run {
-		run := &Run{Rate: 24e6 / last, Median: last - 0.1, Last: last, CPU: 2.5, Peak: 61e6, Machine: 0.35, Intact: 4, Copied: 4,
+		run := &Run{Rate: 24e6 / last, Median: last - 0.1, Last: last, CPU: 2.5, CPUPerGB: 26.04, Peak: 61e6, Machine: 0.35, Intact: 4, Copied: 4,
 			Finished: map[string]float64{"A1": 0.4, "B0": last - 0.1, "B1": last - 0.2, "C1": last}, Killed: []string{"C0"},
 			Copies: []ClusterCopies{{"A", 0.01, 0.005}, {"B", 1.02, 0.02}, {"C", 1.035, 0.03}},
 			Links: []LinkReport{

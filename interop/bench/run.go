@@ -102,7 +102,11 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	used, closed := tr.Close()
 	m.result.CPU, m.result.Peak = used.CPU.Seconds(), used.Peak
 	m.show("comparing copies", 0)
-	return errors.Join(err, closed, m.compare(ctx, tr)) // copies are looked at after a failure too
+	err = errors.Join(err, closed, m.compare(ctx, tr)) // copies are looked at after a failure too
+	if delivered := float64(m.result.Copied) * float64(b.Size); delivered > 0 {
+		m.result.CPUPerGB = m.result.CPU / (delivered / 1e9)
+	}
+	return err
 }
 
 // prepare prepares a system, and gives up on one that does not get ready: two

@@ -15,14 +15,14 @@ func (r *Report) WriteTable(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s, %s: %s\n", r.Case, megabytes(float64(r.Bytes)), bound)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "system\tMB/s\tof bound\tmedian\tlast\tWAN copies\tCPU\tmemory\tmachine\tintact\t")
+	fmt.Fprintln(w, "system\tMB/s\tof bound\tmedian\tlast\tWAN copies\tCPU\tper GB\tmemory\tmachine\tintact\t")
 	for i := range r.Results {
 		res := &r.Results[i]
 		if run := res.Median(); run.Error == "" {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\t%.1f s\t%s\t%s\t%s\t%s\t%s\t\n", res.System, res.rate(), orNone(res.Share, "%.2f"), run.Median, run.Last,
-				r.copies(run), orNone(run.CPU, "%.1f s"), orNone(float64(run.Peak)/1e6, "%.0f MB"), orNone(100*run.Machine, "%.0f %%"), run.intact())
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\t%.1f s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", res.System, res.rate(), orNone(res.Share, "%.2f"), run.Median, run.Last,
+				r.copies(run), orNone(run.CPU, "%.1f s"), orNone(run.CPUPerGB, "%.1f s"), orNone(float64(run.Peak)/1e6, "%.0f MB"), orNone(100*run.Machine, "%.0f %%"), run.intact())
 		} else {
-			fmt.Fprintf(w, "%s\tfailed\t\t\t\t%s\t\t\t\t%s\t\n", res.System, r.copies(run), run.intact())
+			fmt.Fprintf(w, "%s\tfailed\t\t\t\t%s\t\t\t\t\t%s\t\n", res.System, r.copies(run), run.intact())
 		}
 	}
 	if err := w.Flush(); err != nil {
