@@ -11,8 +11,9 @@ import (
 func newBench(g *global) *cobra.Command {
 	return compare.New(&compare.Shell{
 		Out: g.Out, Note: g.note,
-		Live:  func() compare.Live { return benchLive{g.newProgress()} },
-		Wrong: func(cmd *cobra.Command, err error) error { return wrong(cmd, "%w", err) },
+		Live:      func() compare.Live { return benchLive{g.newProgress()} },
+		Wrong:     func(cmd *cobra.Command, err error) error { return wrong(cmd, "%w", err) },
+		CheckSeed: checkSeed,
 	})
 }
 

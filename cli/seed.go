@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/control"
@@ -63,15 +64,21 @@ func newSeed(g *global) *cobra.Command {
 	}
 	f.node.flags(g, cmd)
 	cmd.Flags().IntVar(&f.wait, "wait", 0, "wait until so many other nodes have all of it")
-	cmd.Flags().StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
+	f.contentFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&f.torrent, "torrent", false, "offer it to BitTorrent clients too, by the same link")
 	cmd.Flags().StringVar(&f.file, "torrent-file", "", "write a torrent file as well; implies --torrent")
-	cmd.Flags().StringVar(&f.coded, "coded", "", "code the transfer, with generations of `k` blocks, 2 to 255 (default by measurement)")
-	cmd.Flags().Lookup("coded").NoOptDefVal = codedAuto
 	f.node.btTrackerFlag(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)
 	return cmd
+}
+
+// contentFlags adds the flags that say how the content is cut and sent. What mob bench
+// compares may have them.
+func (f *seedFlags) contentFlags(fl *pflag.FlagSet) {
+	fl.StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
+	fl.StringVar(&f.coded, "coded", "", "code the transfer, with generations of `k` blocks, 2 to 255 (default by measurement)")
+	fl.Lookup("coded").NoOptDefVal = codedAuto
 }
 
 func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error) {

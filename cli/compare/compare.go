@@ -33,6 +33,9 @@ type Shell struct {
 	Live func() Live
 	// Wrong makes an error wrong usage of a command.
 	Wrong func(cmd *cobra.Command, err error) error
+	// CheckSeed says what is wrong about options of mob seed, which are without their
+	// dashes: those that say how a content is cut and sent.
+	CheckSeed func(options []string) error
 }
 
 // Live is a line that changes, or where there is no terminal one that is printed
@@ -58,9 +61,9 @@ func New(sh *Shell) *cobra.Command {
 	return cmd
 }
 
-// results prints what a comparison came to, and is an error when it is bad. checked is
-// the system that --check is about.
-func (f *flags) results(sh *Shell, r *bench.Report, checked string) error {
+// results prints what a comparison came to, and is an error when it is bad. checked are
+// the systems that --check is about.
+func (f *flags) results(sh *Shell, r *bench.Report, checked ...string) error {
 	var err error
 	if f.json {
 		err = r.WriteJSON(sh.Out)
@@ -72,7 +75,7 @@ func (f *flags) results(sh *Shell, r *bench.Report, checked string) error {
 	}
 	err = errors.Join(err, r.Failed())
 	if f.check {
-		err = errors.Join(err, r.Check(checked))
+		err = errors.Join(err, r.Check(checked...))
 	}
 	return err
 }

@@ -24,6 +24,9 @@ mob+aria2:50% is one transfer of both: the source seeds with --torrent, and half
 receivers in each cluster are stock clients. With several, mob+aria2+libtorrent:50%,
 they take turns.
 
+What follows mob and a colon are options of mob seed: mob:coded=32 seeds with --coded=32,
+mob:coded=32:piece-length=1MiB with two of them.
+
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is how busy all cores were: near 100 % they are the limit, not the links.
 
@@ -33,6 +36,7 @@ Exit status: 0 done; 1 a system failed, or --check found something; 2 wrong usag
 const gridExample = `  mob bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
   mob bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
   mob bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
+  mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
@@ -47,7 +51,7 @@ func newGrid(sh *Shell) *cobra.Command {
 			if err != nil {
 				return sh.Wrong(cmd, err)
 			}
-			systems, err := makeSystems(names)
+			systems, err := sh.makeSystems(names)
 			if err != nil {
 				return sh.Wrong(cmd, err)
 			}
@@ -55,7 +59,7 @@ func newGrid(sh *Shell) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+", and mixed such as "+mixedExample)
+	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+", with options of mob seed such as "+seededExample+", and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }
@@ -87,7 +91,7 @@ func (f *flags) grid(ctx context.Context, sh *Shell, c bench.Case, systems []ben
 	if err := f.runs(ctx, sh, b, there, r); err != nil {
 		return err
 	}
-	return f.results(sh, r, own)
+	return f.results(sh, r, ownNames(there)...)
 }
 
 // runs runs the systems in turn, as often as asked for, so that what changes on the

@@ -28,11 +28,11 @@ func clientNames() []string {
 	return names
 }
 
-// makeSystems makes systems of their names.
-func makeSystems(names []string) ([]bench.System, error) {
+// makeSystems makes systems of their names. An error is wrong usage.
+func (sh *Shell) makeSystems(names []string) ([]bench.System, error) {
 	var all []bench.System
 	for _, name := range names {
-		s, err := makeSystem(name)
+		s, err := sh.makeSystem(name)
 		if err != nil {
 			return nil, err
 		}
@@ -47,9 +47,12 @@ func makeSystems(names []string) ([]bench.System, error) {
 	return all, nil
 }
 
-func makeSystem(name string) (bench.System, error) {
+func (sh *Shell) makeSystem(name string) (bench.System, error) {
 	if name == own {
 		return ownSystem()
+	}
+	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
+		return sh.seeded(strings.Split(options, ":"))
 	}
 	if strings.HasPrefix(name, own+"+") {
 		return mixed(name)
@@ -64,6 +67,35 @@ func makeSystem(name string) (bench.System, error) {
 func ownSystem() (fleet.System, error) {
 	self, err := os.Executable()
 	return fleet.System{Bin: filepath.Dir(self)}, err
+}
+
+const seededExample = own + ":coded=32"
+
+// seeded is this program with options of mob seed.
+func (sh *Shell) seeded(options []string) (bench.System, error) {
+	s, err := ownSystem()
+	if err != nil {
+		return nil, err
+	}
+	s.Seed = options
+	if err := sh.CheckSeed(options); err != nil {
+		return nil, fmt.Errorf("unknown system %q: mob seed: %w", s.Name(), err)
+	}
+	return s, nil
+}
+
+// ownNames are the names of those systems that are this program alone, if any is.
+func ownNames(systems []bench.System) []string {
+	var names []string
+	for _, s := range systems {
+		if _, is := s.(fleet.System); is {
+			names = append(names, s.Name())
+		}
+	}
+	if len(names) == 0 {
+		return []string{own}
+	}
+	return names
 }
 
 // client is the stock client of a name, if there is one.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // copiesLimit is how often content may enter a cluster, protocol and headers
@@ -23,13 +24,13 @@ func (r *Report) Failed() error {
 	return errors.Join(errs...)
 }
 
-// Check is an error when a copy is damaged, and when the system of that name sends
-// too much into a cluster, or is slower than another: of several runs in the median,
-// as for all figures, since a busy machine makes for small packets with many
-// headers. What killed nodes had fetched may cross once more.
-func (r *Report) Check(system string) error {
+// Check is an error when a copy is damaged, when one of the systems of these names
+// sends too much into a cluster, and when the fastest of them is slower than another:
+// of several runs in the median, as for all figures, since a busy machine makes for
+// small packets with many headers. What killed nodes had fetched may cross once more.
+func (r *Report) Check(systems ...string) error {
 	var errs []error
-	var own *Result
+	var best *Result
 	for i := range r.Results {
 		res := &r.Results[i]
 		for _, run := range res.Runs {
@@ -37,25 +38,34 @@ func (r *Report) Check(system string) error {
 				errs = append(errs, fmt.Errorf("%s: %d of %d copies are damaged", res.System, run.Copied-run.Intact, run.Copied))
 			}
 		}
-		if res.System == system {
-			own = res
+		if slices.Contains(systems, res.System) {
+			errs = append(errs, r.checkCopies(res))
+			if best == nil || res.Rate > best.Rate {
+				best = res
+			}
 		}
 	}
-	if own == nil {
-		return errors.Join(append(errs, fmt.Errorf("%s did not run", system))...)
+	if best == nil {
+		return errors.Join(append(errs, fmt.Errorf("%s did not run", strings.Join(systems, ", ")))...)
 	}
+	for _, res := range r.Results {
+		if res.Rate > best.Rate {
+			errs = append(errs, fmt.Errorf("%s at %s MB/s is slower than %s at %s MB/s", best.System, figure(best.Rate/1e6), res.System, figure(res.Rate/1e6)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkCopies is an error when too much entered a cluster.
+func (r *Report) checkCopies(res *Result) error {
 	receivers := -1
 	for _, c := range r.Clusters {
 		receivers += c.Nodes
 	}
-	for _, c := range own.medianCopies() {
-		if limit := copiesLimit + own.killed()/float64(receivers); c.Copies > limit {
-			errs = append(errs, fmt.Errorf("%s: %.3f copies entered %s, at most %.2f should", system, c.Copies, c.Cluster, limit))
-		}
-	}
-	for _, res := range r.Results {
-		if res.Rate > own.Rate {
-			errs = append(errs, fmt.Errorf("%s at %s MB/s is slower than %s at %s MB/s", system, figure(own.Rate/1e6), res.System, figure(res.Rate/1e6)))
+	var errs []error
+	for _, c := range res.medianCopies() {
+		if limit := copiesLimit + res.killed()/float64(receivers); c.Copies > limit {
+			errs = append(errs, fmt.Errorf("%s: %.3f copies entered %s, at most %.2f should", res.System, c.Copies, c.Cluster, limit))
 		}
 	}
 	return errors.Join(errs...)

@@ -98,7 +98,12 @@ func TestCheck(t *testing.T) {
 			r.Results[0].Runs[2].Copies[1].Copies = 1.06
 		},
 		"mob at 5.33 MB/s is slower than aria2 at 5.40 MB/s": func(r *Report) { r.Results[1].Rate = 5.4e6 },
-		"mob did not run":           func(r *Report) { r.Results = r.Results[1:] },
+		"mob, mob:coded did not run":                         func(r *Report) { r.Results = r.Results[1:] },
+		"mob:coded: 1.060 copies entered C": func(r *Report) {
+			run := *r.Results[0].Runs[0]
+			run.Killed, run.Copies = nil, []ClusterCopies{{Cluster: "A"}, {Cluster: "B", Copies: 1}, {Cluster: "C", Copies: 1.06}}
+			r.Add("mob:coded", &run)
+		},
 		"mob: lost":                 func(r *Report) { r.Add("mob", &Run{Error: "lost"}) },
 		"transmission: out of sync": func(r *Report) { r.Add("transmission", &Run{Error: "out of sync"}) },
 	} {
@@ -115,6 +120,11 @@ func TestCheck(t *testing.T) {
 	if err := errorsOf(r); err != "" {
 		t.Error(err)
 	}
+	r = clean() // the faster of two counts
+	r.Add("mob:coded", &Run{Rate: 1e6, Last: 24, Intact: 4, Copied: 4})
+	if err := errorsOf(r); err != "" {
+		t.Error(err)
+	}
 	r = clean() // the median counts
 	r.Results[0].Runs[0].Copies[1].Copies = 2
 	if err := errorsOf(r); err != "" {
@@ -124,7 +134,7 @@ func TestCheck(t *testing.T) {
 
 func errorsOf(r *Report) string {
 	var text string
-	for _, err := range []error{r.Failed(), r.Check("mob")} {
+	for _, err := range []error{r.Failed(), r.Check("mob", "mob:coded")} {
 		if err != nil {
 			text += err.Error() + "\n"
 		}

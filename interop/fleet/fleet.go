@@ -204,9 +204,9 @@ func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Durati
 	return strings.TrimSpace(out.String()), used, nil
 }
 
-// Seed serves a file and returns its link.
-func (d *Daemon) Seed(ctx context.Context, path string) (link string, err error) {
-	return d.mob(ctx, "seed", path)
+// Seed serves a file and returns its link. Flags are further ones of mob seed.
+func (d *Daemon) Seed(ctx context.Context, path string, flags ...string) (link string, err error) {
+	return d.mob(ctx, append([]string{"seed", path}, flags...)...)
 }
 
 // Offer serves a file or folder to BitTorrent clients as well: the link is a magnet

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/mobgrid/mob/interop/bench"
@@ -16,10 +17,12 @@ import (
 type System struct {
 	// Bin is the folder of the programs mob and mobd.
 	Bin string
+	// Seed are options of mob seed for the content, without the dashes in front.
+	Seed []string
 }
 
-// Name implements bench.System.
-func (s System) Name() string { return "mob" }
+// Name implements bench.System: it is mob, or such as mob:coded=32.
+func (s System) Name() string { return strings.Join(append([]string{"mob"}, s.Seed...), ":") }
 
 // Missing implements bench.System.
 func (s System) Missing() error {
@@ -34,17 +37,22 @@ func (s System) Missing() error {
 // Prepare implements bench.System: a tracker beside the source, a daemon on every
 // node, and the content seeded.
 func (s System) Prepare(ctx context.Context, site bench.Site) (bench.Transfer, error) {
-	return (&Fleet{Grid: site.Grid, Bin: s.Bin, Dir: site.Dir}).prepare(ctx, site)
+	var flags []string
+	for _, option := range s.Seed {
+		flags = append(flags, "--"+option)
+	}
+	return (&Fleet{Grid: site.Grid, Bin: s.Bin, Dir: site.Dir}).prepare(ctx, site, flags...)
 }
 
-// prepare starts all of a transfer. With guests the content is offered to them too.
-func (f *Fleet) prepare(ctx context.Context, site bench.Site) (*Transfer, error) {
+// prepare starts all of a transfer, and seeds with these flags. With guests the content
+// is offered to them too.
+func (f *Fleet) prepare(ctx context.Context, site bench.Site, flags ...string) (*Transfer, error) {
 	t := &Transfer{Fleet: f, gets: map[*netns.Node]*get{}}
 	err := t.startAll(ctx, site)
 	if err == nil && f.Guests {
 		t.link, err = t.Source.Offer(ctx, site.Content, t.torrent(), f.announce())
 	} else if err == nil {
-		t.link, err = t.Source.Seed(ctx, site.Content)
+		t.link, err = t.Source.Seed(ctx, site.Content, flags...)
 	}
 	if err != nil {
 		_, closed := t.Close()
