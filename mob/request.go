@@ -226,8 +226,14 @@ func (s *State) rejected(p *peer, sp proto.Span) {
 		return
 	}
 	p.rejected = s.now
-	s.unhave(p, int(sp.Piece))
+	i := int(sp.Piece)
+	s.unhave(p, i)
 	s.release(p, r.fetch, sp)
+	if s.coding.coded() && r.fetch.worker == nil { // another block may do as well
+		s.giveUp(i)
+		s.todo.Add(i)
+		s.wake()
+	}
 }
 
 // release gives a span back that p will not send, unless a second peer owes it
@@ -246,8 +252,13 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 	if f.worker == p {
 		f.worker, f.helper = f.helper, nil
 	}
-	if f.worker == nil && !f.Asked() {
-		s.orphan(f)
+	if f.Asked() || f.worker != nil && f.worker.current == f { // not so a helper that works on another
+		return
+	}
+	s.orphan(f)
+	if f.claimed && !f.wan && s.holders[f.Piece] == 0 { // else members wait for each other's claims
+		f.claimed = false
+		s.tell(f.Piece, tellDrop)
 	}
 }
 

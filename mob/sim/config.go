@@ -62,8 +62,10 @@ type Faults struct {
 	Kills []Kill
 	// KillSource ends the source as soon as every piece is stored elsewhere.
 	KillSource bool
-	// Liars are nodes that send damaged blocks.
+	// Liars are nodes that send damaged blocks. Of coded blocks nobody would notice.
 	Liars []int
+	// Lossy are nodes that refuse half of what they are asked for.
+	Lossy []int
 }
 
 // Kill ends a node.

@@ -17,6 +17,7 @@ type node struct {
 	state *mob.State
 	alive bool // started and not killed
 	liar  bool
+	lossy bool
 	// dark says that it was killed without a word: dials to it time out.
 	dark     bool
 	finished time.Duration // 0 until whole
@@ -211,7 +212,7 @@ func (n *node) receive(s *sim, x *parcel) {
 
 // serve queues a block, or rejects the request.
 func (n *node) serve(s *sim, x *parcel, sp proto.Span) {
-	if !n.store.has.Has(int(sp.Piece)) {
+	if !n.store.has.Has(int(sp.Piece)) || n.lossy && s.rng.IntN(2) == 0 {
 		s.audit.rejects++
 		n.send(s, x.from, &proto.Reject{Span: sp})
 		return

@@ -113,6 +113,9 @@ func (s *sim) build() {
 	for _, i := range s.cfg.Faults.Liars {
 		s.nodes[i].liar = true
 	}
+	for _, i := range s.cfg.Faults.Lossy {
+		s.nodes[i].lossy = true
+	}
 	for _, a := range s.cfg.Clusters {
 		row := make([]*link, len(s.cfg.Clusters))
 		for i, b := range s.cfg.Clusters {
