@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -36,6 +37,9 @@ type Config struct {
 	Describe func(ctx context.Context, link *proto.Link) (info []byte, err error)
 	// Beside brings guests into swarms. Nil means there are none.
 	Beside Beside
+	// Exchange, if not nil, gives what stands between the swarm of a link and its form.
+	// It is for nodes in tests, that do what others must bear.
+	Exchange func(link *proto.Link, f exchange.Form) exchange.Exchange
 	// OpenFiles is the budget of open content files, 0 for the default.
 	OpenFiles int
 	// Tuning is the swarm's; the zero value stands for the default.

@@ -132,6 +132,9 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 			return errors.Join(err, st.Close())
 		}
 	}
+	if between := t.node.cfg.Exchange; between != nil {
+		s.form.Exchange = between(t.link(), s.form)
+	}
 	if t.node.prepared != nil {
 		t.node.prepared(s)
 	}
