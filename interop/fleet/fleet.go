@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +30,9 @@ type Fleet struct {
 	// Guests lets BitTorrent clients in, at GuestPort of every daemon's address and
 	// TrackerPort of the tracker's.
 	Guests bool
+	// Instead has the programs, with their first arguments, that run in the place of
+	// mobd, by the names of daemons.
+	Instead map[string][]string
 	// Debug has the daemons log everything.
 	Debug bool
 
@@ -156,7 +160,11 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 		return nil, err
 	}
 	listen := fmt.Sprintf("/ip4/%s/tcp/0", node.IP)
-	args := []string{"--cluster", cluster, "--listen", listen, "--data", d.dir}
+	program := f.Instead[name]
+	if program == nil {
+		program = []string{"mobd"}
+	}
+	args := append(slices.Clone(program[1:]), "--cluster", cluster, "--listen", listen, "--data", d.dir)
 	if f.addr != "" {
 		args = append(args, "--tracker", f.addr)
 	}
@@ -167,7 +175,7 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 		args = append(args, "--log-level", "debug")
 	}
 	var err error
-	if d.proc, err = f.start(node, filepath.Join(d.dir, "log"), "mobd", args...); err != nil {
+	if d.proc, err = f.start(node, filepath.Join(d.dir, "log"), program[0], args...); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -175,6 +183,9 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 
 // Kill is kill -9.
 func (d *Daemon) Kill() error { return d.proc.kill() }
+
+// ID is the peer id of the daemon.
+func (d *Daemon) ID() string { return d.proc.line[strings.LastIndexByte(d.proc.line, '/')+1:] }
 
 // Name is the daemon's name in results: by default its cluster and its number.
 func (d *Daemon) Name() string { return d.name }

@@ -14,10 +14,11 @@ const killSize = 144e6
 
 // status is what the tests read of `mob status --json`.
 type status struct {
-	Phase       string `json:"phase"`
-	PieceLength int    `json:"piece_length"`
-	Have        int64  `json:"have"`
-	Duplicate   int64  `json:"duplicate"`
+	Phase       string   `json:"phase"`
+	PieceLength int      `json:"piece_length"`
+	Have        int64    `json:"have"`
+	Liars       []string `json:"liars"`
+	Duplicate   int64    `json:"duplicate"`
 	Traffic     struct {
 		WANIn int64 `json:"wan_in"`
 		LANIn int64 `json:"lan_in"`

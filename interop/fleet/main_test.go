@@ -35,7 +35,7 @@ func main(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	bin = dir
-	build := exec.Command("go", "build", "-o", dir+"/", "../../cli/mob", "../../cli/mobd")
+	build := exec.Command("go", "build", "-o", dir+"/", "../../cli/mob", "../../cli/mobd", "./testdata/faulty")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "the programs do not build:", err)

@@ -19,6 +19,8 @@ type System struct {
 	Bin string
 	// Seed are options of mob seed for the content, without the dashes in front.
 	Seed []string
+	// Instead is that of [Fleet].
+	Instead map[string][]string
 }
 
 // Name implements bench.System: it is mob, or such as mob:coded=32.
@@ -41,7 +43,7 @@ func (s System) Prepare(ctx context.Context, site bench.Site) (bench.Transfer, e
 	for _, option := range s.Seed {
 		flags = append(flags, "--"+option)
 	}
-	return (&Fleet{Grid: site.Grid, Bin: s.Bin, Dir: site.Dir}).prepare(ctx, site, flags...)
+	return (&Fleet{Grid: site.Grid, Bin: s.Bin, Dir: site.Dir, Instead: s.Instead}).prepare(ctx, site, flags...)
 }
 
 // prepare starts all of a transfer, and seeds with these flags. With guests the content

@@ -13,7 +13,7 @@ import (
 // watched is the system with a test that looks on. What is nil is not called.
 type watched struct {
 	System
-	t *testing.T
+	t testing.TB
 	// during runs while the others fetch, killed before a node is killed, after
 	// when all is over and the daemons still run.
 	during, after func(tr *Transfer)
@@ -60,7 +60,7 @@ func (tr *watchedTransfer) Close() (bench.Usage, error) {
 	return tr.Transfer.Close()
 }
 
-func (t *Transfer) dumpLogs(tt *testing.T) {
+func (t *Transfer) dumpLogs(tt testing.TB) {
 	for _, d := range t.all() {
 		text, err := os.ReadFile(d.Log())
 		if err != nil {

@@ -1,0 +1,132 @@
+// Command faulty is a node for tests that does what others must bear. It is made of the
+// parts of mobd and takes its flags, and --fault:
+//
+//	lossy     refuses half of what it is asked for
+//	polluter  sends false blocks only, and signs those of coded transfers
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cli/address"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/tracker"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run is the life of the node, which ends with the process.
+func run() error {
+	var fault, level, listen, trackers string
+	cfg := peer.Config{Finder: finder, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	flag.StringVar(&fault, "fault", "", "lossy or polluter")
+	flag.StringVar(&cfg.Cluster, "cluster", "", "as mobd's")
+	flag.StringVar(&cfg.Data, "data", "", "as mobd's")
+	flag.StringVar(&listen, "listen", "", "as mobd's")
+	flag.StringVar(&trackers, "tracker", "", "as mobd's")
+	flag.StringVar(&level, "log-level", "", "as mobd's, and ignored")
+	flag.Parse()
+	var err error
+	if cfg.Listen, err = address.ParseListen([]string{listen}); err != nil {
+		return err
+	}
+	if cfg.Trackers, err = address.ParseTrackers([]string{trackers}); err != nil {
+		return err
+	}
+	key, err := datadir.LoadKey(cfg.Data)
+	if err != nil {
+		return err
+	}
+	raw, err := key.Raw()
+	if err != nil {
+		return err
+	}
+	switch fault {
+	case "lossy":
+		cfg.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return lossy{f.Exchange} }
+	case "polluter":
+		cfg.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return polluter{f, link, raw} }
+	default:
+		return fmt.Errorf("--fault %q is neither lossy nor polluter", fault)
+	}
+	return serve(cfg)
+}
+
+func serve(cfg peer.Config) error {
+	node, err := peer.Start(cfg)
+	if err != nil {
+		return err
+	}
+	socket, err := control.Listen(cfg.Data)
+	if err != nil {
+		return errors.Join(err, node.Close())
+	}
+	fmt.Println("ready", address.Own(node.Host(), cfg.Listen[0]))
+	return control.NewServer(control.Config{Node: node, Data: cfg.Data, Trackers: cfg.Trackers}).Serve(socket)
+}
+
+func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
+	infos, err := control.Trackers(addrs)
+	if err != nil {
+		panic(err) // they were parsed before
+	}
+	return tracker.NewClient(h, infos, tracker.ClientConfig{})
+}
+
+// lossy refuses half of what it is asked for, at random: so a second request may meet
+// with success.
+type lossy struct{ exchange.Exchange }
+
+// Frame implements [exchange.Exchange].
+func (x lossy) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error) {
+	if rand.N(2) == 0 {
+		return nil, exchange.ErrAbsent
+	}
+	return x.Exchange.Frame(to, sp)
+}
+
+// polluter sends false blocks only.
+type polluter struct {
+	exchange.Form
+	link *proto.Link
+	key  ed25519.PrivateKey
+}
+
+// Frame implements [exchange.Exchange].
+func (x polluter) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error) {
+	buf, err := x.Exchange.Frame(to, sp)
+	if err != nil {
+		return nil, err
+	}
+	buf.B[len(buf.B)-1] ^= 1
+	if x.Coded == nil {
+		return buf, nil
+	}
+	// Whoever made it, the node says that it did, so that the block is taken.
+	data := buf.B[proto.CodedHeader:]
+	statement := proto.CodedStatement(x.link.Manifest.Bytes(), x.Coding.K, sp.Piece, sha256.Sum256(data))
+	var o proto.Origin
+	copy(o.Encoder[:], x.key.Public().(ed25519.PublicKey))
+	copy(o.Signature[:], ed25519.Sign(x.key, statement))
+	proto.AppendCodedHeader(buf.B[:0], sp.Piece, &o, len(data))
+	return buf, nil
+}
