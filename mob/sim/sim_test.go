@@ -89,25 +89,33 @@ func TestLocalBottleneck(t *testing.T) {
 }
 
 // TestManyClusters is ten clusters of twenty with links of 0.6 to 6 MB/s. The
-// first and the last pieces take a part of a second, of five.
+// first and the last pieces take a part of a second, of five. By luck alone one run
+// has 0.83 to 0.88 of the bound, so it is the mean of some.
 func TestManyClusters(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	c := Config{Clusters: Grid(20, 20, 20, 20, 20, 20, 20, 20, 20, 20), Length: 120e6, PieceLength: 256 << 10, Links: Links{}, Seed: 1}
-	for i, a := range c.Clusters {
-		for _, b := range c.Clusters[i+1:] {
-			r := Constant(0.6e6 + 5.4e6*rng.Float64())
-			c.Links[Link{a.Name, b.Name}], c.Links[Link{b.Name, a.Name}] = r, r
+	const runs = 6
+	var sum float64
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		c := Config{Clusters: Grid(20, 20, 20, 20, 20, 20, 20, 20, 20, 20), Length: 120e6, PieceLength: 256 << 10, Links: Links{}, Seed: seed + 1}
+		for i, a := range c.Clusters {
+			for _, b := range c.Clusters[i+1:] {
+				r := Constant(0.6e6 + 5.4e6*rng.Float64())
+				c.Links[Link{a.Name, b.Name}], c.Links[Link{b.Name, a.Name}] = r, r
+			}
+		}
+		r := run(t, c)
+		t.Logf("share %.3f, copies %v, control %.4f", r.Share(), r.Copies, r.Control)
+		if sum += r.Share(); r.Control > 0.01 {
+			t.Errorf("%.4f control bytes", r.Control)
+		}
+		for _, k := range r.Copies {
+			if k.Copies > 1.05 {
+				t.Errorf("%.3f copies into %s", k.Copies, k.Cluster)
+			}
 		}
 	}
-	r := run(t, c)
-	t.Logf("share %.3f, copies %v, control %.4f", r.Share(), r.Copies, r.Control)
-	if r.Share() < 0.85 || r.Control > 0.01 {
-		t.Errorf("%.3f of the bound, %.4f control bytes", r.Share(), r.Control)
-	}
-	for _, k := range r.Copies {
-		if k.Copies > 1.05 {
-			t.Errorf("%.3f copies into %s", k.Copies, k.Cluster)
-		}
+	if mean := sum / runs; mean < 0.85 {
+		t.Errorf("%.3f of the bound in the mean", mean)
 	}
 }
 
