@@ -30,15 +30,20 @@ type (
 	}
 	// Free tells a peer that was refused that the node is not busy any more.
 	Free struct{ Peer proto.PeerID }
-	// Send sends the block that a peer accepted: a new combination of what the
+	// Send sends the block that a peer accepted, or that needs no offer: a new combination of what the
 	// node has of the batch, or the plain block of the given number. [Sent] follows.
 	Send struct {
 		Peer         proto.PeerID
 		Batch, Block int
+		Round        int // without an offer: see there
 	}
-	// Tell tells all joined peers that the node has decoded a batch: they hear it
-	// as [Heard].
+	// Confirm tells a peer that its block, sent without an offer, has come.
+	Confirm struct{ Peer proto.PeerID }
+	// Tell tells all joined peers that the node needs no more of a batch: they hear it as
+	// [Heard].
 	Tell struct{ Batch int }
+	// Retract takes that back: they hear it as [Lacks].
+	Retract struct{ Batch int }
 	// Map tells all joined peers which plain blocks of a batch the node has: they
 	// hear it as [Mapped]. The set is not changed from then on.
 	Map struct {
@@ -55,6 +60,8 @@ func (Accept) action()   {}
 func (Refuse) action()   {}
 func (Free) action()     {}
 func (Send) action()     {}
+func (Confirm) action()  {}
+func (Retract) action()  {}
 func (Tell) action()     {}
 func (Map) action()      {}
 func (Finished) action() {}

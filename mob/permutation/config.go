@@ -15,6 +15,12 @@ type Config struct {
 	Uncoded bool
 	// Whole says that the node has all batches: it is the source, or done.
 	Whole bool
+	// Decoded are the batches that it has otherwise.
+	Decoded []int
+	// Window lets the node send without an offer, to peers that do so too: it is how many
+	// of its blocks may be unconfirmed, one for each peer, while one leaves at a time. Who
+	// has everything may have twice as many. 0 is for offers.
+	Window int
 	// Seed makes the random choices, of plain blocks.
 	Seed uint64
 }

@@ -21,13 +21,13 @@ func FuzzStep(f *testing.F) {
 		}
 		mode := data[0]
 		const n = 5
-		s, topology := meet(n, Config{Batches: []int{3, 1, 2}, Order: Order(mode % 3), Uncoded: mode&4 != 0, Whole: mode&8 != 0})
+		s, topology := meet(n, Config{Batches: []int{3, 1, 2}, Order: Order(mode % 3), Uncoded: mode&4 != 0, Whole: mode&8 != 0, Window: int(mode>>4) % 3})
 		w := watch{lacks: map[proto.PeerID][]int{}}
 		for _, id := range topology.Members()[1:] {
 			w.lacks[id] = []int{0, 1, 2}
 		}
 		for data = data[1:]; len(data) >= 3; data = data[3:] {
-			kind, id, arg := data[0]%14, proto.PeerID("000"+string('0'+data[1]%(n+1))), int(data[2])%5-1
+			kind, id, arg := data[0]%18, proto.PeerID("000"+string('0'+data[1]%(n+1))), int(data[2])%5-1
 			w.check(t, event(kind, id, arg), s)
 		}
 	})
@@ -37,7 +37,7 @@ func FuzzStep(f *testing.F) {
 func event(kind byte, id proto.PeerID, arg int) Event {
 	switch kind {
 	case 0:
-		return Permuted{Topology: NewTopology(uint64(arg), ids(max(arg, 0)+2))}
+		return Permuted{Topology: NewTopology(uint64(arg), ids(max(arg, 0)+2)), Since: []int{0, arg}}
 	case 1:
 		return Joined{Peer: id, Decoded: []int{arg}}
 	case 2:
@@ -60,6 +60,14 @@ func event(kind byte, id proto.PeerID, arg int) Event {
 		return Mapped{Peer: id, Batch: arg, Has: pieceset.New(max(arg, 0))}
 	case 11:
 		return Offered{Peer: id, Batch: arg, Round: arg, Skipped: arg >> 2}
+	case 15:
+		return Filled{Batch: arg}
+	case 16:
+		return Lacks{Peer: id, Batch: arg}
+	case 14:
+		return Discarded{Batch: arg}
+	case 13:
+		return Confirmed{Peer: id}
 	case 12:
 		return Freed{Peer: id}
 	default:
@@ -89,6 +97,10 @@ func (w *watch) check(t *testing.T, ev Event, s *State) {
 		if w.from == ev.Peer {
 			w.from = ""
 		}
+	case Lacks:
+		if w.lacks[ev.Peer] != nil && ev.Batch >= 0 && ev.Batch < 3 && !slices.Contains(w.lacks[ev.Peer], ev.Batch) {
+			w.lacks[ev.Peer] = append(w.lacks[ev.Peer], ev.Batch)
+		}
 	case Heard:
 		w.has(ev.Peer, ev.Batch)
 	case Refused:
@@ -107,7 +119,7 @@ func (w *watch) check(t *testing.T, ev Event, s *State) {
 		}
 	}
 	for _, a := range s.Step(ev) {
-		w.did(t, ev, a)
+		w.did(t, ev, a, s.cfg.Window > 0)
 	}
 }
 
@@ -116,7 +128,7 @@ func (w *watch) has(id proto.PeerID, batch int) {
 	w.lacks[id] = slices.DeleteFunc(w.lacks[id], func(b int) bool { return b == batch })
 }
 
-func (w *watch) did(t *testing.T, ev Event, a Action) {
+func (w *watch) did(t *testing.T, ev Event, a Action, unasked bool) {
 	switch a := a.(type) {
 	case Offer:
 		if w.to != "" || !slices.Contains(w.lacks[a.Peer], a.Batch) {
@@ -124,7 +136,10 @@ func (w *watch) did(t *testing.T, ev Event, a Action) {
 		}
 		w.to = a.Peer
 	case Send:
-		if _, ok := ev.(Accepted); !ok || a.Peer != w.to || w.sending {
+		if unasked && w.to == "" {
+			w.to = a.Peer
+		}
+		if _, ok := ev.(Accepted); !ok && !unasked || a.Peer != w.to || w.sending || !slices.Contains(w.lacks[a.Peer], a.Batch) && unasked {
 			t.Fatalf("after %T%+v: sends %+v, having offered to %q", ev, ev, a, w.to)
 		}
 		w.sending = true

@@ -8,12 +8,13 @@ import (
 )
 
 // permuted takes a topology. One without the node itself is not meant for it.
-func (s *State) permuted(t *Topology) {
+func (s *State) permuted(ev Permuted) {
+	t := ev.Topology
 	place, ok := t.Place(s.cfg.Self)
 	if !ok {
 		return
 	}
-	s.topology, s.place = t, place
+	s.topology, s.sinces, s.place = t, ev.Since, place
 	s.calendar = newCalendar(s.cfg.Batches, len(t.Members()))
 	s.places = make([]*peer, len(t.Members()))
 	for i, id := range t.Members() {
@@ -34,7 +35,7 @@ func (s *State) join(ev Joined) {
 	s.joined[ev.Peer] = p
 	if place, ok := s.topology.Place(ev.Peer); ok {
 		s.places[place] = p
-		s.lackedBy(p, 1)
+		s.lackedBy(p, place, 1)
 	}
 }
 
@@ -47,13 +48,14 @@ func (s *State) leave(id proto.PeerID) {
 	delete(s.joined, id)
 	if place, ok := s.topology.Place(id); ok {
 		s.places[place] = nil
-		s.lackedBy(p, -1)
+		s.lackedBy(p, place, -1)
 	}
 	s.turnedAway = slices.DeleteFunc(s.turnedAway, func(q *peer) bool { return q == p })
 	s.expectNothing(p)
 	if s.to == p {
 		s.to, s.busy = nil, false
 	}
+	s.forget(p)
 	s.again()
 }
 
@@ -64,10 +66,24 @@ func (s *State) note(p *peer, i int) bool {
 		return false
 	}
 	p.has[i] = nil
-	if _, ok := s.topology.Place(p.id); ok {
-		s.lack(i, -1)
+	if place, ok := s.topology.Place(p.id); ok {
+		s.lack(i, s.since(place), -1)
+		s.findOldest()
 	}
 	return true
+}
+
+// lacks notes that a peer needs a batch after all.
+func (s *State) lacks(ev Lacks) {
+	p := s.joined[ev.Peer]
+	if p == nil || !p.decoded.Remove(ev.Batch) {
+		return
+	}
+	if place, ok := s.topology.Place(p.id); ok {
+		s.lack(ev.Batch, s.since(place), 1)
+		s.findOldest()
+	}
+	s.again()
 }
 
 // mapped keeps what a peer has. It may tell less than it did.
@@ -78,39 +94,56 @@ func (s *State) mapped(ev Mapped) {
 	}
 }
 
+// since is the batch from which on others wait for the member of a place.
+func (s *State) since(place int) int {
+	if place < len(s.sinces) {
+		return s.sinces[place]
+	}
+	return 0
+}
+
 // count counts who lacks what, after the members have changed.
 func (s *State) count() {
 	clear(s.lacked)
+	clear(s.awaited)
 	for i := range s.batches {
-		if !s.batches[i].decoded {
-			s.lacked[i]++
+		if !s.batches[i].filled {
+			s.lack(i, s.since(s.place), 1)
 		}
 	}
 	s.findOldest()
-	for _, p := range s.places {
+	for place, p := range s.places {
 		if p != nil {
-			s.lackedBy(p, 1)
+			s.lackedBy(p, place, 1)
 		}
 	}
 }
 
 // lackedBy adds what a member lacks, or takes it away.
-func (s *State) lackedBy(p *peer, by int) {
+func (s *State) lackedBy(p *peer, place, by int) {
+	since := s.since(place)
 	for i := range s.lacked {
 		if !p.decoded.Has(i) {
-			s.lacked[i] += by
+			s.lack(i, since, by)
 		}
 	}
 	s.findOldest()
 }
 
-// lack counts one more or less that lacks a batch.
-func (s *State) lack(i, by int) {
+// lack counts one more or less that lacks a batch, and others wait for it since another.
+func (s *State) lack(i, since, by int) {
 	s.lacked[i] += by
-	s.findOldest()
+	if i >= since {
+		s.awaited[i] += by
+	}
 }
 
 func (s *State) findOldest() {
-	for s.oldest = 0; s.oldest < len(s.lacked) && s.lacked[s.oldest] == 0; s.oldest++ {
+	some := func(n int) bool { return n > 0 }
+	if s.oldest = slices.IndexFunc(s.awaited, some); s.oldest >= 0 {
+		return
+	}
+	if s.oldest = slices.IndexFunc(s.lacked, some); s.oldest < 0 {
+		s.oldest = len(s.lacked)
 	}
 }

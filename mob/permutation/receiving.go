@@ -43,7 +43,7 @@ func (s *State) turnAway(p *peer, batch int) {
 
 // takes says whether the node has a use for a batch now.
 func (s *State) takes(batch int) bool {
-	return s.valid(batch) && !s.batches[batch].decoded && batch <= s.oldest+1
+	return s.valid(batch) && !s.batches[batch].filled && batch <= s.oldest+1
 }
 
 func (s *State) accept(p *peer, round int) {
@@ -52,7 +52,7 @@ func (s *State) accept(p *peer, round int) {
 }
 
 func (s *State) refuse(p *peer, batch int) {
-	s.do(Refuse{Peer: p.id, Round: s.round, Decoded: s.valid(batch) && s.batches[batch].decoded})
+	s.do(Refuse{Peer: p.id, Round: s.round, Decoded: s.valid(batch) && s.batches[batch].filled})
 }
 
 // free takes the block of who waits, when the one before has come or is lost, or
@@ -78,6 +78,18 @@ func (s *State) waitNoLonger() {
 	if s.next != nil {
 		s.turnAway(s.next, s.nextOffer.Batch)
 		s.next = nil
+	}
+}
+
+// came ends the way of a block.
+func (s *State) came(p *peer) {
+	switch p {
+	case s.from:
+		s.free()
+	default:
+		if s.cfg.Window > 0 {
+			s.do(Confirm{Peer: p.id})
+		}
 	}
 }
 

@@ -15,12 +15,13 @@ type sending struct {
 	turns        int // the number of the turn, from 1
 	looked       int // orders looked at in this turn
 	to           *peer
-	batch, block int  // what the peer was offered
-	busy         bool // the block is on its way
+	batch, block int           // what the peer was offered
+	busy         bool          // the block is on its way
+	unconfirmed  []unconfirmed // without offers: the window
 }
 
 // idle says that the node neither sends nor waits for an answer.
-func (s *State) idle() bool { return s.to == nil }
+func (s *State) idle() bool { return s.to == nil && s.open() }
 
 // hear notes which round a peer has come to.
 func (s *State) hear(round int) {
@@ -33,7 +34,7 @@ func (s *State) hear(round int) {
 func (s *State) turn() {
 	s.round++
 	s.turns++
-	s.look()
+	s.again()
 }
 
 // look goes through the orders, from that of the round on.
@@ -66,7 +67,7 @@ func (s *State) seek() {
 	for s.looked < orders {
 		p := s.places[s.topology.Successor(s.round+s.looked, s.place)]
 		s.looked++
-		if p == nil || p.tried == s.turns {
+		if p == nil || p.tried == s.turns || s.waitsFor(p) {
 			continue
 		}
 		for _, batch := range [...]int{c.first, c.second} {
@@ -76,6 +77,10 @@ func (s *State) seek() {
 			}
 			p.tried = s.turns
 			s.to, s.batch, s.block = p, batch, block
+			if s.cfg.Window > 0 {
+				s.push()
+				return
+			}
 			s.do(Offer{Peer: p.id, Batch: batch, Round: s.round, Skipped: s.looked - 1})
 			return
 		}
@@ -89,7 +94,7 @@ func (s *State) pick(p *peer, batch int) (block int, ok bool) {
 	}
 	b := &s.batches[batch]
 	if b.has == nil {
-		return 0, b.decoded || b.came > 0
+		return 0, b.decoded && !b.gone || b.came > 0
 	}
 	return b.has.Pick(p.has[batch], s.rng.IntN)
 }

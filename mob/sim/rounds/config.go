@@ -22,6 +22,11 @@ type Config struct {
 	// Jitter is by how many percent of a round the time of a block varies, at most.
 	// Nodes are then not in step any more; a round is the time of a block on average.
 	Jitter int
+	// Window has nodes send without offers (see [permutation.Config]). Blocks queue where
+	// their receiver is busy.
+	Window int
+	// Delay is how many percent of a round a word is on its way, with a Window.
+	Delay int
 	// Deaths are nodes that end after so many rounds. Their peers learn of it.
 	Deaths map[int]int
 	// Limit ends the run; 0 is ten times as many rounds as there are blocks and
@@ -45,6 +50,9 @@ func (c *Config) validate() error {
 	}
 	if c.Jitter < 0 || c.Jitter > 90 {
 		return fmt.Errorf("rounds: a jitter of %d percent", c.Jitter)
+	}
+	if c.Window < 0 || c.Delay < 0 || c.Delay > 0 && c.Window == 0 {
+		return fmt.Errorf("rounds: a window of %d, and words that take %d percent", c.Window, c.Delay)
 	}
 	for n := range c.Deaths {
 		if n < 0 || n >= c.Nodes {

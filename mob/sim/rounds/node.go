@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/mob/pieceset"
@@ -17,8 +18,10 @@ type node struct {
 	alive   bool
 	batches []holding
 
-	// The transfers from it and to it, at most one each.
-	sending, receiving *transfer
+	// The transfers from it, at most one, and to it, with offers at most one.
+	sending *transfer
+	coming  []*transfer
+	busy    int // until the end of this step it receives
 }
 
 // holding is what a node has of a batch, coded or plain.
@@ -36,7 +39,7 @@ type block struct {
 func newNode(cfg *Config, i int, id proto.PeerID) (*node, error) {
 	n := &node{index: i, id: id, alive: true, batches: make([]holding, len(cfg.Batches))}
 	n.mind = permutation.New(permutation.Config{
-		Self: id, Batches: cfg.Batches, Order: cfg.Order, Uncoded: cfg.Uncoded, Whole: i == 0, Seed: cfg.Seed<<16 + uint64(i),
+		Self: id, Batches: cfg.Batches, Order: cfg.Order, Uncoded: cfg.Uncoded, Whole: i == 0, Window: cfg.Window, Seed: cfg.Seed<<16 + uint64(i),
 	})
 	for b, k := range cfg.Batches {
 		h := &n.batches[b]
@@ -80,7 +83,7 @@ func (n *node) step(s *sim, ev permutation.Event) {
 func (s *sim) act(n *node, a permutation.Action) {
 	switch a := a.(type) {
 	case permutation.Offer:
-		s.offer(a.Skipped, word{s.byID[a.Peer], permutation.Offered{Peer: n.id, Batch: a.Batch, Round: a.Round, Skipped: a.Skipped}})
+		s.offer(a.Skipped, word{to: s.byID[a.Peer], ev: permutation.Offered{Peer: n.id, Batch: a.Batch, Round: a.Round, Skipped: a.Skipped}})
 	case permutation.Accept:
 		s.say(a.Peer, permutation.Accepted{Peer: n.id})
 	case permutation.Refuse:
@@ -89,6 +92,8 @@ func (s *sim) act(n *node, a permutation.Action) {
 		s.say(a.Peer, permutation.Freed{Peer: n.id})
 	case permutation.Send:
 		s.send(n, s.byID[a.Peer], a)
+	case permutation.Confirm:
+		s.say(a.Peer, permutation.Confirmed{Peer: n.id})
 	case permutation.Tell:
 		s.sayAll(n, permutation.Heard{Peer: n.id, Batch: a.Batch})
 	case permutation.Map:
@@ -101,42 +106,44 @@ func (s *sim) act(n *node, a permutation.Action) {
 }
 
 func (s *sim) say(to proto.PeerID, ev permutation.Event) {
-	s.words = append(s.words, word{s.byID[to], ev})
+	s.post(s.byID[to], ev)
 }
 
 func (s *sim) sayAll(from *node, ev permutation.Event) {
 	for _, n := range s.nodes {
 		if n != from {
-			s.words = append(s.words, word{n, ev})
+			s.post(n, ev)
 		}
 	}
 }
 
 // send puts a block on its way.
 func (s *sim) send(from, to *node, a permutation.Send) {
-	if from.sending != nil || to.receiving != nil {
+	if from.sending != nil || len(to.coming) > 0 && s.cfg.Window == 0 {
 		panic("rounds: a node has two blocks on their way")
 	}
-	t := &transfer{from: from, to: to, batch: a.Batch, ends: s.now + s.duration(from, to)}
+	t := &transfer{from: from, to: to, batch: a.Batch, round: a.Round, leaves: s.now + s.duration(from, to)}
+	t.ends = max(t.leaves, to.busy+s.steps)
+	to.busy = t.ends
 	if s.cfg.Uncoded {
 		t.block.number = a.Block
 	} else {
 		t.block.coefficients = make([]byte, s.cfg.Batches[a.Batch])
 		from.batches[a.Batch].coded.Combine(t.block.coefficients, s.rng)
 	}
-	from.sending, to.receiving = t, t
+	from.sending = t
+	to.coming = append(to.coming, t)
 	s.report.Sent++
 }
 
-// receive takes the block that has come.
-func (n *node) receive(s *sim) {
-	t := n.receiving
-	n.receiving = nil
+// receive takes a block that has come.
+func (n *node) receive(s *sim, t *transfer) {
+	n.coming = slices.DeleteFunc(n.coming, func(o *transfer) bool { return o == t })
 	useful, last := n.batches[t.batch].add(t.block)
 	if !useful {
 		s.report.Useless++
 	}
-	n.step(s, permutation.Received{Peer: t.from.id, Batch: t.batch, Block: t.block.number})
+	n.step(s, permutation.Received{Peer: t.from.id, Batch: t.batch, Block: t.block.number, Round: t.round})
 	if last {
 		s.report.Batches[t.batch] = s.round()
 		n.step(s, permutation.Decoded{Batch: t.batch})
@@ -146,13 +153,15 @@ func (n *node) receive(s *sim) {
 // kill ends a node. Its peers learn of it, and what was on its way is lost.
 func (s *sim) kill(n *node) {
 	n.alive = false
-	if t := n.sending; t != nil {
-		t.to.receiving = nil
+	for _, m := range s.nodes {
+		m.coming = slices.DeleteFunc(m.coming, func(t *transfer) bool { return t.from == n })
 	}
-	if t := n.receiving; t != nil {
-		t.from.sending = nil
+	for _, t := range n.coming {
+		if t.from.sending == t {
+			t.from.sending = nil
+		}
 	}
-	n.sending, n.receiving = nil, nil
+	n.sending, n.coming = nil, nil
 	for _, m := range s.nodes {
 		if m.alive {
 			m.step(s, permutation.Left{Peer: n.id})

@@ -3,6 +3,7 @@ package rounds
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/proto"
@@ -28,14 +29,17 @@ type sim struct {
 type word struct {
 	to *node
 	ev permutation.Event
+	at int // the step in which it is heard
 }
 
 // transfer is a block on its way.
 type transfer struct {
 	from, to *node
 	batch    int
+	round    int
 	block    block
-	ends     int // the step at whose end it has come
+	// The steps at whose end it has left, and at whose end it has come.
+	leaves, ends int
 }
 
 // Run simulates a broadcast until every node that lives has everything, or the
@@ -45,7 +49,7 @@ func Run(cfg Config) (*Report, error) {
 		return nil, err
 	}
 	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x726f756e)), byID: map[proto.PeerID]*node{}, steps: 1}
-	if cfg.Jitter > 0 {
+	if cfg.Jitter > 0 || cfg.Window > 0 {
 		s.steps = 100
 	}
 	if err := s.build(); err != nil {
@@ -113,12 +117,18 @@ func (s *sim) talk() {
 
 // hear brings the words to whom they are for.
 func (s *sim) hear() {
-	for i := 0; i < len(s.words); i++ {
+	i := 0
+	for ; i < len(s.words) && s.words[i].at <= s.now; i++ {
 		if w := s.words[i]; w.to.alive {
 			w.to.step(s, w.ev)
 		}
 	}
-	s.words = s.words[:0]
+	s.words = append(s.words[:0], s.words[i:]...)
+}
+
+// post puts a word on its way.
+func (s *sim) post(to *node, ev permutation.Event) {
+	s.words = append(s.words, word{to, ev, s.now + s.cfg.Delay*s.steps/100})
 }
 
 // offer keeps an offer until its time comes.
@@ -145,12 +155,14 @@ func (s *sim) step() {
 		s.tick()
 	}
 	for _, n := range s.nodes {
-		if n.receiving != nil && n.receiving.ends == s.now {
-			n.receive(s)
+		for _, t := range slices.Clone(n.coming) {
+			if t.ends == s.now {
+				n.receive(s, t)
+			}
 		}
 	}
 	for _, n := range s.nodes {
-		if t := n.sending; t != nil && t.ends == s.now {
+		if t := n.sending; t != nil && t.leaves == s.now {
 			n.sending = nil
 			n.step(s, permutation.Sent{Peer: t.to.id})
 		}

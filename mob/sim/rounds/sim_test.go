@@ -159,6 +159,32 @@ func TestJitter(t *testing.T) {
 	}
 }
 
+// TestWindow sends without offers, out of step, with words that take half as long as a
+// block. That must cost less than offers cost without any delay, and not forbid that
+// nodes die.
+func TestWindow(t *testing.T) {
+	offers := mean(t, Config{Nodes: 20, Batches: []int{k}, Jitter: 5}, 2)
+	c := Config{Nodes: 20, Batches: []int{k}, Jitter: 5, Window: 4, Delay: 50}
+	window := mean(t, c, 2)
+	if t.Logf("offers %.1f, a window %.1f rounds beyond the limit", offers, window); window >= offers {
+		t.Errorf("offers %.1f, a window %.1f rounds beyond the limit", offers, window)
+	}
+	c.Batches = []int{k / 2, k / 2, k / 2, k / 2}
+	var over [3]float64
+	for _, c.Order = range []permutation.Order{permutation.Sequential, permutation.Overlap1, permutation.Overlap2} {
+		over[c.Order] = mean(t, c, 2)
+	}
+	if t.Logf("sequential %.1f, overlaps %.1f and %.1f", over[0], over[1], over[2]); over[2] >= over[1] || over[1] >= over[0] {
+		t.Errorf("sequential %.1f, overlaps %.1f and %.1f rounds beyond the limit", over[0], over[1], over[2])
+	}
+	c.Deaths = map[int]int{3: 20, 4: 40, 5: 60, 6: 220}
+	run(t, c)
+	c.Uncoded, c.Deaths = true, nil
+	if plain := mean(t, c, 1); plain <= over[2] {
+		t.Errorf("plain blocks take %.1f rounds beyond the limit, coded ones %.1f", plain, over[2])
+	}
+}
+
 // TestNotEnough wants the report to say who is missing when the source has died too
 // soon, or the time was up.
 func TestNotEnough(t *testing.T) {
@@ -192,14 +218,15 @@ func TestSame(t *testing.T) {
 // TestWrong wants an error for what makes no sense.
 func TestWrong(t *testing.T) {
 	for name, c := range map[string]Config{
-		"one node":         {Nodes: 1, Batches: []int{1}},
-		"no batch":         {Nodes: 2},
-		"an empty batch":   {Nodes: 2, Batches: []int{3, 0}},
-		"too large":        {Nodes: 2, Batches: []int{256}},
-		"a slow stranger":  {Nodes: 2, Batches: []int{3}, Slow: map[int]int{2: 2}},
-		"a death of none":  {Nodes: 2, Batches: []int{3}, Deaths: map[int]int{-1: 2}},
-		"backwards":        {Nodes: 2, Batches: []int{3}, Jitter: 100},
-		"slow by no round": {Nodes: 2, Batches: []int{3}, Slow: map[int]int{1: 0}},
+		"one node":          {Nodes: 1, Batches: []int{1}},
+		"no batch":          {Nodes: 2},
+		"an empty batch":    {Nodes: 2, Batches: []int{3, 0}},
+		"too large":         {Nodes: 2, Batches: []int{256}},
+		"a slow stranger":   {Nodes: 2, Batches: []int{3}, Slow: map[int]int{2: 2}},
+		"a death of none":   {Nodes: 2, Batches: []int{3}, Deaths: map[int]int{-1: 2}},
+		"backwards":         {Nodes: 2, Batches: []int{3}, Jitter: 100},
+		"words with offers": {Nodes: 2, Batches: []int{3}, Delay: 1},
+		"slow by no round":  {Nodes: 2, Batches: []int{3}, Slow: map[int]int{1: 0}},
 	} {
 		if r, err := Run(c); err == nil {
 			t.Errorf("%s: %+v", name, r)
