@@ -19,6 +19,8 @@ const (
 	CodeBusy Code = 5
 	// CodeBanned: too many pieces from the other side failed their hash.
 	CodeBanned Code = 6
+	// CodeExcluded: the swarm is not for the other side as it is.
+	CodeExcluded Code = 7
 )
 
 // RemoteError is a [Goodbye] as an error.

@@ -22,6 +22,15 @@ type Coding struct {
 	K int
 	// Block is the length of a source block, and of every coded one, in bytes.
 	Block int
+	// Strategy is how blocks go round.
+	Strategy Strategy
+}
+
+// NewGossip is the coding of a content for permutation gossip.
+func NewGossip(m *Manifest, k int, s Strategy) (Coding, error) {
+	c, err := NewCoding(m, k)
+	c.Strategy = s
+	return c, err
 }
 
 // NewCoding is the coding of a content by generations of k: its blocks are the
@@ -66,21 +75,29 @@ const (
 	// bits from featureKShift on then hold k.
 	FeatureCoded  = 1 << 0
 	featureKShift = 8
+	// FeatureGossip says that the sender speaks of permutation gossip; k is there as
+	// well, and the bits from featureStrategyShift on hold the strategy.
+	FeatureGossip        = 1 << 1
+	featureStrategyShift = 16
 )
 
 // Features are the bits of a [Hello] for a transfer with this coding.
 func (c Coding) Features() uint64 {
-	if !c.Coded() {
+	switch {
+	case !c.Coded():
 		return 0
+	case c.Strategy.Gossip():
+		return FeatureGossip | uint64(c.K)<<featureKShift | uint64(c.Strategy)<<featureStrategyShift
 	}
 	return FeatureCoded | uint64(c.K)<<featureKShift
 }
 
 // Agrees reports whether a peer whose Hello has these features speaks of the same
-// numbers.
+// numbers, and sends blocks in the same way.
 func (c Coding) Agrees(features uint64) bool {
-	if features&FeatureCoded == 0 {
+	if features&(FeatureCoded|FeatureGossip) == 0 {
 		return !c.Coded()
 	}
-	return int(features>>featureKShift&0xff) == c.K
+	const known = FeatureCoded | FeatureGossip | 0xff<<featureKShift | 0xf<<featureStrategyShift
+	return features&known == c.Features()
 }

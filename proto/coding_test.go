@@ -60,6 +60,7 @@ func TestCodingHasNumbersForAll(t *testing.T) {
 }
 
 func TestCodingAgrees(t *testing.T) {
+	gossip := Coding{K: 16, Block: MinCodedBlock, Strategy: Overlap2}
 	plain, sixteen, most := Coding{}, Coding{K: 16, Block: MinCodedBlock}, Coding{K: MaxCodedK, Block: MaxBlock}
 	for _, tt := range []struct {
 		c        Coding
@@ -69,9 +70,17 @@ func TestCodingAgrees(t *testing.T) {
 		{plain, 0, true},
 		{plain, plain.Features(), true},
 		{plain, sixteen.Features(), false},
-		{plain, 1 << 1, true},
+		{plain, gossip.Features(), false},
+		{plain, 1 << 2, true},
 		{sixteen, 0x1001, true},
-		{sixteen, sixteen.Features() | 1<<16 | 1<<1, true},
+		{sixteen, sixteen.Features() | 1<<20 | 1<<2, true},
+		{sixteen, gossip.Features(), false},
+		{gossip, sixteen.Features(), false},
+		{gossip, gossip.Features() | 1<<20 | 1<<2, true},
+		{gossip, gossip.Features() | 1, false},
+		{gossip, Coding{K: 16, Strategy: RandomBlock}.Features(), false},
+		{gossip, Coding{K: 17, Strategy: Overlap2}.Features(), false},
+		{gossip, 0x31002, true},
 		{sixteen, most.Features(), false},
 		{sixteen, 0, false},
 		{sixteen, 0x1000, false},

@@ -10,8 +10,8 @@
 //	+-------+-------+-------+-------+-------+----------------+
 //
 // length counts type and body. The body of every message is one CBOR array
-// (deterministic encoding, definite lengths), except those of [Block] and
-// [CodedBlock], whose body is a fixed header and the payload itself. docs/wire.md gives each
+// (deterministic encoding, definite lengths), except those of [Block],
+// [CodedBlock] and [GossipBlock], whose body is a fixed header and the payload itself. docs/wire.md gives each
 // message byte by byte, with vectors.
 //
 // Five streams exist, each with a versioned libp2p protocol id: control and

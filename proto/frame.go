@@ -20,6 +20,8 @@ func AppendFrame(dst []byte, m Message) ([]byte, error) {
 		return append(AppendBlockHeader(dst, b.Piece, b.Begin, len(b.Data)), b.Data...), nil
 	case *CodedBlock:
 		return append(AppendCodedHeader(dst, b.Number, &b.Origin, len(b.Data)), b.Data...), nil
+	case *GossipBlock:
+		return append(AppendGossipHeader(dst, b.Generation, b.Round, len(b.Data)), b.Data...), nil
 	}
 	body, err := encMode.Marshal(m)
 	if err != nil {

@@ -115,6 +115,34 @@ func FuzzDecodeManifest(f *testing.F) {
 	})
 }
 
+// ReadGossipHeader must agree with ReadMessage on every block of permutation gossip.
+func FuzzGossipHeader(f *testing.F) {
+	f.Add(frameOf(f, &GossipBlock{Generation: 1, Round: 2, Data: []byte("data")}))
+	f.Add(AppendGossipHeader(nil, MaxPieces-1, 1<<32-1, MaxGossip))
+	f.Add(frameOf(f, &Block{Piece: 1, Begin: 2, Data: make([]byte, GossipHeader)}))
+	f.Add([]byte{0, 0, 0, 8, 23, 0, 0, 0, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		var head [GossipHeader]byte
+		generation, round, n, err := ReadGossipHeader(bytes.NewReader(frame), &head)
+		if err != nil {
+			if m, _ := ReadMessage(bytes.NewReader(frame)); m != nil && m.Type() == TypeGossipBlock {
+				t.Fatalf("a block without a header, %v: %+v", err, m)
+			}
+			return
+		}
+		if again := AppendGossipHeader(nil, generation, round, n); !bytes.Equal(again, frame[:GossipHeader]) {
+			t.Fatalf("read %x, wrote %x", frame[:GossipHeader], again)
+		}
+		if len(frame) < GossipHeader+n {
+			return
+		}
+		m, err := ReadMessage(bytes.NewReader(frame))
+		if want := (&GossipBlock{Generation: generation, Round: round, Data: frame[GossipHeader : GossipHeader+n]}); err != nil || !reflect.DeepEqual(m, want) {
+			t.Fatalf("got %+v, %v, want %+v", m, err, want)
+		}
+	})
+}
+
 // checkPaths is the slow oracle of the rules that keep a tree in its root.
 func checkPaths(t *testing.T, m *Manifest) {
 	seen := map[string]EntryKind{"": Dir}

@@ -27,6 +27,7 @@ const (
 	keyTracker = "x.mt"
 	keyPeer    = "x.mp"
 	keyCoded   = "x.rlnc"
+	keyHow     = "x.gossip"
 	// Those of BitTorrent's magnet URIs (BEP 9).
 	keyAnnounce    = "tr"
 	keyTorrentPeer = "x.pe"
@@ -56,6 +57,8 @@ type Link struct {
 	// Coded is how many source blocks a generation of the coded transfer has
 	// (x.rlnc); 0 for one in plain pieces.
 	Coded int
+	// Strategy is how the blocks of a coded transfer go round (x.gossip).
+	Strategy Strategy
 	// InfoHash is the content's name among BitTorrent clients (xt=urn:btih:...),
 	// zero when they do not know it.
 	InfoHash InfoHash
@@ -97,6 +100,9 @@ func ParseLink(s string) (*Link, error) {
 	}
 	if !l.Manifest.Defined() && l.InfoHash.IsZero() {
 		return nil, errors.New("link names no content: it has no manifest id (xt=urn:mob:…) and no info-hash (xt=urn:btih:…)")
+	}
+	if l.Strategy.Gossip() && l.Coded == 0 {
+		return nil, errors.New("link has permutation gossip (x.gossip), and no generations (x.rlnc)")
 	}
 	// Written out it may be longer than it came, and must be readable again.
 	if n := len(l.String()); n > MaxLink {
@@ -162,6 +168,9 @@ func (l *Link) String() string {
 	if l.Coded > 0 {
 		add(keyCoded, strconv.Itoa(l.Coded))
 	}
+	if l.Coded > 0 && l.Strategy.Gossip() {
+		add(keyHow, l.Strategy.String())
+	}
 	for _, a := range l.Announce {
 		add(keyAnnounce, a)
 	}
@@ -191,6 +200,8 @@ func (l *Link) add(key, value string) (err error) {
 		l.Peers, err = appendAddr(l.Peers, "peer", value)
 	case key == keyCoded:
 		return l.setCoded(value)
+	case key == keyHow:
+		return l.setStrategy(value)
 	case key == keyAnnounce && CheckAnnounce(value) == nil:
 		if len(l.Announce) == MaxLinkAddrs {
 			return fmt.Errorf("link has more than %d BitTorrent trackers", MaxLinkAddrs)
@@ -279,6 +290,18 @@ func (l *Link) setCoded(text string) error {
 		return fmt.Errorf("link has two sizes of generations, %d and %d", l.Coded, k)
 	}
 	l.Coded = k
+	return nil
+}
+
+func (l *Link) setStrategy(name string) error {
+	s, err := ParseStrategy(name)
+	if err != nil || !s.Gossip() {
+		return fmt.Errorf("link: permutation gossip (x.gossip) of the kind %q, want one of %s", name, strings.Join(StrategyNames(), ", "))
+	}
+	if l.Strategy.Gossip() && l.Strategy != s {
+		return fmt.Errorf("link has two kinds of permutation gossip, %s and %s", l.Strategy, s)
+	}
+	l.Strategy = s
 	return nil
 }
 

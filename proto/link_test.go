@@ -100,6 +100,7 @@ func TestParseLink(t *testing.T) {
 		{"stock link", "magnet:?dn=n&xt=" + btih + "&tr=udp://a:1", "magnet:?xt=" + btih + "&dn=n&tr=udp://a:1"},
 		{"stock link of both versions", "magnet:?xt=urn:btmh:1220&xt=" + btih, "magnet:?xt=" + btih + "&xt=urn:btmh:1220"},
 		{"stock link with members", "magnet:?xt=" + btih + "&x.mp=" + linkPeer, "magnet:?xt=" + btih + "&x.mp=" + linkPeer},
+		{"gossip", head + "&x.gossip=rb&x.rlnc=16&x.gossip=rb", head + "&x.rlnc=16&x.gossip=rb"},
 		{"coded", head + "&x.rlnc=016&x.rlnc=16", head + "&x.rlnc=16"},
 		{"old name of p2p", head + "&x.mp=/ip4/1.2.3.4/tcp/1/ipfs/" + linkPeerID, head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/" + linkPeerID},
 	} {
@@ -165,6 +166,9 @@ func TestParseLinkErrors(t *testing.T) {
 		{"negative length", head + "&xl=-1", `"-1" is not a number of bytes`},
 		{"length in words", head + "&xl=5MB", "not a number of bytes"},
 		{"huge length", head + "&xl=9223372036854775808", "not a number of bytes"},
+		{"gossip of no kind", head + "&x.rlnc=16&x.gossip=", "of the kind \"\", want one of permutation, overlap1, overlap2, rb"},
+		{"gossip of two kinds", head + "&x.rlnc=16&x.gossip=rb&x.gossip=overlap1", "two kinds"},
+		{"gossip without generations", head + "&x.gossip=rb", "no generations"},
 		{"generations of 0", head + "&x.rlnc=0", "want 2 to 255"},
 		{"generations of 1", head + "&x.rlnc=1", "want 2 to 255"},
 		{"generations of 256", head + "&x.rlnc=256", "want 2 to 255"},

@@ -11,7 +11,7 @@ import (
 type Type uint8
 
 // The messages. Control: Hello to Members, and Goodbye. Bulk: BulkHello, then
-// Blocks, or CodedBlocks. Manifest and tracker streams carry one request and one reply.
+// Blocks, CodedBlocks or GossipBlocks. Manifest and tracker streams carry one request and one reply.
 const (
 	TypeHello           Type = 1
 	TypeHave            Type = 2
@@ -35,6 +35,11 @@ const (
 	TypeFleetRequest    Type = 20
 	TypeFleet           Type = 21
 	TypeCodedBlock      Type = 22
+	TypeGossipBlock     Type = 23
+	TypePermutation     Type = 24
+	TypeDecoded         Type = 25
+	TypeHolds           Type = 26
+	TypeTaken           Type = 27
 )
 
 // Message is what a frame carries.
@@ -66,7 +71,7 @@ func must[T any](v T, err error) T {
 }
 
 // Decode reads the message of type t from body. It does not keep body, except
-// that the Data of a [Block] or [CodedBlock] is part of it. An unknown type, a body that is not
+// that the Data of a [Block], [CodedBlock] or [GossipBlock] is part of it. An unknown type, a body that is not
 // that message's, a body that is not the deterministic encoding of the message,
 // and a message that breaks a limit are errors.
 func Decode(t Type, body []byte) (Message, error) {
@@ -75,6 +80,8 @@ func Decode(t Type, body []byte) (Message, error) {
 		return decodePayload(t, body, decodeBlock)
 	case TypeCodedBlock:
 		return decodePayload(t, body, decodeCoded)
+	case TypeGossipBlock:
+		return decodePayload(t, body, decodeGossip)
 	}
 	m := blank(t)
 	if m == nil {
@@ -146,6 +153,14 @@ func blank(t Type) Message {
 		return new(FleetRequest)
 	case TypeFleet:
 		return new(Fleet)
+	case TypePermutation:
+		return new(Permutation)
+	case TypeDecoded:
+		return new(Decoded)
+	case TypeHolds:
+		return new(Holds)
+	case TypeTaken:
+		return new(Taken)
 	}
 	return nil
 }

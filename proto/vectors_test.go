@@ -76,7 +76,8 @@ func wireVectors(t *testing.T) []vector {
 	}
 	out = append(out, vector{"cid-info-hash", fullLink().InfoHash.CID().Bytes(), nil})
 	coded := &Link{Manifest: fullLink().Manifest, Coded: 16}
-	return append(out, vector{"link", []byte(fullLink().String()), fullLink()}, vector{"link-coded", []byte(coded.String()), coded})
+	gossip := &Link{Manifest: fullLink().Manifest, Coded: 16, Strategy: Overlap2}
+	return append(out, vector{"link-gossip", []byte(gossip.String()), gossip}, vector{"link", []byte(fullLink().String()), fullLink()}, vector{"link-coded", []byte(coded.String()), coded})
 }
 
 func TestVectors(t *testing.T) {
