@@ -26,6 +26,13 @@ type (
 		Code proto.Code
 		Why  string
 	}
+	// Push sends a joined peer a block of a generation that it did not ask for: a new
+	// combination of what is there, or the plain block of the given number. [Sent]
+	// follows.
+	Push struct {
+		Peer                     proto.PeerID
+		Generation, Block, Round int
+	}
 	// Finished says that every piece is stored. It comes once.
 	Finished struct{}
 )
@@ -34,4 +41,5 @@ func (Send) action()      {}
 func (Introduce) action() {}
 func (Dial) action()      {}
 func (Drop) action()      {}
+func (Push) action()      {}
 func (Finished) action()  {}

@@ -64,10 +64,17 @@ type (
 	// Decoded says that a generation is whole: decoded, verified and on disk. It comes in
 	// the place of Stored for the last of its blocks.
 	Decoded struct{ Generation int }
+	// Filled says that enough blocks of a generation have come: it is decoded now.
+	Filled struct{ Generation int }
 	// Polluted says that a generation failed its hashes: its blocks are dropped.
 	Polluted struct{ Generation int }
 	// Liar says that a node was found to have made wrong blocks.
 	Liar struct{ Peer proto.PeerID }
+	// Gathered says that a block of permutation gossip has come from a peer, of use or
+	// not: block Block of the generation where blocks are plain.
+	Gathered Push
+	// Sent says that the block of a [Push] has left.
+	Sent struct{ Peer proto.PeerID }
 	// Tick says that time has passed.
 	Tick struct{}
 )
@@ -84,6 +91,9 @@ func (Lost) event()        {}
 func (Checked) event()     {}
 func (Useless) event()     {}
 func (Decoded) event()     {}
+func (Filled) event()      {}
 func (Polluted) event()    {}
 func (Liar) event()        {}
+func (Gathered) event()    {}
+func (Sent) event()        {}
 func (Tick) event()        {}

@@ -1,8 +1,6 @@
 package mob
 
-import (
-	"time"
-)
+import "time"
 
 // Status is a snapshot of a State, for people.
 type Status struct {
@@ -55,16 +53,3 @@ func (s *State) Status() Status {
 
 // Has says whether piece i is stored.
 func (s *State) Has(i int) bool { return s.have.Has(i) }
-
-// Members lists the nodes that this one knows of and that may be there.
-func (s *State) Members() []Node {
-	var ns []Node
-	for _, list := range append([]string{s.cfg.Cluster}, s.others...) {
-		for _, n := range s.nodes[list] {
-			if n.alive() {
-				ns = append(ns, n.Node)
-			}
-		}
-	}
-	return ns
-}

@@ -28,6 +28,9 @@ type SeedOptions struct {
 	// Coded makes the transfer a coded one, with so many source blocks in a generation,
 	// or [CodedAuto]. 0 is for plain pieces. It excludes Torrent.
 	Coded int
+	// Strategy is how the blocks of a coded transfer go round. One of permutation gossip
+	// is for a single cluster, and implies CodedAuto.
+	Strategy proto.Strategy
 	// Trackers go into the link, before the node's own.
 	Trackers []ma.Multiaddr
 	// Torrent offers the content to BitTorrent clients too: pieces are hashed for them
@@ -50,12 +53,12 @@ var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorre
 // generations is how the content of m is to be coded, 0 for plain pieces.
 func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	switch {
-	case o.Coded == 0:
+	case o.Coded == 0 && !o.Strategy.Gossip():
 		return 0, nil
 	case o.Torrent:
 		return 0, errCodedTorrent
 	}
-	return exchange.ChooseK(m, o.Coded)
+	return exchange.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
 }
 
 // Seed hashes what is at path, in place, and serves it from then on. It blocks
@@ -78,7 +81,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs(), Coded: k}
+	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs(), Coded: k, Strategy: opt.Strategy}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
@@ -224,7 +227,10 @@ func joined(old, link string, id cid.Cid) string {
 	if is.InfoHash.IsZero() || was.InfoHash.CID().Equals(id) {
 		is.InfoHash = was.InfoHash
 	}
-	is.Name, is.Length, is.Coded = cmp.Or(is.Name, was.Name), cmp.Or(is.Length, was.Length), cmp.Or(is.Coded, was.Coded)
+	is.Name, is.Length = cmp.Or(is.Name, was.Name), cmp.Or(is.Length, was.Length)
+	if is.Coded == 0 {
+		is.Coded, is.Strategy = was.Coded, was.Strategy
+	}
 	is.Trackers, is.Peers = either(is.Trackers, was.Trackers), either(is.Peers, was.Peers)
 	is.Announce, is.TorrentPeers = either(is.Announce, was.Announce), either(is.TorrentPeers, was.TorrentPeers)
 	return is.String()

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -87,8 +88,14 @@ func (s *swarm) bootstrap(peers []peer.AddrInfo) {
 			continue
 		}
 		for _, info := range peers {
-			if c, err := s.connect(info); err == nil {
+			c, err := s.connect(info)
+			var no *proto.RemoteError
+			switch {
+			case err == nil:
 				s.post(input{joined: true, sess: c})
+			case errors.As(err, &no) && no.Code == proto.CodeExcluded:
+				s.fail(no) // the link says whom to believe
+				return
 			}
 		}
 		wait = 2 * bootstrapEvery

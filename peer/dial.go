@@ -72,6 +72,9 @@ func (s *swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
 		err = errors.New("the peer speaks of another content")
 	}
+	if err == nil && s.form.Refuse(hello) != nil {
+		err = errors.New("the content goes round by permutations here, and not there")
+	}
 	if err != nil {
 		_ = stream.Reset()
 		return nil, err
@@ -123,6 +126,11 @@ func (n *Node) acceptControl(stream network.Stream) {
 	s := n.swarm(hello.Swarm)
 	if s == nil {
 		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
+		_ = stream.Close()
+		return
+	}
+	if no := s.form.Refuse(hello); no != nil {
+		_ = proto.WriteMessage(stream, no)
 		_ = stream.Close()
 		return
 	}

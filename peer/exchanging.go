@@ -2,6 +2,7 @@ package peer
 
 import (
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/gossip"
 	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
 )
@@ -38,6 +39,19 @@ func (s *swarm) keep(piece uint32) {
 	if s.verified.add(piece) {
 		s.stored.Add(1)
 	}
+}
+
+// codeAs makes the swarm what its link says, before it runs.
+func (s *swarm) codeAs(l *proto.Link) (err error) {
+	switch {
+	case l.Coded == 0:
+	case l.Strategy.Gossip():
+		who := gossip.Config{Self: s.node.self(), Cluster: s.node.cfg.Cluster, Seed: s.node.seed(s.t.ID)}
+		s.form, s.mind, err = exchange.NewGossip(s.exchangeConfig(), l, who)
+	default:
+		err = s.code(l.Coded)
+	}
+	return err
 }
 
 // code makes the swarm one of a coded transfer, before it runs.

@@ -55,7 +55,7 @@ func (t *Transfer) Seat() (*Seat, error) {
 	if t.mu.swarm == nil {
 		return nil, fmt.Errorf("no transfer of %s runs", t.ID)
 	}
-	if t.mu.swarm.form.Coded != nil {
+	if t.mu.swarm.form.Coding.Coded() {
 		return nil, errors.New("a coded transfer takes no guests")
 	}
 	return &Seat{swarm: t.mu.swarm}, nil

@@ -38,6 +38,12 @@ func stranger(t *testing.T) libhost.Host {
 // control opens a control stream from h to n and exchanges Hellos.
 func control(t *testing.T, h libhost.Host, n *Node, link *proto.Link) network.Stream {
 	t.Helper()
+	return controlAs(t, h, n, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
+}
+
+// controlAs does that with a greeting of the test's.
+func controlAs(t *testing.T, h libhost.Host, n *Node, hello *proto.Hello) network.Stream {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := h.Connect(ctx, libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}); err != nil {
@@ -47,7 +53,7 @@ func control(t *testing.T, h libhost.Host, n *Node, link *proto.Link) network.St
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"}); err != nil {
+	if err := proto.WriteMessage(s, hello); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := proto.ReadMessage(s); err != nil {

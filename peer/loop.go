@@ -60,6 +60,8 @@ func (s *swarm) step(ev mob.Event) {
 			s.dial(a.Peer)
 		case mob.Drop:
 			s.drop(a)
+		case mob.Push:
+			s.push(a)
 		case mob.Finished:
 			s.announceSoon()
 			s.wg.Go(func() { s.t.complete(s) })
@@ -82,6 +84,14 @@ func (s *swarm) send(a mob.Send) {
 		c.asked.Cancel(m.Span)
 	}
 	c.line.send(said)
+}
+
+// push has a block sent that nobody asked for. Where the peer has left, the State hears
+// of that.
+func (s *swarm) push(a mob.Push) {
+	if c := s.native(a.Peer); c != nil {
+		c.upload.Add(s.form.Gossip.Push(a))
+	}
 }
 
 // admit takes a new session into the swarm. Of two with one peer, both sides

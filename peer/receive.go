@@ -59,7 +59,7 @@ func (c *native) receive(ch io.Reader) error {
 			return err
 		}
 		wanted, late := c.asked.Take(sp)
-		if wanted {
+		if wanted || c.swarm.form.Gossip != nil {
 			c.store(exchange.Arrival{From: c.session, Span: sp, Origin: origin, Buf: buf})
 			continue
 		}

@@ -3,6 +3,7 @@ package peer
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
@@ -54,6 +55,9 @@ func (v *server) run() {
 			v.release(v.ch)
 		}
 	}()
+	if v.swarm.form.Gossip != nil && v.dialed == nil && v.direct == nil {
+		v.dialed = v.dialDirect() // everybody will send to everybody, and soon
+	}
 	for {
 		sp, waiting, ok := v.upload.Next()
 		if !ok {
@@ -61,7 +65,7 @@ func (v *server) run() {
 		}
 		buf, err := v.talk.Frame(v.session, sp)
 		if err != nil {
-			v.send(&proto.Reject{Span: sp})
+			v.decline(sp)
 			continue
 		}
 		if err = v.prepare(); err == nil {
@@ -72,10 +76,26 @@ func (v *server) run() {
 			v.close()
 			return
 		}
+		if v.swarm.form.Gossip != nil {
+			v.swarm.post(input{ev: mob.Sent{Peer: v.id()}, sess: v.session})
+		}
 		if waiting >= flowBacklog {
 			v.share()
 		}
 	}
+}
+
+// declinePause is how long a block that cannot be made counts as leaving.
+const declinePause = 100 * time.Millisecond
+
+// decline says that there is no block, to who asked for it, or to the State that wanted
+// to send it.
+func (v *server) decline(sp proto.Span) {
+	if v.swarm.form.Gossip == nil {
+		v.send(&proto.Reject{Span: sp})
+		return
+	}
+	time.AfterFunc(declinePause, func() { v.swarm.post(input{ev: mob.Sent{Peer: v.id()}, sess: v.session}) })
 }
 
 // prepare sees to a channel: a stream as long as there is no direct socket.

@@ -39,10 +39,7 @@ type Status struct {
 	Duplicate int64   `json:"duplicate"`
 	// Damaged counts pieces that changed on disk after they were verified.
 	Damaged int64 `json:"damaged"`
-	// Coded is how many source blocks a generation of a coded transfer has, and
-	// Liars are the nodes that were found to make false blocks.
-	Coded int      `json:"coded,omitempty"`
-	Liars []string `json:"liars,omitempty"`
+	CodingStatus
 	// Elapsed is the time from the start until the content was whole, or now.
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Rank    int           `json:"rank"`
@@ -50,6 +47,16 @@ type Status struct {
 	// Connected is how many peers there are; Peers lists them.
 	Connected int          `json:"connected"`
 	Peers     []PeerStatus `json:"peers"`
+}
+
+// CodingStatus is what a coded transfer has to tell besides.
+type CodingStatus struct {
+	// Coded is how many source blocks a generation has.
+	Coded int `json:"coded,omitempty"`
+	// Strategy is the kind of permutation gossip by which blocks go round, if they do.
+	Strategy string `json:"strategy,omitempty"`
+	// Liars are the nodes that were found to make false blocks.
+	Liars []string `json:"liars,omitempty"`
 }
 
 // PeerStatus is a connected peer.
@@ -140,7 +147,7 @@ func (t *Transfer) Progress() Status {
 func (s *swarm) fill(st *Status) {
 	st.PiecesHave, st.Have = s.have()
 	st.Traffic, st.Duplicate, st.Damaged = s.count.Bytes(), s.count.Duplicates(), s.damaged.Load()
-	st.Coded, st.Liars = s.form.Coding.K, s.form.Coded.Liars()
+	st.CodingStatus = CodingStatus{s.form.Coding.K, s.form.Coding.Strategy.String(), s.form.Coded.Liars()}
 	snap := s.status.Load()
 	if snap == nil {
 		return

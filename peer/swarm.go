@@ -47,7 +47,7 @@ type swarm struct {
 	}
 
 	// Owned by the loop.
-	mind    *mob.State
+	mind    exchange.Strategy
 	rates   traffic.Rates
 	book    *book.Book
 	dialing chan struct{} // a token for each dial under way
@@ -175,9 +175,12 @@ func (s *swarm) checkPiece(c exchange.Complaint) {
 	if err := s.st.Forget(int(c.Piece)); err != nil {
 		s.log.Error("journal", "error", err)
 	}
-	if s.form.Coded != nil {
+	switch {
+	case s.form.Coded != nil:
 		s.form.Coded.Forget(c.Piece)
-	} else {
+	case s.form.Gossip != nil:
+		s.form.Gossip.Forget(c.Piece)
+	default:
 		s.post(input{ev: mob.Lost{Piece: int(c.Piece)}})
 	}
 	s.announceSoon()

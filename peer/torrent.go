@@ -25,7 +25,7 @@ func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto
 	if n.cfg.Torrents == nil {
 		return nil, nil, description.ErrNoTorrents
 	}
-	if opt.Coded != 0 {
+	if opt.Coded != 0 || opt.Strategy.Gossip() {
 		return nil, nil, errCodedTorrent
 	}
 	so.Accept = func(m *proto.Manifest) error { // what cannot be a torrent is told before hours of work

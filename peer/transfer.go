@@ -127,10 +127,8 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 		return err
 	}
 	s := newSwarm(t, finder, v, st, verified)
-	if k := t.link().Coded; k > 0 {
-		if err := s.code(k); err != nil {
-			return errors.Join(err, st.Close())
-		}
+	if err := s.codeAs(t.link()); err != nil {
+		return errors.Join(err, st.Close())
 	}
 	if between := t.node.cfg.Exchange; between != nil {
 		s.form.Exchange = between(t.link(), s.form)

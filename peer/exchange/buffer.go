@@ -17,7 +17,7 @@ type bufferPool struct{ pool sync.Pool }
 type Buffer struct {
 	// B is the block's bytes.
 	B    []byte
-	full [proto.CodedHeader + proto.MaxBlock]byte
+	full [proto.GossipHeader + proto.MaxGossip]byte // the most of all frames
 }
 
 // Get returns a buffer whose B has n bytes.

@@ -77,13 +77,13 @@ func (d Dialect) Complaint(from Peer, m *proto.Bad) (c Complaint, ok bool) {
 	if d.border != nil {
 		return d.border.complaint(from, m)
 	}
-	return Complaint{from, m.Piece, m.Piece}, d.form.Coded == nil
+	return Complaint{from, m.Piece, m.Piece}, !d.form.Coding.Coded()
 }
 
 // InPieces is how many pieces the peer has, by how many numbers it has of all.
 func (d Dialect) InPieces(have, all, pieces int) int {
 	switch {
-	case d.form.Coded == nil:
+	case !d.form.Coding.Coded():
 		return have
 	case d.border != nil:
 		have *= proto.CodedNames

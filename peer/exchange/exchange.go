@@ -5,10 +5,12 @@ package exchange
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/gossip"
 	"github.com/mobgrid/mob/peer/coded"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
@@ -84,9 +86,28 @@ type Config struct {
 // Form is how the content of a swarm is exchanged.
 type Form struct {
 	Exchange
-	// Coding is zero, and Coded nil, for plain pieces.
+	// Coding is zero for plain pieces.
 	Coding proto.Coding
+	// Coded is nil unless blocks have names, and Gossip unless they go round by
+	// permutations.
 	Coded  *Blocks
+	Gossip *Gossip
 	// lane is how many numbers are taken in by one worker, in order.
 	lane uint32
+}
+
+// Refuse says why a node with this greeting has no part in a swarm of permutation
+// gossip, nil if it may. Elsewhere it may: what codings differ in is for sessions.
+func (f *Form) Refuse(hello *proto.Hello) *proto.Goodbye {
+	s := f.Coding.Strategy
+	switch {
+	case !s.Gossip():
+		return nil
+	case !f.Coding.Agrees(hello.Features):
+		text := fmt.Sprintf("the content goes round by permutations here: use a link with x.rlnc=%d and x.gossip=%s", f.Coding.K, s)
+		return &proto.Goodbye{Code: proto.CodeExcluded, Text: text}
+	case hello.Cluster != f.Gossip.cluster:
+		return &proto.Goodbye{Code: proto.CodeExcluded, Text: gossip.Abroad(f.Gossip.cluster)}
+	}
+	return nil
 }

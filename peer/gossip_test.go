@@ -1,0 +1,247 @@
+package peer
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	libhost "github.com/libp2p/go-libp2p/core/host"
+
+	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/proto"
+)
+
+// seedGossip seeds a file of size bytes at n, for permutation gossip of generations of k.
+func seedGossip(t testing.TB, n *Node, size, k int, s proto.Strategy) (*Transfer, *proto.Link, []byte) {
+	t.Helper()
+	path, content := randomFile(t, size)
+	seed, err := n.Seed(context.Background(), path, SeedOptions{Coded: k, Strategy: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := proto.ParseLink(seed.Link())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed, link, content
+}
+
+// cluster starts n nodes of one cluster.
+func cluster(t testing.TB, n int) (nodes []*Node) {
+	t.Helper()
+	d := newDirectory()
+	for range n {
+		nodes = append(nodes, startNodeWith(t, "A", t.TempDir(), d))
+	}
+	return nodes
+}
+
+// fetch has nodes get a content.
+func fetch(t testing.TB, nodes []*Node, link *proto.Link) (gets []*Transfer) {
+	t.Helper()
+	for _, n := range nodes {
+		gets = append(gets, mustGet(t, n, link, filepath.Join(t.TempDir(), "out")))
+	}
+	return gets
+}
+
+// mustArrive waits for gets, and compares what came.
+func mustArrive(t testing.TB, gets []*Transfer, content []byte) {
+	t.Helper()
+	for _, g := range gets {
+		mustWait(t, g)
+		mustEqual(t, g.Status().Root, content)
+		t.Logf("%v: %+v, %d of no use", g.Status().Elapsed, g.Status().Traffic, g.Status().Duplicate)
+	}
+}
+
+// TestGossip moves a content by each kind of permutation gossip, and wants the source
+// to have sent it little more often than once: the others have it from each other.
+func TestGossip(t *testing.T) {
+	for _, name := range proto.StrategyNames() {
+		t.Run(name, func(t *testing.T) {
+			s, err := proto.ParseStrategy(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodes := cluster(t, 6)
+			seed, link, content := seedGossip(t, nodes[0], 20<<20+70001, 32, s)
+			if link.Coded != 32 || link.Strategy != s {
+				t.Errorf("link %s", link)
+			}
+			gets := fetch(t, nodes[1:], link)
+			mustArrive(t, gets, content)
+			if st := gets[0].Status(); st.Strategy != name || st.Coded != 32 || st.PiecesHave != st.Pieces {
+				t.Errorf("status %+v", st)
+			}
+			if out := seed.Status().Traffic.LANOut; out > 4*int64(len(content)) {
+				t.Errorf("the source sent %d bytes for %d to five", out, len(content))
+			}
+		})
+	}
+}
+
+// TestGossipSmallContents wants contents that are no whole generation, block or piece.
+func TestGossipSmallContents(t *testing.T) {
+	nodes := cluster(t, 3)
+	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 5<<20 + 70001} {
+		_, link, content := seedGossip(t, nodes[0], size+i, 16, proto.Overlap2)
+		mustArrive(t, fetch(t, nodes[1:], link), content)
+	}
+}
+
+// TestGossipWithoutTracker wants members to find each other by the source alone.
+func TestGossipWithoutTracker(t *testing.T) {
+	var nodes []*Node
+	for range 4 {
+		nodes = append(nodes, startNode(t, "A", t.TempDir()))
+	}
+	_, link, content := seedGossip(t, nodes[0], 8<<20, 16, proto.Sequential)
+	gets := fetch(t, nodes[1:], link)
+	mustArrive(t, gets, content)
+	for _, g := range gets {
+		eventually(t, "everybody", func() bool { return g.Status().Connected == 3 })
+	}
+}
+
+// TestGossipDeathAndLateMember has a member end on the way, another come late, and the
+// first come again with what it has. Nobody may wait for them, nor they for ever.
+func TestGossipDeathAndLateMember(t *testing.T) {
+	d := newDirectory()
+	data := t.TempDir()
+	nodes := []*Node{startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "A", t.TempDir(), d)}
+	mortal := startNodeWith(t, "A", data, d)
+	_, link, content := seedGossip(t, nodes[0], 96<<20, 32, proto.Overlap2)
+	gets := fetch(t, nodes[1:], link)
+	out := filepath.Join(t.TempDir(), "out")
+	lost := mustGet(t, mortal, link, out)
+	eventually(t, "some pieces", func() bool { return lost.Status().PiecesHave > 40 })
+	if err := mortal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	had := lost.Status().PiecesHave
+	late := fetch(t, []*Node{startNodeWith(t, "A", t.TempDir(), d)}, link)
+	mustArrive(t, gets, content)
+	mustArrive(t, late, content)
+	mortal = startNodeWith(t, "A", data, d)
+	again, err := mortal.Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustArrive(t, []*Transfer{again}, content)
+	st := again.Status()
+	if lacked := int64(st.Pieces-had) * int64(st.PieceLength); st.Traffic.LANIn-st.Duplicate > lacked*11/10 {
+		t.Errorf("%d bytes of use came after the restart, and %d were lacking", st.Traffic.LANIn-st.Duplicate, lacked)
+	}
+}
+
+// bend makes the exchange of a node change what it sends, as long as that is on.
+func bend(n *Node, change func([]byte)) *pollution {
+	return pollute(n, func(_ *swarm, buf *exchange.Buffer, _ proto.Span) bool {
+		change(buf.B[proto.GossipHeader:])
+		return true
+	})
+}
+
+// TestGossipPolluted has a member send false blocks for a while. Others take them, mix
+// them with true ones, and find out by the hashes only: nothing false may be stored, and
+// in the end all have everything.
+func TestGossipPolluted(t *testing.T) {
+	nodes := cluster(t, 4)
+	p := bend(nodes[1], func(b []byte) { b[len(b)-1] ^= 1 })
+	p.on.Store(true)
+	_, link, content := seedGossip(t, nodes[0], 24<<20, 16, proto.Overlap1)
+	gets := fetch(t, nodes[1:], link)
+	eventually(t, "false blocks", func() bool { return p.sent.Load() > 40 })
+	p.on.Store(false)
+	mustArrive(t, gets, content)
+}
+
+// TestGossipMalformed has a stranger, of the cluster by its own word, push what cannot be
+// blocks: that ends its session, and the others go on.
+func TestGossipMalformed(t *testing.T) {
+	nodes := cluster(t, 2)
+	_, link, content := seedGossip(t, nodes[0], 24<<20, 16, proto.Sequential)
+	coding := proto.Coding{K: link.Coded, Strategy: link.Strategy}
+	long := make([]byte, 16+proto.MinCodedBlock)
+	get := mustGet(t, nodes[1], link, filepath.Join(t.TempDir(), "out"))
+	mustArrive(t, []*Transfer{get}, content)
+	for _, b := range []*proto.GossipBlock{
+		{Generation: 1000, Data: long}, // there are 24
+		{Data: long[1:]},
+		{Data: long}, // zero coefficients
+	} {
+		h := stranger(t)
+		s := controlAs(t, h, nodes[1], &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "A", Features: coding.Features()})
+		eventually(t, "a session", func() bool { return get.Status().Connected == 2 })
+		push(t, h, nodes[1], link, b)
+		for {
+			if _, err := proto.ReadMessage(s); err != nil {
+				break
+			}
+		}
+		eventually(t, "its end", func() bool { return get.Status().Connected == 1 })
+	}
+}
+
+// TestGossipExcludes wants who has no part in the swarm to be told so at once: a node of
+// another cluster, and one that takes the transfer for another kind.
+func TestGossipExcludes(t *testing.T) {
+	a, near, far := startNode(t, "A", t.TempDir()), startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	_, link, _ := seedGossip(t, a, 1<<20, 4, proto.Overlap1)
+	for name, tt := range map[string]struct {
+		n    *Node
+		link proto.Link
+		want string
+	}{
+		"another cluster": {far, *link, "in the cluster A alone"},
+		"mobs":            {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers, Coded: 4}, "x.gossip=overlap1"},
+		"plain":           {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers}, "x.gossip=overlap1"},
+		"another kind":    {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers, Coded: 4, Strategy: proto.Sequential}, "x.gossip=overlap1"},
+		"other blocks":    {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers, Coded: 8, Strategy: proto.Overlap1}, "x.rlnc=4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			get := mustGet(t, tt.n, &tt.link, filepath.Join(t.TempDir(), "out"))
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			if err := get.Wait(ctx); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q in it", err, tt.want)
+			}
+			if err := tt.n.Remove(get, true); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestUnexpectedPush sends a block that nobody asked for into a swarm in which blocks
+// are asked for: that ends the session.
+func TestUnexpectedPush(t *testing.T) {
+	n := startNode(t, "A", t.TempDir())
+	_, link, _ := seedAndLink(t, n, 1<<20)
+	h := stranger(t)
+	s := control(t, h, n, link)
+	defer s.Reset()
+	push(t, h, n, link, &proto.GossipBlock{Data: make([]byte, 1000)})
+	for {
+		if _, err := proto.ReadMessage(s); err != nil {
+			return
+		}
+	}
+}
+
+// push sends a block on a channel of its own.
+func push(t *testing.T, h libhost.Host, n *Node, link *proto.Link, b proto.Message) {
+	t.Helper()
+	bulk, err := h.NewStream(context.Background(), n.host.ID(), proto.BulkProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []proto.Message{&proto.BulkHello{Swarm: link.Manifest.Bytes()}, b} {
+		if err := proto.WriteMessage(bulk, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

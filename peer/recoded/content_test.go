@@ -1,0 +1,326 @@
+package recoded
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// ledger is a Ledger in memory.
+type ledger struct {
+	mu  sync.Mutex
+	has map[uint32]bool
+}
+
+func (l *ledger) Has(piece uint32) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.has[piece]
+}
+
+func (l *ledger) Add(piece uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.has[piece] = true
+}
+
+// node is a Content with a memory store.
+type node struct {
+	*Content
+	ledger *ledger
+	store  *store.Memory
+	whole  storetest.Content
+}
+
+// newNode is a node that has nothing.
+func newNode(t testing.TB, c storetest.Content, k int, s proto.Strategy) *node {
+	t.Helper()
+	coding, err := proto.NewGossip(c.Manifest, k, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{ledger: &ledger{has: map[uint32]bool{}}, store: store.NewMemory(c.Manifest), whole: c}
+	n.Content = New(Config{Manifest: c.Manifest, Coding: coding, Store: n.store, Ledger: n.ledger})
+	return n
+}
+
+// fill gives a node a piece.
+func (n *node) fill(t testing.TB, piece int) {
+	t.Helper()
+	if _, err := n.store.WriteAt(n.whole.Piece(piece), n.m.PieceOffset(piece)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.store.Commit(piece); err != nil {
+		t.Fatal(err)
+	}
+	n.ledger.Add(uint32(piece))
+}
+
+// newSource is a node that has everything.
+func newSource(t testing.TB, c storetest.Content, k int, s proto.Strategy) *node {
+	t.Helper()
+	n := newNode(t, c, k, s)
+	for i := range c.Manifest.Pieces() {
+		n.fill(t, i)
+	}
+	return n
+}
+
+// make makes a block.
+func (n *node) make(t testing.TB, generation, block int) []byte {
+	t.Helper()
+	b := make([]byte, n.Frame(generation))
+	if err := n.Make(b, generation, block); err != nil {
+		t.Fatalf("generation %d, block %d: %v", generation, block, err)
+	}
+	return b
+}
+
+// take takes a block in, and decodes when it was the last.
+func (n *node) take(t testing.TB, generation int, b []byte) (out Outcome, good bool) {
+	t.Helper()
+	out, err := n.Take(generation, b)
+	if err == nil && out.Verdict == Last {
+		good, err = n.Decode(generation)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, good
+}
+
+// feed has to gather a generation from others in turn.
+func feed(t testing.TB, to *node, generation int, from ...*node) (blocks int) {
+	t.Helper()
+	for blocks < 3*to.Blocks(generation)+20 {
+		b := from[blocks%len(from)].make(t, generation, -1)
+		blocks++
+		if _, good := to.take(t, generation, b); good {
+			return blocks
+		}
+	}
+	t.Fatalf("generation %d is not decoded after %d blocks", generation, blocks)
+	return 0
+}
+
+// verify compares what a node stored.
+func (n *node) verify(t testing.TB) {
+	t.Helper()
+	for i := range n.m.Pieces() {
+		got := make([]byte, n.m.PieceSize(i))
+		if _, err := n.store.ReadAt(got, n.m.PieceOffset(i)); err != nil || !n.ledger.Has(uint32(i)) || !bytes.Equal(got, n.whole.Piece(i)) {
+			t.Fatalf("piece %d is not there, or not right: %v", i, err)
+		}
+	}
+}
+
+const k = 40
+
+// content has a last generation that is short, and a last block that is.
+func content(t testing.TB) storetest.Content {
+	return storetest.Make(t, 1, storetest.File("", 2*k*proto.MinCodedBlock+5*proto.MinCodedBlock+777))
+}
+
+// TestHops passes a content from hop to hop, where each begins to send before it has
+// all, and wants hardly more blocks than there are.
+func TestHops(t *testing.T) {
+	c := content(t)
+	source := newSource(t, c, k, proto.Sequential)
+	a, b := newNode(t, c, k, proto.Sequential), newNode(t, c, k, proto.Sequential)
+	if source.Generations() != 3 || source.Blocks(2) != 6 {
+		t.Fatalf("%d generations, the last of %d blocks", source.Generations(), source.Blocks(2))
+	}
+	for g := range source.Generations() {
+		useless, done := 0, false
+		for blocks := 0; !done; blocks++ {
+			if blocks > 3*k {
+				t.Fatalf("generation %d: not decoded two hops away", g)
+			}
+			a.take(t, g, source.make(t, g, -1))
+			var out Outcome
+			if out, done = b.take(t, g, a.make(t, g, -1)); out.Verdict == Useless {
+				useless++
+			}
+		}
+		if useless > 4 {
+			t.Errorf("generation %d: %d blocks were of no use", g, useless)
+		}
+	}
+	b.verify(t)
+	if n := feed(t, newNode(t, c, k, proto.Sequential), 1, a, b, source); n > k+3 {
+		t.Errorf("%d blocks of three nodes for a generation of %d", n, k)
+	}
+}
+
+// TestPlain sends source blocks as they are, from who has all and from who has some.
+func TestPlain(t *testing.T) {
+	c := content(t)
+	source, a, b := newSource(t, c, k, proto.RandomBlock), newNode(t, c, k, proto.RandomBlock), newNode(t, c, k, proto.RandomBlock)
+	for g := range source.Generations() {
+		if err := a.Make(make([]byte, a.Frame(g)), g, 0); !errors.Is(err, ErrAbsent) {
+			t.Fatalf("a block that is not there: %v", err)
+		}
+		for j := range source.Blocks(g) {
+			if out, _ := a.take(t, g, source.make(t, g, j)); out.Block != j || out.Verdict != Held && out.Verdict != Last {
+				t.Fatalf("block %d: %+v", j, out)
+			}
+			b.take(t, g, a.make(t, g, j))
+		}
+	}
+	b.verify(t)
+	dense := make([]byte, b.Frame(0))
+	dense[0], dense[1] = 1, 1
+	if out, _ := newNode(t, c, k, proto.RandomBlock).take(t, 0, dense); out.Verdict != Malformed {
+		t.Errorf("a combination among plain blocks: %+v", out)
+	}
+}
+
+// TestPolluted wants nothing of a generation with a false block in it, and all of it in
+// the end.
+func TestPolluted(t *testing.T) {
+	c := content(t)
+	source, n := newSource(t, c, k, proto.Sequential), newNode(t, c, k, proto.Sequential)
+	bad := source.make(t, 0, -1)
+	bad[len(bad)-1] ^= 1
+	n.take(t, 0, bad)
+	for i := 0; ; i++ {
+		if out, good := n.take(t, 0, source.make(t, 0, -1)); good || i > 2*k {
+			t.Fatalf("good %v after %d blocks, one of them false", good, i)
+		} else if out.Verdict == Last {
+			break
+		}
+	}
+	if len(n.ledger.has) > 0 || n.Bytes() != 0 {
+		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", len(n.ledger.has), n.Bytes())
+	}
+	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.Is(err, ErrAbsent) {
+		t.Errorf("a block of what was thrown away: %v", err)
+	}
+	for g := range n.Generations() {
+		feed(t, n, g, source)
+	}
+	n.verify(t)
+}
+
+// TestMalformed wants what cannot be a block to be told from what can.
+func TestMalformed(t *testing.T) {
+	c := content(t)
+	source, n := newSource(t, c, k, proto.Sequential), newNode(t, c, k, proto.Sequential)
+	good := source.make(t, 0, -1)
+	zero := append(make([]byte, k), good[k:]...)
+	for name, tt := range map[string]struct {
+		generation int
+		data       []byte
+		want       Verdict
+	}{
+		"a good one":              {0, good, Held},
+		"once more":               {0, good, Useless},
+		"no coefficients":         {0, good[k:], Malformed},
+		"zero coefficients":       {0, zero, Malformed},
+		"one byte short":          {0, good[1:], Malformed},
+		"one byte long":           {0, append(bytes.Clone(good), 0), Malformed},
+		"nothing":                 {0, nil, Malformed},
+		"for the last generation": {2, good, Malformed},
+		"no generation":           {3, good, Malformed},
+		"a generation before all": {-1, good, Malformed},
+		"a generation far beyond": {1 << 40, good, Malformed},
+	} {
+		if name == "once more" {
+			n.take(t, 0, good)
+		}
+		m := n
+		if tt.want == Held {
+			m = newNode(t, c, k, proto.Sequential)
+		}
+		if out, _ := m.take(t, tt.generation, tt.data); out.Verdict != tt.want {
+			t.Errorf("%s: %+v, want %d", name, out, tt.want)
+		}
+	}
+	if out, _ := source.take(t, 0, good); out.Verdict != Ignored {
+		t.Errorf("a block of a generation that is there: %+v", out)
+	}
+}
+
+// TestMemory wants blocks of many generations at a time to take no more memory than
+// stated, the one that was fed last to stay, and all to be let go of.
+func TestMemory(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 40*4*proto.MinCodedBlock))
+	source, n := newSource(t, c, 4, proto.Sequential), newNode(t, c, 4, proto.Sequential)
+	generation := int64(4 * proto.MinCodedBlock)
+	var dropped []int
+	for g := range n.Generations() {
+		if out, _ := n.take(t, g, source.make(t, g, -1)); out.Dropped >= 0 {
+			dropped = append(dropped, out.Dropped)
+		}
+		if b := n.Bytes(); b > Live*generation {
+			t.Fatalf("%d bytes for %d generations", b, g+1)
+		}
+		if b := source.Bytes(); b > Kept*generation {
+			t.Fatalf("%d bytes for making blocks", b)
+		}
+	}
+	if len(dropped) != n.Generations()-Live || dropped[0] != 0 {
+		t.Errorf("dropped %v", dropped)
+	}
+	for g := range n.Generations() {
+		feed(t, n, g, source)
+		if b := n.Bytes(); b > (Live+Kept)*generation {
+			t.Fatalf("%d bytes", b)
+		}
+	}
+	n.verify(t)
+	if b := n.Bytes(); b != Kept*generation {
+		t.Errorf("%d bytes at the end", b)
+	}
+}
+
+// TestDamaged wants nothing made of pieces that have changed.
+func TestDamaged(t *testing.T) {
+	c := content(t)
+	n := newSource(t, c, k, proto.Sequential)
+	n.make(t, 0, -1)
+	if err := n.store.Forget(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.store.WriteAt([]byte("other"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if g := n.Forget(0); g != 0 {
+		t.Fatalf("piece 0 is of generation %d", g)
+	}
+	var damaged *DamagedError
+	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.As(err, &damaged) || damaged.Piece != 0 {
+		t.Errorf("a block of damaged pieces: %v", err)
+	}
+	n.make(t, 1, -1)
+}
+
+// FuzzTake feeds a node with what peers may send. It must not panic, and nothing that
+// has not its hash may be stored.
+func FuzzTake(f *testing.F) {
+	c := storetest.Make(f, 1, storetest.File("", 6*proto.MinCodedBlock))
+	source := newSource(f, c, 4, proto.Sequential)
+	f.Add(0, []byte{1, 2, 3, 4}, []byte{5, 6, 7, 8})
+	f.Add(1, []byte{1, 2}, []byte{0, 0})
+	f.Add(9, []byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, generation int, one, two []byte) {
+		n := newNode(t, c, 4, proto.Sequential)
+		for _, v := range [][]byte{one, two} {
+			n.take(t, generation, append(bytes.Clone(v), make([]byte, proto.MinCodedBlock)...))
+			if g := generation & 1; generation == g && len(v) == n.Blocks(g) {
+				n.take(t, g, source.make(t, g, -1))
+			}
+		}
+		for i := range n.ledger.has {
+			got := make([]byte, n.m.PieceSize(int(i)))
+			if _, err := n.store.ReadAt(got, n.m.PieceOffset(int(i))); err != nil || !bytes.Equal(got, c.Piece(int(i))) {
+				t.Fatalf("piece %d is stored, and not right", i)
+			}
+		}
+	})
+}
