@@ -117,6 +117,7 @@ type description struct {
 	Trackers    []string      `json:"trackers"`
 	Peers       []string      `json:"peers"`
 	Coded       int           `json:"coded,omitempty"`
+	Strategy    string        `json:"strategy,omitempty"`
 	InfoHash    string        `json:"info_hash,omitempty"`
 	BTTrackers  []string      `json:"bt_trackers,omitempty"`
 	Foreign     []proto.Param `json:"foreign"`
@@ -135,7 +136,7 @@ type entry struct {
 
 func newDescription(link *proto.Link, m *proto.Manifest) description {
 	d := description{ID: link.Manifest.String(), Name: m.Name, Bytes: m.Length(), Pieces: m.Pieces(), PieceLength: m.PieceLength,
-		Coded: link.Coded, Trackers: []string{}, Peers: []string{}, Foreign: append([]proto.Param{}, link.Foreign...), Entries: []entry{}}
+		Coded: link.Coded, Strategy: link.Strategy.String(), Trackers: []string{}, Peers: []string{}, Foreign: append([]proto.Param{}, link.Foreign...), Entries: []entry{}}
 	for _, a := range link.Trackers {
 		d.Trackers = append(d.Trackers, a.String())
 	}
@@ -162,7 +163,7 @@ func (d description) print(out io.Writer) error {
 	w.Line("id        %s", d.ID)
 	w.Content(d.Bytes, d.Pieces, int64(d.PieceLength))
 	if d.Coded > 0 {
-		w.Line("coded     generations of %d blocks", d.Coded)
+		w.Line("coded     %s", coded(d.Coded, d.Strategy))
 	}
 	w.List("trackers", d.Trackers)
 	w.List("peers", d.Peers)

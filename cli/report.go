@@ -55,6 +55,15 @@ func nodeLines(n *control.Info) []string {
 	return out
 }
 
+// coded says in words how a content is coded.
+func coded(k int, strategy string) string {
+	text := fmt.Sprintf("generations of %d blocks", k)
+	if strategy != "" {
+		text += ", by permutations (" + strategy + ")"
+	}
+	return text
+}
+
 // transferLines shows a transfer. Rates that are 0 are left out.
 func transferLines(st peer.Status, peers bool) []string {
 	out := []string{
@@ -68,7 +77,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		out = append(out, "  twice   "+format.Size(st.Duplicate)+" came more than once")
 	}
 	if st.Coded > 0 {
-		out = append(out, fmt.Sprintf("  coded   generations of %d blocks", st.Coded))
+		out = append(out, "  coded   "+coded(st.Coded, st.Strategy))
 	}
 	for _, id := range st.Liars {
 		out = append(out, "  liar    "+id+" made false blocks, and is not believed any more")

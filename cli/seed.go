@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -35,13 +36,19 @@ well. Symbolic links, empty folders, modes and times have no place in a torrent.
 --coded makes the transfer a coded one: nodes send each other random linear
 combinations of k blocks (RLNC), of which any k will do. Clusters that fetch from one
 node at a time then never fetch the same. It costs CPU. k is chosen by how fast this
-machine codes and its network is, or given: --coded=32. The link says so to the others.`
+machine codes and its network is, or given: --coded=32. The link says so to the others.
+
+--strategy is for one cluster of like machines: nodes send each other coded blocks by
+permutations handed out in advance (Cooper), and nobody asks for blocks. The kinds are
+permutation, one generation after the other; overlap1 and overlap2, which overlap them;
+and rb, with plain blocks, to compare with. Large generations are best: --coded=200.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
   mob seed big.tar --tracker "$TRACKER" --wait 15
   mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
-  mob seed big.tar --tracker "$TRACKER" --coded=16`
+  mob seed big.tar --tracker "$TRACKER" --coded=16
+  mob seed big.tar --tracker "$TRACKER" --coded=200 --strategy overlap2`
 
 // seedFlags are the flags of seed.
 type seedFlags struct {
@@ -50,6 +57,8 @@ type seedFlags struct {
 	pieces string
 	quiet  bool
 	coded  string // "", "auto", or k
+	// strategy is the name of a kind of permutation gossip, or empty.
+	strategy string
 	// torrent offers the content to BitTorrent clients, file is for a torrent file.
 	torrent bool
 	file    string
@@ -79,6 +88,7 @@ func (f *seedFlags) contentFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
 	fl.StringVar(&f.coded, "coded", "", "code the transfer, with generations of `k` blocks, 2 to 255 (default by measurement)")
 	fl.Lookup("coded").NoOptDefVal = codedAuto
+	fl.StringVar(&f.strategy, "strategy", "", "send coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
 }
 
 func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error) {
@@ -140,6 +150,12 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	if req.Coded, err = f.generations(); err != nil {
 		return req, err
 	}
+	if _, err := proto.ParseStrategy(f.strategy); err != nil {
+		return req, fmt.Errorf("--strategy: %w", err)
+	}
+	if req.Strategy = f.strategy; req.Strategy != "" && req.Coded == 0 {
+		req.Coded = peer.CodedAuto
+	}
 	if req.Coded != 0 && req.Torrent {
 		return req, errors.New("--coded and --torrent exclude each other: BitTorrent clients take plain pieces only")
 	}
@@ -200,6 +216,9 @@ func (g *global) printLink(st peer.Status) error {
 	}
 	if st.Coded > 0 {
 		out["coded"] = st.Coded
+	}
+	if st.Strategy != "" {
+		out["strategy"] = st.Strategy
 	}
 	return format.JSON(g.Out, out)
 }

@@ -33,6 +33,9 @@ type SeedRequest struct {
 	// Coded is how many source blocks a generation of a coded transfer has, -1 for a
 	// number that suits the machine, and 0 for plain pieces.
 	Coded int `json:"coded,omitempty"`
+	// Strategy is the kind of permutation gossip by which blocks go round, by its name;
+	// empty for none.
+	Strategy string `json:"strategy,omitempty"`
 	// Torrent offers the content to BitTorrent clients too. BTTrackers are theirs, and
 	// go into the link, beside the daemon's own.
 	Torrent    bool     `json:"torrent,omitempty"`

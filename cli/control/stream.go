@@ -80,6 +80,9 @@ func (s *Server) seed(r *http.Request) (task, error) {
 		return task{}, err
 	}
 	opt := peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
+	if opt.Strategy, err = proto.ParseStrategy(req.Strategy); err != nil {
+		return task{}, &Error{CodeRequest, err.Error()}
+	}
 	for _, url := range append(req.BTTrackers, s.cfg.BTTrackers...) {
 		if err := proto.CheckAnnounce(url); err != nil {
 			return task{}, &Error{CodeRequest, err.Error()}
