@@ -63,7 +63,8 @@ var table = map[string]rule{
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
 	"peer/traffic":         {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/verified":        {outside: []string{}},
+	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},

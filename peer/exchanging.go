@@ -17,7 +17,7 @@ func (s *exchanging) Post(ev mob.Event, from exchange.Peer) {
 }
 
 // Has implements [exchange.Swarm].
-func (s *exchanging) Has(piece uint32) bool { return s.verified.has(piece) }
+func (s *exchanging) Has(piece uint32) bool { return s.verified.Has(piece) }
 
 // Add implements [exchange.Swarm].
 func (s *exchanging) Add(piece uint32) { (*swarm)(s).keep(piece) }
@@ -36,7 +36,7 @@ func (c *session) Name() string { return c.name }
 
 // keep notes a piece that is verified and committed.
 func (s *swarm) keep(piece uint32) {
-	if s.verified.add(piece) {
+	if s.verified.Add(piece) {
 		s.stored.Add(1)
 	}
 }

@@ -196,7 +196,7 @@ func waiting(m mob.Status) string {
 func (s *swarm) have() (pieces int, bytes int64) {
 	pieces = int(s.stored.Load())
 	bytes = int64(pieces) * int64(s.m.PieceLength)
-	if last := s.m.Pieces() - 1; last >= 0 && s.verified.has(uint32(last)) {
+	if last := s.m.Pieces() - 1; last >= 0 && s.verified.Has(uint32(last)) {
 		bytes -= int64(s.m.PieceLength) - int64(s.m.PieceSize(last))
 	}
 	return pieces, bytes

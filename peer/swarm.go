@@ -11,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
+	"github.com/mobgrid/mob/peer/verified"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -30,7 +31,7 @@ type swarm struct {
 	finder Finder // nil when no tracker is known
 
 	// Safe for concurrent use.
-	verified bitmap
+	verified verified.Set
 	count    traffic.Counters
 	inbox    chan input
 	news     chan struct{} // holds a token when the trackers should hear of progress
@@ -71,18 +72,18 @@ const inboxSize = 1024
 // maxDials bounds the dials under way for one swarm.
 const maxDials = 32
 
-func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, verified []bool) *swarm {
+func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, there []bool) *swarm {
 	n, m := t.node, v.Manifest()
 	s := &swarm{
 		t: t, node: n, finder: finder, v: v, m: m, st: st, log: n.log.With("content", t.ID.String()),
-		verified: newBitmap(m.Pieces()),
+		verified: verified.New(m.Pieces()),
 		inbox:    make(chan input, inboxSize), news: make(chan struct{}, 1),
 		checks: make(chan exchange.Complaint, 64), workers: exchange.NewWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}
 	s.sessions.m = map[proto.PeerID]*session{}
 	s.form = exchange.Plain(s.exchangeConfig())
 	var have []proto.Range
-	for i, ok := range verified {
+	for i, ok := range there {
 		if ok {
 			s.keep(uint32(i))
 			have = append(have, proto.Range{First: uint32(i), Count: 1})
@@ -137,7 +138,7 @@ func (s *swarm) sessionCount() int {
 
 // complain has a piece checked. Doubts are dropped while many wait.
 func (s *swarm) complain(c exchange.Complaint) {
-	if int(c.Piece) >= s.m.Pieces() || !s.verified.has(c.Piece) {
+	if int(c.Piece) >= s.m.Pieces() || !s.verified.Has(c.Piece) {
 		return
 	}
 	select {
@@ -160,7 +161,7 @@ func (s *swarm) checkComplaints() {
 }
 
 func (s *swarm) checkPiece(c exchange.Complaint) {
-	if !s.verified.has(c.Piece) {
+	if !s.verified.Has(c.Piece) {
 		return
 	}
 	good, err := store.Check(s.st, s.m, int(c.Piece))
@@ -168,7 +169,7 @@ func (s *swarm) checkPiece(c exchange.Complaint) {
 		(*exchanging)(s).Post(mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number)}, c.Peer)
 		return
 	}
-	s.verified.remove(c.Piece)
+	s.verified.Remove(c.Piece)
 	s.stored.Add(-1)
 	s.damaged.Add(1)
 	s.log.Error("content changed on disk: the piece is not offered any more", "piece", c.Piece, "error", err)
