@@ -41,14 +41,15 @@ machine codes and its network is, or given: --coded=32. The link says so to the 
 --strategy is for one cluster of like machines: nodes send each other coded blocks by
 permutations handed out in advance (Cooper), and nobody asks for blocks. The kinds are
 permutation, one generation after the other; overlap1 and overlap2, which overlap them;
-and rb, with plain blocks, to compare with. Large generations are best: --coded=200.`
+and rb, with plain blocks, to compare with. Generations have 192
+blocks, or what --coded=k says: large ones are best.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
   mob seed big.tar --tracker "$TRACKER" --wait 15
   mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
   mob seed big.tar --tracker "$TRACKER" --coded=16
-  mob seed big.tar --tracker "$TRACKER" --coded=200 --strategy overlap2`
+  mob seed big.tar --tracker "$TRACKER" --strategy overlap2`
 
 // seedFlags are the flags of seed.
 type seedFlags struct {
@@ -154,7 +155,7 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 		return req, fmt.Errorf("--strategy: %w", err)
 	}
 	if req.Strategy = f.strategy; req.Strategy != "" && req.Coded == 0 {
-		req.Coded = peer.CodedAuto
+		req.Coded = strategyK
 	}
 	if req.Coded != 0 && req.Torrent {
 		return req, errors.New("--coded and --torrent exclude each other: BitTorrent clients take plain pieces only")
@@ -172,6 +173,11 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	req.PieceLength = uint32(n)
 	return req, nil
 }
+
+// strategyK is the size of generations for permutations, when none is given: each costs
+// some rounds beside its blocks, so large ones are best. This one is whole pieces of any
+// length.
+const strategyK = 192
 
 // codedAuto is what --coded without a number stands for.
 const codedAuto = "auto"

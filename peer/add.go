@@ -29,7 +29,7 @@ type SeedOptions struct {
 	// or [CodedAuto]. 0 is for plain pieces. It excludes Torrent.
 	Coded int
 	// Strategy is how the blocks of a coded transfer go round. One of permutation gossip
-	// is for a single cluster, and implies CodedAuto.
+	// is for a single cluster, and implies CodedAuto, though large generations suit it.
 	Strategy proto.Strategy
 	// Trackers go into the link, before the node's own.
 	Trackers []ma.Multiaddr

@@ -162,7 +162,10 @@ func (c *native) read() error {
 		}
 		switch m := m.(type) {
 		case *proto.Request:
-			if !c.talk.Valid(m.Span) || !c.upload.Add(m.Span) {
+			if !c.talk.Valid(m.Span) {
+				return errors.New("it asked for what is no block of the content")
+			}
+			if !c.upload.Add(m.Span) {
 				return errFlood
 			}
 		case *proto.Cancel:
