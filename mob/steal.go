@@ -107,7 +107,7 @@ const (
 func (s *State) slow() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if !f.wan || s.age(f) < slowPiece/2 {
+		if !f.wan || s.age(f) < s.leastAge(f) {
 			continue
 		}
 		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
@@ -116,6 +116,15 @@ func (s *State) slow() []*fetch {
 	}
 	slices.SortFunc(fs, func(a, b *fetch) int { return a.Piece - b.Piece })
 	return fs
+}
+
+// leastAge is how long a piece must have been on its way to be given away. A guest
+// answers in bursts, by a clock of its own: a pause says little.
+func (s *State) leastAge(f *fetch) time.Duration {
+	if f.worker != nil && f.worker.Guest {
+		return s.t.Stall / 2
+	}
+	return slowPiece / 2
 }
 
 // tellTardy tells the own cluster how many pieces the node is slow at. While a
