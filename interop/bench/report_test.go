@@ -150,7 +150,7 @@ func TestCheckContent(t *testing.T) {
 	}{
 		{1.02, 0.01, 0, true},
 		{1.07, 0.046, 0, true},
-		{1.045, 0.01, 0, false},
+		{1.05, 0.01, 0, false},
 		{1.09, 0.01, 0.067, true},
 	} {
 		err := ClusterCopies{"B", c.copies, c.headers}.CheckContent(c.again)
