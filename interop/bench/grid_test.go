@@ -19,6 +19,7 @@ import (
 type courier struct {
 	damaged, never, endless string // names of nodes
 	fails                   error
+	begins                  func() // when the fetching does, if not nil
 }
 
 func (c courier) Name() string   { return "courier" }
@@ -42,6 +43,9 @@ func (d *delivery) Copy(n *netns.Node) string {
 }
 
 func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+	if d.begins != nil {
+		d.begins()
+	}
 	for _, n := range d.site.Receivers {
 		select {
 		case <-ctx.Done():
@@ -162,8 +166,8 @@ func TestRunReportsFailure(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(60*time.Millisecond, func() { cancel(errors.New("that is enough")) })
-	if r := onGrid(ctx, t, nil, courier{}); r.Error == "" {
+	enough := func() { cancel(errors.New("that is enough")) }
+	if r := onGrid(ctx, t, nil, courier{begins: enough}); r.Error == "" {
 		t.Errorf("%+v", r)
 	}
 }
