@@ -6,7 +6,8 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// link is one direction between two clusters.
+// link is one direction between two clusters, or from a node, such as A3, through its
+// NIC into its cluster.
 type link struct{ from, to string }
 
 // sample is what every link had carried since the grid was made, at a time from
@@ -54,12 +55,13 @@ type Use struct {
 // busy is the part of a link's TCP rate at which its start is over.
 const busy = 0.9
 
-// linkReports evaluates samples. End is when the first cluster was whole.
+// linkReports evaluates samples. End is when the first cluster was whole, or the first
+// receiver of a single one.
 func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, []Use) {
 	var reports []LinkReport
 	var use []Use
 	started := map[link]bool{}
-	links := c.linksToOthers()
+	links := c.watched()
 	reports = make([]LinkReport, len(links))
 	room := make([]float64, len(links))
 	for i, l := range links {
@@ -98,9 +100,19 @@ func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, [
 	return reports, use
 }
 
-// linksToOthers are the links into every cluster but the source's.
-func (c *Case) linksToOthers() []link {
+// watched are the links that may be what limits a case: those into every cluster but
+// the source's, and of a single cluster the NICs through which its nodes send, if
+// they have a rate.
+func (c *Case) watched() []link {
 	var all []link
+	if one := c.Clusters[0]; len(c.Clusters) == 1 {
+		for i := range one.Nodes {
+			if one.NodeNIC(i) > 0 {
+				all = append(all, link{Receiver{one.Name, i}.String(), one.Name})
+			}
+		}
+		return all
+	}
 	for _, from := range c.Names() {
 		for _, to := range c.Names()[1:] {
 			if from != to {
@@ -118,11 +130,19 @@ func (c *Case) couldCarry(from, to time.Duration, links []link) []float64 {
 		rates, until := c.Scenario.Rates(from)
 		until = min(until, to)
 		for i, l := range links {
-			could[i] += float64(rates.Rate(l.from, l.to)) * (until - from).Seconds()
+			could[i] += float64(c.rate(l, rates)) * (until - from).Seconds()
 		}
 		from = until
 	}
 	return could
+}
+
+// rate is that of one of the watched links, while links between clusters have these.
+func (c *Case) rate(l link, between netns.Links) netns.Rate {
+	if n, err := ParseReceiver(l.from); err == nil && len(c.Clusters) == 1 {
+		return c.Clusters[0].NodeNIC(n.Index)
+	}
+	return between.Rate(l.from, l.to)
 }
 
 // phases of a transfer for a link.

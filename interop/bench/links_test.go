@@ -37,6 +37,33 @@ func TestLinkReports(t *testing.T) {
 	}
 }
 
+// In a single cluster the links are the nodes' NICs, each with its own rate.
+func TestLinkReportsOfOneCluster(t *testing.T) {
+	c := testCase(t, "3", 12e6)
+	if all := c.watched(); len(all) != 0 {
+		t.Fatalf("%v of NICs without a rate", all)
+	}
+	c.Clusters[0].NIC, c.Clusters[0].SlowNIC = 4*netns.MBps, map[int]netns.Rate{2: netns.MBps}
+	var samples []sample
+	for i := range 5 {
+		at := time.Duration(i) * time.Second
+		carried := map[link]netns.Count{}
+		for from, rate := range map[string]float64{"A0": 4e6, "A2": 0.5e6} {
+			carried[link{from, "A"}] = netns.Count{Bytes: uint64(at.Seconds() * rate * netns.TCPShare)}
+		}
+		samples = append(samples, sample{at, carried})
+	}
+	reports, _ := c.linkReports(samples, 3*time.Second)
+	if len(reports) != 3 {
+		t.Fatalf("%v", reports)
+	}
+	for i, want := range []Phases{{}, {Start: 3, End: 1}, {Start: 1.5, End: 0.5}} {
+		if got := reports[i].Idle; !near(got.Start, want.Start) || !near(got.Middle, want.Middle) || !near(got.End, want.End) {
+			t.Errorf("node %d was idle for %+v, want %+v", i, got, want)
+		}
+	}
+}
+
 func TestCouldCarryFollowsTheScenario(t *testing.T) {
 	c := testCase(t, "2x2", 12e6)
 	c.Scenario = netns.Switch(netns.Uniform(4*netns.MBps, "A", "B"), netns.Uniform(1*netns.MBps, "A", "B"), time.Second)

@@ -14,16 +14,24 @@ func (r *Report) WriteLinks(out io.Writer) error {
 	measured := false
 	for i := range r.Results {
 		if run := r.Results[i].Median(); len(run.Links) > 0 {
-			fmt.Fprintf(out, "\n%s: the links into other clusters\n", r.Results[i].System)
+			fmt.Fprintf(out, "\n%s: %s\n", r.Results[i].System, r.watched())
 			errs = append(errs, run.writeLinks(out))
 			measured = measured || len(run.Use) > 0
 		}
 	}
 	if measured {
-		_, err := io.WriteString(out, "Start: until nine tenths of what TCP can carry were first reached. End: after the first cluster was whole.\n")
+		_, err := io.WriteString(out, "Start: until nine tenths of what TCP can carry were first reached. End: after the first cluster was whole, or the first receiver in a single one.\n")
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// watched says what the links of a report are.
+func (r *Report) watched() string {
+	if len(r.Clusters) == 1 {
+		return "what the nodes send into their cluster"
+	}
+	return "the links into other clusters"
 }
 
 func (r *Run) writeLinks(out io.Writer) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -174,6 +175,9 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 
 func (m *measurement) carried() (map[link]netns.Count, error) {
 	all, err := m.grid.LinkBytes()
+	if one := m.bench.Clusters; len(one) == 1 && err == nil {
+		all, err = m.grid.NICBytes(one[0].Name)
+	}
 	counts := make(map[link]netns.Count, len(all))
 	for _, l := range all {
 		counts[link{l.From, l.To}] = l.Count
@@ -226,9 +230,10 @@ func (m *measurement) times() error {
 			end = min(end, at)
 		}
 	}
-	if len(c.Clusters) > 1 {
-		r.Links, r.Use = c.linkReports(m.samples, end)
+	if len(c.Clusters) == 1 && len(counted) > 0 {
+		end = slices.Min(counted)
 	}
+	r.Links, r.Use = c.linkReports(m.samples, end)
 	r.Finish(counted, c.Size)
 	if missing > 0 {
 		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))

@@ -85,8 +85,9 @@ type Run struct {
 	// Intact of Copied copies were the same as the original.
 	Intact int `json:"intact"`
 	Copied int `json:"copied"`
-	// Links are those into other clusters than the source's, and Use how much of
-	// all their rates together was used, over time.
+	// Links are those into other clusters than the source's, or of a single cluster
+	// the NICs of its nodes, from the node to the cluster; Use is how much of all
+	// their rates together was used, over time.
 	Links []LinkReport `json:"links,omitempty"`
 	Use   []Use        `json:"use,omitempty"`
 	// Control is the share of control messages of the bytes on the WAN.

@@ -26,8 +26,8 @@ func Clusters(nodes ...int) []Cluster {
 	return all
 }
 
-// nic is the limit of one node's connection to the bridge, zero for none.
-func (c Cluster) nic(node int) Rate {
+// NodeNIC is the limit of one node's connection to the bridge, zero for none.
+func (c Cluster) NodeNIC(node int) Rate {
 	if r, slow := c.SlowNIC[node]; slow {
 		return r
 	}

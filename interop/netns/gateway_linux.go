@@ -65,7 +65,7 @@ func (gw *gateway) plug(n *Node, buffer queueLength) error {
 	if err := netlink.LinkSetUp(port); err != nil {
 		return fmt.Errorf("set %s up: %w", n.portName(), err)
 	}
-	if nic := gw.nic(n.Index); nic > 0 {
+	if nic := gw.NodeNIC(n.Index); nic > 0 {
 		if err := shape(port.Attrs().Index, nic, buffer); err != nil {
 			return err
 		}

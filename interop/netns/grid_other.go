@@ -47,6 +47,9 @@ func (g *Grid) LANBytes(cluster string) (uint64, error) { return 0, errPlatform 
 // LinkBytes returns an error.
 func (g *Grid) LinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
 
+// NICBytes returns an error.
+func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) { return nil, errPlatform }
+
 // Node is one machine of a cluster.
 type Node struct {
 	Cluster string

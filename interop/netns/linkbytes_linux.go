@@ -3,6 +3,9 @@ package netns
 import (
 	"cmp"
 	"slices"
+	"strconv"
+
+	"github.com/vishvananda/netlink"
 )
 
 // LinkBytes is how many bytes have arrived over each WAN link, each direction for itself, since the grid was made, sorted by From
@@ -22,5 +25,26 @@ func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 	slices.SortFunc(all, func(x, y LinkBytes) int {
 		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
 	})
+	return all, nil
+}
+
+// NICBytes is how many bytes each node of a cluster has sent through its NIC on the LAN since the grid was made, From the node, such
+// as A3, To the cluster, in the order of the nodes. It costs as much as LinkBytes.
+func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) {
+	gw, links, err := g.counters(cluster)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]LinkBytes, len(gw.nodes))
+	ports := make(map[string]*netlink.LinkAttrs, len(links))
+	for _, l := range links {
+		ports[l.Attrs().Name] = l.Attrs()
+	}
+	for i, n := range gw.nodes {
+		all[i] = LinkBytes{From: cluster + strconv.Itoa(n.Index), To: cluster}
+		if port := ports[n.portName()]; port != nil {
+			all[i].Count = Count{port.Statistics.RxBytes, port.Statistics.RxPackets}
+		}
+	}
 	return all, nil
 }

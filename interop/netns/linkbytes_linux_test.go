@@ -1,6 +1,8 @@
 package netns
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
 )
@@ -43,6 +45,30 @@ func TestLinkBytesOfEachDirection(t *testing.T) {
 		if wan, err := g.WANBytes(to); err != nil || wan != sum {
 			t.Errorf("WANBytes of %s is %d, its links have %d (%v)", to, wan, sum, err)
 		}
+	}
+}
+
+func TestNICBytesOfEachNode(t *testing.T) {
+	t.Parallel()
+	const size = 4e6
+	g := newGrid(t, Config{Clusters: Clusters(3)})
+	transfer(t, g.Node("A", 0), g.Node("A", 1), size)
+	transfer(t, g.Node("A", 2), g.Node("A", 0), 2*size)
+	all, err := g.NICBytes("A")
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for i, want := range []float64{1, 0, 2} {
+		l := all[i]
+		if l.From != fmt.Sprint("A", i) || l.To != "A" || l.Frames == 0 {
+			t.Errorf("place %d is %+v", i, l)
+		}
+		if copies := float64(l.Bytes) / size; math.Abs(copies-want) > 0.1 {
+			t.Errorf("node %d sent %.3f copies, want %.0f", i, copies, want)
+		}
+	}
+	if _, err := g.NICBytes("B"); err == nil {
+		t.Error("no error for a cluster that is not there")
 	}
 }
 

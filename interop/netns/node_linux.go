@@ -82,7 +82,7 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 			return err
 		}
 	}
-	if nic := gw.nic(n.Index); nic > 0 {
+	if nic := gw.NodeNIC(n.Index); nic > 0 {
 		if err := shape(eth.Attrs().Index, nic, buffer); err != nil {
 			return err
 		}
