@@ -86,7 +86,7 @@ func newSeed(g *global) *cobra.Command {
 // contentFlags adds the flags that say how the content is cut and sent. What mob bench
 // compares may have them.
 func (f *seedFlags) contentFlags(fl *pflag.FlagSet) {
-	fl.StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 256KiB to 16MiB (default by the content's size)")
+	fl.StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 64KiB to 16MiB (default by the content's size)")
 	fl.StringVar(&f.coded, "coded", "", "code the transfer, with generations of `k` blocks, 2 to 255 (default by measurement)")
 	fl.Lookup("coded").NoOptDefVal = codedAuto
 	fl.StringVar(&f.strategy, "strategy", "", "send coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
@@ -168,7 +168,7 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 	}
 	n, err := humanize.ParseBytes(f.pieces)
 	if err != nil || n < proto.MinSeedPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
-		return req, fmt.Errorf("--piece-length %q is no power of two from 256KiB to 16MiB", f.pieces)
+		return req, fmt.Errorf("--piece-length %q is no power of two from 64KiB to 16MiB", f.pieces)
 	}
 	req.PieceLength = uint32(n)
 	return req, nil

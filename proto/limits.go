@@ -6,9 +6,10 @@ package proto
 const Cell = 16 << 10
 
 // MinSeedPieceLength is the least piece length that a member of this implementation
-// takes for a content that it seeds, in bytes. It is not part of the protocol: the
-// smaller ones that a manifest may have are for torrents, whose authors chose them.
-const MinSeedPieceLength = 256 << 10
+// takes for a content that it seeds, in bytes: only whole pieces are passed on, so
+// short ones are sooner with everybody. It is not part of the protocol: the smaller
+// ones that a manifest may have are for torrents, whose authors chose them.
+const MinSeedPieceLength = 64 << 10
 
 // Limits that readers enforce. They are part of the protocol: a peer that
 // exceeds one is wrong, not merely large.

@@ -69,7 +69,7 @@ func TestDecodeManifestErrors(t *testing.T) {
 		{"few elements", alter(0, []byte{0x85, 1}, []byte{0x84}), "different number of elements"},
 		{"many elements", append(alter(0, []byte{0x85}, []byte{0x86}), 0), "different number of elements"},
 		{"a map", []byte{0xa0}, "map"},
-		{"invalid", bare(Manifest{Name: "..", PieceLength: MinSeedPieceLength}), "name"},
+		{"invalid", bare(Manifest{Name: "..", PieceLength: pieceLength}), "name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := DecodeManifest(tt.b)
@@ -135,7 +135,7 @@ func allocated(f func()) uint64 {
 
 // million is a manifest of a million files in a thousand folders.
 func million() *Manifest {
-	m := &Manifest{Name: "million", PieceLength: MinSeedPieceLength}
+	m := &Manifest{Name: "million", PieceLength: pieceLength}
 	for d := range 1000 {
 		dir := fmt.Sprintf("folder-%04d", d)
 		m.Entries = append(m.Entries, Entry{Path: dir, Kind: Dir, Mode: 0o755, MTime: 1_700_000_000_123_456_789})

@@ -7,17 +7,20 @@ import (
 	"testing"
 )
 
+// pieceLength is that of the tests' contents, in bytes.
+const pieceLength = 256 << 10
+
 // tree is a small folder with one of each kind, and a name that is not UTF-8.
 func tree() *Manifest {
 	return &Manifest{
 		Name:        "data",
-		PieceLength: MinSeedPieceLength,
+		PieceLength: pieceLength,
 		Entries: []Entry{
 			{Path: "a", Kind: Dir, Mode: 0o755, MTime: 1},
 			{Path: "a-b", Kind: File, Size: 1, Mode: 0o600, MTime: -5},
 			{Path: "a/b", Kind: Dir, Mode: 0o700},
 			{Path: "a/b/up", Kind: Symlink, Mode: 0o777, Target: "../../a-b"},
-			{Path: "a/c", Kind: File, Size: MinSeedPieceLength + 9, Mode: 0o644, MTime: 1_700_000_000_123_456_789},
+			{Path: "a/c", Kind: File, Size: pieceLength + 9, Mode: 0o644, MTime: 1_700_000_000_123_456_789},
 			{Path: "empty", Kind: Dir, Mode: 0o755},
 			{Path: "z\xff\\", Kind: File, Mode: 0o644},
 		},
@@ -48,7 +51,7 @@ func torrent() *Manifest {
 
 // file is a content of one file of the given size.
 func file(size int64) *Manifest {
-	m := &Manifest{Name: "file", PieceLength: MinSeedPieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
+	m := &Manifest{Name: "file", PieceLength: pieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
 	for i := range m.Pieces() {
 		m.Hashes[i*sha256.Size] = byte(i)
@@ -62,7 +65,7 @@ func manifests() []*Manifest {
 		torrent(),
 		file(0),
 		file(1),
-		file(3 * MinSeedPieceLength),
+		file(3 * pieceLength),
 		{Name: "empty folder", PieceLength: MaxPieceLength, Entries: []Entry{}, Hashes: []byte{}},
 	}
 }
@@ -74,10 +77,10 @@ func TestManifestPieces(t *testing.T) {
 	}{
 		{0, 0, 0},
 		{1, 1, 1},
-		{MinSeedPieceLength - 1, 1, MinSeedPieceLength - 1},
-		{MinSeedPieceLength, 1, MinSeedPieceLength},
-		{MinSeedPieceLength + 1, 2, 1},
-		{10 * MinSeedPieceLength, 10, MinSeedPieceLength},
+		{pieceLength - 1, 1, pieceLength - 1},
+		{pieceLength, 1, pieceLength},
+		{pieceLength + 1, 2, 1},
+		{10 * pieceLength, 10, pieceLength},
 	} {
 		m := file(tt.length)
 		for _, state := range []string{"by hand", "validated"} {
@@ -109,7 +112,7 @@ func TestPieceSizePanicsOutOfRange(t *testing.T) {
 					t.Errorf("PieceSize(%d) of one piece did not panic", i)
 				}
 			}()
-			file(MinSeedPieceLength).PieceSize(i)
+			file(pieceLength).PieceSize(i)
 		}()
 	}
 }
@@ -148,7 +151,7 @@ func TestManifestValidate(t *testing.T) {
 		{"NUL in name", func(m *Manifest) { m.Name = "a\x00" }, "slash or a control"},
 		{"name not UTF-8", func(m *Manifest) { m.Name = "\xff" }, "UTF-8"},
 		{"no piece length", func(m *Manifest) { m.PieceLength = 0 }, "power of two"},
-		{"odd piece length", func(m *Manifest) { m.PieceLength = MinSeedPieceLength + 1 }, "power of two"},
+		{"odd piece length", func(m *Manifest) { m.PieceLength = pieceLength + 1 }, "power of two"},
 		{"small piece length", func(m *Manifest) { m.PieceLength = MinPieceLength / 2 }, "power of two"},
 		{"large piece length", func(m *Manifest) { m.PieceLength = MaxPieceLength * 2 }, "power of two"},
 		{"few hashes", func(m *Manifest) { m.Hashes = m.Hashes[:32] }, "32 bytes of hashes for 262154 bytes of content, want 64"},
@@ -157,7 +160,7 @@ func TestManifestValidate(t *testing.T) {
 		{"many entries", func(m *Manifest) { m.Entries = make([]Entry, MaxEntries+1) }, "1048577 entries, at most 1048576"},
 		{"2^60 bytes", func(m *Manifest) { m.Entries[1].Size = 1 << 60 }, "more than 549755813888 bytes, which is 2097152 pieces of 262144"},
 		{"overflow", func(m *Manifest) { m.Entries[1].Size, m.Entries[4].Size = 1<<63-1, 1<<63-1 }, "more than 549755813888 bytes"},
-		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * MinSeedPieceLength }, "more than 549755813888 bytes"},
+		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * pieceLength }, "more than 549755813888 bytes"},
 		{"padding with a path", func(m *Manifest) { m.Entries[1] = Entry{Path: "a-b", Kind: Pad} }, "padding has a size and nothing else"},
 		{"padding with a mode", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, Mode: 1} }, "padding has a size and nothing else"},
 		{"padding with a time", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, MTime: NoMTime} }, "padding has a size and nothing else"},

@@ -41,11 +41,11 @@ func wireVectors(t *testing.T) []vector {
 	}
 	hash := sha256.Sum256([]byte("hello, world\n"))
 	hello := &Manifest{
-		Name: "hello.txt", PieceLength: MinSeedPieceLength, Hashes: hash[:],
+		Name: "hello.txt", PieceLength: pieceLength, Hashes: hash[:],
 		Entries: []Entry{{Kind: File, Size: 13, Mode: 0o644, MTime: 1_700_000_000_123_456_789}},
 	}
 	folder := &Manifest{
-		Name: "data", PieceLength: MinSeedPieceLength, Hashes: hash[:],
+		Name: "data", PieceLength: pieceLength, Hashes: hash[:],
 		Entries: []Entry{
 			{Path: "a", Kind: Dir, Mode: 0o755, MTime: -1},
 			{Path: "a-b", Kind: File, Size: 13, Mode: 0o600},
@@ -63,7 +63,7 @@ func wireVectors(t *testing.T) []vector {
 			{Path: "a", Kind: File, Size: 13, Mode: 0o644, MTime: NoMTime},
 		},
 	}
-	empty := &Manifest{Name: "empty", PieceLength: MinSeedPieceLength, Entries: []Entry{}, Hashes: []byte{}}
+	empty := &Manifest{Name: "empty", PieceLength: pieceLength, Entries: []Entry{}, Hashes: []byte{}}
 	for _, m := range []struct {
 		name string
 		*Manifest

@@ -48,7 +48,7 @@ func TestStrangersAreShownOut(t *testing.T) {
 
 // TestClientsThatBreakTheRules are shown out, and others are served.
 func TestClientsThatBreakTheRules(t *testing.T) {
-	s := newSample(t, 1<<20)
+	s := newSample(t, 4*proto.MinSeedPieceLength)
 	n := startNode(t, "A", s.offer(), 0)
 	n.seed(t, s)
 	huge := func(kind pp.MessageType) func(*client) {
@@ -66,7 +66,7 @@ func TestClientsThatBreakTheRules(t *testing.T) {
 		"have far beyond":                      func(c *client) { c.say(pp.Have, nil, 1<<32-1) },
 		"bitfield of more":                     func(c *client) { c.say(pp.Bitfield, make([]byte, 2)) },
 		"request of a piece that is not there": func(c *client) { c.say(pp.Request, nil, 4, 0, chunk) },
-		"request beyond the piece":             func(c *client) { c.say(pp.Request, nil, 0, 256<<10-1, 2) },
+		"request beyond the piece":             func(c *client) { c.say(pp.Request, nil, 0, proto.MinSeedPieceLength-1, 2) },
 		"request that overflows":               func(c *client) { c.say(pp.Request, nil, 0, 1<<32-1, chunk) },
 		"request of nothing":                   func(c *client) { c.say(pp.Request, nil, 0, 0, 0) },
 		"request of too much":                  func(c *client) { c.say(pp.Request, nil, 0, 0, maxRequest+1) },

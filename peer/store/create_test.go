@@ -9,10 +9,9 @@ import (
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
-	"github.com/mobgrid/mob/proto"
 )
 
-const piece = proto.MinSeedPieceLength
+const piece = 256 << 10
 
 func single(t *testing.T) storetest.Content { return storetest.Make(t, 1, storetest.File("", 3*piece)) }
 

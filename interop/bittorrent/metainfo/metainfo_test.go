@@ -19,7 +19,7 @@ import (
 // manifest is a valid one with these entries.
 func manifest(t *testing.T, name string, entries ...proto.Entry) *proto.Manifest {
 	t.Helper()
-	m := &proto.Manifest{Name: name, PieceLength: proto.MinSeedPieceLength, Entries: entries}
+	m := &proto.Manifest{Name: name, PieceLength: 256 << 10, Entries: entries}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
 	if err := m.Validate(); err != nil {
 		t.Fatal(err)

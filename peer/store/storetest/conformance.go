@@ -27,7 +27,7 @@ type Harness struct {
 // Run checks that the stores of h keep the contract of store.Store.
 func Run(t *testing.T, h Harness) {
 	contents := map[string]Content{
-		"file":  Make(t, 1, File("", 5*proto.MinSeedPieceLength+17)),
+		"file":  Make(t, 1, File("", 5*PieceLength+17)),
 		"tree":  Make(t, 2, tree()...),
 		"empty": Make(t, 3, File("", 0)),
 		"none":  Make(t, 4),
@@ -55,8 +55,8 @@ func Run(t *testing.T, h Harness) {
 // tree has files below, at and above the size of a piece.
 func tree() []proto.Entry {
 	return []proto.Entry{
-		Dir("a"), File("a/empty", 0), File("a/large", 3*proto.MinSeedPieceLength), File("a/one", 1),
-		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"), File("b-", 70_000), File("c", proto.MinSeedPieceLength-1), File("d", 300_000),
+		Dir("a"), File("a/empty", 0), File("a/large", 3*PieceLength), File("a/one", 1),
+		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"), File("b-", 70_000), File("c", PieceLength-1), File("d", 300_000),
 	}
 }
 

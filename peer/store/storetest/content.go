@@ -16,6 +16,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// PieceLength is that of the contents that [Make] makes, in bytes.
+const PieceLength = 256 << 10
+
 // MTime is the modification time of the entries that [File], [Dir] and [Link]
 // make: one that needs all of its nanoseconds.
 const MTime = 1_600_000_000_123_456_789
@@ -59,7 +62,7 @@ func Untimed(entries ...proto.Entry) []proto.Entry {
 func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	t.Helper()
 	slices.SortFunc(entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
-	c := fill(seed, &proto.Manifest{Name: "content", PieceLength: proto.MinSeedPieceLength, Entries: entries})
+	c := fill(seed, &proto.Manifest{Name: "content", PieceLength: PieceLength, Entries: entries})
 	c.Hash(t)
 	return c
 }
