@@ -2,7 +2,6 @@ package peer
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -45,7 +44,7 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 // why it did. That the channel breaks is no reason to end the session: when two nodes
 // dial each other at once, it may be of the session that was given up for this one,
 // and end with that. If it is of this one, the peer ends that once it cannot send.
-func (c *native) receive(ch io.Reader) error {
+func (c *native) receive(ch *bulk.Reader) error {
 	var room [proto.CodedHeader]byte
 	unasked := 0
 	for {
@@ -54,7 +53,7 @@ func (c *native) receive(ch io.Reader) error {
 			return err
 		}
 		buf := exchange.Get(int(sp.Length))
-		if _, err = io.ReadFull(ch, buf.B); err != nil {
+		if err = ch.Fill(buf.B); err != nil { // a block is sent with one call
 			exchange.Put(buf)
 			return err
 		}

@@ -13,12 +13,22 @@ import (
 // Conn is a bulk socket. One goroutine may read while another writes.
 type Conn struct {
 	secure *tls.Conn
+	below  *gatherer // what secure reads
 	raw    manet.Conn
 	scope  network.ConnManagementScope
 }
 
 // Read implements [io.Reader].
-func (c *Conn) Read(p []byte) (int, error) { return c.secure.Read(p) }
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.secure.Read(p)
+	c.below.expected = max(c.below.expected-n, 0)
+	return n, err
+}
+
+// Expect tells that n more bytes will come in any case, since the peer has begun to
+// send them: who reads them need not be woken before they are all there. It is for
+// the goroutine that reads.
+func (c *Conn) Expect(n int) { c.below.expected = n }
 
 // Write implements [io.Writer].
 func (c *Conn) Write(p []byte) (int, error) { return c.secure.Write(p) }

@@ -9,5 +9,6 @@
 // A bulk socket is TLS 1.3 with libp2p's certificates, so both sides prove the
 // same peer ids as they do there, and with an ALPN of its own. After the
 // handshake it is a plain stream of bytes: no muxer, which costs a quarter of
-// the CPU, and as many flows as a long path needs.
+// the CPU, and as many flows as a long path needs. On Linux who reads it sleeps
+// until all is there that the peer has begun to send.
 package bulk

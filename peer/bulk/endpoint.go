@@ -97,7 +97,8 @@ func (e *Endpoint) Dial(ctx context.Context, to peer.ID, at ma.Multiaddr) (*Conn
 		limitUnsent(k, maxUnsent)
 	}
 	config, _ := e.config(to)
-	c := &Conn{secure: tls.Client(raw, config), raw: raw, scope: scope}
+	below := newGatherer(raw, raw)
+	c := &Conn{secure: tls.Client(below, config), below: below, raw: raw, scope: scope}
 	if err := c.secure.HandshakeContext(ctx); err != nil {
 		_ = c.Reset()
 		return nil, err
@@ -142,7 +143,8 @@ func (e *Endpoint) config(with peer.ID) (*tls.Config, <-chan crypto.PubKey) {
 // take sees who has opened a socket, and has it handled if that is somebody known.
 func (e *Endpoint) take(raw net.Conn, in incoming) {
 	config, key := e.config("")
-	c := &Conn{secure: tls.Server(raw, config), raw: in.conn, scope: in.scope}
+	below := newGatherer(raw, in.conn)
+	c := &Conn{secure: tls.Server(below, config), below: below, raw: in.conn, scope: in.scope}
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
 	if c.secure.HandshakeContext(ctx) != nil || c.secure.ConnectionState().NegotiatedProtocol != ALPN {

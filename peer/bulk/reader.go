@@ -16,3 +16,13 @@ func (r *Reader) Read(p []byte) (int, error) {
 	r.Broken = r.Broken || err != nil
 	return n, err
 }
+
+// Fill fills p with what the peer has begun to send. Where the channel is a socket,
+// the caller sleeps until all of it is there.
+func (r *Reader) Fill(p []byte) error {
+	if c, ok := r.Reader.(*Conn); ok {
+		c.Expect(len(p))
+	}
+	_, err := io.ReadFull(r, p)
+	return err
+}
