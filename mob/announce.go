@@ -205,6 +205,7 @@ func (s *State) sendWant(p *peer) {
 
 // wanted takes in what a peer wishes to hear of, and tells it what is new to it.
 func (s *State) wanted(p *peer, m *proto.Want) {
+	s.hasten()
 	old := p.wants
 	p.wants = pieceset.New(s.pieces)
 	pieceset.Each(m.Pieces, s.pieces, func(i int) {

@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
@@ -23,6 +24,22 @@ func (s *State) health() {
 	s.steal()
 	s.help()
 	s.gossip()
+}
+
+// pace is how long the node may leave its peers alone. When it is whole, and nobody
+// wishes to hear of anything, they are only to be known alive.
+func (s *State) pace() time.Duration {
+	if s.frozen && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.wants.Len() > 0 }) {
+		return s.t.Dead / 10
+	}
+	return s.t.Queue / 2
+}
+
+// hasten has the node look after its peers at the usual pace again.
+func (s *State) hasten() {
+	if at := s.now.Add(s.t.Queue / 2); at.Before(s.healthAt) {
+		s.healthAt = at
+	}
 }
 
 // farBehind is how many pieces a node may lack that others of its cluster have,

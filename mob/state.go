@@ -176,7 +176,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.liar(ev.Peer)
 	}
 	if !s.now.Before(s.healthAt) {
-		s.healthAt = s.now.Add(s.t.Queue / 2)
+		s.healthAt = s.now.Add(s.pace())
 		s.health()
 	}
 	if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
