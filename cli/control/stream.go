@@ -17,7 +17,7 @@ import (
 )
 
 // eventEvery is the time between two events of a stream.
-const eventEvery = 200 * time.Millisecond
+const eventEvery = 500 * time.Millisecond
 
 // task is a long call: it returns its last event. now is what to tell of it in
 // the meantime; it is called from another goroutine.
