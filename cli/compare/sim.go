@@ -85,7 +85,9 @@ type simulated struct {
 }
 
 func (f *flags) sim(ctx context.Context, sh *Shell, c *bench.Case, s simulated) error {
+	s.cfg.Idle = f.verbose && !f.json
 	r := bench.NewReport(c)
+	var idle []sim.Idleness // of the last run
 	sh.Note("%s", r.Case)
 	for i := range f.repeat {
 		report, err := s.run(ctx, sh, i, f.repeat)
@@ -93,8 +95,13 @@ func (f *flags) sim(ctx context.Context, sh *Shell, c *bench.Case, s simulated) 
 			return err
 		}
 		r.Add(s.name, simResult(c, report))
+		idle = report.Idle
 	}
-	return f.results(sh, r, s.name)
+	err := f.results(sh, r, s.name)
+	for _, i := range idle {
+		fmt.Fprintf(sh.Out, "\n%v\n", &i)
+	}
+	return err
 }
 
 // run simulates one transfer. The simulator cannot be stopped; who interrupts it need

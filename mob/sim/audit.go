@@ -18,6 +18,7 @@ type audit struct {
 	// elsewhere are the pieces that a node other than the source has.
 	elsewhere *pieceset.Set
 	messages  map[proto.Type]*Count
+	survey    *survey // of idle links; nil without Config.Idle
 }
 
 // Count is a number of messages and their bytes.
@@ -46,6 +47,7 @@ func (a *audit) stored(n *node, piece int) {
 	if n.index != 0 {
 		a.elsewhere.Add(piece)
 	}
+	a.survey.stored(n.cluster, piece)
 }
 
 func (a *audit) message(t proto.Type, size int) {

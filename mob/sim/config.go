@@ -46,6 +46,8 @@ type Config struct {
 	Seed uint64
 	// Coding is that of a coded transfer.
 	Coding mob.Coding
+	// Idle has the report say why links stood idle.
+	Idle bool
 	// Tuning is the nodes'; nil is mob.DefaultTuning.
 	Tuning *mob.Tuning
 }

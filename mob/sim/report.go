@@ -21,6 +21,8 @@ type Report struct {
 	// Copies are the contents that entered each cluster over the WAN.
 	Copies []ClusterCopies
 	Links  []LinkReport
+	// Idle is what became of the links into each cluster but the first, with Config.Idle.
+	Idle []Idleness
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
 	// ControlPerPayload is all of them by the bytes delivered to all nodes: the
 	// content for each that is whole.
@@ -63,6 +65,9 @@ func (s *sim) report() *Report {
 	r := &Report{
 		Ideal: s.cfg.Ideal(), Duplicate: s.audit.copies, DuplicateWAN: s.audit.copiesWAN, Doubled: s.audit.doubled, Again: s.audit.again,
 		Rejects: s.audit.rejects, Failed: s.audit.failed, Useless: s.audit.useless, Steps: s.steps, Trace: s.trace.Sum64(), Messages: s.audit.messages,
+	}
+	if v := s.audit.survey; v != nil {
+		r.Idle = v.idle[1:]
 	}
 	whole := 0
 	for _, n := range s.nodes {

@@ -52,6 +52,9 @@ func Run(cfg Config) (*Report, error) {
 	s.audit.messages = map[proto.Type]*Count{}
 	s.build()
 	s.plan()
+	if cfg.Idle {
+		s.startSurvey()
+	}
 	limit := cfg.Limit
 	if limit == 0 {
 		limit = 20*cfg.Ideal() + time.Minute
