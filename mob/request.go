@@ -20,6 +20,7 @@ func (s *State) fill() {
 		}
 	}
 	sortPeers(s.keen)
+	s.finishFirst()
 	for _, p := range s.keen {
 		p.keen = false
 		if (p.matched || p.working()) && (p.local || wan) {
@@ -27,6 +28,19 @@ func (s *State) fill() {
 		}
 	}
 	s.keen = s.keen[:0]
+}
+
+// finishFirst puts those of the keen peers first that have the rest of a piece to be
+// asked for, the oldest piece before the others: several peers may share a link's window,
+// and new pieces of one of them must not take all the room from what another has begun.
+func (s *State) finishFirst() {
+	begun := func(p *peer) time.Time {
+		if p.local || !p.working() || p.current.Asked() {
+			return s.now.Add(1) // after any
+		}
+		return p.current.started
+	}
+	slices.SortStableFunc(s.keen, func(p, q *peer) int { return begun(p).Compare(begun(q)) })
 }
 
 // revive has a peer looked at when peers are filled next: it may have got room,

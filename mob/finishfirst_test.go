@@ -1,0 +1,51 @@
+package mob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestFinishFirst wants all of the room on a link for the piece that was begun there,
+// before another peer behind the link is asked for a new one.
+func TestFinishFirst(t *testing.T) {
+	const length = 256 << 10
+	now := time.Unix(1, 0)
+	s := New(Config{Self: "m", Cluster: "B", Length: 2 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
+	has := func(id proto.PeerID, i int) Event {
+		return Received{id, &proto.Have{Have: []proto.Range{{First: uint32(i), Count: 1}}}}
+	}
+	var asked []proto.Span
+	for _, ev := range []Event{
+		Learned{}, Joined{Node: Node{ID: "a", Cluster: "A"}}, Joined{Node: Node{ID: "z", Cluster: "A"}}, has("z", 1), has("a", 0),
+	} {
+		asked = append(asked, requests(s.Step(now, ev))...)
+	}
+	for k := 0; len(asked) < 16; k++ {
+		if k == len(asked) {
+			t.Fatalf("nothing is asked for after %d blocks", k)
+		}
+		now = now.Add(10 * time.Millisecond)
+		asked = append(asked, requests(s.Step(now, Arrived{"z", asked[k]}))...)
+	}
+	total := 0
+	for _, sp := range asked {
+		if total < length && sp.Piece != 1 {
+			t.Fatalf("piece %d is begun when %d bytes of the first were asked for", sp.Piece, total)
+		}
+		total += int(sp.Length)
+	}
+}
+
+// requests are the spans that actions ask for.
+func requests(as []Action) (spans []proto.Span) {
+	for _, a := range as {
+		if send, ok := a.(Send); ok {
+			if m, ok := send.Message.(*proto.Request); ok {
+				spans = append(spans, m.Span)
+			}
+		}
+	}
+	return spans
+}
