@@ -11,6 +11,7 @@ type link struct {
 	size   float64 // bytes to have in flight
 	out    int     // bytes in flight
 	crew   float64 // members that may begin pieces over it, as this one sees it
+	short  int     // times in a row that its queue was found short
 	steady bool    // a queue was seen: size has been large enough
 	peers  []*peer // that joined, sorted by id
 }
@@ -35,6 +36,11 @@ const atOnce = 12
 // leastCrew is how many members of a mob begin pieces over a link in any case.
 func (s *State) leastCrew() float64 { return float64(max(1, atOnce/max(1, len(s.others)))) }
 
+// shortTimes is how many times in a row a queue must be found short before more members
+// come. Every queue is short at some moment, and who comes to a slow link has pieces under
+// way there for seconds.
+const shortTimes = 3
+
 // newLink is a link of which nothing is known.
 func newLink(t *Tuning) *link {
 	return &link{size: float64(4 * t.MinBlock), crew: 1}
@@ -52,14 +58,17 @@ func (s *State) linkTo(cluster string) *link {
 
 // watch steers the crew. Pieces are passed on whole, so too many members at one
 // link would each take long for one, and what others wait for is all half done.
-// A member joins the crew when the queue is short while it knows of a piece to
-// ask for, and leaves it when the queue is long. So few work where the link is
+// A member joins the crew when the queue was short for some time while it knows of a
+// piece to ask for, and leaves it when the queue is long. So few work where the link is
 // the limit, and all where their interfaces are.
 func (l *link) watch(t *Tuning, queue time.Duration, least float64, needed func() bool) {
+	if l.short++; queue >= t.Queue/4 {
+		l.short = 0
+	}
 	switch {
 	case queue > t.Queue*2/3:
 		l.crew = max(l.crew-max(l.crew/8, 0.5), least)
-	case queue < t.Queue/4 && needed():
+	case l.short >= shortTimes && needed():
 		l.crew += max(1, l.crew/2)
 	}
 }
