@@ -4,12 +4,15 @@ package mob
 // a random sample is as good.
 const pickLimit = 512
 
+// mostFirst bounds the clusters before the own one that a pick tells apart.
+const mostFirst = 32
+
 // pick chooses the piece to begin with p, -1 when there is none.
 //
 // Over the WAN it is one that nobody of the own cluster has or asked for, and
 // that the fewest other clusters hold or claimed: a piece that two clusters fetch
-// from each other crosses the source's links once. Among those it is one that no
-// other cluster is to begin before, and then one of the node's share; that is the
+// from each other crosses the source's links once. Among those it is one that the
+// fewest clusters are to begin before, and then one of the node's share; that is the
 // first of all where a piece comes so quickly that claims come too late. On the LAN
 // it is the share first, since others wait for it from here, and then what the
 // fewest local peers have; but last what only one has and another member claims,
@@ -61,14 +64,11 @@ func (s *State) key(p *peer, i int) (key int, ok bool) {
 	if _, later := p.turns[i]; later || !s.free(i) {
 		return 0, false
 	}
-	key = 4 * int(s.rarity[i])
-	if s.othersFirst(i) {
-		key += 2
-	}
+	key = 2 * (mostFirst*int(s.rarity[i]) + min(s.othersFirst(i), mostFirst-1))
 	if !s.own.Has(i) {
 		key++
 		if s.quick(p) {
-			key += 1 << 16
+			key += 1 << 30
 		}
 	}
 	return key, true

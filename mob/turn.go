@@ -53,14 +53,15 @@ func (s *State) notBefore(p *peer, i int, pause time.Duration) {
 // heard.
 func (s *State) quick(p *peer) bool {
 	r := p.meter.Rate()
-	return s.size > 1 && (r == 0 || float64(s.cfg.PieceLength) < r*(4*s.t.Turn).Seconds())
+	return s.size > 1 && (r == 0 || float64(s.cfg.PieceLength) < r*(2*s.t.Turn).Seconds())
 }
 
 // hearOthers makes a fetch wait for the claims of others that are on their way,
 // when the piece would be there before them. What is of the node's share nobody
-// else begins, and on slower links there is time to yield.
+// else begins, on slower links there is time to yield, and the first piece of a link
+// others wait for.
 func (s *State) hearOthers(p *peer, f *fetch) {
-	if s.own.Has(f.Piece) || !s.quick(p) {
+	if s.own.Has(f.Piece) || !s.quick(p) || p.meter.Rate() == 0 {
 		return
 	}
 	f.from = s.now.Add(s.t.Turn)
@@ -114,16 +115,18 @@ func (s *State) takeTurns() {
 	})
 }
 
-// othersFirst says whether another cluster that lacks a piece is to begin it
-// before the own one. It is an order of preference: nothing waits for it.
-func (s *State) othersFirst(i int) bool {
-	own := mix(s.salt, i)
+// othersFirst counts the clusters that lack a piece and are to begin it before the own
+// one. It is an order of preference: nothing waits for it. When little is left that no
+// cluster has begun, all look for it before they hear of each other's claims; so who comes
+// second or third differs by piece too.
+func (s *State) othersFirst(i int) int {
+	own, n := mix(s.salt, i), 0
 	for _, h := range s.held {
 		if !h.pieces.Has(i) && mix(h.salt, i) < own {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // saltOf is a hash of a cluster's name (FNV-1a).
