@@ -14,18 +14,40 @@ const (
 	tellDrop
 )
 
-// tell gathers news of a piece for every peer that wishes to hear of it. Local
-// peers hear of a claim at once, since they might begin the piece themselves.
+// tell gathers news of a piece for every peer that wishes to hear of it.
 func (s *State) tell(i, kind int) {
 	for _, p := range s.peers {
 		if !p.wants.Has(i) {
 			continue
 		}
 		s.tellPeer(p, i, kind, s.urgent(p, i, kind))
-		if p.local && kind == tellClaim {
+		if s.tellsAtOnce(p, i, kind) {
 			s.flushPeer(p)
 		}
 	}
+}
+
+// firstNews is how many pieces a far peer that fetches from here hears of at once. Until
+// it has so many to choose from its link may stand idle for want of them.
+const firstNews = 32
+
+// tellsAtOnce says whether news does not wait for a batch. Local peers hear at once of
+// claims, since they might begin the piece themselves, and of what is new to the cluster,
+// which they pass on to others. Blocks of a coded transfer come many at a time, with the
+// last of a generation.
+func (s *State) tellsAtOnce(p *peer, i, kind int) bool {
+	switch {
+	case p.local && kind == tellClaim:
+		return true
+	case kind != tellHave || s.coding.coded():
+		return false
+	case p.local:
+		return s.holders[i] == 0
+	case !p.measures() || p.toldFirst >= firstNews:
+		return false
+	}
+	p.toldFirst++
+	return true
 }
 
 // tellLost tells every peer that the node does not have a piece any more. Those who

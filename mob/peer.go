@@ -53,6 +53,7 @@ type news struct {
 	owesHave  bool
 	owing     bool // listed in State.owing
 	urgent    bool // some of the news is
+	toldFirst int  // pieces that it was told of at once
 	toldTardy int  // the number of slow pieces that it was told
 }
 
