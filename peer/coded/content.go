@@ -5,17 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/proto"
 )
 
 // Config says what a Content needs.
 type Config struct {
-	Manifest *proto.Manifest
-	Coding   proto.Coding
-	Store    store.Store
-	// Ledger is asked which pieces are verified, and told of those that are.
-	Ledger Ledger
+	Disk generations.Disk
 	// Swarm is the content id, which signatures are bound to.
 	Swarm []byte
 	// Key signs the blocks that are made here.
@@ -23,13 +19,6 @@ type Config struct {
 	// Cache is how many whole generations are kept in memory for making blocks of
 	// them, at least one.
 	Cache int
-}
-
-// Ledger knows which pieces are verified and committed. Its methods may be called
-// from any goroutine, and do not block.
-type Ledger interface {
-	Has(piece uint32) bool
-	Add(piece uint32)
 }
 
 // memory is about what the generations under way take together, and the cached
@@ -42,7 +31,7 @@ func Live(c proto.Coding) int { return max(memory/(c.K*c.Block), 4) }
 
 // Content is the coded form of a content. Safe for concurrent use.
 type Content struct {
-	Layout
+	generations.Disk
 	cfg      Config
 	encoders encoders
 	bytes    atomic.Int64 // of blocks in memory
@@ -55,22 +44,11 @@ type Content struct {
 // New is the coded form of a content, of which the ledger knows what is there.
 func New(cfg Config) *Content {
 	c := &Content{
-		Layout: NewLayout(cfg.Manifest, cfg.Coding), cfg: cfg,
+		Disk: cfg.Disk, cfg: cfg,
 		open: map[int]*generation{}, liars: map[Key]bool{},
 	}
 	c.encoders = newEncoders(c)
 	return c
-}
-
-// Has says whether a generation is whole: verified and stored.
-func (c *Content) Has(generation int) bool {
-	first, end := c.Pieces(generation)
-	for i := first; i < end; i++ {
-		if !c.cfg.Ledger.Has(uint32(i)) {
-			return false
-		}
-	}
-	return first < end
 }
 
 // Bytes is how much memory blocks take, those for encoding included.
@@ -101,12 +79,12 @@ func (c *Content) under(number int) *generation {
 }
 
 // begin is a generation under way, begun if need be; nil when it is whole. An error
-// is the store's, or a [DamagedError].
+// is the store's, or a [generations.DamagedError].
 func (c *Content) begin(number int) (*generation, error) {
 	c.mu.Lock()
 	g := c.open[number]
 	if g == nil && !c.Has(number) {
-		g = &generation{number: number, k: c.source(number), held: map[int]*held{}}
+		g = &generation{number: number, k: c.Blocks(number), held: map[int]*held{}}
 		c.open[number] = g
 	}
 	c.mu.Unlock()

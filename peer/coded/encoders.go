@@ -1,25 +1,11 @@
 package coded
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/mobgrid/mob/mob/rlnc"
 )
-
-// DamagedError says that a piece which was verified is not what it was.
-type DamagedError struct {
-	Piece int
-	Err   error
-}
-
-// Error implements error.
-func (e *DamagedError) Error() string { return fmt.Sprintf("piece %d: %v", e.Piece, e.Err) }
-
-// Unwrap gives the cause.
-func (e *DamagedError) Unwrap() error { return e.Err }
 
 // encoder has the source blocks of a whole generation, in memory.
 type encoder struct {
@@ -30,10 +16,10 @@ type encoder struct {
 
 // newEncoder is one without its source blocks, in memory that is counted.
 func (c *Content) newEncoder(generation int) *encoder {
-	k := c.source(generation)
-	e := &encoder{source: make([]byte, k*c.coding.Block), blocks: make([][]byte, k)}
+	k := c.Blocks(generation)
+	e := &encoder{source: make([]byte, k*c.Coding.Block), blocks: make([][]byte, k)}
 	for i := range e.blocks {
-		e.blocks[i] = e.source[i*c.coding.Block : (i+1)*c.coding.Block]
+		e.blocks[i] = e.source[i*c.Coding.Block : (i+1)*c.Coding.Block]
 	}
 	c.bytes.Add(int64(len(e.source)))
 	return e
@@ -129,35 +115,13 @@ func (s *encoders) keep(x *cached) {
 // load reads a whole generation, and checks that it is what it was.
 func (c *Content) load(number int) (*encoder, error) {
 	e := c.newEncoder(number)
-	err := func() error {
-		rest := e.source
-		for piece, end := c.Pieces(number); piece < end; piece++ {
-			n := min(int(c.m.PieceLength), len(rest))
-			if err := c.readPiece(rest[:n], piece); err != nil {
-				return err
-			}
-			rest = rest[n:]
-		}
-		var err error
+	err := c.Read(e.source, number)
+	if err == nil {
 		e.code, err = rlnc.NewEncoder(e.blocks)
-		return err
-	}()
+	}
 	if err != nil {
 		c.bytes.Add(-int64(len(e.source)))
 		return nil, err
 	}
 	return e, nil
-}
-
-// readPiece reads a verified piece to the beginning of b, and checks it again: blocks
-// made of what a disk has turned into would be lies. The error is a [DamagedError].
-func (c *Content) readPiece(b []byte, piece int) error {
-	b = b[:c.m.PieceSize(piece)]
-	if _, err := c.cfg.Store.ReadAt(b, c.m.PieceOffset(piece)); err != nil {
-		return &DamagedError{piece, err}
-	}
-	if sha256.Sum256(b) != c.m.Hash(piece) {
-		return &DamagedError{piece, errChanged}
-	}
-	return nil
 }

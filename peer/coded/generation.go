@@ -42,20 +42,20 @@ type held struct {
 // prepare gives a generation a decoder, with what is verified of it already. The
 // caller has its lock.
 func (c *Content) prepare(g *generation) error {
-	d, err := rlnc.NewDecoder(g.k, c.coding.Block)
+	d, err := rlnc.NewDecoder(g.k, c.Coding.Block)
 	if err != nil {
 		return err
 	}
 	first, end := c.Pieces(g.number)
 	for piece := first; piece < end; piece++ {
-		if !c.cfg.Ledger.Has(uint32(piece)) {
+		if !c.Ledger.Has(uint32(piece)) {
 			continue
 		}
 		if err := c.addPiece(d, piece); err != nil {
 			return err
 		}
 	}
-	c.bytes.Add(int64(d.Rank() * c.coding.Block))
+	c.bytes.Add(int64(d.Rank() * c.Coding.Block))
 	g.decoder, g.state = d, gathering
 	return nil
 }
@@ -63,16 +63,16 @@ func (c *Content) prepare(g *generation) error {
 // addPiece gives a decoder the source blocks of a piece that is verified.
 func (c *Content) addPiece(d *rlnc.Decoder, piece int) error {
 	name, end := c.namesOf(piece)
-	b := make([]byte, (end-name)*c.coding.Block)
-	if err := c.readPiece(b, piece); err != nil {
+	b := make([]byte, (end-name)*c.Coding.Block)
+	if err := c.ReadPiece(b, piece); err != nil {
 		return err
 	}
-	for v := make([]byte, c.source(c.GenerationOf(piece))); name < end; name++ {
+	for v := make([]byte, c.Blocks(c.GenerationOf(piece))); name < end; name++ {
 		rlnc.Named(v, name)
-		if _, err := d.Add(rlnc.Block{Vector: v, Payload: b[:c.coding.Block:c.coding.Block]}); err != nil {
+		if _, err := d.Add(rlnc.Block{Vector: v, Payload: b[:c.Coding.Block:c.Coding.Block]}); err != nil {
 			return err
 		}
-		b = b[c.coding.Block:]
+		b = b[c.Coding.Block:]
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ func (c *Content) addPiece(d *rlnc.Decoder, piece int) error {
 // release lets go of the blocks of a generation. The caller has its lock.
 func (c *Content) release(g *generation) {
 	if g.decoder != nil {
-		c.bytes.Add(-int64(g.decoder.Rank() * c.coding.Block))
+		c.bytes.Add(-int64(g.decoder.Rank() * c.Coding.Block))
 		g.decoder = nil
 	}
 	for _, p := range g.suspects {
-		c.bytes.Add(-int64(p.distinct() * c.coding.Block))
+		c.bytes.Add(-int64(p.distinct() * c.Coding.Block))
 	}
 	g.suspects = nil
 	g.held = map[int]*held{}

@@ -5,42 +5,18 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
 
-// ledger is a Ledger in memory.
-type ledger struct {
-	mu  sync.Mutex
-	has map[uint32]bool
-}
-
-func (l *ledger) Has(piece uint32) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.has[piece]
-}
-
-func (l *ledger) Add(piece uint32) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.has[piece] = true
-}
-
-func (l *ledger) remove(piece uint32) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.has, piece)
-}
-
 // node is a Content with a memory store.
 type node struct {
 	*Content
-	ledger *ledger
+	ledger *storetest.Ledger
 	store  *store.Memory
 	// bend changes what it makes, before it signs it. Nil for the honest.
 	bend func(number uint32, payload []byte)
@@ -53,10 +29,11 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{ledger: &ledger{has: map[uint32]bool{}}, store: store.NewMemory(c.Manifest)}
+	n := &node{ledger: new(storetest.Ledger), store: store.NewMemory(c.Manifest)}
 	n.Content = New(Config{
-		Manifest: c.Manifest, Coding: coding, Store: n.store, Ledger: n.ledger, Swarm: []byte("swarm"),
-		Key: ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), Cache: 2,
+		Disk:  generations.Disk{Layout: generations.NewLayout(c.Manifest, coding), Store: n.store, Ledger: n.ledger},
+		Swarm: []byte("swarm"),
+		Key:   ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), Cache: 2,
 	})
 	return n
 }
@@ -94,7 +71,7 @@ func (n *node) peer() proto.PeerID { k := n.key(); return proto.PeerID(k[:]) }
 // block is what a node sends for a number.
 func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	t.Helper()
-	b := make([]byte, n.coding.Block)
+	b := make([]byte, n.Coding.Block)
 	o, err := n.Load(b, number)
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
@@ -187,10 +164,10 @@ func (n *node) liveBytes() int64 {
 }
 
 // shuffled are the names of a generation in any order.
-func shuffled(l *Layout, generation int, seed uint64) []uint32 {
+func shuffled(c *Content, generation int, seed uint64) []uint32 {
 	var out []uint32
-	for _, name := range rand.New(rand.NewPCG(seed, 1)).Perm(l.coding.Names()) {
-		out = append(out, l.Number(generation, name))
+	for _, name := range rand.New(rand.NewPCG(seed, 1)).Perm(c.Coding.Names()) {
+		out = append(out, c.Number(generation, name))
 	}
 	return out
 }

@@ -3,25 +3,22 @@ package coded
 import (
 	"errors"
 
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/proto"
 )
-
-// ErrAbsent says that a block is not there, and cannot be made.
-var ErrAbsent = errors.New("the block is not here")
 
 // ErrForged says that a block came which is not what anybody signed. [Content.Purge]
 // drops it.
 var ErrForged = errors.New("the block is not what anybody signed")
 
-var errChanged = errors.New("its hash has changed")
-
 // Load writes a block to dst, which has its length, and says who made it: as it came,
-// or made here when its generation is whole. The error is [ErrAbsent], [ErrForged], a
-// [DamagedError], or a store's. It blocks for as long as reading a generation takes.
+// or made here when its generation is whole. The error is [generations.ErrAbsent],
+// [ErrForged], a [generations.DamagedError], or a store's. It blocks for as long as
+// reading a generation takes.
 func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 	generation, name := c.Of(number)
 	if generation >= c.Generations() {
-		return proto.Origin{}, ErrAbsent
+		return proto.Origin{}, generations.ErrAbsent
 	}
 	if g := c.under(generation); g != nil {
 		b, err := c.passedOn(g, name)
@@ -64,7 +61,7 @@ func (c *Content) Quiet(number uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.held[name]
-	return b != nil && b.origin == nil && !c.cfg.Ledger.Has(uint32(c.pieceOf(generation, name)))
+	return b != nil && b.origin == nil && !c.Ledger.Has(uint32(c.pieceOf(generation, name)))
 }
 
 // produce makes a block of what is stored.
@@ -76,16 +73,16 @@ func (c *Content) produce(dst []byte, generation, name int) error {
 		}
 		return e.encode(dst, name)
 	}
-	if name >= c.source(generation) || !c.cfg.Ledger.Has(uint32(c.pieceOf(generation, name))) {
-		return ErrAbsent
+	if name >= c.Blocks(generation) || !c.Ledger.Has(uint32(c.pieceOf(generation, name))) {
+		return generations.ErrAbsent
 	}
 	// Of a generation that failed, a piece may have been right.
 	piece := c.pieceOf(generation, name)
-	b := make([]byte, c.m.PieceLength)
-	if err := c.readPiece(b, piece); err != nil {
+	b := make([]byte, c.Manifest.PieceLength)
+	if err := c.ReadPiece(b, piece); err != nil {
 		return err
 	}
 	first, _ := c.namesOf(piece)
-	copy(dst, b[(name-first)*c.coding.Block:])
+	copy(dst, b[(name-first)*c.Coding.Block:])
 	return nil
 }

@@ -32,7 +32,7 @@ func (c *Content) suspect(g *generation, out *Outcome) {
 	g.state, g.suspects = repairing, map[int]*part{}
 	for piece, end := c.Pieces(g.number); piece < end; piece++ {
 		name, last := c.namesOf(piece)
-		if c.cfg.Ledger.Has(uint32(piece)) { // by chance, or from before
+		if c.Ledger.Has(uint32(piece)) { // by chance, or from before
 			for ; name < last; name++ {
 				out.Numbers = append(out.Numbers, c.Number(g.number, name))
 			}
@@ -76,7 +76,7 @@ func (c *Content) repair(g *generation, b *held, out *Outcome) error {
 		c.fail(g, p, out)
 		return nil
 	case another:
-		c.bytes.Add(int64(c.coding.Block))
+		c.bytes.Add(int64(c.Coding.Block))
 		fallthrough
 	case same:
 		g.claims = append(g.claims, b.claim)
@@ -95,7 +95,7 @@ func (c *Content) repair(g *generation, b *held, out *Outcome) error {
 	}
 	clear(p.awaited)
 	out.Verdict = PieceStored
-	c.bytes.Add(int64((len(chosen) - p.distinct()) * c.coding.Block))
+	c.bytes.Add(int64((len(chosen) - p.distinct()) * c.Coding.Block))
 	for i, v := range chosen {
 		out.Numbers = append(out.Numbers, c.Number(g.number, p.first+i))
 		g.held[p.first+i] = v.held
@@ -165,7 +165,7 @@ func (p *part) add(b *held) (added int, v version) {
 func (p *part) disown(c *Content, a author) {
 	for i, vs := range p.versions {
 		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool { return len(v.authors) == 1 && v.authors[0] == a })
-		c.bytes.Add(-int64((len(vs) - len(p.versions[i])) * c.coding.Block))
+		c.bytes.Add(-int64((len(vs) - len(p.versions[i])) * c.Coding.Block))
 	}
 }
 
@@ -196,7 +196,7 @@ func (c *Content) try(p *part, out *Outcome) ([]version, error) {
 // any; nil if it is not good, or lacks a block.
 func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error) {
 	var chosen []version
-	b := make([]byte, 0, len(p.versions)*c.coding.Block)
+	b := make([]byte, 0, len(p.versions)*c.Coding.Block)
 	for _, vs := range p.versions {
 		if len(vs) == 0 {
 			return nil, nil
@@ -204,7 +204,10 @@ func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error
 		v := vs[max(slices.IndexFunc(vs, prefer), 0)]
 		chosen, b = append(chosen, v), append(b, v.payload...)
 	}
-	if good, err := c.storePiece(p.piece, b[:c.m.PieceSize(p.piece)]); !good || err != nil {
+	if b = b[:c.Manifest.PieceSize(p.piece)]; !c.Good(p.piece, b) {
+		return nil, nil
+	}
+	if err := c.StorePiece(p.piece, b); err != nil {
 		return nil, err
 	}
 	return chosen, nil
@@ -240,7 +243,7 @@ func (c *Content) repaired(g *generation, out *Outcome) error {
 	if err != nil {
 		return err
 	}
-	b := make([]byte, c.coding.Block)
+	b := make([]byte, c.Coding.Block)
 	for _, cl := range g.claims {
 		if err := e.encode(b, cl.name); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
@@ -66,7 +67,7 @@ func (s *swarm) ask(number uint32) Outcome {
 
 // fetch fetches a generation, whatever happens.
 func (s *swarm) fetch(g int) {
-	todo := shuffled(&s.n.Layout, g, s.rng.Uint64())
+	todo := shuffled(s.n.Content, g, s.rng.Uint64())
 	for len(todo) > 0 {
 		number := todo[0]
 		out := s.ask(number)
@@ -75,7 +76,7 @@ func (s *swarm) fetch(g int) {
 			continue
 		case Polluted:
 			todo = nil
-			for name := range s.n.source(g) {
+			for name := range s.n.Blocks(g) {
 				if n := s.n.Number(g, name); !slices.Contains(out.Numbers, n) {
 					todo = append(todo, n)
 				}
@@ -166,7 +167,7 @@ func TestPollutedGenerationIsTakenBack(t *testing.T) {
 	if s.n.Bytes() != 0 {
 		t.Errorf("%d bytes are kept of false blocks", s.n.Bytes())
 	}
-	if _, err := s.n.Load(make([]byte, s.n.coding.Block), 17); err != ErrAbsent {
+	if _, err := s.n.Load(make([]byte, s.n.Coding.Block), 17); err != generations.ErrAbsent {
 		t.Errorf("a false block is passed on: %v", err)
 	}
 	if out := s.n.give(t, a, 30); out.Verdict != Ignored {
@@ -181,7 +182,7 @@ func TestPollutedGenerationIsTakenBack(t *testing.T) {
 	if out.Verdict != PieceStored || !slices.Equal(out.Numbers, []uint32{0, 1, 2, 3}) {
 		t.Errorf("%+v at the end of a piece", out)
 	}
-	if _, err := s.n.Load(make([]byte, s.n.coding.Block), 2); err != nil {
+	if _, err := s.n.Load(make([]byte, s.n.Coding.Block), 2); err != nil {
 		t.Errorf("a block of a piece that is stored: %v", err)
 	}
 	for name := 4; name < 15; name++ {
@@ -207,7 +208,7 @@ func TestDisownedBlocksAreDropped(t *testing.T) {
 	if err != nil || !slices.Equal(dropped, []uint32{32, 40, 50}) {
 		t.Errorf("%v, %v", dropped, err)
 	}
-	if got := s.n.Bytes(); got != 3*int64(s.n.coding.Block) || got != s.n.liveBytes() {
+	if got := s.n.Bytes(); got != 3*int64(s.n.Coding.Block) || got != s.n.liveBytes() {
 		t.Errorf("%d bytes are left of three blocks", got)
 	}
 	var out Outcome
@@ -289,7 +290,7 @@ func TestDisownedBlocksLeaveRepairs(t *testing.T) {
 	if err != nil || !slices.Equal(dropped, []uint32{1}) {
 		t.Errorf("%v, %v", dropped, err)
 	}
-	if got := s.n.Bytes(); got != int64(s.n.coding.Block) || got != s.n.liveBytes() {
+	if got := s.n.Bytes(); got != int64(s.n.Coding.Block) || got != s.n.liveBytes() {
 		t.Errorf("%d bytes are left of one block", got)
 	}
 	if out := s.n.give(t, a, 1); out.Verdict != Held {

@@ -26,7 +26,7 @@ type claim struct {
 
 // sign says that this node made a block.
 func (c *Content) sign(number uint32, payload []byte) (o proto.Origin) {
-	statement := proto.CodedStatement(c.cfg.Swarm, c.coding.K, number, sha256.Sum256(payload))
+	statement := proto.CodedStatement(c.cfg.Swarm, c.Coding.K, number, sha256.Sum256(payload))
 	copy(o.Encoder[:], c.cfg.Key.Public().(ed25519.PublicKey))
 	copy(o.Signature[:], ed25519.Sign(c.cfg.Key, statement))
 	return o
@@ -40,7 +40,7 @@ func (c *Content) check(generation int, b *held) bool {
 	}
 	b.sum = sha256.Sum256(b.payload)
 	if b.origin != nil {
-		statement := proto.CodedStatement(c.cfg.Swarm, c.coding.K, c.Number(generation, b.name), b.sum)
+		statement := proto.CodedStatement(c.cfg.Swarm, c.Coding.K, c.Number(generation, b.name), b.sum)
 		b.checked = ed25519.Verify(b.origin.Encoder[:], statement, b.origin.Signature[:])
 		return b.checked
 	}

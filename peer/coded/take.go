@@ -1,8 +1,6 @@
 package coded
 
 import (
-	"crypto/sha256"
-
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
@@ -25,7 +23,7 @@ func (f *From) author() author {
 // Take takes in a block that was asked for, of which the payload stays the caller's, and
 // the origin does not. It
 // decodes the generation when that is possible, which takes long. An error is the
-// store's, or a [DamagedError].
+// store's, or a [generations.DamagedError].
 //
 // While a generation is gathered no signature is looked at: if it decodes to pieces that
 // have their hashes, all was right. It is checked before the block is passed on, and when
@@ -33,7 +31,7 @@ func (f *From) author() author {
 func (c *Content) Take(number uint32, from From, payload []byte) (Outcome, error) {
 	generation, name := c.Of(number)
 	out := Outcome{Generation: generation}
-	if generation >= c.Generations() || len(payload) != c.coding.Block {
+	if generation >= c.Generations() || len(payload) != c.Coding.Block {
 		out.Verdict = Forged
 		return out, nil
 	}
@@ -143,31 +141,13 @@ func (c *Content) solve(g *generation, s *rlnc.Solution) (*encoder, error) {
 func (c *Content) storeAll(generation int, source []byte) (bool, error) {
 	good := true
 	for piece, end := c.Pieces(generation); piece < end; piece++ {
-		n := c.m.PieceSize(piece)
-		ok, err := c.storePiece(piece, source[:n])
-		if err != nil {
+		n := c.Manifest.PieceSize(piece)
+		if b := source[:n]; !c.Good(piece, b) {
+			good = false
+		} else if err := c.StorePiece(piece, b); err != nil {
 			return false, err
 		}
-		good = good && ok
 		source = source[n:]
 	}
 	return good, nil
-}
-
-// storePiece stores a piece if it is good, and is not there.
-func (c *Content) storePiece(piece int, b []byte) (good bool, err error) {
-	if sha256.Sum256(b) != c.m.Hash(piece) {
-		return false, nil
-	}
-	if c.cfg.Ledger.Has(uint32(piece)) {
-		return true, nil
-	}
-	if _, err := c.cfg.Store.WriteAt(b, c.m.PieceOffset(piece)); err != nil {
-		return false, err
-	}
-	if err := c.cfg.Store.Commit(piece); err != nil {
-		return false, err
-	}
-	c.cfg.Ledger.Add(uint32(piece))
-	return true, nil
 }

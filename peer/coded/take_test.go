@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -23,7 +24,7 @@ func TestAnyBlocksDecode(t *testing.T) {
 		source, n := newSource(t, c, tt.k, 1), newNode(t, c, tt.k, 2)
 		for g := range n.Generations() {
 			came := 0
-			for _, number := range shuffled(&n.Layout, g, uint64(tt.k)) {
+			for _, number := range shuffled(n.Content, g, uint64(tt.k)) {
 				out := n.give(t, source, number)
 				if out.Generation != g {
 					t.Fatalf("generation %d, want %d", out.Generation, g)
@@ -38,8 +39,8 @@ func TestAnyBlocksDecode(t *testing.T) {
 					t.Fatalf("k %d: verdict %d of a block that is there", tt.k, again.Verdict)
 				}
 			}
-			if came != n.source(g) || !n.Has(g) {
-				t.Errorf("k %d, generation %d: %d blocks were news, want %d", tt.k, g, came, n.source(g))
+			if came != n.Blocks(g) || !n.Has(g) {
+				t.Errorf("k %d, generation %d: %d blocks were news, want %d", tt.k, g, came, n.Blocks(g))
 			}
 		}
 		n.mustHave(t, c)
@@ -51,7 +52,7 @@ func TestBlocksArePassedOn(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source, relay, last := newSource(t, c, 16, 1), newNode(t, c, 16, 2), newNode(t, c, 16, 3)
 	for g := range source.Generations() {
-		numbers := shuffled(&source.Layout, g, 7)
+		numbers := shuffled(source.Content, g, 7)
 		for _, number := range numbers[:15] {
 			if out := relay.give(t, source, number); out.Verdict == Useless {
 				continue
@@ -65,7 +66,7 @@ func TestBlocksArePassedOn(t *testing.T) {
 				t.Fatalf("verdict %d", out.Verdict)
 			}
 		}
-		if _, err := relay.Load(make([]byte, relay.coding.Block), numbers[31]); !errors.Is(err, ErrAbsent) {
+		if _, err := relay.Load(make([]byte, relay.Coding.Block), numbers[31]); !errors.Is(err, generations.ErrAbsent) {
 			t.Errorf("a block that is not there: %v", err)
 		}
 		for _, number := range numbers[15:] {
@@ -80,10 +81,10 @@ func TestWhoHasDecodedEncodes(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	for g := range source.Generations() {
-		for name := range n.coding.Names() {
-			n.give(t, source, n.Number(g, n.coding.Names()-1-name))
+		for name := range n.Coding.Names() {
+			n.give(t, source, n.Number(g, n.Coding.Names()-1-name))
 		}
-		for name := range n.coding.Names() {
+		for name := range n.Coding.Names() {
 			o, b := n.block(t, n.Number(g, name))
 			_, want := source.block(t, n.Number(g, name))
 			if !slices.Equal(b, want) || Key(o.Encoder) != n.key() {
@@ -114,7 +115,7 @@ func TestBadBlocks(t *testing.T) {
 	if n.Bytes() != 0 {
 		t.Errorf("%d bytes are kept of bad blocks", n.Bytes())
 	}
-	if _, err := n.Load(b, beyond); !errors.Is(err, ErrAbsent) {
+	if _, err := n.Load(b, beyond); !errors.Is(err, generations.ErrAbsent) {
 		t.Errorf("a generation that is not there: %v", err)
 	}
 	for _, sp := range []proto.Span{{Piece: beyond, Length: uint32(len(b))}, {Piece: 1, Begin: 1, Length: uint32(len(b))}, {Piece: 1, Length: 1}, {Piece: 1<<32 - 1, Length: uint32(len(b))}} {
@@ -217,7 +218,7 @@ func TestPiecesThatAreThereCount(t *testing.T) {
 	n.fill(t, c, 1)
 	n.fill(t, c, 3)
 	came := 0
-	for _, number := range shuffled(&n.Layout, 0, 3) {
+	for _, number := range shuffled(n.Content, 0, 3) {
 		if v := n.give(t, source, number).Verdict; v == Held || v == Decoded {
 			came++
 		}
@@ -242,8 +243,8 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 		}
 		source.ledger.Add(uint32(i))
 	}
-	var damaged *DamagedError
-	b := make([]byte, source.coding.Block)
+	var damaged *generations.DamagedError
+	b := make([]byte, source.Coding.Block)
 	for _, number := range []uint32{0, 8, 30} {
 		if _, err := source.Load(b, number); !errors.As(err, &damaged) || damaged.Piece != 2 {
 			t.Errorf("block %d: %v", number, err)
@@ -253,13 +254,13 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 		t.Errorf("the other generation: %v", err)
 	}
 	// Nor is it a part of a generation that is gathered.
-	source.ledger.remove(0)
+	source.ledger.Remove(0)
 	honest := newSource(t, c, 16, 2)
 	o, b := honest.block(t, 0)
 	if _, err := source.Take(0, From{Origin: &o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
 		t.Errorf("a block beside a damaged piece: %v", err)
 	}
-	source.ledger.remove(2)
+	source.ledger.Remove(2)
 	source.Forget(0)
 	if out := source.give(t, honest, 0); out.Verdict != Held {
 		t.Errorf("verdict %d once the damage is known", out.Verdict)
@@ -272,10 +273,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 16<<20))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	rng := rand.New(rand.NewPCG(1, 1))
-	generation := int64(16 * n.coding.Block)
+	generation := int64(16 * n.Coding.Block)
 	var order [][]uint32
 	for g := range n.Generations() {
-		order = append(order, shuffled(&n.Layout, g, uint64(g)))
+		order = append(order, shuffled(n.Content, g, uint64(g)))
 	}
 	for len(order) > 0 {
 		i := rng.IntN(min(live, len(order)))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/coded"
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -41,7 +42,7 @@ func Coded(cfg Config, k int, id []byte, key crypto.PrivKey) (Form, error) {
 		return Form{}, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
 	x := &Blocks{Config: cfg, content: coded.New(coded.Config{
-		Manifest: m, Coding: coding, Store: cfg.Store, Ledger: cfg.Swarm, Swarm: id, Key: raw, Cache: coded.Live(coding),
+		Disk: cfg.disk(coding), Swarm: id, Key: raw, Cache: coded.Live(coding),
 	})}
 	return Form{Exchange: x, Coding: coding, Coded: x, lane: uint32(coding.Names())}, nil
 }
@@ -72,24 +73,11 @@ func (x *Blocks) Frame(to Peer, sp proto.Span) (*Buffer, error) {
 		return buf, nil
 	}
 	Put(buf)
-	switch {
-	case errors.Is(err, coded.ErrForged):
+	if errors.Is(err, coded.ErrForged) {
 		x.purge(sp.Piece)
-		return nil, ErrAbsent
-	case errors.Is(err, coded.ErrAbsent):
-		return nil, ErrAbsent
+		err = ErrAbsent
 	}
-	x.Log.Error("block cannot be made", "number", sp.Piece, "error", err)
-	x.doubt(to, sp.Piece, err)
-	return nil, err
-}
-
-// doubt has a piece checked that was found changed.
-func (x *Blocks) doubt(p Peer, number uint32, err error) {
-	var damaged *coded.DamagedError
-	if errors.As(err, &damaged) {
-		x.Swarm.Complain(Complaint{p, uint32(damaged.Piece), number})
-	}
+	return nil, x.unmade(to, sp.Piece, err)
 }
 
 // Head implements [Exchange].
@@ -114,7 +102,7 @@ func (x *Blocks) Take(a Arrival) {
 		x.blame(out.Faults)
 	}
 	x.order.RUnlock()
-	var damaged *coded.DamagedError
+	var damaged *generations.DamagedError
 	if errors.As(err, &damaged) {
 		x.doubt(a.From, a.Span.Piece, err)
 		x.Swarm.Post(mob.Failed{Piece: int(a.Span.Piece)}, nil)

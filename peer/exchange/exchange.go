@@ -4,14 +4,13 @@
 package exchange
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/gossip"
-	"github.com/mobgrid/mob/peer/coded"
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
 	"github.com/mobgrid/mob/proto"
@@ -33,8 +32,8 @@ type Exchange interface {
 	Take(a Arrival)
 }
 
-// ErrAbsent says that a block is not there.
-var ErrAbsent = errors.New("the block is not here")
+// ErrAbsent says that a block is not there, and cannot be made.
+var ErrAbsent = generations.ErrAbsent
 
 // Arrival is a block that was asked for and has come.
 type Arrival struct {
@@ -59,7 +58,7 @@ type Swarm interface {
 	// the swarm is behind.
 	Post(ev mob.Event, from Peer)
 	// Ledger knows the pieces that are verified and served.
-	coded.Ledger
+	generations.Ledger
 	// Complain has a piece checked. It does not block.
 	Complain(Complaint)
 	// Fail ends the swarm because of an error of this node.
@@ -81,6 +80,11 @@ type Config struct {
 	Store    store.Store
 	Count    *traffic.Counters
 	Log      *slog.Logger
+}
+
+// disk is where the generations of a coding are.
+func (c *Config) disk(coding proto.Coding) generations.Disk {
+	return generations.Disk{Layout: generations.NewLayout(c.Verifier.Manifest(), coding), Store: c.Store, Ledger: c.Swarm}
 }
 
 // Form is how the content of a swarm is exchanged.

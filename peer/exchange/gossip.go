@@ -16,7 +16,6 @@ import (
 type Gossip struct {
 	Config
 	content *recoded.Content
-	coding  proto.Coding
 	cluster string
 	round   atomic.Uint32
 }
@@ -33,8 +32,7 @@ func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, Strategy, er
 		return Form{}, nil, err
 	}
 	x := &Gossip{
-		Config: cfg, coding: coding, cluster: who.Cluster,
-		content: recoded.New(recoded.Config{Manifest: m, Coding: coding, Store: cfg.Store, Ledger: cfg.Swarm}),
+		Config: cfg, cluster: who.Cluster, content: recoded.New(cfg.disk(coding)),
 	}
 	who.Strategy = l.Strategy
 	for g := range x.content.Generations() {
@@ -50,7 +48,7 @@ func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, Strategy, er
 // is the node's.
 func (x *Gossip) Push(p mob.Push) proto.Span {
 	x.round.Store(uint32(p.Round))
-	return proto.Span{Piece: uint32(p.Generation), Begin: uint32(p.Block), Length: uint32(x.coding.Block)}
+	return proto.Span{Piece: uint32(p.Generation), Begin: uint32(p.Block), Length: uint32(x.content.Coding.Block)}
 }
 
 // Valid implements [Exchange]: nothing is asked for.
@@ -59,7 +57,7 @@ func (x *Gossip) Valid(proto.Span) bool { return false }
 // Frame makes a block of a generation, as it is there now.
 func (x *Gossip) Frame(to Peer, sp proto.Span) (*Buffer, error) {
 	generation, block := int(sp.Piece), -1
-	if x.coding.Strategy == proto.RandomBlock {
+	if x.content.Coding.Strategy == proto.RandomBlock {
 		block = int(sp.Begin)
 	}
 	n := x.content.Frame(generation)
@@ -70,15 +68,7 @@ func (x *Gossip) Frame(to Peer, sp proto.Span) (*Buffer, error) {
 		return buf, nil
 	}
 	Put(buf)
-	if errors.Is(err, recoded.ErrAbsent) {
-		return nil, ErrAbsent
-	}
-	x.Log.Error("block cannot be made", "generation", generation, "error", err)
-	var damaged *recoded.DamagedError
-	if errors.As(err, &damaged) {
-		x.Swarm.Complain(Complaint{to, uint32(damaged.Piece), uint32(damaged.Piece)})
-	}
-	return nil, err
+	return nil, x.unmade(to, sp.Piece, err)
 }
 
 // Head implements [Exchange]. The span begins at the sender's round, and has the
@@ -130,7 +120,7 @@ func (x *Gossip) decode(generation int) {
 		x.Swarm.Post(mob.Decoded{Generation: generation}, nil)
 	default:
 		x.Log.Warn("generation failed its hashes: it is gathered anew", "generation", generation)
-		x.Count.Failed(x.content.Blocks(generation) * x.coding.Block)
+		x.Count.Failed(x.content.Blocks(generation) * x.content.Coding.Block)
 		x.Swarm.Post(mob.Polluted{Generation: generation}, nil)
 	}
 }

@@ -3,36 +3,18 @@ package recoded
 import (
 	"bytes"
 	"errors"
-	"sync"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
 
-// ledger is a Ledger in memory.
-type ledger struct {
-	mu  sync.Mutex
-	has map[uint32]bool
-}
-
-func (l *ledger) Has(piece uint32) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.has[piece]
-}
-
-func (l *ledger) Add(piece uint32) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.has[piece] = true
-}
-
 // node is a Content with a memory store.
 type node struct {
 	*Content
-	ledger *ledger
+	ledger *storetest.Ledger
 	store  *store.Memory
 	whole  storetest.Content
 }
@@ -44,15 +26,15 @@ func newNode(t testing.TB, c storetest.Content, k int, s proto.Strategy) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{ledger: &ledger{has: map[uint32]bool{}}, store: store.NewMemory(c.Manifest), whole: c}
-	n.Content = New(Config{Manifest: c.Manifest, Coding: coding, Store: n.store, Ledger: n.ledger})
+	n := &node{ledger: new(storetest.Ledger), store: store.NewMemory(c.Manifest), whole: c}
+	n.Content = New(generations.Disk{Layout: generations.NewLayout(c.Manifest, coding), Store: n.store, Ledger: n.ledger})
 	return n
 }
 
 // fill gives a node a piece.
 func (n *node) fill(t testing.TB, piece int) {
 	t.Helper()
-	if _, err := n.store.WriteAt(n.whole.Piece(piece), n.m.PieceOffset(piece)); err != nil {
+	if _, err := n.store.WriteAt(n.whole.Piece(piece), n.Manifest.PieceOffset(piece)); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.store.Commit(piece); err != nil {
@@ -111,9 +93,9 @@ func feed(t testing.TB, to *node, generation int, from ...*node) (blocks int) {
 // verify compares what a node stored.
 func (n *node) verify(t testing.TB) {
 	t.Helper()
-	for i := range n.m.Pieces() {
-		got := make([]byte, n.m.PieceSize(i))
-		if _, err := n.store.ReadAt(got, n.m.PieceOffset(i)); err != nil || !n.ledger.Has(uint32(i)) || !bytes.Equal(got, n.whole.Piece(i)) {
+	for i := range n.Manifest.Pieces() {
+		got := make([]byte, n.Manifest.PieceSize(i))
+		if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !n.ledger.Has(uint32(i)) || !bytes.Equal(got, n.whole.Piece(i)) {
 			t.Fatalf("piece %d is not there, or not right: %v", i, err)
 		}
 	}
@@ -162,7 +144,7 @@ func TestPlain(t *testing.T) {
 	c := content(t)
 	source, a, b := newSource(t, c, k, proto.RandomBlock), newNode(t, c, k, proto.RandomBlock), newNode(t, c, k, proto.RandomBlock)
 	for g := range source.Generations() {
-		if err := a.Make(make([]byte, a.Frame(g)), g, 0); !errors.Is(err, ErrAbsent) {
+		if err := a.Make(make([]byte, a.Frame(g)), g, 0); !errors.Is(err, generations.ErrAbsent) {
 			t.Fatalf("a block that is not there: %v", err)
 		}
 		for j := range source.Blocks(g) {
@@ -195,10 +177,10 @@ func TestPolluted(t *testing.T) {
 			break
 		}
 	}
-	if len(n.ledger.has) > 0 || n.Bytes() != 0 {
-		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", len(n.ledger.has), n.Bytes())
+	if n.ledger.Len() > 0 || n.Bytes() != 0 {
+		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.ledger.Len(), n.Bytes())
 	}
-	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.Is(err, ErrAbsent) {
+	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.Is(err, generations.ErrAbsent) {
 		t.Errorf("a block of what was thrown away: %v", err)
 	}
 	for g := range n.Generations() {
@@ -293,7 +275,7 @@ func TestDamaged(t *testing.T) {
 	if g := n.Forget(0); g != 0 {
 		t.Fatalf("piece 0 is of generation %d", g)
 	}
-	var damaged *DamagedError
+	var damaged *generations.DamagedError
 	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.As(err, &damaged) || damaged.Piece != 0 {
 		t.Errorf("a block of damaged pieces: %v", err)
 	}
@@ -316,9 +298,12 @@ func FuzzTake(f *testing.F) {
 				n.take(t, g, source.make(t, g, -1))
 			}
 		}
-		for i := range n.ledger.has {
-			got := make([]byte, n.m.PieceSize(int(i)))
-			if _, err := n.store.ReadAt(got, n.m.PieceOffset(int(i))); err != nil || !bytes.Equal(got, c.Piece(int(i))) {
+		for i := range n.Manifest.Pieces() {
+			if !n.ledger.Has(uint32(i)) {
+				continue
+			}
+			got := make([]byte, n.Manifest.PieceSize(i))
+			if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !bytes.Equal(got, c.Piece(i)) {
 				t.Fatalf("piece %d is stored, and not right", i)
 			}
 		}

@@ -66,8 +66,8 @@ func (c *Content) Take(number int, data []byte) (Outcome, error) {
 	if out.Verdict = Useless; err != nil || !news {
 		return out, err
 	}
-	at := g.decoder.Rank() * c.b
-	room := g.room[at : at+c.b : at+c.b]
+	at := g.decoder.Rank() * c.Coding.Block
+	room := g.room[at : at+c.Coding.Block : at+c.Coding.Block]
 	copy(room, payload)
 	if _, err := g.decoder.Add(rlnc.Block{Vector: vector, Payload: room}); err != nil {
 		return out, err
@@ -79,7 +79,7 @@ func (c *Content) Take(number int, data []byte) (Outcome, error) {
 }
 
 // plain says that blocks are not combined.
-func (c *Content) plain() bool { return c.cfg.Coding.Strategy == proto.RandomBlock }
+func (c *Content) plain() bool { return c.Coding.Strategy == proto.RandomBlock }
 
 // termsOf says of how many source blocks a vector is a sum, and which it is if it is one
 // as it stands, -1 otherwise.
@@ -105,7 +105,7 @@ func (c *Content) begin(number int, out *Outcome) (*generation, error) {
 	c.count++
 	g := c.open[number]
 	if g == nil && !c.Has(number) {
-		d, err := rlnc.NewDecoder(c.Blocks(number), c.b)
+		d, err := rlnc.NewDecoder(c.Blocks(number), c.Coding.Block)
 		if err != nil {
 			return nil, err
 		}
@@ -159,10 +159,10 @@ func (c *Content) Decode(number int) (good bool, err error) {
 	s := &source{number: number, bytes: c.buffer(number)}
 	blocks := c.split(s.bytes)
 	if err = solution.Decode(blocks, 0); err == nil {
-		good, err = c.store(number, s.bytes)
+		good, err = c.storeAll(number, s.bytes)
 	}
 	if err == nil && good {
-		clear(s.bytes[c.size(number):]) // zeros are in no piece, so nobody vouched for them
+		clear(s.bytes[c.Size(number):]) // zeros are in no piece, so nobody vouched for them
 		s.code, err = rlnc.NewEncoder(blocks)
 	}
 	c.mu.Lock()
@@ -179,7 +179,7 @@ func (c *Content) Decode(number int) (good bool, err error) {
 // Forget drops what is in memory of the generation of a piece that was found to be
 // damaged.
 func (c *Content) Forget(piece int) (generation int) {
-	generation = c.Of(piece)
+	generation = c.GenerationOf(piece)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drop(generation)

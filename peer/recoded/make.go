@@ -1,10 +1,10 @@
 package recoded
 
 import (
-	"crypto/sha256"
 	"slices"
 
 	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/peer/generations"
 )
 
 // source has the source blocks of a whole generation.
@@ -16,8 +16,8 @@ type source struct {
 
 // Make writes a block of a generation to dst, which has [Content.Frame] bytes: a random
 // combination of what is there, or, for block >= 0, that source block. The error is
-// [ErrAbsent] when there is nothing of it, or a [DamagedError]. It may have to read the
-// generation.
+// [generations.ErrAbsent] when there is nothing of it, or a [generations.DamagedError].
+// It may have to read the generation.
 func (c *Content) Make(dst []byte, number, block int) error {
 	vector, payload := dst[:c.Blocks(number)], dst[c.Blocks(number):]
 	c.mu.Lock()
@@ -97,7 +97,7 @@ func (c *Content) recode(g *generation, vector, payload []byte, block int) error
 		copy(payload, plain)
 		return nil
 	case r.Rank() == 0 || block >= 0:
-		return ErrAbsent
+		return generations.ErrAbsent
 	}
 	var room [rlnc.MaxK]byte
 	weights := room[:r.Rank()]
@@ -119,34 +119,19 @@ func (c *Content) source(number int) (*source, error) {
 		}
 	}
 	if !c.Has(number) {
-		return nil, ErrAbsent
+		return nil, generations.ErrAbsent
 	}
 	s := &source{number: number, bytes: c.buffer(number)}
-	err := c.read(s)
+	err := c.Read(s.bytes, number)
+	if err == nil {
+		s.code, err = rlnc.NewEncoder(c.split(s.bytes))
+	}
 	if err != nil {
 		c.release(s.bytes)
 		return nil, err
 	}
 	c.keep(s)
 	return s, nil
-}
-
-// read reads a whole generation, and checks it again: a file may have changed.
-func (c *Content) read(s *source) (err error) {
-	first, end := c.pieces(s.number)
-	rest := s.bytes
-	for piece := first; piece < end; piece++ {
-		b := rest[:c.m.PieceSize(piece)]
-		if _, err := c.cfg.Store.ReadAt(b, c.m.PieceOffset(piece)); err != nil {
-			return &DamagedError{piece, err}
-		}
-		if sha256.Sum256(b) != c.m.Hash(piece) {
-			return &DamagedError{piece, errChanged}
-		}
-		rest = rest[min(int(c.m.PieceLength), len(rest)):]
-	}
-	s.code, err = rlnc.NewEncoder(c.split(s.bytes))
-	return err
 }
 
 // keep keeps a whole generation in the place of the one that was not used for the

@@ -1,0 +1,67 @@
+package generations
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// A generation is there with the last of its pieces, and is read as it was stored.
+func TestDisk(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 9*proto.MinCodedBlock+5))
+	coding, err := proto.NewCoding(c.Manifest, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: store.NewMemory(c.Manifest), Ledger: new(storetest.Ledger)}
+	rest := c.Data
+	for g := range d.Generations() {
+		for piece, end := d.Pieces(g); piece < end; piece++ {
+			if d.Has(g) {
+				t.Fatalf("generation %d is said to be there before piece %d of %d", g, piece, end)
+			}
+			if err := d.StorePiece(piece, c.Piece(piece)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := make([]byte, d.Size(g))
+		if err := d.Read(got, g); err != nil || !d.Has(g) || !bytes.Equal(got, rest[:len(got)]) {
+			t.Fatalf("generation %d is not there, or not right: %v", g, err)
+		}
+		rest = rest[len(got):]
+	}
+	if d.Has(d.Generations()) {
+		t.Error("a generation behind the last is there")
+	}
+}
+
+// A piece that changed since it was verified is not read, and said to be damaged.
+func TestDamaged(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 4*proto.MinCodedBlock))
+	coding, err := proto.NewCoding(c.Manifest, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := store.NewMemory(c.Manifest)
+	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: st, Ledger: new(storetest.Ledger)}
+	for piece := range c.Manifest.Pieces() {
+		if err := d.StorePiece(piece, c.Piece(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := c.Manifest.Pieces() - 1
+	if err := st.Forget(last); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.WriteAt([]byte("other"), c.Manifest.PieceOffset(last)); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *DamagedError
+	if err := d.Read(make([]byte, d.Size(0)), 0); !errors.As(err, &damaged) || damaged.Piece != last {
+		t.Errorf("%v, want piece %d to be damaged", err, last)
+	}
+}
