@@ -38,23 +38,14 @@ func TestCodingsThatDiffer(t *testing.T) {
 func TestMobOfCodedAndPlainNodes(t *testing.T) {
 	for _, seedK := range []int{16, 0} {
 		t.Run(fmt.Sprint(seedK), func(t *testing.T) {
-			d := newDirectory()
-			var nodes []*Node
-			for c := range 2 {
-				for range 3 {
-					nodes = append(nodes, startNodeWith(t, fmt.Sprintf("C%d", c), t.TempDir(), d))
-				}
-			}
+			nodes := grid(t, 2, 3)
 			_, link, content := seedCoded(t, nodes[0], 12<<20+5, seedK)
 			var gets []*Transfer
-			var outs []string
-			for i, n := range nodes[1:] {
-				outs = append(outs, filepath.Join(t.TempDir(), "out"))
-				gets = append(gets, mustGet(t, n, codedAs(link, []int{0, 16, 16, 0, 8}[i]), outs[i]))
+			for i, k := range []int{0, 16, 16, 0, 8} {
+				gets = append(gets, fetch(t, nodes[i+1:i+2], codedAs(link, k))...)
 			}
-			for i, g := range gets {
-				mustWait(t, g)
-				mustEqual(t, outs[i], content)
+			mustArrive(t, gets, content)
+			for _, g := range gets {
 				if st := g.Status(); len(st.Liars) != 0 || st.Damaged != 0 {
 					t.Errorf("%+v", st)
 				}
@@ -64,7 +55,7 @@ func TestMobOfCodedAndPlainNodes(t *testing.T) {
 }
 
 // bendPieces changes the parts of pieces that a node sends.
-func bendPieces(_ *swarm, buf *exchange.Buffer, _ proto.Span) bool {
+func bendPieces(_ *polluter, buf *exchange.Buffer, _ proto.Span) bool {
 	buf.B[len(buf.B)-1] ^= 1
 	return true
 }
@@ -79,22 +70,12 @@ func TestPlainNodeThatSendsRubbish(t *testing.T) {
 	}
 	_, link, content := seedCoded(t, nodes[0], 8<<20, 16)
 	bad := nodes[1]
-	p := pollute(bad, bendPieces)
-	mustWait(t, mustGet(t, bad, codedAs(link, 0), filepath.Join(t.TempDir(), "out")))
+	p := pollute(t, bad, bendPieces)
+	mustArrive(t, fetch(t, []*Node{bad}, codedAs(link, 0)), content)
 	p.on.Store(true)
-	var gets []*Transfer
-	var outs []string
-	for i, n := range nodes[2:] {
-		outs = append(outs, filepath.Join(t.TempDir(), "out"))
-		gets = append(gets, mustGet(t, n, link, outs[i]))
-	}
-	for i, g := range gets {
-		mustWait(t, g)
-		mustEqual(t, outs[i], content)
-		if liars := g.Status().Liars; len(liars) > 0 {
-			t.Errorf("%q are named", liars)
-		}
-	}
+	gets := fetch(t, nodes[2:], link)
+	mustArrive(t, gets, content)
+	mustNameNobody(t, gets)
 	if p.sent.Load() == 0 {
 		t.Error("nobody asked the node for anything")
 	}

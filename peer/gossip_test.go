@@ -28,35 +28,6 @@ func seedGossip(t testing.TB, n *Node, size, k int, s proto.Strategy) (*Transfer
 	return seed, link, content
 }
 
-// cluster starts n nodes of one cluster.
-func cluster(t testing.TB, n int) (nodes []*Node) {
-	t.Helper()
-	d := newDirectory()
-	for range n {
-		nodes = append(nodes, startNodeWith(t, "A", t.TempDir(), d))
-	}
-	return nodes
-}
-
-// fetch has nodes get a content.
-func fetch(t testing.TB, nodes []*Node, link *proto.Link) (gets []*Transfer) {
-	t.Helper()
-	for _, n := range nodes {
-		gets = append(gets, mustGet(t, n, link, filepath.Join(t.TempDir(), "out")))
-	}
-	return gets
-}
-
-// mustArrive waits for gets, and compares what came.
-func mustArrive(t testing.TB, gets []*Transfer, content []byte) {
-	t.Helper()
-	for _, g := range gets {
-		mustWait(t, g)
-		mustEqual(t, g.Status().Root, content)
-		t.Logf("%v: %+v, %d of no use", g.Status().Elapsed, g.Status().Traffic, g.Status().Duplicate)
-	}
-}
-
 // TestGossip moves a content by each kind of permutation gossip, and wants the source
 // to have sent it little more often than once: the others have it from each other.
 func TestGossip(t *testing.T) {
@@ -66,7 +37,7 @@ func TestGossip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			nodes := cluster(t, 6)
+			nodes := grid(t, 1, 6)
 			seed, link, content := seedGossip(t, nodes[0], 20<<20+70001, 32, s)
 			if link.Coded != 32 || link.Strategy != s {
 				t.Errorf("link %s", link)
@@ -85,7 +56,7 @@ func TestGossip(t *testing.T) {
 
 // TestGossipSmallContents wants contents that are no whole generation, block or piece.
 func TestGossipSmallContents(t *testing.T) {
-	nodes := cluster(t, 3)
+	nodes := grid(t, 1, 3)
 	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 5<<20 + 70001} {
 		_, link, content := seedGossip(t, nodes[0], size+i, 16, proto.Overlap2)
 		mustArrive(t, fetch(t, nodes[1:], link), content)
@@ -138,8 +109,9 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 }
 
 // bend makes the exchange of a node change what it sends, as long as that is on.
-func bend(n *Node, change func([]byte)) *pollution {
-	return pollute(n, func(_ *swarm, buf *exchange.Buffer, _ proto.Span) bool {
+func bend(t testing.TB, n *Node, change func([]byte)) *pollution {
+	t.Helper()
+	return pollute(t, n, func(_ *polluter, buf *exchange.Buffer, _ proto.Span) bool {
 		change(buf.B[proto.GossipHeader:])
 		return true
 	})
@@ -149,8 +121,8 @@ func bend(n *Node, change func([]byte)) *pollution {
 // them with true ones, and find out by the hashes only: nothing false may be stored, and
 // in the end all have everything.
 func TestGossipPolluted(t *testing.T) {
-	nodes := cluster(t, 4)
-	p := bend(nodes[1], func(b []byte) { b[len(b)-1] ^= 1 })
+	nodes := grid(t, 1, 4)
+	p := bend(t, nodes[1], func(b []byte) { b[len(b)-1] ^= 1 })
 	p.on.Store(true)
 	_, link, content := seedGossip(t, nodes[0], 24<<20, 16, proto.Overlap1)
 	gets := fetch(t, nodes[1:], link)
@@ -162,7 +134,7 @@ func TestGossipPolluted(t *testing.T) {
 // TestGossipMalformed has a stranger, of the cluster by its own word, push what cannot be
 // blocks: that ends its session, and the others go on.
 func TestGossipMalformed(t *testing.T) {
-	nodes := cluster(t, 2)
+	nodes := grid(t, 1, 2)
 	_, link, content := seedGossip(t, nodes[0], 24<<20, 16, proto.Sequential)
 	coding := proto.Coding{K: link.Coded, Strategy: link.Strategy}
 	long := make([]byte, 16+proto.MinCodedBlock)

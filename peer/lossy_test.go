@@ -1,8 +1,6 @@
 package peer
 
 import (
-	"fmt"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -26,29 +24,13 @@ func (l *lossy) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error)
 
 // A member that refuses half of its requests harms nobody.
 func TestLossyMember(t *testing.T) {
-	d := newDirectory()
-	var nodes []*Node
-	for c := range 2 {
-		for range 3 {
-			nodes = append(nodes, startNodeWith(t, fmt.Sprintf("C%d", c), t.TempDir(), d))
-		}
-	}
+	nodes := grid(t, 2, 3)
 	_, link, content := seedCoded(t, nodes[0], 12<<20, 16)
 	var asked atomic.Int64
-	nodes[3].prepared = func(s *swarm) { s.form.Exchange = &lossy{s.form.Exchange, &asked} }
-	var gets []*Transfer
-	var outs []string
-	for i, n := range nodes[1:] {
-		outs = append(outs, filepath.Join(t.TempDir(), "out"))
-		gets = append(gets, mustGet(t, n, link, outs[i]))
-	}
-	for i, g := range gets {
-		mustWait(t, g)
-		mustEqual(t, outs[i], content)
-		if liars := g.Status().Liars; len(liars) > 0 {
-			t.Errorf("%q are named", liars)
-		}
-	}
+	nodes[3].cfg.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return &lossy{f.Exchange, &asked} }
+	gets := fetch(t, nodes[1:], link)
+	mustArrive(t, gets, content)
+	mustNameNobody(t, gets)
 	if asked.Load() < 2 {
 		t.Error("nobody was refused anything")
 	}

@@ -33,14 +33,12 @@ type Node struct {
 	host  libhost.Host
 	bulk  *bulk.Endpoint
 	paths paths
-	// prepared, if not nil, is told of swarms before they run: a test's.
-	prepared func(*swarm)
-	files    *store.Files
-	log      *slog.Logger
-	lock     *os.File
-	ctx      context.Context // ends with the node
-	stop     context.CancelCauseFunc
-	wg       sync.WaitGroup // a transfer each
+	files *store.Files
+	log   *slog.Logger
+	lock  *os.File
+	ctx   context.Context // ends with the node
+	stop  context.CancelCauseFunc
+	wg    sync.WaitGroup // a transfer each
 
 	mu        sync.Mutex
 	transfers map[cid.Cid]*Transfer

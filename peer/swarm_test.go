@@ -3,9 +3,7 @@ package peer
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -57,27 +55,13 @@ func mustEqual(t testing.TB, path string, content []byte) {
 }
 
 func TestMobsFetchOncePerCluster(t *testing.T) {
-	d := newDirectory()
-	var nodes []*Node
-	for c := range 3 {
-		for range 3 {
-			nodes = append(nodes, startNodeWith(t, fmt.Sprintf("C%d", c), t.TempDir(), d))
-		}
-	}
+	nodes := grid(t, 3, 3)
 	_, link, content := seedAndLink(t, nodes[0], 48<<20)
-	var gets []*Transfer
-	var outs []string
-	for _, n := range nodes[1:] {
-		outs = append(outs, filepath.Join(t.TempDir(), "out"))
-		gets = append(gets, mustGet(t, n, link, outs[len(outs)-1]))
-	}
+	gets := fetch(t, nodes[1:], link)
+	mustArrive(t, gets, content)
 	wan := map[string]int64{}
 	for i, g := range gets {
-		mustWait(t, g)
-		mustEqual(t, outs[i], content)
-		st := g.Status()
-		wan[nodes[i+1].Cluster()] += st.Traffic.WANIn
-		t.Logf("%s %v %+v dup %d", nodes[i+1].Cluster(), st.Elapsed, st.Traffic, st.Duplicate)
+		wan[nodes[i+1].Cluster()] += g.Status().Traffic.WANIn
 	}
 	for cluster, n := range wan {
 		limit := 1.05

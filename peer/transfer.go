@@ -133,9 +133,6 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 	if between := t.node.cfg.Exchange; between != nil {
 		s.form.Exchange = between(t.link(), s.form)
 	}
-	if t.node.prepared != nil {
-		t.node.prepared(s)
-	}
 	err = t.runSwarm(ctx, s, members)
 	return errors.Join(err, st.Close())
 }
