@@ -283,6 +283,7 @@ func (s *State) heardClaim(p *peer, i int) {
 		s.hold(p, i)
 		return
 	}
+	s.touch(i)
 	if s.claims[i]++; s.holders[i] > 0 {
 		return
 	}
@@ -303,6 +304,7 @@ func (s *State) heardHave(p *peer, i int) {
 	if !p.have.Add(i) {
 		return
 	}
+	s.touch(i)
 	if !p.local {
 		p.claim.Remove(i)
 		s.hold(p, i)
@@ -324,6 +326,7 @@ func (s *State) heardHave(p *peer, i int) {
 func (s *State) hold(p *peer, i int) {
 	if s.held[p.Cluster].pieces.Add(i) {
 		s.rarity[i]++
+		s.touch(i)
 	}
 }
 
@@ -333,6 +336,7 @@ func (s *State) unhave(p *peer, i int) {
 		return
 	}
 	delete(p.turns, i)
+	s.touch(i)
 	if p.local {
 		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
 			s.inflow.Lacking++
@@ -354,6 +358,7 @@ func (s *State) unclaim(p *peer, i int) {
 	}
 	if p.local {
 		s.claims[i]--
+		s.touch(i)
 		if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
 			s.worth(i)
 			s.relay(i, tellDrop)
@@ -372,5 +377,6 @@ func (s *State) unhold(p *peer, i int) {
 	}
 	if h := s.held[p.Cluster]; h != nil && h.pieces.Remove(i) {
 		s.rarity[i]--
+		s.touch(i)
 	}
 }

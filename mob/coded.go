@@ -45,7 +45,6 @@ type coding struct {
 	under   []*generation // by number; nil where none is live
 	next    int           // the first generation that was not begun
 	fetched *pieceset.Set // blocks that the node got over the WAN
-	looked  bool          // generations were surveyed in this step
 	spent   *pieceset.Set // names that are of no use: what the node has gives their blocks
 }
 
@@ -60,6 +59,7 @@ type generation struct {
 	// members may have what came as well.
 	doubted map[int]bool
 	givers  map[int]*peer // who sent the blocks that the node has
+	stale   bool          // the survey is to be made, anew
 	survey
 }
 
@@ -103,7 +103,7 @@ func (c *coding) lacking(have *pieceset.Set) int {
 // at is the generation of a block, nil if it is not under way, as none is in plain
 // transfers.
 func (c *coding) at(i int) *generation {
-	if !c.coded() {
+	if i < 0 || i >= len(c.under)*c.Names {
 		return nil
 	}
 	return c.under[i/c.Names]
@@ -123,10 +123,16 @@ func (s *State) begin() {
 			continue
 		}
 		g := &generation{
-			number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks), doubted: map[int]bool{}, givers: map[int]*peer{},
+			number: c.next, blocks: min(c.Blocks, c.source-c.next*c.Blocks), doubted: map[int]bool{}, givers: map[int]*peer{}, stale: true,
 		}
 		c.live, c.under[c.next] = append(c.live, g), g
-		s.todo.AddRange(first, end)
+		for i := first; i < end; i++ {
+			if s.have.Has(i) {
+				g.have++
+			} else {
+				s.todo.Add(i)
+			}
+		}
 		s.wake()
 	}
 }
@@ -166,7 +172,9 @@ func (s *State) useless(i int) {
 	}
 	s.giveUp(i)
 	s.todo.Remove(i)
-	s.coding.spent.Add(i)
+	if s.coding.spent.Add(i) {
+		s.touch(i)
+	}
 	s.wake()
 }
 
@@ -178,7 +186,7 @@ func (s *State) polluted(number int) {
 	if g == nil {
 		return
 	}
-	g.plain, g.have = true, 0
+	g.plain, g.have, g.stale = true, 0, true
 	for i := first; i < end; i++ {
 		s.giveUp(i)
 		s.todo.Remove(i)
@@ -195,7 +203,7 @@ func (s *State) polluted(number int) {
 // same, from p or from each other: asking each of them in turn might never end. So it is
 // asked for as if nobody of the mob had it, and of p only after a while.
 func (s *State) doubt(g *generation, i int, p *peer) {
-	g.doubted[i] = true
+	g.doubted[i], g.stale = true, true
 	if p != nil && s.joined[p.ID] == p {
 		s.notBefore(p, i, s.t.Stall)
 	}
@@ -241,61 +249,65 @@ func (s *State) liar(id proto.PeerID) {
 	}
 }
 
-// look surveys the generations under way, once in a step.
+// touch has a generation surveyed anew, of which a block is where it was not, or not
+// where it was.
+func (s *State) touch(i int) {
+	if g := s.coding.at(i); g != nil {
+		g.stale = true
+	}
+}
+
+// look surveys the generations under way of which anything changed.
 func (s *State) look() {
+	for _, g := range s.coding.live {
+		if g.stale {
+			g.survey, g.stale = s.surveyed(g), false
+		}
+	}
+}
+
+// surveyed is the survey of a generation.
+func (s *State) surveyed(g *generation) (v survey) {
 	c := &s.coding
-	if c.looked {
-		return
-	}
-	c.looked = true
-	for _, g := range c.live {
-		first, end := c.names(g.number)
-		g.survey = survey{}
-		for _, h := range s.held {
-			if h.pieces.CountIn(first, end) == c.Names {
-				g.far++
-			}
-		}
-		for _, p := range s.peers {
-			if p.local && p.have.CountIn(first, end) == c.Names {
-				g.near++
-			}
-		}
-		if g.plain {
-			end = first + g.blocks
-		}
-		for i := first; i < end; i++ {
-			s.count(g, i)
+	first, end := c.names(g.number)
+	for _, h := range s.held {
+		if h.pieces.CountIn(first, end) == c.Names {
+			v.far++
 		}
 	}
+	for _, p := range s.peers {
+		if p.local && p.have.CountIn(first, end) == c.Names {
+			v.near++
+		}
+	}
+	if g.plain {
+		end = first + g.blocks
+	}
+	for i := first; i < end; i++ {
+		s.count(&v, i)
+	}
+	return v
 }
 
 // count takes a block into the survey.
-func (s *State) count(g *generation, i int) {
+func (s *State) count(v *survey, i int) {
 	f, have := s.fetches[i], s.have.Has(i)
 	wan := f != nil && f.wan
 	if f != nil {
-		g.asked++
+		v.asked++
 	}
-	if f != nil || have || s.claims[i] > 0 || s.holders[i] > g.near {
-		g.loose++
+	if f != nil || have || s.claims[i] > 0 || s.holders[i] > v.near {
+		v.loose++
 	}
 	if wan || s.coding.fetched.Has(i) {
-		g.wan++
+		v.wan++
 	}
 	switch {
 	case wan, have, !s.free(i) && !s.coding.spent.Has(i):
-		g.mob++
-		g.about++
-	case s.rarity[i] > g.far:
-		g.about++
-	}
-}
-
-// recount corrects the survey for a block of which the fetch began.
-func (s *State) recount(f *fetch) {
-	if g := s.coding.at(f.Piece); g != nil {
-		s.count(g, f.Piece)
+		v.mob++
+		v.about++
+	case s.rarity[i] > v.far:
+		v.about++
 	}
 }
 
@@ -349,7 +361,6 @@ func (s *State) tooMany(p *peer, i int) {
 	if g == nil || p.ID > s.cfg.Self {
 		return
 	}
-	s.coding.looked = false
 	if s.look(); g.mob <= g.blocks {
 		return
 	}

@@ -162,6 +162,11 @@ func checkSpan(t *testing.T, s *State, sp proto.Span) {
 // checkState compares what the state counts with what it counts it from.
 func checkState(t *testing.T, s *State) {
 	t.Helper()
+	for _, g := range s.coding.live {
+		if now := s.surveyed(g); !g.stale && g.survey != now {
+			t.Fatalf("the survey of generation %d is %+v, and was %+v", g.number, now, g.survey)
+		}
+	}
 	for i := range s.pieces {
 		f := s.fetches[i]
 		n := 0

@@ -142,7 +142,6 @@ func (s *State) current(p *peer) *fetch {
 	s.todo.Remove(i)
 	s.fetches[i] = f
 	s.work(p, f)
-	s.recount(f)
 	return s.begun(f)
 }
 
@@ -151,6 +150,7 @@ func (s *State) current(p *peer) *fetch {
 // all lack should send each piece once.
 func (s *State) work(p *peer, f *fetch) {
 	f.worker, p.current = p, f
+	s.touch(f.Piece)
 	switch {
 	case f.wan:
 	case !p.local:
@@ -304,6 +304,7 @@ func (s *State) reclaim(p *peer) {
 func (s *State) yield(f *fetch) {
 	s.withdraw(f, func(p *peer) bool { return !p.local })
 	f.wan = false
+	s.touch(f.Piece)
 	if f.helper != nil && !f.helper.local {
 		f.helper = nil
 	}
@@ -325,6 +326,7 @@ func (s *State) giveUp(i int) {
 	}
 	s.abandon(f)
 	delete(s.fetches, i)
+	s.touch(i)
 	if f.claimed {
 		s.tell(i, tellDrop)
 	}

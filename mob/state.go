@@ -137,7 +137,7 @@ func New(cfg Config, have []proto.Range) *State {
 // Step takes in one event and returns what to do about it, in order. The slice
 // is valid until the next call. now must not go back.
 func (s *State) Step(now time.Time, ev Event) []Action {
-	s.now, s.out, s.coding.looked = now, s.out[:0], false
+	s.now, s.out = now, s.out[:0]
 	if s.started.IsZero() {
 		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipEvery)
 		s.checkFinished()
@@ -183,7 +183,6 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.connect()
 	}
 	s.takeTurns()
-	s.coding.looked = false
 	s.fill()
 	s.flush()
 	return s.out
@@ -246,6 +245,7 @@ func (s *State) stored(i int) {
 	if !s.have.Add(i) {
 		return
 	}
+	s.touch(i)
 	if s.holders[i] == 0 {
 		s.came(i)
 	}
@@ -299,6 +299,7 @@ func (s *State) lost(i int) {
 	if !s.have.Remove(i) {
 		return
 	}
+	s.touch(i)
 	if s.coding.coded() {
 		s.lostBlock(i)
 	} else {

@@ -167,6 +167,7 @@ func (s *State) putBack(f *fetch) {
 	}
 	s.abandon(f)
 	delete(s.fetches, f.Piece)
+	s.touch(f.Piece)
 	s.todo.Add(f.Piece)
 	s.worth(f.Piece)
 	s.tell(f.Piece, tellDrop)
