@@ -65,6 +65,37 @@ func benchLoopback(b *testing.B, opt SeedOptions) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkGrid moves a content in the page cache from one node to the others of four
+// clusters of four in the same process, and reports the CPU seconds of all for each GB
+// that one got, and the memory that the Go heap took at most.
+func BenchmarkGrid(b *testing.B) {
+	for _, k := range []int{0, 16} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) { benchGrid(b, k) })
+	}
+}
+
+func benchGrid(b *testing.B, k int) {
+	const size = 64 << 20
+	var cpu, moved float64
+	for b.Loop() {
+		nodes := grid(b, 4, 4)
+		_, link, content := seedCoded(b, nodes[0], size, k)
+		used := cpuSeconds(b)
+		gets := fetch(b, nodes[1:], link)
+		for _, g := range gets {
+			mustWait(b, g)
+		}
+		cpu, moved = cpu+cpuSeconds(b)-used, moved+float64(len(gets)*len(content))/1e9
+		for _, n := range nodes {
+			if err := n.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(cpu/moved, "cpu-s/GB")
+	b.ReportMetric(0, "ns/op")
+}
+
 // warmMemory makes the kernel's free memory real: on a virtual machine the first
 // touch of a page costs more than all of mob, for any program that writes a file.
 func warmMemory(b *testing.B, n int) {
