@@ -75,11 +75,12 @@ func BenchmarkGrid(b *testing.B) {
 }
 
 func benchGrid(b *testing.B, k int) {
-	const size = 64 << 20
+	const size = 128 << 20
 	var cpu, moved float64
 	for b.Loop() {
 		nodes := grid(b, 4, 4)
 		_, link, content := seedCoded(b, nodes[0], size, k)
+		warmMemory(b, size*(len(nodes)-1))
 		used := cpuSeconds(b)
 		gets := fetch(b, nodes[1:], link)
 		for _, g := range gets {

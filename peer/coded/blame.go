@@ -154,6 +154,9 @@ func (c *Content) regather(g *generation, without []int) error {
 		if news {
 			c.bytes.Add(int64(len(b.payload)))
 			g.held[name] = b
+			if name < g.k {
+				g.source[name] = b.payload
+			}
 		}
 	}
 	return nil

@@ -21,13 +21,16 @@ type Config struct {
 	Cache int
 }
 
-// memory is about what the generations under way take together, and the cached
-// ones, in bytes.
-const memory = 64 << 20
+// memory is about what the generations under way take together, in bytes.
+const memory = 32 << 20
 
-// Live is how many generations of a coding a node works on at a time, and how many
-// it caches.
+// Live is how many generations of a coding a node works on at a time.
 func Live(c proto.Coding) int { return max(memory/(c.K*c.Block), 4) }
+
+// Cached is how many whole generations of a coding a node keeps for making blocks of
+// them. Those who ask work on as many each, and not on the same: to read and hash one for
+// each block that is made costs more than all else.
+func Cached(c proto.Coding) int { return 2 * Live(c) }
 
 // Content is the coded form of a content. Safe for concurrent use.
 type Content struct {
@@ -35,6 +38,7 @@ type Content struct {
 	cfg      Config
 	encoders encoders
 	bytes    atomic.Int64 // of blocks in memory
+	room     room
 
 	mu    sync.Mutex
 	open  map[int]*generation
@@ -45,6 +49,7 @@ type Content struct {
 func New(cfg Config) *Content {
 	c := &Content{
 		Disk: cfg.Disk, cfg: cfg,
+		room: room{size: cfg.Disk.Coding.Block},
 		open: map[int]*generation{}, liars: map[Key]bool{},
 	}
 	c.encoders = newEncoders(c)
@@ -53,6 +58,18 @@ func New(cfg Config) *Content {
 
 // Bytes is how much memory blocks take, those for encoding included.
 func (c *Content) Bytes() int64 { return c.bytes.Load() }
+
+// block is memory for a block, which is counted.
+func (c *Content) block() []byte {
+	c.bytes.Add(int64(c.Coding.Block))
+	return c.room.get()
+}
+
+// drop takes back blocks that nobody uses any more.
+func (c *Content) drop(blocks ...[]byte) {
+	c.bytes.Add(-int64(len(blocks) * c.Coding.Block))
+	c.room.put(blocks...)
+}
 
 // Liars are the nodes that were found to have made false blocks.
 func (c *Content) Liars() []Key {

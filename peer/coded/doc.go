@@ -29,9 +29,11 @@
 //
 // # Memory
 //
-// A generation takes as many bytes as it has, while it is gathered, and once more while
-// it is decoded. Generations under way are as many as whoever asks for blocks begins at a
-// time. Those kept for encoding are bounded by [Config]. While a generation is
+// A generation takes as many bytes as it has, while it is gathered. To decode it takes as
+// many more as source blocks have not come as they are; those that have are not copied.
+// Generations under way are as many as whoever asks for blocks begins at a
+// time. Those kept for encoding are bounded by [Config]. The memory of blocks is used
+// again: garbage would double it. While a generation is
 // repaired there is each source block once, and once more for each other version of it
 // that somebody signed.
 package coded

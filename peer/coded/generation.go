@@ -25,6 +25,7 @@ type generation struct {
 	mu       sync.Mutex // guards what follows
 	state    state
 	decoder  *rlnc.Decoder // while gathering and decoding
+	source   [][]byte      // the same while: the source blocks that are there, nil for others
 	held     map[int]*held // by name: what came, and may be passed on if it is signed
 	suspects map[int]*part // while repairing, by number: the pieces that are not verified
 	claims   []claim       // what was said of blocks that failed
@@ -32,7 +33,7 @@ type generation struct {
 
 // held is a block that came.
 type held struct {
-	payload []byte // nobody writes to it again
+	payload []byte // nobody writes to it while it is held
 	origin  *proto.Origin
 	sender  proto.PeerID
 	claim
@@ -46,33 +47,35 @@ func (c *Content) prepare(g *generation) error {
 	if err != nil {
 		return err
 	}
+	source := make([][]byte, g.k)
 	first, end := c.Pieces(g.number)
 	for piece := first; piece < end; piece++ {
 		if !c.Ledger.Has(uint32(piece)) {
 			continue
 		}
-		if err := c.addPiece(d, piece); err != nil {
+		if err := c.addPiece(d, source, piece); err != nil {
 			return err
 		}
 	}
 	c.bytes.Add(int64(d.Rank() * c.Coding.Block))
-	g.decoder, g.state = d, gathering
+	g.decoder, g.source, g.state = d, source, gathering
 	return nil
 }
 
 // addPiece gives a decoder the source blocks of a piece that is verified.
-func (c *Content) addPiece(d *rlnc.Decoder, piece int) error {
+func (c *Content) addPiece(d *rlnc.Decoder, source [][]byte, piece int) error {
 	name, end := c.namesOf(piece)
-	b := make([]byte, (end-name)*c.Coding.Block)
-	if err := c.ReadPiece(b, piece); err != nil {
+	for i := name; i < end; i++ {
+		source[i] = make([]byte, c.Coding.Block)
+	}
+	if err := c.ReadPiece(piece, c.Parts(piece, source)...); err != nil {
 		return err
 	}
-	for v := make([]byte, c.Blocks(c.GenerationOf(piece))); name < end; name++ {
+	for v := make([]byte, len(source)); name < end; name++ {
 		rlnc.Named(v, name)
-		if _, err := d.Add(rlnc.Block{Vector: v, Payload: b[:c.Coding.Block:c.Coding.Block]}); err != nil {
+		if _, err := d.Add(rlnc.Block{Vector: v, Payload: source[name]}); err != nil {
 			return err
 		}
-		b = b[c.Coding.Block:]
 	}
 	return nil
 }
@@ -81,7 +84,7 @@ func (c *Content) addPiece(d *rlnc.Decoder, piece int) error {
 func (c *Content) release(g *generation) {
 	if g.decoder != nil {
 		c.bytes.Add(-int64(g.decoder.Rank() * c.Coding.Block))
-		g.decoder = nil
+		g.decoder, g.source = nil, nil
 	}
 	for _, p := range g.suspects {
 		c.bytes.Add(-int64(p.distinct() * c.Coding.Block))

@@ -130,7 +130,7 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 // cachedBytes counts what is cached.
 func (n *node) cachedBytes() (sum int64) {
 	for _, x := range n.encoders.cached {
-		sum += int64(len(x.e.source))
+		sum += int64(len(x.e.blocks) * n.Coding.Block)
 	}
 	return sum
 }

@@ -21,13 +21,12 @@ func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 		return proto.Origin{}, generations.ErrAbsent
 	}
 	if g := c.under(generation); g != nil {
-		b, err := c.passedOn(g, name)
+		o, err := c.passOn(dst, g, name)
 		if err != nil {
 			return proto.Origin{}, err
 		}
-		if b != nil {
-			copy(dst, b.payload)
-			return *b.origin, nil
+		if o != nil {
+			return *o, nil
 		}
 	}
 	err := c.produce(dst, generation, name)
@@ -37,8 +36,9 @@ func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 	return c.sign(number, dst), nil
 }
 
-// passedOn is a block of a generation under way that came signed, nil when there is none.
-func (c *Content) passedOn(g *generation, name int) (*held, error) {
+// passOn writes a block of a generation under way that came signed to dst, and says who
+// made it: nil when there is none.
+func (c *Content) passOn(dst []byte, g *generation, name int) (*proto.Origin, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.held[name]
@@ -48,7 +48,8 @@ func (c *Content) passedOn(g *generation, name int) (*held, error) {
 	if !c.check(g.number, b) {
 		return nil, ErrForged
 	}
-	return b, nil
+	copy(dst, b.payload) // with the lock: the memory is used again when the generation is whole
+	return b.origin, nil
 }
 
 // Quiet says whether a block is there, but cannot be passed on, since nobody signed it.
@@ -67,22 +68,18 @@ func (c *Content) Quiet(number uint32) bool {
 // produce makes a block of what is stored.
 func (c *Content) produce(dst []byte, generation, name int) error {
 	if c.Has(generation) {
-		e, err := c.encoders.get(generation)
-		if err != nil {
-			return err
-		}
-		return e.encode(dst, name)
+		return c.encoders.use(generation, func(e *encoder) error { return e.encode(dst, name) })
 	}
 	if name >= c.Blocks(generation) || !c.Ledger.Has(uint32(c.pieceOf(generation, name))) {
 		return generations.ErrAbsent
 	}
 	// Of a generation that failed, a piece may have been right.
 	piece := c.pieceOf(generation, name)
-	b := make([]byte, c.Manifest.PieceLength)
-	if err := c.ReadPiece(b, piece); err != nil {
+	b := make([]byte, c.Manifest.PieceSize(piece))
+	if err := c.ReadPiece(piece, b); err != nil {
 		return err
 	}
 	first, _ := c.namesOf(piece)
-	copy(dst, b[(name-first)*c.Coding.Block:])
+	clear(dst[copy(dst, b[(name-first)*c.Coding.Block:]):])
 	return nil
 }

@@ -239,18 +239,20 @@ func (c *Content) repaired(g *generation, out *Outcome) error {
 		return nil
 	}
 	out.Verdict, out.Numbers = Decoded, nil
-	e, err := c.encoders.get(g.number)
+	b := make([]byte, c.Coding.Block)
+	err := c.encoders.use(g.number, func(e *encoder) error {
+		for _, cl := range g.claims {
+			if err := e.encode(b, cl.name); err != nil {
+				return err
+			}
+			if sha256.Sum256(b) != cl.sum {
+				c.blame(out, cl.author, cl.name)
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	b := make([]byte, c.Coding.Block)
-	for _, cl := range g.claims {
-		if err := e.encode(b, cl.name); err != nil {
-			return err
-		}
-		if sha256.Sum256(b) != cl.sum {
-			c.blame(out, cl.author, cl.name)
-		}
 	}
 	c.end(g)
 	return nil

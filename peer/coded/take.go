@@ -1,6 +1,8 @@
 package coded
 
 import (
+	"slices"
+
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
@@ -84,12 +86,16 @@ func (c *Content) gather(g *generation, b *held, out *Outcome) error {
 	if out.Verdict = Useless; !news {
 		return nil
 	}
-	b.payload = append([]byte(nil), b.payload...)
+	own := c.block()
+	copy(own, b.payload)
+	b.payload = own
 	if _, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload}); err != nil {
 		return err
 	}
-	c.bytes.Add(int64(len(b.payload)))
 	g.held[b.name] = b
+	if b.name < g.k {
+		g.source[b.name] = b.payload
+	}
 	if out.Verdict = Held; !g.decoder.Full() {
 		return nil
 	}
@@ -106,17 +112,17 @@ func (c *Content) decode(g *generation, out *Outcome) error {
 	}
 	g.state = decoding
 	g.mu.Unlock()
-	e, err := c.solve(g, solution)
+	blocks, made, err := c.solve(g.source, solution)
 	var good bool
 	if err == nil {
-		good, err = c.storeAll(g.number, e.source)
+		good, err = c.StoreGood(g.number, blocks)
 	}
 	g.mu.Lock()
 	if err != nil {
 		return err
 	}
 	if !good {
-		c.bytes.Add(-int64(len(e.source)))
+		c.drop(made...)
 		if forged := c.forged(g); len(forged) > 0 {
 			return c.purge(g, forged, out)
 		}
@@ -124,30 +130,28 @@ func (c *Content) decode(g *generation, out *Outcome) error {
 		c.suspect(g, out)
 		return nil
 	}
-	c.end(g)
-	clear(e.source[c.Size(g.number):]) // zeros are in no piece, so nobody vouched for them
-	c.encoders.add(g.number, e)
-	out.Verdict = Decoded
-	return nil
-}
-
-// solve decodes a generation into memory of its own.
-func (c *Content) solve(g *generation, s *rlnc.Solution) (*encoder, error) {
-	e := c.newEncoder(g.number)
-	return e, s.Decode(e.blocks, 0)
-}
-
-// storeAll stores the pieces of a generation that are good, and says whether all are.
-func (c *Content) storeAll(generation int, source []byte) (bool, error) {
-	good := true
-	for piece, end := c.Pieces(generation); piece < end; piece++ {
-		n := c.Manifest.PieceSize(piece)
-		if b := source[:n]; !c.Good(piece, b) {
-			good = false
-		} else if err := c.StorePiece(piece, b); err != nil {
-			return false, err
+	var spare [][]byte
+	for name, b := range g.held {
+		if name >= g.k {
+			spare = append(spare, b.payload)
 		}
-		source = source[n:]
 	}
-	return good, nil
+	c.end(g)
+	c.room.put(spare...)
+	c.bytes.Add(int64((len(blocks) - len(made)) * c.Coding.Block)) // those that came are the encoder's now
+	c.Pad(g.number, blocks)
+	out.Verdict = Decoded
+	return c.encoders.add(g.number, blocks)
+}
+
+// solve is a generation's source blocks: those that are there, and the others, made.
+func (c *Content) solve(source [][]byte, s *rlnc.Solution) (blocks, made [][]byte, err error) {
+	blocks, wanted := slices.Clone(source), make([][]byte, len(source))
+	for i, b := range blocks {
+		if b == nil {
+			blocks[i] = c.block()
+			wanted[i], made = blocks[i], append(made, blocks[i])
+		}
+	}
+	return blocks, made, s.Decode(wanted, 0)
 }

@@ -301,8 +301,8 @@ func TestLiveGenerations(t *testing.T) {
 		c    proto.Coding
 		want int
 	}{
-		{proto.Coding{K: 16, Block: 64 << 10}, 64},
-		{proto.Coding{K: 64, Block: 64 << 10}, 16},
+		{proto.Coding{K: 16, Block: 64 << 10}, 32},
+		{proto.Coding{K: 64, Block: 64 << 10}, 8},
 		{proto.Coding{K: 64, Block: 256 << 10}, 4},
 		{proto.Coding{K: 255, Block: 256 << 10}, 4},
 	} {

@@ -42,7 +42,7 @@ func Coded(cfg Config, k int, id []byte, key crypto.PrivKey) (Form, error) {
 		return Form{}, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
 	x := &Blocks{Config: cfg, content: coded.New(coded.Config{
-		Disk: cfg.disk(coding), Swarm: id, Key: raw, Cache: coded.Live(coding),
+		Disk: cfg.disk(coding), Swarm: id, Key: raw, Cache: coded.Cached(coding),
 	})}
 	return Form{Exchange: x, Coding: coding, Coded: x, lane: uint32(coding.Names())}, nil
 }

@@ -51,18 +51,27 @@ func (d *Disk) Has(generation int) bool {
 	return first < end
 }
 
-// Good says whether a piece is what the manifest says.
-func (d *Disk) Good(piece int, b []byte) bool {
-	return sha256.Sum256(b) == d.Manifest.Hash(piece)
+// Good says whether a piece, in so many parts, is what the manifest says.
+func (d *Disk) Good(piece int, parts ...[]byte) bool {
+	h := sha256.New()
+	for _, b := range parts {
+		h.Write(b)
+	}
+	var sum [sha256.Size]byte
+	return [sha256.Size]byte(h.Sum(sum[:0])) == d.Manifest.Hash(piece)
 }
 
-// StorePiece stores a piece that is good, unless it is there.
-func (d *Disk) StorePiece(piece int, b []byte) error {
+// StorePiece stores a piece that is good, in so many parts, unless it is there.
+func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
 	if d.Ledger.Has(uint32(piece)) {
 		return nil
 	}
-	if _, err := d.Store.WriteAt(b, d.Manifest.PieceOffset(piece)); err != nil {
-		return err
+	at := d.Manifest.PieceOffset(piece)
+	for _, b := range parts {
+		if _, err := d.Store.WriteAt(b, at); err != nil {
+			return err
+		}
+		at += int64(len(b))
 	}
 	if err := d.Store.Commit(piece); err != nil {
 		return err
@@ -71,26 +80,44 @@ func (d *Disk) StorePiece(piece int, b []byte) error {
 	return nil
 }
 
-// ReadPiece reads a verified piece to the beginning of b, and checks it again: blocks
-// made of what a disk has turned into would be lies. The error is a [*DamagedError].
-func (d *Disk) ReadPiece(b []byte, piece int) error {
-	b = b[:d.Manifest.PieceSize(piece)]
-	if _, err := d.Store.ReadAt(b, d.Manifest.PieceOffset(piece)); err != nil {
-		return &DamagedError{piece, err}
+// ReadPiece reads a verified piece in parts, and checks it again: blocks made of what a
+// disk has turned into would be lies. The error is a [*DamagedError].
+func (d *Disk) ReadPiece(piece int, parts ...[]byte) error {
+	at := d.Manifest.PieceOffset(piece)
+	for _, b := range parts {
+		if _, err := d.Store.ReadAt(b, at); err != nil {
+			return &DamagedError{piece, err}
+		}
+		at += int64(len(b))
 	}
-	if !d.Good(piece, b) {
+	if !d.Good(piece, parts...) {
 		return &DamagedError{piece, errChanged}
 	}
 	return nil
 }
 
-// Read reads a whole generation to the beginning of b, as ReadPiece does.
-func (d *Disk) Read(b []byte, generation int) error {
+// Read reads a whole generation into its source blocks, as ReadPiece does. What lies
+// behind the end of the content is zeros.
+func (d *Disk) Read(generation int, blocks [][]byte) error {
 	for piece, end := d.Pieces(generation); piece < end; piece++ {
-		if err := d.ReadPiece(b, piece); err != nil {
+		if err := d.ReadPiece(piece, d.Parts(piece, blocks)...); err != nil {
 			return err
 		}
-		b = b[d.Manifest.PieceSize(piece):]
 	}
+	d.Pad(generation, blocks)
 	return nil
+}
+
+// StoreGood stores the pieces of a generation that are good, of its source blocks, and
+// says whether all are.
+func (d *Disk) StoreGood(generation int, blocks [][]byte) (all bool, err error) {
+	all = true
+	for piece, end := d.Pieces(generation); piece < end; piece++ {
+		if parts := d.Parts(piece, blocks); !d.Good(piece, parts...) {
+			all = false
+		} else if err := d.StorePiece(piece, parts...); err != nil {
+			return false, err
+		}
+	}
+	return all, nil
 }

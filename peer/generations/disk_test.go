@@ -10,6 +10,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// room is memory for the source blocks of a generation, with something in it.
+func room(l Layout, generation int) (blocks [][]byte) {
+	for range l.Blocks(generation) {
+		blocks = append(blocks, bytes.Repeat([]byte{1}, l.Coding.Block))
+	}
+	return blocks
+}
+
 // A generation is there with the last of its pieces, and is read as it was stored.
 func TestDisk(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 9*proto.MinCodedBlock+5))
@@ -28,11 +36,14 @@ func TestDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := make([]byte, d.Size(g))
-		if err := d.Read(got, g); err != nil || !d.Has(g) || !bytes.Equal(got, rest[:len(got)]) {
-			t.Fatalf("generation %d is not there, or not right: %v", g, err)
+		blocks := room(d.Layout, g)
+		if err := d.Read(g, blocks); err != nil || !d.Has(g) {
+			t.Fatalf("generation %d is not there: %v", g, err)
 		}
-		rest = rest[len(got):]
+		got, want := bytes.Join(blocks, nil), rest[:d.Size(g)]
+		if rest = rest[len(want):]; !bytes.Equal(got[:len(want)], want) || len(bytes.Trim(got[len(want):], "\x00")) > 0 {
+			t.Fatalf("generation %d is not right", g)
+		}
 	}
 	if d.Has(d.Generations()) {
 		t.Error("a generation behind the last is there")
@@ -61,7 +72,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damaged *DamagedError
-	if err := d.Read(make([]byte, d.Size(0)), 0); !errors.As(err, &damaged) || damaged.Piece != last {
+	if err := d.Read(0, room(d.Layout, 0)); !errors.As(err, &damaged) || damaged.Piece != last {
 		t.Errorf("%v, want piece %d to be damaged", err, last)
 	}
 }

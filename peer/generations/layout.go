@@ -35,6 +35,24 @@ func (l *Layout) Pieces(generation int) (first, end int) {
 	return first, min(first+l.perGeneration(), l.Manifest.Pieces())
 }
 
+// Parts are the bytes of a piece, in the source blocks of its generation.
+func (l *Layout) Parts(piece int, blocks [][]byte) (parts [][]byte) {
+	first, _ := l.Pieces(l.GenerationOf(piece))
+	blocks = blocks[(piece-first)*int(l.Manifest.PieceLength)/l.Coding.Block:]
+	for left := l.Manifest.PieceSize(piece); left > 0; blocks = blocks[1:] {
+		b := blocks[0][:min(left, l.Coding.Block)]
+		parts, left = append(parts, b), left-len(b)
+	}
+	return parts
+}
+
+// Pad puts zeros behind the end of the content, if it ends in the last of a generation's
+// source blocks: they are in no piece, so nobody vouched for what is there.
+func (l *Layout) Pad(generation int, blocks [][]byte) {
+	last := len(blocks) - 1
+	clear(blocks[last][l.Size(generation)-last*l.Coding.Block:])
+}
+
 func (l *Layout) perGeneration() int {
 	return l.Coding.K * l.Coding.Block / int(l.Manifest.PieceLength)
 }

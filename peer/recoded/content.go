@@ -62,21 +62,11 @@ func (c *Content) split(b []byte) [][]byte {
 }
 
 // storeAll stores the pieces of a decoded generation, if all are right.
-func (c *Content) storeAll(generation int, b []byte) (good bool, err error) {
-	first, end := c.Pieces(generation)
-	at := func(piece int) []byte {
-		from := (piece - first) * int(c.Manifest.PieceLength)
-		return b[from : from+c.Manifest.PieceSize(piece)]
-	}
-	for piece := first; piece < end; piece++ {
-		if !c.Good(piece, at(piece)) {
+func (c *Content) storeAll(generation int, blocks [][]byte) (good bool, err error) {
+	for piece, end := c.Pieces(generation); piece < end; piece++ {
+		if !c.Good(piece, c.Parts(piece, blocks)...) {
 			return false, nil
 		}
 	}
-	for piece := first; piece < end; piece++ {
-		if err := c.StorePiece(piece, at(piece)); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+	return c.StoreGood(generation, blocks)
 }

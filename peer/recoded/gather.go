@@ -159,10 +159,10 @@ func (c *Content) Decode(number int) (good bool, err error) {
 	s := &source{number: number, bytes: c.buffer(number)}
 	blocks := c.split(s.bytes)
 	if err = solution.Decode(blocks, 0); err == nil {
-		good, err = c.storeAll(number, s.bytes)
+		good, err = c.storeAll(number, blocks)
 	}
 	if err == nil && good {
-		clear(s.bytes[c.Size(number):]) // zeros are in no piece, so nobody vouched for them
+		c.Pad(number, blocks)
 		s.code, err = rlnc.NewEncoder(blocks)
 	}
 	c.mu.Lock()

@@ -122,9 +122,10 @@ func (c *Content) source(number int) (*source, error) {
 		return nil, generations.ErrAbsent
 	}
 	s := &source{number: number, bytes: c.buffer(number)}
-	err := c.Read(s.bytes, number)
+	blocks := c.split(s.bytes)
+	err := c.Read(number, blocks)
 	if err == nil {
-		s.code, err = rlnc.NewEncoder(c.split(s.bytes))
+		s.code, err = rlnc.NewEncoder(blocks)
 	}
 	if err != nil {
 		c.release(s.bytes)
