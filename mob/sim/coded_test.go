@@ -33,19 +33,22 @@ func TestCoded(t *testing.T) {
 	}
 }
 
-// TestCodedLossy has a member that refuses half of what it is asked for: the others of
-// its mob take other blocks, of it or of each other, and are not much later.
-func TestCodedLossy(t *testing.T) {
-	for seed := range uint64(3) {
-		k := standard(t, Fast, 60e6, seed+1)
-		k.PieceLength, k.Coding = 64<<10, mob.Coding{Blocks: 16, Names: 32, Live: 64}
-		calm := run(t, k).Time
-		k.Faults.Lossy = []int{9}
-		r := run(t, k)
-		if ratio := r.Time.Seconds() / calm.Seconds(); ratio > 1.15 || r.Rejects == 0 {
-			t.Errorf("seed %d: %.2f times the time without\n%v", k.Seed, ratio, r)
-		} else {
-			t.Logf("seed %d: %.2f times the time without, %d refusals", k.Seed, ratio, r.Rejects)
+// TestLossyShort has a member that refuses half of what it is asked for, and short
+// pieces or blocks, so many refusals: the others of its mob take others, of it or of each
+// other, and are not much later.
+func TestLossyShort(t *testing.T) {
+	for name, coding := range map[string]mob.Coding{"plain": {}, "coded": {Blocks: 16, Names: 32, Live: 32}} {
+		for seed := range uint64(3) {
+			k := standard(t, Fast, 60e6, seed+1)
+			k.PieceLength, k.Coding = 64<<10, coding
+			calm := run(t, k).Time
+			k.Faults.Lossy = []int{9}
+			r := run(t, k)
+			if ratio := r.Time.Seconds() / calm.Seconds(); ratio > 1.15 || r.Rejects == 0 {
+				t.Errorf("%s, seed %d: %.2f times the time without\n%v", name, k.Seed, ratio, r)
+			} else {
+				t.Logf("%s, seed %d: %.2f times the time without, %d refusals", name, k.Seed, ratio, r.Rejects)
+			}
 		}
 	}
 }
