@@ -70,7 +70,7 @@ func TestFaultyMember(t *testing.T) {
 				r, named := runFaulty(t, b, seed, fault, member)
 				t.Logf("%s: %.2f s, and %.2f s without; named by %d; copies %.2v", fault, r.Last, calm.Last, named, r.Copies)
 				if r.Last > maxSlower*calm.Last {
-					t.Errorf("%s: %.2f s, and %.2f s without", fault, r.Last, calm.Last)
+					t.Errorf("%s: %.2f s, and %.2f s without; all: %v", fault, r.Last, calm.Last, r.Finished)
 				}
 				if fault == "polluter" && seed != nil && named == 0 && !t.Failed() {
 					t.Error("nobody names the polluter")
@@ -82,7 +82,10 @@ func TestFaultyMember(t *testing.T) {
 
 // maxSlower bounds what a faulty member may cost a short transfer on a busy machine; the
 // benchmark says what it costs a longer one. What a polluter has spoilt comes again, and
-// once it is shown out it fetches all for itself, over the links of its cluster.
+// once it is shown out it fetches all for itself, over the links of its cluster. Coded
+// transfers take 1.1 times as long, and plain ones with a polluter 1.5. With a lossy
+// member, in every second run, two others of its mob wait for some nine seconds for what
+// they could ask for: this is what keeps the bound from being 2.
 const maxSlower = 3
 
 // BenchmarkFaulty is how much later the last one is whole, in the median of three
