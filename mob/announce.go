@@ -37,13 +37,9 @@ const firstNews = 32
 // last of a generation.
 func (s *State) tellsAtOnce(p *peer, i, kind int) bool {
 	switch {
-	case p.local && kind == tellClaim:
-		return true
-	case kind != tellHave || s.coding.coded():
-		return false
 	case p.local:
-		return s.holders[i] == 0
-	case !p.measures() || p.toldFirst >= firstNews:
+		return kind == tellClaim || kind == tellHave && s.holders[i] == 0 && !s.coding.coded()
+	case kind != tellHave || s.coding.coded() || !p.measures() || p.toldFirst >= firstNews:
 		return false
 	}
 	p.toldFirst++

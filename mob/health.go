@@ -130,8 +130,8 @@ func (s *State) pinged(p *peer, nonce uint64) {
 	if p.local {
 		return
 	}
-	p.path.pinged(s.now, s.since(nonce))
-	p.link.watch(s.t, p.path.queue, s.leastCrew(), func() bool {
+	p.path.Pinged(s.now, s.since(nonce))
+	p.link.watch(s.t, p.path.Queue, s.leastCrew(), func() bool {
 		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
 	s.tellCrew(p.link)
@@ -145,7 +145,7 @@ func (s *State) pong(p *peer, nonce uint64) {
 	if d <= 0 || d > s.t.Dead {
 		return
 	}
-	p.path.rtt = d
+	p.path.RTT = d
 	s.revive(p)
 	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d

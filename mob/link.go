@@ -101,28 +101,3 @@ func (l *link) arrived(t *Tuning, m sample) {
 	}
 	l.size = min(max(l.size, float64(t.MinBlock)), float64(t.MaxWindow))
 }
-
-// path watches how long messages are on their way from a peer. A ping holds its
-// sender's time; the clocks differ by an unknown amount, but how much longer
-// than at best a ping takes is the queue in front of it.
-type path struct {
-	base  time.Duration // the least difference of the clocks seen
-	seen  time.Time     // when base was corrected for drift
-	queue time.Duration
-	rtt   time.Duration // the last round trip
-	known bool
-}
-
-// clockDrift is how fast two clocks may part, per unit of time.
-const clockDrift = 200e-6
-
-func (p *path) pinged(now time.Time, diff time.Duration) {
-	if !p.known {
-		p.base, p.known = diff, true
-	} else {
-		p.base += time.Duration(float64(now.Sub(p.seen)) * clockDrift)
-	}
-	p.seen = now
-	p.base = min(p.base, diff)
-	p.queue = diff - p.base
-}

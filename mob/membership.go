@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/order"
 	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -152,7 +153,7 @@ func (s *State) join(nd Node) {
 	n.peer, n.quiet, n.failed, n.dialing, n.pause, n.fails = p, false, false, false, 0, 0
 	s.changed = true
 	if !p.local && s.held[p.Cluster] == nil {
-		s.held[p.Cluster] = &holding{pieces: pieceset.New(s.pieces), salt: saltOf(p.Cluster)}
+		s.held[p.Cluster] = &holding{pieces: pieceset.New(s.pieces), salt: order.Salt(p.Cluster)}
 	}
 	s.reshare(changed...)
 	s.sendWant(p)

@@ -32,7 +32,7 @@ type peer struct {
 	rtt      time.Duration // the least measured, 0 before the first
 	pingSent time.Time
 	lastSeen time.Time
-	path     path
+	path     meter.Path
 	link     *link // to a global peer's cluster
 	place    int   // the own node's, in the order of its mob at the link to it
 	keen     bool  // listed in State.keen
@@ -151,7 +151,7 @@ func (p *peer) room(t *Tuning) bool {
 		return false
 	}
 	// One slow peer must not take all of the link's window.
-	most := 2 * p.meter.Rate() * (p.path.rtt + t.Queue).Seconds()
+	most := 2 * p.meter.Rate() * (p.path.RTT + t.Queue).Seconds()
 	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
 }
 
@@ -160,7 +160,7 @@ func (p *peer) room(t *Tuning) bool {
 // when they see fit. So it is what comes in the time that it takes to answer, and
 // in Queue, which is enough to find out whether more would come.
 func (p *peer) guestWindow(t *Tuning) int {
-	want := p.meter.Rate() * (p.path.rtt*3/2 + t.Queue).Seconds()
+	want := p.meter.Rate() * (p.path.RTT*3/2 + t.Queue).Seconds()
 	return min(max(int(want), 4*t.MinBlock), t.MaxWindow)
 }
 
@@ -181,7 +181,7 @@ func (p *peer) window(t *Tuning) int {
 // trip is how long an answer takes that waits for nothing else.
 func (p *peer) trip() time.Duration {
 	if p.Guest {
-		return p.path.rtt
+		return p.path.RTT
 	}
 	return p.rtt
 }

@@ -195,7 +195,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 		d := s.now.Sub(r.sent)
 		p.link.arrived(s.t, sample{
 			bytes: int(sp.Length), held: p.link.out + int(sp.Length), block: p.block(s.t), mates: s.crewOf(p),
-			latency: d, queue: max(p.path.queue, d-p.path.rtt),
+			latency: d, queue: max(p.path.Queue, d-p.path.RTT),
 		})
 	}
 	r.fetch.Add(sp)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/meter"
+	"github.com/mobgrid/mob/mob/order"
 	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -113,7 +114,7 @@ func New(cfg Config, have []proto.Range) *State {
 		have: pieceset.New(n), todo: pieceset.New(n), part: part{size: 1, own: pieceset.New(n)},
 		fetches: map[int]*fetch{},
 		census: census{
-			held: map[string]*holding{}, salt: saltOf(cfg.Cluster),
+			held: map[string]*holding{}, salt: order.Salt(cfg.Cluster),
 			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
 		},
 		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},

@@ -3,6 +3,8 @@ package mob
 import (
 	"slices"
 	"time"
+
+	"github.com/mobgrid/mob/mob/order"
 )
 
 // Members of a mob, and mobs, that wait for the same new piece would all begin
@@ -120,28 +122,11 @@ func (s *State) takeTurns() {
 // cluster has begun, all look for it before they hear of each other's claims; so who comes
 // second or third differs by piece too.
 func (s *State) othersFirst(i int) int {
-	own, n := mix(s.salt, i), 0
+	own, n := order.Of(s.salt, i), 0
 	for _, h := range s.held {
-		if !h.pieces.Has(i) && mix(h.salt, i) < own {
+		if !h.pieces.Has(i) && order.Of(h.salt, i) < own {
 			n++
 		}
 	}
 	return n
-}
-
-// saltOf is a hash of a cluster's name (FNV-1a).
-func saltOf(cluster string) uint64 {
-	h := uint64(14695981039346656037)
-	for _, b := range []byte(cluster) {
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	return h
-}
-
-// mix is a hash of a piece for a cluster (splitmix64).
-func mix(salt uint64, i int) uint64 {
-	x := salt + uint64(i+1)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

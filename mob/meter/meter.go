@@ -1,5 +1,5 @@
 // Package meter measures the rates at which a peer delivers, and at which a cluster
-// gets what is new to it.
+// gets what is new to it, and the queue on the way from a peer.
 package meter
 
 import (

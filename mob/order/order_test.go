@@ -1,0 +1,24 @@
+package order
+
+import "testing"
+
+// Every cluster comes first at its part of the pieces.
+func TestOrderIsFair(t *testing.T) {
+	const pieces = 10000
+	names := []string{"A", "B", "C", "D", "a longer name"}
+	first := map[string]int{}
+	for i := range pieces {
+		best := names[0]
+		for _, name := range names[1:] {
+			if Of(Salt(name), i) < Of(Salt(best), i) {
+				best = name
+			}
+		}
+		first[best]++
+	}
+	for _, name := range names {
+		if n, fair := first[name], pieces/len(names); n < fair*9/10 || n > fair*11/10 {
+			t.Errorf("%s comes first at %d of %d pieces", name, n, pieces)
+		}
+	}
+}
