@@ -14,7 +14,7 @@ import (
 // somePieces or they have maxPiece: as mob's own are, so that both systems have
 // the same to choose from.
 const (
-	minPiece   = 256 << 10
+	minPiece   = 64 << 10
 	maxPiece   = 16 << 20
 	somePieces = 2000
 )
