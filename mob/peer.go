@@ -26,7 +26,9 @@ type peer struct {
 	quiet    bool      // silent for so long that others do its part of the work
 	moved    time.Time // when it last sent a block, or first owed one
 	rejected time.Time // when it last refused a request
-	strikes  int
+
+	// How many it refused so far in a row, and how many bad pieces it sent.
+	refused, strikes int
 
 	// Round trip and sign of life.
 	rtt      time.Duration // the least measured, 0 before the first

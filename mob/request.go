@@ -101,7 +101,7 @@ func (s *State) mayFetchWAN() bool {
 }
 
 func (s *State) fillPeer(p *peer) {
-	if p.stalled && s.now.Sub(p.moved) < s.t.Stall || s.now.Sub(p.rejected) < s.t.Queue {
+	if p.stalled && s.now.Sub(p.moved) < s.t.Stall || p.refused >= refusals && s.now.Sub(p.rejected) < s.t.Queue {
 		return
 	}
 	block := p.block(s.t)
@@ -184,7 +184,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	if p == nil {
 		return
 	}
-	p.lastSeen, p.moved, p.stalled = s.now, s.now, false
+	p.lastSeen, p.moved, p.stalled, p.refused = s.now, s.now, false, 0
 	p.meter.Add(s.now, int(sp.Length))
 	r, ok := s.settle(p, sp)
 	if !ok {
@@ -233,13 +233,18 @@ func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
 	}
 }
 
+// refusals is from how many in a row on a peer is left alone for a moment after each. It is
+// not from the first: a piece that was refused is not asked of the peer again, and others
+// must not take the longer the shorter pieces are.
+const refusals = 4
+
 // rejected takes back a request that a peer will not honour.
 func (s *State) rejected(p *peer, sp proto.Span) {
 	r, ok := s.settle(p, sp)
 	if !ok {
 		return
 	}
-	p.rejected = s.now
+	p.refused, p.rejected = p.refused+1, s.now
 	i := int(sp.Piece)
 	s.unhave(p, i)
 	s.release(p, r.fetch, sp)

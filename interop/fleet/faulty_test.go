@@ -69,7 +69,7 @@ func TestFaultyMember(t *testing.T) {
 			for fault, member := range map[string]string{"lossy": lossyMember, "polluter": polluterMember} {
 				r, named := runFaulty(t, b, seed, fault, member)
 				t.Logf("%s: %.2f s, and %.2f s without; named by %d; copies %.2v", fault, r.Last, calm.Last, named, r.Copies)
-				if r.Last > maxSlower*calm.Last {
+				if r.Last > maxSlower[fault]*calm.Last {
 					t.Errorf("%s: %.2f s, and %.2f s without; all: %v", fault, r.Last, calm.Last, r.Finished)
 				}
 				if fault == "polluter" && seed != nil && named == 0 && !t.Failed() {
@@ -82,11 +82,9 @@ func TestFaultyMember(t *testing.T) {
 
 // maxSlower bounds what a faulty member may cost a short transfer on a busy machine; the
 // benchmark says what it costs a longer one. What a polluter has spoilt comes again, and
-// once it is shown out it fetches all for itself, over the links of its cluster. Coded
-// transfers take 1.1 times as long, and plain ones with a polluter 1.5. With a lossy
-// member, in every second run, two others of its mob wait for some nine seconds for what
-// they could ask for: this is what keeps the bound from being 2.
-const maxSlower = 3
+// once it is shown out it fetches all for itself, over the links of its cluster: plain
+// transfers take up to 1.7 times as long.
+var maxSlower = map[string]float64{"lossy": 2, "polluter": 3}
 
 // BenchmarkFaulty is how much later the last one is whole, in the median of three
 // runs with a faulty member and three without, by turns.
