@@ -56,12 +56,15 @@ type Use struct {
 const busy = 0.9
 
 // linkReports evaluates samples. End is when the first cluster was whole, or the first
-// receiver of a single one.
+// receiver of a single one. There is nothing to tell when no link is watched.
 func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, []Use) {
 	var reports []LinkReport
 	var use []Use
 	started := map[link]bool{}
 	links := c.watched()
+	if len(links) == 0 {
+		return nil, nil
+	}
 	reports = make([]LinkReport, len(links))
 	room := make([]float64, len(links))
 	for i, l := range links {

@@ -43,6 +43,9 @@ func TestLinkReportsOfOneCluster(t *testing.T) {
 	if all := c.watched(); len(all) != 0 {
 		t.Fatalf("%v of NICs without a rate", all)
 	}
+	if reports, use := c.linkReports([]sample{{}, {at: time.Second}}, time.Second); len(reports)+len(use) != 0 {
+		t.Fatalf("%v, %v of NICs without a rate", reports, use)
+	}
 	c.Clusters[0].NIC, c.Clusters[0].SlowNIC = 4*netns.MBps, map[int]netns.Rate{2: netns.MBps}
 	var samples []sample
 	for i := range 5 {

@@ -174,10 +174,11 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 }
 
 func (m *measurement) carried() (map[link]netns.Count, error) {
-	all, err := m.grid.LinkBytes()
-	if one := m.bench.Clusters; len(one) == 1 && err == nil {
-		all, err = m.grid.NICBytes(one[0].Name)
+	read := m.grid.LinkBytes
+	if one := m.bench.Clusters; len(one) == 1 {
+		read = func() ([]netns.LinkBytes, error) { return m.grid.NICBytes(one[0].Name) }
 	}
+	all, err := read()
 	counts := make(map[link]netns.Count, len(all))
 	for _, l := range all {
 		counts[link{l.From, l.To}] = l.Count
