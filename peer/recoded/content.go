@@ -63,10 +63,16 @@ func (c *Content) split(b []byte) [][]byte {
 
 // storeAll stores the pieces of a decoded generation, if all are right.
 func (c *Content) storeAll(generation int, blocks [][]byte) (good bool, err error) {
-	for piece, end := c.Pieces(generation); piece < end; piece++ {
+	first, end := c.Pieces(generation)
+	for piece := first; piece < end; piece++ {
 		if !c.Good(piece, c.Parts(piece, blocks)...) {
 			return false, nil
 		}
 	}
-	return c.StoreGood(generation, blocks)
+	for piece := first; piece < end; piece++ {
+		if err := c.StorePiece(piece, c.Parts(piece, blocks)...); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
