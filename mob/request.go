@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -19,7 +20,6 @@ func (s *State) fill() {
 			s.revive(p)
 		}
 	}
-	sortPeers(s.keen)
 	s.finishFirst()
 	for _, p := range s.keen {
 		p.keen = false
@@ -30,9 +30,10 @@ func (s *State) fill() {
 	s.keen = s.keen[:0]
 }
 
-// finishFirst puts those of the keen peers first that have the rest of a piece to be
-// asked for, the oldest piece before the others: several peers may share a link's window,
-// and new pieces of one of them must not take all the room from what another has begun.
+// finishFirst orders the keen peers: first those that have the rest of a piece to be
+// asked for, the oldest piece before the others, and then by id. Several peers may share a
+// link's window, and new pieces of one of them must not take all the room from what
+// another has begun.
 func (s *State) finishFirst() {
 	begun := func(p *peer) time.Time {
 		if p.local || !p.working() || p.current.Asked() {
@@ -40,7 +41,7 @@ func (s *State) finishFirst() {
 		}
 		return p.current.started
 	}
-	slices.SortStableFunc(s.keen, func(p, q *peer) int { return begun(p).Compare(begun(q)) })
+	slices.SortFunc(s.keen, func(p, q *peer) int { return cmp.Or(begun(p).Compare(begun(q)), comparePeers(p, q)) })
 }
 
 // revive has a peer looked at when peers are filled next: it may have got room,
