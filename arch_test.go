@@ -40,10 +40,11 @@ var table = map[string]rule{
 	"mob/cells":       {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/meter":       {outside: []string{}, pure: true},
 	"mob/order":       {outside: []string{}, pure: true},
+	"mob/edmonds":     {outside: []string{}, pure: true},
 	"mob/gossip":      {ours: []string{"mob", "mob/permutation", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
-	"mob/sim":         {ours: []string{"mob", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob/sim":         {ours: []string{"mob", "mob/edmonds", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 	"mob/sim/rounds":  {ours: []string{"mob/permutation", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
@@ -75,7 +76,7 @@ var table = map[string]rule{
 		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"interop/netns":       {outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/netns":       {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/bench":       {ours: []string{"interop/netns"}},
 	"interop/bench/chart": {ours: []string{"interop/bench"}, outside: []string{"gonum.org/v1/plot"}},
 	"interop/stock":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},

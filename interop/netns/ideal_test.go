@@ -13,11 +13,15 @@ func near(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) <= 1e-6*float64(max(a, b))
 }
 
-func TestIdealTimeOfSteadyLinksIsSizeOverBound(t *testing.T) {
-	for _, links := range []Links{Fast(), Slow(), Uniform(2*MBps, "A", "B"), Fast().Among("A", "C", "D")} {
-		got := IdealTime(Steady(links), "A", standardSize)
-		if want := Bound(links, "A").Time(standardSize); !near(got, want) {
-			t.Errorf("%v: %v, want %v", links, got, want)
+func TestIdealTimeOfSteadyLinks(t *testing.T) {
+	for _, c := range []struct {
+		links Links
+		want  Rate
+	}{
+		{Fast(), 12 * MBps}, {Slow(), 6.8 * MBps}, {Uniform(2*MBps, "A", "B"), 2 * MBps}, {Fast().Among("A", "C", "D"), 6 * MBps},
+	} {
+		if got, want := IdealTime(Steady(c.links), "A", standardSize), c.want.Time(standardSize); !near(got, want) {
+			t.Errorf("%v: %v, want %v", c.links, got, want)
 		}
 	}
 }

@@ -2,63 +2,16 @@ package sim
 
 import (
 	"math"
-	"slices"
 	"time"
+
+	"github.com/mobgrid/mob/mob/edmonds"
 )
 
-// ideal is Edmonds' bound for changing links: no broadcast from the first
-// cluster is faster than the slowest cut between it and another cluster, its
-// capacity integrated over time. There are 2^(n-1) cuts; beyond 16 clusters it
-// takes the cuts around one cluster only.
+// ideal is Edmonds' bound for changing links.
 func (l Links) ideal(clusters []string, length int64) time.Duration {
-	rest := clusters[1:]
-	worst := time.Duration(0)
-	if len(rest) > 15 {
-		for i := range rest {
-			worst = max(worst, l.cut(clusters, func(c int) bool { return c != i+1 }, length))
-		}
-		return worst
-	}
-	for mask := range 1<<len(rest) - 1 {
-		near := func(c int) bool { return c == 0 || mask>>(c-1)&1 == 1 }
-		worst = max(worst, l.cut(clusters, near, length))
-	}
-	return worst
-}
-
-// cut is how long length bytes take from the near clusters to the others.
-func (l Links) cut(clusters []string, near func(c int) bool, length int64) time.Duration {
-	var rates []Rate
-	times := []time.Duration{0}
-	for i, a := range clusters {
-		for j, b := range clusters {
-			if !near(i) || near(j) {
-				continue
-			}
-			r := l[Link{a, b}]
-			if len(r) == 0 {
-				return 0
-			}
-			rates = append(rates, r)
-			for _, s := range r {
-				times = append(times, s.From)
-			}
-		}
-	}
-	slices.Sort(times)
-	times = slices.Compact(times)
-	sum := make(Rate, len(times))
-	at := make([]int, len(rates))
-	for k, t := range times {
-		sum[k].From = t
-		for i, r := range rates {
-			for at[i]+1 < len(r) && r[at[i]+1].From <= t {
-				at[i]++
-			}
-			sum[k].BytesPerSec += r[at[i]].BytesPerSec
-		}
-	}
-	return sum.after(0, float64(length))
+	return edmonds.Time(len(clusters), float64(length), func(a, b int, until time.Duration) float64 {
+		return l[Link{clusters[a], clusters[b]}].carried(until)
+	})
 }
 
 // Ideal is the least time that any broadcast needs: by the links (Edmonds), and

@@ -30,6 +30,25 @@ func (r Rate) At(t time.Duration) float64 {
 	return v
 }
 
+// carried is how many bytes are through until a time.
+func (r Rate) carried(until time.Duration) float64 {
+	if len(r) == 0 {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for k, s := range r {
+		if s.From >= until {
+			break
+		}
+		end := until
+		if k+1 < len(r) {
+			end = min(end, r[k+1].From)
+		}
+		sum += s.BytesPerSec * (end - s.From).Seconds()
+	}
+	return sum
+}
+
 // after is when n bytes are through that begin at start.
 func (r Rate) after(start time.Duration, n float64) time.Duration {
 	if len(r) == 0 {
