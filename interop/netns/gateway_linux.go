@@ -1,7 +1,9 @@
 package netns
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
@@ -46,7 +48,22 @@ func (gw *gateway) addBridge() error {
 	if err := bringUp(bridge, ip, clusterBits); err != nil {
 		return err
 	}
+	if err := withoutFilter(); err != nil {
+		return err
+	}
 	return addRoute(bridge, clusterNet(gw.index), netip.Addr{}, congestion{})
+}
+
+// withoutFilter has the namespace's bridge hand on frames as a switch does. Where the kernel's br_netfilter is loaded, as on
+// hosts of containers, it would take each through the packet filter on its way, which costs CPU.
+func withoutFilter() error {
+	for _, protocol := range []string{"arptables", "iptables", "ip6tables"} {
+		err := writeSysctl("net/bridge/bridge-nf-call-"+protocol, "0")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // plug connects a new port of the bridge, the near end of a node's veth pair, and limits it to the rate of the NIC.
