@@ -220,8 +220,8 @@ func checkRequests(t *testing.T, s *State) {
 		}
 	}
 	for _, l := range s.links {
-		if l.out != links[l] {
-			t.Fatalf("a link has %d bytes in flight, counted %d", links[l], l.out)
+		if l.Out != links[l] {
+			t.Fatalf("a link has %d bytes in flight, counted %d", links[l], l.Out)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (s *State) pinged(p *peer, nonce uint64) {
 		return
 	}
 	p.path.Pinged(s.now, s.since(nonce))
-	p.link.watch(s.t, p.path.Queue, s.leastCrew(), func() bool {
+	p.link.Watch(p.path.Queue, s.leastCrew(), func() bool {
 		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
 	s.tellCrew(p.link)

@@ -122,7 +122,7 @@ func (p *peer) block(t *Tuning) int {
 	case p.Guest:
 		want = p.guestWindow(t) / 4
 	case p.link != nil:
-		want = int(p.link.size / 4)
+		want = int(p.link.Size / 4)
 	case r == 0:
 		return t.MaxBlock
 	}
@@ -136,7 +136,7 @@ func (p *peer) block(t *Tuning) int {
 func (p *peer) count(n int) {
 	p.outBytes += n
 	if p.link != nil {
-		p.link.out += n
+		p.link.Out += n
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *peer) room(t *Tuning) bool {
 	if p.Guest {
 		return p.outBytes+block <= max(p.guestWindow(t), block)
 	}
-	if p.link.out+block > max(int(p.link.size), block) {
+	if p.link.Out+block > max(int(p.link.Size), block) {
 		return false
 	}
 	// One slow peer must not take all of the link's window.

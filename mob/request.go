@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/window"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -194,9 +195,9 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	}
 	if p.link != nil {
 		d := s.now.Sub(r.sent)
-		p.link.arrived(s.t, sample{
-			bytes: int(sp.Length), held: p.link.out + int(sp.Length), block: p.block(s.t), mates: s.crewOf(p),
-			latency: d, queue: max(p.path.Queue, d-p.path.RTT),
+		p.link.Arrived(window.Sample{
+			Bytes: int(sp.Length), Held: p.link.Out + int(sp.Length), Block: p.block(s.t), Mates: s.crewOf(p),
+			Latency: d, Queue: max(p.path.Queue, d-p.path.RTT),
 		})
 	}
 	r.fetch.Add(sp)

@@ -26,7 +26,7 @@ func (s *State) tellCrew(l *link) {
 	}
 }
 
-func (s *State) crew(l *link) int { return int(max(l.crew, s.leastCrew())) }
+func (s *State) crew(l *link) int { return int(max(l.Crew, s.leastCrew())) }
 
 // crewOf is how many members may begin pieces over the link to p, as the node
 // sees it.
