@@ -36,11 +36,12 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
-	"mob":             {ours: []string{"mob/cells", "mob/meter", "mob/order", "mob/pieceset", "mob/window", "proto"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/cells", "mob/meter", "mob/order", "mob/pieceset", "mob/ranks", "mob/window", "proto"}, outside: []string{}, pure: true},
 	"mob/cells":       {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/meter":       {outside: []string{}, pure: true},
 	"mob/order":       {outside: []string{}, pure: true},
 	"mob/edmonds":     {outside: []string{}, pure: true},
+	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/window":      {outside: []string{}, pure: true},
 	"mob/gossip":      {ours: []string{"mob", "mob/permutation", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
@@ -70,7 +71,7 @@ var table = map[string]rule{
 	"peer/verified":        {outside: []string{}},
 	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
 
-	"tracker":            {ours: []string{"mob", "proto"}},
+	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/bittorrent": {ours: []string{"peer", "peer/bulk", "peer/requests", "proto"}, tests: []string{"interop/bittorrent/metainfo", "peer/store", "tracker/bittorrent"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -77,7 +78,7 @@ type survey struct {
 func newCoding(c *Config) coding {
 	g := coding{Coding: c.Coding, source: int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))}
 	if g.coded() {
-		g.all = ceilDiv(g.source, g.Blocks)
+		g.all = (g.source + g.Blocks - 1) / g.Blocks
 		g.under = make([]*generation, g.all)
 		g.fetched, g.spent = pieceset.New(g.all*g.Names), pieceset.New(g.all*g.Names)
 	}
@@ -344,7 +345,7 @@ func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
 	if g.about >= g.blocks && s.rarity[i] <= g.far {
 		key += last
 	}
-	if first, end := Share(g.blocks, (s.rank+g.number)%s.size, s.size); g.wan >= end-first {
+	if first, end := ranks.Share(g.blocks, (s.rank+g.number)%s.size, s.size); g.wan >= end-first {
 		key++
 		if s.quick(p) {
 			key += 1 << 16

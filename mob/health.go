@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/meter"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -120,7 +121,7 @@ func (p *peer) measures() bool { return !p.local && p.wants.Len() > 0 && p.wants
 
 func (s *State) ping(p *peer) {
 	p.pingSent = s.now
-	s.send(p, &proto.Ping{Nonce: uint64(s.clock() / time.Microsecond)})
+	s.send(p, &proto.Ping{Nonce: meter.Nonce(s.started, s.now)})
 }
 
 // pinged answers a ping, with one of the node's own to a global peer: both
@@ -130,7 +131,7 @@ func (s *State) pinged(p *peer, nonce uint64) {
 	if p.local {
 		return
 	}
-	p.path.Pinged(s.now, s.since(nonce))
+	p.path.Pinged(s.now, meter.Ahead(s.started, s.now, nonce))
 	p.link.Watch(p.path.Queue, s.leastCrew(), func() bool {
 		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
@@ -141,7 +142,7 @@ func (s *State) pinged(p *peer, nonce uint64) {
 }
 
 func (s *State) pong(p *peer, nonce uint64) {
-	d := s.since(nonce)
+	d := meter.Ahead(s.started, s.now, nonce)
 	if d <= 0 || d > s.t.Dead {
 		return
 	}
@@ -150,18 +151,6 @@ func (s *State) pong(p *peer, nonce uint64) {
 	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d
 	}
-}
-
-// clock is the node's time in pings: since its first step.
-func (s *State) clock() time.Duration { return s.now.Sub(s.started) + time.Microsecond }
-
-// since is how much the node's clock is ahead of the nonce of a ping.
-func (s *State) since(nonce uint64) time.Duration {
-	const century = 1 << 52 // microseconds
-	if nonce > century {
-		return 0
-	}
-	return s.clock() - time.Duration(nonce)*time.Microsecond
 }
 
 // gossipEvery is how often one peer, drawn at random, is told of all members:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/order"
 	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -251,7 +252,7 @@ func (s *State) connect() {
 				s.dialAgain(n, len(list))
 			}
 		}
-		first, end := Matches(s.rank, s.size, len(alive))
+		first, end := ranks.Matches(s.rank, s.size, len(alive))
 		for r := first; r < end && budget > 0; r++ {
 			s.dial(alive[r])
 			budget--
@@ -274,7 +275,7 @@ func (s *State) dialMob() {
 // among all that are known would make it a global peer.
 func (s *State) dialAgain(n *node, size int) {
 	rank, _ := findNode(s.nodes[n.Cluster], n.ID)
-	if first, end := Matches(s.rank, s.size, size); rank >= first && rank < end {
+	if first, end := ranks.Matches(s.rank, s.size, size); rank >= first && rank < end {
 		s.dial(n)
 	}
 }

@@ -1,6 +1,10 @@
 package mob
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mobgrid/mob/mob/ranks"
+)
 
 // reshare computes the own rank and share anew after members of some clusters
 // came or went. What is claimed already stays with who claimed it.
@@ -25,7 +29,7 @@ func (s *State) reshare(changed ...string) {
 	s.rank, s.size = rank, size
 	if !s.coding.coded() {
 		s.own.Clear()
-		s.own.AddRange(Share(s.pieces, rank, size))
+		s.own.AddRange(ranks.Share(s.pieces, rank, size))
 	}
 	s.match(s.others...)
 	s.reshared = true
@@ -45,20 +49,6 @@ func (s *State) tellShare() {
 	}
 }
 
-// turned is by how many ranks the order of the members is turned at the link to
-// a cluster. By the sum of both clusters' places each member is the first at as
-// many links as any other; the first of the two clusters are matched; and
-// different members of one cluster are asked first by different clusters, who get
-// different pieces from them.
-func (s *State) turned(cluster string) int {
-	here, _ := slices.BinarySearch(s.others, s.cfg.Cluster)
-	there, _ := slices.BinarySearch(s.others, cluster)
-	if there >= here {
-		there++
-	}
-	return (here + there - 1) * s.size / (len(s.others) + 1)
-}
-
 // match finds the peers whose shares overlap the node's: only those it asks. The
 // members' order at a link is that of their ranks, turned for each link.
 func (s *State) match(clusters ...string) {
@@ -67,14 +57,14 @@ func (s *State) match(clusters ...string) {
 		if len(list) == 0 {
 			continue // nobody is left of it, and it may be forgotten
 		}
-		place := (s.rank + s.turned(cluster)) % s.size
+		place := (s.rank + ranks.Turn(s.cfg.Cluster, cluster, s.others, s.size)) % s.size
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {
 				alive++
 			}
 		}
-		first, end := Matches(s.rank, s.size, alive)
+		first, end := ranks.Matches(s.rank, s.size, alive)
 		for _, n := range list {
 			p := n.peer
 			if !n.alive() {

@@ -3,7 +3,7 @@ package tracker
 import (
 	"math/rand/v2"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -94,7 +94,7 @@ type lane struct {
 }
 
 func newLane(c *cluster, rank, size int, all bool, rng *rand.Rand) lane {
-	first, end := mob.Matches(rank, size, len(c.members))
+	first, end := ranks.Matches(rank, size, len(c.members))
 	l := lane{
 		members: c.members,
 		first:   first,

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -106,7 +106,7 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 		if c == m.cluster {
 			continue
 		}
-		first, end := mob.Matches(rank, len(m.cluster.members), len(c.members))
+		first, end := ranks.Matches(rank, len(m.cluster.members), len(c.members))
 		for r := first; r < end; r++ {
 			if !slices.Contains(by[c.name], c.members[r].id) {
 				t.Fatalf("rank %d of %s is not told of rank %d of %s", rank, m.cluster.name, r, c.name)

@@ -1,7 +1,8 @@
-package mob
+package ranks
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -53,4 +54,31 @@ func TestMatches(t *testing.T) {
 	if first, end := Matches(0, 1, 0); first != end {
 		t.Errorf("an empty cluster has matches %d to %d", first, end)
 	}
+}
+
+// TestTurn wants both ends of a link to agree, and members to be the first at about as
+// many links as any other.
+func TestTurn(t *testing.T) {
+	clusters := []string{"A", "B", "C", "D", "E", "F", "G", "H"}
+	const size = 4
+	for i, own := range clusters {
+		first := make([]int, size)
+		for j, other := range clusters {
+			if i == j {
+				continue
+			}
+			turn := Turn(own, other, without(clusters, own), size)
+			if back := Turn(other, own, without(clusters, other), size); back != turn {
+				t.Errorf("%s turns by %d at the link to %s, and that by %d", own, turn, other, back)
+			}
+			first[turn%size]++
+		}
+		if slices.Min(first) < 1 || slices.Max(first) > 2 {
+			t.Errorf("members of %s are the first at %v links", own, first)
+		}
+	}
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
