@@ -62,6 +62,7 @@ var table = map[string]rule{
 	"peer/bulk":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 	"peer/book":            {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core/peer", "github.com/multiformats/go-multiaddr"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
+	"peer/record":          {ours: []string{"peer/datadir"}, outside: []string{}},
 	"peer/description":     {ours: []string{"peer/datadir", "proto"}, outside: []string{"github.com/ipfs/go-cid"}},
 	"peer/seek":            {ours: []string{"peer/book", "peer/description", "peer/document", "proto"}, tests: []string{"peer/host"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/document":        {ours: []string{"proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
@@ -69,7 +70,7 @@ var table = map[string]rule{
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
 	"peer/traffic":         {outside: []string{}},
 	"peer/verified":        {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/record", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},

@@ -17,6 +17,7 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -85,7 +86,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
-	r := record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
+	r := record.Record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
 	t, err := n.add(link.Keys(), r, map[string][]byte{description.ManifestFile: b, description.TorrentFile: info}, false)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if err := n.checkDestination(link.Keys(), root, opt.Reuse); err != nil {
 		return nil, err
 	}
-	r := record{Root: root, Link: link.String(), Added: time.Now()}
+	r := record.Record{Root: root, Link: link.String(), Added: time.Now()}
 	return n.add(link.Keys(), r, map[string][]byte{description.TorrentFile: opt.Torrent}, opt.Reuse)
 }
 
@@ -150,7 +151,7 @@ func (n *Node) checkDestination(keys []cid.Cid, root string, reuse bool) error {
 
 // add begins a transfer, or takes up the one that is there. Of the files in its folder
 // some may be known.
-func (n *Node) add(keys []cid.Cid, r record, files map[string][]byte, reuse bool) (*Transfer, error) {
+func (n *Node) add(keys []cid.Cid, r record.Record, files map[string][]byte, reuse bool) (*Transfer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	t := n.find(keys)
@@ -173,7 +174,7 @@ func (n *Node) add(keys []cid.Cid, r record, files map[string][]byte, reuse bool
 	if t != nil {
 		return t, t.again(r, reuse)
 	}
-	if err := saveRecord(dir, r); err != nil {
+	if err := record.Save(dir, r); err != nil {
 		return nil, err
 	}
 	t = newTransfer(n, id, r)
@@ -183,7 +184,7 @@ func (n *Node) add(keys []cid.Cid, r record, files map[string][]byte, reuse bool
 }
 
 // again takes up a transfer that is known, with what a new call says of it.
-func (t *Transfer) again(r record, reuse bool) error {
+func (t *Transfer) again(r record.Record, reuse bool) error {
 	old := t.record()
 	if old.Root != r.Root {
 		switch {
@@ -202,7 +203,7 @@ func (t *Transfer) again(r record, reuse bool) error {
 	if r.Link == "" {
 		r.Link = old.Link
 	}
-	if err := saveRecord(t.node.transferDir(t.ID), r); err != nil {
+	if err := record.Save(t.node.transferDir(t.ID), r); err != nil {
 		return err
 	}
 	t.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/seek"
 	"github.com/mobgrid/mob/proto"
 )
@@ -136,7 +137,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)
 		// To be told of members, one has to announce oneself.
 		defer n.withdraw(ctx, link, finder)
 	}
-	t := newTransfer(n, link.Keys()[0], record{Link: link.String()})
+	t := newTransfer(n, link.Keys()[0], record.Record{Link: link.String()})
 	t.note = note
 	d := description.New("", t.ID, link.InfoHash, n.cfg.Torrents)
 	t.mu.desc = d

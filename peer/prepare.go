@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/store"
 )
 
@@ -40,7 +41,7 @@ func (t *Transfer) markBegun() error {
 		return nil
 	}
 	t.mu.rec.Begun = true
-	return saveRecord(t.node.transferDir(t.ID), t.mu.rec)
+	return record.Save(t.node.transferDir(t.ID), t.mu.rec)
 }
 
 func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifier) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -110,5 +111,5 @@ func (t *Transfer) name(id cid.Cid) error {
 	r := t.mu.rec
 	r.Link = link.String()
 	t.remember(r)
-	return saveRecord(t.node.transferDir(t.ID), r)
+	return record.Save(t.node.transferDir(t.ID), r)
 }

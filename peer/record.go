@@ -1,57 +1,20 @@
 package peer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/proto"
 )
 
-// record is what the node remembers of a transfer besides its journal and its
-// manifest. Each transfer has a folder, named by its id, in the data folder.
-type record struct {
-	// Seed says that the content lies where the user put it; otherwise it is,
-	// or was, fetched.
-	Seed    bool      `json:"seed"`
-	Root    string    `json:"root"`
-	Link    string    `json:"link"`
-	Stopped bool      `json:"stopped"` // not to be taken up at start
-	Whole   bool      `json:"whole"`
-	Begun   bool      `json:"begun"` // the destination was made
-	Have    int       `json:"have"`  // pieces, when it last ended
-	Bytes   int64     `json:"bytes"` // in those pieces
-	Added   time.Time `json:"added"`
-}
-
-const recordFile = "transfer.json"
-
 func (n *Node) transferDir(id cid.Cid) string {
 	return filepath.Join(n.cfg.Data, "transfers", id.String())
-}
-
-func saveRecord(dir string, r record) error {
-	b, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return datadir.WriteFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600)
-}
-
-func loadRecord(dir string) (record, error) {
-	var r record
-	b, err := os.ReadFile(filepath.Join(dir, recordFile))
-	if err == nil {
-		err = json.Unmarshal(b, &r)
-	}
-	return r, err
 }
 
 // loadTransfers takes up what an earlier run of the node left. A folder that
@@ -66,9 +29,9 @@ func (n *Node) loadTransfers() error {
 	}
 	for _, d := range dirs {
 		id, err := cid.Decode(d.Name())
-		var r record
+		var r record.Record
 		if err == nil {
-			r, err = loadRecord(n.transferDir(id))
+			r, err = record.Load(n.transferDir(id))
 		}
 		if err != nil {
 			n.log.Warn("transfer left out", "folder", d.Name(), "error", err)

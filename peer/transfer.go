@@ -12,6 +12,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -31,7 +32,7 @@ type Transfer struct {
 
 	mu struct {
 		sync.Mutex
-		rec      record
+		rec      record.Record
 		link     *proto.Link // of rec
 		desc     *description.Description
 		phase    Phase
@@ -61,7 +62,7 @@ const (
 	Failed   Phase = "failed"
 )
 
-func newTransfer(n *Node, id cid.Cid, r record) *Transfer {
+func newTransfer(n *Node, id cid.Cid, r record.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
 	t.note = t.wait
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
@@ -95,7 +96,7 @@ func (t *Transfer) end(err error) {
 	defer t.mu.Unlock()
 	if t.mu.swarm != nil {
 		t.mu.rec.Have, t.mu.rec.Bytes = t.mu.swarm.have()
-		if err := saveRecord(t.node.transferDir(t.ID), t.mu.rec); err != nil {
+		if err := record.Save(t.node.transferDir(t.ID), t.mu.rec); err != nil {
 			t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
 		}
 	}
@@ -191,7 +192,7 @@ func (t *Transfer) markWhole(s *swarm) {
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()
 	t.mu.rec.Whole = true
-	if err := saveRecord(t.node.transferDir(t.ID), t.mu.rec); err != nil {
+	if err := record.Save(t.node.transferDir(t.ID), t.mu.rec); err != nil {
 		s.log.Error("transfer record", "error", err)
 	}
 	close(t.mu.whole)
@@ -237,7 +238,7 @@ func (t *Transfer) Stop() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.rec.Stopped = true
-	return saveRecord(t.node.transferDir(t.ID), t.mu.rec)
+	return record.Save(t.node.transferDir(t.ID), t.mu.rec)
 }
 
 // halt ends what runs and waits for it.
@@ -259,7 +260,7 @@ func (t *Transfer) running() bool {
 	return t.mu.cancel != nil
 }
 
-func (t *Transfer) record() record {
+func (t *Transfer) record() record.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mu.rec
@@ -299,7 +300,7 @@ func (t *Transfer) link() *proto.Link {
 func (t *Transfer) keys() []cid.Cid { return t.link().Keys() }
 
 // remember sets the record, for which the caller has the lock.
-func (t *Transfer) remember(r record) {
+func (t *Transfer) remember(r record.Record) {
 	link, err := proto.ParseLink(r.Link)
 	if err != nil {
 		link = new(proto.Link) // run will say why
