@@ -24,6 +24,7 @@ func (s *State) health() {
 	s.tellTardy()
 	s.steal()
 	s.help()
+	s.ration()
 	s.gossip()
 }
 

@@ -160,6 +160,7 @@ func (s *State) join(nd Node) {
 	s.sendWant(p)
 	s.ping(p)
 	s.introduce(p, introduction)
+	s.tellOutcasts(p, s.outcasts...)
 }
 
 // leave ends it. By its own doing or not, what it owed goes to others.
@@ -173,12 +174,16 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 	s.keen, s.owing = removePeer(s.keen, p), removePeer(s.owing, p)
 	if p.link != nil {
 		p.link.peers = removePeer(p.link.peers, p)
+		p.link.words.Left(id)
 	}
 	s.reclaim(p)
 	p.have.Each(func(i int) { s.unhave(p, i) })
 	p.claim.Each(func(i int) { s.unclaim(p, i) })
 	if s.stealing == id {
 		s.stealing = ""
+	}
+	if banned && p.local {
+		s.castOut(id)
 	}
 	switch n := s.byID[id]; {
 	case n == nil:
@@ -252,10 +257,12 @@ func (s *State) connect() {
 				s.dialAgain(n, len(list))
 			}
 		}
-		first, end := ranks.Matches(s.rank, s.size, len(alive))
-		for r := first; r < end && budget > 0; r++ {
-			s.dial(alive[r])
-			budget--
+		for k := range s.reach() {
+			first, end := ranks.Matches((s.rank+k)%s.size, s.size, len(alive))
+			for r := first; r < end && budget > 0; r++ {
+				s.dial(alive[r])
+				budget--
+			}
 		}
 	}
 }

@@ -79,10 +79,11 @@ type members struct {
 	byID           map[proto.PeerID]*node
 	others         []string // the names of other clusters, sorted
 	heardOfMembers bool
-	changed        bool // since known was worked out
-	known          bool // each member of the own cluster has told what it has, or failed
-	reshared       bool // since the peers were told what the node wishes to hear of
-	wan            bool // pieces could be fetched over the WAN when peers were last filled
+	outcasts       []proto.PeerID // members of the own cluster that the node has shown out
+	changed        bool           // since known was worked out
+	known          bool           // each member of the own cluster has told what it has, or failed
+	reshared       bool           // since the peers were told what the node wishes to hear of
+	wan            bool           // pieces could be fetched over the WAN when peers were last filled
 }
 
 // schedule is when things began, and are due.
@@ -224,6 +225,10 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 		s.give(p, m.Rate)
 	case *proto.Give:
 		s.given(p)
+	case *proto.Outcast:
+		if !p.local {
+			p.link.words.Heard(id, m.Peer)
+		}
 	case *proto.Ping:
 		s.pinged(p, m.Nonce)
 	case *proto.Pong:

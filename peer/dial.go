@@ -98,7 +98,7 @@ func (n *Node) open(ctx context.Context, info libpeer.AddrInfo, ids ...protocol.
 // hello is this node's greeting, with the name by which the peer knows the swarm.
 func (s *swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{Swarm: key, Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
-		Seed: int(s.stored.Load()) == s.m.Pieces(), Features: s.form.Coding.Features()}
+		Seed: int(s.stored.Load()) == s.m.Pieces(), Features: s.form.Features()}
 }
 
 func readHello(stream network.Stream) (*proto.Hello, error) {

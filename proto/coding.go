@@ -79,6 +79,8 @@ const (
 	// well, and the bits from featureStrategyShift on hold the strategy.
 	FeatureGossip        = 1 << 1
 	featureStrategyShift = 16
+	// FeatureOutcast says that the sender takes an [Outcast].
+	FeatureOutcast = 1 << 2
 )
 
 // Features are the bits of a [Hello] for a transfer with this coding.

@@ -40,6 +40,7 @@ const (
 	TypeDecoded         Type = 25
 	TypeHolds           Type = 26
 	TypeTaken           Type = 27
+	TypeOutcast         Type = 28
 )
 
 // Message is what a frame carries.
@@ -161,6 +162,8 @@ func blank(t Type) Message {
 		return new(Holds)
 	case TypeTaken:
 		return new(Taken)
+	case TypeOutcast:
+		return new(Outcast)
 	}
 	return nil
 }

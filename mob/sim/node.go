@@ -105,6 +105,9 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 			n.hangUp(to)
 			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
 		}
+	case mob.Ration:
+		n.queue.ration(s.byID[a.Peer], a.Rate)
+		n.sendNext(s)
 	case mob.Finished:
 		if n.finished == 0 && n.index != 0 {
 			n.finished = s.now
@@ -220,18 +223,19 @@ func (n *node) serve(s *sim, x *parcel, sp proto.Span) {
 	n.queue.add(&parcel{
 		conn: x.conn, from: n, to: x.from, span: sp, bad: n.liar, size: int(sp.Length) + proto.BlockHeader,
 	})
-	if n.sending == nil {
-		n.sendNext(s)
-	}
+	n.sendNext(s)
 }
 
-// sendNext begins to send the next block.
+// sendNext begins to send the next block, unless one is being sent.
 func (n *node) sendNext(s *sim) {
-	if !n.alive {
+	if !n.alive || n.sending != nil {
 		return
 	}
-	x := n.queue.next()
+	x, at := n.queue.next(s.now)
 	if x == nil {
+		if at > 0 {
+			s.later(at, call(func() { n.sendNext(s) }))
+		}
 		return
 	}
 	n.sending = x

@@ -3,6 +3,7 @@ package requests
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -17,7 +18,9 @@ type Queue struct {
 	more   sync.Cond
 	queue  []proto.Span // from head on
 	head   int
-	bytes  int // of the blocks in the queue
+	bytes  int       // of the blocks in the queue
+	rate   int       // bounds what Next gives, in bytes per second; 0 for nothing
+	from   time.Time // when Next may give the next request, while there is a rate
 	closed bool
 }
 
@@ -62,23 +65,48 @@ func (q *Queue) Close() {
 	q.more.Broadcast()
 }
 
-// Next waits for the next request, and says how many bytes wait behind it; ok is
+// Ration bounds how many bytes Next gives requests for, per second; 0 ends that.
+func (q *Queue) Ration(rate int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.rate, q.from = rate, time.Time{}
+	q.more.Broadcast()
+}
+
+// Next waits for the next request and its turn, and says how many bytes wait behind it; ok is
 // false once the queue is closed.
 func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.head == len(q.queue) {
-		if q.closed {
+	for q.head == len(q.queue) || q.rate > 0 && q.rest() {
+		switch {
+		case q.closed:
 			return sp, 0, false
+		case q.head == len(q.queue):
+			q.queue, q.head = q.queue[:0], 0
+			q.more.Wait()
 		}
-		q.queue, q.head = q.queue[:0], 0
-		q.more.Wait()
 	}
 	sp = q.take()
+	if q.rate > 0 {
+		q.from = time.Now().Add(time.Duration(float64(sp.Length) / float64(q.rate) * float64(time.Second)))
+	}
 	return sp, q.bytes, true
 }
 
-// TryNext is Next that does not wait; ok is false when there is nothing.
+// rest waits a while for the turn of the next request; it is false when that has come.
+func (q *Queue) rest() bool {
+	pause := time.Until(q.from)
+	if pause <= 0 {
+		return false
+	}
+	wake := time.AfterFunc(pause, q.more.Broadcast)
+	q.more.Wait()
+	wake.Stop()
+	return true
+}
+
+// TryNext is Next that waits for nothing, turns included; ok is false when there is nothing.
 func (q *Queue) TryNext() (sp proto.Span, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

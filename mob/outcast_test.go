@@ -1,0 +1,125 @@
+package mob
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob/outcast"
+	"github.com/mobgrid/mob/proto"
+)
+
+// witness is one node's State, and what it does about events.
+type witness struct {
+	*State
+	now time.Time
+	did []Action
+}
+
+func newWitness(self proto.PeerID, cluster string) *witness {
+	return &witness{
+		State: New(Config{Self: self, Cluster: cluster, Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil),
+		now:   time.Unix(0, 0),
+	}
+}
+
+func (s *witness) hears(evs ...Event) {
+	for _, ev := range evs {
+		s.now = s.now.Add(200 * time.Millisecond)
+		s.did = append(s.did, s.Step(s.now, ev)...)
+	}
+}
+
+func (s *witness) joins(cluster string, ids ...proto.PeerID) {
+	for _, id := range ids {
+		s.hears(Joined{Node: Node{ID: id, Cluster: cluster}}, Received{id, &proto.Have{}})
+	}
+}
+
+// take gives what was done since it was called last, of one kind.
+func take[A Action](s *witness) (as []A) {
+	for _, a := range s.did {
+		if a, ok := a.(A); ok {
+			as = append(as, a)
+		}
+	}
+	s.did = nil
+	return as
+}
+
+// toldOf gives the peers that were told of an outcast.
+func (s *witness) toldOf(id proto.PeerID) (peers []proto.PeerID) {
+	for _, a := range take[Send](s) {
+		if m, ok := a.Message.(*proto.Outcast); ok && m.Peer == id {
+			peers = append(peers, a.Peer)
+		}
+	}
+	return peers
+}
+
+// TestTellsOfOutcast has a member send false pieces: the node tells other clusters once,
+// and joins more of them, so that they hear it from several.
+func TestTellsOfOutcast(t *testing.T) {
+	s := newWitness("c0", "C")
+	var far []Node
+	for _, id := range []proto.PeerID{"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"} {
+		far = append(far, Node{ID: id, Cluster: "A"})
+	}
+	s.joins("C", "c1", "c2", "c3", "c4", "c5", "c6", "c7")
+	s.hears(Learned{far}, Tick{}, Tick{})
+	if ds := take[Dial](s); len(ds) != 1 || ds[0].Peer != "a0" {
+		t.Errorf("it dials %v, want its global peer", ds)
+	}
+	s.joins("A", "a0")
+	for range s.t.Strikes - 1 {
+		s.hears(Failed{1, []proto.PeerID{"c1"}})
+	}
+	if got := s.toldOf("c1"); got != nil {
+		t.Errorf("%q were told too early", got)
+	}
+	s.hears(Failed{1, []proto.PeerID{"c1"}}, Joined{Node: Node{ID: "c1", Cluster: "C"}}, Tick{}, Tick{})
+	var dials []proto.PeerID
+	for _, a := range s.did {
+		if d, ok := a.(Dial); ok && d.Peer[0] == 'a' {
+			dials = append(dials, d.Peer)
+		}
+	}
+	if want := []proto.PeerID{"a0"}; !slices.Equal(s.toldOf("c1"), want) {
+		t.Errorf("not %q were told, once", want)
+	}
+	if want := []proto.PeerID{"a1", "a2", "a3"}; !slices.Equal(dials, want) {
+		t.Errorf("it dials %q, want %q", dials, want)
+	}
+	s.joins("A", "a1")
+	if want := []proto.PeerID{"a1"}; !slices.Equal(s.toldOf("c1"), want) {
+		t.Errorf("who came later was not told")
+	}
+}
+
+// TestRationsOutcast has members of another cluster tell of an outcast: it is rationed
+// while others of the cluster wish to hear of pieces, and by no other words.
+func TestRationsOutcast(t *testing.T) {
+	s := newWitness("a0", "A")
+	s.joins("A", "a1")
+	s.joins("B", "b0", "b1")
+	s.joins("C", "c0", "c1", "c2", "x")
+	for _, id := range []proto.PeerID{"c0", "c1", "c2", "x"} {
+		s.hears(Received{id, &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
+	}
+	word := func(from proto.PeerID) Event { return Received{from, &proto.Outcast{Peer: "x"}} }
+	s.hears(word("a1"), word("b0"), word("b1"), word("x"), word("c0"), Tick{})
+	if got := take[Ration](s); got != nil {
+		t.Errorf("by the words of others and of one of its cluster: %v", got)
+	}
+	s.hears(word("c1"), Tick{})
+	if got := take[Ration](s); !slices.Equal(got, []Ration{{"x", outcast.Rate}}) {
+		t.Errorf("by the words of most: %v", got)
+	}
+	for _, id := range []proto.PeerID{"c0", "c1", "c2"} {
+		s.hears(Received{id, &proto.Want{}})
+	}
+	s.hears(Tick{})
+	if got := take[Ration](s); !slices.Equal(got, []Ration{{"x", 0}}) {
+		t.Errorf("when the others are whole: %v", got)
+	}
+}

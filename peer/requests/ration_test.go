@@ -1,0 +1,48 @@
+package requests
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestRation wants requests given at a rate, all of them, and at once when it ends.
+func TestRation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, rate = 1 << 10, 1 << 12 // four in a second
+		q := NewQueue()
+		var got []time.Duration
+		start := time.Now()
+		go func() {
+			for _, _, ok := q.Next(); ok; _, _, ok = q.Next() {
+				got = append(got, time.Since(start))
+			}
+			got = append(got, -1)
+		}()
+		q.Ration(rate)
+		for i := range 20 {
+			q.Add(proto.Span{Piece: uint32(i), Length: size})
+		}
+		time.Sleep(2*time.Second - 1)
+		synctest.Wait()
+		if len(got) != 8 || got[7] != 7*time.Second/4 {
+			t.Errorf("in two seconds requests came after %v", got)
+		}
+		q.Ration(0)
+		synctest.Wait()
+		if len(got) != 20 || time.Since(start) > 2*time.Second {
+			t.Errorf("%d of 20 requests have come, %v after the start", len(got), time.Since(start))
+		}
+		q.Ration(rate)
+		q.Add(proto.Span{Length: size})
+		q.Add(proto.Span{Length: size})
+		synctest.Wait()
+		q.Close() // while one waits for its turn
+		synctest.Wait()
+		if len(got) != 22 || got[21] != -1 {
+			t.Errorf("after the end: %v", got)
+		}
+	})
+}
