@@ -21,7 +21,7 @@ type node struct {
 	failed  bool // its stream ended or its dial failed since it last joined
 	retryAt time.Time
 	pause   time.Duration
-	fails   int // since it last joined
+	fails   int // since it last joined and told what it has
 	banned  bool
 }
 
@@ -151,7 +151,7 @@ func (s *State) join(nd Node) {
 		s.drop(p, proto.CodeBanned, "too many bad pieces")
 		return
 	}
-	n.peer, n.quiet, n.failed, n.dialing, n.pause, n.fails = p, false, false, false, 0, 0
+	n.peer, n.quiet, n.failed, n.dialing = p, false, false, false
 	s.changed = true
 	if !p.local && s.held[p.Cluster] == nil {
 		s.held[p.Cluster] = &holding{pieces: pieceset.New(s.pieces), salt: order.Salt(p.Cluster)}

@@ -123,3 +123,28 @@ func TestRationsOutcast(t *testing.T) {
 		t.Errorf("when the others are whole: %v", got)
 	}
 }
+
+// TestDialsOutcasterSeldom has a peer end each stream at once, as one does that has shown
+// the node out: it is dialled ever more seldom. Who greets is dialled soon again.
+func TestDialsOutcasterSeldom(t *testing.T) {
+	for _, greets := range []bool{false, true} {
+		s := newWitness("c0", "C")
+		s.hears(Learned{[]Node{{ID: "c1", Cluster: "C"}}})
+		dials := 0
+		for end := s.now.Add(10 * time.Second); s.now.Before(end); {
+			s.hears(Tick{})
+			if len(take[Dial](s)) == 0 {
+				continue
+			}
+			dials++
+			s.hears(Joined{Node: Node{ID: "c1", Cluster: "C"}})
+			if greets {
+				s.hears(Received{"c1", &proto.Have{}})
+			}
+			s.hears(Left{"c1"})
+		}
+		if few := dials <= 4; few == greets || dials < 3 {
+			t.Errorf("greets %v: %d dials in 10 s", greets, dials)
+		}
+	}
+}
