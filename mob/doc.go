@@ -9,8 +9,8 @@
 //
 // It is MOB's (den Burger and Kielmann, HPDC'07), with its weak places mended.
 // The nodes of a cluster are a mob. Sorted by id, each has a rank, and with it a
-// [Share] of the pieces, which it begins before others, and global peers: the
-// members of other clusters whose shares overlap its own ([Matches]). A member
+// share of the pieces, which it begins before others, and global peers: the
+// members of other clusters whose shares overlap its own (package mob/ranks). A member
 // claims what it asks for over the WAN, and nobody else of its cluster asks for
 // that, so a piece enters a cluster once. Beyond the paper:
 //
@@ -28,6 +28,8 @@
 //   - A member that is far behind its cluster leaves the WAN to it.
 //   - Shares follow the members that are there. A peer without progress loses
 //     its blocks to others; the last blocks may be asked for twice.
+//   - Who sends false pieces is shown out, by each that got some. Other clusters
+//     are told, and serve it behind the rest of its mob (package mob/outcast).
 //
 // # The contract with the caller
 //
@@ -35,6 +37,6 @@
 // their order. It reports [Stored] only after the piece is verified and on disk,
 // since the State announces it at once. Payload never enters the State. The
 // caller answers requests for stored pieces by itself: every request is
-// honoured, so there is nothing to decide. It calls Step with a [Tick] at least
+// honoured, so there is nothing to decide but whose slowly ([Ration]). It calls Step with a [Tick] at least
 // as often as [State.Wake] asks for.
 package mob
