@@ -56,7 +56,7 @@ func (h *history) span() proto.Span {
 }
 
 func (h *history) message() proto.Message {
-	switch h.byte() % 9 {
+	switch h.byte() % 10 {
 	case 0, 1:
 		return &proto.Have{Have: h.ranges(), Claim: h.ranges(), Drop: h.ranges(), Left: uint32(h.byte())}
 	case 2:
@@ -71,6 +71,8 @@ func (h *history) message() proto.Message {
 		return &proto.Ping{Nonce: uint64(h.byte()) << (h.byte() % 64)}
 	case 7:
 		return &proto.Pong{Nonce: uint64(h.byte()) << (h.byte() % 64)}
+	case 8:
+		return &proto.Outcast{Peer: h.peer()}
 	}
 	return &proto.Hello{}
 }

@@ -115,6 +115,11 @@ func TestRationsOutcast(t *testing.T) {
 	if got := take[Ration](s); !slices.Equal(got, []Ration{{"x", outcast.Rate}}) {
 		t.Errorf("by the words of most: %v", got)
 	}
+	s.hears(Left{"x"})
+	s.did = slices.Clone(s.Step(s.now, Joined{Node: Node{ID: "x", Cluster: "C"}})) // in the same moment
+	if as := take[Ration](s); !slices.Equal(as, []Ration{{"x", outcast.Rate}}) {
+		t.Errorf("when it has come again: %v", as)
+	}
 	for _, id := range []proto.PeerID{"c0", "c1", "c2"} {
 		s.hears(Received{id, &proto.Want{}})
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // TestOutcast has a member whose blocks are all false. Its mob shows it out, and the others
-// are whole hardly later, and with one copy more or less, than without it: other clusters
-// do not spend the links on it.
+// are whole hardly later than without it, and hardly more bytes cross the links: other
+// clusters do not spend those on it.
 func TestOutcast(t *testing.T) {
 	for _, c := range []struct {
 		sizes  []int
@@ -38,7 +38,7 @@ func TestOutcast(t *testing.T) {
 					}
 				}
 				ratio := last.Seconds() / calm.Time.Seconds()
-				t.Logf("seed %d: %.2f times the time without, copies %.2v, %d pieces failed", k.Seed, ratio, r.Copies, r.Failed)
+				t.Logf("seed %d: %.2f times the time without, copies %.3v, %d pieces failed", k.Seed, ratio, r.Copies, r.Failed)
 				if ratio > 1.15 {
 					t.Errorf("%.2f times the time without\n%v", ratio, r)
 				}

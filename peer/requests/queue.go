@@ -78,32 +78,33 @@ func (q *Queue) Ration(rate int) {
 func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.head == len(q.queue) || q.rate > 0 && q.rest() {
-		switch {
+	for {
+		switch pause := q.pause(); {
 		case q.closed:
 			return sp, 0, false
 		case q.head == len(q.queue):
 			q.queue, q.head = q.queue[:0], 0
 			q.more.Wait()
+		case pause > 0:
+			wake := time.AfterFunc(pause, q.more.Broadcast)
+			q.more.Wait()
+			wake.Stop()
+		default:
+			sp = q.take()
+			if q.rate > 0 {
+				q.from = time.Now().Add(time.Duration(float64(sp.Length) / float64(q.rate) * float64(time.Second)))
+			}
+			return sp, q.bytes, true
 		}
 	}
-	sp = q.take()
-	if q.rate > 0 {
-		q.from = time.Now().Add(time.Duration(float64(sp.Length) / float64(q.rate) * float64(time.Second)))
-	}
-	return sp, q.bytes, true
 }
 
-// rest waits a while for the turn of the next request; it is false when that has come.
-func (q *Queue) rest() bool {
-	pause := time.Until(q.from)
-	if pause <= 0 {
-		return false
+// pause is how long it is until the turn of the next request.
+func (q *Queue) pause() time.Duration {
+	if q.rate == 0 {
+		return 0
 	}
-	wake := time.AfterFunc(pause, q.more.Broadcast)
-	q.more.Wait()
-	wake.Stop()
-	return true
+	return time.Until(q.from)
 }
 
 // TryNext is Next that waits for nothing, turns included; ok is false when there is nothing.
