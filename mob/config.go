@@ -47,8 +47,9 @@ type Tuning struct {
 	// is no news to a cluster: in a large one everybody would tell everybody of every
 	// piece.
 	Batch, LazyBatch time.Duration
-	// Turn is the time that a local peer's claim takes to come: for so long a new
-	// piece is left to each member whose turn is before the node's.
+	// Turn is the least time that a local peer's claim may take to come; the node
+	// measures it. For so long a new piece is left to each member whose turn is before
+	// its own.
 	Turn time.Duration
 	// Settle is how long a newcomer waits at most to hear of its cluster's
 	// pieces before it fetches over the WAN.

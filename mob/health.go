@@ -148,6 +148,9 @@ func (s *State) pong(p *peer, nonce uint64) {
 		return
 	}
 	p.path.RTT = d
+	if p.local {
+		s.answered(d)
+	}
 	s.revive(p)
 	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d

@@ -356,12 +356,7 @@ func (s *State) withdraw(f *fetch, from func(*peer) bool) {
 
 // owes says whether p was asked for a span of a fetch and has not sent it.
 func (p *peer) owes(f *fetch, sp proto.Span) bool {
-	for _, r := range p.out {
-		if r.fetch == f && r.span == sp {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.out, func(r request) bool { return r.fetch == f && r.span == sp })
 }
 
 // age is how long the oldest request for a fetch has waited at p.

@@ -84,6 +84,7 @@ type members struct {
 	known          bool           // each member of the own cluster has told what it has, or failed
 	reshared       bool           // since the peers were told what the node wishes to hear of
 	wan            bool           // pieces could be fetched over the WAN when peers were last filled
+	answering      time.Duration  // what members of the own cluster take to answer, see claimDelay
 }
 
 // schedule is when things began, and are due.

@@ -1,0 +1,45 @@
+package mob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob/meter"
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestBusyMembersClaimLate wants a piece that comes in a quarter of a second to be taken
+// for quick among members whose claims take as long, and others' pieces to be begun after
+// their claims would have come.
+func TestBusyMembersClaimLate(t *testing.T) {
+	const length = 256 << 10
+	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := New(Config{Self: "m", Cluster: "B", Length: 100 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
+	s.Step(now, Learned{Nodes: []Node{{ID: "n", Cluster: "B"}, {ID: "a", Cluster: "A"}}})
+	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
+	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
+	a := s.joined["a"]
+	a.meter.Start(now.Add(-time.Second / 4))
+	a.meter.Add(now, length)
+	for _, c := range []struct {
+		answer time.Duration
+		quick  bool
+		delay  time.Duration
+	}{
+		{time.Millisecond, false, s.t.Turn}, {300 * time.Millisecond, true, 150 * time.Millisecond},
+		{5 * time.Second, true, s.t.Queue}, {time.Millisecond, false, s.t.Turn},
+	} {
+		for range 100 {
+			s.ping(s.joined["n"])
+			nonce := meter.Nonce(s.started, now)
+			s.Step(now.Add(c.answer), Received{"n", &proto.Pong{Nonce: nonce}})
+			s.now = now
+		}
+		if got := s.quick(a); got != c.quick {
+			t.Errorf("members answer in %v: quick is %v", c.answer, got)
+		}
+		if got := s.claimDelay(); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
+			t.Errorf("members answer in %v: claims take %v, want %v", c.answer, got, c.delay)
+		}
+	}
+}
