@@ -84,7 +84,9 @@ func (n *Node) begin() error {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
-	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) { document.Answer(s, n.manifestBytes) })
+	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
+		document.Answer(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
+	})
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { document.Answer(s, n.torrentBytes) })
 	acceptBulk(n.host, n.bulk, n.acceptChannel)
 	n.callAhead(n.cfg.Trackers)

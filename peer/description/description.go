@@ -66,6 +66,8 @@ type Description struct {
 	hash     proto.InfoHash
 	torrents Torrents
 
+	known chan struct{} // closed when manifest is there
+
 	mu       sync.Mutex // guards what follows
 	manifest *proto.Manifest
 	info     []byte
@@ -76,7 +78,7 @@ type Description struct {
 // offered to BitTorrent clients. What comes is kept in dir, or not on disk if that is
 // empty.
 func New(dir string, id cid.Cid, hash proto.InfoHash, torrents Torrents) *Description {
-	return &Description{dir: dir, id: id, hash: hash, torrents: torrents}
+	return &Description{dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{})}
 }
 
 // Plain says that the content is known by its info-hash alone: it is a plain torrent.
@@ -147,6 +149,9 @@ func (d *Description) Manifest() *proto.Manifest {
 	return d.manifest
 }
 
+// Known is closed when the manifest is there.
+func (d *Description) Known() <-chan struct{} { return d.known }
+
 // Torrent is the info dictionary, nil while it is not there.
 func (d *Description) Torrent() []byte {
 	d.mu.Lock()
@@ -173,8 +178,7 @@ func (d *Description) TakeManifest(b []byte) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.manifest = m
-	return d.keep(ManifestFile, b)
+	return d.found(m, ManifestFile, b)
 }
 
 // TakeTorrent takes the info dictionary of the content's info-hash. Beside a manifest
@@ -209,8 +213,19 @@ func (d *Description) TakeTorrent(info []byte) error {
 	if err != nil {
 		return err
 	}
-	d.manifest, d.info = m, info
-	return d.keep(TorrentFile, info)
+	d.info = info
+	return d.found(m, TorrentFile, info)
+}
+
+// found takes a manifest, after what it is of was kept, so that others can have that
+// from when the manifest is known. The caller has the lock.
+func (d *Description) found(m *proto.Manifest, name string, b []byte) error {
+	err := d.keep(name, b)
+	if d.manifest == nil {
+		close(d.known)
+	}
+	d.manifest = m
+	return err
 }
 
 // Publish keeps the manifest with SHA-256 of a plain torrent, encoded, for others.

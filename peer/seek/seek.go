@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -167,20 +168,36 @@ func (s *Seeker) askTrackers(ctx context.Context) (members []proto.Member, why s
 	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members))
 }
 
-// candidates are whom to ask: the own cluster first, then the link's peers, then others.
+// nearFirst is how many members of the own cluster are asked before the link's peers:
+// those that seek the content themselves may take their time.
+const nearFirst = 3
+
+// candidates are whom to ask: members of the own cluster, the link's peers, and then
+// others. Members are asked in any order, so that none of them has to tell all, but first
+// those with lesser ids: they have us wait when they seek the content too, others refuse.
 func (s *Seeker) candidates(members []proto.Member) []libpeer.AddrInfo {
-	var near, far []libpeer.AddrInfo
+	var lesser, greater, far []libpeer.AddrInfo
 	for i := range members {
 		id, err := libpeer.IDFromBytes([]byte(members[i].ID))
 		if err != nil || id == s.Self {
 			continue
 		}
 		info := libpeer.AddrInfo{ID: id, Addrs: book.Multiaddrs(members[i].Addrs)}
-		if members[i].Cluster == s.Announce.Cluster {
-			near = append(near, info)
-		} else {
+		switch {
+		case members[i].Cluster != s.Announce.Cluster:
 			far = append(far, info)
+		case id < s.Self:
+			lesser = append(lesser, info)
+		default:
+			greater = append(greater, info)
 		}
 	}
-	return slices.Concat(near, book.Infos(s.Link.Peers, s.Self), far)
+	near := append(shuffled(lesser), shuffled(greater)...)
+	first := min(nearFirst, len(near))
+	return slices.Concat(near[:first], book.Infos(s.Link.Peers, s.Self), near[first:], far)
+}
+
+func shuffled(infos []libpeer.AddrInfo) []libpeer.AddrInfo {
+	rand.Shuffle(len(infos), func(i, j int) { infos[i], infos[j] = infos[j], infos[i] })
+	return infos
 }
