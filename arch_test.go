@@ -45,6 +45,7 @@ var table = map[string]rule{
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/window":      {outside: []string{}, pure: true},
 	"mob/gossip":      {ours: []string{"mob", "mob/permutation", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
+	"mob/mixed":       {ours: []string{"mob", "mob/order", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/sim":         {ours: []string{"mob", "mob/edmonds", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
@@ -71,7 +72,7 @@ var table = map[string]rule{
 	"peer/host":            {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"}},
 	"peer/traffic":         {outside: []string{}},
 	"peer/verified":        {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/record", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer":                 {ours: []string{"mob", "mob/gossip", "mob/mixed", "peer/book", "peer/bulk", "peer/datadir", "peer/description", "peer/document", "peer/exchange", "peer/host", "peer/record", "peer/requests", "peer/seek", "peer/store", "peer/traffic", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},

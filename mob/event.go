@@ -10,8 +10,9 @@ type Node struct {
 	ID      proto.PeerID
 	Cluster string
 	// Guest says that the node came by a way of its own: it is never dialled, not
-	// told of to others, and forgotten when it leaves.
-	Guest bool
+	// told of to others, and forgotten when it leaves. Plain says that in a coded transfer
+	// it speaks of plain pieces.
+	Guest, Plain bool
 }
 
 type (

@@ -53,7 +53,7 @@ func newNative(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpe
 	c.channels.open = map[channel]struct{}{}
 	talk := s.form.Dialect(hello.Features)
 	c.session = &session{
-		swarm: s, node: mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster}, name: id.String(),
+		swarm: s, node: mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster, Plain: !talk.Same()}, name: id.String(),
 		whole: hello.Seed && talk.Same(), local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
 		asked: requests.NewAsked(), line: c, talk: talk,
 	}

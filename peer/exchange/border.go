@@ -1,10 +1,6 @@
 package exchange
 
-import (
-	"slices"
-
-	"github.com/mobgrid/mob/proto"
-)
+import "github.com/mobgrid/mob/proto"
 
 // border translates between a coded transfer and a peer that speaks of plain pieces. Of
 // the State's numbers the peer has, and is asked for, only source blocks: each is a part
@@ -35,9 +31,8 @@ func (b *border) say(m proto.Message) proto.Message {
 	verified := func(piece uint32) bool { return b.x.Swarm.Has(piece) }
 	switch m := m.(type) {
 	case *proto.Have:
-		// Who claims a block promises no piece: two that code in different ways would wait for
-		// what is claimed by the other.
-		return &proto.Have{Have: b.pieces(m.Have, verified), Drop: b.pieces(m.Drop, func(piece uint32) bool { return !verified(piece) })}
+		lacking := func(piece uint32) bool { return !verified(piece) }
+		return &proto.Have{Have: b.pieces(m.Have, verified), Claim: b.pieces(m.Claim, lacking), Drop: b.pieces(m.Drop, lacking)}
 	case *proto.Want:
 		return &proto.Want{Pieces: b.pieces(m.Pieces, func(uint32) bool { return true })}
 	case *proto.Request:
@@ -129,30 +124,19 @@ func extend(rs []proto.Range, first uint32, count int) []proto.Range {
 }
 
 // tellable is news without the blocks that cannot be passed on. They are told with their
-// generation; until then others are not to wait for them, and hear that they are not
-// claimed any more.
+// generation.
 func (x *Blocks) tellable(m *proto.Have) *proto.Have {
 	if !x.plain.Load() {
 		return m
 	}
 	told := *m
-	var quiet, here []proto.Range
-	told.Have, quiet = x.sorted(m.Have)
-	told.Claim, here = x.sorted(m.Claim)
-	told.Drop = slices.Concat(m.Drop, quiet, here)
-	return &told
-}
-
-// sorted tells what can be passed on from what cannot.
-func (x *Blocks) sorted(numbers []proto.Range) (open, quiet []proto.Range) {
-	for _, r := range numbers {
+	told.Have = nil
+	for _, r := range m.Have {
 		for i := r.First; uint64(i) < r.End(); i++ {
-			if x.content.Quiet(i) {
-				quiet = extend(quiet, i, 1)
-			} else {
-				open = extend(open, i, 1)
+			if !x.content.Quiet(i) {
+				told.Have = extend(told.Have, i, 1)
 			}
 		}
 	}
-	return open, quiet
+	return &told
 }

@@ -1,0 +1,142 @@
+package mixed
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/proto"
+)
+
+// gate hides from the State what far peers have of generations that are not open. Those
+// that it began before anybody was to be told stay open.
+func (s *State) gate() {
+	if s.gated {
+		return
+	}
+	s.gated = true
+	for g := s.first; g < len(s.gens); g++ {
+		if gen := &s.gens[g]; gen.asked && !gen.whole {
+			s.take(g)
+			gen.open = true
+		}
+	}
+	for _, id := range sorted(s.far) {
+		if rs := s.ranges(s.far[id].have, s.closed()); len(rs) > 0 {
+			s.pass(mob.Received{Peer: id, Message: &proto.Have{Drop: rs}})
+		}
+	}
+}
+
+// ungate tells the State what was hidden.
+func (s *State) ungate() {
+	if s.gated {
+		s.gated = false
+		s.showAll(s.closed())
+	}
+}
+
+// closed are the generations that the State is not to fetch over the WAN.
+func (s *State) closed() (gens []int) {
+	for g := range s.gens {
+		if !s.gens[g].open {
+			gens = append(gens, g)
+		}
+	}
+	return gens
+}
+
+// shut says whether a block is of one of those.
+func (s *State) shut(i int) bool { return s.gated && !s.gens[s.of(i)].open }
+
+// open tells the State who has a generation, and which members claim a part of it.
+func (s *State) open(g int) {
+	s.gens[g].open = true
+	s.showAll([]int{g})
+}
+
+// openDue opens the generations that were begun of which all members have heard: what they
+// claimed before that is known then. Who is silent is waited for once.
+func (s *State) openDue() {
+	s.openAt = time.Time{}
+	for _, g := range slices.Clone(s.under) {
+		gen := &s.gens[g]
+		if gen.open {
+			continue
+		}
+		at := gen.at.Add(hearing)
+		late := !s.now.Before(at)
+		if left, _ := s.left(g); left == 0 {
+			s.leave(g) // others were first
+		} else if s.answered(gen.round, late) || late {
+			s.open(g)
+		} else if s.openAt.IsZero() || at.Before(s.openAt) {
+			s.openAt = at
+		}
+	}
+}
+
+// showAll tells the State of some generations what it was not told of them.
+func (s *State) showAll(gens []int) {
+	for _, id := range sorted(s.members) {
+		o := s.members[id]
+		if rs := s.ranges(o.claims, gens); len(rs) > 0 && !s.dumb(o.heard) {
+			s.pass(mob.Received{Peer: id, Message: &proto.Have{Claim: rs}})
+		}
+	}
+	for _, id := range sorted(s.far) {
+		s.show(id, s.far[id], gens)
+	}
+}
+
+// show tells it what a far peer has of them. It must not take that for a sign of life.
+func (s *State) show(id proto.PeerID, r *remote, gens []int) {
+	rs := s.ranges(r.have, gens)
+	switch {
+	case len(rs) == 0:
+	case s.dumb(r.heard):
+		r.late = true
+	default:
+		s.pass(mob.Received{Peer: id, Message: &proto.Have{Have: rs}})
+	}
+}
+
+// dumb says whether a peer that was last heard then is silent for longer than any that is
+// there.
+func (s *State) dumb(heard time.Time) bool { return s.now.Sub(heard) > s.cfg.Tuning.Dead/2 }
+
+// ranges are the blocks of a set that are of some generations.
+func (s *State) ranges(set *pieceset.Set, gens []int) (rs []proto.Range) {
+	for _, g := range gens {
+		first, end := g*s.cfg.Coding.Names, (g+1)*s.cfg.Coding.Names
+		if set.CountIn(first, end) == 0 {
+			continue
+		}
+		for i := first; i < end; i++ {
+			if set.Has(i) {
+				rs = pieceset.Append(rs, i)
+			}
+		}
+	}
+	return rs
+}
+
+// heardFar takes in what a far peer tells.
+func (s *State) heardFar(r *remote, m *proto.Have) *proto.Have {
+	told := *m
+	told.Have = nil
+	n := r.have.Cap()
+	pieceset.Each(m.Drop, n, func(i int) { r.have.Remove(i) })
+	pieceset.Each(m.Have, n, func(i int) {
+		s.stale = r.have.Add(i) || s.stale
+		if !s.shut(i) {
+			told.Have = pieceset.Append(told.Have, i)
+		}
+	})
+	return &told
+}
+
+// sorted are the keys of a map in order: what happens must not depend on that of a map.
+func sorted[V any](m map[proto.PeerID]V) []proto.PeerID { return slices.Sorted(maps.Keys(m)) }

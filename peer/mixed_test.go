@@ -1,0 +1,46 @@
+package peer
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Members of a mob that code in different ways, or not at all, fetch nothing over the WAN
+// that another fetches.
+func TestMixedMobsFetchOncePerCluster(t *testing.T) {
+	for _, tt := range []struct {
+		seed int
+		mob  []int // by what the members of each mob code, 0 for plain pieces
+		mobs int
+	}{
+		{16, []int{16, 0, 16, 0}, 1},
+		{16, []int{16, 16, 16, 0}, 1},
+		{16, []int{0, 0, 0, 16}, 1},
+		{16, []int{16, 16, 8, 8}, 1},
+		{0, []int{16, 0, 16, 0}, 1},
+		{16, []int{0, 16, 16}, 2},
+	} {
+		t.Run(fmt.Sprint(tt.seed, " to ", tt.mobs, " of ", tt.mob), func(t *testing.T) {
+			d := newDirectory()
+			_, link, content := seedCoded(t, startNodeWith(t, "A", t.TempDir(), d), 32<<20, tt.seed)
+			var gets []*Transfer
+			for i := range tt.mobs * len(tt.mob) {
+				n := startNodeWith(t, string(rune('B'+i/len(tt.mob))), t.TempDir(), d)
+				gets = append(gets, fetch(t, []*Node{n}, codedAs(link, tt.mob[i%len(tt.mob)]))...)
+			}
+			mustArrive(t, gets, content)
+			for m := range tt.mobs {
+				copies := 0.0
+				for i, k := range tt.mob {
+					part := float64(gets[m*len(tt.mob)+i].Status().Traffic.WANIn) / float64(len(content))
+					copies += part
+					t.Logf("%c, k = %d: %.3f of the content", 'B'+m, k, part)
+				}
+				t.Logf("%.3f copies", copies)
+				if copies > 1.1 { // 1.00 to 1.03 in 60 runs
+					t.Errorf("%.3f copies crossed into %c", copies, 'B'+m)
+				}
+			}
+		})
+	}
+}
