@@ -1,0 +1,435 @@
+package mixed
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/proto"
+)
+
+// The content of these tests has six generations of 16 blocks, which make 4 MiB: two are
+// begun at a time.
+const (
+	k, names, generations = 16, 32, 6
+	block                 = 256 << 10
+)
+
+func config(self proto.PeerID) Config {
+	return Config{Config: mob.Config{
+		Self: self, Cluster: "B", Length: generations * k * block, PieceLength: block,
+		Coding: mob.Coding{Blocks: k, Names: names, Live: 4}, Seed: 1, Tuning: mob.DefaultTuning(),
+	}}
+}
+
+// node is a state under test, and its time.
+type node struct {
+	*State
+	now time.Time
+}
+
+func newNode(self proto.PeerID) *node { return &node{New(config(self)), time.Unix(1, 0)} }
+
+func (n *node) do(ev mob.Event) []mob.Action {
+	n.now = n.now.Add(time.Millisecond)
+	return slices.Clone(n.Step(n.now, ev))
+}
+
+// rest lets time pass.
+func (n *node) rest(d time.Duration) (as []mob.Action) {
+	for end := n.now.Add(d); n.now.Before(end); {
+		n.now = n.now.Add(50 * time.Millisecond)
+		as = append(as, n.Step(n.now, mob.Tick{})...)
+	}
+	return as
+}
+
+func (n *node) hear(id proto.PeerID, m proto.Message) []mob.Action {
+	return n.do(mob.Received{Peer: id, Message: m})
+}
+
+// meet has a member join that has nothing, and wants everything; it speaks of pieces.
+func (n *node) meet(id proto.PeerID) (as []mob.Action) {
+	for _, ev := range []mob.Event{
+		mob.Learned{},
+		mob.Joined{Node: mob.Node{ID: id, Cluster: "B", Plain: true}},
+		mob.Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: generations * names}}}},
+		mob.Received{Peer: id, Message: &proto.Have{}},
+	} {
+		as = append(as, n.do(ev)...)
+	}
+	return as
+}
+
+// find has a source join in another cluster.
+func (n *node) find(id proto.PeerID) []mob.Action {
+	return n.do(mob.Joined{Node: mob.Node{ID: id, Cluster: "A"}, Whole: true})
+}
+
+// sent are the messages of a kind to a peer.
+func sent[M proto.Message](as []mob.Action, to proto.PeerID) (ms []M) {
+	for _, a := range as {
+		if a, ok := a.(mob.Send); ok && a.Peer == to {
+			if m, ok := a.Message.(M); ok {
+				ms = append(ms, m)
+			}
+		}
+	}
+	return ms
+}
+
+// asked are the generations of which blocks are asked of a peer.
+func asked(as []mob.Action, of proto.PeerID) (gens []int) {
+	for _, m := range sent[*proto.Request](as, of) {
+		if g := int(m.Piece) / names; !slices.Contains(gens, g) {
+			gens = append(gens, g)
+		}
+	}
+	slices.Sort(gens)
+	return gens
+}
+
+// claimed and dropped are the generations of which source blocks are claimed, or are not any
+// more, and how many of them.
+func claimed(as []mob.Action, to proto.PeerID) map[int]int {
+	return count(as, to, func(m *proto.Have) []proto.Range { return m.Claim })
+}
+
+func dropped(as []mob.Action, to proto.PeerID) map[int]int {
+	return count(as, to, func(m *proto.Have) []proto.Range { return m.Drop })
+}
+
+func count(as []mob.Action, to proto.PeerID, of func(*proto.Have) []proto.Range) map[int]int {
+	gens := map[int]int{}
+	for _, m := range sent[*proto.Have](as, to) {
+		pieceset.Each(of(m), generations*names, func(i int) {
+			if i%names < k {
+				gens[i/names]++
+			}
+		})
+	}
+	return gens
+}
+
+// pong answers the last ping that followed a promise.
+func (n *node) pong(id proto.PeerID, as []mob.Action) []mob.Action {
+	var nonce uint64
+	for _, m := range sent[*proto.Ping](as, id) {
+		nonce = max(nonce, m.Nonce)
+	}
+	return n.hear(id, &proto.Pong{Nonce: nonce})
+}
+
+// begun is a node that has promised two generations to p, and asks for them.
+func begun(t *testing.T, self, p proto.PeerID) (n *node, gens []int) {
+	t.Helper()
+	n = newNode(self)
+	as := append(n.meet(p), n.find("s")...)
+	for g, c := range claimed(as, p) {
+		if c != k {
+			t.Fatalf("%d blocks of generation %d are claimed", c, g)
+		}
+		gens = append(gens, g)
+	}
+	slices.Sort(gens)
+	if len(gens) != leastBegun || len(asked(as, "s")) > 0 {
+		t.Fatalf("generations %v are claimed, and %v asked for before that was heard", gens, asked(as, "s"))
+	}
+	n.mustAsk(t, n.pong(p, as), gens)
+	return n, gens
+}
+
+// mustAsk wants the node to ask the source for blocks of some generations, and of no
+// others.
+func (n *node) mustAsk(t *testing.T, as []mob.Action, gens []int) {
+	t.Helper()
+	got := asked(as, "s")
+	for _, g := range got {
+		if !slices.Contains(gens, g) {
+			t.Errorf("generation %d is asked for, not one of %v", g, gens)
+		}
+	}
+	var open []int
+	for g := range n.gens {
+		if n.gens[g].open {
+			open = append(open, g)
+		}
+	}
+	if len(got) == 0 || !slices.Equal(open, gens) {
+		t.Errorf("generations %v are asked for, the State knows who has %v, want %v", got, open, gens)
+	}
+}
+
+// Only what was promised is asked for, and when it is there something else is promised.
+func TestPromisesWhatItFetches(t *testing.T) {
+	n, gens := begun(t, "m", "p")
+	as := n.do(mob.Decoded{Generation: gens[0]})
+	more := claimed(as, "p")
+	if len(more) != 1 || more[gens[0]] > 0 || more[gens[1]] > 0 {
+		t.Fatalf("%v are promised in the place of generation %d", more, gens[0])
+	}
+	for _, g := range asked(as, "s") {
+		if g != gens[1] {
+			t.Errorf("generation %d is asked for before anybody heard of it", g)
+		}
+	}
+	// Pieces of the first may be fetched from here.
+	if d := dropped(as, "p"); d[gens[0]] > 0 {
+		t.Errorf("the node says that it does not have generation %d", gens[0])
+	}
+}
+
+// What a member has or claims is not promised, and what nobody claims comes first.
+func TestLeavesToMembersWhatTheyHave(t *testing.T) {
+	n := newNode("m")
+	as := n.meet("p")
+	var claims []proto.Range
+	for g := range generations - 2 {
+		claims = append(claims, proto.Range{First: uint32(g * names), Count: 3})
+	}
+	as = append(as, n.hear("p", &proto.Have{Claim: claims[2:], Have: claims[:1]})...)
+	as = append(as, n.find("s")...)
+	if got := claimed(as, "p"); !reflect.DeepEqual(got, map[int]int{0: k - 3, 1: k}) {
+		t.Errorf("blocks of generations %v are promised", got)
+	}
+}
+
+// A member that does not answer is waited for once.
+func TestSilentMember(t *testing.T) {
+	n := newNode("m")
+	as := append(n.meet("p"), n.find("s")...)
+	if got := asked(append(as, n.rest(hearing/2)...), "s"); len(got) > 0 {
+		t.Fatalf("generations %v are asked for too soon", got)
+	}
+	gens := slices.Clone(n.under)
+	slices.Sort(gens)
+	n.mustAsk(t, n.rest(hearing), gens)
+	n.do(mob.Decoded{Generation: gens[0]})
+	for _, g := range n.under {
+		if !n.gens[g].open {
+			t.Errorf("the node waits with generation %d for who did not answer before", g)
+		}
+	}
+}
+
+// Of two claims that cross the one with the lesser id holds.
+func TestCrossingClaims(t *testing.T) {
+	for _, tt := range []struct {
+		p    proto.PeerID
+		want int
+	}{{"a", 2}, {"z", 0}} {
+		n, gens := begun(t, "m", tt.p)
+		as := n.hear(tt.p, &proto.Have{Claim: []proto.Range{{First: uint32(gens[0]*names + 3), Count: 2}}})
+		if got := dropped(as, tt.p)[gens[0]]; got != tt.want {
+			t.Errorf("%d claims are given up for %s, want %d", got, tt.p, tt.want)
+		}
+	}
+}
+
+// What a member gives up the node promises in its place.
+func TestTakesUpWhatIsGivenUp(t *testing.T) {
+	n, gens := begun(t, "m", "a")
+	rs := []proto.Range{{First: uint32(gens[0]*names + 3), Count: 2}}
+	n.hear("a", &proto.Have{Claim: rs})
+	if got := claimed(n.hear("a", &proto.Have{Drop: rs}), "a"); got[gens[0]] != 2 {
+		t.Errorf("%v is promised of what was given up", got)
+	}
+}
+
+// When nothing comes promises lapse, and anything may be asked for; they hold again
+// when something does.
+func TestPromisesLapse(t *testing.T) {
+	n, gens := begun(t, "m", "p")
+	var as []mob.Action
+	for range 2 * int(n.cfg.Tuning.Stall/time.Second) {
+		as = append(as, n.rest(time.Second)...)
+		n.hear("s", &proto.Ping{})
+		n.hear("p", &proto.Ping{})
+	}
+	as = append(as, n.rest(time.Second)...)
+	want := map[int]int{gens[0]: k, gens[1]: k}
+	if got := dropped(as, "p"); !reflect.DeepEqual(got, want) {
+		t.Fatalf("promises %v lapse, want %v", got, want)
+	}
+	as = n.do(mob.Stored{Piece: gens[0] * names})
+	if got := claimed(as, "p"); got[gens[0]] < k-1 || got[gens[1]] != k {
+		t.Errorf("%v is promised again", got)
+	}
+}
+
+// Without anybody to fetch from nothing lapses, and nothing is promised.
+func TestWaitsForASource(t *testing.T) {
+	n := newNode("m")
+	as := append(n.meet("p"), n.rest(time.Minute)...)
+	if c, d := claimed(as, "p"), dropped(as, "p"); len(c)+len(d) > 0 {
+		t.Errorf("claimed %v, dropped %v", c, d)
+	}
+}
+
+// What a member claims that has fallen silent the node fetches.
+func TestSilentMembersClaimsLapse(t *testing.T) {
+	n := newNode("m")
+	n.meet("p")
+	n.hear("p", &proto.Have{Claim: []proto.Range{{Count: generations * names}}})
+	as := n.find("s")
+	if got := claimed(as, "p"); len(got) > 0 {
+		t.Fatalf("%v is promised, though a member claims it", got)
+	}
+	as = nil
+	for range 2 * int(n.cfg.Tuning.Stall/time.Second) {
+		as = append(as, n.rest(time.Second)...)
+		as = append(as, n.hear("s", &proto.Ping{})...)
+	}
+	if got := asked(append(as, n.rest(2*hearing)...), "s"); len(got) == 0 {
+		t.Error("the node waits for a member that is silent")
+	}
+}
+
+// A generation that turned out to be wrong is repaired, whoever was to fetch it.
+func TestWrongGenerationIsOpen(t *testing.T) {
+	n, gens := begun(t, "m", "p")
+	other := 0
+	for slices.Contains(gens, other) {
+		other++
+	}
+	if as := n.do(mob.Polluted{Generation: other}); claimed(as, "p")[other] != k || !n.gens[other].open {
+		t.Errorf("it is promised: %v; %+v", claimed(as, "p"), n.gens[other])
+	}
+}
+
+// While all code in the same way the State behind does everything.
+func TestNothingElseWhileAllCodeAlike(t *testing.T) {
+	cfg := config("m")
+	behind, n := mob.New(cfg.Config, nil), New(cfg)
+	now, r := time.Unix(1, 0), rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		now = now.Add(time.Duration(r.IntN(20)) * time.Millisecond)
+		ev := random(r, false)
+		want, got := behind.Step(now, ev), n.Step(now, ev)
+		if len(want)+len(got) > 0 && !reflect.DeepEqual(want, got) {
+			t.Fatalf("%#v: %#v, want %#v", ev, got, want)
+		}
+		if d := n.Wake(); d != behind.Wake() {
+			t.Fatalf("wakes after %v, want %v", d, behind.Wake())
+		}
+	}
+}
+
+// random is an event that might happen; plain members are among the peers or not.
+func random(r *rand.Rand, plain bool) mob.Event {
+	id := proto.PeerID([]string{"a", "b", "y", "z"}[r.IntN(4)])
+	ranges := func() (rs []proto.Range) {
+		for range r.IntN(3) {
+			first := r.IntN(generations * names)
+			rs = append(rs, proto.Range{First: uint32(first), Count: uint32(1 + r.IntN(40))})
+		}
+		return rs
+	}
+	number := r.IntN(generations * names)
+	switch r.IntN(16) {
+	case 0:
+		return mob.Joined{Node: mob.Node{ID: id, Cluster: string(rune('A' + r.IntN(2))), Plain: plain && r.IntN(2) == 0}, Whole: r.IntN(3) == 0}
+	case 1:
+		return mob.Left{Peer: id}
+	case 2:
+		return mob.Decoded{Generation: r.IntN(generations)}
+	case 3:
+		return mob.Polluted{Generation: r.IntN(generations)}
+	case 4:
+		return mob.Lost{Piece: number}
+	case 5:
+		return mob.Failed{Piece: number, Sources: []proto.PeerID{id}[:r.IntN(2)]}
+	case 6:
+		return mob.Useless{Peer: id, Piece: number}
+	case 7, 8:
+		return mob.Stored{Piece: number}
+	case 9:
+		return mob.Learned{}
+	case 10:
+		return mob.Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: generations * names}}}}
+	case 11:
+		return mob.Received{Peer: id, Message: &proto.Pong{Nonce: mark | uint64(r.IntN(40))}}
+	case 12:
+		return mob.Tick{}
+	}
+	return mob.Received{Peer: id, Message: &proto.Have{Have: ranges(), Claim: ranges(), Drop: ranges()}}
+}
+
+// Whatever comes, the node counts right, promises nothing that a member claims, and has
+// begun what it promises.
+func TestCounts(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		n := newNode("m")
+		for range 400 {
+			n.now = n.now.Add(time.Duration(r.IntN(300)) * time.Millisecond)
+			n.Step(n.now, random(r, true))
+			n.mustCount(t)
+		}
+	}
+}
+
+func (n *node) mustCount(t *testing.T) {
+	t.Helper()
+	for i := range generations * names {
+		var claims, holders uint16
+		for _, o := range n.members {
+			if o.claims.Has(i) {
+				claims++
+			}
+			if o.have.Has(i) {
+				holders++
+			}
+		}
+		if claims != n.claims[i] || holders != n.holders[i] {
+			t.Fatalf("%d claim block %d and %d have it, the node counts %d and %d", claims, i, holders, n.claims[i], n.holders[i])
+		}
+		if gen := n.gens[n.of(i)]; n.promised.Has(i) && (claims > 0 || gen.whole || !gen.begun) {
+			t.Fatalf("block %d is promised: %d claim it, %+v", i, claims, gen)
+		}
+	}
+	for g, gen := range n.gens {
+		if gen.begun != slices.Contains(n.under, g) {
+			t.Fatalf("generation %d is %+v, and %v are under way", g, gen, n.under)
+		}
+	}
+}
+
+// What the source tells of generations that were not promised the State does not hear.
+func TestHidesWhatIsNotPromised(t *testing.T) {
+	n, gens := begun(t, "m", "p")
+	n.hear("s", &proto.Have{Have: []proto.Range{{Count: generations * names}}})
+	for _, p := range n.State.State.Status().Peers {
+		if p.ID == "s" && p.Have != len(gens)*names {
+			t.Errorf("the State knows of %d blocks of the source, want those of %d generations", p.Have, len(gens))
+		}
+	}
+	for _, p := range n.Status().Peers {
+		if p.ID == "s" && p.Have != generations*names {
+			t.Errorf("of the source's blocks %d are shown", p.Have)
+		}
+	}
+}
+
+// A block that brought nothing is not asked for again; its piece comes from here all the
+// same.
+func TestPromiseOutlastsABlock(t *testing.T) {
+	n := newNode("m")
+	as := append(n.meet("p"), n.find("s")...)
+	as = append(as, n.pong("p", as)...)
+	for range 2 * k {
+		var next []mob.Action
+		for _, m := range sent[*proto.Request](as, "s") {
+			next = append(next, n.do(mob.Arrived{Peer: "s", Span: m.Span})...)
+			next = append(next, n.do(mob.Useless{Peer: "s", Piece: int(m.Piece)})...)
+		}
+		as = append(next, n.rest(100*time.Millisecond)...)
+		if got := dropped(as, "p"); len(got) > 0 {
+			t.Fatalf("promises %v are taken back", got)
+		}
+	}
+}
