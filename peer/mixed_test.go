@@ -3,6 +3,9 @@ package peer
 import (
 	"fmt"
 	"testing"
+
+	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Members of a mob that code in different ways, or not at all, fetch nothing over the WAN
@@ -42,5 +45,28 @@ func TestMixedMobsFetchOncePerCluster(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// refusing is the exchange of a node that has no coded blocks to give.
+type refusing struct{ exchange.Exchange }
+
+// Frame implements [exchange.Exchange].
+func (refusing) Frame(exchange.Peer, proto.Span) (*exchange.Buffer, error) {
+	return nil, exchange.ErrAbsent
+}
+
+// What a coding member promised and cannot get, the others fetch in the end.
+func TestPromisesThatAreNotKept(t *testing.T) {
+	d := newDirectory()
+	source, coding := startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "B", t.TempDir(), d)
+	source.cfg.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return refusing{f.Exchange} }
+	coding.cfg.Tuning.Stall /= 6
+	_, link, content := seedCoded(t, source, 12<<20, 16)
+	plain := startNodeWith(t, "B", t.TempDir(), d)
+	gets := append(fetch(t, []*Node{coding}, link), fetch(t, []*Node{plain}, codedAs(link, 0))...)
+	mustArrive(t, gets, content)
+	if n := gets[0].Status().Traffic.WANIn; n > 0 {
+		t.Errorf("%d bytes came of a node that gives none", n)
 	}
 }

@@ -128,10 +128,12 @@ func (s *State) hear(ev mob.Event) {
 		case *proto.Pong:
 			s.ponged(e.Peer, m.Nonce)
 		}
+	case mob.Arrived:
+		s.came(e.Peer)
 	case mob.Stored:
-		s.came()
+		s.moved = s.now
 	case mob.Decoded:
-		s.came()
+		s.moved = s.now
 		s.whole(e.Generation)
 	case mob.Polluted:
 		defer s.needed(e.Generation)
@@ -240,10 +242,10 @@ func (s *State) source(g int) (first, end int) {
 	return first, first + min(c.Coding.Blocks, all-g*c.Coding.Blocks)
 }
 
-// came notes that the node gets on.
-func (s *State) came() {
+// came notes a block. One that came over the WAN shows that promises can be kept.
+func (s *State) came(from proto.PeerID) {
 	s.moved = s.now
-	if s.lapsed {
+	if s.lapsed && s.far[from] != nil {
 		s.lapsed, s.stale = false, true
 	}
 }

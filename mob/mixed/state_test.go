@@ -240,8 +240,8 @@ func TestTakesUpWhatIsGivenUp(t *testing.T) {
 	}
 }
 
-// When nothing comes promises lapse, and anything may be asked for; they hold again
-// when something does.
+// When nothing comes promises lapse, and anything may be asked for; they are given again
+// when something comes over the WAN.
 func TestPromisesLapse(t *testing.T) {
 	n, gens := begun(t, "m", "p")
 	var as []mob.Action
@@ -255,9 +255,14 @@ func TestPromisesLapse(t *testing.T) {
 	if got := dropped(as, "p"); !reflect.DeepEqual(got, want) {
 		t.Fatalf("promises %v lapse, want %v", got, want)
 	}
-	as = n.do(mob.Stored{Piece: gens[0] * names})
-	if got := claimed(as, "p"); got[gens[0]] < k-1 || got[gens[1]] != k {
-		t.Errorf("%v is promised again", got)
+	for _, tt := range []struct {
+		from proto.PeerID
+		want map[int]int
+	}{{"p", map[int]int{}}, {"s", want}} {
+		as = n.do(mob.Arrived{Peer: tt.from, Span: proto.Span{Piece: uint32(gens[0] * names), Length: block}})
+		if got := claimed(as, "p"); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("when a block comes from %s %v is promised, want %v", tt.from, got, tt.want)
+		}
 	}
 }
 
@@ -330,7 +335,7 @@ func random(r *rand.Rand, plain bool) mob.Event {
 		return rs
 	}
 	number := r.IntN(generations * names)
-	switch r.IntN(16) {
+	switch r.IntN(17) {
 	case 0:
 		return mob.Joined{Node: mob.Node{ID: id, Cluster: string(rune('A' + r.IntN(2))), Plain: plain && r.IntN(2) == 0}, Whole: r.IntN(3) == 0}
 	case 1:
@@ -355,6 +360,8 @@ func random(r *rand.Rand, plain bool) mob.Event {
 		return mob.Received{Peer: id, Message: &proto.Pong{Nonce: mark | uint64(r.IntN(40))}}
 	case 12:
 		return mob.Tick{}
+	case 13:
+		return mob.Arrived{Peer: id, Span: proto.Span{Piece: uint32(number), Length: block}}
 	}
 	return mob.Received{Peer: id, Message: &proto.Have{Have: ranges(), Claim: ranges(), Drop: ranges()}}
 }
