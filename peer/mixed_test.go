@@ -40,7 +40,7 @@ func TestMixedMobsFetchOncePerCluster(t *testing.T) {
 					t.Logf("%c, k = %d: %.3f of the content", 'B'+m, k, part)
 				}
 				t.Logf("%.3f copies", copies)
-				if copies > 1.1 { // 1.00 to 1.03 in 60 runs
+				if copies > 1.05 { // at most 1.02 in 11 runs, three of them with busy CPUs and -race
 					t.Errorf("%.3f copies crossed into %c", copies, 'B'+m)
 				}
 			}

@@ -82,7 +82,7 @@ func (s *State) check() {
 	if s.lapsed || s.now.Sub(s.moved) < long {
 		return
 	}
-	s.lapsed = true
+	s.lapsed, s.openAt = true, time.Time{}
 	s.tell(&proto.Have{Drop: s.promised.Ranges()})
 	s.promised.Clear()
 	s.ungate()
