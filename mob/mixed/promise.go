@@ -116,23 +116,24 @@ func (s *State) tell(m proto.Message) {
 }
 
 // said is what a member is told in place of news of the State's, which claims single
-// blocks.
+// blocks. When it drops one the promise is given again.
 func (s *State) said(o *member, m *proto.Have) *proto.Have {
 	first := !o.told
 	o.told = true
 	if !s.mixed {
 		return m
 	}
-	told := &proto.Have{Have: m.Have, Left: m.Left}
-	if first {
+	told := *m
+	if told.Claim = nil; first {
 		told.Claim = s.promised.Ranges()
+		return &told
 	}
 	pieceset.Each(m.Drop, s.promised.Cap(), func(i int) {
-		if !s.promised.Has(i) {
-			told.Drop = pieceset.Append(told.Drop, i)
+		if s.promised.Has(i) {
+			told.Claim = pieceset.Append(told.Claim, i)
 		}
 	})
-	return told
+	return &told
 }
 
 // heardMember takes in what a member tells, and returns what the State is to hear of it.
