@@ -62,7 +62,7 @@ func TestCodedMobsFetchOncePerCluster(t *testing.T) {
 	}
 	copies := float64(wan) / float64(len(content))
 	t.Logf("%.3f copies", copies)
-	if copies > 1.15 { // 1.00 to 1.04 in 19 runs of 20
+	if copies > 1.15 { // 1.00 to 1.04 in 20 runs of 21, and 1.12 in one
 		t.Errorf("%.3f copies crossed into B", copies)
 	}
 }
