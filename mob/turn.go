@@ -46,10 +46,11 @@ func (s *State) putOff(p *peer, i int) {
 
 // claimDelay is the time that a local peer's claim takes to come: half of what the local
 // peers take to answer, where their machines are busy, and Turn otherwise.
-func (s *State) claimDelay() time.Duration { return min(max(s.t.Turn, s.answering/2), s.t.Queue) }
+func (s *State) claimDelay() time.Duration { return max(s.t.Turn, s.answering/2) }
 
-// answered notes a round trip to a local peer, in an average over the last few.
-func (s *State) answered(d time.Duration) { s.answering += (d - s.answering) / 8 }
+// answered notes a round trip to a local peer, in an average over the last few. One that
+// has slept says no more than one that is busy.
+func (s *State) answered(d time.Duration) { s.answering += (min(d, 2*s.t.Queue) - s.answering) / 8 }
 
 // notBefore keeps the node from beginning a piece with p for some time.
 func (s *State) notBefore(p *peer, i int, pause time.Duration) {

@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -40,24 +39,6 @@ func (t *Transfer) seeker(finder Finder) *seek.Seeker {
 			return n.open(ctx, info, kind)
 		},
 	}
-}
-
-// lookup is how long a member that asks for a manifest waits for this node to find it.
-const lookup = 2 * time.Second
-
-// manifestFor is the manifest of a content, encoded, for another node. While this one
-// seeks it itself it has that one wait, so that of members of a cluster that begin together
-// few have it over the WAN; but only nodes with a greater id, so that no two wait for each
-// other.
-func (n *Node) manifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	if t, err := n.runs(key); err == nil && from > n.host.ID() && !t.Description().Plain() {
-		select {
-		case <-t.Description().Known():
-		case <-time.After(lookup):
-		case <-n.ctx.Done():
-		}
-	}
-	return n.manifestBytes(key)
 }
 
 // connected are the nodes of the swarm at its last snapshot, those that had everything

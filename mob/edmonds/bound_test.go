@@ -36,15 +36,30 @@ func draw(rng *rand.Rand, nodes int, change bool) rates {
 
 // slowestCut tries all.
 func slowestCut(nodes int, bytes float64, r rates) time.Duration {
-	worst := time.Duration(0)
+	worst := 0.0
 	for mask := 1; mask < 1<<nodes-1; mask += 2 { // the source is always near
-		near := make([]bool, nodes)
-		for c := range near {
-			near[c] = mask>>c&1 == 1
+		var sum [2]float64
+		for k := range sum {
+			for a := range nodes {
+				for b := range nodes {
+					if mask>>a&1 == 1 && mask>>b&1 == 0 {
+						sum[k] += r[k][a][b]
+					}
+				}
+			}
 		}
-		worst = max(worst, timeOf(near, bytes, 0, r.carried))
+		t := bytes / sum[0]
+		if bytes > sum[0] {
+			t = 1 + (bytes-sum[0])/sum[1]
+		}
+		if bytes > 0 {
+			worst = max(worst, t)
+		}
 	}
-	return worst
+	if math.IsInf(worst, 1) {
+		return Never
+	}
+	return time.Duration(worst * 1e9)
 }
 
 func TestTimeIsThatOfTheSlowestCut(t *testing.T) {

@@ -217,8 +217,8 @@ func (d *Description) TakeTorrent(info []byte) error {
 	return d.found(m, TorrentFile, info)
 }
 
-// found takes a manifest, after what it is of was kept, so that others can have that
-// from when the manifest is known. The caller has the lock.
+// found keeps what a manifest is of on disk, and then makes it known: who waits for Known
+// can read the file. The caller holds mu.
 func (d *Description) found(m *proto.Manifest, name string, b []byte) error {
 	err := d.keep(name, b)
 	if d.manifest == nil {

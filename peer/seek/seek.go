@@ -168,13 +168,10 @@ func (s *Seeker) askTrackers(ctx context.Context) (members []proto.Member, why s
 	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members))
 }
 
-// nearFirst is how many members of the own cluster are asked before the link's peers:
-// those that seek the content themselves may take their time.
-const nearFirst = 3
-
-// candidates are whom to ask: members of the own cluster, the link's peers, and then
-// others. Members are asked in any order, so that none of them has to tell all, but first
-// those with lesser ids: they have us wait when they seek the content too, others refuse.
+// candidates are whom to ask: a member of the own cluster, the link's peers, and then
+// others. The first is any of those with lesser ids, if there are some: they have us wait
+// when they seek the content too, others refuse. Only one has us wait before the source
+// is asked.
 func (s *Seeker) candidates(members []proto.Member) []libpeer.AddrInfo {
 	var lesser, greater, far []libpeer.AddrInfo
 	for i := range members {
@@ -193,7 +190,7 @@ func (s *Seeker) candidates(members []proto.Member) []libpeer.AddrInfo {
 		}
 	}
 	near := append(shuffled(lesser), shuffled(greater)...)
-	first := min(nearFirst, len(near))
+	first := min(1, len(near))
 	return slices.Concat(near[:first], book.Infos(s.Link.Peers, s.Self), near[first:], far)
 }
 

@@ -2,13 +2,11 @@ package peer
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/proto"
 )
@@ -59,34 +57,4 @@ func (n *Node) linkHere(s string) string {
 	}
 	link.Peers = n.Addrs()
 	return link.String()
-}
-
-// manifestBytes is the manifest of a content, encoded, for others.
-func (n *Node) manifestBytes(key []byte) ([]byte, error) {
-	t, err := n.runs(key)
-	if err != nil {
-		return nil, err
-	}
-	return t.Description().Encoded()
-}
-
-// torrentBytes is the info dictionary of a content, for others.
-func (n *Node) torrentBytes(key []byte) ([]byte, error) {
-	t, err := n.runs(key)
-	if err != nil {
-		return nil, err
-	}
-	if info := t.Torrent(); info != nil {
-		return info, nil
-	}
-	return nil, description.ErrNotOffered
-}
-
-// runs is the transfer of a content that runs.
-func (n *Node) runs(key []byte) (*Transfer, error) {
-	t := n.named(key)
-	if t == nil || !t.running() {
-		return nil, fmt.Errorf("no transfer of %x runs", key)
-	}
-	return t, nil
 }
