@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/mobgrid/mob/mob/order"
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -57,18 +59,29 @@ func (s *State) begin() {
 	}
 }
 
-// take begins a generation, and leave leaves it to others.
+// take begins a generation.
 func (s *State) take(g int) {
 	gen := &s.gens[g]
 	if gen.at, gen.round = s.now, s.round+1; !gen.begun {
 		gen.begun = true
 		s.under = append(s.under, g)
+		s.fetched = s.now
 	}
 }
 
-func (s *State) leave(g int) {
-	s.gens[g].begun = false
+// giveBack leaves a generation to others: what was promised of it will not come from here.
+// No far peer has any of it, or the State was not told who has.
+func (s *State) giveBack(g int) {
+	gen := &s.gens[g]
+	gen.begun, gen.open, gen.asked, s.stale = false, false, false, true
 	s.under = slices.DeleteFunc(s.under, func(h int) bool { return h == g })
+	var rs []proto.Range
+	for i, end := s.source(g); i < end; i++ {
+		if s.promised.Remove(i) {
+			rs = pieceset.Append(rs, i)
+		}
+	}
+	s.takeBack(rs)
 }
 
 // left counts the source blocks of a generation that no member has or claims, and theirs
@@ -95,4 +108,17 @@ func (s *State) there(g int) bool {
 		}
 	}
 	return false
+}
+
+// lacking says whether the mob lacks blocks of a generation: fewer are here, or with members,
+// or claimed by them, than it takes.
+func (s *State) lacking(g int) bool {
+	first, end := s.source(g)
+	blocks, about := end-first, 0
+	for i := first; i < first+s.cfg.Coding.Names; i++ {
+		if s.State.Has(i) || s.holders[i] > 0 || s.claims[i] > 0 {
+			about++
+		}
+	}
+	return about < blocks
 }

@@ -69,7 +69,7 @@ func (s *State) openDue() {
 		at := gen.at.Add(hearing)
 		late := !s.now.Before(at)
 		if left, _ := s.left(g); left == 0 {
-			s.leave(g) // others were first
+			s.giveBack(g) // others were first
 		} else if s.answered(gen.round, late) || late {
 			s.open(g)
 		} else if s.openAt.IsZero() || at.Before(s.openAt) {

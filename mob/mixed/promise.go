@@ -1,6 +1,7 @@
 package mixed
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/mob"
@@ -66,9 +67,11 @@ func (s *State) answered(round uint64, late bool) bool {
 	return all
 }
 
-// check lets claims of members lapse that are silent, and the node's own promises when
-// nothing has come for so long that others had better see to it. The State may ask for
-// anything then.
+// check lets claims of members lapse that are silent, gives back what no far peer has any
+// more, and lets the node's own promises lapse when nothing that was promised has come over
+// the WAN, or nothing at all, for so long that others had better see to it. The State may
+// ask for anything then. What comes over the LAN meanwhile does not keep a promise: others
+// wait for it.
 func (s *State) check() {
 	long := 2 * s.cfg.Tuning.Stall
 	for _, o := range s.members {
@@ -76,16 +79,38 @@ func (s *State) check() {
 			s.silence(o)
 		}
 	}
+	for _, g := range slices.Clone(s.under) {
+		if !s.there(g) {
+			s.giveBack(g)
+		}
+	}
 	if s.moved.IsZero() || s.first == len(s.gens) || !s.available() {
 		s.moved = s.now
 	}
-	if s.lapsed || s.now.Sub(s.moved) < long {
+	if !slices.ContainsFunc(s.under, s.lacking) {
+		s.fetched = s.now
+	}
+	if s.lapsed || s.now.Sub(s.moved) < long && s.now.Sub(s.fetched) < long {
 		return
 	}
 	s.lapsed, s.openAt = true, time.Time{}
-	s.tell(&proto.Have{Drop: s.promised.Ranges()})
+	s.takeBack(s.promised.Ranges())
 	s.promised.Clear()
 	s.ungate()
+}
+
+// takeBack tells the members that blocks are not promised any more. Those that are here
+// already they may have all the same.
+func (s *State) takeBack(rs []proto.Range) {
+	m := &proto.Have{Drop: rs}
+	pieceset.Each(rs, s.promised.Cap(), func(i int) {
+		if s.State.Has(i) {
+			m.Have = pieceset.Append(m.Have, i)
+		}
+	})
+	if len(rs) > 0 {
+		s.tell(m)
+	}
 }
 
 // available says whether a far peer has something that the node lacks.
@@ -170,9 +195,8 @@ func (s *State) heardMember(id proto.PeerID, o *member, m *proto.Have) *proto.Ha
 			s.holders[i]++
 		}
 	})
-	if s.stale = true; len(lost) > 0 {
-		s.tell(&proto.Have{Drop: lost})
-	}
+	s.stale = true
+	s.takeBack(lost)
 	return told
 }
 

@@ -48,6 +48,7 @@ type State struct {
 	openAt  time.Time // when the next generation that was begun is opened at the latest; zero for none
 	checkAt time.Time // when to look next for who is silent, and whether anything comes
 	moved   time.Time // when something came
+	fetched time.Time // when something came over the WAN, or was begun; or nothing was to come
 	lapsed  bool      // nothing came for long, and nothing is promised
 }
 
@@ -133,7 +134,7 @@ func (s *State) hear(ev mob.Event) {
 	case mob.Stored:
 		s.moved = s.now
 	case mob.Decoded:
-		s.moved = s.now
+		s.moved, s.fetched = s.now, s.now
 		s.whole(e.Generation)
 	case mob.Polluted:
 		defer s.needed(e.Generation)
@@ -245,7 +246,10 @@ func (s *State) source(g int) (first, end int) {
 // came notes a block. One that came over the WAN shows that promises can be kept.
 func (s *State) came(from proto.PeerID) {
 	s.moved = s.now
-	if s.lapsed && s.far[from] != nil {
+	if s.far[from] == nil {
+		return
+	}
+	if s.fetched = s.now; s.lapsed {
 		s.lapsed, s.stale = false, true
 	}
 }

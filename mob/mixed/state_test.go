@@ -266,6 +266,88 @@ func TestPromisesLapse(t *testing.T) {
 	}
 }
 
+// flow lets time pass in which nothing comes but blocks over the LAN, and the source, if it
+// is there, and the members answer.
+func (n *node) flow(d time.Duration, from proto.PeerID) (as []mob.Action) {
+	for end, i := n.now.Add(d), 0; n.now.Before(end); i++ {
+		as = append(as, n.rest(500*time.Millisecond)...)
+		as = append(as, n.do(mob.Arrived{Peer: from, Span: proto.Span{Piece: uint32(i), Length: block}})...)
+		as = append(as, n.do(mob.Stored{Piece: i})...)
+		n.hear("s", &proto.Ping{})
+		n.hear(from, &proto.Ping{})
+	}
+	return as
+}
+
+// Others wait for what was promised, and blocks that come over the LAN do not bring it
+// nearer: the promise lapses when none comes over the WAN, and is given back when nobody is
+// left who could send any.
+func TestPromiseIsNotKeptByTheLAN(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		n, gens := begun(t, "m", "p")
+		var as []mob.Action
+		if leaves {
+			as = n.do(mob.Left{Peer: "s"})
+		}
+		as = append(as, n.flow(3*n.cfg.Tuning.Stall, "p")...)
+		want := map[int]int{gens[0]: k, gens[1]: k}
+		if got := dropped(as, "p"); !reflect.DeepEqual(got, want) || n.promised.Len() > 0 {
+			t.Errorf("the source leaves: %v; promises %v are given up, want %v; %d are left", leaves, got, want, n.promised.Len())
+		}
+		if !leaves {
+			continue
+		}
+		// When another source comes the generations are begun as at first.
+		as = n.find("s")
+		if got := claimed(as, "p"); len(got) != leastBegun || len(asked(as, "s")) > 0 {
+			t.Errorf("%v is promised anew, and %v asked for before that was heard", got, asked(as, "s"))
+		}
+	}
+}
+
+// Of what is taken back members still know what is here.
+func TestTakesBackNoBlocks(t *testing.T) {
+	n, gens := begun(t, "m", "p")
+	there := gens[0]*names + 1
+	n.do(mob.Stored{Piece: there})
+	as := append(n.do(mob.Left{Peer: "s"}), n.rest(2*n.cfg.Tuning.Stall)...)
+	if got, want := dropped(as, "p"), (map[int]int{gens[0]: k, gens[1]: k}); !reflect.DeepEqual(got, want) {
+		t.Fatalf("promises %v are given up, want %v", got, want)
+	}
+	have := false
+	for _, m := range sent[*proto.Have](as, "p") {
+		pieceset.Each(m.Drop, generations*names, func(i int) { have = have && i != there })
+		pieceset.Each(m.Have, generations*names, func(i int) { have = have || i == there })
+	}
+	if !have {
+		t.Errorf("block %d is dropped, and is here", there)
+	}
+}
+
+// What members got while they heard of a promise is not promised any more, and when they lose
+// it, it is promised as at first.
+func TestGivesBackWhatMembersHave(t *testing.T) {
+	n := newNode("m")
+	n.meet("p")
+	n.find("s")
+	g := n.under[0]
+	rs := []proto.Range{{First: uint32(g * names), Count: k}}
+	if got := dropped(n.hear("p", &proto.Have{Have: rs}), "p"); got[g] != k {
+		t.Errorf("%v is given back, want all of generation %d", got, g)
+	}
+	n.mustCount(t)
+	for h := range generations {
+		if h != g {
+			n.do(mob.Decoded{Generation: h})
+		}
+	}
+	as := n.hear("p", &proto.Have{Drop: rs})
+	if got := claimed(as, "p"); got[g] != k || len(sent[*proto.Ping](as, "p")) == 0 || len(asked(as, "s")) > 0 {
+		t.Errorf("%v is promised, %v asked for", got, asked(as, "s"))
+	}
+	n.mustAsk(t, n.pong("p", as), []int{g})
+}
+
 // Without anybody to fetch from nothing lapses, and nothing is promised.
 func TestWaitsForASource(t *testing.T) {
 	n := newNode("m")
