@@ -24,7 +24,11 @@ func (s *State) gate() {
 		}
 	}
 	for _, id := range sorted(s.far) {
-		if rs := s.ranges(s.far[id].have, s.closed()); len(rs) > 0 {
+		r := s.far[id]
+		if r == nil {
+			continue
+		}
+		if rs := s.ranges(r.have, s.closed()); len(rs) > 0 {
 			s.pass(mob.Received{Peer: id, Message: &proto.Have{Drop: rs}})
 		}
 	}
@@ -38,10 +42,20 @@ func (s *State) ungate() {
 	}
 }
 
-// closed are the generations that the State is not to fetch over the WAN.
+// closed are the generations that the State is not to fetch over the WAN while it is gated.
 func (s *State) closed() (gens []int) {
 	for g := range s.gens {
 		if !s.gens[g].open {
+			gens = append(gens, g)
+		}
+	}
+	return gens
+}
+
+// shown are those of which the State knows who has them.
+func (s *State) shown() (gens []int) {
+	for g := range s.gens {
+		if !s.gated || s.gens[g].open {
 			gens = append(gens, g)
 		}
 	}
@@ -82,12 +96,17 @@ func (s *State) openDue() {
 func (s *State) showAll(gens []int) {
 	for _, id := range sorted(s.members) {
 		o := s.members[id]
+		if o == nil { // the State has shown it out
+			continue
+		}
 		if rs := s.ranges(o.claims, gens); len(rs) > 0 && !s.dumb(o.heard) {
 			s.pass(mob.Received{Peer: id, Message: &proto.Have{Claim: rs}})
 		}
 	}
 	for _, id := range sorted(s.far) {
-		s.show(id, s.far[id], gens)
+		if r := s.far[id]; r != nil {
+			s.show(id, r, gens)
+		}
 	}
 }
 

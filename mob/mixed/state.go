@@ -126,6 +126,8 @@ func (s *State) hear(ev mob.Event) {
 		switch m := e.Message.(type) {
 		case *proto.Have:
 			ev = mob.Received{Peer: e.Peer, Message: s.heard(e.Peer, m)}
+		case *proto.Reject:
+			s.unhave(e.Peer, int(m.Piece))
 		case *proto.Pong:
 			s.ponged(e.Peer, m.Nonce)
 		}
@@ -137,11 +139,14 @@ func (s *State) hear(ev mob.Event) {
 		s.moved, s.fetched = s.now, s.now
 		s.whole(e.Generation)
 	case mob.Polluted:
-		defer s.needed(e.Generation)
+		defer s.needed(e.Generation * s.cfg.Coding.Names)
 	case mob.Failed:
-		defer s.needed(s.of(e.Piece))
+		if len(e.Sources) == 1 {
+			s.unhave(e.Sources[0], e.Piece)
+		}
+		defer s.needed(e.Piece)
 	case mob.Lost:
-		defer s.needed(s.of(e.Piece))
+		defer s.needed(e.Piece)
 	}
 	s.pass(ev)
 }
@@ -193,7 +198,7 @@ func (s *State) join(e mob.Joined) {
 	e.Whole = e.Whole && !s.gated
 	s.pass(e)
 	if s.gated {
-		s.show(e.ID, r, s.under)
+		s.show(e.ID, r, s.shown())
 	}
 }
 
@@ -216,7 +221,7 @@ func (s *State) spoke(id proto.PeerID) {
 	if r := s.far[id]; r != nil {
 		if r.heard = s.now; r.late {
 			r.late = false
-			s.show(id, r, s.under)
+			s.show(id, r, s.shown())
 		}
 	}
 }
@@ -230,6 +235,21 @@ func (s *State) heard(id proto.PeerID, m *proto.Have) *proto.Have {
 		return s.heardMember(id, o, m)
 	}
 	return m
+}
+
+// unhave notes that a peer does not have a block that it told of: it refused it, or sent a
+// wrong one.
+func (s *State) unhave(id proto.PeerID, i int) {
+	if i >= s.promised.Cap() {
+		return
+	}
+	if r := s.far[id]; r != nil {
+		r.have.Remove(i)
+	}
+	if o := s.members[id]; o != nil && o.have.Remove(i) {
+		s.holders[i]--
+		s.stale = true
+	}
 }
 
 // of is the generation of a block.
@@ -264,8 +284,13 @@ func (s *State) whole(g int) {
 	}
 }
 
-// needed begins a generation at once of which blocks are wrong, or not there any more.
-func (s *State) needed(g int) {
+// needed begins the generation of a block at once that is wrong, or not there any more. It
+// may have been the fault of a peer alone: then the block is there, from another one.
+func (s *State) needed(i int) {
+	if s.State.Has(i) {
+		return
+	}
+	g := s.of(i)
 	gen := &s.gens[g]
 	gen.whole, gen.asked, s.stale = false, true, true
 	s.first = min(s.first, g)

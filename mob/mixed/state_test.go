@@ -388,6 +388,72 @@ func TestWrongGenerationIsOpen(t *testing.T) {
 	}
 }
 
+// Of a source that joins the State hears what is open: nothing before members have heard of
+// the promise.
+func TestSecondSource(t *testing.T) {
+	n := newNode("m")
+	as := append(n.meet("p"), n.find("s")...)
+	n.find("t")
+	if got := has(t, n.State.State.Status(), "t"); got > 0 {
+		t.Errorf("the State knows of %d blocks of a source before a promise was heard", got)
+	}
+	n.pong("p", as)
+	n.find("u")
+	if got, want := has(t, n.State.State.Status(), "u"), leastBegun*names; got != want {
+		t.Errorf("the State knows of %d blocks of a source, want %d", got, want)
+	}
+}
+
+// Who was silent when promises lapsed is heard like the others when it speaks again.
+func TestSilentSourceSpeaksAfterLapse(t *testing.T) {
+	n := newNode("m")
+	n.find("s")
+	n.rest(2 * time.Second)
+	n.meet("p")
+	for !n.lapsed {
+		if n.rest(time.Second); n.now.Sub(n.far["s"].heard) > n.cfg.Tuning.Dead {
+			t.Fatal("nothing lapses")
+		}
+		n.hear("p", &proto.Ping{})
+	}
+	if !n.far["s"].late {
+		t.Fatal("the State was told of a source that is silent")
+	}
+	n.hear("s", &proto.Ping{})
+	if got, want := has(t, n.State.State.Status(), "s"), generations*names; got != want {
+		t.Errorf("the State knows of %d blocks of the source, want all %d", got, want)
+	}
+}
+
+// Who sent a wrong block is found when the generation is decoded, which is whole then.
+func TestFaultInWholeGeneration(t *testing.T) {
+	n, gens := begun(t, "m", "p")
+	n.do(mob.Decoded{Generation: gens[0]})
+	as := n.do(mob.Failed{Piece: gens[0] * names, Sources: []proto.PeerID{"p"}})
+	if got := claimed(as, "p"); got[gens[0]] > 0 || !n.gens[gens[0]].whole {
+		t.Errorf("%v is promised; %+v", got, n.gens[gens[0]])
+	}
+}
+
+// What a member refuses, or sent wrong, is fetched as if it did not have it.
+func TestRefusedByMember(t *testing.T) {
+	for _, wrong := range []bool{false, true} {
+		n := newNode("m")
+		n.meet("p")
+		n.find("s")
+		n.hear("p", &proto.Have{Have: []proto.Range{{Count: generations * names}}})
+		const refused = 2*names + 3
+		ev := mob.Event(mob.Received{Peer: "p", Message: &proto.Reject{Span: proto.Span{Piece: refused, Length: block}}})
+		if wrong {
+			ev = mob.Failed{Piece: refused, Sources: []proto.PeerID{"p"}}
+		}
+		if got := claimed(n.do(ev), "p"); !reflect.DeepEqual(got, map[int]int{2: 1}) {
+			t.Errorf("wrong: %v; %v is promised, want one block of generation 2", wrong, got)
+		}
+		n.mustCount(t)
+	}
+}
+
 // While all code in the same way the State behind does everything.
 func TestNothingElseWhileAllCodeAlike(t *testing.T) {
 	cfg := config("m")
@@ -417,7 +483,7 @@ func random(r *rand.Rand, plain bool) mob.Event {
 		return rs
 	}
 	number := r.IntN(generations * names)
-	switch r.IntN(17) {
+	switch r.IntN(18) {
 	case 0:
 		return mob.Joined{Node: mob.Node{ID: id, Cluster: string(rune('A' + r.IntN(2))), Plain: plain && r.IntN(2) == 0}, Whole: r.IntN(3) == 0}
 	case 1:
@@ -443,6 +509,8 @@ func random(r *rand.Rand, plain bool) mob.Event {
 	case 12:
 		return mob.Tick{}
 	case 13:
+		return mob.Received{Peer: id, Message: &proto.Reject{Span: proto.Span{Piece: uint32(number), Length: block}}}
+	case 14:
 		return mob.Arrived{Peer: id, Span: proto.Span{Piece: uint32(number), Length: block}}
 	}
 	return mob.Received{Peer: id, Message: &proto.Have{Have: ranges(), Claim: ranges(), Drop: ranges()}}
@@ -492,16 +560,28 @@ func (n *node) mustCount(t *testing.T) {
 func TestHidesWhatIsNotPromised(t *testing.T) {
 	n, gens := begun(t, "m", "p")
 	n.hear("s", &proto.Have{Have: []proto.Range{{Count: generations * names}}})
-	for _, p := range n.State.State.Status().Peers {
-		if p.ID == "s" && p.Have != len(gens)*names {
-			t.Errorf("the State knows of %d blocks of the source, want those of %d generations", p.Have, len(gens))
+	if got, want := has(t, n.State.State.Status(), "s"), len(gens)*names; got != want {
+		t.Errorf("the State knows of %d blocks of the source, want %d, those of generations %v", got, want, gens)
+	}
+	if got, want := has(t, n.Status(), "s"), generations*names; got != want {
+		t.Errorf("of the source's blocks %d are shown, want %d", got, want)
+	}
+}
+
+// has is how many blocks a peer has, which must be listed once.
+func has(t *testing.T, st mob.Status, id proto.PeerID) (blocks int) {
+	t.Helper()
+	hits := 0
+	for _, p := range st.Peers {
+		if p.ID == id {
+			hits++
+			blocks = p.Have
 		}
 	}
-	for _, p := range n.Status().Peers {
-		if p.ID == "s" && p.Have != generations*names {
-			t.Errorf("of the source's blocks %d are shown", p.Have)
-		}
+	if hits != 1 {
+		t.Fatalf("%s is listed %d times", id, hits)
 	}
+	return blocks
 }
 
 // A block that brought nothing is not asked for again; its piece comes from here all the
