@@ -110,8 +110,7 @@ func New(cfg Config, have []proto.Range) *State {
 	coding := newCoding(&cfg)
 	n := coding.numbers()
 	s := &State{
-		coding: coding,
-		cfg:    cfg, t: &cfg.Tuning, pieces: n,
+		cfg: cfg, t: &cfg.Tuning, pieces: n, coding: coding,
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
 		have: pieceset.New(n), todo: pieceset.New(n), part: part{size: 1, own: pieceset.New(n)},
 		fetches: map[int]*fetch{},

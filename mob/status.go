@@ -34,7 +34,7 @@ type PeerStatus struct {
 func (s *State) Status() Status {
 	st := Status{
 		Have: s.have.Len(), Total: s.pieces, Fetching: len(s.fetches),
-		Rank: s.rank, Size: s.size, Settling: !s.have.Full() && !s.mayFetchWAN(),
+		Rank: s.rank, Size: s.size, Settling: s.Settling(),
 	}
 	for _, p := range s.peers {
 		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.outBytes, RTT: p.rtt, Stalled: p.stalled}
@@ -50,6 +50,9 @@ func (s *State) Status() Status {
 	})
 	return st
 }
+
+// Settling says that WAN fetching waits for news of the own cluster.
+func (s *State) Settling() bool { return !s.have.Full() && !s.mayFetchWAN() }
 
 // Has says whether piece i is stored.
 func (s *State) Has(i int) bool { return s.have.Has(i) }

@@ -49,7 +49,7 @@ func (s *State) begin() {
 	if under == 0 && len(clean) == 0 {
 		clean, most = claimed, 1
 	}
-	if len(clean) > 0 && under < most && s.State.Status().Settling {
+	if len(clean) > 0 && under < most && s.State.Settling() {
 		s.stale = true // what members claim is not known yet
 		return
 	}
