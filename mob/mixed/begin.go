@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// window is how many bytes the generations have that a node fetches over the WAN at a
-	// time: what is in flight on fast and long links, and room to choose.
-	window = 8 << 20
+	// fetchedAtOnce is how many bytes the generations have that a node fetches over the WAN
+	// at a time: what is in flight on fast and long links, and room to choose.
+	fetchedAtOnce = 8 << 20
 	// leastBegun is how many they are in any case: one is decoded while another is
 	// fetched.
 	leastBegun = 2
@@ -22,7 +22,7 @@ const (
 // that no member is at. One of which a part is claimed comes when nothing else is left:
 // what nobody claims of it others may take themselves.
 func (s *State) begin() {
-	most := max(leastBegun, window/(s.cfg.Coding.Blocks*s.cfg.PieceLength))
+	most := max(leastBegun, fetchedAtOnce/(s.cfg.Coding.Blocks*s.cfg.PieceLength))
 	for s.first < len(s.gens) && s.gens[s.first].whole {
 		s.first++
 	}

@@ -82,11 +82,15 @@ func (s *State) openDue() {
 		}
 		at := gen.at.Add(hearing)
 		late := !s.now.Before(at)
-		if left, _ := s.left(g); left == 0 {
+		switch left, _ := s.left(g); {
+		case left == 0:
 			s.giveBack(g) // others were first
-		} else if s.answered(gen.round, late) || late {
+		case s.answered(gen.round):
 			s.open(g)
-		} else if s.openAt.IsZero() || at.Before(s.openAt) {
+		case late:
+			s.markSilent(gen.round)
+			s.open(g)
+		case s.openAt.IsZero() || at.Before(s.openAt):
 			s.openAt = at
 		}
 	}
@@ -110,22 +114,6 @@ func (s *State) showAll(gens []int) {
 	}
 }
 
-// show tells it what a far peer has of them. It must not take that for a sign of life.
-func (s *State) show(id proto.PeerID, r *remote, gens []int) {
-	rs := s.ranges(r.have, gens)
-	switch {
-	case len(rs) == 0:
-	case s.dumb(r.heard):
-		r.late = true
-	default:
-		s.pass(mob.Received{Peer: id, Message: &proto.Have{Have: rs}})
-	}
-}
-
-// dumb says whether a peer that was last heard then is silent for longer than any that is
-// there.
-func (s *State) dumb(heard time.Time) bool { return s.now.Sub(heard) > s.cfg.Tuning.Dead/2 }
-
 // ranges are the blocks of a set that are of some generations.
 func (s *State) ranges(set *pieceset.Set, gens []int) (rs []proto.Range) {
 	for _, g := range gens {
@@ -140,21 +128,6 @@ func (s *State) ranges(set *pieceset.Set, gens []int) (rs []proto.Range) {
 		}
 	}
 	return rs
-}
-
-// heardFar takes in what a far peer tells.
-func (s *State) heardFar(r *remote, m *proto.Have) *proto.Have {
-	told := *m
-	told.Have = nil
-	n := r.have.Cap()
-	pieceset.Each(m.Drop, n, func(i int) { r.have.Remove(i) })
-	pieceset.Each(m.Have, n, func(i int) {
-		s.stale = r.have.Add(i) || s.stale
-		if !s.shut(i) {
-			told.Have = pieceset.Append(told.Have, i)
-		}
-	})
-	return &told
 }
 
 // sorted are the keys of a map in order: what happens must not depend on that of a map.

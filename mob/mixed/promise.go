@@ -9,15 +9,6 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// member is another one of the mob, as it told of itself.
-type member struct {
-	claims, have *pieceset.Set
-	heard        time.Time // when it last said anything
-	told         bool      // it has heard news, and what was promised by then
-	round        uint64    // of the last ping that it answered
-	silent       bool      // it let one wait for too long
-}
-
 const (
 	// hearing is how long members may take to hear of a promise.
 	hearing = time.Second
@@ -45,26 +36,6 @@ func (s *State) promise() {
 		s.round++
 		s.tell(&proto.Ping{Nonce: mark | s.round})
 	}
-}
-
-// ponged notes that a member has heard of what was promised by then.
-func (s *State) ponged(id proto.PeerID, nonce uint64) {
-	if o := s.members[id]; o != nil && nonce&mark != 0 && nonce&^mark <= s.round {
-		o.round, o.silent, s.stale = max(o.round, nonce&^mark), false, true
-	}
-}
-
-// answered says whether the members have answered the pings of a round, but for those that
-// are silent; that are from now on, if it is late, those that have not.
-func (s *State) answered(round uint64, late bool) bool {
-	all := true
-	for _, o := range s.members {
-		if o.told && !o.silent && o.round < round {
-			o.silent = late
-			all = false
-		}
-	}
-	return all
 }
 
 // check lets claims of members lapse that are silent, gives back what no far peer has any
@@ -123,85 +94,12 @@ func (s *State) available() bool {
 	return false
 }
 
-// silence forgets what a member claims.
-func (s *State) silence(o *member) {
-	o.claims.Each(func(i int) { s.claims[i]-- })
-	o.claims.Clear()
-	s.stale = true
-}
-
-// tell sends a message to the members. Who has not heard any news yet hears of what is
+// tell sends a message to the members that have heard news. The others hear of what is
 // promised with the first.
 func (s *State) tell(m proto.Message) {
 	for _, id := range sorted(s.members) {
 		if s.members[id].told {
 			s.out = append(s.out, mob.Send{Peer: id, Message: m})
 		}
-	}
-}
-
-// said is what a member is told in place of news of the State's, which claims single
-// blocks. When it drops one the promise is given again.
-func (s *State) said(o *member, m *proto.Have) *proto.Have {
-	first := !o.told
-	o.told = true
-	if !s.mixed {
-		return m
-	}
-	told := *m
-	if told.Claim = nil; first {
-		told.Claim = s.promised.Ranges()
-		return &told
-	}
-	pieceset.Each(m.Drop, s.promised.Cap(), func(i int) {
-		if s.promised.Has(i) {
-			told.Claim = pieceset.Append(told.Claim, i)
-		}
-	})
-	return &told
-}
-
-// heardMember takes in what a member tells, and returns what the State is to hear of it.
-// What it claims while its news and ours cross is its own if it has the lesser id; else it
-// takes that back.
-func (s *State) heardMember(id proto.PeerID, o *member, m *proto.Have) *proto.Have {
-	n := s.promised.Cap()
-	told := &proto.Have{Have: m.Have, Drop: m.Drop, Left: m.Left}
-	var lost []proto.Range
-	pieceset.Each(m.Drop, n, func(i int) {
-		s.unclaim(o, i)
-		if o.have.Remove(i) {
-			s.holders[i]--
-		}
-	})
-	pieceset.Each(m.Claim, n, func(i int) {
-		if s.promised.Has(i) {
-			if s.cfg.Self < id {
-				return
-			}
-			s.promised.Remove(i)
-			lost = pieceset.Append(lost, i)
-		}
-		if !o.have.Has(i) && o.claims.Add(i) {
-			s.claims[i]++
-		}
-		if !s.shut(i) {
-			told.Claim = pieceset.Append(told.Claim, i)
-		}
-	})
-	pieceset.Each(m.Have, n, func(i int) {
-		s.unclaim(o, i)
-		if o.have.Add(i) {
-			s.holders[i]++
-		}
-	})
-	s.stale = true
-	s.takeBack(lost)
-	return told
-}
-
-func (s *State) unclaim(o *member, i int) {
-	if o.claims.Remove(i) {
-		s.claims[i]--
 	}
 }

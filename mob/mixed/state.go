@@ -63,13 +63,6 @@ type generation struct {
 	at    time.Time
 }
 
-// remote is a peer of another cluster.
-type remote struct {
-	have  *pieceset.Set
-	heard time.Time // when it last said anything
-	late  bool      // the State was not told of something, since it was silent
-}
-
 // New is the State of a coding node.
 func New(cfg Config) *State {
 	s := &State{
@@ -130,6 +123,8 @@ func (s *State) hear(ev mob.Event) {
 			s.unhave(e.Peer, int(m.Piece))
 		case *proto.Pong:
 			s.ponged(e.Peer, m.Nonce)
+		case *proto.Want:
+			s.wants(e.Peer, m)
 		}
 	case mob.Arrived:
 		s.came(e.Peer)

@@ -216,6 +216,31 @@ func TestSilentMember(t *testing.T) {
 	}
 }
 
+// A member that wishes to hear of nothing is told of no promise, and is not waited for. When it
+// does anew it hears of all.
+func TestSatedMember(t *testing.T) {
+	n := newNode("m")
+	as := n.meet("p")
+	as = append(as, n.meet("w")...)
+	as = append(as, n.hear("w", &proto.Want{})...)
+	as = append(as, n.find("s")...)
+	if c, pings := claimed(as, "w"), sent[*proto.Ping](as, "w"); len(c) > 0 || slices.ContainsFunc(pings, marked) {
+		t.Fatalf("%v is claimed to who wishes to hear of nothing, and it is asked whether it heard", c)
+	}
+	gens := slices.Sorted(slices.Values(n.under))
+	n.mustAsk(t, n.pong("p", as), gens)
+	as = n.hear("w", &proto.Want{Pieces: []proto.Range{{Count: generations * names}}})
+	if got, want := claimed(as, "w"), (map[int]int{gens[0]: k, gens[1]: k}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v is claimed to who wishes to hear of all again, want %v", got, want)
+	}
+	if as := n.do(mob.Decoded{Generation: gens[0]}); !slices.ContainsFunc(sent[*proto.Ping](as, "w"), marked) {
+		t.Error("it is not asked whether it heard of the next promise")
+	}
+}
+
+// marked says whether a ping follows a promise.
+func marked(m *proto.Ping) bool { return m.Nonce&mark != 0 }
+
 // Of two claims that cross the one with the lesser id holds.
 func TestCrossingClaims(t *testing.T) {
 	for _, tt := range []struct {
@@ -503,7 +528,7 @@ func random(r *rand.Rand, plain bool) mob.Event {
 	case 9:
 		return mob.Learned{}
 	case 10:
-		return mob.Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: generations * names}}}}
+		return mob.Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: generations * names}}[:r.IntN(2)]}}
 	case 11:
 		return mob.Received{Peer: id, Message: &proto.Pong{Nonce: mark | uint64(r.IntN(40))}}
 	case 12:
