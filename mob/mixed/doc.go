@@ -15,8 +15,9 @@
 //     the first block when all have heard of that, which they show by answering a ping.
 //   - Of two that claim one block while their news crosses the one with the lesser id
 //     keeps it, as everywhere.
-//   - A promise lapses when nothing came for long, and is given again when something comes
-//     over the WAN. The State may ask for anything meanwhile. So nobody waits for ever.
+//   - A promise lapses when nothing came over the WAN for long, and is given again when
+//     something does. The State may ask for anything meanwhile. What no far peer has any
+//     more is given back. So nobody waits for ever.
 //
 // Members draw the order in which they begin generations, and take those first that nobody
 // else is at. Plain members begin with their shares of the pieces, at random, as ever.
