@@ -39,10 +39,9 @@ func (s *State) promise() {
 }
 
 // check lets claims of members lapse that are silent, gives back what no far peer has any
-// more, and lets the node's own promises lapse when nothing that was promised has come over
-// the WAN, or nothing at all, for so long that others had better see to it. The State may
-// ask for anything then. What comes over the LAN meanwhile does not keep a promise: others
-// wait for it.
+// more, and lets the node's own promises lapse when nothing comes, or nothing over the WAN
+// though the mob lacks what was promised, for so long that others had better see to it. The
+// State may ask for anything then.
 func (s *State) check() {
 	long := 2 * s.cfg.Tuning.Stall
 	for _, o := range s.members {
@@ -58,7 +57,7 @@ func (s *State) check() {
 	if s.moved.IsZero() || s.first == len(s.gens) || !s.available() {
 		s.moved = s.now
 	}
-	if !slices.ContainsFunc(s.under, s.lacking) {
+	if !slices.ContainsFunc(s.under, s.lacking) || s.coming() {
 		s.fetched = s.now
 	}
 	if s.lapsed || s.now.Sub(s.moved) < long && s.now.Sub(s.fetched) < long {
@@ -82,6 +81,13 @@ func (s *State) takeBack(rs []proto.Range) {
 	if len(rs) > 0 {
 		s.tell(m)
 	}
+}
+
+// coming says whether a far peer is at work, though a block may take long.
+func (s *State) coming() bool {
+	return slices.ContainsFunc(s.State.Status().Peers, func(p mob.PeerStatus) bool {
+		return !p.Local && p.InFlight > 0 && !p.Stalled
+	})
 }
 
 // available says whether a far peer has something that the node lacks.

@@ -48,7 +48,7 @@ type State struct {
 	openAt  time.Time // when the next generation that was begun is opened at the latest; zero for none
 	checkAt time.Time // when to look next for who is silent, and whether anything comes
 	moved   time.Time // when something came
-	fetched time.Time // when something came over the WAN, or was begun; or nothing was to come
+	fetched time.Time // when something came over the WAN, or was on its way, or was begun; or nothing was to come
 	lapsed  bool      // nothing came for long, and nothing is promised
 }
 
@@ -235,7 +235,7 @@ func (s *State) heard(id proto.PeerID, m *proto.Have) *proto.Have {
 // unhave notes that a peer does not have a block that it told of: it refused it, or sent a
 // wrong one.
 func (s *State) unhave(id proto.PeerID, i int) {
-	if i >= s.promised.Cap() {
+	if i < 0 || i >= s.promised.Cap() {
 		return
 	}
 	if r := s.far[id]; r != nil {

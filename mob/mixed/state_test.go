@@ -314,7 +314,7 @@ func TestPromiseIsNotKeptByTheLAN(t *testing.T) {
 		if leaves {
 			as = n.do(mob.Left{Peer: "s"})
 		}
-		as = append(as, n.flow(3*n.cfg.Tuning.Stall, "p")...)
+		as = append(as, n.flow(5*n.cfg.Tuning.Stall, "p")...)
 		want := map[int]int{gens[0]: k, gens[1]: k}
 		if got := dropped(as, "p"); !reflect.DeepEqual(got, want) || n.promised.Len() > 0 {
 			t.Errorf("the source leaves: %v; promises %v are given up, want %v; %d are left", leaves, got, want, n.promised.Len())
@@ -327,6 +327,22 @@ func TestPromiseIsNotKeptByTheLAN(t *testing.T) {
 		if got := claimed(as, "p"); len(got) != leastBegun || len(asked(as, "s")) > 0 {
 			t.Errorf("%v is promised anew, and %v asked for before that was heard", got, asked(as, "s"))
 		}
+	}
+}
+
+// A source that is slow, as it was before, keeps the promise.
+func TestPromiseIsKeptBySlowSource(t *testing.T) {
+	n, _ := begun(t, "m", "p")
+	want := n.promised.Len()
+	as := n.do(mob.Tick{})
+	for range 4 {
+		as = append(as, n.flow(2*time.Second, "p")...)
+		number := uint32(n.under[0]*names + 1)
+		n.do(mob.Arrived{Peer: "s", Span: proto.Span{Piece: number, Length: block}})
+	}
+	as = append(as, n.flow(3*n.cfg.Tuning.Stall, "p")...)
+	if got := dropped(as, "p"); len(got) > 0 || n.promised.Len() != want {
+		t.Errorf("promises %v are given up, %d of %d are left", got, n.promised.Len(), want)
 	}
 }
 
