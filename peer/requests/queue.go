@@ -86,7 +86,7 @@ func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 			q.queue, q.head = q.queue[:0], 0
 			q.more.Wait()
 		case pause > 0:
-			wake := time.AfterFunc(pause, q.more.Broadcast)
+			wake := time.AfterFunc(pause, q.wake)
 			q.more.Wait()
 			wake.Stop()
 		default:
@@ -97,6 +97,14 @@ func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 			return sp, q.bytes, true
 		}
 	}
+}
+
+// wake has those look again that wait. It waits for the lock, and so until Next, which had
+// it when it set the timer, listens: earlier nobody would hear it.
+func (q *Queue) wake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.more.Broadcast()
 }
 
 // pause is how long it is until the turn of the next request.
