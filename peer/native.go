@@ -36,6 +36,9 @@ type native struct {
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
 
+	// The loop's.
+	rations int // how often its ration has begun, and ended
+
 	channels struct {
 		sync.Mutex
 		closed bool
