@@ -246,9 +246,6 @@ func (s *State) heard(p *peer, m *proto.Have) {
 	first := !p.heard
 	if first {
 		p.heard, s.changed = true, true
-		if n := s.byID[p.ID]; n != nil { // who ends the stream at once is dialled ever more seldom
-			n.pause, n.fails = 0, 0
-		}
 	}
 	if len(m.Have) > 0 {
 		p.idle = false

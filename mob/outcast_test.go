@@ -84,15 +84,15 @@ func TestTellsOfOutcast(t *testing.T) {
 			dials = append(dials, d.Peer)
 		}
 	}
-	if want := []proto.PeerID{"a0"}; !slices.Equal(s.toldOf("c1"), want) {
-		t.Errorf("not %q were told, once", want)
+	if got, want := s.toldOf("c1"), []proto.PeerID{"a0"}; !slices.Equal(got, want) {
+		t.Errorf("%q were told, want %q, once", got, want)
 	}
 	if want := []proto.PeerID{"a1", "a2", "a3"}; !slices.Equal(dials, want) {
 		t.Errorf("it dials %q, want %q", dials, want)
 	}
 	s.joins("A", "a1")
-	if want := []proto.PeerID{"a1"}; !slices.Equal(s.toldOf("c1"), want) {
-		t.Errorf("who came later was not told")
+	if got, want := s.toldOf("c1"), []proto.PeerID{"a1"}; !slices.Equal(got, want) {
+		t.Errorf("of those who came later %q were told, want %q", got, want)
 	}
 }
 
@@ -130,9 +130,11 @@ func TestRationsOutcast(t *testing.T) {
 }
 
 // TestDialsOutcasterSeldom has a peer end each stream at once, as one does that has shown
-// the node out: it is dialled ever more seldom. Who greets is dialled soon again.
+// the node out: it is dialled ever more seldom, though it is known to be whole. Who greets is
+// dialled soon again.
 func TestDialsOutcasterSeldom(t *testing.T) {
-	for _, greets := range []bool{false, true} {
+	for k := range 4 {
+		greets, whole := k&1 > 0, k&2 > 0
 		s := newWitness("c0", "C")
 		s.hears(Learned{[]Node{{ID: "c1", Cluster: "C"}}})
 		dials := 0
@@ -142,14 +144,14 @@ func TestDialsOutcasterSeldom(t *testing.T) {
 				continue
 			}
 			dials++
-			s.hears(Joined{Node: Node{ID: "c1", Cluster: "C"}})
+			s.hears(Joined{Node: Node{ID: "c1", Cluster: "C"}, Whole: whole})
 			if greets {
 				s.hears(Received{"c1", &proto.Have{}})
 			}
 			s.hears(Left{"c1"})
 		}
 		if few := dials <= 4; few == greets || dials < 3 {
-			t.Errorf("greets %v: %d dials in 10 s", greets, dials)
+			t.Errorf("greets %v, whole %v: %d dials in 10 s", greets, whole, dials)
 		}
 	}
 }

@@ -216,6 +216,9 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 	}
 	switch m := m.(type) {
 	case *proto.Have:
+		if n := s.byID[id]; n != nil { // who ends the stream at once is dialled ever more seldom
+			n.pause, n.fails = 0, 0
+		}
 		s.heard(p, m)
 	case *proto.Want:
 		s.wanted(p, m)
