@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"log/slog"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -97,22 +96,10 @@ func (s *swarm) push(a mob.Push) {
 	}
 }
 
-// ration bounds how fast a peer is sent what it asks for. The log tells of it once in a
-// session: others of the cluster may have it begin and end as often as they like.
+// ration bounds how fast a peer is sent what it asks for.
 func (s *swarm) ration(a mob.Ration) {
-	c := s.native(a.Peer)
-	if c == nil {
-		return
-	}
-	c.upload.Ration(a.Rate)
-	level := slog.LevelInfo
-	if c.rations++; c.rations > 2 {
-		level = slog.LevelDebug
-	}
-	if a.Rate > 0 {
-		s.log.Log(s.ctx, level, "outcast of its cluster is rationed", "peer", c.name, "cluster", c.node.Cluster, "rate", a.Rate)
-	} else {
-		s.log.Log(s.ctx, level, "outcast is served like others again", "peer", c.name, "cluster", c.node.Cluster)
+	if c := s.native(a.Peer); c != nil {
+		c.upload.Ration(a.Rate, s.log.With("peer", c.name, "cluster", c.node.Cluster))
 	}
 }
 

@@ -1,6 +1,8 @@
 package requests
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +24,8 @@ type Queue struct {
 	rate   int       // bounds what Next gives, in bytes per second; 0 for nothing
 	from   time.Time // when Next may give the next request, while there is a rate
 	closed bool
+
+	rations int // how often a rate was set, or ended
 }
 
 // NewQueue is empty.
@@ -65,12 +69,23 @@ func (q *Queue) Close() {
 	q.more.Broadcast()
 }
 
-// Ration bounds how many bytes Next gives requests for, per second; 0 ends that.
-func (q *Queue) Ration(rate int) {
+// Ration bounds how many bytes Next gives requests for, per second; 0 ends that. The log is
+// told: as the first time begins and ends, and when debugging of others, since other members of
+// a cluster may have them begin and end as often as they like.
+func (q *Queue) Ration(rate int, log *slog.Logger) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.rate, q.from = rate, time.Time{}
 	q.more.Broadcast()
+	level := slog.LevelInfo
+	if q.rations++; q.rations > 2 {
+		level = slog.LevelDebug
+	}
+	if rate > 0 {
+		log.Log(context.Background(), level, "outcast of its cluster is rationed", "rate", rate)
+	} else {
+		log.Log(context.Background(), level, "outcast is served like others again")
+	}
 }
 
 // Next waits for the next request and its turn, and says how many bytes wait behind it; ok is
