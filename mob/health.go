@@ -24,7 +24,9 @@ func (s *State) health() {
 	s.tellTardy()
 	s.steal()
 	s.help()
-	s.ration()
+	for _, cluster := range s.others {
+		s.ration(s.links[cluster])
+	}
 	s.gossip()
 }
 

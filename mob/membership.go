@@ -161,7 +161,7 @@ func (s *State) join(nd Node) {
 	s.ping(p)
 	s.introduce(p, introduction)
 	s.tellOutcasts(p, s.outcasts...)
-	s.ration() // it may be one that has come again
+	s.ration(p.link) // it may be one that has come again
 }
 
 // leave ends it. By its own doing or not, what it owed goes to others.

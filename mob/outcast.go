@@ -1,24 +1,20 @@
 package mob
 
 import (
-	"slices"
-
 	"github.com/mobgrid/mob/mob/outcast"
 	"github.com/mobgrid/mob/proto"
 )
 
-// outcastReach is to the global peers of how many members, in the order of their ranks,
-// one of a mob with an outcast is joined: so many tell each node of it.
+// outcastReach is how many members' global peers a node joins once it has shown somebody
+// out: its own and those of the next ranks; so each of these hears it from as many.
 const outcastReach = 3
 
 // castOut tells other clusters of a member that the node has shown out.
 func (s *State) castOut(id proto.PeerID) {
-	if slices.Contains(s.outcasts, id) {
-		return
-	}
-	s.outcasts = append(s.outcasts, id)
+	told := len(s.outcasts)
+	s.outcasts = outcast.Note(s.outcasts, id)
 	for _, p := range s.peers {
-		s.tellOutcasts(p, id)
+		s.tellOutcasts(p, s.outcasts[told:]...)
 	}
 }
 
@@ -38,19 +34,16 @@ func (s *State) reach() int {
 	return min(outcastReach, s.size)
 }
 
-// ration has the outcasts of other clusters served slowly.
-func (s *State) ration() {
-	for _, cluster := range s.others {
-		l := s.links[cluster]
-		if l == nil || l.words.None() {
-			continue
-		}
-		ms := make([]outcast.Member, len(l.peers))
-		for i, p := range l.peers {
-			ms[i] = outcast.Member{ID: p.ID, Waits: p.wants.Len() > 0}
-		}
-		for _, r := range l.words.Rations(ms) {
-			s.do(Ration(r))
-		}
+// ration has the outcasts of a cluster served slowly. Guests have none.
+func (s *State) ration(l *link) {
+	if l == nil || l.words.None() {
+		return
+	}
+	ms := make([]outcast.Member, len(l.peers))
+	for i, p := range l.peers {
+		ms[i] = outcast.Member{ID: p.ID, Host: p.Host, Waits: p.wants.Len() > 0}
+	}
+	for _, r := range l.words.Rations(ms) {
+		s.do(Ration(r))
 	}
 }

@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -96,6 +97,28 @@ func TestTellsOfOutcast(t *testing.T) {
 	}
 }
 
+// TestOutcastsAreBounded has a node show out more members than others take in: no more are
+// told of.
+func TestOutcastsAreBounded(t *testing.T) {
+	s := newWitness("c0", "C")
+	for i := range 2 * outcast.Most {
+		id := proto.PeerID(fmt.Sprint("c", i+1))
+		s.joins("C", id)
+		s.hears(Liar{id})
+	}
+	s.did = nil
+	s.joins("A", "a0")
+	told := 0
+	for _, a := range take[Send](s) {
+		if _, ok := a.Message.(*proto.Outcast); ok {
+			told++
+		}
+	}
+	if told != outcast.Most {
+		t.Errorf("a newcomer is told of %d outcasts, want %d", told, outcast.Most)
+	}
+}
+
 // TestRationsOutcast has members of another cluster tell of an outcast: it is rationed
 // while others of the cluster wish to hear of pieces, and by no other words.
 func TestRationsOutcast(t *testing.T) {
@@ -126,6 +149,26 @@ func TestRationsOutcast(t *testing.T) {
 	s.hears(Tick{})
 	if got := take[Ration](s); !slices.Equal(got, []Ration{{"x", 0}}) {
 		t.Errorf("when the others are whole: %v", got)
+	}
+}
+
+// TestInventedIDsRationNobody has two ids of one machine say that they are of a cluster, and
+// that the member of it that fetches here was shown out, while they pretend to wait.
+func TestInventedIDsRationNobody(t *testing.T) {
+	s := newWitness("a0", "A")
+	for id, host := range map[proto.PeerID]string{"c0": "10.0.0.1", "x0": "10.0.0.9", "x1": "10.0.0.9"} {
+		s.hears(Joined{Node: Node{ID: id, Cluster: "C", Host: host}}, Received{id, &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
+	}
+	for _, id := range []proto.PeerID{"x0", "x1"} {
+		s.hears(Received{id, &proto.Outcast{Peer: "c0"}}, Tick{})
+	}
+	if got := take[Ration](s); got != nil {
+		t.Errorf("by two ids of one host: %v", got)
+	}
+	s.joins("C", "x2")
+	s.hears(Received{"x2", &proto.Outcast{Peer: "c0"}}, Tick{})
+	if got := take[Ration](s); !slices.Equal(got, []Ration{{"c0", outcast.Rate}}) {
+		t.Errorf("by those of two hosts: %v", got)
 	}
 }
 

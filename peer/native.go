@@ -11,6 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -36,9 +37,6 @@ type native struct {
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
 
-	// The loop's.
-	rations int // how often its ration has begun, and ended
-
 	channels struct {
 		sync.Mutex
 		closed bool
@@ -56,7 +54,8 @@ func newNative(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpe
 	c.channels.open = map[channel]struct{}{}
 	talk := s.form.Dialect(hello.Features)
 	c.session = &session{
-		swarm: s, node: mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster, Plain: !talk.Same()}, name: id.String(),
+		swarm: s, name: id.String(),
+		node:  mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster, Host: book.Host(stream.Conn().RemoteMultiaddr()), Plain: !talk.Same()},
 		whole: hello.Seed && talk.Same(), local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
 		asked: requests.NewAsked(), line: c, talk: talk,
 	}

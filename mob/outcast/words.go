@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// leastWords is how many must say that they have shown a member out, beside that
-	// they are the greater part of its cluster, as far as it is joined: one may lie.
+	// leastWords is how many hosts must say that a member was shown out, beside that they
+	// are the greater part of its cluster, as far as it is joined: one may lie.
 	leastWords = 2
-	// mostWords bounds the outcasts that one member tells of.
-	mostWords = 64
+	// Most bounds the outcasts that one member tells of.
+	Most = 64
 	// Rate is how fast an outcast is served while others wait, in bytes per second. It
 	// never starves, and takes next to nothing of a link, though it may ask many nodes.
 	Rate = 16 << 10
@@ -37,9 +37,17 @@ func (w *Words) Heard(from, about proto.PeerID) {
 	if w.shown == nil {
 		w.shown, w.slow = map[proto.PeerID][]proto.PeerID{}, map[proto.PeerID]bool{}
 	}
-	if said := w.shown[from]; from != about && len(said) < mostWords && !slices.Contains(said, about) {
-		w.shown[from] = append(said, about)
+	if from != about {
+		w.shown[from] = Note(w.shown[from], about)
 	}
+}
+
+// Note adds an outcast to those that one member tells of.
+func Note(told []proto.PeerID, id proto.PeerID) []proto.PeerID {
+	if len(told) >= Most || slices.Contains(told, id) {
+		return told
+	}
+	return append(told, id)
 }
 
 // None says that no member has shown out another, and none is served slowly.
@@ -54,7 +62,8 @@ func (w *Words) Left(id proto.PeerID) {
 // Member is one that is joined.
 type Member struct {
 	ID    proto.PeerID
-	Waits bool // it lacks pieces
+	Host  string // where it is; those of one host have one word. Empty for one of its own
+	Waits bool   // it wishes to hear of pieces from here
 }
 
 // Ration is at which rate a member is served, in bytes per second; 0 for any.
@@ -64,15 +73,31 @@ type Ration struct {
 }
 
 // Rations gives the members whose ration has changed. An outcast is who was shown out by
-// the greater part of the others that are joined.
+// the greater part of the others that are joined, hosts counted: ids and names of clusters
+// cost nothing, so one machine could be the greater part of any.
 func (w *Words) Rations(ms []Member) (changed []Ration) {
+	hosts := map[string]int{} // how many are there
+	said := map[word]bool{}
 	words := map[proto.PeerID]int{}
-	for _, said := range w.shown {
-		for _, id := range said {
-			words[id]++
+	for _, m := range ms {
+		if m.Host == "" {
+			m.Host = string(m.ID)
+		}
+		hosts[m.Host]++
+		for _, id := range w.shown[m.ID] {
+			if v := (word{m.Host, id}); !said[v] {
+				said[v] = true
+				words[id]++
+			}
 		}
 	}
-	out := func(m Member) bool { return words[m.ID] >= leastWords && 2*words[m.ID] > len(ms)-1 }
+	out := func(m Member) bool {
+		others := len(hosts)
+		if hosts[m.Host] <= 1 {
+			others--
+		}
+		return words[m.ID] >= leastWords && 2*words[m.ID] > others
+	}
 	waits := slices.ContainsFunc(ms, func(m Member) bool { return m.Waits && !out(m) })
 	for _, m := range ms {
 		if slow := waits && out(m); slow && !w.slow[m.ID] {
@@ -84,4 +109,10 @@ func (w *Words) Rations(ms []Member) (changed []Ration) {
 		}
 	}
 	return changed
+}
+
+// word is that a host has shown a member out.
+type word struct {
+	host  string
+	about proto.PeerID
 }

@@ -65,6 +65,38 @@ func TestSlander(t *testing.T) {
 	}
 }
 
+// TestInventedIDs has two ids of a liar say that they are of a cluster, beside one or two
+// others of it that fetch, and speak of those. From one host they are one, whoever else is
+// there, and may not outvote anybody; a third, elsewhere, has one word as well.
+func TestInventedIDs(t *testing.T) {
+	for honest := 1; honest <= 2; honest++ {
+		for invented := 2; invented <= 8; invented++ {
+			var w Words
+			ms := cluster(honest + invented)
+			for i := range ms {
+				ms[i].Host = "10.0.0.1"
+				if i < honest {
+					ms[i].Host = "10.0.1." + string(ms[i].ID)
+					continue
+				}
+				for k := range honest {
+					w.Heard(ms[i].ID, ms[k].ID)
+				}
+			}
+			if got := w.Rations(ms); got != nil {
+				t.Errorf("%d ids of one host are believed, beside %d others: %v", invented, honest, got)
+			}
+			ms[honest].Host = "10.0.0.2"
+			for k := range honest {
+				w.Heard(ms[honest].ID, ms[k].ID)
+			}
+			if got := w.Rations(ms); len(got) != honest {
+				t.Errorf("two hosts speak of %d others: %v", honest, got)
+			}
+		}
+	}
+}
+
 // TestNobodyWaits: an outcast is slow for the sake of others of its cluster only.
 func TestNobodyWaits(t *testing.T) {
 	var w Words
@@ -90,10 +122,10 @@ func TestNobodyWaits(t *testing.T) {
 // TestWordsAreBounded has one member tell of outcasts without end.
 func TestWordsAreBounded(t *testing.T) {
 	var w Words
-	for i := range 10 * mostWords {
+	for i := range 10 * Most {
 		w.Heard("a", proto.PeerID(fmt.Sprint("p", i)))
 	}
-	if n := len(w.shown["a"]); n != mostWords {
-		t.Errorf("%d words are kept, want %d", n, mostWords)
+	if n := len(w.shown["a"]); n != Most {
+		t.Errorf("%d words are kept, want %d", n, Most)
 	}
 }
