@@ -247,25 +247,36 @@ const maxRestless = 10
 func (s *State) connect() {
 	s.connectAt, s.restless = time.Time{}, s.now
 	s.dialMob()
-	budget := s.t.MaxGlobal
-	for _, cluster := range s.others {
-		list := s.nodes[cluster]
-		alive := make([]*node, 0, len(list))
-		for _, n := range list {
-			if n.alive() {
-				alive = append(alive, n)
-			} else {
-				s.dialAgain(n, len(list))
-			}
-		}
-		for k := range s.reach() {
-			first, end := ranks.Matches((s.rank+k)%s.size, s.size, len(alive))
-			for r := first; r < end && budget > 0; r++ {
-				s.dial(alive[r])
-				budget--
-			}
+	var global []*node
+	for k := range s.reach() { // its own in all clusters come first
+		for _, cluster := range s.others {
+			global = s.addMatches(global, k, cluster)
 		}
 	}
+	for _, n := range global {
+		s.dial(n)
+	}
+}
+
+// addMatches adds the global peers in a cluster of the member that comes so many ranks after
+// the node, as long as there are not too many.
+func (s *State) addMatches(global []*node, after int, cluster string) []*node {
+	list := s.nodes[cluster]
+	alive := make([]*node, 0, len(list))
+	for _, n := range list {
+		if n.alive() {
+			alive = append(alive, n)
+		} else if after == 0 {
+			s.dialAgain(n, len(list))
+		}
+	}
+	first, end := ranks.Matches((s.rank+after)%s.size, s.size, len(alive))
+	for _, n := range alive[first:end] {
+		if len(global) < s.t.MaxGlobal && !slices.Contains(global, n) {
+			global = append(global, n)
+		}
+	}
+	return global
 }
 
 // dialMob dials the own cluster.

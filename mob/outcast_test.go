@@ -97,6 +97,37 @@ func TestTellsOfOutcast(t *testing.T) {
 	}
 }
 
+// TestOwnPeersComeFirst has fewer connections allowed than there are global peers of the next
+// ranks too: those of the node's own rank are dialled in all clusters, and of others as many
+// as are left.
+func TestOwnPeersComeFirst(t *testing.T) {
+	s := newWitness("c0", "C")
+	s.t.MaxGlobal = 5
+	s.joins("C", "c1", "c2", "c3")
+	for range s.t.Strikes {
+		s.hears(Failed{1, []proto.PeerID{"c3"}})
+	}
+	var far []Node
+	for _, cluster := range []string{"a", "b", "d"} {
+		for rank := range 3 {
+			far = append(far, Node{ID: proto.PeerID(fmt.Sprint(cluster, rank)), Cluster: cluster})
+		}
+	}
+	s.hears(Learned{far})
+	for range 10 {
+		s.hears(Tick{})
+	}
+	var dials []proto.PeerID
+	for _, d := range take[Dial](s) {
+		if d.Peer[0] != 'c' {
+			dials = append(dials, d.Peer)
+		}
+	}
+	if want := []proto.PeerID{"a0", "b0", "d0", "a1", "b1"}; !slices.Equal(dials, want) {
+		t.Errorf("it dials %q, want %q", dials, want)
+	}
+}
+
 // TestOutcastsAreBounded has a node show out more members than others take in: no more are
 // told of.
 func TestOutcastsAreBounded(t *testing.T) {
