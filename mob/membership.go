@@ -253,12 +253,9 @@ func (s *State) connect() {
 			global = s.addMatches(global, k, cluster)
 		}
 	}
-	for _, n := range global {
-		s.dial(n)
-	}
 }
 
-// addMatches adds the global peers in a cluster of the member that comes so many ranks after
+// addMatches dials, and adds, the global peers in a cluster of the member that comes so many ranks after
 // the node, as long as there are not too many.
 func (s *State) addMatches(global []*node, after int, cluster string) []*node {
 	list := s.nodes[cluster]
@@ -274,6 +271,7 @@ func (s *State) addMatches(global []*node, after int, cluster string) []*node {
 	for _, n := range alive[first:end] {
 		if len(global) < s.t.MaxGlobal && !slices.Contains(global, n) {
 			global = append(global, n)
+			s.dial(n)
 		}
 	}
 	return global

@@ -28,10 +28,7 @@ func (s *State) tellOutcasts(p *peer, ids ...proto.PeerID) {
 
 // reach is to the global peers of how many members the node is joined.
 func (s *State) reach() int {
-	if len(s.outcasts) == 0 {
-		return 1
-	}
-	return min(outcastReach, s.size)
+	return min(1+outcastReach*len(s.outcasts), outcastReach, s.size)
 }
 
 // ration has the outcasts of a cluster served slowly. Guests have none.
