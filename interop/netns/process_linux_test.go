@@ -136,6 +136,11 @@ func TestCrashLeavesNothing(t *testing.T) {
 	_, _ = io.Copy(io.Discard, out)
 	_ = owner.Wait()
 	awaitGone(t, child)
+	// Its first thread may be gone before the others.
+	deadline := time.Now().Add(5 * time.Second)
+	for namespaceInUse(namespace) && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
 	if namespaceInUse(namespace) {
 		t.Errorf("someone is in %s", namespace)
 	}
