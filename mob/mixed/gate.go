@@ -28,7 +28,7 @@ func (s *State) gate() {
 		if r == nil {
 			continue
 		}
-		if rs := s.ranges(r.have, s.closed()); len(rs) > 0 {
+		if rs := s.ranges(r.have, s.which(true)); len(rs) > 0 {
 			s.pass(mob.Received{Peer: id, Message: &proto.Have{Drop: rs}})
 		}
 	}
@@ -37,33 +37,25 @@ func (s *State) gate() {
 // ungate tells the State what was hidden.
 func (s *State) ungate() {
 	if s.gated {
+		hidden := s.which(true)
 		s.gated = false
-		s.showAll(s.closed())
+		s.showAll(hidden)
 	}
 }
 
-// closed are the generations that the State is not to fetch over the WAN while it is gated.
-func (s *State) closed() (gens []int) {
+// shut says whether the State is not told who has a generation, and not to fetch it over
+// the WAN.
+func (s *State) shut(g int) bool { return s.gated && !s.gens[g].open }
+
+// which are the generations that are shut, or those that are not.
+func (s *State) which(shut bool) (gens []int) {
 	for g := range s.gens {
-		if !s.gens[g].open {
+		if s.shut(g) == shut {
 			gens = append(gens, g)
 		}
 	}
 	return gens
 }
-
-// shown are those of which the State knows who has them.
-func (s *State) shown() (gens []int) {
-	for g := range s.gens {
-		if !s.gated || s.gens[g].open {
-			gens = append(gens, g)
-		}
-	}
-	return gens
-}
-
-// shut says whether a block is of one of those.
-func (s *State) shut(i int) bool { return s.gated && !s.gens[s.of(i)].open }
 
 // open tells the State who has a generation, and which members claim a part of it.
 func (s *State) open(g int) {

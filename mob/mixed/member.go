@@ -105,7 +105,7 @@ func (s *State) heardMember(id proto.PeerID, o *member, m *proto.Have) *proto.Ha
 		if !o.have.Has(i) && o.claims.Add(i) {
 			s.claims[i]++
 		}
-		if !s.shut(i) {
+		if !s.shut(s.of(i)) {
 			told.Claim = pieceset.Append(told.Claim, i)
 		}
 	})

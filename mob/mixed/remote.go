@@ -23,7 +23,7 @@ func (s *State) heardFar(r *remote, m *proto.Have) *proto.Have {
 	pieceset.Each(m.Drop, n, func(i int) { r.have.Remove(i) })
 	pieceset.Each(m.Have, n, func(i int) {
 		s.stale = r.have.Add(i) || s.stale
-		if !s.shut(i) {
+		if !s.shut(s.of(i)) {
 			told.Have = pieceset.Append(told.Have, i)
 		}
 	})

@@ -21,10 +21,11 @@ type Config struct {
 // safe for concurrent use.
 type State struct {
 	*mob.State
-	cfg  Config
-	salt uint64 // of the order in which the node begins generations
-	now  time.Time
-	out  []mob.Action
+	cfg    Config
+	blocks int    // source blocks of the content
+	salt   uint64 // of the order in which the node begins generations
+	now    time.Time
+	out    []mob.Action
 
 	mixed bool // there was a peer that speaks of plain pieces
 	gens  []generation
@@ -67,6 +68,7 @@ type generation struct {
 func New(cfg Config) *State {
 	s := &State{
 		State: mob.New(cfg.Config, cfg.Have), cfg: cfg, salt: order.Salt(string(cfg.Self)),
+		blocks:  int((cfg.Length + int64(cfg.PieceLength) - 1) / int64(cfg.PieceLength)),
 		members: map[proto.PeerID]*member{}, far: map[proto.PeerID]*remote{},
 	}
 	n := s.State.Status().Total
@@ -193,7 +195,7 @@ func (s *State) join(e mob.Joined) {
 	e.Whole = e.Whole && !s.gated
 	s.pass(e)
 	if s.gated {
-		s.show(e.ID, r, s.shown())
+		s.show(e.ID, r, s.which(false))
 	}
 }
 
@@ -216,7 +218,7 @@ func (s *State) spoke(id proto.PeerID) {
 	if r := s.far[id]; r != nil {
 		if r.heard = s.now; r.late {
 			r.late = false
-			s.show(id, r, s.shown())
+			s.show(id, r, s.which(false))
 		}
 	}
 }
@@ -252,10 +254,9 @@ func (s *State) of(i int) int { return i / s.cfg.Coding.Names }
 
 // source is the range of the source blocks of a generation.
 func (s *State) source(g int) (first, end int) {
-	c := &s.cfg
-	first = g * c.Coding.Names
-	all := int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))
-	return first, first + min(c.Coding.Blocks, all-g*c.Coding.Blocks)
+	c := &s.cfg.Coding
+	first = g * c.Names
+	return first, first + min(c.Blocks, s.blocks-g*c.Blocks)
 }
 
 // came notes a block. One that came over the WAN shows that promises can be kept.
