@@ -1,12 +1,13 @@
 package netns
 
 import (
-	"math"
 	"time"
+
+	"github.com/mobgrid/mob/mob/edmonds"
 )
 
 // Forever stands for a time that does not come.
-const Forever = time.Duration(math.MaxInt64)
+const Forever = edmonds.Never
 
 // Scenario says how fast each link is at each moment of a run. Rates change in steps; links neither appear nor go.
 type Scenario interface {
