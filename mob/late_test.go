@@ -10,14 +10,7 @@ import (
 // TestTooLate wants a slow link to be left alone when the cluster has the rest
 // sooner, and to be used after all when no more comes.
 func TestTooLate(t *testing.T) {
-	const length = 256 << 10
-	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := New(Config{Self: "m", Cluster: "B", Length: 100 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
-	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
-	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
-	a := s.joined["a"]
-	a.meter.Start(now.Add(-time.Second / 2))
-	a.meter.Add(now, length) // half a second for a piece
+	s, a, now := fetching(time.Second / 2)
 	if s.tooLate(a) {
 		t.Error("too late before anything has come")
 	}
@@ -36,4 +29,18 @@ func TestTooLate(t *testing.T) {
 	if s.tooLate(a) {
 		t.Error("too late, though no other takes the last two pieces")
 	}
+}
+
+// fetching is a node of B of whose 100 pieces the peer a of another cluster sends one in that
+// time, with a member n of its own beside it.
+func fetching(took time.Duration) (s *State, a *peer, now time.Time) {
+	const length = 256 << 10
+	now = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	s = New(Config{Self: "m", Cluster: "B", Length: 100 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
+	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
+	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
+	a = s.joined["a"]
+	a.meter.Start(now.Add(-took))
+	a.meter.Add(now, length)
+	return s, a, now
 }

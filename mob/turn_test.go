@@ -12,15 +12,7 @@ import (
 // for quick among members whose claims take as long, and others' pieces to be begun after
 // their claims would have come.
 func TestBusyMembersClaimLate(t *testing.T) {
-	const length = 256 << 10
-	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := New(Config{Self: "m", Cluster: "B", Length: 100 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
-	s.Step(now, Learned{Nodes: []Node{{ID: "n", Cluster: "B"}, {ID: "a", Cluster: "A"}}})
-	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
-	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
-	a := s.joined["a"]
-	a.meter.Start(now.Add(-time.Second / 4))
-	a.meter.Add(now, length)
+	s, a, now := fetching(time.Second / 4)
 	for _, c := range []struct {
 		answer time.Duration
 		quick  bool
