@@ -97,7 +97,7 @@ var table = map[string]rule{
 	"cli/grid":     {ours: []string{"cli/address", "cli/format", "peer", "peer/host", "proto", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"cli":          {ours: []string{"cli/address", "cli/compare", "cli/control", "cli/format", "cli/grid", "cli/guests", "cli/torrents", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/datadir", "peer/host", "peer/store", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
 	"cli/mob":      {ours: []string{"cli"}, outside: []string{}},
-	"cli/mobd":     {ours: []string{"cli"}, outside: []string{}},
+	"cli/mobd":     {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }
 
 // impure are the packages of the standard library that one that computes only

@@ -7,4 +7,7 @@ import (
 	"github.com/mobgrid/mob/cli"
 )
 
-func main() { os.Exit(cli.Mobd(cli.Process())) }
+func main() {
+	allowLateTimers()
+	os.Exit(cli.Mobd(cli.Process()))
+}
