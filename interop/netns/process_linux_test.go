@@ -137,11 +137,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 	_ = owner.Wait()
 	awaitGone(t, child)
 	// Its first thread may be gone before the others.
-	deadline := time.Now().Add(5 * time.Second)
-	for namespaceInUse(namespace) && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if namespaceInUse(namespace) {
+	if !eventually(func() bool { return !namespaceInUse(namespace) }) {
 		t.Errorf("someone is in %s", namespace)
 	}
 	if after := interfaces(t); after != before {
@@ -152,13 +148,23 @@ func TestCrashLeavesNothing(t *testing.T) {
 // awaitGone waits until a process that is nobody's child here has ended, reaped or not.
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	gone := func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || strings.Contains(string(stat), ") Z ") {
-			return
+		return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || strings.Contains(string(stat), ") Z ")
+	}
+	if !eventually(gone) {
+		t.Errorf("process %d is still there", pid)
+	}
+}
+
+// eventually reports whether something is so within 5 s.
+func eventually(so func() bool) bool {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if so() {
+			return true
 		}
 	}
-	t.Errorf("process %d is still there", pid)
+	return false
 }
 
 // namespaceInUse reports whether any thread of any process is in a network namespace.
