@@ -36,12 +36,11 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
-	"mob":             {ours: []string{"mob/cells", "mob/meter", "mob/order", "mob/outcast", "mob/pieceset", "mob/ranks", "mob/window", "proto"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/cells", "mob/meter", "mob/order", "mob/pieceset", "mob/ranks", "mob/window", "proto"}, outside: []string{}, pure: true},
 	"mob/cells":       {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/meter":       {outside: []string{}, pure: true},
 	"mob/order":       {outside: []string{}, pure: true},
 	"mob/edmonds":     {outside: []string{}, pure: true},
-	"mob/outcast":     {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/window":      {outside: []string{}, pure: true},
 	"mob/gossip":      {ours: []string{"mob", "mob/permutation", "mob/pieceset", "proto"}, outside: []string{}, pure: true},

@@ -33,12 +33,6 @@ type (
 		Peer                     proto.PeerID
 		Generation, Block, Round int
 	}
-	// Ration bounds how fast a joined peer is sent what it asks for, in bytes per second;
-	// a Rate of 0 ends that.
-	Ration struct {
-		Peer proto.PeerID
-		Rate int
-	}
 	// Finished says that every piece is stored. It comes once.
 	Finished struct{}
 )
@@ -48,5 +42,4 @@ func (Introduce) action() {}
 func (Dial) action()      {}
 func (Drop) action()      {}
 func (Push) action()      {}
-func (Ration) action()    {}
 func (Finished) action()  {}

@@ -28,15 +28,13 @@
 //   - A member that is far behind its cluster leaves the WAN to it.
 //   - Shares follow the members that are there. A peer without progress loses
 //     its blocks to others; the last blocks may be asked for twice.
-//   - Who sends false pieces is shown out, by each that got some. Other clusters
-//     are told, and serve it behind the rest of its mob (package mob/outcast).
+//   - Each node bans a peer that sent it false pieces.
 //
 // # The contract with the caller
 //
 // The caller steps a State from one goroutine. It carries out the actions in
 // their order. It reports [Stored] only after the piece is verified and on disk,
 // since the State announces it at once. Payload never enters the State. The
-// caller answers requests for stored pieces by itself: every request is
-// honoured, so there is nothing to decide but whose slowly ([Ration]). It calls Step with a [Tick] at least
-// as often as [State.Wake] asks for.
+// caller answers requests for stored pieces by itself: every request is honoured.
+// It calls Step with a [Tick] at least as often as [State.Wake] asks for.
 package mob

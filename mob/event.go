@@ -9,9 +9,6 @@ type Event interface{ event() }
 type Node struct {
 	ID      proto.PeerID
 	Cluster string
-	// Host is the address at the other end of the stream to it, empty when that is not
-	// known: ids cost nothing, hosts something (see package mob/outcast).
-	Host string
 	// Guest says that the node came by a way of its own: it is never dialled, not
 	// told of to others, and forgotten when it leaves.
 	Guest bool

@@ -71,8 +71,6 @@ func (h *history) message() proto.Message {
 		return &proto.Ping{Nonce: uint64(h.byte()) << (h.byte() % 64)}
 	case 7:
 		return &proto.Pong{Nonce: uint64(h.byte()) << (h.byte() % 64)}
-	case 8:
-		return &proto.Outcast{Peer: h.peer()}
 	}
 	return &proto.Hello{}
 }

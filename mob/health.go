@@ -24,9 +24,6 @@ func (s *State) health() {
 	s.tellTardy()
 	s.steal()
 	s.help()
-	for _, cluster := range s.others {
-		s.ration(s.links[cluster])
-	}
 	s.gossip()
 }
 

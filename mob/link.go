@@ -1,15 +1,11 @@
 package mob
 
-import (
-	"github.com/mobgrid/mob/mob/outcast"
-	"github.com/mobgrid/mob/mob/window"
-)
+import "github.com/mobgrid/mob/mob/window"
 
 // link is the way to another cluster.
 type link struct {
 	window.Window
 	peers []*peer // that joined, sorted by id
-	words outcast.Words
 }
 
 // atOnce is about how many pieces a mob has on their way over the WAN where the

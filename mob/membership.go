@@ -160,8 +160,6 @@ func (s *State) join(nd Node) {
 	s.sendWant(p)
 	s.ping(p)
 	s.introduce(p, introduction)
-	s.tellOutcasts(p, s.outcasts...)
-	s.ration(p.link) // it may be one that has come again
 }
 
 // leave ends it. By its own doing or not, what it owed goes to others.
@@ -175,16 +173,12 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 	s.keen, s.owing = removePeer(s.keen, p), removePeer(s.owing, p)
 	if p.link != nil {
 		p.link.peers = removePeer(p.link.peers, p)
-		p.link.words.Left(id)
 	}
 	s.reclaim(p)
 	p.have.Each(func(i int) { s.unhave(p, i) })
 	p.claim.Each(func(i int) { s.unclaim(p, i) })
 	if s.stealing == id {
 		s.stealing = ""
-	}
-	if banned && p.local {
-		s.castOut(id)
 	}
 	switch n := s.byID[id]; {
 	case n == nil:
@@ -247,34 +241,33 @@ const maxRestless = 10
 func (s *State) connect() {
 	s.connectAt, s.restless = time.Time{}, s.now
 	s.dialMob()
-	var global []*node
-	for k := range s.reach() { // its own in all clusters come first
-		for _, cluster := range s.others {
-			global = s.addMatches(global, k, cluster)
-		}
+	budget := s.t.MaxGlobal
+	for _, cluster := range s.others {
+		budget = s.dialMatches(cluster, budget)
 	}
 }
 
-// addMatches dials, and adds, the global peers in a cluster of the member that comes so many ranks after
-// the node, as long as there are not too many.
-func (s *State) addMatches(global []*node, after int, cluster string) []*node {
+// dialMatches dials the members of a cluster whose shares overlap the node's, as long as the
+// budget lasts, and returns what is left of it.
+func (s *State) dialMatches(cluster string, budget int) int {
 	list := s.nodes[cluster]
 	alive := make([]*node, 0, len(list))
 	for _, n := range list {
 		if n.alive() {
 			alive = append(alive, n)
-		} else if after == 0 {
+		} else {
 			s.dialAgain(n, len(list))
 		}
 	}
-	first, end := ranks.Matches((s.rank+after)%s.size, s.size, len(alive))
+	first, end := ranks.Matches(s.rank, s.size, len(alive))
 	for _, n := range alive[first:end] {
-		if len(global) < s.t.MaxGlobal && !slices.Contains(global, n) {
-			global = append(global, n)
-			s.dial(n)
+		if budget == 0 {
+			break
 		}
+		budget--
+		s.dial(n)
 	}
-	return global
+	return budget
 }
 
 // dialMob dials the own cluster.

@@ -79,12 +79,11 @@ type members struct {
 	byID           map[proto.PeerID]*node
 	others         []string // the names of other clusters, sorted
 	heardOfMembers bool
-	outcasts       []proto.PeerID // members of the own cluster that the node has shown out
-	changed        bool           // since known was worked out
-	known          bool           // each member of the own cluster has told what it has, or failed
-	reshared       bool           // since the peers were told what the node wishes to hear of
-	wan            bool           // pieces could be fetched over the WAN when peers were last filled
-	answering      time.Duration  // what members of the own cluster take to answer, see claimDelay
+	changed        bool          // since known was worked out
+	known          bool          // each member of the own cluster has told what it has, or failed
+	reshared       bool          // since the peers were told what the node wishes to hear of
+	wan            bool          // pieces could be fetched over the WAN when peers were last filled
+	answering      time.Duration // what members of the own cluster take to answer, see claimDelay
 }
 
 // schedule is when things began, and are due.
@@ -228,10 +227,6 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 		s.give(p, m.Rate)
 	case *proto.Give:
 		s.given(p)
-	case *proto.Outcast:
-		if !p.local {
-			p.link.words.Heard(id, m.Peer)
-		}
 	case *proto.Ping:
 		s.pinged(p, m.Nonce)
 	case *proto.Pong:

@@ -62,8 +62,6 @@ func (s *swarm) step(ev mob.Event) {
 			s.drop(a)
 		case mob.Push:
 			s.push(a)
-		case mob.Ration:
-			s.ration(a)
 		case mob.Finished:
 			s.announceSoon()
 			s.wg.Go(func() { s.t.complete(s) })
@@ -93,13 +91,6 @@ func (s *swarm) send(a mob.Send) {
 func (s *swarm) push(a mob.Push) {
 	if c := s.native(a.Peer); c != nil {
 		c.upload.Add(s.form.Gossip.Push(a))
-	}
-}
-
-// ration bounds how fast a peer is sent what it asks for.
-func (s *swarm) ration(a mob.Ration) {
-	if c := s.native(a.Peer); c != nil {
-		c.upload.Ration(a.Rate, s.log.With("peer", c.name, "cluster", c.node.Cluster))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -55,7 +54,7 @@ func newNative(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpe
 	talk := s.form.Dialect(hello.Features)
 	c.session = &session{
 		swarm: s, name: id.String(),
-		node:  mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster, Host: book.Host(stream.Conn().RemoteMultiaddr()), Plain: !talk.Same()},
+		node:  mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster, Plain: !talk.Same()},
 		whole: hello.Seed && talk.Same(), local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
 		asked: requests.NewAsked(), line: c, talk: talk,
 	}

@@ -79,8 +79,7 @@ const (
 	// well, and the bits from featureStrategyShift on hold the strategy.
 	FeatureGossip        = 1 << 1
 	featureStrategyShift = 16
-	// FeatureOutcast says that the sender takes an [Outcast].
-	FeatureOutcast = 1 << 2
+	// 1 << 2 was in use, and is not given away again.
 )
 
 // Features are the bits of a [Hello] for a transfer with this coding.

@@ -40,7 +40,7 @@ const (
 	TypeDecoded         Type = 25
 	TypeHolds           Type = 26
 	TypeTaken           Type = 27
-	TypeOutcast         Type = 28
+	// 28 was in use, and is not given away again.
 )
 
 // Message is what a frame carries.
@@ -162,8 +162,6 @@ func blank(t Type) Message {
 		return new(Holds)
 	case TypeTaken:
 		return new(Taken)
-	case TypeOutcast:
-		return new(Outcast)
 	}
 	return nil
 }

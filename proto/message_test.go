@@ -41,7 +41,6 @@ func samples() []Message {
 		&Decoded{Generations: []Range{{First: 4, Count: 1}}, Lost: []Range{{First: 2, Count: 1}}},
 		&Holds{Generation: 4, Blocks: []byte{0x81, 0x01}},
 		&Taken{Generation: 4},
-		&Outcast{Peer: "\x12\x20"},
 	}
 }
 

@@ -105,8 +105,6 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 			n.hangUp(to)
 			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
 		}
-	case mob.Ration:
-		n.queue.ration(s.byID[a.Peer], a.Rate)
 		n.sendNext(s)
 	case mob.Finished:
 		if n.finished == 0 && n.index != 0 {
@@ -231,11 +229,8 @@ func (n *node) sendNext(s *sim) {
 	if !n.alive || n.sending != nil {
 		return
 	}
-	x, at := n.queue.next(s.now)
+	x := n.queue.next()
 	if x == nil {
-		if at > 0 {
-			s.later(at, call(func() { n.sendNext(s) }))
-		}
 		return
 	}
 	n.sending = x

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -21,10 +20,6 @@ type sendQueue struct {
 type backlog struct {
 	blocks []*parcel
 	sent   int64 // bytes; of one who comes back, no less than others' count
-	// rate bounds what the peer is sent, in bytes per second, 0 for nothing; from is when
-	// its next block may be.
-	rate int
-	from time.Duration
 }
 
 func (q *sendQueue) of(to *node) *backlog {
@@ -39,12 +34,6 @@ func (q *sendQueue) of(to *node) *backlog {
 	return b
 }
 
-// ration bounds the rate of what a peer is sent; 0 ends that.
-func (q *sendQueue) ration(to *node, rate int) {
-	b := q.of(to)
-	b.rate, b.from = rate, 0
-}
-
 func (q *sendQueue) add(x *parcel) {
 	b := q.of(x.to)
 	if len(b.blocks) == 0 {
@@ -54,32 +43,25 @@ func (q *sendQueue) add(x *parcel) {
 	b.blocks = append(b.blocks, x)
 }
 
-// next takes a block that may be sent now. When there is none x is nil, and at is when the
-// first may be, 0 for never.
-func (q *sendQueue) next(now time.Duration) (x *parcel, at time.Duration) {
+// next takes the block that is sent next, nil when there is none.
+func (q *sendQueue) next() *parcel {
 	least := -1
 	for i, b := range q.waiting {
-		switch {
-		case b.from > now && (at == 0 || b.from < at):
-			at = b.from
-		case b.from <= now && (least < 0 || b.sent < q.waiting[least].sent):
+		if least < 0 || b.sent < q.waiting[least].sent {
 			least = i
 		}
 	}
 	if least < 0 {
-		return nil, at
+		return nil
 	}
 	b := q.waiting[least]
-	x = b.blocks[0]
-	if b.rate > 0 {
-		b.from = now + time.Duration(float64(x.size)/float64(b.rate)*1e9)
-	}
+	x := b.blocks[0]
 	q.sent = b.sent
 	b.sent += int64(x.size)
 	if b.blocks = b.blocks[1:]; len(b.blocks) == 0 {
 		q.waiting = slices.Delete(q.waiting, least, least+1)
 	}
-	return x, 0
+	return x
 }
 
 // cancel takes a block out that has not been sent.

@@ -25,7 +25,7 @@ func TestSendQueue(t *testing.T) {
 	q.forget(gone)
 	q.cancel(far, proto.Span{Begin: 5, Length: 50})
 	var got [][2]int
-	for x, _ := q.next(0); x != nil; x, _ = q.next(0) {
+	for x := q.next(); x != nil; x = q.next() {
 		got = append(got, [2]int{x.to.index, int(x.span.Begin)})
 		if len(got) == 5 { // from now on, as much as the others, and no more for having had nothing
 			ask(gone, 1, 10)

@@ -4,7 +4,6 @@ package book
 import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -64,14 +63,4 @@ func Infos(addrs []ma.Multiaddr, self libpeer.ID) []libpeer.AddrInfo {
 		out = append(out, *info)
 	}
 	return out
-}
-
-// Host is the IP address in a multiaddr. Where there is none it is "unknown": nobody can tell
-// those apart.
-func Host(at ma.Multiaddr) string {
-	ip, err := manet.ToIP(at)
-	if err != nil {
-		return "unknown"
-	}
-	return ip.String()
 }

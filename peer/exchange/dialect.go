@@ -12,24 +12,20 @@ import (
 type Dialect struct {
 	form     *Form
 	border   *border // nil for the same
-	features uint64  // of the peer's Hello
 }
 
 // Features are the bits of the own Hello.
 func (f *Form) Features() uint64 {
-	if f.Gossip != nil { // all are of one cluster
-		return f.Coding.Features()
-	}
-	return f.Coding.Features() | proto.FeatureOutcast
+	return f.Coding.Features()
 }
 
 // Dialect is that for a peer whose Hello has these features.
 func (f *Form) Dialect(features uint64) Dialect {
 	if f.Coded == nil || f.Coding.Agrees(features) {
-		return Dialect{form: f, features: features}
+		return Dialect{form: f}
 	}
 	plain := Plain(f.Coded.Config)
-	return Dialect{f, &border{f.Coded, plain.Exchange}, features}
+	return Dialect{f, &border{f.Coded, plain.Exchange}}
 }
 
 // frames is who knows the peer's frames.
@@ -64,12 +60,6 @@ func (d Dialect) Hear(m proto.Message) proto.Message {
 
 // Say gives the message that says to the peer what the State says, nil for none.
 func (d Dialect) Say(m proto.Message) proto.Message {
-	if _, ok := m.(*proto.Outcast); ok {
-		if d.features&proto.FeatureOutcast == 0 {
-			return nil
-		}
-		return m
-	}
 	switch have, ok := m.(*proto.Have); {
 	case d.border != nil:
 		return d.border.say(m)

@@ -1,11 +1,8 @@
 package requests
 
 import (
-	"context"
-	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -20,12 +17,8 @@ type Queue struct {
 	more   sync.Cond
 	queue  []proto.Span // from head on
 	head   int
-	bytes  int       // of the blocks in the queue
-	rate   int       // bounds what Next gives, in bytes per second; 0 for nothing
-	from   time.Time // when Next may give the next request, while there is a rate
+	bytes  int // of the blocks in the queue
 	closed bool
-
-	rations int // how often a rate was set, or ended
 }
 
 // NewQueue is empty.
@@ -69,68 +62,23 @@ func (q *Queue) Close() {
 	q.more.Broadcast()
 }
 
-// Ration bounds how many bytes Next gives requests for, per second; 0 ends that. The log is
-// told: as the first time begins and ends, and when debugging of others, since other members of
-// a cluster may have them begin and end as often as they like.
-func (q *Queue) Ration(rate int, log *slog.Logger) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.rate, q.from = rate, time.Time{}
-	q.more.Broadcast()
-	level := slog.LevelInfo
-	if q.rations++; q.rations > 2 {
-		level = slog.LevelDebug
-	}
-	if rate > 0 {
-		log.Log(context.Background(), level, "outcast of its cluster is rationed", "rate", rate)
-	} else {
-		log.Log(context.Background(), level, "outcast is served like others again")
-	}
-}
-
-// Next waits for the next request and its turn, and says how many bytes wait behind it; ok is
-// false once the queue is closed.
+// Next waits for the next request, and says how many bytes wait behind it; ok is false once
+// the queue is closed.
 func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for {
-		switch pause := q.pause(); {
-		case q.closed:
-			return sp, 0, false
-		case q.head == len(q.queue):
-			q.queue, q.head = q.queue[:0], 0
-			q.more.Wait()
-		case pause > 0:
-			wake := time.AfterFunc(pause, q.wake)
-			q.more.Wait()
-			wake.Stop()
-		default:
-			sp = q.take()
-			if q.rate > 0 {
-				q.from = time.Now().Add(time.Duration(float64(sp.Length) / float64(q.rate) * float64(time.Second)))
-			}
-			return sp, q.bytes, true
-		}
+	for q.head == len(q.queue) && !q.closed {
+		q.queue, q.head = q.queue[:0], 0
+		q.more.Wait()
 	}
-}
-
-// wake has those look again that wait. It waits for the lock, and so until Next, which had
-// it when it set the timer, listens: earlier nobody would hear it.
-func (q *Queue) wake() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.more.Broadcast()
-}
-
-// pause is how long it is until the turn of the next request.
-func (q *Queue) pause() time.Duration {
-	if q.rate == 0 {
-		return 0
+	if q.closed {
+		return sp, 0, false
 	}
-	return time.Until(q.from)
+	sp = q.take()
+	return sp, q.bytes, true
 }
 
-// TryNext is Next that waits for nothing, turns included; ok is false when there is nothing.
+// TryNext is Next that does not wait; ok is false when the queue is empty.
 func (q *Queue) TryNext() (sp proto.Span, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,0 +1,102 @@
+package mob
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// witness is one node's State, and what it does about events.
+type witness struct {
+	*State
+	now time.Time
+	did []Action
+}
+
+func newWitness(self proto.PeerID, cluster string) *witness {
+	return &witness{
+		State: New(Config{Self: self, Cluster: cluster, Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil),
+		now:   time.Unix(0, 0),
+	}
+}
+
+func (s *witness) hears(evs ...Event) {
+	for _, ev := range evs {
+		s.now = s.now.Add(200 * time.Millisecond)
+		s.did = append(s.did, s.Step(s.now, ev)...)
+	}
+}
+
+func (s *witness) joins(cluster string, ids ...proto.PeerID) {
+	for _, id := range ids {
+		s.hears(Joined{Node: Node{ID: id, Cluster: cluster}}, Received{id, &proto.Have{}})
+	}
+}
+
+// take gives what was done since it was called last, of one kind.
+func take[A Action](s *witness) (as []A) {
+	for _, a := range s.did {
+		if a, ok := a.(A); ok {
+			as = append(as, a)
+		}
+	}
+	s.did = nil
+	return as
+}
+
+// TestMaxGlobalBoundsDials has more global peers than the node may dial: it dials one in each
+// of the first clusters.
+func TestMaxGlobalBoundsDials(t *testing.T) {
+	s := newWitness("c0", "C")
+	s.t.MaxGlobal = 2
+	s.joins("C", "c1", "c2")
+	var far []Node
+	for _, cluster := range []string{"a", "b", "d"} {
+		for rank := range 3 {
+			far = append(far, Node{ID: proto.PeerID(fmt.Sprint(cluster, rank)), Cluster: cluster})
+		}
+	}
+	s.hears(Learned{far})
+	for range 10 {
+		s.hears(Tick{})
+	}
+	var dials []proto.PeerID
+	for _, d := range take[Dial](s) {
+		if d.Peer[0] != 'c' {
+			dials = append(dials, d.Peer)
+		}
+	}
+	if want := []proto.PeerID{"a0", "b0"}; !slices.Equal(dials, want) {
+		t.Errorf("it dials %q, want %q", dials, want)
+	}
+}
+
+// TestRedialsBackOff has a peer end each stream at once, as one does that has banned the
+// node: the node redials it ever later, even if it is known to be whole. A peer that sends a
+// Have first is redialled soon.
+func TestRedialsBackOff(t *testing.T) {
+	for k := range 4 {
+		greets, whole := k&1 > 0, k&2 > 0
+		s := newWitness("c0", "C")
+		s.hears(Learned{[]Node{{ID: "c1", Cluster: "C"}}})
+		dials := 0
+		for end := s.now.Add(10 * time.Second); s.now.Before(end); {
+			s.hears(Tick{})
+			if len(take[Dial](s)) == 0 {
+				continue
+			}
+			dials++
+			s.hears(Joined{Node: Node{ID: "c1", Cluster: "C"}, Whole: whole})
+			if greets {
+				s.hears(Received{"c1", &proto.Have{}})
+			}
+			s.hears(Left{"c1"})
+		}
+		if few := dials <= 4; few == greets || dials < 3 {
+			t.Errorf("greets %v, whole %v: %d dials in 10 s", greets, whole, dials)
+		}
+	}
+}
