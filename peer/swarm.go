@@ -48,7 +48,7 @@ type swarm struct {
 	}
 
 	// Owned by the loop.
-	mind    exchange.Strategy
+	mind    mob.Strategy
 	rates   traffic.Rates
 	book    *book.Book
 	dialing chan struct{} // a token for each dial under way

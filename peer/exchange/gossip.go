@@ -21,8 +21,8 @@ type Gossip struct {
 }
 
 // NewGossip is the form of a transfer by the strategy of its link, at a node that is
-// described by who, and the mind for it.
-func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, Strategy, error) {
+// described by who, and the strategy for it.
+func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, mob.Strategy, error) {
 	m := cfg.Verifier.Manifest()
 	if len(m.Hashes) == 0 && m.Pieces() > 0 {
 		return Form{}, nil, errors.New("permutation gossip needs the content's manifest, and the link has only a torrent's info-hash: use one without x.gossip")
