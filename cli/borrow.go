@@ -14,7 +14,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/peer/host"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,7 +24,7 @@ func askingHost() (libhost.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.New(key, nil, nil)
+	return transport.NewHost(key, nil, nil)
 }
 
 // dialOrBorrow finds the daemon of the data folder. When there is none, a link can

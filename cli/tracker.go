@@ -8,7 +8,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/host"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/tracker"
 	"github.com/mobgrid/mob/tracker/bittorrent"
 )
@@ -73,7 +73,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if err != nil {
 		return err
 	}
-	h, err := host.New(key, addrs, nil)
+	h, err := transport.NewHost(key, addrs, nil)
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/peer/exchange"
-	"github.com/mobgrid/mob/peer/record"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -86,8 +85,8 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
-	r := record.Record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
-	t, err := n.add(link.Keys(), r, map[string][]byte{description.ManifestFile: b, description.TorrentFile: info}, false)
+	r := metadata.Record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
+	t, err := n.add(link.Keys(), r, map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -112,15 +111,15 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, err
 	}
 	if opt.Torrent != nil { // what is wrong with it is told at once
-		if err := description.New("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents).TakeTorrent(opt.Torrent); err != nil {
+		if err := metadata.NewDescription("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents).SetTorrent(opt.Torrent); err != nil {
 			return nil, err
 		}
 	}
 	if err := n.checkDestination(link.Keys(), root, opt.Reuse); err != nil {
 		return nil, err
 	}
-	r := record.Record{Root: root, Link: link.String(), Added: time.Now()}
-	return n.add(link.Keys(), r, map[string][]byte{description.TorrentFile: opt.Torrent}, opt.Reuse)
+	r := metadata.Record{Root: root, Link: link.String(), Added: time.Now()}
+	return n.add(link.Keys(), r, map[string][]byte{metadata.TorrentFile: opt.Torrent}, opt.Reuse)
 }
 
 // checkDestination finds out early what the store would find out later, when
@@ -151,7 +150,7 @@ func (n *Node) checkDestination(keys []cid.Cid, root string, reuse bool) error {
 
 // add begins a transfer, or takes up the one that is there. Of the files in its folder
 // some may be known.
-func (n *Node) add(keys []cid.Cid, r record.Record, files map[string][]byte, reuse bool) (*Transfer, error) {
+func (n *Node) add(keys []cid.Cid, r metadata.Record, files map[string][]byte, reuse bool) (*Transfer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	t := n.find(keys)
@@ -174,7 +173,7 @@ func (n *Node) add(keys []cid.Cid, r record.Record, files map[string][]byte, reu
 	if t != nil {
 		return t, t.again(r, reuse)
 	}
-	if err := record.Save(dir, r); err != nil {
+	if err := r.Save(dir); err != nil {
 		return nil, err
 	}
 	t = newTransfer(n, id, r)
@@ -184,7 +183,7 @@ func (n *Node) add(keys []cid.Cid, r record.Record, files map[string][]byte, reu
 }
 
 // again takes up a transfer that is known, with what a new call says of it.
-func (t *Transfer) again(r record.Record, reuse bool) error {
+func (t *Transfer) again(r metadata.Record, reuse bool) error {
 	old := t.record()
 	if old.Root != r.Root {
 		switch {
@@ -203,7 +202,7 @@ func (t *Transfer) again(r record.Record, reuse bool) error {
 	if r.Link == "" {
 		r.Link = old.Link
 	}
-	if err := record.Save(t.node.transferDir(t.ID), r); err != nil {
+	if err := r.Save(t.node.transferDir(t.ID)); err != nil {
 		return err
 	}
 	t.mu.Lock()

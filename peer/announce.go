@@ -7,7 +7,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/peer/seek"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -34,7 +34,7 @@ func (s *swarm) announce(first []proto.Member) {
 	retry := announceRetry
 	for {
 		pause := retry
-		h, err := seek.Announce(s.ctx, s.finder, s.t.keys(), s.announcement(false))
+		h, err := metadata.Announce(s.ctx, s.finder, s.t.keys(), s.announcement(false))
 		if err == nil {
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
 			s.post(input{told: true, members: h.Members})
@@ -50,7 +50,7 @@ func (s *swarm) announce(first []proto.Member) {
 		case <-s.news:
 		case <-s.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
-			_, _ = seek.Announce(ctx, s.finder, s.t.keys(), s.announcement(true))
+			_, _ = metadata.Announce(ctx, s.finder, s.t.keys(), s.announcement(true))
 			cancel()
 			return
 		}

@@ -6,7 +6,7 @@ import (
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/metadata"
 )
 
 // lookup is how long a member that asks for a manifest waits for this node to find it.
@@ -33,7 +33,7 @@ func (n *Node) manifestBytes(key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Description().Encoded()
+	return t.Description().EncodedManifest()
 }
 
 // torrentBytes is the info dictionary of a content, for others.
@@ -45,7 +45,7 @@ func (n *Node) torrentBytes(key []byte) ([]byte, error) {
 	if info := t.Torrent(); info != nil {
 		return info, nil
 	}
-	return nil, description.ErrNotOffered
+	return nil, metadata.ErrNotOffered
 }
 
 // runs is the transfer of a content that runs.

@@ -49,7 +49,7 @@ func TestManifestIsWaitedFor(t *testing.T) {
 		t.Errorf("who has the greater id is answered before the manifest is there: %v", err)
 	default:
 	}
-	if err := seeking.Description().TakeManifest(want); err != nil {
+	if err := seeking.Description().SetManifest(want); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-answered; err != nil {

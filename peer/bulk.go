@@ -12,7 +12,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/book"
-	"github.com/mobgrid/mob/peer/bulk"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -40,22 +40,22 @@ type channel interface {
 
 // paths is how a node judges its paths to others; tests judge otherwise.
 type paths struct {
-	rtt   func(*bulk.Conn) time.Duration
+	rtt   func(*transport.Conn) time.Duration
 	again time.Duration // directEvery
 }
 
 // acceptBulk hands every channel that others open to f, in its own goroutine.
-func acceptBulk(h host.Host, e *bulk.Endpoint, f func(from libpeer.ID, c channel)) {
+func acceptBulk(h host.Host, e *transport.Endpoint, f func(from libpeer.ID, c channel)) {
 	h.SetStreamHandler(proto.BulkProtocol, func(s network.Stream) { f(s.Conn().RemotePeer(), s) })
 	connected := func(id libpeer.ID) bool { return h.Network().Connectedness(id) == network.Connected }
-	e.Handle(connected, func(from libpeer.ID, c *bulk.Conn) { f(from, c) })
+	e.Handle(connected, func(from libpeer.ID, c *transport.Conn) { f(from, c) })
 }
 
 // openDirect dials a socket to the peer, which ends with the session.
-func (c *native) openDirect() (*bulk.Conn, error) {
+func (c *native) openDirect() (*transport.Conn, error) {
 	err := errors.New("no address is known")
 	for _, at := range c.directAddrs() {
-		var ch *bulk.Conn
+		var ch *transport.Conn
 		ctx, cancel := context.WithTimeout(c.ctx, directTimeout)
 		if ch, err = c.swarm.node.bulk.Dial(ctx, c.peer, at); err == nil {
 			err = c.greet(ch)
@@ -75,7 +75,7 @@ func (c *native) directAddrs() []ma.Multiaddr {
 	if conn.Stat().Direction == network.DirOutbound {
 		return []ma.Multiaddr{conn.RemoteMultiaddr()}
 	}
-	if said := book.Multiaddrs(c.hello.Addrs[:min(len(c.hello.Addrs), book.MaxAddrs)]); len(said) > 0 {
+	if said := transport.ParseAddrs(c.hello.Addrs[:min(len(c.hello.Addrs), book.MaxAddrs)]); len(said) > 0 {
 		return said
 	}
 	known := c.swarm.node.host.Peerstore().Addrs(c.peer)

@@ -10,13 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/peer/bulk"
-	"github.com/mobgrid/mob/peer/host"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -34,7 +32,7 @@ func channelsTo(n, other *Node, link *proto.Link) (direct, streams int) {
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	for ch := range c.channels.open {
-		if _, ok := ch.(*bulk.Conn); ok {
+		if _, ok := ch.(*transport.Conn); ok {
 			direct++
 		} else {
 			streams++
@@ -145,7 +143,7 @@ func TestBlocksComeOnAStream(t *testing.T) {
 // TestLongPathHasSeveralSockets when blocks wait for it.
 func TestLongPathHasSeveralSockets(t *testing.T) {
 	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	a.paths.rtt = func(*bulk.Conn) time.Duration { return longPath }
+	a.paths.rtt = func(*transport.Conn) time.Duration { return longPath }
 	_, link, content := seedAndLink(t, a, 192<<20)
 	out := filepath.Join(t.TempDir(), "out")
 	mustWait(t, mustGet(t, b, link, out))
@@ -167,11 +165,11 @@ func TestSocketsOfStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end, err := bulk.New(key)
+	end, err := transport.NewEndpoint(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, libp2p.Transport(end.Transport))
+	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, end)
 	if err != nil {
 		t.Fatal(err)
 	}

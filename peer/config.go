@@ -9,8 +9,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/description"
 	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 	Finder func(host.Host, []ma.Multiaddr) Finder
 	// Torrents makes what BitTorrent clients know contents by. Nil means that no
 	// content can be offered to them, and no torrent be fetched.
-	Torrents description.Torrents
+	Torrents metadata.Torrents
 	// Describe gets the info dictionary of a link's info-hash from BitTorrent clients.
 	// It blocks until it has one whose SHA-1 that is, or ctx ends. Nil means that such
 	// clients are not asked.

@@ -8,7 +8,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/mobgrid/mob/peer/seek"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -23,17 +23,17 @@ func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member,
 		return nil, nil
 	}
 	t.node.callAhead(slices.Concat(t.link().Trackers, t.link().Peers))
-	return t.seeker(finder).Run(ctx)
+	return t.fetcher(finder).Fetch(ctx)
 }
 
-// seeker seeks what describes the content.
-func (t *Transfer) seeker(finder Finder) *seek.Seeker {
+// fetcher fetches what describes the content.
+func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 	n := t.node
-	return &seek.Seeker{
-		Link: t.link(), Content: t.Description(), Finder: finder, Guests: n.cfg.Describe, Note: t.note,
+	return &metadata.Fetcher{
+		Link: t.link(), Description: t.Description(), Finder: finder, Clients: n.cfg.Describe, Status: t.note,
 		Log: n.log.With("content", t.ID.String()), Self: n.host.ID(),
 		Announce: proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
-		Open: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
+		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
 			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()
 			return n.open(ctx, info, kind)

@@ -14,7 +14,7 @@ import (
 	libswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/book"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -23,7 +23,7 @@ const dialTimeout = 8 * time.Second
 
 // dial opens a session with a member, and reports the end of that to the loop.
 func (s *swarm) dial(id proto.PeerID) {
-	info := libpeer.AddrInfo{ID: libpeer.ID(id), Addrs: book.Multiaddrs(s.book.Addrs(id))}
+	info := libpeer.AddrInfo{ID: libpeer.ID(id), Addrs: transport.ParseAddrs(s.book.Addrs(id))}
 	s.wg.Go(func() {
 		select {
 		case s.dialing <- struct{}{}:

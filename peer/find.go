@@ -13,9 +13,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/peer/description"
-	"github.com/mobgrid/mob/peer/record"
-	"github.com/mobgrid/mob/peer/seek"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -130,16 +128,16 @@ func (n *Node) callAhead(addrs []ma.Multiaddr) {
 // Describe finds out what the content of a link is, without starting a transfer: its
 // manifest, or its info dictionary if the link names no manifest. It blocks until
 // somebody answers or ctx ends, and tells note what it waits for.
-func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)) (*description.Description, error) {
+func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)) (*metadata.Description, error) {
 	finder := n.finder(link)
 	if finder != nil {
 		defer finder.Close()
 		// To be told of members, one has to announce oneself.
 		defer n.withdraw(ctx, link, finder)
 	}
-	t := newTransfer(n, link.Keys()[0], record.Record{Link: link.String()})
+	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link.String()})
 	t.note = note
-	d := description.New("", t.ID, link.InfoHash, n.cfg.Torrents)
+	d := metadata.NewDescription("", t.ID, link.InfoHash, n.cfg.Torrents)
 	t.mu.desc = d
 	_, err := t.describe(ctx, finder)
 	return d, err
@@ -149,5 +147,5 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)
 func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	_, _ = seek.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
+	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
 }

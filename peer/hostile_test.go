@@ -16,7 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/peer/host"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -27,7 +27,7 @@ func stranger(t *testing.T) libhost.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
+	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

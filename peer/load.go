@@ -7,7 +7,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/mobgrid/mob/peer/record"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -27,9 +27,9 @@ func (n *Node) loadTransfers() error {
 	}
 	for _, d := range dirs {
 		id, err := cid.Decode(d.Name())
-		var r record.Record
+		var r metadata.Record
 		if err == nil {
-			r, err = record.Load(n.transferDir(id))
+			r, err = metadata.LoadRecord(n.transferDir(id))
 		}
 		if err != nil {
 			n.log.Warn("transfer left out", "folder", d.Name(), "error", err)

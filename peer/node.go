@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/ipfs/go-cid"
-	"github.com/libp2p/go-libp2p"
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -19,11 +18,10 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/document"
-	"github.com/mobgrid/mob/peer/host"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -31,7 +29,7 @@ import (
 type Node struct {
 	cfg   Config
 	host  libhost.Host
-	bulk  *bulk.Endpoint
+	bulk  *transport.Endpoint
 	paths paths
 	files *store.Files
 	log   *slog.Logger
@@ -63,7 +61,7 @@ func Start(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, paths: paths{(*bulk.Conn).RTT, directEvery},
+	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, paths: paths{(*transport.Conn).RTT, directEvery},
 		files: store.NewFiles(cfg.OpenFiles), transfers: map[cid.Cid]*Transfer{}}
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
 	if err := n.begin(); err != nil {
@@ -77,17 +75,17 @@ func (n *Node) begin() error {
 	if err != nil {
 		return err
 	}
-	if n.bulk, err = bulk.New(key); err != nil {
+	if n.bulk, err = transport.NewEndpoint(key); err != nil {
 		return err
 	}
-	if n.host, err = host.New(key, n.cfg.Listen, libp2p.Transport(n.bulk.Transport)); err != nil {
+	if n.host, err = transport.NewHost(key, n.cfg.Listen, n.bulk); err != nil {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
 	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		document.Answer(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
+		metadata.ServeDocument(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
 	})
-	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { document.Answer(s, n.torrentBytes) })
+	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { metadata.ServeDocument(s, n.torrentBytes) })
 	acceptBulk(n.host, n.bulk, n.acceptChannel)
 	n.callAhead(n.cfg.Trackers)
 	n.mu.Lock()

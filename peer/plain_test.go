@@ -19,8 +19,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/peer/description"
-	"github.com/mobgrid/mob/peer/document"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -209,7 +208,7 @@ func TestPlainTorrentWithLyingManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(a.transferDir(seed.ID), description.ManifestFile), b, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(a.transferDir(seed.ID), metadata.ManifestFile), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	log := new(logged)
@@ -273,7 +272,7 @@ func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 	t.Helper()
 	h := stranger(t)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
-		document.Answer(s, func([]byte) ([]byte, error) { return info, nil })
+		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return info, nil })
 	})
 	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/store"
 )
 
@@ -41,7 +40,7 @@ func (t *Transfer) markBegun() error {
 		return nil
 	}
 	t.mu.rec.Begun = true
-	return record.Save(t.node.transferDir(t.ID), t.mu.rec)
+	return t.mu.rec.Save(t.node.transferDir(t.ID))
 }
 
 func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifier) error {

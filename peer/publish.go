@@ -9,7 +9,6 @@ import (
 	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/peer/record"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -46,7 +45,7 @@ func (t *Transfer) publish(s *swarm) {
 
 // published says that the manifest is there.
 func (t *Transfer) published() bool {
-	b, err := t.Description().Encoded()
+	b, err := t.Description().EncodedManifest()
 	if err != nil {
 		return false
 	}
@@ -80,7 +79,7 @@ func (t *Transfer) makeManifest(s *swarm) (cid.Cid, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, publishWait)
 	defer cancel()
-	if err := t.seeker(nil).Manifest(ctx, s.connected(), take); err != nil {
+	if err := t.fetcher(nil).FetchManifest(ctx, s.connected(), take); err != nil {
 		s.log.Debug("no manifest of others", "error", err)
 	}
 	m, err := s.v.Publish(s.ctx, s.st, store.ScanOptions{})
@@ -94,7 +93,7 @@ func (t *Transfer) makeManifest(s *swarm) (cid.Cid, error) {
 	if wanted.Defined() && !wanted.Equals(proto.ManifestCID(b)) {
 		return cid.Undef, errNoneYet
 	}
-	return proto.ManifestCID(b), t.Description().Publish(b)
+	return proto.ManifestCID(b), t.Description().PublishManifest(b)
 }
 
 // name puts the manifest's id into the link, and what makes that of use elsewhere: a
@@ -111,5 +110,5 @@ func (t *Transfer) name(id cid.Cid) error {
 	r := t.mu.rec
 	r.Link = link.String()
 	t.remember(r)
-	return record.Save(t.node.transferDir(t.ID), r)
+	return r.Save(t.node.transferDir(t.ID))
 }

@@ -6,8 +6,8 @@ import (
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -33,7 +33,7 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 	}
 	defer c.release(ch)
 	_ = ch.SetReadDeadline(time.Time{})
-	in := &bulk.Reader{Reader: ch}
+	in := &transport.Reader{Reader: ch}
 	if err := c.receive(in); !in.Broken {
 		s.log.Debug("bulk channel ended", "peer", c.peer, "error", err)
 		c.close()
@@ -44,7 +44,7 @@ func (n *Node) acceptChannel(from libpeer.ID, ch channel) {
 // why it did. That the channel breaks is no reason to end the session: when two nodes
 // dial each other at once, it may be of the session that was given up for this one,
 // and end with that. If it is of this one, the peer ends that once it cannot send.
-func (c *native) receive(ch *bulk.Reader) error {
+func (c *native) receive(ch *transport.Reader) error {
 	var room [proto.CodedHeader]byte
 	unasked := 0
 	for {

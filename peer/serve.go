@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,11 +24,11 @@ const (
 // Those of a session share its queue.
 type server struct {
 	*native
-	ch     channel           // nil before the first block
-	direct *bulk.Conn        // ch, when that is one
-	dialed <-chan *bulk.Conn // a direct socket on its way, or nil
-	retry  time.Time         // when a direct path is looked for again
-	spread bool              // others help already
+	ch     channel                // nil before the first block
+	direct *transport.Conn        // ch, when that is one
+	dialed <-chan *transport.Conn // a direct socket on its way, or nil
+	retry  time.Time              // when a direct path is looked for again
+	spread bool                   // others help already
 }
 
 // serve is the session's first server.
@@ -135,8 +135,8 @@ func (v *server) prepare() error {
 
 // dialDirect dials beside the server. What it gives is nil when there is no
 // direct path.
-func (v *server) dialDirect() <-chan *bulk.Conn {
-	out := make(chan *bulk.Conn)
+func (v *server) dialDirect() <-chan *transport.Conn {
+	out := make(chan *transport.Conn)
 	v.swarm.wg.Go(func() {
 		ch, err := v.openDirect()
 		if err != nil {

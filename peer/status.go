@@ -7,7 +7,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/seek"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/traffic"
 )
 
@@ -137,7 +137,7 @@ func (t *Transfer) Progress() Status {
 	if t.mu.swarm != nil {
 		t.mu.swarm.fill(&st)
 		if st.Waiting != "" && st.PiecesHave < st.Pieces && t.mu.desc.Plain() && t.node.cfg.Describe == nil {
-			st.Waiting += seek.NoGuests
+			st.Waiting += metadata.ClientsNotAsked
 		}
 	}
 	return st

@@ -5,7 +5,7 @@ import (
 	"crypto/sha1"
 	"errors"
 
-	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -23,7 +23,7 @@ func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto
 		return m, nil, err
 	}
 	if n.cfg.Torrents == nil {
-		return nil, nil, description.ErrNoTorrents
+		return nil, nil, metadata.ErrNoTorrents
 	}
 	if opt.Coded != 0 || opt.Strategy.Gossip() {
 		return nil, nil, errCodedTorrent

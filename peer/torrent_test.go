@@ -13,8 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/peer/description"
-	"github.com/mobgrid/mob/peer/document"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -82,7 +81,7 @@ func mustSeed(t *testing.T, n *Node, path string, opt SeedOptions) (*Transfer, *
 }
 
 func torrentPath(t *Transfer) string {
-	return filepath.Join(t.node.transferDir(t.ID), description.TorrentFile)
+	return filepath.Join(t.node.transferDir(t.ID), metadata.TorrentFile)
 }
 
 // The info dictionary goes from member to member like the manifest, stays over
@@ -191,7 +190,7 @@ func TestTorrentRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var remote *proto.RemoteError
-	if _, err := document.Ask(t.Context(), stream, plain.ID, proto.MaxTorrent); !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
+	if _, err := metadata.RequestDocument(t.Context(), stream, plain.ID, proto.MaxTorrent); !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
 		t.Errorf("of a content that is not offered: %v", err)
 	}
 }
@@ -205,7 +204,7 @@ func TestTorrentOfAnotherContent(t *testing.T) {
 	h := stranger(t)
 	asked := make(chan struct{}, 100)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
-		document.Answer(s, func([]byte) ([]byte, error) { return lie, nil })
+		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return lie, nil })
 		asked <- struct{}{}
 	})
 	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})

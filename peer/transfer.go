@@ -10,10 +10,9 @@ import (
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/mobgrid/mob/peer/book"
-	"github.com/mobgrid/mob/peer/description"
-	"github.com/mobgrid/mob/peer/record"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -32,9 +31,9 @@ type Transfer struct {
 
 	mu struct {
 		sync.Mutex
-		rec      record.Record
+		rec      metadata.Record
 		link     *proto.Link // of rec
-		desc     *description.Description
+		desc     *metadata.Description
 		phase    Phase
 		waiting  string // what it waits for, in words
 		err      error  // why it failed or stopped
@@ -62,12 +61,12 @@ const (
 	Failed   Phase = "failed"
 )
 
-func newTransfer(n *Node, id cid.Cid, r record.Record) *Transfer {
+func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
 	t.note = t.wait
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
 	t.remember(r)
-	t.mu.desc = description.New(n.transferDir(id), id, t.mu.link.InfoHash, n.cfg.Torrents)
+	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, t.mu.link.InfoHash, n.cfg.Torrents)
 	t.mu.whole = make(chan struct{})
 	return t
 }
@@ -77,7 +76,7 @@ func (t *Transfer) start(reuse bool) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
 	t.mu.Lock()
-	t.mu.desc = description.New(t.node.transferDir(t.ID), t.ID, t.mu.link.InfoHash, t.node.cfg.Torrents)
+	t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.link.InfoHash, t.node.cfg.Torrents)
 	t.mu.phase, t.mu.err, t.mu.waiting = Seeking, nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
 	t.mu.cancel, t.mu.ended = cancel, ended
@@ -96,7 +95,7 @@ func (t *Transfer) end(err error) {
 	defer t.mu.Unlock()
 	if t.mu.swarm != nil {
 		t.mu.rec.Have, t.mu.rec.Bytes = t.mu.swarm.have()
-		if err := record.Save(t.node.transferDir(t.ID), t.mu.rec); err != nil {
+		if err := t.mu.rec.Save(t.node.transferDir(t.ID)); err != nil {
 			t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
 		}
 	}
@@ -149,10 +148,10 @@ func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Membe
 		defer close(announced)
 		s.announce(members)
 	}()
-	s.wg.Go(func() { s.bootstrap(book.Infos(t.link().Peers, t.node.host.ID())) })
+	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(t.link().Peers, t.node.host.ID())) })
 	s.wg.Go(s.checkComplaints)
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
-		s.wg.Go(func() { t.seeker(s.finder).Offer(s.ctx, s.connected, members) })
+		s.wg.Go(func() { t.fetcher(s.finder).FetchTorrent(s.ctx, s.connected, members) })
 	}
 	if beside := t.node.cfg.Beside; beside != nil {
 		s.wg.Go(func() { beside(s.ctx, t) })
@@ -192,7 +191,7 @@ func (t *Transfer) markWhole(s *swarm) {
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()
 	t.mu.rec.Whole = true
-	if err := record.Save(t.node.transferDir(t.ID), t.mu.rec); err != nil {
+	if err := t.mu.rec.Save(t.node.transferDir(t.ID)); err != nil {
 		s.log.Error("transfer record", "error", err)
 	}
 	close(t.mu.whole)
@@ -238,7 +237,7 @@ func (t *Transfer) Stop() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.rec.Stopped = true
-	return record.Save(t.node.transferDir(t.ID), t.mu.rec)
+	return t.mu.rec.Save(t.node.transferDir(t.ID))
 }
 
 // halt ends what runs and waits for it.
@@ -260,7 +259,7 @@ func (t *Transfer) running() bool {
 	return t.mu.cancel != nil
 }
 
-func (t *Transfer) record() record.Record {
+func (t *Transfer) record() metadata.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mu.rec
@@ -274,7 +273,7 @@ func (t *Transfer) wait(what string) {
 }
 
 // Description is what is known of the content besides its bytes.
-func (t *Transfer) Description() *description.Description {
+func (t *Transfer) Description() *metadata.Description {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mu.desc
@@ -300,7 +299,7 @@ func (t *Transfer) link() *proto.Link {
 func (t *Transfer) keys() []cid.Cid { return t.link().Keys() }
 
 // remember sets the record, for which the caller has the lock.
-func (t *Transfer) remember(r record.Record) {
+func (t *Transfer) remember(r metadata.Record) {
 	link, err := proto.ParseLink(r.Link)
 	if err != nil {
 		link = new(proto.Link) // run will say why

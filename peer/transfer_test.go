@@ -13,7 +13,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -218,7 +218,7 @@ func TestWrongManifestIsRefused(t *testing.T) {
 	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
 	seed, link, _ := seedAndLink(t, a, 1<<20)
 	dir := a.transferDir(seed.ID)
-	if err := os.WriteFile(filepath.Join(dir, description.ManifestFile), []byte("another"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, metadata.ManifestFile), []byte("another"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	get := mustGet(t, b, link, filepath.Join(t.TempDir(), "out"))

@@ -12,7 +12,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/description"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -204,9 +204,9 @@ var errUnknown = errors.New("it is not there yet")
 
 // described is what describes the content of a link: its manifest, or the info
 // dictionary if the link names none.
-func described(link *proto.Link, d *description.Description) (Event, error) {
+func described(link *proto.Link, d *metadata.Description) (Event, error) {
 	if link.Manifest.Defined() {
-		b, err := d.Encoded()
+		b, err := d.EncodedManifest()
 		return Event{Manifest: b}, err
 	}
 	if info := d.Torrent(); info != nil {

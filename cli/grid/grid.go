@@ -18,7 +18,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/host"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -54,7 +54,7 @@ func New(dir string, clusters, nodes int, find Find) (*Grid, error) {
 	if err != nil {
 		return gr, err
 	}
-	if gr.host, err = host.New(key, []ma.Multiaddr{anyPort()}, nil); err != nil {
+	if gr.host, err = transport.NewHost(key, []ma.Multiaddr{anyPort()}, nil); err != nil {
 		return gr, err
 	}
 	gr.tracker = tracker.New(gr.host, tracker.Config{})

@@ -13,8 +13,8 @@ import (
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/bulk"
 	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -220,7 +220,7 @@ func (g *guest) Hear(m proto.Message) {
 		defer g.mu.Unlock()
 		g.view.bad(m.Piece)
 	case *proto.Ping:
-		time.AfterFunc(max(bulk.RTT(g.conn), g.download.replyTime()), func() { g.seat.Say(&proto.Pong{Nonce: m.Nonce}) })
+		time.AfterFunc(max(transport.RTT(g.conn), g.download.replyTime()), func() { g.seat.Say(&proto.Pong{Nonce: m.Nonce}) })
 	}
 }
 

@@ -1,66 +1,33 @@
-// Package book is the addresses at which the members of a swarm accept connections.
+// Package book remembers the addresses at which the members of a swarm accept
+// connections.
 package book
 
-import (
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
+import "github.com/mobgrid/mob/proto"
 
-	"github.com/mobgrid/mob/proto"
+const (
+	// MaxAddrs bounds the addresses of one member, so that an introduction of many
+	// members fits a frame.
+	MaxAddrs = 8
+	// maxMembers bounds the members in a book.
+	maxMembers = 50_000
 )
 
-// maxMembers bounds the members whose addresses a swarm remembers.
-const maxMembers = 50_000
+// Book maps members to the addresses that they or others gave for them. It is not
+// safe for concurrent use.
+type Book struct{ addrs map[proto.PeerID][][]byte }
 
-// Book holds the addresses at which members said, or others said, that they
-// accept connections. It is not safe for concurrent use: a swarm's loop owns it.
-type Book struct{ m map[proto.PeerID][][]byte }
+// New returns an empty book.
+func New() *Book { return &Book{addrs: map[proto.PeerID][][]byte{}} }
 
-// New is a book without members.
-func New() *Book { return &Book{m: map[proto.PeerID][][]byte{}} }
-
-// MaxAddrs bounds the addresses of one member, so that an introduction of
-// many fits a frame.
-const MaxAddrs = 8
-
-// Add replaces what is known of a member, unless nothing is said now.
+// Add replaces the addresses of a member. It does nothing if addrs is empty, or if
+// the member is new and the book is full.
 func (b *Book) Add(id proto.PeerID, addrs [][]byte) {
 	addrs = addrs[:min(len(addrs), MaxAddrs)]
-	if len(addrs) == 0 || b.m[id] == nil && len(b.m) >= maxMembers {
+	if len(addrs) == 0 || b.addrs[id] == nil && len(b.addrs) >= maxMembers {
 		return
 	}
-	b.m[id] = addrs
+	b.addrs[id] = addrs
 }
 
-// Addrs is what is known of a member, nil if nothing is.
-func (b *Book) Addrs(id proto.PeerID) [][]byte { return b.m[id] }
-
-// Multiaddrs parses addresses and leaves out those that are none.
-func Multiaddrs(addrs [][]byte) []ma.Multiaddr {
-	out := make([]ma.Multiaddr, 0, len(addrs))
-	for _, b := range addrs {
-		if a, err := ma.NewMultiaddrBytes(b); err == nil {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// Infos groups addresses that end in a peer's id by peer, without those of self and
-// what is no such address.
-func Infos(addrs []ma.Multiaddr, self libpeer.ID) []libpeer.AddrInfo {
-	var out []libpeer.AddrInfo
-	at := map[libpeer.ID]int{}
-	for _, a := range addrs {
-		info, err := libpeer.AddrInfoFromP2pAddr(a)
-		if err != nil || info.ID == self {
-			continue
-		}
-		if i, ok := at[info.ID]; ok {
-			out[i].Addrs = append(out[i].Addrs, info.Addrs...)
-			continue
-		}
-		at[info.ID] = len(out)
-		out = append(out, *info)
-	}
-	return out
-}
+// Addrs returns the addresses of a member as binary multiaddrs, nil if none are known.
+func (b *Book) Addrs(id proto.PeerID) [][]byte { return b.addrs[id] }

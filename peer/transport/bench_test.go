@@ -1,0 +1,61 @@
+package transport
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"golang.org/x/sys/unix"
+)
+
+// BenchmarkSocket moves blocks over one socket within this process, and reports
+// the CPU of both ends.
+func BenchmarkSocket(b *testing.B) {
+	const block = 256<<10 + 13
+	from, to := start(b), start(b)
+	done := make(chan int)
+	to.end.Handle(anyone, func(_ peer.ID, c *Conn) {
+		buf, n := make([]byte, block), 0
+		for {
+			k, err := io.ReadFull(c, buf[:13])
+			if err == nil {
+				n += k
+				k, err = io.ReadFull(c, buf[13:])
+			}
+			n += k
+			if err != nil || n == b.N*block {
+				done <- n
+				return
+			}
+		}
+	})
+	c, err := from.end.Dial(within(b, 10*time.Second), to.ID(), to.at())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Reset()
+	buf := make([]byte, block)
+	b.SetBytes(block)
+	b.ReportAllocs()
+	b.ResetTimer()
+	used := cpuSeconds(b)
+	for range b.N {
+		if _, err := c.Write(buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if n := <-done; n != b.N*block {
+		b.Errorf("%d bytes came, want %d", n, b.N*block)
+	}
+	b.ReportMetric((cpuSeconds(b)-used)/(float64(b.N)*block/1e9), "cpu-s/GB")
+}
+
+func cpuSeconds(b *testing.B) float64 {
+	b.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}

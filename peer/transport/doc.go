@@ -1,0 +1,15 @@
+// Package transport connects nodes: the libp2p host of a node or a tracker, and bulk
+// sockets on the same port.
+//
+// A bulk socket carries bytes between two nodes over TLS, one or several per pair. The
+// first bytes of an incoming connection tell the two apart:
+//
+//	TCP listener --> at most maxUndecided wait for 3 bytes --+--> 16 03 ..  TLS: a bulk socket
+//	                                                         +--> the rest: libp2p
+//
+// Bulk sockets use TLS 1.3 with libp2p's certificates, so both sides prove the same peer
+// ids as they do in libp2p, and an ALPN of their own. After the handshake a socket is a
+// plain stream of bytes: it has no muxer, which costs a quarter of the CPU, and a long
+// path can have as many flows as it needs. On Linux a reader sleeps until everything
+// that the peer has begun to send is there.
+package transport

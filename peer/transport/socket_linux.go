@@ -1,0 +1,25 @@
+package transport
+
+import (
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func minRTT(raw syscall.RawConn) (rtt time.Duration) {
+	_ = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil && info.Min_rtt != ^uint32(0) {
+			rtt = time.Duration(info.Min_rtt) * time.Microsecond
+		}
+	})
+	return rtt
+}
+
+// limitUnsent makes writes wait while the kernel has that much to send for which
+// the peer's window, or the path, has no room.
+func limitUnsent(raw syscall.RawConn, bytes int) {
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
+	})
+}
