@@ -77,20 +77,18 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns":       {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/bench":       {ours: []string{"interop/netns"}},
-	"interop/bench/chart": {ours: []string{"interop/bench"}, outside: []string{"gonum.org/v1/plot"}},
+	"interop/bench":       {ours: []string{"interop/netns", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, outside: []string{"gonum.org/v1/plot"}},
 	"interop/stock":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},
 	"interop/fleet": {ours: []string{"interop/bench", "interop/netns", "interop/stock"}, tests: []string{"interop/bittorrent", "proto"},
 		outside: []string{"golang.org/x/sys"}},
 
 	"cli/control":  {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
-	"cli/compare":  {ours: []string{"interop/bench", "interop/bench/chart", "interop/fleet", "interop/netns", "interop/stock", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/guests":   {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
 	"cli/address":  {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"cli/format":   {outside: []string{"github.com/dustin/go-humanize"}},
 	"cli/torrents": {ours: []string{"cli/format", "interop/bittorrent/metainfo", "proto"}, outside: []string{"github.com/dustin/go-humanize"}},
 	"cli/grid":     {ours: []string{"cli/address", "cli/format", "peer", "peer/transport", "proto", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"cli":          {ours: []string{"cli/address", "cli/compare", "cli/control", "cli/format", "cli/grid", "cli/guests", "cli/torrents", "interop/bittorrent", "interop/bittorrent/metainfo", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns"}},
+	"cli":          {ours: []string{"cli/address", "cli/control", "cli/format", "cli/grid", "cli/guests", "cli/torrents", "interop/bench", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/fleet", "interop/netns", "interop/stock", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}},
 	"cli/mob":      {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":     {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }

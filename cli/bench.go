@@ -1,27 +1,220 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/cli/compare"
+	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/interop/netns"
 )
 
-// newBench is the command that compares mob with others. It has a package of its
-// own, since it is as large as all other commands together.
+const benchHelp = `Compares mob with other systems, or runs it in a simulator: the same content over the
+same links, and one way of measuring.
+
+The throughput is the size of the content by the time from the start until the last
+node has its copy. The bound is the highest that any broadcast can have over these
+links and NICs (Edmonds' bound). WAN copies are what entered a cluster from others,
+by the size.`
+
+const benchExample = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
+  mob bench sim --scenario random --clusters 20x10 --size 240MB`
+
 func newBench(g *global) *cobra.Command {
-	return compare.New(&compare.Shell{
-		Out: g.Out, Note: g.note,
-		Live:      func() compare.Live { return benchLive{g.newProgress()} },
-		Wrong:     func(cmd *cobra.Command, err error) error { return wrong(cmd, "%w", err) },
-		CheckSeed: checkSeed,
-	})
+	cmd := &cobra.Command{
+		Use: "bench", Short: "Compare with other systems, and simulate", Long: benchHelp, Example: benchExample,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if len(given) > 0 {
+				return wrong(cmd, "unknown command %q", given[0])
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newBenchGrid(g), newBenchSim(g))
+	return cmd
 }
 
-// benchLive shows how far a comparison is.
-type benchLive struct{ *progress }
+// benchFlags are the flags that grid and sim have in common.
+type benchFlags struct {
+	clusters, size, scenario, links string
+	nic, dualNIC, kill              string
+	slow                            []string
+	rtt                             time.Duration
+	seed                            uint64
+	repeat                          int
+	verbose, check                  bool
+	svg                             string
+}
 
-// Show implements compare.Live.
-func (l benchLive) Show(line string) { l.show(textFrame(line)) }
+func (f *benchFlags) add(g *global, cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster")
+	fl.StringVar(&f.size, "size", "240MB", "size of the content")
+	fl.StringVar(&f.scenario, "scenario", "", "how fast links are: "+strings.Join(bench.ScenarioNames(), ", ")+" (default fast)")
+	fl.StringVar(&f.links, "links", "", "file with the rates of the links instead: a line \"A B 3MB\" each; scenarios steady and mayhem")
+	fl.StringVar(&f.nic, "nic", "", "rate of every node's NIC, both ways, such as 12.5MB (per second)")
+	fl.StringArrayVar(&f.slow, "slow-node", nil, "a node whose NIC differs, such as C2=0.5MB; nobody waits for it; may be given again")
+	fl.StringVar(&f.kill, "kill", "", "kill -9 nodes: 10%@5s a tenth after 5 s, 10%@5s+2s one every 2 s from then on")
+	fl.DurationVar(&f.rtt, "rtt", 0, "round trip between clusters, such as 100ms")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	fl.IntVar(&f.repeat, "repeat", 1, "runs of each system: the median and the spread are shown")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show for each link how long it stood idle, and when")
+	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
+	fl.BoolVar(&f.check, "check", false,
+		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster, or when another system is faster")
+	g.jsonFlag(cmd)
+}
 
-// Clear implements compare.Live.
-func (l benchLive) Clear() { l.clear() }
+// benchCase makes the case of the flags. An error is wrong usage.
+func (f *benchFlags) benchCase() (c bench.Case, err error) {
+	c.RTT, c.Seed = f.rtt, f.seed
+	if err := f.checkRepeat(); err != nil {
+		return c, err
+	}
+	if f.rtt < 0 {
+		return c, fmt.Errorf("--rtt %v is negative", f.rtt)
+	}
+	size, err := humanize.ParseBytes(f.size)
+	if err != nil || size == 0 || size > 1<<40 {
+		return c, fmt.Errorf("--size %q is no size such as 240MB", f.size)
+	}
+	c.Size = int64(size)
+	if c.Clusters, err = bench.ParseClusters(f.clusters); err != nil {
+		return c, fmt.Errorf("--clusters: %w", err)
+	}
+	if err := f.setNICs(c.Clusters); err != nil {
+		return c, err
+	}
+	if f.kill != "" {
+		if c.Kills, err = bench.ParseKills(f.kill); err != nil {
+			return c, fmt.Errorf("--kill: %w", err)
+		}
+	}
+	given, err := f.givenLinks()
+	if err != nil {
+		return c, fmt.Errorf("--links: %w", err)
+	}
+	if err := c.SetScenario(f.scenario, given); err != nil {
+		return c, err
+	}
+	return c, c.Validate()
+}
+
+func (f *benchFlags) checkRepeat() error {
+	if f.repeat < 1 || f.repeat > 1000 {
+		return fmt.Errorf("--repeat %d is not 1 to 1000", f.repeat)
+	}
+	return nil
+}
+
+// givenLinks reads the file of --links; nil without the flag.
+func (f *benchFlags) givenLinks() (*netns.Links, error) {
+	if f.links == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.links)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	l, err := netns.ParseLinks(file)
+	return &l, err
+}
+
+// setNICs sets the rates of --nic, --dual-nic and --slow-node.
+func (f *benchFlags) setNICs(clusters []netns.Cluster) error {
+	nic, err := parseNIC("--nic", f.nic)
+	if err != nil {
+		return err
+	}
+	wan, err := parseNIC("--dual-nic", f.dualNIC)
+	if err != nil {
+		return err
+	}
+	for i := range clusters {
+		clusters[i].NIC, clusters[i].WANNIC = nic, wan
+	}
+	for _, s := range f.slow {
+		if err := setSlowNode(clusters, s); err != nil {
+			return fmt.Errorf("--slow-node %s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+func setSlowNode(clusters []netns.Cluster, s string) error {
+	name, text, _ := strings.Cut(s, "=")
+	r, err := bench.ParseReceiver(name)
+	if err != nil {
+		return err
+	}
+	nic, err := netns.ParseRate(text)
+	if err != nil {
+		return err
+	}
+	for i := range clusters {
+		if cl := &clusters[i]; cl.Name == r.Cluster {
+			if cl.SlowNIC == nil {
+				cl.SlowNIC = map[int]netns.Rate{}
+			}
+			cl.SlowNIC[r.Index] = nic
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no cluster %s", r.Cluster)
+}
+
+// parseNIC parses a rate; an empty string is no limit.
+func parseNIC(flag, s string) (netns.Rate, error) {
+	if s == "" {
+		return 0, nil
+	}
+	r, err := netns.ParseRate(s)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", flag, err)
+	}
+	return r, nil
+}
+
+// print prints a report. It returns an error if a run failed, or if --check finds fault
+// with one of the systems that are checked.
+func (f *benchFlags) print(g *global, r *bench.Report, checked ...string) error {
+	var err error
+	if g.json {
+		err = r.WriteJSON(g.Out)
+	} else if err = r.WriteTable(g.Out); err == nil && f.verbose {
+		err = r.WriteLinks(g.Out)
+	}
+	err = errors.Join(err, f.draw(r.WriteSVG), r.Failed())
+	if f.check {
+		err = errors.Join(err, r.Check(checked...))
+	}
+	return err
+}
+
+// draw writes the picture of --svg, if there is one.
+func (f *benchFlags) draw(write func(io.Writer) error) error {
+	if f.svg == "" {
+		return nil
+	}
+	file, err := os.Create(f.svg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}
+
+// runName is the name of a system, with the number of the run if there are several.
+func (f *benchFlags) runName(system string, run int) string {
+	if f.repeat == 1 {
+		return system
+	}
+	return fmt.Sprintf("%s, run %d of %d", system, run+1, f.repeat)
+}

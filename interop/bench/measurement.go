@@ -235,7 +235,7 @@ func (m *measurement) times() error {
 		end = slices.Min(counted)
 	}
 	r.Links, r.Use = c.linkReports(m.samples, end)
-	r.Finish(counted, c.Size)
+	r.finish(counted, c.Size)
 	if missing > 0 {
 		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))
 	}

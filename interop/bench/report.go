@@ -164,8 +164,8 @@ func (r *Report) WriteJSON(out io.Writer) error {
 	return e.Encode(r)
 }
 
-// Finish sets the times of a run from those of the receivers that count.
-func (r *Run) Finish(counted []time.Duration, bytes int64) {
+// finish sets the times of a run from those of the receivers that count.
+func (r *Run) finish(counted []time.Duration, bytes int64) {
 	if len(counted) == 0 {
 		return
 	}

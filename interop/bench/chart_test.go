@@ -1,4 +1,4 @@
-package chart
+package bench
 
 import (
 	"bytes"
@@ -9,31 +9,29 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/mobgrid/mob/interop/bench"
 )
 
 // report has five systems: one with a spread, one that failed.
-func report() *bench.Report {
-	r := &bench.Report{Case: "4x4 nodes, fast", Bytes: 240e6, Bound: 12e6, Ideal: 20, TCPShare: 0.956}
+func chartReport() *Report {
+	r := &Report{Case: "4x4 nodes, fast", Bytes: 240e6, Bound: 12e6, Ideal: 20, TCPShare: 0.956}
 	for i, name := range []string{"mob", "aria2", "libtorrent", "transmission"} {
 		for k := range 3 {
 			rate := 10e6/float64(i+1) + 2e5*float64(k)
-			run := &bench.Run{Rate: rate, Last: 240e6 / rate, Finished: map[string]float64{"A1": 1, "B0": 240e6 / rate}}
+			run := &Run{Rate: rate, Last: 240e6 / rate, Finished: map[string]float64{"A1": 1, "B0": 240e6 / rate}}
 			for at := 0.125; at < run.Last; at += 0.25 {
-				run.Use = append(run.Use, bench.Use{At: at, Share: rate / 12e6 * (1 - math.Exp(-at)) * (1 + 0.1*math.Sin(7*at))})
+				run.Use = append(run.Use, Use{At: at, Share: rate / 12e6 * (1 - math.Exp(-at)) * (1 + 0.1*math.Sin(7*at))})
 			}
 			r.Add(name, run)
 		}
 	}
-	r.Add("rtorrent", &bench.Run{Error: "lost"})
+	r.Add("rtorrent", &Run{Error: "lost"})
 	return r
 }
 
 // picture makes the picture of a report.
-func picture(t *testing.T, r *bench.Report) string {
+func picture(t *testing.T, r *Report) string {
 	t.Helper()
-	return drawn(t, func(w io.Writer) error { return SVG(w, r) })
+	return drawn(t, func(w io.Writer) error { return r.WriteSVG(w) })
 }
 
 // drawn makes a picture that a reader of XML takes, and keeps it for who wants to look
@@ -60,19 +58,19 @@ func drawn(t *testing.T, draw func(io.Writer) error) string {
 }
 
 func TestSVG(t *testing.T) {
-	svg := picture(t, report())
+	svg := picture(t, chartReport())
 	for _, want := range []string{">mob<", ">aria2<", ">libtorrent<", ">transmission<", ">rtorrent<", ">failed<", ">10.2 MB/s<", "4x4 nodes, fast, 240 MB", "share of the bound, 12 MB/s", ">seconds<"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
 		}
 	}
-	if svg != picture(t, report()) {
+	if svg != picture(t, chartReport()) {
 		t.Error("the same report gives another picture")
 	}
 }
 
 func TestSVGWithoutLinks(t *testing.T) {
-	r := report()
+	r := chartReport()
 	for _, res := range r.Results {
 		for _, run := range res.Runs {
 			run.Use = nil
@@ -88,18 +86,18 @@ func TestSVGWithoutLinks(t *testing.T) {
 
 // TestLines wants every series by its name, with its points and their spread.
 func TestLines(t *testing.T) {
-	l := Lines{Title: "rounds", X: "nodes", Y: "beyond", Series: []Series{
-		{Name: "coded", Points: []Point{{X: 20, Y: 2, Low: 2, High: 2}, {X: 300, Y: 3, Low: 2, High: 4}}},
-		{Name: "plain", Points: []Point{{X: 20, Y: 33, Low: 30, High: 36}, {X: 300, Y: 53, Low: 49, High: 61}}},
+	l := lineChart{Title: "rounds", X: "nodes", Y: "beyond", Series: []series{
+		{Name: "coded", Points: []point{{X: 20, Y: 2, Low: 2, High: 2}, {X: 300, Y: 3, Low: 2, High: 4}}},
+		{Name: "plain", Points: []point{{X: 20, Y: 33, Low: 30, High: 36}, {X: 300, Y: 53, Low: 49, High: 61}}},
 	}}
-	svg := drawn(t, l.SVG)
+	svg := drawn(t, l.writeSVG)
 	for _, text := range []string{"coded", "plain", "rounds", "nodes", "beyond"} {
 		if !strings.Contains(svg, ">"+text+"<") {
 			t.Errorf("no %q in the picture", text)
 		}
 	}
 	l.Series = l.Series[:1]
-	if one := drawn(t, l.SVG); len(one) >= len(svg) || strings.Contains(one, ">plain<") {
+	if one := drawn(t, l.writeSVG); len(one) >= len(svg) || strings.Contains(one, ">plain<") {
 		t.Error("a series that is not there")
 	}
 }

@@ -1,4 +1,4 @@
-package chart
+package bench
 
 import (
 	"fmt"
@@ -13,44 +13,44 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Lines is a picture of figures over another, a line for each series. The vertical
+// lineChart is a picture of figures over another, a line for each series. The vertical
 // axis begins at zero.
-type Lines struct {
+type lineChart struct {
 	Title, X, Y string
-	Series      []Series
+	Series      []series
 }
 
 // Series is a line: points in the order of their X, with a name.
-type Series struct {
+type series struct {
 	Name   string
-	Points []Point
+	Points []point
 }
 
 // Point is a point of a line; from Low to High is the spread behind it.
-type Point struct{ X, Y, Low, High float64 }
+type point struct{ X, Y, Low, High float64 }
 
 // SVG draws the picture.
-func (l *Lines) SVG(w io.Writer) error {
+func (l *lineChart) writeSVG(w io.Writer) error {
 	p := plot.New()
 	styleAxes(p)
 	p.X.Label.Text, p.Y.Label.Text = l.X, l.Y
 	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs, p.Legend.Padding = margin, margin/5
+	p.Legend.XOffs, p.Legend.Padding = chartMargin, chartMargin/5
 	p.Legend.TextStyle.Font = sans(labelSize)
 	for i, s := range l.Series {
-		if err := s.add(p, colors(i)); err != nil {
+		if err := s.add(p, seriesColor(i)); err != nil {
 			return err
 		}
 	}
 	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1.1*p.Y.Max
 	p.X.Tick.Marker = l.ticks()
-	canvas := vgsvg.New(width, height)
+	canvas := vgsvg.New(chartWidth, chartHeight)
 	p.Draw(newPage(canvas, l.Title))
-	return write(w, canvas)
+	return encodeSVG(w, canvas)
 }
 
 // add draws the line, its points and their spread.
-func (s *Series) add(p *plot.Plot, of color.Color) error {
+func (s *series) add(p *plot.Plot, of color.Color) error {
 	var points plotter.XYs
 	for _, pt := range s.Points {
 		points = append(points, plotter.XY{X: pt.X, Y: pt.Y})
@@ -73,7 +73,7 @@ func (s *Series) add(p *plot.Plot, of color.Color) error {
 }
 
 // ticks are where the points are.
-func (l *Lines) ticks() plot.ConstantTicks {
+func (l *lineChart) ticks() plot.ConstantTicks {
 	ticks := plot.ConstantTicks{{Value: 0, Label: "0"}}
 	for _, s := range l.Series {
 		for _, pt := range s.Points {

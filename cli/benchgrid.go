@@ -1,4 +1,4 @@
-package compare
+package cli
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-const gridHelp = `Runs systems in turn on a grid of Linux network namespaces, each with the same content
+const benchGridHelp = `Runs systems in turn on a grid of Linux network namespaces, each with the same content
 from the first node of cluster A to all other nodes, and prints a table. It needs
 root, and mobd beside mob.
 
@@ -33,52 +33,53 @@ A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the boun
 Exit status: 0 done; 1 a system failed, or --check found something; 2 wrong usage;
 130 interrupted.`
 
-const gridExample = `  mob bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
+const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
   mob bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
   mob bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
   mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
-func newGrid(sh *Shell) *cobra.Command {
-	var f flags
+func newBenchGrid(g *global) *cobra.Command {
+	var f benchFlags
 	var names []string
 	cmd := &cobra.Command{
-		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: gridHelp, Example: gridExample,
+		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: benchGridHelp, Example: benchGridExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := f.benchCase()
 			if err != nil {
-				return sh.Wrong(cmd, err)
+				return wrong(cmd, "%w", err)
 			}
-			systems, err := sh.makeSystems(names)
+			systems, err := parseSystems(names)
 			if err != nil {
-				return sh.Wrong(cmd, err)
+				return wrong(cmd, "%w", err)
 			}
-			return f.grid(cmd.Context(), sh, c, systems)
+			return g.benchGrid(cmd.Context(), &f, c, systems)
 		},
 	}
-	f.add(cmd)
-	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+", with options of mob seed such as "+seededExample+", and mixed such as "+mixedExample)
+	f.add(g, cmd)
+	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
+		", with options of mob seed such as "+seededExample+", and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }
 
-func (f *flags) grid(ctx context.Context, sh *Shell, c bench.Case, systems []bench.System) (err error) {
+func (g *global) benchGrid(ctx context.Context, f *benchFlags, c bench.Case, systems []bench.System) (err error) {
 	if err := netns.Available(); err != nil {
 		return err
 	}
-	var there []bench.System
+	var installed []bench.System
 	var leftOut []bench.LeftOut
 	for _, s := range systems {
 		if err := s.Missing(); err != nil {
-			sh.Note("%s is left out: %v", s.Name(), err)
+			g.note("%s is left out: %v", s.Name(), err)
 			leftOut = append(leftOut, bench.LeftOut{System: s.Name(), Why: err.Error()})
 			continue
 		}
-		there = append(there, s)
+		installed = append(installed, s)
 	}
-	if len(there) == 0 {
+	if len(installed) == 0 {
 		return fmt.Errorf("%s: %s", leftOut[0].System, leftOut[0].Why)
 	}
 	b, err := bench.NewBench(ctx, c, "")
@@ -88,37 +89,29 @@ func (f *flags) grid(ctx context.Context, sh *Shell, c bench.Case, systems []ben
 	defer func() { err = errors.Join(err, b.Close()) }()
 	r := b.NewReport()
 	r.LeftOut = leftOut
-	if err := f.runs(ctx, sh, b, there, r); err != nil {
+	if err := g.runSystems(ctx, f, b, installed, r); err != nil {
 		return err
 	}
-	return f.results(sh, r, ownNames(there)...)
+	return f.print(g, r, ownNames(installed)...)
 }
 
-// runs runs the systems in turn, as often as asked for, so that what changes on the
-// machine in the meantime meets all of them.
-func (f *flags) runs(ctx context.Context, sh *Shell, b *bench.Bench, systems []bench.System, r *bench.Report) error {
-	sh.Note("%s", r.Case)
+// runSystems runs the systems in turn, so that a change of load on the machine meets all
+// of them.
+func (g *global) runSystems(ctx context.Context, f *benchFlags, b *bench.Bench, systems []bench.System, r *bench.Report) error {
+	g.note("%s", r.Case)
 	for i := range f.repeat {
 		for _, s := range systems {
-			which := whichRun(s.Name(), i, f.repeat)
-			live := sh.Live()
-			b.Show = func(now bench.Progress) { live.Show(which + ": " + now.String()) }
+			name := f.runName(s.Name(), i)
+			p := g.newProgress()
+			b.Show = func(now bench.Progress) { p.show(textFrame(name + ": " + now.String())) }
 			run := b.Run(ctx, s)
-			live.Clear()
+			p.clear()
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			r.Add(s.Name(), run)
-			sh.Note("%s: %s", which, run)
+			g.note("%s: %s", name, run)
 		}
 	}
 	return nil
-}
-
-// whichRun names a system, and the run when there are several.
-func whichRun(system string, run, of int) string {
-	if of == 1 {
-		return system
-	}
-	return fmt.Sprintf("%s, run %d of %d", system, run+1, of)
 }

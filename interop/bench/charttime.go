@@ -1,4 +1,4 @@
-package chart
+package bench
 
 import (
 	"maps"
@@ -7,16 +7,14 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-
-	"github.com/mobgrid/mob/interop/bench"
 )
 
 // timePanel has a line per system: how much of the rate of all links into other
 // clusters it used over time. Where that was not measured it is the share of nodes
 // that were whole.
-func timePanel(r *bench.Report) (*plot.Plot, error) {
+func timePanel(r *Report) (*plot.Plot, error) {
 	title, line, limit := "share of all links' rates in use (colours as on the left)", useLine, r.TCPShare
-	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return len(res.Median().Use) > 0 }) {
+	if !slices.ContainsFunc(r.Results, func(res Result) bool { return len(res.Median().Use) > 0 }) {
 		title, line, limit = "share of the nodes that are whole (colours as on the left)", wholeLine, 0
 	}
 	p := newPanel(title)
@@ -31,14 +29,14 @@ func timePanel(r *bench.Report) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Color, l.Width = colors(i), vg.Points(1.5)
+		l.Color, l.Width = seriesColor(i), vg.Points(1.5)
 		p.Add(l)
 		p.X.Max = max(p.X.Max, points[len(points)-1].X)
 	}
-	return p, addLimit(p, limit, "")
+	return p, addTCPLimit(p, limit, "")
 }
 
-func useLine(r *bench.Run) plotter.XYs {
+func useLine(r *Run) plotter.XYs {
 	var points plotter.XYs
 	for _, u := range r.Use {
 		points = append(points, plotter.XY{X: u.At, Y: u.Share})
@@ -47,7 +45,7 @@ func useLine(r *bench.Run) plotter.XYs {
 }
 
 // wholeLine goes up by a step with each node.
-func wholeLine(r *bench.Run) plotter.XYs {
+func wholeLine(r *Run) plotter.XYs {
 	points := plotter.XYs{{}}
 	times := slices.Sorted(maps.Values(r.Finished))
 	for i, at := range times {

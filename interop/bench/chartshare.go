@@ -1,4 +1,4 @@
-package chart
+package bench
 
 import (
 	"fmt"
@@ -8,13 +8,11 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/mobgrid/mob/interop/bench"
 )
 
 // sharePanel has a bar per system: its share of the bound, with the spread of its
 // runs.
-func sharePanel(r *bench.Report) (*plot.Plot, error) {
+func sharePanel(r *Report) (*plot.Plot, error) {
 	title := fmt.Sprintf("share of the bound, %.3g MB/s", r.Bound/1e6)
 	if r.Bound == 0 {
 		title = "share of the fastest"
@@ -35,7 +33,7 @@ func sharePanel(r *bench.Report) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		bar.XMin, bar.Color, bar.LineStyle.Width = float64(i), colors(i), 0
+		bar.XMin, bar.Color, bar.LineStyle.Width = float64(i), seriesColor(i), 0
 		p.Add(bar)
 		if res.Fastest > res.Slowest {
 			if err := addSpread(p, float64(i), res.Slowest/most, res.Fastest/most); err != nil {
@@ -43,9 +41,9 @@ func sharePanel(r *bench.Report) (*plot.Plot, error) {
 			}
 		}
 		labels.XYs = append(labels.XYs, plotter.XY{X: float64(i), Y: res.Fastest / most})
-		labels.Labels = append(labels.Labels, value(res))
+		labels.Labels = append(labels.Labels, rateLabel(res))
 	}
-	if err := addValues(p, labels); err != nil {
+	if err := addRateLabels(p, labels); err != nil {
 		return nil, err
 	}
 	p.NominalX(names...)
@@ -54,13 +52,15 @@ func sharePanel(r *bench.Report) (*plot.Plot, error) {
 	if r.Bound == 0 {
 		return p, nil
 	}
-	return p, addLimit(p, r.TCPShare, "all that TCP can carry")
+	return p, addTCPLimit(p, r.TCPShare, "all that TCP can carry")
 }
 
 // barWidth leaves a gap beside each bar.
-func barWidth(n int) vg.Length { return min((width/2-3*margin)/vg.Length(n)*0.6, 2*vg.Centimeter) }
+func barWidth(n int) vg.Length {
+	return min((chartWidth/2-3*chartMargin)/vg.Length(n)*0.6, 2*vg.Centimeter)
+}
 
-func value(res bench.Result) string {
+func rateLabel(res Result) string {
 	if res.Rate == 0 {
 		return "failed"
 	}
@@ -78,12 +78,12 @@ func addSpread(p *plot.Plot, x, low, high float64) error {
 	return nil
 }
 
-// high is from which share on a bar has its rate within, where no limit is in the
+// highBar is from which share on a bar has its rate within, where no limit is in the
 // way.
-const high = 0.85
+const highBar = 0.85
 
-// addValues writes the rates above the bars.
-func addValues(p *plot.Plot, labels plotter.XYLabels) error {
+// addRateLabels writes the rates above the bars.
+func addRateLabels(p *plot.Plot, labels plotter.XYLabels) error {
 	l, err := plotter.NewLabels(labels)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func addValues(p *plot.Plot, labels plotter.XYLabels) error {
 	for i := range l.TextStyle {
 		l.TextStyle[i].Font = sans(labelSize)
 		l.TextStyle[i].XAlign, l.TextStyle[i].YAlign = draw.XCenter, draw.YBottom
-		if labels.XYs[i].Y > high {
+		if labels.XYs[i].Y > highBar {
 			l.TextStyle[i].YAlign, l.TextStyle[i].Color = draw.YTop, color.White
 			l.XYs[i].Y -= 0.06 // below the spread too
 		}
@@ -101,9 +101,9 @@ func addValues(p *plot.Plot, labels plotter.XYLabels) error {
 	return nil
 }
 
-// addLimit is a dashed line at what TCP payload can reach, with a text if there is
+// addTCPLimit is a dashed line at what TCP payload can reach, with a text if there is
 // one. At 0 there is none.
-func addLimit(p *plot.Plot, share float64, text string) error {
+func addTCPLimit(p *plot.Plot, share float64, text string) error {
 	if share == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package compare
+package cli
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 	"github.com/mobgrid/mob/interop/stock"
 )
 
-// own is the system that this program is.
+// own is the name of mob as a system.
 const own = "mob"
 
-// systemNames are the systems that can be compared.
+// systemNames lists the systems that can be compared.
 func systemNames() []string { return append([]string{own}, clientNames()...) }
 
 func clientNames() []string {
@@ -28,11 +28,11 @@ func clientNames() []string {
 	return names
 }
 
-// makeSystems makes systems of their names. An error is wrong usage.
-func (sh *Shell) makeSystems(names []string) ([]bench.System, error) {
+// parseSystems parses the names of --systems. An error is wrong usage.
+func parseSystems(names []string) ([]bench.System, error) {
 	var all []bench.System
 	for _, name := range names {
-		s, err := sh.makeSystem(name)
+		s, err := parseSystem(name)
 		if err != nil {
 			return nil, err
 		}
@@ -47,23 +47,23 @@ func (sh *Shell) makeSystems(names []string) ([]bench.System, error) {
 	return all, nil
 }
 
-func (sh *Shell) makeSystem(name string) (bench.System, error) {
+func parseSystem(name string) (bench.System, error) {
 	if name == own {
 		return ownSystem()
 	}
 	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
-		return sh.seeded(strings.Split(options, ":"))
+		return seededSystem(strings.Split(options, ":"))
 	}
 	if strings.HasPrefix(name, own+"+") {
-		return mixed(name)
+		return mixedSystem(name)
 	}
-	if c := client(name); c != nil {
+	if c := stockClient(name); c != nil {
 		return c, nil
 	}
 	return nil, fmt.Errorf("unknown system %q: use some of %s, or such as %s", name, strings.Join(systemNames(), ","), mixedExample)
 }
 
-// ownSystem is this very program.
+// ownSystem is the programs beside this one.
 func ownSystem() (fleet.System, error) {
 	self, err := os.Executable()
 	return fleet.System{Bin: filepath.Dir(self)}, err
@@ -71,20 +71,20 @@ func ownSystem() (fleet.System, error) {
 
 const seededExample = own + ":coded=32"
 
-// seeded is this program with options of mob seed.
-func (sh *Shell) seeded(options []string) (bench.System, error) {
+// seededSystem is mob with options of mob seed.
+func seededSystem(options []string) (bench.System, error) {
 	s, err := ownSystem()
 	if err != nil {
 		return nil, err
 	}
 	s.Seed = options
-	if err := sh.CheckSeed(options); err != nil {
+	if err := checkSeed(options); err != nil {
 		return nil, fmt.Errorf("unknown system %q: mob seed: %w", s.Name(), err)
 	}
 	return s, nil
 }
 
-// ownNames are the names of those systems that are this program alone, if any is.
+// ownNames lists the systems that are mob alone, for --check: "mob" if there is none.
 func ownNames(systems []bench.System) []string {
 	var names []string
 	for _, s := range systems {
@@ -98,8 +98,8 @@ func ownNames(systems []bench.System) []string {
 	return names
 }
 
-// client is the stock client of a name, if there is one.
-func client(name string) *stock.Client {
+// stockClient returns the stock client of a name, or nil.
+func stockClient(name string) *stock.Client {
 	for _, c := range stock.All() {
 		if c.Name() == name {
 			return c
@@ -110,8 +110,8 @@ func client(name string) *stock.Client {
 
 const mixedExample = own + "+aria2:50%"
 
-// mixed makes such as mob+aria2:50%, or mob+aria2+libtorrent:50%.
-func mixed(name string) (bench.System, error) {
+// mixedSystem parses a name such as mob+aria2:50% or mob+aria2+libtorrent:50%.
+func mixedSystem(name string) (bench.System, error) {
 	names, share, _ := strings.Cut(name, ":")
 	number, percent := strings.CutSuffix(share, "%")
 	n, err := strconv.ParseFloat(number, 64)
@@ -123,7 +123,7 @@ func mixed(name string) (bench.System, error) {
 		return nil, err
 	}
 	for _, kind := range strings.Split(names, "+")[1:] {
-		c := client(kind)
+		c := stockClient(kind)
 		if c == nil {
 			return nil, fmt.Errorf("%q: no client %q: use some of %s", name, kind, strings.Join(clientNames(), ","))
 		}

@@ -1,7 +1,8 @@
-package compare
+package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -9,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/interop/bench"
-	"github.com/mobgrid/mob/mob/sim"
 )
 
-const simHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
+const benchSimHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
 program, the network is a model of queues and links in virtual time. It has no slow
 start, no losses and no CPU, so it says how good the decisions are, not how fast the
 program is. One seed gives one result. With --repeat the nodes draw by the seeds that
@@ -33,103 +33,90 @@ nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
   overlap2     the next batch goes first for log2 n rounds, before the one before ends
   rb           plain blocks at random, of those that the receiver is known to lack`
 
-const simExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
+const benchSimExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
   mob bench sim --clusters 20x10 --scenario random --size 240MB
   mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
   mob bench sim --coded=32 --clusters 20 --nic 1.875MB --size 100MB
   mob bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
   mob bench sim --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
 
-// simNIC is what the nodes of a simulation have when nothing is said.
+// simNIC is the default of --nic in simulations.
 const simNIC = "500MB"
 
-func newSim(sh *Shell) *cobra.Command {
-	var f flags
-	var rf roundFlags
+func newBenchSim(g *global) *cobra.Command {
+	var f benchFlags
+	var rounds roundFlags
 	var k int
 	cmd := &cobra.Command{
-		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample,
+		Use: "sim", Short: "Simulate up to thousands of nodes", Long: benchSimHelp, Example: benchSimExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if inRounds, err := rf.given(cmd); err != nil {
-				return sh.Wrong(cmd, err)
-			} else if inRounds {
-				return rf.sim(cmd, sh, &f)
+			inRounds, err := rounds.given(cmd)
+			if err != nil {
+				return wrong(cmd, "%w", err)
+			}
+			if inRounds {
+				return g.benchRounds(cmd, &f, &rounds)
 			}
 			c, err := f.benchCase()
 			if err != nil {
-				return sh.Wrong(cmd, err)
+				return wrong(cmd, "%w", err)
 			}
-			s := simulated{own, simConfig(&c)}
+			s := bench.NewSimulation(&c)
 			if cmd.Flags().Changed("coded") {
-				if err := s.code(k); err != nil {
-					return sh.Wrong(cmd, fmt.Errorf("--coded=%d: %w", k, err))
+				if err := s.Code(k); err != nil {
+					return wrong(cmd, "--coded=%d: %w", k, err)
 				}
 			}
-			return f.sim(cmd.Context(), sh, &c, s)
+			return g.benchSim(cmd.Context(), &f, &c, s)
 		},
 	}
-	f.add(cmd)
-	rf.add(cmd)
+	f.add(g, cmd)
+	rounds.add(cmd)
 	cmd.Flags().IntVar(&k, "coded", 0, "a coded transfer, with generations of `k` blocks")
-	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(simCodedK)
+	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(bench.SimCodedK)
 	cmd.Flags().Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
 	return cmd
 }
 
-// simulated is mob in the simulator.
-type simulated struct {
-	name string // in the table
-	cfg  sim.Config
-}
-
-func (f *flags) sim(ctx context.Context, sh *Shell, c *bench.Case, s simulated) error {
-	s.cfg.Idle = f.verbose && !f.json
+func (g *global) benchSim(ctx context.Context, f *benchFlags, c *bench.Case, s *bench.Simulation) error {
+	s.Idle = f.verbose && !g.json
 	r := bench.NewReport(c)
-	var idle []sim.Idleness // of the last run
-	sh.Note("%s", r.Case)
+	g.note("%s", r.Case)
 	for i := range f.repeat {
-		report, err := s.run(ctx, sh, i, f.repeat)
+		stop := g.showTime(f.runName(s.Name(), i) + ": simulating")
+		run, err := s.Run(ctx, i)
+		stop()
 		if err != nil {
 			return err
 		}
-		r.Add(s.name, simResult(c, report))
-		idle = report.Idle
+		r.Add(s.Name(), run)
 	}
-	err := f.results(sh, r, s.name)
-	for _, i := range idle {
-		fmt.Fprintf(sh.Out, "\n%v\n", &i)
-	}
-	return err
+	return errors.Join(f.print(g, r, s.Name()), s.WriteIdle(g.Out))
 }
 
-// run simulates one transfer. The simulator cannot be stopped; who interrupts it need
-// not wait for it.
-func (s simulated) run(ctx context.Context, sh *Shell, i, of int) (*sim.Report, error) {
-	type result struct {
-		report *sim.Report
-		err    error
-	}
-	done := make(chan result, 1)
-	s.cfg.Seed += uint64(i) // of what the nodes draw; links and deaths stay
-	go func() {
-		r, err := sim.Run(s.cfg)
-		done <- result{r, err}
-	}()
-	p := sh.Live()
-	defer p.Clear()
+// showTime shows how long something has been going on, until stop is called.
+func (g *global) showTime(what string) (stop func()) {
+	p := g.newProgress()
 	began := time.Now()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-tick.C:
-			p.Show(fmt.Sprintf("%s: simulating for %.0f s", whichRun(s.name, i, of), time.Since(began).Seconds()))
-		case r := <-done:
-			return r.report, r.err
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer p.clear()
+		tick := time.NewTicker(drawEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.show(textFrame(fmt.Sprintf("%s for %.0f s", what, time.Since(began).Seconds())))
+			case <-end:
+				return
+			}
 		}
+	}()
+	return func() {
+		close(end)
+		<-ended
 	}
 }

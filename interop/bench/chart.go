@@ -1,4 +1,4 @@
-package chart
+package bench
 
 import (
 	"bytes"
@@ -11,21 +11,19 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"github.com/mobgrid/mob/interop/bench"
 )
 
 // The size of the picture, and of what is in it.
 const (
-	width, height = 25 * vg.Centimeter, 11 * vg.Centimeter
-	margin        = 0.5 * vg.Centimeter
-	titleSize     = 12
-	labelSize     = 10
+	chartWidth, chartHeight = 25 * vg.Centimeter, 11 * vg.Centimeter
+	chartMargin             = 0.5 * vg.Centimeter
+	titleSize               = 12
+	labelSize               = 10
 )
 
 // colors are told apart by colour-blind people too (Okabe and Ito). A system has
 // the one of its place in the report, in both panels.
-func colors(i int) color.Color {
+func seriesColor(i int) color.Color {
 	all := []color.RGBA{
 		{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255}, {213, 94, 0, 255},
 	}
@@ -33,7 +31,7 @@ func colors(i int) color.Color {
 }
 
 // SVG draws a report.
-func SVG(w io.Writer, r *bench.Report) error {
+func (r *Report) WriteSVG(w io.Writer) error {
 	share, err := sharePanel(r)
 	if err != nil {
 		return err
@@ -42,14 +40,14 @@ func SVG(w io.Writer, r *bench.Report) error {
 	if err != nil {
 		return err
 	}
-	canvas := vgsvg.New(width, height)
-	page := newPage(canvas, fmt.Sprintf("%s, %s", r.Case, size(r.Bytes)))
-	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: 2 * margin}
+	canvas := vgsvg.New(chartWidth, chartHeight)
+	page := newPage(canvas, fmt.Sprintf("%s, %s", r.Case, megabytes(float64(r.Bytes))))
+	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: 2 * chartMargin}
 	panels := [][]*plot.Plot{{share, time}}
 	for i, part := range plot.Align(panels, tiles, page)[0] {
 		panels[0][i].Draw(part)
 	}
-	return write(w, canvas)
+	return encodeSVG(w, canvas)
 }
 
 // newPage makes the canvas white, puts the title on it and returns the rest.
@@ -57,12 +55,12 @@ func newPage(canvas *vgsvg.Canvas, text string) draw.Canvas {
 	page := draw.New(canvas)
 	page.SetColor(color.White)
 	page.Fill(page.Rectangle.Path())
-	title(page, text)
-	return draw.Crop(page, margin, -margin, margin, -3*margin)
+	drawTitle(page, text)
+	return draw.Crop(page, chartMargin, -chartMargin, chartMargin, -3*chartMargin)
 }
 
 // write writes what was drawn.
-func write(w io.Writer, canvas *vgsvg.Canvas) error {
+func encodeSVG(w io.Writer, canvas *vgsvg.Canvas) error {
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
@@ -74,29 +72,22 @@ func write(w io.Writer, canvas *vgsvg.Canvas) error {
 }
 
 // title is what the page is of.
-func title(page draw.Canvas, text string) {
+func drawTitle(page draw.Canvas, text string) {
 	style := plot.New().Title.TextStyle
 	style.Font = sans(titleSize)
 	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
-	page.FillText(style, vg.Point{X: page.Center().X, Y: page.Max.Y - margin}, text)
+	page.FillText(style, vg.Point{X: page.Center().X, Y: page.Max.Y - chartMargin}, text)
 }
 
 func sans(size font.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-func size(bytes int64) string {
-	if bytes >= 10e9 {
-		return fmt.Sprintf("%.3g GB", float64(bytes)/1e9)
-	}
-	return fmt.Sprintf("%.3g MB", float64(bytes)/1e6)
-}
-
 // newPanel is an empty panel with a vertical axis from 0 to 1.
 func newPanel(title string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = title
-	p.Title.Padding = margin / 2
+	p.Title.Padding = chartMargin / 2
 	p.Title.TextStyle.Font = sans(labelSize)
 	styleAxes(p)
 	p.Y.Min, p.Y.Max = 0, 1

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+// roundFlags are the flags of mob bench sim that simulate strategies in rounds.
+type roundFlags struct {
+	strategies []string
+	nodes      []int
+	blocks     int
+	batches    int
+}
+
+func (f *roundFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "simulate these in rounds instead: "+strings.Join(bench.RoundStrategyNames(), ","))
+	fl.IntSliceVar(&f.nodes, "nodes", []int{20}, "with --strategy: sizes of the cluster, such as 20,50,100")
+	fl.IntVar(&f.blocks, "blocks", 200, "with --strategy: blocks in a batch")
+	fl.IntVar(&f.batches, "batches", 1, "with --strategy: batches")
+}
+
+// given reports whether rounds are to be simulated. An error is wrong usage: a flag of the
+// other kind of simulation.
+func (f *roundFlags) given(cmd *cobra.Command) (bool, error) {
+	rounds := cmd.Flags().Changed("strategy")
+	only := []string{"strategy", "nodes", "blocks", "batches"}
+	both := []string{"seed", "repeat", "json", "svg"}
+	var err error
+	cmd.Flags().Visit(func(fl *pflag.Flag) {
+		switch {
+		case slices.Contains(both, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil:
+		case rounds && !slices.Contains(only, fl.Name):
+			err = fmt.Errorf("--%s has no meaning with --strategy: rounds have no links and no seconds", fl.Name)
+		case !rounds && slices.Contains(only, fl.Name):
+			err = fmt.Errorf("--%s needs a --strategy", fl.Name)
+		}
+	})
+	return rounds, err
+}
+
+// The limits of what can be simulated in reasonable time and memory.
+const (
+	maxRoundNodes  = 2000
+	maxRoundBlocks = 20000
+)
+
+// cases makes a case of each strategy with each number of nodes. An error is wrong usage.
+func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
+	if f.blocks < 1 || f.batches < 1 || f.blocks > maxRoundBlocks || f.batches > maxRoundBlocks || f.blocks*f.batches > maxRoundBlocks {
+		return nil, fmt.Errorf("--batches %d of --blocks %d: want 1 to %d blocks in all", f.batches, f.blocks, maxRoundBlocks)
+	}
+	if len(f.strategies) == 0 || len(f.nodes) == 0 {
+		return nil, errors.New("--strategy and --nodes want at least one each")
+	}
+	var all []*bench.RoundCase
+	for _, n := range f.nodes {
+		if n < 2 || n > maxRoundNodes {
+			return nil, fmt.Errorf("--nodes %d is not 2 to %d", n, maxRoundNodes)
+		}
+		for _, name := range f.strategies {
+			s, err := bench.FindRoundStrategy(name)
+			if err != nil {
+				return nil, err
+			}
+			if s.Batched && f.batches < 2 {
+				return nil, fmt.Errorf("--strategy %s wants --batches 2 or more", name)
+			}
+			c, err := bench.NewRoundCase(s, n, f.blocks, f.batches)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(all, func(d *bench.RoundCase) bool { return d.Strategy == name && d.Nodes == n }) {
+				return nil, fmt.Errorf("%s among %d nodes is asked for twice", name, n)
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// benchRounds simulates in rounds and prints the results.
+func (g *global) benchRounds(cmd *cobra.Command, f *benchFlags, rounds *roundFlags) error {
+	cases, err := rounds.cases()
+	if err == nil {
+		err = f.checkRepeat()
+	}
+	if err != nil {
+		return wrong(cmd, "%w", err)
+	}
+	for _, c := range cases {
+		p := g.newProgress()
+		for i := range f.repeat {
+			p.show(textFrame(fmt.Sprintf("%s, %d nodes", f.runName(c.Strategy, i), c.Nodes)))
+			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
+				p.clear()
+				return err
+			}
+		}
+		p.clear()
+	}
+	r := &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}
+	write := r.WriteTable
+	if g.json {
+		write = r.WriteJSON
+	}
+	return errors.Join(write(g.Out), f.draw(r.WriteSVG))
+}

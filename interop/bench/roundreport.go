@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// RoundReport is the result of simulations in rounds.
+type RoundReport struct {
+	// Blocks is the number of blocks in each of Batches.
+	Blocks  int          `json:"blocks"`
+	Batches int          `json:"batches"`
+	Cases   []*RoundCase `json:"cases"`
+}
+
+// WriteJSON writes the report as JSON.
+func (r *RoundReport) WriteJSON(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// WriteTable writes the report as a table.
+func (r *RoundReport) WriteTable(out io.Writer) error {
+	fmt.Fprintf(out, "one homogeneous cluster, k = %d blocks", r.Blocks*r.Batches)
+	if r.Batches > 1 {
+		fmt.Fprintf(out, " in %d batches", r.Batches)
+	}
+	fmt.Fprintln(out, ", a block a round each way")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "strategy\tnodes\tk+log2 n\trounds\tbeyond\tuseless\t")
+	for _, c := range r.Cases {
+		all := fmt.Sprint(c.Median)
+		if s := c.sorted(); len(s) > 1 {
+			all = fmt.Sprintf("%d (%d-%d)", c.Median, s[0], s[len(s)-1])
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.1f\t%.1f %%\t\n", c.Strategy, c.Nodes, c.Limit, all, c.Beyond, 100*c.Useless)
+	}
+	return w.Flush()
+}
+
+// WriteSVG draws the rounds beyond k + log2 n of each strategy over the number of nodes.
+func (r *RoundReport) WriteSVG(out io.Writer) error {
+	l := lineChart{
+		Title: fmt.Sprintf("%d blocks, %d runs", r.Blocks*r.Batches, len(r.Cases[0].Rounds)),
+		X:     "nodes",
+		Y:     "rounds beyond k + log2 n",
+	}
+	for _, c := range r.Cases {
+		i := slices.IndexFunc(l.Series, func(s series) bool { return s.Name == c.Strategy })
+		if i < 0 {
+			i = len(l.Series)
+			l.Series = append(l.Series, series{Name: c.Strategy})
+		}
+		all := c.sorted()
+		low, high := all[0]-c.Limit, all[len(all)-1]-c.Limit
+		l.Series[i].Points = append(l.Series[i].Points, point{X: float64(c.Nodes), Y: c.Beyond, Low: float64(low), High: float64(high)})
+	}
+	return l.writeSVG(out)
+}

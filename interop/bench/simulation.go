@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/sim"
+	"github.com/mobgrid/mob/peer/coded"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Simulation is mob on a case in the simulator.
+type Simulation struct {
+	// Idle has runs find out why links stood idle, for WriteIdle.
+	Idle bool
+
+	name string
+	of   *Case
+	cfg  sim.Config
+	idle []sim.Idleness // of the last run
+}
+
+// NewSimulation prepares a simulation of plain transfers.
+func NewSimulation(c *Case) *Simulation {
+	s := &Simulation{name: "mob", of: c, cfg: sim.Config{
+		Length: c.Size, PieceLength: int(proto.DefaultPieceLength(c.Size)), RTT: c.RTT, Seed: c.Seed,
+		NIC: float64(c.Clusters[0].NIC), SlowNIC: map[int]float64{}, Limit: c.Limit(), Links: simLinks(c),
+	}}
+	number := map[Receiver]int{} // in the simulator; 0 is the source
+	for i, r := range c.Receivers() {
+		number[r] = i + 1
+	}
+	for _, cl := range c.Clusters {
+		s.cfg.Clusters = append(s.cfg.Clusters, sim.Cluster{Name: cl.Name, Nodes: cl.Nodes})
+		for n, r := range cl.SlowNIC {
+			s.cfg.SlowNIC[number[Receiver{cl.Name, n}]] = float64(r)
+		}
+	}
+	for _, v := range c.Victims() {
+		s.cfg.Faults.Kills = append(s.cfg.Faults.Kills, sim.Kill{Node: number[v.Receiver], At: v.At})
+	}
+	return s
+}
+
+// simLinks lists the changes of all links until the limit of a run.
+func simLinks(c *Case) sim.Links {
+	all := sim.Links{}
+	limit := c.Limit()
+	for now := time.Duration(0); now < limit; {
+		links, until := c.Scenario.Rates(now)
+		for _, a := range c.Names() {
+			for _, b := range c.Names() {
+				if a != b {
+					l := sim.Link{From: a, To: b}
+					all[l] = append(all[l], sim.Step{From: now, BytesPerSec: float64(links.Rate(a, b))})
+				}
+			}
+		}
+		now = until
+	}
+	return all
+}
+
+// SimCodedK is the default number of source blocks in a generation of a simulated coded
+// transfer. A node chooses by the speed of its machine; a simulation must not depend on
+// the machine.
+const SimCodedK = 16
+
+// Code makes the transfer coded, with generations of k blocks. It cuts the content as a
+// node does.
+func (s *Simulation) Code(k int) error {
+	m := &proto.Manifest{PieceLength: uint32(s.cfg.PieceLength), Entries: []proto.Entry{{Size: s.cfg.Length}}}
+	c, err := proto.NewCoding(m, k)
+	if err != nil {
+		return err
+	}
+	s.name = fmt.Sprintf("mob:coded=%d", k)
+	s.cfg.PieceLength = c.Block
+	s.cfg.Coding = mob.Coding{Blocks: c.K, Names: c.Names(), Live: coded.Live(c)}
+	return nil
+}
+
+// Name is the name of the system in tables, such as mob or mob:coded=16.
+func (s *Simulation) Name() string { return s.name }
+
+// Run simulates the i-th run, from 0: nodes draw from the case's seed plus i, while links
+// and kills are those of the case. The simulator cannot be stopped: if ctx ends first, Run
+// returns and leaves it running.
+func (s *Simulation) Run(ctx context.Context, i int) (*Run, error) {
+	cfg := s.cfg
+	cfg.Idle = s.Idle
+	cfg.Seed += uint64(i)
+	r, err := abandonable(ctx, func() (*sim.Report, error) { return sim.Run(cfg) })
+	if err != nil {
+		return nil, err
+	}
+	s.idle = r.Idle
+	return simResult(s.of, r), nil
+}
+
+// WriteIdle writes why links stood idle in the last run.
+func (s *Simulation) WriteIdle(out io.Writer) error {
+	for _, l := range s.idle {
+		if _, err := fmt.Fprintf(out, "\n%v\n", &l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandonable calls f in a goroutine and returns its result, or the error of ctx if that
+// ends first.
+func abandonable[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return *new(T), ctx.Err()
+	case r := <-done:
+		return r.value, r.err
+	}
+}
+
+// simResult converts the report of a simulation.
+func simResult(c *Case, r *sim.Report) *Run {
+	run := &Run{Finished: map[string]float64{}, Control: r.Control, ControlPerPayload: r.ControlPerPayload}
+	killed := map[Receiver]bool{}
+	for _, v := range c.Victims() {
+		killed[v.Receiver] = true
+	}
+	var counted []time.Duration
+	missing := 0
+	for i, n := range c.Receivers() {
+		at := r.Finished[i+1]
+		if at > 0 {
+			run.Finished[n.String()] = at.Seconds()
+		}
+		switch {
+		case killed[n]:
+			run.Killed = append(run.Killed, n.String())
+		case c.Slow(n):
+			run.Slow = append(run.Slow, n.String())
+		case at > 0:
+			counted = append(counted, at)
+		default:
+			missing++
+		}
+	}
+	for _, k := range r.Copies {
+		if len(c.Clusters) > 1 {
+			run.Copies = append(run.Copies, ClusterCopies{Cluster: k.Cluster, Copies: k.Copies})
+		}
+	}
+	for _, l := range r.Links {
+		if l.To != c.Clusters[0].Name {
+			run.Links = append(run.Links, LinkReport{From: l.From, To: l.To, Bytes: uint64(l.Bytes), Share: 1 - l.Idle})
+		}
+	}
+	run.finish(counted, c.Size)
+	if missing > 0 {
+		run.Error = fmt.Sprintf("%d of %d receivers are not whole", missing, missing+len(counted))
+	}
+	return run
+}
