@@ -121,8 +121,6 @@ func TestChangedWhole(t *testing.T) {
 				t.Errorf("write: %v", err)
 			}
 			p.recheck(d)
-			p.ok(d.Repair())
-			p.refill(d)
 		})
 	}
 }
@@ -141,8 +139,7 @@ func TestTouchedWhole(t *testing.T) {
 	p.want(p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{3})), "vvvvv")
 }
 
-// TestRepairSeesChanges checks a change that nobody looked for before.
-func TestRepairSeesChanges(t *testing.T) {
+func TestChangedSinceFinish(t *testing.T) {
 	p := newPlace(t, folder(t))
 	d := p.create()
 	p.putAll(d)
@@ -151,16 +148,6 @@ func TestRepairSeesChanges(t *testing.T) {
 	if path, changed := d.Changed(2); !changed || path != p.path("b") {
 		t.Errorf("changed: %q, %v", path, changed)
 	}
-	p.ok(os.Remove(p.path("a/x")))
-	p.ok(d.Repair())
-	p.want(d, "--dvv")
-	p.recheck(d)
-	p.want(d, "---vv")
-	p.put(d, 2, 1, 0)
-	p.ok(d.Finish())
-	p.Verify(t, p.root)
-	p.ok(d.Close())
-	p.want(p.open(), "vvvvv")
 }
 
 // TestChangedUnderUs changes files while they are in use, with all of them open

@@ -2,8 +2,14 @@ package store
 
 import "github.com/mobgrid/mob/peer/store/journal"
 
-// Commit implements [Ledger]. It fails when the disk failed to take what was
-// written before; the store has to be opened again then.
+// Has implements [Store].
+func (d *Disk) Has(piece int) bool { return d.verified.has(piece) }
+
+// Count implements [Store].
+func (d *Disk) Count() int { return d.verified.count() }
+
+// Commit implements [Store]. Once a flush has failed, so does Commit; the store has
+// to be opened again.
 func (d *Disk) Commit(piece int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -13,7 +19,7 @@ func (d *Disk) Commit(piece int) error {
 	if d.syncErr != nil {
 		return d.syncErr
 	}
-	if d.journal.State(piece) == journal.Verified {
+	if d.verified.has(piece) {
 		return nil
 	}
 	if err := d.journal.Commit(piece); err != nil {
@@ -30,27 +36,46 @@ func (d *Disk) Commit(piece int) error {
 	return nil
 }
 
-// Forget implements [Ledger].
+// Forget implements [Store].
 func (d *Disk) Forget(piece int) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.check(piece); err != nil {
+	if err := checkPiece(d.m, piece); err != nil {
 		return err
 	}
-	if d.journal.State(piece) == journal.Missing {
-		return nil
-	}
-	if err := d.journal.Forget(piece); err != nil {
-		return err
-	}
+	// Before the lock, which another goroutine may hold while it writes to the
+	// journal.
 	d.verified.clear(piece)
+	if forgotten, err := d.recordForget(piece); !forgotten || err != nil {
+		return err
+	}
 	return d.journal.Sync()
 }
 
-// acceptStale ends the check of a whole content that was found changed: once
-// every piece is verified again, the times its files have now are the right ones.
+// recordForget appends that a piece is missing, unless it is known to be.
+func (d *Disk) recordForget(piece int) (forgotten bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.check(piece); err != nil {
+		return false, err
+	}
+	if d.journal.State(piece) == journal.Missing {
+		return false, nil
+	}
+	return true, d.demotePiece(piece, journal.Missing)
+}
+
+// demotePiece makes a piece doubtful or missing. The caller holds the lock.
+func (d *Disk) demotePiece(piece int, to journal.State) error {
+	d.verified.clear(piece)
+	if to == journal.Missing {
+		return d.journal.Forget(piece)
+	}
+	return d.journal.Doubt(piece)
+}
+
+// acceptStale ends the check of a whole content whose files had changed: once every
+// piece is verified again, the times of its files are the right ones.
 func (d *Disk) acceptStale() error {
-	if d.journal.Unverified() > 0 {
+	if d.Count() < d.m.Pieces() {
 		return nil
 	}
 	for _, s := range d.stale {

@@ -90,7 +90,7 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if d, err = d.start(root, files); err != nil {
 		return nil, err
 	}
-	if d.journal.Unverified() == 0 {
+	if d.Count() == m.Pieces() {
 		return d, d.journal.Sync()
 	}
 	defer d.Close()

@@ -23,7 +23,7 @@ type Disk struct {
 	verified bitset
 
 	flush     sync.WaitGroup // the running flush
-	finishing sync.Mutex     // held by Finish and Repair
+	finishing sync.Mutex     // held by Publish and Finish
 
 	mu       sync.Mutex // guards what follows
 	journal  *journal.Journal

@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Finish implements [Ledger]. Each step can be done again, so that a Finish cut
+// Finish implements [Store]. Each step can be done again, so that a Finish cut
 // short by a crash is repeated as a whole. The modes and times of symbolic links
 // are left as they come.
 func (d *Disk) Finish() error {
@@ -31,11 +31,14 @@ func (d *Disk) Finish() error {
 	if err := d.recordWhole(mtimes); err != nil {
 		return err
 	}
-	d.tree.setWritable(false)
+	if err := d.journal.Sync(); err != nil {
+		return err
+	}
+	d.tree.makeReadOnly()
 	return nil
 }
 
-// Publish implements [Ledger].
+// Publish implements [Store].
 func (d *Disk) Publish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
@@ -45,7 +48,7 @@ func (d *Disk) Publish() error {
 	if _, err := d.tree.publish(); err != nil {
 		return err
 	}
-	d.tree.setWritable(false)
+	d.tree.makeReadOnly()
 	return nil
 }
 
@@ -73,7 +76,7 @@ func (d *Disk) readyToFinish() (done bool, err error) {
 		return false, os.ErrClosed
 	case d.syncErr != nil:
 		return false, d.syncErr
-	case d.journal.Unverified() > 0:
+	case d.Count() < d.m.Pieces():
 		return false, ErrNotWhole
 	}
 	return d.journal.Whole(), nil
@@ -95,47 +98,7 @@ func (d *Disk) recordWhole(mtimes []int64) error {
 			return err
 		}
 	}
-	if err := d.journal.Complete(); err != nil {
-		return err
-	}
-	return d.journal.Sync()
-}
-
-// Repair opens a whole content for writing again, so that pieces that got lost
-// can be fetched anew. It overwrites what somebody changed in the files, so it is
-// for the user to ask for. Seeded content is never repaired: [ErrReadOnly].
-// Finish ends it.
-func (d *Disk) Repair() error {
-	d.finishing.Lock()
-	defer d.finishing.Unlock()
-	if err := d.recordRepair(); err != nil {
-		return err
-	}
-	d.tree.setWritable(true)
-	return nil
-}
-
-func (d *Disk) recordRepair() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return os.ErrClosed
-	}
-	if d.journal.Seed() {
-		return ErrReadOnly
-	}
-	if !d.journal.Whole() {
-		return nil
-	}
-	// While the content is not whole, modification times say nothing.
-	if err := d.inspect(); err != nil {
-		return err
-	}
-	if err := d.journal.Reopen(); err != nil {
-		return err
-	}
-	d.stale = nil
-	return d.journal.Sync()
+	return d.journal.Complete()
 }
 
 // bulk reports whether there are so many entries that flushing the file system is

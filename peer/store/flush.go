@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/mobgrid/mob/peer/store/journal"
 )
 
 const (
@@ -47,10 +49,8 @@ func (d *Disk) runFlush(covers uint32) {
 func (d *Disk) loseUnsynced(cause error) {
 	d.syncErr = fmt.Errorf("flush to disk: %w", cause)
 	for _, piece := range d.journal.Unmarked() {
-		d.verified.clear(piece)
-		if err := d.journal.Doubt(piece); err != nil {
-			return // the disk takes nothing at all, so there is no more to do
-		}
+		// If the disk takes no record either, there is no more to do.
+		_ = d.demotePiece(piece, journal.Doubtful)
 	}
 }
 

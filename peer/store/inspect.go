@@ -15,21 +15,19 @@ type staleFile struct {
 }
 
 // inspect compares every file with the journal, and takes trust from the pieces
-// of those that differ. The caller has the lock, or the store to itself.
+// of those that differ. The store is not in use yet.
 func (d *Disk) inspect() error {
-	d.stale = nil
 	before := d.journal.Next()
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) {
 			continue
 		}
-		d.tree.ready.clear(file)
 		info, err := d.tree.look(file)
 		if err != nil {
 			return err
 		}
 		if info == nil {
-			err = d.demote(file, journal.Missing)
+			err = d.demoteFile(file, journal.Missing)
 		} else if d.journal.Whole() {
 			err = d.inspectWhole(file, info)
 		} else {
@@ -58,7 +56,7 @@ func (d *Disk) inspectWhole(file int, info fs.FileInfo) error {
 		return nil
 	}
 	d.stale = append(d.stale, staleFile{file, mtime})
-	return d.demote(file, journal.Doubtful)
+	return d.demoteFile(file, journal.Doubtful)
 }
 
 // inspectPart looks at a file of a content that is not whole. Its modification
@@ -70,28 +68,23 @@ func (d *Disk) inspectPart(file int, info fs.FileInfo) error {
 		d.tree.ready.set(file)
 		return nil
 	}
-	if err := d.demote(file, journal.Doubtful); err != nil || !sized {
+	if err := d.demoteFile(file, journal.Doubtful); err != nil || !sized {
 		return err
 	}
 	d.tree.ready.set(file)
 	return d.journal.SetInode(file, number)
 }
 
-// demote makes the pieces of a file doubtful or missing that are better now.
-func (d *Disk) demote(file int, to journal.State) error {
-	record := d.journal.Doubt
-	if to == journal.Missing {
-		record = d.journal.Forget
-	}
+// demoteFile makes the pieces of a file doubtful or missing that are better now.
+func (d *Disk) demoteFile(file int, to journal.State) error {
 	first, after := d.tree.layout.filePieces(d.m, file)
 	for piece := first; piece < after; piece++ {
 		if d.journal.State(piece) <= to {
 			continue
 		}
-		if err := record(piece); err != nil {
+		if err := d.demotePiece(piece, to); err != nil {
 			return err
 		}
-		d.verified.clear(piece)
 	}
 	return nil
 }

@@ -19,14 +19,13 @@ type Memory struct {
 	verified bitset
 
 	mu       sync.Mutex // guards what follows
-	missing  int        // pieces not committed
 	finished bool
 	closed   bool
 }
 
 // NewMemory returns an empty store for m, which must be valid.
 func NewMemory(m *proto.Manifest) *Memory {
-	return &Memory{m: m, layout: newLayout(m), data: make([]byte, m.Length()), verified: newBitset(m.Pieces()), missing: m.Pieces()}
+	return &Memory{m: m, layout: newLayout(m), data: make([]byte, m.Length()), verified: newBitset(m.Pieces())}
 }
 
 // ReadAt implements [io.ReaderAt].
@@ -63,41 +62,45 @@ func (s *Memory) WriteAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// Commit implements [Ledger].
+// Has implements [Store].
+func (s *Memory) Has(piece int) bool { return s.verified.has(piece) }
+
+// Count implements [Store].
+func (s *Memory) Count() int { return s.verified.count() }
+
+// Commit implements [Store].
 func (s *Memory) Commit(piece int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.check(piece); err != nil || s.verified.has(piece) {
+	if err := s.check(piece); err != nil {
 		return err
 	}
 	s.verified.set(piece)
-	s.missing--
 	return nil
 }
 
-// Forget implements [Ledger].
+// Forget implements [Store].
 func (s *Memory) Forget(piece int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.check(piece); err != nil || !s.verified.has(piece) {
+	if err := checkPiece(s.m, piece); err != nil {
 		return err
 	}
 	s.verified.clear(piece)
-	s.missing++
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.check(piece)
 }
 
-// Publish implements [Ledger].
+// Publish implements [Store].
 func (s *Memory) Publish() error { return s.Finish() }
 
-// Finish implements [Ledger].
+// Finish implements [Store].
 func (s *Memory) Finish() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return os.ErrClosed
 	}
-	if s.missing > 0 {
+	if s.Count() < s.m.Pieces() {
 		return ErrNotWhole
 	}
 	s.finished = true

@@ -90,9 +90,6 @@ func TestScan(t *testing.T) {
 			d = p.got(store.Open(p.dir, link, m, p.files))
 			p.want(d, strings.Repeat("v", m.Pieces()))
 			p.ok(d.Finish())
-			if err := d.Repair(); !errors.Is(err, store.ErrReadOnly) {
-				t.Errorf("repair of a seed: %v", err)
-			}
 			if _, err := d.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
 				t.Errorf("write to a seed: %v", err)
 			}

@@ -2,45 +2,49 @@ package store
 
 import "io"
 
-// Store is the bytes of one content and the record of its verified pieces.
-// Offsets are those of the content's stream, its files joined in the order of
-// the manifest. All methods may be called from several goroutines; reads and
-// writes of different ranges do not wait for each other.
+// Store holds the bytes of one content and records which of its pieces are
+// verified. It is the only owner of that record: what it has, others may be served.
+//
+// Offsets are those of the content's stream: its files, joined in the order of the
+// manifest. All methods may be called from several goroutines; reads and writes of
+// different ranges do not wait for each other.
 type Store interface {
-	// ReadAt reads across files. It is the caller's duty to ask only for
-	// pieces that are verified, or to check what comes back: the bytes of
-	// others are whatever is there. A file that ends too soon is an error
-	// that wraps [io.ErrUnexpectedEOF], never zeros.
+	// ReadAt reads across files. Bytes of pieces that are not verified are
+	// arbitrary. A file that is too short is an error that wraps
+	// [io.ErrUnexpectedEOF], never zeros.
 	io.ReaderAt
-	// WriteAt writes across files. It refuses with [ErrVerified] to touch a
-	// verified piece, and with [ErrReadOnly] when the content is whole or
-	// seeded. What is written to padding is dropped: it reads as zeros, and is in
-	// no file. Errors of the system come back wrapped: errors.Is(err,
-	// syscall.ENOSPC) tells a full disk.
+	// WriteAt writes across files. It fails with [ErrVerified] on a verified
+	// piece, and with [ErrReadOnly] if the content is whole or seeded. Writes to
+	// padding are dropped: padding reads as zeros and is in no file. Errors of
+	// the system are wrapped: errors.Is(err, syscall.ENOSPC) reports a full disk.
 	io.WriterAt
-	Ledger
-	// Close ends the use of the store, whole or not. It waits for a running
-	// flush but starts none.
-	io.Closer
-}
 
-// Ledger is the record of which pieces are verified.
-type Ledger interface {
-	// Commit records that a piece is written and verified. It is called after
-	// the piece's last WriteAt has returned. Committing again does nothing. It
-	// makes one small write and does not wait for the disk.
+	// Has reports whether a piece is verified, which it is once Commit has
+	// recorded it. It is false for numbers out of range. It does not block.
+	Has(piece int) bool
+	// Count returns the number of verified pieces. It does not block.
+	Count() int
+	// Commit records that a piece is written and verified. Call it after the last
+	// WriteAt of the piece has returned. Committing a piece again does nothing.
+	// Commit makes one small write and does not wait for the disk.
 	Commit(piece int) error
-	// Forget records that a piece failed a later check: it is not there. It
-	// waits for the disk, so that the piece is not trusted after a crash.
+	// Forget records that a piece failed a later check. Has is false at once, even
+	// if Forget fails. It then waits for the disk, so that the piece is not
+	// trusted after a crash.
 	Forget(piece int) error
-	// Publish makes the content exactly what the manifest says, once every piece
-	// is committed: sizes, modes, times, empty files and folders, links. From then
-	// on it takes no writes. It does not wait for the disk. With pieces missing it
-	// fails with [ErrNotWhole]. It may be called again.
+
+	// Publish makes the files exactly what the manifest says, once every piece is
+	// committed: sizes, modes, times, empty files, directories and links. From
+	// then on the content is read-only. It does not wait for the bytes to reach
+	// the disk. It fails with [ErrNotWhole] if pieces are missing. Publishing again
+	// does nothing.
 	Publish() error
-	// Finish publishes the content and waits until all of it is on the disk,
-	// which can take long; the record then says so. Finishing again does nothing.
+	// Finish publishes the content, waits until all of it is on the disk, which
+	// can take long, and records that. Finishing again does nothing.
 	Finish() error
+	// Close releases the store, whole or not. It waits for a flush that is
+	// running but starts none.
+	io.Closer
 }
 
 var (

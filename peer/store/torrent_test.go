@@ -119,8 +119,7 @@ func TestTorrentAdopt(t *testing.T) {
 	}
 }
 
-// TestTorrentRepair fetches a file again that was removed from a whole content.
-func TestTorrentRepair(t *testing.T) {
+func TestTorrentFileRemoved(t *testing.T) {
 	p := newPlace(t, torrent(t))
 	d := p.create()
 	p.putMissing(d)
@@ -129,10 +128,6 @@ func TestTorrentRepair(t *testing.T) {
 	p.ok(os.Remove(p.path("b")))
 	d = p.open()
 	p.want(d, "vvvv--vvvvv")
-	p.ok(d.Repair())
-	p.putMissing(d)
-	p.ok(d.Finish())
-	p.Verify(t, p.root)
 }
 
 // A store of a torrent is not taken for one of its manifest, nor the other way.

@@ -58,9 +58,9 @@ func (t *tree) close() error {
 	return err
 }
 
-// setWritable closes all files, to open them anew in the other mode.
-func (t *tree) setWritable(on bool) {
-	t.writable.Store(on)
+// makeReadOnly closes all files. They are opened again for reading only.
+func (t *tree) makeReadOnly() {
+	t.writable.Store(false)
 	t.files.drop(t)
 }
 

@@ -30,7 +30,6 @@
 //	6 inode   index: a file with content, a: its inode number
 //	7 mtime   index: a file with content, a: the time to expect, where it is not the manifest's
 //	8 whole   every piece is there and on the disk
-//	9 repair  the content is not whole any more
 //
 // The number of a record counts them from 0. Whatever follows the last readable
 // record is a torn tail and is dropped. An unreadable record before that makes

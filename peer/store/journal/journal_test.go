@@ -33,7 +33,6 @@ func script() []func(*Journal) error {
 		func(j *Journal) error { return j.Commit(5) },
 		func(j *Journal) error { return j.SetMTime(2, -5) },
 		func(j *Journal) error { return j.Complete() },
-		func(j *Journal) error { return j.Reopen() },
 		func(j *Journal) error { return j.Forget(2) },
 		func(j *Journal) error { return j.Commit(2) },
 	}

@@ -21,7 +21,6 @@ type ledger struct {
 	inodes   []uint64         // of each file with content, 0 when not known
 	mtimes   map[uint32]int64 // times to expect that are not the manifest's
 	mark     uint32           // commits with a lower number are on the disk
-	verified int              // how many pieces are verified
 	boot     BootID           // that of the last records
 	booted   bool             // boot is set
 	whole    bool
@@ -43,7 +42,7 @@ func (l *ledger) valid(r record) bool {
 		return int64(r.index) < int64(len(l.inodes))
 	case recordMark:
 		return r.a <= uint64(r.number)
-	case recordBoot, recordWhole, recordRepair:
+	case recordBoot, recordWhole:
 		return true
 	}
 	return false
@@ -59,12 +58,12 @@ func (l *ledger) apply(r record) {
 		}
 		l.boot, l.booted = r.boot(), true
 	case recordCommit:
-		l.set(int(r.index), Verified)
+		l.state[r.index] = Verified
 		l.number[r.index] = r.number
 	case recordForget:
-		l.set(int(r.index), Missing)
+		l.state[r.index] = Missing
 	case recordDoubt:
-		l.set(int(r.index), Doubtful)
+		l.state[r.index] = Doubtful
 	case recordMark:
 		l.mark = max(l.mark, uint32(r.a))
 	case recordInode:
@@ -73,13 +72,11 @@ func (l *ledger) apply(r record) {
 		l.mtimes[r.index] = int64(r.a)
 	case recordWhole:
 		for i := range l.state {
-			l.set(i, Verified)
+			l.state[i] = Verified
 			l.number[i] = r.number
 		}
 		l.mark = r.number + 1
 		l.whole = true
-	case recordRepair:
-		l.whole = false
 	}
 }
 
@@ -87,7 +84,7 @@ func (l *ledger) apply(r record) {
 // doubtful.
 func (l *ledger) doubtFrom(from uint32) {
 	for _, i := range l.verifiedFrom(from) {
-		l.set(i, Doubtful)
+		l.state[i] = Doubtful
 	}
 }
 
@@ -100,14 +97,4 @@ func (l *ledger) verifiedFrom(from uint32) []int {
 		}
 	}
 	return pieces
-}
-
-func (l *ledger) set(piece int, s State) {
-	if l.state[piece] == Verified {
-		l.verified--
-	}
-	if s == Verified {
-		l.verified++
-	}
-	l.state[piece] = s
 }

@@ -6,9 +6,6 @@ func (j *Journal) Seed() bool { return j.header.Seed }
 // State is what is known of a piece.
 func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
 
-// Unverified is how many pieces are not verified.
-func (j *Journal) Unverified() int { return len(j.ledger.state) - j.ledger.verified }
-
 // Unmarked returns the verified pieces that are not known to be on the disk.
 func (j *Journal) Unmarked() []int { return j.ledger.verifiedFrom(j.ledger.mark) }
 

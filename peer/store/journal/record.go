@@ -26,7 +26,6 @@ const (
 	recordInode  recordKind = 6
 	recordMTime  recordKind = 7
 	recordWhole  recordKind = 8
-	recordRepair recordKind = 9
 )
 
 // BootID tells one boot of a machine from all others. Zero is unknown.

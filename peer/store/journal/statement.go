@@ -45,6 +45,3 @@ func (j *Journal) SetMTime(file int, mtime int64) error {
 
 // Complete makes every piece verified and on the disk, and the content whole.
 func (j *Journal) Complete() error { return j.append(record{kind: recordWhole}) }
-
-// Reopen ends that the content is whole. The pieces stay what they are.
-func (j *Journal) Reopen() error { return j.append(record{kind: recordRepair}) }

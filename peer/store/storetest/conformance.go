@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -19,9 +20,8 @@ const blockSize = 100_003
 type Harness struct {
 	// New makes an empty store.
 	New func(t *testing.T, m *proto.Manifest) store.Store
-	// Reopen opens a closed store again and says which of its pieces are
-	// verified. It is nil when nothing outlives Close.
-	Reopen func(t *testing.T, s store.Store) (again store.Store, verified []bool)
+	// Reopen opens a closed store again. It is nil if nothing outlives Close.
+	Reopen func(t *testing.T, closed store.Store) store.Store
 }
 
 // Run checks that the stores of h keep the contract of store.Store.
@@ -42,6 +42,7 @@ func Run(t *testing.T, h Harness) {
 			t.Run("bounds", func(t *testing.T) { bounds(t, h, c) })
 			if len(c.Data) > 0 {
 				t.Run("verified", func(t *testing.T) { verified(t, h, c) })
+				t.Run("has", func(t *testing.T) { has(t, h, c) })
 				t.Run("together", func(t *testing.T) { together(t, h, c) })
 				t.Run("padding", func(t *testing.T) { padding(t, h, c) })
 			}
@@ -90,6 +91,9 @@ func put(t *testing.T, s store.Store, c Content, pieces []int) {
 	for _, i := range pieces {
 		check(t, s.Commit(i))
 		check(t, s.Commit(i))
+		if !s.Has(i) {
+			t.Errorf("piece %d is not there after Commit", i)
+		}
 	}
 }
 
@@ -153,8 +157,8 @@ func bounds(t *testing.T, h Harness, c Content) {
 		t.Errorf("read at the end: %d, %v", n, err)
 	}
 	for _, piece := range []int{-1, c.Manifest.Pieces()} {
-		if s.Commit(piece) == nil || s.Forget(piece) == nil {
-			t.Errorf("piece %d: no error", piece)
+		if s.Commit(piece) == nil || s.Forget(piece) == nil || s.Has(piece) {
+			t.Errorf("piece %d of %d is taken for one", piece, c.Manifest.Pieces())
 		}
 	}
 }
@@ -184,6 +188,34 @@ func verified(t *testing.T, h Harness, c Content) {
 	check(t, s.Finish())
 }
 
+// has checks that the store has just the pieces that are committed and not forgotten.
+func has(t *testing.T, h Harness, c Content) {
+	s := newStore(t, h, c)
+	wantPieces(t, s, c, nil)
+	order := rand.Perm(c.Manifest.Pieces())
+	for n, i := range order {
+		_, err := s.WriteAt(c.Piece(i), c.Manifest.PieceOffset(i))
+		check(t, err)
+		if s.Has(i) {
+			t.Errorf("has piece %d before Commit", i)
+		}
+		check(t, s.Commit(i))
+		wantPieces(t, s, c, order[:n+1])
+	}
+	check(t, s.Forget(order[0]))
+	wantPieces(t, s, c, order[1:])
+	check(t, s.Commit(order[0]))
+	check(t, s.Finish())
+	check(t, s.Forget(order[0]))
+	wantPieces(t, s, c, order[1:])
+	check(t, s.Close())
+	wantPieces(t, s, c, order[1:])
+	if s.Forget(order[1]) == nil {
+		t.Error("forget after close: no error")
+	}
+	wantPieces(t, s, c, order[2:]) // not trusted, whether that was recorded or not
+}
+
 // together writes and reads different pieces at the same time.
 func together(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
@@ -192,6 +224,11 @@ func together(t *testing.T, h Harness, c Content) {
 		group.Go(func() {
 			if _, err := s.WriteAt(c.Piece(i), c.Manifest.PieceOffset(i)); err != nil {
 				t.Error(err)
+			}
+			for j := range c.Manifest.Pieces() {
+				if s.Has(j) && s.Count() == 0 { // others commit meanwhile
+					t.Error("has a piece and counts none")
+				}
 			}
 			if err := s.Commit(i); err != nil {
 				t.Error(err)
@@ -263,18 +300,25 @@ func reopen(t *testing.T, h Harness, c Content) {
 // again reopens s and checks that it has just those pieces.
 func again(t *testing.T, h Harness, s store.Store, c Content, pieces []int) store.Store {
 	t.Helper()
-	s, verified := h.Reopen(t, s)
-	want := make([]bool, c.Manifest.Pieces())
+	s = h.Reopen(t, s)
 	for _, i := range pieces {
-		want[i] = true
 		if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
 			t.Errorf("piece %d after reopening: %v, %v", i, good, err)
 		}
 	}
-	for i := range want {
-		if verified[i] != want[i] {
-			t.Errorf("piece %d after reopening: verified %v, want %v", i, verified[i], want[i])
+	wantPieces(t, s, c, pieces)
+	return s
+}
+
+// wantPieces checks that s has those pieces and no others.
+func wantPieces(t *testing.T, s store.Store, c Content, pieces []int) {
+	t.Helper()
+	for i := range c.Manifest.Pieces() {
+		if got, want := s.Has(i), slices.Contains(pieces, i); got != want {
+			t.Errorf("has piece %d: %v, want %v", i, got, want)
 		}
 	}
-	return s
+	if s.Count() != len(pieces) {
+		t.Errorf("count is %d, want %d", s.Count(), len(pieces))
+	}
 }
