@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkSocket moves blocks over one socket within this process, and reports
-// the CPU of both ends.
+// BenchmarkSocket sends blocks over one socket within this process, and reports the
+// CPU time of both ends.
 func BenchmarkSocket(b *testing.B) {
 	const block = 256<<10 + 13
 	from, to := start(b), start(b)
 	done := make(chan int)
-	to.end.Handle(anyone, func(_ peer.ID, c *Conn) {
+	to.endpoint.Handle(anyone, func(_ peer.ID, c *Conn) {
 		buf, n := make([]byte, block), 0
 		for {
 			k, err := io.ReadFull(c, buf[:13])
@@ -30,7 +30,7 @@ func BenchmarkSocket(b *testing.B) {
 			}
 		}
 	})
-	c, err := from.end.Dial(within(b, 10*time.Second), to.ID(), to.at())
+	c, err := from.endpoint.Dial(within(b, 10*time.Second), to.ID(), to.addr())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func BenchmarkSocket(b *testing.B) {
 		}
 	}
 	if n := <-done; n != b.N*block {
-		b.Errorf("%d bytes came, want %d", n, b.N*block)
+		b.Errorf("received %d bytes, want %d", n, b.N*block)
 	}
 	b.ReportMetric((cpuSeconds(b)-used)/(float64(b.N)*block/1e9), "cpu-s/GB")
 }

@@ -12,60 +12,60 @@ import (
 
 // Conn is a bulk socket. One goroutine may read while another writes.
 type Conn struct {
-	secure *tls.Conn
-	below  *gatherer // what secure reads
-	raw    manet.Conn
-	scope  network.ConnManagementScope
+	tls   *tls.Conn
+	input *recordReader // what tls reads
+	raw   manet.Conn
+	scope network.ConnManagementScope
 }
 
 // Read implements [io.Reader].
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.secure.Read(p)
-	c.below.expected = max(c.below.expected-n, 0)
+	n, err := c.tls.Read(p)
+	c.input.expected = max(c.input.expected-n, 0)
 	return n, err
 }
 
-// Expect tells that n more bytes will come in any case, since the peer has begun to
-// send them: who reads them need not be woken before they are all there. It is for
-// the goroutine that reads.
-func (c *Conn) Expect(n int) { c.below.expected = n }
+// Expect announces that n more bytes will come, because the peer has begun to send
+// them: a reader need not wake up before all of them are there. Only the goroutine
+// that reads may call it.
+func (c *Conn) Expect(n int) { c.input.expected = n }
 
 // Write implements [io.Writer].
-func (c *Conn) Write(p []byte) (int, error) { return c.secure.Write(p) }
+func (c *Conn) Write(p []byte) (int, error) { return c.tls.Write(p) }
 
-// SetReadDeadline bounds reads, a begun one included.
+// SetReadDeadline bounds current and future reads.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.raw.SetReadDeadline(t) }
 
-// SetWriteDeadline bounds writes, a begun one included. After one that was cut
-// off the socket is of no use.
+// SetWriteDeadline bounds current and future writes. After a write has timed out the
+// socket is corrupt.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.raw.SetWriteDeadline(t) }
 
-// Reset ends the socket at once, from any goroutine, and drops what the kernel
-// has not sent yet. Ending it again does nothing.
+// Reset closes the socket at once and drops what the kernel has not sent yet. Any
+// goroutine may call it, any number of times.
 func (c *Conn) Reset() error {
 	c.scope.Done()
 	return c.raw.Close()
 }
 
-// RTT is the shortest round trip that the kernel has seen on the socket, 0 where
-// it does not tell.
+// RTT returns the shortest round-trip time that the kernel has measured on the
+// socket, 0 if it is unknown.
 func (c *Conn) RTT() time.Duration { return RTT(c.raw) }
 
-// RTT is [Conn.RTT] of any connection.
+// RTT is like [Conn.RTT] for any connection.
 func RTT(c net.Conn) time.Duration {
-	if raw := kernel(c); raw != nil {
+	if raw := rawConn(c); raw != nil {
 		return minRTT(raw)
 	}
 	return 0
 }
 
-// maxUnsent is how much the kernel may hold of what it cannot send yet. A block
-// that waits there cannot be taken back; and what is written just before it is sent
-// is still in the CPU's cache.
+// maxUnsent bounds the bytes that the kernel holds and cannot send yet. A block among
+// them cannot be cancelled any more, and bytes that are written just before they are
+// sent are still in the CPU's cache.
 const maxUnsent = 256 << 10
 
-// kernel is the way to a socket's options, nil when there is none.
-func kernel(c net.Conn) syscall.RawConn {
+// rawConn returns the raw connection of a socket, nil if it has none.
+func rawConn(c net.Conn) syscall.RawConn {
 	s, ok := c.(syscall.Conn)
 	if !ok {
 		return nil
@@ -77,12 +77,12 @@ func kernel(c net.Conn) syscall.RawConn {
 	return raw
 }
 
-// keepAlive is how often an idle connection is looked after.
+// keepAlive is the interval of TCP keep-alive probes.
 const keepAlive = 30 * time.Second
 
-// tune sets what libp2p sets for its connections too: those that end do so at
-// once, and dead ones are found.
-func tune(c net.Conn) {
+// setOptions sets the options that libp2p sets for its own connections: a closed
+// connection ends at once, and the kernel finds dead ones.
+func setOptions(c net.Conn) {
 	t, ok := c.(interface {
 		SetLinger(int) error
 		SetKeepAliveConfig(net.KeepAliveConfig) error

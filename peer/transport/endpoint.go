@@ -17,58 +17,55 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Part of the protocol.
+// Protocol constants.
 const (
-	// ALPN tells a bulk socket from other TLS on the same port.
+	// ALPN distinguishes bulk sockets from other TLS on the same port.
 	ALPN = "mob-bulk/1"
-	// tlsPrefix is how every TLS connection begins: a handshake record, and the
-	// major version, which has been 3 ever since.
+	// tlsPrefix begins every TLS connection: a handshake record, and the major
+	// version, which is always 3.
 	tlsPrefix = "\x16\x03"
 )
 
-// handshakeTimeout bounds the TLS handshake of an incoming socket. Peers that
-// are far away need three round trips.
+// handshakeTimeout bounds the TLS handshake of an incoming socket. Distant peers need
+// three round trips.
 const handshakeTimeout = 5 * time.Second
 
-// Endpoint is a host's end of all its bulk sockets. Its methods may be called
+// Endpoint dials and accepts the bulk sockets of one host. Its methods may be called
 // from any goroutine.
 type Endpoint struct {
-	// Constant.
-	identity *libp2ptls.Identity
-	routes   []route
+	identity *libp2ptls.Identity // constant
 
 	mu     sync.Mutex
-	rcmgr  network.ResourceManager // nil before the host is there
+	rcmgr  network.ResourceManager // nil before NewHost
 	accept func(peer.ID, *Conn)    // nil before Handle
 	known  func(peer.ID) bool
-	open   map[*Conn]struct{} // accepted sockets, until their handler returns
+	open   map[*Conn]struct{} // accepted sockets, until accept returns
 	closed bool
-	wg     sync.WaitGroup
+	wg     sync.WaitGroup // calls of accept
 }
 
-// NewEndpoint is an endpoint of the node with that key. It hears nothing before a host
-// is made with [NewHost].
+// NewEndpoint returns the endpoint of a node with that key. Pass it to [NewHost]
+// before dialling.
 func NewEndpoint(key crypto.PrivKey) (*Endpoint, error) {
 	identity, err := libp2ptls.NewIdentity(key)
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{identity: identity, open: map[*Conn]struct{}{}}
-	e.routes = []route{{tlsPrefix, e.take}}
-	return e, nil
+	return &Endpoint{identity: identity, open: map[*Conn]struct{}{}}, nil
 }
 
-// Handle has accept called, in its own goroutine, for every socket that a peer
-// opens whom known vouches for. The socket is closed when accept returns.
-// Others, and those that come before, are closed at once.
+// Handle sets the handler of incoming sockets. The endpoint calls accept in a
+// goroutine of its own for each socket of a peer for which known returns true, and
+// closes the socket when accept returns. Other sockets, and all before the first call
+// of Handle, are closed after the handshake.
 func (e *Endpoint) Handle(known func(peer.ID) bool, accept func(from peer.ID, c *Conn)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known, e.accept = known, accept
 }
 
-// Close ends all accepted sockets and waits for their handlers. Those that were
-// dialled are their users'.
+// Close closes all accepted sockets and waits until their handlers have returned.
+// Dialled sockets stay open.
 func (e *Endpoint) Close() {
 	e.mu.Lock()
 	e.closed = true
@@ -79,47 +76,47 @@ func (e *Endpoint) Close() {
 	e.wg.Wait()
 }
 
-// Dial opens a socket to a peer at an address of type /ip/tcp, and fails unless
-// it is that peer who answers. The caller bounds it with ctx.
-func (e *Endpoint) Dial(ctx context.Context, to peer.ID, at ma.Multiaddr) (*Conn, error) {
-	scope, err := e.reserve(to, at)
+// Dial opens a socket to a peer at a TCP address. It fails if another peer answers.
+// Only ctx bounds how long it blocks.
+func (e *Endpoint) Dial(ctx context.Context, to peer.ID, addr ma.Multiaddr) (*Conn, error) {
+	scope, err := e.reserve(to, addr)
 	if err != nil {
 		return nil, err
 	}
 	var d manet.Dialer
-	raw, err := d.DialContext(ctx, at)
+	raw, err := d.DialContext(ctx, addr)
 	if err != nil {
 		scope.Done()
 		return nil, err
 	}
-	tune(raw)
-	if k := kernel(raw); k != nil {
+	setOptions(raw)
+	if k := rawConn(raw); k != nil {
 		limitUnsent(k, maxUnsent)
 	}
 	config, _ := e.config(to)
-	below := newGatherer(raw, raw)
-	c := &Conn{secure: tls.Client(below, config), below: below, raw: raw, scope: scope}
-	if err := c.secure.HandshakeContext(ctx); err != nil {
+	input := newRecordReader(raw, raw)
+	c := &Conn{tls: tls.Client(input, config), input: input, raw: raw, scope: scope}
+	if err := c.tls.HandshakeContext(ctx); err != nil {
 		_ = c.Reset()
 		return nil, err
 	}
 	// A server that does not know the ALPN may go on without one.
-	if p := c.secure.ConnectionState().NegotiatedProtocol; p != ALPN {
+	if p := c.tls.ConnectionState().NegotiatedProtocol; p != ALPN {
 		_ = c.Reset()
-		return nil, fmt.Errorf("%s speaks %q", at, p)
+		return nil, fmt.Errorf("%s negotiates ALPN %q, want %q", addr, p, ALPN)
 	}
 	return c, nil
 }
 
 // reserve counts a socket to be dialled among the host's connections.
-func (e *Endpoint) reserve(to peer.ID, at ma.Multiaddr) (network.ConnManagementScope, error) {
+func (e *Endpoint) reserve(to peer.ID, addr ma.Multiaddr) (network.ConnManagementScope, error) {
 	e.mu.Lock()
 	rcmgr := e.rcmgr
 	e.mu.Unlock()
 	if rcmgr == nil {
-		return nil, errors.New("the host is not there yet")
+		return nil, errors.New("bulk endpoint has no host")
 	}
-	scope, err := rcmgr.OpenConnection(network.DirOutbound, true, at)
+	scope, err := rcmgr.OpenConnection(network.DirOutbound, true, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -130,43 +127,50 @@ func (e *Endpoint) reserve(to peer.ID, at ma.Multiaddr) (network.ConnManagementS
 	return scope, nil
 }
 
-// config is for one handshake with a peer, anyone if it is empty. The peer's key
-// comes on the channel.
-func (e *Endpoint) config(with peer.ID) (*tls.Config, <-chan crypto.PubKey) {
-	config, key := e.identity.ConfigForPeer(with)
+// config returns the configuration of one handshake with a peer, or with any peer if
+// id is empty. The channel receives the peer's key.
+func (e *Endpoint) config(id peer.ID) (*tls.Config, <-chan crypto.PubKey) {
+	config, key := e.identity.ConfigForPeer(id)
 	config.NextProtos = []string{ALPN}
-	// Small records at first would spare a web page a moment; here they cost.
+	// Small first records make a web page appear sooner. Here they only cost.
 	config.DynamicRecordSizingDisabled = true
 	return config, key
 }
 
-// take sees who has opened a socket, and has it handled if that is somebody known.
-func (e *Endpoint) take(raw net.Conn, in incoming) {
+// handshake authenticates an incoming socket and passes it to the handler. c reads
+// the bytes of in.conn from the first.
+func (e *Endpoint) handshake(c net.Conn, in incoming) {
 	config, key := e.config("")
-	below := newGatherer(raw, in.conn)
-	c := &Conn{secure: tls.Server(below, config), below: below, raw: in.conn, scope: in.scope}
+	input := newRecordReader(c, in.conn)
+	socket := &Conn{tls: tls.Server(input, config), input: input, raw: in.conn, scope: in.scope}
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	if c.secure.HandshakeContext(ctx) != nil || c.secure.ConnectionState().NegotiatedProtocol != ALPN {
-		_ = c.Reset()
+	if socket.tls.HandshakeContext(ctx) != nil || socket.tls.ConnectionState().NegotiatedProtocol != ALPN {
+		_ = socket.Reset()
 		return
 	}
-	from, err := peer.IDFromPublicKey(<-key) // there after every handshake that succeeds
-	if err != nil || in.scope.SetPeer(from) != nil || !e.serve(from, c) {
-		_ = c.Reset()
+	from, err := peer.IDFromPublicKey(<-key) // sent by every handshake that succeeds
+	if err != nil || in.scope.SetPeer(from) != nil || !e.handle(from, socket) {
+		_ = socket.Reset()
 	}
 }
 
-// serve is false when the socket is of no use.
-func (e *Endpoint) serve(from peer.ID, c *Conn) bool {
+// handle starts the handler of an accepted socket, and reports whether there is one.
+func (e *Endpoint) handle(from peer.ID, c *Conn) bool {
+	e.mu.Lock()
+	known, accept := e.known, e.accept
+	e.mu.Unlock()
+	if accept == nil || !known(from) {
+		return false
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || e.accept == nil || !e.known(from) {
+	if e.closed {
 		return false
 	}
 	e.open[c] = struct{}{}
 	e.wg.Go(func() {
-		e.accept(from, c)
+		accept(from, c)
 		_ = c.Reset()
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// node is a host with its endpoint, which echoes.
+// node is a host whose bulk sockets echo.
 type node struct {
 	host.Host
-	end  *Endpoint
-	from chan peer.ID // who opened sockets
+	endpoint *Endpoint
+	accepted chan peer.ID // the peers of accepted sockets
 }
 
-func (n *node) at() ma.Multiaddr { return n.Addrs()[0] }
+func (n *node) addr() ma.Multiaddr { return n.Addrs()[0] }
 
 func anyone(peer.ID) bool { return true }
 
@@ -40,21 +40,21 @@ func start(t testing.TB) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end, err := NewEndpoint(key)
+	endpoint, err := NewEndpoint(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, end)
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{h, end, make(chan peer.ID, 1000)}
-	end.Handle(anyone, func(from peer.ID, c *Conn) {
-		n.from <- from
+	n := &node{h, endpoint, make(chan peer.ID, 1000)}
+	endpoint.Handle(anyone, func(from peer.ID, c *Conn) {
+		n.accepted <- from
 		_, _ = io.Copy(c, c)
 	})
 	t.Cleanup(func() {
-		end.Close()
+		endpoint.Close()
 		h.Close()
 	})
 	return n
@@ -67,61 +67,65 @@ func within(t testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
-// mustWork opens a socket and a libp2p connection from a new node.
-func mustWork(t *testing.T, to *node) {
+// mustConnect opens a bulk socket and a libp2p connection from a new node.
+func mustConnect(t *testing.T, to *node) {
 	t.Helper()
 	n := start(t)
-	c, err := n.end.Dial(within(t, 10*time.Second), to.ID(), to.at())
+	c, err := n.endpoint.Dial(within(t, 10*time.Second), to.ID(), to.addr())
 	if err != nil {
 		t.Fatal("socket: ", err)
 	}
 	defer c.Reset()
-	if from := <-to.from; from != n.ID() {
-		t.Errorf("%s came, want %s", from, n.ID())
+	if from := <-to.accepted; from != n.ID() {
+		t.Errorf("accepted a socket of %s, want %s", from, n.ID())
 	}
-	said, heard := make([]byte, 1<<20), make([]byte, 1<<20)
-	_, _ = rand.Read(said)
-	go func() { _, _ = c.Write(said) }()
-	if _, err := io.ReadFull(c, heard); err != nil || !bytes.Equal(said, heard) {
-		t.Errorf("what was said was not heard: %v", err)
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	sent, echo := make([]byte, 1<<20), make([]byte, 1<<20)
+	_, _ = rand.Read(sent)
+	go func() { _, _ = c.Write(sent) }()
+	if _, err := io.ReadFull(c, echo); err != nil || !bytes.Equal(sent, echo) {
+		t.Errorf("the echo differs: %v", err)
 	}
 	if err := n.Connect(within(t, 10*time.Second), peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
 		t.Error("libp2p: ", err)
 	}
 }
 
-func TestOnePortForBoth(t *testing.T) { mustWork(t, start(t)) }
+func TestSocketsAndLibp2pShareOnePort(t *testing.T) { mustConnect(t, start(t)) }
 
-func TestAnotherNodeIsNotTaken(t *testing.T) {
+func TestDialFailsIfAnotherPeerAnswers(t *testing.T) {
 	a, b, c := start(t), start(t), start(t)
 	var wrong sec.ErrPeerIDMismatch
-	if _, err := a.end.Dial(within(t, 10*time.Second), b.ID(), c.at()); !errors.As(err, &wrong) || wrong.Actual != c.ID() {
-		t.Errorf("dialled another node: %v", err)
+	_, err := a.endpoint.Dial(within(t, 10*time.Second), b.ID(), c.addr())
+	if !errors.As(err, &wrong) || wrong.Actual != c.ID() {
+		t.Errorf("Dial: %v, want a peer id mismatch", err)
 	}
 	select {
-	case from := <-c.from:
-		t.Errorf("%s was accepted", from)
+	case from := <-c.accepted:
+		t.Errorf("accepted a socket of %s", from)
 	case <-time.After(100 * time.Millisecond):
 	}
 }
 
-// Strangers get through the handshake, which proves who they are, and no further.
-func TestStrangersAreNotServed(t *testing.T) {
+// A stranger gets through the handshake, which proves its id, and no further.
+func TestStrangersAreClosed(t *testing.T) {
 	a, b := start(t), start(t)
-	b.end.Handle(func(id peer.ID) bool { return id != a.ID() }, func(peer.ID, *Conn) { t.Error("a stranger was accepted") })
-	c, err := a.end.Dial(within(t, 10*time.Second), b.ID(), b.at())
+	known := func(id peer.ID) bool { return id != a.ID() }
+	b.endpoint.Handle(known, func(peer.ID, *Conn) { t.Error("accepted a stranger") })
+	c, err := a.endpoint.Dial(within(t, 10*time.Second), b.ID(), b.addr())
 	if err != nil {
 		return
 	}
 	defer c.Reset()
-	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("a stranger was told something")
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("reading as a stranger: %v, want a closed socket", err)
 	}
 }
 
-func TestOtherTLSIsNotTaken(t *testing.T) {
+func TestOtherTLSIsClosed(t *testing.T) {
 	a, b := start(t), start(t)
-	with, _ := a.end.identity.ConfigForPeer(b.ID())
+	with, _ := a.endpoint.identity.ConfigForPeer(b.ID())
 	for name, config := range map[string]*tls.Config{
 		"no certificate": {InsecureSkipVerify: true, NextProtos: []string{ALPN}},
 		"TLS 1.2":        {InsecureSkipVerify: true, NextProtos: []string{ALPN}, MaxVersion: tls.VersionTLS12},
@@ -129,7 +133,7 @@ func TestOtherTLSIsNotTaken(t *testing.T) {
 		"other ALPN":     {InsecureSkipVerify: true, Certificates: with.Certificates, NextProtos: []string{"h2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := manet.Dial(b.at())
+			raw, err := manet.Dial(b.addr())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,25 +142,27 @@ func TestOtherTLSIsNotTaken(t *testing.T) {
 			_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 			if c.Handshake() == nil {
 				if _, err = c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-					t.Errorf("it was let in: %v", err)
+					t.Errorf("reading: %v, want a closed connection", err)
 				}
 			}
 		})
 	}
-	mustWork(t, b)
+	mustConnect(t, b)
 }
 
-// TestJunkDoesNoHarm: what scanners, broken peers and enemies say first.
-func TestJunkDoesNoHarm(t *testing.T) {
+// Scanners, broken peers and attackers send anything first.
+func TestInvalidFirstBytes(t *testing.T) {
 	n := start(t)
-	for _, say := range []string{"", "\x16", "\x16\x03", "\x16\x03\x01", "\x16\x03\x01\xff\xff", "\x16\x03\x01\x00\x05hello", "\x13", "\x13/m", "\x13BitTorrent protocol",
-		"GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x00", string(make([]byte, 70000))} {
+	for _, first := range []string{
+		"", "\x16", "\x16\x03", "\x16\x03\x01", "\x16\x03\x01\xff\xff", "\x16\x03\x01\x00\x05hello",
+		"\x13", "\x13/m", "\x13BitTorrent protocol", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x00", string(make([]byte, 70000)),
+	} {
 		for _, stay := range []bool{false, true} {
-			c, err := manet.Dial(n.at())
+			c, err := manet.Dial(n.addr())
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.WriteString(c, say)
+			_, _ = io.WriteString(c, first)
 			if stay {
 				defer c.Close()
 			} else {
@@ -165,7 +171,7 @@ func TestJunkDoesNoHarm(t *testing.T) {
 		}
 	}
 	for range 200 {
-		c, err := manet.Dial(n.at())
+		c, err := manet.Dial(n.addr())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,62 +180,62 @@ func TestJunkDoesNoHarm(t *testing.T) {
 		_, _ = c.Write(junk)
 		defer c.Close()
 	}
-	mustWork(t, n)
+	mustConnect(t, n)
 }
 
-// TestSilentConnectionsMakeRoom: more of them than may be undecided.
-func TestSilentConnectionsMakeRoom(t *testing.T) {
+// Silent connections do not keep others out, even if there are more than maxUndecided.
+func TestSilentConnections(t *testing.T) {
 	n := start(t)
 	var silent []net.Conn
 	for i := range maxUndecided + 50 {
-		c, err := manet.Dial(n.at())
+		c, err := manet.Dial(n.addr())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		if i%2 == 0 {
-			_, _ = c.Write([]byte{0x16, 0x03}) // one byte short of a decision
+			_, _ = c.Write([]byte{0x16, 0x03}) // one byte too few to decide
 		}
 		silent = append(silent, c)
 	}
 	began := time.Now()
-	mustWork(t, n)
+	mustConnect(t, n)
 	if took := time.Since(began); took > peekTimeout/2 {
-		t.Errorf("%s for a socket and a connection beside them", took)
+		t.Errorf("a socket and a connection beside them take %s", took)
 	}
 	for _, c := range []net.Conn{silent[0], silent[len(silent)-1]} {
 		_ = c.SetReadDeadline(time.Now().Add(2 * peekTimeout))
 		if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) || err == nil {
-			t.Errorf("a silent connection was left open: %v", err)
+			t.Errorf("reading from a silent connection: %v, want it closed", err)
 		}
 	}
 }
 
-// TestSlowPeers say their first bytes one by one.
-func TestSlowPeers(t *testing.T) {
-	n, from := start(t), start(t)
-	raw, err := manet.Dial(n.at())
+// The first bytes may come one by one.
+func TestSlowHandshake(t *testing.T) {
+	n, other := start(t), start(t)
+	raw, err := manet.Dial(n.addr())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	config, _ := from.end.config(n.ID())
-	c := tls.Client(&drip{Conn: raw, left: 20}, config)
+	config, _ := other.endpoint.config(n.ID())
+	c := tls.Client(&slowConn{Conn: raw, left: 20}, config)
 	if err := c.HandshakeContext(within(t, 10*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if id := <-n.from; id != from.ID() {
-		t.Errorf("%s came", id)
+	if id := <-n.accepted; id != other.ID() {
+		t.Errorf("accepted a socket of %s, want %s", id, other.ID())
 	}
 }
 
-// drip writes its first bytes one at a time.
-type drip struct {
+// slowConn writes its first bytes one at a time.
+type slowConn struct {
 	net.Conn
 	left int
 }
 
-func (d *drip) Write(p []byte) (n int, err error) {
+func (d *slowConn) Write(p []byte) (n int, err error) {
 	for ; d.left > 0 && n < len(p) && err == nil; d.left-- {
 		var k int
 		k, err = d.Conn.Write(p[n : n+1])
@@ -243,8 +249,8 @@ func (d *drip) Write(p []byte) (n int, err error) {
 	return n + k, err
 }
 
-// TestCountedAmongTheHostsConnections, and not after their end.
-func TestCountedAmongTheHostsConnections(t *testing.T) {
+// The resource manager counts sockets until they are closed.
+func TestResourceManagerCountsSockets(t *testing.T) {
 	a, b := start(t), start(t)
 	count := func(n *node) (all int) {
 		_ = n.Network().ResourceManager().ViewSystem(func(s network.ResourceScope) error {
@@ -253,19 +259,19 @@ func TestCountedAmongTheHostsConnections(t *testing.T) {
 		})
 		return all
 	}
-	c, err := a.end.Dial(within(t, 10*time.Second), b.ID(), b.at())
+	c, err := a.endpoint.Dial(within(t, 10*time.Second), b.ID(), b.addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-b.from
+	<-b.accepted
 	if count(a) != 1 || count(b) != 1 {
-		t.Errorf("%d and %d descriptors are counted, want one each", count(a), count(b))
+		t.Errorf("%d and %d descriptors, want 1 and 1", count(a), count(b))
 	}
 	_ = c.Reset()
 	for deadline := time.Now().Add(10 * time.Second); count(a)+count(b) > 0 && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if count(a) != 0 || count(b) != 0 {
-		t.Errorf("%d and %d descriptors are counted after the end", count(a), count(b))
+		t.Errorf("%d and %d descriptors after the end, want none", count(a), count(b))
 	}
 }

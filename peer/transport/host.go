@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// maxConns bounds the connections of a host: far above any cluster's size,
-	// low enough that a flood does not exhaust descriptors.
+	// maxConns bounds the connections of a host: far above the size of any cluster,
+	// and low enough that a flood does not exhaust file descriptors.
 	maxConns = 8192
-	// yamuxMessage is the most payload in one frame of the muxer: larger frames
-	// mean fewer hand-offs between its goroutines.
+	// yamuxMessage is the most payload in a frame of the muxer. Larger frames mean
+	// fewer switches between its goroutines.
 	yamuxMessage = 1 << 20
-	// yamuxWindow is what a stream may send before the first window update. A
-	// receiver asks for what it wants, so the window need not brake.
+	// yamuxWindow is what a stream may send before the first window update. Receivers
+	// request what they want, so the window need not slow a sender down.
 	yamuxWindow = 16 << 20
 )
 
@@ -44,9 +44,9 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 	// own identity and half of the connections.
 	tcpTransport := libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport())
 	if bulk != nil {
-		tcpTransport = libp2p.Transport(bulk.transport)
+		tcpTransport = libp2p.Transport(bulk.newSharedTCP)
 	}
-	rm, err := newResources()
+	rm, err := newResourceManager()
 	if err != nil {
 		return nil, fmt.Errorf("resource manager: %w", err)
 	}
@@ -59,13 +59,12 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 		libp2p.NoListenAddrs,
 		tcpTransport,
 		libp2p.Security(libp2ptls.ID, libp2ptls.New),
-		libp2p.Muxer(yamux.ID, muxer()),
+		libp2p.Muxer(yamux.ID, newMuxer()),
 		libp2p.ResourceManager(rm),
 		libp2p.ConnectionManager(cm),
 		libp2p.DisableRelay(),
 		libp2p.DisableMetrics(),
-		// Others are not to be asked how they see this host: it is told where it
-		// listens.
+		// The host is told where it listens: it need not ask peers how they see it.
 		libp2p.ForceReachabilityPublic(),
 		libp2p.DisableIdentifyAddressDiscovery(),
 		libp2p.UserAgent("mob"),
@@ -73,26 +72,25 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 	if err != nil {
 		return nil, errors.Join(err, cm.Close(), rm.Close())
 	}
-	// By itself libp2p is content with one address that works.
-	for _, a := range listen {
-		if err := h.Network().Listen(a); err != nil {
-			return nil, errors.Join(listenError(a, err), h.Close())
+	// libp2p.New does not fail if at least one address works.
+	for _, addr := range listen {
+		if err := h.Network().Listen(addr); err != nil {
+			return nil, errors.Join(listenError(addr, err), h.Close())
 		}
 	}
 	return lazyHost{h}, nil
 }
 
-func listenError(a ma.Multiaddr, err error) error {
-	// libp2p keeps the text of the cause and drops the cause.
+func listenError(addr ma.Multiaddr, err error) error {
+	// libp2p keeps the text of the cause but does not wrap it.
 	if strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
-		return fmt.Errorf("%s is in use by another program: choose another --listen, or port 0 for any that is free", a)
+		return fmt.Errorf("%s is in use by another program: choose another --listen, or port 0 for any that is free", addr)
 	}
-	return fmt.Errorf("cannot listen at %s: %w", a, err)
+	return fmt.Errorf("cannot listen at %s: %w", addr, err)
 }
 
-// newResources bounds the host as a whole and nothing by address. Streams and
-// their windows are not bounded: a peer gets no more of them than it is asked for.
-func newResources() (network.ResourceManager, error) {
+// newResourceManager bounds the connections of the host as a whole, and nothing per address.
+func newResourceManager() (network.ResourceManager, error) {
 	limits := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{
 		Conns: maxConns, ConnsInbound: maxConns, ConnsOutbound: maxConns, FD: maxConns,
 	}}
@@ -104,7 +102,7 @@ func newResources() (network.ResourceManager, error) {
 	)
 }
 
-func muxer() *yamux.Transport {
+func newMuxer() *yamux.Transport {
 	c := *yamux.DefaultTransport.Config()
 	c.MaxMessageSize = yamuxMessage
 	c.InitialStreamWindowSize = yamuxWindow

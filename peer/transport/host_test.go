@@ -9,10 +9,11 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// A cluster behind one public address arrives at once: libp2p's defaults would
-// let eight of it in. They spare loopback, so the manager is asked itself.
-func TestHostTakesManyFromOneAddress(t *testing.T) {
-	rm, err := newResources()
+// The nodes of a cluster behind one public address connect at the same time. libp2p's
+// default limits would accept eight of them. They do not apply to loopback, so the test
+// asks the resource manager itself.
+func TestManyConnectionsFromOneIP(t *testing.T) {
+	rm, err := newResourceManager()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestHostTakesManyFromOneAddress(t *testing.T) {
 	}
 }
 
-func TestHostListensAndProvesKey(t *testing.T) {
+func TestHostListens(t *testing.T) {
 	key, err := newKey()
 	if err != nil {
 		t.Fatal(err)
@@ -37,25 +38,25 @@ func TestHostListensAndProvesKey(t *testing.T) {
 	}
 	defer h.Close()
 	if !h.ID().MatchesPrivateKey(key) || len(h.Addrs()) != 1 {
-		t.Errorf("host %s at %v", h.ID(), h.Addrs())
+		t.Errorf("host %s listens on %v", h.ID(), h.Addrs())
 	}
 	taken := h.Addrs()[0]
 	for _, at := range [][]ma.Multiaddr{{taken}, {ma.StringCast("/ip4/127.0.0.1/tcp/0"), taken}} {
 		if second, err := NewHost(key, at, nil); err == nil {
 			second.Close()
-			t.Errorf("two hosts at %s", taken)
+			t.Errorf("two hosts listen on %s", taken)
 		}
 	}
 }
 
-func TestHostNeedsUsableAddress(t *testing.T) {
+func TestListenOnForeignAddress(t *testing.T) {
 	key, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}, nil); err == nil {
 		h.Close()
-		t.Error("listening at somebody else's address")
+		t.Error("listening on an address of another machine succeeded")
 	}
 }
 

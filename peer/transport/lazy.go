@@ -7,22 +7,23 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	msmux "github.com/multiformats/go-multistream"
 )
 
-// lazyHost opens streams without the round trips in which libp2p's own host waits
-// to be told what the other side speaks: it says which protocol it means, and goes
-// on with it. Who does not speak it resets the stream, which the first read tells.
+// lazyHost opens streams with lazy protocol negotiation, which saves the round trips
+// in which libp2p's own host waits for identify and for the answer to the protocol's
+// name. A peer that does not speak the protocol resets the stream, so the first read
+// fails.
 type lazyHost struct{ host.Host }
 
-// answerTimeout is how long Close waits to be told that the protocol is spoken.
-const answerTimeout = 10 * time.Second
+// closeTimeout bounds how long Close waits for the answer to the protocol's name.
+const closeTimeout = 10 * time.Second
 
-// Connect implements [host.Host].
-func (h lazyHost) Connect(ctx context.Context, info libpeer.AddrInfo) error {
+// Connect implements [host.Host]. Unlike libp2p's own it does not wait for identify.
+func (h lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 	h.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.TempAddrTTL)
 	if h.Network().Connectedness(info.ID) == network.Connected {
 		return nil
@@ -33,14 +34,14 @@ func (h lazyHost) Connect(ctx context.Context, info libpeer.AddrInfo) error {
 	return nil
 }
 
-// NewStream implements [host.Host]. A choice of protocols is left to libp2p.
-func (h lazyHost) NewStream(ctx context.Context, id libpeer.ID, protocols ...protocol.ID) (network.Stream, error) {
+// NewStream implements [host.Host]. It leaves a choice of protocols to libp2p.
+func (h lazyHost) NewStream(ctx context.Context, id peer.ID, protocols ...protocol.ID) (network.Stream, error) {
 	if len(protocols) != 1 {
 		return h.Host.NewStream(ctx, id, protocols...)
 	}
 	s, err := h.Network().NewStream(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("open a stream: %w", err)
+		return nil, fmt.Errorf("open stream: %w", err)
 	}
 	if err := s.SetProtocol(protocols[0]); err != nil {
 		_ = s.Reset()
@@ -49,8 +50,8 @@ func (h lazyHost) NewStream(ctx context.Context, id libpeer.ID, protocols ...pro
 	return &lazyStream{Stream: s, lazy: msmux.NewMSSelect(s, protocols[0])}, nil
 }
 
-// lazyStream sends the name of its protocol with the first bytes, and reads the
-// answer to it before the first that it is asked for.
+// lazyStream sends the protocol's name with the first bytes written, and reads the
+// answer to it before the first bytes read.
 type lazyStream struct {
 	network.Stream
 	lazy msmux.LazyConn
@@ -60,16 +61,16 @@ func (s *lazyStream) Read(b []byte) (int, error) { return s.lazy.Read(b) }
 
 func (s *lazyStream) Write(b []byte) (int, error) { return s.lazy.Write(b) }
 
-// Close implements [network.Stream]. It waits for the answer to the name, though
-// not for long.
+// Close implements [network.Stream]. It waits for the answer to the protocol's name,
+// at most closeTimeout.
 func (s *lazyStream) Close() error {
-	_ = s.SetReadDeadline(time.Now().Add(answerTimeout))
+	_ = s.SetReadDeadline(time.Now().Add(closeTimeout))
 	return s.lazy.Close()
 }
 
 // CloseWrite implements [network.Stream].
 func (s *lazyStream) CloseWrite() error {
-	// If nothing was written, the name goes out now. A failure shows in the read.
+	// This sends the name if nothing was written. If it fails, so does the first read.
 	_ = s.lazy.Flush()
 	return s.Stream.CloseWrite()
 }

@@ -14,40 +14,32 @@ import (
 )
 
 const (
-	// peekLength is how many bytes tell the protocols apart: libp2p begins with
-	// 13 2f 6d, the length of "/multistream/1.0.0\n" and its first letters.
+	// peekLength is how many bytes tell the protocols apart. libp2p begins with
+	// 13 2f 6d: the length of "/multistream/1.0.0\n" and its first letters.
 	peekLength = 3
-	// peekTimeout is how long a connection may say nothing. Everyone who belongs
-	// here speaks first.
+	// peekTimeout bounds the time until a connection has sent its first bytes. In
+	// both protocols the dialler speaks first.
 	peekTimeout = 5 * time.Second
-	// maxUndecided is how many connections of a listener may be such that nobody
-	// knows yet whether they are good for anything. Beyond, the oldest is closed:
-	// those who belong here do not stay undecided for long.
+	// maxUndecided bounds the connections of a listener that have not finished the
+	// peek and the handshake. Beyond that the oldest is closed: honest peers do not
+	// stay undecided for long.
 	maxUndecided = 256
-	// acceptPause is how long accepting waits when it fails, as it does while
-	// descriptors are scarce.
-	acceptPause = 50 * time.Millisecond
+	// acceptRetry is the pause after a failed accept, which is how scarce
+	// descriptors show.
+	acceptRetry = 50 * time.Millisecond
 )
 
-// route is a protocol on the shared port.
-type route struct {
-	// prefix is how its connections begin, at most peekLength bytes.
-	prefix string
-	// take has the connection from then on, and returns once it is decided whether
-	// it lives: undecided ones are closed when there are too many. What was read
-	// ahead is in c.
-	take func(c net.Conn, in incoming)
-}
-
-// listener hears for several protocols. What it accepts itself is what has none
-// of the prefixes.
+// listener splits the connections of a port: it passes TLS to the bulk endpoint, and
+// its Accept returns all others.
 type listener struct {
 	transport.GatedMaListener // the port's
-	routes                    []route
-	rest                      chan incoming
-	done                      chan struct{} // closed with err set, when accepting has ended
-	err                       error
-	wg                        sync.WaitGroup
+	// handshake owns a TLS connection from then on. It returns once it has closed
+	// the connection or passed it to its handler; c reads in.conn from the first byte.
+	handshake func(c net.Conn, in incoming)
+	others    chan incoming
+	done      chan struct{} // closed once accepting has ended, with err set
+	err       error
+	wg        sync.WaitGroup
 
 	mu        sync.Mutex
 	undecided [maxUndecided]net.Conn // a ring
@@ -55,21 +47,25 @@ type listener struct {
 	closed    bool
 }
 
-// incoming is a connection with its place in the host's accounts.
+// incoming is a connection with its scope in the resource manager.
 type incoming struct {
 	conn  manet.Conn
 	scope network.ConnManagementScope
 }
 
-// share accepts at l: connections of the routes for them, all others for the
-// listener that it returns.
-func share(l transport.GatedMaListener, routes []route) transport.GatedMaListener {
-	s := &listener{GatedMaListener: l, routes: routes, rest: make(chan incoming), done: make(chan struct{})}
+func (in incoming) close() {
+	_ = in.conn.Close()
+	in.scope.Done()
+}
+
+// newListener starts to accept at l.
+func newListener(l transport.GatedMaListener, handshake func(net.Conn, incoming)) *listener {
+	s := &listener{GatedMaListener: l, handshake: handshake, others: make(chan incoming), done: make(chan struct{})}
 	s.wg.Go(s.run)
 	return s
 }
 
-// run accepts until the listener is closed.
+// run accepts connections until the listener is closed.
 func (l *listener) run() {
 	defer close(l.done)
 	for {
@@ -79,24 +75,24 @@ func (l *listener) run() {
 			return
 		}
 		if err != nil {
-			time.Sleep(acceptPause)
+			time.Sleep(acceptRetry)
 			continue
 		}
-		tune(conn)
+		setOptions(conn)
+		in := incoming{conn, scope}
 		slot, ok := l.enter(conn)
 		if !ok {
-			_ = conn.Close()
-			scope.Done()
+			in.close()
 			continue
 		}
 		l.wg.Go(func() {
 			defer l.leave(slot, conn)
-			l.decide(incoming{conn, scope})
+			l.dispatch(in)
 		})
 	}
 }
 
-// enter takes the slot of the oldest undecided connection, and closes that.
+// enter puts a connection in the slot of the oldest undecided one and closes that.
 func (l *listener) enter(c net.Conn) (slot int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,47 +116,43 @@ func (l *listener) leave(slot int, c net.Conn) {
 	}
 }
 
-// decide reads the first bytes of a connection and hands it to whom it is for.
-func (l *listener) decide(in incoming) {
+// dispatch reads the first bytes of a connection and passes it on.
+func (l *listener) dispatch(in incoming) {
 	head := make([]byte, peekLength)
 	_ = in.conn.SetReadDeadline(time.Now().Add(peekTimeout))
 	if _, err := io.ReadFull(in.conn, head); err != nil {
-		_ = in.conn.Close()
-		in.scope.Done()
+		in.close()
 		return
 	}
 	_ = in.conn.SetReadDeadline(time.Time{})
-	whole := &peeked{Conn: in.conn, head: head}
-	for _, r := range l.routes {
-		if strings.HasPrefix(string(head), r.prefix) {
-			r.take(whole, in)
-			return
-		}
+	peeked := &peekedConn{Conn: in.conn, head: head}
+	if strings.HasPrefix(string(head), tlsPrefix) {
+		l.handshake(peeked, in)
+		return
 	}
 	timeout := time.NewTimer(peekTimeout)
 	defer timeout.Stop()
 	select {
-	case l.rest <- incoming{whole, in.scope}:
+	case l.others <- incoming{peeked, in.scope}:
 		return
 	case <-timeout.C:
 	case <-l.done:
 	}
-	_ = in.conn.Close()
-	in.scope.Done()
+	in.close()
 }
 
 // Accept implements [transport.GatedMaListener].
 func (l *listener) Accept() (manet.Conn, network.ConnManagementScope, error) {
 	select {
-	case in := <-l.rest:
+	case in := <-l.others:
 		return in.conn, in.scope, nil
 	case <-l.done:
 		return nil, nil, l.err
 	}
 }
 
-// Close implements [transport.GatedMaListener]. It ends what is undecided and waits
-// for that; the sockets that a route has taken are that one's to end.
+// Close implements [transport.GatedMaListener]. It closes the undecided connections
+// and waits for their goroutines. Bulk sockets that have a handler stay open.
 func (l *listener) Close() error {
 	err := l.GatedMaListener.Close()
 	l.mu.Lock()
@@ -175,14 +167,14 @@ func (l *listener) Close() error {
 	return err
 }
 
-// peeked is a connection of which the first bytes were read.
-type peeked struct {
+// peekedConn is a connection whose first bytes were read ahead.
+type peekedConn struct {
 	manet.Conn
 	head []byte
 }
 
 // Read implements [io.Reader].
-func (p *peeked) Read(b []byte) (int, error) {
+func (p *peekedConn) Read(b []byte) (int, error) {
 	if len(p.head) > 0 {
 		n := copy(b, p.head)
 		p.head = p.head[n:]

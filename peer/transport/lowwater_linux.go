@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// worthMarking is by how many bytes a mark must rise to be worth a system call.
-const worthMarking = 4 << 10
+// lowWaterStep is the least rise of the low-water mark that is worth a system call.
+const lowWaterStep = 4 << 10
 
-// lowWater reads from a socket, and has the kernel wake the reader only once so much
-// has come as it waits for. One goroutine may use it.
-type lowWater struct {
+// lowWaterReader reads a socket with SO_RCVLOWAT: the kernel wakes the reader only
+// once the socket holds as many bytes as it waits for. One goroutine may use it.
+type lowWaterReader struct {
 	raw  syscall.RawConn
-	mark int // as the kernel has it
+	mark int // SO_RCVLOWAT as the kernel has it
 
-	// The read that is under way.
+	// The current read.
 	buf  []byte
 	want int
 	n    int
@@ -27,15 +27,15 @@ type lowWater struct {
 	try  func(fd uintptr) (done bool)
 }
 
-func newLowWater(raw syscall.RawConn) *lowWater {
-	l := &lowWater{raw: raw, mark: 1}
-	l.try = l.tryRead // made once: it would be allocated for each read
+func newLowWaterReader(raw syscall.RawConn) *lowWaterReader {
+	l := &lowWaterReader{raw: raw, mark: 1}
+	l.try = l.tryRead // made once, or each read would allocate it
 	return l
 }
 
-// read is [net.Conn.Read]: it returns what is there. While nothing is, it sleeps until
-// want bytes are, or the connection ends.
-func (l *lowWater) read(b []byte, want int) (int, error) {
+// read is like [net.Conn.Read]: it returns what is there. If nothing is, it sleeps
+// until want bytes are, or the connection ends.
+func (l *lowWaterReader) read(b []byte, want int) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
@@ -53,25 +53,25 @@ func (l *lowWater) read(b []byte, want int) (int, error) {
 	return l.n, nil
 }
 
-// tryRead does not wait. When it must, the mark is set; what has come in the meantime
-// ends the wait, if it is enough.
-func (l *lowWater) tryRead(fd uintptr) bool {
+// tryRead reads without blocking. If nothing is there it sets the mark; should enough
+// bytes have come before that, the poller wakes the reader at once.
+func (l *lowWaterReader) tryRead(fd uintptr) bool {
 	for {
 		l.n, l.err = unix.Read(int(fd), l.buf)
 		switch {
 		case errors.Is(l.err, unix.EINTR):
 			continue
 		case errors.Is(l.err, unix.EAGAIN):
-			l.set(int(fd))
+			l.setMark(int(fd))
 			return false
 		}
 		return true
 	}
 }
 
-// set has the mark at what is wanted, or a little below.
-func (l *lowWater) set(fd int) {
-	if l.want >= l.mark && l.want < l.mark+worthMarking {
+// setMark sets the mark to want, unless it is at want or little below it.
+func (l *lowWaterReader) setMark(fd int) {
+	if l.want >= l.mark && l.want < l.mark+lowWaterStep {
 		return
 	}
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, l.want) == nil {

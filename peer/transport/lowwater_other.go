@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-type lowWater struct{}
+type lowWaterReader struct{}
 
-func newLowWater(syscall.RawConn) *lowWater { return nil }
+func newLowWaterReader(syscall.RawConn) *lowWaterReader { return nil }
 
-func (*lowWater) read([]byte, int) (int, error) { return 0, errors.ErrUnsupported }
+func (*lowWaterReader) read([]byte, int) (int, error) { return 0, errors.ErrUnsupported }

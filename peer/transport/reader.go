@@ -2,23 +2,23 @@ package transport
 
 import "io"
 
-// Reader reads a channel and remembers how reading ended: what comes on a channel can
-// be wrong, or the channel itself can end.
+// Reader reads a bulk channel, a [Conn] or a libp2p stream, and remembers whether a read
+// failed. So a caller can tell a broken channel from invalid data on it.
 type Reader struct {
 	io.Reader
-	// Broken is whether the channel has ended, for whatever reason.
+	// Broken is set once a read has failed for any reason.
 	Broken bool
 }
 
-// Read implements io.Reader.
+// Read implements [io.Reader].
 func (r *Reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	r.Broken = r.Broken || err != nil
 	return n, err
 }
 
-// Fill fills p with what the peer has begun to send. Where the channel is a socket,
-// the caller sleeps until all of it is there.
+// Fill reads exactly len(p) bytes that the peer has begun to send. On a [Conn] the
+// caller sleeps until all of them are there.
 func (r *Reader) Fill(p []byte) error {
 	if c, ok := r.Reader.(*Conn); ok {
 		c.Expect(len(p))

@@ -2,25 +2,26 @@ package transport
 
 import "encoding/binary"
 
-// Of TLS 1.3, in bytes.
+// TLS 1.3, in bytes.
 const (
-	// recordHeader begins a record: type, version, length of the body.
+	// recordHeader is the length of a record's header: type, version, length of the
+	// body.
 	recordHeader = 5
-	// recordExtra is what the body has beside the payload: its type, and the tag.
-	recordExtra = 1 + 16
-	// maxRecord is the most payload of a record.
+	// recordOverhead is what the body has besides payload: content type and tag.
+	recordOverhead = 1 + 16
+	// maxRecord is the most payload in a record.
 	maxRecord = 16 << 10
 )
 
-// records follows the TLS records in a stream of bytes.
+// records parses the record headers in a stream of TLS bytes.
 type records struct {
-	head [recordHeader]byte
-	got  int // bytes of the next header that were there already
-	size int // of the last body, in bytes
-	left int // of which were not there yet
+	header [recordHeader]byte
+	got    int // bytes of the next header so far
+	size   int // of the current body, in bytes
+	left   int // bytes of it that are missing
 }
 
-// feed takes in the next bytes of the stream.
+// feed parses the next bytes of the stream.
 func (r *records) feed(b []byte) {
 	for len(b) > 0 {
 		if r.left > 0 {
@@ -29,28 +30,29 @@ func (r *records) feed(b []byte) {
 			b = b[n:]
 			continue
 		}
-		n := copy(r.head[r.got:], b)
+		n := copy(r.header[r.got:], b)
 		b = b[n:]
-		if r.got += n; r.got == recordHeader {
+		r.got += n
+		if r.got == recordHeader {
 			r.got = 0
-			r.size = int(binary.BigEndian.Uint16(r.head[3:]))
+			r.size = int(binary.BigEndian.Uint16(r.header[3:]))
 			r.left = r.size
 		}
 	}
 }
 
-// missing is how many bytes will come at least, if the peer has begun to send that
-// much payload beyond what is in whole records so far, and 1 if it has not. A peer
-// finishes the record that it has begun.
+// missing returns how many bytes will come at least, if the peer has begun to send so
+// much payload beyond the complete records so far. A peer finishes the record that it
+// has begun. If it has begun nothing, the result is 1.
 func (r *records) missing(payload int) int {
 	n := r.left
 	if n > 0 {
-		payload -= r.size - recordExtra
+		payload -= r.size - recordOverhead
 	} else if r.got > 0 {
 		n = recordHeader - r.got
 	}
 	if payload > 0 {
-		n = r.left - r.got + payload + (payload+maxRecord-1)/maxRecord*(recordHeader+recordExtra)
+		n = r.left - r.got + payload + (payload+maxRecord-1)/maxRecord*(recordHeader+recordOverhead)
 	}
 	return max(n, 1)
 }

@@ -2,47 +2,48 @@ package transport
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 )
 
-// record is a TLS record as it is on the wire, with that much payload.
+// record returns a TLS record with that much payload.
 func record(payload int) []byte {
-	b := make([]byte, recordHeader+payload+recordExtra)
+	b := make([]byte, recordHeader+payload+recordOverhead)
 	b[0], b[1], b[2] = 23, 3, 3
-	binary.BigEndian.PutUint16(b[3:], uint16(payload+recordExtra))
+	binary.BigEndian.PutUint16(b[3:], uint16(payload+recordOverhead))
 	return b
 }
 
 func TestMissing(t *testing.T) {
 	full, small := record(maxRecord), record(100)
 	for name, c := range map[string]struct {
-		come           []byte
+		received       []byte
 		expected, want int
 	}{
-		"nothing is expected":            {nil, 0, 1},
-		"between records":                {full, 0, 1},
-		"a part of a header":             {full[:2], 0, 3},
-		"a header":                       {full[:5], 0, len(full) - 5},
-		"a part of a record":             {full[:1000], 0, len(full) - 1000},
-		"a block in one record":          {nil, 100, len(small)},
-		"the same, under way":            {small[:50], 100, len(small) - 50},
-		"a block in three records":       {nil, 2*maxRecord + 100, 2*len(full) + len(small)},
-		"the same, a header under way":   {full[:3], 2*maxRecord + 100, 2*len(full) + len(small) - 3},
-		"the same, the first under way":  {full[:1000], 2*maxRecord + 100, 2*len(full) + len(small) - 1000},
-		"the same, the second under way": {append(record(maxRecord), full[:1000]...), maxRecord + 100, len(full) + len(small) - 1000},
+		"nothing":                   {nil, 0, 1},
+		"between records":           {full, 0, 1},
+		"part of a header":          {full[:2], 0, 3},
+		"a header":                  {full[:5], 0, len(full) - 5},
+		"part of a record":          {full[:1000], 0, len(full) - 1000},
+		"block in one record":       {nil, 100, len(small)},
+		"begun block in one record": {small[:50], 100, len(small) - 50},
+		"block in three records":    {nil, 2*maxRecord + 100, 2*len(full) + len(small)},
+		"same, first header begun":  {full[:3], 2*maxRecord + 100, 2*len(full) + len(small) - 3},
+		"same, first record begun":  {full[:1000], 2*maxRecord + 100, 2*len(full) + len(small) - 1000},
+		"same, second record begun": {slices.Concat(full, full[:1000]), maxRecord + 100, len(full) + len(small) - 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r records
-			r.feed(c.come)
+			r.feed(c.received)
 			if got := r.missing(c.expected); got != c.want {
-				t.Errorf("%d bytes are missing, want %d", got, c.want)
+				t.Errorf("missing(%d) = %d, want %d", c.expected, got, c.want)
 			}
 		})
 	}
 }
 
-// FuzzMissing sends blocks in records as the fuzzer likes them, in parts as it likes
-// them: nobody may wait for more than will come, or for nothing.
+// FuzzMissing splits blocks into records, and those into parts: missing must never
+// exceed what will come, and never be 0.
 func FuzzMissing(f *testing.F) {
 	f.Add([]byte{}, []byte{1})
 	f.Add([]byte{0, 1, 255, 3}, []byte{1, 2, 5, 255})
@@ -57,17 +58,17 @@ func FuzzMissing(f *testing.F) {
 		}
 		var r records
 		for at, k := 0, 0; at < len(stream); k++ {
-			expected := 0 // what is in the records that are not whole yet
-			end := 0      // of that under way
+			expected := 0 // payload of the incomplete records
+			end := 0      // of the current record
 			for i := len(ends) - 1; i >= 0 && ends[i] > at; i-- {
 				expected += carried[i]
 				end = ends[i]
 			}
 			if begun := end - at; r.left > 0 && r.missing(0) != begun {
-				t.Fatalf("at %d: %d bytes of the record are missing, want %d", at, r.missing(0), begun)
+				t.Fatalf("at %d: missing(0) = %d, want %d", at, r.missing(0), begun)
 			}
 			if got := r.missing(expected); got < 1 || got > len(stream)-at {
-				t.Fatalf("at %d: %d bytes are missing, and %d will come", at, got, len(stream)-at)
+				t.Fatalf("at %d: missing(%d) = %d, and %d bytes will come", at, expected, got, len(stream)-at)
 			}
 			part := 1
 			if len(parts) > 0 {
@@ -78,7 +79,7 @@ func FuzzMissing(f *testing.F) {
 			at += part
 		}
 		if r.missing(0) != 1 {
-			t.Errorf("at the end %d bytes are missing", r.missing(0))
+			t.Errorf("at the end missing(0) = %d, want 1", r.missing(0))
 		}
 	})
 }

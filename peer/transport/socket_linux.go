@@ -9,15 +9,16 @@ import (
 
 func minRTT(raw syscall.RawConn) (rtt time.Duration) {
 	_ = raw.Control(func(fd uintptr) {
-		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil && info.Min_rtt != ^uint32(0) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err == nil && info.Min_rtt != ^uint32(0) {
 			rtt = time.Duration(info.Min_rtt) * time.Microsecond
 		}
 	})
 	return rtt
 }
 
-// limitUnsent makes writes wait while the kernel has that much to send for which
-// the peer's window, or the path, has no room.
+// limitUnsent makes writes block while the kernel holds that many bytes which the
+// peer's window or the path has no room for.
 func limitUnsent(raw syscall.RawConn, bytes int) {
 	_ = raw.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)

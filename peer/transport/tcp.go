@@ -15,8 +15,8 @@ type sharedTCP struct {
 	endpoint *Endpoint
 }
 
-// transport is the transport constructor for [libp2p.Transport].
-func (e *Endpoint) transport(up transport.Upgrader, rcmgr network.ResourceManager) (*sharedTCP, error) {
+// newSharedTCP is a constructor for [libp2p.Transport].
+func (e *Endpoint) newSharedTCP(up transport.Upgrader, rcmgr network.ResourceManager) (*sharedTCP, error) {
 	t, err := tcp.NewTCPTransport(up, rcmgr, nil, tcp.DisableReuseport())
 	if err != nil {
 		return nil, err
@@ -28,11 +28,12 @@ func (e *Endpoint) transport(up transport.Upgrader, rcmgr network.ResourceManage
 }
 
 // Listen implements [transport.Transport].
-func (t *sharedTCP) Listen(at ma.Multiaddr) (transport.Listener, error) {
-	l, err := manet.Listen(at)
+func (t *sharedTCP) Listen(addr ma.Multiaddr) (transport.Listener, error) {
+	l, err := manet.Listen(addr)
 	if err != nil {
 		return nil, err
 	}
-	// The gate first: it counts connections of every kind.
-	return t.upgrader.UpgradeGatedMaListener(t, share(t.upgrader.GateMaListener(l), t.endpoint.routes)), nil
+	// The gate comes first, so that it counts connections of every kind.
+	gated := t.upgrader.GateMaListener(l)
+	return t.upgrader.UpgradeGatedMaListener(t, newListener(gated, t.endpoint.handshake)), nil
 }

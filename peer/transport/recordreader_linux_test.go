@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sockets are two ends of a TCP connection.
-func sockets(t *testing.T) (a, b *net.TCPConn) {
+// tcpPair returns the two ends of a TCP connection.
+func tcpPair(t *testing.T) (a, b *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -37,32 +37,32 @@ func sockets(t *testing.T) (a, b *net.TCPConn) {
 	return from.(*net.TCPConn), to.(*net.TCPConn)
 }
 
-// got is what a Read returned.
-type got struct {
+// result is what a Read returned.
+type result struct {
 	n   int
 	err error
 }
 
-// asleep writes the first bytes of a record, and returns once the reader waits for all
-// the rest of it.
-func asleep(t *testing.T, first int) (from *net.TCPConn, to *gatherer, reads <-chan got, rest []byte) {
+// startRecord sends the first bytes of a record, and returns once the reader sleeps
+// until the rest is there.
+func startRecord(t *testing.T, first int) (from *net.TCPConn, to *recordReader, reads <-chan result, rest []byte) {
 	t.Helper()
-	from, socket := sockets(t)
-	to = newGatherer(socket, socket)
-	if to.low == nil {
-		t.Fatal("reading is plain")
+	from, socket := tcpPair(t)
+	to = newRecordReader(socket, socket)
+	if to.socket == nil {
+		t.Fatal("SO_RCVLOWAT is not used")
 	}
 	whole := record(maxRecord)
 	if _, err := from.Write(whole[:first]); err != nil {
 		t.Fatal(err)
 	}
-	all := make(chan got)
+	all := make(chan result)
 	go func() {
 		defer close(all)
 		buf := make([]byte, 1<<20)
 		for {
 			n, err := to.Read(buf)
-			all <- got{n, err}
+			all <- result{n, err}
 			if err != nil {
 				return
 			}
@@ -80,9 +80,10 @@ func asleep(t *testing.T, first int) (from *net.TCPConn, to *gatherer, reads <-c
 		}
 		n += g.n
 	}
-	for deadline := time.Now().Add(10 * time.Second); lowWaterMark(t, socket) != len(whole)-first; time.Sleep(time.Millisecond) {
+	deadline := time.Now().Add(10 * time.Second)
+	for ; lowWaterMark(t, socket) != len(whole)-first; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the reader waits for %d bytes, and %d are missing", lowWaterMark(t, socket), len(whole)-first)
+			t.Fatalf("the low-water mark is %d, want %d", lowWaterMark(t, socket), len(whole)-first)
 		}
 	}
 	return from, to, all, whole[first:]
@@ -90,7 +91,7 @@ func asleep(t *testing.T, first int) (from *net.TCPConn, to *gatherer, reads <-c
 
 func lowWaterMark(t *testing.T, c *net.TCPConn) (mark int) {
 	t.Helper()
-	if err := kernel(c).Control(func(fd uintptr) {
+	if err := rawConn(c).Control(func(fd uintptr) {
 		var err error
 		if mark, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVLOWAT); err != nil {
 			t.Error(err)
@@ -101,8 +102,8 @@ func lowWaterMark(t *testing.T, c *net.TCPConn) (mark int) {
 	return mark
 }
 
-func TestReaderSleepsUntilTheRecordIsThere(t *testing.T) {
-	from, _, reads, rest := asleep(t, 1400)
+func TestReaderWakesOncePerRecord(t *testing.T) {
+	from, _, reads, rest := startRecord(t, 1400)
 	n := len(rest)
 	for ; len(rest) > 0; rest = rest[min(1000, len(rest)):] {
 		if _, err := from.Write(rest[:min(1000, len(rest))]); err != nil {
@@ -110,30 +111,33 @@ func TestReaderSleepsUntilTheRecordIsThere(t *testing.T) {
 		}
 	}
 	if g := <-reads; g.n != n || g.err != nil {
-		t.Errorf("it was woken with %d bytes of %d, %v", g.n, n, g.err)
+		t.Errorf("read %d bytes, %v; want the whole record, %d", g.n, g.err, n)
 	}
-	// The next record has not begun: what comes of it is heard of.
+	// No record has begun, so the first byte of the next one wakes the reader.
 	if _, err := from.Write([]byte{23}); err != nil {
 		t.Fatal(err)
 	}
 	if g := <-reads; g.n != 1 || g.err != nil {
-		t.Errorf("of the next record %d bytes came, want 1, %v", g.n, g.err)
+		t.Errorf("read %d bytes of the next record, %v; want 1", g.n, g.err)
 	}
 }
 
-func TestSleepEndsWithTheConnection(t *testing.T) {
+func TestEndOfConnectionWakesReader(t *testing.T) {
+	type end func(from *net.TCPConn, to *recordReader) error
+	reset := func(from *net.TCPConn, _ *recordReader) error { return errors.Join(from.SetLinger(0), from.Close()) }
+	timeout := func(_ *net.TCPConn, to *recordReader) error { return to.SetReadDeadline(time.Now()) }
 	for name, c := range map[string]struct {
-		end  func(from *net.TCPConn, to *gatherer) error
+		end  end
 		want error
 	}{
-		"the peer has no more":   {func(from *net.TCPConn, _ *gatherer) error { return from.CloseWrite() }, io.EOF},
-		"the peer closes":        {func(from *net.TCPConn, _ *gatherer) error { return from.Close() }, io.EOF},
-		"the peer resets":        {func(from *net.TCPConn, _ *gatherer) error { return errors.Join(from.SetLinger(0), from.Close()) }, unix.ECONNRESET},
-		"the time is over":       {func(_ *net.TCPConn, to *gatherer) error { return to.SetReadDeadline(time.Now()) }, os.ErrDeadlineExceeded},
-		"the reader's side ends": {func(_ *net.TCPConn, to *gatherer) error { return to.Close() }, net.ErrClosed},
+		"half close":  {func(from *net.TCPConn, _ *recordReader) error { return from.CloseWrite() }, io.EOF},
+		"close":       {func(from *net.TCPConn, _ *recordReader) error { return from.Close() }, io.EOF},
+		"reset":       {reset, unix.ECONNRESET},
+		"deadline":    {timeout, os.ErrDeadlineExceeded},
+		"local close": {func(_ *net.TCPConn, to *recordReader) error { return to.Close() }, net.ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			from, to, reads, rest := asleep(t, 1400)
+			from, to, reads, rest := startRecord(t, 1400)
 			if _, err := from.Write(rest[:3000]); err != nil {
 				t.Fatal(err)
 			}
@@ -141,24 +145,24 @@ func TestSleepEndsWithTheConnection(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := <-reads
-			if g.err == nil && g.n == 3000 { // what has come is read first
+			if g.err == nil && g.n == 3000 { // what is there is read first
 				g = <-reads
 			}
 			if !errors.Is(g.err, c.want) {
-				t.Errorf("reading ended with %d bytes and %v, want %v", g.n, g.err, c.want)
+				t.Errorf("read %d bytes, %v; want %v", g.n, g.err, c.want)
 			}
 		})
 	}
 }
 
-// TestBlocksInParts has blocks go through a wire that cuts them anywhere.
-func TestBlocksInParts(t *testing.T) {
+// TestFragmentedBlocks sends blocks through a proxy that splits them at random.
+func TestFragmentedBlocks(t *testing.T) {
 	from, to := start(t), start(t)
-	said := make([]byte, 4<<20)
-	_, _ = rand.Read(said)
-	sizes := blockSizes(len(said))
-	heard := make(chan []byte, 1)
-	to.end.Handle(anyone, func(_ peer.ID, c *Conn) {
+	sent := make([]byte, 4<<20)
+	_, _ = rand.Read(sent)
+	sizes := blockSizes(len(sent))
+	received := make(chan []byte, 1)
+	to.endpoint.Handle(anyone, func(_ peer.ID, c *Conn) {
 		var all []byte
 		in := &Reader{Reader: c}
 		for _, n := range sizes {
@@ -174,26 +178,26 @@ func TestBlocksInParts(t *testing.T) {
 			}
 			all = append(append(all, head[:min(13, n)]...), body...)
 		}
-		heard <- all
+		received <- all
 	})
-	c, err := from.end.Dial(within(t, 10*time.Second), to.ID(), cutting(t, to.at()))
+	c, err := from.endpoint.Dial(within(t, 10*time.Second), to.ID(), fragmentingProxy(t, to.addr()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Reset()
 	at := 0
 	for _, n := range sizes {
-		if _, err := c.Write(said[at : at+n]); err != nil {
+		if _, err := c.Write(sent[at : at+n]); err != nil {
 			t.Fatal(err)
 		}
 		at += n
 	}
-	if !bytes.Equal(<-heard, said) {
-		t.Error("something else came")
+	if !bytes.Equal(<-received, sent) {
+		t.Error("the received bytes differ")
 	}
 }
 
-// blockSizes are sizes of blocks that are so many bytes together.
+// blockSizes returns random sizes of blocks that add up to total bytes.
 func blockSizes(total int) (sizes []int) {
 	rng := mrand.New(mrand.NewPCG(1, 2))
 	for total > 0 {
@@ -205,9 +209,9 @@ func blockSizes(total int) (sizes []int) {
 	return sizes
 }
 
-// cutting is the address of a wire to another one, which passes bytes on in parts of
+// fragmentingProxy returns the address of a proxy that forwards bytes in pieces of
 // random length.
-func cutting(t *testing.T, to ma.Multiaddr) ma.Multiaddr {
+func fragmentingProxy(t *testing.T, to ma.Multiaddr) ma.Multiaddr {
 	t.Helper()
 	l, err := manet.Listen(ma.StringCast("/ip4/127.0.0.1/tcp/0"))
 	if err != nil {
