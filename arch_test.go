@@ -44,7 +44,6 @@ var table = map[string]rule{
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/window":      {outside: []string{}, pure: true},
 	"mob/gossip":      {ours: []string{"mob", "mob/permutation", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
-	"mob/mixed":       {ours: []string{"mob", "mob/order", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/sim":         {ours: []string{"mob", "mob/edmonds", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
@@ -67,7 +66,7 @@ var table = map[string]rule{
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/traffic":         {outside: []string{}},
 	"peer/verified":        {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "mob/gossip", "mob/mixed", "peer/book", "peer/datadir", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/datadir", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
@@ -203,44 +202,6 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// The budgets that golangci-lint has no linter for. Lines are those with code.
-const (
-	maxFields       = 25
-	maxPackageLines = 2500
-	maxDependencies = 20
-)
-
-func TestBudgets(t *testing.T) {
-	for _, p := range packages(t) {
-		lines := 0
-		for _, f := range p.parse(t) {
-			lines += f.codeLines()
-			f.checkFields(t)
-		}
-		if lines > maxPackageLines {
-			t.Errorf("%s has %d lines of code, at most %d", p.name(), lines, maxPackageLines)
-		}
-	}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if direct := strings.Fields(string(out)); len(direct) > maxDependencies {
-		t.Errorf("%d direct dependencies, at most %d: %v", len(direct), maxDependencies, direct)
-	}
-}
-
-// checkFields looks at every struct, those within others too.
-func (f *file) checkFields(t *testing.T) {
-	t.Helper()
-	ast.Inspect(f.ast, func(n ast.Node) bool {
-		if n, ok := n.(*ast.StructType); ok && n.Fields.NumFields() > maxFields {
-			t.Errorf("%s: a struct of %d fields, at most %d", f.at(n), n.Fields.NumFields(), maxFields)
-		}
-		return true
-	})
-}
-
 // file is a parsed source file.
 type file struct {
 	set *token.FileSet
@@ -251,23 +212,6 @@ func (f *file) at(n ast.Node) string {
 	at := f.set.Position(n.Pos())
 	at.Filename = filepath.Join(f.ast.Name.Name, filepath.Base(at.Filename))
 	return at.String()
-}
-
-// codeLines counts the lines that are not blank and hold more than a comment.
-func (f *file) codeLines() int {
-	lines := map[int]bool{}
-	ast.Inspect(f.ast, func(n ast.Node) bool {
-		switch n.(type) {
-		case nil:
-			return false
-		case *ast.Comment, *ast.CommentGroup:
-			return false
-		}
-		lines[f.set.Position(n.Pos()).Line] = true
-		lines[f.set.Position(n.End()).Line] = true
-		return true
-	})
-	return len(lines)
 }
 
 // parse reads the sources of a package, for every system, without the tests.

@@ -12,9 +12,6 @@ type Node struct {
 	// Guest says that the node came by a way of its own: it is never dialled, not
 	// told of to others, and forgotten when it leaves.
 	Guest bool
-	// Plain says that it speaks of plain pieces in a coded transfer: it does not code, or
-	// codes in another way.
-	Plain bool
 }
 
 type (

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -32,8 +33,15 @@ func (s *swarm) dial(id proto.PeerID) {
 		}
 		c, err := s.connect(info)
 		<-s.dialing
-		if err != nil {
+		var refused *proto.RemoteError
+		switch {
+		case err == nil:
+		case errors.As(err, &refused) && refused.Code == proto.CodeExcluded:
+			s.excluded(info.ID, err)
+		default:
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
+		}
+		if err != nil {
 			s.post(input{ev: mob.Unreachable{Peer: id}})
 			return
 		}
@@ -72,8 +80,8 @@ func (s *swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
 		err = errors.New("the peer speaks of another content")
 	}
-	if err == nil && s.form.Refuse(hello) != nil {
-		err = errors.New("the content goes round by permutations here, and not there")
+	if err == nil {
+		err = s.form.RefusedBy(hello)
 	}
 	if err != nil {
 		_ = stream.Reset()
@@ -95,10 +103,26 @@ func (n *Node) open(ctx context.Context, info libpeer.AddrInfo, ids ...protocol.
 	return n.host.NewStream(ctx, info.ID, ids...)
 }
 
+// maxExcluded bounds the peers for which a swarm remembers that they were excluded.
+const maxExcluded = 1024
+
+// excluded logs that a node cannot take part in the other's swarm, once for each peer: both
+// sides dial again.
+func (s *swarm) excluded(id libpeer.ID, why error) {
+	s.excludes.Lock()
+	defer s.excludes.Unlock()
+	level := slog.LevelDebug
+	if !s.excludes.logged[id] && len(s.excludes.logged) < maxExcluded {
+		s.excludes.logged[id] = true
+		level = slog.LevelWarn
+	}
+	s.log.Log(s.ctx, level, "peer excluded", "peer", id, "reason", why)
+}
+
 // hello is this node's greeting, with the name by which the peer knows the swarm.
 func (s *swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{Swarm: key, Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
-		Seed: int(s.stored.Load()) == s.m.Pieces(), Features: s.form.Features()}
+		Seed: int(s.stored.Load()) == s.m.Pieces(), Features: s.form.Coding.Features()}
 }
 
 func readHello(stream network.Stream) (*proto.Hello, error) {
@@ -130,6 +154,7 @@ func (n *Node) acceptControl(stream network.Stream) {
 		return
 	}
 	if no := s.form.Refuse(hello); no != nil {
+		s.excluded(stream.Conn().RemotePeer(), errors.New(no.Text))
 		_ = proto.WriteMessage(stream, no)
 		_ = stream.Close()
 		return

@@ -3,7 +3,6 @@ package peer
 import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/gossip"
-	"github.com/mobgrid/mob/mob/mixed"
 	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
 )
@@ -64,9 +63,9 @@ func (s *swarm) code(k int) error {
 	}
 	s.form = form
 	coding, have := form.Coded.Begin(form.Coding)
-	s.mind = mixed.New(mixed.Config{Have: have, Config: mob.Config{
+	s.mind = mob.New(mob.Config{
 		Self: n.self(), Cluster: n.cfg.Cluster, Length: s.m.Length(), PieceLength: form.Coding.Block, Coding: coding,
 		Seed: n.seed(s.t.ID), Tuning: n.cfg.Tuning,
-	}})
+	}, have)
 	return nil
 }

@@ -67,7 +67,7 @@ func (s *Seat) Join(v Visit, g Guest) {
 	s.guest = g
 	s.sess = &session{
 		swarm: s.swarm, node: mob.Node{ID: v.ID, Cluster: v.Cluster, Guest: true}, name: v.Cluster, client: v.Client,
-		local: v.Near, dialer: v.ID, asked: requests.NewAsked(), line: (*guestLine)(s), talk: s.swarm.form.Dialect(0),
+		local: v.Near, dialer: v.ID, asked: requests.NewAsked(), line: (*guestLine)(s),
 	}
 	s.swarm.post(input{joined: true, sess: s.sess})
 }

@@ -74,16 +74,13 @@ func (s *swarm) send(a mob.Send) {
 	if c == nil {
 		return
 	}
-	said := c.talk.Say(a.Message)
-	switch m := said.(type) {
-	case nil:
-		return
+	switch m := a.Message.(type) {
 	case *proto.Request:
 		c.asked.Add(m.Span)
 	case *proto.Cancel:
 		c.asked.Cancel(m.Span)
 	}
-	c.line.send(said)
+	c.line.send(a.Message)
 }
 
 // push has a block sent that nobody asked for. Where the peer has left, the State hears

@@ -51,12 +51,11 @@ func newNative(s *swarm, stream network.Stream, hello *proto.Hello, dialer libpe
 	c := &native{peer: id, hello: hello, stream: stream, out: make(chan proto.Message, sendQueue), upload: requests.NewQueue()}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.channels.open = map[channel]struct{}{}
-	talk := s.form.Dialect(hello.Features)
 	c.session = &session{
 		swarm: s, name: id.String(),
-		node:  mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster, Plain: !talk.Same()},
-		whole: hello.Seed && talk.Same(), local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
-		asked: requests.NewAsked(), line: c, talk: talk,
+		node:  mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
+		whole: hello.Seed, local: hello.Cluster == s.node.cfg.Cluster, dialer: proto.PeerID(dialer), addrs: hello.Addrs,
+		asked: requests.NewAsked(), line: c,
 	}
 	return c.session
 }
@@ -163,8 +162,8 @@ func (c *native) read() error {
 		}
 		switch m := m.(type) {
 		case *proto.Request:
-			if !c.talk.Valid(m.Span) {
-				return errors.New("it asked for what is no block of the content")
+			if !c.swarm.form.Valid(m.Span) {
+				return errors.New("invalid request: no such block")
 			}
 			if !c.upload.Add(m.Span) {
 				return errFlood
@@ -172,7 +171,7 @@ func (c *native) read() error {
 		case *proto.Cancel:
 			c.upload.Cancel(m.Span)
 		case *proto.Bad:
-			if doubt, ok := c.talk.Complaint(c.session, m); ok {
+			if doubt, ok := c.swarm.form.Complaint(c.session, m); ok {
 				c.swarm.complain(doubt)
 			}
 		case *proto.Members:

@@ -195,6 +195,13 @@ func (l *logged) has(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
+// count is how often a text was logged.
+func (l *logged) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
 // A member that has a manifest of other bytes is found out: it is not taken over.
 func TestPlainTorrentWithLyingManifest(t *testing.T) {
 	d := newDirectory()

@@ -48,7 +48,7 @@ func (c *native) receive(ch *transport.Reader) error {
 	var room [proto.CodedHeader]byte
 	unasked := 0
 	for {
-		sp, origin, err := c.talk.Head(ch, &room)
+		sp, origin, err := c.swarm.form.Head(ch, &room)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,6 @@ func (c *native) receive(ch *transport.Reader) error {
 func (c *session) store(a exchange.Arrival) {
 	s := c.swarm
 	s.count.Received(c.local, len(a.Buf.B))
-	c.talk.Came(&a)
 	if err := s.workers.Give(s.ctx, &s.form, a); err != nil {
 		s.fail(err)
 	}

@@ -63,7 +63,7 @@ func (v *server) run() {
 		if !ok {
 			return
 		}
-		buf, err := v.talk.Frame(v.session, sp)
+		buf, err := v.swarm.form.Frame(v.session, sp)
 		if err != nil {
 			v.decline(sp)
 			continue

@@ -2,7 +2,6 @@ package peer
 
 import (
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/requests"
 	"github.com/mobgrid/mob/proto"
 )
@@ -20,7 +19,6 @@ type session struct {
 	dialer proto.PeerID
 	addrs  [][]byte // at which it may be dialled
 	line   line
-	talk   exchange.Dialect
 
 	asked *requests.Asked
 }
@@ -44,9 +42,7 @@ func (c *session) id() proto.PeerID { return c.node.ID }
 
 // received hands a message of the peer to the loop.
 func (c *session) received(m proto.Message) {
-	if m = c.talk.Hear(m); m != nil {
-		c.swarm.post(input{ev: mob.Received{Peer: c.id(), Message: m}, sess: c})
-	}
+	c.swarm.post(input{ev: mob.Received{Peer: c.id(), Message: m}, sess: c})
 }
 
 // ended reports the end of the session to the loop.

@@ -169,7 +169,7 @@ func (s *swarm) listPeers(st *Status) {
 			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
 		}
 		if c := s.session(p.ID); c != nil {
-			ps.ID, ps.Client, ps.Have = c.name, c.client, c.talk.InPieces(p.Have, snap.mind.Total, s.m.Pieces())
+			ps.ID, ps.Client, ps.Have = c.name, c.client, s.form.InPieces(p.Have, snap.mind.Total, s.m.Pieces())
 		}
 		st.Peers = append(st.Peers, ps)
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/book"
 	"github.com/mobgrid/mob/peer/exchange"
@@ -42,6 +44,10 @@ type swarm struct {
 	workers  exchange.Workers
 	wg       sync.WaitGroup
 
+	excludes struct {
+		sync.Mutex
+		logged map[libpeer.ID]bool
+	}
 	sessions struct {
 		sync.RWMutex // written by the loop alone
 		m            map[proto.PeerID]*session
@@ -80,6 +86,7 @@ func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, the
 		inbox:    make(chan input, inboxSize), news: make(chan struct{}, 1),
 		checks: make(chan exchange.Complaint, 64), workers: exchange.NewWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}
+	s.excludes.logged = map[libpeer.ID]bool{}
 	s.sessions.m = map[proto.PeerID]*session{}
 	s.form = exchange.Plain(s.exchangeConfig())
 	var have []proto.Range

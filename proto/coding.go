@@ -93,8 +93,19 @@ func (c Coding) Features() uint64 {
 	return FeatureCoded | uint64(c.K)<<featureKShift
 }
 
-// Agrees reports whether a peer whose Hello has these features speaks of the same
-// numbers, and sends blocks in the same way.
+// CodingOf is the coding that the features of a [Hello] name, without the length of its blocks.
+func CodingOf(features uint64) Coding {
+	if features&(FeatureCoded|FeatureGossip) == 0 {
+		return Coding{}
+	}
+	c := Coding{K: int(features >> featureKShift & 0xff)}
+	if features&FeatureGossip != 0 {
+		c.Strategy = Strategy(features >> featureStrategyShift & 0xf)
+	}
+	return c
+}
+
+// Agrees reports whether a peer whose Hello has these features uses the same coding.
 func (c Coding) Agrees(features uint64) bool {
 	if features&(FeatureCoded|FeatureGossip) == 0 {
 		return !c.Coded()

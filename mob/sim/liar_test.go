@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/mob"
 )
 
 // TestLiar has a member whose blocks are all false: all others get the content, and each
@@ -33,7 +35,7 @@ func TestLiar(t *testing.T) {
 			if r.Missing > 0 {
 				t.Errorf("%d nodes are not whole\n%v", r.Missing, r)
 			}
-			if most := nodes * k.Tuning.Strikes; r.Failed > most {
+			if most := nodes * mob.DefaultTuning().Strikes; r.Failed > most {
 				t.Errorf("%d pieces failed at %d nodes, want at most %d", r.Failed, nodes, most)
 			}
 		})

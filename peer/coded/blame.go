@@ -6,18 +6,13 @@ import (
 	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// blame notes that the author of a block is wrong: an encoder lies, and of others the
-// disk may be damaged.
-func (c *Content) blame(out *Outcome, a author, name int) {
-	if a.peer != "" {
-		out.Faults = append(out.Faults, Fault{c.Number(out.Generation, name), a.peer})
-		return
-	}
+// blame notes that an encoder signed a false block.
+func (c *Content) blame(out *Outcome, encoder Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.liars[a.key] {
-		c.liars[a.key] = true
-		out.Liars = append(out.Liars, a.key)
+	if !c.liars[encoder] {
+		c.liars[encoder] = true
+		out.Liars = append(out.Liars, encoder)
 	}
 }
 
@@ -96,7 +91,7 @@ func (c *Content) reject(g *generation, liars []Key) (names []int) {
 			continue
 		}
 		for _, k := range liars {
-			p.disown(c, author{key: k})
+			p.disown(c, k)
 		}
 		for i, vs := range p.versions {
 			if _, ok := g.held[p.first+i]; ok && len(vs) == 0 {
@@ -122,7 +117,7 @@ func (c *Content) disown(g *generation, liars []Key) (names []int, err error) {
 		return nil, nil
 	}
 	for name, b := range g.held {
-		if slices.Contains(liars, b.author.key) {
+		if slices.Contains(liars, b.author) {
 			names = append(names, name)
 		}
 	}

@@ -26,7 +26,7 @@ type generation struct {
 	state    state
 	decoder  *rlnc.Decoder // while gathering and decoding
 	source   [][]byte      // the same while: the source blocks that are there, nil for others
-	held     map[int]*held // by name: what came, and may be passed on if it is signed
+	held     map[int]*held // by name: what came, and may be passed on
 	suspects map[int]*part // while repairing, by number: the pieces that are not verified
 	claims   []claim       // what was said of blocks that failed
 }
@@ -34,7 +34,7 @@ type generation struct {
 // held is a block that came.
 type held struct {
 	payload []byte // nobody writes to it while it is held
-	origin  *proto.Origin
+	origin  proto.Origin
 	sender  proto.PeerID
 	claim
 	checked bool // the signature is that of the encoder, and sum is known

@@ -87,7 +87,7 @@ func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 func (n *node) give(t testing.TB, from *node, number uint32) Outcome {
 	t.Helper()
 	o, b := from.block(t, number)
-	out, err := n.Take(number, From{Sender: from.peer(), Origin: &o}, b)
+	out, err := n.Take(number, From{Sender: from.peer(), Origin: o}, b)
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
 	}

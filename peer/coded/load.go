@@ -42,27 +42,14 @@ func (c *Content) passOn(dst []byte, g *generation, name int) (*proto.Origin, er
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.held[name]
-	if b == nil || b.origin == nil {
+	if b == nil {
 		return nil, nil
 	}
 	if !c.check(g.number, b) {
 		return nil, ErrForged
 	}
 	copy(dst, b.payload) // with the lock: the memory is used again when the generation is whole
-	return b.origin, nil
-}
-
-// Quiet says whether a block is there, but cannot be passed on, since nobody signed it.
-func (c *Content) Quiet(number uint32) bool {
-	generation, name := c.Of(number)
-	g := c.under(generation)
-	if g == nil {
-		return false
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	b := g.held[name]
-	return b != nil && b.origin == nil && !c.Ledger.Has(uint32(c.pieceOf(generation, name)))
+	return &b.origin, nil
 }
 
 // produce makes a block of what is stored.

@@ -32,27 +32,6 @@ func (c *Content) pieceOf(generation, name int) int {
 	return first + name*c.Coding.Block/int(c.Manifest.PieceLength)
 }
 
-// Plain is the part of a piece that is a source block; ok is false for other blocks.
-func (c *Content) Plain(number uint32) (sp proto.Span, ok bool) {
-	generation, name := c.Of(number)
-	if generation >= c.Generations() || name >= c.Blocks(generation) {
-		return proto.Span{}, false
-	}
-	piece := c.pieceOf(generation, name)
-	first, _ := c.namesOf(piece)
-	begin := (name - first) * c.Coding.Block
-	return proto.Span{Piece: uint32(piece), Begin: uint32(begin), Length: uint32(min(c.Coding.Block, c.Manifest.PieceSize(piece)-begin))}, true
-}
-
-// Numbers are the source blocks of a piece: so many, from first on.
-func (c *Content) Numbers(piece int) (first uint32, count int) {
-	from, end := c.namesOf(piece)
-	return c.Number(c.GenerationOf(piece), from), end - from
-}
-
-// Block is the length of a block.
-func (c *Content) Block() int { return c.Coding.Block }
-
 // namesOf are the source blocks of a piece, in its generation, from first on.
 func (c *Content) namesOf(piece int) (first, end int) {
 	g := c.GenerationOf(piece)

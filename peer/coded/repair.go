@@ -17,7 +17,7 @@ type part struct {
 // version is one of the things that were signed for a source block.
 type version struct {
 	*held
-	authors []author
+	authors []Key
 }
 
 // suspect takes back the blocks of a generation that could be decoded and is wrong.
@@ -71,7 +71,7 @@ func (c *Content) repair(g *generation, b *held, out *Outcome) error {
 	added, v := p.add(b)
 	switch added {
 	case lied:
-		c.blame(out, b.author, b.name)
+		c.blame(out, b.author)
 		p.disown(c, b.author)
 		c.fail(g, p, out)
 		return nil
@@ -148,21 +148,17 @@ func (p *part) add(b *held) (added int, v version) {
 	for i := range vs {
 		if vs[i].sum == b.sum {
 			vs[i].authors = append(vs[i].authors, b.author)
-			if vs[i].origin == nil { // the signed one may be passed on
-				b.payload = vs[i].payload
-				vs[i].held = b
-			}
 			return same, vs[i]
 		}
 	}
 	b.payload = append([]byte(nil), b.payload...)
-	v = version{b, []author{b.author}}
+	v = version{b, []Key{b.author}}
 	p.versions[b.name-p.first] = append(vs, v)
 	return another, v
 }
 
 // disown takes out what nobody else answers for.
-func (p *part) disown(c *Content, a author) {
+func (p *part) disown(c *Content, a Key) {
 	for i, vs := range p.versions {
 		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool { return len(v.authors) == 1 && v.authors[0] == a })
 		c.bytes.Add(-int64((len(vs) - len(p.versions[i])) * c.Coding.Block))
@@ -179,12 +175,12 @@ func (c *Content) try(p *part, out *Outcome) ([]version, error) {
 			if vs, err := c.tryThose(p, by); vs != nil || err != nil {
 				return vs, err
 			}
-			c.blame(out, a, p.first)
+			c.blame(out, a)
 			p.disown(c, a)
 		}
 	}
-	for _, a := range append(p.authors(), author{}) { // without anybody, and with all
-		others := func(v version) bool { return slices.ContainsFunc(v.authors, func(e author) bool { return e != a }) }
+	for _, a := range append(p.authors(), Key{}) { // without anybody, and with all
+		others := func(v version) bool { return slices.ContainsFunc(v.authors, func(e Key) bool { return e != a }) }
 		if vs, err := c.tryThose(p, others); vs != nil || err != nil {
 			return vs, err
 		}
@@ -214,7 +210,7 @@ func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error
 }
 
 // authors are all who answer for something.
-func (p *part) authors() (all []author) {
+func (p *part) authors() (all []Key) {
 	for _, vs := range p.versions {
 		for _, v := range vs {
 			for _, a := range v.authors {
@@ -246,7 +242,7 @@ func (c *Content) repaired(g *generation, out *Outcome) error {
 				return err
 			}
 			if sha256.Sum256(b) != cl.sum {
-				c.blame(out, cl.author, cl.name)
+				c.blame(out, cl.author)
 			}
 		}
 		return nil

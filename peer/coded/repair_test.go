@@ -261,7 +261,7 @@ func TestTamperingRelay(t *testing.T) {
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	o, b := source.block(t, 30)
 	b[100] ^= 1
-	if out, err := n.Take(30, From{"relay", &o}, b); err != nil || out.Verdict != Held {
+	if out, err := n.Take(30, From{"relay", o}, b); err != nil || out.Verdict != Held {
 		t.Errorf("%+v, %v", out, err)
 	}
 	out := n.give(t, source, 0)

@@ -10,17 +10,10 @@ import (
 // Key is the public key of a node that makes blocks.
 type Key [ed25519.PublicKeySize]byte
 
-// author is who answers for a block: the encoder that signed it or, of one that nobody
-// signed, the peer that sent it.
-type author struct {
-	key  Key
-	peer proto.PeerID // empty for an encoder
-}
-
-// claim is what an author said: that the block of a name has this hash.
+// claim is what an encoder signed: that the block of a name has this hash.
 type claim struct {
 	name   int
-	author author
+	author Key
 	sum    [sha256.Size]byte
 }
 
@@ -39,11 +32,7 @@ func (c *Content) check(generation int, b *held) bool {
 		return true
 	}
 	b.sum = sha256.Sum256(b.payload)
-	if b.origin != nil {
-		statement := proto.CodedStatement(c.cfg.Swarm, c.Coding.K, c.Number(generation, b.name), b.sum)
-		b.checked = ed25519.Verify(b.origin.Encoder[:], statement, b.origin.Signature[:])
-		return b.checked
-	}
-	b.checked = true
-	return true
+	statement := proto.CodedStatement(c.cfg.Swarm, c.Coding.K, c.Number(generation, b.name), b.sum)
+	b.checked = ed25519.Verify(b.origin.Encoder[:], statement, b.origin.Signature[:])
+	return b.checked
 }

@@ -10,16 +10,8 @@ import (
 // From is where a block came from.
 type From struct {
 	Sender proto.PeerID
-	// Origin says who made the block. It is nil of a source block that nobody signed, from
-	// a node that speaks of plain pieces: its sender answers for it.
-	Origin *proto.Origin
-}
-
-func (f *From) author() author {
-	if f.Origin == nil {
-		return author{peer: f.Sender}
-	}
-	return author{key: f.Origin.Encoder}
+	// Origin says who made and signed the block.
+	Origin proto.Origin
 }
 
 // Take takes in a block that was asked for, of which the payload stays the caller's, and
@@ -41,8 +33,8 @@ func (c *Content) Take(number uint32, from From, payload []byte) (Outcome, error
 	if g == nil || err != nil {
 		return out, err
 	}
-	b := &held{payload: payload, origin: from.Origin, sender: from.Sender, claim: claim{name: name, author: from.author()}}
-	if c.lies(b.author.key) {
+	b := &held{payload: payload, origin: from.Origin, sender: from.Sender, claim: claim{name: name, author: from.Origin.Encoder}}
+	if c.lies(b.author) {
 		if out.Verdict = Refused; g.holds(name) {
 			out.Verdict = Duplicate
 		}

@@ -99,7 +99,7 @@ func TestBadBlocks(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	o, b := source.block(t, 20)
-	from := From{Origin: &o}
+	from := From{Origin: o}
 	beyond := n.Number(n.Generations(), 0)
 	for name, take := range map[string]func() (Outcome, error){
 		"generation beyond the end": func() (Outcome, error) { return n.Take(beyond, from, b) },
@@ -156,7 +156,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 		n := newNode(t, c, 16, 2)
 		n.give(t, source, 5)
 		o, b := forge()
-		if out, err := n.Take(3, From{"m", &o}, b); err != nil || out.Verdict != Held {
+		if out, err := n.Take(3, From{"m", o}, b); err != nil || out.Verdict != Held {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 		if _, err := n.Load(make([]byte, len(b)), 3); !errors.Is(err, ErrForged) {
@@ -182,7 +182,7 @@ func TestForgeriesArePurged(t *testing.T) {
 	for name, forge := range forgeries(t, c, source, 20) {
 		n := newNode(t, c, 16, 2)
 		o, b := forge()
-		if _, err := n.Take(20, From{"m", &o}, b); err != nil {
+		if _, err := n.Take(20, From{"m", o}, b); err != nil {
 			t.Fatal(err)
 		}
 		var out Outcome
@@ -257,7 +257,7 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	source.ledger.Remove(0)
 	honest := newSource(t, c, 16, 2)
 	o, b := honest.block(t, 0)
-	if _, err := source.Take(0, From{Origin: &o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
+	if _, err := source.Take(0, From{Origin: o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
 		t.Errorf("a block beside a damaged piece: %v", err)
 	}
 	source.ledger.Remove(2)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -23,7 +22,6 @@ type Blocks struct {
 	// order keeps what became of a block, and is told, before blocks that are dropped: the
 	// takers share it. Each generation's blocks are taken by one worker, in order.
 	order sync.RWMutex
-	plain atomic.Bool // blocks came that nobody signed
 }
 
 // Coded is the form of a coded transfer with generations of k, of the swarm of that id,
@@ -92,11 +90,8 @@ func (x *Blocks) Place(*Arrival) error { return nil }
 // Take checks a block, and decodes its generation with the last one.
 func (x *Blocks) Take(a Arrival) {
 	x.Swarm.Post(mob.Arrived{Peer: a.From.ID(), Span: a.Span}, a.From)
-	if a.Origin == nil {
-		x.plain.Store(true)
-	}
 	x.order.RLock()
-	out, err := x.content.Take(a.Span.Piece, coded.From{Sender: a.From.ID(), Origin: a.Origin}, a.Buf.B)
+	out, err := x.content.Take(a.Span.Piece, coded.From{Sender: a.From.ID(), Origin: *a.Origin}, a.Buf.B)
 	if err == nil {
 		x.tell(a, out)
 		x.blame(out.Faults)

@@ -4,12 +4,10 @@
 package exchange
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/gossip"
 	"github.com/mobgrid/mob/peer/generations"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
@@ -39,7 +37,7 @@ var ErrAbsent = generations.ErrAbsent
 type Arrival struct {
 	From   Peer
 	Span   proto.Span
-	Origin *proto.Origin // of a coded block, nil from a node that speaks of plain pieces
+	Origin *proto.Origin // of a coded block
 	Buf    *Buffer
 	parts  []proto.Span // of Span: what was new, and is written
 }
@@ -69,7 +67,7 @@ type Swarm interface {
 type Complaint struct {
 	Peer  Peer
 	Piece uint32
-	// Number is of what was to be sent.
+	// Number is that of what was to be sent.
 	Number uint32
 }
 
@@ -100,18 +98,16 @@ type Form struct {
 	lane uint32
 }
 
-// Refuse says why a node with this greeting has no part in a swarm of permutation
-// gossip, nil if it may. Elsewhere it may: what codings differ in is for sessions.
-func (f *Form) Refuse(hello *proto.Hello) *proto.Goodbye {
-	s := f.Coding.Strategy
-	switch {
-	case !s.Gossip():
-		return nil
-	case !f.Coding.Agrees(hello.Features):
-		text := fmt.Sprintf("the content goes round by permutations here: use a link with x.rlnc=%d and x.gossip=%s", f.Coding.K, s)
-		return &proto.Goodbye{Code: proto.CodeExcluded, Text: text}
-	case hello.Cluster != f.Gossip.cluster:
-		return &proto.Goodbye{Code: proto.CodeExcluded, Text: gossip.Abroad(f.Gossip.cluster)}
+// Complaint is what a peer's Bad asks to be checked; ok is false when there is nothing to
+// check, as for a coded block, for which its encoder is to blame.
+func (f *Form) Complaint(from Peer, m *proto.Bad) (c Complaint, ok bool) {
+	return Complaint{from, m.Piece, m.Piece}, !f.Coding.Coded()
+}
+
+// InPieces converts how many numbers of all a peer has into a count of pieces.
+func (f *Form) InPieces(have, all, pieces int) int {
+	if !f.Coding.Coded() {
+		return have
 	}
-	return nil
+	return have * pieces / max(all, 1)
 }
