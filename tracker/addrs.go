@@ -7,22 +7,22 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// maxAddrBytes bounds the addresses that are kept of a member, together: a dozen
-// usual ones. With it the table's memory and a handout's frame are bounded.
+// maxAddrBytes bounds the addresses of a member, together: about a dozen. It bounds
+// the table's memory and a handout's frame.
 const maxAddrBytes = 512
 
-// memberAddrs is where to find a member that announced these addresses from
-// remote. Those that cannot be read are left out, which does no harm to the
-// others: they may be of a kind newer than this tracker.
+// memberAddrs is the addresses of a member that announced these from remote. It
+// skips those that it cannot parse: they may be of a protocol newer than this
+// tracker.
 //
 // A member often knows the port it listens on but not the address that others
-// see. So an unspecified IP, which nobody can dial, is replaced by the remote's;
-// and when the member names only loopback addresses, though it is elsewhere,
-// copies with the remote's IP are added. One that names none gets the remote
-// address itself: libp2p dials from its listening port where it can.
+// see. So the remote's IP replaces an unspecified one, which nobody can dial; and
+// if a remote member announces only loopback addresses, copies with the remote's IP
+// are added. A member that announces none gets the remote address itself: libp2p
+// dials from its listening port where it can.
 func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
-	seen := observed(remote)
-	var keep, loopback []multiaddr.Multiaddr
+	ip := observedIP(remote)
+	var out, loopback []multiaddr.Multiaddr
 	dialable := false
 	for _, b := range announced {
 		a, err := multiaddr.NewMultiaddrBytes(b)
@@ -33,30 +33,29 @@ func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 		switch {
 		case len(a) == 0:
 		case manet.IsIPUnspecified(a):
-			if a := withIP(a, seen); a != nil {
-				keep, dialable = append(keep, a), true
+			if a := withIP(a, ip); a != nil {
+				out, dialable = append(out, a), true
 			}
 		case manet.IsIPLoopback(a):
-			keep, loopback = append(keep, a), append(loopback, a)
+			out, loopback = append(out, a), append(loopback, a)
 		default:
-			keep, dialable = append(keep, a), true
+			out, dialable = append(out, a), true
 		}
 	}
-	if !dialable && seen != nil && !manet.IsIPLoopback(seen) {
+	if !dialable && ip != nil && !manet.IsIPLoopback(ip) {
 		for _, a := range loopback {
-			if a := withIP(a, seen); a != nil {
-				keep = append(keep, a)
+			if a := withIP(a, ip); a != nil {
+				out = append(out, a)
 			}
 		}
 	}
-	if len(announced) == 0 && seen != nil {
-		keep = append(keep, remote)
+	if len(announced) == 0 && ip != nil {
+		out = append(out, remote)
 	}
-	return pack(keep)
+	return encodeAddrs(out)
 }
 
-// withoutPeerID is a without the member's own id at its end; a relay's id inside
-// of it stays.
+// withoutPeerID is a without the peer id at its end. A relay's id inside of it stays.
 func withoutPeerID(a multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if rest, last := multiaddr.SplitLast(a); last != nil && last.Code() == multiaddr.P_P2P {
 		return rest
@@ -64,9 +63,9 @@ func withoutPeerID(a multiaddr.Multiaddr) multiaddr.Multiaddr {
 	return a
 }
 
-// observed is the IP part of where a stream comes from, nil when that is not the
-// member itself but a relay, or no IP at all.
-func observed(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
+// observedIP is the IP of a stream's remote address, nil if that is a relay's or has
+// no IP.
+func observedIP(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if _, err := remote.ValueForProtocol(multiaddr.P_CIRCUIT); err == nil {
 		return nil
 	}
@@ -81,8 +80,8 @@ func observed(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
 	return a
 }
 
-// withIP is a with ip in place of its own, nil if a listener at a cannot be
-// reached there: one on IPv4 is not reached over IPv6.
+// withIP is a with ip in place of its own, nil if a listener at a cannot be reached
+// there, as one on IPv4 cannot over IPv6.
 func withIP(a, ip multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if ip == nil {
 		return nil
@@ -97,8 +96,8 @@ func withIP(a, ip multiaddr.Multiaddr) multiaddr.Multiaddr {
 	return ip.Encapsulate(rest)
 }
 
-// pack is the addresses as bytes, each once, as many as fit.
-func pack(addrs []multiaddr.Multiaddr) [][]byte {
+// encodeAddrs encodes the addresses without duplicates, as many as fit maxAddrBytes.
+func encodeAddrs(addrs []multiaddr.Multiaddr) [][]byte {
 	out, size := make([][]byte, 0, len(addrs)), 0
 	for i, a := range addrs {
 		b := a.Bytes()

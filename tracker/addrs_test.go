@@ -51,6 +51,6 @@ func TestMemberAddrsAreBounded(t *testing.T) {
 	small := multiaddr.StringCast("/ip4/10.0.0.1/tcp/1").Bytes()
 	got := memberAddrs([][]byte{{0xff, 0xff}, long, other, third, small}, multiaddr.StringCast("/ip4/9.9.9.9/tcp/1"))
 	if want := [][]byte{long, other, small}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %d addresses, want the readable ones that fit", len(got))
+		t.Errorf("got %d addresses, want the valid ones that fit", len(got))
 	}
 }

@@ -1,9 +1,11 @@
 package tracker
 
 import (
+	"bytes"
 	"context"
+	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -11,101 +13,131 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Client asks one tracker or several as one. Its methods may be called from any
+// Client sends requests to one or more trackers. Its methods may be called from any
 // goroutine.
 //
-// Every request goes to all trackers at once. The answers are merged, and one
-// tracker that answers is enough: the call returns a short grace after the first
-// answer, while requests to slower trackers go on for themselves.
+// Every request goes to all trackers at once, and one reply is enough: the call
+// returns the merged replies a short grace after the first one, while requests to
+// slower trackers continue in the background.
 type Client struct {
 	host     host.Host
 	cfg      ClientConfig
 	trackers []*endpoint
 
-	// life ends with Close, and with it the requests that outlive their call.
-	life context.Context
-	end  context.CancelFunc
+	// closing ends with Close, and with it the requests in the background.
+	closing context.Context
+	cancel  context.CancelFunc
 
-	// running counts requests to single trackers.
-	running struct {
-		sync.Mutex
-		closed bool
-		asks   sync.WaitGroup
-	}
+	mu       sync.Mutex
+	closed   bool
+	requests sync.WaitGroup // to single trackers
 }
 
-// NewClient makes a client of the trackers on h. The host stays the caller's.
+// NewClient returns a client of the trackers that dials from h. Close does not close h.
 func NewClient(h host.Host, trackers []peer.AddrInfo, cfg ClientConfig) *Client {
-	c := &Client{host: h, cfg: cfg.validate()}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := &Client{host: h, cfg: cfg.withDefaults()}
+	c.closing, c.cancel = context.WithCancel(context.Background())
 	for _, info := range trackers {
 		c.trackers = append(c.trackers, newEndpoint(info))
 	}
 	return c
 }
 
-// Announce tells the trackers of this node and returns the members they tell of,
-// each once. It blocks until the trackers have answered, at most for Timeout. The
-// error tells of each tracker's failure, and is nil if any has answered.
+// Announce announces this node and returns the members that the trackers know, each
+// once. It blocks for at most Timeout. The error is nil if any tracker has replied,
+// and tells why each of them failed otherwise.
 func (c *Client) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
-	handouts, err := gather[*proto.Handout](ctx, c, a)
+	handouts, err := askAll[*proto.Handout](ctx, c, a)
 	if err != nil {
 		return nil, err
 	}
 	return mergeHandouts(handouts, proto.PeerID(c.host.ID())), nil
 }
 
-// Fleet asks how far a swarm is; swarm is the binary CID of the manifest. Where
-// trackers differ, the one that knows more nodes of a cluster is believed. If no
-// tracker knows the swarm the error wraps a [proto.RemoteError] with
-// proto.CodeUnknownSwarm.
+// Fleet returns the progress of a swarm, which is named by the binary CID of the
+// manifest. Where trackers differ, it takes the reply with more nodes of a cluster.
+// If no tracker knows the swarm the error wraps a [proto.RemoteError] with
+// proto.CodeUnknownSwarm. It blocks for at most Timeout.
 func (c *Client) Fleet(ctx context.Context, swarm []byte) (*proto.Fleet, error) {
-	fleets, err := gather[*proto.Fleet](ctx, c, &proto.FleetRequest{Swarm: swarm})
+	fleets, err := askAll[*proto.Fleet](ctx, c, &proto.FleetRequest{Swarm: swarm})
 	if err != nil {
 		return nil, err
 	}
 	return mergeFleets(fleets), nil
 }
 
-// TrackerStatus is how a client stands with one tracker.
-type TrackerStatus struct {
-	// Addr is the tracker's multiaddr with its peer id.
-	Addr string
-	// Reachable says that the tracker answered the last request, if only to
-	// refuse it.
-	Reachable bool
-	// LastError is why the last request failed, empty when it did not.
-	LastError string
-	// LastAnnounce is when the tracker last took an announce.
-	LastAnnounce time.Time
+// add registers n requests, unless the client is closed.
+func (c *Client) add(n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.requests.Add(n)
+	return true
 }
 
-// Status tells of every tracker, in the order of [NewClient].
-func (c *Client) Status() []TrackerStatus {
-	out := make([]TrackerStatus, len(c.trackers))
-	for i, t := range c.trackers {
-		out[i] = t.snapshot()
+// Close cancels the requests that are under way and waits for them. Later ones fail.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.requests.Wait()
+	return nil
+}
+
+// mergeHandouts is all members of the handouts but self, each once with all of its
+// addresses, and the shortest interval.
+func mergeHandouts(hs []*proto.Handout, self proto.PeerID) *proto.Handout {
+	out := &proto.Handout{}
+	index := make(map[proto.PeerID]int) // in out.Members
+	for _, h := range hs {
+		if out.Interval == 0 || h.Interval != 0 && h.Interval < out.Interval {
+			out.Interval = h.Interval
+		}
+		for _, m := range h.Members {
+			i, known := index[m.ID]
+			switch {
+			case m.ID == self:
+			case known:
+				out.Members[i].Addrs = mergeAddrs(out.Members[i].Addrs, m.Addrs)
+			default:
+				index[m.ID] = len(out.Members)
+				out.Members = append(out.Members, m)
+			}
+		}
 	}
 	return out
 }
 
-// begin takes n requests in, unless the client is closed.
-func (c *Client) begin(n int) bool {
-	c.running.Lock()
-	defer c.running.Unlock()
-	if c.running.closed {
-		return false
+// mergeAddrs is the union of a and b, cut to the limit of a message.
+func mergeAddrs(a, b [][]byte) [][]byte {
+	out := slices.Clip(a)
+	for _, addr := range b {
+		known := slices.ContainsFunc(out, func(have []byte) bool { return bytes.Equal(have, addr) })
+		if !known && len(out) < proto.MaxAddrs {
+			out = append(out, addr)
+		}
 	}
-	c.running.asks.Add(n)
-	return true
+	return out
 }
 
-// Close ends the requests that are under way and waits for them. Later ones fail.
-func (c *Client) Close() error {
-	c.running.Lock()
-	c.running.closed = true
-	c.running.Unlock()
-	c.end()
-	c.running.asks.Wait()
-	return nil
+// mergeFleets takes the report with the most nodes of each cluster. Members announce
+// to all trackers, so reports overlap and must not be added up.
+func mergeFleets(fs []*proto.Fleet) *proto.Fleet {
+	best := make(map[string]proto.FleetCluster)
+	for _, f := range fs {
+		for _, c := range f.Clusters {
+			if b, ok := best[c.Name]; !ok || c.Nodes > b.Nodes {
+				best[c.Name] = c
+			}
+		}
+	}
+	out := &proto.Fleet{Clusters: make([]proto.FleetCluster, 0, len(best))}
+	for _, c := range best {
+		out.Clusters = append(out.Clusters, c)
+	}
+	slices.SortFunc(out.Clusters, func(a, b proto.FleetCluster) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Config says how a [Server] behaves. A field that is zero or negative takes its
-// value from [Default].
+// Config is the configuration of a [Server]. A field that is zero or negative takes
+// its value from [Default].
 type Config struct {
-	// Log receives refused and broken requests at level debug, and changes of
-	// the service at level info. Nil means no log.
+	// Log receives failed requests at level debug, and start and stop at level
+	// info. Nil means no log.
 	Log *slog.Logger
-	// Expiry is how long a member is remembered after its last announce. 90 s.
+	// Expiry is how long a member stays known after its last announce. 90 s.
 	Expiry time.Duration
-	// Interval is when members are told to announce again, before jitter; at
-	// most a third of Expiry, so that two announces may be lost. 30 s.
+	// Interval is the announce interval of members, before jitter. It is at most
+	// a third of Expiry, so that two announces may be lost. 30 s.
 	Interval time.Duration
 	// Timeout bounds one stream from its first byte to the reply's last. 10 s.
 	Timeout time.Duration
-	// MaxSwarms bounds the swarms known at a time. 10,000.
+	// MaxSwarms bounds the swarms. 10,000.
 	MaxSwarms int
 	// MaxSwarmMembers bounds the members of one swarm. 20,000.
 	MaxSwarmMembers int
-	// MaxMembers bounds the members of all swarms together, of some 1.3 KiB
-	// each at most. 200,000.
+	// MaxMembers bounds the members of all swarms together. Each takes at most
+	// 1.3 KiB. 200,000.
 	MaxMembers int
 	// MaxStreams bounds the streams served at a time; more are reset. 4096.
 	MaxStreams int
-	// Seed makes handouts and jitter repeatable; zero draws one.
+	// Seed makes handouts and jitter repeatable; zero draws a random one.
 	Seed uint64
 }
 
@@ -45,8 +45,8 @@ func Default() Config {
 	}
 }
 
-// validate is c with every field made usable; nothing is left to refuse.
-func (c Config) validate() Config {
+// withDefaults is c with the default of each field that is not set.
+func (c Config) withDefaults() Config {
 	d := Default()
 	if c.Log == nil {
 		c.Log = d.Log
@@ -61,15 +61,15 @@ func (c Config) validate() Config {
 	return c
 }
 
-// ClientConfig says how a [Client] behaves. A field that is zero or negative
+// ClientConfig is the configuration of a [Client]. A field that is zero or negative
 // takes its value from [DefaultClient].
 type ClientConfig struct {
-	// Log receives each tracker's failures at level debug. Nil means no log.
+	// Log receives failed requests at level debug. Nil means no log.
 	Log *slog.Logger
-	// Timeout bounds a request to one tracker, the dial included. 5 s.
+	// Timeout bounds a request, the dial included. 5 s.
 	Timeout time.Duration
-	// Grace is how long the other trackers are waited for after the first
-	// answer. 300 ms.
+	// Grace is how long a call waits for the other trackers after the first reply.
+	// 300 ms.
 	Grace time.Duration
 }
 
@@ -82,8 +82,8 @@ func DefaultClient() ClientConfig {
 	}
 }
 
-// validate is c with every field made usable.
-func (c ClientConfig) validate() ClientConfig {
+// withDefaults is c with the default of each field that is not set.
+func (c ClientConfig) withDefaults() ClientConfig {
 	d := DefaultClient()
 	if c.Log == nil {
 		c.Log = d.Log
@@ -93,9 +93,10 @@ func (c ClientConfig) validate() ClientConfig {
 	return c
 }
 
-func positive[T int | time.Duration](v, or T) T {
+// positive is v, or def if v is not positive.
+func positive[T int | time.Duration](v, def T) T {
 	if v <= 0 {
-		return or
+		return def
 	}
 	return v
 }

@@ -2,18 +2,18 @@
 // libp2p service with one stream per request:
 //
 //	member                                   tracker
-//	  | -- Announce(swarm, cluster, addrs) --> |  remembers the member
+//	  | -- Announce(swarm, cluster, addrs) --> |  stores the member
 //	  | <-- Handout(interval, members) ------- |  its cluster, a sample of the others
 //	  |                                        |
 //	  | -- FleetRequest(swarm) --------------> |
 //	  | <-- Fleet(per cluster: nodes, whole) - |  progress, for display
 //
-// or a Goodbye with a code and a text in place of the reply.
+// An error is a Goodbye with a code and a text in place of the reply.
 //
-// [Server] is the tracker: a [Config]-bounded table in memory, in which a member
-// that stops announcing expires. [Client] asks one tracker or several at once
-// and lives with those that answer.
+// [Server] is the tracker: tables in memory, each with a bound in [Config], from
+// which a member expires when it stops announcing. [Client] sends each request to
+// all of its trackers and merges the replies.
 //
-// A tracker holds no content, proves nothing about a member but its peer id,
-// and is needed only to begin: members tell each other of members afterwards.
+// A tracker holds no content, verifies nothing about a member but its peer id, and
+// is needed only to join: afterwards members exchange the addresses of others.
 package tracker

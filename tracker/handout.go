@@ -7,121 +7,144 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// How much is handed out. A member is at most 700 bytes there (see maxAddrBytes),
-// so that proto.MaxMembers of them fit a frame.
+// Sizes of a handout. A member takes at most 700 bytes (see maxAddrBytes), so that
+// proto.MaxMembers of them fit a frame.
 const (
-	// smallSwarm is the number of members up to which everybody is told of all.
+	// smallSwarm is the number of members up to which a handout has all of them.
 	smallSwarm = 256
-	// ownCluster bounds the members of the announcer's own cluster.
-	ownCluster = 512
+	// maxLocal bounds the members of the announcer's own cluster.
+	maxLocal = 512
 	// neighbours is how many members on either side of the announcer's rank are
-	// told of always: whatever else is sampled, they join the cluster in a ring.
+	// always in the handout: whatever else is sampled, they join the cluster in a ring.
 	neighbours = 8
 	// spares is how many members of another cluster come on top of those that
 	// match the announcer's rank, for when these are gone or slow.
 	spares = 3
 )
 
-// handout is whom the announcer m is told of: its own cluster, then members of
-// the others. It never has m itself, nor anybody twice.
+// handout is the members that the announcer m is told: its own cluster, then the
+// others. It has no member twice, and not m itself.
 func handout(m *member, rng *rand.Rand) []proto.Member {
 	all := len(m.swarm.members) <= smallSwarm
 	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, proto.MaxMembers))
-	out = appendOwn(out, m, rng)
+	out = appendLocal(out, m, rng)
 
 	rank, _ := m.cluster.rank(m.id)
-	lanes := make([]lane, 0, len(m.swarm.clusters)-1)
+	samples := make([]clusterSample, 0, len(m.swarm.clusters)-1)
 	for _, c := range m.swarm.clusters {
 		if c != m.cluster {
-			lanes = append(lanes, newLane(c, rank, len(m.cluster.members), all, rng))
+			samples = append(samples, newClusterSample(c, rank, len(m.cluster.members), all, rng))
 		}
 	}
-	rng.Shuffle(len(lanes), func(i, j int) { lanes[i], lanes[j] = lanes[j], lanes[i] })
-	return appendLanes(out, lanes)
+	rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
+	return appendRoundRobin(out, samples)
 }
 
-// appendOwn appends the cluster of m without m: all of it, or neighbours by rank
-// and a spread sample.
-func appendOwn(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
+// appendLocal appends the cluster of m without m: all of it, or the neighbours by
+// rank and a sample of the rest.
+func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 	ms := m.cluster.members
 	rank, _ := m.cluster.rank(m.id)
 	at := func(distance int) *member { return ms[(rank+distance)%len(ms)] }
 	others := len(ms) - 1
-	if others <= ownCluster {
+	if others <= maxLocal {
 		for d := 1; d <= others; d++ {
-			out = append(out, at(d).tell())
+			out = append(out, at(d).info())
 		}
 		return out
 	}
 	for d := 1; d <= neighbours; d++ {
-		out = append(out, at(d).tell(), at(len(ms)-d).tell())
+		out = append(out, at(d).info(), at(len(ms)-d).info())
 	}
-	s := newSpread(others-2*neighbours, rng)
-	for k := range ownCluster - 2*neighbours {
-		out = append(out, at(1+neighbours+s.at(k)).tell())
+	s := newSequence(others-2*neighbours, rng)
+	for k := range maxLocal - 2*neighbours {
+		out = append(out, at(1+neighbours+s.at(k)).info())
 	}
 	return out
 }
 
-// appendLanes appends members from the lanes in turn, one of each per round, so
-// that where there are more than fit, every cluster gives as many.
-func appendLanes(out []proto.Member, lanes []lane) []proto.Member {
-	for round := 0; len(lanes) > 0; round++ {
-		left := lanes[:0]
-		for _, l := range lanes {
-			if round >= l.n {
+// appendRoundRobin appends one member of each sample per round, so that every
+// cluster has the same share where not all members fit.
+func appendRoundRobin(out []proto.Member, samples []clusterSample) []proto.Member {
+	for round := 0; len(samples) > 0; round++ {
+		left := samples[:0]
+		for _, s := range samples {
+			if round >= s.n {
 				continue
 			}
 			if len(out) == proto.MaxMembers {
 				return out
 			}
-			out = append(out, l.at(round).tell())
-			left = append(left, l)
+			out = append(out, s.at(round).info())
+			left = append(left, s)
 		}
-		lanes = left
+		samples = left
 	}
 	return out
 }
 
-// lane is the members of another cluster in the order in which they are told of:
+// clusterSample is the members of another cluster in the order of preference:
 // those that match the announcer's rank, then spares.
-type lane struct {
+type clusterSample struct {
 	members []*member
 	first   int // rank of the first match
-	matches spread
-	rest    spread
-	n       int // how many are told of
+	matches sequence
+	rest    sequence
+	n       int // length of the sample
 }
 
-func newLane(c *cluster, rank, size int, all bool, rng *rand.Rand) lane {
+func newClusterSample(c *cluster, rank, size int, all bool, rng *rand.Rand) clusterSample {
 	first, end := ranks.Matches(rank, size, len(c.members))
-	l := lane{
+	s := clusterSample{
 		members: c.members,
 		first:   first,
-		matches: newSpread(end-first, rng),
-		rest:    newSpread(len(c.members)-(end-first), rng),
+		matches: newSequence(end-first, rng),
+		rest:    newSequence(len(c.members)-(end-first), rng),
 	}
-	l.n = l.matches.n + min(spares, l.rest.n)
+	s.n = s.matches.n + min(spares, s.rest.n)
 	if all {
-		l.n = len(c.members)
+		s.n = len(c.members)
 	}
-	return l
+	return s
 }
 
-// at is the k-th member of the lane, 0 <= k < n.
-func (l lane) at(k int) *member {
-	if k < l.matches.n {
-		return l.members[l.first+l.matches.at(k)]
+// at is the k-th member of the sample, 0 <= k < n.
+func (s clusterSample) at(k int) *member {
+	if k < s.matches.n {
+		return s.members[s.first+s.matches.at(k)]
 	}
 	// The rest are the ranks around the matches.
-	r := l.rest.at(k - l.matches.n)
-	if r >= l.first {
-		r += l.matches.n
+	r := s.rest.at(k - s.matches.n)
+	if r >= s.first {
+		r += s.matches.n
 	}
-	return l.members[r]
+	return s.members[r]
 }
 
-// tell is m as others are told of it.
-func (m *member) tell() proto.Member {
-	return proto.Member{ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs}
+// sequence is a low-discrepancy permutation of 0 ... n-1: every prefix is spread
+// evenly over the whole. It steps around the circle by the golden ratio, from a
+// random start, and takes no memory, so a handout may use many.
+type sequence struct{ n, start, stride int }
+
+func newSequence(n int, rng *rand.Rand) sequence {
+	if n <= 1 {
+		return sequence{n: n, stride: 1}
+	}
+	const golden = 0.6180339887498949
+	stride := max(int(float64(n)*golden), 1)
+	// A stride that is coprime to n visits all before it repeats one.
+	for gcd(stride, n) != 1 {
+		stride++
+	}
+	return sequence{n: n, start: rng.IntN(n), stride: stride}
+}
+
+// at is the k-th element, 0 <= k < n.
+func (s sequence) at(k int) int { return (s.start + k*s.stride) % s.n }
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// crowd is a table with one swarm of equal clusters, and its members.
-func crowd(t testing.TB, clusters, each int) (*table, []*member) {
+// newSwarm is a table with one swarm of equal clusters, and its members.
+func newSwarm(t testing.TB, clusters, each int) (*table, []*member) {
 	t.Helper()
 	tb := newTable(Default())
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -26,14 +26,14 @@ func crowd(t testing.TB, clusters, each int) (*table, []*member) {
 	return tb, ms
 }
 
-// told checks that a handout is sound and returns it by cluster.
-func told(t *testing.T, m *member, out []proto.Member) map[string][]proto.PeerID {
+// checkHandout fails on an invalid handout, and returns its members by cluster.
+func checkHandout(t *testing.T, m *member, out []proto.Member) map[string][]proto.PeerID {
 	t.Helper()
 	seen := map[proto.PeerID]bool{m.id: true}
 	by := make(map[string][]proto.PeerID)
 	for _, o := range out {
 		if seen[o.ID] {
-			t.Fatalf("%s is told of %s twice, or of itself", m.id, o.ID)
+			t.Fatalf("the handout of %s has %s twice, or itself", m.id, o.ID)
 		}
 		seen[o.ID] = true
 		if m.swarm.members[o.ID].cluster.name != o.Cluster {
@@ -47,27 +47,27 @@ func told(t *testing.T, m *member, out []proto.Member) map[string][]proto.PeerID
 	return by
 }
 
-func TestHandoutOfSmallSwarmIsAll(t *testing.T) {
+func TestHandoutOfSmallSwarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, size := range []struct{ clusters, each int }{{1, 1}, {1, 2}, {4, 4}, {4, 64}, {256, 1}, {1, 256}} {
-		_, ms := crowd(t, size.clusters, size.each)
+		_, ms := newSwarm(t, size.clusters, size.each)
 		for _, m := range ms {
 			if out := handout(m, rng); len(out) != len(ms)-1 {
-				t.Fatalf("%d of %d others in %+v", len(out), len(ms)-1, size)
+				t.Fatalf("%d of %d other members in %+v", len(out), len(ms)-1, size)
 			} else {
-				told(t, m, out)
+				checkHandout(t, m, out)
 			}
 		}
 	}
 }
 
-func TestHandoutOfThousand(t *testing.T) {
-	_, ms := crowd(t, 20, 50)
+func TestHandoutOfThousandMembers(t *testing.T) {
+	_, ms := newSwarm(t, 20, 50)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, m := range ms {
-		by := told(t, m, handout(m, rng))
+		by := checkHandout(t, m, handout(m, rng))
 		if len(by[m.cluster.name]) != 49 {
-			t.Fatalf("%d of the own cluster", len(by[m.cluster.name]))
+			t.Fatalf("%d members of its own cluster", len(by[m.cluster.name]))
 		}
 		checkMatches(t, m, by, spares)
 	}
@@ -84,9 +84,9 @@ func TestHandoutOfUnequalClusters(t *testing.T) {
 			}
 		}
 		for _, m := range ms {
-			by := told(t, m, handout(m, rng))
+			by := checkHandout(t, m, handout(m, rng))
 			if len(by[m.cluster.name]) != len(m.cluster.members)-1 {
-				t.Fatal("not the whole own cluster")
+				t.Fatal("the own cluster is not complete")
 			}
 			want := spares
 			if len(ms) <= smallSwarm {
@@ -97,8 +97,8 @@ func TestHandoutOfUnequalClusters(t *testing.T) {
 	}
 }
 
-// checkMatches checks that by has, of every other cluster, the members matching
-// m's rank, and as many spares as it should.
+// checkMatches checks that by has, of every other cluster, the members that match
+// m's rank, and the given number of spares.
 func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares int) {
 	t.Helper()
 	rank, _ := m.cluster.rank(m.id)
@@ -109,7 +109,7 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 		first, end := ranks.Matches(rank, len(m.cluster.members), len(c.members))
 		for r := first; r < end; r++ {
 			if !slices.Contains(by[c.name], c.members[r].id) {
-				t.Fatalf("rank %d of %s is not told of rank %d of %s", rank, m.cluster.name, r, c.name)
+				t.Fatalf("the handout of rank %d of %s lacks rank %d of %s", rank, m.cluster.name, r, c.name)
 			}
 		}
 		if want := min(end-first+spares, len(c.members)); len(by[c.name]) != want {
@@ -119,21 +119,21 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 }
 
 func TestHandoutOfLargeCluster(t *testing.T) {
-	_, ms := crowd(t, 2, 800)
+	_, ms := newSwarm(t, 2, 800)
 	rng := rand.New(rand.NewPCG(1, 1))
 	inbound := make(map[proto.PeerID]int)
 	for _, m := range ms {
-		by := told(t, m, handout(m, rng))
+		by := checkHandout(t, m, handout(m, rng))
 		own := by[m.cluster.name]
-		if len(own) != ownCluster {
-			t.Fatalf("%d of the own cluster, want %d", len(own), ownCluster)
+		if len(own) != maxLocal {
+			t.Fatalf("%d members of its own cluster, want %d", len(own), maxLocal)
 		}
 		rank, _ := m.cluster.rank(m.id)
 		size := len(m.cluster.members)
 		for d := 1; d <= neighbours; d++ {
 			for _, r := range []int{(rank + d) % size, (rank + size - d) % size} {
 				if !slices.Contains(own, m.cluster.members[r].id) {
-					t.Fatalf("rank %d is not told of its neighbour %d", rank, r)
+					t.Fatalf("the handout of rank %d lacks its neighbour %d", rank, r)
 				}
 			}
 		}
@@ -142,22 +142,22 @@ func TestHandoutOfLargeCluster(t *testing.T) {
 		}
 	}
 	for id, n := range inbound {
-		if n < ownCluster*3/4 || n > ownCluster*5/4 {
-			t.Errorf("%s is told of %d times, %d on average", id, n, ownCluster)
+		if n < maxLocal*3/4 || n > maxLocal*5/4 {
+			t.Errorf("%s is in %d handouts, want about %d", id, n, maxLocal)
 		}
 	}
 }
 
 func TestHandoutOfManyClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	_, ms := crowd(t, 1000, 10)
+	_, ms := newSwarm(t, 1000, 10)
 	for _, m := range ms[:50] {
-		by := told(t, m, handout(m, rng))
+		by := checkHandout(t, m, handout(m, rng))
 		if len(by) != 1000 {
-			t.Errorf("told of %d clusters of 1000", len(by))
+			t.Errorf("the handout has %d clusters, want 1000", len(by))
 		}
 	}
-	// More members of one's own leave less than one for each other cluster.
+	// A large own cluster leaves room for less than one member of each other cluster.
 	tb := newTable(Default())
 	for i := range 600 {
 		join(t, tb, epoch, "s", "own", fmt.Sprint("own", i), 0, 0)
@@ -166,19 +166,19 @@ func TestHandoutOfManyClusters(t *testing.T) {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint("other", i), 0, 0)
 	}
 	m := tb.swarms["s"].members["own5"]
-	first, second := told(t, m, handout(m, rng)), told(t, m, handout(m, rng))
-	if len(first) != proto.MaxMembers-ownCluster+1 {
-		t.Errorf("told of %d clusters", len(first))
+	first, second := checkHandout(t, m, handout(m, rng)), checkHandout(t, m, handout(m, rng))
+	if len(first) != proto.MaxMembers-maxLocal+1 {
+		t.Errorf("the handout has %d clusters", len(first))
 	}
 	for name := range second {
 		first[name] = nil
 	}
 	if len(first) < 700 {
-		t.Errorf("two handouts tell of %d clusters: the samples hardly differ", len(first))
+		t.Errorf("two handouts have %d clusters together: the samples hardly differ", len(first))
 	}
 }
 
-// The largest members that may be known fit one frame.
+// A handout of members with the longest ids, clusters and addresses fits one frame.
 func TestHandoutFitsFrame(t *testing.T) {
 	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
 	addrs := make([][]byte, proto.MaxAddrs)
@@ -197,12 +197,48 @@ func TestHandoutFitsFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.cluster.remove(m) // a small own cluster has room for most others
+	m.cluster.remove(m) // a small own cluster leaves room for most others
 	small := m.swarm.cluster("small")
 	small.add(m)
 	out := handout(m, rng)
 	if len(out) != proto.MaxMembers {
 		t.Errorf("%d members, want %d", len(out), proto.MaxMembers)
 	}
-	told(t, m, out)
+	checkHandout(t, m, out)
+}
+
+func TestSequenceIsPermutation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for n := range 300 {
+		s := newSequence(n, rng)
+		seen := make([]bool, n)
+		for k := range n {
+			if i := s.at(k); seen[i] {
+				t.Fatalf("n %d: %d occurs twice", n, i)
+			} else {
+				seen[i] = true
+			}
+		}
+	}
+}
+
+func TestSequencePrefixesAreEven(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, n := range []int{100, 1000, 4096, 20000} {
+		for _, take := range []int{4, 16, 64} {
+			s := newSequence(n, rng)
+			at := make([]int, take)
+			for k := range take {
+				at[k] = s.at(k)
+			}
+			slices.Sort(at)
+			widest := at[0] + n - at[take-1]
+			for i := 1; i < take; i++ {
+				widest = max(widest, at[i]-at[i-1])
+			}
+			if widest > 3*n/take {
+				t.Errorf("the first %d of %d have a gap of %d, want about %d", take, n, widest, n/take)
+			}
+		}
+	}
 }

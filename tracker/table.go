@@ -7,17 +7,17 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// table is who is where: swarm, cluster, member. It computes only: the time is
-// passed in, and the caller serialises the calls.
+// table is the members of all swarms. It has no clock and no lock: the caller
+// passes the time and serialises the calls.
 //
 // All members expire after the same time without an announce, so one list in
-// the order of announces holds the next to expire at its front, and an announce
-// pays for what it evicts and nothing else.
+// the order of announces has the next to expire at its front, and a call costs
+// only what it expires.
 type table struct {
 	cfg    Config
 	swarms map[string]*swarm
 	order  *list.List // of *member, least recently announced first
-	now    time.Time  // latest time passed in: time does not run backwards here
+	now    time.Time  // the latest time passed in: it never goes back
 }
 
 func newTable(cfg Config) *table {
@@ -27,9 +27,8 @@ func newTable(cfg Config) *table {
 // members counts the members of all swarms, a node once per swarm.
 func (t *table) members() int { return t.order.Len() }
 
-// announce remembers the member id as a says, with addrs in place of a's. Known
-// members are always taken, new ones while the limits allow; the error is what
-// to answer.
+// announce adds or updates the member id as a says, with addrs in place of a's.
+// A known member is always accepted, a new one within the limits.
 func (t *table) announce(now time.Time, id proto.PeerID, a *proto.Announce, addrs [][]byte) (*member, *proto.RemoteError) {
 	t.expire(now)
 	s := t.swarms[string(a.Swarm)]
@@ -37,11 +36,11 @@ func (t *table) announce(now time.Time, id proto.PeerID, a *proto.Announce, addr
 	if s != nil {
 		m = s.members[id]
 	}
-	if err := t.room(s, m, a.Cluster); err != nil {
+	if err := t.checkLimits(s, m, a.Cluster); err != nil {
 		return nil, err
 	}
 	if s == nil {
-		s = &swarm{key: string(a.Swarm), born: t.now, members: make(map[proto.PeerID]*member)}
+		s = &swarm{key: string(a.Swarm), created: t.now, members: make(map[proto.PeerID]*member)}
 		t.swarms[s.key] = s
 	}
 	if a.Total != 0 {
@@ -56,11 +55,11 @@ func (t *table) announce(now time.Time, id proto.PeerID, a *proto.Announce, addr
 		t.order.MoveToBack(m.elem)
 		t.update(m, a)
 	}
-	m.addrs, m.seen = addrs, t.now
+	m.addrs, m.lastSeen = addrs, t.now
 	return m, nil
 }
 
-// update brings a known member's cluster and progress up to date.
+// update sets the cluster and the progress of a known member.
 func (t *table) update(m *member, a *proto.Announce) {
 	if m.cluster.name == a.Cluster {
 		m.cluster.count(m, -1)
@@ -74,24 +73,24 @@ func (t *table) update(m *member, a *proto.Announce) {
 	m.swarm.cluster(a.Cluster).add(m)
 }
 
-// room reports which limit keeps a member out of a cluster of s. Nil s or m mean
-// that they are not known yet.
-func (t *table) room(s *swarm, m *member, cluster string) *proto.RemoteError {
+// checkLimits reports which limit keeps a member out of a cluster of s. A swarm or
+// member that is not known yet is nil.
+func (t *table) checkLimits(s *swarm, m *member, cluster string) *proto.RemoteError {
 	if m == nil && t.members() >= t.cfg.MaxMembers {
-		return busy("the tracker knows as many members as it may")
+		return busy("the tracker has reached its limit of members")
 	}
 	if s == nil {
 		if len(t.swarms) >= t.cfg.MaxSwarms {
-			return busy("the tracker knows as many swarms as it may")
+			return busy("the tracker has reached its limit of swarms")
 		}
 		return nil
 	}
 	if m == nil && len(s.members) >= t.cfg.MaxSwarmMembers {
-		return busy("the swarm has as many members as the tracker may know")
+		return busy("the swarm has reached its limit of members")
 	}
-	// A fleet must fit its message.
+	// A Fleet must fit its message.
 	if _, known := s.find(cluster); !known && len(s.clusters) >= proto.MaxClusters {
-		return busy("the swarm has as many clusters as the tracker may know")
+		return busy("the swarm has reached its limit of clusters")
 	}
 	return nil
 }
@@ -100,17 +99,17 @@ func busy(text string) *proto.RemoteError {
 	return &proto.RemoteError{Code: proto.CodeBusy, Text: text}
 }
 
-// leave forgets the member id of a swarm, if it is known.
+// leave removes the member id from a swarm, if it is known.
 func (t *table) leave(now time.Time, key []byte, id proto.PeerID) {
 	t.expire(now)
 	if s := t.swarms[string(key)]; s != nil {
 		if m := s.members[id]; m != nil {
-			t.drop(m)
+			t.remove(m)
 		}
 	}
 }
 
-// fleet is the progress of a swarm, nil for one that is not known.
+// fleet is the progress of a swarm, nil if it is not known.
 func (t *table) fleet(now time.Time, key []byte) *proto.Fleet {
 	t.expire(now)
 	s := t.swarms[string(key)]
@@ -123,28 +122,28 @@ func (t *table) fleet(now time.Time, key []byte) *proto.Fleet {
 			Name:  c.name,
 			Nodes: uint32(len(c.members)),
 			Whole: c.whole,
-			// Who does not know the content yet lacks all of it.
-			Missing: c.missing + uint64(c.blind)*uint64(s.total),
+			// A member without the manifest lacks every piece.
+			Missing: c.missing + uint64(c.unknownTotal)*uint64(s.total),
 		}
 	}
 	return f
 }
 
-// expire drops the members that have not announced for too long.
+// expire removes the members that have not announced for Expiry.
 func (t *table) expire(now time.Time) {
 	if now.After(t.now) {
 		t.now = now
 	}
 	for e := t.order.Front(); e != nil; e = t.order.Front() {
 		m := e.Value.(*member)
-		if t.now.Sub(m.seen) < t.cfg.Expiry {
+		if t.now.Sub(m.lastSeen) < t.cfg.Expiry {
 			return
 		}
-		t.drop(m)
+		t.remove(m)
 	}
 }
 
-func (t *table) drop(m *member) {
+func (t *table) remove(m *member) {
 	t.order.Remove(m.elem)
 	m.swarm.remove(m)
 	if len(m.swarm.members) == 0 {

@@ -37,7 +37,7 @@ func TestTableExpiry(t *testing.T) {
 		t.Fatalf("%d members after 90 s, want 2", tb.members())
 	}
 	join(t, tb, epoch.Add(149*time.Second), "s", "A", "two", 1, 10)
-	// A clock that jumps back neither revives nor keeps anybody.
+	// A clock that jumps back neither restores nor keeps a member.
 	join(t, tb, epoch, "s", "A", "four", 0, 10)
 	tb.expire(epoch.Add(238 * time.Second))
 	if tb.members() != 2 {
@@ -45,7 +45,7 @@ func TestTableExpiry(t *testing.T) {
 	}
 	tb.expire(epoch.Add(239 * time.Second))
 	if tb.members() != 0 || len(tb.swarms) != 0 {
-		t.Fatalf("%d members in %d swarms are left", tb.members(), len(tb.swarms))
+		t.Fatalf("%d members in %d swarms left", tb.members(), len(tb.swarms))
 	}
 }
 
@@ -64,14 +64,14 @@ func TestTableBounds(t *testing.T) {
 		join(t, tb, epoch, "one", "A", fmt.Sprint(i), 0, 0)
 	}
 	refused(epoch, "one", "A", "x")
-	join(t, tb, epoch, "one", "B", "3", 0, 0) // a known member may still announce, and move
+	join(t, tb, epoch, "one", "B", "3", 0, 0) // a known member may announce, and change its cluster
 	join(t, tb, epoch, "two", "A", "x", 0, 0)
 	join(t, tb, epoch, "three", "A", "x", 0, 0)
 	refused(epoch, "four", "A", "x")
 	join(t, tb, epoch, "three", "A", "y", 0, 0)
 	join(t, tb, epoch.Add(time.Second), "three", "A", "z", 0, 0)
 	refused(epoch, "two", "A", "y") // in total
-	// What has expired makes room.
+	// Expired members make room.
 	join(t, tb, epoch.Add(90*time.Second), "four", "A", "x", 0, 0)
 	if len(tb.swarms) != 2 || tb.members() != 2 {
 		t.Errorf("%d members in %d swarms, want three/z and four/x", tb.members(), len(tb.swarms))
@@ -92,11 +92,11 @@ func TestTableBoundsClusters(t *testing.T) {
 	}
 }
 
-func TestTableFleetCountsTheBlind(t *testing.T) {
+func TestFleetOfMembersWithoutManifest(t *testing.T) {
 	tb := newTable(Default())
 	join(t, tb, epoch, "s", "A", "source", 10, 10)
 	join(t, tb, epoch, "s", "B", "half", 4, 10)
-	join(t, tb, epoch, "s", "B", "blind", 0, 0)
+	join(t, tb, epoch, "s", "B", "no manifest", 0, 0)
 	want := []proto.FleetCluster{{Name: "A", Nodes: 1, Whole: 1}, {Name: "B", Nodes: 2, Missing: 16}}
 	if got := tb.fleet(epoch, []byte("s")).Clusters; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -106,15 +106,15 @@ func TestTableFleetCountsTheBlind(t *testing.T) {
 	}
 }
 
-// record is a member as the slow table knows it.
+// record is a member of a slowTable.
 type record struct {
 	swarm, cluster string
 	id             proto.PeerID
 	have, total    uint32
-	seen           time.Time
+	lastSeen       time.Time
 }
 
-// slowTable does what table does, by looking at everything each time.
+// slowTable is an oracle for table: a list that every call searches.
 type slowTable struct {
 	cfg    Config
 	all    []record
@@ -122,7 +122,7 @@ type slowTable struct {
 }
 
 func (s *slowTable) expire(now time.Time) {
-	s.all = slices.DeleteFunc(s.all, func(r record) bool { return now.Sub(r.seen) >= s.cfg.Expiry })
+	s.all = slices.DeleteFunc(s.all, func(r record) bool { return now.Sub(r.lastSeen) >= s.cfg.Expiry })
 	for swarm := range s.totals {
 		if len(s.in(swarm)) == 0 {
 			delete(s.totals, swarm)
@@ -153,7 +153,7 @@ func (s *slowTable) announce(now time.Time, r record) bool {
 	if r.total != 0 || !known {
 		s.totals[r.swarm] = r.total
 	}
-	r.seen = now
+	r.lastSeen = now
 	if i >= 0 {
 		s.all[i] = r
 	} else {
@@ -210,7 +210,7 @@ func TestTableAgainstSlowTable(t *testing.T) {
 				}
 				_, err := fast.announce(now, id, &proto.Announce{Swarm: []byte(swarm), Cluster: r.cluster, Have: r.have, Total: r.total}, nil)
 				if ok := slow.announce(now, r); ok != (err == nil) {
-					t.Fatalf("seed %d step %d: taken %v, error %v", seed, step, ok, err)
+					t.Fatalf("seed %d step %d: accepted %v, error %v", seed, step, ok, err)
 				}
 			}
 			compare(t, fast, slow, now)
@@ -246,7 +246,7 @@ func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 func BenchmarkTableAnnounce(b *testing.B) {
 	for _, size := range []struct{ clusters, each int }{{4, 4}, {20, 50}, {40, 500}, {1, 20000}} {
 		b.Run(fmt.Sprintf("%dx%d", size.clusters, size.each), func(b *testing.B) {
-			tb, ms := crowd(b, size.clusters, size.each)
+			tb, ms := newSwarm(b, size.clusters, size.each)
 			rng := rand.New(rand.NewPCG(1, 1))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
@@ -261,16 +261,16 @@ func BenchmarkTableAnnounce(b *testing.B) {
 	}
 }
 
-// BenchmarkTableExpireAll is the worst single call: a full swarm vanished, and
-// then somebody asks.
+// BenchmarkTableExpireAll is the slowest single call: all members of the largest swarm
+// expire at once.
 func BenchmarkTableExpireAll(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		tb, _ := crowd(b, 1, 20000)
+		tb, _ := newSwarm(b, 1, 20000)
 		b.StartTimer()
 		tb.expire(epoch.Add(time.Hour))
 		if tb.members() != 0 {
-			b.Fatal("members are left")
+			b.Fatal("members left")
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// loopHost is a host that listens on loopback and ends with the test.
+// loopHost is a host that listens on loopback, until the end of the test.
 func loopHost(t testing.TB) host.Host {
 	t.Helper()
 	h, err := newHost([]multiaddr.Multiaddr{multiaddr.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
@@ -31,13 +31,13 @@ func loopHost(t testing.TB) host.Host {
 	return h
 }
 
-// clock is a time that stands still until it is moved.
+// clock is a virtual time, which only add advances.
 type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time      { return epoch.Add(time.Duration(c.passed.Load())) }
 func (c *clock) add(d time.Duration) { c.passed.Add(int64(d)) }
 
-// start runs a tracker that ends with the test.
+// start starts a tracker, until the end of the test.
 func start(t testing.TB, cfg Config, c *clock) (*Server, peer.AddrInfo) {
 	t.Helper()
 	h := loopHost(t)
@@ -46,7 +46,15 @@ func start(t testing.TB, cfg Config, c *clock) (*Server, peer.AddrInfo) {
 	return s, *host.InfoFromHost(h)
 }
 
-// node is a member's side: a host and a client of the given trackers.
+// size counts the swarms and the members that s knows now.
+func size(s *Server) (swarms, members int) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	s.state.table.expire(s.clock())
+	return len(s.state.table.swarms), s.state.table.members()
+}
+
+// node is a member's host with a client of the given trackers.
 func node(t testing.TB, cfg ClientConfig, trackers ...peer.AddrInfo) (host.Host, *Client) {
 	t.Helper()
 	h := loopHost(t)
@@ -71,7 +79,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 	}
 	cluster := func(i int) string { return string(rune('A' + i%4)) }
 	var wg sync.WaitGroup
-	for range 2 { // at the second announce everybody is known
+	for range 2 { // at the second announce all members are known
 		for i, c := range clients {
 			wg.Go(func() {
 				if _, err := c.Announce(t.Context(), announce(hosts[i], cluster(i), uint32(i)%11)); err != nil {
@@ -87,7 +95,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.Members) != 15 {
-			t.Errorf("node %d is told of %d others, want 15", i, len(h.Members))
+			t.Errorf("node %d: a handout of %d members, want 15", i, len(h.Members))
 		}
 		if h.Interval < 9 || h.Interval > 11 {
 			t.Errorf("interval %d s in a young swarm, want about 10", h.Interval)
@@ -95,7 +103,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 		for _, m := range h.Members {
 			j := slices.IndexFunc(hosts, func(h host.Host) bool { return h.ID() == peer.ID(m.ID) })
 			if j < 0 || j == i || m.Cluster != cluster(j) || !bytes.Equal(m.Addrs[0], hosts[j].Addrs()[0].Bytes()) {
-				t.Errorf("node %d is told of %+v", i, m)
+				t.Errorf("node %d: the handout has %+v", i, m)
 			}
 		}
 	}
@@ -111,7 +119,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 	if fmt.Sprint(got) != want {
 		t.Errorf("fleet %v, want %s", got, want)
 	}
-	if swarms, members := s.Size(); swarms != 1 || members != 16 {
+	if swarms, members := size(s); swarms != 1 || members != 16 {
 		t.Errorf("%d members in %d swarms", members, swarms)
 	}
 }
@@ -129,7 +137,7 @@ func TestMembersExpireAndLeave(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.Members) != want {
-			t.Fatalf("told of %d members, want %d", len(h.Members), want)
+			t.Fatalf("a handout of %d members, want %d", len(h.Members), want)
 		}
 		return h
 	}
@@ -141,7 +149,7 @@ func TestMembersExpireAndLeave(t *testing.T) {
 	leave.Leaving = true
 	must(c2, leave, 0)
 	must(c1, announce(h1, "A", 0), 1)
-	must(c2, leave, 0) // twice does no harm
+	must(c2, leave, 0) // again, without effect
 
 	clk.add(60 * time.Second)
 	must(c1, announce(h1, "A", 0), 1)
@@ -152,20 +160,17 @@ func TestMembersExpireAndLeave(t *testing.T) {
 		t.Errorf("interval %d s in an old swarm, want about 30", h.Interval)
 	}
 	clk.add(90 * time.Second)
-	if swarms, members := s.Size(); swarms != 0 || members != 0 {
-		t.Errorf("%d members in %d swarms are left", members, swarms)
+	if swarms, members := size(s); swarms != 0 || members != 0 {
+		t.Errorf("%d members in %d swarms left", members, swarms)
 	}
 	_, err := c1.Fleet(t.Context(), []byte("swarm"))
 	var remote *proto.RemoteError
 	if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
 		t.Errorf("fleet of an unknown swarm: %v", err)
 	}
-	if st := c1.Status()[0]; !st.Reachable {
-		t.Errorf("a tracker that answers with a refusal is reachable: %+v", st)
-	}
 }
 
-func TestFullTrackerSaysBusy(t *testing.T) {
+func TestFullTrackerIsBusy(t *testing.T) {
 	_, info := start(t, Config{MaxMembers: 1}, new(clock))
 	h1, c1 := node(t, ClientConfig{}, info)
 	h2, c2 := node(t, ClientConfig{}, info)
@@ -179,7 +184,7 @@ func TestFullTrackerSaysBusy(t *testing.T) {
 	}
 }
 
-// raw opens a stream to the tracker and writes data, then closes for writing.
+// raw opens a stream to the tracker and writes data.
 func raw(t *testing.T, h host.Host, info peer.AddrInfo, data []byte) network.Stream {
 	t.Helper()
 	if err := h.Connect(t.Context(), info); err != nil {
@@ -237,7 +242,7 @@ func TestBadRequests(t *testing.T) {
 			}
 		})
 	}
-	if _, members := s.Size(); members != 0 {
+	if _, members := size(s); members != 0 {
 		t.Errorf("%d members", members)
 	}
 }
@@ -246,11 +251,11 @@ func TestSilentClient(t *testing.T) {
 	s, info := start(t, Config{Timeout: 200 * time.Millisecond}, new(clock))
 	h := loopHost(t)
 	began := time.Now()
-	// The first write carries the protocol's name; then half a length.
+	// The first write carries the protocol's name, and half a length.
 	st := raw(t, h, info, []byte{0, 0})
 	st.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, err := proto.ReadMessage(st); err != nil {
-		t.Errorf("a late client is told so: %v", err)
+		t.Errorf("no error message after the timeout: %v", err)
 	}
 	if took := time.Since(began); took < 150*time.Millisecond || took > 8*time.Second {
 		t.Errorf("ended after %v, want 200 ms", took)
@@ -270,7 +275,7 @@ func waitStreams(t *testing.T, s *Server, n int) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("the tracker does not come to serve %d streams", n)
+	t.Fatalf("the tracker does not serve %d streams in time", n)
 }
 
 func TestStreamsAreBounded(t *testing.T) {
@@ -317,7 +322,7 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if swarms, members := s.Size(); swarms != each || members != nodes*each {
+	if swarms, members := size(s); swarms != each || members != nodes*each {
 		t.Errorf("%d members in %d swarms", members, swarms)
 	}
 }
@@ -329,7 +334,7 @@ func BenchmarkAnnounce(b *testing.B) {
 			h, c := node(b, ClientConfig{}, info)
 			a := announce(h, "c0000", 0)
 			a.Swarm = []byte("s")
-			s.state.table, _ = crowd(b, size.clusters, size.each-1)
+			s.state.table, _ = newSwarm(b, size.clusters, size.each-1)
 			for b.Loop() {
 				if _, err := c.Announce(context.Background(), a); err != nil {
 					b.Fatal(err)

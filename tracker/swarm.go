@@ -12,31 +12,36 @@ import (
 // member is a node in one swarm. Its addrs are replaced, never changed, so that
 // a handout may be encoded outside of the server's lock.
 type member struct {
-	id      proto.PeerID
-	swarm   *swarm
-	cluster *cluster
-	addrs   [][]byte
-	have    uint32
-	total   uint32
-	seen    time.Time
-	elem    *list.Element // in table.order
+	id       proto.PeerID
+	swarm    *swarm
+	cluster  *cluster
+	addrs    [][]byte
+	have     uint32
+	total    uint32 // 0 until the member has the manifest
+	lastSeen time.Time
+	elem     *list.Element // in table.order
 }
 
-// cluster is the members of a swarm that share a LAN, with their progress added
-// up as it changes.
+// info is what other members are told about m.
+func (m *member) info() proto.Member {
+	return proto.Member{ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs}
+}
+
+// cluster is the members of a swarm that share a LAN, with running sums of their
+// progress.
 type cluster struct {
 	name string
-	// members are sorted by id: a member's rank is its place. A join or a leave
-	// moves the pointers behind it, which for the largest swarm takes a few
-	// microseconds; an announce moves none.
+	// members are sorted by id: a member's rank is its index. A join or a leave
+	// moves the pointers behind it, which takes a few microseconds in the largest
+	// swarm; an announce moves none.
 	members []*member
 
-	whole   uint32 // members with every piece
-	blind   uint32 // members that do not know the number of pieces yet
-	missing uint64 // pieces that the others lack
+	whole        uint32 // members that have every piece
+	unknownTotal uint32 // members whose total is 0
+	missing      uint64 // pieces that the other members lack
 }
 
-// rank is where the member with this id is, or would be.
+// rank is the index of the member with this id, or where it would be inserted.
 func (c *cluster) rank(id proto.PeerID) (int, bool) {
 	return slices.BinarySearchFunc(c.members, id, func(m *member, id proto.PeerID) int {
 		return strings.Compare(string(m.id), string(id))
@@ -56,11 +61,11 @@ func (c *cluster) remove(m *member) {
 	c.members = slices.Delete(c.members, i, i+1)
 }
 
-// count adds m's progress to the sums (sign 1) or takes it back (sign -1).
+// count adds m's progress to the sums (sign 1) or subtracts it (sign -1).
 func (c *cluster) count(m *member, sign int) {
 	switch {
 	case m.total == 0:
-		c.blind += uint32(sign)
+		c.unknownTotal += uint32(sign)
 	case m.have == m.total:
 		c.whole += uint32(sign)
 	default:
@@ -68,23 +73,23 @@ func (c *cluster) count(m *member, sign int) {
 	}
 }
 
-// swarm is the members that move one content.
+// swarm is the members that transfer one content.
 type swarm struct {
 	key      string // binary CID
-	born     time.Time
+	created  time.Time
 	members  map[proto.PeerID]*member
 	clusters []*cluster // sorted by name, none empty
 	total    uint32     // pieces of the content, as last announced; 0 while unknown
 }
 
-// find is where the cluster of this name is, or would be.
+// find is the index of the cluster of this name, or where it would be inserted.
 func (s *swarm) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(s.clusters, name, func(c *cluster, name string) int {
 		return strings.Compare(c.name, name)
 	})
 }
 
-// cluster is the cluster of this name, made if need be.
+// cluster returns the cluster of this name, which it creates if necessary.
 func (s *swarm) cluster(name string) *cluster {
 	i, ok := s.find(name)
 	if !ok {
@@ -93,7 +98,7 @@ func (s *swarm) cluster(name string) *cluster {
 	return s.clusters[i]
 }
 
-// remove takes m out, and its cluster when it was the last one there.
+// remove removes m, and its cluster when that becomes empty.
 func (s *swarm) remove(m *member) {
 	delete(s.members, m.id)
 	m.cluster.remove(m)

@@ -1,0 +1,262 @@
+package tracker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	libp2pswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// ErrNoTracker is returned by a [Client] without trackers.
+var ErrNoTracker = errors.New("no tracker is configured")
+
+// errClosed is returned by a client after Close.
+var errClosed = errors.New("the tracker client is closed")
+
+// result is the outcome of a request to one tracker.
+type result[M proto.Message] struct {
+	tracker int // index
+	reply   M
+	err     error
+}
+
+// askAll sends req to all trackers and returns their replies in the order of the
+// trackers: those that come until the grace after the first one is over.
+func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) ([]M, error) {
+	if len(c.trackers) == 0 {
+		return nil, ErrNoTracker
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// Encoded before the call returns: then the caller may change req.
+	frame, err := proto.AppendFrame(nil, req)
+	if err != nil {
+		return nil, err
+	}
+	if !c.add(len(c.trackers)) {
+		return nil, errClosed
+	}
+
+	// After a reply, the requests to slower trackers outlive the call, so that these
+	// learn of the member too. A caller that gives up before cancels them all.
+	asking, cancel := context.WithTimeout(c.closing, c.cfg.Timeout)
+	release := context.AfterFunc(ctx, cancel)
+	results := make(chan result[M], len(c.trackers))
+	for i, t := range c.trackers {
+		turn := t.enqueue(req)
+		go func() {
+			defer c.requests.Done()
+			defer turn.end()
+			reply, err := ask[M](asking, c, turn, frame)
+			results <- result[M]{i, reply, err}
+		}()
+	}
+	replies, err := collect(results, len(c.trackers), c.cfg.Grace)
+	release()
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return replies, err
+}
+
+// collect waits for n results, or for the grace after the first reply.
+func collect[M proto.Message](results <-chan result[M], n int, grace time.Duration) ([]M, error) {
+	var graceOver <-chan time.Time
+	got, failed := make([]*M, n), make(requestErrors, n)
+	for range n {
+		select {
+		case r := <-results:
+			if r.err != nil {
+				failed[r.tracker] = r.err
+				continue
+			}
+			got[r.tracker] = &r.reply
+			if graceOver == nil {
+				graceOver = time.After(grace)
+			}
+			continue
+		case <-graceOver:
+		}
+		break
+	}
+	var replies []M
+	for _, reply := range got {
+		if reply != nil {
+			replies = append(replies, *reply)
+		}
+	}
+	if replies == nil {
+		return nil, failed
+	}
+	return replies, nil
+}
+
+// ask sends a request to one tracker when its turn has come.
+func ask[M proto.Message](ctx context.Context, c *Client, turn *turn, frame []byte) (reply M, err error) {
+	msg, err := turn.roundTrip(ctx, c.host, frame)
+	if err == nil {
+		var ok bool
+		if reply, ok = msg.(M); ok {
+			return reply, nil
+		}
+		err = unexpected(msg)
+	}
+	addr := turn.tracker.addr
+	c.cfg.Log.Debug("tracker request failed", "tracker", addr, "error", oneLine(err))
+	return reply, fmt.Errorf("tracker %s: %w", addr, err)
+}
+
+// unexpected is the error of a reply that is not of the wanted type.
+func unexpected(reply proto.Message) error {
+	if bye, ok := reply.(*proto.Goodbye); ok {
+		return &proto.RemoteError{Code: bye.Code, Text: bye.Text}
+	}
+	return fmt.Errorf("unexpected reply of type %d", reply.Type())
+}
+
+// endpoint is one tracker of a client.
+type endpoint struct {
+	info peer.AddrInfo
+	addr string // for logs and errors
+
+	mu sync.Mutex
+	// last is the last announce in the queue, by swarm.
+	last map[string]*turn
+}
+
+func newEndpoint(info peer.AddrInfo) *endpoint {
+	addr := "/p2p/" + info.ID.String()
+	if len(info.Addrs) > 0 {
+		addr = info.Addrs[0].String() + addr
+	}
+	return &endpoint{info: info, addr: addr, last: make(map[string]*turn)}
+}
+
+// turn is a place in a tracker's queue. Announces of one swarm are sent one after the
+// other: otherwise a slow one could arrive after the member's leave and bring it back.
+type turn struct {
+	tracker *endpoint
+	swarm   string        // empty for a request that does not queue
+	before  chan struct{} // closed at the end of the turn before; nil for the first
+	done    chan struct{}
+}
+
+// enqueue takes the next turn for req.
+func (t *endpoint) enqueue(req proto.Message) *turn {
+	next := &turn{tracker: t, done: make(chan struct{})}
+	a, ok := req.(*proto.Announce)
+	if !ok {
+		return next
+	}
+	next.swarm = string(a.Swarm)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if last := t.last[next.swarm]; last != nil {
+		next.before = last.done
+	}
+	t.last[next.swarm] = next
+	return next
+}
+
+// end starts the next turn in the queue.
+func (n *turn) end() {
+	n.tracker.mu.Lock()
+	if n.tracker.last[n.swarm] == n {
+		delete(n.tracker.last, n.swarm)
+	}
+	n.tracker.mu.Unlock()
+	close(n.done)
+}
+
+// roundTrip waits for the turn, then sends a request's frame and returns the reply.
+func (n *turn) roundTrip(ctx context.Context, h host.Host, frame []byte) (proto.Message, error) {
+	if n.before != nil {
+		select {
+		case <-n.before:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the announce before has not ended: %w", ctx.Err())
+		}
+	}
+	reply, err := n.tracker.roundTrip(ctx, h, frame)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		// The error that the deadline caused is not the reason.
+		err = errors.New("no answer in time")
+	}
+	return reply, err
+}
+
+// roundTrip opens a stream, sends the frame and reads the reply.
+func (t *endpoint) roundTrip(ctx context.Context, h host.Host, frame []byte) (proto.Message, error) {
+	// libp2p refuses to dial for up to minutes after failures. Announces are rare
+	// enough by themselves, and a tracker that is back should be found.
+	if s, ok := h.Network().(*libp2pswarm.Swarm); ok {
+		s.Backoff().Clear(t.info.ID)
+	}
+	if err := h.Connect(ctx, t.info); err != nil {
+		return nil, err
+	}
+	st, err := h.NewStream(ctx, t.info.ID, proto.TrackerProtocol)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	stop := context.AfterFunc(ctx, func() { st.Reset() })
+	defer stop()
+	reply, err := exchange(st, frame)
+	if err != nil {
+		st.Reset()
+		return nil, err
+	}
+	return reply, nil
+}
+
+func exchange(st network.Stream, frame []byte) (proto.Message, error) {
+	if _, err := st.Write(frame); err != nil {
+		return nil, err
+	}
+	if err := st.CloseWrite(); err != nil {
+		return nil, err
+	}
+	return proto.ReadMessage(st)
+}
+
+// requestErrors has the error of each tracker.
+type requestErrors []error
+
+// Error implements error, on one line.
+func (e requestErrors) Error() string {
+	texts := make([]string, len(e))
+	for i, err := range e {
+		texts[i] = oneLine(err)
+	}
+	return "no tracker answered: " + strings.Join(texts, "; ")
+}
+
+// Unwrap returns the errors, as that of errors.Join does.
+func (e requestErrors) Unwrap() []error { return e }
+
+// oneLine shortens an error to one line: of a failed dial the cause at each address,
+// without libp2p's record of the attempts.
+func oneLine(err error) string {
+	text := err.Error()
+	var dial *libp2pswarm.DialError
+	if errors.As(err, &dial) && len(dial.DialErrors) > 0 {
+		causes := make([]string, len(dial.DialErrors))
+		for i, e := range dial.DialErrors {
+			causes[i] = e.Cause.Error()
+		}
+		before, _, _ := strings.Cut(text, ": failed to dial")
+		text = before + ": " + strings.Join(causes, ", ")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

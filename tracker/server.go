@@ -1,0 +1,221 @@
+package tracker
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// A swarm is young while its members still look for each other. While it is also
+// small enough for the load, the announce interval is shorter.
+const (
+	youngFor     = 2 * time.Minute
+	youngMembers = 1000
+	youngDivisor = 3
+)
+
+const (
+	// maxRequest bounds a request's frame, in bytes: an announce with every
+	// address at its limit has less. Without it four bytes would allocate a buffer
+	// of proto.MaxFrame.
+	maxRequest = 8 << 10
+	// goodbyeTimeout bounds the writing of an error, which may come after Timeout.
+	goodbyeTimeout = time.Second
+)
+
+// Server is a tracker on a libp2p host. Its methods may be called from any
+// goroutine.
+type Server struct {
+	// Set by New, then read only.
+	host  host.Host
+	cfg   Config
+	clock func() time.Time
+
+	// state is changed by requests. The lock is held for microseconds, never for I/O.
+	state struct {
+		sync.Mutex
+		table *table
+		rng   *rand.Rand
+	}
+
+	// open is the streams being served, for Close and for MaxStreams.
+	open struct {
+		sync.Mutex
+		streams map[network.Stream]struct{}
+		closed  bool
+		served  sync.WaitGroup
+	}
+}
+
+// New starts a tracker on h. Close does not close h.
+func New(h host.Host, cfg Config) *Server { return newServer(h, cfg, time.Now) }
+
+func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
+	cfg = cfg.withDefaults()
+	s := &Server{host: h, cfg: cfg, clock: clock}
+	s.state.table = newTable(cfg)
+	seed := cfg.Seed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	s.state.rng = rand.New(rand.NewPCG(seed, 0))
+	s.open.streams = make(map[network.Stream]struct{})
+	h.SetStreamHandler(proto.TrackerProtocol, s.serve)
+	cfg.Log.Info("tracker started", "peer", h.ID())
+	return s
+}
+
+// Close stops the tracker: it resets the open streams and waits for their handlers.
+// It may be called more than once.
+func (s *Server) Close() error {
+	s.open.Lock()
+	first := !s.open.closed
+	s.open.closed = true
+	streams := slices.Collect(maps.Keys(s.open.streams))
+	s.open.Unlock()
+	if first {
+		s.host.RemoveStreamHandler(proto.TrackerProtocol)
+		s.cfg.Log.Info("tracker stopped", "peer", s.host.ID())
+	}
+	for _, st := range streams {
+		st.Reset()
+	}
+	s.open.served.Wait()
+	return nil
+}
+
+// serve is the stream handler: one request, one reply.
+func (s *Server) serve(st network.Stream) {
+	if !s.addStream(st) {
+		st.ResetWithError(network.StreamResourceLimitExceeded)
+		return
+	}
+	defer s.removeStream(st)
+	st.SetDeadline(time.Now().Add(s.cfg.Timeout))
+	reply := s.reply(st)
+	if bye, ok := reply.(*proto.Goodbye); ok {
+		s.cfg.Log.Debug("request refused", "peer", st.Conn().RemotePeer(), "code", bye.Code, "reason", bye.Text)
+		st.SetDeadline(time.Now().Add(goodbyeTimeout))
+	}
+	if err := proto.WriteMessage(st, reply); err != nil {
+		s.cfg.Log.Debug("reply not sent", "peer", st.Conn().RemotePeer(), "error", err)
+		st.Reset()
+		return
+	}
+	st.Close()
+}
+
+// addStream registers a stream, unless the server is closed or serves MaxStreams.
+func (s *Server) addStream(st network.Stream) bool {
+	s.open.Lock()
+	defer s.open.Unlock()
+	if s.open.closed || len(s.open.streams) >= s.cfg.MaxStreams {
+		return false
+	}
+	s.open.streams[st] = struct{}{}
+	s.open.served.Add(1)
+	return true
+}
+
+func (s *Server) removeStream(st network.Stream) {
+	s.open.Lock()
+	delete(s.open.streams, st)
+	s.open.Unlock()
+	s.open.served.Done()
+}
+
+// reply reads a request from st and handles it.
+func (s *Server) reply(st network.Stream) proto.Message {
+	req, err := readRequest(st)
+	if err != nil {
+		return protocolError("bad request: " + err.Error())
+	}
+	switch req := req.(type) {
+	case *proto.Announce:
+		// The member's id is the one that the connection proved.
+		id := proto.PeerID(st.Conn().RemotePeer())
+		if len(id) > proto.MaxPeerID {
+			return protocolError("the peer id is too long")
+		}
+		return s.announce(id, req, memberAddrs(req.Addrs, st.Conn().RemoteMultiaddr()))
+	case *proto.FleetRequest:
+		return s.fleet(req.Swarm)
+	default:
+		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", req.Type()))
+	}
+}
+
+// readRequest is proto.ReadMessage with the limit of maxRequest.
+func readRequest(r io.Reader) (proto.Message, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	if n := binary.BigEndian.Uint32(length[:]); n > maxRequest {
+		return nil, fmt.Errorf("frame of %d bytes, at most %d", n, maxRequest)
+	}
+	return proto.ReadMessage(io.MultiReader(bytes.NewReader(length[:]), r))
+}
+
+func protocolError(text string) *proto.Goodbye {
+	return goodbye(&proto.RemoteError{Code: proto.CodeProtocol, Text: text})
+}
+
+// goodbye converts an error into a message, with the text cut to the message's limit.
+func goodbye(e *proto.RemoteError) *proto.Goodbye {
+	text := strings.ToValidUTF8(e.Text, "?")
+	if len(text) > proto.MaxText {
+		text = strings.ToValidUTF8(text[:proto.MaxText], "")
+	}
+	return &proto.Goodbye{Code: e.Code, Text: text}
+}
+
+// announce handles an announce of the member id.
+func (s *Server) announce(id proto.PeerID, a *proto.Announce, addrs [][]byte) proto.Message {
+	s.state.Lock()
+	defer s.state.Unlock()
+	now := s.clock()
+	if a.Leaving {
+		s.state.table.leave(now, a.Swarm, id)
+		return &proto.Handout{Interval: seconds(s.cfg.Interval)}
+	}
+	m, err := s.state.table.announce(now, id, a, addrs)
+	if err != nil {
+		return goodbye(err)
+	}
+	return &proto.Handout{Interval: s.interval(m), Members: handout(m, s.state.rng)}
+}
+
+// interval is when m announces again, in seconds, with a tenth of jitter to either
+// side: members that joined at the same time do not stay in step.
+func (s *Server) interval(m *member) uint32 {
+	d := s.cfg.Interval
+	if s.state.table.now.Sub(m.swarm.created) < youngFor && len(m.swarm.members) <= youngMembers {
+		d /= youngDivisor
+	}
+	return seconds(time.Duration((0.9 + 0.2*s.state.rng.Float64()) * float64(d)))
+}
+
+func seconds(d time.Duration) uint32 { return uint32(max(d.Round(time.Second)/time.Second, 1)) }
+
+// fleet handles a fleet request.
+func (s *Server) fleet(key []byte) proto.Message {
+	s.state.Lock()
+	defer s.state.Unlock()
+	if f := s.state.table.fleet(s.clock(), key); f != nil {
+		return f
+	}
+	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
+}
