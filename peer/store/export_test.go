@@ -28,7 +28,7 @@ func (d *Disk) FailFlush(err error) {
 func (c *Files) Open() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.open
+	return len(c.handles)
 }
 
 // IsHole reports whether n bytes at offset of a file are in a hole.

@@ -8,26 +8,29 @@ import (
 // DefaultOpenFiles is the budget of a [Files] that is given none.
 const DefaultOpenFiles = 256
 
-// Files keeps files open between uses, at most a budget of them over all the
-// stores that share it; the one idle for longest is closed first. When every
-// one is in use, the next user waits. Safe for concurrent use.
+// Files is a cache of open files that the stores of a node share. It keeps at most a
+// budget of them open and closes the least recently used first. Safe for concurrent use.
 //
-// Not counted are two descriptors for each open [Disk], its journal and its
-// folder, and those that walking a path takes for a moment.
+// A store whose file system hangs does not block the others: no file is opened or
+// closed under the cache's lock, no store waits until a file of another is closed, and
+// one that has no file open may always open one, even if all of the budget is in use.
+//
+// Not counted are the two descriptors of each open [Disk], its journal and its
+// directory; those that walking a path takes for a moment; and files that are being
+// closed.
 type Files struct {
 	budget int
 
 	mu      sync.Mutex // guards what follows, and all fields of handles but f
-	changed sync.Cond  // a handle became idle, opened, or closed
-	open    int        // descriptors in use, being opened or being closed
+	changed sync.Cond  // a file was opened, became idle, or left the cache
 	handles map[fileKey]*handle
-	idle    handle // head of the ring of idle handles, next is the latest used
+	idle    handle // head of the ring of idle handles, most recently used first
 }
 
-// opener opens the files of one store.
+// opener is a store's side of the cache: it opens and closes the store's files.
 type opener interface {
-	// openFile opens the file of that number for what it will be used for.
 	openFile(number int) (*os.File, error)
+	closeFile(f *os.File) error
 }
 
 type fileKey struct {
@@ -35,14 +38,14 @@ type fileKey struct {
 	number int
 }
 
-// handle is one open file. Its users hold a reference, and only an idle one is
-// closed.
+// handle is one open file, with a reference for each user. It is idle while it has
+// none.
 type handle struct {
 	f          *os.File
 	key        fileKey
 	refs       int
 	opening    bool
-	dropped    bool // close it when the last user is done
+	dropped    bool // not in the cache: the last user closes it
 	prev, next *handle
 }
 
@@ -58,115 +61,138 @@ func NewFiles(budget int) *Files {
 	return c
 }
 
-// acquire returns the open file of owner with that number, which stays open until
+// acquire returns the open file of owner with that number. It stays open until
 // release.
 func (c *Files) acquire(owner opener, number int) (*handle, error) {
 	key := fileKey{owner, number}
 	c.mu.Lock()
 	for {
-		if h := c.handles[key]; h != nil && !h.opening {
+		h := c.handles[key]
+		switch {
+		case h == nil && c.mayOpen(owner):
+			return c.open(key)
+		case h != nil && !h.opening:
 			if h.refs == 0 {
 				h.unlink()
 			}
 			h.refs++
 			c.mu.Unlock()
 			return h, nil
-		} else if h == nil && c.open < c.budget {
-			break
-		} else if h != nil || !c.evict() {
-			c.changed.Wait()
 		}
+		c.changed.Wait()
+	}
+}
+
+// mayOpen reports whether owner may open another file now.
+func (c *Files) mayOpen(owner opener) bool {
+	if len(c.handles) < c.budget || c.idle.next != &c.idle {
+		return true
+	}
+	for key := range c.handles {
+		if key.owner == owner {
+			return false
+		}
+	}
+	return true
+}
+
+// open opens a file, in the place of the least recently used one if the budget is
+// spent. It is called with the lock and returns without it.
+func (c *Files) open(key fileKey) (*handle, error) {
+	var evicted *handle
+	if len(c.handles) >= c.budget {
+		evicted = c.evict()
 	}
 	h := &handle{key: key, refs: 1, opening: true}
 	c.handles[key] = h
-	c.open++
 	c.mu.Unlock()
-	return c.fill(h)
-}
 
-// fill opens the file of a new handle.
-func (c *Files) fill(h *handle) (*handle, error) {
-	f, err := h.key.owner.openFile(h.key.number)
+	if evicted != nil && evicted.key.owner == key.owner {
+		evicted.close()
+	} else if evicted != nil {
+		go evicted.close()
+	}
+	f, err := key.owner.openFile(key.number)
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h.f, h.opening = f, false
 	c.changed.Broadcast()
+	h.f, h.opening = f, false
 	if err != nil {
-		delete(c.handles, h.key)
-		c.open--
+		if !h.dropped {
+			delete(c.handles, key)
+		}
 		return nil, err
 	}
 	return h, nil
 }
 
-// release gives a handle back.
+// evict takes the least recently used of the idle files out of the cache. It returns
+// nil if none is idle.
+func (c *Files) evict() *handle {
+	h := c.idle.prev
+	if h == &c.idle {
+		return nil
+	}
+	h.unlink()
+	delete(c.handles, h.key)
+	return h
+}
+
+// release gives back a handle that acquire returned.
 func (c *Files) release(h *handle) {
+	if c.unused(h) {
+		h.close()
+	}
+}
+
+// unused takes a reference from a handle and reports whether to close it now.
+func (c *Files) unused(h *handle) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h.refs--
 	if h.refs > 0 {
-		return
+		return false
 	}
+	c.changed.Broadcast()
 	if h.dropped {
-		c.close(h)
-		return
+		return true
+	}
+	if len(c.handles) > c.budget {
+		delete(c.handles, h.key)
+		return true
 	}
 	h.next, h.prev = c.idle.next, &c.idle
 	h.next.prev, h.prev.next = h, h
-	if c.open >= c.budget {
-		c.changed.Broadcast()
-	}
+	return false
 }
 
-// evict closes the file that is idle for longest. It reports whether there was
-// one.
-func (c *Files) evict() bool {
-	h := c.idle.prev
-	if h == &c.idle {
-		return false
-	}
-	h.unlink()
-	delete(c.handles, h.key)
-	c.close(h)
-	return true
-}
-
-// close closes a handle that is not idle and has no users. It lets go of the lock
-// meanwhile, since closing a file on a network can take long.
-func (c *Files) close(h *handle) {
-	c.mu.Unlock()
-	// Whatever a failing close would tell, the last sync has told.
-	h.f.Close()
-	c.mu.Lock()
-	c.open--
-	c.changed.Broadcast()
-}
-
-// drop closes all files of owner, those in use when their users are done.
+// drop closes all files of owner. Those in use are closed by their last users.
 func (c *Files) drop(owner opener) {
+	var idle []*handle
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for h := c.first(owner); h != nil; h = c.first(owner) {
-		if h.opening {
-			c.changed.Wait()
+	for key, h := range c.handles {
+		if key.owner != owner {
 			continue
 		}
-		delete(c.handles, h.key)
-		if h.dropped = true; h.refs == 0 {
+		delete(c.handles, key)
+		h.dropped = true
+		if h.refs == 0 {
 			h.unlink()
-			c.close(h)
+			idle = append(idle, h)
 		}
+	}
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	for _, h := range idle {
+		h.close()
 	}
 }
 
-// first returns any handle of owner.
-func (c *Files) first(owner opener) *handle {
-	for key, h := range c.handles {
-		if key.owner == owner {
-			return h
-		}
-	}
-	return nil
+// close closes the file of a handle that is not in the cache and has no users.
+func (h *handle) close() {
+	// What a failing close would report, the last sync has reported.
+	_ = h.key.owner.closeFile(h.f)
 }
 
 // unlink takes an idle handle out of the ring.

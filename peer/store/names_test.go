@@ -31,11 +31,11 @@ func TestOddNames(t *testing.T) {
 	p.scanEqual(store.ScanOptions{})
 }
 
-// TestManyFiles moves 10,000 files through 16 descriptors.
+// TestManyFiles moves 1,000 files through 16 descriptors.
 func TestManyFiles(t *testing.T) {
 	entries := []proto.Entry{storetest.Dir("d")}
-	for i := range 10_000 {
-		entries = append(entries, storetest.File("d/"+strconv.Itoa(i), int64(i%300)))
+	for i := range 1000 {
+		entries = append(entries, storetest.File("d/"+strconv.Itoa(i), int64(i%3000)))
 	}
 	c := storetest.Make(t, 5, entries...)
 	p := newPlace(t, c)

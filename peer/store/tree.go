@@ -161,6 +161,9 @@ func (t *tree) openFile(file int) (*os.File, error) {
 	return f, err
 }
 
+// closeFile implements opener.
+func (t *tree) closeFile(f *os.File) error { return f.Close() }
+
 // openRegular opens a file that has to be there, and not a link, nor a pipe.
 func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error) {
 	// Not waiting for the other end of a pipe that took the file's place.

@@ -16,14 +16,14 @@ const (
 // record is applied to it once, in order, whether it was just written or is read
 // back.
 type ledger struct {
-	state    []State
-	number   []uint32         // of the commit record of each verified piece
-	inodes   []uint64         // of each file with content, 0 when not known
-	mtimes   map[uint32]int64 // times to expect that are not the manifest's
-	mark     uint32           // commits with a lower number are on the disk
-	boot     BootID           // that of the last records
-	booted   bool             // boot is set
-	whole    bool
+	state  []State
+	number []uint32         // of the commit record of each verified piece
+	inodes []uint64         // of each file with content, 0 when not known
+	mtimes map[uint32]int64 // times to expect that are not the manifest's
+	mark   uint32           // commits with a lower number are on the disk
+	boot   BootID           // that of the last records
+	booted bool             // boot is set
+	whole  bool
 }
 
 func newLedger(pieces, files int) *ledger {
