@@ -17,7 +17,7 @@ import (
 // codedAs is the link with another k, or with 0 for plain pieces.
 func codedAs(link *proto.Link, k int) *proto.Link {
 	other := *link
-	other.Coded, other.Strategy = k, proto.Mobs
+	other.Coded, other.Strategy = k, proto.ReceiverDriven
 	return &other
 }
 

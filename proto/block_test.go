@@ -29,7 +29,7 @@ func TestReadBlockHeader(t *testing.T) {
 		{"no payload", AppendBlockHeader(nil, 0, 0, 0), "bad span 0:0+0"},
 		{"too long", AppendBlockHeader(nil, 0, 0, MaxBlock+1), "bad span 0:0+262145"},
 		{"no such piece", AppendBlockHeader(nil, MaxPieces, 0, 1), "bad span"},
-		{"over the end", AppendBlockHeader(nil, 0, MaxPieceLength, 1), "bad span"},
+		{"past the end", AppendBlockHeader(nil, 0, MaxPieceLength, 1), "bad span"},
 		{"huge", []byte{255, 255, 255, 255, 15, 0, 0, 0, 0, 0, 0, 0, 0}, "bad span"},
 		{"short header", []byte{0, 0, 0, 8, 15, 0, 0, 0, 0, 0, 0, 0, 0}, "want a block"},
 		{"empty frame", make([]byte, BlockHeader), "bulk frame of type 0 with 0 bytes, want a block"},
@@ -88,7 +88,7 @@ func TestDecodeBlock(t *testing.T) {
 		m, err := Decode(TypeBlock, tt.body)
 		checkError(t, err, tt.want)
 		if err != nil && m != nil {
-			t.Errorf("%s: a message beside an error", tt.name)
+			t.Errorf("%s: returned a message and an error", tt.name)
 		}
 	}
 	_, err := AppendFrame(nil, &Block{Data: make([]byte, MaxBlock+1)})

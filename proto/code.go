@@ -2,28 +2,29 @@ package proto
 
 import "fmt"
 
-// Code says why a peer or a tracker ended a stream. Codes are only appended.
+// Code is the reason for which a node or a tracker ends a stream. Codes are only appended.
 type Code uint8
 
 // The codes of a [Goodbye].
 const (
-	// CodeLeaving: the transfer was stopped or the daemon shuts down.
+	// CodeLeaving: the sender stops the transfer or shuts down.
 	CodeLeaving Code = 1
-	// CodeUnknownSwarm: the content asked for is not here.
+	// CodeUnknownSwarm: the sender does not have this content.
 	CodeUnknownSwarm Code = 2
-	// CodeDuplicate: another stream for the same swarm and peer is kept.
+	// CodeDuplicate: another stream of the same swarm and peer is kept.
 	CodeDuplicate Code = 3
-	// CodeProtocol: the other side broke the protocol.
+	// CodeProtocol: the receiver broke the protocol.
 	CodeProtocol Code = 4
-	// CodeBusy: a limit of the daemon or the tracker is reached.
+	// CodeBusy: the sender is at one of its limits.
 	CodeBusy Code = 5
-	// CodeBanned: too many pieces from the other side failed their hash.
+	// CodeBanned: too many pieces from the receiver failed their hash.
 	CodeBanned Code = 6
-	// CodeExcluded: the swarm is not for the other side as it is.
+	// CodeExcluded: the swarm does not accept the receiver, which is in another cluster
+	// or uses another strategy.
 	CodeExcluded Code = 7
 )
 
-// RemoteError is a [Goodbye] as an error.
+// RemoteError is a received [Goodbye] as an error.
 type RemoteError struct {
 	Code Code
 	Text string

@@ -4,38 +4,33 @@ import "fmt"
 
 // Limits of coded transfers.
 const (
-	// MinCodedK and MaxCodedK bound the source blocks of a generation, k.
+	// MinCodedK and MaxCodedK bound k, the number of source blocks in a generation.
 	MinCodedK = 2
 	MaxCodedK = 255
-	// MinCodedBlock bounds a source block from below, in bytes, a power of two; above
-	// it is bounded by [MaxBlock].
+	// MinCodedBlock is the least length of a source block, in bytes. The greatest is
+	// [MaxBlock].
 	MinCodedBlock = 64 << 10
-	// CodedNames is how many blocks of a generation have a name, for each source block
-	// that a whole one has.
+	// CodedNames is the number of names in a generation by the number of its source
+	// blocks. Each name stands for one block, see [Coding.Names].
 	CodedNames = 2
 )
 
-// Coding says how a content is cut for a coded transfer. The zero value is for one
-// in plain pieces.
+// Coding describes how a content is cut into generations and blocks for a coded transfer.
+// The zero value stands for a transfer in plain pieces.
 type Coding struct {
-	// K is how many source blocks a generation has, of which the last may have fewer.
+	// K is the number of source blocks in a generation. The last generation may have
+	// fewer.
 	K int
-	// Block is the length of a source block, and of every coded one, in bytes.
+	// Block is the length in bytes of a source block, and so of a coded block.
 	Block int
-	// Strategy is how blocks go round.
+	// Strategy is how members exchange blocks.
 	Strategy Strategy
 }
 
-// NewGossip is the coding of a content for permutation gossip.
-func NewGossip(m *Manifest, k int, s Strategy) (Coding, error) {
-	c, err := NewCoding(m, k)
-	c.Strategy = s
-	return c, err
-}
-
-// NewCoding is the coding of a content by generations of k: its blocks are the
-// least with which k of them are whole pieces. It fails when there is no such block,
-// or when the content has too many.
+// NewCoding returns the coding of a content with generations of k source blocks, for the
+// strategy [ReceiverDriven]. Blocks have the least length at which a generation is a whole
+// number of pieces. It fails when there is no such length, and when the content has more
+// blocks than can be numbered.
 func NewCoding(m *Manifest, k int) (Coding, error) {
 	if err := CheckCodedK(k); err != nil {
 		return Coding{}, err
@@ -43,19 +38,21 @@ func NewCoding(m *Manifest, k int) (Coding, error) {
 	piece := int(m.PieceLength)
 	c := Coding{K: k, Block: MinCodedBlock}
 	for k*c.Block%piece != 0 {
-		if c.Block *= 2; c.Block > min(piece, MaxBlock) {
-			least := piece / min(piece, MaxBlock)
-			return Coding{}, fmt.Errorf("generations of %d blocks are not whole pieces of %d KiB: take a multiple of %d, or shorter pieces", k, piece>>10, least)
+		c.Block *= 2
+		if longest := min(piece, MaxBlock); c.Block > longest {
+			return Coding{}, fmt.Errorf("generations of %d blocks are not whole pieces of %d KiB: "+
+				"take a multiple of %d, or shorter pieces", k, piece>>10, piece/longest)
 		}
 	}
 	generation := int64(k * c.Block)
 	if n := (m.Length() + generation - 1) / generation; n > int64(MaxPieces/c.Names()) {
-		return Coding{}, fmt.Errorf("a content of %d bytes has too many blocks of %d KiB, at most %d: take longer pieces", m.Length(), c.Block>>10, MaxPieces/CodedNames)
+		return Coding{}, fmt.Errorf("a content of %d bytes has too many blocks of %d KiB, at most %d: take longer pieces",
+			m.Length(), c.Block>>10, MaxPieces/CodedNames)
 	}
 	return c, nil
 }
 
-// CheckCodedK reports why generations cannot have k source blocks.
+// CheckCodedK reports why a generation cannot have k source blocks.
 func CheckCodedK(k int) error {
 	if k < MinCodedK || k > MaxCodedK {
 		return fmt.Errorf("generations of %d blocks: want %d to %d", k, MinCodedK, MaxCodedK)
@@ -63,53 +60,9 @@ func CheckCodedK(k int) error {
 	return nil
 }
 
-// Coded says whether the transfer is coded.
+// Coded reports whether the transfer is coded.
 func (c Coding) Coded() bool { return c.K > 0 }
 
-// Names is how many blocks of a generation have a name.
+// Names returns the number of names in a generation: the blocks that members may request,
+// of which the first K are the source blocks and the others linear combinations of them.
 func (c Coding) Names() int { return CodedNames * c.K }
-
-// The feature bits of a [Hello].
-const (
-	// FeatureCoded says that the sender speaks of the numbers of coded blocks; the
-	// bits from featureKShift on then hold k.
-	FeatureCoded  = 1 << 0
-	featureKShift = 8
-	// FeatureGossip says that the sender speaks of permutation gossip; k is there as
-	// well, and the bits from featureStrategyShift on hold the strategy.
-	FeatureGossip        = 1 << 1
-	featureStrategyShift = 16
-	// 1 << 2 was in use, and is not given away again.
-)
-
-// Features are the bits of a [Hello] for a transfer with this coding.
-func (c Coding) Features() uint64 {
-	switch {
-	case !c.Coded():
-		return 0
-	case c.Strategy.Gossip():
-		return FeatureGossip | uint64(c.K)<<featureKShift | uint64(c.Strategy)<<featureStrategyShift
-	}
-	return FeatureCoded | uint64(c.K)<<featureKShift
-}
-
-// CodingOf is the coding that the features of a [Hello] name, without the length of its blocks.
-func CodingOf(features uint64) Coding {
-	if features&(FeatureCoded|FeatureGossip) == 0 {
-		return Coding{}
-	}
-	c := Coding{K: int(features >> featureKShift & 0xff)}
-	if features&FeatureGossip != 0 {
-		c.Strategy = Strategy(features >> featureStrategyShift & 0xf)
-	}
-	return c
-}
-
-// Agrees reports whether a peer whose Hello has these features uses the same coding.
-func (c Coding) Agrees(features uint64) bool {
-	if features&(FeatureCoded|FeatureGossip) == 0 {
-		return !c.Coded()
-	}
-	const known = FeatureCoded | FeatureGossip | 0xff<<featureKShift | 0xf<<featureStrategyShift
-	return features&known == c.Features()
-}

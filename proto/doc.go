@@ -1,26 +1,24 @@
-// Package proto holds the words that mob's programs say to each other: frames
-// and messages, manifest and link, with every limit that a reader enforces.
-// It computes only: no sockets, no goroutines, no files.
+// Package proto implements mob's wire format: frames and messages, manifests and links, and
+// the limits that readers enforce. It has no sockets, goroutines or files. docs/wire.md
+// specifies the format byte by byte, with test vectors.
 //
-// Everything on a stream is a frame:
+// Every stream is a sequence of frames:
 //
 //	 0       1       2       3       4       5 ...
 //	+-------+-------+-------+-------+-------+----------------+
 //	|        length (big endian)    | type  | body           |
 //	+-------+-------+-------+-------+-------+----------------+
 //
-// length counts type and body. The body of every message is one CBOR array
-// (deterministic encoding, definite lengths), except those of [Block],
-// [CodedBlock] and [GossipBlock], whose body is a fixed header and the payload itself. docs/wire.md gives each
-// message byte by byte, with vectors.
+// length counts type and body. The body is one CBOR array in the deterministic encoding,
+// except in a [Block], [CodedBlock] or [GossipBlock], where it is a fixed header and the
+// payload.
 //
-// Five streams exist, each with a versioned libp2p protocol id: control and
-// bulk between two members of a swarm; manifest, torrent, and tracker, of one
-// request each.
+// There are five kinds of streams, each with a versioned libp2p protocol id: control and
+// bulk streams between two members of a swarm, and manifest, torrent and tracker streams,
+// which carry one request and one reply.
 package proto
 
-// The libp2p protocol ids. A change that an old reader cannot skip gets a new
-// version here.
+// The libp2p protocol ids. An incompatible change gets a new version.
 const (
 	ControlProtocol  = "/mob/control/1.0.0"
 	BulkProtocol     = "/mob/bulk/1.0.0"

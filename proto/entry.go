@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// EntryKind says what an [Entry] is. Kinds are only appended.
+// EntryKind is the kind of an [Entry]. Kinds are only appended.
 type EntryKind uint8
 
 // The kinds of an [Entry].
@@ -18,38 +18,34 @@ const (
 	Dir EntryKind = 2
 	// Symlink is a symbolic link.
 	Symlink EntryKind = 3
-	// Pad is zeros in the stream of the content that are in no file: the padding of a
-	// torrent (BEP 47), by which its next file begins with a piece. It has a Size,
-	// and nothing else.
+	// Pad is padding of a torrent (BEP 47): zeros in the stream of the content, but in
+	// no file, so that the next file begins with a piece. It has only a Size.
 	Pad EntryKind = 4
 )
 
-// NoMTime is the [Entry.MTime] of what nobody said a time of, as in torrents: who
-// gets it leaves the time that it has.
+// NoMTime is the [Entry.MTime] of an entry without a time, as in torrents. A receiver does
+// not set the time of such a file.
 const NoMTime = math.MinInt64
 
-// Entry is a file, a folder or a symbolic link of a content, or padding between
-// its files. Every folder below the content's root is an entry of its own, so that
-// empty folders and the modes of all are exact; the root itself is not.
+// Entry is a file, folder or symbolic link of a content, or padding between its files. Every
+// folder below the content's root has an entry, for its mode and because it may be empty.
 type Entry struct {
-	// Path is slash separated, relative to the content's root, and clean. Its
-	// bytes need not be UTF-8. It is empty only for a content of a single file, and
-	// for padding.
+	// Path is slash-separated, relative to the content's root, and clean. It need not
+	// be UTF-8. It is empty only for a content of a single file, and for padding.
 	Path string
-	// Kind says what it is.
 	Kind EntryKind
 	// Size is the size of a file or of padding in bytes, 0 for other kinds.
 	Size int64
 	// Mode holds the permission bits, at most 0777.
 	Mode uint32
-	// MTime is when it was last modified, in Unix nanoseconds, or [NoMTime].
+	// MTime is the modification time in Unix nanoseconds, or [NoMTime].
 	MTime int64
-	// Target is what a symbolic link holds, relative to the link's folder and
-	// within the content's root; empty for other kinds.
+	// Target is the target of a symbolic link, relative to the link's folder and within
+	// the content's root. It is empty for other kinds.
 	Target string
 }
 
-// checkTree reports the first rule that entries break, together or one alone.
+// checkTree reports the first rule that an entry or all entries together break.
 func checkTree(entries []Entry) error {
 	if len(entries) == 1 && entries[0].Path == "" {
 		if entries[0].Kind != File {
@@ -69,10 +65,10 @@ func checkTree(entries []Entry) error {
 		}
 	}
 	paths := sortPaths(entries)
-	if err := paths.checkOnce(); err != nil {
+	if err := paths.checkUnique(); err != nil {
 		return err
 	}
-	parent := "" // the last folder found, which most often is the next one's too
+	parent := "" // the folder checked last, which most often is that of the next entry
 	for i := range entries {
 		e := &entries[i]
 		if e.Kind == Pad {
@@ -88,7 +84,7 @@ func checkTree(entries []Entry) error {
 	return nil
 }
 
-// check reports the first rule that the entry breaks but for those of its path.
+// check reports the first rule that the entry breaks, except for those of its path.
 func (e *Entry) check() error {
 	switch {
 	case e.Kind < File || e.Kind > Pad:
@@ -109,12 +105,12 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// folder is the folder of path, "" for the content's root.
+// folder returns the folder of path, "" for the content's root.
 func folder(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 func checkPath(path string) error {
 	if path == "" {
-		return errors.New("manifest: an entry without a path among others")
+		return errors.New("manifest: entry without a path")
 	}
 	if len(path) > MaxPath {
 		return fmt.Errorf("manifest: path of %d bytes, at most %d", len(path), MaxPath)
@@ -136,11 +132,11 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkTarget reports why the symlink at path may not hold target.
+// checkTarget reports why the symlink at path must not have this target.
 //
-// The folder of a link is a real one, so leading ".." elements climb where they
-// seem to. After a name they need not, because the name may be a link itself:
-// "up/.." is outside when up is a link to the root. So they are refused there.
+// The folder of a symlink is a real folder, so each leading ".." goes up one level. After a
+// name it need not, because the name may be a symlink itself: "up/.." is outside the content
+// if up is a symlink to the root. So ".." after a name is refused.
 func checkTarget(path, target string) error {
 	if target == "" || len(target) > MaxPath {
 		return fmt.Errorf("manifest: symlink %q: target of %d bytes, want 1 to %d", path, len(target), MaxPath)

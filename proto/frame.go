@@ -6,22 +6,17 @@ import (
 	"io"
 )
 
-// frameHeader is the length and the type of a frame.
+// frameHeader is the size in bytes of a frame's length and type.
 const frameHeader = 5
 
-// AppendFrame appends the frame of m to dst. It fails on a message that breaks
-// a limit, so that what is sent can be read.
+// AppendFrame appends the frame of m to dst. It fails on a message that breaks a limit, so
+// every reader accepts what it returns.
 func AppendFrame(dst []byte, m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
 	}
-	switch b := m.(type) {
-	case *Block:
-		return append(AppendBlockHeader(dst, b.Piece, b.Begin, len(b.Data)), b.Data...), nil
-	case *CodedBlock:
-		return append(AppendCodedHeader(dst, b.Number, &b.Origin, len(b.Data)), b.Data...), nil
-	case *GossipBlock:
-		return append(AppendGossipHeader(dst, b.Generation, b.Round, len(b.Data)), b.Data...), nil
+	if p, ok := m.(payloadMessage); ok {
+		return p.appendFrame(dst), nil
 	}
 	body, err := encMode.Marshal(m)
 	if err != nil {
@@ -30,9 +25,7 @@ func AppendFrame(dst []byte, m Message) ([]byte, error) {
 	if len(body)+1 > MaxFrame {
 		return dst, fmt.Errorf("message type %d: %d bytes, at most %d", m.Type(), len(body), MaxFrame-1)
 	}
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)+1))
-	dst = append(dst, byte(m.Type()))
-	return append(dst, body...), nil
+	return append(appendFrameHeader(dst, m.Type(), len(body)), body...), nil
 }
 
 // WriteMessage writes the frame of m with one Write.
@@ -45,9 +38,9 @@ func WriteMessage(w io.Writer, m Message) error {
 	return err
 }
 
-// ReadMessage reads one frame and decodes it. It blocks until the frame is
-// there; io.EOF means that the stream ended between frames. It takes at most
-// [MaxFrame] bytes for the frame, and fails before reading a larger one.
+// ReadMessage reads one frame and decodes it. It blocks until the whole frame has arrived;
+// io.EOF means that the stream ended between frames. It refuses a frame of more than
+// [MaxFrame] bytes before it reads or allocates the body.
 func ReadMessage(r io.Reader) (Message, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

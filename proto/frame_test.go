@@ -57,14 +57,14 @@ func TestReadMessageFrameLimits(t *testing.T) {
 			r := bytes.NewReader(tt.frame)
 			_, err := ReadMessage(r)
 			checkError(t, err, tt.want)
-			// The next frame must be found, or none: never the middle of this one.
+			// It must stop after the header or at the end of the frame.
 			if read := len(tt.frame) - r.Len(); read != frameHeader && read != len(tt.frame) {
 				t.Errorf("read %d of %d bytes", read, len(tt.frame))
 			}
 		})
 	}
 	if n := allocated(func() { _, _ = ReadMessage(bytes.NewReader([]byte{255, 255, 255, 255, 10})) }); n > 64<<10 {
-		t.Errorf("a frame that is too large made the reader allocate %d bytes", n)
+		t.Errorf("reading a frame that is too large allocated %d bytes", n)
 	}
 }
 
@@ -81,8 +81,7 @@ func TestAppendFrameAppends(t *testing.T) {
 	}
 }
 
-// Limits are per list; together they can exceed a frame, and then the sender
-// must hear of it.
+// Limits are per list. A message with several lists can exceed a frame.
 func TestAppendFrameTooLarge(t *testing.T) {
 	m := Member{ID: "id", Cluster: "A"}
 	for range MaxAddrs {
@@ -100,8 +99,7 @@ func TestAppendFrameTooLarge(t *testing.T) {
 	}
 }
 
-// The largest messages that have no variable names in them fit a frame.
-func TestLargestRangesFitAFrame(t *testing.T) {
+func TestLargestHaveFitsAFrame(t *testing.T) {
 	rs := make([]Range, MaxRanges)
 	for i := range rs {
 		rs[i] = Range{First: 1<<20 + uint32(i)*64, Count: 1}
@@ -119,7 +117,7 @@ func TestWriteMessage(t *testing.T) {
 		t.Errorf("%d writes, %v, want 1", w.n, err)
 	}
 	if err := WriteMessage(w, &Bad{Piece: MaxPieces}); err == nil || w.n != 1 {
-		t.Errorf("a bad message: %v, %d writes", err, w.n)
+		t.Errorf("invalid message: %v, %d writes", err, w.n)
 	}
 	w.err = errors.New("broken")
 	if err := WriteMessage(w, &Ping{}); err != w.err {
@@ -127,7 +125,7 @@ func TestWriteMessage(t *testing.T) {
 	}
 }
 
-// writes counts calls of Write.
+// writes counts calls of Write, which return err.
 type writes struct {
 	n   int
 	err error

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What decodes must encode to the same bytes: one message, one encoding.
+// A message has one encoding.
 func FuzzReadMessage(f *testing.F) {
 	for _, m := range samples() {
 		f.Add(frameOf(f, m))
@@ -41,7 +41,7 @@ func FuzzBlockHeader(f *testing.F) {
 		s, err := ReadBlockHeader(r, &head)
 		if err != nil {
 			if m, _ := ReadMessage(bytes.NewReader(frame)); m != nil && m.Type() == TypeBlock {
-				t.Fatalf("a block without a header, %v: %+v", err, m)
+				t.Fatalf("header refused with %v, but not the block %+v", err, m)
 			}
 			return
 		}
@@ -72,7 +72,7 @@ func FuzzCodedHeader(f *testing.F) {
 		s, o, err := ReadCodedHeader(r, &head)
 		if err != nil {
 			if m, _ := ReadMessage(bytes.NewReader(frame)); m != nil && m.Type() == TypeCodedBlock {
-				t.Fatalf("a coded block without a header, %v: %+v", err, m)
+				t.Fatalf("header refused with %v, but not the block %+v", err, m)
 			}
 			return
 		}
@@ -115,7 +115,7 @@ func FuzzDecodeManifest(f *testing.F) {
 	})
 }
 
-// ReadGossipHeader must agree with ReadMessage on every block of permutation gossip.
+// ReadGossipHeader must agree with ReadMessage on every gossip block.
 func FuzzGossipHeader(f *testing.F) {
 	f.Add(frameOf(f, &GossipBlock{Generation: 1, Round: 2, Data: []byte("data")}))
 	f.Add(AppendGossipHeader(nil, MaxPieces-1, 1<<32-1, MaxGossip))
@@ -126,7 +126,7 @@ func FuzzGossipHeader(f *testing.F) {
 		generation, round, n, err := ReadGossipHeader(bytes.NewReader(frame), &head)
 		if err != nil {
 			if m, _ := ReadMessage(bytes.NewReader(frame)); m != nil && m.Type() == TypeGossipBlock {
-				t.Fatalf("a block without a header, %v: %+v", err, m)
+				t.Fatalf("header refused with %v, but not the block %+v", err, m)
 			}
 			return
 		}
@@ -143,7 +143,7 @@ func FuzzGossipHeader(f *testing.F) {
 	})
 }
 
-// checkPaths is the slow oracle of the rules that keep a tree in its root.
+// checkPaths is a slow oracle for the rules that keep a tree within its root.
 func checkPaths(t *testing.T, m *Manifest) {
 	seen := map[string]EntryKind{"": Dir}
 	for _, e := range m.Entries {

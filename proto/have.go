@@ -1,18 +1,18 @@
 package proto
 
-// Have tells what changed at the sender since its last Have, among the pieces in
-// the reader's [Want]; the first one after a Want tells all that is new to it.
+// Have announces what changed at the sender since its last Have, among the pieces of the
+// receiver's [Want].
 type Have struct {
 	_ struct{} `cbor:",toarray"`
-	// Have are pieces that are stored, verified and served.
+	// Have are pieces that the sender has stored and verified, and serves.
 	Have []Range
-	// Claim are pieces that the sender asked for over the WAN, or is about to; to
-	// a global peer also those that its cluster has or claims.
+	// Claim are pieces that the sender requested over the WAN, or is about to. To a
+	// global peer it also lists those that other members of its cluster have or claim.
 	Claim []Range
-	// Drop are pieces whose have or claim no longer holds.
+	// Drop are pieces of which an earlier have or claim no longer holds.
 	Drop []Range
-	// Left counts the pieces that the sender owns and has neither stored nor
-	// asked for: what a local peer may steal from.
+	// Left is the number of pieces that the sender waits for over the WAN and would
+	// give away to a [Steal], because they are slow. It is 0 to a global peer.
 	Left uint32
 }
 
@@ -28,15 +28,3 @@ func (m *Have) check() error {
 	}
 	return checkRanges("drop", m.Drop)
 }
-
-// Want names the pieces whose haves and claims the sender wishes to hear of. It
-// replaces the sender's last Want, and is answered with a Have of them.
-type Want struct {
-	_      struct{} `cbor:",toarray"`
-	Pieces []Range
-}
-
-// Type implements [Message].
-func (*Want) Type() Type { return TypeWant }
-
-func (m *Want) check() error { return checkRanges("want", m.Pieces) }

@@ -12,14 +12,14 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// linkPrefix and urnPrefix begin a link and the id in it.
+// linkPrefix is the prefix of a link, urnPrefix that of the manifest id in it.
 const (
 	linkPrefix = "magnet:?"
 	urnPrefix  = "urn:mob:"
 )
 
-// The keys of a link's parameters. Those that begin with "x." are for
-// experiments by BEP 9, and other clients skip them.
+// The keys of a link's parameters. BEP 9 reserves those that begin with "x." for
+// experiments, and other clients skip them.
 const (
 	keyTopic   = "xt"
 	keyName    = "dn"
@@ -27,66 +27,64 @@ const (
 	keyTracker = "x.mt"
 	keyPeer    = "x.mp"
 	keyCoded   = "x.rlnc"
-	keyHow     = "x.gossip"
-	// Those of BitTorrent's magnet URIs (BEP 9).
+	keyGossip  = "x.gossip"
+	// Keys of BitTorrent magnet URIs (BEP 9).
 	keyAnnounce    = "tr"
 	keyTorrentPeer = "x.pe"
-	// escapedTopic is keyTopic to whoever decodes what is percent-encoded, as readers
-	// of URIs do. rTorrent does not, and takes no link with an xt that is not of
-	// BitTorrent.
+	// escapedTopic is keyTopic in percent-encoding, which readers of URIs decode.
+	// rTorrent does not, and refuses a link with an xt that is not of BitTorrent.
 	escapedTopic = "x%74"
 )
 
-// Link names a content and says where to ask for it: a magnet URI. It has a
-// manifest id, an info-hash, or both; all else is a hint, not checked against
-// anything. To BitTorrent clients a link with an info-hash is a magnet URI of theirs,
-// and so theirs are links.
+// Link is a magnet URI that identifies a content by its manifest id, its info-hash, or both.
+// Everything else in it is an unverified hint. A link with an info-hash is a magnet URI for
+// BitTorrent clients as well, and their magnet URIs are links.
 type Link struct {
-	// Manifest is the content id of the manifest (xt=urn:mob:...), undefined when
-	// the content is known by its torrent alone.
+	// Manifest is the content id of the manifest (xt=urn:mob:...), undefined if the
+	// content is known by its torrent alone.
 	Manifest cid.Cid
-	// Name is the name of the content (dn), one path element; empty when unknown.
+	// Name is the name of the content (dn), one path element, empty if unknown.
 	Name string
-	// Length is the size of the content in bytes (xl); 0 when unknown.
+	// Length is the size of the content in bytes (xl), 0 if unknown.
 	Length int64
-	// Trackers are multiaddrs of trackers (x.mt), each with its /p2p/ID at the
-	// end; at most [MaxLinkAddrs].
+	// Trackers are multiaddrs of mob's trackers (x.mt), each of which ends in /p2p/ID;
+	// at most [MaxLinkAddrs].
 	Trackers []multiaddr.Multiaddr
 	// Peers are multiaddrs of members (x.mp), with the same form and limit.
 	Peers []multiaddr.Multiaddr
-	// Coded is how many source blocks a generation of the coded transfer has
-	// (x.rlnc); 0 for one in plain pieces.
+	// Coded is k, the number of source blocks in a generation of a coded transfer
+	// (x.rlnc), or 0 for a transfer in plain pieces.
 	Coded int
-	// Strategy is how the blocks of a coded transfer go round (x.gossip).
+	// Strategy is the strategy of a coded transfer (x.gossip).
 	Strategy Strategy
-	// InfoHash is the content's name among BitTorrent clients (xt=urn:btih:...),
-	// zero when they do not know it.
+	// InfoHash is the content's info-hash (xt=urn:btih:...), zero if it is not offered
+	// to BitTorrent clients.
 	InfoHash InfoHash
-	// Announce are addresses of BitTorrent trackers (tr), URLs of http, https or
-	// udp; at most [MaxLinkAddrs].
+	// Announce are the announce URLs of BitTorrent trackers (tr): http, https or udp;
+	// at most [MaxLinkAddrs].
 	Announce []string
 	// TorrentPeers are BitTorrent clients that have the content (x.pe); at most
 	// [MaxLinkAddrs].
 	TorrentPeers []netip.AddrPort
-	// Foreign are the parameters that mean nothing here, in the order of the
-	// link; an xt of another scheme is one, and a tr that is no such URL. It must
-	// hold none of the above.
+	// Foreign are all other parameters in the order of the link, among them an xt of
+	// another scheme and a tr of another form.
 	Foreign []Param
 }
 
 // Param is one parameter of a [Link], not percent-encoded.
 type Param struct{ Key, Value string }
 
-// ParseLink reads a link of at most [MaxLink] bytes. Parameters that it does not
-// know are kept. An address it cannot read is an error, as are a link without an
-// id and one that says two different things of the same.
+// ParseLink parses a link of at most [MaxLink] bytes. It keeps unknown parameters. It fails
+// on a malformed address of a tracker or a member, on a link without an id, and on two
+// different values of one parameter.
 func ParseLink(s string) (*Link, error) {
 	if len(s) > MaxLink {
 		return nil, fmt.Errorf("link of %d bytes, at most %d", len(s), MaxLink)
 	}
 	s = strings.TrimSpace(s)
 	if !hasPrefixFold(s, linkPrefix) {
-		return nil, errors.New("not a magnet URI: a link begins with magnet:?xt=urn:mob:<id> or magnet:?xt=urn:btih:<info-hash>")
+		return nil, errors.New("not a magnet URI: " +
+			"a link begins with magnet:?xt=urn:mob:<id> or magnet:?xt=urn:btih:<info-hash>")
 	}
 	l := new(Link)
 	for part := range strings.SplitSeq(s[len(linkPrefix):], "&") {
@@ -99,20 +97,20 @@ func ParseLink(s string) (*Link, error) {
 		}
 	}
 	if !l.Manifest.Defined() && l.InfoHash.IsZero() {
-		return nil, errors.New("link names no content: it has no manifest id (xt=urn:mob:…) and no info-hash (xt=urn:btih:…)")
+		return nil, errors.New("link has neither a manifest id (xt=urn:mob:…) nor an info-hash (xt=urn:btih:…)")
 	}
 	if l.Strategy.Gossip() && l.Coded == 0 {
-		return nil, errors.New("link has permutation gossip (x.gossip), and no generations (x.rlnc)")
+		return nil, errors.New("link has a strategy (x.gossip) and no size of generations (x.rlnc)")
 	}
-	// Written out it may be longer than it came, and must be readable again.
+	// String may encode more than s does, and ParseLink must accept its result.
 	if n := len(l.String()); n > MaxLink {
 		return nil, fmt.Errorf("link of %d bytes when fully encoded, at most %d", n, MaxLink)
 	}
 	return l, nil
 }
 
-// Keys are the names of the content's swarm that the link knows: the manifest's id, and
-// that of the info-hash. Nodes with a key in common are in one swarm.
+// Keys returns the keys of the content's swarm: the manifest id, and the id of the info-hash.
+// Nodes with a key in common are in one swarm.
 func (l *Link) Keys() (keys []cid.Cid) {
 	if l.Manifest.Defined() {
 		keys = append(keys, l.Manifest)
@@ -123,11 +121,10 @@ func (l *Link) Keys() (keys []cid.Cid) {
 	return keys
 }
 
-// String is the link as text: the id, then what is known, then Foreign. But the
-// info-hash comes before the id, and so does an xt with which Foreign begins,
-// because there are BitTorrent clients that look at one xt only. Beside an
-// info-hash the id has the key xt in an encoded form. [ParseLink] of the text gives l
-// again.
+// String returns the link as text, of which [ParseLink] returns l again. Some BitTorrent
+// clients read only the first xt, so the info-hash comes before the manifest id, and so does
+// an xt with which Foreign begins. Beside an info-hash the key of the manifest id is
+// percent-encoded.
 func (l *Link) String() string {
 	var b strings.Builder
 	b.WriteString("magnet:")
@@ -169,7 +166,7 @@ func (l *Link) String() string {
 		add(keyCoded, strconv.Itoa(l.Coded))
 	}
 	if l.Coded > 0 && l.Strategy.Gossip() {
-		add(keyHow, l.Strategy.String())
+		add(keyGossip, l.Strategy.String())
 	}
 	for _, a := range l.Announce {
 		add(keyAnnounce, a)
@@ -183,7 +180,7 @@ func (l *Link) String() string {
 	return b.String()
 }
 
-// add takes in one parameter.
+// add adds one decoded parameter.
 func (l *Link) add(key, value string) (err error) {
 	switch {
 	case key == keyTopic && hasPrefixFold(value, urnPrefix):
@@ -200,7 +197,7 @@ func (l *Link) add(key, value string) (err error) {
 		l.Peers, err = appendAddr(l.Peers, "peer", value)
 	case key == keyCoded:
 		return l.setCoded(value)
-	case key == keyHow:
+	case key == keyGossip:
 		return l.setStrategy(value)
 	case key == keyAnnounce && CheckAnnounce(value) == nil:
 		if len(l.Announce) == MaxLinkAddrs {
@@ -229,8 +226,8 @@ func (l *Link) setInfoHash(text string) error {
 	return nil
 }
 
-// addTorrentPeer reports whether it takes the address. Others write names of hosts
-// there, which are foreign.
+// addTorrentPeer adds the address of a BitTorrent client, and reports whether it is one.
+// Other programs write host names there, which are foreign.
 func (l *Link) addTorrentPeer(text string) bool {
 	a, err := netip.ParseAddrPort(text)
 	if err != nil || a.Port() == 0 {
@@ -284,7 +281,7 @@ func (l *Link) setLength(text string) error {
 func (l *Link) setCoded(text string) error {
 	k, err := strconv.Atoi(text)
 	if err != nil || CheckCodedK(k) != nil {
-		return fmt.Errorf("link: generations (x.rlnc) of %q blocks, want %d to %d", text, MinCodedK, MaxCodedK)
+		return fmt.Errorf("link: size of generations (x.rlnc) %q, want %d to %d", text, MinCodedK, MaxCodedK)
 	}
 	if l.Coded != 0 && l.Coded != k {
 		return fmt.Errorf("link has two sizes of generations, %d and %d", l.Coded, k)
@@ -296,17 +293,17 @@ func (l *Link) setCoded(text string) error {
 func (l *Link) setStrategy(name string) error {
 	s, err := ParseStrategy(name)
 	if err != nil || !s.Gossip() {
-		return fmt.Errorf("link: permutation gossip (x.gossip) of the kind %q, want one of %s", name, strings.Join(StrategyNames(), ", "))
+		return fmt.Errorf("link: strategy (x.gossip) %q, want one of %s", name, strings.Join(StrategyNames(), ", "))
 	}
 	if l.Strategy.Gossip() && l.Strategy != s {
-		return fmt.Errorf("link has two kinds of permutation gossip, %s and %s", l.Strategy, s)
+		return fmt.Errorf("link has two strategies, %s and %s", l.Strategy, s)
 	}
 	l.Strategy = s
 	return nil
 }
 
-// appendAddr appends the address in text. Without the peer id of who listens
-// there, nobody could tell an impostor from them.
+// appendAddr parses an address and appends it. The address must have a peer id, by which the
+// node there is authenticated.
 func appendAddr(addrs []multiaddr.Multiaddr, what, text string) ([]multiaddr.Multiaddr, error) {
 	if len(addrs) == MaxLinkAddrs {
 		return nil, fmt.Errorf("link has more than %d %s addresses", MaxLinkAddrs, what)
@@ -321,8 +318,8 @@ func appendAddr(addrs []multiaddr.Multiaddr, what, text string) ([]multiaddr.Mul
 	return append(addrs, a), nil
 }
 
-// escape percent-encodes what may not stand in a parameter. It leaves ':' and
-// '/', which are harmless there and make ids and addresses readable.
+// escape percent-encodes s for a parameter. It leaves ':' and '/', which are allowed there,
+// so that ids and addresses stay readable.
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -337,8 +334,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// unescape undoes percent-encoding, with '+' for a space as other clients have
-// it. Text that is not encoded rightly is taken as it is.
+// unescape is the inverse of escape, and decodes '+' to a space, as other clients encode
+// it. It returns text with malformed encoding as it is.
 func unescape(s string) string {
 	if text, err := url.QueryUnescape(s); err == nil {
 		return text

@@ -23,7 +23,7 @@ const (
 	btih        = "urn:btih:d2474e86c95b19b8bcfdb92bc12c9d44667cfa36"
 )
 
-// otherCIDs are content ids that name b, but not as a manifest.
+// otherCIDs returns content ids of b that are not manifest ids.
 func otherCIDs(b []byte) map[string]cid.Cid {
 	sum := sha256.Sum256(b)
 	hash := must(multihash.Encode(sum[:], multihash.SHA2_256))
@@ -120,7 +120,6 @@ func TestParseLink(t *testing.T) {
 	}
 }
 
-// A link has a key for each name of its content, the manifest's first.
 func TestLinkKeys(t *testing.T) {
 	full := fullLink()
 	manifest, torrent := full.Manifest, full.InfoHash.CID()
@@ -149,8 +148,8 @@ func TestParseLinkErrors(t *testing.T) {
 		{"empty", "", "not a magnet URI"},
 		{"web page", "https://example.org/?xt=urn:mob:" + linkID, "not a magnet URI"},
 		{"bare id", linkID, "not a magnet URI"},
-		{"no parameters", "magnet:?", "link names no content"},
-		{"link of BitTorrent v2", "magnet:?xt=urn:btmh:1220", "no manifest id (xt=urn:mob:…) and no info-hash"},
+		{"no parameters", "magnet:?", "neither a manifest id"},
+		{"link of BitTorrent v2", "magnet:?xt=urn:btmh:1220", "neither a manifest id (xt=urn:mob:…) nor an info-hash"},
 		{"no id", "magnet:?xt=urn:mob:", "manifest id"},
 		{"cut id", "magnet:?xt=urn:mob:" + linkID[:20], "manifest id"},
 		{"not an id", "magnet:?xt=urn:mob:hello", "manifest id"},
@@ -166,9 +165,9 @@ func TestParseLinkErrors(t *testing.T) {
 		{"negative length", head + "&xl=-1", `"-1" is not a number of bytes`},
 		{"length in words", head + "&xl=5MB", "not a number of bytes"},
 		{"huge length", head + "&xl=9223372036854775808", "not a number of bytes"},
-		{"gossip of no kind", head + "&x.rlnc=16&x.gossip=", "of the kind \"\", want one of permutation, overlap1, overlap2, rb"},
-		{"gossip of two kinds", head + "&x.rlnc=16&x.gossip=rb&x.gossip=overlap1", "two kinds"},
-		{"gossip without generations", head + "&x.gossip=rb", "no generations"},
+		{"empty strategy", head + "&x.rlnc=16&x.gossip=", "strategy (x.gossip) \"\", want one of permutation, overlap1, overlap2, rb"},
+		{"two strategies", head + "&x.rlnc=16&x.gossip=rb&x.gossip=overlap1", "two strategies"},
+		{"strategy without generations", head + "&x.gossip=rb", "no size of generations"},
 		{"generations of 0", head + "&x.rlnc=0", "want 2 to 255"},
 		{"generations of 1", head + "&x.rlnc=1", "want 2 to 255"},
 		{"generations of 256", head + "&x.rlnc=256", "want 2 to 255"},
@@ -213,8 +212,7 @@ func TestRandomLinksRoundTrip(t *testing.T) {
 	}
 }
 
-// randomLink makes a link with some of everything, among it all bytes in foreign
-// parameters.
+// randomLink returns a link with random parameters, among them arbitrary foreign ones.
 func randomLink(rng *rand.Rand) *Link {
 	l := &Link{Manifest: ManifestCID([]byte{byte(rng.Uint32())}), Length: rng.Int64N(3) * rng.Int64()}
 	l.Length = max(l.Length, 0)

@@ -14,7 +14,7 @@ import (
 // manifestVersion is the first element of an encoded manifest.
 const manifestVersion = 1
 
-// manifestDecMode differs from decMode in the size of its arrays.
+// manifestDecMode is decMode with longer arrays.
 //
 //nolint:gochecknoglobals // an immutable mode, built once
 var manifestDecMode = must(cbor.DecOptions{
@@ -22,7 +22,7 @@ var manifestDecMode = must(cbor.DecOptions{
 	MaxArrayElements: MaxEntries, MaxMapPairs: 16, MaxNestedLevels: 4,
 }.DecMode())
 
-// wireManifest is a [Manifest] as it is encoded.
+// wireManifest is the encoded form of a [Manifest].
 type wireManifest struct {
 	_           struct{} `cbor:",toarray"`
 	Version     uint64
@@ -32,8 +32,8 @@ type wireManifest struct {
 	Hashes      []byte
 }
 
-// wireEntry is an [Entry] as it is encoded. Path and Target are byte strings,
-// since CBOR text must be UTF-8 and names of files need not be.
+// wireEntry is the encoded form of an [Entry]. Path and Target are byte strings, because
+// CBOR text must be UTF-8 and file names need not be.
 type wireEntry struct {
 	_      struct{} `cbor:",toarray"`
 	Path   []byte
@@ -44,19 +44,18 @@ type wireEntry struct {
 	Target []byte
 }
 
-// Encode validates m and encodes it in its only form, the one that its content
-// id is of. It fails on what [Manifest.Validate] refuses, on more than
-// [MaxManifest] bytes, and when m is [Manifest.TorrentOnly].
+// Encode validates m and returns its only encoding, whose hash is the content id. It fails
+// on more than [MaxManifest] bytes, and if m is [Manifest.TorrentOnly].
 func (m *Manifest) Encode() ([]byte, error) {
 	if m.TorrentOnly() {
-		return nil, errors.New("manifest: one without SHA-256 has no encoding")
+		return nil, errors.New("manifest without SHA-256 of its pieces cannot be encoded")
 	}
 	return m.encode(m.Hashes)
 }
 
-// Digest is the SHA-256 of what [Manifest.Encode] returns; of a manifest that is
-// [Manifest.TorrentOnly], that of the same form with the SHA-1 in it. So it tells any
-// two manifests apart, on one machine: it is never sent.
+// Digest returns the SHA-256 of the encoding of m. If m is [Manifest.TorrentOnly], it is
+// that of the same form with the SHA-1 of the pieces: it identifies m on this machine and
+// is never sent.
 func (m *Manifest) Digest() ([sha256.Size]byte, error) {
 	hashes := m.Hashes
 	if m.TorrentOnly() {
@@ -66,7 +65,7 @@ func (m *Manifest) Digest() ([sha256.Size]byte, error) {
 	return sha256.Sum256(b), err
 }
 
-// encode validates m and encodes it with those hashes.
+// encode validates m and encodes it with the given hashes.
 func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -91,9 +90,8 @@ func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 	return b, nil
 }
 
-// DecodeManifest decodes and validates the manifest in b, which it does not
-// keep. It accepts only the form that [Manifest.Encode] makes. Whoever has a
-// content id uses [DecodeVerified].
+// DecodeManifest decodes and validates a manifest. It does not keep b, and accepts only the
+// encoding of [Manifest.Encode]. Callers that have a content id use [DecodeVerified].
 func DecodeManifest(b []byte) (*Manifest, error) {
 	if len(b) == 0 || len(b) > MaxManifest {
 		return nil, fmt.Errorf("manifest of %d bytes, want 1 to %d", len(b), MaxManifest)
@@ -121,8 +119,8 @@ func DecodeManifest(b []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// DecodeVerified checks that b hashes to c, and decodes the manifest in it. It
-// is what a manifest from a stranger goes through.
+// DecodeVerified checks b against the content id c and decodes the manifest in it. b may
+// come from an untrusted peer.
 func DecodeVerified(c cid.Cid, b []byte) (*Manifest, error) {
 	if err := checkManifestCID(c); err != nil {
 		return nil, err
@@ -133,8 +131,8 @@ func DecodeVerified(c cid.Cid, b []byte) (*Manifest, error) {
 	return DecodeManifest(b)
 }
 
-// ManifestCID is the content id of the encoded manifest b: CIDv1, codec
-// dag-cbor, hash SHA-256.
+// ManifestCID returns the content id of the encoded manifest b: CIDv1, codec dag-cbor, hash
+// SHA-256.
 func ManifestCID(b []byte) cid.Cid {
 	sum := sha256.Sum256(b)
 	return cid.NewCidV1(cid.DagCBOR, must(multihash.Encode(sum[:], multihash.SHA2_256)))

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// pieceLength is that of the tests' contents, in bytes.
+// pieceLength is the piece length of test contents, in bytes.
 const pieceLength = 256 << 10
 
-// tree is a small folder with one of each kind, and a name that is not UTF-8.
+// tree returns a manifest of a small folder with an entry of each kind, and one whose name is
+// not UTF-8.
 func tree() *Manifest {
 	return &Manifest{
 		Name:        "data",
@@ -28,8 +29,8 @@ func tree() *Manifest {
 	}
 }
 
-// torrent is the manifest of a torrent's content: files in the order of their author, with
-// padding, small pieces and no times.
+// torrent returns a manifest like that of a torrent: unsorted, with padding, small pieces
+// and no times.
 func torrent() *Manifest {
 	return &Manifest{
 		Name:        "data",
@@ -49,7 +50,7 @@ func torrent() *Manifest {
 	}
 }
 
-// file is a content of one file of the given size.
+// file returns a manifest of one file of the given size.
 func file(size int64) *Manifest {
 	m := &Manifest{Name: "file", PieceLength: pieceLength, Entries: []Entry{{Kind: File, Size: size, Mode: 0o644}}}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
@@ -145,7 +146,7 @@ func TestManifestValidate(t *testing.T) {
 		{"no name", func(m *Manifest) { m.Name = "" }, "name of 0 bytes"},
 		{"long name", func(m *Manifest) { m.Name = long }, "name of 256 bytes, want 1 to 255"},
 		{"dot name", func(m *Manifest) { m.Name = "." }, "not a file name"},
-		{"climbing name", func(m *Manifest) { m.Name = ".." }, "not a file name"},
+		{"parent as name", func(m *Manifest) { m.Name = ".." }, "not a file name"},
 		{"slash in name", func(m *Manifest) { m.Name = "a/b" }, "slash or a control"},
 		{"escape in name", func(m *Manifest) { m.Name = "a\x1b[2J" }, "slash or a control"},
 		{"NUL in name", func(m *Manifest) { m.Name = "a\x00" }, "slash or a control"},
@@ -158,14 +159,14 @@ func TestManifestValidate(t *testing.T) {
 		{"odd hashes", func(m *Manifest) { m.Hashes = m.Hashes[:63] }, "63 bytes of hashes"},
 		{"many hashes", func(m *Manifest) { m.Hashes = make([]byte, 96) }, "96 bytes of hashes"},
 		{"many entries", func(m *Manifest) { m.Entries = make([]Entry, MaxEntries+1) }, "1048577 entries, at most 1048576"},
-		{"2^60 bytes", func(m *Manifest) { m.Entries[1].Size = 1 << 60 }, "more than 549755813888 bytes, which is 2097152 pieces of 262144"},
+		{"2^60 bytes", func(m *Manifest) { m.Entries[1].Size = 1 << 60 }, "more than 549755813888 bytes, the limit of 2097152 pieces of 262144"},
 		{"overflow", func(m *Manifest) { m.Entries[1].Size, m.Entries[4].Size = 1<<63-1, 1<<63-1 }, "more than 549755813888 bytes"},
 		{"one piece too many", func(m *Manifest) { m.Entries[4].Size = MaxPieces * pieceLength }, "more than 549755813888 bytes"},
 		{"padding with a path", func(m *Manifest) { m.Entries[1] = Entry{Path: "a-b", Kind: Pad} }, "padding has a size and nothing else"},
 		{"padding with a mode", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, Mode: 1} }, "padding has a size and nothing else"},
 		{"padding with a time", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, MTime: NoMTime} }, "padding has a size and nothing else"},
 		{"padding with a target", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1, Target: "a"} }, "padding has a size and nothing else"},
-		{"padding of less than nothing", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: -1} }, "negative size"},
+		{"padding of negative size", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: -1} }, "negative size"},
 		{"much padding", func(m *Manifest) { m.Entries[1] = Entry{Kind: Pad, Size: 1 << 60} }, "more than 549755813888 bytes"},
 		{"both hashes", func(m *Manifest) { m.SHA1 = make([]byte, 40) }, "both SHA-256 and SHA-1"},
 		{"no kind", func(m *Manifest) { m.Entries[1].Kind = 0 }, "unknown kind 0"},
@@ -177,9 +178,9 @@ func TestManifestValidate(t *testing.T) {
 		{"file with a target", func(m *Manifest) { m.Entries[1].Target = "a" }, "only a symlink has a target"},
 		{"before its folder", func(m *Manifest) { m.Entries[0], m.Entries[4] = m.Entries[4], m.Entries[0] }, `path "a/c" comes before its folder`},
 		{"folder before its folder", func(m *Manifest) { m.Entries[0], m.Entries[2] = m.Entries[2], m.Entries[0] }, `path "a/b" comes before its folder`},
-		{"twice, far apart", func(m *Manifest) { m.Entries[1].Path, m.Entries[6].Path = "empty-", "a" }, `path "a" is there twice`},
-		{"twice", func(m *Manifest) { m.Entries[2].Path = "a-b" }, `path "a-b" is there twice`},
-		{"no path among others", func(m *Manifest) { m.Entries[0].Path = "" }, "without a path"},
+		{"duplicate, far apart", func(m *Manifest) { m.Entries[1].Path, m.Entries[6].Path = "empty-", "a" }, `duplicate path "a"`},
+		{"duplicate", func(m *Manifest) { m.Entries[2].Path = "a-b" }, `duplicate path "a-b"`},
+		{"entry without a path", func(m *Manifest) { m.Entries[0].Path = "" }, "without a path"},
 		{"folder not listed", func(m *Manifest) { m.Entries[6].Path = "f/g" }, `its folder "f" is not listed`},
 		{"below a file", func(m *Manifest) { m.Entries[5].Path = "a/c/d" }, `lies below the file "a/c"`},
 		{"behind a symlink", func(m *Manifest) { m.Entries[4].Path = "a/b/up/x" }, `lies behind the symlink "a/b/up"`},
@@ -195,18 +196,18 @@ func TestManifestValidate(t *testing.T) {
 	}
 }
 
-// The rules about paths are the same in whatever order entries are.
+// The rules of paths do not depend on the order of entries.
 func TestUnsortedManifest(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		spoil func(*Manifest)
 		want  string
 	}{
-		{"as it is", func(*Manifest) {}, ""},
-		{"twice", func(m *Manifest) { m.Entries[8].Path = "b" }, `path "b" is there twice`},
-		{"folder twice", func(m *Manifest) { m.Entries[3].Path, m.Entries[4].Path = "z", "z/r" }, `path "z" is there twice`},
+		{"unchanged", func(*Manifest) {}, ""},
+		{"duplicate", func(m *Manifest) { m.Entries[8].Path = "b" }, `duplicate path "b"`},
+		{"duplicate folder", func(m *Manifest) { m.Entries[3].Path, m.Entries[4].Path = "z", "z/r" }, `duplicate path "z"`},
 		{"no path", func(m *Manifest) { m.Entries[6].Path = "" }, "without a path"},
-		{"path of a folder", func(m *Manifest) { m.Entries[6].Path = "z" }, `path "z" is there twice`},
+		{"path of a folder", func(m *Manifest) { m.Entries[6].Path = "z" }, `duplicate path "z"`},
 		{"before its folder", func(m *Manifest) { m.Entries[2], m.Entries[4] = m.Entries[4], m.Entries[2] }, `path "z/y/run" comes before its folder`},
 		{"folder after all", func(m *Manifest) { m.Entries[0].Path, m.Entries[8] = "q/b", Entry{Path: "q", Kind: Dir} }, `path "q/b" comes before its folder`},
 		{"folder not listed", func(m *Manifest) { m.Entries[8].Path = "q/x" }, `its folder "q" is not listed`},
@@ -215,9 +216,9 @@ func TestUnsortedManifest(t *testing.T) {
 		{"behind a symlink", func(m *Manifest) {
 			m.Entries[3] = Entry{Path: "z/y", Kind: Symlink, Target: "../b"}
 		}, `lies behind the symlink "z/y"`},
-		{"climbing", func(m *Manifest) { m.Entries[6].Path = "../a" }, `element ".."`},
+		{"parent in path", func(m *Manifest) { m.Entries[6].Path = "../a" }, `element ".."`},
 		{"only padding", func(m *Manifest) { m.Entries = []Entry{{Kind: Pad, Size: 3 * MinPieceLength}} }, "must be a file"},
-		{"padding twice and nothing else", func(m *Manifest) { m.Entries = []Entry{{Kind: Pad, Size: 3 * MinPieceLength}, {Kind: Pad}} }, ""},
+		{"padding twice", func(m *Manifest) { m.Entries = []Entry{{Kind: Pad, Size: 3 * MinPieceLength}, {Kind: Pad}} }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := torrent()
@@ -234,7 +235,7 @@ func TestTorrentOnly(t *testing.T) {
 		t.Errorf("%v, %x", err, m.HashSHA1(2))
 	}
 	_, err := m.Encode()
-	checkError(t, err, "has no encoding")
+	checkError(t, err, "cannot be encoded")
 	seen := map[[32]byte]string{}
 	for name, m := range map[string]*Manifest{"torrent": m, "SHA-256": torrent(), "other": file(1)} {
 		sum, err := m.Digest()

@@ -2,16 +2,18 @@ package proto
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/fxamacker/cbor/v2"
 )
 
-// Type numbers a message on the wire. Numbers are only ever appended.
+// Type is the number of a message on the wire. Numbers are only appended.
 type Type uint8
 
-// The messages. Control: Hello to Members, and Goodbye. Bulk: BulkHello, then
-// Blocks, CodedBlocks or GossipBlocks. Manifest and tracker streams carry one request and one reply.
+// The types of messages. A control stream carries Hello to Goodbye, and Permutation and
+// later ones; a bulk stream carries BulkHello and then Blocks, CodedBlocks or GossipBlocks;
+// manifest, torrent and tracker streams carry one request and one reply.
 const (
 	TypeHello           Type = 1
 	TypeHave            Type = 2
@@ -40,24 +42,26 @@ const (
 	TypeDecoded         Type = 25
 	TypeHolds           Type = 26
 	TypeTaken           Type = 27
-	// 28 was in use, and is not given away again.
+	// 28 is reserved: it was in use.
 )
 
-// Message is what a frame carries.
+// Message is the content of one frame.
 type Message interface {
-	// Type is the message's number on the wire.
+	// Type returns the message's number on the wire.
 	Type() Type
 	// check reports the first limit that the message breaks.
 	check() error
 }
 
-// The codec is fixed at build time and used read-only. No list in a message is
-// longer than [MaxRanges], so a frame of tiny elements cannot make a reader
-// allocate much more than the frame.
+// The CBOR modes of all messages. No list in a message is longer than [MaxRanges], so a
+// frame of tiny elements cannot make a reader allocate much more than the frame.
 //
 //nolint:gochecknoglobals // immutable modes, built once
 var (
-	encMode = must(cbor.EncOptions{Sort: cbor.SortCoreDeterministic, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden, NilContainers: cbor.NilContainerAsEmpty}.EncMode())
+	encMode = must(cbor.EncOptions{
+		Sort: cbor.SortCoreDeterministic, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+		NilContainers: cbor.NilContainerAsEmpty,
+	}.EncMode())
 	decMode = must(cbor.DecOptions{
 		IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
 		MaxArrayElements: MaxRanges, MaxMapPairs: 16, MaxNestedLevels: 4,
@@ -71,48 +75,43 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Decode reads the message of type t from body. It does not keep body, except
-// that the Data of a [Block], [CodedBlock] or [GossipBlock] is part of it. An unknown type, a body that is not
-// that message's, a body that is not the deterministic encoding of the message,
-// and a message that breaks a limit are errors.
+// Decode decodes the body of a message of type t. It does not keep body, except that the
+// Data of a [Block], [CodedBlock] or [GossipBlock] is part of it. It fails on an unknown
+// type, on a body that is not the deterministic encoding of such a message, and on a
+// message that breaks a limit.
 func Decode(t Type, body []byte) (Message, error) {
-	switch t {
-	case TypeBlock:
-		return decodePayload(t, body, decodeBlock)
-	case TypeCodedBlock:
-		return decodePayload(t, body, decodeCoded)
-	case TypeGossipBlock:
-		return decodePayload(t, body, decodeGossip)
-	}
-	m := blank(t)
+	m := newMessage(t)
 	if m == nil {
 		return nil, fmt.Errorf("message type %d is unknown", t)
 	}
-	if err := decMode.Unmarshal(body, m); err != nil {
+	if err := decodeBody(m, body); err != nil {
 		return nil, fmt.Errorf("message type %d: %w", t, err)
+	}
+	return m, nil
+}
+
+func decodeBody(m Message, body []byte) error {
+	if p, ok := m.(payloadMessage); ok {
+		if err := p.decode(body); err != nil {
+			return err
+		}
+		return m.check()
+	}
+	if err := decMode.Unmarshal(body, m); err != nil {
+		return err
 	}
 	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("message type %d: %w", t, err)
+		return err
 	}
-	// The library takes long integers and null for a list or a number. One
-	// message, one encoding: what is read here is what all others read.
+	// The library accepts long integers, and null for a list or a number.
 	if again, err := encMode.Marshal(m); err != nil || !bytes.Equal(again, body) {
-		return nil, fmt.Errorf("message type %d: not in its deterministic encoding", t)
+		return errors.New("not in its deterministic encoding")
 	}
-	return m, nil
+	return nil
 }
 
-// decodePayload decodes a message whose body is not CBOR.
-func decodePayload[M Message](t Type, body []byte, decode func([]byte) (M, error)) (Message, error) {
-	m, err := decode(body)
-	if err != nil {
-		return nil, fmt.Errorf("message type %d: %w", t, err)
-	}
-	return m, nil
-}
-
-// blank is an empty message of type t, nil for a type that is not known.
-func blank(t Type) Message {
+// newMessage returns an empty message of type t, or nil if the type is unknown.
+func newMessage(t Type) Message {
 	switch t {
 	case TypeHello:
 		return new(Hello)
@@ -142,6 +141,8 @@ func blank(t Type) Message {
 		return new(Goodbye)
 	case TypeBulkHello:
 		return new(BulkHello)
+	case TypeBlock:
+		return new(Block)
 	case TypeManifestRequest:
 		return new(ManifestRequest)
 	case TypeManifestReply:
@@ -154,6 +155,10 @@ func blank(t Type) Message {
 		return new(FleetRequest)
 	case TypeFleet:
 		return new(Fleet)
+	case TypeCodedBlock:
+		return new(CodedBlock)
+	case TypeGossipBlock:
+		return new(GossipBlock)
 	case TypePermutation:
 		return new(Permutation)
 	case TypeDecoded:

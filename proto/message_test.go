@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// samples has every message once, in the order of the types.
+// samples returns a message of each type, in the order of the types.
 func samples() []Message {
 	addr := [][]byte{{4, 127, 0, 0, 1, 6, 1, 2}}
 	cid := must(hex.DecodeString("0171122058c9372cc7cc4bce86206d28941f1409d432d1035f054b84ffdccd4986a01f75"))
@@ -44,8 +44,8 @@ func samples() []Message {
 	}
 }
 
-// sampleOrigin is that of the CodedBlock among the samples, of block 5 of the
-// content of the vector manifest-file, with k 16: its seed is 32 bytes of 7.
+// sampleOrigin returns the origin of the CodedBlock of samples: block 5 of the content of the
+// vector manifest-file with k = 16, signed by the key with a seed of 32 bytes 7.
 func sampleOrigin() (o Origin) {
 	swarm := must(hex.DecodeString("0171122058c9372cc7cc4bce86206d28941f1409d432d1035f054b84ffdccd4986a01f75"))
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
@@ -67,7 +67,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 	}
 }
 
-// Types are in use by others: none may change, and each has its sample.
+// The numbers of types must not change.
 func TestTypesAreNumberedInOrder(t *testing.T) {
 	all := samples()
 	for i, m := range all {
@@ -85,9 +85,11 @@ func TestTypesAreNumberedInOrder(t *testing.T) {
 	}
 }
 
-// Lists that a sender left nil are empty on the wire, not null.
+// A nil list is an empty array on the wire, not null.
 func TestNilListsAreEmpty(t *testing.T) {
-	for _, m := range []Message{&Have{}, &Want{}, &Give{}, &Members{}, &Handout{}, &Fleet{}, &Hello{Swarm: []byte{1}, Cluster: "A"}} {
+	for _, m := range []Message{
+		&Have{}, &Want{}, &Give{}, &Members{}, &Handout{}, &Fleet{}, &Hello{Swarm: []byte{1}, Cluster: "A"},
+	} {
 		frame := frameOf(t, m)
 		if bytes.IndexByte(frame[frameHeader:], 0xf6) >= 0 {
 			t.Errorf("%T: null in %x", m, frame)
@@ -105,9 +107,9 @@ func TestDecodeRefusesOtherEncodings(t *testing.T) {
 		body []byte
 		want string
 	}{
-		{"the right one", TypePing, []byte{0x81, 0x01}, ""},
-		{"nothing", TypePing, nil, "EOF"},
-		{"cut", TypePing, []byte{0x81, 0x19, 0x01}, "unexpected EOF"},
+		{"deterministic", TypePing, []byte{0x81, 0x01}, ""},
+		{"empty", TypePing, nil, "EOF"},
+		{"truncated", TypePing, []byte{0x81, 0x19, 0x01}, "unexpected EOF"},
 		{"trailing byte", TypePing, []byte{0x81, 0x01, 0x00}, "extraneous"},
 		{"number in two bytes", TypePing, []byte{0x81, 0x18, 0x01}, "deterministic"},
 		{"number in nine bytes", TypePing, []byte{0x81, 0x1b, 0, 0, 0, 0, 0, 0, 0, 1}, "deterministic"},
@@ -132,13 +134,13 @@ func TestDecodeRefusesOtherEncodings(t *testing.T) {
 		{"numbers for bytes", TypeBulkHello, []byte{0x81, 0x83, 1, 2, 3}, "deterministic"},
 		{"text for a peer id", TypeMembers, []byte{0x81, 0x81, 0x83, 0x61, 'a', 0x61, 'A', 0x80}, "deterministic"},
 		{"too deep", TypePing, bytes.Repeat([]byte{0x81}, 9), "nested"},
-		{"body of another", TypeHave, []byte{0x81, 0x01}, "different number of elements"},
+		{"body of another type", TypeHave, []byte{0x81, 0x01}, "different number of elements"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := Decode(tt.typ, tt.body)
 			checkError(t, err, tt.want)
 			if err != nil && m != nil {
-				t.Errorf("a message beside an error: %+v", m)
+				t.Errorf("returned a message and an error: %+v", m)
 			}
 		})
 	}
@@ -147,7 +149,7 @@ func TestDecodeRefusesOtherEncodings(t *testing.T) {
 func TestDecodeKeepsNothing(t *testing.T) {
 	for _, m := range samples() {
 		if m.Type() == TypeBlock || m.Type() == TypeCodedBlock || m.Type() == TypeGossipBlock {
-			continue // its Data is part of the body, by contract
+			continue // Data is part of the body
 		}
 		body := frameOf(t, m)[frameHeader:]
 		got, err := Decode(m.Type(), body)
@@ -161,7 +163,7 @@ func TestDecodeKeepsNothing(t *testing.T) {
 	}
 }
 
-// frameOf is the frame of a message that breaks no limit.
+// frameOf returns the frame of a valid message.
 func frameOf(t testing.TB, m Message) []byte {
 	t.Helper()
 	frame, err := AppendFrame(nil, m)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// paths finds the entries of a manifest by their paths. Padding has none.
+// paths is an index of the entries of a manifest by path. Padding has no path.
 type paths struct {
 	entries []Entry
-	// order is where the entries are, by path; nil when they are sorted, as those of
-	// all but torrents are, and none is there twice.
+	// order lists indexes of entries in the order of their paths. It is nil if the
+	// entries are sorted and unique already, as they are in all but torrents.
 	order []int32
 }
 
@@ -29,19 +29,19 @@ func sortPaths(entries []Entry) paths {
 	return paths{entries, order}
 }
 
-// sorted reports whether all entries have paths, in order, and each only once.
+// sorted reports whether all entries have paths, which are unique and in ascending order.
 func sorted(entries []Entry) bool {
-	before := "" // less than any path
+	last := "" // less than any path
 	for i := range entries {
-		if entries[i].Path <= before {
+		if entries[i].Path <= last {
 			return false
 		}
-		before = entries[i].Path
+		last = entries[i].Path
 	}
 	return true
 }
 
-// len is how many paths there are.
+// len returns the number of paths.
 func (p paths) len() int {
 	if p.order != nil {
 		return len(p.order)
@@ -49,7 +49,7 @@ func (p paths) len() int {
 	return len(p.entries)
 }
 
-// at is the place in the manifest of the entry with the k-th path.
+// at returns the index of the entry with the k-th path.
 func (p paths) at(k int) int {
 	if p.order != nil {
 		return int(p.order[k])
@@ -59,18 +59,18 @@ func (p paths) at(k int) int {
 
 func (p paths) path(k int) string { return p.entries[p.at(k)].Path }
 
-// checkOnce reports a path that is there twice.
-func (p paths) checkOnce() error {
+// checkUnique reports a duplicate path.
+func (p paths) checkUnique() error {
 	for k := 1; k < len(p.order); k++ {
 		if p.path(k-1) == p.path(k) {
-			return fmt.Errorf("manifest: path %q is there twice", p.path(k))
+			return fmt.Errorf("manifest: duplicate path %q", p.path(k))
 		}
 	}
 	return nil
 }
 
-// checkFolder reports why dir cannot hold entry i. It has to come before i, so that
-// one pass makes a tree, and one from the end finishes it.
+// checkFolder reports why dir cannot be the folder of entry i. It must come before i, so
+// that a receiver creates the tree in one pass.
 func (p paths) checkFolder(dir string, i int) error {
 	if dir == "" {
 		return nil

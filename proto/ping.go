@@ -1,15 +1,10 @@
 package proto
 
-// Ping asks for a [Pong] with the same nonce: it measures the round trip and
-// shows that the peer lives. The nonce is the sender's clock in microseconds, from
-// any moment: how much longer than at best a Ping takes is the queue before it.
+// Ping asks for a [Pong] with the same nonce. It measures the round trip and the queue on
+// the path, and shows that the peer is alive. The nonce is the sender's clock in
+// microseconds, from any epoch: by how much the one-way time of a Ping exceeds the least
+// one is the queueing delay from the sender to the receiver.
 type Ping struct {
-	_     struct{} `cbor:",toarray"`
-	Nonce uint64
-}
-
-// Pong answers a [Ping] at once.
-type Pong struct {
 	_     struct{} `cbor:",toarray"`
 	Nonce uint64
 }
@@ -17,8 +12,4 @@ type Pong struct {
 // Type implements [Message].
 func (*Ping) Type() Type { return TypePing }
 
-// Type implements [Message].
-func (*Pong) Type() Type { return TypePong }
-
 func (*Ping) check() error { return nil }
-func (*Pong) check() error { return nil }

@@ -2,18 +2,18 @@ package proto
 
 import "fmt"
 
-// Range is a run of consecutive pieces: First, First+1, ... First+Count-1.
+// Range is Count consecutive pieces from First.
 type Range struct {
 	_     struct{} `cbor:",toarray"`
 	First uint32
 	Count uint32
 }
 
-// End is the first piece after the range. It cannot overflow.
+// End returns the first piece after the range. It cannot overflow.
 func (r Range) End() uint64 { return uint64(r.First) + uint64(r.Count) }
 
-// checkRanges reports a range that does not hold pieces, or ranges that hold
-// more pieces than there can be: a few bytes must not make a reader walk billions.
+// checkRanges reports a range that is empty or beyond [MaxPieces], and ranges that have
+// more pieces together: a few bytes must not make a reader walk billions of pieces.
 func checkRanges(what string, rs []Range) error {
 	if len(rs) > MaxRanges {
 		return fmt.Errorf("%s: %d ranges, at most %d", what, len(rs), MaxRanges)

@@ -1,26 +1,15 @@
 package proto
 
-// Steal asks a local peer to give away a part of the pieces that it owns and
-// has not asked for yet (MOB's successor Robber). Rate is the sender's measured
-// rate over the WAN, in bytes per second; the owner keeps a part by its own.
+// Steal asks a local peer to give away pieces that it requested over the WAN and that are
+// slow to arrive (Robber, the successor of MOB). Rate is the rate in bytes per second at
+// which the sender receives over the WAN; the peer gives away what would arrive sooner at
+// that rate, and answers with [Give].
 type Steal struct {
 	_    struct{} `cbor:",toarray"`
 	Rate uint64
 }
 
-// Give answers a [Steal]: the receiver now owns Pieces, the sender no longer
-// does. It may be empty.
-type Give struct {
-	_      struct{} `cbor:",toarray"`
-	Pieces []Range
-}
-
 // Type implements [Message].
 func (*Steal) Type() Type { return TypeSteal }
 
-// Type implements [Message].
-func (*Give) Type() Type { return TypeGive }
-
 func (*Steal) check() error { return nil }
-
-func (m *Give) check() error { return checkRanges("give", m.Pieces) }

@@ -6,14 +6,16 @@ import (
 	"strings"
 )
 
-// Strategy is how the blocks of a coded transfer go round.
+// Strategy is how the members of a coded transfer exchange blocks.
 type Strategy uint8
 
-// The strategies. All but [Mobs] are permutation gossip in one cluster, of
-// generations one after the other, with two ways to overlap them, and of plain blocks
-// one generation after the other.
+// The strategies. All but [ReceiverDriven] are permutation gossip within one cluster
+// (Cooper), which differs in when nodes go on to the next generation: Sequential once all
+// nodes have decoded a generation, Overlap1 and Overlap2 before that. RandomBlock is the
+// baseline: plain blocks, one generation after the other.
 const (
-	Mobs Strategy = iota
+	// ReceiverDriven: members request blocks from each other.
+	ReceiverDriven Strategy = iota
 	Sequential
 	Overlap1
 	Overlap2
@@ -21,15 +23,15 @@ const (
 	strategies
 )
 
-// strategyNames are for links and people.
+// strategyNames are the names in links and on the command line.
 //
 //nolint:gochecknoglobals // a table
 var strategyNames = [strategies]string{"", "permutation", "overlap1", "overlap2", "rb"}
 
-// StrategyNames are those of permutation gossip.
+// StrategyNames returns the names of all strategies but [ReceiverDriven], which has none.
 func StrategyNames() []string { return strategyNames[1:] }
 
-// ParseStrategy is the inverse of String; "" is [Mobs].
+// ParseStrategy is the inverse of [Strategy.String]; "" is [ReceiverDriven].
 func ParseStrategy(name string) (Strategy, error) {
 	i := slices.Index(strategyNames[:], name)
 	if i < 0 {
@@ -38,7 +40,7 @@ func ParseStrategy(name string) (Strategy, error) {
 	return Strategy(i), nil
 }
 
-// String is the name, empty for [Mobs].
+// String returns the name, which is empty for [ReceiverDriven].
 func (s Strategy) String() string {
 	if s >= strategies {
 		return "?"
@@ -46,5 +48,5 @@ func (s Strategy) String() string {
 	return strategyNames[s]
 }
 
-// Gossip says whether nodes send each other blocks by permutations.
-func (s Strategy) Gossip() bool { return s != Mobs }
+// Gossip reports whether s is permutation gossip.
+func (s Strategy) Gossip() bool { return s != ReceiverDriven }

@@ -13,25 +13,25 @@ import (
 	"testing"
 )
 
-// The vectors are one line each: a name, a space, hex. Other implementations
-// check themselves against them, and the description of the wire quotes each.
+// The file has one line for each vector: its name and its bytes in hex. The specification
+// quotes each vector.
 const (
 	vectorsFile = "testdata/vectors.txt"
 	wireFile    = "../docs/wire.md"
 )
 
-var update = flag.Bool("update", false, "record "+vectorsFile+" again")
+var update = flag.Bool("update", false, "rewrite "+vectorsFile)
 
 type vector struct {
 	name string
-	// bytes is the encoding of value, which is a Message or a *Manifest, or nil
-	// where there is only one way.
+	// bytes is the encoding of value, a Message, *Manifest or *Link. If value is nil,
+	// bytes are not decoded.
 	bytes []byte
 	value any
 }
 
-// wireVectors are all vectors: the frame of each message, some manifests and
-// their content ids, and a link.
+// wireVectors returns the vectors: the frame of each message, some manifests and their
+// content ids, and some links.
 func wireVectors(t *testing.T) []vector {
 	t.Helper()
 	var out []vector
@@ -77,7 +77,11 @@ func wireVectors(t *testing.T) []vector {
 	out = append(out, vector{"cid-info-hash", fullLink().InfoHash.CID().Bytes(), nil})
 	coded := &Link{Manifest: fullLink().Manifest, Coded: 16}
 	gossip := &Link{Manifest: fullLink().Manifest, Coded: 16, Strategy: Overlap2}
-	return append(out, vector{"link-gossip", []byte(gossip.String()), gossip}, vector{"link", []byte(fullLink().String()), fullLink()}, vector{"link-coded", []byte(coded.String()), coded})
+	return append(out,
+		vector{"link-gossip", []byte(gossip.String()), gossip},
+		vector{"link", []byte(fullLink().String()), fullLink()},
+		vector{"link-coded", []byte(coded.String()), coded},
+	)
 }
 
 func TestVectors(t *testing.T) {
@@ -118,7 +122,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// decodeVector decodes b as what like is.
+// decodeVector decodes b to the type of like.
 func decodeVector(like any, b []byte) (any, error) {
 	switch like.(type) {
 	case *Manifest:
@@ -130,9 +134,9 @@ func decodeVector(like any, b []byte) (any, error) {
 	}
 }
 
-// The description must not drift from the code: it quotes every vector, the link
-// as text and all else in hex, with line breaks where it likes.
-func TestWireDescriptionQuotesVectors(t *testing.T) {
+// The specification quotes each vector, a link as text and all else in hex, with line breaks
+// anywhere.
+func TestSpecificationQuotesVectors(t *testing.T) {
 	b, err := os.ReadFile(wireFile)
 	if err != nil {
 		t.Fatal(err)

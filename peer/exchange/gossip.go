@@ -27,7 +27,8 @@ func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, mob.Strategy
 	if len(m.Hashes) == 0 && m.Pieces() > 0 {
 		return Form{}, nil, errors.New("permutation gossip needs the content's manifest, and the link has only a torrent's info-hash: use one without x.gossip")
 	}
-	coding, err := proto.NewGossip(m, l.Coded, l.Strategy)
+	coding, err := proto.NewCoding(m, l.Coded)
+	coding.Strategy = l.Strategy
 	if err != nil {
 		return Form{}, nil, err
 	}

@@ -22,7 +22,8 @@ type node struct {
 // newNode is a node that has nothing.
 func newNode(t testing.TB, c storetest.Content, k int, s proto.Strategy) *node {
 	t.Helper()
-	coding, err := proto.NewGossip(c.Manifest, k, s)
+	coding, err := proto.NewCoding(c.Manifest, k)
+	coding.Strategy = s
 	if err != nil {
 		t.Fatal(err)
 	}

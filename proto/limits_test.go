@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestChecks breaks each limit by one, and keeps it by none. What a writer
-// refuses a reader must refuse too.
-func TestChecks(t *testing.T) {
+// TestLimits checks messages at each limit and one beyond. Writers and readers must agree.
+func TestLimits(t *testing.T) {
 	id := []byte{1}
 	cid := bytes.Repeat(id, MaxCID)
 	cluster := strings.Repeat("c", MaxCluster)
@@ -33,10 +32,10 @@ func TestChecks(t *testing.T) {
 		m    Message
 		want string // part of the error, empty for none
 	}{
-		{"hello at its limits", &Hello{Swarm: cid, Cluster: cluster, Addrs: addrs, Features: 1<<64 - 1}, ""},
-		{"hello without swarm", &Hello{Cluster: "A"}, "content id of 0 bytes, want 1 to 64"},
+		{"hello, largest", &Hello{Swarm: cid, Cluster: cluster, Addrs: addrs, Features: 1<<64 - 1}, ""},
+		{"hello, no swarm", &Hello{Cluster: "A"}, "content id of 0 bytes, want 1 to 64"},
 		{"hello, long swarm", &Hello{Swarm: append(cid, 1), Cluster: "A"}, "content id of 65 bytes"},
-		{"hello without cluster", &Hello{Swarm: id}, `cluster name ""`},
+		{"hello, no cluster", &Hello{Swarm: id}, `cluster name ""`},
 		{"hello, long cluster", &Hello{Swarm: id, Cluster: cluster + "c"}, "want 1 to 64 characters"},
 		{"hello, bad cluster", &Hello{Swarm: id, Cluster: "a b"}, `cluster name "a b": only letters`},
 		{"hello, cluster with a newline", &Hello{Swarm: id, Cluster: "a\n"}, "only letters"},
@@ -45,64 +44,64 @@ func TestChecks(t *testing.T) {
 		{"hello, longest address", &Hello{Swarm: id, Cluster: "A", Addrs: [][]byte{addr}}, ""},
 		{"hello, long address", &Hello{Swarm: id, Cluster: "A", Addrs: [][]byte{append(addr, 1)}}, "address of 257 bytes, want 1 to 256"},
 		{"hello, empty address", &Hello{Swarm: id, Cluster: "A", Addrs: [][]byte{{}}}, "address of 0 bytes"},
-		{"have nothing", &Have{}, ""},
+		{"have, empty", &Have{}, ""},
 		{"have, many ranges", &Have{Have: ranges}, "have: 16385 ranges, at most 16384"},
 		{"claim, many ranges", &Have{Claim: ranges}, "claim: 16385 ranges"},
 		{"drop, many ranges", &Have{Drop: ranges}, "drop: 16385 ranges"},
-		{"have all", &Have{Have: []Range{{First: 0, Count: MaxPieces}}}, ""},
-		{"have the last", &Have{Have: []Range{{First: MaxPieces - 1, Count: 1}}}, ""},
-		{"have one past the last", &Have{Have: []Range{{First: MaxPieces, Count: 1}}}, "have: bad range 2097152+1"},
-		{"have over the end", &Have{Have: []Range{{First: MaxPieces - 1, Count: 2}}}, "have: bad range"},
+		{"have, all", &Have{Have: []Range{{First: 0, Count: MaxPieces}}}, ""},
+		{"have, the last", &Have{Have: []Range{{First: MaxPieces - 1, Count: 1}}}, ""},
+		{"have, one past the last", &Have{Have: []Range{{First: MaxPieces, Count: 1}}}, "have: bad range 2097152+1"},
+		{"have, past the end", &Have{Have: []Range{{First: MaxPieces - 1, Count: 2}}}, "have: bad range"},
 		{"have, overflow", &Have{Have: []Range{{First: 1<<32 - 1, Count: 1<<32 - 1}}}, "have: bad range"},
 		{"have, empty range", &Have{Have: []Range{{First: 1, Count: 0}}}, "have: bad range 1+0"},
 		{"claim, empty range", &Have{Claim: []Range{{First: 1, Count: 0}}}, "claim: bad range"},
 		{"drop, empty range", &Have{Drop: []Range{{First: 1, Count: 0}}}, "drop: bad range"},
-		{"have all and one", &Have{Have: []Range{{First: 0, Count: MaxPieces}, {First: 3, Count: 1}}}, "have: ranges of 2097153 pieces, at most 2097152"},
+		{"have, all and one", &Have{Have: []Range{{First: 0, Count: MaxPieces}, {First: 3, Count: 1}}}, "have: ranges of 2097153 pieces, at most 2097152"},
 		{"want, most ranges", &Want{Pieces: ranges[:MaxRanges]}, ""},
 		{"want, many ranges", &Want{Pieces: ranges}, "want: 16385 ranges"},
 		{"want, empty range", &Want{Pieces: []Range{{First: 1, Count: 0}}}, "want: bad range"},
-		{"give nothing", &Give{}, ""},
+		{"give, empty", &Give{}, ""},
 		{"give, many ranges", &Give{Pieces: ranges}, "give: 16385 ranges"},
 		{"give, empty range", &Give{Pieces: []Range{{First: 1, Count: 0}}}, "give: bad range"},
-		{"request at its limits", &Request{Span: Span{Piece: MaxPieces - 1, Begin: MaxPieceLength - MaxBlock, Length: MaxBlock}}, ""},
-		{"request nothing", &Request{Span: Span{Piece: 1, Begin: 0, Length: 0}}, "bad span 1:0+0"},
-		{"request of no piece", &Request{Span: Span{Piece: MaxPieces, Begin: 0, Length: 1}}, "bad span"},
-		{"request too long", &Request{Span: Span{Piece: 1, Begin: 0, Length: MaxBlock + 1}}, "bad span 1:0+262145"},
-		{"request over the end", &Request{Span: Span{Piece: 1, Begin: MaxPieceLength - 1, Length: 2}}, "bad span"},
+		{"request, largest", &Request{Span: Span{Piece: MaxPieces - 1, Begin: MaxPieceLength - MaxBlock, Length: MaxBlock}}, ""},
+		{"request, empty", &Request{Span: Span{Piece: 1, Begin: 0, Length: 0}}, "bad span 1:0+0"},
+		{"request, no such piece", &Request{Span: Span{Piece: MaxPieces, Begin: 0, Length: 1}}, "bad span"},
+		{"request, too long", &Request{Span: Span{Piece: 1, Begin: 0, Length: MaxBlock + 1}}, "bad span 1:0+262145"},
+		{"request, past the end", &Request{Span: Span{Piece: 1, Begin: MaxPieceLength - 1, Length: 2}}, "bad span"},
 		{"request, overflow", &Request{Span: Span{Piece: 1, Begin: 1<<32 - 1, Length: 1}}, "bad span"},
-		{"cancel nothing", &Cancel{Span: Span{Piece: 1, Begin: 0, Length: 0}}, "bad span"},
-		{"reject nothing", &Reject{Span: Span{Piece: 1, Begin: 0, Length: 0}}, "bad span"},
+		{"cancel, empty", &Cancel{Span: Span{Piece: 1, Begin: 0, Length: 0}}, "bad span"},
+		{"reject, empty", &Reject{Span: Span{Piece: 1, Begin: 0, Length: 0}}, "bad span"},
 		{"bad, last piece", &Bad{Piece: MaxPieces - 1}, ""},
-		{"bad, no piece", &Bad{Piece: MaxPieces}, "bad piece 2097152"},
-		{"steal at any rate", &Steal{Rate: 1<<64 - 1}, ""},
+		{"bad, no such piece", &Bad{Piece: MaxPieces}, "bad piece 2097152"},
+		{"steal, highest rate", &Steal{Rate: 1<<64 - 1}, ""},
 		{"ping", &Ping{Nonce: 1<<64 - 1}, ""},
 		{"pong", &Pong{Nonce: 1<<64 - 1}, ""},
 		{"members, none", &Members{}, ""},
 		{"members, most", &Members{Members: members[:MaxMembers]}, ""},
 		{"members, many", &Members{Members: members}, "1025 members, at most 1024"},
-		{"member at its limits", &Members{Members: []Member{member}}, ""},
-		{"member without id", &Members{Members: []Member{{Cluster: "A"}}}, "peer id of 0 bytes, want 1 to 64"},
+		{"member, largest", &Members{Members: []Member{member}}, ""},
+		{"member, no id", &Members{Members: []Member{{Cluster: "A"}}}, "peer id of 0 bytes, want 1 to 64"},
 		{"member, long id", &Members{Members: []Member{{ID: member.ID + "p", Cluster: "A"}}}, "peer id of 65 bytes"},
-		{"member without cluster", &Members{Members: []Member{{ID: "p"}}}, "cluster name"},
+		{"member, no cluster", &Members{Members: []Member{{ID: "p"}}}, "cluster name"},
 		{"member, many addresses", &Members{Members: []Member{{ID: "p", Cluster: "A", Addrs: append(addrs, id)}}}, "17 addresses"},
 		{"goodbye, longest text", &Goodbye{Code: 200, Text: strings.Repeat("t", MaxText)}, ""},
 		{"goodbye, long text", &Goodbye{Text: strings.Repeat("t", MaxText+1)}, "text of 513 bytes, at most 512"},
 		{"goodbye, text not UTF-8", &Goodbye{Text: "\xff"}, "UTF-8"},
-		{"bulk hello without swarm", &BulkHello{}, "content id of 0 bytes"},
-		{"manifest request without swarm", &ManifestRequest{}, "content id of 0 bytes"},
+		{"bulk hello, no swarm", &BulkHello{}, "content id of 0 bytes"},
+		{"manifest request, no swarm", &ManifestRequest{}, "content id of 0 bytes"},
 		{"manifest reply, longest", &ManifestReply{Length: MaxManifest}, ""},
-		{"manifest reply, nothing", &ManifestReply{}, "manifest of 0 bytes, want 1 to 201326592"},
+		{"manifest reply, empty", &ManifestReply{}, "manifest of 0 bytes, want 1 to 201326592"},
 		{"manifest reply, too long", &ManifestReply{Length: MaxManifest + 1}, "manifest of 201326593 bytes"},
 		{"announce, whole", &Announce{Swarm: id, Cluster: "A", Have: MaxPieces, Total: MaxPieces}, ""},
 		{"announce, no manifest yet", &Announce{Swarm: id, Cluster: "A"}, ""},
-		{"announce without swarm", &Announce{Cluster: "A"}, "content id of 0 bytes"},
-		{"announce without cluster", &Announce{Swarm: id}, "cluster name"},
+		{"announce, no swarm", &Announce{Cluster: "A"}, "content id of 0 bytes"},
+		{"announce, no cluster", &Announce{Swarm: id}, "cluster name"},
 		{"announce, many addresses", &Announce{Swarm: id, Cluster: "A", Addrs: append(addrs, id)}, "17 addresses"},
-		{"announce more than all", &Announce{Swarm: id, Cluster: "A", Have: 2, Total: 1}, "2 of 1 pieces"},
-		{"announce too many pieces", &Announce{Swarm: id, Cluster: "A", Total: MaxPieces + 1}, "0 of 2097153 pieces"},
-		{"handout of many", &Handout{Members: members}, "1025 members"},
-		{"handout of a nobody", &Handout{Members: []Member{{}}}, "peer id of 0 bytes"},
-		{"fleet request without swarm", &FleetRequest{}, "content id of 0 bytes"},
+		{"announce, more than all pieces", &Announce{Swarm: id, Cluster: "A", Have: 2, Total: 1}, "2 of 1 pieces"},
+		{"announce, too many pieces", &Announce{Swarm: id, Cluster: "A", Total: MaxPieces + 1}, "0 of 2097153 pieces"},
+		{"handout, many", &Handout{Members: members}, "1025 members"},
+		{"handout, member without id", &Handout{Members: []Member{{}}}, "peer id of 0 bytes"},
+		{"fleet request, no swarm", &FleetRequest{}, "content id of 0 bytes"},
 		{"fleet, most", &Fleet{Clusters: clusters[:MaxClusters]}, ""},
 		{"fleet, many", &Fleet{Clusters: clusters}, "1025 clusters, at most 1024"},
 		{"fleet, no name", &Fleet{Clusters: make([]FleetCluster, 1)}, "cluster name"},
@@ -113,7 +112,7 @@ func TestChecks(t *testing.T) {
 			checkError(t, err, tt.want)
 			body, err := encMode.Marshal(tt.m)
 			if err != nil {
-				return // such as text that CBOR cannot hold
+				return // text that CBOR cannot encode
 			}
 			if _, err = Decode(tt.m.Type(), body); (err == nil) != (tt.want == "") {
 				t.Errorf("decode: %v", err)
@@ -137,7 +136,7 @@ func TestRemoteError(t *testing.T) {
 	}
 	var remote *RemoteError
 	if !errors.As(err, &remote) || remote.Code != CodeBusy {
-		t.Error("the code is lost")
+		t.Error("errors.As does not find the code")
 	}
 }
 

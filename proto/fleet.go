@@ -1,0 +1,38 @@
+package proto
+
+import "fmt"
+
+// Fleet answers a [FleetRequest].
+type Fleet struct {
+	_        struct{} `cbor:",toarray"`
+	Clusters []FleetCluster
+}
+
+// FleetCluster is the progress of one cluster.
+type FleetCluster struct {
+	_     struct{} `cbor:",toarray"`
+	Name  string
+	Nodes uint32
+	// Whole is the number of nodes that have every piece.
+	Whole uint32
+	// Missing is the number of pieces that nodes lack, summed over all nodes.
+	Missing uint64
+}
+
+// Type implements [Message].
+func (*Fleet) Type() Type { return TypeFleet }
+
+func (m *Fleet) check() error {
+	if len(m.Clusters) > MaxClusters {
+		return fmt.Errorf("%d clusters, at most %d", len(m.Clusters), MaxClusters)
+	}
+	for _, c := range m.Clusters {
+		if err := CheckCluster(c.Name); err != nil {
+			return err
+		}
+		if c.Whole > c.Nodes {
+			return fmt.Errorf("cluster %q: %d of %d nodes", c.Name, c.Whole, c.Nodes)
+		}
+	}
+	return nil
+}

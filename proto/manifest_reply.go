@@ -1,0 +1,20 @@
+package proto
+
+import "fmt"
+
+// ManifestReply announces Length bytes of manifest or info dictionary, which follow the
+// frame on the stream without a frame of their own.
+type ManifestReply struct {
+	_      struct{} `cbor:",toarray"`
+	Length uint32
+}
+
+// Type implements [Message].
+func (*ManifestReply) Type() Type { return TypeManifestReply }
+
+func (m *ManifestReply) check() error {
+	if m.Length == 0 || m.Length > MaxManifest {
+		return fmt.Errorf("manifest of %d bytes, want 1 to %d", m.Length, MaxManifest)
+	}
+	return nil
+}

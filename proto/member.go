@@ -1,0 +1,47 @@
+package proto
+
+import "fmt"
+
+// Member is a node of a swarm as another node or a tracker reports it. Nothing in it is
+// proved before the node itself says [Hello].
+type Member struct {
+	_       struct{} `cbor:",toarray"`
+	ID      PeerID
+	Cluster string
+	// Addrs are binary multiaddrs without the peer id.
+	Addrs [][]byte
+}
+
+func (m *Member) check() error {
+	if m.ID == "" || len(m.ID) > MaxPeerID {
+		return fmt.Errorf("peer id of %d bytes, want 1 to %d", len(m.ID), MaxPeerID)
+	}
+	if err := CheckCluster(m.Cluster); err != nil {
+		return err
+	}
+	return checkAddrs(m.Addrs)
+}
+
+func checkMembers(ms []Member) error {
+	if len(ms) > MaxMembers {
+		return fmt.Errorf("%d members, at most %d", len(ms), MaxMembers)
+	}
+	for i := range ms {
+		if err := ms[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkAddrs(addrs [][]byte) error {
+	if len(addrs) > MaxAddrs {
+		return fmt.Errorf("%d addresses, at most %d", len(addrs), MaxAddrs)
+	}
+	for _, a := range addrs {
+		if len(a) == 0 || len(a) > MaxAddr {
+			return fmt.Errorf("address of %d bytes, want 1 to %d", len(a), MaxAddr)
+		}
+	}
+	return nil
+}
