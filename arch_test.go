@@ -75,21 +75,16 @@ var table = map[string]rule{
 		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"interop/netns":       {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/bench":       {ours: []string{"interop/netns", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, outside: []string{"gonum.org/v1/plot"}},
-	"interop/stock":       {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},
+	"interop/netns": {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/bench": {ours: []string{"interop/netns", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, outside: []string{"gonum.org/v1/plot"}},
+	"interop/stock": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},
 	"interop/fleet": {ours: []string{"interop/bench", "interop/netns", "interop/stock"}, tests: []string{"interop/bittorrent", "proto"},
 		outside: []string{"golang.org/x/sys"}},
 
-	"cli/control":  {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
-	"cli/guests":   {ours: []string{"interop/bittorrent", "peer", "proto"}, outside: []string{"github.com/dustin/go-humanize", "github.com/spf13"}},
-	"cli/address":  {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"cli/format":   {outside: []string{"github.com/dustin/go-humanize"}},
-	"cli/torrents": {ours: []string{"cli/format", "interop/bittorrent/metainfo", "proto"}, outside: []string{"github.com/dustin/go-humanize"}},
-	"cli/grid":     {ours: []string{"cli/address", "cli/format", "peer", "peer/transport", "proto", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"cli":          {ours: []string{"cli/address", "cli/control", "cli/format", "cli/grid", "cli/guests", "cli/torrents", "interop/bench", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/fleet", "interop/netns", "interop/stock", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}},
-	"cli/mob":      {ours: []string{"cli"}, outside: []string{}},
-	"cli/mobd":     {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
+	"cli/control": {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
+	"cli":         {ours: []string{"cli/control", "interop/bench", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/fleet", "interop/netns", "interop/stock", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}},
+	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
+	"cli/mobd":    {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }
 
 // impure are the packages of the standard library that one that computes only

@@ -9,11 +9,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mobgrid/mob/cli/format"
 )
 
-// Env is where a command runs.
+// Env is the environment of a command.
 type Env struct {
 	Args   []string // without the program's name
 	Out    io.Writer
@@ -32,8 +30,8 @@ func Mob(env *Env) int { return env.run(newMob(env)) }
 // Mobd runs the command mobd and returns its exit status.
 func Mobd(env *Env) int { return env.run(newMobd(env)) }
 
-// run runs a command until it returns or is interrupted. A second signal kills
-// the process, for the case that the first does not end it.
+// run runs a command until it returns. The first SIGINT or SIGTERM cancels its
+// context; the second kills the process.
 func (env *Env) run(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -52,7 +50,7 @@ func (env *Env) run(root *cobra.Command) int {
 	return status
 }
 
-// note prints a line for people.
-func (env *Env) note(text string, args ...any) {
-	fmt.Fprintln(env.Err, format.Printable(fmt.Sprintf(text, args...)))
+// note prints a line on standard error.
+func (env *Env) note(format string, args ...any) {
+	fmt.Fprintln(env.Err, printable(fmt.Sprintf(format, args...)))
 }

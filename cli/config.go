@@ -11,17 +11,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// loadConfig sets the flags that are not set from a TOML file, in which they have
-// the same names. A key that is no flag is an error: it is likely misspelt.
+// loadConfig sets flags from a TOML file that has their names as keys. Flags that
+// are set already stay. A key that is not a flag is an error, since it is likely
+// misspelt.
 func loadConfig(path string, flags *pflag.FlagSet) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read the configuration: %w", err)
 	}
 	var keys map[string]any
-	var broken *toml.DecodeError
-	if err := toml.Unmarshal(b, &keys); errors.As(err, &broken) {
-		row, column := broken.Position()
+	var syntax *toml.DecodeError
+	if err := toml.Unmarshal(b, &keys); errors.As(err, &syntax) {
+		row, column := syntax.Position()
 		return fmt.Errorf("%s:%d:%d: %w", path, row, column, err)
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -29,7 +30,7 @@ func loadConfig(path string, flags *pflag.FlagSet) error {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		f := flags.Lookup(key)
 		if f == nil || slices.Contains([]string{"config", "help", "version"}, key) {
-			return fmt.Errorf("%s: unknown key %q: see `mobd --help` for those there are", path, key)
+			return fmt.Errorf("%s: unknown key %q: `mobd --help` lists the keys", path, key)
 		}
 		if f.Changed {
 			continue
@@ -41,20 +42,20 @@ func loadConfig(path string, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// setFlag sets a flag to a value of a file. One that may be given again takes a
-// list, too.
+// setFlag sets a flag to a value of a configuration file. A repeatable flag also
+// takes a list.
 func setFlag(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	values, isList := value.([]any)
 	if !isList {
 		values = []any{value}
 	} else if f.Value.Type() != "stringArray" {
-		return errors.New("one value is wanted, not a list")
+		return errors.New("want one value, not a list")
 	}
 	for _, v := range values {
 		switch v.(type) {
 		case string, bool, int64:
 		default:
-			return fmt.Errorf("%v is no text", v)
+			return fmt.Errorf("want text, a number, true or false, not %v", v)
 		}
 		if err := flags.Set(f.Name, fmt.Sprint(v)); err != nil {
 			return err

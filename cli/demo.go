@@ -4,56 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-
-	"github.com/mobgrid/mob/cli/format"
-	"github.com/mobgrid/mob/cli/grid"
 )
 
 const demoHelp = `Runs a whole grid in this process, on loopback: a tracker, a source, and clusters of
-nodes, with real connections and real files in a temporary folder. The source's
-random content goes to every node, and each copy is compared with the original.
+nodes, with real connections and real files in a temporary folder. Every node fetches
+the source's random content, and each copy is compared with the original.
 
-The receipt shows what mob is for: the content enters each cluster about once (WAN
-copies), and the nodes there have the rest from each other. Exit status 0 means that
-all copies are intact.`
+The receipt shows the point of mob: the content enters each cluster about once ("WAN
+copies"), and its nodes get the rest from each other. Exit status 0 means that all
+copies are intact.`
 
 const demoExample = `  mob demo
   mob demo --clusters 4 --nodes 8 --size 256MB
   TMPDIR=/data/tmp mob demo --size 4GB`
 
-// demoFlags say what grid to run.
+// maxDemoNodes bounds the nodes of a demo: each has a host, sockets and goroutines.
+const maxDemoNodes = 100
+
+// demoFlags are the flags of demo.
 type demoFlags struct {
 	clusters, nodes int
 	size            string
 }
 
-// demoLimit bounds the nodes of a demo: each has a host, sockets and goroutines.
-const demoLimit = 100
-
 func newDemo(g *global) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Show a whole grid at work, on this machine", Long: demoHelp, Example: demoExample,
+		Use: "demo", Short: "Run a whole grid on this machine", Long: demoHelp, Example: demoExample,
 		Args: args(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			length, err := humanize.ParseBytes(f.size)
 			if err != nil || length == 0 || length > 1<<40 {
-				return wrong(cmd, "--size %q is no size such as 64MB", f.size)
+				return wrong(cmd, "--size %q: want a size such as 64MB", f.size)
 			}
-			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > demoLimit {
-				return wrong(cmd, "at least one cluster and one node in each, and at most %d nodes", demoLimit)
+			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
+				return wrong(cmd, "want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
 			}
 			return g.demo(cmd.Context(), f, int64(length))
 		},
 	}
-	cmd.Flags().IntVar(&f.clusters, "clusters", 3, "clusters besides the source's")
-	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "nodes in each cluster")
+	cmd.Flags().IntVar(&f.clusters, "clusters", 3, "number of clusters, besides the source's")
+	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "number of nodes in each cluster")
 	cmd.Flags().StringVar(&f.size, "size", "64MB", "size of the content")
 	g.jsonFlag(cmd)
 	return cmd
@@ -66,45 +62,44 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g.note("a tracker, a source and %s of %s; %s of random data in %s",
-		format.Count(f.clusters, "cluster"), format.Count(f.nodes, "node"), format.Size(length), dir)
-	content, err := grid.WriteRandom(ctx, dir, length)
+		plural(f.clusters, "cluster"), plural(f.nodes, "node"), formatBytes(length), dir)
+	content, err := writeDemoContent(ctx, dir, length)
 	if err != nil {
 		return err
 	}
-	gr, err := grid.New(dir, f.clusters, f.nodes, finder(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return errors.Join(err, gr.Close())
-	}
-	defer func() { err = errors.Join(err, gr.Close()) }()
-	link, err := gr.Seed(ctx, content.Path)
+	grid, err := newDemoGrid(dir, f.clusters, f.nodes)
+	defer func() { err = errors.Join(err, grid.close()) }()
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := g.demoTransfer(ctx, gr, link); err != nil {
+	took, err := g.demoTransfer(ctx, grid, content.path)
+	if err != nil {
 		return err
 	}
-	took := time.Since(began)
-	g.note("every node is whole after %s; comparing the copies", format.Span(took))
-	r, err := gr.Compare(ctx, content, took)
+	g.note("all nodes are complete after %s; comparing the copies", formatDuration(took))
+	r, err := grid.receipt(ctx, content, took)
 	if err != nil {
 		return err
 	}
 	if g.json {
-		err = format.JSON(g.Out, r)
+		err = writeJSON(g.Out, r)
 	} else {
-		err = r.Print(g.Out)
+		err = r.print(g.Out)
 	}
-	return errors.Join(err, r.Verdict())
+	return errors.Join(err, r.err())
 }
 
-// demoTransfer runs the transfer and draws it.
-func (g *global) demoTransfer(ctx context.Context, gr *grid.Grid, link string) error {
-	if err := gr.Get(link); err != nil {
-		return err
+// demoTransfer sends a file to every node and shows the progress.
+func (g *global) demoTransfer(ctx context.Context, grid *demoGrid, path string) (took time.Duration, err error) {
+	link, err := grid.seed(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	if err := grid.get(link); err != nil {
+		return 0, err
 	}
 	done := make(chan error, 1)
-	go func() { done <- gr.Wait(ctx) }()
+	go func() { done <- grid.wait(ctx) }()
 	p := g.newProgress()
 	p.every = lineSoon
 	tick := time.NewTicker(drawEvery)
@@ -112,14 +107,15 @@ func (g *global) demoTransfer(ctx context.Context, gr *grid.Grid, link string) e
 	for {
 		select {
 		case <-tick.C:
-			p.show(gridFrame{gr.State()})
+			p.show(grid.frame())
 		case err := <-done:
 			if err != nil {
 				p.clear()
-				return fmt.Errorf("the transfer: %w", err)
+				return 0, fmt.Errorf("transfer: %w", err)
 			}
-			p.keep(gridFrame{gr.State()})
-			return nil
+			last := grid.frame()
+			p.keep(last)
+			return last.took, nil
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"github.com/mobgrid/mob/cli/grid"
 )
 
 func TestDemo(t *testing.T) {
@@ -20,7 +18,7 @@ func TestDemo(t *testing.T) {
 	if status := Mob(env); status != 0 {
 		t.Fatalf("status %d: %s", status, log.String())
 	}
-	var r grid.Receipt
+	var r demoReceipt
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

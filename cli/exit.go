@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -20,7 +19,7 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is wrong usage of a command.
+// usageError reports wrong usage of a command.
 type usageError struct {
 	command string
 	err     error
@@ -31,14 +30,14 @@ func (e *usageError) Error() string {
 	return fmt.Sprintf("%v (see `%s --help`)", e.err, e.command)
 }
 
-// interruptedError ends a command that was interrupted, with what that means.
+// interruptedError reports an interrupt, and what it leaves behind.
 type interruptedError struct{ text string }
 
 // Error implements error.
 func (e *interruptedError) Error() string { return e.text }
 
-// outcome is the table from how a command ended to the exit status and the line
-// on standard error, which may be empty.
+// outcome maps the result of a command to its exit status and its last line on
+// standard error, which may be empty.
 func outcome(command string, err error, interrupted bool) (status int, text string) {
 	var usage *usageError
 	var stopped *interruptedError
@@ -57,26 +56,26 @@ func outcome(command string, err error, interrupted bool) (status int, text stri
 	return exitFailed, oneLine(err.Error())
 }
 
-// oneLine is a text as a single line that no terminal takes for a command.
+// oneLine joins the lines of a text and makes it [printable].
 func oneLine(text string) string {
-	return format.Printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+	return printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
-// args makes wrong arguments wrong usage. names are those of the arguments, for
-// the message; least of them must be given.
+// args checks the number of arguments, of which the first least are required.
+// names are for the messages.
 func args(least int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		switch {
 		case len(given) < least:
-			return &usageError{cmd.CommandPath(), fmt.Errorf("%s is missing", names[len(given)])}
+			return wrong(cmd, "%s is missing", names[len(given)])
 		case len(given) > len(names):
-			return &usageError{cmd.CommandPath(), fmt.Errorf("unexpected argument %q", given[len(names)])}
+			return wrong(cmd, "unexpected argument %q", given[len(names)])
 		}
 		return nil
 	}
 }
 
-// wrong is wrong usage of a command.
+// wrong returns a [usageError] of a command.
 func wrong(cmd *cobra.Command, format string, values ...any) error {
 	return &usageError{cmd.CommandPath(), fmt.Errorf(format, values...)}
 }

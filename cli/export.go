@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -17,9 +16,9 @@ import (
 
 const exportHelp = `Writes a torrent file of a content of this node, for BitTorrent clients.
 
-The content must be whole here. Unless it was seeded with --torrent it is hashed for
-this, once. The trackers in the file are those of the content's link and of --bt-tracker.
-Only "mob seed PATH --torrent" offers a content to such clients.`
+The node must have the whole content, and hashes it once, unless it was seeded with
+--torrent. The file has the trackers of the content's link and of --bt-tracker. It
+does not offer the content to BitTorrent clients: "mob seed PATH --torrent" does.`
 
 const exportExample = `  mob export "$LINK" -o big.tar.torrent
   mob export big.tar --bt-tracker http://192.0.2.7:6969/announce`
@@ -28,7 +27,7 @@ const exportExample = `  mob export "$LINK" -o big.tar.torrent
 type exportFlags struct {
 	out   string
 	quiet bool
-	node  nodeFlags // for the trackers alone
+	node  nodeFlags // btTrackers only
 }
 
 func newExport(g *global) *cobra.Command {
@@ -38,33 +37,32 @@ func newExport(g *global) *cobra.Command {
 		Args: args(1, "LINK|ID|PATH"),
 		RunE: func(cmd *cobra.Command, given []string) error { return g.export(cmd, given[0], &f) },
 	}
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write; the content's name and .torrent by default")
-	f.node.btTrackerFlag(cmd.Flags())
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write (default the content's name and .torrent)")
+	f.node.addBTTrackers(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	return cmd
 }
 
 func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
-	for _, url := range f.node.btTrackers {
-		if err := proto.CheckAnnounce(url); err != nil {
-			return wrong(cmd, "--bt-tracker: %w", err)
-		}
+	if err := checkBTTrackers(f.node.btTrackers); err != nil {
+		return wrong(cmd, "%w", err)
 	}
 	c, err := parseContent(text)
 	if err != nil {
 		return err
 	}
-	s, err := g.dial(cmd.Context())
+	ctx := cmd.Context()
+	s, err := g.dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Client.Close()
 	if c.link == nil {
-		if err := c.find(cmd.Context(), s); err != nil {
+		if err := c.find(ctx, s); err != nil {
 			return err
 		}
 	}
-	t, st, err := g.torrent(cmd.Context(), s, c.link.Keys()[0].String(), f.quiet)
+	t, st, err := g.torrent(ctx, s, c.link.Keys()[0].String(), f.quiet)
 	if err != nil {
 		return err
 	}
@@ -74,8 +72,8 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 	return g.saveTorrent(f.out, t, st, f.node.btTrackers)
 }
 
-// torrent gets the torrent of a content of the daemon, and shows how far its hashing
-// is.
+// torrent has the daemon make the torrent of a content, and shows the progress of
+// its hashing.
 func (g *global) torrent(ctx context.Context, s *session, id string, quiet bool) (*metainfo.Torrent, peer.Status, error) {
 	p := g.newProgress()
 	defer p.clear()
@@ -92,23 +90,23 @@ func (g *global) torrent(ctx context.Context, s *session, id string, quiet bool)
 	return t, st, err
 }
 
-// saveTorrent writes a torrent file. more are trackers beside those of the content's
+// saveTorrent writes a torrent file, with trackers besides those of the content's
 // link.
-func (g *global) saveTorrent(path string, t *metainfo.Torrent, st peer.Status, more []string) error {
+func (g *global) saveTorrent(path string, t *metainfo.Torrent, st peer.Status, trackers []string) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
 		return err
 	}
 	m := &metainfo.Metainfo{Torrent: t, CreatedBy: "mob"}
-	known := map[string]bool{}
-	for _, url := range append(more, link.Announce...) {
-		if !known[url] {
-			known[url] = true
+	seen := map[string]bool{}
+	for _, url := range append(trackers, link.Announce...) {
+		if !seen[url] {
+			seen[url] = true
 			m.Trackers = append(m.Trackers, []string{url})
 		}
 	}
 	if len(m.Trackers) == 0 {
-		g.note("note: the torrent file names no tracker: give --bt-tracker, or clients must be told of peers")
+		g.note("note: the torrent file names no tracker: give --bt-tracker, or add peers to the clients by hand")
 	}
 	b, err := m.Encode()
 	if err != nil {
@@ -117,11 +115,14 @@ func (g *global) saveTorrent(path string, t *metainfo.Torrent, st peer.Status, m
 	return datadir.WriteFile(path, b, 0o644)
 }
 
-// writeTorrent does what seed owes to BitTorrent clients besides the link: it writes
-// the torrent file, and tells what they do not get.
+// writeTorrent writes the torrent file of a seed, and says what BitTorrent clients
+// lack. It does nothing for a seed without --torrent.
 func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f *seedFlags) error {
+	if !f.torrent && f.torrentFile == "" {
+		return nil
+	}
 	link, err := proto.ParseLink(st.Link)
-	if err != nil || !f.torrent && f.file == "" {
+	if err != nil {
 		return err
 	}
 	m, _, err := s.Describe(ctx, link, func(string) {})
@@ -129,19 +130,19 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 		return err
 	}
 	if links, folders := metainfo.LeftOut(m); links+folders > 0 {
-		g.note("note: BitTorrent clients do not get %s and %s", format.Count(links, "symbolic link"), format.Count(folders, "empty folder"))
+		g.note("note: BitTorrent clients do not get %s and %s", plural(links, "symbolic link"), plural(folders, "empty folder"))
 	}
 	if len(link.Announce) == 0 {
 		g.note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")
 	}
-	if f.file == "" {
+	if f.torrentFile == "" {
 		return nil
 	}
 	t, st, err := g.torrent(ctx, s, st.ID, f.quiet)
 	if err != nil {
 		return err
 	}
-	if err := g.saveTorrent(f.file, t, st, nil); err != nil {
+	if err := g.saveTorrent(f.torrentFile, t, st, nil); err != nil {
 		return fmt.Errorf("cannot write the torrent file: %w", err)
 	}
 	return nil

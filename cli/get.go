@@ -11,31 +11,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/cli/format"
-	"github.com/mobgrid/mob/cli/torrents"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
 
 const getHelp = `Fetches the content of a link or a torrent file, verifies every piece, and returns
-when it is whole.
+when all of it is there.
 
-LINK may be a magnet link of BitTorrent's, or the path of a torrent file: nodes that
-fetch the same torrent share it as a mob. They need a tracker of mob in common, which
---tracker names, and one of them --bt-listen, to fetch from BitTorrent clients. The
-first that is whole makes the content one of mob's.
+LINK may also be a BitTorrent magnet link, and FILE a torrent file. Nodes that fetch
+the same torrent share it as a mob: they need a tracker of mob in common (--tracker),
+and one of them --bt-listen, to fetch from BitTorrent clients. The first node that
+completes it makes a manifest, with which the others verify it too.
 
-PATH is the file or folder to make, not its parent; the link's name in the current
-folder by default. Nothing may be there yet: --reuse takes over what is, say an
-older copy, and fetches only what differs.
+PATH is the file or folder to create, not its parent, and by default the link's name
+in the current folder. It must not exist; --reuse takes over what is there, such as
+an older copy, and fetches only what differs.
 
-The daemon of --data does the work and serves the content on. When there is none,
-a node runs within the command, and ends with it; --stay goes on serving.
+The daemon of --data does the work, and serves the content afterwards. Without a
+daemon the command runs a node itself; with --stay this serves until Ctrl-C.
 
-Ctrl-C stops the transfer and keeps what is there: the same command goes on with
-it. To leave the transfer to the daemon, kill the command instead.`
+Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. To
+leave the transfer to the daemon, kill the command with SIGKILL.`
 
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
@@ -58,17 +55,17 @@ func newGet(g *global) *cobra.Command {
 		Args: args(1, "LINK|FILE"),
 		RunE: func(cmd *cobra.Command, given []string) error { return g.get(cmd, given[0], &f) },
 	}
-	f.node.flags(g, cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to make")
+	f.node.add(g, cmd)
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to create")
 	cmd.Flags().BoolVar(&f.reuse, "reuse", false, "take over what is at PATH")
-	cmd.Flags().BoolVar(&f.stay, "stay", false, "go on serving until Ctrl-C")
+	cmd.Flags().BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)
 	return cmd
 }
 
 func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
-	link, info, err := f.wanted(text)
+	link, info, err := f.parse(text)
 	if err != nil {
 		return err
 	}
@@ -80,43 +77,47 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 	if err != nil {
 		return err
 	}
-	st, err := g.fetch(cmd.Context(), s, control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, Torrent: info}, f.quiet)
+	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, Torrent: info}
+	st, err := g.fetch(cmd.Context(), s, req, f.quiet)
 	if err != nil {
-		return errors.Join(hint(err, path, link), s.close())
+		return errors.Join(explainExists(err, path, link), s.close())
 	}
 	if err := g.printReceipt(st); err != nil {
 		return errors.Join(err, s.close())
 	}
 	if s.own == nil {
-		return nil
+		return s.close()
 	}
 	if f.stay {
 		g.note("serving %s until Ctrl-C", st.Name)
 		<-cmd.Context().Done()
 		return errors.Join(cmd.Context().Err(), s.close())
 	}
-	g.note("serving ends with this command: use --stay, or run mobd, to go on")
-	return s.closeLater(cmd.Context(), g)
+	g.note("serving ends with this command: to serve on, give --stay or run mobd")
+	return s.drain(cmd.Context(), g)
 }
 
-// wanted is the link of what is to be fetched, with the trackers that are given beside
-// it, and of a torrent file the info dictionary too.
-func (f *getFlags) wanted(text string) (link *proto.Link, info []byte, err error) {
-	trackers, err := address.ParseTrackers(f.node.trackers)
+// parse returns the link of an argument, with the trackers of --tracker added. Of
+// a torrent file it returns the info dictionary too.
+func (f *getFlags) parse(text string) (link *proto.Link, info []byte, err error) {
+	trackers, err := parseTrackers(f.node.trackers)
 	if err != nil {
 		return nil, nil, err
 	}
 	if fi, err := os.Stat(text); err == nil && fi.Mode().IsRegular() {
-		m, err := torrents.Read(text)
+		m, err := readTorrentFile(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		link, info = torrents.Link(m), m.Info
-	} else if link, err = proto.ParseLink(text); err != nil {
-		if strings.HasSuffix(text, ".torrent") {
-			return nil, nil, fmt.Errorf("no file is at %s", text)
+		link, info = torrentLink(m), m.Info
+	} else {
+		link, err = proto.ParseLink(text)
+		if err != nil && strings.HasSuffix(text, ".torrent") {
+			err = fmt.Errorf("%s does not exist", text)
 		}
-		return nil, nil, err
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, t := range trackers {
 		if !slices.ContainsFunc(link.Trackers, t.Equal) {
@@ -126,19 +127,20 @@ func (f *getFlags) wanted(text string) (link *proto.Link, info []byte, err error
 	return link, info, nil
 }
 
-// destination is where to put the content.
+// destination returns the absolute path of the content to create.
 func destination(out string, link *proto.Link) (string, error) {
 	if out == "" && link.Name == "" {
 		return "", errors.New("the link has no name: say where to put the content with -o PATH")
 	}
 	if out == "" {
-		out = link.Name // ParseLink has seen to it that this is one path element
+		out = link.Name // a single path element: ParseLink checks
 	}
 	return filepath.Abs(out)
 }
 
-// hint adds what to do when something is at the destination.
-func hint(err error, path string, link *proto.Link) error {
+// explainExists adds to an error that something is at the destination what to do
+// about it.
+func explainExists(err error, path string, link *proto.Link) error {
 	var e *control.Error
 	if !errors.As(err, &e) || e.Code != control.CodeExists {
 		return err
@@ -150,8 +152,8 @@ func hint(err error, path string, link *proto.Link) error {
 	return fmt.Errorf("%s exists already: choose %s, or take over what is there with --reuse", path, other)
 }
 
-// fetch has a content fetched and shows how it goes. An interrupt stops the
-// transfer, not just the command.
+// fetch has the daemon fetch a content, and shows the progress. An interrupt
+// stops the transfer too.
 func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, quiet bool) (peer.Status, error) {
 	p := g.newProgress()
 	defer p.clear()
@@ -167,12 +169,12 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	if ctx.Err() == nil {
 		return st, err
 	}
-	if err := apart(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
-		return st, &interruptedError{fmt.Sprintf("interrupted, but the transfer could not be stopped: %v", err)}
+	if err := cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
+		return st, &interruptedError{fmt.Sprintf("interrupted, but the transfer was not stopped: %v", err)}
 	}
-	what := "nothing was fetched yet"
+	kept := "nothing was fetched yet"
 	if st.Length >= 0 {
-		what = fmt.Sprintf("%s of %s are kept", format.Size(st.Have), format.Size(st.Length))
+		kept = fmt.Sprintf("kept %s of %s", formatBytes(st.Have), formatBytes(st.Length))
 	}
-	return st, &interruptedError{"stopped: " + what + "; run the same command to go on"}
+	return st, &interruptedError{"stopped: " + kept + "; run the same command to resume"}
 }

@@ -5,23 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"os"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/cli/format"
-	"github.com/mobgrid/mob/cli/torrents"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/proto"
 )
 
-const inspectHelp = `Shows what a link leads to: name, size, pieces, trackers, peers, and the tree of files.
+const inspectHelp = `Shows what a link leads to: name, size, pieces, trackers, peers and files.
 
-The manifest, which lists these, is fetched from whoever has it, without the
-content. A content of this node, or the file of a manifest, may be named instead, or
-a torrent file, which is checked as one from a stranger.`
+These are listed in the manifest, which is fetched from other nodes, without the
+content. The argument may also be a content of this node, the file of a manifest, or
+a torrent file, which is checked like one from a stranger.`
 
 const inspectExample = `  mob inspect "$LINK"
   mob inspect big.tar --json
@@ -33,19 +31,21 @@ func newInspect(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
 		Args: args(1, "LINK|ID|PATH|FILE"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			if torrents.IsFile(given[0]) {
-				return g.inspectTorrent(given[0])
-			}
-			return g.inspect(cmd.Context(), given[0], timeout)
-		},
+		RunE: func(cmd *cobra.Command, given []string) error { return g.inspect(cmd.Context(), given[0], timeout) },
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to look for the manifest")
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
 	g.jsonFlag(cmd)
 	return cmd
 }
 
 func (g *global) inspect(ctx context.Context, text string, timeout time.Duration) error {
+	if isTorrentFile(text) {
+		m, err := readTorrentFile(text)
+		if err != nil {
+			return err
+		}
+		return g.showTorrent(m)
+	}
 	c, err := parseContent(text)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (g *global) inspect(ctx context.Context, text string, timeout time.Duration
 			return g.showManifest(&proto.Link{Manifest: id}, m)
 		}
 	}
-	s, err := g.dialOrBorrow(ctx, c)
+	s, err := g.dialOrRunTemporary(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -64,155 +64,72 @@ func (g *global) inspect(ctx context.Context, text string, timeout time.Duration
 			return errors.Join(err, s.close())
 		}
 	}
-	m, info, err := g.seek(ctx, s, c.link, timeout)
-	if err := errors.Join(err, s.close()); err != nil {
+	m, info, err := g.describe(ctx, s, c.link, timeout)
+	err = errors.Join(err, s.close())
+	if err != nil {
 		return err
 	}
 	if m != nil {
 		return g.showManifest(c.link, m)
 	}
-	torrent, err := torrents.OfLink(c.link, info)
+	t, err := metainfo.ParseInfo(info)
 	if err != nil {
 		return err
 	}
-	return g.showTorrent(torrent)
+	return g.showTorrent(&metainfo.Metainfo{Torrent: t, Trackers: [][]string{c.link.Announce}})
 }
 
-// seek has what describes the content of a link fetched, and tells what it waits for.
-func (g *global) seek(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (*proto.Manifest, []byte, error) {
+// describe fetches the manifest of a link, or its info dictionary if it names no
+// manifest, and shows what it waits for.
+func (g *global) describe(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (*proto.Manifest, []byte, error) {
 	p := g.newProgress()
 	defer p.clear()
 	what := "manifest"
 	if !link.Manifest.Defined() {
 		what = "info dictionary"
 	}
-	waiting := "nobody has answered"
-	limit, cancel := context.WithTimeout(ctx, timeout)
+	waiting := "no node has answered"
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, info, err := s.Describe(limit, link, func(now string) {
+	m, info, err := s.Describe(limited, link, func(now string) {
 		waiting = now
 		p.show(textFrame(cmp.Or(link.Name, link.Keys()[0].String()) + ": waiting for the " + what + ": " + now))
 	})
-	if err != nil && ctx.Err() == nil && limit.Err() != nil {
-		return nil, nil, fmt.Errorf("no %s came within %v (%s): is anybody serving the content? --timeout waits longer", what, timeout, waiting)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return nil, nil, fmt.Errorf("no %s within %v (%s): does any node serve the content? --timeout waits longer", what, timeout, waiting)
 	}
 	return m, info, err
+}
+
+// readManifest reads the file of a manifest.
+func readManifest(path string) (*proto.Manifest, cid.Cid, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, cid.Undef, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > proto.MaxManifest {
+		return nil, cid.Undef, fmt.Errorf("%s is not a manifest", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, cid.Undef, err
+	}
+	m, err := proto.DecodeManifest(b)
+	return m, proto.ManifestCID(b), err
 }
 
 func (g *global) showManifest(link *proto.Link, m *proto.Manifest) error {
 	d := newDescription(link, m)
 	if g.json {
-		return format.JSON(g.Out, d)
+		return writeJSON(g.Out, d)
 	}
 	return d.print(g.Out)
 }
 
-// description is what inspect shows.
-type description struct {
-	ID          string        `json:"id"`
-	Name        string        `json:"name"`
-	Bytes       int64         `json:"bytes"`
-	Pieces      int           `json:"pieces"`
-	PieceLength uint32        `json:"piece_length"`
-	Trackers    []string      `json:"trackers"`
-	Peers       []string      `json:"peers"`
-	Coded       int           `json:"coded,omitempty"`
-	Strategy    string        `json:"strategy,omitempty"`
-	InfoHash    string        `json:"info_hash,omitempty"`
-	BTTrackers  []string      `json:"bt_trackers,omitempty"`
-	Foreign     []proto.Param `json:"foreign"`
-	Entries     []entry       `json:"entries"`
-}
-
-// entry is a file, a folder or a symbolic link.
-type entry struct {
-	Path   string    `json:"path"`
-	Kind   string    `json:"kind"`
-	Size   int64     `json:"size"`
-	Mode   string    `json:"mode"`
-	MTime  time.Time `json:"mtime,omitzero"`
-	Target string    `json:"target,omitempty"`
-}
-
-func newDescription(link *proto.Link, m *proto.Manifest) description {
-	d := description{ID: link.Manifest.String(), Name: m.Name, Bytes: m.Length(), Pieces: m.Pieces(), PieceLength: m.PieceLength,
-		Coded: link.Coded, Strategy: link.Strategy.String(), Trackers: []string{}, Peers: []string{}, Foreign: append([]proto.Param{}, link.Foreign...), Entries: []entry{}}
-	for _, a := range link.Trackers {
-		d.Trackers = append(d.Trackers, a.String())
-	}
-	for _, a := range link.Peers {
-		d.Peers = append(d.Peers, a.String())
-	}
-	if !link.InfoHash.IsZero() {
-		d.InfoHash, d.BTTrackers = link.InfoHash.String(), link.Announce
-	}
-	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink", proto.Pad: "padding"}
-	for _, e := range m.Entries {
-		shown := entry{Path: e.Path, Kind: kinds[e.Kind], Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Target: e.Target}
-		if e.MTime != proto.NoMTime && e.Kind != proto.Pad {
-			shown.MTime = time.Unix(0, e.MTime).UTC()
-		}
-		d.Entries = append(d.Entries, shown)
-	}
-	return d
-}
-
-func (d description) print(out io.Writer) error {
-	w := format.NewText(out)
-	w.Line("name      %s", d.Name)
-	w.Line("id        %s", d.ID)
-	w.Content(d.Bytes, d.Pieces, int64(d.PieceLength))
-	if d.Coded > 0 {
-		w.Line("coded     %s", coded(d.Coded, d.Strategy))
-	}
-	w.List("trackers", d.Trackers)
-	w.List("peers", d.Peers)
-	if d.InfoHash != "" {
-		w.Line("info-hash %s", d.InfoHash)
-	}
-	w.List("announce", d.BTTrackers)
-	for i, p := range d.Foreign {
-		w.Line("%s%s=%s", format.Label("other", i), p.Key, p.Value)
-	}
-	w.Line("tree      %s", tally(d.Entries))
-	for _, e := range d.Entries {
-		if e.Kind == "padding" {
-			w.Line("  ---- %9s  (padding: zeros that are in no file)", format.Size(e.Size))
-			continue
-		}
-		text := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
-		w.Line("  %s %9s  %s", e.Mode, format.Size(e.Size), cmp.Or(e.Path, d.Name)+text)
-	}
-	return w.Flush()
-}
-
-// tally counts the entries of each kind.
-func tally(entries []entry) string {
-	n := map[string]int{}
-	for _, e := range entries {
-		n[e.Kind]++
-	}
-	var out []string
-	for _, kind := range []string{"file", "folder", "symlink"} {
-		if n[kind] > 0 {
-			out = append(out, format.Count(n[kind], kind))
-		}
-	}
-	return cmp.Or(strings.Join(out, ", "), "empty")
-}
-
-func (g *global) inspectTorrent(path string) error {
-	m, err := torrents.Read(path)
-	if err != nil {
-		return err
-	}
-	return g.showTorrent(m)
-}
-
 func (g *global) showTorrent(m *metainfo.Metainfo) error {
-	d := torrents.Describe(m)
+	d := describeTorrent(m)
 	if g.json {
-		return format.JSON(g.Out, d)
+		return writeJSON(g.Out, d)
 	}
-	return d.Print(g.Out)
+	return d.print(g.Out)
 }

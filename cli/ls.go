@@ -6,15 +6,16 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mobgrid/mob/cli/format"
 )
 
-const lsHelp = `Lists the contents of this node, the oldest first: seeded, fetched, or on the way.`
+const lsHelp = `Lists the contents of this node, oldest first: seeded, fetched, or being fetched.`
+
+const lsExample = `  mob ls
+  mob ls --json`
 
 func newLs(g *global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the contents of this node", Long: lsHelp, Example: "  mob ls\n  mob ls --json",
+		Use: "ls", Short: "List the contents of this node", Long: lsHelp, Example: lsExample,
 		Args: args(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.ls(cmd) },
 	}
@@ -33,20 +34,16 @@ func (g *global) ls(cmd *cobra.Command) error {
 		return err
 	}
 	if g.json {
-		return format.JSON(g.Out, list)
+		return writeJSON(g.Out, list)
 	}
 	w := tabwriter.NewWriter(g.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STATE\tDONE\tSIZE\tPATH\tID")
 	for _, st := range list {
-		phase := string(st.Phase)
-		if st.Seed {
-			phase = "seed, " + phase
-		}
-		done, total := "-", "-"
+		done, size := "-", "-"
 		if st.Length >= 0 {
-			done, total = fmt.Sprintf("%d%%", format.Percent(st.Have, st.Length)), format.Size(st.Length)
+			done, size = fmt.Sprintf("%d%%", percent(st.Have, st.Length)), formatBytes(st.Length)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", phase, done, total, cmp.Or(format.Printable(st.Root), "-"), st.ID)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st), done, size, cmp.Or(printable(st.Root), "-"), st.ID)
 	}
 	return w.Flush()
 }

@@ -6,20 +6,20 @@ import (
 
 const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
 
-The nodes of a cluster form a mob: each fetches a share of the content over the
-WAN and swaps the rest on the LAN, so each byte enters a cluster once.
+The nodes of a cluster form a mob: each fetches a share of the content over the WAN,
+and they exchange the shares over the LAN, so each byte enters a cluster once.
 
-Every node runs the daemon mobd. The commands here ask the one whose data folder
-is --data; seed and get run one themselves when there is none.
+Every node runs the daemon mobd. Commands connect to the daemon of the data folder
+--data. Without a daemon, seed and get run a node themselves.
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
 
 const mobExample = `  mob demo                                       # see it work on this machine
-  mob tracker --listen /ip4/0.0.0.0/tcp/4000     # somewhere that all can reach
+  mob tracker --listen /ip4/0.0.0.0/tcp/4000     # where all nodes can reach it
   mob seed big.tar --tracker TRACKER             # prints a link
   mob get LINK -o big.tar                        # on every other node`
 
-// global are the flags of every command of mob.
+// global are the flags of all commands of mob.
 type global struct {
 	*Env
 	data     string
@@ -41,12 +41,15 @@ func newMob(env *Env) *cobra.Command {
 	}
 	pf := root.PersistentFlags()
 	pf.StringVar(&g.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
-	pf.StringVar(&g.logLevel, "log-level", "off", "log of a node that the command runs: debug, info, warn, error or off")
-	root.AddCommand(newSeed(g), newGet(g), newStatus(g), newLs(g), newRm(g), newInspect(g), newExport(g), newTracker(g), newDemo(g), newBench(g), newVersion(g))
+	pf.StringVar(&g.logLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
+	root.AddCommand(
+		newSeed(g), newGet(g), newStatus(g), newLs(g), newRm(g), newInspect(g), newExport(g),
+		newTracker(g), newDemo(g), newBench(g), newVersion(g),
+	)
 	return root
 }
 
-// jsonFlag gives a command the flag --json.
+// jsonFlag adds the flag --json to a command.
 func (g *global) jsonFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON")
 }

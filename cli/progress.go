@@ -8,32 +8,31 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8/cwriter"
-
-	"github.com/mobgrid/mob/cli/format"
 )
 
 const (
 	// drawEvery is the least time between two pictures on a terminal.
 	drawEvery = 100 * time.Millisecond
-	// lineFirst and lineEvery are when lines are printed where there is none, and
-	// lineSoon when that is about something short.
+	// lineFirst and lineEvery are when lines are printed without a terminal, and
+	// lineSoon is in place of lineEvery for something short.
 	lineFirst = time.Second
 	lineEvery = 5 * time.Second
 	lineSoon  = time.Second
 )
 
-// progress shows how far something is, on standard error: a picture that is drawn
-// over again on a terminal, a line every few seconds elsewhere. Nothing else may
-// be printed there while a picture stands; note and clear take it away.
+// progress shows how far something is on standard error: a picture that is
+// redrawn on a terminal, a line every few seconds elsewhere. Nothing else may
+// print there between show and clear.
 type progress struct {
 	out   io.Writer
-	term  *cwriter.Writer // nil when out is no terminal
+	term  *cwriter.Writer // nil when out is not a terminal
 	every time.Duration   // between two lines
 	next  time.Time       // when to show again
 	drawn bool
 }
 
-// newProgress begins. On a terminal that cannot move the cursor it prints lines.
+// newProgress returns a progress with nothing shown yet. It prints lines on a
+// terminal that cannot move the cursor.
 func (env *Env) newProgress() *progress {
 	p := &progress{out: env.Err, every: lineEvery, next: time.Now().Add(lineFirst)}
 	if w := cwriter.New(env.Err); w.IsTerminal() && env.Getenv("TERM") != "dumb" {
@@ -42,13 +41,13 @@ func (env *Env) newProgress() *progress {
 	return p
 }
 
-// frame is what to show: a picture of a width, or a line.
+// frame is what a progress shows: a picture of width columns, or a line.
 type frame interface {
 	picture(width int) []string
 	line() string
 }
 
-// show shows f when it is time to.
+// show shows f, unless the last frame is too recent.
 func (p *progress) show(f frame) {
 	now := time.Now()
 	if now.Before(p.next) {
@@ -60,38 +59,38 @@ func (p *progress) show(f frame) {
 		return
 	}
 	p.next = now.Add(p.every)
-	fmt.Fprintln(p.out, format.Printable(f.line()))
+	fmt.Fprintln(p.out, printable(f.line()))
 }
 
-// draw puts a picture in the place of the last.
+// draw replaces the last picture.
 func (p *progress) draw(f frame) {
 	width, height, err := p.term.GetTermSize()
 	if err != nil || width < 20 {
 		width, height = 80, 24
 	}
-	// A line in the last column, or one more than the screen has, would scroll
+	// A line in the last column, or a line more than the screen has, would scroll
 	// away what the next picture is to replace.
 	lines := f.picture(width - 1)
 	if len(lines) > height-1 {
 		lines = lines[:height-1]
 	}
 	for _, l := range lines {
-		fmt.Fprintln(p.term, runewidth.Truncate(format.Printable(l), width-1, "…"))
+		fmt.Fprintln(p.term, runewidth.Truncate(printable(l), width-1, "…"))
 	}
 	p.home()
 	p.drawn = true
-	_ = p.term.Flush(len(lines)) // a terminal that is gone takes the process with it
+	_ = p.term.Flush(len(lines)) // when the terminal is gone, the process is about to end
 }
 
-// home moves the cursor to where the last picture ended, should the terminal have
-// echoed a key there.
+// home moves the cursor back to the first column, in case the terminal has echoed
+// a key.
 func (p *progress) home() {
 	if p.drawn {
 		_, _ = io.WriteString(p.out, "\r")
 	}
 }
 
-// clear takes the picture away.
+// clear removes the picture.
 func (p *progress) clear() {
 	if p.drawn {
 		p.home()
@@ -100,32 +99,32 @@ func (p *progress) clear() {
 	}
 }
 
-// keep leaves f standing for good.
+// keep draws f for good.
 func (p *progress) keep(f frame) {
 	if p.term == nil {
 		return
 	}
 	p.draw(f)
 	p.drawn = false
-	p.term.Reset() // forgets to move the cursor up
+	p.term.Reset() // so that nothing is drawn over it
 }
 
-// note prints a line above what is shown from now on.
-func (p *progress) note(text string, args ...any) {
+// note prints a line above later pictures.
+func (p *progress) note(format string, args ...any) {
 	p.clear()
-	fmt.Fprintln(p.out, format.Printable(fmt.Sprintf(text, args...)))
+	fmt.Fprintln(p.out, printable(fmt.Sprintf(format, args...)))
 }
 
-// indented breaks a text into lines.
-func indented(text string, width int) []string {
-	lines := strings.Split(runewidth.Wrap(format.Printable(text), width-3), "\n")
+// indent wraps a text into lines of width columns that are indented by two.
+func indent(text string, width int) []string {
+	lines := strings.Split(runewidth.Wrap(printable(text), width-3), "\n")
 	for i := range lines {
 		lines[i] = "  " + lines[i]
 	}
 	return lines
 }
 
-// textFrame is a frame of one text.
+// textFrame is a frame of one line.
 type textFrame string
 
 func (f textFrame) picture(int) []string { return []string{string(f)} }

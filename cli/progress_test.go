@@ -37,9 +37,9 @@ func TestGetFrame(t *testing.T) {
 		st   peer.Status
 		want string
 	}{
-		{"moving", half, "big: 50%, 100 MB of 200 MB, 20 MB/s, 25% wan 75% lan, 5.0s left, 3 peers"},
+		{"moving", half, "big: 50%, 100 MB of 200 MB, 20 MB/s, 25% WAN 75% LAN, 5.0s left, 3 peers"},
 		{"waiting", waiting, "big: 50%, waiting for the disk"},
-		{"checking", peer.Status{Name: "big", Phase: peer.Checking, Length: 200, Have: 20}, "big: checking what is there, 10%"},
+		{"checking", peer.Status{Name: "big", Phase: peer.Checking, Length: 200, Have: 20}, "big: checking files, 10%"},
 		{"seeking", peer.Status{ID: "baf", Phase: peer.Seeking, Length: -1}, "baf: looking for the content"},
 		{"empty", peer.Status{Name: "empty", Phase: peer.Fetching}, "empty: 100%, 0 B of 0 B, 0 B/s, 0 peers"},
 	} {

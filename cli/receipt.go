@@ -3,11 +3,10 @@ package cli
 import (
 	"fmt"
 
-	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
-// receipt is what a get has cost.
+// receipt says what a get cost.
 type receipt struct {
 	ID      string  `json:"id"`
 	Name    string  `json:"name"`
@@ -18,33 +17,41 @@ type receipt struct {
 	Rate    int64 `json:"rate"`
 	FromWAN int64 `json:"from_wan"`
 	FromLAN int64 `json:"from_lan"`
-	// Duplicate bytes came more than once; they are in the above.
+	// Duplicate counts bytes received more than once, which FromWAN and FromLAN
+	// include.
 	Duplicate int64 `json:"duplicate"`
-	// Present bytes were there before.
+	// Present counts bytes that were there before.
 	Present int64 `json:"present"`
 }
 
 func newReceipt(st peer.Status) receipt {
-	fetched := st.Traffic.WANIn + st.Traffic.LANIn
+	useful := st.Traffic.WANIn + st.Traffic.LANIn - st.Duplicate
 	return receipt{
-		ID: st.ID, Name: st.Name, Path: st.Root, Bytes: st.Length,
-		Seconds: st.Elapsed.Seconds(), Rate: format.Average(fetched-st.Duplicate, st.Elapsed),
-		FromWAN: st.Traffic.WANIn, FromLAN: st.Traffic.LANIn, Duplicate: st.Duplicate,
-		Present: max(0, st.Length-(fetched-st.Duplicate)),
+		ID:        st.ID,
+		Name:      st.Name,
+		Path:      st.Root,
+		Bytes:     st.Length,
+		Seconds:   st.Elapsed.Seconds(),
+		Rate:      average(useful, st.Elapsed),
+		FromWAN:   st.Traffic.WANIn,
+		FromLAN:   st.Traffic.LANIn,
+		Duplicate: st.Duplicate,
+		Present:   max(0, st.Length-useful),
 	}
 }
 
-// printReceipt prints what a get has cost, in one line.
+// printReceipt prints what a get cost, in one line.
 func (g *global) printReceipt(st peer.Status) error {
 	r := newReceipt(st)
 	if g.json {
-		return format.JSON(g.Out, r)
+		return writeJSON(g.Out, r)
 	}
 	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s from LAN, %s duplicate",
-		r.Path, format.Size(r.Bytes), format.Span(st.Elapsed), format.Rate(r.Rate), format.Size(r.FromWAN), format.Size(r.FromLAN), format.Size(r.Duplicate))
+		r.Path, formatBytes(r.Bytes), formatDuration(st.Elapsed), formatRate(r.Rate),
+		formatBytes(r.FromWAN), formatBytes(r.FromLAN), formatBytes(r.Duplicate))
 	if r.Present > 0 {
-		text += fmt.Sprintf(", %s were here before", format.Size(r.Present))
+		text += fmt.Sprintf(", %s already there", formatBytes(r.Present))
 	}
-	_, err := fmt.Fprintln(g.Out, format.Printable(text))
+	_, err := fmt.Fprintln(g.Out, printable(text))
 	return err
 }

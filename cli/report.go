@@ -8,17 +8,25 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
 )
 
-// picture makes a report a frame of a progress.
+// report is what status shows.
+type report struct {
+	Node      *control.Info  `json:"node,omitempty"`
+	Transfers []peer.Status  `json:"transfers"`
+	Fleet     *control.Fleet `json:"fleet,omitempty"`
+	// FleetError says why there is no Fleet.
+	FleetError string `json:"fleet_error,omitempty"`
+
+	detailed bool // of a single content
+}
+
 func (r report) picture(int) []string { return r.lines() }
 
-// line is the short form of a report.
 func (r report) line() string { return strings.Join(r.lines(), "; ") }
 
-// lines is the report for people.
+// lines returns the report for people.
 func (r report) lines() []string {
 	var out []string
 	if r.Node != nil && !r.detailed {
@@ -32,13 +40,13 @@ func (r report) lines() []string {
 	}
 	switch {
 	case r.Node != nil && len(r.Transfers) == 0 && !r.detailed:
-		out = append(out, "", "nothing is here: `mob seed PATH` serves a content, `mob get LINK` fetches one")
+		out = append(out, "", "no contents: `mob seed PATH` serves one, `mob get LINK` fetches one")
 	case r.Node != nil && len(r.Transfers) == 0:
-		out = append(out, "the content is not at this node")
+		out = append(out, "this node does not have the content")
 	}
 	out = append(out, r.fleetLines()...)
 	for i := range out {
-		out[i] = format.Printable(out[i])
+		out[i] = printable(out[i])
 	}
 	return out
 }
@@ -46,93 +54,96 @@ func (r report) lines() []string {
 func nodeLines(n *control.Info) []string {
 	out := []string{"node      " + n.ID, "cluster   " + n.Cluster}
 	for i, a := range n.Addrs {
-		a, _, _ = strings.Cut(a, "/p2p/") // the id stands above
-		out = append(out, format.Label("listens", i)+a)
+		a, _, _ = strings.Cut(a, "/p2p/") // the id is in the first line
+		out = append(out, heading("listens", i)+a)
 	}
 	for i, t := range n.Trackers {
-		out = append(out, format.Label("tracker", i)+t)
+		out = append(out, heading("tracker", i)+t)
 	}
 	return out
 }
 
-// coded says in words how a content is coded.
-func coded(k int, strategy string) string {
-	text := fmt.Sprintf("generations of %d blocks", k)
-	if strategy != "" {
-		text += ", by permutations (" + strategy + ")"
-	}
-	return text
-}
-
-// transferLines shows a transfer. Rates that are 0 are left out.
+// transferLines shows a transfer, with its peers if wanted.
 func transferLines(st peer.Status, peers bool) []string {
 	out := []string{
-		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), state(st)),
+		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st)),
 		"  path    " + st.Root,
 		"  id      " + st.ID,
-		"  in      " + flow(st.Traffic.WANIn, st.Rate.WANIn, "WAN") + ", " + flow(st.Traffic.LANIn, st.Rate.LANIn, "LAN"),
-		"  out     " + flow(st.Traffic.WANOut, st.Rate.WANOut, "WAN") + ", " + flow(st.Traffic.LANOut, st.Rate.LANOut, "LAN"),
+		"  in      " + traffic(st.Traffic.WANIn, st.Rate.WANIn, "WAN") + ", " + traffic(st.Traffic.LANIn, st.Rate.LANIn, "LAN"),
+		"  out     " + traffic(st.Traffic.WANOut, st.Rate.WANOut, "WAN") + ", " + traffic(st.Traffic.LANOut, st.Rate.LANOut, "LAN"),
 	}
 	if st.Duplicate > 0 {
-		out = append(out, "  twice   "+format.Size(st.Duplicate)+" came more than once")
+		out = append(out, "  wasted  "+formatBytes(st.Duplicate)+" received more than once")
 	}
 	if st.Coded > 0 {
-		out = append(out, "  coded   "+coded(st.Coded, st.Strategy))
+		out = append(out, "  coded   "+describeCoding(st.Coded, st.Strategy))
 	}
 	for _, id := range st.Liars {
-		out = append(out, "  liar    "+id+" made false blocks, and is not believed any more")
+		out = append(out, "  banned  "+id+" for false blocks")
 	}
 	if st.Waiting != "" {
-		out = append(out, "  waits   "+getFrame{st}.waits())
+		out = append(out, "  now     "+waiting(st))
 	}
 	if st.Damaged > 0 {
-		out = append(out, "  damage  "+format.Count(int(st.Damaged), "piece")+" changed on disk, and not served any more")
+		out = append(out, "  damaged "+plural(int(st.Damaged), "piece")+" changed on disk and no longer served")
 	}
 	if st.Error != "" && st.Phase == peer.Failed {
 		out = append(out, "  error   "+st.Error)
 	}
-	out = append(out, "  peers   "+peerSummary(st))
+	out = append(out, "  peers   "+countPeers(st.Peers))
 	if peers {
 		out = append(out, peerLines(st)...)
 	}
 	return out
 }
 
-// state says in words how far a transfer is.
-func state(st peer.Status) string {
+// stateName names the state of a transfer.
+func stateName(st peer.Status) string {
+	switch {
+	case st.Phase != peer.Whole:
+		return string(st.Phase)
+	case st.Seed:
+		return "seeding"
+	}
+	return "complete"
+}
+
+// describeState says in words how far a transfer is.
+func describeState(st peer.Status) string {
 	switch {
 	case st.Length < 0:
-		return string(st.Phase)
+		return stateName(st)
 	case st.Phase == peer.Whole && st.Have < st.Length:
-		return fmt.Sprintf("damaged, serving %d%% of %s", format.Percent(st.Have, st.Length), format.Size(st.Length))
+		return fmt.Sprintf("damaged, serving %d%% of %s", percent(st.Have, st.Length), formatBytes(st.Length))
 	case st.Phase == peer.Whole && st.Seed:
-		return "seeding " + format.Size(st.Length)
+		return "seeding " + formatBytes(st.Length)
 	case st.Phase == peer.Whole:
-		return "whole, serving " + format.Size(st.Length)
+		return "complete, serving " + formatBytes(st.Length)
 	}
-	text := fmt.Sprintf("%s, %d%% of %s", st.Phase, format.Percent(st.Have, st.Length), format.Size(st.Length))
-	if in, left := st.Rate.WANIn+st.Rate.LANIn, st.Length-st.Have; st.Phase == peer.Fetching && in > 0 && left > 0 {
-		text += fmt.Sprintf(", %s left", format.Span(time.Duration(float64(left)/float64(in)*float64(time.Second))))
+	text := fmt.Sprintf("%s, %d%% of %s", stateName(st), percent(st.Have, st.Length), formatBytes(st.Length))
+	if left := timeLeft(st.Length-st.Have, st.Rate.WANIn+st.Rate.LANIn); st.Phase == peer.Fetching && left != "" {
+		text += ", " + left
 	}
 	return text
 }
 
-func flow(bytes, perSecond int64, net string) string {
-	text := net + " " + format.Size(bytes)
+// traffic says how many bytes went over a network, and how fast if any do.
+func traffic(bytes, perSecond int64, network string) string {
+	text := network + " " + formatBytes(bytes)
 	if perSecond > 0 {
-		text += " (" + format.Rate(perSecond) + ")"
+		text += " (" + formatRate(perSecond) + ")"
 	}
 	return text
 }
 
-func peerSummary(st peer.Status) string {
+func countPeers(peers []peer.PeerStatus) string {
 	local := 0
-	for _, p := range st.Peers {
+	for _, p := range peers {
 		if p.Local {
 			local++
 		}
 	}
-	return fmt.Sprintf("%d in this cluster, %d in others", local, len(st.Peers)-local)
+	return fmt.Sprintf("%d in this cluster, %d in others", local, len(peers)-local)
 }
 
 // peerLines lists the peers, those of the own cluster first.
@@ -146,11 +157,11 @@ func peerLines(st peer.Status) []string {
 	})
 	var out []string
 	for _, p := range peers {
-		have := fmt.Sprintf("%3d%%", format.Percent(int64(p.Have), int64(st.Pieces)))
+		have := fmt.Sprintf("%3d%%", percent(int64(p.Have), int64(st.Pieces)))
 		if st.PiecesHave == st.Pieces {
-			have = "   -" // who is whole is not told any more what others get
+			have = "   -" // peers do not announce pieces to a complete node
 		}
-		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, format.Rate(p.Rate), roundTrip(p.RTT))
+		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, formatRate(p.Rate), roundTrip(p.RTT))
 		if p.Client != "" {
 			line += "  " + p.Client
 		}
@@ -169,7 +180,7 @@ func roundTrip(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// fleetLines shows what the trackers know.
+// fleetLines shows what the trackers know of all nodes.
 func (r report) fleetLines() []string {
 	if r.FleetError != "" {
 		return []string{"fleet: " + r.FleetError}
@@ -184,7 +195,7 @@ func (r report) fleetLines() []string {
 	for _, st := range r.Transfers {
 		pieces = st.Pieces
 	}
-	out := []string{fmt.Sprintf("fleet: %d of %s whole", r.Fleet.Whole(), format.Count(r.Fleet.Nodes(), "node"))}
+	out := []string{fmt.Sprintf("fleet: %d of %s complete", r.Fleet.Whole(), plural(r.Fleet.Nodes(), "node"))}
 	for _, c := range r.Fleet.Clusters {
 		out = append(out, "  "+clusterLine(c, pieces))
 	}

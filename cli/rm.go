@@ -6,13 +6,11 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mobgrid/mob/cli/format"
 )
 
-const rmHelp = `Stops a transfer and forgets it: the node serves the content no more. What is on
-disk stays, unless --content deletes what was fetched, whole or not. A content that
-was seeded is never deleted.`
+const rmHelp = `Stops a transfer and forgets it: the node no longer serves the content. Files stay,
+unless --content deletes what was fetched, complete or not. Seeded content is never
+deleted.`
 
 const rmExample = `  mob rm big.tar
   mob rm bafyreia2jh7ppwlz7vi66uz7qhenc5hgrsbuustnlgiex74n7rdzhve2ry --content`
@@ -29,30 +27,30 @@ func newRm(g *global) *cobra.Command {
 	return cmd
 }
 
-// rm needs a node, but nobody who reaches it.
-func (g *global) rm(cmd *cobra.Command, text string, deleted bool) (err error) {
+func (g *global) rm(cmd *cobra.Command, text string, deleteContent bool) (err error) {
 	c, err := parseContent(text)
 	if err != nil {
 		return err
 	}
-	s, err := g.dialOrRun(cmd, &nodeFlags{cluster: "default", listen: []string{"/ip4/127.0.0.1/tcp/0"}})
+	// A node that the command runs need not be reached by others.
+	s, err := g.dialOrRun(cmd, &nodeFlags{cluster: "default", listen: []string{loopback().String()}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	st, err := s.Remove(cmd.Context(), c.name, deleted)
+	st, err := s.Remove(cmd.Context(), c.name, deleteContent)
 	if err != nil {
 		return err
 	}
 	if g.json {
-		return format.JSON(g.Out, st)
+		return writeJSON(g.Out, st)
 	}
-	said := "removed " + st.ID
+	text = "removed " + st.ID
 	if _, err := os.Lstat(st.Root); err == nil {
-		said += "; kept " + st.Root
-	} else if deleted {
-		said += "; deleted " + st.Root
+		text += "; kept " + st.Root
+	} else if deleteContent {
+		text += "; deleted " + st.Root
 	}
-	_, err = fmt.Fprintln(g.Out, format.Printable(said))
+	_, err = fmt.Fprintln(g.Out, printable(text))
 	return err
 }

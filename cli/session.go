@@ -4,27 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
+	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
-// startWait is how long a daemon that has locked its folder may take to open its
-// socket.
-const startWait = 3 * time.Second
+const (
+	// startTimeout is how long a daemon that has locked its folder may take to
+	// open its socket.
+	startTimeout = 3 * time.Second
+	// cleanupTimeout bounds what a command does after an interrupt.
+	cleanupTimeout = 10 * time.Second
+)
 
-// session is a client of the daemon of a data folder.
+// session is a connection to the daemon of a data folder.
 type session struct {
 	*control.Client
-	own    *daemon // the daemon, when this command runs it
-	folder string  // to delete at the end, or empty
+	own *daemon // the daemon, when this command runs it
+	dir string  // data folder to delete at the end, or empty
 }
 
-// dial finds the daemon of the data folder.
+// dial connects to the daemon of the data folder.
 func (g *global) dial(ctx context.Context) (*session, error) {
 	dir, err := dataFolder(g.data)
 	if err != nil {
@@ -37,57 +43,77 @@ func (g *global) dial(ctx context.Context) (*session, error) {
 	return &session{Client: c}, nil
 }
 
-// flags are those of a command that runs a node when no daemon is there.
-func (n *nodeFlags) flags(g *global, cmd *cobra.Command) {
-	cluster := g.Getenv("MOB_CLUSTER")
-	if cluster == "" {
-		cluster = "default"
-	}
-	f := cmd.Flags()
-	f.StringVar(&n.cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
-	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address of this node; a daemon has its own")
-	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to ask; may be given again")
-	n.guests.Add(f)
-}
-
-// dialOrRun finds the daemon of the data folder, or runs one within the command
-// until the session is closed.
+// dialOrRun connects to the daemon of the data folder, or runs one within the
+// command until the session is closed.
 func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	n.data, n.logLevel = g.data, g.logLevel
 	cfg, err := n.config(g.Env)
 	if err != nil {
 		return nil, wrong(cmd, "%w", err)
 	}
-	s, err := g.dial(cmd.Context())
-	var none *control.NoDaemonError
+	ctx := cmd.Context()
+	s, err := g.dial(ctx)
 	if err == nil {
 		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("listen") || f.Changed("bt-listen") {
-			g.note("note: a daemon runs in %s: its own --cluster, --listen and --bt-listen hold", cfg.data)
+			g.note("note: --cluster, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
 		}
 		return s, nil
 	}
+	var none *control.NoDaemonError
 	if !errors.As(err, &none) {
 		return nil, err
 	}
-	s = new(session)
-	s.own, err = startDaemon(cfg)
+	s, err = runSession(ctx, cfg)
 	var inUse *datadir.InUseError
 	if errors.As(err, &inUse) {
-		return g.dialSoon(cmd.Context(), err)
+		return g.dialSoon(ctx, err)
 	}
+	return s, err
+}
+
+// dialOrRunTemporary connects to the daemon of the data folder. When there is
+// none, and c is a link, it runs a node in a temporary folder: one in the data
+// folder would resume the transfers there.
+func (g *global) dialOrRunTemporary(ctx context.Context, c content) (*session, error) {
+	s, err := g.dial(ctx)
+	var none *control.NoDaemonError
+	if !errors.As(err, &none) || c.link == nil {
+		return s, err
+	}
+	dir, err := os.MkdirTemp("", "mob-")
 	if err != nil {
 		return nil, err
 	}
-	if s.Client, err = control.Dial(cmd.Context(), cfg.data); err != nil {
-		return nil, errors.Join(err, s.own.close())
+	s, err = runSession(ctx, daemonConfig{
+		cluster: "default",
+		data:    dir,
+		listen:  []ma.Multiaddr{loopback()},
+		log:     slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
+	s.dir = dir
 	return s, nil
 }
 
-// dialSoon finds a daemon that is about to start. failed is why it is thought to
-// be, and what to return when it does not come.
-func (g *global) dialSoon(ctx context.Context, failed error) (*session, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startWait, failed)
+// runSession runs a daemon within the command and connects to it.
+func runSession(ctx context.Context, cfg daemonConfig) (*session, error) {
+	d, err := startDaemon(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := control.Dial(ctx, cfg.data)
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return &session{Client: c, own: d}, nil
+}
+
+// dialSoon connects to a daemon that has locked the data folder and is about to
+// open its socket. It returns locked when that does not happen.
+func (g *global) dialSoon(ctx context.Context, locked error) (*session, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, locked)
 	defer cancel()
 	for {
 		if s, err := g.dial(ctx); err == nil {
@@ -101,22 +127,22 @@ func (g *global) dialSoon(ctx context.Context, failed error) (*session, error) {
 	}
 }
 
-// close lets go of the daemon, and ends it when it runs within this command.
+// close disconnects, and ends a daemon that runs within this command.
 func (s *session) close() error {
 	s.Client.Close()
 	if s.own == nil {
 		return nil
 	}
 	err := s.own.close()
-	if s.folder != "" {
-		err = errors.Join(err, os.RemoveAll(s.folder))
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return err
 }
 
-// closeLater ends the session of a command that is done. Other commands that use
-// a node that runs within this one are waited for, unless ctx ends.
-func (s *session) closeLater(ctx context.Context, g *global) error {
+// drain closes the session of a command that is done. It first waits for other
+// commands that use a node of this one, until ctx ends.
+func (s *session) drain(ctx context.Context, g *global) error {
 	s.Client.Close()
 	if s.own != nil {
 		s.own.drain(ctx, func() { g.note("waiting for other commands that use this node; Ctrl-C ends them") })
@@ -124,10 +150,9 @@ func (s *session) closeLater(ctx context.Context, g *global) error {
 	return s.close()
 }
 
-// apart runs a clean-up that an interrupt, which has ended ctx, must not keep
-// from happening.
-func apart(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+// cleanup runs f, even after an interrupt has ended ctx.
+func cleanup(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if err := f(ctx); err != nil {
 		return fmt.Errorf("clean-up: %w", err)

@@ -2,101 +2,99 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libhost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/cli/format"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
-const statusHelp = `Shows what is at this node and what moves: rates and bytes, WAN and LAN apart, what
-a transfer waits for, and damaged pieces.
+const statusHelp = `Shows the contents of this node and their traffic: rates and bytes, WAN and LAN apart,
+what a transfer waits for, and damaged pieces.
 
-With a link, a content id or a path it shows that content alone, its peers, and
-what the trackers know of all nodes. For a link it needs no daemon.`
+With a link, a content id or a path it shows that content only, with its peers, and
+how far all nodes are, as the trackers count. A link needs no daemon.`
 
 const statusExample = `  mob status
   mob status big.tar --watch
   mob status "$LINK" --json`
 
-// watchEvery is the time between two looks.
+// watchEvery is the time between two reports of --watch.
 const watchEvery = time.Second
 
 func newStatus(g *global) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "status [LINK|ID|PATH]", Short: "Show what is here and what moves", Long: statusHelp, Example: statusExample,
+		Use: "status [LINK|ID|PATH]", Short: "Show contents and their traffic", Long: statusHelp, Example: statusExample,
 		Args: args(0, "LINK|ID|PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			look, end, err := g.look(cmd.Context(), given)
-			if err != nil {
-				return err
-			}
-			defer end()
-			if watch {
-				return g.watch(cmd.Context(), look)
-			}
-			r, err := look()
-			if err != nil {
-				return err
-			}
-			if g.json {
-				return format.JSON(g.Out, r)
-			}
-			_, err = io.WriteString(g.Out, strings.Join(r.lines(), "\n")+"\n")
-			return err
-		},
+		RunE: func(cmd *cobra.Command, given []string) error { return g.status(cmd.Context(), given, watch) },
 	}
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on until Ctrl-C")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "repeat until Ctrl-C")
 	g.jsonFlag(cmd)
 	return cmd
 }
 
-// report is what status shows.
-type report struct {
-	Node      *control.Info  `json:"node,omitempty"`
-	Transfers []peer.Status  `json:"transfers"`
-	Fleet     *control.Fleet `json:"fleet,omitempty"`
-	// FleetError is why there is no Fleet.
-	FleetError string `json:"fleet_error,omitempty"`
-
-	detailed bool // one content alone was asked for
+func (g *global) status(ctx context.Context, given []string, watch bool) error {
+	ask, end, err := g.reporter(ctx, given)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if watch {
+		return g.watch(ctx, ask)
+	}
+	r, err := ask()
+	if err != nil {
+		return err
+	}
+	if g.json {
+		return writeJSON(g.Out, r)
+	}
+	_, err = io.WriteString(g.Out, strings.Join(r.lines(), "\n")+"\n")
+	return err
 }
 
-// look makes a function that finds out what to show. end lets go of what that
-// needs.
-func (g *global) look(ctx context.Context, given []string) (look func() (report, error), end func(), err error) {
+// reporter returns a function that makes a report. end releases what it needs.
+func (g *global) reporter(ctx context.Context, given []string) (ask func() (report, error), end func(), err error) {
+	var c content
+	if len(given) > 0 {
+		c, err = parseContent(given[0])
+		if err != nil {
+			return nil, nil, err
+		}
+	}
 	s, err := g.dial(ctx)
-	if err == nil {
-		end = s.Client.Close
-	}
-	if len(given) == 0 {
-		return func() (report, error) { return s.overview(ctx) }, end, err
-	}
-	c, badArg := parseContent(given[0])
-	if badArg != nil {
-		return nil, nil, badArg
-	}
 	var none *control.NoDaemonError
 	if errors.As(err, &none) && c.link != nil {
-		return lookAfar(ctx, c)
+		return trackerReporter(ctx, c.link)
 	}
-	return func() (report, error) { return s.detail(ctx, &c) }, end, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(given) == 0 {
+		return func() (report, error) { return s.reportAll(ctx) }, s.Client.Close, nil
+	}
+	return func() (report, error) { return s.reportOne(ctx, &c) }, s.Client.Close, nil
 }
 
-func (s *session) overview(ctx context.Context) (report, error) {
+// reportAll reports all contents of the node.
+func (s *session) reportAll(ctx context.Context) (report, error) {
 	list, err := s.Transfers(ctx)
 	return report{Node: &s.Info, Transfers: list}, err
 }
 
-// detail reports one content. One that is not here may be elsewhere.
-func (s *session) detail(ctx context.Context, c *content) (report, error) {
+// reportOne reports a single content, which other nodes may have when this one
+// does not.
+func (s *session) reportOne(ctx context.Context, c *content) (report, error) {
 	r := report{Node: &s.Info, Transfers: []peer.Status{}, detailed: true}
 	st, err := s.Transfer(ctx, c.name)
 	switch {
@@ -111,35 +109,34 @@ func (s *session) detail(ctx context.Context, c *content) (report, error) {
 	if err != nil {
 		return r, err
 	}
-	r.setFleet(s.Fleet(ctx, c.link))
+	r.Fleet, err = s.Fleet(ctx, c.link)
+	if err != nil {
+		r.Fleet, r.FleetError = nil, err.Error()
+	}
 	return r, ctx.Err()
 }
 
-// lookAfar asks the trackers of a link from a machine without a daemon.
-func lookAfar(ctx context.Context, c content) (func() (report, error), func(), error) {
-	if len(c.link.Trackers) == 0 {
+// trackerReporter reports what the trackers of a link know, without a daemon.
+func trackerReporter(ctx context.Context, link *proto.Link) (ask func() (report, error), end func(), err error) {
+	if len(link.Trackers) == 0 {
 		return nil, nil, control.ErrNoTracker
 	}
-	h, err := askingHost()
+	h, err := newClientHost()
 	if err != nil {
 		return nil, nil, err
 	}
-	look := func() (report, error) {
-		r := report{Transfers: []peer.Status{}, detailed: true}
-		f, err := control.AskFleet(ctx, h, c.link)
-		if err != nil {
-			return r, err
-		}
-		r.setFleet(f, nil)
-		return r, nil
+	ask = func() (report, error) {
+		f, err := control.AskFleet(ctx, h, link)
+		return report{Transfers: []peer.Status{}, Fleet: f, detailed: true}, err
 	}
-	return look, func() { h.Close() }, nil
+	return ask, func() { h.Close() }, nil
 }
 
-func (r *report) setFleet(f *control.Fleet, err error) {
+// newClientHost returns a host with a new identity that listens nowhere.
+func newClientHost() (libhost.Host, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
-		r.FleetError = err.Error()
-		return
+		return nil, err
 	}
-	r.Fleet = f
+	return transport.NewHost(key, nil, nil)
 }

@@ -3,27 +3,27 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/tracker"
 	"github.com/mobgrid/mob/tracker/bittorrent"
 )
 
-const trackerHelp = `Runs a tracker, which introduces the members of a swarm to each other. It holds no
-content, and a transfer under way goes on without it.
+const trackerHelp = `Runs a tracker, which introduces the nodes of a swarm to each other. It holds no
+content, and transfers under way continue without it.
 
-The first line on standard output is the tracker's address, for --tracker of the
-other commands. It holds the tracker's id, which is kept in the data folder: keep
-that, and links stay good.
+It prints its address on standard output, for --tracker of the other commands. The
+address has the tracker's id, which is kept in the data folder: links stay valid as
+long as that folder does.
 
-With --bt-listen it serves stock BitTorrent clients too, by HTTP and by UDP on one
-port number, and prints the announce URLs for them on standard error. With
---torrents only those are served that are on the list: an info-hash of 40
-hexadecimal digits on each line. SIGHUP has the list read again.`
+With --bt-listen it also serves stock BitTorrent clients, by HTTP and by UDP on the
+same port, and prints their announce URLs on standard error. --torrents limits these
+clients to a list of info-hashes: 40 hexadecimal digits on each line. SIGHUP reloads
+the list.`
 
 const trackerExample = `  mob tracker --listen /ip4/0.0.0.0/tcp/4000
   mob tracker --listen /ip4/192.0.2.7/tcp/4000 --data /var/lib/mob-tracker
@@ -42,7 +42,7 @@ func newTracker(g *global) *cobra.Command {
 			return g.tracker(cmd, listen, &bt)
 		},
 	}
-	cmd.Flags().StringArrayVar(&listen, "listen", nil, "address to listen at; may be given again")
+	cmd.Flags().StringArrayVar(&listen, "listen", nil, "address to listen on; repeatable")
 	bt.flags(cmd)
 	return cmd
 }
@@ -51,7 +51,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if len(listen) == 0 {
 		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
 	}
-	addrs, err := address.ParseListen(listen)
+	addrs, err := parseListen(listen)
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
@@ -62,11 +62,8 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
-	dir, err := dataFolder(g.data)
+	dir, err := trackerFolder(g.data)
 	if err != nil {
-		return err
-	}
-	if dir, err = trackerFolder(dir); err != nil {
 		return err
 	}
 	key, err := datadir.LoadKey(dir)
@@ -85,15 +82,19 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 		return err
 	}
 	defer stop()
-	fmt.Fprintln(g.Out, address.Own(h, addrs[0]))
+	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
 	<-cmd.Context().Done()
 	log.Info("shutting down")
 	return nil
 }
 
-// trackerFolder is the folder for a tracker's key. It is not that of a node,
-// which may have the same data folder: two with one identity confuse everybody.
+// trackerFolder makes the folder for a tracker's key. A node with the same data
+// folder keeps its key elsewhere: the two must not have the same identity.
 func trackerFolder(data string) (string, error) {
-	dir := data + string(os.PathSeparator) + "tracker"
+	dir, err := dataFolder(data)
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "tracker")
 	return dir, os.MkdirAll(dir, 0o700)
 }

@@ -6,11 +6,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mobgrid/mob/cli/format"
 )
 
-const versionHelp = `Prints the version of mob, the commit it was built from, and the system.`
+const versionHelp = `Prints the version of mob, the version of Go that built it, and the system.`
 
 func newVersion(g *global) *cobra.Command {
 	cmd := &cobra.Command{
@@ -19,7 +17,7 @@ func newVersion(g *global) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			v := map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}
 			if g.json {
-				return format.JSON(g.Out, v)
+				return writeJSON(g.Out, v)
 			}
 			_, err := fmt.Fprintf(g.Out, "mob %s (%s, %s)\n", v["version"], v["go"], v["system"])
 			return err
@@ -29,8 +27,8 @@ func newVersion(g *global) *cobra.Command {
 	return cmd
 }
 
-// version is the module's version as the linker knows it: a release's number, or
-// the commit it was built from.
+// version returns the module's version: that of a release, or one with the commit
+// it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

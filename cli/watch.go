@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// watch reports until it is interrupted: a picture on a terminal, one report
-// after the other elsewhere, a line each with --json.
-func (g *global) watch(ctx context.Context, look func() (report, error)) error {
+// watch reports until it is interrupted: over the last report on a terminal, one
+// report after the other elsewhere, one per line with --json.
+func (g *global) watch(ctx context.Context, ask func() (report, error)) error {
 	screen := *g.Env
-	screen.Err = g.Out // what was asked for is the picture
+	screen.Err = g.Out // the report is the result of the command
 	p := screen.newProgress()
 	for {
-		r, err := look()
+		r, err := ask()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/cli/address"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -46,10 +45,12 @@ func run() error {
 	flag.StringVar(&level, "log-level", "", "as mobd's, and ignored")
 	flag.Parse()
 	var err error
-	if cfg.Listen, err = address.ParseListen([]string{listen}); err != nil {
+	cfg.Listen, err = parseAddr(listen)
+	if err != nil {
 		return err
 	}
-	if cfg.Trackers, err = address.ParseTrackers([]string{trackers}); err != nil {
+	cfg.Trackers, err = parseAddr(trackers)
+	if err != nil {
 		return err
 	}
 	key, err := datadir.LoadKey(cfg.Data)
@@ -71,6 +72,12 @@ func run() error {
 	return serve(cfg)
 }
 
+// parseAddr parses the single value of a flag.
+func parseAddr(text string) ([]ma.Multiaddr, error) {
+	a, err := ma.NewMultiaddr(text)
+	return []ma.Multiaddr{a}, err
+}
+
 func serve(cfg peer.Config) error {
 	node, err := peer.Start(cfg)
 	if err != nil {
@@ -80,7 +87,7 @@ func serve(cfg peer.Config) error {
 	if err != nil {
 		return errors.Join(err, node.Close())
 	}
-	fmt.Println("ready", address.Own(node.Host(), cfg.Listen[0]))
+	fmt.Printf("ready %v/p2p/%v\n", cfg.Listen[0], node.Host().ID())
 	return control.NewServer(control.Config{Node: node, Data: cfg.Data, Trackers: cfg.Trackers}).Serve(socket)
 }
 

@@ -12,13 +12,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// content is how an argument names a content.
+// content is an argument that names a content: a link, a content id or a path.
 type content struct {
 	name string      // as the daemon takes it
-	link *proto.Link // nil when the argument is no link
+	link *proto.Link // nil when the argument is not a link
 }
 
-// parseContent reads a link, a content id, or the path of a content.
 func parseContent(text string) (content, error) {
 	if strings.HasPrefix(text, "magnet:") {
 		link, err := proto.ParseLink(text)
@@ -33,7 +32,7 @@ func parseContent(text string) (content, error) {
 	return content{name: path}, err
 }
 
-// find completes c by the link that the daemon knows.
+// find asks the daemon for the link of a content.
 func (c *content) find(ctx context.Context, s *session) error {
 	st, err := s.Transfer(ctx, c.name)
 	if err != nil {

@@ -1,4 +1,4 @@
-package grid
+package cli
 
 import (
 	"context"
@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Content is a file and its hash.
-type Content struct {
-	Path   string // of the file
+// demoContent is the file that a demo distributes, and its hash.
+type demoContent struct {
+	path   string
 	length int64
 	sum    [32]byte
 }
 
-// WriteRandom makes the content that is to be moved. Nothing of it repeats, so
-// nothing can look right by chance.
-func WriteRandom(ctx context.Context, dir string, length int64) (c Content, err error) {
-	c = Content{Path: filepath.Join(dir, "content.bin"), length: length}
-	f, err := os.OpenFile(c.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// writeDemoContent makes a file of random bytes. Nothing in it repeats, so no
+// copy is right by chance.
+func writeDemoContent(ctx context.Context, dir string, length int64) (c demoContent, err error) {
+	c = demoContent{path: filepath.Join(dir, "content.bin"), length: length}
+	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return c, err
 	}
@@ -30,7 +30,7 @@ func WriteRandom(ctx context.Context, dir string, length int64) (c Content, err 
 	return c, errors.Join(err, f.Close())
 }
 
-// randomReader is n random bytes.
+// randomReader returns n random bytes.
 func randomReader(n int64) io.Reader {
 	var key [32]byte
 	now := uint64(time.Now().UnixNano())
@@ -40,7 +40,7 @@ func randomReader(n int64) io.Reader {
 	return io.LimitReader(rand.NewChaCha8(key), n)
 }
 
-// hashFile is the SHA-256 of a file.
+// hashFile returns the SHA-256 of a file.
 func hashFile(ctx context.Context, path string) (sum [32]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,7 +50,8 @@ func hashFile(ctx context.Context, path string) (sum [32]byte, err error) {
 	return copyHashed(ctx, io.Discard, f)
 }
 
-// copyHashed copies until the end, or until ctx ends, and hashes what it copies.
+// copyHashed copies r to w and returns the SHA-256 of the bytes. It stops when
+// ctx ends.
 func copyHashed(ctx context.Context, w io.Writer, r io.Reader) (sum [32]byte, err error) {
 	h := sha256.New()
 	buf := make([]byte, 1<<20)

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 )
 
-// defaultData is the data folder when none is given: $MOB_DATA, then the one of
-// the XDG convention for state, empty when there is no home.
+// defaultData returns the default of --data: $MOB_DATA, then mob's folder in the
+// XDG state folder, empty without a home folder.
 func (env *Env) defaultData() string {
 	if dir := env.Getenv("MOB_DATA"); dir != "" {
 		return dir
 	}
-	if dir := env.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // others are to be ignored, it says
+	if dir := env.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // the convention ignores relative paths
 		return filepath.Join(dir, "mob")
 	}
 	if dir := env.Getenv("HOME"); dir != "" {
@@ -20,10 +20,10 @@ func (env *Env) defaultData() string {
 	return ""
 }
 
-// dataFolder is the data folder as an absolute path.
+// dataFolder returns the absolute path of a data folder.
 func dataFolder(dir string) (string, error) {
 	if dir == "" {
-		return "", errors.New("no data folder is known: give --data, or set MOB_DATA")
+		return "", errors.New("no data folder: give --data, or set MOB_DATA")
 	}
 	return filepath.Abs(dir)
 }

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/interop/bittorrent"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// shutdownGrace is how long clients have to read the last event of their stream
+// when a daemon shuts down.
+const shutdownGrace = 2 * time.Second
+
+// noticeable is how long a command may take to exit without an explanation.
+const noticeable = 500 * time.Millisecond
+
+// daemonConfig is what the flags of a node say, checked.
+type daemonConfig struct {
+	cluster    string
+	listen     []ma.Multiaddr
+	data       string // absolute
+	trackers   []ma.Multiaddr
+	bittorrent *bittorrent.Config // nil for no BitTorrent clients
+	btTrackers []string           // for the links of seeds that are offered to them
+	log        *slog.Logger
+}
+
+// daemon is a node with its control socket.
+type daemon struct {
+	node   *peer.Node
+	bt     *bittorrent.Server // nil without --bt-listen
+	server *control.Server
+	socket net.Listener
+	served chan error // the result of Serve
+}
+
+func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
+	d := &daemon{served: make(chan error, 1)}
+	node := peer.Config{
+		Data:     cfg.data,
+		Cluster:  cfg.cluster,
+		Listen:   cfg.listen,
+		Trackers: cfg.trackers,
+		Finder:   finder(cfg.log),
+		Torrents: metainfo.Codec{},
+		Log:      cfg.log,
+	}
+	served := control.Config{Data: cfg.data, Trackers: cfg.trackers, BTTrackers: cfg.btTrackers, Version: version()}
+	if cfg.bittorrent != nil {
+		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
+		if err != nil {
+			return nil, err
+		}
+		node.Beside, node.Describe = d.bt.Beside, d.bt.Describe
+		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
+		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+	}
+	d.node, err = peer.Start(node)
+	if err != nil {
+		return nil, errors.Join(err, d.closeNode())
+	}
+	// The node holds the lock of the folder, so a socket that is there is stale.
+	d.socket, err = control.Listen(cfg.data)
+	if err != nil {
+		return nil, errors.Join(err, d.closeNode())
+	}
+	served.Node = d.node
+	d.server = control.NewServer(served)
+	go func() { d.served <- d.server.Serve(d.socket) }()
+	return d, nil
+}
+
+// closeNode closes the node, and then the server of BitTorrent clients, which
+// serves its transfers.
+func (d *daemon) closeNode() (err error) {
+	if d.node != nil {
+		err = d.node.Close()
+	}
+	if d.bt != nil {
+		err = errors.Join(err, d.bt.Close())
+	}
+	return err
+}
+
+// close ends the node, which ends the streams of its clients. The socket goes
+// first, while the folder is still locked: later it may be that of another daemon.
+func (d *daemon) close() error {
+	err := d.socket.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	err = errors.Join(err, d.closeNode())
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	err = errors.Join(err, d.server.Shutdown(ctx))
+	if served := <-d.served; !errors.Is(served, net.ErrClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// drain accepts no more calls and waits for those under way, until ctx ends. It
+// calls slow when that takes long enough to be noticed.
+func (d *daemon) drain(ctx context.Context, slow func()) {
+	timer := time.AfterFunc(noticeable, slow)
+	defer timer.Stop()
+	_ = d.server.Shutdown(ctx) // close reports what this cuts off
+}
+
+// finder makes tracker clients for a node.
+func finder(log *slog.Logger) func(host.Host, []ma.Multiaddr) peer.Finder {
+	return func(h host.Host, addrs []ma.Multiaddr) peer.Finder {
+		infos, err := control.Trackers(addrs)
+		if err != nil {
+			log.Warn("trackers ignored", "error", err) // flags and links are checked before
+		}
+		return tracker.NewClient(h, infos, tracker.ClientConfig{Log: log})
+	}
+}

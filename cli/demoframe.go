@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// demoFrame shows the progress of all nodes of a demo.
+type demoFrame struct {
+	took     time.Duration
+	clusters []demoCluster
+}
+
+// demoCluster is the progress of one cluster.
+type demoCluster struct {
+	name             string
+	nodes            []demoProgress
+	have, length     int64 // of all nodes
+	fromWAN, fromLAN int64
+}
+
+// demoProgress is the progress of one node.
+type demoProgress struct {
+	name         string
+	have, length int64
+}
+
+// frame returns the progress of the grid now.
+func (g *demoGrid) frame() demoFrame {
+	f := demoFrame{took: time.Since(g.began)}
+	length := g.source.transfer.Progress().Length
+	for _, n := range g.nodes {
+		if len(f.clusters) == 0 || f.clusters[len(f.clusters)-1].name != n.cluster {
+			f.clusters = append(f.clusters, demoCluster{name: n.cluster})
+		}
+		c := &f.clusters[len(f.clusters)-1]
+		st := n.transfer.Progress()
+		c.nodes = append(c.nodes, demoProgress{strings.TrimPrefix(n.name, n.cluster+"-"), st.Have, length})
+		c.have += st.Have
+		c.length += length
+		c.fromWAN += st.Traffic.WANIn
+		c.fromLAN += st.Traffic.LANIn
+	}
+	return f
+}
+
+// picture has a line per cluster, and one per node while these are few.
+func (f demoFrame) picture(width int) []string {
+	w := max(10, min(width-60, 40))
+	lines := []string{fmt.Sprintf("%6.1fs", f.took.Seconds())}
+	nodes := 0
+	for _, c := range f.clusters {
+		nodes += len(c.nodes)
+	}
+	for _, c := range f.clusters {
+		lines = append(lines, fmt.Sprintf("%-8s %s %3d%%  WAN %7s  LAN %7s", c.name, bar(c.have, c.length, w),
+			percent(c.have, c.length), formatBytes(c.fromWAN), formatBytes(c.fromLAN)))
+		if nodes > 16 {
+			continue
+		}
+		for _, n := range c.nodes {
+			lines = append(lines, fmt.Sprintf("  %-6s %s %3d%%", n.name, bar(n.have, n.length, w), percent(n.have, n.length)))
+		}
+	}
+	return lines
+}
+
+func (f demoFrame) line() string {
+	text := []string{fmt.Sprintf("%.1fs", f.took.Seconds())}
+	for _, c := range f.clusters {
+		text = append(text, fmt.Sprintf("%s %d%% (WAN %s, LAN %s)",
+			c.name, percent(c.have, c.length), formatBytes(c.fromWAN), formatBytes(c.fromLAN)))
+	}
+	return strings.Join(text, "  ")
+}

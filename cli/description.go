@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// description is what inspect shows of a link and its manifest.
+type description struct {
+	ID          string        `json:"id"`
+	Name        string        `json:"name"`
+	Bytes       int64         `json:"bytes"`
+	Pieces      int           `json:"pieces"`
+	PieceLength uint32        `json:"piece_length"`
+	Trackers    []string      `json:"trackers"`
+	Peers       []string      `json:"peers"`
+	Coded       int           `json:"coded,omitempty"`
+	Strategy    string        `json:"strategy,omitempty"`
+	InfoHash    string        `json:"info_hash,omitempty"`
+	BTTrackers  []string      `json:"bt_trackers,omitempty"`
+	Foreign     []proto.Param `json:"foreign"`
+	Entries     []entry       `json:"entries"`
+}
+
+// entry is a file, a folder or a symbolic link.
+type entry struct {
+	Path   string    `json:"path"`
+	Kind   string    `json:"kind"`
+	Size   int64     `json:"size"`
+	Mode   string    `json:"mode"`
+	MTime  time.Time `json:"mtime,omitzero"`
+	Target string    `json:"target,omitempty"`
+}
+
+func newDescription(link *proto.Link, m *proto.Manifest) description {
+	d := description{
+		ID:          link.Manifest.String(),
+		Name:        m.Name,
+		Bytes:       m.Length(),
+		Pieces:      m.Pieces(),
+		PieceLength: m.PieceLength,
+		Trackers:    []string{},
+		Peers:       []string{},
+		Coded:       link.Coded,
+		Strategy:    link.Strategy.String(),
+		Foreign:     append([]proto.Param{}, link.Foreign...),
+		Entries:     []entry{},
+	}
+	for _, a := range link.Trackers {
+		d.Trackers = append(d.Trackers, a.String())
+	}
+	for _, a := range link.Peers {
+		d.Peers = append(d.Peers, a.String())
+	}
+	if !link.InfoHash.IsZero() {
+		d.InfoHash, d.BTTrackers = link.InfoHash.String(), link.Announce
+	}
+	for _, e := range m.Entries {
+		d.Entries = append(d.Entries, newEntry(e))
+	}
+	return d
+}
+
+func newEntry(e proto.Entry) entry {
+	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink", proto.Pad: "padding"}
+	out := entry{Path: e.Path, Kind: kinds[e.Kind], Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Target: e.Target}
+	if e.MTime != proto.NoMTime && e.Kind != proto.Pad {
+		out.MTime = time.Unix(0, e.MTime).UTC()
+	}
+	return out
+}
+
+// print writes the description for people.
+func (d description) print(out io.Writer) error {
+	w := newTextWriter(out)
+	w.line("name      %s", d.Name)
+	w.line("id        %s", d.ID)
+	w.size(d.Bytes, d.Pieces, int64(d.PieceLength))
+	if d.Coded > 0 {
+		w.line("coded     %s", describeCoding(d.Coded, d.Strategy))
+	}
+	w.list("trackers", d.Trackers)
+	w.list("peers", d.Peers)
+	if d.InfoHash != "" {
+		w.line("info-hash %s", d.InfoHash)
+	}
+	w.list("announce", d.BTTrackers)
+	for i, p := range d.Foreign {
+		w.line("%s%s=%s", heading("other", i), p.Key, p.Value)
+	}
+	w.line("tree      %s", countEntries(d.Entries))
+	for _, e := range d.Entries {
+		if e.Kind == "padding" {
+			w.line("  ---- %9s  (padding)", formatBytes(e.Size))
+			continue
+		}
+		suffix := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
+		w.line("  %s %9s  %s", e.Mode, formatBytes(e.Size), cmp.Or(e.Path, d.Name)+suffix)
+	}
+	return w.flush()
+}
+
+// countEntries says how many entries of each kind there are.
+func countEntries(entries []entry) string {
+	n := map[string]int{}
+	for _, e := range entries {
+		n[e.Kind]++
+	}
+	var out []string
+	for _, kind := range []string{"file", "folder", "symlink"} {
+		if n[kind] > 0 {
+			out = append(out, plural(n[kind], kind))
+		}
+	}
+	return cmp.Or(strings.Join(out, ", "), "empty")
+}
+
+// describeCoding says how a content is coded, with generations of k blocks.
+func describeCoding(k int, strategy string) string {
+	text := fmt.Sprintf("generations of %d blocks", k)
+	if strategy != "" {
+		text += ", by permutations (" + strategy + ")"
+	}
+	return text
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/dustin/go-humanize"
+)
+
+// formatBytes formats n bytes in powers of 1000, as network rates are.
+func formatBytes(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// formatRate formats a rate in bytes per second.
+func formatRate(n int64) string { return formatBytes(n) + "/s" }
+
+// formatDuration formats a duration in two units at most.
+func formatDuration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// average returns the rate of n bytes in d, per second.
+func average(n int64, d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return int64(float64(n) / d.Seconds())
+}
+
+// timeLeft formats the time that n more bytes take at a rate per second, empty
+// when there are none or nothing moves.
+func timeLeft(n, rate int64) string {
+	if n <= 0 || rate <= 0 {
+		return ""
+	}
+	return formatDuration(time.Duration(float64(n)/float64(rate)*float64(time.Second))) + " left"
+}
+
+// percent returns part of whole in percent, 100 only when nothing is missing.
+func percent(part, whole int64) int {
+	if whole <= 0 || part >= whole {
+		return 100
+	}
+	return int(float64(part) / float64(whole) * 100)
+}
+
+// plural formats a number of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%s %ss", humanize.Comma(int64(n)), thing)
+}
+
+// printable replaces what a terminal could take for a control sequence: names
+// come from strangers.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
+
+// bar draws a progress bar.
+func bar(part, whole int64, width int) string {
+	done := width
+	if whole > 0 && part < whole {
+		done = int(float64(part) / float64(whole) * float64(width))
+	}
+	return "[" + strings.Repeat("=", done) + strings.Repeat(" ", width-done) + "]"
+}
+
+// barBeside draws a progress bar of up to 50 columns in front of a text, in a line of
+// width columns that is indented by two.
+func barBeside(text string, part, whole int64, width int) string {
+	return bar(part, whole, max(10, min(width-len(text)-6, 50))) + text
+}
+
+// heading starts line i of a list, the first of which has the list's name.
+func heading(name string, i int) string {
+	if i > 0 {
+		name = ""
+	}
+	return fmt.Sprintf("%-10s", name)
+}
+
+// writeJSON writes v as indented JSON.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // a link has ampersands
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

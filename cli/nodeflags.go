@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// nodeFlags are the flags of a node.
+type nodeFlags struct {
+	cluster    string
+	listen     []string
+	data       string
+	trackers   []string
+	bt         btFlags
+	btTrackers []string // BitTorrent trackers for links
+	logLevel   string
+	logJSON    bool
+}
+
+// add adds the flags of a command that runs a node when there is no daemon.
+func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
+	cluster := g.Getenv("MOB_CLUSTER")
+	if cluster == "" {
+		cluster = "default"
+	}
+	f := cmd.Flags()
+	f.StringVar(&n.cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
+	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address of this node to listen on; a daemon has its own")
+	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use; repeatable")
+	n.bt.add(f)
+}
+
+// addBTTrackers adds the flag of commands that make links or torrent files.
+func (n *nodeFlags) addBTTrackers(f *pflag.FlagSet) {
+	f.StringArrayVar(&n.btTrackers, "bt-tracker", nil, "announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
+}
+
+// config checks the flags.
+func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
+	cfg.cluster = n.cluster
+	if err := proto.CheckCluster(n.cluster); err != nil {
+		return cfg, fmt.Errorf("--cluster: %w", err)
+	}
+	cfg.data, err = dataFolder(n.data)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.listen, err = parseListen(n.listen)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.trackers, err = parseTrackers(n.trackers)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.btTrackers = n.btTrackers
+	if err := checkBTTrackers(n.btTrackers); err != nil {
+		return cfg, err
+	}
+	cfg.log, err = newLog(env.Err, n.logLevel, n.logJSON)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.bittorrent, err = n.bt.config(cfg.log)
+	return cfg, err
+}
+
+// checkBTTrackers checks the values of --bt-tracker.
+func checkBTTrackers(urls []string) error {
+	for _, url := range urls {
+		if err := proto.CheckAnnounce(url); err != nil {
+			return fmt.Errorf("--bt-tracker: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+// strategyK is the default number of blocks in a generation for permutation
+// gossip. Each generation costs some rounds besides its blocks, so large ones are
+// best. This one is a whole number of pieces of any length.
+const strategyK = 192
+
+// codedAuto is the value of --coded without a number.
+const codedAuto = "auto"
+
+// seedFlags are the flags of seed.
+type seedFlags struct {
+	node        nodeFlags
+	wait        int
+	pieces      string
+	quiet       bool
+	coded       string // "", codedAuto, or k
+	strategy    string // a kind of permutation gossip, or empty
+	torrent     bool
+	torrentFile string
+}
+
+// addContent adds the flags for how the content is cut and sent. Systems of mob
+// bench take these as options.
+func (f *seedFlags) addContent(fl *pflag.FlagSet) {
+	fl.StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 64KiB to 16MiB (default by the content's size)")
+	fl.StringVar(&f.coded, "coded", "", "send coded blocks, with generations of `k` blocks, 2 to 255 (default by measurement)")
+	fl.Lookup("coded").NoOptDefVal = codedAuto
+	fl.StringVar(&f.strategy, "strategy", "",
+		"push coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
+}
+
+// request checks the flags.
+func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
+	req.Path, err = filepath.Abs(path)
+	if err != nil {
+		return req, err
+	}
+	trackers, err := parseTrackers(f.node.trackers)
+	if err != nil {
+		return req, err
+	}
+	for _, t := range trackers {
+		req.Trackers = append(req.Trackers, t.String())
+	}
+	if err := f.setTorrent(&req); err != nil {
+		return req, err
+	}
+	if err := f.setCoding(&req); err != nil {
+		return req, err
+	}
+	if f.pieces == "" {
+		return req, nil
+	}
+	n, err := humanize.ParseBytes(f.pieces)
+	if err != nil || n < proto.MinSeedPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
+		return req, fmt.Errorf("--piece-length %q is not a power of two from 64KiB to 16MiB", f.pieces)
+	}
+	req.PieceLength = uint32(n)
+	return req, nil
+}
+
+// setTorrent sets what is for BitTorrent clients.
+func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
+	req.Torrent, req.BTTrackers = f.torrent || f.torrentFile != "", f.node.btTrackers
+	if len(req.BTTrackers) > 0 && !req.Torrent {
+		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
+	}
+	if f.torrentFile == "" {
+		return nil
+	}
+	dir := filepath.Dir(f.torrentFile)
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		return fmt.Errorf("--torrent-file: the folder %s does not exist", dir) // before hours of hashing
+	}
+	return nil
+}
+
+// setCoding sets how the content is coded.
+func (f *seedFlags) setCoding(req *control.SeedRequest) (err error) {
+	req.Coded, err = parseCoded(f.coded)
+	if err != nil {
+		return err
+	}
+	if _, err := proto.ParseStrategy(f.strategy); err != nil {
+		return fmt.Errorf("--strategy: %w", err)
+	}
+	req.Strategy = f.strategy
+	if req.Strategy != "" && req.Coded == 0 {
+		req.Coded = strategyK
+	}
+	if req.Coded == 0 || !req.Torrent {
+		return nil
+	}
+	flag := "--coded"
+	if f.strategy != "" {
+		flag = "--strategy"
+	}
+	return fmt.Errorf("%s and --torrent exclude each other: BitTorrent clients cannot read coded blocks", flag)
+}
+
+// parseCoded returns the number of blocks in a generation for a value of --coded,
+// 0 for plain pieces.
+func parseCoded(text string) (int, error) {
+	switch text {
+	case "":
+		return 0, nil
+	case codedAuto:
+		return peer.CodedAuto, nil
+	}
+	k, err := strconv.Atoi(text)
+	if err != nil || proto.CheckCodedK(k) != nil {
+		return 0, fmt.Errorf("--coded=%s: want a number of blocks from %d to %d, or --coded alone", text, proto.MinCodedK, proto.MaxCodedK)
+	}
+	return k, nil
+}
+
+// checkSeed checks options of mob seed for how the content is cut and sent, given
+// without their dashes.
+func checkSeed(options []string) error {
+	if slices.Contains(options, "") {
+		return errors.New("an option is empty")
+	}
+	args := make([]string, len(options))
+	for i, o := range options {
+		args[i] = "--" + o
+	}
+	var f seedFlags
+	flags := pflag.NewFlagSet("seed", pflag.ContinueOnError)
+	flags.Usage = func() {}
+	f.addContent(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	_, err := f.request(".")
+	return err
+}

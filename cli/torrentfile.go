@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/proto"
+)
+
+// isTorrentFile reports whether path is a file with the name of a torrent file.
+func isTorrentFile(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular() && strings.HasSuffix(strings.ToLower(path), ".torrent")
+}
+
+// readTorrentFile reads and checks a torrent file of at most [metainfo.MaxFile] bytes.
+func readTorrentFile(path string) (*metainfo.Metainfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, metainfo.MaxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > metainfo.MaxFile {
+		return nil, fmt.Errorf("%s: torrent file of more than %d bytes", path, metainfo.MaxFile)
+	}
+	m, err := metainfo.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// torrentLink returns the link of a torrent file. It has the trackers in their
+// order, less those that a link cannot hold.
+func torrentLink(m *metainfo.Metainfo) *proto.Link {
+	link := &proto.Link{InfoHash: proto.InfoHash(m.Hash), Name: m.Name, Length: m.Length}
+	for _, url := range slices.Concat(m.Trackers...) {
+		if proto.CheckAnnounce(url) == nil && !slices.Contains(link.Announce, url) && len(link.Announce) < proto.MaxLinkAddrs {
+			link.Announce = append(link.Announce, url)
+		}
+	}
+	return link
+}
+
+// torrentDescription is what inspect shows of a torrent.
+type torrentDescription struct {
+	InfoHash    string        `json:"info_hash"`
+	Name        string        `json:"name"`
+	Bytes       int64         `json:"bytes"`
+	Pieces      int           `json:"pieces"`
+	PieceLength int64         `json:"piece_length"`
+	Private     bool          `json:"private"`
+	BTTrackers  []string      `json:"bt_trackers"`
+	Comment     string        `json:"comment,omitempty"`
+	CreatedBy   string        `json:"created_by,omitempty"`
+	Created     *time.Time    `json:"created,omitempty"`
+	Files       []torrentFile `json:"files"`
+}
+
+// torrentFile is a file of a torrent.
+type torrentFile struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Pad  bool   `json:"pad,omitempty"`
+}
+
+func describeTorrent(m *metainfo.Metainfo) torrentDescription {
+	d := torrentDescription{
+		InfoHash:    m.Hash.HexString(),
+		Name:        m.Name,
+		Bytes:       m.Length,
+		Pieces:      m.Pieces,
+		PieceLength: m.PieceLength,
+		Private:     m.Private,
+		BTTrackers:  append([]string{}, slices.Concat(m.Trackers...)...),
+		Comment:     m.Comment,
+		CreatedBy:   m.CreatedBy,
+	}
+	if !m.Created.IsZero() {
+		d.Created = &m.Created
+	}
+	for _, f := range m.Files {
+		d.Files = append(d.Files, torrentFile{cmp.Or(f.Path, m.Name), f.Length, f.Pad})
+	}
+	return d
+}
+
+// print writes the description for people.
+func (d torrentDescription) print(out io.Writer) error {
+	w := newTextWriter(out)
+	w.line("name      %s", d.Name)
+	w.line("info-hash %s", d.InfoHash)
+	w.size(d.Bytes, d.Pieces, d.PieceLength)
+	if d.Private {
+		w.line("private   peers come from its trackers only")
+	}
+	w.list("announce", d.BTTrackers)
+	if d.Comment != "" {
+		w.line("comment   %s", d.Comment)
+	}
+	if d.CreatedBy != "" || d.Created != nil {
+		at := ""
+		if d.Created != nil {
+			at = d.Created.Format(time.RFC3339)
+		}
+		w.line("created   %s", strings.TrimSpace(d.CreatedBy+" "+at))
+	}
+	w.line("files     %s", plural(len(d.Files), "file"))
+	for _, f := range d.Files {
+		note := ""
+		if f.Pad {
+			note = " (padding)"
+		}
+		w.line("  %9s  %s%s", formatBytes(f.Size), f.Path, note)
+	}
+	return w.flush()
+}

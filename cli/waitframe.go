@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+// fleetEvery is the time between two queries to the trackers.
+const fleetEvery = time.Second
+
+// waitForNodes waits until f.wait other nodes have the whole content.
+func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f *seedFlags) error {
+	link, err := proto.ParseLink(st.Link)
+	if err != nil {
+		return err
+	}
+	p := g.newProgress()
+	defer p.clear()
+	for {
+		fleet, err := s.Fleet(ctx, link)
+		frame := waitFrame{st, f.wait, fleet, err}
+		switch {
+		case ctx.Err() != nil:
+			return &interruptedError{fmt.Sprintf("interrupted before %s had the whole content", plural(f.wait, "other node"))}
+		case err == nil && frame.complete() >= f.wait:
+			p.clear()
+			g.note("%s", frame.count())
+			return nil
+		}
+		if !f.quiet {
+			p.show(frame)
+		}
+		select {
+		case <-time.After(fleetEvery):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// waitFrame shows how many of the wanted nodes are complete.
+type waitFrame struct {
+	st    peer.Status
+	want  int
+	fleet *control.Fleet
+	err   error // of the query
+}
+
+// complete counts the complete nodes, less this one.
+func (f waitFrame) complete() int { return max(0, f.fleet.Whole()-1) }
+
+func (f waitFrame) count() string {
+	return fmt.Sprintf("%d of %s complete", f.complete(), plural(f.want, "other node"))
+}
+
+func (f waitFrame) picture(width int) []string {
+	if f.err != nil {
+		return []string{f.line()}
+	}
+	lines := []string{f.st.Name, "  " + barBeside(" "+f.count(), int64(f.complete()), int64(f.want), width)}
+	for _, c := range f.fleet.Clusters {
+		lines = append(lines, "  "+clusterLine(c, f.st.Pieces))
+	}
+	return lines
+}
+
+func (f waitFrame) line() string {
+	if f.err != nil {
+		return fmt.Sprintf("%s: waiting for the trackers: %v", f.st.Name, f.err)
+	}
+	var clusters []string
+	for _, c := range f.fleet.Clusters {
+		clusters = append(clusters, fmt.Sprintf("%s %d/%d", c.Name, c.Whole, c.Nodes))
+	}
+	return fmt.Sprintf("%s: %s (%s)", f.st.Name, f.count(), strings.Join(clusters, ", "))
+}
+
+// clusterLine shows the progress of a cluster. pieces is the number of pieces of
+// the content, 0 when it is not known.
+func clusterLine(c control.FleetCluster, pieces int) string {
+	line := fmt.Sprintf("%-16s %d of %s complete", c.Name, c.Whole, plural(c.Nodes, "node"))
+	if c.Missing == 0 {
+		return line
+	}
+	if all := pieces * c.Nodes; all > 0 {
+		return fmt.Sprintf("%s, %d%% done", line, percent(int64(all)-int64(c.Missing), int64(all)))
+	}
+	return line + ", " + plural(int(c.Missing), "piece") + " missing"
+}
