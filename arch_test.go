@@ -65,8 +65,7 @@ var table = map[string]rule{
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/traffic":         {outside: []string{}},
-	"peer/verified":        {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/datadir", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "peer/verified", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/datadir", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},

@@ -59,7 +59,7 @@ func (s *swarm) announce(first []proto.Member) {
 
 func (s *swarm) announcement(leaving bool) proto.Announce {
 	return proto.Announce{Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
-		Have: uint32(s.stored.Load()), Total: uint32(s.m.Pieces()), Leaving: leaving}
+		Have: uint32(s.st.Count()), Total: uint32(s.m.Pieces()), Leaving: leaving}
 }
 
 // bootstrapEvery is how often the link's peers are dialled while nobody else is

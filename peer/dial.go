@@ -122,7 +122,7 @@ func (s *swarm) excluded(id libpeer.ID, why error) {
 // hello is this node's greeting, with the name by which the peer knows the swarm.
 func (s *swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{Swarm: key, Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
-		Seed: int(s.stored.Load()) == s.m.Pieces(), Features: s.form.Coding.Features()}
+		Seed: s.st.Count() == s.m.Pieces(), Features: s.form.Coding.Features()}
 }
 
 func readHello(stream network.Stream) (*proto.Hello, error) {

@@ -16,12 +16,6 @@ func (s *exchanging) Post(ev mob.Event, from exchange.Peer) {
 	(*swarm)(s).post(input{ev: ev, sess: c})
 }
 
-// Has implements [exchange.Swarm].
-func (s *exchanging) Has(piece uint32) bool { return s.verified.Has(piece) }
-
-// Add implements [exchange.Swarm].
-func (s *exchanging) Add(piece uint32) { (*swarm)(s).keep(piece) }
-
 // Complain implements [exchange.Swarm].
 func (s *exchanging) Complain(c exchange.Complaint) { (*swarm)(s).complain(c) }
 
@@ -33,13 +27,6 @@ func (c *session) ID() proto.PeerID { return c.node.ID }
 
 // Name implements [exchange.Peer].
 func (c *session) Name() string { return c.name }
-
-// keep notes a piece that is verified and committed.
-func (s *swarm) keep(piece uint32) {
-	if s.verified.Add(piece) {
-		s.stored.Add(1)
-	}
-}
 
 // codeAs makes the swarm what its link says, before it runs.
 func (s *swarm) codeAs(l *proto.Link) (err error) {

@@ -80,8 +80,8 @@ func (s *Seat) Leave(err error) { s.sess.ended(err) }
 // Requests are not for the swarm: whoever translates honours them.
 func (s *Seat) Say(m proto.Message) { s.sess.received(m) }
 
-// Has says whether a piece is stored, verified and served.
-func (s *Seat) Has(piece uint32) bool { return s.swarm.verified.Has(piece) }
+// Has reports whether a piece is stored, verified and served.
+func (s *Seat) Has(piece uint32) bool { return s.swarm.st.Has(int(piece)) }
 
 // Pieces is how many pieces the content has, and Size the bytes of one.
 func (s *Seat) Pieces() int { return s.swarm.m.Pieces() }

@@ -8,7 +8,7 @@ import (
 )
 
 // openStore opens what is on disk, and hashes the pieces of it that are in doubt.
-func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool) (*store.Disk, []bool, error) {
+func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool) (*store.Disk, error) {
 	m, r, dir := v.Manifest(), t.record(), t.node.transferDir(t.ID)
 	st, err := store.Open(dir, r.Root, m, t.node.files)
 	switch {
@@ -20,16 +20,15 @@ func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool)
 		st, err = store.Create(dir, r.Root, m, t.node.files)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := t.markBegun(); err != nil {
-		return nil, nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, st.Close())
 	}
 	if err := t.recheck(ctx, st, v); err != nil {
-		return nil, nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, st.Close())
 	}
-	verified, _ := st.Pieces()
-	return st, verified, nil
+	return st, nil
 }
 
 // markBegun notes that what is at the root is this transfer's.
@@ -45,7 +44,7 @@ func (t *Transfer) markBegun() error {
 
 func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifier) error {
 	m := v.Manifest()
-	_, doubtful := st.Pieces()
+	doubtful := st.Doubtful()
 	var total int64
 	for i, d := range doubtful {
 		if d {

@@ -194,9 +194,9 @@ func waiting(m mob.Status) string {
 
 // have is how much is stored and verified.
 func (s *swarm) have() (pieces int, bytes int64) {
-	pieces = int(s.stored.Load())
+	pieces = s.st.Count()
 	bytes = int64(pieces) * int64(s.m.PieceLength)
-	if last := s.m.Pieces() - 1; last >= 0 && s.verified.Has(uint32(last)) {
+	if last := s.m.Pieces() - 1; last >= 0 && s.st.Has(last) {
 		bytes -= int64(s.m.PieceLength) - int64(s.m.PieceSize(last))
 	}
 	return pieces, bytes

@@ -13,7 +13,6 @@ import (
 	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/traffic"
-	"github.com/mobgrid/mob/peer/verified"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -33,16 +32,14 @@ type swarm struct {
 	finder Finder // nil when no tracker is known
 
 	// Safe for concurrent use.
-	verified verified.Set
-	count    traffic.Counters
-	inbox    chan input
-	news     chan struct{} // holds a token when the trackers should hear of progress
-	damaged  atomic.Int64
-	stored   atomic.Int64 // pieces
-	status   atomic.Pointer[snapshot]
-	checks   chan exchange.Complaint
-	workers  exchange.Workers
-	wg       sync.WaitGroup
+	count   traffic.Counters
+	inbox   chan input
+	news    chan struct{} // holds a token when the trackers should hear of progress
+	damaged atomic.Int64
+	status  atomic.Pointer[snapshot]
+	checks  chan exchange.Complaint
+	workers exchange.Workers
+	wg      sync.WaitGroup
 
 	excludes struct {
 		sync.Mutex
@@ -78,21 +75,19 @@ const inboxSize = 1024
 // maxDials bounds the dials under way for one swarm.
 const maxDials = 32
 
-func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store, there []bool) *swarm {
+func newSwarm(t *Transfer, finder Finder, v *store.Verifier, st store.Store) *swarm {
 	n, m := t.node, v.Manifest()
 	s := &swarm{
 		t: t, node: n, finder: finder, v: v, m: m, st: st, log: n.log.With("content", t.ID.String()),
-		verified: verified.New(m.Pieces()),
-		inbox:    make(chan input, inboxSize), news: make(chan struct{}, 1),
+		inbox: make(chan input, inboxSize), news: make(chan struct{}, 1),
 		checks: make(chan exchange.Complaint, 64), workers: exchange.NewWorkers(), book: book.New(), dialing: make(chan struct{}, maxDials),
 	}
 	s.excludes.logged = map[libpeer.ID]bool{}
 	s.sessions.m = map[proto.PeerID]*session{}
 	s.form = exchange.Plain(s.exchangeConfig())
 	var have []proto.Range
-	for i, ok := range there {
-		if ok {
-			s.keep(uint32(i))
+	for i := range m.Pieces() {
+		if st.Has(i) {
 			have = append(have, proto.Range{First: uint32(i), Count: 1})
 		}
 	}
@@ -145,7 +140,7 @@ func (s *swarm) sessionCount() int {
 
 // complain has a piece checked. Doubts are dropped while many wait.
 func (s *swarm) complain(c exchange.Complaint) {
-	if int(c.Piece) >= s.m.Pieces() || !s.verified.Has(c.Piece) {
+	if !s.st.Has(int(c.Piece)) {
 		return
 	}
 	select {
@@ -168,7 +163,7 @@ func (s *swarm) checkComplaints() {
 }
 
 func (s *swarm) checkPiece(c exchange.Complaint) {
-	if !s.verified.Has(c.Piece) {
+	if !s.st.Has(int(c.Piece)) {
 		return
 	}
 	good, err := store.Check(s.st, s.m, int(c.Piece))
@@ -176,8 +171,6 @@ func (s *swarm) checkPiece(c exchange.Complaint) {
 		(*exchanging)(s).Post(mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number)}, c.Peer)
 		return
 	}
-	s.verified.Remove(c.Piece)
-	s.stored.Add(-1)
 	s.damaged.Add(1)
 	s.log.Error("content changed on disk: the piece is not offered any more", "piece", c.Piece, "error", err)
 	if err := s.st.Forget(int(c.Piece)); err != nil {

@@ -122,11 +122,11 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 		return err
 	}
 	v := store.NewVerifier(t.Manifest())
-	st, verified, err := t.openStore(ctx, v, reuse)
+	st, err := t.openStore(ctx, v, reuse)
 	if err != nil {
 		return err
 	}
-	s := newSwarm(t, finder, v, st, verified)
+	s := newSwarm(t, finder, v, st)
 	if err := s.codeAs(t.link()); err != nil {
 		return errors.Join(err, st.Close())
 	}

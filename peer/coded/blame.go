@@ -87,7 +87,7 @@ func (c *Content) Disown(liars []Key) (dropped []uint32, err error) {
 // verified yet. The caller has its lock.
 func (c *Content) reject(g *generation, liars []Key) (names []int) {
 	for _, p := range g.suspects {
-		if c.Ledger.Has(uint32(p.piece)) {
+		if c.Store.Has(p.piece) {
 			continue
 		}
 		for _, k := range liars {

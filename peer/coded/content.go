@@ -45,7 +45,7 @@ type Content struct {
 	liars map[Key]bool
 }
 
-// New is the coded form of a content, of which the ledger knows what is there.
+// New is the coded form of a content, of which the store knows what is there.
 func New(cfg Config) *Content {
 	c := &Content{
 		Disk: cfg.Disk, cfg: cfg,

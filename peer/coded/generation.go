@@ -50,7 +50,7 @@ func (c *Content) prepare(g *generation) error {
 	source := make([][]byte, g.k)
 	first, end := c.Pieces(g.number)
 	for piece := first; piece < end; piece++ {
-		if !c.Ledger.Has(uint32(piece)) {
+		if !c.Store.Has(piece) {
 			continue
 		}
 		if err := c.addPiece(d, source, piece); err != nil {

@@ -16,8 +16,7 @@ import (
 // node is a Content with a memory store.
 type node struct {
 	*Content
-	ledger *storetest.Ledger
-	store  *store.Memory
+	store *store.Memory
 	// bend changes what it makes, before it signs it. Nil for the honest.
 	bend func(number uint32, payload []byte)
 }
@@ -29,9 +28,9 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{ledger: new(storetest.Ledger), store: store.NewMemory(c.Manifest)}
+	n := &node{store: store.NewMemory(c.Manifest)}
 	n.Content = New(Config{
-		Disk:  generations.Disk{Layout: generations.NewLayout(c.Manifest, coding), Store: n.store, Ledger: n.ledger},
+		Disk:  generations.Disk{Layout: generations.NewLayout(c.Manifest, coding), Store: n.store},
 		Swarm: []byte("swarm"),
 		Key:   ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), Cache: 2,
 	})
@@ -57,7 +56,6 @@ func (n *node) fill(t testing.TB, c storetest.Content, piece int) {
 	if err := n.store.Commit(piece); err != nil {
 		t.Fatal(err)
 	}
-	n.ledger.Add(uint32(piece))
 }
 
 func (n *node) key() (k Key) {

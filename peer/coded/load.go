@@ -57,7 +57,7 @@ func (c *Content) produce(dst []byte, generation, name int) error {
 	if c.Has(generation) {
 		return c.encoders.use(generation, func(e *encoder) error { return e.encode(dst, name) })
 	}
-	if name >= c.Blocks(generation) || !c.Ledger.Has(uint32(c.pieceOf(generation, name))) {
+	if name >= c.Blocks(generation) || !c.Store.Has(c.pieceOf(generation, name)) {
 		return generations.ErrAbsent
 	}
 	// Of a generation that failed, a piece may have been right.

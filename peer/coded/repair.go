@@ -32,7 +32,7 @@ func (c *Content) suspect(g *generation, out *Outcome) {
 	g.state, g.suspects = repairing, map[int]*part{}
 	for piece, end := c.Pieces(g.number); piece < end; piece++ {
 		name, last := c.namesOf(piece)
-		if c.Ledger.Has(uint32(piece)) { // by chance, or from before
+		if c.Store.Has(piece) { // by chance, or from before
 			for ; name < last; name++ {
 				out.Numbers = append(out.Numbers, c.Number(g.number, name))
 			}

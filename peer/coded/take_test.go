@@ -241,7 +241,9 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 		if _, err := source.store.WriteAt(b, c.Manifest.PieceOffset(i)); err != nil {
 			t.Fatal(err)
 		}
-		source.ledger.Add(uint32(i))
+		if err := source.store.Commit(i); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var damaged *generations.DamagedError
 	b := make([]byte, source.Coding.Block)
@@ -254,13 +256,17 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 		t.Errorf("the other generation: %v", err)
 	}
 	// Nor is it a part of a generation that is gathered.
-	source.ledger.Remove(0)
+	if err := source.store.Forget(0); err != nil {
+		t.Fatal(err)
+	}
 	honest := newSource(t, c, 16, 2)
 	o, b := honest.block(t, 0)
 	if _, err := source.Take(0, From{Origin: o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
 		t.Errorf("a block beside a damaged piece: %v", err)
 	}
-	source.ledger.Remove(2)
+	if err := source.store.Forget(2); err != nil {
+		t.Fatal(err)
+	}
 	source.Forget(0)
 	if out := source.give(t, honest, 0); out.Verdict != Held {
 		t.Errorf("verdict %d once the damage is known", out.Verdict)

@@ -55,8 +55,6 @@ type Swarm interface {
 	// Post hands on an event, which is one of a peer if from is not nil. It blocks while
 	// the swarm is behind.
 	Post(ev mob.Event, from Peer)
-	// Ledger knows the pieces that are verified and served.
-	generations.Ledger
 	// Complain has a piece checked. It does not block.
 	Complain(Complaint)
 	// Fail ends the swarm because of an error of this node.
@@ -82,7 +80,7 @@ type Config struct {
 
 // disk is where the generations of a coding are.
 func (c *Config) disk(coding proto.Coding) generations.Disk {
-	return generations.Disk{Layout: generations.NewLayout(c.Verifier.Manifest(), coding), Store: c.Store, Ledger: c.Swarm}
+	return generations.Disk{Layout: generations.NewLayout(c.Verifier.Manifest(), coding), Store: c.Store}
 }
 
 // Form is how the content of a swarm is exchanged.

@@ -27,7 +27,7 @@ func (x *pieces) Valid(sp proto.Span) bool {
 
 // Frame reads a block. When that fails its piece is checked.
 func (x *pieces) Frame(to Peer, sp proto.Span) (*Buffer, error) {
-	if !x.Swarm.Has(sp.Piece) {
+	if !x.Store.Has(int(sp.Piece)) {
 		return nil, ErrAbsent
 	}
 	buf := Get(proto.BlockHeader + int(sp.Length))
@@ -73,7 +73,6 @@ func (x *pieces) Take(a Arrival) {
 		}
 		switch v {
 		case assembly.PieceStored:
-			x.Swarm.Add(part.Piece)
 			x.Swarm.Post(mob.Stored{Piece: int(part.Piece)}, nil)
 		case assembly.PieceFailed:
 			x.Log.Warn("piece failed its hash", "piece", part.Piece, "sources", len(sources))

@@ -8,19 +8,10 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// Ledger knows which pieces are verified and committed. Its methods may be called
-// from any goroutine, and do not block.
-type Ledger interface {
-	Has(piece uint32) bool
-	Add(piece uint32)
-}
-
 // Disk is what is stored of a content. Safe for concurrent use.
 type Disk struct {
 	Layout
 	Store store.Store
-	// Ledger is asked which pieces are verified, and told of those that are.
-	Ledger Ledger
 }
 
 // ErrAbsent says that a block is not there, and cannot be made.
@@ -44,7 +35,7 @@ var errChanged = errors.New("its hash has changed")
 func (d *Disk) Has(generation int) bool {
 	first, end := d.Pieces(generation)
 	for i := first; i < end; i++ {
-		if !d.Ledger.Has(uint32(i)) {
+		if !d.Store.Has(i) {
 			return false
 		}
 	}
@@ -63,7 +54,7 @@ func (d *Disk) Good(piece int, parts ...[]byte) bool {
 
 // StorePiece stores a piece that is good, in so many parts, unless it is there.
 func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
-	if d.Ledger.Has(uint32(piece)) {
+	if d.Store.Has(piece) {
 		return nil
 	}
 	at := d.Manifest.PieceOffset(piece)
@@ -73,11 +64,7 @@ func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
 		}
 		at += int64(len(b))
 	}
-	if err := d.Store.Commit(piece); err != nil {
-		return err
-	}
-	d.Ledger.Add(uint32(piece))
-	return nil
+	return d.Store.Commit(piece)
 }
 
 // ReadPiece reads a verified piece in parts, and checks it again: blocks made of what a

@@ -25,7 +25,7 @@ func TestDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: store.NewMemory(c.Manifest), Ledger: new(storetest.Ledger)}
+	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: store.NewMemory(c.Manifest)}
 	rest := c.Data
 	for g := range d.Generations() {
 		for piece, end := d.Pieces(g); piece < end; piece++ {
@@ -58,7 +58,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := store.NewMemory(c.Manifest)
-	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: st, Ledger: new(storetest.Ledger)}
+	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: st}
 	for piece := range c.Manifest.Pieces() {
 		if err := d.StorePiece(piece, c.Piece(piece)); err != nil {
 			t.Fatal(err)
@@ -69,6 +69,9 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := st.WriteAt([]byte("other"), c.Manifest.PieceOffset(last)); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Commit(last); err != nil {
 		t.Fatal(err)
 	}
 	var damaged *DamagedError

@@ -29,7 +29,7 @@ type Content struct {
 	count int // blocks taken in
 }
 
-// New is the coded form of a content, of which the ledger knows what is there.
+// New is the coded form of a content, of which the store knows what is there.
 func New(d generations.Disk) *Content {
 	return &Content{
 		Disk: d,

@@ -14,9 +14,8 @@ import (
 // node is a Content with a memory store.
 type node struct {
 	*Content
-	ledger *storetest.Ledger
-	store  *store.Memory
-	whole  storetest.Content
+	store *store.Memory
+	whole storetest.Content
 }
 
 // newNode is a node that has nothing.
@@ -27,8 +26,8 @@ func newNode(t testing.TB, c storetest.Content, k int, s proto.Strategy) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{ledger: new(storetest.Ledger), store: store.NewMemory(c.Manifest), whole: c}
-	n.Content = New(generations.Disk{Layout: generations.NewLayout(c.Manifest, coding), Store: n.store, Ledger: n.ledger})
+	n := &node{store: store.NewMemory(c.Manifest), whole: c}
+	n.Content = New(generations.Disk{Layout: generations.NewLayout(c.Manifest, coding), Store: n.store})
 	return n
 }
 
@@ -41,7 +40,6 @@ func (n *node) fill(t testing.TB, piece int) {
 	if err := n.store.Commit(piece); err != nil {
 		t.Fatal(err)
 	}
-	n.ledger.Add(uint32(piece))
 }
 
 // newSource is a node that has everything.
@@ -96,7 +94,7 @@ func (n *node) verify(t testing.TB) {
 	t.Helper()
 	for i := range n.Manifest.Pieces() {
 		got := make([]byte, n.Manifest.PieceSize(i))
-		if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !n.ledger.Has(uint32(i)) || !bytes.Equal(got, n.whole.Piece(i)) {
+		if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !n.store.Has(i) || !bytes.Equal(got, n.whole.Piece(i)) {
 			t.Fatalf("piece %d is not there, or not right: %v", i, err)
 		}
 	}
@@ -178,8 +176,8 @@ func TestPolluted(t *testing.T) {
 			break
 		}
 	}
-	if n.ledger.Len() > 0 || n.Bytes() != 0 {
-		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.ledger.Len(), n.Bytes())
+	if n.store.Count() > 0 || n.Bytes() != 0 {
+		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.store.Count(), n.Bytes())
 	}
 	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.Is(err, generations.ErrAbsent) {
 		t.Errorf("a block of what was thrown away: %v", err)
@@ -273,6 +271,9 @@ func TestDamaged(t *testing.T) {
 	if _, err := n.store.WriteAt([]byte("other"), 0); err != nil {
 		t.Fatal(err)
 	}
+	if err := n.store.Commit(0); err != nil {
+		t.Fatal(err)
+	}
 	if g := n.Forget(0); g != 0 {
 		t.Fatalf("piece 0 is of generation %d", g)
 	}
@@ -300,7 +301,7 @@ func FuzzTake(f *testing.F) {
 			}
 		}
 		for i := range n.Manifest.Pieces() {
-			if !n.ledger.Has(uint32(i)) {
+			if !n.store.Has(i) {
 				continue
 			}
 			got := make([]byte, n.Manifest.PieceSize(i))

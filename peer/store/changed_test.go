@@ -79,9 +79,8 @@ func TestChangedBetweenSittings(t *testing.T) {
 // refill gets what is missing, unless something is in the way.
 func (p *place) refill(d *store.Disk) {
 	p.t.Helper()
-	verified, _ := d.Pieces()
-	for i, have := range verified {
-		if have {
+	for i := range p.Manifest.Pieces() {
+		if d.Has(i) {
 			continue
 		}
 		if info, err := os.Stat(p.path("a/x")); err == nil && info.IsDir() {

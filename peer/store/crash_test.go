@@ -31,9 +31,8 @@ func TestKilledChild(t *testing.T) {
 	p := &place{killedContent(t), t, dir, root, store.NewFiles(16)}
 	d := p.open()
 	d.FlushEvery(5 * piece)
-	verified, _ := d.Pieces()
-	for i := range verified {
-		if !verified[i] {
+	for i := range p.Manifest.Pieces() {
+		if !d.Has(i) {
 			p.put(d, i)
 			fmt.Println("piece", i)
 		}
@@ -52,7 +51,7 @@ func TestKilled(t *testing.T) {
 	for _, lines := range []int{1, 7, 20} {
 		p.killAfter(lines, committed)
 		d := p.open()
-		verified, doubtful := d.Pieces()
+		verified, doubtful := p.has(d), d.Doubtful()
 		extra := 0
 		for i := range verified {
 			if doubtful[i] || committed[i] && !verified[i] {

@@ -80,19 +80,16 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// Pieces reports for each piece whether it is verified, and whether it is
-// doubtful: likely there, to be hashed again and then committed or forgotten.
-// [Recheck] does that.
-func (d *Disk) Pieces() (verified, doubtful []bool) {
+// Doubtful reports for each piece whether it is doubtful: likely there, but to be
+// hashed again, and then committed or forgotten. [Recheck] does that.
+func (d *Disk) Doubtful() []bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	verified, doubtful = make([]bool, d.m.Pieces()), make([]bool, d.m.Pieces())
-	for i := range verified {
-		state := d.journal.State(i)
-		verified[i] = state == journal.Verified
-		doubtful[i] = state == journal.Doubtful
+	doubtful := make([]bool, d.m.Pieces())
+	for i := range doubtful {
+		doubtful[i] = d.journal.State(i) == journal.Doubtful
 	}
-	return verified, doubtful
+	return doubtful
 }
 
 // Whole reports whether the content was finished or is seeded. Pieces may still

@@ -164,8 +164,7 @@ func TestCreateHoles(t *testing.T) {
 		p.root = filepath.Join(t.TempDir(), "copy")
 		d := p.create()
 		p.want(d, "-vv-vv-")
-		verified, _ := d.Pieces()
-		p.recheckAll(d, verified)
+		p.recheckAll(d, p.has(d))
 		return p, d
 	}
 	t.Run("finish", func(t *testing.T) {

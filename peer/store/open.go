@@ -13,7 +13,7 @@ import (
 
 // Open goes on with a transfer or a seed after a restart. The arguments are
 // those of [Create] or [Seed]. It looks at every file but reads none: what cannot
-// be trusted is doubtful or missing, see [Disk.Pieces].
+// be trusted is doubtful or missing, see [Disk.Doubtful].
 //
 // It fails with [ErrNoJournal], [ErrWrongContent] or [ErrGone].
 func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {

@@ -62,11 +62,13 @@ func (p *place) putAll(d store.Store) {
 // want checks the states of the pieces: v verified, d doubtful, - missing.
 func (p *place) want(d *store.Disk, states string) {
 	p.t.Helper()
-	verified, doubtful := d.Pieces()
-	got := make([]byte, len(verified))
+	doubtful := d.Doubtful()
+	got := make([]byte, len(doubtful))
 	for i := range got {
 		switch {
-		case verified[i]:
+		case d.Has(i) && doubtful[i]:
+			got[i] = '!'
+		case d.Has(i):
 			got[i] = 'v'
 		case doubtful[i]:
 			got[i] = 'd'
@@ -82,8 +84,7 @@ func (p *place) want(d *store.Disk, states string) {
 // recheck hashes what is doubtful.
 func (p *place) recheck(d *store.Disk) {
 	p.t.Helper()
-	_, doubtful := d.Pieces()
-	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), doubtful, nil))
+	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
 }
 
 // recheckAll hashes pieces that must be good.
@@ -94,6 +95,15 @@ func (p *place) recheckAll(d *store.Disk, check []bool) {
 			p.t.Errorf("piece %d is not good", i)
 		}
 	}))
+}
+
+// has reports for each piece whether d has it.
+func (p *place) has(d *store.Disk) []bool {
+	has := make([]bool, p.Manifest.Pieces())
+	for i := range has {
+		has[i] = d.Has(i)
+	}
+	return has
 }
 
 func (p *place) path(name string) string { return filepath.Join(p.root, name) }

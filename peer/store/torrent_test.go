@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,8 +32,7 @@ func TestTorrentHoles(t *testing.T) {
 	p := newPlace(t, torrent(t))
 	d := p.create()
 	p.want(d, "-vv---vv---")
-	verified, _ := d.Pieces()
-	p.recheckAll(d, verified)
+	p.recheckAll(d, p.has(d))
 	p.put(d, 0, 3, 4, 5, 8, 9, 10)
 	p.ok(d.Finish())
 	p.Verify(t, p.root)
@@ -44,19 +44,19 @@ func TestTorrentResume(t *testing.T) {
 	p := newPlace(t, torrent(t))
 	d := p.create()
 	p.put(d, 5, 8, 10)
-	before, _ := d.Pieces()
+	before := p.has(d)
 	p.ok(d.Close())
 	d = p.open()
-	if after, _ := d.Pieces(); !equal(after, before) {
+	if after := p.has(d); !slices.Equal(after, before) {
 		t.Errorf("pieces are %v, want %v", after, before)
 	}
 	p.ok(d.Close())
 	d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{1}))
-	if _, doubtful := d.Pieces(); !equal(doubtful, before) {
+	if doubtful := d.Doubtful(); !slices.Equal(doubtful, before) {
 		t.Errorf("doubtful are %v, want %v", doubtful, before)
 	}
 	p.recheck(d)
-	if after, _ := d.Pieces(); !equal(after, before) {
+	if after := p.has(d); !slices.Equal(after, before) {
 		t.Errorf("pieces are %v, want %v", after, before)
 	}
 	p.putMissing(d)
@@ -73,21 +73,11 @@ func TestTorrentResume(t *testing.T) {
 // putMissing writes and commits what is not verified.
 func (p *place) putMissing(d *store.Disk) {
 	p.t.Helper()
-	verified, _ := d.Pieces()
-	for i, ok := range verified {
-		if !ok {
+	for i := range p.Manifest.Pieces() {
+		if !d.Has(i) {
 			p.put(d, i)
 		}
 	}
-}
-
-func equal(a, b []bool) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // TestTorrentAdopt takes up what another client left, with a piece that is not right

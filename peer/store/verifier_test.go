@@ -105,7 +105,7 @@ func TestPublishOfDisk(t *testing.T) {
 	p.Write(t, p.root)
 	d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
 	v := store.NewVerifier(p.Manifest)
-	_, doubtful := d.Pieces()
+	doubtful := d.Doubtful()
 	doubtful[4] = false
 	p.ok(store.Recheck(t.Context(), d, v, doubtful, nil))
 	p.put(d, 4) // as one that was good before a restart
