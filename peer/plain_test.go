@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,7 +214,7 @@ func TestPlainTorrentWithLyingManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(a.transferDir(seed.ID), metadata.ManifestFile), b, 0o600); err != nil {
+	if err := seed.Description().PublishManifest(b); err != nil {
 		t.Fatal(err)
 	}
 	log := new(logged)
@@ -298,7 +297,7 @@ func TestWrongInfoDictionary(t *testing.T) {
 	wrong := plain(link)
 	wrong.Peers = serveInfo(t, slices.Concat(seed.Torrent(), []byte{' '}))
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := b.Get(wrong, out, GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}); err == nil || !strings.Contains(err.Error(), "in place of "+link.InfoHash.String()) {
+	if _, err := b.Get(wrong, out, GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}); err == nil || !strings.Contains(err.Error(), "want "+link.InfoHash.String()) {
 		t.Errorf("another dictionary than the link's: %v", err)
 	}
 	got := mustGet(t, b, wrong, out)

@@ -13,7 +13,6 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -217,8 +216,7 @@ func TestOneNodePerFolderAndPort(t *testing.T) {
 func TestWrongManifestIsRefused(t *testing.T) {
 	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
 	seed, link, _ := seedAndLink(t, a, 1<<20)
-	dir := a.transferDir(seed.ID)
-	if err := os.WriteFile(filepath.Join(dir, metadata.ManifestFile), []byte("another"), 0o600); err != nil {
+	if err := seed.Description().PublishManifest([]byte("another")); err != nil {
 		t.Fatal(err)
 	}
 	get := mustGet(t, b, link, filepath.Join(t.TempDir(), "out"))

@@ -15,42 +15,43 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Torrents makes and checks info dictionaries, by which BitTorrent clients know
-// contents. Its methods may be called from any goroutine.
+// Torrents makes and checks info dictionaries. Its methods may be called from any
+// goroutine.
 type Torrents interface {
-	// Build makes that of a content whose pieces have these SHA-1, joined: always the
-	// same bytes for the same arguments.
+	// Build makes the info dictionary of a content from the concatenated SHA-1 hashes
+	// of its pieces. The same arguments give the same bytes.
 	Build(m *proto.Manifest, sums []byte) (info []byte, err error)
-	// Check reports why info is not of the content of m, as far as can be seen
-	// without its bytes.
+	// Check returns an error if info does not describe the files of m.
 	Check(m *proto.Manifest, info []byte) error
-	// Manifest makes the manifest with SHA-1 of an info dictionary, after checking it as
-	// one from a stranger.
+	// Manifest makes a manifest with SHA-1 from an info dictionary, which may come
+	// from a stranger.
 	Manifest(info []byte) (*proto.Manifest, error)
 }
 
 var (
-	// ErrNoTorrents answers what needs [Torrents] where there are none.
+	// ErrNoTorrents is returned if there is no [Torrents] to make or check an info
+	// dictionary.
 	ErrNoTorrents = errors.New("this node cannot make torrents")
-	// ErrNotOffered answers questions for an info dictionary that is not there.
+	// ErrNotOffered is returned if a content has no info-hash, or if its info
+	// dictionary is not known yet.
 	ErrNotOffered = errors.New("the content is not offered to BitTorrent clients")
 )
 
-// RefusedError is why a plain torrent cannot be taken. There is no other info
-// dictionary with its info-hash, so it is of no use to ask further.
+// RefusedError is why the info dictionary of a plain torrent is invalid. No other one has
+// the same info-hash, so retrying is useless.
 type RefusedError struct{ err error }
 
 // Error implements error.
 func (e *RefusedError) Error() string { return e.err.Error() }
 
-// The files in the folder of a transfer.
+// Files in the folder of a transfer.
 const (
 	ManifestFile = "manifest"
 	TorrentFile  = "torrent"
 )
 
-// Description is what is known of one content. Its methods may be called from any
-// goroutine. What they return must not be changed.
+// Description holds the manifest and the info dictionary of one content. Its methods may
+// be called from any goroutine. The values they return must not be changed.
 type Description struct {
 	// Constant.
 	dir      string
@@ -58,30 +59,27 @@ type Description struct {
 	hash     proto.InfoHash
 	torrents Torrents
 
-	known chan struct{} // closed when manifest is there
+	known chan struct{} // closed once manifest is set
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex
 	manifest *proto.Manifest
+	encoded  []byte // the manifest with SHA-256
 	info     []byte
 }
 
-// NewDescription describes the content of id, which is that of its manifest or its info-hash's,
-// and of which nothing else is known yet. hash is zero for a content that is not
-// offered to BitTorrent clients. What comes is kept in dir, or not on disk if that is
-// empty.
+// NewDescription returns an empty description. id is the CID of the manifest, or of the
+// info-hash for a plain torrent. hash is zero for a content that is not offered to
+// BitTorrent clients. Files are kept in dir, or not at all if dir is empty.
 func NewDescription(dir string, id cid.Cid, hash proto.InfoHash, torrents Torrents) *Description {
 	return &Description{dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{})}
 }
 
-// Plain says that the content is known by its info-hash alone: it is a plain torrent.
+// Plain reports whether the content is a plain torrent: known by its info-hash alone.
 func (d *Description) Plain() bool { return !d.hash.IsZero() && d.id.Equals(d.hash.CID()) }
 
-// Load takes up what is on disk. Its error is of what is there and of no use; that is
-// as good as not there.
+// Load reads the files in the folder. It returns an error if one of them is invalid, and
+// ignores that file.
 func (d *Description) Load() error {
-	if d.dir == "" {
-		return nil
-	}
 	var err error
 	if !d.Plain() {
 		err = d.load(ManifestFile, d.SetManifest)
@@ -90,18 +88,18 @@ func (d *Description) Load() error {
 		err = errors.Join(err, d.load(TorrentFile, d.SetTorrent))
 	}
 	if d.Plain() {
-		err = errors.Join(err, d.load(ManifestFile, d.keepPublished))
+		err = errors.Join(err, d.load(ManifestFile, d.loadPublished))
 	}
 	return err
 }
 
-func (d *Description) load(name string, take func([]byte) error) error {
-	b, err := os.ReadFile(d.path(name))
+func (d *Description) load(name string, set func([]byte) error) error {
+	b, err := d.read(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = take(b)
+		err = set(b)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -109,72 +107,82 @@ func (d *Description) load(name string, take func([]byte) error) error {
 	return nil
 }
 
-// keepPublished takes a manifest away that is not of the torrent.
-func (d *Description) keepPublished(b []byte) error {
+// loadPublished takes the manifest with SHA-256 of a plain torrent. It removes the file
+// if that describes other files than the torrent does.
+func (d *Description) loadPublished(b []byte) error {
 	m, err := proto.DecodeManifest(b)
 	if of := d.Manifest(); err == nil && (of == nil || !of.SameFiles(m)) {
-		err = errors.New("not of the torrent")
+		err = errors.New("manifest does not match the torrent")
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(d.path(ManifestFile)))
+		return errors.Join(err, os.Remove(filepath.Join(d.dir, ManifestFile)))
 	}
+	d.setEncoded(b)
 	return nil
 }
 
-func (d *Description) path(name string) string { return filepath.Join(d.dir, name) }
+func (d *Description) read(name string) ([]byte, error) {
+	if d.dir == "" {
+		return nil, os.ErrNotExist
+	}
+	return os.ReadFile(filepath.Join(d.dir, name))
+}
 
-// keep writes a file, unless that is there.
-func (d *Description) keep(name string, b []byte) error {
+// write writes a file unless it has the same content already.
+func (d *Description) write(name string, b []byte) error {
 	if d.dir == "" {
 		return nil
 	}
-	if old, err := os.ReadFile(d.path(name)); err == nil && bytes.Equal(old, b) {
+	if old, err := d.read(name); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
-	return datadir.WriteFile(d.path(name), b, 0o600)
+	return datadir.WriteFile(filepath.Join(d.dir, name), b, 0o600)
 }
 
-// Manifest is the one by which pieces are verified, nil while it is not there.
+// Manifest returns the manifest that pieces are verified with, nil if it is not known yet.
 func (d *Description) Manifest() *proto.Manifest {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.manifest
 }
 
-// Known is closed when the manifest is there.
+// Known returns a channel that is closed once the manifest is known.
 func (d *Description) Known() <-chan struct{} { return d.known }
 
-// Torrent is the info dictionary, nil while it is not there.
+// Torrent returns the info dictionary, nil if it is not known yet.
 func (d *Description) Torrent() []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.info
 }
 
-// EncodedManifest is the manifest with SHA-256, for others. It fails while there is none.
+// EncodedManifest returns the encoded manifest with SHA-256. It fails with
+// [os.ErrNotExist] if that is not known yet.
 func (d *Description) EncodedManifest() ([]byte, error) {
-	if d.dir != "" {
-		return os.ReadFile(d.path(ManifestFile))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.encoded == nil {
+		return nil, os.ErrNotExist
 	}
-	if m := d.Manifest(); m != nil {
-		return m.Encode()
-	}
-	return nil, os.ErrNotExist
+	return d.encoded, nil
 }
 
-// SetManifest takes the manifest of the content's id, encoded.
+// SetManifest checks an encoded manifest against the content id and keeps it. If writing
+// the file fails, the manifest is set nevertheless.
 func (d *Description) SetManifest(b []byte) error {
 	m, err := proto.DecodeVerified(d.id, b)
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.found(m, ManifestFile, b)
+	err = d.write(ManifestFile, b)
+	d.setEncoded(b)
+	d.setManifest(m)
+	return err
 }
 
-// SetTorrent takes the info dictionary of the content's info-hash. Beside a manifest
-// it must be of the same content; otherwise the manifest is made of it.
+// SetTorrent checks an info dictionary against the info-hash and the manifest and keeps
+// it. For a plain torrent it makes the manifest, and fails with a [*RefusedError] if it
+// cannot. If writing the file fails, the info dictionary is set nevertheless.
 func (d *Description) SetTorrent(info []byte) error {
 	if d.hash.IsZero() {
 		return ErrNotOffered
@@ -183,48 +191,69 @@ func (d *Description) SetTorrent(info []byte) error {
 		return ErrNoTorrents
 	}
 	if got := proto.InfoHash(sha1.Sum(info)); got != d.hash {
-		return fmt.Errorf("an info dictionary with the info-hash %s in place of %s", got, d.hash)
+		return fmt.Errorf("info dictionary has the info-hash %s, want %s", got, d.hash)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.info != nil {
+	if d.Torrent() != nil {
 		return nil
 	}
-	m := d.manifest
-	var err error
-	switch {
-	case d.Plain():
-		if m, err = d.torrents.Manifest(info); err != nil {
-			return &RefusedError{err}
-		}
-	case m == nil:
-		err = errors.New("an info dictionary before the manifest")
-	default:
-		err = d.torrents.Check(m, info)
-	}
+	m, err := d.torrentManifest(info)
 	if err != nil {
 		return err
 	}
+	err = d.write(TorrentFile, info)
+	d.mu.Lock()
 	d.info = info
-	return d.found(m, TorrentFile, info)
-}
-
-// found keeps what a manifest is of on disk, and then makes it known: who waits for Known
-// can read the file. The caller holds mu.
-func (d *Description) found(m *proto.Manifest, name string, b []byte) error {
-	err := d.keep(name, b)
-	if d.manifest == nil {
-		close(d.known)
-	}
-	d.manifest = m
+	d.mu.Unlock()
+	d.setManifest(m)
 	return err
 }
 
-// PublishManifest keeps the manifest with SHA-256 of a plain torrent, encoded, for others.
-func (d *Description) PublishManifest(b []byte) error { return d.keep(ManifestFile, b) }
+// torrentManifest returns the manifest that an info dictionary matches. It makes that of
+// a plain torrent.
+func (d *Description) torrentManifest(info []byte) (*proto.Manifest, error) {
+	if d.Plain() {
+		m, err := d.torrents.Manifest(info)
+		if err != nil {
+			return nil, &RefusedError{err}
+		}
+		return m, nil
+	}
+	m := d.Manifest()
+	if m == nil {
+		return nil, errors.New("info dictionary before the manifest")
+	}
+	return m, d.torrents.Check(m, info)
+}
 
-// MakeTorrent returns the info dictionary, or makes it of the SHA-1 of the pieces,
-// joined, that sums returns. That does not offer the content to BitTorrent clients.
+// setManifest follows writing the files, so that who waits for Known finds them.
+func (d *Description) setManifest(m *proto.Manifest) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.manifest == nil {
+		d.manifest = m
+		close(d.known)
+	}
+}
+
+func (d *Description) setEncoded(b []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.encoded = b
+}
+
+// PublishManifest keeps the encoded manifest with SHA-256 of a plain torrent. It does not
+// check it.
+func (d *Description) PublishManifest(b []byte) error {
+	if err := d.write(ManifestFile, b); err != nil {
+		return err
+	}
+	d.setEncoded(b)
+	return nil
+}
+
+// MakeTorrent returns the info dictionary. If it is not known, MakeTorrent builds it from
+// the concatenated SHA-1 hashes of the pieces, which sums returns, and keeps it. That does
+// not offer the content to BitTorrent clients.
 func (d *Description) MakeTorrent(sums func(*proto.Manifest) ([]byte, error)) ([]byte, error) {
 	if info := d.Torrent(); info != nil {
 		return info, nil
@@ -233,8 +262,11 @@ func (d *Description) MakeTorrent(sums func(*proto.Manifest) ([]byte, error)) ([
 		return nil, ErrNoTorrents
 	}
 	m := d.Manifest()
-	if info, err := os.ReadFile(d.path(TorrentFile)); err == nil && m != nil && d.hash.IsZero() && d.torrents.Check(m, info) == nil {
-		return info, nil
+	if m != nil && d.hash.IsZero() {
+		info, err := d.read(TorrentFile)
+		if err == nil && d.torrents.Check(m, info) == nil {
+			return info, nil
+		}
 	}
 	s, err := sums(m)
 	if err != nil {
@@ -247,5 +279,5 @@ func (d *Description) MakeTorrent(sums func(*proto.Manifest) ([]byte, error)) ([
 	if !d.hash.IsZero() {
 		return info, d.SetTorrent(info)
 	}
-	return info, d.keep(TorrentFile, info)
+	return info, d.write(TorrentFile, info)
 }

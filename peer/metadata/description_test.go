@@ -15,33 +15,38 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// names makes info dictionaries of names: of a content of one piece of 5 bytes.
-type names struct{}
+// fakeTorrents implements [Torrents] for contents of one piece and 5 bytes. The info
+// dictionary is the name of the content.
+type fakeTorrents struct{}
 
-func (names) Build(m *proto.Manifest, _ []byte) ([]byte, error) { return []byte(m.Name), nil }
+func (fakeTorrents) Build(m *proto.Manifest, _ []byte) ([]byte, error) { return []byte(m.Name), nil }
 
-func (names) Check(m *proto.Manifest, info []byte) error {
+func (fakeTorrents) Check(m *proto.Manifest, info []byte) error {
 	if m.Name != string(info) {
-		return errors.New("of another content")
+		return errors.New("another content")
 	}
 	return nil
 }
 
-func (names) Manifest(info []byte) (*proto.Manifest, error) {
-	m := content(string(info))
+func (fakeTorrents) Manifest(info []byte) (*proto.Manifest, error) {
+	m := newManifest(string(info))
 	m.SHA1, m.Hashes = make([]byte, sha1.Size), nil
 	return m, m.Validate()
 }
 
-// content is the manifest of a content.
-func content(name string) *proto.Manifest {
-	return &proto.Manifest{Name: name, PieceLength: proto.MinPieceLength, Hashes: make([]byte, sha256.Size),
-		Entries: []proto.Entry{{Kind: proto.File, Size: 5, MTime: proto.NoMTime}}}
+// newManifest returns the manifest of a content.
+func newManifest(name string) *proto.Manifest {
+	return &proto.Manifest{
+		Name:        name,
+		PieceLength: proto.MinPieceLength,
+		Hashes:      make([]byte, sha256.Size),
+		Entries:     []proto.Entry{{Kind: proto.File, Size: 5, MTime: proto.NoMTime}},
+	}
 }
 
 func encoded(t *testing.T, name string) ([]byte, cid.Cid) {
 	t.Helper()
-	b, err := content(name).Encode()
+	b, err := newManifest(name).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,53 +62,54 @@ func mustFail(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// A content with a manifest takes that first, and then the info dictionary of the same.
-func TestManifestFirst(t *testing.T) {
+// The info dictionary of a content with a manifest must match the manifest.
+func TestDescription(t *testing.T) {
 	dir := t.TempDir()
 	b, id := encoded(t, "a")
 	other, _ := encoded(t, "b")
-	d := NewDescription(dir, id, hashOf("a"), names{})
-	mustFail(t, "the torrent first", d.SetTorrent([]byte("a")), "before the manifest")
+	d := NewDescription(dir, id, hashOf("a"), fakeTorrents{})
+	mustFail(t, "torrent before manifest", d.SetTorrent([]byte("a")), "before the manifest")
 	mustFail(t, "another manifest", d.SetManifest(other), "does not match")
 	if _, err := d.EncodedManifest(); err == nil || d.Manifest() != nil || d.Torrent() != nil || d.Plain() {
-		t.Errorf("before anything came there is %v, %q", d.Manifest(), d.Torrent())
+		t.Errorf("initially: manifest %v, torrent %q", d.Manifest(), d.Torrent())
 	}
 	if err := d.SetManifest(b); err != nil {
 		t.Fatal(err)
 	}
-	mustFail(t, "another dictionary", d.SetTorrent([]byte("b")), "in place of "+hashOf("a").String())
+	mustFail(t, "another torrent", d.SetTorrent([]byte("b")), "want "+hashOf("a").String())
 	if err := d.SetTorrent([]byte("a")); err != nil {
 		t.Fatal(err)
 	}
 
-	again := NewDescription(dir, id, hashOf("a"), names{})
+	again := NewDescription(dir, id, hashOf("a"), fakeTorrents{})
 	if err := again.Load(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := again.EncodedManifest(); !bytes.Equal(got, b) || again.Manifest() == nil || string(again.Torrent()) != "a" {
-		t.Errorf("from the disk came %q, %v, %q", got, err, again.Torrent())
+	got, err := again.EncodedManifest()
+	if !bytes.Equal(got, b) || again.Manifest() == nil || string(again.Torrent()) != "a" {
+		t.Errorf("loaded manifest %q, %v, torrent %q", got, err, again.Torrent())
 	}
-	// The same with a link that names the torrent of something else.
-	wrong := NewDescription(dir, id, hashOf("b"), names{})
-	mustFail(t, "the dictionary on disk is another", wrong.Load(), "in place of")
-	mustFail(t, "one of another content", wrong.SetTorrent([]byte("b")), "of another content")
-	unoffered := NewDescription(dir, id, proto.InfoHash{}, names{})
+	// A link with the info-hash of another content.
+	wrong := NewDescription(dir, id, hashOf("b"), fakeTorrents{})
+	mustFail(t, "another torrent on disk", wrong.Load(), "want "+hashOf("b").String())
+	mustFail(t, "torrent of another content", wrong.SetTorrent([]byte("b")), "another content")
+	unoffered := NewDescription(dir, id, proto.InfoHash{}, fakeTorrents{})
 	if err := unoffered.Load(); err != nil || unoffered.Torrent() != nil {
-		t.Errorf("without an info-hash there is the dictionary %q, %v", unoffered.Torrent(), err)
+		t.Errorf("without an info-hash: torrent %q, %v", unoffered.Torrent(), err)
 	}
 	if err := unoffered.SetTorrent([]byte("a")); !errors.Is(err, ErrNotOffered) {
 		t.Errorf("without an info-hash: %v", err)
 	}
 }
 
-// A plain torrent has its manifest from the info dictionary, and one for others later.
-func TestPlain(t *testing.T) {
+// The manifest of a plain torrent is made of its info dictionary. One with SHA-256 follows.
+func TestPlainTorrent(t *testing.T) {
 	dir, hash := t.TempDir(), hashOf("a")
-	d := NewDescription(dir, hash.CID(), hash, names{})
+	d := NewDescription(dir, hash.CID(), hash, fakeTorrents{})
 	if err := d.Load(); err != nil || !d.Plain() {
 		t.Fatal(err, d.Plain())
 	}
-	mustFail(t, "another dictionary", d.SetTorrent([]byte("b")), "in place of")
+	mustFail(t, "another torrent", d.SetTorrent([]byte("b")), "want "+hashOf("a").String())
 	if err := d.SetTorrent([]byte("a")); err != nil {
 		t.Fatal(err)
 	}
@@ -111,57 +117,57 @@ func TestPlain(t *testing.T) {
 		t.Fatalf("manifest %v", m)
 	}
 	if _, err := d.EncodedManifest(); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a manifest for others is there: %v", err)
+		t.Errorf("EncodedManifest before PublishManifest: %v", err)
 	}
 	b, _ := encoded(t, "a")
 	if err := d.PublishManifest(b); err != nil {
 		t.Fatal(err)
 	}
-	again := NewDescription(dir, hash.CID(), hash, names{})
+	again := NewDescription(dir, hash.CID(), hash, fakeTorrents{})
 	if err := again.Load(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := again.EncodedManifest(); !bytes.Equal(got, b) || !again.Manifest().TorrentOnly() {
-		t.Errorf("from the disk came %q, %v", got, err)
+		t.Errorf("loaded manifest %q, %v", got, err)
 	}
-	// What is on disk and of another content is given to nobody.
+	// The manifest of another content on disk is not served.
 	other, _ := encoded(t, "b")
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), other, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again = NewDescription(dir, hash.CID(), hash, names{})
-	mustFail(t, "a manifest of other files", again.Load(), "not of the torrent")
+	again = NewDescription(dir, hash.CID(), hash, fakeTorrents{})
+	mustFail(t, "manifest of other files", again.Load(), "does not match the torrent")
 	if _, err := again.EncodedManifest(); !errors.Is(err, os.ErrNotExist) || again.Manifest() == nil {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("EncodedManifest: %v", err)
 	}
 }
 
-// There is no second info dictionary for one info-hash, so one of no use is the end.
-func TestPlainOfNoUse(t *testing.T) {
-	d := NewDescription(t.TempDir(), hashOf("..").CID(), hashOf(".."), names{})
+func TestInvalidPlainTorrent(t *testing.T) {
+	d := NewDescription(t.TempDir(), hashOf("..").CID(), hashOf(".."), fakeTorrents{})
 	err := d.SetTorrent([]byte(".."))
 	var refused *RefusedError
 	if !errors.As(err, &refused) || d.Torrent() != nil || d.Manifest() != nil {
-		t.Errorf("taken: %q, %v", d.Torrent(), err)
+		t.Errorf("SetTorrent: %v, torrent %q", err, d.Torrent())
 	}
-	if err := NewDescription("", hashOf("a").CID(), hashOf("a"), nil).SetTorrent([]byte("a")); !errors.Is(err, ErrNoTorrents) {
-		t.Errorf("without torrents: %v", err)
+	d = NewDescription("", hashOf("a").CID(), hashOf("a"), nil)
+	if err := d.SetTorrent([]byte("a")); !errors.Is(err, ErrNoTorrents) {
+		t.Errorf("SetTorrent without Torrents: %v", err)
 	}
 }
 
-// Without a folder nothing is written, not to the working directory either.
-func TestKeptInMemory(t *testing.T) {
+// Without a folder nothing is written, and nothing in the working directory is read.
+func TestDescriptionInMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b, id := encoded(t, "a")
-	d := NewDescription("", id, hashOf("a"), names{})
+	d := NewDescription("", id, hashOf("a"), fakeTorrents{})
 	if err := errors.Join(d.Load(), d.SetManifest(b), d.SetTorrent([]byte("a"))); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := d.EncodedManifest(); !bytes.Equal(got, b) {
-		t.Errorf("encoded %q, %v", got, err)
+		t.Errorf("EncodedManifest: %q, %v", got, err)
 	}
 	if files, err := os.ReadDir("."); len(files) > 0 || err != nil {
-		t.Errorf("written: %v, %v", files, err)
+		t.Errorf("files %v, %v", files, err)
 	}
 }
 
@@ -175,17 +181,17 @@ func TestMakeTorrent(t *testing.T) {
 	}{"not offered": {}, "offered": {hashOf("a"), true}} {
 		t.Run(name, func(t *testing.T) {
 			hashed = 0
-			d := NewDescription(t.TempDir(), id, tt.hash, names{})
+			d := NewDescription(t.TempDir(), id, tt.hash, fakeTorrents{})
 			if err := d.SetManifest(b); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
 				if info, err := d.MakeTorrent(sums); string(info) != "a" || err != nil {
-					t.Errorf("made %q, %v", info, err)
+					t.Errorf("MakeTorrent: %q, %v", info, err)
 				}
 			}
 			if hashed != 1 || (d.Torrent() != nil) != tt.offered {
-				t.Errorf("hashed %d times, offered %q", hashed, d.Torrent())
+				t.Errorf("hashed %d times, want once; torrent %q", hashed, d.Torrent())
 			}
 		})
 	}

@@ -12,25 +12,28 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// A document is an encoded manifest or an info dictionary. Each kind has a libp2p
+// protocol of its own, with one request and one reply per stream (docs/wire.md, 7.3).
+
 const (
 	// requestTimeout bounds the request, and the time until the reply begins.
 	requestTimeout = 10 * time.Second
-	// stall is how long the other may send nothing, or take nothing, of a document.
-	stall = 10 * time.Second
-	// chunk is how much is read and written between two deadlines.
-	chunk = 256 << 10
+	// stallTimeout bounds the transfer of each chunk of a document.
+	stallTimeout = 10 * time.Second
+	// chunkSize is how many bytes are read or written per deadline.
+	chunkSize = 256 << 10
 )
 
-// ServeDocument answers the request on a stream with what find returns for the content id in
-// it. An error of find means that the document is not here.
+// ServeDocument replies to the request on a stream, and closes the stream. find returns
+// the document for a content id in binary form, or an error if the node does not have it.
 func ServeDocument(stream network.Stream, find func(id []byte) ([]byte, error)) {
 	defer stream.Close()
-	if err := answer(stream, find); err != nil {
+	if err := serve(stream, find); err != nil {
 		_ = stream.Reset()
 	}
 }
 
-func answer(stream network.Stream, find func(id []byte) ([]byte, error)) error {
+func serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 	_ = stream.SetDeadline(time.Now().Add(requestTimeout))
 	m, err := proto.ReadMessage(stream)
 	if err != nil {
@@ -48,8 +51,8 @@ func answer(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 		return err
 	}
 	for len(b) > 0 {
-		k := min(len(b), chunk)
-		_ = stream.SetWriteDeadline(time.Now().Add(stall))
+		k := min(len(b), chunkSize)
+		_ = stream.SetWriteDeadline(time.Now().Add(stallTimeout))
 		if _, err := stream.Write(b[:k]); err != nil {
 			return err
 		}
@@ -58,8 +61,9 @@ func answer(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 	return nil
 }
 
-// RequestDocument asks for the document of a content, of at most limit bytes. The stream is of no
-// use afterwards. It fails with a [*proto.RemoteError] when the peer does not have it.
+// RequestDocument requests the document of a content and returns it unchecked. It fails if
+// the document is longer than limit bytes, and with a [*proto.RemoteError] if the peer
+// does not have it. It closes the stream.
 func RequestDocument(ctx context.Context, stream network.Stream, id cid.Cid, limit int) ([]byte, error) {
 	defer stream.Reset()
 	stop := context.AfterFunc(ctx, func() { _ = stream.Reset() })
@@ -77,21 +81,21 @@ func RequestDocument(ctx context.Context, stream network.Stream, id cid.Cid, lim
 		return nil, &proto.RemoteError{Code: reply.Code, Text: reply.Text}
 	case *proto.ManifestReply:
 		if int(reply.Length) > limit {
-			return nil, fmt.Errorf("a document of %d bytes, at most %d", reply.Length, limit)
+			return nil, fmt.Errorf("document of %d bytes, at most %d", reply.Length, limit)
 		}
-		return read(stream, int(reply.Length))
+		return readDocument(stream, int(reply.Length))
 	}
 	return nil, unexpected(reply)
 }
 
-// read reads n bytes as they come: memory grows with what has arrived, not with
-// what the peer claims.
-func read(stream network.Stream, n int) ([]byte, error) {
+// readDocument reads n bytes. Memory grows with the bytes that arrive, not with those
+// that the peer claims.
+func readDocument(stream network.Stream, n int) ([]byte, error) {
 	var b []byte
 	for len(b) < n {
-		_ = stream.SetReadDeadline(time.Now().Add(stall))
+		_ = stream.SetReadDeadline(time.Now().Add(stallTimeout))
 		at := len(b)
-		b = append(b, make([]byte, min(chunk, n-at))...)
+		b = append(b, make([]byte, min(chunkSize, n-at))...)
 		if _, err := io.ReadFull(stream, b[at:]); err != nil {
 			return nil, err
 		}
@@ -100,5 +104,5 @@ func read(stream network.Stream, n int) ([]byte, error) {
 }
 
 func unexpected(m proto.Message) error {
-	return fmt.Errorf("message type %d in place of a document", m.Type())
+	return fmt.Errorf("unexpected message of type %d", m.Type())
 }

@@ -10,187 +10,191 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
-// Fetcher seeks what describes one content. All fields are constant.
+// Fetcher fetches the manifest and the info dictionary of one content. Its fields are
+// constant.
 type Fetcher struct {
-	// Link names the content, and is where the search begins.
+	// Link names the content and the first peers to ask.
 	Link *proto.Link
-	// Description takes what is found.
+	// Description receives what is found.
 	Description *Description
-	// Finder knows trackers, and is nil when there are none.
+	// Finder asks trackers. It is nil if there are none.
 	Finder Finder
-	// Self is this node's id, and Announce what it tells the trackers of itself.
-	Self     libpeer.ID
+	// Self is the id of this node, and Announce what it announces to the trackers.
+	Self     peer.ID
 	Announce proto.Announce
-	// OpenStream opens a stream to a member.
-	OpenStream func(context.Context, libpeer.AddrInfo, protocol.ID) (network.Stream, error)
-	// Clients asks BitTorrent clients for the info dictionary of a link. Nil means that
-	// they are not asked.
+	// OpenStream opens a stream to a member. It bounds the dial itself.
+	OpenStream func(context.Context, peer.AddrInfo, protocol.ID) (network.Stream, error)
+	// Clients fetches the info dictionary from BitTorrent clients. If it is nil, they
+	// are not asked.
 	Clients func(context.Context, *proto.Link) ([]byte, error)
-	// Status is told, in words, what is waited for.
+	// Status is called with a text that says what the fetch waits for.
 	Status func(string)
 	Log    *slog.Logger
 }
 
 const (
-	// pause is the first pause between two rounds of asking what a content is, and
-	// pauseMax the longest.
-	pause    = 250 * time.Millisecond
-	pauseMax = 5 * time.Second
-	// offerPause and offerPauseMax are those for the info dictionary of a content that
-	// is on its way already: without it only stock clients have to wait.
-	offerPause    = time.Second
-	offerPauseMax = 30 * time.Second
+	// fetchPause is the first pause between rounds of Fetch, and fetchPauseMax the
+	// longest.
+	fetchPause    = 250 * time.Millisecond
+	fetchPauseMax = 5 * time.Second
+	// torrentPause and torrentPauseMax are those of FetchTorrent, for which only
+	// BitTorrent clients wait.
+	torrentPause    = time.Second
+	torrentPauseMax = 30 * time.Second
 )
 
-// Fetch seeks what the content is: its manifest, or of a plain torrent the info
-// dictionary, until somebody has it or ctx ends. It returns also the members that it
-// heard of. It fails at once with [*RefusedError].
-func (s *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error) {
-	what, q := "the content", s.manifest(func(_ libpeer.ID, b []byte) error { return s.Description.SetManifest(b) })
-	seek := q.run
-	if s.Description.Plain() {
-		what, q = "the torrent's info dictionary", s.torrent()
-		seek = func(ctx context.Context) error { return s.everywhere(ctx, q) }
+// Fetch fetches the manifest, or the info dictionary of a plain torrent. It blocks until
+// somebody has it or ctx ends, and fails with a [*RefusedError] if a plain torrent is
+// invalid. It returns also the members that the trackers named last.
+func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error) {
+	what, s := "the content", f.manifestSearch(func(_ peer.ID, b []byte) error { return f.Description.SetManifest(b) })
+	run := s.run
+	if f.Description.Plain() {
+		what, s = "the torrent's info dictionary", f.torrentSearch()
+		run = func(ctx context.Context) error { return f.fetchTorrent(ctx, s) }
 	}
-	var why string
-	q.members = func(ctx context.Context) []libpeer.AddrInfo {
-		members, why = s.askTrackers(ctx)
-		s.Status(fmt.Sprintf("looking for %s: %s", what, why))
-		return s.candidates(members)
+	var trackers string
+	s.members = func(ctx context.Context) []peer.AddrInfo {
+		members, trackers = f.askTrackers(ctx)
+		f.Status(fmt.Sprintf("looking for %s: %s", what, trackers))
+		return f.candidates(members)
 	}
-	q.missed = func(err error) { s.Status(fmt.Sprintf("looking for %s: %s; %v%s", what, why, err, s.unasked())) }
-	q.pause, q.pauseMax = pause, pauseMax
-	err = seek(ctx)
+	s.failed = func(err error) {
+		f.Status(fmt.Sprintf("looking for %s: %s; %v%s", what, trackers, err, f.notAsked()))
+	}
+	s.pause, s.pauseMax = fetchPause, fetchPauseMax
+	err = run(ctx)
 	return members, err
 }
 
-// FetchTorrent seeks the info dictionary of a content that is on its way, for BitTorrent
-// clients, until somebody has it or ctx ends. connected are the peers.
-func (s *Fetcher) FetchTorrent(ctx context.Context, connected func() []libpeer.AddrInfo, members []proto.Member) {
-	q := s.torrent()
-	q.members = func(context.Context) []libpeer.AddrInfo { return append(connected(), s.candidates(members)...) }
-	q.missed = func(err error) { s.Log.Debug("no info dictionary", "error", err) }
-	q.pause, q.pauseMax = offerPause, offerPauseMax
-	_ = s.everywhere(ctx, q)
+// FetchTorrent fetches the info dictionary while the content itself is being fetched, so
+// that this node can serve BitTorrent clients. It blocks until somebody has it or ctx
+// ends. connected returns the connected peers, which are asked before members.
+func (f *Fetcher) FetchTorrent(ctx context.Context, connected func() []peer.AddrInfo, members []proto.Member) {
+	s := f.torrentSearch()
+	s.members = func(context.Context) []peer.AddrInfo { return append(connected(), f.candidates(members)...) }
+	s.failed = func(err error) { f.Log.Debug("no info dictionary", "error", err) }
+	s.pause, s.pauseMax = torrentPause, torrentPauseMax
+	_ = f.fetchTorrent(ctx, s)
 }
 
-// FetchManifest asks each of some members once for the manifest with SHA-256, until take
-// takes one.
-func (s *Fetcher) FetchManifest(ctx context.Context, of []libpeer.AddrInfo, take func(from libpeer.ID, b []byte) error) error {
-	q := s.manifest(take)
-	q.members = func(context.Context) []libpeer.AddrInfo { return of }
-	return q.round(ctx)
+// FetchManifest asks each of the peers once for the manifest with SHA-256, until take
+// accepts one.
+func (f *Fetcher) FetchManifest(ctx context.Context, peers []peer.AddrInfo, take func(from peer.ID, b []byte) error) error {
+	s := f.manifestSearch(take)
+	s.members = func(context.Context) []peer.AddrInfo { return peers }
+	return s.round(ctx)
 }
 
-func (s *Fetcher) manifest(take func(libpeer.ID, []byte) error) *search {
-	return &search{Fetcher: s, kind: proto.ManifestProtocol, limit: proto.MaxManifest, take: take}
+func (f *Fetcher) manifestSearch(take func(peer.ID, []byte) error) *search {
+	return &search{Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, take: take}
 }
 
-func (s *Fetcher) torrent() *search {
-	return &search{Fetcher: s, kind: proto.TorrentProtocol, limit: proto.MaxTorrent}
+func (f *Fetcher) torrentSearch() *search {
+	return &search{Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent}
 }
 
-// ClientsNotAsked says, after what a plain torrent waits for, who is not asked for it.
+// ClientsNotAsked ends the status of a plain torrent if BitTorrent clients are not asked.
 const ClientsNotAsked = "; BitTorrent clients are not asked without --bt-listen"
 
-func (s *Fetcher) unasked() string {
-	if s.Clients == nil && s.Description.Plain() {
+func (f *Fetcher) notAsked() string {
+	if f.Clients == nil && f.Description.Plain() {
 		return ClientsNotAsked
 	}
 	return ""
 }
 
-// errFound ends a search because what is sought has come by another way.
-var errFound = errors.New("found elsewhere")
+// errFound ends a search because a BitTorrent client had the document.
+var errFound = errors.New("found at a BitTorrent client")
 
-// everywhere searches for an info dictionary among members, and beside that asks
-// BitTorrent clients.
-func (s *Fetcher) everywhere(ctx context.Context, q *search) error {
+// fetchTorrent searches for an info dictionary among members and BitTorrent clients at
+// the same time.
+func (f *Fetcher) fetchTorrent(ctx context.Context, s *search) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	q.take = func(_ libpeer.ID, b []byte) error {
-		err := s.Description.SetTorrent(b)
+	s.take = func(_ peer.ID, b []byte) error {
+		err := f.Description.SetTorrent(b)
 		var refused *RefusedError
 		if errors.As(err, &refused) {
 			cancel(refused)
 		}
 		return err
 	}
-	asked := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(asked)
-		s.askGuests(ctx, q, cancel)
+		defer close(done)
+		f.askClients(ctx, s, cancel)
 	}()
-	err := q.run(ctx)
+	err := s.run(ctx)
 	cancel(nil)
-	<-asked
+	<-done
 	if errors.Is(err, errFound) {
 		return nil
 	}
 	return err
 }
 
-func (s *Fetcher) askGuests(ctx context.Context, q *search, found context.CancelCauseFunc) {
-	if s.Clients == nil {
+func (f *Fetcher) askClients(ctx context.Context, s *search, cancel context.CancelCauseFunc) {
+	if f.Clients == nil {
 		return
 	}
-	info, err := s.Clients(ctx, s.Link)
+	info, err := f.Clients(ctx, f.Link)
 	if err == nil {
-		err = q.take("", info)
+		err = s.take("", info)
 	}
 	switch {
 	case err == nil:
-		found(errFound)
+		cancel(errFound)
 	case ctx.Err() == nil:
-		s.Log.Warn("no info dictionary from BitTorrent clients", "error", err)
+		f.Log.Warn("no info dictionary from BitTorrent clients", "error", err)
 	}
 }
 
-// askTrackers says in why how that went.
-func (s *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, why string) {
-	if s.Finder == nil {
+// askTrackers announces this node. status describes the result.
+func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, status string) {
+	if f.Finder == nil {
 		return nil, "the link names no tracker"
 	}
-	h, err := Announce(ctx, s.Finder, s.Link.Keys(), s.Announce)
+	h, err := Announce(ctx, f.Finder, f.Link.Keys(), f.Announce)
 	if err != nil {
 		return nil, err.Error()
 	}
 	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members))
 }
 
-// candidates are whom to ask: a member of the own cluster, the link's peers, and then
-// others. The first is any of those with lesser ids, if there are some: they have us wait
-// when they seek the content too, others refuse. Only one has us wait before the source
-// is asked.
-func (s *Fetcher) candidates(members []proto.Member) []libpeer.AddrInfo {
-	var lesser, greater, far []libpeer.AddrInfo
+// candidates orders the peers to ask: one local member, the link's peers, other local
+// members, members of other clusters. The first is one with a smaller id if possible: a
+// node that is fetching the manifest itself lets those with greater ids wait for it, and
+// refuses others. Only one may delay the request to the source.
+func (f *Fetcher) candidates(members []proto.Member) []peer.AddrInfo {
+	var smaller, greater, remote []peer.AddrInfo
 	for i := range members {
-		id, err := libpeer.IDFromBytes([]byte(members[i].ID))
-		if err != nil || id == s.Self {
+		id, err := peer.IDFromBytes([]byte(members[i].ID))
+		if err != nil || id == f.Self {
 			continue
 		}
-		info := libpeer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(members[i].Addrs)}
+		info := peer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(members[i].Addrs)}
 		switch {
-		case members[i].Cluster != s.Announce.Cluster:
-			far = append(far, info)
-		case id < s.Self:
-			lesser = append(lesser, info)
+		case members[i].Cluster != f.Announce.Cluster:
+			remote = append(remote, info)
+		case id < f.Self:
+			smaller = append(smaller, info)
 		default:
 			greater = append(greater, info)
 		}
 	}
-	near := append(shuffled(lesser), shuffled(greater)...)
-	first := min(1, len(near))
-	return slices.Concat(near[:first], transport.AddrInfos(s.Link.Peers, s.Self), near[first:], far)
+	local := append(shuffle(smaller), shuffle(greater)...)
+	first := min(1, len(local))
+	return slices.Concat(local[:first], transport.AddrInfos(f.Link.Peers, f.Self), local[first:], remote)
 }
 
-func shuffled(infos []libpeer.AddrInfo) []libpeer.AddrInfo {
+func shuffle(infos []peer.AddrInfo) []peer.AddrInfo {
 	rand.Shuffle(len(infos), func(i, j int) { infos[i], infos[j] = infos[j], infos[i] })
 	return infos
 }

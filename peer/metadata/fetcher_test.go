@@ -14,17 +14,20 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/crypto"
-	libhost "github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
+	"go.uber.org/goleak"
 
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
-func newHost(t *testing.T) libhost.Host {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newHost(t *testing.T) host.Host {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -38,220 +41,218 @@ func newHost(t *testing.T) libhost.Host {
 	return h
 }
 
-// member answers questions for the documents that it knows, by their names.
+// member serves documents by content id.
 type member struct {
-	libhost.Host
-	docs map[cid.Cid][]byte
+	host.Host
+	documents map[cid.Cid][]byte
 
-	mu    sync.Mutex
-	asked []cid.Cid
+	mu        sync.Mutex
+	requested []cid.Cid
 }
 
-func newMember(t *testing.T, kind protocol.ID, docs map[cid.Cid][]byte) *member {
+func newMember(t *testing.T, id protocol.ID, documents map[cid.Cid][]byte) *member {
 	t.Helper()
-	m := &member{Host: newHost(t), docs: docs}
-	m.SetStreamHandler(kind, func(s network.Stream) {
-		ServeDocument(s, func(id []byte) ([]byte, error) {
-			key, err := cid.Cast(id)
-			if err != nil {
-				return nil, err
-			}
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.asked = append(m.asked, key)
-			if b := m.docs[key]; b != nil {
-				return b, nil
-			}
-			return nil, errors.New("not here")
-		})
-	})
+	m := &member{Host: newHost(t), documents: documents}
+	m.SetStreamHandler(id, func(s network.Stream) { ServeDocument(s, m.find) })
 	return m
 }
 
-// at is where the member is, for a link.
-func (m *member) at(t *testing.T) []ma.Multiaddr {
+func (m *member) find(id []byte) ([]byte, error) {
+	key, err := cid.Cast(id)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requested = append(m.requested, key)
+	if b := m.documents[key]; b != nil {
+		return b, nil
+	}
+	return nil, errors.New("unknown")
+}
+
+// p2pAddrs returns the addresses of a host for a link.
+func p2pAddrs(t *testing.T, h host.Host) []ma.Multiaddr {
 	t.Helper()
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()})
+	addrs, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return addrs
 }
 
-// seeker seeks from a host of its own.
-func seeker(t *testing.T, link *proto.Link) *Fetcher {
+// newFetcher returns a fetcher with a host of its own.
+func newFetcher(t *testing.T, link *proto.Link) *Fetcher {
 	t.Helper()
 	h := newHost(t)
-	return &Fetcher{Link: link, Description: NewDescription("", link.Keys()[0], link.InfoHash, names{}), Self: h.ID(),
-		Announce: proto.Announce{Cluster: "A"}, Status: func(string) {}, Log: slog.New(slog.DiscardHandler),
-		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
+	return &Fetcher{
+		Link:        link,
+		Description: NewDescription("", link.Keys()[0], link.InfoHash, fakeTorrents{}),
+		Self:        h.ID(),
+		Announce:    proto.Announce{Cluster: "A"},
+		OpenStream: func(ctx context.Context, info peer.AddrInfo, id protocol.ID) (network.Stream, error) {
 			if err := h.Connect(ctx, info); err != nil {
 				return nil, err
 			}
-			return h.NewStream(ctx, info.ID, kind)
-		}}
+			return h.NewStream(ctx, info.ID, id)
+		},
+		Status: func(string) {},
+		Log:    slog.New(slog.DiscardHandler),
+	}
 }
 
-// A member that does not know the content by the first of its names is asked by the
-// next, and one that lies is not the last.
-func TestAskedByEachName(t *testing.T) {
+// A member that does not know the first key of the content is asked for the next. The
+// search goes on after an invalid manifest.
+func TestFetchByEachKey(t *testing.T) {
 	m := &proto.Manifest{Name: "a", PieceLength: proto.MinPieceLength, Entries: []proto.Entry{}, Hashes: []byte{}}
 	b, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	link := &proto.Link{Manifest: proto.ManifestCID(b), InfoHash: proto.InfoHash{1}}
-	liar := newMember(t, proto.ManifestProtocol, map[cid.Cid][]byte{link.Manifest: []byte("a lie")})
+	liar := newMember(t, proto.ManifestProtocol, map[cid.Cid][]byte{link.Manifest: []byte("invalid")})
 	honest := newMember(t, proto.ManifestProtocol, map[cid.Cid][]byte{link.InfoHash.CID(): b})
-	link.Peers = slices.Concat(liar.at(t), honest.at(t))
-	s := seeker(t, link)
-	if _, err := s.Fetch(t.Context()); err != nil {
+	link.Peers = slices.Concat(p2pAddrs(t, liar), p2pAddrs(t, honest))
+	f := newFetcher(t, link)
+	if _, err := f.Fetch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Description.EncodedManifest(); !bytes.Equal(got, b) {
-		t.Errorf("found %q, %v", got, err)
+	if got, err := f.Description.EncodedManifest(); !bytes.Equal(got, b) {
+		t.Errorf("fetched %q, %v", got, err)
 	}
-	if want := []cid.Cid{link.Manifest}; !slices.Equal(liar.asked, want) {
-		t.Errorf("the liar was asked for %v, want %v", liar.asked, want)
+	if want := []cid.Cid{link.Manifest}; !slices.Equal(liar.requested, want) {
+		t.Errorf("the liar was asked for %v, want %v", liar.requested, want)
 	}
-	if want := link.Keys(); !slices.Equal(honest.asked, want) {
-		t.Errorf("the other was asked for %v, want %v", honest.asked, want)
+	if want := link.Keys(); !slices.Equal(honest.requested, want) {
+		t.Errorf("the other member was asked for %v, want %v", honest.requested, want)
 	}
 }
 
-// An info dictionary comes from members or from BitTorrent clients, whoever has it.
-func TestTorrentFromEverywhere(t *testing.T) {
+// The info dictionary comes from members or from BitTorrent clients, whoever has it.
+func TestFetchPlainTorrent(t *testing.T) {
 	info := []byte("name")
 	hash := proto.InfoHash(sha1.Sum(info))
-	has := newMember(t, proto.TorrentProtocol, map[cid.Cid][]byte{hash.CID(): info})
-	hasNot := newMember(t, proto.TorrentProtocol, nil)
+	with := newMember(t, proto.TorrentProtocol, map[cid.Cid][]byte{hash.CID(): info})
+	without := newMember(t, proto.TorrentProtocol, nil)
 	silent := func(ctx context.Context, _ *proto.Link) ([]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	knows := func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
-	lies := func(context.Context, *proto.Link) ([]byte, error) { return []byte("a lie"), nil }
+	honest := func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
+	lying := func(context.Context, *proto.Link) ([]byte, error) { return []byte("invalid"), nil }
 	for name, tt := range map[string]struct {
-		from   *member
-		guests func(context.Context, *proto.Link) ([]byte, error)
+		member  *member
+		clients func(context.Context, *proto.Link) ([]byte, error)
 	}{
-		"a member": {has, nil}, "a member beside silence": {has, silent}, "a member beside lies": {has, lies},
-		"guests": {hasNot, knows}, "both": {has, knows},
+		"member":                    {with, nil},
+		"member and silent clients": {with, silent},
+		"member and lying clients":  {with, lying},
+		"clients":                   {without, honest},
+		"member and clients":        {with, honest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := seeker(t, &proto.Link{InfoHash: hash, Peers: tt.from.at(t)})
-			s.Clients = tt.guests
-			if _, err := s.Fetch(t.Context()); err != nil || !bytes.Equal(s.Description.Torrent(), info) {
-				t.Errorf("found %q, %v", s.Description.Torrent(), err)
+			f := newFetcher(t, &proto.Link{InfoHash: hash, Peers: p2pAddrs(t, tt.member)})
+			f.Clients = tt.clients
+			if _, err := f.Fetch(t.Context()); err != nil || !bytes.Equal(f.Description.Torrent(), info) {
+				t.Errorf("fetched %q, %v", f.Description.Torrent(), err)
 			}
 		})
 	}
 }
 
-// One that is the right one and of no use ends the search.
-func TestTorrentOfNoUse(t *testing.T) {
+// An invalid info dictionary with the right info-hash ends the fetch.
+func TestFetchInvalidTorrent(t *testing.T) {
 	info := []byte("..")
 	hash := proto.InfoHash(sha1.Sum(info))
-	has := newMember(t, proto.TorrentProtocol, map[cid.Cid][]byte{hash.CID(): info})
-	knows := func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
-	for name, s := range map[string]*Fetcher{
-		"of a member": seeker(t, &proto.Link{InfoHash: hash, Peers: has.at(t)}),
-		"of guests":   seeker(t, &proto.Link{InfoHash: hash}),
-	} {
-		if name == "of guests" {
-			s.Clients = knows
-		}
-		_, err := s.Fetch(t.Context())
+	m := newMember(t, proto.TorrentProtocol, map[cid.Cid][]byte{hash.CID(): info})
+	fromMember := newFetcher(t, &proto.Link{InfoHash: hash, Peers: p2pAddrs(t, m)})
+	fromClients := newFetcher(t, &proto.Link{InfoHash: hash})
+	fromClients.Clients = func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
+	for name, f := range map[string]*Fetcher{"member": fromMember, "clients": fromClients} {
+		_, err := f.Fetch(t.Context())
 		var refused *RefusedError
 		if !errors.As(err, &refused) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("from %s: %v, want a RefusedError", name, err)
 		}
 	}
 }
 
-// What is waited for is told, and who is not asked.
-func TestNotes(t *testing.T) {
+func TestFetchStatus(t *testing.T) {
 	for name, tt := range map[string]struct {
-		link   *proto.Link
-		finder Finder
-		guests bool
-		want   string
+		link    *proto.Link
+		finder  Finder
+		clients bool
+		want    string
 	}{
-		"content": {&proto.Link{Manifest: proto.ManifestCID(nil)}, nil, false,
-			"looking for the content: the link names no tracker; nobody is known who has the content"},
-		"torrent": {&proto.Link{InfoHash: proto.InfoHash{1}}, &finder{}, false,
-			"looking for the torrent's info dictionary: the tracker knows 0 other nodes; nobody is known who has the content" + ClientsNotAsked},
-		"with clients": {&proto.Link{InfoHash: proto.InfoHash{1}}, &finder{err: errors.New("no tracker answers")}, true,
-			"looking for the torrent's info dictionary: no tracker answers; nobody is known who has the content"},
+		"content": {
+			&proto.Link{Manifest: proto.ManifestCID(nil)}, nil, false,
+			"looking for the content: the link names no tracker; no known peer has the content",
+		},
+		"torrent": {
+			&proto.Link{InfoHash: proto.InfoHash{1}}, &fakeFinder{}, false,
+			"looking for the torrent's info dictionary: the tracker knows 0 other nodes; " +
+				"no known peer has the content" + ClientsNotAsked,
+		},
+		"torrent from clients": {
+			&proto.Link{InfoHash: proto.InfoHash{1}}, &fakeFinder{err: errors.New("no tracker answers")}, true,
+			"looking for the torrent's info dictionary: no tracker answers; no known peer has the content",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			s := seeker(t, tt.link)
-			s.Finder = tt.finder
-			if tt.guests {
-				s.Clients = func(context.Context, *proto.Link) ([]byte, error) { return nil, errors.New("none") }
+			f := newFetcher(t, tt.link)
+			f.Finder = tt.finder
+			if tt.clients {
+				f.Clients = func(context.Context, *proto.Link) ([]byte, error) { return nil, errors.New("none") }
 			}
 			last := ""
-			s.Status = func(what string) {
-				if last = what; strings.Contains(what, ";") {
+			f.Status = func(text string) {
+				last = text
+				if strings.Contains(text, ";") {
 					cancel()
 				}
 			}
-			if _, err := s.Fetch(ctx); !errors.Is(err, context.Canceled) || last != tt.want {
-				t.Errorf("%v, told %q, want %q", err, last, tt.want)
+			if _, err := f.Fetch(ctx); !errors.Is(err, context.Canceled) || last != tt.want {
+				t.Errorf("%v, status %q, want %q", err, last, tt.want)
 			}
 		})
 	}
 }
 
-// finder is a tracker that tells of one member of each swarm.
-type finder struct {
-	err     error
-	tells   bool
-	refuses []byte
-	heard   [][]byte
-}
-
-func (f *finder) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, error) {
-	f.heard = append(f.heard, a.Swarm)
-	if f.err != nil && (f.refuses == nil || bytes.Equal(f.refuses, a.Swarm)) {
-		return nil, f.err
+// The first candidate is a local member with a smaller id, the second the link's peer.
+// Members of other clusters come last.
+func TestCandidates(t *testing.T) {
+	source := newHost(t)
+	f := newFetcher(t, &proto.Link{Manifest: proto.ManifestCID(nil), Peers: p2pAddrs(t, source)})
+	id := func(name string) peer.ID { return peer.ID("\x00\x01" + name) } // a multihash
+	f.Self = id("m")
+	var members []proto.Member
+	for _, name := range strings.Split("abxyzm", "") {
+		members = append(members, proto.Member{ID: proto.PeerID(id(name)), Cluster: "A"})
 	}
-	h := &proto.Handout{Interval: uint32(len(a.Swarm))}
-	if f.tells {
-		h.Members = []proto.Member{{ID: proto.PeerID(a.Swarm)}}
+	members = append(members, proto.Member{ID: proto.PeerID(id("f")), Cluster: "B"})
+	orders := map[string]bool{}
+	for range 100 {
+		var names []string
+		for _, info := range f.candidates(members) {
+			name := "s"
+			if info.ID != source.ID() {
+				name = string(info.ID[2:])
+			}
+			names = append(names, name)
+		}
+		order := strings.Join(names, "")
+		orders[order] = true
+		slices.Sort(names)
+		if all := strings.Join(names, ""); all != "abfsxyz" {
+			t.Fatalf("candidates %s, want abfsxyz", all)
+		}
+		smaller := func(s string) bool { return s == "a" || s == "b" }
+		if !smaller(order[:1]) || order[1] != 's' || !smaller(order[2:3]) || order[6] != 'f' {
+			t.Fatalf("order %s", order)
+		}
 	}
-	return h, nil
-}
-
-func TestAnnounceByEachName(t *testing.T) {
-	link := &proto.Link{Manifest: proto.ManifestCID(nil), InfoHash: proto.InfoHash{1}}
-	manifest, torrent := link.Manifest.Bytes(), link.InfoHash.CID().Bytes()
-	for name, tt := range map[string]struct {
-		finder  *finder
-		members []proto.PeerID
-		fails   bool
-	}{
-		"both":            {&finder{tells: true}, []proto.PeerID{proto.PeerID(manifest), proto.PeerID(torrent)}, false},
-		"one of them":     {&finder{tells: true, err: errors.New("no"), refuses: manifest}, []proto.PeerID{proto.PeerID(torrent)}, false},
-		"none":            {&finder{err: errors.New("no")}, nil, true},
-		"nobody is there": {&finder{}, nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, err := Announce(t.Context(), tt.finder, link.Keys(), proto.Announce{})
-			if tt.fails != (err != nil) || len(tt.finder.heard) != 2 {
-				t.Fatalf("%v after %d announces", err, len(tt.finder.heard))
-			}
-			if err != nil {
-				return
-			}
-			var members []proto.PeerID
-			for _, m := range h.Members {
-				members = append(members, m.ID)
-			}
-			if !slices.Equal(members, tt.members) || int(h.Interval) != len(torrent) {
-				t.Errorf("members %q, interval %d", members, h.Interval)
-			}
-		})
+	if len(orders) < 2 {
+		t.Error("the order is not random")
 	}
 }

@@ -8,23 +8,24 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Finder asks trackers. It may be called from any goroutine.
+// Finder announces a node to trackers. It may be called from any goroutine.
 type Finder interface {
-	// Announce tells of this node and returns members. It blocks for seconds at most.
+	// Announce announces this node and returns members of the swarm. It blocks for a
+	// few seconds at most.
 	Announce(context.Context, *proto.Announce) (*proto.Handout, error)
 }
 
-// Announce tells trackers of this node under each name of a swarm, and returns the
-// members that they tell of. It fails if no announce succeeds.
+// Announce announces a node under each key of a swarm, and returns the members that the
+// trackers name. It fails if every announce does.
 func Announce(ctx context.Context, f Finder, keys []cid.Cid, a proto.Announce) (*proto.Handout, error) {
 	var all *proto.Handout
-	var why error
+	var last error
 	for _, key := range keys {
 		a.Swarm = key.Bytes()
 		h, err := f.Announce(ctx, &a)
 		switch {
 		case err != nil:
-			why = err
+			last = err
 		case all == nil:
 			all = h
 		default:
@@ -35,5 +36,5 @@ func Announce(ctx context.Context, f Finder, keys []cid.Cid, a proto.Announce) (
 	if all != nil {
 		return all, nil
 	}
-	return nil, why
+	return nil, last
 }

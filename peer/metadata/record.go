@@ -9,24 +9,24 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
-// Record is of one transfer.
+// Record is the state of a transfer that a restarted node needs, besides the journal of
+// pieces and the [Description].
 type Record struct {
-	// Seed says that the content lies where the user put it; otherwise it is,
-	// or was, fetched.
+	// Seed is set if the user provided the content at Root. Otherwise it is fetched.
 	Seed    bool      `json:"seed"`
-	Root    string    `json:"root"`
+	Root    string    `json:"root"` // path of the content
 	Link    string    `json:"link"`
-	Stopped bool      `json:"stopped"` // not to be taken up at start
+	Stopped bool      `json:"stopped"` // the node does not resume it when it starts
 	Whole   bool      `json:"whole"`
-	Begun   bool      `json:"begun"` // the destination was made
-	Have    int       `json:"have"`  // pieces, when it last ended
+	Begun   bool      `json:"begun"` // Root was created
+	Have    int       `json:"have"`  // verified pieces when the transfer last ended
 	Bytes   int64     `json:"bytes"` // in those pieces
 	Added   time.Time `json:"added"`
 }
 
 const recordFile = "transfer.json"
 
-// Save replaces the record in a transfer's folder.
+// Save replaces the record in the folder of a transfer.
 func (r Record) Save(dir string) error {
 	b, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
@@ -35,7 +35,7 @@ func (r Record) Save(dir string) error {
 	return datadir.WriteFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600)
 }
 
-// LoadRecord reads the record in a folder.
+// LoadRecord reads the record in the folder of a transfer.
 func LoadRecord(dir string) (Record, error) {
 	var r Record
 	b, err := os.ReadFile(filepath.Join(dir, recordFile))

@@ -10,10 +10,18 @@ import (
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	if r, err := LoadRecord(dir); err == nil {
-		t.Errorf("loaded %+v of nothing", r)
+		t.Errorf("loaded %+v without a file", r)
 	}
 	for _, want := range []Record{
-		{Seed: true, Root: "/data/x\n", Link: "magnet:?xt=urn:mob:b", Whole: true, Have: 7, Bytes: 1 << 40, Added: time.Unix(1e9, 5).UTC()},
+		{
+			Seed:  true,
+			Root:  "/data/x\n",
+			Link:  "magnet:?xt=urn:mob:b",
+			Whole: true,
+			Have:  7,
+			Bytes: 1 << 40,
+			Added: time.Unix(1e9, 5).UTC(),
+		},
 		{Stopped: true, Begun: true},
 	} {
 		if err := want.Save(dir); err != nil {
@@ -27,6 +35,6 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := LoadRecord(dir); err == nil {
-		t.Errorf("loaded %+v of rubbish", r)
+		t.Errorf("loaded %+v from an invalid file", r)
 	}
 }

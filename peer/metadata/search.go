@@ -7,32 +7,31 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// search asks members for one document, round after round.
+// search requests one document from members, in rounds.
 type search struct {
 	*Fetcher
-	kind  protocol.ID
-	limit int // in bytes
-	// members are whom to ask, one after the other. It is called for each round.
-	members func(context.Context) []libpeer.AddrInfo
-	// take checks a document. Its error sends the search on.
-	take func(from libpeer.ID, b []byte) error
-	// missed is told why a round brought nothing.
-	missed func(error)
-	// pause is the time between the first two rounds. It doubles from round to round,
-	// up to pauseMax.
+	protocol protocol.ID
+	limit    int // bytes
+	// members returns the members to ask in a round, in order.
+	members func(context.Context) []peer.AddrInfo
+	// take checks a document. If it fails, the search goes on.
+	take func(from peer.ID, b []byte) error
+	// failed is called with the error of each round.
+	failed func(error)
+	// pause follows the first round. It doubles with each round up to pauseMax.
 	pause, pauseMax time.Duration
 }
 
-// errNobody is why a round brings nothing while nobody is known.
-var errNobody = errors.New("nobody is known who has the content")
+// errNobody is the error of a round without members.
+var errNobody = errors.New("no known peer has the content")
 
-// run asks until a document is taken. It fails when ctx ends, with its cause.
+// run searches until take accepts a document. Otherwise it returns the cause of ctx.
 func (s *search) run(ctx context.Context) error {
 	for pause := s.pause; ; pause = min(2*pause, s.pauseMax) {
 		err := s.round(ctx)
@@ -40,7 +39,7 @@ func (s *search) run(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			s.missed(err)
+			s.failed(err)
 		}
 		select {
 		case <-time.After(pause):
@@ -50,36 +49,37 @@ func (s *search) run(ctx context.Context) error {
 	}
 }
 
-// round asks each member once, until a document is taken. Its error is why the last
-// one's was not.
+// round asks each member once, until take accepts a document. It returns the error of
+// the last member.
 func (s *search) round(ctx context.Context) error {
-	err := errNobody
+	last := errNobody
 	for _, info := range s.members(ctx) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		b, e := s.ask(ctx, info)
-		if e == nil {
-			e = s.take(info.ID, b)
+		b, err := s.request(ctx, info)
+		if err == nil {
+			err = s.take(info.ID, b)
 		}
-		if e == nil {
+		if err == nil {
 			return nil
 		}
-		err = fmt.Errorf("%s: %w", info.ID, e)
+		last = fmt.Errorf("%s: %w", info.ID, err)
 	}
-	return err
+	return last
 }
 
-// ask asks one member by each name of the content, until it knows one.
-func (s *search) ask(ctx context.Context, info libpeer.AddrInfo) (b []byte, err error) {
+// request asks one member for the document, by each key of the content until it knows
+// one.
+func (s *search) request(ctx context.Context, info peer.AddrInfo) (b []byte, err error) {
 	for _, key := range s.Link.Keys() {
 		var stream network.Stream
-		if stream, err = s.OpenStream(ctx, info, s.kind); err != nil {
+		if stream, err = s.OpenStream(ctx, info, s.protocol); err != nil {
 			return nil, err
 		}
 		b, err = RequestDocument(ctx, stream, key, s.limit)
-		var refused *proto.RemoteError
-		if !errors.As(err, &refused) || refused.Code != proto.CodeUnknownSwarm {
+		var remote *proto.RemoteError
+		if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
 			return b, err
 		}
 	}
