@@ -68,7 +68,7 @@ var table = map[string]rule{
 	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/datadir", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
-	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
+	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/bittorrent": {ours: []string{"peer", "peer/requests", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "peer/store", "tracker/bittorrent"},
 		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},

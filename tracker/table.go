@@ -29,7 +29,9 @@ func (t *table) members() int { return t.order.Len() }
 
 // announce adds or updates the member id as a says, with addrs in place of a's.
 // A known member is always accepted, a new one within the limits.
-func (t *table) announce(now time.Time, id proto.PeerID, a *proto.Announce, addrs [][]byte) (*member, *proto.RemoteError) {
+func (t *table) announce(
+	now time.Time, id proto.PeerID, a *proto.Announce, addrs [][]byte,
+) (*member, *proto.RemoteError) {
 	t.expire(now)
 	s := t.swarms[string(a.Swarm)]
 	var m *member

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
+	anacrolix "github.com/anacrolix/torrent/tracker"
+	"github.com/anacrolix/torrent/types/infohash"
 
 	tracker "github.com/mobgrid/mob/tracker/bittorrent"
 )
@@ -33,9 +35,14 @@ func TestAnnouncesByUDP(t *testing.T) {
 	offer.Trackers = []string{"udp://" + tr.Addrs()[0].String() + "/announce"}
 	n := startNode(t, "A", offer, 0)
 	n.seed(t, s)
+	client, err := anacrolix.NewClient(offer.Trackers[0], anacrolix.NewClientOpts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
 	eventually(t, "the announce", func() bool {
-		_, peers := tr.Size()
-		return peers == 1
+		got, err := client.Scrape(t.Context(), []infohash.T{s.torrent.Hash})
+		return err == nil && got[0].Seeders == 1
 	})
 	link := s.plainLink()
 	link.Announce = offer.Trackers

@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// Config says how a [Server] behaves. A field that is zero takes its value from
-// [Default].
+// Config is the configuration of a [Server]. A field that is zero takes its value
+// from [Default].
 type Config struct {
-	// Log receives what is refused at level debug, and changes of the service at
-	// level info. Nil means no log.
+	// Log receives failed requests at level debug, and what an operator should know
+	// above. Nil means no log.
 	Log *slog.Logger
-	// Torrents is the path of a list of the torrents that are tracked; see
-	// [Server.Reload]. Empty means all.
+	// Torrents is the path of a list of the torrents to serve; see [Server.Reload].
+	// Empty means all.
 	Torrents string
-	// Interval is when clients are told to announce again, before jitter. 10 min,
-	// which is the least that rTorrent accepts.
+	// Interval is the announce interval of clients, before jitter. 10 min, which is
+	// the least that rTorrent accepts.
 	Interval time.Duration
-	// Expiry is how long a peer is remembered after its last announce. 25 min, so
-	// that one may be lost, and come late.
+	// Expiry is how long a peer stays known after its last announce. 25 min, so that
+	// one announce may be lost and the next late.
 	Expiry time.Duration
-	// MaxTorrents bounds the torrents known at a time. 100,000.
+	// MaxTorrents bounds the torrents. 100,000.
 	MaxTorrents int
 	// MaxTorrentPeers bounds the peers of one torrent. 50,000.
 	MaxTorrentPeers int
 	// MaxPeers bounds the peers of all torrents together. 500,000.
 	MaxPeers int
-	// MaxHostPeers bounds those of one IPv4 address or IPv6 /64, over all torrents:
-	// many may share an address, but one shall not fill the table. 4,096.
+	// MaxHostPeers bounds the peers of one IPv4 address or IPv6 /64, over all
+	// torrents: clients may share an address, but one must not fill the table. 4,096.
 	MaxHostPeers int
 	// MaxConns bounds the HTTP connections of one listener; more are closed. 2,048.
 	MaxConns int
-	// Seed makes samples and jitter repeatable; zero draws one.
+	// Seed makes samples and jitter repeatable; zero draws a random one.
 	Seed uint64
 }
 
@@ -50,8 +50,8 @@ func Default() Config {
 	}
 }
 
-// complete is c with every field made usable.
-func (c Config) complete() Config {
+// withDefaults is c with the default of each field that is not set.
+func (c Config) withDefaults() Config {
 	d := Default()
 	c.Log = cmp.Or(c.Log, d.Log)
 	c.Interval = cmp.Or(c.Interval, d.Interval)

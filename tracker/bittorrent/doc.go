@@ -5,12 +5,12 @@
 //	http://HOST:PORT/scrape     BEP 48, of named torrents only
 //	udp://HOST:PORT/announce    BEP 15: connect, announce, scrape
 //
-// [Server] keeps all in memory: a torrent is known while it has peers, a peer
-// while it announces, and every table has a bound in [Config]. A peer is an
-// address and a port. The address is where the request came from, whatever the
-// request says: else a tracker could be made to send a swarm to anyone. Peer ids
-// and keys are not looked at.
+// [Server] keeps all in memory: a torrent while it has peers, a peer while it
+// announces, and every table has a bound in [Config]. A peer is an address and a
+// port. The address is the one that the request came from, whatever the request
+// says: otherwise anyone could direct a swarm at any address. Peer ids and keys are
+// ignored.
 //
-// Nothing of a UDP client is kept before it has shown that it receives what is
-// sent to its address, and until then no answer is longer than its request.
+// The server keeps nothing of a UDP client before the connection id shows that the
+// client receives at its address, and until then no reply is longer than its request.
 package bittorrent

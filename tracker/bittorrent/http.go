@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
+	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
@@ -21,14 +22,14 @@ const (
 	maxHeader   = 8 << 10 // bytes, with the query
 )
 
-// newHTTP is the HTTP side of a tracker. Connections end with their answer: a
-// client comes back in minutes, and those that wait cost memory.
+// newHTTP returns the HTTP server of s. It closes connections after the reply: a client
+// announces again in minutes, and idle connections cost memory.
 func (s *Server) newHTTP() *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /announce", s.httpAnnounce)
 	mux.HandleFunc("GET /scrape", s.httpScrape)
 	h := &http.Server{
-		ConnState:      s.count,
+		ConnState:      s.countConn,
 		Handler:        mux,
 		ReadTimeout:    httpTimeout,
 		WriteTimeout:   httpTimeout,
@@ -39,8 +40,8 @@ func (s *Server) newHTTP() *http.Server {
 	return h
 }
 
-// count has Close wait for the connections, which net/http does not.
-func (s *Server) count(_ net.Conn, state http.ConnState) {
+// countConn makes Close wait for the connections, which net/http does not.
+func (s *Server) countConn(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		s.serving.Add(1) // by a goroutine that is itself counted
@@ -49,20 +50,18 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// announceReply is the dictionary of BEP 3. Peers are compact whatever the client
-// asks for, as BEP 23 allows.
+// announceReply is the dictionary of BEP 3, with the counts of a scrape. Peers are
+// compact whatever the client asks for, as BEP 23 allows.
 type announceReply struct {
-	Complete   int    `bencode:"complete"`
-	Downloaded int    `bencode:"downloaded"`
+	udp.ScrapeInfohashResult
 	ExternalIP []byte `bencode:"external ip"`
-	Incomplete int    `bencode:"incomplete"`
 	Interval   int64  `bencode:"interval"` // seconds
 	Peers      []byte `bencode:"peers"`
 	Peers6     []byte `bencode:"peers6,omitempty"`
 }
 
 func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
-	from, err := source(r)
+	from, err := remoteIP(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -78,26 +77,17 @@ func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reply(w, r, announceReply{
-		Complete:   out.whole,
-		Downloaded: out.downloads,
-		ExternalIP: from.AsSlice(),
-		Incomplete: out.partial,
-		Interval:   seconds(out.interval),
-		Peers:      appendCompact([]byte{}, out.peers4),
-		Peers6:     appendCompact(nil, out.peers6),
+		ScrapeInfohashResult: out.stats,
+		ExternalIP:           from.AsSlice(),
+		Interval:             seconds(out.interval),
+		Peers:                appendCompact([]byte{}, out.peers4),
+		Peers6:               appendCompact(nil, out.peers6),
 	})
 }
 
-// scrapeReply is the dictionary of BEP 48. Torrents that are not known are not in
-// it.
+// scrapeReply is the dictionary of BEP 48, without torrents that are not known.
 type scrapeReply struct {
-	Files map[string]scrapeFile `bencode:"files"`
-}
-
-type scrapeFile struct {
-	Complete   int `bencode:"complete"`
-	Downloaded int `bencode:"downloaded"`
-	Incomplete int `bencode:"incomplete"`
+	Files map[string]udp.ScrapeInfohashResult `bencode:"files"`
 }
 
 func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
@@ -106,16 +96,17 @@ func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	reply := scrapeReply{Files: make(map[string]scrapeFile, len(hashes))}
+	reply := scrapeReply{Files: make(map[string]udp.ScrapeInfohashResult, len(hashes))}
 	for _, hash := range hashes {
-		if c, known := s.scrape(hash); known {
-			reply.Files[hash.AsString()] = scrapeFile{Complete: c.whole, Downloaded: c.downloads, Incomplete: c.partial}
+		if stats, known := s.scrape(hash); known {
+			reply.Files[hash.AsString()] = stats
 		}
 	}
 	s.reply(w, r, reply)
 }
 
-// fail says why not. The status is 200, or clients do not look for the reason.
+// fail replies with an error. The status is 200: with another, clients do not read the
+// reason.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, reason error) {
 	s.cfg.Log.Debug("request refused", "from", r.RemoteAddr, "reason", reason)
 	s.reply(w, r, map[string]string{"failure reason": reason.Error()})
@@ -132,8 +123,8 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v any) {
 	}
 }
 
-// source is the address that a request came from.
-func source(r *http.Request) (netip.Addr, error) {
+// remoteIP is the address that a request came from.
+func remoteIP(r *http.Request) (netip.Addr, error) {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}, errors.New("your address is not an IP address")
@@ -141,59 +132,52 @@ func source(r *http.Request) (netip.Addr, error) {
 	return plain(from.Addr()), nil
 }
 
-// plain is an address as the table knows it: without zone, IPv4 as such.
+// plain is the form of an address in the table: without zone, IPv4 as such.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// parseAnnounce reads the query of an announce that came from an address. What a
-// tracker has no use for is not looked at.
+// parseAnnounce parses the query of an announce from an address. It ignores the fields
+// that the tracker does not use.
 func parseAnnounce(query string, from netip.Addr) (*announce, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errors.New("the query is malformed")
 	}
-	a := &announce{both: true}
+	a := &announce{bothFamilies: true}
 	if a.hash, err = parseHash(q.Get("info_hash")); err != nil {
 		return nil, err
 	}
 	port, err := strconv.ParseUint(q.Get("port"), 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("port is %q, no port number", q.Get("port"))
+		return nil, fmt.Errorf("port is %q, not a port number", q.Get("port"))
 	}
 	a.addr = netip.AddrPortFrom(from, uint16(port))
 	if a.left, err = parseNumber(q, "left"); err != nil {
 		return nil, err
 	}
-	if a.want, err = parseNumber(q, "numwant"); err != nil {
+	if a.numWant, err = parseNumber(q, "numwant"); err != nil {
 		return nil, err
 	}
-	switch q.Get("event") {
-	case "started":
-		a.event = started
-	case "stopped":
-		a.event = stopped
-	case "completed":
-		a.event = completed
-	}
+	_ = a.event.UnmarshalText([]byte(q.Get("event"))) // an unknown event is a regular announce
 	return a, nil
 }
 
-// parseNumber reads a number that may be missing: -1 then. What does not fit is
-// as large as can be.
+// parseNumber parses an optional number, -1 when it is missing. One out of range is
+// clipped.
 func parseNumber(q url.Values, name string) (int64, error) {
 	if !q.Has(name) {
 		return -1, nil
 	}
 	n, err := strconv.ParseInt(q.Get(name), 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, fmt.Errorf("%s is %q, no number", name, q.Get(name))
+		return 0, fmt.Errorf("%s is %q, not a number", name, q.Get(name))
 	}
 	return n, nil
 }
 
-// maxScrape bounds the torrents of a scrape: so many fit a UDP packet.
+// maxScrape bounds the torrents of a scrape: as many as fit a UDP packet (BEP 15).
 const maxScrape = 74
 
-// parseScrape reads the query of a scrape.
+// parseScrape parses the query of a scrape.
 func parseScrape(query string) ([]infohash.T, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
@@ -201,7 +185,7 @@ func parseScrape(query string) ([]infohash.T, error) {
 	}
 	texts := q["info_hash"]
 	if len(texts) == 0 {
-		return nil, errors.New("info_hash is missing: not all torrents are told of")
+		return nil, errors.New("info_hash is missing: a scrape of all torrents is not supported")
 	}
 	if len(texts) > maxScrape {
 		return nil, fmt.Errorf("%d torrents at a time, at most %d", len(texts), maxScrape)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
+	"github.com/anacrolix/torrent/tracker/shared"
 )
 
 // get is the body of a reply to a request from an address.
@@ -31,7 +32,7 @@ func get(t testing.TB, s *Server, from, target string) string {
 // escaped is an info-hash in a query.
 func escaped(n int) string { h := hash(n); return url.QueryEscape(h.AsString()) }
 
-// The bytes are those of the BEPs.
+// TestHTTPBytes compares replies with the bytes of the BEPs.
 func TestHTTPBytes(t *testing.T) {
 	s, err := newServer(Config{Seed: 1}, new(clock).now)
 	if err != nil {
@@ -54,7 +55,7 @@ func TestHTTPBytes(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("announce %q, want %q", got, want)
 	}
-	// Without peers there still is a list, of nobody.
+	// Without peers there still is a list, an empty one.
 	if got := get(t, s, "[2001:db8::1%eth0]:50000", query+"7&numwant=0"); !strings.HasSuffix(got, "5:peers0:e") || !strings.Contains(got, "16:"+ip6) {
 		t.Errorf("announce %q", got)
 	}
@@ -64,7 +65,7 @@ func TestHTTPBytes(t *testing.T) {
 		t.Errorf("scrape %q, want %q", got, scrape)
 	}
 	if got := get(t, s, "192.0.2.2:50000", "/scrape?info_hash="+escaped(2)); got != "d5:filesdee" {
-		t.Errorf("scrape of what is not known: %q", got)
+		t.Errorf("scrape of an unknown torrent: %q", got)
 	}
 }
 
@@ -77,7 +78,7 @@ func bencodeOf(t testing.TB, text string) map[string]any {
 	return v
 }
 
-func TestHTTPRefuses(t *testing.T) {
+func TestHTTPInvalidRequests(t *testing.T) {
 	s, err := newServer(Config{}, new(clock).now)
 	if err != nil {
 		t.Fatal(err)
@@ -105,10 +106,10 @@ func TestHTTPRefuses(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, reason, want)
 		}
 	}
-	if torrents, _ := s.Size(); torrents != 0 {
+	if torrents, _ := size(s); torrents != 0 {
 		t.Errorf("%d torrents are known", torrents)
 	}
-	// What is out of range is clipped, what is unknown is passed over.
+	// Numbers out of range are clipped, unknown events ignored.
 	for _, query := range []string{"&numwant=99999999999999999999999", "&numwant=-5", "&left=99999999999999999999999", "&left=-99999999999999999999", "&event=paused", "&event=%00"} {
 		if v := bencodeOf(t, get(t, s, "192.0.2.1:5", "/announce?"+good+"&port=1"+query)); v["incomplete"] != int64(1) {
 			t.Errorf("%s: %v", query, v)
@@ -128,7 +129,7 @@ func FuzzHTTPAnnounce(f *testing.F) {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		if err == nil {
-			if a.addr.Addr() != from || a.event > stopped || a.wanted() < 0 || a.wanted() > maxWant {
+			if a.addr.Addr() != from || a.event < shared.None || a.event > shared.Stopped || a.maxPeers() < 0 || a.maxPeers() > maxNumWant {
 				t.Fatalf("%+v", a)
 			}
 			_, _ = tb.announce(epoch, a)
@@ -140,10 +141,9 @@ func FuzzHTTPAnnounce(f *testing.F) {
 	})
 }
 
-// A tracker that has as many connections as it may closes more, and takes others
-// as soon as one has ended.
+// At its limit of connections the tracker closes new ones, until one has ended.
 func TestHTTPConnectionsAreBounded(t *testing.T) {
-	s := ported(t, Config{MaxConns: 2}, new(clock), "127.0.0.1:0")
+	s := startServer(t, Config{MaxConns: 2}, new(clock), "127.0.0.1:0")
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", s.Addrs()[0].String())
 		if err != nil {
@@ -152,7 +152,7 @@ func TestHTTPConnectionsAreBounded(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	one, two := dial(), dial() // they say nothing
+	one, two := dial(), dial() // without a request
 	_, err := io.ReadAll(dial())
 	var late net.Error
 	if late, _ = err.(net.Error); late != nil && late.Timeout() {
@@ -174,7 +174,7 @@ func TestHTTPConnectionsAreBounded(t *testing.T) {
 }
 
 func TestHTTPHeadersAreBounded(t *testing.T) {
-	s := ported(t, Config{}, new(clock), "127.0.0.1:0")
+	s := startServer(t, Config{}, new(clock), "127.0.0.1:0")
 	r, err := http.Get("http://" + s.Addrs()[0].String() + "/announce?" + strings.Repeat("x", 2*maxHeader))
 	if err != nil {
 		t.Fatal(err)

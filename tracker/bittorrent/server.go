@@ -1,26 +1,30 @@
 package bittorrent
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
-// Server is a BitTorrent tracker.
+// Server is a BitTorrent tracker. Its methods may be called from any goroutine.
 type Server struct {
 	// Set by Listen, then read only.
 	cfg     Config
 	clock   func() time.Time
 	cookies *cookies
-	ports   []*port
+	sockets []*socketPair
 	http    *http.Server
 
-	// state is what requests change; it is held for microseconds, never for I/O.
+	// state is changed by requests. The lock is held for microseconds, never for I/O.
 	state struct {
 		sync.Mutex
 		table *table
@@ -29,54 +33,56 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Listen starts a tracker at each of the addresses ADDR:PORT, on TCP and on UDP.
+// Listen starts a tracker that listens at each of the addresses ADDR:PORT, on TCP and
+// on UDP.
 func Listen(addrs []string, cfg Config) (*Server, error) {
 	s, err := newServer(cfg, time.Now)
 	if err != nil {
 		return nil, err
 	}
 	for _, addr := range addrs {
-		p, err := openPort(addr)
+		l, err := listen(addr)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("cannot listen at %q: %w", addr, err), s.Close())
 		}
-		s.serve(p)
+		s.serve(l)
 	}
 	return s, nil
 }
 
-// newServer is a tracker without a port.
+// newServer is a tracker that does not listen yet.
 func newServer(cfg Config, clock func() time.Time) (*Server, error) {
-	cfg = cfg.complete()
+	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, clock: clock, cookies: newCookies()}
 	s.state.table = newTable(cfg)
 	s.http = s.newHTTP()
 	return s, s.Reload()
 }
 
-// serve begins to serve a port.
-func (s *Server) serve(p *port) {
-	s.ports = append(s.ports, p)
-	s.serving.Go(func() { s.serveUDP(p.udp) })
+// serve starts to serve requests from l.
+func (s *Server) serve(l *socketPair) {
+	s.sockets = append(s.sockets, l)
+	s.serving.Go(func() { s.serveUDP(l.udp) })
 	s.serving.Go(func() {
-		if err := s.http.Serve(bound(p.tcp, s.cfg.MaxConns)); !errors.Is(err, http.ErrServerClosed) {
-			s.cfg.Log.Error("the tracker's HTTP ended", "address", p.addr(), "error", err)
+		if err := s.http.Serve(newLimitListener(l.tcp, s.cfg.MaxConns)); !errors.Is(err, http.ErrServerClosed) {
+			s.cfg.Log.Error("tracker stopped to serve HTTP", "address", l.addr(), "error", err)
 		}
 	})
 }
 
-// Addrs are where the tracker listens, with the ports that it got.
+// Addrs are the addresses that the tracker listens at.
 func (s *Server) Addrs() []netip.AddrPort {
-	out := make([]netip.AddrPort, len(s.ports))
-	for i, p := range s.ports {
-		out[i] = p.addr()
+	out := make([]netip.AddrPort, len(s.sockets))
+	for i, l := range s.sockets {
+		out[i] = l.addr()
 	}
 	return out
 }
 
-// Reload reads the list of torrents again: an info-hash in hexadecimal digits on
-// each line. Peers of torrents that are gone from it are forgotten. After an error
-// the list is what it was.
+// Reload reads the list of torrents again, if there is one, and removes the peers of
+// torrents that are no longer in it. Each line has an info-hash in hexadecimal digits,
+// 40 of version 1 or 64 of version 2, and may have a comment after a space; empty
+// lines and those that begin with # are ignored. An error leaves the list as it was.
 func (s *Server) Reload() error {
 	if s.cfg.Torrents == "" {
 		return nil
@@ -86,38 +92,54 @@ func (s *Server) Reload() error {
 		return err
 	}
 	s.state.Lock()
-	defer s.state.Unlock()
-	s.state.table.admit(only)
+	s.state.table.allow(only)
+	s.state.Unlock()
 	s.cfg.Log.Info("list of torrents read", "torrents", len(only))
 	return nil
 }
 
-// Size counts the torrents and the peers that are known now, for display.
-func (s *Server) Size() (torrents, peers int) {
-	s.state.Lock()
-	defer s.state.Unlock()
-	s.state.table.expire(s.clock())
-	return len(s.state.table.torrents), s.state.table.order.Len()
+// readTorrents reads the list of [Server.Reload].
+func readTorrents(path string) (map[infohash.T]struct{}, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the list of torrents: %w", err)
+	}
+	out := make(map[infohash.T]struct{})
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		hash, err := hex.DecodeString(words[0])
+		if err != nil || len(hash) != 20 && len(hash) != 32 {
+			return nil, fmt.Errorf("line %d of %s is no info-hash: give 40 hexadecimal digits, or the 64 of version 2",
+				n, path)
+		}
+		out[infohash.T(hash[:infohash.Size])] = struct{}{} // trackers see a version 2 hash truncated (BEP 52)
+	}
+	return out, nil
 }
 
-// Close stops the tracker, and returns when nothing of it is left. It may be called
-// more than once.
+// Close stops the tracker and waits for its goroutines. It may be called more than
+// once.
 func (s *Server) Close() error {
 	err := s.http.Close()
-	for _, p := range s.ports {
-		p.close() // TCP is closed already
+	for _, l := range s.sockets {
+		l.close() // TCP is closed already
 	}
 	s.serving.Wait()
 	return err
 }
 
-func (s *Server) announce(a *announce) (answer, error) {
+func (s *Server) announce(a *announce) (announceResult, error) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	return s.state.table.announce(s.clock(), a)
 }
 
-func (s *Server) scrape(hash infohash.T) (tally, bool) {
+func (s *Server) scrape(hash infohash.T) (udp.ScrapeInfohashResult, bool) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	return s.state.table.scrape(s.clock(), hash)

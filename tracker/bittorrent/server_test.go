@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +19,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Another's client gets what it asked for, over every kind of address.
-func TestForeignClient(t *testing.T) {
+// TestClient announces and scrapes with anacrolix/torrent's client, over every kind of
+// address.
+func TestClient(t *testing.T) {
 	for _, c := range []struct{ name, listen, dial, scheme string }{
 		{"http", "127.0.0.1:0", "127.0.0.1", "http"},
 		{"udp", "127.0.0.1:0", "127.0.0.1", "udp"},
@@ -29,14 +32,14 @@ func TestForeignClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clk := new(clock)
-			s := ported(t, Config{}, clk, c.listen)
+			s := startServer(t, Config{}, clk, c.listen)
 			at := fmt.Sprintf("%s://%s:%d/announce", c.scheme, c.dial, s.Addrs()[0].Port())
 			client, err := tracker.NewClient(at, tracker.NewClientOpts{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { client.Close() })
-			tell := func(port uint16, left int64, ev tracker.AnnounceEvent) tracker.AnnounceResponse {
+			announce := func(port uint16, left int64, ev tracker.AnnounceEvent) tracker.AnnounceResponse {
 				t.Helper()
 				out, err := client.Announce(t.Context(), tracker.AnnounceRequest{
 					InfoHash: hash(1), Left: left, Event: ev, NumWant: -1, Port: port,
@@ -46,9 +49,9 @@ func TestForeignClient(t *testing.T) {
 				}
 				return out
 			}
-			tell(1001, 0, tracker.Started)
-			tell(1002, 9, tracker.Started)
-			out := tell(1003, 9, tracker.Started)
+			announce(1001, 0, tracker.Started)
+			announce(1002, 9, tracker.Started)
+			out := announce(1003, 9, tracker.Started)
 			if out.Seeders != 1 || out.Leechers != 2 || len(out.Peers) != 2 || out.Interval < 540 {
 				t.Fatalf("%+v", out)
 			}
@@ -57,8 +60,8 @@ func TestForeignClient(t *testing.T) {
 					t.Errorf("peer %v", p)
 				}
 			}
-			tell(1002, 0, tracker.Completed)
-			tell(1003, 9, tracker.Stopped)
+			announce(1002, 0, tracker.Completed)
+			announce(1003, 9, tracker.Stopped)
 			got, err := client.Scrape(t.Context(), []infohash.T{hash(2), hash(1)})
 			if want := (udp.ScrapeResponse{{}, {Seeders: 2, Completed: 1}}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("scrape %+v, %v", got, err)
@@ -67,16 +70,16 @@ func TestForeignClient(t *testing.T) {
 				t.Errorf("port 0: %v", err)
 			}
 			clk.add(s.cfg.Expiry)
-			if torrents, peers := s.Size(); torrents != 0 || peers != 0 {
+			if torrents, peers := size(s); torrents != 0 || peers != 0 {
 				t.Errorf("%d torrents with %d peers, long after", torrents, peers)
 			}
 		})
 	}
 }
 
-// What is no request is not answered, and does no harm to those that are.
+// Invalid packets get no reply and do not affect valid ones.
 func TestUDPGarbage(t *testing.T) {
-	s := ported(t, Config{}, new(clock), "127.0.0.1:0")
+	s := startServer(t, Config{}, new(clock), "127.0.0.1:0")
 	c, err := net.Dial("udp", s.Addrs()[0].String())
 	if err != nil {
 		t.Fatal(err)
@@ -95,28 +98,28 @@ func TestUDPGarbage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n != 16 || be.Uint32(buf) != actConnect {
-		t.Fatalf("the first answer is %x", buf[:n])
+	if n != 16 || be.Uint32(buf) != uint32(udp.ActionConnect) {
+		t.Fatalf("the first reply is %x", buf[:n])
 	}
 }
 
 func TestListenErrors(t *testing.T) {
-	taken := ported(t, Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
+	taken := startServer(t, Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
 	for _, at := range []string{"", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", "192.0.2.1:0", taken} {
-		// The first is closed again with the second.
+		// The error of the second address closes the first.
 		if s, err := Listen([]string{"127.0.0.1:0", at}, Config{}); err == nil {
 			s.Close()
 			t.Errorf("listens at %q", at)
 		}
 	}
-	udp, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer udp.Close()
-	if s, err := Listen([]string{udp.LocalAddr().String()}, Config{}); err == nil {
+	defer c.Close()
+	if s, err := Listen([]string{c.LocalAddr().String()}, Config{}); err == nil {
 		s.Close()
-		t.Error("listens where UDP is taken")
+		t.Error("listens at a port in use for UDP")
 	}
 }
 
@@ -136,5 +139,58 @@ func TestCloseTwice(t *testing.T) {
 	if c, err := net.Dial("tcp", s.Addrs()[0].String()); err == nil {
 		c.Close()
 		t.Error("listens after Close")
+	}
+}
+
+func TestReload(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "torrents")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h1, h2 := hash(1), hash(2)
+	write("# ours\n\n" + strings.ToUpper(h1.HexString()) + " the weights\r\n\t" + h2.HexString() + strings.Repeat("ab", 12))
+	c := new(clock)
+	s, err := newServer(Config{Torrents: path}, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := func(want ...bool) {
+		t.Helper()
+		for i, want := range want {
+			_, err := s.announce(&announce{hash: hash(i), addr: addr("192.0.2.1:1")})
+			if (err == nil) != want {
+				t.Errorf("torrent %d: %v", i, err)
+			}
+		}
+	}
+	allowed(false, true, true)
+	h0 := hash(0)
+	write(h0.HexString() + "\n" + h1.HexString() + "\n")
+	allowed(false, true, true) // not read yet
+	if err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if torrents, peers := size(s); torrents != 1 || peers != 1 {
+		t.Errorf("%d torrents with %d peers left", torrents, peers)
+	}
+	allowed(true, true, false)
+	// An invalid list changes nothing.
+	for _, bad := range []string{h2.HexString() + "\nxyz", h2.HexString()[1:], h2.HexString() + "00", "-"} {
+		write(bad)
+		if err := s.Reload(); err == nil || !strings.Contains(err.Error(), "is no info-hash") {
+			t.Errorf("%q: %v", bad, err)
+		}
+		allowed(true, true, false)
+	}
+	write("") // of no torrents
+	if err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	allowed(false, false, false)
+	if _, err := newServer(Config{Torrents: path + "x"}, c.now); err == nil {
+		t.Error("no error for a missing list")
 	}
 }

@@ -7,22 +7,24 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/anacrolix/torrent/tracker/shared"
+	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
-// table is who is where. It computes only: the time is passed in, and the caller
-// serialises the calls. Errors are for the client.
+// table is the peers of all torrents. It has no clock and no lock: the caller passes
+// the time and serialises the calls. Errors are for the client.
 //
 // All peers expire after the same time, so one list in the order of announces has
 // the next to expire at its front.
 type table struct {
 	cfg      Config
 	rng      *rand.Rand
-	admitted map[infohash.T]struct{} // nil for all torrents
+	allowed  map[infohash.T]struct{} // nil for all torrents
 	torrents map[infohash.T]*torrent
 	hosts    map[netip.Addr]int // peers by host
 	order    *list.List         // of *peer, least recently announced first
-	now      time.Time          // latest time passed in: time does not run backwards here
+	now      time.Time          // the latest time passed in: it never goes back
 }
 
 func newTable(cfg Config) *table {
@@ -39,147 +41,149 @@ func newTable(cfg Config) *table {
 	}
 }
 
-// host is what an address counts for: an IPv6 client has a /64 of them.
+// host is what an address counts as in the limit of a host's peers: an IPv6 client
+// has a /64 of addresses.
 func host(a netip.Addr) netip.Addr {
 	if a.Is6() {
-		p, _ := a.Prefix(64) // fails for longer ones than addresses have only
+		p, _ := a.Prefix(64) // fails only if the prefix is longer than the address
 		return p.Addr()
 	}
 	return a
 }
 
-// announce remembers the peer, or forgets it when it stops.
-func (t *table) announce(now time.Time, a *announce) (answer, error) {
+// announce adds or updates a peer, or removes it when it stops.
+func (t *table) announce(now time.Time, a *announce) (announceResult, error) {
 	t.expire(now)
-	if t.admitted != nil {
-		if _, ok := t.admitted[a.hash]; !ok {
-			return answer{}, errors.New("the torrent is not tracked here")
+	if t.allowed != nil {
+		if _, ok := t.allowed[a.hash]; !ok {
+			return announceResult{}, errors.New("this tracker does not serve the torrent")
 		}
 	}
 	if a.addr.Port() == 0 {
-		return answer{}, errors.New("port 0 is no port to listen at")
+		return announceResult{}, errors.New("port 0 is not a valid port")
 	}
-	if a.event == stopped {
-		return answer{interval: t.interval(), tally: t.leave(a)}, nil
+	if a.event == shared.Stopped {
+		return announceResult{interval: t.interval(), stats: t.leave(a)}, nil
 	}
 	p, err := t.join(a)
 	if err != nil {
-		return answer{}, err
+		return announceResult{}, err
 	}
-	if a.event == completed && a.left == 0 && !p.whole() {
-		p.torrent.downloads++
+	if a.event == shared.Completed && a.left == 0 && !p.isSeeder() {
+		p.torrent.completed++
 	}
-	p.torrent.place(p, a.left == 0)
-	return t.answer(p, a), nil
+	p.torrent.put(p, a.left == 0)
+	return t.result(p, a), nil
 }
 
-// join is the peer of an announce, which is new while the limits allow. One that
-// is known always may stay.
+// join returns the peer of an announce. A known one is always accepted, a new one
+// within the limits.
 func (t *table) join(a *announce) (*peer, error) {
 	to := t.torrents[a.hash]
 	if to != nil {
 		if p := to.peers[a.addr]; p != nil {
 			t.order.MoveToBack(p.elem)
-			p.seen = t.now
+			p.lastSeen = t.now
 			return p, nil
 		}
 	}
 	h := host(a.addr.Addr())
 	switch {
 	case to == nil && len(t.torrents) >= t.cfg.MaxTorrents:
-		return nil, errors.New("the tracker has as many torrents as it may")
+		return nil, errors.New("the tracker has reached its limit of torrents")
 	case to != nil && len(to.peers) >= t.cfg.MaxTorrentPeers:
-		return nil, errors.New("the torrent has as many peers as it may")
+		return nil, errors.New("the torrent has reached its limit of peers")
 	case t.order.Len() >= t.cfg.MaxPeers:
-		return nil, errors.New("the tracker has as many peers as it may")
+		return nil, errors.New("the tracker has reached its limit of peers")
 	case t.hosts[h] >= t.cfg.MaxHostPeers:
-		return nil, errors.New("your address has as many peers as it may")
+		return nil, errors.New("your address has reached its limit of peers")
 	}
 	if to == nil {
 		to = &torrent{hash: a.hash, peers: make(map[netip.AddrPort]*peer)}
 		t.torrents[a.hash] = to
 	}
-	p := &peer{addr: a.addr, torrent: to, seen: t.now}
+	p := &peer{addr: a.addr, torrent: to, lastSeen: t.now}
 	p.elem = t.order.PushBack(p)
 	to.peers[a.addr] = p
-	to.place(p, false)
+	to.put(p, false)
 	t.hosts[h]++
 	return p, nil
 }
 
-func (t *table) answer(p *peer, a *announce) answer {
-	n := a.wanted()
+func (t *table) result(p *peer, a *announce) announceResult {
+	n := a.maxPeers()
 	own, other := p.torrent.families(a.addr.Addr())
-	mine := own.handout(n, p, t.rng)
-	var rest []netip.AddrPort
-	if a.both {
-		rest = other.handout(n-len(mine), p, t.rng)
+	ownPeers := own.sample(n, p, t.rng)
+	var otherPeers []netip.AddrPort
+	if a.bothFamilies {
+		otherPeers = other.sample(n-len(ownPeers), p, t.rng)
 	}
-	out := answer{interval: t.interval(), tally: p.torrent.tally(), peers4: mine, peers6: rest}
+	out := announceResult{interval: t.interval(), stats: p.torrent.stats(), peers4: ownPeers, peers6: otherPeers}
 	if a.addr.Addr().Is6() {
-		out.peers4, out.peers6 = rest, mine
+		out.peers4, out.peers6 = otherPeers, ownPeers
 	}
 	return out
 }
 
-// leave forgets the peer of an announce, if it is known, and counts who is left.
-func (t *table) leave(a *announce) tally {
+// leave removes the peer of an announce, if it is known, and counts those that are
+// left.
+func (t *table) leave(a *announce) udp.ScrapeInfohashResult {
 	to := t.torrents[a.hash]
 	if to == nil {
-		return tally{}
+		return udp.ScrapeInfohashResult{}
 	}
 	if p := to.peers[a.addr]; p != nil {
-		t.drop(p)
+		t.remove(p)
 	}
-	return to.tally()
+	return to.stats()
 }
 
-// interval has a tenth of jitter to either side: clients that began together do
-// not stay in step.
+// interval is the announce interval with a tenth of jitter to either side: clients
+// that joined at the same time do not stay in step.
 func (t *table) interval() time.Duration {
 	return time.Duration((0.9 + 0.2*t.rng.Float64()) * float64(t.cfg.Interval))
 }
 
-// scrape counts the peers of a torrent; false for one that is not known.
-func (t *table) scrape(now time.Time, hash infohash.T) (tally, bool) {
+// scrape counts the peers of a torrent; false if it is not known.
+func (t *table) scrape(now time.Time, hash infohash.T) (udp.ScrapeInfohashResult, bool) {
 	t.expire(now)
 	to := t.torrents[hash]
 	if to == nil {
-		return tally{}, false
+		return udp.ScrapeInfohashResult{}, false
 	}
-	return to.tally(), true
+	return to.stats(), true
 }
 
-// admit tracks these torrents only, and forgets the others.
-func (t *table) admit(only map[infohash.T]struct{}) {
-	t.admitted = only
+// allow restricts the tracker to these torrents, and removes all others.
+func (t *table) allow(only map[infohash.T]struct{}) {
+	t.allowed = only
 	for hash, to := range t.torrents {
 		if _, ok := only[hash]; ok {
 			continue
 		}
 		for _, p := range to.peers {
-			t.drop(p)
+			t.remove(p)
 		}
 	}
 }
 
-// expire drops the peers that have not announced for too long.
+// expire removes the peers that have not announced for Expiry.
 func (t *table) expire(now time.Time) {
 	if now.After(t.now) {
 		t.now = now
 	}
 	for e := t.order.Front(); e != nil; e = t.order.Front() {
 		p := e.Value.(*peer)
-		if t.now.Sub(p.seen) < t.cfg.Expiry {
+		if t.now.Sub(p.lastSeen) < t.cfg.Expiry {
 			return
 		}
-		t.drop(p)
+		t.remove(p)
 	}
 }
 
-func (t *table) drop(p *peer) {
+func (t *table) remove(p *peer) {
 	t.order.Remove(p.elem)
-	p.crowd.remove(p)
+	p.list.remove(p)
 	delete(p.torrent.peers, p.addr)
 	if len(p.torrent.peers) == 0 {
 		delete(t.torrents, p.torrent.hash)

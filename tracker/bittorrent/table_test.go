@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anacrolix/torrent/tracker/shared"
+	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
-// tell announces a peer that lacks left bytes, and must work.
-func tell(t testing.TB, tb *table, now time.Time, a announce) answer {
+// mustAnnounce announces a, which must not fail.
+func mustAnnounce(t testing.TB, tb *table, now time.Time, a announce) announceResult {
 	t.Helper()
 	out, err := tb.announce(now, &a)
 	if err != nil {
@@ -22,7 +24,7 @@ func tell(t testing.TB, tb *table, now time.Time, a announce) answer {
 	return out
 }
 
-// check holds a table against what its parts say of each other.
+// check checks that the parts of a table are consistent, and its limits.
 func check(t testing.TB, tb *table) {
 	t.Helper()
 	peers, hosts := 0, map[netip.Addr]int{}
@@ -30,23 +32,23 @@ func check(t testing.TB, tb *table) {
 		if to.hash != h || len(to.peers) == 0 {
 			t.Fatalf("torrent %v under %v has %d peers", to.hash, h, len(to.peers))
 		}
-		crowded := 0
-		for _, c := range []*crowd{&to.v4.whole, &to.v4.partial, &to.v6.whole, &to.v6.partial} {
+		listed := 0
+		for _, c := range []*peerList{&to.v4.seeders, &to.v4.leechers, &to.v6.seeders, &to.v6.leechers} {
 			for i, p := range *c {
-				if p.at != i || p.crowd != c || to.peers[p.addr] != p || p.torrent != to {
+				if p.index != i || p.list != c || to.peers[p.addr] != p || p.torrent != to {
 					t.Fatalf("peer %+v at %d", p, i)
 				}
-				if own, _ := to.families(p.addr.Addr()); c != &own.whole && c != &own.partial {
+				if own, _ := to.families(p.addr.Addr()); c != &own.seeders && c != &own.leechers {
 					t.Fatalf("%v is in the wrong family", p.addr)
 				}
-				crowded++
+				listed++
 				hosts[host(p.addr.Addr())]++
 			}
 		}
-		if crowded != len(to.peers) {
-			t.Fatalf("%d peers in crowds, %d in all", crowded, len(to.peers))
+		if listed != len(to.peers) {
+			t.Fatalf("%d peers in lists, %d in all", listed, len(to.peers))
 		}
-		peers += crowded
+		peers += listed
 	}
 	if peers != tb.order.Len() || fmt.Sprint(hosts) != fmt.Sprint(tb.hosts) {
 		t.Fatalf("%d peers of %v, want %d of %v", tb.order.Len(), tb.hosts, peers, hosts)
@@ -65,17 +67,17 @@ func TestPeersExpire(t *testing.T) {
 	tb := newTable(Default())
 	at := func(d time.Duration) time.Time { return epoch.Add(d) }
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.2:1"), left: 1}
-	tell(t, tb, at(0), one)
-	tell(t, tb, at(10*time.Minute), two)
-	if c, _ := tb.scrape(at(25*time.Minute-1), infohash.T{}); c.whole != 1 || c.partial != 1 {
+	mustAnnounce(t, tb, at(0), one)
+	mustAnnounce(t, tb, at(10*time.Minute), two)
+	if c, _ := tb.scrape(at(25*time.Minute-1), infohash.T{}); c.Seeders != 1 || c.Leechers != 1 {
 		t.Errorf("just before expiry: %+v", c)
 	}
-	tell(t, tb, at(25*time.Minute-1), two)
-	if c, _ := tb.scrape(at(25*time.Minute), infohash.T{}); c.whole != 0 || c.partial != 1 {
+	mustAnnounce(t, tb, at(25*time.Minute-1), two)
+	if c, _ := tb.scrape(at(25*time.Minute), infohash.T{}); c.Seeders != 0 || c.Leechers != 1 {
 		t.Errorf("at the first one's expiry: %+v", c)
 	}
-	// A clock that jumps back neither revives nor keeps anybody.
-	tell(t, tb, at(0), one)
+	// A clock that jumps back neither restores nor keeps a peer.
+	mustAnnounce(t, tb, at(0), one)
 	check(t, tb)
 	if _, known := tb.scrape(at(50*time.Minute), infohash.T{}); known || len(tb.hosts) != 0 {
 		t.Errorf("known after all have expired, with hosts %v", tb.hosts)
@@ -84,21 +86,21 @@ func TestPeersExpire(t *testing.T) {
 
 func TestDownloadsAreCountedOnce(t *testing.T) {
 	tb := newTable(Default())
-	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: started}
-	tell(t, tb, epoch, a)
-	a.event = completed
-	if c := tell(t, tb, epoch, a); c.tally != (tally{partial: 1}) {
-		t.Errorf("completed with 5 bytes left: %+v", c.tally)
+	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: shared.Started}
+	mustAnnounce(t, tb, epoch, a)
+	a.event = shared.Completed
+	if c := mustAnnounce(t, tb, epoch, a); c.stats != (udp.ScrapeInfohashResult{Leechers: 1}) {
+		t.Errorf("completed with 5 bytes left: %+v", c.stats)
 	}
 	a.left = 0
 	for range 2 {
-		if c := tell(t, tb, epoch, a); c.tally != (tally{whole: 1, downloads: 1}) {
-			t.Errorf("completed: %+v", c.tally)
+		if c := mustAnnounce(t, tb, epoch, a); c.stats != (udp.ScrapeInfohashResult{Seeders: 1, Completed: 1}) {
+			t.Errorf("completed: %+v", c.stats)
 		}
 	}
-	a.left, a.event = -1, regular
-	if c := tell(t, tb, epoch, a); c.tally != (tally{partial: 1, downloads: 1}) {
-		t.Errorf("knows not what it lacks: %+v", c.tally)
+	a.left, a.event = -1, shared.None
+	if c := mustAnnounce(t, tb, epoch, a); c.stats != (udp.ScrapeInfohashResult{Leechers: 1, Completed: 1}) {
+		t.Errorf("unknown left: %+v", c.stats)
 	}
 	check(t, tb)
 }
@@ -107,14 +109,14 @@ func TestStopped(t *testing.T) {
 	tb := newTable(Default())
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.1:2")}
 	stop := one
-	stop.event = stopped
-	if out := tell(t, tb, epoch, stop); out.tally != (tally{}) || len(tb.torrents) != 0 {
-		t.Errorf("a torrent begins with an end: %+v", out)
+	stop.event = shared.Stopped
+	if out := mustAnnounce(t, tb, epoch, stop); out.stats != (udp.ScrapeInfohashResult{}) || len(tb.torrents) != 0 {
+		t.Errorf("stopped adds a torrent: %+v", out)
 	}
-	tell(t, tb, epoch, one)
-	tell(t, tb, epoch, two)
+	mustAnnounce(t, tb, epoch, one)
+	mustAnnounce(t, tb, epoch, two)
 	for range 2 {
-		if out := tell(t, tb, epoch, stop); out.whole != 1 || len(out.peers4) != 0 || out.interval == 0 {
+		if out := mustAnnounce(t, tb, epoch, stop); out.stats.Seeders != 1 || len(out.peers4) != 0 || out.interval == 0 {
 			t.Errorf("after one has stopped: %+v", out)
 		}
 	}
@@ -135,96 +137,96 @@ func TestBounds(t *testing.T) {
 
 	tb := newTable(cfg)
 	for i := range 4 {
-		tell(t, tb, epoch, announce{addr: from(i)})
+		mustAnnounce(t, tb, epoch, announce{addr: from(i)})
 	}
-	refused(tb, "the torrent has as many peers as it may", announce{addr: from(9)})
-	tell(t, tb, epoch, announce{addr: from(0)}) // who is known may stay
-	tell(t, tb, epoch, announce{hash: hash(1), addr: from(0)})
-	tell(t, tb, epoch, announce{hash: hash(2), addr: from(0)})
-	refused(tb, "the tracker has as many torrents as it may", announce{hash: hash(3), addr: from(9)})
-	refused(tb, "your address has as many peers as it may", announce{hash: hash(2), addr: addr("192.0.2.0:2")})
-	tell(t, tb, epoch, announce{hash: hash(2), addr: from(9)})
-	refused(tb, "the tracker has as many peers as it may", announce{hash: hash(1), addr: from(8)})
-	refused(tb, "port 0 is no port to listen at", announce{addr: addr("192.0.2.0:0")})
+	refused(tb, "the torrent has reached its limit of peers", announce{addr: from(9)})
+	mustAnnounce(t, tb, epoch, announce{addr: from(0)}) // known
+	mustAnnounce(t, tb, epoch, announce{hash: hash(1), addr: from(0)})
+	mustAnnounce(t, tb, epoch, announce{hash: hash(2), addr: from(0)})
+	refused(tb, "the tracker has reached its limit of torrents", announce{hash: hash(3), addr: from(9)})
+	refused(tb, "your address has reached its limit of peers", announce{hash: hash(2), addr: addr("192.0.2.0:2")})
+	mustAnnounce(t, tb, epoch, announce{hash: hash(2), addr: from(9)})
+	refused(tb, "the tracker has reached its limit of peers", announce{hash: hash(1), addr: from(8)})
+	refused(tb, "port 0 is not a valid port", announce{addr: addr("192.0.2.0:0")})
 
 	// An IPv6 host has a network of addresses.
 	tb = newTable(cfg)
 	for i := range 3 {
-		tell(t, tb, epoch, announce{addr: addr(fmt.Sprintf("[2001:db8::%x:1]:1", i))})
+		mustAnnounce(t, tb, epoch, announce{addr: addr(fmt.Sprintf("[2001:db8::%x:1]:1", i))})
 	}
-	refused(tb, "your address has as many peers as it may", announce{addr: addr("[2001:db8::9]:1")})
-	tell(t, tb, epoch, announce{addr: addr("[2001:db8:0:1::9]:1")})
-	tell(t, tb, epoch.Add(cfg.Expiry), announce{addr: addr("[2001:db8::9]:1")}) // what has expired makes room
+	refused(tb, "your address has reached its limit of peers", announce{addr: addr("[2001:db8::9]:1")})
+	mustAnnounce(t, tb, epoch, announce{addr: addr("[2001:db8:0:1::9]:1")})
+	mustAnnounce(t, tb, epoch.Add(cfg.Expiry), announce{addr: addr("[2001:db8::9]:1")}) // expired peers make room
 	check(t, tb)
 }
 
-func TestHandout(t *testing.T) {
+func TestSample(t *testing.T) {
 	tb := newTable(Default())
-	for i := range 300 { // each third has all; each fifth has IPv6
+	for i := range 300 { // every third is a seeder, every fifth has IPv6
 		a := announce{addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), uint16(1+i)), left: int64(i % 3)}
 		if i%5 == 0 {
 			a.addr = netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 15: byte(i)}), uint16(1+i))
 		}
-		tell(t, tb, epoch, a)
+		mustAnnounce(t, tb, epoch, a)
 	}
 	for _, c := range []struct {
-		name       string
-		from       string
-		left, want int64
-		both       bool
-		n4, n6     int
-		whole      int // of them
+		name          string
+		from          string
+		left, numWant int64
+		bothFamilies  bool
+		n4, n6        int
+		seeders       int // of them
 	}{
-		{"partial", "198.51.100.1:1", 1, -1, false, 50, 0, 25},
+		{"leecher", "198.51.100.1:1", 1, -1, false, 50, 0, 25},
 		{"none", "198.51.100.1:1", 1, 0, true, 0, 0, 0},
 		{"few", "198.51.100.1:1", 1, 3, true, 3, 0, 1},
-		{"far too many", "198.51.100.1:1", 1, 1 << 62, false, 200, 0, 80},
+		{"more than there are", "198.51.100.1:1", 1, 1 << 62, false, 200, 0, 80},
 		{"all of one family", "198.51.100.1:1", -1, 1 << 62, false, 200, 0, 80},
 		{"the other family too", "[2001:db8::1]:1", 1, 100, true, 40, 60, 40},
-		{"whole", "198.51.100.1:1", 0, 1 << 62, true, 200, 0, 40},
-		{"whole, enough others", "198.51.100.1:1", 0, 100, true, 100, 0, 0},
-		{"whole, one family", "[2001:db8::1]:1", 0, 1 << 62, false, 0, 60, 20},
+		{"seeder", "198.51.100.1:1", 0, 1 << 62, true, 200, 0, 40},
+		{"seeder, enough leechers", "198.51.100.1:1", 0, 100, true, 100, 0, 0},
+		{"seeder, one family", "[2001:db8::1]:1", 0, 1 << 62, false, 0, 60, 20},
 	} {
-		out := tell(t, tb, epoch, announce{addr: addr(c.from), left: c.left, want: c.want, both: c.both})
-		whole, seen := 0, map[netip.AddrPort]bool{addr(c.from): true}
+		out := mustAnnounce(t, tb, epoch, announce{addr: addr(c.from), left: c.left, numWant: c.numWant, bothFamilies: c.bothFamilies})
+		seeders, seen := 0, map[netip.AddrPort]bool{addr(c.from): true}
 		for i, p := range append(slices.Clone(out.peers4), out.peers6...) {
 			if (i < len(out.peers4)) != p.Addr().Is4() || seen[p] {
-				t.Errorf("%s: %v at %d, of both kinds, twice or itself", c.name, p, i)
+				t.Errorf("%s: %v at %d, of the wrong family, twice or itself", c.name, p, i)
 			}
 			seen[p] = true
-			if tb.torrents[infohash.T{}].peers[p].whole() {
-				whole++
+			if tb.torrents[infohash.T{}].peers[p].isSeeder() {
+				seeders++
 			}
 		}
-		if len(out.peers4) != c.n4 || len(out.peers6) != c.n6 || whole != c.whole {
-			t.Errorf("%s: %d and %d peers, %d whole; want %d, %d, %d", c.name, len(out.peers4), len(out.peers6), whole, c.n4, c.n6, c.whole)
+		if len(out.peers4) != c.n4 || len(out.peers6) != c.n6 || seeders != c.seeders {
+			t.Errorf("%s: %d and %d peers, %d seeders; want %d, %d, %d", c.name, len(out.peers4), len(out.peers6), seeders, c.n4, c.n6, c.seeders)
 		}
-		tell(t, tb, epoch, announce{addr: addr(c.from), event: stopped})
+		mustAnnounce(t, tb, epoch, announce{addr: addr(c.from), event: shared.Stopped})
 		check(t, tb)
 	}
 }
 
-// Everybody is told of as often as others.
-func TestHandoutIsFair(t *testing.T) {
+// Every peer is in as many replies as others.
+func TestSampleIsFair(t *testing.T) {
 	cfg := Default()
 	cfg.Seed = 1
 	tb := newTable(cfg)
 	const peers, asked = 100, 2000
 	told := map[netip.AddrPort]int{}
 	for i := range peers {
-		tell(t, tb, epoch, announce{addr: addr(fmt.Sprintf("192.0.2.%d:1", i)), left: 1})
+		mustAnnounce(t, tb, epoch, announce{addr: addr(fmt.Sprintf("192.0.2.%d:1", i)), left: 1})
 	}
 	for range asked {
-		for _, p := range tell(t, tb, epoch, announce{addr: addr("198.51.100.1:1"), left: 1, want: 10}).peers4 {
+		for _, p := range mustAnnounce(t, tb, epoch, announce{addr: addr("198.51.100.1:1"), left: 1, numWant: 10}).peers4 {
 			told[p]++
 		}
 	}
 	if len(told) != peers {
-		t.Errorf("%d of %d are told of", len(told), peers)
+		t.Errorf("%d of %d peers are in replies", len(told), peers)
 	}
 	for p, n := range told { // 200 on average, with a deviation of 13
 		if n < 130 || n > 270 {
-			t.Errorf("%v is told of %d times", p, n)
+			t.Errorf("%v is in %d replies", p, n)
 		}
 	}
 }
@@ -233,7 +235,7 @@ func TestIntervalHasJitter(t *testing.T) {
 	tb := newTable(Default())
 	seen := map[time.Duration]bool{}
 	for range 100 {
-		d := tell(t, tb, epoch, announce{addr: addr("192.0.2.1:1")}).interval
+		d := mustAnnounce(t, tb, epoch, announce{addr: addr("192.0.2.1:1")}).interval
 		if d < 9*time.Minute || d > 11*time.Minute {
 			t.Fatalf("interval %v", d)
 		}
@@ -244,25 +246,25 @@ func TestIntervalHasJitter(t *testing.T) {
 	}
 }
 
-func TestAdmit(t *testing.T) {
+func TestAllow(t *testing.T) {
 	tb := newTable(Default())
 	for i := range 3 {
-		tell(t, tb, epoch, announce{hash: hash(i), addr: addr("192.0.2.1:1")})
-		tell(t, tb, epoch, announce{hash: hash(i), addr: addr("[2001:db8::1]:1")})
+		mustAnnounce(t, tb, epoch, announce{hash: hash(i), addr: addr("192.0.2.1:1")})
+		mustAnnounce(t, tb, epoch, announce{hash: hash(i), addr: addr("[2001:db8::1]:1")})
 	}
-	tb.admit(map[infohash.T]struct{}{hash(1): {}, hash(7): {}})
+	tb.allow(map[infohash.T]struct{}{hash(1): {}, hash(7): {}})
 	if len(tb.torrents) != 1 || tb.order.Len() != 2 {
-		t.Errorf("%d torrents with %d peers are left", len(tb.torrents), tb.order.Len())
+		t.Errorf("%d torrents with %d peers left", len(tb.torrents), tb.order.Len())
 	}
 	check(t, tb)
-	tell(t, tb, epoch, announce{hash: hash(7), addr: addr("192.0.2.1:1")})
+	mustAnnounce(t, tb, epoch, announce{hash: hash(7), addr: addr("192.0.2.1:1")})
 	if _, err := tb.announce(epoch, &announce{hash: hash(2), addr: addr("192.0.2.1:1")}); err == nil {
-		t.Error("a torrent is tracked that is not on the list")
+		t.Error("an announce succeeds for a torrent that is not in the list")
 	}
 }
 
-// Whatever comes, the table holds together and within its bounds.
-func TestTableUnderFlood(t *testing.T) {
+// TestRandomAnnounces wants the table to stay consistent and within its limits.
+func TestRandomAnnounces(t *testing.T) {
 	cfg := Default()
 	cfg.MaxTorrents, cfg.MaxTorrentPeers, cfg.MaxPeers, cfg.MaxHostPeers = 20, 30, 200, 25
 	tb := newTable(cfg)
@@ -271,12 +273,12 @@ func TestTableUnderFlood(t *testing.T) {
 	refused := 0
 	for i := range 20_000 {
 		a := announce{
-			hash:  hash(rng.IntN(40)),
-			addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(rng.IntN(16))}), uint16(rng.IntN(20))),
-			left:  rng.Int64N(3) - 1,
-			event: event(rng.IntN(6)),
-			want:  rng.Int64N(400) - 100,
-			both:  rng.IntN(2) == 0,
+			hash:         hash(rng.IntN(40)),
+			addr:         netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(rng.IntN(16))}), uint16(rng.IntN(20))),
+			left:         rng.Int64N(3) - 1,
+			event:        shared.AnnounceEvent(rng.IntN(6)),
+			numWant:      rng.Int64N(400) - 100,
+			bothFamilies: rng.IntN(2) == 0,
 		}
 		if rng.IntN(2) == 0 {
 			a.addr = netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 7: byte(rng.IntN(8)), 15: byte(rng.IntN(8))}), a.addr.Port())
@@ -290,17 +292,17 @@ func TestTableUnderFlood(t *testing.T) {
 		}
 	}
 	if refused < 1000 || refused > 19_000 {
-		t.Errorf("%d of 20,000 refused: one of the two is hardly tried", refused)
+		t.Errorf("%d of 20,000 refused: one of the two outcomes is hardly tested", refused)
 	}
 	tb.expire(now.Add(cfg.Expiry))
 	check(t, tb)
 	if tb.order.Len() != 0 {
-		t.Errorf("%d peers are left in the end", tb.order.Len())
+		t.Errorf("%d peers left in the end", tb.order.Len())
 	}
 }
 
-// BenchmarkAnnounce is an announce of a known peer in a full table. It tells what
-// a peer costs in memory.
+// BenchmarkAnnounce is an announce of a known peer in a full table. It reports the
+// memory of a peer.
 func BenchmarkAnnounce(b *testing.B) {
 	cfg := Default()
 	cfg.MaxHostPeers = cfg.MaxPeers
@@ -309,17 +311,17 @@ func BenchmarkAnnounce(b *testing.B) {
 		return announce{
 			hash: hash(i % 5000),
 			addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 6881),
-			left: int64(i % 3), want: -1,
+			left: int64(i % 3), numWant: -1,
 		}
 	}
 	before := heap()
 	tb := newTable(cfg)
 	for i := range cfg.MaxPeers {
-		tell(b, tb, epoch, from(i))
+		mustAnnounce(b, tb, epoch, from(i))
 	}
 	used := heap() - before
 	for i := 0; b.Loop(); i++ {
-		tell(b, tb, epoch, from(i))
+		mustAnnounce(b, tb, epoch, from(i))
 	}
 	b.ReportMetric(float64(used)/float64(cfg.MaxPeers), "B/peer")
 }

@@ -2,37 +2,40 @@ package bittorrent
 
 import (
 	"container/list"
+	"math/rand/v2"
 	"net/netip"
 	"time"
 
+	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
-// torrent is the peers of one content.
+// torrent is the peers of one info-hash.
 type torrent struct {
 	hash      infohash.T
 	peers     map[netip.AddrPort]*peer
 	v4, v6    family
-	downloads int
+	completed int32 // downloads that have completed here
 }
+
+// family is the peers of a torrent with addresses of one family.
+type family struct{ seeders, leechers peerList }
 
 // peer is a client that listens at an address, for one torrent.
 type peer struct {
-	addr    netip.AddrPort
-	torrent *torrent
-	// crowd is where in the torrent it is, at its index there.
-	crowd *crowd
-	at    int
-	// seen is when it announced last, elem its place in the order of that.
-	seen time.Time
-	elem *list.Element
+	addr     netip.AddrPort
+	torrent  *torrent
+	list     *peerList // where the peer is, at index
+	index    int
+	lastSeen time.Time
+	elem     *list.Element // in table.order
 }
 
-func (p *peer) whole() bool {
-	return p.crowd == &p.torrent.v4.whole || p.crowd == &p.torrent.v6.whole
+func (p *peer) isSeeder() bool {
+	return p.list == &p.torrent.v4.seeders || p.list == &p.torrent.v6.seeders
 }
 
-// families are that of an address, and the other one.
+// families are the family of an address, and the other one.
 func (t *torrent) families(a netip.Addr) (own, other *family) {
 	if a.Is4() {
 		return &t.v4, &t.v6
@@ -40,27 +43,74 @@ func (t *torrent) families(a netip.Addr) (own, other *family) {
 	return &t.v6, &t.v4
 }
 
-// place puts p among those that have all, or among the others.
-func (t *torrent) place(p *peer, whole bool) {
+// put moves p to the list of seeders or that of leechers.
+func (t *torrent) put(p *peer, seeder bool) {
 	f, _ := t.families(p.addr.Addr())
-	to := &f.partial
-	if whole {
-		to = &f.whole
+	to := &f.leechers
+	if seeder {
+		to = &f.seeders
 	}
-	if p.crowd == to {
+	if p.list == to {
 		return
 	}
-	if p.crowd != nil {
-		p.crowd.remove(p)
+	if p.list != nil {
+		p.list.remove(p)
 	}
 	to.add(p)
 }
 
-// tally counts the peers. A client that announces by IPv4 and by IPv6 is two.
-func (t *torrent) tally() tally {
-	return tally{
-		whole:     len(t.v4.whole) + len(t.v6.whole),
-		partial:   len(t.v4.partial) + len(t.v6.partial),
-		downloads: t.downloads,
+// stats counts the peers. A client that announces by IPv4 and by IPv6 is two.
+func (t *torrent) stats() udp.ScrapeInfohashResult {
+	return udp.ScrapeInfohashResult{
+		Seeders:   int32(len(t.v4.seeders) + len(t.v6.seeders)),
+		Completed: t.completed,
+		Leechers:  int32(len(t.v4.leechers) + len(t.v6.leechers)),
 	}
+}
+
+// sample is up to n peers for self, which may be of another family. A leecher gets
+// seeders and leechers, half of each where there are enough: seeders have every
+// piece, and other leechers are there to exchange pieces with. A seeder gets seeders
+// only where there are too few leechers: aria2 and Transmission announce that nothing
+// is left while they have a magnet link only.
+func (f *family) sample(n int, self *peer, rng *rand.Rand) []netip.AddrPort {
+	leechers := n
+	if !self.isSeeder() {
+		leechers -= min(n/2, len(f.seeders))
+	}
+	out := f.leechers.sample(nil, leechers, self, rng)
+	return f.seeders.sample(out, n-len(out), self, rng)
+}
+
+// peerList is an unordered list of peers, each of which knows its index.
+type peerList []*peer
+
+func (l *peerList) add(p *peer) {
+	p.list, p.index = l, len(*l)
+	*l = append(*l, p)
+}
+
+func (l *peerList) remove(p *peer) {
+	last := len(*l) - 1
+	l.swap(p.index, last)
+	(*l)[last] = nil
+	*l = (*l)[:last]
+}
+
+func (l peerList) swap(i, j int) {
+	l[i], l[j] = l[j], l[i]
+	l[i].index, l[j].index = i, j
+}
+
+// sample appends the addresses of n random peers other than self, or of all where
+// there are fewer.
+func (l peerList) sample(out []netip.AddrPort, n int, self *peer, rng *rand.Rand) []netip.AddrPort {
+	for i := 0; i < len(l) && n > 0; i++ {
+		l.swap(i, i+rng.IntN(len(l)-i))
+		if l[i] != self {
+			out = append(out, l[i].addr)
+			n--
+		}
+	}
+	return out
 }

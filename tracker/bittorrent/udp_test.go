@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anacrolix/torrent/tracker/shared"
+	"github.com/anacrolix/torrent/tracker/udp"
 )
 
 var be = binary.BigEndian
 
-// offline is a tracker without a port.
-func offline(t testing.TB, cfg Config) (*Server, *clock) {
+// newTestServer is a tracker in virtual time that does not listen.
+func newTestServer(t testing.TB, cfg Config) (*Server, *clock) {
 	t.Helper()
 	c := new(clock)
 	s, err := newServer(cfg, c.now)
@@ -23,16 +26,16 @@ func offline(t testing.TB, cfg Config) (*Server, *clock) {
 }
 
 func connectPacket() []byte {
-	b := be.AppendUint64(nil, protocolID)
-	b = be.AppendUint32(b, actConnect)
+	b := be.AppendUint64(nil, udp.ConnectRequestConnectionId)
+	b = be.AppendUint32(b, uint32(udp.ActionConnect))
 	return append(b, "tran"...)
 }
 
-// shaken is the connection id that the tracker gives to an address.
-func shaken(t testing.TB, s *Server, from netip.Addr) uint64 {
+// connect returns the connection id that the tracker issues to an address.
+func connect(t testing.TB, s *Server, from netip.Addr) uint64 {
 	t.Helper()
 	out := s.packet(connectPacket(), from)
-	if len(out) != 16 || be.Uint32(out) != actConnect || string(out[4:8]) != "tran" {
+	if len(out) != 16 || be.Uint32(out) != uint32(udp.ActionConnect) || string(out[4:8]) != "tran" {
 		t.Fatalf("connect: %x", out)
 	}
 	return be.Uint64(out[8:])
@@ -41,7 +44,7 @@ func shaken(t testing.TB, s *Server, from netip.Addr) uint64 {
 // announcePacket is an announce, as the table of BEP 15 has it.
 func announcePacket(id uint64, a announce) []byte {
 	b := be.AppendUint64(nil, id)
-	b = be.AppendUint32(b, actAnnounce)
+	b = be.AppendUint32(b, uint32(udp.ActionAnnounce))
 	b = append(b, "tran"...)
 	b = append(b, a.hash[:]...)
 	b = append(b, "-XX0000-1234567890ab"...)
@@ -51,13 +54,13 @@ func announcePacket(id uint64, a announce) []byte {
 	b = be.AppendUint32(b, uint32(a.event))
 	b = be.AppendUint32(b, 0xcb007109) // an IP address, of somebody else
 	b = be.AppendUint32(b, 0)          // key
-	b = be.AppendUint32(b, uint32(a.want))
+	b = be.AppendUint32(b, uint32(a.numWant))
 	return be.AppendUint16(b, a.addr.Port())
 }
 
 func scrapePacket(id uint64, hashes ...int) []byte {
 	b := be.AppendUint64(nil, id)
-	b = be.AppendUint32(b, actScrape)
+	b = be.AppendUint32(b, uint32(udp.ActionScrape))
 	b = append(b, "tran"...)
 	for _, n := range hashes {
 		h := hash(n)
@@ -67,148 +70,148 @@ func scrapePacket(id uint64, hashes ...int) []byte {
 }
 
 func TestUDPBytes(t *testing.T) {
-	s, _ := offline(t, Config{})
+	s, _ := newTestServer(t, Config{})
 	send := func(a announce) []byte {
 		t.Helper()
 		from := a.addr.Addr()
-		return s.packet(announcePacket(shaken(t, s, from), a), from)
+		return s.packet(announcePacket(connect(t, s, from), a), from)
 	}
-	send(announce{addr: addr("192.0.2.1:258"), event: started, want: -1})
-	send(announce{addr: addr("[2001:db8::1]:258"), left: 3, want: -1})
-	send(announce{addr: addr("192.0.2.3:3"), left: 3, want: -1})
-	out := send(announce{addr: addr("192.0.2.3:3"), left: 0, event: completed, want: -1})
+	send(announce{addr: addr("192.0.2.1:258"), event: shared.Started, numWant: -1})
+	send(announce{addr: addr("[2001:db8::1]:258"), left: 3, numWant: -1})
+	send(announce{addr: addr("192.0.2.3:3"), left: 3, numWant: -1})
+	out := send(announce{addr: addr("192.0.2.3:3"), left: 0, event: shared.Completed, numWant: -1})
 	if i := be.Uint32(out[8:]); i < 540 || i > 660 {
 		t.Errorf("interval %d", i)
 	}
-	out = send(announce{addr: addr("192.0.2.4:4"), left: 3, want: 1})
+	out = send(announce{addr: addr("192.0.2.4:4"), left: 3, numWant: 1})
 	want := append(append([]byte{0, 0, 0, 1}, "tran"...), out[8:12]...)
 	want = append(want, 0, 0, 0, 2, 0, 0, 0, 2)
 	if one, other := append(bytes.Clone(want), 192, 0, 2, 1, 1, 2), append(bytes.Clone(want), 192, 0, 2, 3, 0, 3); !bytes.Equal(out, one) && !bytes.Equal(out, other) {
 		t.Errorf("announce %x, want %x or %x", out, one, other)
 	}
-	out = send(announce{addr: addr("[2001:db8::2]:2"), left: 3, want: -1})
+	out = send(announce{addr: addr("[2001:db8::2]:2"), left: 3, numWant: -1})
 	if want := netip.MustParseAddr("2001:db8::1").AsSlice(); !bytes.Equal(out[20:], append(want, 1, 2)) {
 		t.Errorf("announce by IPv6 %x", out)
 	}
 	from := netip.MustParseAddr("198.51.100.1")
-	out = s.packet(scrapePacket(shaken(t, s, from), 9, 0), from)
+	out = s.packet(scrapePacket(connect(t, s, from), 9, 0), from)
 	if want := "\x00\x00\x00\x02tran" + strings.Repeat("\x00", 12) + "\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03"; string(out) != want {
 		t.Errorf("scrape %x, want %x", out, want)
 	}
 }
 
-func TestUDPOptionsArePassedOver(t *testing.T) {
-	s, _ := offline(t, Config{})
+func TestUDPOptionsAreIgnored(t *testing.T) {
+	s, _ := newTestServer(t, Config{})
 	a := announce{addr: addr("192.0.2.1:1")}
-	b := append(announcePacket(shaken(t, s, a.addr.Addr()), a), 2, 9, '/', 'a', 'n', 'n', 'o', 'u', 'n', 'c', 'e')
-	if out := s.packet(b, a.addr.Addr()); len(out) != 20 || be.Uint32(out) != actAnnounce {
+	b := append(announcePacket(connect(t, s, a.addr.Addr()), a), 2, 9, '/', 'a', 'n', 'n', 'o', 'u', 'n', 'c', 'e')
+	if out := s.packet(b, a.addr.Addr()); len(out) != 20 || be.Uint32(out) != uint32(udp.ActionAnnounce) {
 		t.Errorf("announce with options: %x", out)
 	}
 }
 
 func TestUDPSpoofedConnectionIDs(t *testing.T) {
-	s, c := offline(t, Config{})
+	s, c := newTestServer(t, Config{})
 	a := announce{addr: addr("192.0.2.1:1")}
 	from := a.addr.Addr()
-	id := shaken(t, s, from)
-	unproven := func(id uint64, from netip.Addr) {
+	id := connect(t, s, from)
+	invalid := func(id uint64, from netip.Addr) {
 		t.Helper()
 		for _, b := range [][]byte{announcePacket(id, a), scrapePacket(id, 0)} {
 			out := s.packet(b, from)
-			if be.Uint32(out) != actError || len(out) > len(b) {
-				t.Errorf("an answer of %d bytes to %d: %x", len(out), len(b), out)
+			if be.Uint32(out) != uint32(udp.ActionError) || len(out) > len(b) {
+				t.Errorf("a reply of %d bytes to %d: %x", len(out), len(b), out)
 			}
 		}
-		if _, peers := s.Size(); peers != 0 {
+		if _, peers := size(s); peers != 0 {
 			t.Fatalf("%d peers are known", peers)
 		}
 	}
-	unproven(id, netip.MustParseAddr("192.0.2.2"))
-	unproven(id, netip.MustParseAddr("2001:db8::1"))
+	invalid(id, netip.MustParseAddr("192.0.2.2"))
+	invalid(id, netip.MustParseAddr("2001:db8::1"))
 	for bit := range 64 {
-		unproven(id^1<<bit, from)
+		invalid(id^1<<bit, from)
 	}
-	unproven(0, from)
-	unproven(protocolID, from)
-	other, _ := offline(t, Config{})
-	unproven(shaken(t, other, from), from)
+	invalid(0, from)
+	invalid(udp.ConnectRequestConnectionId, from)
+	other, _ := newTestServer(t, Config{})
+	invalid(connect(t, other, from), from)
 
-	// It is good for two minutes, from any port, and for four at most.
+	// It is valid for two minutes, from any port, and for four at most.
 	c.add(cookieTerm)
-	if out := s.packet(announcePacket(id, a), from); be.Uint32(out) != actAnnounce {
+	if out := s.packet(announcePacket(id, a), from); be.Uint32(out) != uint32(udp.ActionAnnounce) {
 		t.Errorf("after %v: %x", cookieTerm, out)
 	}
-	a.event = stopped
+	a.event = shared.Stopped
 	s.packet(announcePacket(id, a), from)
 	c.add(cookieTerm)
-	a.event = regular
-	unproven(id, from)
+	a.event = shared.None
+	invalid(id, from)
 }
 
 func TestUDPHostileAnnounces(t *testing.T) {
-	s, _ := offline(t, Config{})
+	s, _ := newTestServer(t, Config{})
 	ask := func(a announce) []byte {
 		t.Helper()
 		from := a.addr.Addr()
-		return s.packet(announcePacket(shaken(t, s, from), a), from)
+		return s.packet(announcePacket(connect(t, s, from), a), from)
 	}
 	for i := range 300 {
 		ask(announce{addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), uint16(i+1)), left: 1})
 		ask(announce{addr: netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 15: byte(i)}), uint16(i+1)), left: 1})
 	}
-	if out := ask(announce{addr: addr("198.51.100.1:1"), left: 1, want: 1<<31 - 1}); len(out) != 20+6*maxWant {
-		t.Errorf("%d bytes for as many as can be", len(out))
+	if out := ask(announce{addr: addr("198.51.100.1:1"), left: 1, numWant: 1<<31 - 1}); len(out) != 20+6*maxNumWant {
+		t.Errorf("%d bytes for the highest numwant", len(out))
 	}
-	if out := ask(announce{addr: addr("[2001:db8::1]:1"), left: -1 << 63, want: 1<<31 - 1, event: 77}); len(out) != 20+18*maxWant6 || len(out) > 1232 {
-		t.Errorf("%d bytes for as many as can be, by IPv6", len(out))
+	if out := ask(announce{addr: addr("[2001:db8::1]:1"), left: -1 << 63, numWant: 1<<31 - 1, event: 77}); len(out) != 20+18*maxNumWant6 || len(out) > 1232 {
+		t.Errorf("%d bytes for the highest numwant, by IPv6", len(out))
 	}
-	if out := ask(announce{addr: addr("198.51.100.1:1"), left: -5, want: -1 << 31}); len(out) != 20+6*defaultWant {
-		t.Errorf("%d bytes for less than nobody", len(out))
+	if out := ask(announce{addr: addr("198.51.100.1:1"), left: -5, numWant: -1 << 31}); len(out) != 20+6*defaultNumWant {
+		t.Errorf("%d bytes for a negative numwant", len(out))
 	}
-	if out := ask(announce{addr: addr("198.51.100.1:0")}); be.Uint32(out) != actError || !strings.Contains(string(out), "port 0") {
+	if out := ask(announce{addr: addr("198.51.100.1:0")}); be.Uint32(out) != uint32(udp.ActionError) || !strings.Contains(string(out), "port 0") {
 		t.Errorf("port 0: %q", out)
 	}
 	from := netip.MustParseAddr("198.51.100.1")
-	if out := s.packet(scrapePacket(shaken(t, s, from), make([]int, 75)...), from); be.Uint32(out) != actError {
+	if out := s.packet(scrapePacket(connect(t, s, from), make([]int, 75)...), from); be.Uint32(out) != uint32(udp.ActionError) {
 		t.Errorf("a scrape of 75: %x", out)
 	}
-	if out := s.packet(scrapePacket(shaken(t, s, from), make([]int, 74)...), from); len(out) != 8+12*74 {
+	if out := s.packet(scrapePacket(connect(t, s, from), make([]int, 74)...), from); len(out) != 8+12*74 {
 		t.Errorf("a scrape of 74: %d bytes", len(out))
 	}
 }
 
-// FuzzUDP changes packets, which begin with a good connection id or not, from an
-// address that has one.
+// FuzzUDP sends packets with a valid or another connection id, from an address that
+// has one.
 func FuzzUDP(f *testing.F) {
-	a := announce{addr: addr("192.0.2.1:1"), left: 1, want: -1}
+	a := announce{addr: addr("192.0.2.1:1"), left: 1, numWant: -1}
 	f.Add(connectPacket(), false)
 	f.Add(announcePacket(0, a), false)
 	f.Add(announcePacket(0, a), true)
 	f.Add(scrapePacket(0, 0, 1), true)
 	f.Add([]byte{}, false)
 	from := a.addr.Addr()
-	f.Fuzz(func(t *testing.T, b []byte, good bool) {
-		s, _ := offline(t, Config{})
-		id := shaken(t, s, from)
+	f.Fuzz(func(t *testing.T, b []byte, valid bool) {
+		s, _ := newTestServer(t, Config{})
+		id := connect(t, s, from)
 		before := s.packet(announcePacket(id, a), from)
-		if be.Uint32(before) != actAnnounce {
+		if be.Uint32(before) != uint32(udp.ActionAnnounce) {
 			t.Fatalf("announce: %x", before)
 		}
-		if good && len(b) >= 8 {
+		if valid && len(b) >= 8 {
 			be.PutUint64(b, id)
 		}
-		proven := len(b) >= 8 && be.Uint64(b) == id
+		isValid := len(b) >= 8 && be.Uint64(b) == id
 		out := s.packet(b, from)
-		if !proven {
+		if !isValid {
 			if len(out) > len(b) {
-				t.Errorf("%d bytes are answered by %d", len(b), len(out))
+				t.Errorf("a reply of %d bytes to %d", len(out), len(b))
 			}
-			if _, peers := s.Size(); peers != 1 {
+			if _, peers := size(s); peers != 1 {
 				t.Errorf("a packet without a connection id left %d peers", peers)
 			}
 		}
 		if out != nil && (len(out) < 8 || !bytes.Equal(out[4:8], b[12:16])) {
-			t.Errorf("answer %x to %x", out, b)
+			t.Errorf("reply %x to %x", out, b)
 		}
 		check(t, s.state.table)
 	})
@@ -222,23 +225,23 @@ func TestCookiesDifferByTime(t *testing.T) {
 		t.Error("the same id at another time")
 	}
 	if !c.valid(now.Add(cookieTerm+cookieTerm/2), a, first) || c.valid(now.Add(2*cookieTerm), a, first) {
-		t.Error("not good for as long as it should be")
+		t.Error("not valid for as long as it should be")
 	}
 	if c.valid(now.Add(-time.Minute), a, first) {
-		t.Error("good before it is issued")
+		t.Error("valid before it is issued")
 	}
 }
 
 func BenchmarkUDPAnnounce(b *testing.B) {
-	s, _ := offline(b, Config{})
+	s, _ := newTestServer(b, Config{})
 	var packets [][]byte
 	for i := range 1000 {
-		a := announce{addr: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.1"), uint16(i+1)), left: 1, want: -1}
-		packets = append(packets, announcePacket(shaken(b, s, a.addr.Addr()), a))
+		a := announce{addr: netip.AddrPortFrom(netip.MustParseAddr("192.0.2.1"), uint16(i+1)), left: 1, numWant: -1}
+		packets = append(packets, announcePacket(connect(b, s, a.addr.Addr()), a))
 	}
 	i := 0
 	for b.Loop() {
-		if out := s.packet(packets[i%len(packets)], netip.MustParseAddr("192.0.2.1")); be.Uint32(out) != actAnnounce {
+		if out := s.packet(packets[i%len(packets)], netip.MustParseAddr("192.0.2.1")); be.Uint32(out) != uint32(udp.ActionAnnounce) {
 			b.Fatalf("%x", out)
 		}
 		i++

@@ -11,13 +11,13 @@ import (
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// clock is a time that stands still until it is moved.
+// clock is a virtual time, which only add advances.
 type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time      { return epoch.Add(time.Duration(c.passed.Load())) }
 func (c *clock) add(d time.Duration) { c.passed.Add(int64(d)) }
 
-// hash is the info-hash of a torrent for tests.
+// hash is the info-hash of a test torrent.
 func hash(n int) (h infohash.T) {
 	h[0], h[18], h[19] = byte(n>>16), byte(n>>8), byte(n)
 	return h
@@ -25,18 +25,27 @@ func hash(n int) (h infohash.T) {
 
 func addr(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
-// ported is a tracker in virtual time that listens at addr and ends with the test.
-func ported(t testing.TB, cfg Config, c *clock, at string) *Server {
+// startServer starts a tracker in virtual time that listens at an address, until the end
+// of the test.
+func startServer(t testing.TB, cfg Config, c *clock, at string) *Server {
 	t.Helper()
 	s, err := newServer(cfg, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := openPort(at)
+	l, err := listen(at)
 	if err != nil {
-		t.Skip("no port: ", err) // a machine may have no IPv6
+		t.Skip("cannot listen: ", err) // a machine may have no IPv6
 	}
-	s.serve(p)
+	s.serve(l)
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// size counts the torrents and the peers that s knows now.
+func size(s *Server) (torrents, peers int) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	s.state.table.expire(s.clock())
+	return len(s.state.table.torrents), s.state.table.order.Len()
 }
