@@ -4,12 +4,12 @@ SHELL := bash
 
 # What runs the built programs on a grid of network namespaces: without the race
 # detector and one after the other, since the programs are measured there.
-GRID := ./interop/netns ./interop/fleet ./interop/bench ./interop/stock
+GRID := ./interop/netns ./interop/bench
 # Simulations: a single goroutine, as the root's tests see to, so there is nothing
 # for the race detector, which makes them ten times slower.
 SIMS := ./mob/sim ./mob/sim/rounds
 # All else but the root, whose tests `go list` the module.
-UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|fleet\|bench\|stock\)$$' -e '/mob/sim\(/rounds\)\?$$' -e ^github.com/mobgrid/mob$$)
+UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\)$$' -e '/mob/sim\(/rounds\)\?$$' -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
 COUNT ?= 3

@@ -75,13 +75,12 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns": {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/bench": {ours: []string{"interop/netns", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, outside: []string{"gonum.org/v1/plot"}},
-	"interop/stock": {ours: []string{"interop/bench", "interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode", "golang.org/x/sys"}},
-	"interop/fleet": {ours: []string{"interop/bench", "interop/netns", "interop/stock"}, tests: []string{"interop/bittorrent", "proto"},
-		outside: []string{"golang.org/x/sys"}},
+	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, tests: []string{"interop/bittorrent"},
+		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
+	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
 	"cli/control": {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
-	"cli":         {ours: []string{"cli/control", "interop/bench", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/fleet", "interop/netns", "interop/stock", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}},
+	"cli":         {ours: []string{"cli/control", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }

@@ -10,23 +10,14 @@ import (
 	"strings"
 
 	"github.com/mobgrid/mob/interop/bench"
-	"github.com/mobgrid/mob/interop/fleet"
-	"github.com/mobgrid/mob/interop/stock"
+	"github.com/mobgrid/mob/interop/bench/stock"
 )
 
 // own is the name of mob as a system.
 const own = "mob"
 
 // systemNames lists the systems that can be compared.
-func systemNames() []string { return append([]string{own}, clientNames()...) }
-
-func clientNames() []string {
-	var names []string
-	for _, c := range stock.All() {
-		names = append(names, c.Name())
-	}
-	return names
-}
+func systemNames() []string { return append([]string{own}, stock.Names()...) }
 
 // parseSystems parses the names of --systems. An error is wrong usage.
 func parseSystems(names []string) ([]bench.System, error) {
@@ -57,16 +48,16 @@ func parseSystem(name string) (bench.System, error) {
 	if strings.HasPrefix(name, own+"+") {
 		return mixedSystem(name)
 	}
-	if c := stockClient(name); c != nil {
-		return c, nil
+	if c := stock.Find(name); c != nil {
+		return bench.BitTorrent{Client: c}, nil
 	}
 	return nil, fmt.Errorf("unknown system %q: use some of %s, or such as %s", name, strings.Join(systemNames(), ","), mixedExample)
 }
 
 // ownSystem is the programs beside this one.
-func ownSystem() (fleet.System, error) {
+func ownSystem() (bench.Mob, error) {
 	self, err := os.Executable()
-	return fleet.System{Bin: filepath.Dir(self)}, err
+	return bench.Mob{Bin: filepath.Dir(self)}, err
 }
 
 const seededExample = own + ":coded=32"
@@ -88,7 +79,7 @@ func seededSystem(options []string) (bench.System, error) {
 func ownNames(systems []bench.System) []string {
 	var names []string
 	for _, s := range systems {
-		if _, is := s.(fleet.System); is {
+		if _, is := s.(bench.Mob); is {
 			names = append(names, s.Name())
 		}
 	}
@@ -96,16 +87,6 @@ func ownNames(systems []bench.System) []string {
 		return []string{own}
 	}
 	return names
-}
-
-// stockClient returns the stock client of a name, or nil.
-func stockClient(name string) *stock.Client {
-	for _, c := range stock.All() {
-		if c.Name() == name {
-			return c
-		}
-	}
-	return nil
 }
 
 const mixedExample = own + "+aria2:50%"
@@ -118,14 +99,14 @@ func mixedSystem(name string) (bench.System, error) {
 	if err != nil || !percent || !(n > 0 && n <= 100) {
 		return nil, fmt.Errorf("%q is not such as %s: aria2 at half of each cluster's receivers", name, mixedExample)
 	}
-	m := fleet.Mixed{Percent: n}
-	if m.System, err = ownSystem(); err != nil {
+	m := bench.Mixed{Percent: n}
+	if m.Mob, err = ownSystem(); err != nil {
 		return nil, err
 	}
 	for _, kind := range strings.Split(names, "+")[1:] {
-		c := stockClient(kind)
+		c := stock.Find(kind)
 		if c == nil {
-			return nil, fmt.Errorf("%q: no client %q: use some of %s", name, kind, strings.Join(clientNames(), ","))
+			return nil, fmt.Errorf("%q: no client %q: use some of %s", name, kind, strings.Join(stock.Names(), ","))
 		}
 		m.Clients = append(m.Clients, c)
 	}

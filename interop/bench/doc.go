@@ -1,4 +1,10 @@
-// Package bench compares systems that move a file from one node to many: it
-// builds the same grid for each, runs it, and measures all of them alike. It knows
-// no system itself: what is compared satisfies [System].
+// Package bench compares systems that distribute a file from one node to many. For each
+// [System] it builds the same grid of network namespaces, runs the system on it as its
+// users do, and measures it in the same way. Systems are [Mob], which is this project's
+// programs, [BitTorrent] clients, and [Mixed] transfers of both. A [Simulation] runs mob's
+// decisions on the same cases in virtual time.
+//
+// The package's tests run the programs end to end on such grids, so that figures are
+// measured in the way in which the programs are tested. They need root; with -short they
+// run one small grid.
 package bench

@@ -83,7 +83,7 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	m.show("warming memory", 0)
 	// More than half of what there is would push out what others need.
-	if err := WarmMemory(ctx, dir, min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)); err != nil {
+	if err := warmMemory(ctx, dir, min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)); err != nil {
 		return err
 	}
 	links, _ := b.Scenario.Rates(0)

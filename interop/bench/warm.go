@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// WarmMemory makes the kernel's free memory real, n bytes of it: on a virtual
+// warmMemory makes the kernel's free memory real, n bytes of it: on a virtual
 // machine the first touch of a page costs more than a whole transfer, for any
 // program that writes a file. It writes a file in dir and removes it.
-func WarmMemory(ctx context.Context, dir string, n int64) error {
+func warmMemory(ctx context.Context, dir string, n int64) error {
 	f, err := os.CreateTemp(dir, "warm")
 	if err != nil {
 		return err

@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/interop/bench/stock"
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// BitTorrent is a stock client as a system: one instance on every node, and a tracker on
+// the source's.
+type BitTorrent struct {
+	Client *stock.Client
+	// Tracker is opentracker by default.
+	Tracker *stock.Tracker
+}
+
+// Name implements [System]: it is the client's.
+func (b BitTorrent) Name() string { return b.Client.Name() }
+
+func (b BitTorrent) tracker() *stock.Tracker { return cmp.Or(b.Tracker, stock.Opentracker()) }
+
+// Missing implements [System].
+func (b BitTorrent) Missing() error { return errors.Join(b.tracker().Missing(), b.Client.Missing()) }
+
+// Prepare implements [System]. It hashes the content, starts the tracker, and waits until
+// the source has checked and announced the content. The clients of receivers start with
+// Fetch, as a user starts a client to get a content.
+func (b BitTorrent) Prepare(ctx context.Context, site Site) (Transfer, error) {
+	s := &btSwarm{byNode: map[*netns.Node]*stock.Instance{}}
+	if err := s.prepare(ctx, b, site); err != nil {
+		_, closed := s.Close()
+		return nil, errors.Join(err, closed)
+	}
+	return s, nil
+}
+
+// btSwarm is a swarm of stock clients.
+type btSwarm struct {
+	torrent   *stock.Torrent
+	tracker   *stock.RunningTracker
+	source    *stock.Instance
+	receivers []*stock.Instance
+	byNode    map[*netns.Node]*stock.Instance
+	hashing   time.Duration // CPU that the source used before Fetch
+}
+
+func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
+	var err error
+	if s.torrent, err = stock.NewTorrent(site.Content, b.tracker().URL(site.Source)); err != nil {
+		return err
+	}
+	cfg := stock.Config{
+		Dir:     site.Dir,
+		Torrent: filepath.Join(site.Dir, "content.torrent"),
+		Scheme:  b.tracker().Scheme(),
+		Name:    s.torrent.Name,
+	}
+	if err := os.WriteFile(cfg.Torrent, s.torrent.Encode(), 0o600); err != nil {
+		return err
+	}
+	for _, n := range site.Receivers {
+		cfg.Node = n
+		i, err := b.Client.New(cfg)
+		if err != nil {
+			return err
+		}
+		s.receivers = append(s.receivers, i)
+		s.byNode[n] = i
+	}
+	cfg.Node, cfg.Content = site.Source, site.Content
+	if s.source, err = b.Client.New(cfg); err != nil {
+		return err
+	}
+	if s.tracker, err = b.tracker().Start(site.Source, site.Dir, s.torrent.InfoHash()); err != nil {
+		return err
+	}
+	if err := s.source.Start(); err != nil {
+		return err
+	}
+	return s.tracker.AwaitSeed(ctx, s.source)
+}
+
+// Fetch implements [Transfer].
+func (s *btSwarm) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+	s.hashing = s.source.Usage().CPU
+	for _, i := range s.receivers {
+		if err := i.Start(); err != nil {
+			return err
+		}
+	}
+	return stock.Await(ctx, s.receivers, []*stock.Instance{s.source}, whole)
+}
+
+// Copy implements [Transfer].
+func (s *btSwarm) Copy(n *netns.Node) string { return s.byNode[n].Copy() }
+
+// Kill implements [Transfer].
+func (s *btSwarm) Kill(n *netns.Node) error { return s.byNode[n].Kill() }
+
+// Close implements [Transfer]. The tracker's usage is not counted.
+func (s *btSwarm) Close() (netns.Usage, error) {
+	var used netns.Usage
+	var errs []error
+	all := slices.Clone(s.receivers)
+	if s.source != nil {
+		all = append(all, s.source)
+	}
+	for _, i := range all {
+		errs = append(errs, i.Kill())
+		used.Add(i.Usage())
+	}
+	used.CPU -= min(used.CPU, s.hashing)
+	if s.tracker != nil {
+		errs = append(errs, s.tracker.Kill())
+	}
+	return used, errors.Join(errs...)
+}

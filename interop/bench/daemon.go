@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// Daemon is a mobd on a node.
+type Daemon struct {
+	Node  *netns.Node
+	fleet *Fleet
+	name  string
+	dir   string
+	proc  *process
+}
+
+// Name is the daemon's name, by default that of its node.
+func (d *Daemon) Name() string { return d.name }
+
+// ID is the daemon's peer ID.
+func (d *Daemon) ID() string { return d.proc.line[strings.LastIndexByte(d.proc.line, '/')+1:] }
+
+// Log is the path of the daemon's log.
+func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }
+
+// Out is the path where Get puts the content.
+func (d *Daemon) Out() string { return filepath.Join(d.dir, "out") }
+
+// Kill ends the daemon with SIGKILL and waits. It may be called again.
+func (d *Daemon) Kill() error { return d.proc.kill() }
+
+// Stop ends the daemon with SIGTERM and waits.
+func (d *Daemon) Stop() error { return d.proc.stop() }
+
+// Usage is what the daemon has used so far. It fails once the daemon has ended.
+func (d *Daemon) Usage() (netns.Usage, error) { return d.proc.p.Usage() }
+
+// Memory is the daemon's resident memory, in bytes.
+func (d *Daemon) Memory() (int64, error) { return d.proc.p.Memory() }
+
+// mob runs a command of mob against the daemon and returns its output.
+func (d *Daemon) mob(ctx context.Context, args ...string) (string, error) {
+	out, _, err := d.timed(ctx, args...)
+	return out, err
+}
+
+// timed is mob that also returns the CPU time of the command.
+func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Duration, error) {
+	var out, errs strings.Builder
+	cmd := exec.CommandContext(ctx, filepath.Join(d.fleet.Bin, "mob"), append([]string{"--data", d.dir}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := d.Node.Run(cmd)
+	var cpu time.Duration
+	if cmd.ProcessState != nil {
+		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	if err != nil {
+		return "", cpu, fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, lastLine(errs.String()))
+	}
+	return strings.TrimSpace(out.String()), cpu, nil
+}
+
+// Seed serves a file or folder and returns its link. Flags are further ones of mob seed.
+func (d *Daemon) Seed(ctx context.Context, path string, flags ...string) (link string, err error) {
+	return d.mob(ctx, append([]string{"seed", path}, flags...)...)
+}
+
+// SeedTorrent serves a file or folder to BitTorrent clients as well, which announce to a
+// tracker. It writes a torrent file and returns a link that is a magnet link for them too.
+func (d *Daemon) SeedTorrent(ctx context.Context, path, torrent, announceURL string) (link string, err error) {
+	return d.Seed(ctx, path, "--torrent-file", torrent, "--bt-tracker", announceURL)
+}
+
+// Get downloads to Out and returns when the content is complete.
+func (d *Daemon) Get(ctx context.Context, link string) error {
+	_, err := d.get(ctx, link)
+	return err
+}
+
+// get is Get that also returns the CPU time of the command.
+func (d *Daemon) get(ctx context.Context, link string) (time.Duration, error) {
+	_, cpu, err := d.timed(ctx, "get", link, "-o", d.Out())
+	return cpu, err
+}
+
+// Status is the output of mob status --json.
+func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }

@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// newFleet makes a grid of clusters A, B and so on with these numbers of nodes, for the
+// length of a test.
+func newFleet(t testing.TB, links netns.Links, nodes ...int) (*Fleet, []string) {
+	t.Helper()
+	needsGrid(t)
+	clusters := netns.Clusters(nodes...)
+	var names []string
+	for _, c := range clusters {
+		names = append(names, c.Name)
+	}
+	grid, err := netns.New(netns.Config{Clusters: clusters, Links: links.Among(names...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := grid.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Fleet{Grid: grid, Bin: bin(t), Dir: t.TempDir()}, names
+}
+
+// randomContent makes a file of n random bytes.
+func randomContent(t testing.TB, n int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "content.bin")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(f, rand.Reader, n); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// startTracker runs the tracker for the length of a test.
+func (f *Fleet) startTracker(t testing.TB, node *netns.Node) {
+	t.Helper()
+	if err := f.StartTracker(node); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.KillTracker(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// startDaemon runs a daemon for the length of a test.
+func (f *Fleet) startDaemon(t testing.TB, node *netns.Node) *Daemon {
+	t.Helper()
+	d, err := f.StartDaemon(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := os.ReadFile(d.Log())
+			t.Logf("%s: %s", d.Name(), log[max(0, len(log)-1500):])
+		}
+		if err := d.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// startAlone runs a daemon in a cluster of its own, until the grid is closed.
+func (f *Fleet) startAlone(t testing.TB, node *netns.Node, name string) *Daemon {
+	t.Helper()
+	d, err := f.StartNamed(node, name, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// received returns what each cluster has received over the WAN so far.
+func (f *Fleet) received(t testing.TB, clusters ...string) []netns.Count {
+	t.Helper()
+	all := make([]netns.Count, len(clusters))
+	for i, cluster := range clusters {
+		var err error
+		if all[i], err = f.Grid.WAN(cluster); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// status is what the tests read of `mob status --json`.
+type status struct {
+	Phase       string   `json:"phase"`
+	PieceLength int      `json:"piece_length"`
+	Have        int64    `json:"have"`
+	Liars       []string `json:"liars"`
+	Duplicate   int64    `json:"duplicate"`
+	Traffic     struct {
+		WANIn int64 `json:"wan_in"`
+		LANIn int64 `json:"lan_in"`
+	} `json:"traffic"`
+}
+
+// status returns the status of the daemon's one transfer; the zero value before it begins.
+func (d *Daemon) status(t testing.TB) status {
+	t.Helper()
+	text, err := d.Status(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Transfers []status `json:"transfers"`
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || len(doc.Transfers) > 1 {
+		t.Fatalf("status %q: %v", text, err)
+	}
+	if len(doc.Transfers) == 0 {
+		return status{}
+	}
+	return doc.Transfers[0]
+}
+
+// awaitHave waits until the daemon has that many bytes.
+func (d *Daemon) awaitHave(t testing.TB, have int64) status {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if st := d.status(t); st.Have >= have {
+			return st
+		}
+	}
+	t.Fatalf("%s does not get %d bytes", d.Name(), have)
+	return status{}
+}
+
+// usage is Usage that must not fail.
+func (d *Daemon) usage(t testing.TB) netns.Usage {
+	t.Helper()
+	u, err := d.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

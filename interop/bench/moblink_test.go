@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/interop/bench/stock"
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// Every stock client accepts the link that mob seed --torrent prints, and downloads the
+// content by it from a stock seed of the same torrent. The order of the link's parameters
+// is what clients need: see docs/design.
+func TestClientsTakeMobLinks(t *testing.T) {
+	needsGrid(t)
+	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t), "http") }
+	eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {
+		if b.Name() == "transmission" {
+			if _, err := exec.LookPath("transmission-cli"); err != nil {
+				t.Skip(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		site := newSite(t, 1e6)
+		tr := prepareSwarm(ctx, t, b, site)
+		link, file := mobSeed(ctx, t, site.Content, tr.torrent.Announce)
+		if written, err := os.ReadFile(file); err != nil || !bytes.Contains(written, tr.torrent.Info()) {
+			t.Fatalf("mob's info dictionary differs from this test's: %v", err)
+		}
+		for k, n := range site.Receivers {
+			i, err := b.Client.New(stock.Config{Node: n, Dir: t.TempDir(), Torrent: link, Scheme: "http", Name: tr.torrent.Name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr.receivers[k], tr.byNode[n] = i, i
+		}
+		if err := tr.Fetch(ctx, func(*netns.Node) {}); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range site.Receivers {
+			mustEqual(t, site.Content, tr.Copy(n))
+		}
+	})
+}
+
+// mobSeed runs mob seed with an announce URL, and returns the link that it prints and the
+// torrent file that it writes.
+func mobSeed(ctx context.Context, t *testing.T, content, announce string) (link, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "mob.torrent")
+	cmd := exec.CommandContext(ctx, filepath.Join(bin(t), "mob"), "--data", t.TempDir(), "seed", content,
+		"--listen", "/ip4/127.0.0.1/tcp/0", "--torrent-file", file, "--bt-tracker", announce)
+	out := &firstLine{ended: make(chan struct{})}
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait() // interrupted
+	}()
+	select {
+	case <-out.ended:
+	case <-ctx.Done():
+		t.Fatal(ctx.Err())
+	}
+	return out.text, file
+}
+
+// firstLine keeps the first line that is written to it.
+type firstLine struct {
+	buf   bytes.Buffer
+	text  string
+	ended chan struct{} // closed when text is set
+}
+
+func (l *firstLine) Write(p []byte) (int, error) {
+	if l.text != "" {
+		return len(p), nil
+	}
+	l.buf.Write(p)
+	if line, _, ok := bytes.Cut(l.buf.Bytes(), []byte("\n")); ok {
+		l.text = string(line)
+		close(l.ended)
+	}
+	return len(p), nil
+}

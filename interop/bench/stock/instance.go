@@ -1,0 +1,249 @@
+package stock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// Config is one torrent for one client to download or seed.
+type Config struct {
+	// Node is where the client runs. A node has at most one, since all listen on Port.
+	Node *netns.Node
+	// Dir gets a folder for the client, with its settings, state, log and content. A
+	// client that finds the folder of one that was killed resumes its download.
+	Dir string
+	// Torrent is the path of a torrent file, or a magnet link; Scheme is that of its
+	// tracker, http or udp; Name is the name of the content in it.
+	Torrent, Scheme, Name string
+	// Content is the path of the content, for a client that seeds.
+	Content string
+}
+
+// Port is where clients listen.
+const Port = 6881
+
+// Instance is a client with one torrent on a node. Its methods may be called from any
+// goroutine.
+type Instance struct {
+	client *Client
+	node   *netns.Node
+	// dir is the client's own folder, data the folder with the content.
+	dir, data string
+	// torrent, scheme and name are those of Config.
+	torrent, scheme, name string
+	// mark is a file that the client creates when the content is complete.
+	mark string
+
+	// mu guards the rest.
+	mu     sync.Mutex
+	proc   *process
+	killed bool
+	usage  netns.Usage // of a killed client
+}
+
+// New prepares a client without starting it.
+func (c *Client) New(cfg Config) (*Instance, error) {
+	for _, path := range []*string{&cfg.Dir, &cfg.Torrent, &cfg.Content} { // clients run in folders of their own
+		if *path == "" || strings.HasPrefix(*path, "magnet:") {
+			continue
+		}
+		var err error
+		if *path, err = filepath.Abs(*path); err != nil {
+			return nil, err
+		}
+	}
+	dir := filepath.Join(cfg.Dir, nodeName(cfg.Node))
+	i := &Instance{
+		client:  c,
+		node:    cfg.Node,
+		dir:     dir,
+		data:    filepath.Join(dir, "data"),
+		torrent: cfg.Torrent,
+		scheme:  cfg.Scheme,
+		name:    cfg.Name,
+		mark:    filepath.Join(dir, "complete"),
+	}
+	if err := os.MkdirAll(i.data, 0o700); err != nil {
+		return nil, err
+	}
+	if cfg.Content == "" {
+		return i, nil
+	}
+	// A link, since some clients put files of their own beside the content.
+	return i, symlink(cfg.Content, i.Copy())
+}
+
+func nodeName(n *netns.Node) string { return fmt.Sprintf("%s%d", n.Cluster, n.Index) }
+
+// Start runs the client until it is killed, unless it has been killed already.
+func (i *Instance) Start() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.killed {
+		return nil
+	}
+	cmd, err := i.client.command(i)
+	if err != nil {
+		return err
+	}
+	i.proc, err = startProcess(i.node, cmd, i.Log())
+	return err
+}
+
+// Kill ends the client with SIGKILL and waits. It may be called again.
+func (i *Instance) Kill() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.killed {
+		return nil
+	}
+	i.killed = true
+	if i.proc == nil {
+		return nil
+	}
+	i.usage = i.proc.usage()
+	return i.proc.kill()
+}
+
+// Usage is what the client has used so far.
+func (i *Instance) Usage() netns.Usage {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.killed || i.proc == nil {
+		return i.usage
+	}
+	return i.proc.usage()
+}
+
+// Failed is an error if the client has ended by itself.
+func (i *Instance) Failed() error {
+	_, err := i.state()
+	return err
+}
+
+// Complete reports whether the client has reported a complete copy. It fails if the client
+// has ended by itself before.
+func (i *Instance) Complete() (bool, error) {
+	failed := i.Failed() // before a look at the mark, which may be the last that a client creates
+	if i.marked() {
+		return true, nil
+	}
+	return false, failed
+}
+
+// state reports whether the client was killed. It fails if the client has ended by itself.
+func (i *Instance) state() (killed bool, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.killed || i.proc == nil {
+		return i.killed, nil
+	}
+	select {
+	case <-i.proc.ended:
+		return false, fmt.Errorf("%v ended by itself: %s", i, i.proc.lastLine())
+	default:
+		return false, nil
+	}
+}
+
+func (i *Instance) marked() bool {
+	_, err := os.Stat(i.mark)
+	return err == nil
+}
+
+// Copy is the path of the client's copy.
+func (i *Instance) Copy() string { return filepath.Join(i.data, i.name) }
+
+// Log is the path of the client's output.
+func (i *Instance) Log() string { return filepath.Join(i.dir, "log") }
+
+// String names the client and its node, such as "aria2 on B0".
+func (i *Instance) String() string {
+	return fmt.Sprintf("%s on %s", i.client.name, nodeName(i.node))
+}
+
+// exec makes a command of the client with an environment of its own, without a
+// user's settings at home or a proxy.
+func (i *Instance) exec(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = i.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + i.dir, "LANG=C.UTF-8"}
+	return cmd
+}
+
+// hook writes a script that creates the mark, for clients that run one when they are done,
+// and returns its path.
+func (i *Instance) hook() (string, error) {
+	path := filepath.Join(i.dir, "hook")
+	return path, os.WriteFile(path, []byte("#!/bin/sh\n: >"+quote(i.mark)+"\n"), 0o700)
+}
+
+// symlink makes a symbolic link, unless there is one.
+func symlink(to, path string) error {
+	err := os.Symlink(to, path)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// quote quotes s as one word for a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// pollEvery is the interval between two looks at the marks.
+const pollEvery = 10 * time.Millisecond
+
+// Await waits until downloads are complete, and calls complete for each as it is. It does
+// not wait for instances that are killed. It fails when one of downloads or of seeds ends
+// by itself, or when ctx ends.
+func Await(ctx context.Context, downloads, seeds []*Instance, complete func(n *netns.Node)) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		var err error
+		if downloads, err = poll(downloads, complete); err != nil {
+			return err
+		}
+		if len(downloads) == 0 {
+			return nil
+		}
+		for _, s := range seeds {
+			if err := s.Failed(); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// poll calls complete for downloads that have become complete, and returns those that are
+// still running.
+func poll(downloads []*Instance, complete func(n *netns.Node)) ([]*Instance, error) {
+	var running []*Instance
+	for _, i := range downloads {
+		killed, failed := i.state() // before a look at the mark, which may be the last that a client creates
+		switch {
+		case i.marked():
+			complete(i.node)
+		case failed != nil:
+			return nil, failed
+		case !killed:
+			running = append(running, i)
+		}
+	}
+	return running, nil
+}

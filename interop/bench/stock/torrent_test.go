@@ -1,0 +1,56 @@
+package stock
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The info-hash was computed by other means. With pieces of 256 KiB it was that of
+// libtorrent 2.0.8.
+func TestInfoHash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "content.bin")
+	content := make([]byte, 600_000)
+	for i := range content {
+		content[i] = byte(i*7 + i/256)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tor, err := NewTorrent(path, "http://10.1.0.2:6969/announce")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%x", tor.InfoHash()), "6714e3369557c2c04c6c8e8968d8c349e0c17f7c"; got != want {
+		t.Errorf("info-hash %s, want %s", got, want)
+	}
+	if got, want := string(tor.Encode()), "d8:announce29:http://10.1.0.2:6969/announce4:infod6:lengthi600000e"; !strings.HasPrefix(got, want) {
+		t.Errorf("%.80q does not begin with %q", got, want)
+	}
+}
+
+func TestPieceLengthFollowsSize(t *testing.T) {
+	for size, want := range map[int64]int64{0: 64 << 10, 240e6: 128 << 10, 1 << 30: 1 << 20, 1 << 40: 16 << 20} {
+		if got := pieceLength(size); got != want {
+			t.Errorf("pieces of %d bytes for %d, want %d", got, size, want)
+		}
+	}
+}
+
+func TestEveryPieceIsHashed(t *testing.T) {
+	for size, want := range map[int]int{0: 0, 1: 1, 64 << 10: 1, 64<<10 + 1: 2, 300e3: 5} {
+		path := filepath.Join(t.TempDir(), "content.bin")
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tor, err := NewTorrent(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tor.pieces) != 20*want {
+			t.Errorf("%d bytes: %d bytes of hashes, want %d", size, len(tor.pieces), 20*want)
+		}
+	}
+}

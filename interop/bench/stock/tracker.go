@@ -1,0 +1,237 @@
+package stock
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/anacrolix/torrent/bencode"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// TrackerPort is where trackers listen.
+const TrackerPort = 6969
+
+// Tracker is a BitTorrent tracker.
+type Tracker struct {
+	name string
+	// scheme is that of its announce URL: http or udp.
+	scheme string
+	// missing is nil if the tracker is installed; else it says what to install.
+	missing func() error
+	// command makes the command that serves one torrent on a node. dir is for the
+	// tracker's state, list a file with the info-hash in hex. ExtraFiles of the command
+	// are closed once it has started.
+	command func(node *netns.Node, dir, list string) (*exec.Cmd, error)
+}
+
+// Opentracker is opentracker. Its answers ask for the next announce after half an hour,
+// but have up to 50 peers that announced before. So any two members learn of each other,
+// by the tracker or by peer exchange.
+func Opentracker() *Tracker {
+	return &Tracker{
+		name:    "opentracker",
+		scheme:  "http",
+		missing: program{command: "opentracker", pkg: "opentracker"}.missing,
+		command: opentrackerCommand,
+	}
+}
+
+// nobody is the user that owns nothing.
+const nobody = 65534
+
+// opentrackerCommand runs opentracker with a whitelist, as Debian's build requires. It
+// refuses to run as root. If it changed its user itself, the kernel would forget to kill it
+// together with its parent; so it is started as another user, and inherits the whitelist as
+// an open file, since that user may have no access to the folder.
+func opentrackerCommand(node *netns.Node, _, list string) (*exec.Cmd, error) {
+	f, err := os.Open(list)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("opentracker", "-i", node.IP.String(), "-p", strconv.Itoa(TrackerPort), "-w", "/proc/self/fd/3")
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{f}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return cmd, nil
+}
+
+// MobTracker is the tracker of the program mob in the folder bin, to which clients announce
+// by scheme, http or udp.
+func MobTracker(bin, scheme string) *Tracker {
+	path := filepath.Join(bin, "mob")
+	return &Tracker{
+		name:   "mob by " + scheme,
+		scheme: scheme,
+		missing: func() error {
+			if _, err := os.Stat(path); err != nil {
+				return fmt.Errorf("mob is not in %s: make build", bin)
+			}
+			return nil
+		},
+		command: func(node *netns.Node, dir, list string) (*exec.Cmd, error) {
+			return exec.Command(path, "--data", dir, "--log-level", "debug", "tracker",
+				"--listen", fmt.Sprintf("/ip4/%v/tcp/0", node.IP),
+				"--bt-listen", fmt.Sprintf("%v:%d", node.IP, TrackerPort), "--torrents", list), nil
+		},
+	}
+}
+
+// Missing is nil if the tracker is installed; else it says what to install.
+func (t *Tracker) Missing() error { return t.missing() }
+
+// Scheme is that of the announce URL: http or udp.
+func (t *Tracker) Scheme() string { return t.scheme }
+
+// URL is the announce URL of a tracker on a node.
+func (t *Tracker) URL(node *netns.Node) string {
+	return fmt.Sprintf("%s://%s:%d/announce", t.scheme, node.IP, TrackerPort)
+}
+
+// RunningTracker is a tracker of one torrent on a node.
+type RunningTracker struct {
+	tracker   *Tracker
+	node      *netns.Node
+	proc      *process
+	http      *http.Client // dials from the node
+	scrapeURL string
+}
+
+// Start starts the tracker on a node, for the torrent of an info-hash, and returns once it
+// listens. The tracker keeps its log and state in dir. It runs until it is killed.
+func (t *Tracker) Start(node *netns.Node, dir string, hash [sha1.Size]byte) (*RunningTracker, error) {
+	list := filepath.Join(dir, "tracker.whitelist")
+	if err := os.WriteFile(list, []byte(hex.EncodeToString(hash[:])+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(list, 0o644); err != nil { // whatever the umask
+		return nil, err
+	}
+	cmd, err := t.command(node, filepath.Join(dir, "tracker"), list)
+	if err != nil {
+		return nil, err
+	}
+	p, err := startProcess(node, cmd, filepath.Join(dir, "tracker.log"))
+	for _, f := range cmd.ExtraFiles {
+		f.Close() // the child has its own
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &RunningTracker{tracker: t, node: node, proc: p}
+	r.http = &http.Client{
+		Transport: &http.Transport{DialContext: r.dial, DisableKeepAlives: true},
+		Timeout:   time.Second,
+	}
+	r.scrapeURL = fmt.Sprintf("http://%s:%d/scrape?info_hash=%s", node.IP, TrackerPort, url.QueryEscape(string(hash[:])))
+	if err := r.awaitListening(); err != nil {
+		return nil, errors.Join(err, r.Kill())
+	}
+	return r, nil
+}
+
+// Kill ends the tracker with SIGKILL and waits. It may be called again.
+func (r *RunningTracker) Kill() error { return r.proc.kill() }
+
+// listenTimeout bounds the time until a tracker listens.
+const listenTimeout = 20 * time.Second
+
+// awaitListening waits until the tracker listens. A client whose first announce is refused
+// would announce again only after minutes.
+func (r *RunningTracker) awaitListening() error {
+	ctx, cancel := context.WithTimeout(context.Background(), listenTimeout)
+	defer cancel()
+	for {
+		conn, err := r.dial(ctx, "tcp", fmt.Sprintf("%s:%d", r.node.IP, TrackerPort))
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-r.proc.ended:
+			return r.ended()
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not listen: %w", r.tracker.name, err)
+		}
+	}
+}
+
+func (r *RunningTracker) ended() error {
+	return fmt.Errorf("%s ended by itself: %s", r.tracker.name, r.proc.lastLine())
+}
+
+// AwaitSeed waits until a peer has announced that it is complete. It fails when the seed
+// ends by itself.
+func (r *RunningTracker) AwaitSeed(ctx context.Context, seed *Instance) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if c, err := r.Scrape(); err == nil && c.Complete > 0 {
+			return nil
+		}
+		if err := seed.Failed(); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-r.proc.ended:
+			return r.ended()
+		case <-ctx.Done():
+			return fmt.Errorf("%v does not seed: %w", seed, ctx.Err())
+		}
+	}
+}
+
+// dial connects from the tracker's node.
+func (r *RunningTracker) dial(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+	err = r.node.Do(func() error {
+		var d net.Dialer
+		conn, err = d.DialContext(ctx, network, addr)
+		return err
+	})
+	return conn, err
+}
+
+// Scrape is a tracker's counts of a torrent: peers with all of it, peers without, and
+// completed downloads.
+type Scrape struct {
+	Complete   int `bencode:"complete"`
+	Incomplete int `bencode:"incomplete"`
+	Downloaded int `bencode:"downloaded"`
+}
+
+// Scrape asks the tracker for its counts. An error may be temporary.
+func (r *RunningTracker) Scrape() (Scrape, error) {
+	resp, err := r.http.Get(r.scrapeURL)
+	if err != nil {
+		return Scrape{}, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if err != nil {
+		return Scrape{}, err
+	}
+	var reply struct {
+		Files map[string]Scrape `bencode:"files"`
+	}
+	if err := bencode.Unmarshal(b, &reply); err != nil {
+		return Scrape{}, err
+	}
+	for _, s := range reply.Files { // one at most
+		return s, nil
+	}
+	return Scrape{}, errors.New("the torrent is not known yet")
+}

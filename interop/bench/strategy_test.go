@@ -1,0 +1,25 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// TestGridGossip transfers within one cluster by each permutation strategy, and kills a
+// member on the way: all others must get intact copies.
+func TestGridGossip(t *testing.T) {
+	for _, name := range []string{"permutation", "overlap1", "overlap2", "rb"} {
+		t.Run(name, func(t *testing.T) {
+			needsGrid(t)
+			c := testCase(t, "6", 24e6)
+			c.Clusters[0].NIC = 6 * netns.MBps
+			c.Kills = Kills{Percent: 20, After: c.Ideal() / 2}
+			r := mustRunWasteful(t, newBench(t, c), Mob{Bin: bin(t), Seed: []string{"coded=16", "strategy=" + name}})
+			if len(r.Killed) != 1 {
+				t.Errorf("%d nodes were killed, want 1", len(r.Killed))
+			}
+			t.Logf("%v", r)
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package netns
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Usage is what one or several processes have used.
+type Usage struct {
+	// CPU is the user and system time of all of them.
+	CPU time.Duration
+	// Peak is the highest resident memory of any one, in bytes.
+	Peak int64
+}
+
+// Add adds the usage of another process.
+func (u *Usage) Add(v Usage) {
+	u.CPU += v.CPU
+	u.Peak = max(u.Peak, v.Peak)
+}
+
+// Usage is what the command itself has used so far. It fails once the command has ended.
+func (p *Process) Usage() (Usage, error) {
+	cpu, err := processCPU(p.Pid())
+	if err != nil {
+		return Usage{}, err
+	}
+	_, peak, err := processMemory(p.Pid())
+	return Usage{CPU: cpu, Peak: peak}, err
+}
+
+// Memory is the resident memory of the command itself, in bytes. It fails once the command has ended.
+func (p *Process) Memory() (int64, error) {
+	now, _, err := processMemory(p.Pid())
+	return now, err
+}
+
+// processMemory reads the resident memory of a process and its highest value so far, in bytes.
+func processMemory(pid int) (now, peak int64, err error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) < 2 || f[0] != "VmRSS:" && f[0] != "VmHWM:" {
+			continue
+		}
+		kb, err := strconv.ParseInt(f[1], 10, 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		if f[0] == "VmRSS:" {
+			now = kb << 10
+		} else {
+			peak = kb << 10
+		}
+	}
+	if now == 0 || peak == 0 {
+		return 0, 0, fmt.Errorf("process %d: no VmRSS or no VmHWM in its status", pid)
+	}
+	return now, peak, nil
+}
+
+// userHZ is the unit of times in /proc, the same on every Linux.
+const userHZ = 100
+
+// processCPU reads the user and system time of a process.
+func processCPU(pid int) (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name, in parentheses, may contain spaces. Of the fields after it, the first is field 3; utime and stime are
+	// fields 14 and 15.
+	s := string(b)
+	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+	if len(f) < 13 {
+		return 0, fmt.Errorf("process %d: short stat", pid)
+	}
+	var ticks int64
+	for _, v := range f[11:13] {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / userHZ, nil
+}
