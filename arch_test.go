@@ -61,11 +61,11 @@ var table = map[string]rule{
 	"peer/exchange":        {ours: []string{"mob", "mob/gossip", "peer/assembly", "peer/coded", "peer/generations", "peer/recoded", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
-	"peer/book":            {ours: []string{"proto"}, outside: []string{}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/traffic":         {outside: []string{}},
-	"peer":                 {ours: []string{"mob", "mob/gossip", "peer/book", "peer/datadir", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/swarm":           {ours: []string{"mob", "mob/gossip", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/exchange", "peer/metadata", "peer/store", "peer/swarm", "peer/traffic", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},

@@ -62,7 +62,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		if err != nil {
 			return nil, err
 		}
-		node.Beside, node.Describe = d.bt.Beside, d.bt.Describe
+		node.AttachExternal, node.Describe = d.bt.Attach, d.bt.Describe
 		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
 		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	}

@@ -14,6 +14,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -21,22 +22,8 @@ import (
 // channelsTo counts the channels that a node has with another for a content: sockets
 // of their own, and streams.
 func channelsTo(n, other *Node, link *proto.Link) (direct, streams int) {
-	s := n.swarm(link.Manifest.Bytes())
-	if s == nil {
-		return 0, 0
-	}
-	c := s.native(other.self())
-	if c == nil {
-		return 0, 0
-	}
-	c.channels.Lock()
-	defer c.channels.Unlock()
-	for ch := range c.channels.open {
-		if _, ok := ch.(*transport.Conn); ok {
-			direct++
-		} else {
-			streams++
-		}
+	if s := n.swarm(link.Manifest.Bytes()); s != nil {
+		direct, streams, _ = s.Channels(other.host.ID())
 	}
 	return direct, streams
 }
@@ -67,19 +54,16 @@ func TestBlocksComeOnSocketsOfTheirOwn(t *testing.T) {
 // TestChannelBreaksAlone has a channel break on which a block has come: the session
 // goes on, since the channel may have been of another that was given up for it.
 func TestChannelBreaksAlone(t *testing.T) {
-	n := startNode(t, "A", t.TempDir())
-	_, link, _ := seedAndLink(t, n, 1<<20)
+	node := startNode(t, "A", t.TempDir())
+	_, link, _ := seedAndLink(t, node, 1<<20)
 	h := stranger(t)
-	control(t, h, n, link)
-	session := func() *native { return n.swarm(link.Manifest.Bytes()).native(proto.PeerID(h.ID())) }
-	eventually(t, "the session", func() bool { return session() != nil })
-	c := session()
-	channels := func() int {
-		c.channels.Lock()
-		defer c.channels.Unlock()
-		return len(c.channels.open)
+	control(t, h, node, link)
+	channels := func() (n int, joined bool) {
+		sockets, streams, joined := node.swarm(link.Manifest.Bytes()).Channels(h.ID())
+		return sockets + streams, joined
 	}
-	ch, err := h.NewStream(t.Context(), n.host.ID(), proto.BulkProtocol)
+	eventually(t, "the session", func() bool { _, joined := channels(); return joined })
+	ch, err := h.NewStream(t.Context(), node.host.ID(), proto.BulkProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +72,10 @@ func TestChannelBreaksAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the channel", func() bool { return channels() == 1 })
+	eventually(t, "the channel", func() bool { n, _ := channels(); return n == 1 })
 	_ = ch.Reset()
-	eventually(t, "its end", func() bool { return channels() == 0 })
-	if c.ctx.Err() != nil {
+	eventually(t, "its end", func() bool { n, _ := channels(); return n == 0 })
+	if _, joined := channels(); !joined {
 		t.Error("the session ended with it")
 	}
 }
@@ -119,7 +103,7 @@ func TestBlocksComeOnAStream(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("reachable later %v", late), func(t *testing.T) {
 			a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-			a.paths.again = time.Millisecond
+			a.faults.DirectRetry = time.Millisecond
 			_, link, content := seedAndLink(t, a, 96<<20)
 			if err := b.host.Connect(t.Context(), addrInfo(a)); err != nil {
 				t.Fatal(err)
@@ -143,13 +127,13 @@ func TestBlocksComeOnAStream(t *testing.T) {
 // TestLongPathHasSeveralSockets when blocks wait for it.
 func TestLongPathHasSeveralSockets(t *testing.T) {
 	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	a.paths.rtt = func(*transport.Conn) time.Duration { return longPath }
+	a.faults.RTT = func(*transport.Conn) time.Duration { return time.Second }
 	_, link, content := seedAndLink(t, a, 192<<20)
 	out := filepath.Join(t.TempDir(), "out")
 	mustWait(t, mustGet(t, b, link, out))
 	mustEqual(t, out, content)
-	if direct, streams := channelsTo(a, b, link); direct != maxFlows || streams != 0 {
-		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, maxFlows)
+	if direct, streams := channelsTo(a, b, link); direct != swarm.MaxFlows || streams != 0 {
+		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, swarm.MaxFlows)
 	}
 }
 
@@ -206,7 +190,7 @@ func TestSocketsOfStrangers(t *testing.T) {
 		t.Error("a node that is not in the swarm keeps a socket")
 	}
 	control(t, h, n, link)
-	eventually(t, "the session", func() bool { return n.swarm(link.Manifest.Bytes()).session(proto.PeerID(h.ID())) != nil })
+	eventually(t, "the session", func() bool { _, _, joined := n.swarm(link.Manifest.Bytes()).Channels(h.ID()); return joined })
 	for name, say := range map[string][]byte{
 		"garbage":          []byte(strings.Repeat("garbage ", 1000)),
 		"an unknown swarm": frame(&proto.BulkHello{Swarm: []byte{1, 2, 3}}),
@@ -217,13 +201,13 @@ func TestSocketsOfStrangers(t *testing.T) {
 			t.Errorf("%s: the socket goes on", name)
 		}
 	}
-	for i := range maxChannels {
+	for i := range swarm.MaxChannels {
 		if ends(hello, 50*time.Millisecond) {
 			t.Fatalf("socket %d of a session was closed", i)
 		}
 	}
 	if !ends(hello, soon) {
-		t.Errorf("a session has more than %d sockets", maxChannels)
+		t.Errorf("a session has more than %d sockets", swarm.MaxChannels)
 	}
 	b := startNode(t, "B", t.TempDir())
 	out := filepath.Join(t.TempDir(), "out")

@@ -121,7 +121,7 @@ func TestSeedCodedErrors(t *testing.T) {
 	if k := seed.Status().Coded; k < 8 || k > 64 {
 		t.Errorf("k %d was chosen", k)
 	}
-	if _, err := seed.Seat(); err == nil {
+	if _, err := seed.Attach(); err == nil {
 		t.Error("a guest got a seat in a coded transfer")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
@@ -35,11 +34,9 @@ type Config struct {
 	// It blocks until it has one whose SHA-1 that is, or ctx ends. Nil means that such
 	// clients are not asked.
 	Describe func(ctx context.Context, link *proto.Link) (info []byte, err error)
-	// Beside brings guests into swarms. Nil means there are none.
-	Beside Beside
-	// Exchange, if not nil, gives what stands between the swarm of a link and its form.
-	// It is for nodes in tests, that do what others must bear.
-	Exchange func(link *proto.Link, f exchange.Form) exchange.Exchange
+	// AttachExternal, if not nil, is run beside every swarm, in a goroutine of its own, and
+	// attaches external peers to it, see [Transfer.Attach]. It must return when ctx ends.
+	AttachExternal func(ctx context.Context, t *Transfer)
 	// OpenFiles is the budget of open content files, 0 for the default.
 	OpenFiles int
 	// Tuning is the swarm's; the zero value stands for the default.

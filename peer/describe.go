@@ -36,27 +36,7 @@ func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
 			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()
-			return n.open(ctx, info, kind)
+			return (*nodeNetwork)(n).OpenStream(ctx, info, kind)
 		},
 	}
-}
-
-// connected are the nodes of the swarm at its last snapshot, those that had everything
-// first.
-func (s *swarm) connected() []libpeer.AddrInfo {
-	snap := s.status.Load()
-	if snap == nil {
-		return nil
-	}
-	var whole, others []libpeer.AddrInfo
-	for _, p := range snap.mind.Peers {
-		switch info := (libpeer.AddrInfo{ID: libpeer.ID(p.ID)}); {
-		case s.native(p.ID) == nil:
-		case p.Have == snap.mind.Total:
-			whole = append(whole, info)
-		default:
-			others = append(others, info)
-		}
-	}
-	return append(whole, others...)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -142,6 +143,9 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)
 	_, err := t.describe(ctx, finder)
 	return d, err
 }
+
+// leaveTimeout bounds the last announce.
+const leaveTimeout = time.Second
 
 // withdraw tells the trackers that this node is no member after all.
 func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {

@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -139,7 +140,7 @@ func TestLiarIsBanned(t *testing.T) {
 	control()
 	mustWait(t, get)
 	mustEqual(t, out, content)
-	if victim.swarm(link.Manifest.Bytes()).session(proto.PeerID(h.ID())) != nil {
+	if _, _, joined := victim.swarm(link.Manifest.Bytes()).Channels(h.ID()); joined {
 		t.Error("the liar is still a peer")
 	}
 }
@@ -148,12 +149,10 @@ func TestLiarIsBanned(t *testing.T) {
 func connectNodes(t *testing.T, a, b *Node, link *proto.Link) func() {
 	t.Helper()
 	return func() {
-		s := a.swarm(link.Manifest.Bytes())
-		c, err := s.connect(libpeer.AddrInfo{ID: b.host.ID(), Addrs: b.host.Addrs()})
+		err := a.swarm(link.Manifest.Bytes()).Connect(libpeer.AddrInfo{ID: b.host.ID(), Addrs: b.host.Addrs()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.post(input{joined: true, sess: c})
 	}
 }
 
@@ -236,7 +235,7 @@ func TestBlocksNobodyAskedFor(t *testing.T) {
 	if err := proto.WriteMessage(bulk, &proto.BulkHello{Swarm: link.Manifest.Bytes()}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 * maxUnasked {
+	for range 2 * swarm.MaxUnrequested {
 		if proto.WriteMessage(bulk, &proto.Block{Data: make([]byte, 16<<10)}) != nil {
 			break
 		}

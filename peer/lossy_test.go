@@ -27,7 +27,7 @@ func TestLossyMember(t *testing.T) {
 	nodes := grid(t, 2, 3)
 	_, link, content := seedCoded(t, nodes[0], 12<<20, 16)
 	var asked atomic.Int64
-	nodes[3].cfg.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return &lossy{f.Exchange, &asked} }
+	nodes[3].faults.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return &lossy{f.Exchange, &asked} }
 	gets := fetch(t, nodes[1:], link)
 	mustArrive(t, gets, content)
 	mustNameNobody(t, gets)

@@ -21,30 +21,37 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
 // Node is a running node. Its methods may be called from any goroutine.
 type Node struct {
-	cfg   Config
-	host  libhost.Host
-	bulk  *transport.Endpoint
-	paths paths
-	files *store.Files
-	log   *slog.Logger
-	lock  *os.File
-	ctx   context.Context // ends with the node
-	stop  context.CancelCauseFunc
-	wg    sync.WaitGroup // a transfer each
+	cfg    Config
+	faults swarm.Faults
+	host   libhost.Host
+	bulk   *transport.Endpoint
+	files  *store.Files
+	log    *slog.Logger
+	lock   *os.File
+	ctx    context.Context // ends with the node
+	stop   context.CancelCauseFunc
+	wg     sync.WaitGroup // a transfer each
 
 	mu        sync.Mutex
 	transfers map[cid.Cid]*Transfer
 }
 
+// Option is an option of [Start].
+type Option func(*Node)
+
+// WithFaults injects faults into every swarm of a node, for tests.
+func WithFaults(f swarm.Faults) Option { return func(n *Node) { n.faults = f } }
+
 // Start runs a node and takes up the transfers of its data folder. It fails with
 // [*datadir.InUseError] when another process has that.
-func Start(cfg Config) (*Node, error) {
+func Start(cfg Config, opts ...Option) (*Node, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -61,8 +68,10 @@ func Start(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, paths: paths{(*transport.Conn).RTT, directEvery},
-		files: store.NewFiles(cfg.OpenFiles), transfers: map[cid.Cid]*Transfer{}}
+	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, files: store.NewFiles(cfg.OpenFiles), transfers: map[cid.Cid]*Transfer{}}
+	for _, o := range opts {
+		o(n)
+	}
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -86,7 +95,7 @@ func (n *Node) begin() error {
 		metadata.ServeDocument(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
 	})
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { metadata.ServeDocument(s, n.torrentBytes) })
-	acceptBulk(n.host, n.bulk, n.acceptChannel)
+	n.acceptBulk()
 	n.callAhead(n.cfg.Trackers)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,12 +150,10 @@ func (n *Node) addrBytes() [][]byte {
 	return out
 }
 
-func (n *Node) self() proto.PeerID { return proto.PeerID(n.host.ID()) }
-
 // seed makes nodes and contents draw differently.
 func (n *Node) seed(id cid.Cid) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(n.self()))
+	h.Write([]byte(n.host.ID()))
 	h.Write(id.Bytes())
 	return h.Sum64()
 }
@@ -171,7 +178,7 @@ func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
 }
 
 // swarm is the running swarm of a content, nil when there is none.
-func (n *Node) swarm(key []byte) *swarm {
+func (n *Node) swarm(key []byte) *swarm.Swarm {
 	t := n.named(key)
 	if t == nil {
 		return nil

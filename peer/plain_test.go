@@ -83,9 +83,9 @@ func TestPlainTorrentOfSeeds(t *testing.T) {
 }
 
 // startPlain runs a node that BitTorrent clients are beside.
-func startPlain(t *testing.T, cluster string, d *directory, info []byte, beside Beside, log *slog.Logger) *Node {
+func startPlain(t *testing.T, cluster string, d *directory, info []byte, attach func(context.Context, *Transfer), log *slog.Logger) *Node {
 	t.Helper()
-	cfg := Config{Data: t.TempDir(), Cluster: cluster, Torrents: fakeTorrents{}, Beside: beside, Log: log,
+	cfg := Config{Data: t.TempDir(), Cluster: cluster, Torrents: fakeTorrents{}, AttachExternal: attach, Log: log,
 		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
 		Finder: d.finder, Trackers: []ma.Multiaddr{ma.StringCast(trackerAddr)},
 		Describe: func(context.Context, *proto.Link) ([]byte, error) { return info, nil }}
@@ -99,30 +99,30 @@ func startPlain(t *testing.T, cluster string, d *directory, info []byte, beside 
 
 // client is a BitTorrent client that has everything, as the swarm sees it.
 type client struct {
-	seat    *Seat
+	seat    *Attachment
 	content []byte
 	m       *proto.Manifest
 	ended   sync.Once
 }
 
 // clientBeside lets a client take part in every swarm of a node.
-func clientBeside(content []byte) Beside {
+func clientBeside(content []byte) func(context.Context, *Transfer) {
 	return func(ctx context.Context, t *Transfer) {
-		seat, err := t.Seat()
+		seat, err := t.Attach()
 		if err != nil {
 			return
 		}
 		c := &client{seat: seat, content: content, m: t.Manifest()}
-		seat.Join(Visit{ID: "-XX-client", Cluster: "bt-client", Client: "test"}, c)
-		seat.Say(&proto.Have{Have: []proto.Range{{Count: uint32(c.m.Pieces())}}})
+		seat.Join(ExternalPeerInfo{ID: "-XX-client", Cluster: "bt-client", Client: "test"}, c)
+		seat.Send(&proto.Have{Have: []proto.Range{{Count: uint32(c.m.Pieces())}}})
 		<-ctx.Done()
 	}
 }
 
-func (c *client) Hear(m proto.Message) {
+func (c *client) Receive(m proto.Message) {
 	switch m := m.(type) {
 	case *proto.Ping:
-		go c.seat.Say(&proto.Pong{Nonce: m.Nonce})
+		go c.seat.Send(&proto.Pong{Nonce: m.Nonce})
 	case *proto.Request:
 		b := c.seat.Buffer(int(m.Length))
 		copy(b.B, c.content[c.m.PieceOffset(int(m.Piece))+int64(m.Begin):])

@@ -51,7 +51,7 @@ func pollute(t testing.TB, n *Node, bend bender) *pollution {
 		t.Fatal(err)
 	}
 	p := new(pollution)
-	n.cfg.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return &polluter{f, link, key, bend, p} }
+	n.faults.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return &polluter{f, link, key, bend, p} }
 	return p
 }
 

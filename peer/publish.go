@@ -10,6 +10,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,23 +25,24 @@ var (
 // publish gives a plain torrent that is whole here its manifest with SHA-256, for
 // those who come later: the one that another member has, if the content is as that
 // says, or one of its own making.
-func (t *Transfer) publish(s *swarm) {
+func (t *Transfer) publish(s *swarm.Swarm, c content) {
 	if t.published() {
 		return
 	}
-	id, err := t.makeManifest(s)
+	log := t.node.log.With("content", t.ID.String())
+	id, err := t.makeManifest(s, c)
 	if err == nil {
 		err = t.name(id)
 	}
-	if s.ctx.Err() != nil {
+	if s.Context().Err() != nil {
 		return
 	}
 	if err != nil {
-		s.log.Warn("no manifest with SHA-256 for those who come later", "error", err)
+		log.Warn("no manifest with SHA-256 for those who come later", "error", err)
 		return
 	}
-	s.log.Info("manifest with SHA-256 published", "manifest", id.String())
-	s.announceSoon()
+	log.Info("manifest with SHA-256 published", "manifest", id.String())
+	s.AnnounceSoon()
 }
 
 // published says that the manifest is there.
@@ -57,8 +59,9 @@ func (t *Transfer) published() bool {
 }
 
 // makeManifest finds or makes the manifest, keeps it, and returns its id.
-func (t *Transfer) makeManifest(s *swarm) (cid.Cid, error) {
-	if _, err := s.v.Publish(s.ctx, s.st, store.ScanOptions{}); err != nil {
+func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
+	log := t.node.log.With("content", t.ID.String())
+	if _, err := c.verifier.Publish(s.Context(), c.store, store.ScanOptions{}); err != nil {
 		return cid.Undef, err
 	}
 	// From here on the SHA-256 of every piece is known, so that a manifest is right
@@ -70,19 +73,19 @@ func (t *Transfer) makeManifest(s *swarm) (cid.Cid, error) {
 		}
 		m, err := proto.DecodeManifest(b)
 		if err == nil {
-			err = s.v.Expect(m, nil)
+			err = c.verifier.Expect(m, nil)
 		}
 		if err != nil {
-			s.log.Warn("manifest dropped", "peer", from, "error", err)
+			log.Warn("manifest dropped", "peer", from, "error", err)
 		}
 		return err
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, publishWait)
+	ctx, cancel := context.WithTimeout(s.Context(), publishWait)
 	defer cancel()
-	if err := t.fetcher(nil).FetchManifest(ctx, s.connected(), take); err != nil {
-		s.log.Debug("no manifest of others", "error", err)
+	if err := t.fetcher(nil).FetchManifest(ctx, s.Connected(), take); err != nil {
+		log.Debug("no manifest of others", "error", err)
 	}
-	m, err := s.v.Publish(s.ctx, s.st, store.ScanOptions{})
+	m, err := c.verifier.Publish(s.Context(), c.store, store.ScanOptions{})
 	if err != nil {
 		return cid.Undef, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -120,7 +121,7 @@ func TestRefusedByOldPeer(t *testing.T) {
 			_, link, _ := seedCoded(t, a, 1<<20, tt.seed)
 			features := proto.Coding{K: tt.seed}.Features()
 			a.host.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
-				hello, err := readHello(s)
+				hello, err := swarm.ReadHello(s)
 				if err != nil {
 					return
 				}

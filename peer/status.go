@@ -1,13 +1,10 @@
 package peer
 
 import (
-	"fmt"
 	"time"
 
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/traffic"
 )
 
@@ -77,28 +74,26 @@ type PeerStatus struct {
 // second.
 type Traffic = traffic.Bytes
 
-// snapshot is what the loop publishes for readers.
-type snapshot struct {
-	mind mob.Status
-	rate Traffic
-}
-
-// snapshot publishes the loop's view: twice a second, and at once after news.
-func (s *swarm) snapshot(news bool) {
-	now, t := time.Now(), s.count.Bytes()
-	if !s.rates.Sample(now, t) && !news {
-		return
-	}
-	s.status.Store(&snapshot{mind: s.mind.Status(), rate: s.rates.Rate(now, t)})
-}
-
 // Status takes a snapshot. It never blocks for long.
 func (t *Transfer) Status() Status {
 	st := t.Progress()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.mu.swarm != nil {
-		t.mu.swarm.listPeers(&st)
+		for _, p := range t.mu.swarm.Peers() {
+			st.Peers = append(st.Peers, PeerStatus{
+				ID:       p.ID,
+				Cluster:  p.Cluster,
+				Client:   p.Client,
+				Local:    p.Local,
+				Have:     p.Have,
+				Rate:     int64(p.Rate),
+				InFlight: p.InFlight,
+				RTT:      p.RTT,
+				Stalled:  p.Stalled,
+			})
+		}
+		st.Connected = len(st.Peers)
 	}
 	return st
 }
@@ -135,7 +130,8 @@ func (t *Transfer) Progress() Status {
 		st.Have = t.mu.checked
 	}
 	if t.mu.swarm != nil {
-		t.mu.swarm.fill(&st)
+		now := t.mu.swarm.Status()
+		st.addSwarm(&now)
 		if st.Waiting != "" && st.PiecesHave < st.Pieces && t.mu.desc.Plain() && t.node.cfg.Describe == nil {
 			st.Waiting += metadata.ClientsNotAsked
 		}
@@ -143,61 +139,14 @@ func (t *Transfer) Progress() Status {
 	return st
 }
 
-// fill adds what the swarm knows.
-func (s *swarm) fill(st *Status) {
-	st.PiecesHave, st.Have = s.have()
-	st.Traffic, st.Duplicate, st.Damaged = s.count.Bytes(), s.count.Duplicates(), s.damaged.Load()
-	st.CodingStatus = CodingStatus{s.form.Coding.K, s.form.Coding.Strategy.String(), s.form.Coded.Liars()}
-	snap := s.status.Load()
-	if snap == nil {
-		return
+// addSwarm adds what the swarm knows.
+func (st *Status) addSwarm(s *swarm.Status) {
+	st.PiecesHave, st.Have = s.Pieces, s.Bytes
+	st.Traffic, st.Rate = s.Traffic, s.Rate
+	st.Duplicate, st.Damaged = s.Duplicate, s.Damaged
+	st.CodingStatus = CodingStatus{Coded: s.Coded, Strategy: s.Strategy, Liars: s.Liars}
+	st.Rank, st.MobSize, st.Connected = s.Rank, s.Size, s.Connected
+	if st.Phase == Fetching {
+		st.Waiting = s.Waiting
 	}
-	st.Rate, st.Rank, st.MobSize, st.Connected = snap.rate, snap.mind.Rank, snap.mind.Size, len(snap.mind.Peers)
-	if st.Phase == Fetching && st.Rate.WANIn+st.Rate.LANIn == 0 {
-		st.Waiting = waiting(snap.mind)
-	}
-}
-
-func (s *swarm) listPeers(st *Status) {
-	snap := s.status.Load()
-	if snap == nil {
-		return
-	}
-	for _, p := range snap.mind.Peers {
-		ps := PeerStatus{
-			ID: libpeer.ID(p.ID).String(), Cluster: p.Cluster, Local: p.Local,
-			Rate: int64(p.Rate), InFlight: p.InFlight, RTT: p.RTT, Stalled: p.Stalled,
-		}
-		if c := s.session(p.ID); c != nil {
-			ps.ID, ps.Client, ps.Have = c.name, c.client, s.form.InPieces(p.Have, snap.mind.Total, s.m.Pieces())
-		}
-		st.Peers = append(st.Peers, ps)
-	}
-	st.Connected = len(st.Peers)
-}
-
-// waiting says in words what a swarm waits for.
-func waiting(m mob.Status) string {
-	lacking := m.Total - m.Have
-	switch {
-	case lacking == 0:
-		return "the disk"
-	case len(m.Peers) == 0:
-		return "peers: nobody who is known can be reached"
-	case m.Settling:
-		return "news of the own cluster"
-	case m.Fetching == 0 && m.Available == 0:
-		return fmt.Sprintf("somebody who has the %d missing pieces: none of %d connected peers does", lacking, len(m.Peers))
-	}
-	return ""
-}
-
-// have is how much is stored and verified.
-func (s *swarm) have() (pieces int, bytes int64) {
-	pieces = s.st.Count()
-	bytes = int64(pieces) * int64(s.m.PieceLength)
-	if last := s.m.Pieces() - 1; last >= 0 && s.st.Has(last) {
-		bytes -= int64(s.m.PieceLength) - int64(s.m.PieceSize(last))
-	}
-	return pieces, bytes
 }

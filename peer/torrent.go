@@ -53,11 +53,11 @@ func (t *Transfer) Torrent() []byte { return t.Description().Torrent() }
 func (t *Transfer) MakeTorrent(ctx context.Context, progress func(done, total int64)) ([]byte, error) {
 	return t.Description().MakeTorrent(func(m *proto.Manifest) ([]byte, error) {
 		t.mu.Lock()
-		s, whole := t.mu.swarm, t.mu.phase == Whole
+		st, whole := t.mu.store, t.mu.phase == Whole
 		t.mu.Unlock()
-		if s == nil || !whole {
+		if st == nil || !whole {
 			return nil, errors.New("the content is not whole here, so its torrent cannot be made: wait for that, or ask where it is seeded")
 		}
-		return store.SHA1(ctx, s.st, m, store.ScanOptions{Progress: progress})
+		return store.SHA1(ctx, st, m, store.ScanOptions{Progress: progress})
 	})
 }

@@ -185,7 +185,7 @@ func TestTorrentRefused(t *testing.T) {
 	}
 	// That of a content that is not offered is nobody's.
 	plain, _, _ := seedAndLink(t, a, 2<<20)
-	stream, err := b.open(t.Context(), addrInfo(a), proto.TorrentProtocol)
+	stream, err := (*nodeNetwork)(b).OpenStream(t.Context(), addrInfo(a), proto.TorrentProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}

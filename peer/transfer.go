@@ -12,7 +12,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -37,8 +37,9 @@ type Transfer struct {
 		phase    Phase
 		waiting  string // what it waits for, in words
 		err      error  // why it failed or stopped
-		swarm    *swarm
-		checked  int64 // bytes that were hashed again, of toCheck
+		swarm    *swarm.Swarm
+		store    store.Store // of swarm
+		checked  int64       // bytes that were hashed again, of toCheck
 		toCheck  int64
 		began    time.Time
 		finished time.Time
@@ -94,12 +95,12 @@ func (t *Transfer) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.mu.swarm != nil {
-		t.mu.rec.Have, t.mu.rec.Bytes = t.mu.swarm.have()
+		t.mu.rec.Have, t.mu.rec.Bytes = t.mu.swarm.Stored()
 		if err := t.mu.rec.Save(t.node.transferDir(t.ID)); err != nil {
 			t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
 		}
 	}
-	t.mu.swarm, t.mu.cancel = nil, nil
+	t.mu.swarm, t.mu.store, t.mu.cancel = nil, nil, nil
 	t.mu.phase, t.mu.err = Failed, explain(err)
 	if errors.Is(err, ErrStopped) || errors.Is(err, errClosing) {
 		t.mu.phase = Stopped
@@ -126,73 +127,86 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 	if err != nil {
 		return err
 	}
-	s := newSwarm(t, finder, v, st)
-	if err := s.codeAs(t.link()); err != nil {
-		return errors.Join(err, st.Close())
-	}
-	if between := t.node.cfg.Exchange; between != nil {
-		s.form.Exchange = between(t.link(), s.form)
-	}
-	err = t.runSwarm(ctx, s, members)
+	err = t.runSwarm(ctx, content{v, st}, finder, members)
 	return errors.Join(err, st.Close())
 }
 
+// content is what a swarm verifies and stores.
+type content struct {
+	verifier *store.Verifier
+	store    store.Store
+}
+
 // runSwarm runs a swarm until it ends, and returns why.
-func (t *Transfer) runSwarm(ctx context.Context, s *swarm, members []proto.Member) error {
-	s.ctx, s.cancel = context.WithCancelCause(ctx)
+func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, members []proto.Member) error {
+	n := t.node
+	cfg := swarm.Config{
+		Cluster:  n.cfg.Cluster,
+		Key:      n.host.Peerstore().PrivKey(n.host.ID()),
+		Link:     t.link(),
+		Keys:     t.keys,
+		Verifier: c.verifier,
+		Store:    c.store,
+		Network:  (*nodeNetwork)(n),
+		Seed:     n.seed(t.ID),
+		Tuning:   n.cfg.Tuning,
+		Finished: func(s *swarm.Swarm) { t.complete(s, c) },
+		Faults:   n.faults,
+		Log:      n.log.With("content", t.ID.String()),
+	}
+	if finder != nil {
+		cfg.Finder = finder
+	}
+	s, err := swarm.New(ctx, cfg)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
-	t.mu.phase, t.mu.swarm, t.mu.waiting = Fetching, s, ""
+	t.mu.phase, t.mu.swarm, t.mu.store, t.mu.waiting = Fetching, s, c.store, ""
 	t.mu.Unlock()
-	announced := make(chan struct{})
-	go func() {
-		defer close(announced)
-		s.announce(members)
-	}()
-	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(t.link().Peers, t.node.host.ID())) })
-	s.wg.Go(s.checkComplaints)
+	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
-		s.wg.Go(func() { t.fetcher(s.finder).FetchTorrent(s.ctx, s.connected, members) })
+		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
 	}
-	if beside := t.node.cfg.Beside; beside != nil {
-		s.wg.Go(func() { beside(s.ctx, t) })
+	if attach := n.cfg.AttachExternal; attach != nil {
+		beside.Go(func() { attach(s.Context(), t) })
 	}
-	for i := range s.workers {
-		s.wg.Go(func() { s.workers.Work(s.ctx, &s.form, i) })
-	}
-	s.loop()
-	s.wg.Wait()
-	<-announced
-	return context.Cause(s.ctx)
+	err = s.Run(members)
+	beside.Wait()
+	return err
 }
 
 // complete makes a fetched content final, once every piece is stored.
-func (t *Transfer) complete(s *swarm) {
-	if !t.record().Seed {
-		if err := s.st.Publish(); err != nil {
-			s.fail(fmt.Errorf("finish: %w", err))
+func (t *Transfer) complete(s *swarm.Swarm, c content) {
+	seed := t.record().Seed
+	if !seed {
+		if err := c.store.Publish(); err != nil {
+			s.Fail(fmt.Errorf("finish: %w", err))
 			return
 		}
 	}
-	t.markWhole(s)
+	t.markWhole()
+	var publishing sync.WaitGroup
 	if t.Description().Plain() {
-		s.wg.Go(func() { t.publish(s) })
+		publishing.Go(func() { t.publish(s, c) })
 	}
-	if !t.record().Seed {
+	if !seed {
 		// The user has the content by now. Only a crash of the machine before
 		// this has an end makes pieces doubtful, as it does with any copy.
-		if err := s.st.Finish(); err != nil && !errors.Is(err, os.ErrClosed) {
-			s.fail(fmt.Errorf("flush to disk: %w", err))
+		if err := c.store.Finish(); err != nil && !errors.Is(err, os.ErrClosed) {
+			s.Fail(fmt.Errorf("flush to disk: %w", err))
 		}
 	}
+	publishing.Wait()
 }
 
-func (t *Transfer) markWhole(s *swarm) {
+func (t *Transfer) markWhole() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()
 	t.mu.rec.Whole = true
 	if err := t.mu.rec.Save(t.node.transferDir(t.ID)); err != nil {
-		s.log.Error("transfer record", "error", err)
+		t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
 	}
 	close(t.mu.whole)
 }

@@ -1,5 +1,5 @@
 // Package bittorrent lets stock BitTorrent clients take part in the swarms of mob:
-// each is a guest there (see [peer.Guest]), downloads from the node's files, and is
+// each is a guest there (see [peer.ExternalPeer]), downloads from the node's files, and is
 // downloaded from. A mob piece is a BitTorrent v1 piece, so what this package does is
 // translate, message by message:
 //

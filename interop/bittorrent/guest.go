@@ -42,7 +42,7 @@ type guest struct {
 	at     netip.AddrPort
 	dialed bool
 	theirs handshake
-	seat   *peer.Seat
+	seat   *peer.Attachment
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
 
@@ -64,7 +64,7 @@ type guest struct {
 
 // newGuest is a guest whose handshake has come.
 func (s *swarm) newGuest(conn net.Conn, at netip.AddrPort, theirs handshake, dialed bool) (*guest, error) {
-	seat, err := s.transfer.Seat()
+	seat, err := s.transfer.Attach()
 	if err != nil {
 		return nil, err
 	}
@@ -189,23 +189,23 @@ func (g *guest) join() error {
 	if g.said.Reqq > 0 {
 		g.download.limit(g.said.Reqq)
 	}
-	g.seat.Join(peer.Visit{
+	g.seat.Join(peer.ExternalPeerInfo{
 		ID:      proto.PeerID("bt:" + string(g.theirs.id[:])),
 		Cluster: "bt:" + netip.AddrPortFrom(g.at.Addr(), port).String(),
 		Client:  clientName(g.said.Client, g.theirs.id),
-		Near:    g.swarm.server.nearby.has(g.at.Addr()),
+		LAN:     g.swarm.server.nearby.has(g.at.Addr()),
 	}, g)
 	all := []proto.Range{{Count: uint32(g.seat.Pieces())}}
-	g.seat.Say(&proto.Want{Pieces: all})
+	g.seat.Send(&proto.Want{Pieces: all})
 	g.mu.Lock()
 	has := g.view.offered()
 	g.mu.Unlock()
-	g.seat.Say(&proto.Have{Have: has})
+	g.seat.Send(&proto.Have{Have: has})
 	return nil
 }
 
-// Hear implements [peer.Guest]: what the swarm says goes to the client.
-func (g *guest) Hear(m proto.Message) {
+// Receive implements [peer.ExternalPeer]: what the swarm says goes to the client.
+func (g *guest) Receive(m proto.Message) {
 	switch m := m.(type) {
 	case *proto.Have:
 		g.tellHave(m.Have)
@@ -220,11 +220,11 @@ func (g *guest) Hear(m proto.Message) {
 		defer g.mu.Unlock()
 		g.view.bad(m.Piece)
 	case *proto.Ping:
-		time.AfterFunc(max(transport.RTT(g.conn), g.download.replyTime()), func() { g.seat.Say(&proto.Pong{Nonce: m.Nonce}) })
+		time.AfterFunc(max(transport.RTT(g.conn), g.download.replyTime()), func() { g.seat.Send(&proto.Pong{Nonce: m.Nonce}) })
 	}
 }
 
-// Close implements [peer.Guest].
+// Close implements [peer.ExternalPeer].
 func (g *guest) Close(code proto.Code, why string) {
 	if code == proto.CodeBanned {
 		g.swarm.ban(g.at.Addr())

@@ -72,7 +72,7 @@ func startNode(t testing.TB, cluster string, tell *Torrent, upload int64) *node 
 		t.Fatal(err)
 	}
 	n := &node{server: s, data: t.TempDir()}
-	n.Node, err = peer.Start(peer.Config{Data: n.data, Cluster: cluster, Log: log, Beside: s.Beside,
+	n.Node, err = peer.Start(peer.Config{Data: n.data, Cluster: cluster, Log: log, AttachExternal: s.Attach,
 		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}})
 	if err != nil {
 		t.Fatal(err)

@@ -210,7 +210,7 @@ func (g *guest) unchoked() {
 // hear it, and join says all that there is to say.
 func (g *guest) say(m proto.Message) {
 	if g.joined {
-		g.seat.Say(m)
+		g.seat.Send(m)
 	}
 }
 

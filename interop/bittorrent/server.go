@@ -39,7 +39,7 @@ type Server struct {
 	lobbies map[proto.InfoHash]*lobby
 }
 
-// Listen begins to accept guests, for the transfers that [Server.Beside] is called
+// Listen begins to accept guests, for the transfers that [Server.Attach] is called
 // with.
 func Listen(cfg Config) (*Server, error) {
 	l, err := net.Listen("tcp", cfg.Listen)

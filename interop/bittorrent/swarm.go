@@ -16,9 +16,9 @@ type swarm struct {
 	done     chan struct{} // closed when the content is whole
 }
 
-// Beside is the [peer.Beside] of a node: it lets guests into a transfer's swarm while
+// Attach is the AttachExternal of a node: it lets guests into a transfer's swarm while
 // that runs.
-func (s *Server) Beside(ctx context.Context, t *peer.Transfer) {
+func (s *Server) Attach(ctx context.Context, t *peer.Transfer) {
 	torrent := s.cfg.Torrent(t)
 	if torrent == nil {
 		return

@@ -101,11 +101,3 @@ type Form struct {
 func (f *Form) Complaint(from Peer, m *proto.Bad) (c Complaint, ok bool) {
 	return Complaint{from, m.Piece, m.Piece}, !f.Coding.Coded()
 }
-
-// InPieces converts how many numbers of all a peer has into a count of pieces.
-func (f *Form) InPieces(have, all, pieces int) int {
-	if !f.Coding.Coded() {
-		return have
-	}
-	return have * pieces / max(all, 1)
-}

@@ -11,6 +11,7 @@ import (
 // Disk is what is stored of a content. Safe for concurrent use.
 type Disk struct {
 	Layout
+	// Store knows which pieces are verified.
 	Store store.Store
 }
 

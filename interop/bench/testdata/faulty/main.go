@@ -22,6 +22,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -61,15 +62,16 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	var faults swarm.Faults
 	switch fault {
 	case "lossy":
-		cfg.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return lossy{f.Exchange} }
+		faults.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return lossy{f.Exchange} }
 	case "polluter":
-		cfg.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return polluter{f, link, raw} }
+		faults.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return polluter{f, link, raw} }
 	default:
 		return fmt.Errorf("--fault %q is neither lossy nor polluter", fault)
 	}
-	return serve(cfg)
+	return serve(cfg, faults)
 }
 
 // parseAddr parses the single value of a flag.
@@ -78,8 +80,8 @@ func parseAddr(text string) ([]ma.Multiaddr, error) {
 	return []ma.Multiaddr{a}, err
 }
 
-func serve(cfg peer.Config) error {
-	node, err := peer.Start(cfg)
+func serve(cfg peer.Config, faults swarm.Faults) error {
+	node, err := peer.Start(cfg, peer.WithFaults(faults))
 	if err != nil {
 		return err
 	}

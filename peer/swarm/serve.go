@@ -1,4 +1,4 @@
-package peer
+package swarm
 
 import (
 	"time"
@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxFlows is how many sockets send to one peer where one TCP flow cannot fill
+	// MaxFlows is how many sockets send to one peer where one TCP flow cannot fill
 	// the path: its window is bounded, and after a loss grows by a packet per
 	// round trip.
-	maxFlows = 4
+	MaxFlows = 4
 	// longPath is the round trip from which on that is so, and flowBacklog how many
 	// bytes must wait before it matters.
 	longPath    = 10 * time.Millisecond
@@ -23,8 +23,8 @@ const (
 // server sends a peer what it asks for, block after block, over one channel.
 // Those of a session share its queue.
 type server struct {
-	*native
-	ch     channel                // nil before the first block
+	*nodePeer
+	ch     Channel                // nil before the first block
 	direct *transport.Conn        // ch, when that is one
 	dialed <-chan *transport.Conn // a direct socket on its way, or nil
 	retry  time.Time              // when a direct path is looked for again
@@ -32,19 +32,19 @@ type server struct {
 }
 
 // serve is the session's first server.
-func (c *native) serve() {
-	v := &server{native: c}
+func (c *nodePeer) serve() {
+	v := &server{nodePeer: c}
 	v.run()
 }
 
 // serveToo is one more, if there is a direct path for it.
-func (c *native) serveToo() {
+func (c *nodePeer) serveToo() {
 	ch, err := c.openDirect()
 	if err != nil {
 		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
 		return
 	}
-	v := &server{native: c, ch: ch, direct: ch, spread: true}
+	v := &server{nodePeer: c, ch: ch, direct: ch, spread: true}
 	v.run()
 }
 
@@ -52,14 +52,14 @@ func (c *native) serveToo() {
 func (v *server) run() {
 	defer func() {
 		if v.ch != nil {
-			v.release(v.ch)
+			v.closeChannel(v.ch)
 		}
 	}()
 	if v.swarm.form.Gossip != nil && v.dialed == nil && v.direct == nil {
 		v.dialed = v.dialDirect() // everybody will send to everybody, and soon
 	}
 	for {
-		sp, waiting, ok := v.upload.Next()
+		sp, waiting, ok := v.uploads.Next()
 		if !ok {
 			return
 		}
@@ -77,7 +77,7 @@ func (v *server) run() {
 			return
 		}
 		if v.swarm.form.Gossip != nil {
-			v.swarm.post(input{ev: mob.Sent{Peer: v.id()}, sess: v.session})
+			v.swarm.post(strategyEvent{mob.Sent{Peer: v.id()}, v.session})
 		}
 		if waiting >= flowBacklog {
 			v.share()
@@ -95,7 +95,7 @@ func (v *server) decline(sp proto.Span) {
 		v.send(&proto.Reject{Span: sp})
 		return
 	}
-	time.AfterFunc(declinePause, func() { v.swarm.post(input{ev: mob.Sent{Peer: v.id()}, sess: v.session}) })
+	time.AfterFunc(declinePause, func() { v.swarm.post(strategyEvent{mob.Sent{Peer: v.id()}, v.session}) })
 }
 
 // prepare sees to a channel: a stream as long as there is no direct socket.
@@ -108,7 +108,7 @@ func (v *server) prepare() error {
 		patience = directWait
 	}
 	if now := time.Now(); v.dialed == nil && now.After(v.retry) {
-		v.retry = now.Add(v.swarm.node.paths.again)
+		v.retry = now.Add(v.swarm.cfg.Faults.DirectRetry)
 		v.dialed = v.dialDirect()
 	}
 	if v.dialed != nil {
@@ -120,7 +120,7 @@ func (v *server) prepare() error {
 	}
 	if v.direct != nil {
 		if v.ch != nil {
-			v.retire(v.ch)
+			v.retireChannel(v.ch)
 		}
 		v.ch = v.direct
 		return nil
@@ -146,7 +146,7 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 		case out <- ch:
 		case <-v.ctx.Done():
 			if ch != nil {
-				v.release(ch)
+				v.closeChannel(ch)
 			}
 		}
 	})
@@ -155,11 +155,11 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 
 // share has others help where one flow is too slow.
 func (v *server) share() {
-	if v.spread || v.direct == nil || v.swarm.node.paths.rtt(v.direct) < longPath {
+	if v.spread || v.direct == nil || v.swarm.cfg.Faults.RTT(v.direct) < longPath {
 		return
 	}
 	v.spread = true
-	for range maxFlows - 1 {
+	for range MaxFlows - 1 {
 		v.swarm.wg.Go(v.serveToo)
 	}
 }
@@ -170,6 +170,6 @@ func (v *server) sendBlock(buf *exchange.Buffer, sp proto.Span) error {
 	if _, err := v.ch.Write(buf.B); err != nil {
 		return err
 	}
-	v.swarm.count.Sent(v.local, int(sp.Length))
+	v.swarm.traffic.Sent(v.local, int(sp.Length))
 	return nil
 }

@@ -1,4 +1,4 @@
-package peer
+package swarm
 
 import (
 	"context"
@@ -24,20 +24,20 @@ const (
 
 // announce keeps the trackers informed, and the State informed by them, until
 // the swarm ends. first are members that are known already.
-func (s *swarm) announce(first []proto.Member) {
+func (s *Swarm) announce(first []proto.Member) {
 	if first != nil {
-		s.post(input{told: true, members: first})
+		s.post(learned{first})
 	}
-	if s.finder == nil {
+	if s.cfg.Finder == nil {
 		return
 	}
 	retry := announceRetry
 	for {
 		pause := retry
-		h, err := metadata.Announce(s.ctx, s.finder, s.t.keys(), s.announcement(false))
+		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Keys(), s.announcement(false))
 		if err == nil {
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
-			s.post(input{told: true, members: h.Members})
+			s.post(learned{h.Members})
 			if s.sessionCount() == 0 {
 				pause = min(pause, announceLonely)
 			}
@@ -47,18 +47,18 @@ func (s *swarm) announce(first []proto.Member) {
 		}
 		select {
 		case <-time.After(max(pause, time.Second)):
-		case <-s.news:
+		case <-s.progress:
 		case <-s.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
-			_, _ = metadata.Announce(ctx, s.finder, s.t.keys(), s.announcement(true))
+			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Keys(), s.announcement(true))
 			cancel()
 			return
 		}
 	}
 }
 
-func (s *swarm) announcement(leaving bool) proto.Announce {
-	return proto.Announce{Cluster: s.node.cfg.Cluster, Addrs: s.node.addrBytes(),
+func (s *Swarm) announcement(leaving bool) proto.Announce {
+	return proto.Announce{Cluster: s.cfg.Cluster, Addrs: s.cfg.Network.Addrs(),
 		Have: uint32(s.st.Count()), Total: uint32(s.m.Pieces()), Leaving: leaving}
 }
 
@@ -69,12 +69,12 @@ const bootstrapEvery = 1500 * time.Millisecond
 // bootstrap dials the peers that the link names, whose clusters are not known
 // before they answer: at once when there is no tracker, and otherwise when the
 // trackers bring nobody.
-func (s *swarm) bootstrap(peers []peer.AddrInfo) {
+func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 	if len(peers) == 0 {
 		return
 	}
 	wait := bootstrapEvery
-	if s.finder == nil {
+	if s.cfg.Finder == nil {
 		wait = 0
 	}
 	for {
@@ -88,13 +88,10 @@ func (s *swarm) bootstrap(peers []peer.AddrInfo) {
 			continue
 		}
 		for _, info := range peers {
-			c, err := s.connect(info)
-			var no *proto.RemoteError
-			switch {
-			case err == nil:
-				s.post(input{joined: true, sess: c})
-			case errors.As(err, &no) && no.Code == proto.CodeExcluded:
-				s.fail(no) // the link says whom to believe
+			err := s.Connect(info)
+			var refused *proto.RemoteError
+			if errors.As(err, &refused) && refused.Code == proto.CodeExcluded {
+				s.Fail(refused) // the link is wrong: its own peers refuse
 				return
 			}
 		}

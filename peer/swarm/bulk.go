@@ -1,0 +1,133 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// directTimeout bounds the dial of a bulk socket at one address, and directWait is how
+	// long the first block waits for one before it goes over a stream: as long as a near
+	// peer's takes.
+	directTimeout = 4 * time.Second
+	directWait    = 20 * time.Millisecond
+	// directRetry is the pause before a bulk socket is dialled again, while blocks go over
+	// a stream.
+	directRetry = 2 * time.Minute
+)
+
+// Channel is a one-way path for blocks between two nodes: a bulk socket, or a libp2p stream
+// where no socket can be opened. The frames are the same on both.
+type Channel interface {
+	io.ReadWriter
+	// SetWriteDeadline and SetReadDeadline bound calls, pending ones included.
+	SetWriteDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+	// Reset ends the channel at once, from any goroutine.
+	Reset() error
+}
+
+// AcceptBulk receives the blocks of a channel that a peer opened for this swarm, until it
+// ends. The caller has read the BulkHello, and resets the channel.
+func (s *Swarm) AcceptBulk(from libpeer.ID, ch Channel) {
+	c := s.nodePeer(proto.PeerID(from))
+	if c == nil || !c.addChannel(ch) {
+		return
+	}
+	defer c.closeChannel(ch)
+	_ = ch.SetReadDeadline(time.Time{})
+	in := &transport.Reader{Reader: ch}
+	if err := c.receive(in); !in.Broken {
+		s.log.Debug("bulk channel ended", "peer", c.peer, "error", err)
+		c.close()
+	}
+}
+
+// openDirect dials a bulk socket to the peer, which ends with the session.
+func (c *nodePeer) openDirect() (*transport.Conn, error) {
+	err := errors.New("no address is known")
+	for _, at := range c.directAddrs() {
+		var ch *transport.Conn
+		ctx, cancel := context.WithTimeout(c.ctx, directTimeout)
+		ch, err = c.swarm.cfg.Network.DialBulk(ctx, c.peer, at)
+		if err == nil {
+			err = c.greet(ch)
+		}
+		cancel()
+		if err == nil {
+			return ch, nil
+		}
+	}
+	return nil, err
+}
+
+// directAddrs lists where a bulk socket to the peer may be dialled: where it was reached, if
+// it did not connect itself, and otherwise its advertised addresses.
+func (c *nodePeer) directAddrs() []ma.Multiaddr {
+	conn := c.stream.Conn()
+	if conn.Stat().Direction == network.DirOutbound {
+		return []ma.Multiaddr{conn.RemoteMultiaddr()}
+	}
+	advertised := transport.ParseAddrs(c.hello.Addrs[:min(len(c.hello.Addrs), maxAddrs)])
+	if len(advertised) > 0 {
+		return advertised
+	}
+	known := c.swarm.cfg.Network.KnownAddrs(c.peer)
+	return known[:min(len(known), maxAddrs)]
+}
+
+// openStream opens a stream to the peer over the connection of the session. It ends with
+// the session.
+func (c *nodePeer) openStream() (Channel, error) {
+	ctx := network.WithNoDial(c.ctx, "the control stream is gone")
+	ch, err := c.swarm.cfg.Network.OpenStream(ctx, libpeer.AddrInfo{ID: c.peer}, proto.BulkProtocol)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.greet(ch); err != nil {
+		return nil, err
+	}
+	return ch, nil
+}
+
+// greet makes a channel one of the session's, or resets it.
+func (c *nodePeer) greet(ch Channel) error {
+	if !c.addChannel(ch) {
+		_ = ch.Reset()
+		return errEnded
+	}
+	_ = ch.SetWriteDeadline(time.Now().Add(writeTimeout))
+	err := proto.WriteMessage(ch, &proto.BulkHello{Swarm: c.hello.Swarm})
+	if err != nil {
+		c.closeChannel(ch)
+	}
+	return err
+}
+
+// Channels returns how many bulk sockets and streams there are to a node, both directions
+// together. Joined is false if there is no session with it.
+func (s *Swarm) Channels(id libpeer.ID) (sockets, streams int, joined bool) {
+	c := s.nodePeer(proto.PeerID(id))
+	if c == nil {
+		return 0, 0, false
+	}
+	c.channels.Lock()
+	defer c.channels.Unlock()
+	for ch := range c.channels.open {
+		if _, ok := ch.(*transport.Conn); ok {
+			sockets++
+		} else {
+			streams++
+		}
+	}
+	return sockets, streams, true
+}

@@ -1,0 +1,170 @@
+package swarm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+// dialTimeout bounds a dial with its handshakes.
+const dialTimeout = 8 * time.Second
+
+// dial opens a session with a member in the background, and reports the result to the loop.
+func (s *Swarm) dial(id proto.PeerID) {
+	info := libpeer.AddrInfo{ID: libpeer.ID(id), Addrs: transport.ParseAddrs(s.addrs.of(id))}
+	s.wg.Go(func() {
+		select {
+		case s.dials <- struct{}{}:
+		case <-s.ctx.Done():
+			return
+		}
+		c, err := s.connect(info)
+		<-s.dials
+		if err == nil {
+			s.post(joined{c})
+			return
+		}
+		var refused *proto.RemoteError
+		if errors.As(err, &refused) && refused.Code == proto.CodeExcluded {
+			s.logExclusion(info.ID, err)
+		} else {
+			s.log.Debug("dial failed", "peer", info.ID, "error", err)
+		}
+		s.post(strategyEvent{mob.Unreachable{Peer: id}, nil})
+	})
+}
+
+// Connect opens a session with a node. It blocks until the node has answered.
+func (s *Swarm) Connect(to libpeer.AddrInfo) error {
+	c, err := s.connect(to)
+	if err != nil {
+		return err
+	}
+	s.post(joined{c})
+	return nil
+}
+
+// connect begins a session under each of the content's ids, until the peer knows one. The
+// info-hash comes first, if there is one: a node that has a link with both ids knows it too,
+// as does one that has the torrent alone.
+func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
+	for _, key := range slices.Backward(s.cfg.Keys()) {
+		c, err = s.connectAs(info, key.Bytes())
+		var refused *proto.RemoteError
+		if !errors.As(err, &refused) || refused.Code != proto.CodeUnknownSwarm {
+			break
+		}
+	}
+	return c, err
+}
+
+// connectAs opens a control stream and exchanges Hellos on it.
+func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
+	defer cancel()
+	stream, err := s.cfg.Network.OpenStream(ctx, info, proto.ControlProtocol)
+	if err != nil {
+		return nil, err
+	}
+	_ = stream.SetDeadline(time.Now().Add(HandshakeTimeout))
+	err = proto.WriteMessage(stream, s.hello(key))
+	var hello *proto.Hello
+	if err == nil {
+		hello, err = ReadHello(stream)
+	}
+	if err == nil && !bytes.Equal(hello.Swarm, key) {
+		err = errors.New("the peer answered for another content")
+	}
+	if err == nil {
+		err = s.form.RefusedBy(hello)
+	}
+	if err != nil {
+		_ = stream.Reset()
+		return nil, err
+	}
+	_ = stream.SetDeadline(time.Time{})
+	return newNodePeer(s, stream, hello, s.self), nil
+}
+
+// Accept answers the Hello of a peer that opened a control stream, and takes over the
+// stream.
+func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
+	if no := s.form.Refuse(hello); no != nil {
+		s.logExclusion(stream.Conn().RemotePeer(), errors.New(no.Text))
+		_ = proto.WriteMessage(stream, no)
+		_ = stream.Close()
+		return
+	}
+	if err := proto.WriteMessage(stream, s.hello(hello.Swarm)); err != nil {
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.SetDeadline(time.Time{})
+	s.post(joined{newNodePeer(s, stream, hello, stream.Conn().RemotePeer())})
+}
+
+// hello is this node's greeting, with the id under which the peer knows the content.
+func (s *Swarm) hello(key []byte) *proto.Hello {
+	return &proto.Hello{
+		Swarm:    key,
+		Cluster:  s.cfg.Cluster,
+		Addrs:    s.cfg.Network.Addrs(),
+		Seed:     s.whole(),
+		Features: s.form.Coding.Features(),
+	}
+}
+
+// HandshakeTimeout bounds the exchange of Hellos on a new stream.
+const HandshakeTimeout = 10 * time.Second
+
+// ReadHello reads the first message of a control stream. It fails with
+// [*proto.RemoteError] if the peer refuses.
+func ReadHello(stream network.Stream) (*proto.Hello, error) {
+	m, err := proto.ReadMessage(stream)
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *proto.Hello:
+		return m, nil
+	case *proto.Goodbye:
+		return nil, &proto.RemoteError{Code: m.Code, Text: m.Text}
+	}
+	return nil, fmt.Errorf("expected a Hello, got message type %d", m.Type())
+}
+
+// exclusions remembers which peers were reported as excluded: both sides dial again.
+type exclusions struct {
+	sync.Mutex
+	logged map[libpeer.ID]bool
+}
+
+// maxExclusions bounds the peers that are remembered.
+const maxExclusions = 1024
+
+// logExclusion warns once of each peer that cannot take part in the same swarm.
+func (s *Swarm) logExclusion(id libpeer.ID, why error) {
+	s.exclusions.Lock()
+	level := slog.LevelDebug
+	if !s.exclusions.logged[id] && len(s.exclusions.logged) < maxExclusions {
+		if s.exclusions.logged == nil {
+			s.exclusions.logged = map[libpeer.ID]bool{}
+		}
+		s.exclusions.logged[id] = true
+		level = slog.LevelWarn
+	}
+	s.exclusions.Unlock()
+	s.log.Log(s.ctx, level, "peer excluded", "peer", id, "reason", why)
+}

@@ -1,0 +1,55 @@
+package swarm
+
+import (
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// event is something for the loop. Its apply runs on the loop's goroutine, and must not
+// wait.
+type event interface{ apply(*Swarm) }
+
+// inboxSize is how many events may wait for the loop before their senders do.
+const inboxSize = 1024
+
+type (
+	// strategyEvent is an event for the strategy. If it is about a session, from is that: an
+	// event of a session that was replaced or dropped on its way is left out.
+	strategyEvent struct {
+		event mob.Event
+		from  *session
+	}
+	// joined is a new session.
+	joined struct{ session *session }
+	// left is the end of a session.
+	left struct {
+		session *session
+		err     error
+	}
+	// learned is what a tracker or a peer tells of members.
+	learned struct{ members []proto.Member }
+)
+
+func (e strategyEvent) apply(s *Swarm) {
+	if e.from == nil || s.session(e.from.id()) == e.from {
+		s.step(e.event)
+	}
+}
+
+func (e joined) apply(s *Swarm) { s.onJoin(e.session) }
+
+func (e left) apply(s *Swarm) { s.onLeave(e.session, e.err) }
+
+func (e learned) apply(s *Swarm) { s.onMembers(e.members) }
+
+// post hands an event to the loop. It blocks while the loop is behind, which applies
+// back-pressure to readers of the network.
+func (s *Swarm) post(e event) {
+	select {
+	case s.inbox <- e:
+	case <-s.ctx.Done():
+		if j, ok := e.(joined); ok {
+			j.session.conn.close()
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package swarm
+
+import (
+	"errors"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/proto"
+)
+
+// ExternalPeer is the connection to a peer that speaks another protocol, such as a stock
+// BitTorrent client. Its implementation translates. To the swarm it is a peer in a cluster
+// of its own.
+type ExternalPeer interface {
+	// Receive takes a message from the swarm. It is called by one goroutine, and must not
+	// block.
+	Receive(m proto.Message)
+	// Close ends the connection, from any goroutine, and does not wait. Closing again does
+	// nothing.
+	Close(code proto.Code, why string)
+}
+
+// ExternalPeerInfo describes an external peer.
+type ExternalPeerInfo struct {
+	// ID tells external peers apart, and is not the id of a node.
+	ID proto.PeerID
+	// Cluster is the cluster of the peer alone, and its name for people.
+	Cluster string
+	// Client is the program that it runs, empty when it does not say.
+	Client string
+	// LAN says that its bytes are counted as the LAN's.
+	LAN bool
+}
+
+// Buffer holds a block.
+type Buffer = exchange.Buffer
+
+// Attachment attaches one external peer to a swarm. Its methods may be called from any
+// goroutine.
+type Attachment struct {
+	swarm    *Swarm
+	session  *session // set by Join
+	external ExternalPeer
+}
+
+// Attach makes an attachment for an external peer. A coded transfer takes none.
+func (s *Swarm) Attach() (*Attachment, error) {
+	if s.form.Coding.Coded() {
+		return nil, errors.New("a coded transfer takes no BitTorrent clients")
+	}
+	return &Attachment{swarm: s}, nil
+}
+
+// Join makes the external peer a peer of the swarm. The swarm sends it messages until it is
+// closed, and [Attachment.Leave] must be called in the end. It is called once.
+func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
+	a.external = p
+	a.session = &session{
+		swarm:     a.swarm,
+		node:      mob.Node{ID: info.ID, Cluster: info.Cluster, Guest: true},
+		name:      info.Cluster,
+		client:    info.Client,
+		local:     info.LAN,
+		dialer:    info.ID,
+		conn:      (*externalConn)(a),
+		requested: requests.NewAsked(),
+	}
+	a.swarm.post(joined{a.session})
+}
+
+// Leave reports that the peer's connection has ended, and why. The blocks that it owes are
+// requested from others.
+func (a *Attachment) Leave(err error) { a.session.ended(err) }
+
+// Send hands a message of the peer to the swarm. It blocks while the swarm is behind.
+// Requests are not for the swarm: the translator serves them.
+func (a *Attachment) Send(m proto.Message) { a.session.received(m) }
+
+// Has reports whether a piece is verified and may be served.
+func (a *Attachment) Has(piece uint32) bool { return a.swarm.st.Has(int(piece)) }
+
+// Pieces returns the number of pieces of the content.
+func (a *Attachment) Pieces() int { return a.swarm.m.Pieces() }
+
+// Size returns the length of a piece in bytes.
+func (a *Attachment) Size(piece uint32) int { return a.swarm.m.PieceSize(int(piece)) }
+
+// Read reads a part of a stored piece. If that fails, the piece is checked.
+func (a *Attachment) Read(b []byte, piece, begin uint32) error {
+	_, err := a.swarm.st.ReadAt(b, a.swarm.m.PieceOffset(int(piece))+int64(begin))
+	if err != nil {
+		a.swarm.log.Error("piece cannot be read", "piece", piece, "error", err)
+		a.swarm.complain(exchange.Complaint{Peer: a.session, Piece: piece, Number: piece})
+	}
+	return err
+}
+
+// Sent counts bytes of payload that went to the peer.
+func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.local, n) }
+
+// Wasted counts bytes of payload that came from the peer and were of no use.
+func (a *Attachment) Wasted(n int) {
+	a.swarm.traffic.Received(a.session.local, n)
+	a.swarm.traffic.Duplicate(n)
+}
+
+// Buffer returns a buffer of n bytes, which goes back by [Attachment.Store] or
+// [Attachment.Release].
+func (a *Attachment) Buffer(n int) *Buffer { return exchange.Get(n) }
+
+// Release gives a buffer back.
+func (a *Attachment) Release(b *Buffer) { exchange.Put(b) }
+
+// Store takes in a span that the swarm requested of the peer, and drops one whose request
+// was cancelled. It blocks while verification is behind.
+func (a *Attachment) Store(sp proto.Span, b *Buffer) {
+	requested, _ := a.session.requested.Take(sp)
+	if requested {
+		a.session.store(exchange.Arrival{From: a.session, Span: sp, Buf: b})
+		return
+	}
+	a.Wasted(len(b.B))
+	exchange.Put(b)
+}
+
+// externalConn is an Attachment as the conn of its session.
+type externalConn Attachment
+
+func (c *externalConn) start() {}
+
+func (c *externalConn) send(m proto.Message) { c.external.Receive(m) }
+
+func (c *externalConn) refuse(code proto.Code, why string) { c.external.Close(code, why) }
+
+func (c *externalConn) closeWithError(code proto.Code, why string) { c.external.Close(code, why) }
+
+func (c *externalConn) close() { c.external.Close(proto.CodeLeaving, errEnded.Error()) }

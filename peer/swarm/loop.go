@@ -1,0 +1,185 @@
+package swarm
+
+import (
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// maxSessions bounds the peers of one swarm.
+const maxSessions = 2048
+
+// loop is the only user of the strategy. It returns when the swarm ends.
+func (s *Swarm) loop() {
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			s.shutdown()
+			return
+		case e := <-s.inbox:
+			e.apply(s)
+		case <-tick.C:
+			s.step(mob.Tick{})
+			s.publishStatus(false)
+		}
+		tick.Reset(s.strategy.Wake())
+	}
+}
+
+// step hands an event to the strategy and carries out the actions that it returns.
+func (s *Swarm) step(ev mob.Event) {
+	for _, a := range s.strategy.Step(time.Now(), ev) {
+		switch a := a.(type) {
+		case mob.Send:
+			s.send(a)
+		case mob.Introduce:
+			s.introduce(a)
+		case mob.Dial:
+			s.dial(a.Peer)
+		case mob.Drop:
+			s.drop(a)
+		case mob.Push:
+			s.push(a)
+		case mob.Finished:
+			s.AnnounceSoon()
+			if s.cfg.Finished != nil {
+				s.wg.Go(func() { s.cfg.Finished(s) })
+			}
+		}
+	}
+}
+
+// send sends a peer a message. A request is noted before it leaves, so that its block is
+// expected.
+func (s *Swarm) send(a mob.Send) {
+	c := s.session(a.Peer)
+	if c == nil {
+		return
+	}
+	switch m := a.Message.(type) {
+	case *proto.Request:
+		c.requested.Add(m.Span)
+	case *proto.Cancel:
+		c.requested.Cancel(m.Span)
+	}
+	c.conn.send(a.Message)
+}
+
+// push queues a block that the peer did not request.
+func (s *Swarm) push(a mob.Push) {
+	if c := s.nodePeer(a.Peer); c != nil {
+		c.uploads.Add(s.form.Gossip.Push(a))
+	}
+}
+
+// onJoin takes a new session into the swarm. Of two sessions with one peer both sides keep
+// the one that the lesser id dialled, and of two of those the newer.
+func (s *Swarm) onJoin(c *session) {
+	if old := s.session(c.id()); old != nil {
+		if old.dialer < c.dialer {
+			c.conn.refuse(proto.CodeDuplicate, "another stream is kept")
+			return
+		}
+		s.forget(old)
+		old.conn.close()
+		s.step(mob.Left{Peer: c.id()})
+	}
+	if s.sessionCount() >= maxSessions {
+		c.conn.refuse(proto.CodeBusy, "too many peers")
+		return
+	}
+	s.addrs.add(c.id(), c.addrs)
+	s.connections.Lock()
+	s.connections.sessions[c.id()] = c
+	s.connections.Unlock()
+	c.conn.start()
+	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
+	s.step(mob.Joined{Node: c.node, Whole: c.whole})
+	s.publishStatus(true)
+}
+
+func (s *Swarm) forget(c *session) {
+	s.connections.Lock()
+	defer s.connections.Unlock()
+	if s.connections.sessions[c.id()] == c {
+		delete(s.connections.sessions, c.id())
+	}
+}
+
+// onLeave notes the end of a session.
+func (s *Swarm) onLeave(c *session, err error) {
+	if s.session(c.id()) != c {
+		return
+	}
+	s.forget(c)
+	s.log.Debug("peer left", "peer", c.name, "cluster", c.node.Cluster, "error", err)
+	s.step(mob.Left{Peer: c.id()})
+	s.publishStatus(true)
+}
+
+// drop ends a session because the strategy wants so.
+func (s *Swarm) drop(a mob.Drop) {
+	c := s.session(a.Peer)
+	if c == nil {
+		return
+	}
+	s.log.Info("peer dropped", "peer", c.name, "cluster", c.node.Cluster, "reason", a.Why)
+	s.forget(c)
+	c.conn.closeWithError(a.Code, a.Why)
+}
+
+// onMembers takes in members that a tracker or a peer tells of.
+func (s *Swarm) onMembers(members []proto.Member) {
+	nodes := make([]mob.Node, 0, len(members))
+	for i := range members {
+		m := &members[i]
+		if m.ID == s.id() {
+			continue
+		}
+		if _, err := libpeer.IDFromBytes([]byte(m.ID)); err != nil {
+			continue
+		}
+		s.addrs.add(m.ID, m.Addrs)
+		nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
+	}
+	s.step(mob.Learned{Nodes: nodes})
+}
+
+// introduce tells a peer of members whose addresses are known.
+func (s *Swarm) introduce(a mob.Introduce) {
+	c := s.session(a.Peer)
+	if c == nil {
+		return
+	}
+	members := make([]proto.Member, 0, len(a.Members))
+	for _, n := range a.Members {
+		if addrs := s.addrs.of(n.ID); len(addrs) > 0 {
+			members = append(members, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
+		}
+	}
+	c.conn.send(&proto.Members{Members: members})
+}
+
+// shutdown closes every session, those too that have not joined yet.
+func (s *Swarm) shutdown() {
+	s.connections.RLock()
+	defer s.connections.RUnlock()
+	for _, c := range s.connections.sessions {
+		c.conn.close()
+	}
+	for {
+		select {
+		case e := <-s.inbox:
+			if j, ok := e.(joined); ok {
+				j.session.conn.close()
+			}
+		default:
+			return
+		}
+	}
+}

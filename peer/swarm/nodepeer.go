@@ -1,0 +1,241 @@
+package swarm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// writeTimeout is how long a peer may leave a message or a block unread.
+	writeTimeout = 30 * time.Second
+	// sendQueue is how many messages may wait for a peer that does not read.
+	sendQueue = 4096
+	// MaxChannels bounds the bulk channels of a session, both directions together.
+	MaxChannels = 16
+	// maxBatch is about how many bytes of messages are written at once.
+	maxBatch = 64 << 10
+)
+
+// nodePeer is the connection to a node: a control stream, and bulk channels for blocks.
+type nodePeer struct {
+	*session
+	// Constant.
+	peer    libpeer.ID
+	hello   *proto.Hello // the peer's
+	stream  network.Stream
+	out     chan proto.Message
+	uploads *requests.Queue
+	ctx     context.Context // ends with the session
+	cancel  context.CancelFunc
+
+	channels struct {
+		sync.Mutex
+		closed bool
+		open   map[Channel]struct{}
+		users  sync.WaitGroup
+	}
+}
+
+// newNodePeer returns the session of a node whose Hello has come. dialer opened the stream.
+func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer libpeer.ID) *session {
+	id := stream.Conn().RemotePeer()
+	c := &nodePeer{
+		peer:    id,
+		hello:   hello,
+		stream:  stream,
+		out:     make(chan proto.Message, sendQueue),
+		uploads: requests.NewQueue(),
+	}
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	c.channels.open = map[Channel]struct{}{}
+	c.session = &session{
+		swarm:     s,
+		node:      mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
+		name:      id.String(),
+		whole:     hello.Seed,
+		local:     hello.Cluster == s.cfg.Cluster,
+		dialer:    proto.PeerID(dialer),
+		addrs:     hello.Addrs,
+		conn:      c,
+		requested: requests.NewAsked(),
+	}
+	return c.session
+}
+
+// start implements conn: the session runs until it is closed, and then reports its end.
+func (c *nodePeer) start() {
+	c.swarm.wg.Go(func() {
+		err := c.read()
+		c.close()
+		c.channels.users.Wait()
+		c.ended(err)
+	})
+	c.swarm.wg.Go(c.write)
+	c.swarm.wg.Go(c.serve)
+}
+
+// send implements conn. A peer that lets thousands of messages wait is dropped.
+func (c *nodePeer) send(m proto.Message) {
+	select {
+	case c.out <- m:
+	case <-c.ctx.Done():
+	default:
+		c.close()
+	}
+}
+
+// close implements conn.
+func (c *nodePeer) close() {
+	c.cancel()
+	_ = c.stream.Reset()
+	c.uploads.Close()
+	c.channels.Lock()
+	defer c.channels.Unlock()
+	c.channels.closed = true
+	for ch := range c.channels.open {
+		_ = ch.Reset()
+	}
+}
+
+// refuse implements conn.
+func (c *nodePeer) refuse(code proto.Code, why string) {
+	c.swarm.wg.Go(func() {
+		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = proto.WriteMessage(c.stream, &proto.Goodbye{Code: code, Text: why})
+		_ = c.stream.CloseWrite()
+		c.close()
+	})
+}
+
+// closeWithError implements conn.
+func (c *nodePeer) closeWithError(code proto.Code, why string) {
+	c.send(&proto.Goodbye{Code: code, Text: why})
+	time.AfterFunc(2*time.Second, c.close)
+}
+
+// addChannel makes a channel end with the session, which does not end before the channel is
+// closed. It reports false if the session has ended, or has enough channels.
+func (c *nodePeer) addChannel(ch Channel) bool {
+	c.channels.Lock()
+	defer c.channels.Unlock()
+	if c.channels.closed || len(c.channels.open) >= MaxChannels {
+		return false
+	}
+	c.channels.open[ch] = struct{}{}
+	c.channels.users.Add(1)
+	return true
+}
+
+// closeChannel ends a channel at once.
+func (c *nodePeer) closeChannel(ch Channel) {
+	_ = ch.Reset()
+	c.removeChannel(ch)
+}
+
+// retireChannel ends a channel after the peer has read what was written to it.
+func (c *nodePeer) retireChannel(ch Channel) {
+	if s, ok := ch.(interface{ CloseWrite() error }); ok {
+		_ = s.CloseWrite()
+	}
+	time.AfterFunc(writeTimeout, func() { _ = ch.Reset() }) // if the peer does not read it
+	c.removeChannel(ch)
+}
+
+func (c *nodePeer) removeChannel(ch Channel) {
+	c.channels.Lock()
+	defer c.channels.Unlock()
+	delete(c.channels.open, ch)
+	c.channels.users.Done()
+}
+
+// errFlood ends the session of a peer that requests too much at once.
+var errFlood = errors.New("too many pending requests")
+
+// read takes in messages until the stream ends.
+func (c *nodePeer) read() error {
+	r := bufio.NewReaderSize(c.stream, 16<<10)
+	for {
+		m, err := proto.ReadMessage(r)
+		if err != nil {
+			return err
+		}
+		switch m := m.(type) {
+		case *proto.Request:
+			if !c.swarm.form.Valid(m.Span) {
+				return errors.New("invalid request: no such block")
+			}
+			if !c.uploads.Add(m.Span) {
+				return errFlood
+			}
+		case *proto.Cancel:
+			c.uploads.Cancel(m.Span)
+		case *proto.Bad:
+			complaint, ok := c.swarm.form.Complaint(c.session, m)
+			if ok {
+				c.swarm.complain(complaint)
+			}
+		case *proto.Members:
+			c.swarm.post(learned{m.Members})
+		case *proto.Goodbye:
+			return &proto.RemoteError{Code: m.Code, Text: m.Text}
+		default:
+			c.received(m)
+		}
+	}
+}
+
+// write sends queued messages, as many as there are with each system call. The last message
+// of a session that is dropped is its Goodbye.
+func (c *nodePeer) write() {
+	var buf []byte
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case m := <-c.out:
+			var bye bool
+			buf, bye = c.batch(buf[:0], m)
+			_ = c.stream.SetWriteDeadline(time.Now().Add(writeTimeout))
+			if _, err := c.stream.Write(buf); err != nil {
+				c.close()
+				return
+			}
+			if bye {
+				// The reader ends when the peer closes its side.
+				_ = c.stream.CloseWrite()
+				_ = c.stream.SetReadDeadline(time.Now().Add(time.Second))
+				return
+			}
+		}
+	}
+}
+
+// batch appends the frames of m and of the messages queued behind it, up to a Goodbye.
+func (c *nodePeer) batch(buf []byte, m proto.Message) (_ []byte, bye bool) {
+	for {
+		var err error
+		buf, err = proto.AppendFrame(buf, m)
+		if err != nil {
+			c.swarm.log.Error("message dropped", "peer", c.peer, "error", err)
+		}
+		_, bye = m.(*proto.Goodbye)
+		if bye || len(buf) >= maxBatch {
+			return buf, bye
+		}
+		select {
+		case m = <-c.out:
+		default:
+			return buf, false
+		}
+	}
+}

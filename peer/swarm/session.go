@@ -1,0 +1,55 @@
+package swarm
+
+import (
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/proto"
+)
+
+// session is the swarm's view of one peer. Its conn speaks the peer's protocol.
+type session struct {
+	// Constant.
+	swarm  *Swarm
+	node   mob.Node
+	name   string // for people
+	client string // the program that an external peer says it runs
+	whole  bool   // it said at once that it has everything
+	local  bool   // its bytes are counted as the LAN's
+	dialer proto.PeerID
+	addrs  [][]byte // at which it may be dialled
+	conn   conn
+
+	requested *requests.Asked
+}
+
+// conn carries a session: a [nodePeer] for nodes, an [Attachment] for external peers.
+type conn interface {
+	// start begins to read. It is called once, when the session joins.
+	start()
+	// send sends a message. It does not block.
+	send(m proto.Message)
+	// refuse ends a session that never joined, and closeWithError one that did. Both tell
+	// the peer why, and do not wait for it.
+	refuse(code proto.Code, why string)
+	closeWithError(code proto.Code, why string)
+	// close ends the session at once, from any goroutine. Closing again does nothing.
+	close()
+}
+
+func (c *session) id() proto.PeerID { return c.node.ID }
+
+// received hands a message of the peer to the loop.
+func (c *session) received(m proto.Message) {
+	c.swarm.post(strategyEvent{mob.Received{Peer: c.id(), Message: m}, c})
+}
+
+// ended reports the end of the session to the loop.
+func (c *session) ended(err error) { c.swarm.post(left{c, err}) }
+
+// ID and Name identify the peer to the codec.
+
+// ID implements [exchange.Peer].
+func (c *session) ID() proto.PeerID { return c.node.ID }
+
+// Name implements [exchange.Peer].
+func (c *session) Name() string { return c.name }

@@ -1,0 +1,163 @@
+package swarm
+
+import (
+	"fmt"
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/traffic"
+)
+
+// Status is a snapshot of a swarm.
+type Status struct {
+	// Pieces and Bytes are how much is stored and verified.
+	Pieces int
+	Bytes  int64
+	// Traffic is the payload so far, Rate that of the last seconds per second.
+	Traffic, Rate traffic.Bytes
+	// Duplicate is payload in bytes that came and was there already.
+	Duplicate int64
+	// Damaged counts pieces that changed on disk after they were verified.
+	Damaged int64
+	// Coded is how many source blocks a generation has, 0 for plain pieces, and Strategy the
+	// kind of permutation gossip, if any.
+	Coded    int
+	Strategy string
+	// Liars are the nodes that were found to make false blocks.
+	Liars []string
+	// Rank is the node's rank in its cluster, and Size that of the cluster.
+	Rank, Size int
+	// Connected is how many peers there are.
+	Connected int
+	// Waiting says in words what the swarm waits for, if nothing comes in.
+	Waiting string
+}
+
+// PeerStatus is a connected peer.
+type PeerStatus struct {
+	ID      string
+	Cluster string
+	Client  string // the program of an external peer, empty for a node
+	Local   bool
+	Have    int     // pieces
+	Rate    float64 // bytes per second
+	// InFlight is how many bytes are requested of it and have not come.
+	InFlight int
+	RTT      time.Duration
+	Stalled  bool
+}
+
+// snapshot is what the loop publishes for readers.
+type snapshot struct {
+	strategy mob.Status
+	rate     traffic.Bytes
+}
+
+// publishStatus publishes the loop's view: twice a second, and at once if now is set.
+func (s *Swarm) publishStatus(now bool) {
+	at, t := time.Now(), s.traffic.Bytes()
+	sampled := s.rates.Sample(at, t)
+	if sampled || now {
+		s.status.Store(&snapshot{strategy: s.strategy.Status(), rate: s.rates.Rate(at, t)})
+	}
+}
+
+// Status returns a snapshot. It does not block.
+func (s *Swarm) Status() Status {
+	st := Status{
+		Traffic:   s.traffic.Bytes(),
+		Duplicate: s.traffic.Duplicates(),
+		Damaged:   s.damaged.Load(),
+		Coded:     s.form.Coding.K,
+		Strategy:  s.form.Coding.Strategy.String(),
+		Liars:     s.form.Coded.Liars(),
+	}
+	st.Pieces, st.Bytes = s.Stored()
+	snap := s.status.Load()
+	if snap == nil {
+		return st
+	}
+	st.Rate = snap.rate
+	st.Rank, st.Size = snap.strategy.Rank, snap.strategy.Size
+	st.Connected = len(snap.strategy.Peers)
+	if st.Rate.WANIn+st.Rate.LANIn == 0 {
+		st.Waiting = waiting(snap.strategy)
+	}
+	return st
+}
+
+// Peers returns the connected peers at the last snapshot.
+func (s *Swarm) Peers() []PeerStatus {
+	snap := s.status.Load()
+	if snap == nil {
+		return nil
+	}
+	peers := make([]PeerStatus, 0, len(snap.strategy.Peers))
+	for _, p := range snap.strategy.Peers {
+		ps := PeerStatus{
+			ID:       libpeer.ID(p.ID).String(),
+			Cluster:  p.Cluster,
+			Local:    p.Local,
+			Have:     p.Have * s.m.Pieces() / max(snap.strategy.Total, 1),
+			Rate:     p.Rate,
+			InFlight: p.InFlight,
+			RTT:      p.RTT,
+			Stalled:  p.Stalled,
+		}
+		if c := s.session(p.ID); c != nil {
+			ps.ID, ps.Client = c.name, c.client
+		}
+		peers = append(peers, ps)
+	}
+	return peers
+}
+
+// Connected returns the connected nodes at the last snapshot, those that had everything
+// first.
+func (s *Swarm) Connected() []libpeer.AddrInfo {
+	snap := s.status.Load()
+	if snap == nil {
+		return nil
+	}
+	var whole, others []libpeer.AddrInfo
+	for _, p := range snap.strategy.Peers {
+		info := libpeer.AddrInfo{ID: libpeer.ID(p.ID)}
+		switch {
+		case s.nodePeer(p.ID) == nil:
+		case p.Have == snap.strategy.Total:
+			whole = append(whole, info)
+		default:
+			others = append(others, info)
+		}
+	}
+	return append(whole, others...)
+}
+
+// Stored returns how much is stored and verified.
+func (s *Swarm) Stored() (pieces int, bytes int64) {
+	pieces = s.st.Count()
+	bytes = int64(pieces) * int64(s.m.PieceLength)
+	last := s.m.Pieces() - 1
+	if last >= 0 && s.st.Has(last) {
+		bytes -= int64(s.m.PieceLength) - int64(s.m.PieceSize(last))
+	}
+	return pieces, bytes
+}
+
+// waiting says in words what a swarm waits for.
+func waiting(m mob.Status) string {
+	lacking := m.Total - m.Have
+	switch {
+	case lacking == 0:
+		return "the disk"
+	case len(m.Peers) == 0:
+		return "peers: none of those known can be reached"
+	case m.Settling:
+		return "news of the own cluster"
+	case m.Fetching == 0 && m.Available == 0:
+		return fmt.Sprintf("the %d missing pieces: none of %d connected peers has any of them", lacking, len(m.Peers))
+	}
+	return ""
+}

@@ -1,0 +1,158 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/traffic"
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Swarm is a node's part in the swarm of one content. Its methods may be called from any
+// goroutine.
+type Swarm struct {
+	// Constant.
+	cfg    Config
+	self   libpeer.ID
+	m      *proto.Manifest
+	st     store.Store
+	log    *slog.Logger
+	form   exchange.Form
+	ctx    context.Context // ends with the swarm
+	cancel context.CancelCauseFunc
+
+	// Safe for concurrent use.
+	traffic     traffic.Counters
+	inbox       chan event
+	progress    chan struct{} // holds a token when trackers should hear of progress
+	damaged     atomic.Int64  // pieces that changed on disk
+	status      atomic.Pointer[snapshot]
+	complaints  chan exchange.Complaint
+	workers     exchange.Workers
+	wg          sync.WaitGroup
+	exclusions  exclusions
+	connections struct {
+		sync.RWMutex // written by the loop alone
+		sessions     map[proto.PeerID]*session
+	}
+
+	loopState
+}
+
+// loopState is what the loop owns: only the methods of events and what they call touch it.
+// Nothing there waits for a disk, a network or a full channel; what takes long runs in a
+// goroutine of its own, and its result comes back as an event.
+type loopState struct {
+	strategy mob.Strategy
+	rates    traffic.Rates
+	addrs    *addressBook
+	dials    chan struct{} // holds a token for each dial under way
+}
+
+// maxDials bounds the dials under way for one swarm.
+const maxDials = 32
+
+// New returns a swarm that takes part until ctx ends, once Run is called. Peers may be
+// handed to it before that.
+func New(ctx context.Context, cfg Config) (*Swarm, error) {
+	self, err := libpeer.IDFromPrivateKey(cfg.Key)
+	if err != nil {
+		return nil, err
+	}
+	s := &Swarm{
+		cfg:        cfg,
+		self:       self,
+		m:          cfg.Verifier.Manifest(),
+		st:         cfg.Store,
+		log:        cfg.Log,
+		inbox:      make(chan event, inboxSize),
+		progress:   make(chan struct{}, 1),
+		complaints: make(chan exchange.Complaint, maxComplaints),
+		workers:    exchange.NewWorkers(),
+		loopState:  loopState{addrs: newAddressBook(), dials: make(chan struct{}, maxDials)},
+	}
+	s.connections.sessions = map[proto.PeerID]*session{}
+	if err := s.code(); err != nil {
+		return nil, err
+	}
+	if wrap := cfg.Faults.Exchange; wrap != nil {
+		s.form.Exchange = wrap(cfg.Link, s.form)
+	}
+	if s.cfg.Faults.RTT == nil {
+		s.cfg.Faults.RTT = (*transport.Conn).RTT
+	}
+	if s.cfg.Faults.DirectRetry == 0 {
+		s.cfg.Faults.DirectRetry = directRetry
+	}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	return s, nil
+}
+
+// Run takes part in the swarm until its context ends or this node fails, and returns why.
+// The given members are known already.
+func (s *Swarm) Run(members []proto.Member) error {
+	var announcer sync.WaitGroup
+	announcer.Go(func() { s.announce(members) })
+	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, s.self)) })
+	s.wg.Go(s.checkComplaints)
+	for i := range s.workers {
+		s.wg.Go(func() { s.workers.Work(s.ctx, &s.form, i) })
+	}
+	s.loop()
+	s.wg.Wait()
+	announcer.Wait()
+	return context.Cause(s.ctx)
+}
+
+// Context ends with the swarm.
+func (s *Swarm) Context() context.Context { return s.ctx }
+
+// Fail ends the swarm because of an error of this node, such as a full disk.
+func (s *Swarm) Fail(err error) { s.cancel(err) }
+
+// id is the node's own id, as in messages.
+func (s *Swarm) id() proto.PeerID { return proto.PeerID(s.self) }
+
+func (s *Swarm) session(id proto.PeerID) *session {
+	s.connections.RLock()
+	defer s.connections.RUnlock()
+	return s.connections.sessions[id]
+}
+
+// nodePeer returns the connection to a node, nil if there is none.
+func (s *Swarm) nodePeer(id proto.PeerID) *nodePeer {
+	if c := s.session(id); c != nil {
+		n, _ := c.conn.(*nodePeer)
+		return n
+	}
+	return nil
+}
+
+func (s *Swarm) sessionCount() int {
+	s.connections.RLock()
+	defer s.connections.RUnlock()
+	return len(s.connections.sessions)
+}
+
+// AnnounceSoon has the trackers told of progress without waiting for the next announce.
+func (s *Swarm) AnnounceSoon() {
+	select {
+	case s.progress <- struct{}{}:
+	default:
+	}
+}
+
+// whole reports whether every piece is stored.
+func (s *Swarm) whole() bool { return s.st.Count() == s.m.Pieces() }
+
+// errEnded is why something fails that comes after the end of the swarm.
+var errEnded = errors.New("the transfer has ended")
