@@ -7,9 +7,9 @@ SHELL := bash
 GRID := ./interop/netns ./interop/bench
 # Simulations: a single goroutine, as the root's tests see to, so there is nothing
 # for the race detector, which makes them ten times slower.
-SIMS := ./mob/sim ./mob/sim/rounds
+SIMS := ./mob/sim
 # All else but the root, whose tests `go list` the module.
-UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\)$$' -e '/mob/sim\(/rounds\)\?$$' -e ^github.com/mobgrid/mob$$)
+UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
 COUNT ?= 3

@@ -43,11 +43,9 @@ var table = map[string]rule{
 	"mob/edmonds":     {outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/window":      {outside: []string{}, pure: true},
-	"mob/gossip":      {ours: []string{"mob", "mob/permutation", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
-	"mob/permutation": {ours: []string{"mob/pieceset", "proto"}, outside: []string{}, pure: true},
+	"mob/permutation": {ours: []string{"mob", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
 	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
-	"mob/sim":         {ours: []string{"mob", "mob/edmonds", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
-	"mob/sim/rounds":  {ours: []string{"mob/permutation", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob/sim":         {ours: []string{"mob", "mob/edmonds", "mob/permutation", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
 
@@ -58,13 +56,13 @@ var table = map[string]rule{
 	"peer/generations":     {ours: []string{"peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
 	"peer/coded":           {ours: []string{"mob/rlnc", "peer/generations", "proto"}, tests: []string{"peer/store", "peer/store/storetest"}, outside: []string{}},
 	"peer/recoded":         {ours: []string{"mob/rlnc", "peer/generations", "proto"}, tests: []string{"peer/store", "peer/store/storetest"}, outside: []string{}},
-	"peer/exchange":        {ours: []string{"mob", "mob/gossip", "peer/assembly", "peer/coded", "peer/generations", "peer/recoded", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
+	"peer/exchange":        {ours: []string{"mob", "mob/permutation", "peer/assembly", "peer/coded", "peer/generations", "peer/recoded", "peer/store", "peer/traffic", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/requests":        {ours: []string{"proto"}, outside: []string{}},
 	"peer/traffic":         {outside: []string{}},
-	"peer/swarm":           {ours: []string{"mob", "mob/gossip", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer/swarm":           {ours: []string{"mob", "mob/permutation", "peer/exchange", "peer/metadata", "peer/requests", "peer/store", "peer/traffic", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/exchange", "peer/metadata", "peer/store", "peer/swarm", "peer/traffic", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
@@ -75,7 +73,7 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns": {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/permutation", "mob/sim", "mob/sim/rounds", "peer/coded", "proto"}, tests: []string{"interop/bittorrent"},
+	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/sim", "peer/coded", "proto"}, tests: []string{"interop/bittorrent"},
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 

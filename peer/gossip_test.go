@@ -174,7 +174,7 @@ func TestGossipExcludes(t *testing.T) {
 		link proto.Link
 		want string
 	}{
-		"another cluster": {far, *link, "in the cluster A alone"},
+		"another cluster": {far, *link, "stays within cluster A"},
 		"mobs":            {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers, Coded: 4}, "x.gossip=overlap1"},
 		"plain":           {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers}, "x.gossip=overlap1"},
 		"another kind":    {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers, Coded: 4, Strategy: proto.Sequential}, "x.gossip=overlap1"},

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mobgrid/mob/mob/permutation"
-	"github.com/mobgrid/mob/mob/sim/rounds"
+	"github.com/mobgrid/mob/mob/sim"
+	"github.com/mobgrid/mob/proto"
 )
 
 // RoundStrategy is a way to move blocks through one homogeneous cluster.
@@ -17,18 +17,17 @@ type RoundStrategy struct {
 	// For the others all blocks are one batch.
 	Batched bool
 
-	order   permutation.Order
-	uncoded bool
+	strategy proto.Strategy
 }
 
 // roundStrategies are Cooper's.
 func roundStrategies() []RoundStrategy {
 	return []RoundStrategy{
-		{Name: "permutation"},
-		{Name: "sequential", Batched: true, order: permutation.Sequential},
-		{Name: "overlap1", Batched: true, order: permutation.Overlap1},
-		{Name: "overlap2", Batched: true, order: permutation.Overlap2},
-		{Name: "rb", uncoded: true},
+		{Name: "permutation", strategy: proto.Sequential},
+		{Name: "sequential", Batched: true, strategy: proto.Sequential},
+		{Name: "overlap1", Batched: true, strategy: proto.Overlap1},
+		{Name: "overlap2", Batched: true, strategy: proto.Overlap2},
+		{Name: "rb", strategy: proto.RandomBlock},
 	}
 }
 
@@ -53,7 +52,7 @@ func FindRoundStrategy(name string) (RoundStrategy, error) {
 
 // RoundCase is a strategy in a cluster of some size, and the results of its runs.
 type RoundCase struct {
-	cfg      rounds.Config
+	cfg      sim.Rounds
 	Strategy string `json:"strategy"`
 	Nodes    int    `json:"nodes"`
 	// Limit is k + ceil(log2 n), in rounds.
@@ -73,12 +72,12 @@ type RoundCase struct {
 // NewRoundCase makes a case without runs, of batches of so many blocks each.
 func NewRoundCase(s RoundStrategy, nodes, blocks, batches int) (*RoundCase, error) {
 	c := &RoundCase{Strategy: s.Name, Nodes: nodes}
-	c.cfg = rounds.Config{Nodes: nodes, Order: s.order, Uncoded: s.uncoded, Batches: []int{blocks * batches}}
+	c.cfg = sim.Rounds{Nodes: nodes, Strategy: s.strategy, Blocks: []int{blocks * batches}}
 	if s.Batched {
-		c.cfg.Batches = slices.Repeat([]int{blocks}, batches)
+		c.cfg.Blocks = slices.Repeat([]int{blocks}, batches)
 	}
-	c.Limit = rounds.Limit(blocks*batches, nodes)
-	return c, c.cfg.CheckBatches()
+	c.Limit = sim.RoundsLimit(blocks*batches, nodes)
+	return c, c.cfg.Check()
 }
 
 // Run simulates one broadcast and adds it to the case. The simulator cannot be stopped: if
@@ -86,7 +85,7 @@ func NewRoundCase(s RoundStrategy, nodes, blocks, batches int) (*RoundCase, erro
 func (c *RoundCase) Run(ctx context.Context, seed uint64) error {
 	cfg := c.cfg
 	cfg.Seed = seed
-	r, err := abandonable(ctx, func() (*rounds.Report, error) { return rounds.Run(cfg) })
+	r, err := abandonable(ctx, func() (*sim.RoundsReport, error) { return sim.RunRounds(cfg) })
 	if err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func (c *RoundCase) Run(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-func (c *RoundCase) add(r *rounds.Report) {
+func (c *RoundCase) add(r *sim.RoundsReport) {
 	c.Rounds = append(c.Rounds, r.Rounds())
 	c.Median = c.sorted()[(len(c.Rounds)-1)/2]
 	sum := 0

@@ -1,16 +1,16 @@
 package permutation
 
 import (
-	"slices"
 	"testing"
+	"time"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/proto"
 )
 
-// FuzzStep feeds a state with what peers and a shell may say, and with what they
-// may not. It must not panic, and keep to what a node does: one block out and one in
-// at a time, to a peer that is there and lacks the batch.
+// FuzzStep feeds a state with what peers and the caller may say, and with what they may
+// not. It must not panic. One block leaves at a time, to a joined peer that lacks its
+// generation, and no more than the window allows are unconfirmed.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("\x00the quick brown fox jumps over the lazy dog"))
 	f.Add([]byte{1, 12, 0, 12, 1, 3, 1, 0, 4, 1, 0, 5, 1, 0, 8, 1, 0, 9, 0, 0, 10, 1, 0, 7, 1, 0, 2, 1, 0, 0, 3, 0})
@@ -20,133 +20,83 @@ func FuzzStep(f *testing.F) {
 			return
 		}
 		mode := data[0]
-		const n = 5
-		s, topology := meet(n, Config{Batches: []int{3, 1, 2}, Order: Order(mode % 3), Uncoded: mode&4 != 0, Whole: mode&8 != 0, Window: int(mode>>4) % 3})
-		w := watch{lacks: map[proto.PeerID][]int{}}
-		for _, id := range topology.Members()[1:] {
-			w.lacks[id] = []int{0, 1, 2}
-		}
+		s := meet(t, 5, Config{Blocks: []int{3, 1, 2}, Strategy: proto.Sequential + proto.Strategy(mode%4), Have: all[:mode>>2%4]})
+		var leaving proto.PeerID
 		for data = data[1:]; len(data) >= 3; data = data[3:] {
-			kind, id, arg := data[0]%18, proto.PeerID("000"+string('0'+data[1]%(n+1))), int(data[2])%5-1
-			w.check(t, event(kind, id, arg), s)
+			id := proto.PeerID("000" + string('0'+data[1]%6))
+			ev := event(data[0]%16, id, int(data[2])%5-1)
+			switch ev := ev.(type) {
+			case mob.Sent:
+				leaving = ended(leaving, ev.Peer)
+			case mob.Left:
+				leaving = ended(leaving, ev.Peer)
+			}
+			s.now = s.now.Add(time.Duration(data[2]) * time.Millisecond)
+			for _, a := range s.do(ev) {
+				switch a := a.(type) {
+				case mob.Drop:
+					leaving = ended(leaving, a.Peer)
+				case mob.Push:
+					m := s.members[a.Peer]
+					if leaving != "" || m == nil || !m.joined || m.complete.Has(a.Generation) {
+						t.Fatalf("after %T%+v: pushes %+v, beside %q, to %+v", ev, ev, a, leaving, m)
+					}
+					leaving = a.Peer
+				}
+			}
+			if len(s.unconfirmed) > 2*window {
+				t.Fatalf("%d unconfirmed blocks", len(s.unconfirmed))
+			}
 		}
 	})
 }
 
+// ended is the peer that a block leaves for, unless that was the given one.
+func ended(leaving, id proto.PeerID) proto.PeerID {
+	if leaving == id {
+		return ""
+	}
+	return leaving
+}
+
 // event makes an event of three bytes.
-func event(kind byte, id proto.PeerID, arg int) Event {
+func event(kind byte, id proto.PeerID, arg int) mob.Event {
+	member := mob.Node{ID: id, Cluster: "A"}
+	heard := func(m proto.Message) mob.Event { return mob.Received{Peer: id, Message: m} }
 	switch kind {
 	case 0:
-		return Permuted{Topology: NewTopology(uint64(arg), ids(max(arg, 0)+2)), Since: []int{0, arg}}
+		p := permutation(uint64(arg+2), max(arg, 0)+2)
+		p.Since[1] = uint32(arg)
+		return heard(p)
 	case 1:
-		return Joined{Peer: id, Decoded: []int{arg}}
+		return mob.Joined{Node: member, Whole: arg > 1}
 	case 2:
-		return Left{Peer: id}
+		return mob.Left{Peer: id}
 	case 3:
-		return Offered{Peer: id, Batch: arg, Round: arg << 40}
+		return heard(&proto.Decoded{Lost: only(arg)})
 	case 4:
-		return Accepted{Peer: id}
+		return heard(&proto.Decoded{Generations: only(arg)})
 	case 5:
-		return Refused{Peer: id, Decoded: arg > 2}
+		return heard(&proto.Holds{Generation: uint32(arg), Blocks: []byte{byte(arg)}})
 	case 6:
-		return Sent{Peer: id}
+		return mob.Sent{Peer: id}
 	case 7:
-		return Received{Peer: id, Batch: arg, Block: arg}
+		return mob.Gathered{Peer: id, Generation: arg, Block: arg, Round: arg << 40}
 	case 8:
-		return Decoded{Batch: arg}
+		return mob.Decoded{Generation: arg}
 	case 9:
-		return Heard{Peer: id, Batch: arg}
+		return heard(&proto.Taken{})
 	case 10:
-		return Mapped{Peer: id, Batch: arg, Has: pieceset.New(max(arg, 0))}
+		return mob.Filled{Generation: arg}
 	case 11:
-		return Offered{Peer: id, Batch: arg, Round: arg, Skipped: arg >> 2}
-	case 15:
-		return Filled{Batch: arg}
-	case 16:
-		return Lacks{Peer: id, Batch: arg}
-	case 14:
-		return Discarded{Batch: arg}
-	case 13:
-		return Confirmed{Peer: id}
+		return mob.Polluted{Generation: arg}
 	case 12:
-		return Freed{Peer: id}
+		return mob.Failed{Piece: arg, Sources: []proto.PeerID{id}}
+	case 13:
+		return mob.Learned{Nodes: []mob.Node{member}}
+	case 14:
+		return mob.Unreachable{Peer: id}
 	default:
-		return Tick{}
-	}
-}
-
-// watch knows what a state was told, and what it must not do then.
-type watch struct {
-	lacks    map[proto.PeerID][]int // by joined peer: the batches that it lacks
-	to, from proto.PeerID
-	sending  bool
-}
-
-func (w *watch) check(t *testing.T, ev Event, s *State) {
-	switch ev := ev.(type) {
-	case Joined:
-		if w.lacks[ev.Peer] == nil && ev.Peer != s.cfg.Self {
-			w.lacks[ev.Peer] = []int{0, 1, 2}
-			w.has(ev.Peer, ev.Decoded[0])
-		}
-	case Left:
-		delete(w.lacks, ev.Peer)
-		if w.to == ev.Peer {
-			w.to, w.sending = "", false
-		}
-		if w.from == ev.Peer {
-			w.from = ""
-		}
-	case Lacks:
-		if w.lacks[ev.Peer] != nil && ev.Batch >= 0 && ev.Batch < 3 && !slices.Contains(w.lacks[ev.Peer], ev.Batch) {
-			w.lacks[ev.Peer] = append(w.lacks[ev.Peer], ev.Batch)
-		}
-	case Heard:
-		w.has(ev.Peer, ev.Batch)
-	case Refused:
-		if ev.Peer == w.to && !w.sending {
-			if w.to = ""; ev.Decoded {
-				w.has(ev.Peer, s.batch)
-			}
-		}
-	case Sent:
-		if ev.Peer == w.to && w.sending {
-			w.to, w.sending = "", false
-		}
-	case Received:
-		if ev.Peer == w.from {
-			w.from = ""
-		}
-	}
-	for _, a := range s.Step(ev) {
-		w.did(t, ev, a, s.cfg.Window > 0)
-	}
-}
-
-// has notes that a peer has a batch.
-func (w *watch) has(id proto.PeerID, batch int) {
-	w.lacks[id] = slices.DeleteFunc(w.lacks[id], func(b int) bool { return b == batch })
-}
-
-func (w *watch) did(t *testing.T, ev Event, a Action, unasked bool) {
-	switch a := a.(type) {
-	case Offer:
-		if w.to != "" || !slices.Contains(w.lacks[a.Peer], a.Batch) {
-			t.Fatalf("after %T%+v: offers %+v, beside %q, and the peers lack %v", ev, ev, a, w.to, w.lacks)
-		}
-		w.to = a.Peer
-	case Send:
-		if unasked && w.to == "" {
-			w.to = a.Peer
-		}
-		if _, ok := ev.(Accepted); !ok && !unasked || a.Peer != w.to || w.sending || !slices.Contains(w.lacks[a.Peer], a.Batch) && unasked {
-			t.Fatalf("after %T%+v: sends %+v, having offered to %q", ev, ev, a, w.to)
-		}
-		w.sending = true
-	case Accept:
-		if w.from != "" {
-			t.Fatalf("accepts %+v, beside %q", a, w.from)
-		}
-		w.from = a.Peer
+		return mob.Tick{}
 	}
 }

@@ -1,211 +1,156 @@
 package permutation
 
 import (
+	"fmt"
 	"math/rand/v2"
-	"slices"
+	"time"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/proto"
 )
 
-// State is one node's part in the gossip. It is not safe for concurrent use: one
-// goroutine owns it (see the package comment).
+// Config describes the node and its content to a State.
+type Config struct {
+	// Self is the node's own id, Cluster its cluster.
+	Self    proto.PeerID
+	Cluster string
+	// Blocks has the number of source blocks of each generation, and Have the
+	// generations that the node has.
+	Blocks []int
+	Have   []int
+	// Strategy is one of permutation gossip.
+	Strategy proto.Strategy
+	// Seed makes the random choices.
+	Seed uint64
+}
+
+// tick is short compared to the loss of a block, and long compared to sending one.
+const tick = 100 * time.Millisecond
+
+// State decides for one node. It implements [mob.Strategy].
 type State struct {
 	cfg     Config
-	rng     *rand.Rand
-	actions []Action
+	rng     *rand.Rand // of plain blocks
+	now     time.Time
+	actions []mob.Action
 
+	content
+	members map[proto.PeerID]*member // that are known; the node itself is none
+
+	// The permutations that hold.
+	drawn    drawn
 	topology *Topology
-	sinces   []int // see Permuted
-	place    int   // of the node in the topology
-	calendar calendar
+	schedule *Schedule
+	place    int       // of the node in the topology
+	places   []*member // by place; nil for the node itself and members that are not joined
 
-	// Who is there.
-	joined map[proto.PeerID]*peer
-	places []*peer // by place in the topology; nil for the node itself and who has not joined
-
-	// What is there.
-	batches []batch
-	lacked  []int // by batch: the members, the node included, that have not decoded it
-	awaited []int // of these, those who came in time for it
-	oldest  int   // the first batch that is awaited, and when none is, that somebody lacks
-
-	sending
-	receiving
+	pushes
 }
 
-// batch is what the node has of a batch.
-type batch struct {
-	filled  bool // nothing more is needed of it; so it is when decoded
-	decoded bool
-	gone    bool          // and damaged since: it cannot be sent any more
-	came    int           // blocks received
-	has     *pieceset.Set // the plain ones, in the baseline
-}
-
-// peer is a node that can be talked to.
-type peer struct {
-	id      proto.PeerID
-	decoded *pieceset.Set
-	has     []*pieceset.Set // plain blocks by batch, as it told; nil where it has not
-	tried   int             // the last turn in which it was offered a block
-}
-
-// New is the state of a node that knows nobody yet.
+// New returns the state of a node that knows no other node yet.
 func New(cfg Config) *State {
 	s := &State{
-		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x626c6f63)), topology: NewTopology(0, []proto.PeerID{cfg.Self}),
-		joined: map[proto.PeerID]*peer{}, places: make([]*peer, 1),
-		batches: make([]batch, len(cfg.Batches)), lacked: make([]int, len(cfg.Batches)), awaited: make([]int, len(cfg.Batches)),
-	}
-	s.calendar, s.turns = newCalendar(cfg.Batches, 1), 1
-	for i, k := range cfg.Batches {
-		b := &s.batches[i]
-		b.decoded = cfg.Whole || slices.Contains(cfg.Decoded, i)
-		b.filled = b.decoded
-		if cfg.Uncoded {
-			b.has = pieceset.New(k)
-		}
-		if cfg.Uncoded && b.decoded {
-			b.has.AddRange(0, k)
-		}
+		cfg:      cfg,
+		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x626c6f63)),
+		content:  newContent(&cfg),
+		members:  map[proto.PeerID]*member{},
+		topology: NewTopology(0, []proto.PeerID{cfg.Self}),
+		schedule: NewSchedule(cfg.Strategy, cfg.Blocks, 1),
+		places:   make([]*member, 1),
 	}
 	s.count()
 	return s
 }
 
-// Round is the round that the node has come to.
-func (s *State) Round() int { return s.round }
-
-// Oldest is the batch that goes round, or the older of two; as many as there are when
-// all have everything.
-func (s *State) Oldest() int { return s.oldest }
-
-// Step takes in one event and returns what to do about it, in order. The slice is
-// valid until the next call. What a peer says and cannot be is ignored.
-func (s *State) Step(ev Event) []Action {
-	s.actions = s.actions[:0]
+// Step implements [mob.Strategy].
+func (s *State) Step(now time.Time, ev mob.Event) []mob.Action {
+	s.now, s.actions = now, s.actions[:0]
 	switch ev := ev.(type) {
-	case Permuted:
-		s.permuted(ev)
-	case Joined:
+	case mob.Learned:
+		s.learned(ev.Nodes)
+	case mob.Joined:
 		s.join(ev)
-	case Left:
+	case mob.Left:
 		s.leave(ev.Peer)
-	case Offered:
-		s.offered(ev)
-	case Accepted:
-		s.accepted(ev.Peer)
-	case Refused:
-		s.refused(ev)
-	case Freed:
-		s.freed(ev.Peer)
-	case Sent:
+	case mob.Unreachable:
+		s.unreachable(ev.Peer)
+	case mob.Received:
+		s.received(ev.Peer, ev.Message)
+	case mob.Gathered:
+		s.gathered(ev)
+	case mob.Sent:
 		s.sent(ev.Peer)
-	case Confirmed:
-		s.confirmed(ev.Peer)
-	case Received:
-		s.received(ev)
-	case Decoded:
-		s.decoded(ev.Batch)
-	case Filled:
-		s.filled(ev.Batch)
-	case Lacks:
-		s.lacks(ev)
-	case Discarded:
-		s.discarded(ev.Batch)
-	case Heard:
-		if p := s.joined[ev.Peer]; p != nil && s.note(p, ev.Batch) {
-			s.again()
-		}
-	case Mapped:
-		s.mapped(ev)
-	case Tick:
-		s.waitNoLonger()
-		s.age()
-		switch {
-		case s.cfg.Window > 0:
-			s.again()
-		case s.idle():
-			s.turn()
-		}
+	case mob.Filled:
+		s.filled(ev.Generation)
+	case mob.Decoded:
+		s.decoded(ev.Generation)
+	case mob.Polluted:
+		s.dropped(ev.Generation)
+	case mob.Failed:
+		s.failed(ev)
+	case mob.Tick:
+		s.expire()
+		s.push()
+		s.dialAll()
+	}
+	s.drawIfDue()
+	if s.have.Full() && !s.finished {
+		s.finished = true
+		s.do(mob.Finished{})
 	}
 	return s.actions
 }
 
-func (s *State) do(a Action) { s.actions = append(s.actions, a) }
+// Wake implements [mob.Strategy].
+func (s *State) Wake() time.Duration {
+	if s.oldest < len(s.generations) || !s.drawn.due.IsZero() {
+		return tick
+	}
+	return time.Second
+}
 
-// valid says whether there is such a batch: numbers come from peers.
-func (s *State) valid(batch int) bool { return batch >= 0 && batch < len(s.batches) }
+// Status implements [mob.Strategy].
+func (s *State) Status() mob.Status {
+	st := mob.Status{Have: s.have.Len(), Total: s.have.Cap(), Size: 1}
+	there := s.have.Clone()
+	for _, id := range s.known() {
+		m := s.members[id]
+		if !m.joined {
+			continue
+		}
+		if st.Size++; id < s.cfg.Self {
+			st.Rank++
+		}
+		m.complete.Each(func(g int) { there.Add(g) })
+		st.Peers = append(st.Peers, mob.PeerStatus{Node: m.Node, Local: true, Have: m.complete.Len()})
+	}
+	st.Available = there.Len() - s.have.Len()
+	return st
+}
 
-// received notes a block, with which a node that was idle may have something to
-// send.
-func (s *State) received(ev Received) {
-	s.hear(ev.Round)
-	if s.valid(ev.Batch) {
-		b := &s.batches[ev.Batch]
-		b.came++
-		if b.has != nil {
-			b.has.Add(ev.Block)
-			if b.came%mapEvery == 0 && !b.has.Full() {
-				s.do(Map{Batch: ev.Batch, Has: b.has.Clone()})
-			}
+func (s *State) do(a mob.Action) { s.actions = append(s.actions, a) }
+
+func (s *State) send(to proto.PeerID, m proto.Message) { s.do(mob.Send{Peer: to, Message: m}) }
+
+func (s *State) sendAll(m proto.Message) {
+	for _, id := range s.known() {
+		if s.members[id].joined {
+			s.send(id, m)
 		}
 	}
-	if p := s.joined[ev.Peer]; p != nil {
-		s.came(p)
-	}
-	s.again()
 }
 
-// filled notes that the node needs no more of a batch.
-func (s *State) filled(i int) {
-	if !s.valid(i) || s.batches[i].filled {
-		return
-	}
-	s.batches[i].filled = true
-	s.do(Tell{Batch: i})
-	s.lack(i, s.since(s.place), -1)
-	s.findOldest()
+// drop ends the conversation with a peer that breaks the protocol.
+func (s *State) drop(id proto.PeerID, why string, args ...any) {
+	s.do(mob.Drop{Peer: id, Code: proto.CodeProtocol, Why: fmt.Sprintf(why, args...)})
+	s.leave(id)
 }
 
-// decoded notes that the node has all of a batch.
-func (s *State) decoded(i int) {
-	if !s.valid(i) || s.batches[i].decoded {
-		return
-	}
-	s.filled(i)
-	s.batches[i].decoded = true
-	if s.whole() {
-		s.do(Finished{})
-	}
-}
-
-// discarded notes that there is nothing to be sent of a batch.
-func (s *State) discarded(i int) {
-	if !s.valid(i) {
-		return
-	}
-	b := &s.batches[i]
-	b.gone, b.came = b.decoded, 0
-	if b.filled && !b.decoded {
-		b.filled = false
-		s.do(Retract{Batch: i})
-		s.lack(i, s.since(s.place), 1)
-		s.findOldest()
-	}
-	if b.has != nil {
-		b.has.Clear()
-		s.do(Map{Batch: i, Has: b.has.Clone()})
-	}
-}
-
-// whole says whether the node has everything.
-func (s *State) whole() bool {
-	for i := range s.batches {
-		if !s.batches[i].decoded {
-			return false
+// failed drops the senders of what cannot be a block of the content.
+func (s *State) failed(ev mob.Failed) {
+	for _, id := range ev.Sources {
+		if m := s.members[id]; m != nil && m.joined {
+			s.drop(id, "bad block of generation %d", ev.Piece)
 		}
 	}
-	return true
 }

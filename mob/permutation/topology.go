@@ -8,23 +8,23 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// orders is the length of the list of a Topology. After the last the first comes
-// again. It is part of the protocol, as is how an order is drawn.
-const orders = 256
+// Length is the number of permutations in a Topology. After the last the first comes
+// again. It is part of the protocol, as is how a permutation is drawn.
+const Length = 256
 
-// Topology is a list of cyclic orders of all nodes, each drawn at random from all
-// that there are. Seed and members determine it, so all nodes make the same one
-// without a word. It does not change, and may be shared.
+// Topology is a list of cyclic permutations of all nodes, each drawn at random from all
+// that there are. Seed and members determine it, so all nodes make the same one. It does
+// not change, and may be shared.
 type Topology struct {
 	members []proto.PeerID // sorted
-	next    [][]int32      // by order and place of a member: the place of its successor
+	next    [][]int32      // by permutation and place of a member: the place of its successor
 }
 
-// NewTopology draws the orders of the given members, of whom each counts once.
+// NewTopology draws the permutations of the given members, of whom each counts once.
 func NewTopology(seed uint64, members []proto.PeerID) *Topology {
 	members = slices.Clone(members)
 	slices.Sort(members)
-	t := &Topology{members: slices.Compact(members), next: make([][]int32, orders)}
+	t := &Topology{members: slices.Compact(members), next: make([][]int32, Length)}
 	src := rand.NewPCG(seed, 0x7065726d)
 	for i := range t.next {
 		t.next[i] = cycle(src, len(t.members))
@@ -32,7 +32,7 @@ func NewTopology(seed uint64, members []proto.PeerID) *Topology {
 	return t
 }
 
-// cycle draws a permutation of n places that is a single cycle (Sattolo), as
+// cycle draws a permutation of n places that is a single cycle (Sattolo's algorithm), as
 // successors. It does without the methods of rand.Rand, which may change.
 func cycle(src *rand.PCG, n int) []int32 {
 	next := make([]int32, n)
@@ -46,14 +46,14 @@ func cycle(src *rand.PCG, n int) []int32 {
 	return next
 }
 
-// Members are all nodes, sorted by id.
+// Members are all nodes, sorted by id. A node's place is its index.
 func (t *Topology) Members() []proto.PeerID { return t.members }
 
 // Place is the place of a node among the members, and whether it is one.
 func (t *Topology) Place(id proto.PeerID) (int, bool) { return slices.BinarySearch(t.members, id) }
 
-// Successor is the place of the node that follows the one of the given place in
-// the order of a round. It is the node itself only where there is no other.
+// Successor is the place of the node that follows the one of the given place in a round's
+// permutation. It is the node itself only where there is no other.
 func (t *Topology) Successor(round, place int) int {
 	return int(t.next[round%len(t.next)][place])
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// ids are the first n letters, or numbers where there are more.
+// ids are n node ids.
 func ids(n int) []proto.PeerID {
 	all := make([]proto.PeerID, n)
 	for i := range all {
@@ -17,17 +17,17 @@ func ids(n int) []proto.PeerID {
 	return all
 }
 
-// TestCycles wants every order to be one cycle of all members, so that each sends
+// TestCycles wants every permutation to be one cycle of all members, so that each sends
 // to one and receives from one, and nobody talks to itself or to the same few.
 func TestCycles(t *testing.T) {
 	for _, n := range []int{2, 3, 20, 301} {
 		topology := NewTopology(7, ids(n))
-		for round := range orders {
+		for round := range Length {
 			place := 0
 			for steps := 1; ; steps++ {
 				if place = topology.Successor(round, place); place == 0 {
 					if steps != n {
-						t.Fatalf("%d nodes, order %d: a cycle of %d", n, round, steps)
+						t.Fatalf("%d nodes, permutation %d: a cycle of %d", n, round, steps)
 					}
 					break
 				}
@@ -42,7 +42,7 @@ func TestEven(t *testing.T) {
 	var follows [n][n]int
 	for seed := range uint64(seeds) {
 		topology := NewTopology(seed, ids(n))
-		for round := range orders {
+		for round := range Length {
 			for place := range n {
 				follows[place][topology.Successor(round, place)]++
 			}
@@ -51,7 +51,7 @@ func TestEven(t *testing.T) {
 	// Binomial with a mean of 1280 and a deviation of 31.
 	for i := range n {
 		for j := range n {
-			if mean := seeds * orders / (n - 1); i != j && (follows[i][j] < mean-160 || follows[i][j] > mean+160) {
+			if mean := seeds * Length / (n - 1); i != j && (follows[i][j] < mean-160 || follows[i][j] > mean+160) {
 				t.Errorf("%d follows %d %d times, of %d on average", j, i, follows[i][j], mean)
 			}
 		}
@@ -69,22 +69,22 @@ func TestSameEverywhere(t *testing.T) {
 		t.Fatalf("members %v and %v", a.Members(), b.Members())
 	}
 	differ := 0
-	for round := range 2 * orders {
+	for round := range 2 * Length {
 		for place := range members {
 			if a.Successor(round, place) != b.Successor(round, place) {
-				t.Fatalf("order %d differs", round)
+				t.Fatalf("permutation %d differs", round)
 			}
 			if a.Successor(round, place) != other.Successor(round, place) {
 				differ++
 			}
 		}
 	}
-	if differ < orders*len(members) {
-		t.Errorf("another seed makes other successors in %d of %d cases", differ, 2*orders*len(members))
+	if differ < Length*len(members) {
+		t.Errorf("another seed makes other successors in %d of %d cases", differ, 2*Length*len(members))
 	}
 }
 
-// TestVector holds the drawing of orders to what other versions of the program
+// TestVector holds the drawing of permutations to what other versions of the program
 // draw.
 func TestVector(t *testing.T) {
 	topology := NewTopology(1, ids(6))
@@ -95,11 +95,11 @@ func TestVector(t *testing.T) {
 		}
 	}
 	if want := [3][6]int{{4, 3, 5, 0, 2, 1}, {5, 3, 0, 2, 1, 4}, {2, 5, 3, 1, 0, 4}}; got != want {
-		t.Errorf("orders %v, want %v", got, want)
+		t.Errorf("permutations %v, want %v", got, want)
 	}
 }
 
-// TestAlone wants a node that has nobody to follow itself.
+// TestAlone wants the only node to be its own successor.
 func TestAlone(t *testing.T) {
 	if next := NewTopology(1, ids(1)).Successor(3, 0); next != 0 {
 		t.Errorf("the only node's successor is %d", next)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/gossip"
+	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/peer/recoded"
 	"github.com/mobgrid/mob/proto"
 )
@@ -22,7 +22,7 @@ type Gossip struct {
 
 // NewGossip is the form of a transfer by the strategy of its link, at a node that is
 // described by who, and the strategy for it.
-func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, mob.Strategy, error) {
+func NewGossip(cfg Config, l *proto.Link, who permutation.Config) (Form, mob.Strategy, error) {
 	m := cfg.Verifier.Manifest()
 	if len(m.Hashes) == 0 && m.Pieces() > 0 {
 		return Form{}, nil, errors.New("permutation gossip needs the content's manifest, and the link has only a torrent's info-hash: use one without x.gossip")
@@ -42,7 +42,7 @@ func NewGossip(cfg Config, l *proto.Link, who gossip.Config) (Form, mob.Strategy
 			who.Have = append(who.Have, g)
 		}
 	}
-	return Form{Exchange: x, Coding: coding, Gossip: x, lane: 1}, gossip.New(who), nil
+	return Form{Exchange: x, Coding: coding, Gossip: x, lane: 1}, permutation.New(who), nil
 }
 
 // Push is the span by which a push waits for its turn. One leaves at a time, so the round

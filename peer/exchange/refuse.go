@@ -3,7 +3,7 @@ package exchange
 import (
 	"fmt"
 
-	"github.com/mobgrid/mob/mob/gossip"
+	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -15,7 +15,7 @@ func (f *Form) Refuse(hello *proto.Hello) *proto.Goodbye {
 	case !f.Coding.Agrees(hello.Features):
 		return &proto.Goodbye{Code: proto.CodeExcluded, Text: mismatch(f.Coding, proto.CodingOf(hello.Features))}
 	case f.Gossip != nil && hello.Cluster != f.Gossip.cluster:
-		return &proto.Goodbye{Code: proto.CodeExcluded, Text: gossip.Abroad(f.Gossip.cluster)}
+		return &proto.Goodbye{Code: proto.CodeExcluded, Text: permutation.Excluded(f.Gossip.cluster)}
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (f *Form) RefusedBy(hello *proto.Hello) error {
 	case !f.Coding.Agrees(hello.Features):
 		return &proto.RemoteError{Code: proto.CodeExcluded, Text: mismatch(proto.CodingOf(hello.Features), f.Coding)}
 	case f.Gossip != nil && hello.Cluster != f.Gossip.cluster:
-		return fmt.Errorf("the peer is of the cluster %s: %s", hello.Cluster, gossip.Abroad(f.Gossip.cluster))
+		return fmt.Errorf("the peer is of the cluster %s: %s", hello.Cluster, permutation.Excluded(f.Gossip.cluster))
 	}
 	return nil
 }

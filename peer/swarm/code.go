@@ -2,7 +2,7 @@ package swarm
 
 import (
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/gossip"
+	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/proto"
 )
@@ -24,7 +24,7 @@ func (s *Swarm) code() (err error) {
 		s.form = exchange.Plain(cfg)
 		s.strategy = mob.New(mc, s.stored())
 	case l.Strategy.Gossip():
-		who := gossip.Config{Self: s.id(), Cluster: s.cfg.Cluster, Seed: s.cfg.Seed}
+		who := permutation.Config{Self: s.id(), Cluster: s.cfg.Cluster, Seed: s.cfg.Seed}
 		s.form, s.strategy, err = exchange.NewGossip(cfg, l, who)
 	default:
 		s.form, err = exchange.Coded(cfg, l.Coded, l.Manifest.Bytes(), s.cfg.Key)

@@ -1,4 +1,4 @@
-package gossip
+package permutation
 
 import (
 	"maps"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -19,14 +18,28 @@ const (
 	maxFails = 8
 )
 
-// ids lists the members that are known, in their order.
-func (s *State) ids() []proto.PeerID { return slices.Sorted(maps.Keys(s.members)) }
+// member is another node of the cluster.
+type member struct {
+	mob.Node
+	joined   bool
+	complete *pieceset.Set   // the generations that it needs no more of
+	plain    []*pieceset.Set // by generation: the plain blocks that it announced, nil for none
 
-// meet is what is known of a node of the cluster, from now on; nil if that is too much.
-func (s *State) meet(n mob.Node) *member {
+	dialing bool
+	pause   time.Duration // before the next dial
+	retryAt time.Time
+	fails   int // since it last joined
+}
+
+// known lists the members that are known, in the order of their ids.
+func (s *State) known() []proto.PeerID { return slices.Sorted(maps.Keys(s.members)) }
+
+// member returns the member that a node of the cluster is, new or known; nil if there are
+// too many.
+func (s *State) member(n mob.Node) *member {
 	m := s.members[n.ID]
 	if m == nil && len(s.members) < proto.MaxMembers-1 {
-		m = &member{Node: n, decoded: pieceset.New(len(s.cfg.Blocks))}
+		m = &member{Node: n, complete: pieceset.New(len(s.generations))}
 		s.members[n.ID] = m
 	}
 	return m
@@ -36,7 +49,7 @@ func (s *State) meet(n mob.Node) *member {
 func (s *State) learned(nodes []mob.Node) {
 	for _, n := range nodes {
 		if n.Cluster == s.cfg.Cluster && n.ID != s.cfg.Self && !n.Guest {
-			s.meet(n)
+			s.member(n)
 		}
 	}
 	s.dialAll()
@@ -44,7 +57,7 @@ func (s *State) learned(nodes []mob.Node) {
 
 // dialAll dials the members that are not connected.
 func (s *State) dialAll() {
-	for _, id := range s.ids() {
+	for _, id := range s.known() {
 		if m := s.members[id]; !m.joined && !m.dialing && !s.now.Before(m.retryAt) {
 			m.dialing = true
 			s.do(mob.Dial{Peer: id})
@@ -52,39 +65,49 @@ func (s *State) dialAll() {
 	}
 }
 
-// Abroad says to a node of another cluster that it has no part in the swarm of this one.
-func Abroad(cluster string) string {
-	return "the content goes round by permutations in the cluster " + cluster + " alone: have it seeded without --strategy"
+// Excluded is the reason that a node of another cluster is refused with.
+func Excluded(cluster string) string {
+	return "permutation gossip stays within cluster " + cluster + ": have the content seeded without --strategy"
 }
 
 // join begins the conversation with a peer.
 func (s *State) join(ev mob.Joined) {
 	if ev.Cluster != s.cfg.Cluster {
-		s.do(mob.Drop{Peer: ev.ID, Code: proto.CodeExcluded, Why: Abroad(s.cfg.Cluster)})
+		s.do(mob.Drop{Peer: ev.ID, Code: proto.CodeExcluded, Why: Excluded(s.cfg.Cluster)})
 		return
 	}
-	m := s.meet(ev.Node)
+	if ev.ID == s.cfg.Self {
+		return
+	}
+	m := s.member(ev.Node)
 	if m == nil {
 		s.do(mob.Drop{Peer: ev.ID, Code: proto.CodeBusy, Why: "too many members"})
 		return
 	}
+	if m.joined {
+		return
+	}
 	m.joined, m.dialing, m.pause, m.fails = true, false, 0, 0
-	m.decoded.Clear()
+	m.plain = make([]*pieceset.Set, len(s.generations))
+	m.complete.Clear()
 	if ev.Whole {
-		m.decoded.AddRange(0, m.decoded.Cap())
+		m.complete.AddRange(0, m.complete.Cap())
 	}
 	if s.have.Len() > 0 { // Hello may be older
 		s.send(ev.ID, &proto.Decoded{Generations: s.have.Ranges()})
 	}
 	s.introduce(ev.ID)
-	s.step(permutation.Joined{Peer: ev.ID, Decoded: list(m.decoded)})
+	if place, ok := s.topology.Place(ev.ID); ok {
+		s.places[place] = m
+		s.addLacks(m, place, 1)
+	}
 	s.membersChanged()
 }
 
-// introduce tells a newcomer of those who are there. It dials them.
+// introduce tells a newcomer of the joined members, for it to dial them.
 func (s *State) introduce(id proto.PeerID) {
 	var others []mob.Node
-	for _, other := range s.ids() {
+	for _, other := range s.known() {
 		if m := s.members[other]; m.joined && other != id {
 			others = append(others, m.Node)
 		}
@@ -94,7 +117,7 @@ func (s *State) introduce(id proto.PeerID) {
 	}
 }
 
-// leave ends it.
+// leave ends the conversation with a peer. Blocks in transit to it are lost.
 func (s *State) leave(id proto.PeerID) {
 	m := s.members[id]
 	if m == nil || !m.joined {
@@ -102,7 +125,15 @@ func (s *State) leave(id proto.PeerID) {
 	}
 	m.joined = false
 	s.postpone(m)
-	s.step(permutation.Left{Peer: id})
+	if place, ok := s.topology.Place(id); ok {
+		s.places[place] = nil
+		s.addLacks(m, place, -1)
+	}
+	if s.leaving == m {
+		s.leaving = nil
+	}
+	s.forget(m)
+	s.push()
 	s.membersChanged()
 }
 
@@ -120,10 +151,4 @@ func (s *State) postpone(m *member) {
 	if m.fails++; m.fails > maxFails {
 		delete(s.members, m.ID)
 	}
-}
-
-// list is a set as a list.
-func list(set *pieceset.Set) (all []int) {
-	set.Each(func(i int) { all = append(all, i) })
-	return all
 }

@@ -1,0 +1,199 @@
+package permutation
+
+import (
+	"slices"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/proto"
+)
+
+// MapEvery is after how many blocks a node of the random-block baseline announces which it
+// has (Cooper, section 6.2: every other block is best).
+const MapEvery = 2
+
+// content is what the node has of the content, and who lacks what.
+type content struct {
+	have        *pieceset.Set // the generations that are decoded
+	generations []generation
+	lacking     []int // by generation: the members, the node included, that need more of it
+	awaited     []int // those of them that the others wait for
+	oldest      int   // the first generation that is awaited, or else that a member lacks
+	finished    bool  // Finished was reported
+}
+
+// generation is what the node has of a generation.
+type generation struct {
+	filled   bool          // no more blocks are needed; so it is when decoded
+	gone     bool          // decoded, and damaged since: it cannot be sent any more
+	received int           // blocks
+	plain    *pieceset.Set // which ones, where blocks are plain
+}
+
+func newContent(cfg *Config) content {
+	n := len(cfg.Blocks)
+	c := content{
+		have:        pieceset.New(n),
+		generations: make([]generation, n),
+		lacking:     make([]int, n),
+		awaited:     make([]int, n),
+	}
+	for _, g := range cfg.Have {
+		c.have.Add(g)
+	}
+	for g, k := range cfg.Blocks {
+		has := &c.generations[g]
+		has.filled = c.have.Has(g)
+		if cfg.Strategy == proto.RandomBlock {
+			has.plain = pieceset.New(k)
+		}
+		if has.plain != nil && has.filled {
+			has.plain.AddRange(0, k)
+		}
+	}
+	return c
+}
+
+// valid reports whether there is such a generation: numbers come from peers.
+func (c *content) valid(g int) bool { return g >= 0 && g < len(c.generations) }
+
+// gathered notes a block that a peer has sent, confirms it, and pushes if the node was idle
+// for want of something to send.
+func (s *State) gathered(ev mob.Gathered) {
+	s.hear(ev.Round)
+	if s.valid(ev.Generation) {
+		has := &s.generations[ev.Generation]
+		has.received++
+		if has.plain != nil {
+			has.plain.Add(ev.Block)
+			if has.received%MapEvery == 0 && !has.plain.Full() {
+				s.announceMap(ev.Generation)
+			}
+		}
+	}
+	if m := s.members[ev.Peer]; m != nil && m.joined {
+		s.send(ev.Peer, &proto.Taken{})
+	}
+	s.push()
+}
+
+// filled notes that the node needs no more blocks of a generation.
+func (s *State) filled(g int) {
+	if !s.valid(g) || s.generations[g].filled {
+		return
+	}
+	s.generations[g].filled = true
+	s.sendAll(&proto.Decoded{Generations: only(g)})
+	s.addLack(g, s.since(s.place), -1)
+	s.findOldest()
+}
+
+// decoded notes that the node has all of a generation.
+func (s *State) decoded(g int) {
+	s.filled(g)
+	s.have.Add(g)
+	s.membersChanged() // the node may be the one to draw now
+}
+
+// dropped notes that the blocks of a generation are gone: a hash was wrong, or they were
+// damaged after they had been decoded.
+func (s *State) dropped(g int) {
+	if !s.valid(g) {
+		return
+	}
+	has := &s.generations[g]
+	has.gone, has.received = s.have.Has(g), 0
+	if has.filled && !has.gone {
+		has.filled = false
+		s.sendAll(&proto.Decoded{Lost: only(g)})
+		s.addLack(g, s.since(s.place), 1)
+		s.findOldest()
+	}
+	if has.plain != nil {
+		has.plain.Clear()
+		s.announceMap(g)
+	}
+}
+
+// announceMap tells all members which plain blocks of a generation the node has.
+func (s *State) announceMap(g int) {
+	set := s.generations[g].plain
+	blocks := make([]byte, (set.Cap()+7)/8)
+	set.Each(func(j int) { blocks[j/8] |= 1 << (j % 8) })
+	s.sendAll(&proto.Holds{Generation: uint32(g), Blocks: blocks})
+}
+
+// only is the range of a single generation.
+func only(g int) []proto.Range { return []proto.Range{{First: uint32(g), Count: 1}} }
+
+// count counts anew who lacks what, after the permutations have changed.
+func (s *State) count() {
+	clear(s.lacking)
+	clear(s.awaited)
+	for g := range s.generations {
+		if !s.generations[g].filled {
+			s.addLack(g, s.since(s.place), 1)
+		}
+	}
+	s.findOldest()
+	for place, m := range s.places {
+		if m != nil {
+			s.addLacks(m, place, 1)
+		}
+	}
+}
+
+// addLacks counts one member more, or less, that lacks what m does.
+func (s *State) addLacks(m *member, place, by int) {
+	since := s.since(place)
+	for g := range s.lacking {
+		if !m.complete.Has(g) {
+			s.addLack(g, since, by)
+		}
+	}
+	s.findOldest()
+}
+
+// addLack counts one member more, or less, that lacks a generation. Others wait for it from
+// the generation since on.
+func (s *State) addLack(g, since, by int) {
+	s.lacking[g] += by
+	if g >= since {
+		s.awaited[g] += by
+	}
+}
+
+func (s *State) findOldest() {
+	some := func(n int) bool { return n > 0 }
+	if s.oldest = slices.IndexFunc(s.awaited, some); s.oldest >= 0 {
+		return
+	}
+	if s.oldest = slices.IndexFunc(s.lacking, some); s.oldest < 0 {
+		s.oldest = len(s.lacking)
+	}
+}
+
+// completes notes that a peer needs no more of a generation.
+func (s *State) completes(m *member, g int) {
+	if !m.complete.Add(g) {
+		return
+	}
+	m.plain[g] = nil
+	if place, ok := s.topology.Place(m.ID); ok {
+		s.addLack(g, s.since(place), -1)
+		s.findOldest()
+	}
+	s.push()
+}
+
+// lacks notes that a peer needs a generation after all.
+func (s *State) lacks(m *member, g int) {
+	if !m.complete.Remove(g) {
+		return
+	}
+	if place, ok := s.topology.Place(m.ID); ok {
+		s.addLack(g, s.since(place), 1)
+		s.findOldest()
+	}
+	s.push()
+}

@@ -1,0 +1,47 @@
+package permutation
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestOneCluster wants nodes of other clusters neither dialled nor kept.
+func TestOneCluster(t *testing.T) {
+	n := newNode(t, Config{Self: "b", Blocks: blocks})
+	as := n.do(mob.Learned{Nodes: []mob.Node{{ID: "a", Cluster: "A"}, {ID: "z", Cluster: "Z"}, {ID: "b", Cluster: "A"}, {ID: "g", Cluster: "A", Guest: true}}})
+	if !reflect.DeepEqual(as, []mob.Action{mob.Dial{Peer: "a"}}) {
+		t.Errorf("it does %s", describe(as))
+	}
+	as = n.do(mob.Joined{Node: mob.Node{ID: "z", Cluster: "Z"}})
+	if d := find[mob.Drop](as); len(as) != 1 || len(d) != 1 || d[0].Code != proto.CodeExcluded {
+		t.Errorf("it does %s", describe(as))
+	}
+}
+
+// TestMembers wants newcomers introduced to the members, and members that cannot be reached
+// dialled again, with backoff, and forgotten at last.
+func TestMembers(t *testing.T) {
+	n := newNode(t, Config{Self: "b", Blocks: blocks, Have: []int{1}})
+	as := n.join("a", false)
+	if m := sent[*proto.Decoded](as)["a"]; m == nil || !reflect.DeepEqual(m.Generations, only(1)) {
+		t.Errorf("it announces %+v", m)
+	}
+	if in := find[mob.Introduce](n.join("c", false)); len(in) != 1 || in[0].Peer != "c" || len(in[0].Members) != 1 || in[0].Members[0].ID != "a" {
+		t.Errorf("it introduces %+v", in)
+	}
+	n.do(mob.Learned{Nodes: []mob.Node{{ID: "d", Cluster: "A"}}})
+	dials := 1
+	for range 1000 {
+		n.do(mob.Unreachable{Peer: "d"})
+		for range int(maxRetry/time.Second) + 1 {
+			dials += len(find[mob.Dial](n.rest()))
+		}
+	}
+	if dials != maxFails+1 {
+		t.Errorf("dialled %d times", dials)
+	}
+}

@@ -1,0 +1,295 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mobgrid/mob/mob/permutation"
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/proto"
+)
+
+// lockstep is a run of [Rounds].
+type lockstep struct {
+	cfg      *Rounds
+	rng      *rand.Rand // of coded blocks
+	topology *permutation.Topology
+	schedule *permutation.Schedule
+	members  []*member
+	round    int   // the last one that has ended
+	lacking  []int // by generation: the members that have not announced it
+	// offers are the members that have chosen a receiver for the next round, by the number
+	// of successors that they skipped.
+	offers [][]*member
+	news   []announcement // of the round that ends
+	report RoundsReport
+}
+
+// member is a node of the cluster, in the order of the topology.
+type member struct {
+	place       int
+	rng         *rand.Rand // of plain blocks
+	generations []holding
+
+	// The choice of a receiver for the next round, which becomes the transfer in that
+	// round; to is nil while there is none.
+	to                *member
+	generation, block int
+	looked            int       // successors looked at for this round
+	tried             []*member // those of them that had a use for a block
+
+	incoming *block // what it receives in this round
+}
+
+// holding is what a member has of a generation, coded or plain.
+type holding struct {
+	coded    *rlnc.Basis
+	plain    *pieceset.Set
+	received int // blocks
+	complete bool
+	// What the other members know of it.
+	announced bool
+	told      *pieceset.Set // of plain; nil for nothing
+}
+
+// block is a block in transit: coefficients, or the number of a plain block.
+type block struct {
+	from         *member
+	generation   int
+	coefficients []byte
+	number       int
+}
+
+// announcement is what a member tells all others at the end of a round: that a
+// generation is complete, or which plain blocks it has.
+type announcement struct {
+	by         *member
+	generation int
+	has        *pieceset.Set
+}
+
+func newLockstep(c *Rounds) *lockstep {
+	s := &lockstep{
+		cfg:      c,
+		rng:      rand.New(rand.NewPCG(c.Seed, 0x726f756e)),
+		schedule: permutation.NewSchedule(c.Strategy, c.Blocks, c.Nodes),
+		lacking:  slices.Repeat([]int{c.Nodes - 1}, len(c.Blocks)),
+		report: RoundsReport{
+			Finished:    make([]int, c.Nodes),
+			Missing:     c.Nodes - 1,
+			Generations: make([]int, len(c.Blocks)),
+		},
+	}
+	ids := make([]proto.PeerID, c.Nodes)
+	for i := range ids {
+		ids[i] = proto.PeerID(fmt.Sprintf("%08d", i))
+		s.members = append(s.members, newMember(c, i))
+	}
+	s.topology = permutation.NewTopology(c.Seed, ids)
+	for _, m := range s.members {
+		s.turn(m)
+	}
+	return s
+}
+
+func newMember(c *Rounds, place int) *member {
+	m := &member{place: place, rng: rand.New(rand.NewPCG(c.Seed<<16+uint64(place), 0x626c6f63))}
+	source := place == 0
+	for _, k := range c.Blocks {
+		h := holding{complete: source, announced: source}
+		switch {
+		case c.plain():
+			if h.plain = pieceset.New(k); source {
+				h.plain.AddRange(0, k)
+			}
+		case source:
+			h.coded, _ = rlnc.FullBasis(k) // Check has seen to the bounds
+		default:
+			h.coded, _ = rlnc.NewBasis(k)
+		}
+		m.generations = append(m.generations, h)
+	}
+	return m
+}
+
+// turn has a member choose a receiver for the next round.
+func (s *lockstep) turn(m *member) {
+	m.to, m.tried = nil, m.tried[:0]
+	s.choose(m)
+}
+
+// choose goes through the successors of a member that has no receiver yet, from the
+// permutation of the next round on.
+func (s *lockstep) choose(m *member) {
+	if m.to == nil {
+		m.looked = 0
+		s.seek(m)
+	}
+}
+
+// seek goes on to the next successor that has a use for a block.
+func (s *lockstep) seek(m *member) {
+	first, second := s.schedule.At(s.oldest(m), s.round+1)
+	for m.looked < permutation.Length {
+		to := s.members[s.topology.Successor(s.round+1+m.looked, m.place)]
+		m.looked++
+		if slices.Contains(m.tried, to) {
+			continue
+		}
+		for _, g := range [...]int{first, second} {
+			number, ok := m.pick(to, g)
+			if !ok {
+				continue
+			}
+			m.to, m.generation, m.block = to, g, number
+			m.tried = append(m.tried, to)
+			skipped := m.looked - 1
+			for len(s.offers) <= skipped {
+				s.offers = append(s.offers, nil)
+			}
+			s.offers[skipped] = append(s.offers[skipped], m)
+			return
+		}
+	}
+}
+
+// oldest is the first generation that some member lacks, as far as m knows.
+func (s *lockstep) oldest(m *member) int {
+	for g, lacking := range s.lacking {
+		h := &m.generations[g]
+		if h.complete && !h.announced {
+			lacking--
+		}
+		if lacking > 0 {
+			return g
+		}
+	}
+	return len(s.lacking)
+}
+
+// pick chooses a block of a generation for another member: any coded one, or a plain one
+// that it lacks as far as m knows.
+func (m *member) pick(to *member, g int) (number int, ok bool) {
+	if g == permutation.None || to.generations[g].announced {
+		return 0, false
+	}
+	h := &m.generations[g]
+	if h.plain != nil {
+		return h.plain.Pick(to.generations[g].told, m.rng.IntN)
+	}
+	return 0, h.complete || h.received > 0
+}
+
+// match settles who sends to whom in the next round: who has skipped fewer successors comes
+// first.
+func (s *lockstep) match() {
+	for skipped := 0; skipped < len(s.offers); skipped++ {
+		for i := 0; i < len(s.offers[skipped]); i++ {
+			m := s.offers[skipped][i]
+			if m.to.incoming == nil && !m.to.generations[m.generation].complete {
+				s.send(m)
+				continue
+			}
+			m.to = nil
+			s.seek(m)
+		}
+		s.offers[skipped] = s.offers[skipped][:0]
+	}
+}
+
+// send puts a block in transit. A plain one is chosen anew: the receiver may have told more
+// since.
+func (s *lockstep) send(m *member) {
+	x := &block{from: m, generation: m.generation, number: m.block}
+	if number, ok := m.pick(m.to, m.generation); ok {
+		x.number = number
+	}
+	if h := &m.generations[m.generation]; h.coded != nil {
+		x.coefficients = make([]byte, h.coded.K())
+		h.coded.Combine(x.coefficients, s.rng)
+	}
+	m.to.incoming = x
+	s.report.Sent++
+}
+
+// endRound delivers the blocks of a round, and has every member choose for the next before
+// it hears what others have received.
+func (s *lockstep) endRound() {
+	var senders []*member
+	for _, m := range s.members {
+		if m.to != nil {
+			senders = append(senders, m)
+		} else {
+			s.turn(m)
+		}
+	}
+	for _, m := range s.members {
+		s.receive(m)
+	}
+	for _, m := range senders {
+		s.turn(m)
+	}
+	for _, a := range s.news {
+		s.hear(a)
+	}
+	s.news = s.news[:0]
+}
+
+// receive takes the block that a member was sent in this round, with which it may have
+// something to send.
+func (s *lockstep) receive(m *member) {
+	x := m.incoming
+	if x == nil {
+		return
+	}
+	m.incoming = nil
+	h := &m.generations[x.generation]
+	useful, complete := h.add(x)
+	if !useful {
+		s.report.Useless++
+	}
+	if h.plain != nil && !complete && h.received%permutation.MapEvery == 0 {
+		s.news = append(s.news, announcement{m, x.generation, h.plain.Clone()})
+	}
+	s.choose(m)
+	if !useful || !complete {
+		return
+	}
+	h.complete = true
+	s.news = append(s.news, announcement{by: m, generation: x.generation})
+	s.report.Generations[x.generation] = s.round
+	if !slices.ContainsFunc(m.generations, func(h holding) bool { return !h.complete }) {
+		s.report.Finished[m.place] = s.round
+		s.report.Missing--
+	}
+}
+
+// add stores a block, and reports whether it was useful and whether the generation can be
+// decoded.
+func (h *holding) add(x *block) (useful, complete bool) {
+	h.received++
+	if h.plain != nil {
+		useful = h.plain.Add(x.number)
+		return useful, h.plain.Full()
+	}
+	useful, _ = h.coded.Add(x.coefficients) // the length is that of the generation
+	return useful, h.coded.Full()
+}
+
+// hear tells all members an announcement.
+func (s *lockstep) hear(a announcement) {
+	h := &a.by.generations[a.generation]
+	if a.has != nil {
+		h.told = a.has
+		return
+	}
+	h.announced = true
+	s.lacking[a.generation]--
+	for _, m := range s.members {
+		if m != a.by {
+			s.choose(m)
+		}
+	}
+}
