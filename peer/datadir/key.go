@@ -11,12 +11,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
-// keyFile is the name of the identity's file.
 const keyFile = "key"
 
-// LoadKey is the Ed25519 identity of the node or tracker whose folder is dir,
-// made at the first call. Its address holds the peer id, so links stay good only
-// while this file does. Whoever has the file can pose as the node.
+// LoadKey loads the Ed25519 key of the node or tracker whose folder is dir. If there is
+// none, LoadKey creates the folder and a new key. The peer id follows from the key, so
+// links that name this node break if the file is lost. Whoever has the file can
+// impersonate the node.
 func LoadKey(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, keyFile)
 	data, err := os.ReadFile(path)
@@ -33,8 +33,8 @@ func LoadKey(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// makeKey writes a new key so that it appears whole or not at all, and only if
-// no other process was faster.
+// makeKey writes a new key atomically. If another process is faster it loads that
+// process's key.
 func makeKey(dir, path string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -52,13 +52,15 @@ func makeKey(dir, path string) (crypto.PrivKey, error) {
 		return nil, fmt.Errorf("key: %w", err)
 	}
 	defer os.Remove(temp.Name())
-	_, werr := temp.Write(data)
-	if err := errors.Join(werr, temp.Sync(), temp.Close()); err != nil {
-		return nil, fmt.Errorf("key: %w", err)
+	_, err = temp.Write(data)
+	err = errors.Join(err, temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Link(temp.Name(), path) // fails if path exists
 	}
-	if err := os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) {
 		return LoadKey(dir)
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}
 	return key, nil

@@ -24,7 +24,7 @@ func TestLoadKey(t *testing.T) {
 	wg.Wait()
 	for _, k := range keys {
 		if !k.Equals(keys[0]) {
-			t.Fatal("not everybody got the same key")
+			t.Fatal("concurrent calls return different keys")
 		}
 	}
 	files, err := os.ReadDir(dir)
@@ -39,6 +39,6 @@ func TestLoadKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := LoadKey(dir); err == nil {
-		t.Error("a damaged key was taken, or replaced")
+		t.Error("LoadKey of a damaged file succeeded")
 	}
 }

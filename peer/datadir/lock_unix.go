@@ -4,25 +4,35 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// Lock takes a data folder for this process. The lock ends with the process,
-// however that ends. It fails with an [*InUseError] when another has it.
+// InUseError is returned by [Lock] if another process has locked the folder.
+type InUseError struct{ Dir string }
+
+// Error implements error.
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%s is in use by another daemon: stop that one, or choose another --data", e.Dir)
+}
+
+// Lock locks a data folder for this process, until the file is closed or the process
+// ends. It does not wait: it fails with an [*InUseError] if another process has the lock.
 func Lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, &InUseError{Dir: dir}
-		}
-		return nil, err
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return f, nil
 	}
-	return f, nil
+	f.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, &InUseError{Dir: dir}
+	}
+	return nil, err
 }

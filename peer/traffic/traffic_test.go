@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// TestRate has bytes come evenly, then not at all: the rate is that of the last
-// seconds, and falls to nothing.
+// The rate is that of the last seconds: constant while bytes flow evenly, and 0 once they
+// stop.
 func TestRate(t *testing.T) {
 	var c Counters
 	var r Rates
 	now := time.Unix(0, 0)
 	for range 100 {
-		now = now.Add(rateEvery / 5)
+		now = now.Add(sampleInterval / 5)
 		c.Received(false, 100)
 		c.Received(true, 200)
 		c.Sent(false, 300)
@@ -20,13 +20,13 @@ func TestRate(t *testing.T) {
 		r.Sample(now, c.Bytes())
 	}
 	if got, want := r.Rate(now, c.Bytes()), (Bytes{WANIn: 1000, LANIn: 2000, WANOut: 3000, LANOut: 4000}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+		t.Errorf("rate %+v, want %+v", got, want)
 	}
-	for range 5 * rateSamples {
-		now = now.Add(rateEvery / 5)
+	for range 5 * samples {
+		now = now.Add(sampleInterval / 5)
 		r.Sample(now, c.Bytes())
 	}
-	if got := r.Rate(now.Add(rateEvery), c.Bytes()); got != (Bytes{}) {
-		t.Errorf("%+v when nothing comes", got)
+	if got := r.Rate(now.Add(sampleInterval), c.Bytes()); got != (Bytes{}) {
+		t.Errorf("rate %+v after the flow stopped, want 0", got)
 	}
 }
