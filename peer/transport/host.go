@@ -24,6 +24,9 @@ const (
 	// maxConns bounds the connections of a host: far above the size of any cluster,
 	// and low enough that a flood does not exhaust file descriptors.
 	maxConns = 8192
+	// maxPeerStreams bounds the streams that one peer has open to a host. Members have
+	// a handful per swarm that they share.
+	maxPeerStreams = 1024
 	// yamuxMessage is the most payload in a frame of the muxer. Larger frames mean
 	// fewer switches between its goroutines.
 	yamuxMessage = 1 << 20
@@ -89,11 +92,18 @@ func listenError(addr ma.Multiaddr, err error) error {
 	return fmt.Errorf("cannot listen at %s: %w", addr, err)
 }
 
-// newResourceManager bounds the connections of the host as a whole, and nothing per address.
+// newResourceManager bounds the connections of the host as a whole and the inbound streams
+// of each peer, and nothing per address.
 func newResourceManager() (network.ResourceManager, error) {
-	limits := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{
-		Conns: maxConns, ConnsInbound: maxConns, ConnsOutbound: maxConns, FD: maxConns,
-	}}
+	limits := rcmgr.PartialLimitConfig{
+		System: rcmgr.ResourceLimits{
+			Conns:         maxConns,
+			ConnsInbound:  maxConns,
+			ConnsOutbound: maxConns,
+			FD:            maxConns,
+		},
+		PeerDefault: rcmgr.ResourceLimits{StreamsInbound: maxPeerStreams},
+	}
 	return rcmgr.NewResourceManager(
 		rcmgr.NewFixedLimiter(limits.Build(rcmgr.InfiniteLimits)),
 		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),

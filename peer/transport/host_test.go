@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
@@ -23,6 +24,28 @@ func TestManyConnectionsFromOneIP(t *testing.T) {
 			if _, err := rm.OpenConnection(network.DirInbound, true, ma.StringCast(from)); err != nil {
 				t.Fatalf("connection %d from %s: %v", i, from, err)
 			}
+		}
+	}
+}
+
+// A stranger cannot exhaust memory with streams on one connection.
+func TestStreamsOfOnePeer(t *testing.T) {
+	rm, err := newResourceManager()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rm.Close()
+	for i := range maxPeerStreams {
+		if _, err := rm.OpenStream("peer", network.DirInbound); err != nil {
+			t.Fatalf("stream %d: %v", i, err)
+		}
+	}
+	if _, err := rm.OpenStream("peer", network.DirInbound); err == nil {
+		t.Errorf("a peer may open more than %d streams", maxPeerStreams)
+	}
+	for from, direction := range map[peer.ID]network.Direction{"peer": network.DirOutbound, "other": network.DirInbound} {
+		if _, err := rm.OpenStream(from, direction); err != nil {
+			t.Errorf("%s stream with %s: %v", direction, from, err)
 		}
 	}
 }

@@ -163,6 +163,7 @@ func TestFragmentedBlocks(t *testing.T) {
 	sizes := blockSizes(len(sent))
 	received := make(chan []byte, 1)
 	to.endpoint.Handle(anyone, func(_ peer.ID, c *Conn) {
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 		var all []byte
 		in := &Reader{Reader: c}
 		for _, n := range sizes {
