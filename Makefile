@@ -1,14 +1,14 @@
-# Eight words: build test race sim fuzz bench lint cover. CI runs the same.
+# Nine words: build test race grid sim fuzz bench lint cover. CI runs the same.
 
 SHELL := bash
 
-# What runs the built programs on a grid of network namespaces: without the race
-# detector and one after the other, since the programs are measured there.
+# What needs real network namespaces, and so Linux and root. The tests measure rates, so
+# they run one after the other and without the race detector.
 GRID := ./interop/netns ./interop/bench
-# Simulations: a single goroutine, as the root's tests see to, so there is nothing
-# for the race detector, which makes them ten times slower.
-SIMS := ./mob/sim
-# All else but the root, whose tests `go list` the module.
+# Simulations in virtual time, on a single goroutine each: there is nothing for the race
+# detector, which makes them ten times slower.
+SIM := ./mob/sim
+# All other packages but the root, whose tests list the module.
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
@@ -25,34 +25,39 @@ CC_THERE = { command -v "$$(go env CC)" || \
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get && { apt-get -qy install gcc libc6-dev || \
 	{ apt-get -q update && apt-get -qy install gcc libc6-dev; }; }; }; } >/dev/null 2>&1
 
-.PHONY: build test race sim fuzz bench lint cover
+.PHONY: build test race grid sim fuzz bench lint cover
 
 # The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.)
 build:
 	go build -trimpath -o bin/ ./cli/...
 
-# Everything that must hold, and at the end what was skipped and why.
+# Units, text scenarios, short simulations, the commands as scripts and one small grid, in
+# under four minutes on two cores from a fresh clone. Says what was skipped and why.
 test:
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "gofmt these:"; echo "$$bad"; exit 1; }
 	go vet ./...
-	GOOS=darwin GOARCH=arm64 go vet ./...
-	@set -euo pipefail; race=-race; note=; \
-	$(CC_THERE) || { race=; note="the race detector: there is no C compiler, and none could be installed"; }; \
+	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -count=1 . || failed=1; \
-	  go test -json $$race $(UNITS) || failed=1; \
-	  go test -json $(SIMS) || failed=1; \
-	  go test -json -count=1 -p 1 $(GRID) || failed=1; \
+	  go test -json -short -count=1 . || failed=1; \
+	  go test -json -short $(UNITS) $(SIM) || failed=1; \
+	  go test -json -short -count=1 -p 1 $(GRID) || failed=1; \
 	  exit $$failed; \
-	} | go run .ci/report.go $${note:+"$$note"}
+	} | go run .ci/report.go
 
-# A hunt for races: in another order each time, COUNT times.
+# All tests but the grid's and the simulations, with the race detector, in another order
+# each time, COUNT times.
 race:
-	go test -race -shuffle=on -count=$(COUNT) $(UNITS)
+	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
+	@set -euo pipefail; go test -json -race -shuffle=on -count=$(COUNT) $(UNITS) | go run .ci/report.go
 
-# The swarm in virtual time, with its figures.
+# Our programs and stock clients on real kernel links, with kills; as root. `.ci/install all`
+# installs the clients.
+grid:
+	@set -euo pipefail; go test -json -count=1 -p 1 -timeout 30m $(GRID) | go run .ci/report.go
+
+# The swarm in virtual time, with all seeds, thresholds and figures.
 sim:
-	go test -count=1 -v $(SIMS)
+	go test -count=1 -v $(SIM)
 
 # Every fuzz target for FUZZTIME. An input that finds something new is shortened for a
 # minute unless told, which may be all of that time.
@@ -88,5 +93,5 @@ lint:
 
 # Which statements the tests reach, in coverage.txt; the grid's tests left out.
 cover:
-	go test -coverpkg=./... -coverprofile=coverage.txt $(UNITS) $(SIMS)
+	go test -coverpkg=./... -coverprofile=coverage.txt -short $(UNITS) $(SIM)
 	@go tool cover -func coverage.txt | tail -1
