@@ -129,7 +129,7 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 	if err != nil {
 		return err
 	}
-	if links, folders := metainfo.LeftOut(m); links+folders > 0 {
+	if links, folders := metainfo.Unsupported(m); links+folders > 0 {
 		g.note("note: BitTorrent clients do not get %s and %s", plural(links, "symbolic link"), plural(folders, "empty folder"))
 	}
 	if len(link.Announce) == 0 {

@@ -11,9 +11,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// listed is an info dictionary with files of these lengths, attributes and paths, in
-// pieces of pieceLength.
-func listed(pieceLength int64, files ...File) string {
+// infoOf is an info dictionary of these files.
+func infoOf(pieceLength int64, files ...File) string {
 	text, length := "5:filesl", int64(0)
 	for _, f := range files {
 		text += "d"
@@ -39,7 +38,7 @@ func listed(pieceLength int64, files ...File) string {
 
 func TestManifest(t *testing.T) {
 	const piece = proto.MinPieceLength
-	in := listed(piece,
+	in := infoOf(piece,
 		File{Path: "z/run", Length: 13, Exec: true}, File{Path: ".pad/16371", Length: piece - 13, Pad: true},
 		File{Path: "b", Length: piece}, File{Path: "a/d/deep", Length: 5}, File{Path: ".pad/16371", Length: 3, Pad: true},
 		File{Path: "z/empty"}, File{Path: "a/c", Length: 1}, File{Path: "a.b", Length: 1})
@@ -62,16 +61,16 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.Entries, want) || m.Name != "x" || m.PieceLength != piece || !m.TorrentOnly() || m.HashSHA1(2) != tor.Sum(2) {
+	if !slices.Equal(m.Entries, want) || m.Name != "x" || m.PieceLength != piece || !m.TorrentOnly() || m.HashSHA1(2) != [20]byte(tor.PieceHashes[40:60]) {
 		t.Errorf("got %+v", m)
 	}
 	if err := tor.Match(m); err != nil {
 		t.Error(err)
 	}
-	// The manifest that comes of it has the same files, so a torrent matches that too,
-	// and one that is made anew does, whatever its padding is called.
+	// A manifest of the same content with SHA-256 matches too, and so does a torrent
+	// built from it, whatever the paths of its padding.
 	m.SHA1, m.Hashes = nil, make([]byte, 32*m.Pieces())
-	again, err := Build(m, tor.Sums)
+	again, err := Build(m, tor.PieceHashes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,18 +99,18 @@ func TestManifestOfFile(t *testing.T) {
 	}
 }
 
-func TestManifestRefuses(t *testing.T) {
+func TestManifestErrors(t *testing.T) {
 	deep := File{Path: strings.Repeat("d/", 2000) + "f", Length: 1}
 	for _, tt := range []struct{ name, in, want string }{
-		{"large pieces", listed(32<<20, File{Path: "a", Length: 1}), "pieces have 33554432 bytes, and a mob takes those of 16384 (16 KiB) to 16777216 (16 MiB)"},
-		{"only padding", listed(16<<10, File{Path: "p", Length: 5, Pad: true}), "must be a file"},
-		{"no torrent", "de", "neither a length"},
+		{"large pieces", infoOf(32<<20, File{Path: "a", Length: 1}), "pieces have 33554432 bytes, and mob supports 16384 (16 KiB) to 16777216 (16 MiB)"},
+		{"only padding", infoOf(16<<10, File{Path: "p", Length: 5, Pad: true}), "must be a file"},
+		{"empty dictionary", "de", "neither a length"},
 	} {
 		if _, err := (Codec{}).Manifest([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	if m, err := (Codec{}).Manifest([]byte(listed(16<<10, deep))); err != nil || len(m.Entries) != 2001 {
-		t.Errorf("a deep one: %v", err)
+	if m, err := (Codec{}).Manifest([]byte(infoOf(16<<10, deep))); err != nil || len(m.Entries) != 2001 {
+		t.Errorf("2001 levels: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// manifest is a valid one with these entries.
+// manifest is a valid manifest with these entries.
 func manifest(t *testing.T, name string, entries ...proto.Entry) *proto.Manifest {
 	t.Helper()
 	m := &proto.Manifest{Name: name, PieceLength: 256 << 10, Entries: entries}
@@ -27,8 +27,8 @@ func manifest(t *testing.T, name string, entries ...proto.Entry) *proto.Manifest
 	return m
 }
 
-// sums are as many as m has pieces.
-func sums(m *proto.Manifest) []byte { return make([]byte, m.Pieces()*sha1.Size) }
+// zeroHashes is a hash of zeros for each piece of m.
+func zeroHashes(m *proto.Manifest) []byte { return make([]byte, m.Pieces()*sha1.Size) }
 
 func file(path string, size int64) proto.Entry {
 	return proto.Entry{Path: path, Kind: proto.File, Size: size, Mode: 0o644}
@@ -36,19 +36,19 @@ func file(path string, size int64) proto.Entry {
 
 func dir(path string) proto.Entry { return proto.Entry{Path: path, Kind: proto.Dir, Mode: 0o755} }
 
-// The hash is what libtorrent 2.0.8 makes of the same file.
+// TestBuildFile wants the info-hash that libtorrent 2.0.8 makes of the same file.
 func TestBuildFile(t *testing.T) {
 	content := make([]byte, 600_000)
 	for i := range content {
 		content[i] = byte(i*7 + i/256)
 	}
 	m := manifest(t, "content.bin", file("", int64(len(content))))
-	var sums []byte
+	var hashes []byte
 	for i := range m.Pieces() {
 		sum := sha1.Sum(content[m.PieceOffset(i):][:m.PieceSize(i)])
-		sums = append(sums, sum[:]...)
+		hashes = append(hashes, sum[:]...)
 	}
-	tor, err := Build(m, sums)
+	tor, err := Build(m, hashes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func TestBuildFile(t *testing.T) {
 	if !tor.Single || tor.Name != m.Name || tor.Pieces != 3 || tor.Length != 600_000 || tor.PieceLength != 256<<10 {
 		t.Errorf("got %+v", tor)
 	}
-	if got := tor.Sum(2); !bytes.Equal(got[:], sums[40:]) {
-		t.Errorf("sum of the last piece is %x", got)
+	if !bytes.Equal(tor.PieceHashes, hashes) {
+		t.Errorf("hashes of the pieces are %x", tor.PieceHashes)
 	}
 	if err := tor.Match(m); err != nil {
 		t.Error(err)
@@ -70,7 +70,7 @@ func TestBuildFolder(t *testing.T) {
 	m := manifest(t, "models é",
 		dir("a"), file("a b", 5), proto.Entry{Path: "a/link", Kind: proto.Symlink, Target: "../a b"}, dir("a/none"), dir("a/none/deep"),
 		file("a/ü", 300_000), dir("b"), dir("b/c"), file("b/c/empty", 0), file(strings.Repeat("x", 255), 1))
-	tor, err := Build(m, sums(m))
+	tor, err := Build(m, zeroHashes(m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +78,10 @@ func TestBuildFolder(t *testing.T) {
 	if !reflect.DeepEqual(tor.Files, want) || tor.Single || tor.Pieces != 2 {
 		t.Errorf("got %+v", tor)
 	}
-	if links, folders := LeftOut(m); links != 1 || folders != 2 {
-		t.Errorf("%d links and %d folders left out, want 1 and 2", links, folders)
+	if links, folders := Unsupported(m); links != 1 || folders != 2 {
+		t.Errorf("%d links and %d empty folders, want 1 and 2", links, folders)
 	}
-	again, err := Build(m, sums(m))
+	again, err := Build(m, zeroHashes(m))
 	if err != nil || !bytes.Equal(again.Info, tor.Info) {
 		t.Errorf("built again: %v", err)
 	}
@@ -90,7 +90,7 @@ func TestBuildFolder(t *testing.T) {
 	}
 }
 
-func TestBuildRefuses(t *testing.T) {
+func TestBuildErrors(t *testing.T) {
 	for _, tt := range []struct {
 		m    *proto.Manifest
 		want string
@@ -99,38 +99,38 @@ func TestBuildRefuses(t *testing.T) {
 		{manifest(t, "nothing", file("", 0)), "empty"},
 		{manifest(t, "latin", file("caf\xe9", 1)), "not UTF-8"},
 	} {
-		if _, err := Build(tt.m, sums(tt.m)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Build(tt.m, zeroHashes(tt.m)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.m.Name, err, tt.want)
 		}
 	}
 	m := manifest(t, "x", file("", 1))
 	if _, err := Build(m, nil); err == nil || !strings.Contains(err.Error(), "0 bytes of SHA-1 for 1 pieces") {
-		t.Errorf("without sums: %v", err)
+		t.Errorf("without hashes: %v", err)
 	}
 }
 
-// The largest content that has a torrent, and one that has none.
+// TestInfoLimit builds the largest info dictionary, and one beyond the limit.
 func TestInfoLimit(t *testing.T) {
 	m := &proto.Manifest{Name: "huge", PieceLength: proto.MaxPieceLength, Entries: []proto.Entry{file("", (MaxInfo/sha1.Size-10)*proto.MaxPieceLength)}}
-	if _, err := Build(m, sums(m)); err != nil {
+	if _, err := Build(m, zeroHashes(m)); err != nil {
 		t.Error(err)
 	}
 	m.Entries[0].Size += 20 * proto.MaxPieceLength
-	if _, err := Build(m, sums(m)); err == nil || !strings.Contains(err.Error(), "at most 33554432") {
-		t.Errorf("one of more: %v", err)
+	if _, err := Build(m, zeroHashes(m)); err == nil || !strings.Contains(err.Error(), "at most 33554432") {
+		t.Errorf("beyond the limit: %v", err)
 	}
 }
 
 func TestMatch(t *testing.T) {
 	m := manifest(t, "d", file("a", 10), file("b", 20))
-	tor, err := Build(m, sums(m))
+	tor, err := Build(m, zeroHashes(m))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, other := range map[string]*proto.Manifest{
 		"30 bytes in pieces":     manifest(t, "d", file("a", 10), file("b", 21)),
 		"the manifest has 3":     manifest(t, "d", file("a", 10), file("b", 20), file("c", 0)),
-		`in the place of`:        manifest(t, "d", file("a", 20), file("b", 10)),
+		`in place of`:            manifest(t, "d", file("a", 20), file("b", 10)),
 		`the manifest's "c"`:     manifest(t, "d", file("a", 10), file("c", 20)),
 		`but the manifest has 1`: manifest(t, "d", file("", 30)),
 	} {
@@ -142,7 +142,7 @@ func TestMatch(t *testing.T) {
 
 func TestFileRoundTrip(t *testing.T) {
 	m := manifest(t, "x", file("", 300_000))
-	tor, err := Build(m, sums(m))
+	tor, err := Build(m, zeroHashes(m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// info is an info dictionary with these parts, which are in order.
+// info is an info dictionary of these parts, which are sorted.
 func info(parts ...string) string { return "d" + strings.Join(parts, "") + "e" }
 
 const (
@@ -174,7 +174,7 @@ const (
 	onePiece = "6:pieces20:aaaaaaaaaaaaaaaaaaaa"
 )
 
-// files is a list of files of 1 byte, of which each path is a list of elements.
+// fileList is a list of files of 1 byte. Each path is a list of bencoded elements.
 func fileList(paths ...string) string {
 	text := "5:filesl"
 	for _, p := range paths {
@@ -183,7 +183,7 @@ func fileList(paths ...string) string {
 	return text + "e"
 }
 
-// element is bencoded.
+// element is a bencoded string.
 func element(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
 
 func TestParseInfo(t *testing.T) {
@@ -218,42 +218,42 @@ func TestParseInfo(t *testing.T) {
 	}
 }
 
-func TestParseInfoRefuses(t *testing.T) {
+func TestParseInfoErrors(t *testing.T) {
 	folder := func(paths ...string) string { return info(fileList(paths...), oneName, oneSize, onePiece) }
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", "want a dictionary"},
 		{"a list", "le", "want a dictionary"},
-		{"cut", "d4:name", "it ends in the middle"},
-		{"cut string", "d4:name10:x", "it ends in the middle"},
-		{"more after it", info("6:lengthi9e", oneName, oneSize, onePiece) + "x", "1 bytes after its end"},
-		{"keys out of order", info(oneName, "6:lengthi9e"), "keys are sorted"},
-		{"key twice", info("6:lengthi9e", "6:lengthi9e"), "keys are sorted"},
+		{"cut", "d4:name", "it is truncated"},
+		{"cut string", "d4:name10:x", "it is truncated"},
+		{"more after it", info("6:lengthi9e", oneName, oneSize, onePiece) + "x", "1 bytes after the end"},
+		{"keys out of order", info(oneName, "6:lengthi9e"), "keys must be sorted and unique"},
+		{"key twice", info("6:lengthi9e", "6:lengthi9e"), "keys must be sorted and unique"},
 		{"no name", info("6:lengthi9e", oneSize, onePiece), "it has no name"},
-		{"name of a path", info("6:lengthi9e", "4:name4:../x", oneSize, onePiece), "leads elsewhere"},
-		{"name of dots", info("6:lengthi9e", "4:name2:..", oneSize, onePiece), "leads elsewhere"},
+		{"name of a path", info("6:lengthi9e", "4:name4:../x", oneSize, onePiece), "is not a valid file name"},
+		{"name of dots", info("6:lengthi9e", "4:name2:..", oneSize, onePiece), "is not a valid file name"},
 		{"escape in the name", info("6:lengthi9e", "4:name2:\x1bx", oneSize, onePiece), "control character"},
 		{"long name", info("6:lengthi9e", "4:name256:"+strings.Repeat("n", 256), oneSize, onePiece), "256 bytes, at most 255"},
 		{"name of a number", info("6:lengthi9e", "4:namei1e"), "want a string"},
-		{"up", folder("2:.."), "leads elsewhere"},
-		{"up in the middle", folder("1:a2:..1:b"), "leads elsewhere"},
-		{"absolute", folder("4:/etc"), "leads elsewhere"},
+		{"up", folder("2:.."), "is not a valid file name"},
+		{"up in the middle", folder("1:a2:..1:b"), "is not a valid file name"},
+		{"absolute", folder("4:/etc"), "is not a valid file name"},
 		{"empty element", folder("0:1:a"), "empty element"},
-		{"no element", folder(""), "without a path"},
-		{"NUL", folder("3:a\x00b"), "leads elsewhere"},
+		{"no element", folder(""), "has no path"},
+		{"NUL", folder("3:a\x00b"), "is not a valid file name"},
 		{"not UTF-8", folder("1:\xff"), "not UTF-8"},
 		{"long element", folder(element(strings.Repeat("e", 256))), "256 bytes, at most 255"},
 		{"long path", folder(strings.Repeat(element(strings.Repeat("e", 200)), 21)), "more than 4096 bytes"},
-		{"twice", folder("1:a", "1:b", "1:a"), `"a" is there twice`},
+		{"twice", folder("1:a", "1:b", "1:a"), `"a" is listed twice`},
 		{"below a file", folder("1:a1:b", "3:a-c", "1:a"), `"a/b" is below the file "a"`},
 		{"link", info("5:filesld4:attr1:l6:lengthi0e4:pathl1:aee", "e", oneName, oneSize, onePiece), "symbolic link"},
 		{"file without a length", info("5:filesld4:pathl1:aee", "e", oneName, oneSize, onePiece), "no length"},
-		{"file of less than nothing", info("5:filesld6:lengthi-1e4:pathl1:aee", "e", oneName, oneSize, onePiece), "-1 bytes"},
+		{"file of a negative length", info("5:filesld6:lengthi-1e4:pathl1:aee", "e", oneName, oneSize, onePiece), "length -1"},
 		{"negative", info("6:lengthi-9e", oneName, oneSize, onePiece), "negative"},
-		{"huge", info("6:lengthi999999999999999999e", oneName, oneSize, onePiece), "a content of more than"},
+		{"huge", info("6:lengthi999999999999999999e", oneName, oneSize, onePiece), "the content has more than"},
 		{"overflow", info("6:lengthi9223372036854775807e", oneName, oneSize, onePiece), "more than 18 digits"},
-		{"sum overflows", info("5:filesl", strings.Repeat("d6:lengthi900000000000000000e4:pathl1:aee", 12), "e", oneName, oneSize, onePiece), "twice"},
+		{"sum overflows", info("5:filesl", strings.Repeat("d6:lengthi900000000000000000e4:pathl1:aee", 12), "e", oneName, oneSize, onePiece), "listed twice"},
 		{"leading zero", info("6:lengthi09e", oneName, oneSize, onePiece), "begins with 0"},
-		{"minus zero", info("6:lengthi-0e", oneName, oneSize, onePiece), "-0 is no number"},
+		{"minus zero", info("6:lengthi-0e", oneName, oneSize, onePiece), "-0 is not a number"},
 		{"empty", info("6:lengthi0e", oneName, oneSize, "6:pieces0:"), "the content is empty"},
 		{"both", info(fileList("1:a"), "6:lengthi9e", oneName, oneSize, onePiece), "both a length and a list"},
 		{"neither", info(oneName, oneSize, onePiece), "neither a length nor a list"},
@@ -277,14 +277,14 @@ func TestParseInfoRefuses(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	good := info("6:lengthi9e", oneName, oneSize, onePiece)
 	for _, tt := range []struct{ name, in, want string }{
 		{"web page", "<html>", "want a dictionary"},
 		{"no info", "d8:announce1:ue", "no info dictionary"},
 		{"info of a number", "d4:infoi1ee", "want a dictionary"},
 		{"bad info", "d4:info" + info(oneName) + "e", "neither a length"},
-		{"more after it", "d4:info" + good + "e\n", "1 bytes after its end"},
+		{"more after it", "d4:info" + good + "e\n", "1 bytes after the end"},
 		{"announce of a list", "d8:announcelee", "want a string"},
 		{"too large", "d1:a104857600:" + strings.Repeat("a", 100<<20) + "e", "at most 67108864"},
 	} {
@@ -297,7 +297,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Thousands of files are no matter, and more than a content may have are refused.
+// TestManyFiles parses a torrent of as many files as a content may have, and one of more.
 func TestManyFiles(t *testing.T) {
 	text := new(strings.Builder)
 	text.WriteString("d5:filesl")
@@ -318,7 +318,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// checkManifest wants a manifest of all that is taken and that a mob can have.
+// checkManifest wants a manifest of every torrent that is valid in mob.
 func checkManifest(t *testing.T, tor *Torrent) {
 	t.Helper()
 	m, err := tor.Manifest()
@@ -338,22 +338,22 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("d8:announce8:http://x13:announce-listll1:ael1:bee4:info" + good + "e"))
 	f.Add([]byte("d4:info" + info(fileList("1:a1:b", "1:a1:c"), oneName, oneSize, onePiece) + "e"))
 	f.Add([]byte("d4:info" + info(fileList("2:..", "1:a"), oneName, oneSize, onePiece, "1:zd1:al1:bi-5eee") + "e"))
-	f.Add([]byte("d4:info" + listed(16<<10, File{Path: "b/c", Length: 9, Exec: true}, File{Path: "p", Length: 7, Pad: true}, File{Path: "a", Length: 1}) + "e"))
+	f.Add([]byte("d4:info" + infoOf(16<<10, File{Path: "b/c", Length: 9, Exec: true}, File{Path: "p", Length: 7, Pad: true}, File{Path: "a", Length: 1}) + "e"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Parse(b)
 		if err != nil {
 			return
 		}
-		// What is taken is written again as it was, but for keys that are not kept.
+		// A valid file survives a round trip, but for keys that are not kept.
 		again, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		same, err := Parse(again)
 		if err != nil || !reflect.DeepEqual(same, m) {
-			t.Fatalf("again: %+v, %v, want %+v", same, err, m)
+			t.Fatalf("after a round trip: %+v, %v, want %+v", same, err, m)
 		}
-		// Another decoder, one that takes more, takes it for the same.
+		// A more lenient decoder decodes the same values.
 		var other struct {
 			Info struct {
 				Length      int64  `bencode:"length"`
@@ -364,8 +364,8 @@ func FuzzParse(f *testing.F) {
 		if err := bencode.Unmarshal(b, &other); err != nil {
 			t.Fatal(err)
 		}
-		if other.Info.PieceLength != m.PieceLength || other.Info.Pieces != string(m.Sums) || m.Single && other.Info.Length != m.Length {
-			t.Fatalf("the other: %+v, want %+v", other, m)
+		if other.Info.PieceLength != m.PieceLength || other.Info.Pieces != string(m.PieceHashes) || m.Single && other.Info.Length != m.Length {
+			t.Fatalf("another decoder: %+v, want %+v", other, m)
 		}
 		var left int64
 		for _, f := range m.Files {
@@ -375,7 +375,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		checkManifest(t, m.Torrent)
-		if left != m.Length || len(m.Sums) != m.Pieces*sha1.Size {
+		if left != m.Length || len(m.PieceHashes) != m.Pieces*sha1.Size {
 			t.Fatalf("%d bytes, %+v", left, m)
 		}
 	})

@@ -1,7 +1,6 @@
 package metainfo
 
 import (
-	"crypto/sha1"
 	"fmt"
 
 	"github.com/anacrolix/torrent/types/infohash"
@@ -9,62 +8,57 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// The limits of a torrent.
+// Limits of a torrent.
 const (
 	// MaxInfo bounds an info dictionary, in bytes.
 	MaxInfo = proto.MaxTorrent
 	// MaxFile bounds a torrent file, in bytes: besides the info dictionary it may
-	// hold the hash trees of BitTorrent v2, which are left alone.
+	// have the hash trees of BitTorrent v2, which are skipped.
 	MaxFile = 2 * MaxInfo
-	// MinPieceLength and MaxPieceLength bound the piece length of others' torrents.
-	// Those of mob have the bounds of a manifest.
+	// MinPieceLength and MaxPieceLength bound the piece length, in bytes. The bounds
+	// of a manifest are narrower.
 	MinPieceLength = 16 << 10
 	MaxPieceLength = 256 << 20
 )
 
-// Torrent is an info dictionary that was checked, and what it says. It must not be
-// changed; any number of goroutines may read it.
+// Torrent is a valid info dictionary and its decoded fields. It must not be changed;
+// any number of goroutines may read it.
 type Torrent struct {
-	// Info is the info dictionary, bencoded, as its author made it.
+	// Info is the encoded info dictionary, as its author made it.
 	Info []byte
-	// Hash is the SHA-1 of Info, which names the torrent.
+	// Hash is the info-hash: the SHA-1 of Info.
 	Hash infohash.T
-	// Name is that of the file or folder, one path element.
+	// Name is the name of the file or folder, one path element.
 	Name string
-	// PieceLength is in bytes, as is Length, that of the whole content with its
-	// padding.
+	// PieceLength and Length are in bytes. Length is that of the whole content with
+	// its padding.
 	PieceLength int64
 	Pieces      int
 	Length      int64
-	// Single says that the content is a file, and no folder of files.
+	// Single is true if the content is one file, false if it is a folder.
 	Single bool
-	// Private says that peers may come from the torrent's trackers only (BEP 27).
+	// Private is true if peers may come from the torrent's trackers only (BEP 27).
 	Private bool
 	// Files are in the order of the content. That of a single file has no path.
 	Files []File
-	// Sums is the SHA-1 of each piece, joined; a part of Info.
-	Sums []byte
+	// PieceHashes is the concatenated SHA-1 hashes of the pieces, a part of Info.
+	PieceHashes []byte
 }
 
 // File is a file of a torrent.
 type File struct {
-	// Path is below the torrent's folder, with slashes.
+	// Path is relative to the torrent's folder, with slashes.
 	Path string
 	// Length is in bytes.
 	Length int64
-	// Pad says that it is there to align the next one, and all zeros (BEP 47).
+	// Pad is true for padding, zeros that align the next file (BEP 47).
 	Pad bool
-	// Exec says that it is a program (BEP 47).
+	// Exec is true for an executable file (BEP 47).
 	Exec bool
 }
 
-// Sum is the SHA-1 of piece i. It panics when there is no piece i.
-func (t *Torrent) Sum(i int) [sha1.Size]byte {
-	return [sha1.Size]byte(t.Sums[i*sha1.Size : (i+1)*sha1.Size])
-}
-
-// Match reports in what t is another content than m is, if it is: in pieces, or in
-// the files and their order. It cannot compare the hashes.
+// Match returns an error if t and m differ in their pieces, files or order of files. It
+// does not compare hashes, which are of different kinds.
 func (t *Torrent) Match(m *proto.Manifest) error {
 	if t.PieceLength != int64(m.PieceLength) || t.Length != m.Length() {
 		return fmt.Errorf("torrent: %d bytes in pieces of %d, but the manifest has %d in pieces of %d",
@@ -75,16 +69,16 @@ func (t *Torrent) Match(m *proto.Manifest) error {
 		return fmt.Errorf("torrent: %d files, but the manifest has %d", len(t.Files), len(files))
 	}
 	for i, f := range files {
-		// The path of padding means nothing, and a manifest has none.
+		// A manifest has no path of padding.
 		if g := t.Files[i]; f.Length != g.Length || f.Pad != g.Pad || !f.Pad && f.Path != g.Path {
-			return fmt.Errorf("torrent: file %q of %d bytes in the place of the manifest's %q of %d",
+			return fmt.Errorf("torrent: file %q of %d bytes in place of the manifest's %q of %d",
 				t.Files[i].Path, t.Files[i].Length, f.Path, f.Length)
 		}
 	}
 	return nil
 }
 
-// files are those of a manifest, in its order, and its padding.
+// files are the files and the padding of a manifest.
 func files(m *proto.Manifest) []File {
 	var out []File
 	for i := range m.Entries {

@@ -2,21 +2,25 @@ package metainfo
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha1"
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/anacrolix/torrent/types/infohash"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxLength bounds a content, in bytes.
+// maxLength bounds the length of the content, in bytes.
 const maxLength = proto.MaxPieces * proto.MaxPieceLength
 
-// ParseInfo reads an info dictionary, and checks it. The torrent keeps b.
+// ParseInfo decodes and validates an info dictionary. The torrent keeps b.
 func ParseInfo(b []byte) (*Torrent, error) {
 	if len(b) > MaxInfo {
 		return nil, fmt.Errorf("torrent: info dictionary of %d bytes, at most %d", len(b), MaxInfo)
@@ -33,22 +37,23 @@ func ParseInfo(b []byte) (*Torrent, error) {
 		return nil, fmt.Errorf("torrent: info dictionary: %w", err)
 	}
 	t := &p.t
-	t.Info, t.Hash = b, infohash.HashBytes(b)
+	t.Info = b
+	t.Hash = infohash.HashBytes(b)
 	return t, nil
 }
 
-// infoParser is a reader of an info dictionary, and what it has found.
+// infoParser decodes an info dictionary.
 type infoParser struct {
 	reader
 	t        Torrent
-	length   int64 // of a single file, -1 where there is none
-	exec     bool  // the single file is a program
-	listed   bool  // there is a list of files
+	length   int64 // of a single file, -1 without one
+	exec     bool  // the single file is executable
+	hasFiles bool  // there is a list of files
 	utf8Name string
 	v2       bool
 }
 
-// key reads the value of a key.
+// key decodes the value of a key.
 func (p *infoParser) key(key string) (err error) {
 	var n int64
 	switch key {
@@ -57,7 +62,7 @@ func (p *infoParser) key(key string) (err error) {
 		attr, err = p.text()
 		p.exec = bytes.IndexByte(attr, 'x') >= 0
 	case "files":
-		p.listed = true
+		p.hasFiles = true
 		return p.list(p.file)
 	case "length":
 		if p.length, err = p.integer(); err == nil && p.length < 0 {
@@ -70,7 +75,7 @@ func (p *infoParser) key(key string) (err error) {
 	case "piece length":
 		p.t.PieceLength, err = p.integer()
 	case "pieces":
-		p.t.Sums, err = p.text()
+		p.t.PieceHashes, err = p.text()
 	case "private":
 		n, err = p.integer()
 		p.t.Private = n == 1
@@ -83,13 +88,13 @@ func (p *infoParser) key(key string) (err error) {
 	return err
 }
 
-// string reads a string as one that stays when the input goes.
+// string reads a string and copies it.
 func (p *infoParser) string() (string, error) {
 	b, err := p.text()
 	return string(b), err
 }
 
-// file reads one of the files.
+// file decodes an element of the list of files.
 func (p *infoParser) file() error {
 	if len(p.t.Files) == proto.MaxEntries {
 		return fmt.Errorf("more than %d files", proto.MaxEntries)
@@ -103,7 +108,7 @@ func (p *infoParser) file() error {
 			attr, err = p.text()
 		case "length":
 			if f.Length, err = p.integer(); err == nil && f.Length < 0 {
-				err = fmt.Errorf("a file of %d bytes", f.Length)
+				err = fmt.Errorf("a file has length %d", f.Length)
 			}
 		case "path":
 			path, err = p.path()
@@ -117,13 +122,15 @@ func (p *infoParser) file() error {
 	if err != nil {
 		return err
 	}
-	if f.Path = path; utf8Path != "" {
+	f.Path = path
+	if utf8Path != "" {
 		f.Path = utf8Path
 	}
-	f.Pad, f.Exec = bytes.IndexByte(attr, 'p') >= 0, bytes.IndexByte(attr, 'x') >= 0
+	f.Pad = bytes.IndexByte(attr, 'p') >= 0
+	f.Exec = bytes.IndexByte(attr, 'x') >= 0
 	switch {
 	case f.Path == "":
-		return errors.New("a file without a path")
+		return errors.New("a file has no path")
 	case bytes.IndexByte(attr, 'l') >= 0:
 		return fmt.Errorf("%q is a symbolic link, which is not supported in a torrent", f.Path)
 	case f.Length < 0:
@@ -133,7 +140,7 @@ func (p *infoParser) file() error {
 	return nil
 }
 
-// path reads the path of a file, with slashes.
+// path decodes the path of a file and joins its elements with slashes.
 func (p *infoParser) path() (string, error) {
 	var path []byte
 	err := p.list(func() error {
@@ -147,23 +154,24 @@ func (p *infoParser) path() (string, error) {
 		if len(path) > 0 {
 			path = append(path, '/')
 		}
-		if path = append(path, element...); len(path) > proto.MaxPath {
-			return fmt.Errorf("a path of more than %d bytes", proto.MaxPath)
+		path = append(path, element...)
+		if len(path) > proto.MaxPath {
+			return fmt.Errorf("a path has more than %d bytes", proto.MaxPath)
 		}
 		return nil
 	})
 	return string(path), err
 }
 
-// check reports what is wrong with the whole, and completes it.
+// check validates the dictionary as a whole, and sets the fields that follow from others.
 func (p *infoParser) check() error {
 	t := &p.t
 	switch {
-	case p.v2 && len(t.Sums) == 0:
-		return errors.New("it is for BitTorrent v2 only, which mob does not speak: make one for v1, or for both (hybrid)")
-	case p.listed && p.length >= 0:
+	case p.v2 && len(t.PieceHashes) == 0:
+		return errors.New("it is for BitTorrent v2 only, which mob does not support: make one for v1, or for both (hybrid)")
+	case p.hasFiles && p.length >= 0:
 		return errors.New("it has both a length and a list of files")
-	case !p.listed && p.length < 0:
+	case !p.hasFiles && p.length < 0:
 		return errors.New("it has neither a length nor a list of files")
 	}
 	if p.utf8Name != "" {
@@ -172,15 +180,16 @@ func (p *infoParser) check() error {
 	if err := checkName(t.Name); err != nil {
 		return err
 	}
-	if !p.listed {
-		t.Single, t.Files = true, []File{{Length: p.length, Exec: p.exec}}
+	if !p.hasFiles {
+		t.Single = true
+		t.Files = []File{{Length: p.length, Exec: p.exec}}
 	}
 	if err := checkTree(t.Files); err != nil {
 		return err
 	}
 	for _, f := range t.Files {
 		if f.Length > maxLength-t.Length {
-			return fmt.Errorf("a content of more than %d bytes", int64(maxLength))
+			return fmt.Errorf("the content has more than %d bytes", int64(maxLength))
 		}
 		t.Length += f.Length
 	}
@@ -195,17 +204,18 @@ func (p *infoParser) checkPieces() error {
 	if t.Length == 0 {
 		return errors.New("the content is empty")
 	}
-	// No overflow: what is added is small.
+	// This does not overflow: t.Length is at most maxLength.
 	want := (t.Length + t.PieceLength - 1) / t.PieceLength
-	if int64(len(t.Sums)) != want*sha1.Size {
-		return fmt.Errorf("%d bytes of hashes for %d bytes in pieces of %d, want %d", len(t.Sums), t.Length, t.PieceLength, want*sha1.Size)
+	if int64(len(t.PieceHashes)) != want*sha1.Size {
+		return fmt.Errorf("%d bytes of hashes for %d bytes in pieces of %d, want %d",
+			len(t.PieceHashes), t.Length, t.PieceLength, want*sha1.Size)
 	}
 	t.Pieces = int(want)
 	return nil
 }
 
-// checkTree reports two files of one path, or one below another. Padding is no
-// file that anybody writes, so it may share its path.
+// checkTree returns an error if a path occurs twice, or is below that of a file. Padding
+// files are not written, so several may share a path.
 func checkTree(files []File) error {
 	var paths []string
 	for _, f := range files {
@@ -218,10 +228,59 @@ func checkTree(files []File) error {
 		below, same := strings.CutPrefix(paths[i], paths[i-1])
 		switch {
 		case same && below == "":
-			return fmt.Errorf("file %q is there twice", paths[i])
+			return fmt.Errorf("file %q is listed twice", paths[i])
 		case same && below[0] == '/':
 			return fmt.Errorf("file %q is below the file %q", paths[i], paths[i-1])
 		}
 	}
 	return nil
+}
+
+// checkElement returns an error unless e is a valid file name.
+func checkElement(e []byte) error {
+	switch {
+	case len(e) == 0:
+		return errors.New("a path has an empty element")
+	case len(e) > proto.MaxElement:
+		return fmt.Errorf("a path has an element of %d bytes, at most %d", len(e), proto.MaxElement)
+	case !utf8.Valid(e):
+		return fmt.Errorf("the path element %q is not UTF-8", e)
+	case string(e) == ".", string(e) == "..", bytes.IndexByte(e, '/') >= 0, bytes.IndexByte(e, 0) >= 0:
+		return fmt.Errorf("the path element %q is not a valid file name", e)
+	}
+	return nil
+}
+
+// checkName returns an error unless name is valid as the name of a manifest too.
+func checkName(name string) error {
+	if name == "" {
+		return errors.New("it has no name")
+	}
+	if err := checkElement([]byte(name)); err != nil {
+		return fmt.Errorf("its name: %w", err)
+	}
+	if strings.IndexFunc(name, unicode.IsControl) >= 0 {
+		return fmt.Errorf("its name %q has a control character", name)
+	}
+	return nil
+}
+
+// sortPaths sorts paths so that those below a path directly follow it.
+func sortPaths(paths []string) {
+	slices.SortFunc(paths, func(a, b string) int {
+		n := min(len(a), len(b))
+		for i := range n {
+			if a[i] == b[i] {
+				continue
+			}
+			if a[i] == '/' {
+				return -1
+			}
+			if b[i] == '/' {
+				return 1
+			}
+			return cmp.Compare(a[i], b[i])
+		}
+		return cmp.Compare(len(a), len(b))
+	})
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Metainfo is what a torrent file says.
+// Metainfo is a torrent file.
 type Metainfo struct {
 	*Torrent
-	// Trackers are announce addresses in tiers (BEP 12), each tier to be tried when
-	// the one before fails; none is empty. No more than [proto.MaxLinkAddrs] are read.
+	// Trackers are announce URLs in tiers (BEP 12): clients try a tier when the one
+	// before fails. No tier is empty. [Parse] reads at most [proto.MaxLinkAddrs] URLs.
 	Trackers [][]string
-	// Comment, CreatedBy and Created are for people, and may be empty.
+	// Comment, CreatedBy and Created are for display, and may be empty.
 	Comment   string
 	CreatedBy string
 	Created   time.Time
 }
 
-// Parse reads a torrent file. What is returned does not keep b.
+// Parse decodes and validates a torrent file. The result does not keep b.
 func Parse(b []byte) (*Metainfo, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("torrent file of %d bytes, at most %d", len(b), MaxFile)
@@ -49,16 +49,16 @@ func Parse(b []byte) (*Metainfo, error) {
 	return m, nil
 }
 
-// fileParser is a reader of a torrent file, and what it has found.
+// fileParser decodes a torrent file.
 type fileParser struct {
 	reader
 	m        *Metainfo
 	announce string
 	info     []byte
-	trackers int
+	trackers int // in m.Trackers
 }
 
-// key reads the value of a key.
+// key decodes the value of a key.
 func (p *fileParser) key(key string) (err error) {
 	switch key {
 	case "announce":
@@ -90,7 +90,7 @@ func (p *fileParser) string(to *string) error {
 	return err
 }
 
-// tier reads a tier of trackers.
+// tier decodes a tier of trackers.
 func (p *fileParser) tier() error {
 	var tier []string
 	err := p.list(func() error {
@@ -107,7 +107,7 @@ func (p *fileParser) tier() error {
 	return err
 }
 
-// Encode is the torrent file. Equal values give equal bytes.
+// Encode encodes the torrent file. Equal values give equal bytes.
 func (m *Metainfo) Encode() ([]byte, error) {
 	d := fileDict{Comment: m.Comment, CreatedBy: m.CreatedBy, Info: m.Info}
 	if !m.Created.IsZero() {
@@ -122,7 +122,7 @@ func (m *Metainfo) Encode() ([]byte, error) {
 	return bencode.Marshal(d)
 }
 
-// fileDict is a torrent file as it is written. The encoder sorts the keys.
+// fileDict is the encoding of a torrent file. The encoder sorts the keys.
 type fileDict struct {
 	Announce     string        `bencode:"announce,omitempty"`
 	AnnounceList [][]string    `bencode:"announce-list,omitempty"`

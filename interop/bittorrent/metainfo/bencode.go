@@ -6,27 +6,27 @@ import (
 	"fmt"
 )
 
-// maxDepth is how deep lists and dictionaries may be nested. Torrents have five
-// levels; the file tree of a v2 torrent is as deep as its folders.
+// maxDepth bounds the nesting of lists and dictionaries. Torrents have five levels;
+// the file tree of a v2 torrent is as deep as its folders.
 const maxDepth = 64
 
-// reader reads canonical bencode from memory, and nothing else: a value that can
-// be written in two ways would let two clients understand one info dictionary
-// differently. What it returns are parts of its input, so it makes no memory.
+// reader reads canonical bencode from memory. It refuses other encodings, which two
+// clients could understand differently. It returns parts of its input, so it
+// allocates nothing.
 type reader struct {
 	all   []byte
-	at    int
+	at    int // offset of the next byte
 	depth int
 }
 
-var errEnds = errors.New("it ends in the middle")
+var errTruncated = errors.New("it is truncated")
 
-// fail is an error at the reader's place.
+// fail returns an error with the offset.
 func (r *reader) fail(format string, args ...any) error {
 	return fmt.Errorf("at byte %d: %w", r.at, fmt.Errorf(format, args...))
 }
 
-// next is the byte ahead, 0 at the end.
+// next is the next byte, 0 at the end.
 func (r *reader) next() byte {
 	if r.at == len(r.all) {
 		return 0
@@ -34,7 +34,7 @@ func (r *reader) next() byte {
 	return r.all[r.at]
 }
 
-// number reads digits up to a byte that ends them.
+// number reads digits and the byte that ends them.
 func (r *reader) number(end byte) (int64, error) {
 	n, digits := int64(0), 0
 	for r.at < len(r.all) {
@@ -47,13 +47,13 @@ func (r *reader) number(end byte) (int64, error) {
 			return 0, r.fail("%q in a number", c)
 		case digits > 0 && n == 0:
 			return 0, r.fail("a number begins with 0")
-		case digits == 18: // 19 may be more than an int64 holds
+		case digits == 18: // 19 may overflow an int64
 			return 0, r.fail("a number of more than 18 digits")
 		}
 		n, digits = n*10+int64(c-'0'), digits+1
 		r.at++
 	}
-	return 0, errEnds
+	return 0, errTruncated
 }
 
 // integer reads an integer.
@@ -68,7 +68,7 @@ func (r *reader) integer() (int64, error) {
 	}
 	n, err := r.number('e')
 	if err == nil && negative && n == 0 {
-		err = r.fail("-0 is no number")
+		err = r.fail("-0 is not a number")
 	}
 	if negative {
 		n = -n
@@ -76,10 +76,10 @@ func (r *reader) integer() (int64, error) {
 	return n, err
 }
 
-// text reads a string of bytes.
+// text reads a byte string.
 func (r *reader) text() ([]byte, error) {
 	if r.at == len(r.all) {
-		return nil, errEnds
+		return nil, errTruncated
 	}
 	if c := r.next(); c < '0' || c > '9' {
 		return nil, r.fail("want a string")
@@ -89,17 +89,17 @@ func (r *reader) text() ([]byte, error) {
 		return nil, err
 	}
 	if n > int64(len(r.all)-r.at) {
-		return nil, errEnds
+		return nil, errTruncated
 	}
 	r.at += int(n)
 	return r.all[r.at-int(n) : r.at : r.at], nil
 }
 
-// list calls each for every element of a list, to read it.
+// list reads a list: it calls each to read every element.
 func (r *reader) list(each func() error) error { return r.group('l', "a list", each) }
 
-// dict calls each for every key of a dictionary, to read its value. Keys are sorted,
-// and none is there twice.
+// dict reads a dictionary: it calls each to read the value of every key. Keys must be
+// sorted and unique.
 func (r *reader) dict(each func(key string) error) error {
 	var last []byte
 	first := true
@@ -109,14 +109,14 @@ func (r *reader) dict(each func(key string) error) error {
 			return err
 		}
 		if !first && bytes.Compare(last, key) >= 0 {
-			return r.fail("key %.40q after %.40q: keys are sorted, each once", key, last)
+			return r.fail("key %.40q after %.40q: keys must be sorted and unique", key, last)
 		}
 		first, last = false, key
-		return each(string(key[:min(len(key), 64)])) // no key that anyone looks for is as long
+		return each(string(key[:min(len(key), 64)])) // longer than any key that is used
 	})
 }
 
-// group reads from an opening byte to the e that ends it.
+// group reads a list or a dictionary, from its opening byte to its end.
 func (r *reader) group(open byte, what string, each func() error) error {
 	if r.next() != open {
 		return r.fail("want %s", what)
@@ -129,7 +129,7 @@ func (r *reader) group(open byte, what string, each func() error) error {
 	defer func() { r.depth-- }()
 	for r.next() != 'e' {
 		if r.at == len(r.all) {
-			return errEnds
+			return errTruncated
 		}
 		if err := each(); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (r *reader) group(open byte, what string, each func() error) error {
 	return nil
 }
 
-// skip reads over a value, which must be right all the same.
+// skip reads a value and drops it. It must be valid all the same.
 func (r *reader) skip() (err error) {
 	switch r.next() {
 	case 'i':
@@ -154,10 +154,10 @@ func (r *reader) skip() (err error) {
 	return err
 }
 
-// end is an error unless all was read.
+// end returns an error unless the reader is at the end of its input.
 func (r *reader) end() error {
 	if left := len(r.all) - r.at; left > 0 {
-		return r.fail("%d bytes after its end", left)
+		return r.fail("%d bytes after the end", left)
 	}
 	return nil
 }
