@@ -19,8 +19,8 @@ import (
 
 // Protocol constants.
 const (
-	// ALPN distinguishes bulk sockets from other TLS on the same port.
-	ALPN = "mob-bulk/1"
+	// alpn distinguishes bulk sockets from other TLS on the same port.
+	alpn = "mob-bulk/1"
 	// tlsPrefix begins every TLS connection: a handshake record, and the major
 	// version, which is always 3.
 	tlsPrefix = "\x16\x03"
@@ -101,9 +101,9 @@ func (e *Endpoint) Dial(ctx context.Context, to peer.ID, addr ma.Multiaddr) (*Co
 		return nil, err
 	}
 	// A server that does not know the ALPN may go on without one.
-	if p := c.tls.ConnectionState().NegotiatedProtocol; p != ALPN {
+	if p := c.tls.ConnectionState().NegotiatedProtocol; p != alpn {
 		_ = c.Reset()
-		return nil, fmt.Errorf("%s negotiates ALPN %q, want %q", addr, p, ALPN)
+		return nil, fmt.Errorf("%s negotiates ALPN %q, want %q", addr, p, alpn)
 	}
 	return c, nil
 }
@@ -131,7 +131,7 @@ func (e *Endpoint) reserve(to peer.ID, addr ma.Multiaddr) (network.ConnManagemen
 // id is empty. The channel receives the peer's key.
 func (e *Endpoint) config(id peer.ID) (*tls.Config, <-chan crypto.PubKey) {
 	config, key := e.identity.ConfigForPeer(id)
-	config.NextProtos = []string{ALPN}
+	config.NextProtos = []string{alpn}
 	// Small first records make a web page appear sooner. Here they only cost.
 	config.DynamicRecordSizingDisabled = true
 	return config, key
@@ -145,7 +145,7 @@ func (e *Endpoint) handshake(c net.Conn, in incoming) {
 	socket := &Conn{tls: tls.Server(input, config), input: input, raw: in.conn, scope: in.scope}
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	if socket.tls.HandshakeContext(ctx) != nil || socket.tls.ConnectionState().NegotiatedProtocol != ALPN {
+	if socket.tls.HandshakeContext(ctx) != nil || socket.tls.ConnectionState().NegotiatedProtocol != alpn {
 		_ = socket.Reset()
 		return
 	}

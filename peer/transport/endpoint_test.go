@@ -127,8 +127,8 @@ func TestOtherTLSIsClosed(t *testing.T) {
 	a, b := start(t), start(t)
 	with, _ := a.endpoint.identity.ConfigForPeer(b.ID())
 	for name, config := range map[string]*tls.Config{
-		"no certificate": {InsecureSkipVerify: true, NextProtos: []string{ALPN}},
-		"TLS 1.2":        {InsecureSkipVerify: true, NextProtos: []string{ALPN}, MaxVersion: tls.VersionTLS12},
+		"no certificate": {InsecureSkipVerify: true, NextProtos: []string{alpn}},
+		"TLS 1.2":        {InsecureSkipVerify: true, NextProtos: []string{alpn}, MaxVersion: tls.VersionTLS12},
 		"no ALPN":        {InsecureSkipVerify: true, Certificates: with.Certificates},
 		"other ALPN":     {InsecureSkipVerify: true, Certificates: with.Certificates, NextProtos: []string{"h2"}},
 	} {
