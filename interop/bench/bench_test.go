@@ -147,7 +147,8 @@ func TestRunMissesNodes(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	slow := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
-	if r := runCourier(t.Context(), t, slow, courier{never: "B0"}); r.Error != "" || !slices.Equal(r.Slow, []string{"B0"}) || r.Copied != 2 {
+	r = runCourier(t.Context(), t, slow, courier{never: "B0"})
+	if r.Error != "" || !slices.Equal(r.Slow, []string{"B0"}) || r.Copied != 2 {
 		t.Errorf("a slow node is missed: %+v", r)
 	}
 }

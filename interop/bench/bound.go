@@ -6,38 +6,43 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// Ideal is the least time in which every receiver that is waited for can have its
-// copy, by the links and by the NICs. Acknowledgements, headers and round trips
-// are not in it.
-func (c *Case) Ideal() time.Duration { return max(c.idealOfLinks(), c.idealOfNICs()) }
-
-// idealOfLinks is by Edmonds.
-func (c *Case) idealOfLinks() time.Duration {
-	if len(c.Clusters) == 1 {
-		return 0
-	}
-	return netns.IdealTime(c.Scenario, c.Clusters[0].Name, c.Size)
+// Ideal is a lower bound of the time in which all receivers but the slow ones can have
+// their copy, by the rates of links and NICs. It ignores headers, acknowledgements and
+// round trips. It is zero if nothing is limited.
+func (c *Case) Ideal() time.Duration {
+	return max(netns.IdealTime(c.Scenario, c.Clusters[0].Name, c.Size), c.idealOfNICs())
 }
 
-// idealOfNICs is the time of the slowest NIC that all must pass through: the
-// source's, a receiver's, or with two interfaces per node those of a cluster to
-// the WAN together. Slow nodes are waited for by nobody.
+// idealOfNICs is the time of the slowest NICs that the whole content must pass: the
+// source's, a receiver's, or with dual NICs those of a cluster to the WAN together.
 func (c *Case) idealOfNICs() time.Duration {
-	var worst time.Duration
+	var slowest time.Duration
 	for i, cl := range c.Clusters {
-		wan := cl.WANNIC > 0 && len(c.Clusters) > 1
-		if wan {
-			worst = max(worst, (cl.WANNIC * netns.Rate(cl.Nodes)).Time(float64(c.Size)))
+		dual := cl.WANNIC > 0 && !c.single()
+		if dual {
+			slowest = max(slowest, (cl.WANNIC * netns.Rate(cl.Nodes)).Time(float64(c.Size)))
 		}
-		everySlow := len(cl.SlowNIC) == cl.Nodes
-		if cl.NIC == 0 || everySlow && i > 0 {
+		onlySlow := len(cl.SlowNIC) == cl.Nodes
+		if cl.NIC == 0 || onlySlow && i > 0 {
 			continue
 		}
 		r := cl.NIC
-		if wan {
+		if dual {
 			r += cl.WANNIC
 		}
-		worst = max(worst, r.Time(float64(c.Size)))
+		slowest = max(slowest, r.Time(float64(c.Size)))
 	}
-	return worst
+	return slowest
+}
+
+// Limit is when a run is given up: after twenty times the ideal time and two minutes, and
+// not before slow nodes had twice the time that they need.
+func (c *Case) Limit() time.Duration {
+	limit := 20*c.Ideal() + 2*time.Minute
+	for _, cl := range c.Clusters {
+		for _, r := range cl.SlowNIC {
+			limit = max(limit, 2*r.Time(float64(c.Size)))
+		}
+	}
+	return limit
 }

@@ -11,25 +11,29 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// Case is what every system is measured on.
+// Case is a grid, a content and events, the same for every system.
 type Case struct {
 	// Clusters of the grid; the first node of the first is the source.
 	Clusters []netns.Cluster
-	// Scenario says how fast the links are from the start of the fetching on, and
-	// Name what it is called.
+	// Scenario is the rates of the links over time, counted from the start of the
+	// fetching, and Name its name.
 	Scenario netns.Scenario
 	Name     string
-	// RTT is the round trip between clusters, beside queues.
+	// RTT is the round-trip time between clusters, without queueing.
 	RTT time.Duration
 	// Size of the content, in bytes.
 	Size int64
-	// Kills end nodes on the way. The zero value: none.
+	// Kills end receivers during the fetching. Zero: none.
 	Kills Kills
-	// Seed makes every random choice: the content, and who is killed.
+	// Seed of every random choice: the content, and the victims of Kills.
 	Seed uint64
 }
 
-// Names are the clusters' names.
+// single reports whether the grid is a single cluster. There is no WAN then, and the NICs
+// of the nodes take the place of its links.
+func (c *Case) single() bool { return len(c.Clusters) == 1 }
+
+// Names lists the names of the clusters.
 func (c *Case) Names() []string {
 	names := make([]string, len(c.Clusters))
 	for i, cl := range c.Clusters {
@@ -38,37 +42,7 @@ func (c *Case) Names() []string {
 	return names
 }
 
-// Receiver names a node that is to get a copy.
-type Receiver struct {
-	Cluster string
-	Index   int
-}
-
-// String is the name as flags have it, such as C2.
-func (r Receiver) String() string { return r.Cluster + strconv.Itoa(r.Index) }
-
-// Receivers are all nodes but the source, cluster by cluster.
-func (c *Case) Receivers() []Receiver {
-	var all []Receiver
-	for i, cl := range c.Clusters {
-		for n := range cl.Nodes {
-			if i > 0 || n > 0 {
-				all = append(all, Receiver{cl.Name, n})
-			}
-		}
-	}
-	return all
-}
-
-// Slow is whether a receiver's NIC is an exception: it gets its copy too, and
-// nobody waits for it.
-func (c *Case) Slow(r Receiver) bool {
-	i := slices.IndexFunc(c.Clusters, func(cl netns.Cluster) bool { return cl.Name == r.Cluster })
-	_, slow := c.Clusters[i].SlowNIC[r.Index]
-	return slow
-}
-
-// Validate says what no grid and no simulation can run.
+// Validate returns an error for a case that cannot run.
 func (c *Case) Validate() error {
 	switch {
 	case len(c.Clusters) == 0 || c.Clusters[0].Nodes < 1 || len(c.Receivers()) == 0:
@@ -100,7 +74,7 @@ func (c *Case) Validate() error {
 // String describes the case in a line.
 func (c *Case) String() string {
 	parts := []string{c.shape() + " nodes"}
-	if len(c.Clusters) > 1 {
+	if !c.single() {
 		parts = append(parts, c.Name)
 	}
 	if c.RTT > 0 {
@@ -124,7 +98,7 @@ func (c *Case) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// shape is the sizes of the clusters, as ParseClusters takes them.
+// shape is the sizes of the clusters, as ParseClusters parses them.
 func (c *Case) shape() string {
 	var sizes []string
 	alike := true

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// The size of the picture, and of what is in it.
+// The sizes of pictures, and of their texts.
 const (
 	chartWidth, chartHeight = 25 * vg.Centimeter, 11 * vg.Centimeter
 	chartMargin             = 0.5 * vg.Centimeter
@@ -21,16 +21,18 @@ const (
 	labelSize               = 10
 )
 
-// colors are told apart by colour-blind people too (Okabe and Ito). A system has
-// the one of its place in the report, in both panels.
+// seriesColor is the colour of the i-th series, from the palette of Okabe and Ito, which
+// colour-blind people can tell apart.
 func seriesColor(i int) color.Color {
 	all := []color.RGBA{
-		{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {86, 180, 233, 255}, {213, 94, 0, 255},
+		{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255},
+		{204, 121, 167, 255}, {86, 180, 233, 255}, {213, 94, 0, 255},
 	}
 	return all[i%len(all)]
 }
 
-// SVG draws a report.
+// WriteSVG draws the report: the share of the bound that each system reached, and how it used
+// the links over time.
 func (r *Report) WriteSVG(w io.Writer) error {
 	share, err := sharePanel(r)
 	if err != nil {
@@ -50,7 +52,7 @@ func (r *Report) WriteSVG(w io.Writer) error {
 	return encodeSVG(w, canvas)
 }
 
-// newPage makes the canvas white, puts the title on it and returns the rest.
+// newPage makes a white page with a title, and returns the rest of it.
 func newPage(canvas *vgsvg.Canvas, text string) draw.Canvas {
 	page := draw.New(canvas)
 	page.SetColor(color.White)
@@ -59,19 +61,20 @@ func newPage(canvas *vgsvg.Canvas, text string) draw.Canvas {
 	return draw.Crop(page, chartMargin, -chartMargin, chartMargin, -3*chartMargin)
 }
 
-// write writes what was drawn.
+// encodeSVG writes a canvas as SVG.
 func encodeSVG(w io.Writer, canvas *vgsvg.Canvas) error {
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	// A reader may lack the font, whose letters are as wide as those of the next.
-	text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
+	// Readers that lack the font have one with letters of the same widths.
+	const family = "font-family:Liberation Sans"
+	text := bytes.ReplaceAll(svg.Bytes(), []byte(family), []byte(family+",Arial,Helvetica,sans-serif"))
 	_, err := w.Write(text)
 	return err
 }
 
-// title is what the page is of.
+// drawTitle writes the title of a page.
 func drawTitle(page draw.Canvas, text string) {
 	style := plot.New().Title.TextStyle
 	style.Font = sans(titleSize)
@@ -91,7 +94,13 @@ func newPanel(title string) *plot.Plot {
 	p.Title.TextStyle.Font = sans(labelSize)
 	styleAxes(p)
 	p.Y.Min, p.Y.Max = 0, 1
-	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25}, {Value: 0.5, Label: "0.5"}, {Value: 0.75}, {Value: 1, Label: "1"}}
+	p.Y.Tick.Marker = plot.ConstantTicks{
+		{Value: 0, Label: "0"},
+		{Value: 0.25},
+		{Value: 0.5, Label: "0.5"},
+		{Value: 0.75},
+		{Value: 1, Label: "1"},
+	}
 	return p
 }
 

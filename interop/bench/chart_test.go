@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// report has five systems: one with a spread, one that failed.
+// chartReport is a report of five systems with a spread, of which one failed.
 func chartReport() *Report {
 	r := &Report{Case: "4x4 nodes, fast", Bytes: 240e6, Bound: 12e6, Ideal: 20, TCPShare: 0.956}
 	for i, name := range []string{"mob", "aria2", "libtorrent", "transmission"} {
@@ -28,14 +28,14 @@ func chartReport() *Report {
 	return r
 }
 
-// picture makes the picture of a report.
+// picture draws a report.
 func picture(t *testing.T, r *Report) string {
 	t.Helper()
 	return drawn(t, func(w io.Writer) error { return r.WriteSVG(w) })
 }
 
-// drawn makes a picture that a reader of XML takes, and keeps it for who wants to look
-// at it.
+// drawn draws a picture, which must be well-formed XML. The picture is kept in the folder
+// $MOB_CHARTS, if that is set.
 func drawn(t *testing.T, draw func(io.Writer) error) string {
 	t.Helper()
 	var svg bytes.Buffer
@@ -59,7 +59,10 @@ func drawn(t *testing.T, draw func(io.Writer) error) string {
 
 func TestSVG(t *testing.T) {
 	svg := picture(t, chartReport())
-	for _, want := range []string{">mob<", ">aria2<", ">libtorrent<", ">transmission<", ">rtorrent<", ">failed<", ">10.2 MB/s<", "4x4 nodes, fast, 240 MB", "share of the bound, 12 MB/s", ">seconds<"} {
+	for _, want := range []string{
+		">mob<", ">aria2<", ">libtorrent<", ">transmission<", ">rtorrent<", ">failed<", ">10.2 MB/s<",
+		"4x4 nodes, fast, 240 MB", "share of the bound, 12 MB/s", ">seconds<",
+	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
 		}
@@ -80,12 +83,12 @@ func TestSVGWithoutLinks(t *testing.T) {
 	if svg := picture(t, r); !strings.Contains(svg, "share of the nodes that are whole") {
 		t.Error("no other panel")
 	}
-	r.Results = r.Results[4:] // which failed
+	r.Results = r.Results[4:] // the one that failed
 	picture(t, r)
 }
 
-// TestLines wants every series by its name, with its points and their spread.
-func TestLines(t *testing.T) {
+// TestLineChart checks that every series and both axes are named.
+func TestLineChart(t *testing.T) {
 	l := lineChart{Title: "rounds", X: "nodes", Y: "beyond", Series: []series{
 		{Name: "coded", Points: []point{{X: 20, Y: 2, Low: 2, High: 2}, {X: 300, Y: 3, Low: 2, High: 4}}},
 		{Name: "plain", Points: []point{{X: 20, Y: 33, Low: 30, High: 36}, {X: 300, Y: 53, Low: 49, High: 61}}},

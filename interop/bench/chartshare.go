@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// sharePanel has a bar per system: its share of the bound, with the spread of its
-// runs.
+// sharePanel has a bar for each system: its share of the bound, with the spread of its runs.
 func sharePanel(r *Report) (*plot.Plot, error) {
 	title := fmt.Sprintf("share of the bound, %.3g MB/s", r.Bound/1e6)
 	if r.Bound == 0 {
@@ -24,7 +23,7 @@ func sharePanel(r *Report) (*plot.Plot, error) {
 			most = max(most, res.Fastest)
 		}
 	}
-	most = max(most, 1) // nothing ended well: empty bars
+	most = max(most, 1) // no run succeeded: empty bars
 	names := make([]string, len(r.Results))
 	labels := plotter.XYLabels{}
 	for i, res := range r.Results {
@@ -55,7 +54,7 @@ func sharePanel(r *Report) (*plot.Plot, error) {
 	return p, addTCPLimit(p, r.TCPShare, "all that TCP can carry")
 }
 
-// barWidth leaves a gap beside each bar.
+// barWidth is the width of each of n bars with gaps between them.
 func barWidth(n int) vg.Length {
 	return min((chartWidth/2-3*chartMargin)/vg.Length(n)*0.6, 2*vg.Centimeter)
 }
@@ -67,7 +66,7 @@ func rateLabel(res Result) string {
 	return fmt.Sprintf("%.3g MB/s", res.Rate/1e6)
 }
 
-// addSpread is a line from the slowest to the fastest run.
+// addSpread adds a line from the slowest to the fastest run.
 func addSpread(p *plot.Plot, x, low, high float64) error {
 	line, err := plotter.NewLine(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}})
 	if err != nil {
@@ -78,11 +77,11 @@ func addSpread(p *plot.Plot, x, low, high float64) error {
 	return nil
 }
 
-// highBar is from which share on a bar has its rate within, where no limit is in the
-// way.
+// highBar is the share from which the rate is written within the bar instead of above it,
+// clear of the line of addTCPLimit.
 const highBar = 0.85
 
-// addRateLabels writes the rates above the bars.
+// addRateLabels writes the rates above the bars, or within high ones.
 func addRateLabels(p *plot.Plot, labels plotter.XYLabels) error {
 	l, err := plotter.NewLabels(labels)
 	if err != nil {
@@ -101,8 +100,8 @@ func addRateLabels(p *plot.Plot, labels plotter.XYLabels) error {
 	return nil
 }
 
-// addTCPLimit is a dashed line at what TCP payload can reach, with a text if there is
-// one. At 0 there is none.
+// addTCPLimit adds a dashed line at the share that TCP payload can reach, with a text. A
+// share of 0 adds nothing.
 func addTCPLimit(p *plot.Plot, share float64, text string) error {
 	if share == 0 {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// timePanel has a line per system: how much of the rate of all links into other
-// clusters it used over time. Where that was not measured it is the share of nodes
-// that were whole.
+// timePanel has a line for each system: the share of the capacity of all links into other
+// clusters that it used over time, or the share of whole nodes where that was not measured.
 func timePanel(r *Report) (*plot.Plot, error) {
 	title, line, limit := "share of all links' rates in use (colours as on the left)", useLine, r.TCPShare
 	if !slices.ContainsFunc(r.Results, func(res Result) bool { return len(res.Median().Use) > 0 }) {
@@ -44,12 +43,13 @@ func useLine(r *Run) plotter.XYs {
 	return points
 }
 
-// wholeLine goes up by a step with each node.
+// wholeLine is a step for each node.
 func wholeLine(r *Run) plotter.XYs {
 	points := plotter.XYs{{}}
 	times := slices.Sorted(maps.Values(r.Finished))
 	for i, at := range times {
-		points = append(points, plotter.XY{X: at, Y: float64(i) / float64(len(times))}, plotter.XY{X: at, Y: float64(i+1) / float64(len(times))})
+		before, after := float64(i)/float64(len(times)), float64(i+1)/float64(len(times))
+		points = append(points, plotter.XY{X: at, Y: before}, plotter.XY{X: at, Y: after})
 	}
 	return points
 }

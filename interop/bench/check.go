@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// copiesLimit is how often content may enter a cluster, protocol and headers
-// included.
+// copiesLimit is the number of copies that may enter a cluster, headers included.
 const copiesLimit = 1.05
 
-// Failed is an error when a run did not end well.
+// Failed returns the errors of all runs.
 func (r *Report) Failed() error {
 	var errs []error
 	for _, res := range r.Results {
@@ -24,18 +23,18 @@ func (r *Report) Failed() error {
 	return errors.Join(errs...)
 }
 
-// Check is an error when a copy is damaged, when one of the systems of these names
-// sends too much into a cluster, and when the fastest of them is slower than another:
-// of several runs in the median, as for all figures, since a busy machine makes for
-// small packets with many headers. What killed nodes had fetched may cross once more.
+// Check returns an error if a copy is damaged, if one of the named systems sends too much
+// into a cluster, or if the fastest of them is slower than another system. Of several runs
+// the median counts, as for all figures: a busy machine sends smaller frames, with more
+// headers. What killed nodes had downloaded may cross the WAN once more.
 func (r *Report) Check(systems ...string) error {
 	var errs []error
 	var best *Result
 	for i := range r.Results {
 		res := &r.Results[i]
 		for _, run := range res.Runs {
-			if run.Intact < run.Copied {
-				errs = append(errs, fmt.Errorf("%s: %d of %d copies are damaged", res.System, run.Copied-run.Intact, run.Copied))
+			if n := run.Copied - run.Intact; n > 0 {
+				errs = append(errs, fmt.Errorf("%s: %d of %d copies are damaged", res.System, n, run.Copied))
 			}
 		}
 		if slices.Contains(systems, res.System) {
@@ -50,13 +49,14 @@ func (r *Report) Check(systems ...string) error {
 	}
 	for _, res := range r.Results {
 		if res.Rate > best.Rate {
-			errs = append(errs, fmt.Errorf("%s at %s MB/s is slower than %s at %s MB/s", best.System, figure(best.Rate/1e6), res.System, figure(res.Rate/1e6)))
+			errs = append(errs, fmt.Errorf("%s at %s MB/s is slower than %s at %s MB/s",
+				best.System, figure(best.Rate/1e6), res.System, figure(res.Rate/1e6)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// checkCopies is an error when too much entered a cluster.
+// checkCopies returns an error if too much entered a cluster.
 func (r *Report) checkCopies(res *Result) error {
 	receivers := -1
 	for _, c := range r.Clusters {
@@ -71,8 +71,8 @@ func (r *Report) checkCopies(res *Result) error {
 	return errors.Join(errs...)
 }
 
-// medianCopies is, for each cluster, what entered it in the median of the runs; of
-// an even number of runs the greater one in the middle.
+// medianCopies is the median of the copies that entered each cluster; of an even number of
+// runs the greater of the two in the middle.
 func (r *Result) medianCopies() []ClusterCopies {
 	var median []ClusterCopies
 	if len(r.Runs) == 0 {
@@ -81,7 +81,7 @@ func (r *Result) medianCopies() []ClusterCopies {
 	for i, c := range r.Runs[0].Copies {
 		var all []float64
 		for _, run := range r.Runs {
-			if i < len(run.Copies) { // one that failed may have none
+			if i < len(run.Copies) { // a failed run may have none
 				all = append(all, run.Copies[i].Copies)
 			}
 		}
@@ -91,7 +91,7 @@ func (r *Result) medianCopies() []ClusterCopies {
 	return median
 }
 
-// killed is the most nodes that were killed in a run.
+// killed is the highest number of nodes that were killed in a run.
 func (r *Result) killed() float64 {
 	most := 0
 	for _, run := range r.Runs {

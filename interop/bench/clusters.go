@@ -8,8 +8,8 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// ParseClusters reads the sizes of clusters: "4x16" are four of 16 nodes, "4,12"
-// one of 4 and one of 12, "20" is one of 20. They are named A, B, C and so on.
+// ParseClusters parses the sizes of clusters: "4x16" is four of 16 nodes, "4,12" one of 4
+// and one of 12, "20" one of 20. They are named A, B, C and so on.
 func ParseClusters(s string) ([]netns.Cluster, error) {
 	var sizes []int
 	for part := range strings.SplitSeq(s, ",") {
@@ -33,21 +33,11 @@ func ParseClusters(s string) ([]netns.Cluster, error) {
 	return all, nil
 }
 
-// clusterName is A to Z, then AA, AB and so on.
+// clusterName is the name of the i-th cluster: A to Z, then AA, AB and so on.
 func clusterName(i int) string {
 	name := string(rune('A' + i%26))
 	if i >= 26 {
 		name = clusterName(i/26-1) + name
 	}
 	return name
-}
-
-// ParseReceiver reads the name of a node, such as C2: node 2, from 0, of cluster C.
-func ParseReceiver(s string) (Receiver, error) {
-	digits := len(strings.TrimRight(s, "0123456789"))
-	n, err := strconv.Atoi(s[digits:])
-	if err != nil || digits == 0 {
-		return Receiver{}, fmt.Errorf("%q is no node such as C2", s)
-	}
-	return Receiver{s[:digits], n}, nil
 }

@@ -22,7 +22,7 @@ func writeContent(ctx context.Context, path string, n int64, seed uint64) error 
 	return errors.Join(err, f.Close())
 }
 
-// sameContent is whether two files hold the same.
+// sameContent reports whether two files are equal.
 func sameContent(ctx context.Context, a, b string) (bool, error) {
 	fa, err := os.Open(a)
 	if err != nil {
@@ -48,10 +48,10 @@ func sameContent(ctx context.Context, a, b string) (bool, error) {
 	return false, ctx.Err()
 }
 
-// ended is whether a read met the end of its file.
+// ended reports whether a read has reached the end of its file.
 func ended(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// reader reads until a context ends.
+// reader fails when its context has ended.
 type reader struct {
 	ctx context.Context
 	io.Reader

@@ -82,7 +82,8 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 	if program == nil {
 		program = []string{"mobd"}
 	}
-	args := append(slices.Clone(program[1:]), "--cluster", cluster, "--listen", fmt.Sprintf("/ip4/%s/tcp/0", node.IP), "--data", d.dir)
+	args := slices.Clone(program[1:])
+	args = append(args, "--cluster", cluster, "--listen", fmt.Sprintf("/ip4/%s/tcp/0", node.IP), "--data", d.dir)
 	if f.tracker != nil {
 		args = append(args, "--tracker", f.tracker.line)
 	}

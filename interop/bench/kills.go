@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Kills end a share of the receivers with kill -9, at once or one by one. Whoever
-// is killed does not count in what is measured.
+// Kills end some of the receivers with SIGKILL, together or one by one. Results do not
+// count them.
 type Kills struct {
-	// Percent of the receivers, at least one of them. Zero: nobody.
+	// Percent of the receivers, and at least one of them, are killed. Zero: none.
 	Percent float64
-	// After the start of the fetching the first is killed, and Every so long the
-	// next. Zero: all at once.
+	// After is the time from the start of the fetching to the first kill, Every that
+	// between two kills. Every is zero: all at once.
 	After, Every time.Duration
 }
 
-// ParseKills reads "10%@5s", a tenth of the nodes five seconds after the start, and
+// ParseKills parses "10%@5s", a tenth of the nodes five seconds after the start, and
 // "10%@5s+2s", one of them every two seconds from then on.
 func ParseKills(s string) (Kills, error) {
 	var k Kills
@@ -32,14 +32,14 @@ func ParseKills(s string) (Kills, error) {
 	if inTurn {
 		k.Every, errs[2] = time.ParseDuration(every)
 	}
-	good := ok && errors.Join(errs[:]...) == nil && k.Percent > 0 && k.Percent <= 100 && k.After >= 0 && (k.Every > 0 || !inTurn)
-	if !good {
+	ok = ok && errors.Join(errs[:]...) == nil && k.Percent > 0 && k.Percent <= 100
+	if !ok || k.After < 0 || inTurn && k.Every <= 0 {
 		return Kills{}, fmt.Errorf("%q is not such as 10%%@5s (a tenth of the nodes after 5 s) or 10%%@5s+2s (one every 2 s)", s)
 	}
 	return k, nil
 }
 
-// String is what ParseKills reads.
+// String is the text that ParseKills parses.
 func (k Kills) String() string {
 	text := fmt.Sprintf("%g%%@%v", k.Percent, k.After)
 	if k.Every > 0 {
@@ -48,13 +48,13 @@ func (k Kills) String() string {
 	return text
 }
 
-// Victim is a receiver and when it is killed.
+// Victim is a receiver that is killed, at a time from the start of the fetching.
 type Victim struct {
 	Receiver
 	At time.Duration
 }
 
-// Victims are drawn by the seed, in the order of their deaths.
+// Victims draws the victims from the seed, in the order of their times.
 func (c *Case) Victims() []Victim {
 	if c.Kills.Percent == 0 {
 		return nil

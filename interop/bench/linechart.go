@@ -13,23 +13,22 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// lineChart is a picture of figures over another, a line for each series. The vertical
-// axis begins at zero.
+// lineChart is a picture with a line for each series. Both axes begin at zero.
 type lineChart struct {
 	Title, X, Y string
 	Series      []series
 }
 
-// Series is a line: points in the order of their X, with a name.
+// series is a line: points sorted by X, with a name.
 type series struct {
 	Name   string
 	Points []point
 }
 
-// Point is a point of a line; from Low to High is the spread behind it.
+// point is a point of a line, with the spread of the figures that it is the mean of.
 type point struct{ X, Y, Low, High float64 }
 
-// SVG draws the picture.
+// writeSVG draws the picture.
 func (l *lineChart) writeSVG(w io.Writer) error {
 	p := plot.New()
 	styleAxes(p)
@@ -72,7 +71,7 @@ func (s *series) add(p *plot.Plot, of color.Color) error {
 	return nil
 }
 
-// ticks are where the points are.
+// ticks has a tick for each X of a point.
 func (l *lineChart) ticks() plot.ConstantTicks {
 	ticks := plot.ConstantTicks{{Value: 0, Label: "0"}}
 	for _, s := range l.Series {

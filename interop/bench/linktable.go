@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteLinks writes how well each link was used, and where its time went.
+// WriteLinks writes a table of the links of each system's median run.
 func (r *Report) WriteLinks(out io.Writer) error {
 	var errs []error
 	measured := false
@@ -20,13 +20,14 @@ func (r *Report) WriteLinks(out io.Writer) error {
 		}
 	}
 	if measured {
-		_, err := io.WriteString(out, "Start: until nine tenths of what TCP can carry were first reached. End: after the first cluster was whole, or the first receiver in a single one.\n")
+		_, err := io.WriteString(out, "Start: until nine tenths of what TCP can carry were first reached. "+
+			"End: after the first cluster was whole, or the first receiver in a single one.\n")
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// watched says what the links of a report are.
+// watched names the links of a report.
 func (r *Report) watched() string {
 	if len(r.Clusters) == 1 {
 		return "what the nodes send into their cluster"
@@ -50,7 +51,7 @@ func (r *Run) writeLinks(out io.Writer) error {
 		fmt.Fprintln(w)
 	}
 	if measured {
-		sum := total(r.Links)
+		sum := totalIdle(r.Links)
 		fmt.Fprintf(w, "all\t\t\t\t%.1f s\t%.1f s\t%.1f s\t\n", sum.Start, sum.Middle, sum.End)
 	}
 	if err := w.Flush(); err != nil || !measured {
@@ -60,10 +61,10 @@ func (r *Run) writeLinks(out io.Writer) error {
 	return err
 }
 
-// useSteps is how many figures tell of the use over time.
+// useSteps is the number of figures of useLine.
 const useSteps = 12
 
-// useLine is the use of all links over time, as percent.
+// useLine is the use of all links over time, in percent.
 func (r *Run) useLine() string {
 	var parts []string
 	for i := range useSteps {

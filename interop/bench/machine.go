@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// machineTime is the time that all cores of the machine have spent since it was
-// started, and the part of it in which they were not idle; in ticks.
+// machineTime is the time of all cores since the machine was started, and the part of it in
+// which they were not idle, in ticks.
 func machineTime() (busy, all float64, err error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// sampleEvery is the time between two looks at the counters.
+// sampleEvery is the interval between two samples of the counters.
 const sampleEvery = 250 * time.Millisecond
 
-// measurement is one run while it is measured.
+// measurement is a run in progress.
 type measurement struct {
 	bench  *Bench
 	system System
 	grid   *netns.Grid
 	result *Run
 
-	// Of the goroutine that samples, until measure has waited for it.
+	// samples belongs to the goroutine of sample while that runs.
 	samples []sample
 
 	// mu guards what follows.
@@ -30,7 +30,7 @@ type measurement struct {
 	killed map[Receiver]bool
 }
 
-// show tells of a stage.
+// show reports the progress.
 func (m *measurement) show(stage string, took time.Duration) {
 	if m.bench.Show == nil {
 		return
@@ -44,11 +44,11 @@ func (m *measurement) show(stage string, took time.Duration) {
 	m.bench.Show(p)
 }
 
-// fetching is the name of the stage that is measured.
+// fetching is the stage that is measured.
 const fetching = "fetching"
 
-// measure has a prepared system fetch and fills in the result. What is counted is
-// read as soon as the last receiver is whole.
+// measure runs a prepared transfer and fills in the result. It reads counters as soon as the
+// last receiver is whole.
 func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	m.whole, m.killed = map[Receiver]time.Duration{}, map[Receiver]bool{}
 	limit := m.bench.Limit()
@@ -69,31 +69,31 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	}
 	after, counters := m.wan()
 	for i, name := range m.bench.Names() {
-		if counters == nil && len(m.bench.Clusters) > 1 {
+		if counters == nil && !m.bench.single() {
 			m.result.Copies = append(m.result.Copies, NewClusterCopies(name, after[i].Sub(before[i]), m.bench.Size))
 		}
 	}
 	return errors.Join(err, counters, m.times())
 }
 
-// fetch runs the system with all that goes on beside it, and returns when that has
-// ended too.
+// fetch runs the transfer, while the scenario is played, nodes are killed and counters
+// sampled.
 func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) error {
-	beside, stop := context.WithCancel(ctx)
+	sideCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	var wg sync.WaitGroup
 	errs := make([]error, 3)
-	wg.Go(func() { errs[0] = m.play(beside) })
-	wg.Go(func() { errs[1] = m.kill(beside, tr) })
-	wg.Go(func() { errs[2] = m.sample(beside, start) })
-	enough, end := context.WithCancelCause(ctx)
+	wg.Go(func() { errs[0] = m.play(sideCtx) })
+	wg.Go(func() { errs[1] = m.kill(sideCtx, tr) })
+	wg.Go(func() { errs[2] = m.sample(sideCtx, start) })
+	fetchCtx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	err := tr.Fetch(enough, func(n *netns.Node) {
-		if m.isWhole(n, time.Since(start)) {
+	err := tr.Fetch(fetchCtx, func(n *netns.Node) {
+		if m.addWhole(n, time.Since(start)) {
 			end(errSlowOnly)
 		}
 	})
-	if errors.Is(context.Cause(enough), errSlowOnly) {
+	if errors.Is(context.Cause(fetchCtx), errSlowOnly) {
 		err = nil
 	}
 	stop()
@@ -101,11 +101,11 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 	return errors.Join(append(errs, err)...)
 }
 
-// errSlowOnly ends the fetching when those are left for whom nobody waits.
+// errSlowOnly ends the fetching when only slow nodes are left.
 var errSlowOnly = errors.New("only slow nodes are left")
 
-// isWhole notes a whole receiver, and says whether only slow ones are left.
-func (m *measurement) isWhole(n *netns.Node, after time.Duration) bool {
+// addWhole records a whole receiver. It reports whether only slow nodes are left.
+func (m *measurement) addWhole(n *netns.Node, after time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := Receiver{n.Cluster, n.Index}
@@ -125,7 +125,7 @@ func (m *measurement) isWhole(n *netns.Node, after time.Duration) bool {
 	return slow
 }
 
-// play changes the links. Those that do not change are as the grid was made.
+// play plays the scenario. The grid was made with its first rates.
 func (m *measurement) play(ctx context.Context) error {
 	if _, until := m.bench.Scenario.Rates(0); until == netns.Forever {
 		return nil
@@ -133,7 +133,7 @@ func (m *measurement) play(ctx context.Context) error {
 	return m.grid.Play(ctx, m.bench.Scenario)
 }
 
-// kill kills whose turn it is, until the fetching is over.
+// kill kills each victim at its time, until ctx ends.
 func (m *measurement) kill(ctx context.Context, tr Transfer) error {
 	start := time.Now()
 	for _, v := range m.bench.Victims() {
@@ -152,7 +152,7 @@ func (m *measurement) kill(ctx context.Context, tr Transfer) error {
 	return nil
 }
 
-// sample reads the links' counters now and then, and once more at the end.
+// sample samples the counters until ctx ends, and once more then.
 func (m *measurement) sample(ctx context.Context, start time.Time) error {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
@@ -173,10 +173,11 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 	}
 }
 
+// carried reads the counters of the links between clusters, or of a single cluster's NICs.
 func (m *measurement) carried() (map[link]netns.Count, error) {
 	read := m.grid.LinkBytes
-	if one := m.bench.Clusters; len(one) == 1 {
-		read = func() ([]netns.LinkBytes, error) { return m.grid.NICBytes(one[0].Name) }
+	if m.bench.single() {
+		read = func() ([]netns.LinkBytes, error) { return m.grid.NICBytes(m.bench.Clusters[0].Name) }
 	}
 	all, err := read()
 	counts := make(map[link]netns.Count, len(all))
@@ -186,7 +187,7 @@ func (m *measurement) carried() (map[link]netns.Count, error) {
 	return counts, err
 }
 
-// wan is what every cluster has received from others.
+// wan counts what each cluster has received from others.
 func (m *measurement) wan() ([]netns.Count, error) {
 	var all []netns.Count
 	for _, name := range m.bench.Names() {
@@ -199,12 +200,13 @@ func (m *measurement) wan() ([]netns.Count, error) {
 	return all, nil
 }
 
-// times fills in who was whole when, and which links stood idle till then.
+// times fills in the times of receivers and the use of links. It returns an error if a
+// receiver is missing.
 func (m *measurement) times() error {
 	c, r := &m.bench.Case, m.result
 	var counted []time.Duration
 	missing := 0
-	cluster := map[string]time.Duration{} // when all of it was whole
+	clusterWhole := map[string]time.Duration{}
 	for _, n := range c.Receivers() {
 		at, whole := m.whole[n]
 		if whole {
@@ -223,15 +225,15 @@ func (m *measurement) times() error {
 			missing++
 			at = netns.Forever
 		}
-		cluster[n.Cluster] = max(cluster[n.Cluster], at)
+		clusterWhole[n.Cluster] = max(clusterWhole[n.Cluster], at)
 	}
-	end := netns.Forever
+	end := netns.Forever // start of the phase End: see LinkReport
 	for _, name := range c.Names()[1:] {
-		if at, ok := cluster[name]; ok {
+		if at, ok := clusterWhole[name]; ok {
 			end = min(end, at)
 		}
 	}
-	if len(c.Clusters) == 1 && len(counted) > 0 {
+	if c.single() && len(counted) > 0 {
 		end = slices.Min(counted)
 	}
 	r.Links, r.Use = c.linkReports(m.samples, end)
@@ -242,8 +244,7 @@ func (m *measurement) times() error {
 	return nil
 }
 
-// compare counts the copies that are as the original. Those of nodes that were
-// killed are not looked at.
+// compare compares the copies of nodes that were not killed with the original.
 func (m *measurement) compare(ctx context.Context, tr Transfer) error {
 	for _, n := range m.bench.Receivers() {
 		if _, whole := m.whole[n]; !whole || m.killed[n] {
@@ -254,7 +255,7 @@ func (m *measurement) compare(ctx context.Context, tr Transfer) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if same && err == nil { // a copy that cannot be read is none
+		if same && err == nil { // a copy that cannot be read is damaged
 			m.result.Intact++
 		}
 	}

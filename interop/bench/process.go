@@ -55,7 +55,7 @@ func startProcess(node *netns.Node, cmd *exec.Cmd, log string) (*process, error)
 	}
 	if proc.line == "" {
 		text, _ := os.ReadFile(log)
-		err := fmt.Errorf("%s did not start on %s%d: %s", filepath.Base(cmd.Path), node.Cluster, node.Index, lastLine(string(text)))
+		err := fmt.Errorf("%s did not start on %s: %s", filepath.Base(cmd.Path), nodeName(node), lastLine(string(text)))
 		return nil, errors.Join(err, proc.kill())
 	}
 	return proc, nil

@@ -9,32 +9,34 @@ import (
 	"time"
 )
 
-// Report is what a comparison came to.
+// Report is the results of a comparison.
 type Report struct {
-	// Case in words, with Clusters as names and sizes.
+	// Case describes the case in a line.
 	Case     string        `json:"case"`
 	Scenario string        `json:"scenario"`
 	Clusters []ClusterSize `json:"clusters"`
-	Bytes    int64         `json:"bytes"`
-	// Bound is the highest rate that any broadcast can have, in bytes per second,
-	// and Ideal the time that it would take; zero when nothing is limited. Of the rate of a link, TCP payload
-	// can have TCPShare; the bound does not know of it.
+	// Bytes is the size of the content.
+	Bytes int64 `json:"bytes"`
+	// Bound is the highest rate of any broadcast, in bytes per second, and Ideal the time
+	// at that rate; zero if nothing is limited. TCPShare is the part of a link's rate
+	// that TCP payload can have, which the bound does not account for; zero in
+	// simulations.
 	Bound    float64 `json:"bound_bytes_per_s"`
 	Ideal    float64 `json:"ideal_s"`
 	TCPShare float64 `json:"tcp_share,omitempty"`
-	// Results of the systems, in the order in which they were asked for.
+	// Results of the systems, in the order of their first runs.
 	Results []Result `json:"results"`
-	// LeftOut are systems that are not installed.
+	// LeftOut lists systems that are not installed.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
-// ClusterSize is a cluster of a report; the first has the source.
+// ClusterSize is a cluster of a report. The first has the source.
 type ClusterSize struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
 }
 
-// LeftOut is a system that did not run, and why.
+// LeftOut is a system that did not run, and the reason.
 type LeftOut struct {
 	System string `json:"system"`
 	Why    string `json:"why"`
@@ -43,61 +45,59 @@ type LeftOut struct {
 // Result is the runs of a system.
 type Result struct {
 	System string `json:"system"`
-	// Rate is the median of the runs' that ended well, in bytes per second, Slowest
-	// and Fastest their spread. Zero: none did.
+	// Rate is the median of the runs that succeeded, in bytes per second, Slowest and
+	// Fastest their spread; zero if none did. Share is Rate by the bound.
 	Rate    float64 `json:"bytes_per_s"`
 	Slowest float64 `json:"slowest_bytes_per_s"`
 	Fastest float64 `json:"fastest_bytes_per_s"`
 	Share   float64 `json:"share_of_bound"`
-	// Runs are all of them, in order; MedianRun is the place of the one of the
-	// median rate, from 0.
+	// Runs are in order. MedianRun is the index of the run with the median rate.
 	MedianRun int    `json:"median_run"`
 	Runs      []*Run `json:"runs"`
 }
 
 // Run is one run of a system.
 type Run struct {
-	// Error is why it did not end well; what is below is then as far as it came.
+	// Error is why the run failed; the other fields are then those up to the failure.
 	Error string `json:"error,omitempty"`
-	// Rate is the content by Last.
+	// Rate is the size of the content by Last, in bytes per second.
 	Rate float64 `json:"bytes_per_s"`
-	// Median and Last are when half of the receivers were whole and when all were,
-	// in seconds from the start of the fetching. Killed and slow nodes are not
-	// counted.
+	// Median and Last are the times, in seconds from the start of the fetching, when
+	// half of the receivers and all of them were whole, without killed and slow ones.
 	Median float64 `json:"median_s"`
 	Last   float64 `json:"last_s"`
-	// Finished are the times of all receivers, Killed those that had none, Slow
-	// those that nobody waited for.
+	// Finished has the times of all receivers that became whole. Killed lists those that
+	// were killed, Slow those for which the run did not wait.
 	Finished map[string]float64 `json:"finished_s"`
 	Killed   []string           `json:"killed,omitempty"`
 	Slow     []string           `json:"slow,omitempty"`
-	// Copies is what entered each cluster over the WAN, by the size.
+	// Copies is what entered each cluster over the WAN; empty for a single cluster.
 	Copies []ClusterCopies `json:"wan_copies,omitempty"`
-	// CPU is that of all processes of the system, in seconds, Peak the most
+	// CPU is that of all processes of the system, in seconds; Peak is the highest
 	// resident memory of any one, in bytes.
 	CPU  float64 `json:"cpu_s"`
 	Peak int64   `json:"peak_bytes"`
-	// CPUPerGB is the CPU by the bytes that all whole receivers got together.
+	// CPUPerGB is CPU by the bytes of all copies together.
 	CPUPerGB float64 `json:"cpu_s_per_gb,omitempty"`
-	// Machine is the share of all cores' time in which they were not idle: near 1
-	// the machine is the limit, not the links.
+	// Machine is the share of the time of all cores in which they were not idle: near 1
+	// they are the bottleneck, not the links.
 	Machine float64 `json:"machine_share"`
-	// Intact of Copied copies were the same as the original.
+	// Intact of Copied copies were equal to the original.
 	Intact int `json:"intact"`
 	Copied int `json:"copied"`
-	// Links are those into other clusters than the source's, or of a single cluster
-	// the NICs of its nodes, from the node to the cluster; Use is how much of all
-	// their rates together was used, over time.
+	// Links are those into clusters other than the source's, or in a single cluster the
+	// NICs, from node to cluster. Use is the share of their total capacity that was used
+	// over time.
 	Links []LinkReport `json:"links,omitempty"`
 	Use   []Use        `json:"use,omitempty"`
-	// Control is the share of control messages of the bytes on the WAN.
+	// Control is the share of the bytes on the WAN that is control messages.
 	Control float64 `json:"control_share,omitempty"`
-	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by those
-	// delivered to all receivers: the content for each that is whole.
+	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by those of
+	// all copies.
 	ControlPerPayload float64 `json:"control_per_payload,omitempty"`
 }
 
-// NewReport begins a report.
+// NewReport makes a report without results.
 func NewReport(c *Case) *Report {
 	r := &Report{Case: c.String(), Scenario: c.Name, Bytes: c.Size, Ideal: c.Ideal().Seconds()}
 	if r.Ideal > 0 {
@@ -109,7 +109,7 @@ func NewReport(c *Case) *Report {
 	return r
 }
 
-// Add puts a run of a system into the report.
+// Add adds a run of a system.
 func (r *Report) Add(system string, run *Run) {
 	i := slices.IndexFunc(r.Results, func(res Result) bool { return res.System == system })
 	if i < 0 {
@@ -119,7 +119,7 @@ func (r *Report) Add(system string, run *Run) {
 	res := &r.Results[i]
 	res.Runs = append(res.Runs, run)
 	res.MedianRun = slices.Index(res.Runs, res.Median())
-	if good := res.good(); len(good) > 0 {
+	if good := res.succeeded(); len(good) > 0 {
 		res.Rate, res.Slowest, res.Fastest = res.Median().Rate, good[0].Rate, good[len(good)-1].Rate
 		if r.Bound > 0 {
 			res.Share = res.Rate / r.Bound
@@ -127,8 +127,8 @@ func (r *Report) Add(system string, run *Run) {
 	}
 }
 
-// good are the runs that ended well, the slowest first.
-func (r *Result) good() []*Run {
+// succeeded lists the runs without an error, the slowest first.
+func (r *Result) succeeded() []*Run {
 	var good []*Run
 	for _, run := range r.Runs {
 		if run.Error == "" {
@@ -139,16 +139,16 @@ func (r *Result) good() []*Run {
 	return good
 }
 
-// Median is the run of median rate among those that ended well, or the last run
-// when none did.
+// Median is the run with the median rate of those that succeeded, or the last run if none
+// did.
 func (r *Result) Median() *Run {
-	if good := r.good(); len(good) > 0 {
+	if good := r.succeeded(); len(good) > 0 {
 		return good[(len(good)-1)/2]
 	}
 	return r.Runs[len(r.Runs)-1]
 }
 
-// String is what the run came to, in short.
+// String is the result in short.
 func (r *Run) String() string {
 	if r.Error != "" {
 		return "failed: " + oneLine(r.Error)
@@ -156,7 +156,7 @@ func (r *Run) String() string {
 	return fmt.Sprintf("%s MB/s, %d of %d copies intact", figure(r.Rate/1e6), r.Intact, r.Copied)
 }
 
-// WriteJSON writes all of the report.
+// WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(out io.Writer) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
@@ -164,7 +164,7 @@ func (r *Report) WriteJSON(out io.Writer) error {
 	return e.Encode(r)
 }
 
-// finish sets the times of a run from those of the receivers that count.
+// finish sets Median, Last and Rate from the times of the receivers that count.
 func (r *Run) finish(counted []time.Duration, bytes int64) {
 	if len(counted) == 0 {
 		return

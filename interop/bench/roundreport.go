@@ -56,8 +56,12 @@ func (r *RoundReport) WriteSVG(out io.Writer) error {
 			l.Series = append(l.Series, series{Name: c.Strategy})
 		}
 		all := c.sorted()
-		low, high := all[0]-c.Limit, all[len(all)-1]-c.Limit
-		l.Series[i].Points = append(l.Series[i].Points, point{X: float64(c.Nodes), Y: c.Beyond, Low: float64(low), High: float64(high)})
+		l.Series[i].Points = append(l.Series[i].Points, point{
+			X:    float64(c.Nodes),
+			Y:    c.Beyond,
+			Low:  float64(all[0] - c.Limit),
+			High: float64(all[len(all)-1] - c.Limit),
+		})
 	}
 	return l.writeSVG(out)
 }

@@ -157,7 +157,7 @@ func simResult(c *Case, r *sim.Report) *Run {
 		}
 	}
 	for _, k := range r.Copies {
-		if len(c.Clusters) > 1 {
+		if !c.single() {
 			run.Copies = append(run.Copies, ClusterCopies{Cluster: k.Cluster, Copies: k.Copies})
 		}
 	}

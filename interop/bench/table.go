@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable writes the report for people.
+// WriteTable writes the report as a table, with remarks below it.
 func (r *Report) WriteTable(out io.Writer) error {
 	bound := "nothing is limited"
 	if r.Bound > 0 {
@@ -19,8 +19,10 @@ func (r *Report) WriteTable(out io.Writer) error {
 	for i := range r.Results {
 		res := &r.Results[i]
 		if run := res.Median(); run.Error == "" {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\t%.1f s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", res.System, res.rate(), orNone(res.Share, "%.2f"), run.Median, run.Last,
-				r.copies(run), orNone(run.CPU, "%.1f s"), orNone(run.CPUPerGB, "%.1f s"), orNone(float64(run.Peak)/1e6, "%.0f MB"), orNone(100*run.Machine, "%.0f %%"), run.intact())
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\t%.1f s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
+				res.System, res.rate(), orNone(res.Share, "%.2f"), run.Median, run.Last, r.copies(run),
+				orNone(run.CPU, "%.1f s"), orNone(run.CPUPerGB, "%.1f s"), orNone(float64(run.Peak)/1e6, "%.0f MB"),
+				orNone(100*run.Machine, "%.0f %%"), run.intact())
 		} else {
 			fmt.Fprintf(w, "%s\tfailed\t\t\t\t%s\t\t\t\t\t%s\t\n", res.System, r.copies(run), run.intact())
 		}
@@ -34,7 +36,7 @@ func (r *Report) WriteTable(out io.Writer) error {
 	return nil
 }
 
-// remarks are the lines below the table.
+// remarks lists the lines below the table.
 func (r *Report) remarks() []string {
 	var lines []string
 	for _, res := range r.Results {
@@ -61,20 +63,21 @@ func (r *Report) remarks() []string {
 	}
 	for _, res := range r.Results {
 		if run := res.Median(); run.ControlPerPayload > 0 {
-			lines = append(lines, fmt.Sprintf("%s: control messages are %.2f %% of the bytes delivered to all nodes, and %.2f %% of those on the WAN",
-				res.System, 100*run.ControlPerPayload, 100*run.Control))
+			lines = append(lines, fmt.Sprintf("%s: control messages are %.2f %% of the bytes delivered to all nodes, "+
+				"and %.2f %% of those on the WAN", res.System, 100*run.ControlPerPayload, 100*run.Control))
 		}
 	}
 	for _, l := range r.LeftOut {
 		lines = append(lines, fmt.Sprintf("left out: %s: %s", l.System, l.Why))
 	}
 	if r.TCPShare > 0 {
-		lines = append(lines, fmt.Sprintf("Rates of links count Ethernet frames: TCP payload can reach %.3f of the bound.", r.TCPShare))
+		line := fmt.Sprintf("Rates of links count Ethernet frames: TCP payload can reach %.3f of the bound.", r.TCPShare)
+		lines = append(lines, line)
 	}
 	return lines
 }
 
-// rate is the median in MB/s, with the spread of several runs.
+// rate is the median in MB/s, with the spread if there are several runs.
 func (r *Result) rate() string {
 	if len(r.Runs) == 1 {
 		return figure(r.Rate / 1e6)
@@ -82,10 +85,10 @@ func (r *Result) rate() string {
 	return fmt.Sprintf("%s (%s-%s)", figure(r.Rate/1e6), figure(r.Slowest/1e6), figure(r.Fastest/1e6))
 }
 
-// listed is up to how many clusters are named one by one.
+// listed is the highest number of clusters for which copies lists each.
 const listed = 4
 
-// copies lists what entered the clusters but the source's.
+// copies shows what entered clusters other than the source's.
 func (r *Report) copies(run *Run) string {
 	if len(run.Copies) < 2 {
 		return "-"
@@ -110,7 +113,7 @@ func (r *Run) intact() string {
 	return fmt.Sprintf("%d of %d", r.Intact, r.Copied)
 }
 
-// figure has three digits.
+// figure formats a number with three digits.
 func figure(v float64) string {
 	switch {
 	case v >= 100:
@@ -121,6 +124,7 @@ func figure(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
+// orNone formats a number, or returns "-" for zero.
 func orNone(v float64, format string) string {
 	if v == 0 {
 		return "-"
@@ -128,7 +132,7 @@ func orNone(v float64, format string) string {
 	return fmt.Sprintf(format, v)
 }
 
-// megabytes is a size for people.
+// megabytes formats a size.
 func megabytes(n float64) string {
 	if n >= 10e9 {
 		return figure(n/1e9) + " GB"
@@ -136,5 +140,5 @@ func megabytes(n float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", n/1e6), "0"), ".") + " MB"
 }
 
-// oneLine is an error's text in a line.
+// oneLine makes a text of several lines one line.
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }

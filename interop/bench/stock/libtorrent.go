@@ -22,8 +22,12 @@ var libtorrentScript []byte
 // with the library's default settings, but over TCP only.
 func Libtorrent() *Client {
 	return &Client{
-		name:    "libtorrent",
-		needs:   []program{{command: systemPython, pkg: "python3-libtorrent", try: []string{isolated, "-c", "import libtorrent"}}},
+		name: "libtorrent",
+		needs: []program{{
+			command: systemPython,
+			pkg:     "python3-libtorrent",
+			try:     []string{isolated, "-c", "import libtorrent"},
+		}},
 		command: libtorrentCommand,
 	}
 }

@@ -26,8 +26,9 @@ func TestInfoHash(t *testing.T) {
 	if got, want := fmt.Sprintf("%x", tor.InfoHash()), "6714e3369557c2c04c6c8e8968d8c349e0c17f7c"; got != want {
 		t.Errorf("info-hash %s, want %s", got, want)
 	}
-	if got, want := string(tor.Encode()), "d8:announce29:http://10.1.0.2:6969/announce4:infod6:lengthi600000e"; !strings.HasPrefix(got, want) {
-		t.Errorf("%.80q does not begin with %q", got, want)
+	const start = "d8:announce29:http://10.1.0.2:6969/announce4:infod6:lengthi600000e"
+	if got := string(tor.Encode()); !strings.HasPrefix(got, start) {
+		t.Errorf("%.80q does not begin with %q", got, start)
 	}
 }
 

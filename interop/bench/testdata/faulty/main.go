@@ -1,7 +1,7 @@
-// Command faulty is a node for tests that does what others must bear. It is made of the
-// parts of mobd and takes its flags, and --fault:
+// Command faulty is a daemon with a fault, for tests. It is made of the parts of mobd, and
+// takes some of its flags and --fault:
 //
-//	lossy     refuses half of what it is asked for
+//	lossy     refuses half of all requests
 //	polluter  sends false blocks only, and signs those of coded transfers
 package main
 
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// run is the life of the node, which ends with the process.
+// run runs the daemon until the process ends.
 func run() error {
 	var fault, level, listen, trackers string
 	cfg := peer.Config{Finder: finder, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
@@ -43,7 +43,7 @@ func run() error {
 	flag.StringVar(&cfg.Data, "data", "", "as mobd's")
 	flag.StringVar(&listen, "listen", "", "as mobd's")
 	flag.StringVar(&trackers, "tracker", "", "as mobd's")
-	flag.StringVar(&level, "log-level", "", "as mobd's, and ignored")
+	flag.StringVar(&level, "log-level", "", "ignored")
 	flag.Parse()
 	var err error
 	cfg.Listen, err = parseAddr(listen)
@@ -96,13 +96,12 @@ func serve(cfg peer.Config, faults swarm.Faults) error {
 func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
 	infos, err := control.Trackers(addrs)
 	if err != nil {
-		panic(err) // they were parsed before
+		panic(err) // parsed before
 	}
 	return tracker.NewClient(h, infos, tracker.ClientConfig{})
 }
 
-// lossy refuses half of what it is asked for, at random: so a second request may meet
-// with success.
+// lossy refuses half of all requests at random, so that a second request may succeed.
 type lossy struct{ exchange.Exchange }
 
 // Frame implements [exchange.Exchange].
@@ -130,7 +129,7 @@ func (x polluter) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, erro
 	if x.Coded == nil {
 		return buf, nil
 	}
-	// Whoever made it, the node says that it did, so that the block is taken.
+	// The polluter claims that it made the block, so that the signature is valid.
 	data := buf.B[proto.CodedHeader:]
 	statement := proto.CodedStatement(x.link.Manifest.Bytes(), x.Coding.K, sp.Piece, sha256.Sum256(data))
 	var o proto.Origin

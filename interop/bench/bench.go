@@ -14,25 +14,25 @@ import (
 // Bench runs systems on a case, one at a time.
 type Bench struct {
 	Case
-	// Show, if not nil, is called about four times a second, and when a stage
-	// begins; one call at a time.
+	// Show, if not nil, is called at the start of each stage and several times a second
+	// during the fetching, one call at a time.
 	Show func(Progress)
 
 	dir     string
 	content string
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	System string
-	// Stage is in words, such as "fetching", Took the time in it.
+	// Stage is such as "fetching", Took the time since it began.
 	Stage string
 	Took  time.Duration
-	// Whole of Receivers have a copy; both are zero before the fetching.
+	// Whole of Receivers are whole. Both are zero in other stages than the fetching.
 	Whole, Receivers int
 }
 
-// String is the progress in words, without the system's name.
+// String describes the progress without the system's name.
 func (p Progress) String() string {
 	if p.Receivers == 0 {
 		return p.Stage
@@ -40,7 +40,8 @@ func (p Progress) String() string {
 	return fmt.Sprintf("%s for %.1f s, %d of %d nodes whole", p.Stage, p.Took.Seconds(), p.Whole, p.Receivers)
 }
 
-// NewBench makes the content, in a new folder below dir, which Close removes.
+// NewBench validates the case and makes the content, in a new folder below dir that Close
+// removes. An empty dir is the default for temporary files.
 func NewBench(ctx context.Context, c Case, dir string) (*Bench, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -56,17 +57,17 @@ func NewBench(ctx context.Context, c Case, dir string) (*Bench, error) {
 	return b, nil
 }
 
-// Close removes what is on the disk.
+// Close removes all files.
 func (b *Bench) Close() error { return os.RemoveAll(b.dir) }
 
-// NewReport begins a report of runs on this grid.
+// NewReport makes a report for runs of the bench.
 func (b *Bench) NewReport() *Report {
 	r := NewReport(&b.Case)
 	r.TCPShare = netns.TCPShare
 	return r
 }
 
-// Run measures a system on a grid of its own. What went wrong is in the result.
+// Run measures a system on a grid of its own. An error is in the result.
 func (b *Bench) Run(ctx context.Context, sys System) *Run {
 	m := &measurement{bench: b, system: sys, result: &Run{Finished: map[string]float64{}}}
 	if err := b.run(ctx, m); err != nil {
@@ -82,8 +83,9 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	m.show("warming memory", 0)
-	// More than half of what there is would push out what others need.
-	if err := warmMemory(ctx, dir, min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)); err != nil {
+	// Using more than half of the available memory would evict caches.
+	warm := min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)
+	if err := warmMemory(ctx, dir, warm); err != nil {
 		return err
 	}
 	links, _ := b.Scenario.Rates(0)
@@ -102,15 +104,15 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	used, closed := tr.Close()
 	m.result.CPU, m.result.Peak = used.CPU.Seconds(), used.Peak
 	m.show("comparing copies", 0)
-	err = errors.Join(err, closed, m.compare(ctx, tr)) // copies are looked at after a failure too
+	err = errors.Join(err, closed, m.compare(ctx, tr)) // after a failure too
 	if delivered := float64(m.result.Copied) * float64(b.Size); delivered > 0 {
 		m.result.CPUPerGB = m.result.CPU / (delivered / 1e9)
 	}
 	return err
 }
 
-// prepare prepares a system, and gives up on one that does not get ready: two
-// minutes, and one for each GB that is to be hashed.
+// prepare prepares a system. It gives up after two minutes, and one more for each GB that is
+// hashed.
 func (b *Bench) prepare(ctx context.Context, sys System, site Site) (Transfer, error) {
 	limit := 2*time.Minute + time.Duration(b.Size/1e9)*time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready after %v", limit))
@@ -122,6 +124,7 @@ func (b *Bench) prepare(ctx context.Context, sys System, site Site) (Transfer, e
 	return tr, err
 }
 
+// site is the grid's nodes for a system.
 func (b *Bench) site(grid *netns.Grid, dir string) Site {
 	s := Site{Grid: grid, Content: b.content, Dir: dir, Source: grid.Node(b.Clusters[0].Name, 0)}
 	for _, r := range b.Receivers() {

@@ -8,19 +8,22 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// A link that does nothing for a second, then all it can, then half, and nothing
-// after the first cluster is whole.
+// A link that is idle for a second, then full, then half full, and idle again after the first
+// cluster is whole.
 func TestLinkReports(t *testing.T) {
 	c := testCase(t, "2x2", 12e6)
 	full := 3e6 * netns.TCPShare
 	l := link{"A", "B"}
+	count := func(bytes float64) netns.Count {
+		return netns.Count{Bytes: uint64(bytes), Frames: uint64(bytes / 1500)}
+	}
 	var samples []sample
 	sum := 0.0
 	for i, rate := range []float64{0, 0, full, full, full / 2, full / 2, 0, 0} {
-		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]netns.Count{l: {Bytes: uint64(sum), Frames: uint64(sum / 1500)}}})
+		samples = append(samples, sample{time.Duration(i) * time.Second / 2, map[link]netns.Count{l: count(sum)}})
 		sum += rate / 2
 	}
-	samples = append(samples, sample{4 * time.Second, map[link]netns.Count{l: {Bytes: uint64(sum), Frames: uint64(sum / 1500)}}})
+	samples = append(samples, sample{4 * time.Second, map[link]netns.Count{l: count(sum)}})
 	reports, use := c.linkReports(samples, 3*time.Second)
 	if len(reports) != 1 || len(use) != 8 {
 		t.Fatalf("%v, %v", reports, use)
@@ -32,15 +35,16 @@ func TestLinkReports(t *testing.T) {
 	if want := 66.0 / 1500; math.Abs(r.Headers()-want) > want/100 {
 		t.Errorf("headers %.4f, want %.4f", r.Headers(), want)
 	}
-	if want := netns.TCPShare * 1.5 / 4; !near(r.Share, want) || !near(use[3].Share, netns.TCPShare) || !near(use[3].At, 1.75) {
+	want := netns.TCPShare * 1.5 / 4
+	if !near(r.Share, want) || !near(use[3].Share, netns.TCPShare) || !near(use[3].At, 1.75) {
 		t.Errorf("share %.3f, want %.3f; use %v", r.Share, want, use)
 	}
 }
 
-// In a single cluster the links are the nodes' NICs, each with its own rate.
+// In a single cluster the watched links are the NICs, each with its own rate.
 func TestLinkReportsOfOneCluster(t *testing.T) {
 	c := testCase(t, "3", 12e6)
-	if all := c.watched(); len(all) != 0 {
+	if all := c.watchedLinks(); len(all) != 0 {
 		t.Fatalf("%v of NICs without a rate", all)
 	}
 	if reports, use := c.linkReports([]sample{{}, {at: time.Second}}, time.Second); len(reports)+len(use) != 0 {
@@ -62,15 +66,15 @@ func TestLinkReportsOfOneCluster(t *testing.T) {
 	}
 	for i, want := range []Phases{{}, {Start: 3, End: 1}, {Start: 1.5, End: 0.5}} {
 		if got := reports[i].Idle; !near(got.Start, want.Start) || !near(got.Middle, want.Middle) || !near(got.End, want.End) {
-			t.Errorf("node %d was idle for %+v, want %+v", i, got, want)
+			t.Errorf("the NIC of node %d was idle for %+v, want %+v", i, got, want)
 		}
 	}
 }
 
-func TestCouldCarryFollowsTheScenario(t *testing.T) {
+func TestCapacitiesFollowTheScenario(t *testing.T) {
 	c := testCase(t, "2x2", 12e6)
 	c.Scenario = netns.Switch(netns.Uniform(4*netns.MBps, "A", "B"), netns.Uniform(1*netns.MBps, "A", "B"), time.Second)
-	if got := c.couldCarry(500*time.Millisecond, 2*time.Second, []link{{"A", "B"}})[0]; !near(got/1e6, 3) {
+	if got := c.capacities(500*time.Millisecond, 2*time.Second, c.watchedLinks())[0]; !near(got/1e6, 3) {
 		t.Errorf("%.3f MB, want 3", got/1e6)
 	}
 }
