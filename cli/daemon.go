@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
@@ -121,7 +122,7 @@ func (d *daemon) drain(ctx context.Context, slow func()) {
 // finder makes tracker clients for a node.
 func finder(log *slog.Logger) func(host.Host, []ma.Multiaddr) peer.Finder {
 	return func(h host.Host, addrs []ma.Multiaddr) peer.Finder {
-		infos, err := control.Trackers(addrs)
+		infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
 		if err != nil {
 			log.Warn("trackers ignored", "error", err) // flags and links are checked before
 		}

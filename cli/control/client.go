@@ -21,20 +21,23 @@ import (
 const (
 	// dialTimeout bounds the first answer of a daemon.
 	dialTimeout = 5 * time.Second
-	// callTimeout bounds a call with one answer: one that stops a transfer waits
-	// for its disk, one that asks trackers for the network.
+	// callTimeout bounds a call with one answer, which may wait for a disk, to stop
+	// a transfer, or for the network, to ask trackers.
 	callTimeout = 30 * time.Second
-	// silence is how long a stream may say nothing before the daemon counts as
+	// streamTimeout is how long a stream may be silent before the daemon counts as
 	// hung.
-	silence = 20 * time.Second
+	streamTimeout = 20 * time.Second
 )
 
-// NoDaemonError answers [Dial] when no daemon runs in the data folder.
+// errExited reports that a daemon ended while it was called.
+var errExited = errors.New("the daemon exited: start it again, then run the same command to resume")
+
+// NoDaemonError reports that no daemon runs in the data folder.
 type NoDaemonError struct{ Data string }
 
 // Error implements error.
 func (e *NoDaemonError) Error() string {
-	return fmt.Sprintf("no daemon runs in %s: start one with `mobd --data %s`, or name another --data", e.Data, e.Data)
+	return fmt.Sprintf("no daemon is running in %s: start one with `mobd --data %s`, or give another --data", e.Data, e.Data)
 }
 
 // Client calls the daemon of a data folder. Its methods may be called from any
@@ -46,8 +49,8 @@ type Client struct {
 	path string // of the socket
 }
 
-// Dial finds the daemon of a data folder. It fails with [*NoDaemonError] when
-// there is none.
+// Dial connects to the daemon of a data folder. It fails with [*NoDaemonError]
+// when there is none.
 func Dial(ctx context.Context, data string) (*Client, error) {
 	return dial(ctx, data, dialTimeout)
 }
@@ -75,46 +78,50 @@ func newClient(data, path string) *Client {
 	return c
 }
 
-// Close lets idle connections go.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Transfers lists all transfers, the oldest first.
+// Transfers lists all transfers, oldest first.
 func (c *Client) Transfers(ctx context.Context) (list []peer.Status, err error) {
 	return list, c.call(ctx, "GET", "/v1/transfers", nil, &list)
 }
 
-// Transfer finds a transfer by its content id, link or path.
+// Transfer returns a transfer by its content id, link or path.
 func (c *Client) Transfer(ctx context.Context, name string) (st peer.Status, err error) {
 	return st, c.call(ctx, "GET", "/v1/transfer?name="+url.QueryEscape(name), nil, &st)
 }
 
-// Seed has a content hashed and served. It blocks until it is.
+// Seed hashes a content and serves it. It blocks until the content is served, and
+// meanwhile calls progress, in bytes.
 func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, error) {
 	last, err := c.stream(ctx, "/v1/seed", req, func(ev Event) { progress(ev.Hashed, ev.Total) })
 	if err != nil {
 		return peer.Status{}, err
 	}
 	if last.Status == nil {
-		return peer.Status{}, c.strange(errors.New("no status at the end of a seed"))
+		return peer.Status{}, c.unexpected(errors.New("no status at the end of a seed"))
 	}
 	return *last.Status, nil
 }
 
-// Export returns the info dictionary of a transfer, and what the transfer is. It blocks
-// until it is made, for which the content may have to be hashed.
-func (c *Client) Export(ctx context.Context, req ExportRequest, progress func(done, total int64)) ([]byte, peer.Status, error) {
+// Export returns the info dictionary of a transfer, and its status. It blocks
+// until the dictionary is made, which may take hashing the content, and meanwhile
+// calls progress, in bytes.
+func (c *Client) Export(ctx context.Context, req ExportRequest, progress func(done, total int64)) (
+	info []byte, st peer.Status, err error,
+) {
 	last, err := c.stream(ctx, "/v1/export", req, func(ev Event) { progress(ev.Hashed, ev.Total) })
 	if err != nil {
-		return nil, peer.Status{}, err
+		return nil, st, err
 	}
 	if last.Status == nil {
-		return nil, peer.Status{}, c.strange(errors.New("no status at the end of an export"))
+		return nil, st, c.unexpected(errors.New("no status at the end of an export"))
 	}
 	return last.Torrent, *last.Status, nil
 }
 
-// Get has a content fetched. It blocks until it is whole. The transfer goes on
-// when ctx ends.
+// Get fetches a content. It blocks until the content is complete. The transfer
+// continues when ctx ends; [Client.Stop] ends it.
 func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Status)) (peer.Status, error) {
 	var st peer.Status
 	_, err := c.stream(ctx, "/v1/get", req, func(ev Event) {
@@ -126,29 +133,33 @@ func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Sta
 	return st, err
 }
 
-// Stop ends a transfer and keeps what is there.
+// Stop ends a transfer and keeps its files.
 func (c *Client) Stop(ctx context.Context, name string) error {
 	return c.call(ctx, "POST", "/v1/stop", NameRequest{Name: name}, nil)
 }
 
 // Remove forgets a transfer, and deletes what was fetched if content is set. It
-// returns what the transfer was.
+// returns the last status.
 func (c *Client) Remove(ctx context.Context, name string, content bool) (st peer.Status, err error) {
 	return st, c.call(ctx, "POST", "/v1/remove", NameRequest{Name: name, Content: content}, &st)
 }
 
-// Fleet asks the trackers of a link how far the nodes are.
+// Fleet asks the trackers of a link for the progress of all nodes.
 func (c *Client) Fleet(ctx context.Context, link *proto.Link) (*Fleet, error) {
 	f := new(Fleet)
-	return f, c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link.String()}, f)
+	if err := c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link.String()}, f); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
-// Describe gets what describes the content of a link: its manifest, or its info
-// dictionary, unchecked, if the link names no manifest. It blocks until somebody has it.
-func (c *Client) Describe(ctx context.Context, link *proto.Link, note func(string)) (*proto.Manifest, []byte, error) {
+// Describe returns the manifest of a link, verified, or its info dictionary, not
+// verified, if the link names no manifest. It blocks until a node has it, and
+// meanwhile calls waiting with what it waits for.
+func (c *Client) Describe(ctx context.Context, link *proto.Link, waiting func(string)) (*proto.Manifest, []byte, error) {
 	last, err := c.stream(ctx, "/v1/describe", LinkRequest{Link: link.String()}, func(ev Event) {
 		if ev.Waiting != "" {
-			note(ev.Waiting)
+			waiting(ev.Waiting)
 		}
 	})
 	if err != nil || !link.Manifest.Defined() {
@@ -171,17 +182,17 @@ func (c *Client) call(ctx context.Context, method, path string, body, out any) e
 		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return c.strange(err)
+		return c.explain(ctx, err)
 	}
 	return nil
 }
 
-// stream makes a long call and hands on its events. It returns the last.
+// stream makes a long call, passes its events to each, and returns the last one.
 func (c *Client) stream(ctx context.Context, path string, body any, each func(Event)) (Event, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	hung := time.AfterFunc(silence, func() { cancel(c.hung()) })
-	defer hung.Stop()
+	silent := time.AfterFunc(streamTimeout, func() { cancel(c.hung()) })
+	defer silent.Stop()
 	resp, err := c.send(ctx, "POST", path, body)
 	if err != nil {
 		return Event{}, err
@@ -191,15 +202,13 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 	for {
 		var ev Event
 		err := lines.Decode(&ev)
-		hung.Reset(silence)
-		switch {
-		case ctx.Err() != nil:
+		if err != nil && ctx.Err() != nil {
 			return Event{}, context.Cause(ctx)
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-			return Event{}, errors.New("the daemon has ended: start it again, then repeat the command to go on")
-		case err != nil:
-			return Event{}, c.strange(err)
 		}
+		if err != nil {
+			return Event{}, c.explain(ctx, err)
+		}
+		silent.Reset(streamTimeout)
 		each(ev)
 		if ev.Error != nil {
 			return ev, ev.Error
@@ -230,16 +239,16 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	defer resp.Body.Close()
 	e := new(Error)
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxRequest)).Decode(e); err != nil || e.Text == "" {
-		return nil, c.strange(fmt.Errorf("status %s", resp.Status))
+		return nil, c.unexpected(fmt.Errorf("status %s", resp.Status))
 	}
 	return nil, e
 }
 
-// explain says what a failure to get an answer means.
+// explain says what a failure to read an answer means, and what to do about it.
 func (c *Client) explain(ctx context.Context, err error) error {
-	var cause *url.Error
-	if errors.As(err, &cause) {
-		err = cause.Err // without method and address, which mean nothing to people
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // without method and URL
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -247,17 +256,25 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return c.hung()
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("%s belongs to another user: run the command as that user, or name another --data", c.path)
+		return fmt.Errorf("%s belongs to another user: run the command as that user, or give another --data", c.path)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 		return &NoDaemonError{Data: c.data}
+	case c.Info.ID != "" && endOfConn(err):
+		return errExited
 	}
-	return c.strange(err)
+	return c.unexpected(err)
+}
+
+// endOfConn reports whether err means that the other end is gone.
+func endOfConn(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 func (c *Client) hung() error {
 	return fmt.Errorf("the daemon at %s does not answer: look at its log, or restart it", c.path)
 }
 
-func (c *Client) strange(err error) error {
-	return fmt.Errorf("what answers at %s does not speak like mobd (%w): restart the daemon there, or name another --data", c.path, err)
+func (c *Client) unexpected(err error) error {
+	return fmt.Errorf("%s does not answer as mobd does (%w): restart the daemon there, or give another --data", c.path, err)
 }

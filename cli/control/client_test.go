@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	ma "github.com/multiformats/go-multiaddr"
 	"go.uber.org/goleak"
 
 	"github.com/mobgrid/mob/peer"
@@ -19,11 +21,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answerWith listens at the control socket of a folder and has each client
-// answered by f.
+// answerWith listens on the control socket of a folder and calls f for each client.
 func answerWith(t *testing.T, f func(net.Conn)) (data string) {
 	t.Helper()
-	data, err := os.MkdirTemp("", "mob") // short, unlike that of t
+	data, err := os.MkdirTemp("", "mob") // short, unlike t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +52,8 @@ func answerWith(t *testing.T, f func(net.Conn)) (data string) {
 	return data
 }
 
-func TestDialStranger(t *testing.T) {
-	for name, say := range map[string]string{
+func TestDialOther(t *testing.T) {
+	for name, answer := range map[string]string{
 		"garbage":       "\x00\x01\x02 what?\n\n",
 		"nothing":       "",
 		"another":       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -61,9 +62,9 @@ func TestDialStranger(t *testing.T) {
 		"another shape": "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"id\":1}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := answerWith(t, func(c net.Conn) { _, _ = io.WriteString(c, say) })
+			data := answerWith(t, func(c net.Conn) { _, _ = io.WriteString(c, answer) })
 			_, err := Dial(context.Background(), data)
-			if err == nil || !strings.Contains(err.Error(), "does not speak like mobd") || strings.Contains(err.Error(), "\n") {
+			if err == nil || !strings.Contains(err.Error(), "does not answer as mobd does") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%v", err)
 			}
 		})
@@ -80,7 +81,7 @@ func TestDialHungDaemon(t *testing.T) {
 	}
 }
 
-func TestDialNobody(t *testing.T) {
+func TestDialNoDaemon(t *testing.T) {
 	for _, data := range []string{t.TempDir(), "/no/such/folder", "/dev/null"} {
 		_, err := Dial(context.Background(), data)
 		var none *NoDaemonError
@@ -114,15 +115,15 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Listen(data); err == nil {
-		t.Error("a file was replaced")
+		t.Error("Listen replaced a file")
 	}
 }
 
 func TestStreamEnds(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 	for _, c := range []struct{ name, body, want string }{
-		{"early", `{"status":{"name":"x"}}` + "\n", "the daemon has ended"},
-		{"with garbage", "{{{\n", "does not speak like mobd"},
+		{"early", `{"status":{"name":"x"}}` + "\n", "the daemon exited"},
+		{"with garbage", "{{{\n", "does not answer as mobd does"},
 		{"with an error", `{"error":{"code":"failed","text":"the disk is full"}}` + "\n", "the disk is full"},
 		{"stopped", `{"error":{"code":"stopped","text":"stopped"}}` + "\n", "stopped"},
 		{"well", `{"status":{"name":"x"},"done":true}` + "\n", ""},
@@ -137,19 +138,20 @@ func TestStreamEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			client := newClient(data, path)
+			client.Info.ID = "dialled"
 			defer client.Close()
 			_, err = client.Get(context.Background(), GetRequest{}, func(peer.Status) {})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if c.name == "stopped" && !errors.Is(err, peer.ErrStopped) {
-				t.Error("the kind of the error is lost")
+				t.Error("the error does not match peer.ErrStopped")
 			}
 		})
 	}
 }
 
-// TestServerRefuses sends what no client would.
+// TestServerRefuses sends requests that no client sends.
 func TestServerRefuses(t *testing.T) {
 	data, err := os.MkdirTemp("", "mob")
 	if err != nil {
@@ -195,9 +197,61 @@ func TestServerRefuses(t *testing.T) {
 	_, _ = io.WriteString(c, "\x16\x03garbage\r\n\r\n")
 	b, _ := io.ReadAll(c)
 	if !strings.HasPrefix(string(b), "HTTP/1.1 400") {
-		t.Errorf("garbage is answered by %q", b)
+		t.Errorf("answer to garbage: %q", b)
 	}
 	c.Close()
+	client.Close()
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClientLeaves ends a get of a content that nobody has. The transfer stays,
+// other calls are answered meanwhile, and no handler is left.
+func TestClientLeaves(t *testing.T) {
+	data, err := os.MkdirTemp("", "mob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(data)
+	node, err := peer.Start(peer.Config{
+		Data:    data,
+		Cluster: "A",
+		Listen:  []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
+		Log:     slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	ln, err := Listen(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(Config{Node: node, Data: data})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	client, err := Dial(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	const link = "magnet:?xt=urn:mob:bafyreide4klehe5jqyl3lttecsx2af52diz73bacwpat62sugj24l6an6u&dn=x"
+	_, err = client.Get(ctx, GetRequest{Link: link, Path: filepath.Join(data, "x")}, func(peer.Status) {
+		if list, err := client.Transfers(t.Context()); err != nil || len(list) != 1 {
+			t.Errorf("during the get: %v, %v", list, err)
+		}
+		leave()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("get: %v", err)
+	}
+	if st, err := client.Transfer(t.Context(), link); err != nil || st.Phase != peer.Seeking {
+		t.Errorf("after the get: %v, %v", st.Phase, err)
+	}
 	client.Close()
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)

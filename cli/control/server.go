@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,35 +18,34 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxRequest bounds what a client may send in one request, in bytes, and maxGet what
-// may come with an info dictionary in it.
+// maxRequest bounds a request, in bytes, and maxGet one that has an info dictionary.
 const (
 	maxRequest = 1 << 20
 	maxGet     = maxRequest + 2*proto.MaxTorrent
 )
 
-// Config says what a Server serves.
+// Config configures a Server.
 type Config struct {
 	Node *peer.Node
 	// Data is the node's data folder.
 	Data string
-	// Trackers are the node's own.
+	// Trackers are those of the node.
 	Trackers []ma.Multiaddr
-	// BTTrackers are the node's own for BitTorrent clients, URLs, and BTPeers where it
-	// serves such clients itself.
+	// BTTrackers are announce URLs for the links of seeds that are offered to
+	// BitTorrent clients, and BTPeers is where the node serves these itself.
 	BTTrackers []string
 	BTPeers    []netip.AddrPort
-	// Version is the program's.
+	// Version is that of the program.
 	Version string
 }
 
-// Server answers the clients of a node.
+// Server answers the calls of clients, each in a goroutine of its own.
 type Server struct {
 	cfg  Config
 	http *http.Server
 }
 
-// NewServer makes a server; Serve runs it.
+// NewServer returns a server. [Server.Serve] runs it.
 func NewServer(cfg Config) *Server {
 	s := &Server{cfg: cfg}
 	mux := http.NewServeMux()
@@ -63,7 +63,7 @@ func NewServer(cfg Config) *Server {
 	return s
 }
 
-// Serve answers the clients of ln until Shutdown.
+// Serve answers the clients of ln, and blocks until [Server.Shutdown].
 func (s *Server) Serve(ln net.Listener) error {
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -71,8 +71,8 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Shutdown closes the socket, waits for the calls that are under way to end by
-// themselves, and cuts off those that have not when ctx ends.
+// Shutdown closes the socket and waits for the calls under way. When ctx ends it
+// closes the connections of those that are left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err == nil {
 		return nil
@@ -80,7 +80,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.http.Close()
 }
 
-// reply makes a handler of a call with one answer.
+// reply returns the handler of a call with one answer.
 func reply(call func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
@@ -91,7 +91,7 @@ func reply(call func(*http.Request) (any, error)) http.HandlerFunc {
 			w.WriteHeader(httpStatus(e.Code))
 			v = e
 		}
-		_ = json.NewEncoder(w).Encode(v) // the client is gone, or reads it
+		_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
 	}
 }
 
@@ -111,15 +111,23 @@ func read[T any](r *http.Request) (T, error) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
-		return v, &Error{CodeRequest, "the request cannot be read (" + err.Error() + "): are mob and mobd of one version?"}
+		return v, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
+			"restart it if its version is not that of mob", err)}
 	}
 	return v, nil
 }
 
 func (s *Server) node(*http.Request) (any, error) {
 	n := s.cfg.Node
-	return Info{ID: n.Host().ID().String(), Cluster: n.Cluster(), Addrs: texts(n.Addrs()), Trackers: texts(s.cfg.Trackers),
-		Data: s.cfg.Data, Version: s.cfg.Version, PID: os.Getpid()}, nil
+	return Info{
+		ID:       n.Host().ID().String(),
+		Cluster:  n.Cluster(),
+		Addrs:    texts(n.Addrs()),
+		Trackers: texts(s.cfg.Trackers),
+		Data:     s.cfg.Data,
+		Version:  s.cfg.Version,
+		PID:      os.Getpid(),
+	}, nil
 }
 
 func (s *Server) transfers(*http.Request) (any, error) {
@@ -171,7 +179,7 @@ func (s *Server) fleet(r *http.Request) (any, error) {
 	return AskFleet(r.Context(), s.cfg.Node.Host(), link)
 }
 
-// readLink reads a link and adds the node's trackers to it.
+// readLink reads a link and adds the trackers of the node.
 func (s *Server) readLink(r *http.Request) (*proto.Link, error) {
 	req, err := read[LinkRequest](r)
 	if err != nil {
@@ -193,11 +201,11 @@ func texts(addrs []ma.Multiaddr) []string {
 	return out
 }
 
-// absolute refuses a path that would mean another place to the daemon than to
-// its client.
-func absolute(path string) error {
+// checkAbsolute refuses a relative path, which the daemon and its client would
+// resolve differently.
+func checkAbsolute(path string) error {
 	if filepath.IsAbs(path) {
 		return nil
 	}
-	return &Error{CodeRequest, "the path must be absolute"}
+	return &Error{CodeRequest, fmt.Sprintf("the path %q is not absolute", path)}
 }

@@ -9,11 +9,10 @@ import (
 	"syscall"
 )
 
-// maxSocketPath is what the kernel takes as a socket's path, less the zero byte
-// at its end: 107 bytes on Linux, 103 on macOS.
+// maxSocketPath is the longest path of a socket: 107 bytes on Linux, 103 on macOS.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// socketPath is where the socket of a data folder is.
+// socketPath returns the path of the socket of a data folder.
 func socketPath(data string) (string, error) {
 	path := filepath.Join(data, SocketName)
 	if len(path) > maxSocketPath {
@@ -23,9 +22,9 @@ func socketPath(data string) (string, error) {
 	return path, nil
 }
 
-// Listen opens the control socket of a data folder, in place of one that was
-// left behind. The caller must hold the folder's lock: a running daemon's socket
-// would be replaced as well.
+// Listen opens the control socket of a data folder, and replaces a stale one. The
+// caller must hold the folder's lock, since it would replace the socket of a
+// running daemon as well.
 func Listen(data string) (net.Listener, error) {
 	path, err := socketPath(data)
 	if err != nil {

@@ -19,14 +19,17 @@ import (
 // eventEvery is the time between two events of a stream.
 const eventEvery = 500 * time.Millisecond
 
-// task is a long call: it returns its last event. now is what to tell of it in
-// the meantime; it is called from another goroutine.
+// task is a long call.
 type task struct {
+	// run blocks and returns the last event. It returns soon after the client has
+	// left, which ends its context.
 	run func(context.Context) (Event, error)
-	now func() Event
+	// progress returns an event for now. It does not block, and is called while run
+	// runs.
+	progress func() Event
 }
 
-// stream makes a handler of a call that takes long. limit bounds its request, in bytes.
+// stream returns the handler of a long call. limit bounds its request, in bytes.
 func stream(limit int64, prepare func(*http.Request) (task, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
@@ -37,14 +40,14 @@ func stream(limit int64, prepare func(*http.Request) (task, error)) http.Handler
 		}
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		follow(r.Context(), t, func(ev Event) {
-			_ = json.NewEncoder(w).Encode(ev) // when the client is gone, so is ctx
+			_ = json.NewEncoder(w).Encode(ev) // an error means that the client is gone, and ctx ends
 			_ = http.NewResponseController(w).Flush()
 		})
 	}
 }
 
-// follow runs a task and tells of it until it ends.
-func follow(ctx context.Context, t task, tell func(Event)) {
+// follow runs a task and sends its events until it ends.
+func follow(ctx context.Context, t task, send func(Event)) {
 	type result struct {
 		ev  Event
 		err error
@@ -59,13 +62,13 @@ func follow(ctx context.Context, t task, tell func(Event)) {
 	for {
 		select {
 		case <-tick.C:
-			tell(t.now())
+			send(t.progress())
 		case r := <-done:
 			r.ev.Done = r.err == nil
 			if r.err != nil {
 				r.ev.Error = newError(r.err)
 			}
-			tell(r.ev)
+			send(r.ev)
 			return
 		}
 	}
@@ -73,35 +76,17 @@ func follow(ctx context.Context, t task, tell func(Event)) {
 
 func (s *Server) seed(r *http.Request) (task, error) {
 	req, err := read[SeedRequest](r)
-	if err == nil {
-		err = absolute(req.Path)
-	}
 	if err != nil {
 		return task{}, err
 	}
-	opt := peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
-	if opt.Strategy, err = proto.ParseStrategy(req.Strategy); err != nil {
-		return task{}, &Error{CodeRequest, err.Error()}
+	opt, err := s.seedOptions(req)
+	if err != nil {
+		return task{}, err
 	}
-	for _, url := range append(req.BTTrackers, s.cfg.BTTrackers...) {
-		if err := proto.CheckAnnounce(url); err != nil {
-			return task{}, &Error{CodeRequest, err.Error()}
-		}
-		if !slices.Contains(opt.Announce, url) {
-			opt.Announce = append(opt.Announce, url)
-		}
-	}
-	for _, text := range req.Trackers {
-		a, err := ma.NewMultiaddr(text)
-		if err != nil {
-			return task{}, &Error{CodeRequest, err.Error()}
-		}
-		opt.Trackers = append(opt.Trackers, a)
-	}
-	var progress hashing
-	opt.Progress = progress.tell
+	var p hashProgress
+	opt.Progress = p.set
 	return task{
-		now: progress.event,
+		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
 			t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
 			if err == nil {
@@ -116,15 +101,43 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	}, nil
 }
 
-// hashing is how far the hashing of a content is.
-type hashing struct{ done, total atomic.Int64 }
-
-func (h *hashing) tell(done, total int64) {
-	h.done.Store(done)
-	h.total.Store(total)
+// seedOptions checks a request. Its errors have [CodeRequest].
+func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) {
+	if err := checkAbsolute(req.Path); err != nil {
+		return opt, err
+	}
+	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
+	opt.Strategy, err = proto.ParseStrategy(req.Strategy)
+	if err != nil {
+		return opt, &Error{CodeRequest, err.Error()}
+	}
+	for _, url := range slices.Concat(req.BTTrackers, s.cfg.BTTrackers) {
+		if err := proto.CheckAnnounce(url); err != nil {
+			return opt, &Error{CodeRequest, err.Error()}
+		}
+		if !slices.Contains(opt.Announce, url) {
+			opt.Announce = append(opt.Announce, url)
+		}
+	}
+	for _, text := range req.Trackers {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return opt, &Error{CodeRequest, err.Error()}
+		}
+		opt.Trackers = append(opt.Trackers, a)
+	}
+	return opt, nil
 }
 
-func (h *hashing) event() Event { return Event{Hashed: h.done.Load(), Total: h.total.Load()} }
+// hashProgress is the progress of hashing, in bytes.
+type hashProgress struct{ done, total atomic.Int64 }
+
+func (p *hashProgress) set(done, total int64) {
+	p.done.Store(done)
+	p.total.Store(total)
+}
+
+func (p *hashProgress) event() Event { return Event{Hashed: p.done.Load(), Total: p.total.Load()} }
 
 func (s *Server) export(r *http.Request) (task, error) {
 	req, err := read[ExportRequest](r)
@@ -135,11 +148,11 @@ func (s *Server) export(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	var progress hashing
+	var p hashProgress
 	return task{
-		now: progress.event,
+		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
-			info, err := t.MakeTorrent(ctx, progress.tell)
+			info, err := t.MakeTorrent(ctx, p.set)
 			st := t.Progress()
 			return Event{Status: &st, Torrent: info}, err
 		},
@@ -149,7 +162,7 @@ func (s *Server) export(r *http.Request) (task, error) {
 func (s *Server) get(r *http.Request) (task, error) {
 	req, err := read[GetRequest](r)
 	if err == nil {
-		err = absolute(req.Path)
+		err = checkAbsolute(req.Path)
 	}
 	if err != nil {
 		return task{}, err
@@ -163,7 +176,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 		return task{}, err
 	}
 	return task{
-		now: func() Event {
+		progress: func() Event {
 			st := t.Progress()
 			return Event{Status: &st}
 		},
@@ -183,10 +196,10 @@ func (s *Server) describe(r *http.Request) (task, error) {
 	var waiting atomic.Value
 	waiting.Store("")
 	return task{
-		now: func() Event { return Event{Waiting: waiting.Load().(string)} },
+		progress: func() Event { return Event{Waiting: waiting.Load().(string)} },
 		run: func(ctx context.Context) (Event, error) {
 			if t, err := s.cfg.Node.Transfer(link.String()); err == nil {
-				if ev, err := described(link, t.Description()); err == nil {
+				if ev, err := descriptionEvent(link, t.Description()); err == nil {
 					return ev, nil
 				}
 			}
@@ -194,17 +207,17 @@ func (s *Server) describe(r *http.Request) (task, error) {
 			if err != nil {
 				return Event{}, err
 			}
-			return described(link, d)
+			return descriptionEvent(link, d)
 		},
 	}, nil
 }
 
-// errUnknown is why what describes a content has to be fetched.
-var errUnknown = errors.New("it is not there yet")
+// errNotDescribed reports that a node does not know yet what a content is.
+var errNotDescribed = errors.New("the node has neither manifest nor info dictionary yet")
 
-// described is what describes the content of a link: its manifest, or the info
-// dictionary if the link names none.
-func described(link *proto.Link, d *metadata.Description) (Event, error) {
+// descriptionEvent returns the manifest of a link, or the info dictionary if the
+// link names no manifest.
+func descriptionEvent(link *proto.Link, d *metadata.Description) (Event, error) {
 	if link.Manifest.Defined() {
 		b, err := d.EncodedManifest()
 		return Event{Manifest: b}, err
@@ -212,5 +225,5 @@ func described(link *proto.Link, d *metadata.Description) (Event, error) {
 	if info := d.Torrent(); info != nil {
 		return Event{Torrent: info}, nil
 	}
-	return Event{}, errUnknown
+	return Event{}, errNotDescribed
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
@@ -94,7 +95,7 @@ func serve(cfg peer.Config, faults swarm.Faults) error {
 }
 
 func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
-	infos, err := control.Trackers(addrs)
+	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
 	if err != nil {
 		panic(err) // parsed before
 	}

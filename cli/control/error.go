@@ -1,0 +1,52 @@
+package control
+
+import (
+	"errors"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// Code is the kind of an Error.
+type Code string
+
+// The codes.
+const (
+	CodeFailed  Code = "failed"
+	CodeRequest Code = "bad_request"
+	CodeUnknown Code = "unknown_transfer"
+	CodeStopped Code = "stopped"
+	CodeExists  Code = "exists" // something is at the destination
+)
+
+// Error is a failure that the daemon reports.
+type Error struct {
+	Code Code   `json:"code"`
+	Text string `json:"text"`
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Text }
+
+// Is makes errors that came through the socket match those of package peer.
+func (e *Error) Is(target error) bool {
+	return e.Code == CodeUnknown && target == peer.ErrUnknownTransfer ||
+		e.Code == CodeStopped && target == peer.ErrStopped
+}
+
+// newError returns err as it goes through the socket.
+func newError(err error) *Error {
+	var e *Error
+	var exists *store.ExistsError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, peer.ErrUnknownTransfer):
+		return &Error{CodeUnknown, err.Error()}
+	case errors.As(err, &exists):
+		return &Error{CodeExists, err.Error()}
+	case errors.Is(err, peer.ErrStopped):
+		return &Error{CodeStopped, err.Error()}
+	}
+	return &Error{CodeFailed, err.Error()}
+}
