@@ -44,7 +44,10 @@ func TestWithPort(t *testing.T) {
 }
 
 func TestAnnounceURLs(t *testing.T) {
-	got := announceURLs([]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:6969"), netip.MustParseAddrPort("[2001:db8::1]:1")})
+	got := announceURLs([]netip.AddrPort{
+		netip.MustParseAddrPort("192.0.2.1:6969"),
+		netip.MustParseAddrPort("[2001:db8::1]:1"),
+	})
 	want := []string{
 		"http://192.0.2.1:6969/announce", "http://[2001:db8::1]:1/announce",
 		"udp://192.0.2.1:6969/announce", "udp://[2001:db8::1]:1/announce",

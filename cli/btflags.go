@@ -23,7 +23,7 @@ type btFlags struct {
 
 func (b *btFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&b.listen, "bt-listen", "", "ADDR:PORT for BitTorrent clients to connect to; none by default")
-	f.StringVar(&b.upload, "bt-upload", "", "limit of the upload to BitTorrent clients, per second, such as 20MB; none by default")
+	f.StringVar(&b.upload, "bt-upload", "", "upload limit for BitTorrent clients, per second, such as 20MB; none by default")
 }
 
 // config checks the flags. It returns nil without --bt-listen.

@@ -35,8 +35,11 @@ type demoFlags struct {
 func newDemo(g *global) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Run a whole grid on this machine", Long: demoHelp, Example: demoExample,
-		Args: args(0),
+		Use:     "demo",
+		Short:   "Run a whole grid on this machine",
+		Long:    demoHelp,
+		Example: demoExample,
+		Args:    args(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			length, err := humanize.ParseBytes(f.size)
 			if err != nil || length == 0 || length > 1<<40 {

@@ -14,7 +14,8 @@ func TestDemo(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	var out, log bytes.Buffer
-	env := &Env{Args: []string{"demo", "--size", "3MB", "--clusters", "2", "--nodes", "2", "--json"}, Out: &out, Err: &log, Getenv: os.Getenv}
+	args := []string{"demo", "--size", "3MB", "--clusters", "2", "--nodes", "2", "--json"}
+	env := &Env{Args: args, Out: &out, Err: &log, Getenv: os.Getenv}
 	if status := Mob(env); status != 0 {
 		t.Fatalf("status %d: %s", status, log.String())
 	}

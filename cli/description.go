@@ -67,7 +67,12 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 }
 
 func newEntry(e proto.Entry) entry {
-	kinds := map[proto.EntryKind]string{proto.File: "file", proto.Dir: "folder", proto.Symlink: "symlink", proto.Pad: "padding"}
+	kinds := map[proto.EntryKind]string{
+		proto.File:    "file",
+		proto.Dir:     "folder",
+		proto.Symlink: "symlink",
+		proto.Pad:     "padding",
+	}
 	out := entry{Path: e.Path, Kind: kinds[e.Kind], Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Target: e.Target}
 	if e.MTime != proto.NoMTime && e.Kind != proto.Pad {
 		out.MTime = time.Unix(0, e.MTime).UTC()

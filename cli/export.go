@@ -33,9 +33,12 @@ type exportFlags struct {
 func newExport(g *global) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
-		Use: "export LINK|ID|PATH [-o FILE]", Short: "Write a torrent file of a content", Long: exportHelp, Example: exportExample,
-		Args: args(1, "LINK|ID|PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error { return g.export(cmd, given[0], &f) },
+		Use:     "export LINK|ID|PATH [-o FILE]",
+		Short:   "Write a torrent file of a content",
+		Long:    exportHelp,
+		Example: exportExample,
+		Args:    args(1, "LINK|ID|PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.export(cmd, given[0], &f) },
 	}
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write (default the content's name and .torrent)")
 	f.node.addBTTrackers(cmd.Flags())

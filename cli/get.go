@@ -51,9 +51,12 @@ type getFlags struct {
 func newGet(g *global) *cobra.Command {
 	var f getFlags
 	cmd := &cobra.Command{
-		Use: "get LINK|FILE [-o PATH]", Short: "Fetch the content of a link or torrent file", Long: getHelp, Example: getExample,
-		Args: args(1, "LINK|FILE"),
-		RunE: func(cmd *cobra.Command, given []string) error { return g.get(cmd, given[0], &f) },
+		Use:     "get LINK|FILE [-o PATH]",
+		Short:   "Fetch the content of a link or torrent file",
+		Long:    getHelp,
+		Example: getExample,
+		Args:    args(1, "LINK|FILE"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.get(cmd, given[0], &f) },
 	}
 	f.node.add(g, cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to create")

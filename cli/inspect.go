@@ -29,9 +29,12 @@ const inspectExample = `  mob inspect "$LINK"
 func newInspect(g *global) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
-		Args: args(1, "LINK|ID|PATH|FILE"),
-		RunE: func(cmd *cobra.Command, given []string) error { return g.inspect(cmd.Context(), given[0], timeout) },
+		Use:     "inspect LINK|ID|PATH|FILE",
+		Short:   "Show what a link leads to",
+		Long:    inspectHelp,
+		Example: inspectExample,
+		Args:    args(1, "LINK|ID|PATH|FILE"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.inspect(cmd.Context(), given[0], timeout) },
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
 	g.jsonFlag(cmd)
@@ -81,7 +84,9 @@ func (g *global) inspect(ctx context.Context, text string, timeout time.Duration
 
 // describe fetches the manifest of a link, or its info dictionary if it names no
 // manifest, and shows what it waits for.
-func (g *global) describe(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (*proto.Manifest, []byte, error) {
+func (g *global) describe(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (
+	m *proto.Manifest, info []byte, err error,
+) {
 	p := g.newProgress()
 	defer p.clear()
 	what := "manifest"
@@ -91,12 +96,12 @@ func (g *global) describe(ctx context.Context, s *session, link *proto.Link, tim
 	waiting := "no node has answered"
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, info, err := s.Describe(limited, link, func(now string) {
+	m, info, err = s.Describe(limited, link, func(now string) {
 		waiting = now
 		p.show(textFrame(cmp.Or(link.Name, link.Keys()[0].String()) + ": waiting for the " + what + ": " + now))
 	})
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
-		return nil, nil, fmt.Errorf("no %s within %v (%s): does any node serve the content? --timeout waits longer", what, timeout, waiting)
+		err = fmt.Errorf("no %s within %v (%s): does any node serve the content? --timeout waits longer", what, timeout, waiting)
 	}
 	return m, info, err
 }

@@ -15,9 +15,12 @@ const lsExample = `  mob ls
 
 func newLs(g *global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the contents of this node", Long: lsHelp, Example: lsExample,
-		Args: args(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.ls(cmd) },
+		Use:     "ls",
+		Short:   "List the contents of this node",
+		Long:    lsHelp,
+		Example: lsExample,
+		Args:    args(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return g.ls(cmd) },
 	}
 	g.jsonFlag(cmd)
 	return cmd

@@ -30,8 +30,11 @@ type global struct {
 func newMob(env *Env) *cobra.Command {
 	g := &global{Env: env}
 	root := &cobra.Command{
-		Use: "mob", Short: "Move a large file or folder to many clusters", Long: mobHelp, Example: mobExample,
-		Args: cobra.ArbitraryArgs,
+		Use:     "mob",
+		Short:   "Move a large file or folder to many clusters",
+		Long:    mobHelp,
+		Example: mobExample,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if len(given) > 0 {
 				return wrong(cmd, "unknown command %q", given[0])

@@ -29,8 +29,12 @@ func newMobd(env *Env) *cobra.Command {
 	var n nodeFlags
 	var file string
 	cmd := &cobra.Command{
-		Use: "mobd --cluster NAME --listen MULTIADDR", Short: "Run the daemon of a node", Long: mobdHelp, Example: mobdExample,
-		Args: args(0), Version: version(),
+		Use:     "mobd --cluster NAME --listen MULTIADDR",
+		Short:   "Run the daemon of a node",
+		Long:    mobdHelp,
+		Example: mobdExample,
+		Args:    args(0),
+		Version: version(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
 				if err := loadConfig(file, cmd.Flags()); err != nil {

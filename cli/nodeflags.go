@@ -29,14 +29,15 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 	}
 	f := cmd.Flags()
 	f.StringVar(&n.cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
-	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address of this node to listen on; a daemon has its own")
+	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use; repeatable")
 	n.bt.add(f)
 }
 
 // addBTTrackers adds the flag of commands that make links or torrent files.
 func (n *nodeFlags) addBTTrackers(f *pflag.FlagSet) {
-	f.StringArrayVar(&n.btTrackers, "bt-tracker", nil, "announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
+	f.StringArrayVar(&n.btTrackers, "bt-tracker", nil,
+		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
 }
 
 // config checks the flags.

@@ -77,7 +77,12 @@ func TestHashFrame(t *testing.T) {
 }
 
 func TestReceipt(t *testing.T) {
-	r := newReceipt(peer.Status{Length: 100, Elapsed: 2 * time.Second, Duplicate: 10, Traffic: peer.Traffic{WANIn: 40, LANIn: 30}})
+	r := newReceipt(peer.Status{
+		Length:    100,
+		Elapsed:   2 * time.Second,
+		Duplicate: 10,
+		Traffic:   peer.Traffic{WANIn: 40, LANIn: 30},
+	})
 	if r.Present != 40 || r.Rate != 30 || r.FromWAN != 40 || r.FromLAN != 30 || r.Duplicate != 10 {
 		t.Errorf("%+v", r)
 	}

@@ -65,12 +65,13 @@ func nodeLines(n *control.Info) []string {
 
 // transferLines shows a transfer, with its peers if wanted.
 func transferLines(st peer.Status, peers bool) []string {
+	sum, rate := st.Traffic, st.Rate
 	out := []string{
 		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st)),
 		"  path    " + st.Root,
 		"  id      " + st.ID,
-		"  in      " + traffic(st.Traffic.WANIn, st.Rate.WANIn, "WAN") + ", " + traffic(st.Traffic.LANIn, st.Rate.LANIn, "LAN"),
-		"  out     " + traffic(st.Traffic.WANOut, st.Rate.WANOut, "WAN") + ", " + traffic(st.Traffic.LANOut, st.Rate.LANOut, "LAN"),
+		"  in      " + traffic("WAN", sum.WANIn, rate.WANIn) + ", " + traffic("LAN", sum.LANIn, rate.LANIn),
+		"  out     " + traffic("WAN", sum.WANOut, rate.WANOut) + ", " + traffic("LAN", sum.LANOut, rate.LANOut),
 	}
 	if st.Duplicate > 0 {
 		out = append(out, "  wasted  "+formatBytes(st.Duplicate)+" received more than once")
@@ -128,7 +129,7 @@ func describeState(st peer.Status) string {
 }
 
 // traffic says how many bytes went over a network, and how fast if any do.
-func traffic(bytes, perSecond int64, network string) string {
+func traffic(network string, bytes, perSecond int64) string {
 	text := network + " " + formatBytes(bytes)
 	if perSecond > 0 {
 		text += " (" + formatRate(perSecond) + ")"

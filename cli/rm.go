@@ -18,9 +18,12 @@ const rmExample = `  mob rm big.tar
 func newRm(g *global) *cobra.Command {
 	var content bool
 	cmd := &cobra.Command{
-		Use: "rm ID|LINK|PATH", Short: "Stop a transfer and forget it", Long: rmHelp, Example: rmExample,
-		Args: args(1, "ID|LINK|PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error { return g.rm(cmd, given[0], content) },
+		Use:     "rm ID|LINK|PATH",
+		Short:   "Stop a transfer and forget it",
+		Long:    rmHelp,
+		Example: rmExample,
+		Args:    args(1, "ID|LINK|PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.rm(cmd, given[0], content) },
 	}
 	cmd.Flags().BoolVar(&content, "content", false, "delete what was fetched, too")
 	g.jsonFlag(cmd)

@@ -20,7 +20,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// The test binary is mob and mobd as well: scripts run it under these names.
+// TestMain lets the test binary be mob and mobd: scripts run it by these names.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mob":  func() { os.Exit(Mob(Process())) },
@@ -28,16 +28,19 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/*.txt. Beside the usual commands of such scripts
-// there are these:
+// TestScripts runs testdata/*.txt. These have the commands of package testscript,
+// and:
 //
-//	status N PROGRAM ARG...      runs, and fails unless it exits with N
-//	start NAME PROGRAM ARG...    runs on, with output in NAME.out and NAME.err
-//	await FILE REGEXP            waits until the file holds that
-//	hangup NAME                  sends SIGHUP
-//	end NAME SIGNAL N            signals, and fails unless that exits with N
-//	last VARIABLE FILE           sets a variable to a file's last word
+//	status N PROGRAM ARG...      runs a program and checks its exit status
+//	usage PROGRAM ARG...         runs a command in this process, with exit status 2;
+//	                             relative paths mean nothing
+//	start NAME PROGRAM ARG...    starts a program, with output in NAME.out and NAME.err
+//	await FILE REGEXP            waits until the file matches
+//	hangup NAME                  sends SIGHUP to a program
+//	end NAME SIGNAL N            signals a program and checks its exit status
+//	last VARIABLE FILE           sets a variable to the last word of a file
 //	random FILE SIZE             makes a file of random bytes
+//	hole FILE SIZE               makes a file that is a hole
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
@@ -48,7 +51,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
-			case "root": // whom no mode keeps out
+			case "root": // ignores the modes of files
 				return os.Geteuid() == 0, nil
 			case "grid":
 				return netns.Available() == nil, nil
@@ -56,15 +59,23 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": runStatus, "start": start, "await": await, "hangup": hangup, "end": end, "last": last, "random": random,
+			"status": runStatus,
+			"usage":  runUsage,
+			"start":  start,
+			"await":  await,
+			"hangup": hangup,
+			"end":    end,
+			"last":   last,
+			"random": random,
+			"hole":   hole,
 		},
 	})
 }
 
-// running is the key of the programs that run on.
+// running is the key of the started programs.
 type running struct{}
 
-// limit is how long anything in a script may take.
+// limit bounds each wait of a script.
 const limit = 20 * time.Second
 
 func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
@@ -72,7 +83,7 @@ func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 		if path := filepath.Join(dir, name); exec.Command(path).Err == nil {
 			cmd := exec.Command(path, arg...)
 			cmd.Dir = ts.MkAbs(".")
-			cmd.Env = []string{"GORACE=atexit_sleep_ms=0"} // or each program takes a second to end
+			cmd.Env = []string{"GORACE=atexit_sleep_ms=0"} // otherwise each program takes a second to exit
 			for _, v := range []string{"HOME", "PATH", "TMPDIR", "MOB_DATA", "MOB_CLUSTER", "GOCOVERDIR"} {
 				cmd.Env = append(cmd.Env, v+"="+ts.Getenv(v))
 			}
@@ -83,8 +94,8 @@ func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 	return nil
 }
 
-// exit is the status of a program that has ended.
-func exit(ts *testscript.TestScript, err error) int {
+// exitStatus returns the exit status of a program by the result of Wait.
+func exitStatus(ts *testscript.TestScript, err error) int {
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		ts.Fatalf("%v", err)
@@ -101,8 +112,19 @@ func runStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := command(ts, args[1], args[2:])
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
-	if got := strconv.Itoa(exit(ts, cmd.Run())); got != args[0] {
+	if got := strconv.Itoa(exitStatus(ts, cmd.Run())); got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}
+
+func runUsage(ts *testscript.TestScript, neg bool, args []string) {
+	commands := map[string]func(*Env) int{"mob": Mob, "mobd": Mobd}
+	if neg || len(args) == 0 || commands[args[0]] == nil {
+		ts.Fatalf("usage: usage mob|mobd ARG...")
+	}
+	env := &Env{Args: args[1:], Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv}
+	if got := commands[args[0]](env); got != exitUsage {
+		ts.Fatalf("exit status %d, want %d", got, exitUsage)
 	}
 }
 
@@ -135,11 +157,12 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	re := regexp.MustCompile(args[1])
 	var b []byte
 	for until := time.Now().Add(limit); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if b, _ = os.ReadFile(ts.MkAbs(args[0])); re.Match(b) {
+		b, _ = os.ReadFile(ts.MkAbs(args[0]))
+		if re.Match(b) {
 			return
 		}
 	}
-	ts.Fatalf("%s never held %q, but:\n%s", args[0], args[1], b)
+	ts.Fatalf("%s does not match %q after %v:\n%s", args[0], args[1], limit, b)
 }
 
 func hangup(ts *testscript.TestScript, neg bool, args []string) {
@@ -153,12 +176,17 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: end NAME SIGNAL N")
 	}
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "NONE": 0}
+	signals := map[string]syscall.Signal{
+		"INT":  syscall.SIGINT,
+		"TERM": syscall.SIGTERM,
+		"KILL": syscall.SIGKILL,
+		"NONE": 0,
+	}
 	cmd := ts.Value(running{}).(map[string]*exec.Cmd)[args[0]]
-	_ = cmd.Process.Signal(signals[args[1]]) // it may have ended by itself
+	_ = cmd.Process.Signal(signals[args[1]]) // the program may have ended by itself
 	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	defer timer.Stop()
-	if got := strconv.Itoa(exit(ts, cmd.Wait())); got != args[2] {
+	if got := strconv.Itoa(exitStatus(ts, cmd.Wait())); got != args[2] {
 		log, _ := os.ReadFile(ts.MkAbs(args[0] + ".err"))
 		ts.Fatalf("exit status %s, want %s:\n%s", got, args[2], log)
 	}
@@ -185,4 +213,15 @@ func random(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = io.CopyN(f, rand.Reader, n)
 	ts.Check(errors.Join(err, f.Close()))
+}
+
+func hole(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: hole FILE SIZE")
+	}
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	path := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(path, nil, 0o600))
+	ts.Check(os.Truncate(path, n))
 }

@@ -50,9 +50,12 @@ const damageEvery = time.Second
 func newSeed(g *global) *cobra.Command {
 	var f seedFlags
 	cmd := &cobra.Command{
-		Use: "seed PATH", Short: "Serve a file or folder, and print its link", Long: seedHelp, Example: seedExample,
-		Args: args(1, "PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error { return g.seed(cmd, given[0], &f) },
+		Use:     "seed PATH",
+		Short:   "Serve a file or folder, and print its link",
+		Long:    seedHelp,
+		Example: seedExample,
+		Args:    args(1, "PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.seed(cmd, given[0], &f) },
 	}
 	f.node.add(g, cmd)
 	fl := cmd.Flags()

@@ -40,8 +40,10 @@ type seedFlags struct {
 // addContent adds the flags for how the content is cut and sent. Systems of mob
 // bench take these as options.
 func (f *seedFlags) addContent(fl *pflag.FlagSet) {
-	fl.StringVar(&f.pieces, "piece-length", "", "size of a piece, a power of two from 64KiB to 16MiB (default by the content's size)")
-	fl.StringVar(&f.coded, "coded", "", "send coded blocks, with generations of `k` blocks, 2 to 255 (default by measurement)")
+	fl.StringVar(&f.pieces, "piece-length", "",
+		"size of a piece, a power of two from 64KiB to 16MiB (default by the content's size)")
+	fl.StringVar(&f.coded, "coded", "",
+		"send coded blocks, with generations of `k` blocks, 2 to 255 (default by measurement)")
 	fl.Lookup("coded").NoOptDefVal = codedAuto
 	fl.StringVar(&f.strategy, "strategy", "",
 		"push coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
@@ -127,7 +129,8 @@ func parseCoded(text string) (int, error) {
 	}
 	k, err := strconv.Atoi(text)
 	if err != nil || proto.CheckCodedK(k) != nil {
-		return 0, fmt.Errorf("--coded=%s: want a number of blocks from %d to %d, or --coded alone", text, proto.MinCodedK, proto.MaxCodedK)
+		return 0, fmt.Errorf("--coded=%s: want a number of blocks from %d to %d, or --coded alone",
+			text, proto.MinCodedK, proto.MaxCodedK)
 	}
 	return k, nil
 }

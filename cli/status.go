@@ -34,9 +34,12 @@ const watchEvery = time.Second
 func newStatus(g *global) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "status [LINK|ID|PATH]", Short: "Show contents and their traffic", Long: statusHelp, Example: statusExample,
-		Args: args(0, "LINK|ID|PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error { return g.status(cmd.Context(), given, watch) },
+		Use:     "status [LINK|ID|PATH]",
+		Short:   "Show contents and their traffic",
+		Long:    statusHelp,
+		Example: statusExample,
+		Args:    args(0, "LINK|ID|PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.status(cmd.Context(), given, watch) },
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "repeat until Ctrl-C")
 	g.jsonFlag(cmd)

@@ -33,8 +33,11 @@ func newTracker(g *global) *cobra.Command {
 	var listen []string
 	var bt btTracker
 	cmd := &cobra.Command{
-		Use: "tracker --listen MULTIADDR", Short: "Run a tracker", Long: trackerHelp, Example: trackerExample,
-		Args: args(0),
+		Use:     "tracker --listen MULTIADDR",
+		Short:   "Run a tracker",
+		Long:    trackerHelp,
+		Example: trackerExample,
+		Args:    args(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("log-level") {
 				g.logLevel = "info"

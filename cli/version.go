@@ -12,8 +12,11 @@ const versionHelp = `Prints the version of mob, the version of Go that built it,
 
 func newVersion(g *global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version", Long: versionHelp, Example: "  mob version",
-		Args: args(0),
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    versionHelp,
+		Example: "  mob version",
+		Args:    args(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := map[string]string{"version": version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}
 			if g.json {

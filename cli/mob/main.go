@@ -1,4 +1,4 @@
-// Command mob seeds, gets and watches contents. `mob help` tells the rest.
+// Command mob seeds, fetches and watches contents. See `mob help`.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command mobd is the daemon of a node. `mobd --help` tells the rest.
+// Command mobd is the daemon of a node. See `mobd --help`.
 package main
 
 import (

@@ -9,14 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timerSlack is how late the kernel's timers may be for the daemon, where it is 50 us unless told.
+// timerSlack is how late the kernel may fire the daemon's timers. Its default is
+// 50 us.
 const timerSlack = 2 * time.Millisecond
 
-// allowLateTimers lets the kernel's timers be late by timerSlack for all threads of the process. Go's scheduler sleeps for 3 to 20 us
-// at a time while it looks for work, over and over: a sixth of what a daemon takes while it transfers over links that are slower than it
-// (docs/design/2026-11-21-cpu.md). A thread has its slack from the thread that made it, and the scheduler's are made before any code of
-// ours runs, so the program sets it and executes itself: what was set outlives that. It returns without doing so when the slack is as much
-// already, and when the kernel refuses, which costs CPU and nothing else.
+// allowLateTimers sets the timer slack of all threads of the process. Go's
+// scheduler sleeps for 3 to 20 us at a time while it looks for work, which takes a
+// sixth of a daemon's CPU while it waits for slow links
+// (docs/design/2026-11-21-cpu.md).
+//
+// A thread inherits its slack from the thread that started it, and the scheduler's
+// threads start before any code of the program. So the program sets the slack and
+// executes itself again: the slack survives that. When the slack is large enough
+// already, or the kernel refuses, allowLateTimers returns and does nothing: the
+// daemon then takes more CPU.
 func allowLateTimers() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -27,13 +33,14 @@ func allowLateTimers() {
 	if err != nil || unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack.Nanoseconds()), 0, 0, 0) != nil {
 		return
 	}
-	// A kernel that does not keep it, as for real-time threads, would have us do this for ever.
+	// A kernel that ignores it, as for real-time threads, would make this a loop.
 	if slack() == timerSlack {
 		_ = syscall.Exec(path, os.Args, os.Environ())
 	}
 }
 
-// slack is that of the calling thread, 0 when the kernel does not say.
+// slack returns the timer slack of the calling thread, 0 when the kernel does not
+// say.
 func slack() time.Duration {
 	ns, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 	if err != nil {

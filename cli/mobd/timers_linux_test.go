@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probe, in the environment, has the test's program tell its arguments and the slack of two threads in place of running tests.
+// probe is an environment variable. The test binary then prints its arguments and
+// the slack of two threads in place of running tests.
 const probe = "MOBD_TIMER_PROBE"
 
 func TestMain(m *testing.M) {
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	fmt.Println(os.Args[1:], slack(), slackOfOtherThread())
 }
 
-// slackOfOtherThread is that of a thread which the scheduler made.
+// slackOfOtherThread returns the slack of a thread that the scheduler started.
 func slackOfOtherThread() time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -32,24 +33,26 @@ func slackOfOtherThread() time.Duration {
 	return <-c
 }
 
-func TestTimersMayBeLate(t *testing.T) {
+func TestAllowLateTimers(t *testing.T) {
 	for before, want := range map[time.Duration]string{
 		50 * time.Microsecond: "[a b] 2ms 2ms",
 		10 * time.Millisecond: "[a b] 10ms 10ms",
 	} {
 		if got, err := probeFrom(before); err != nil || got != want {
-			t.Errorf("started with a slack of %v: %q, %v; want %q", before, got, err, want)
+			t.Errorf("started with slack %v: %q, %v; want %q", before, got, err, want)
 		}
 	}
 }
 
-// probeFrom runs the probe from a thread with that slack, which ends with the goroutine that is locked to it.
+// probeFrom runs the probe from a thread with a slack. The thread ends with the
+// goroutine that is locked to it.
 func probeFrom(before time.Duration) (out string, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		if err = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(before.Nanoseconds()), 0, 0, 0); err != nil {
+		err = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(before.Nanoseconds()), 0, 0, 0)
+		if err != nil {
 			return
 		}
 		cmd := exec.Command(os.Args[0], "a", "b")

@@ -2,5 +2,5 @@
 
 package main
 
-// allowLateTimers does nothing: only Linux has a slack of timers.
+// allowLateTimers does nothing: only Linux has timer slack.
 func allowLateTimers() {}
