@@ -7,6 +7,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Config is one simulated transfer.
@@ -46,6 +47,10 @@ type Config struct {
 	Seed uint64
 	// Coding is that of a coded transfer.
 	Coding mob.Coding
+	// Strategy is how nodes exchange the content. With permutation gossip, which takes one
+	// cluster, Generation is the number of blocks, of PieceLength bytes, in a generation.
+	Strategy   proto.Strategy
+	Generation int
 	// Idle has the report say why links stood idle.
 	Idle bool
 	// Tuning is the nodes'; nil is mob.DefaultTuning.
@@ -126,12 +131,25 @@ func (c *Config) validate() error {
 			return fmt.Errorf("sim: generations of %d blocks, %d names, %d of them live", k.Blocks, k.Names, k.Live)
 		}
 	}
+	if c.Strategy.Gossip() && (c.Generation < 1 || c.Generation > rlnc.MaxK || len(c.Clusters) > 1 || len(c.Faults.Liars)+len(c.Faults.Lossy) > 0) {
+		return fmt.Errorf("sim: permutation gossip of %d blocks in %d clusters: want 1 to %d in one, of honest nodes", c.Generation, len(c.Clusters), rlnc.MaxK)
+	}
 	for _, k := range c.Faults.Kills {
 		if k.Node < 0 || k.Node >= c.nodes() {
 			return fmt.Errorf("sim: no node %d to kill", k.Node)
 		}
 	}
 	return nil
+}
+
+// pieces is the number of pieces, which are blocks in permutation gossip.
+func (c *Config) pieces() int {
+	return int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))
+}
+
+// blocksIn is the number of blocks in a generation of permutation gossip.
+func (c *Config) blocksIn(g int) int {
+	return min(c.Generation, c.pieces()-g*c.Generation)
 }
 
 func (c *Config) nodes() int {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/mob/pieceset"
-	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -31,7 +30,7 @@ type lockstep struct {
 type member struct {
 	place       int
 	rng         *rand.Rand // of plain blocks
-	generations []holding
+	generations []known
 
 	// The choice of a receiver for the next round, which becomes the transfer in that
 	// round; to is nil while there is none.
@@ -40,26 +39,24 @@ type member struct {
 	looked            int       // successors looked at for this round
 	tried             []*member // those of them that had a use for a block
 
-	incoming *block // what it receives in this round
+	incoming *transfer // what it receives in this round
 }
 
-// holding is what a member has of a generation, coded or plain.
-type holding struct {
-	coded    *rlnc.Basis
-	plain    *pieceset.Set
+// known is what a member has of a generation.
+type known struct {
+	holding
 	received int // blocks
 	complete bool
 	// What the other members know of it.
 	announced bool
-	told      *pieceset.Set // of plain; nil for nothing
+	told      *pieceset.Set // of the plain blocks; nil for none
 }
 
-// block is a block in transit: coefficients, or the number of a plain block.
-type block struct {
-	from         *member
-	generation   int
-	coefficients []byte
-	number       int
+// transfer is a block in transit.
+type transfer struct {
+	from       *member
+	generation int
+	block
 }
 
 // announcement is what a member tells all others at the end of a round: that a
@@ -98,18 +95,11 @@ func newMember(c *Rounds, place int) *member {
 	m := &member{place: place, rng: rand.New(rand.NewPCG(c.Seed<<16+uint64(place), 0x626c6f63))}
 	source := place == 0
 	for _, k := range c.Blocks {
-		h := holding{complete: source, announced: source}
-		switch {
-		case c.plain():
-			if h.plain = pieceset.New(k); source {
-				h.plain.AddRange(0, k)
-			}
-		case source:
-			h.coded, _ = rlnc.FullBasis(k) // Check has seen to the bounds
-		default:
-			h.coded, _ = rlnc.NewBasis(k)
-		}
-		m.generations = append(m.generations, h)
+		m.generations = append(m.generations, known{
+			holding:   newHolding(k, c.plain(), source),
+			complete:  source,
+			announced: source,
+		})
 	}
 	return m
 }
@@ -202,15 +192,11 @@ func (s *lockstep) match() {
 // send puts a block in transit. A plain one is chosen anew: the receiver may have told more
 // since.
 func (s *lockstep) send(m *member) {
-	x := &block{from: m, generation: m.generation, number: m.block}
 	if number, ok := m.pick(m.to, m.generation); ok {
-		x.number = number
+		m.block = number
 	}
-	if h := &m.generations[m.generation]; h.coded != nil {
-		x.coefficients = make([]byte, h.coded.K())
-		h.coded.Combine(x.coefficients, s.rng)
-	}
-	m.to.incoming = x
+	b := m.generations[m.generation].block(m.block, s.rng)
+	m.to.incoming = &transfer{m, m.generation, b}
 	s.report.Sent++
 }
 
@@ -246,36 +232,25 @@ func (s *lockstep) receive(m *member) {
 	}
 	m.incoming = nil
 	h := &m.generations[x.generation]
-	useful, complete := h.add(x)
+	useful := h.add(x.block)
+	h.received++
 	if !useful {
 		s.report.Useless++
 	}
-	if h.plain != nil && !complete && h.received%permutation.MapEvery == 0 {
+	if h.plain != nil && !h.full() && h.received%permutation.MapEvery == 0 {
 		s.news = append(s.news, announcement{m, x.generation, h.plain.Clone()})
 	}
 	s.choose(m)
-	if !useful || !complete {
+	if !useful || !h.full() {
 		return
 	}
 	h.complete = true
 	s.news = append(s.news, announcement{by: m, generation: x.generation})
 	s.report.Generations[x.generation] = s.round
-	if !slices.ContainsFunc(m.generations, func(h holding) bool { return !h.complete }) {
+	if !slices.ContainsFunc(m.generations, func(h known) bool { return !h.complete }) {
 		s.report.Finished[m.place] = s.round
 		s.report.Missing--
 	}
-}
-
-// add stores a block, and reports whether it was useful and whether the generation can be
-// decoded.
-func (h *holding) add(x *block) (useful, complete bool) {
-	h.received++
-	if h.plain != nil {
-		useful = h.plain.Add(x.number)
-		return useful, h.plain.Full()
-	}
-	useful, _ = h.coded.Add(x.coefficients) // the length is that of the generation
-	return useful, h.coded.Full()
 }
 
 // hear tells all members an announcement.

@@ -9,23 +9,24 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// node is a mob.State with the shell around it: connections, store and queue of
-// blocks to send.
+// node is a strategy and the shell around it: connections, store and queue of blocks to
+// send.
 type node struct {
 	index, cluster int
 	mob.Node
-	state *mob.State
-	alive bool // started and not killed
-	liar  bool
-	lossy bool
+	strategy mob.Strategy
+	alive    bool // started and not killed
+	liar     bool
+	lossy    bool
 	// dark says that it was killed without a word: dials to it time out.
 	dark     bool
 	finished time.Duration // 0 until whole
 
-	conns map[*node]*conn
-	asked map[uint32][]ask // what it asked for and has not come, by piece
-	store *store
-	ranks map[int]*rlnc.Basis // of generations
+	conns       map[*node]*conn
+	asked       map[uint32][]ask // what it asked for and has not come, by piece
+	store       *store
+	ranks       map[int]*rlnc.Basis // of generations of coded transfers
+	generations []holding           // in permutation gossip
 
 	// The sending side.
 	queue   sendQueue
@@ -51,11 +52,19 @@ func left(n *node) mob.Event { return mob.Left{Peer: n.ID} }
 // start brings the node up.
 func (n *node) start(s *sim, have []proto.Range) {
 	n.alive = true
-	n.state = mob.New(mob.Config{
-		Self: n.ID, Cluster: n.Cluster, Length: s.cfg.Length, PieceLength: s.cfg.PieceLength,
-		Coding: s.cfg.Coding,
-		Seed:   s.cfg.Seed + uint64(n.index), Tuning: *s.cfg.Tuning,
-	}, have)
+	if s.cfg.Strategy.Gossip() {
+		n.strategy = n.newGossip(s, len(have) > 0)
+	} else {
+		n.strategy = mob.New(mob.Config{
+			Self:        n.ID,
+			Cluster:     n.Cluster,
+			Length:      s.cfg.Length,
+			PieceLength: s.cfg.PieceLength,
+			Coding:      s.cfg.Coding,
+			Seed:        s.cfg.Seed + uint64(n.index),
+			Tuning:      *s.cfg.Tuning,
+		}, have)
+	}
 	n.step(s, mob.Tick{})
 	s.later(s.now+s.cfg.RTT, call(func() { n.askTracker(s) }))
 }
@@ -66,10 +75,10 @@ func (n *node) step(s *sim, ev mob.Event) {
 		return
 	}
 	s.steps++
-	for _, a := range n.state.Step(epoch.Add(s.now), ev) {
+	for _, a := range n.strategy.Step(epoch.Add(s.now), ev) {
 		n.carryOut(s, a)
 	}
-	n.wakeAt = s.now + n.state.Wake()
+	n.wakeAt = s.now + n.strategy.Wake()
 	if n.armed == 0 || n.wakeAt < n.armed {
 		n.arm(s)
 	}
@@ -106,6 +115,8 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
 		}
 		n.sendNext(s)
+	case mob.Push:
+		n.push(s, a)
 	case mob.Finished:
 		if n.finished == 0 && n.index != 0 {
 			n.finished = s.now
@@ -234,6 +245,9 @@ func (n *node) sendNext(s *sim) {
 		return
 	}
 	n.sending = x
+	if p := x.pushed; p != nil {
+		p.block = n.generations[p.Generation].block(p.Push.Block, s.rng)
+	}
 	s.later(s.now+time.Duration(float64(x.size)/n.nic*1e9), x)
 }
 

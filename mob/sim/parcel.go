@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -11,6 +12,7 @@ type parcel struct {
 	// message is nil for a block; then span says which.
 	message proto.Message
 	span    proto.Span
+	pushed  *pushed // for a block of permutation gossip, instead of span
 	size    int
 	fin     bool // the end of the control stream
 	bad     bool // a damaged block
@@ -31,6 +33,9 @@ func (x *parcel) happen(s *sim) {
 	switch x.stage {
 	case leaving:
 		x.from.sending = nil
+		if x.pushed != nil && x.from.conns[x.to] == x.conn {
+			x.from.step(s, mob.Sent{Peer: x.to.ID})
+		}
 		x.from.sendNext(s)
 		s.cross(x)
 	case crossing:
@@ -71,6 +76,8 @@ func (s *sim) deliver(x *parcel) {
 		return
 	}
 	switch {
+	case x.pushed != nil:
+		n.gather(s, x)
 	case x.message == nil && !x.fin:
 		n.receiveBlock(s, x)
 	case n.conns[x.from] != x.conn:

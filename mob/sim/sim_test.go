@@ -137,13 +137,16 @@ func TestTalk(t *testing.T) {
 
 // TestSame wants one history from one seed, and another from another.
 func TestSame(t *testing.T) {
-	config := func(seed uint64) Config { return standard(t, Mayhem, 20e6, seed) }
-	a, b, other := run(t, config(5)), run(t, config(5)), run(t, config(6))
-	if a.Trace != b.Trace || a.Steps != b.Steps || a.Time != b.Time {
-		t.Errorf("two runs differ:\n%v\n%v", a, b)
-	}
-	if a.Trace == other.Trace {
-		t.Error("two seeds have one trace")
+	for _, c := range []Config{standard(t, Mayhem, 20e6, 5), gossip(10, 50, 2)} {
+		a, b := run(t, c), run(t, c)
+		c.Seed++
+		other := run(t, c)
+		if a.Trace != b.Trace || a.Steps != b.Steps || a.Time != b.Time {
+			t.Errorf("two runs differ:\n%v\n%v", a, b)
+		}
+		if a.Trace == other.Trace {
+			t.Error("two seeds have one trace")
+		}
 	}
 }
 

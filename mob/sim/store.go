@@ -25,7 +25,10 @@ type part struct {
 }
 
 func newStore(c *Config) *store {
-	n := int((c.Length + int64(c.PieceLength) - 1) / int64(c.PieceLength))
+	n := c.pieces()
+	if c.Strategy.Gossip() {
+		n = (n + c.Generation - 1) / c.Generation
+	}
 	length := c.Length
 	if c.Coding.Blocks > 0 {
 		n = (n + c.Coding.Blocks - 1) / c.Coding.Blocks * c.Coding.Names

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/rlnc"
+)
+
+// holding is what a node has of a generation in permutation gossip: combinations of its
+// blocks, or plain blocks. One of the two is nil.
+type holding struct {
+	coded *rlnc.Basis
+	plain *pieceset.Set
+}
+
+// block is a block of permutation gossip without its payload: the coefficients of a
+// combination, or the number of a plain block.
+type block struct {
+	number       int
+	coefficients []byte
+}
+
+// newHolding is that of a generation of k blocks, of which a node has all or none. k is in
+// bounds.
+func newHolding(k int, plain, all bool) holding {
+	switch {
+	case plain:
+		h := holding{plain: pieceset.New(k)}
+		if all {
+			h.plain.AddRange(0, k)
+		}
+		return h
+	case all:
+		b, _ := rlnc.FullBasis(k)
+		return holding{coded: b}
+	default:
+		b, _ := rlnc.NewBasis(k)
+		return holding{coded: b}
+	}
+}
+
+// block makes a new combination of what is there, or the plain block of a number.
+func (h *holding) block(number int, rng *rand.Rand) block {
+	if h.plain != nil {
+		return block{number: number}
+	}
+	b := block{coefficients: make([]byte, h.coded.K())}
+	h.coded.Combine(b.coefficients, rng)
+	return b
+}
+
+// add stores a block of the generation, and reports whether it was new.
+func (h *holding) add(b block) bool {
+	if h.plain != nil {
+		return h.plain.Add(b.number)
+	}
+	innovative, _ := h.coded.Add(b.coefficients)
+	return innovative
+}
+
+// full reports whether the blocks suffice.
+func (h *holding) full() bool {
+	if h.plain != nil {
+		return h.plain.Full()
+	}
+	return h.coded.Full()
+}
