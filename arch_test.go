@@ -36,16 +36,12 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
-	"mob":             {ours: []string{"mob/cells", "mob/meter", "mob/order", "mob/pieceset", "mob/ranks", "mob/window", "proto"}, outside: []string{}, pure: true},
-	"mob/cells":       {ours: []string{"proto"}, outside: []string{}, pure: true},
-	"mob/meter":       {outside: []string{}, pure: true},
-	"mob/order":       {outside: []string{}, pure: true},
-	"mob/edmonds":     {outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/bitset", "mob/ranks", "proto"}, outside: []string{}, pure: true},
+	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
+	"mob/plan":        {outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
-	"mob/window":      {outside: []string{}, pure: true},
-	"mob/permutation": {ours: []string{"mob", "mob/pieceset", "proto"}, outside: []string{}, pure: true},
-	"mob/pieceset":    {ours: []string{"proto"}, outside: []string{}, pure: true},
-	"mob/sim":         {ours: []string{"mob", "mob/edmonds", "mob/permutation", "mob/pieceset", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob/permutation": {ours: []string{"mob", "mob/bitset", "proto"}, outside: []string{}, pure: true},
+	"mob/sim":         {ours: []string{"mob", "mob/bitset", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
 
@@ -72,7 +68,7 @@ var table = map[string]rule{
 		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"interop/netns": {ours: []string{"mob/edmonds"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/sim", "peer/coded", "proto"}, tests: []string{"interop/bittorrent"},
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},

@@ -3,7 +3,7 @@ package mob
 import (
 	"time"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -62,8 +62,8 @@ func (s *State) claimLocally(f *fetch) {
 	}
 	f.claimed = true
 	for _, p := range s.peers {
-		if p.local && p.wants.Has(f.Piece) && !p.have.Has(f.Piece) {
-			s.tellPeer(p, f.Piece, tellClaim, true)
+		if p.local && p.wants.Has(f.piece) && !p.have.Has(f.piece) {
+			s.tellPeer(p, f.piece, tellClaim, true)
 			s.flushPeer(p)
 		}
 	}
@@ -96,17 +96,17 @@ func (s *State) tellPeer(p *peer, i, kind int, urgent bool) {
 		if p.have.Has(i) {
 			return
 		}
-		p.tell.Have = pieceset.Append(p.tell.Have, i)
+		p.tell.Have = bitset.Append(p.tell.Have, i)
 	case tellClaim:
 		if p.have.Has(i) {
 			return
 		}
-		p.tell.Claim = pieceset.Append(p.tell.Claim, i)
+		p.tell.Claim = bitset.Append(p.tell.Claim, i)
 	case tellDrop:
 		// A reader takes a message's drops first: what was told before goes out
 		// before them.
 		s.flushPeer(p)
-		p.tell.Drop = pieceset.Append(p.tell.Drop, i)
+		p.tell.Drop = bitset.Append(p.tell.Drop, i)
 	}
 	s.owe(p, urgent)
 	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
@@ -161,11 +161,11 @@ func (s *State) isNews(p *peer) bool {
 	if p.local {
 		old := p.tell.Have
 		p.tell.Have = nil
-		pieceset.Each(old, s.pieces, func(i int) {
+		for i := range bitset.Numbers(old, s.pieces) {
 			if !p.have.Has(i) {
-				p.tell.Have = pieceset.Append(p.tell.Have, i)
+				p.tell.Have = bitset.Append(p.tell.Have, i)
 			}
-		})
+		}
 	}
 	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) > 0 || p.local && p.toldTardy != s.tardy {
 		return true
@@ -225,18 +225,18 @@ func (s *State) sendWant(p *peer) {
 func (s *State) wanted(p *peer, m *proto.Want) {
 	s.hasten()
 	old := p.wants
-	p.wants = pieceset.New(s.pieces)
-	pieceset.Each(m.Pieces, s.pieces, func(i int) {
+	p.wants = bitset.New(s.pieces)
+	for i := range bitset.Numbers(m.Pieces, s.pieces) {
 		p.wants.Add(i)
 		if old.Has(i) {
-			return
+			continue
 		}
 		if s.have.Has(i) {
 			s.tellPeer(p, i, tellHave, true)
 		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
 			s.tellPeer(p, i, tellClaim, true)
 		}
-	})
+	}
 	p.owesHave = true
 	s.flushPeer(p)
 }
@@ -252,7 +252,7 @@ func (s *State) heard(p *peer, m *proto.Have) {
 	}
 	s.revive(p)
 	p.left = int(m.Left)
-	pieceset.Each(m.Drop, s.pieces, func(i int) {
+	for i := range bitset.Numbers(m.Drop, s.pieces) {
 		s.unhave(p, i)
 		s.unclaim(p, i)
 		if f := s.fetches[i]; p.wants.Has(i) { // it was not told while the peer had it too
@@ -263,9 +263,13 @@ func (s *State) heard(p *peer, m *proto.Have) {
 				s.tellPeer(p, i, tellClaim, true)
 			}
 		}
-	})
-	pieceset.Each(m.Claim, s.pieces, func(i int) { s.heardClaim(p, i) })
-	pieceset.Each(m.Have, s.pieces, func(i int) { s.heardHave(p, i) })
+	}
+	for i := range bitset.Numbers(m.Claim, s.pieces) {
+		s.heardClaim(p, i)
+	}
+	for i := range bitset.Numbers(m.Have, s.pieces) {
+		s.heardHave(p, i)
+	}
 	if first && p.have.Full() {
 		p.left = 0
 	}
@@ -313,7 +317,7 @@ func (s *State) heardHave(p *peer, i int) {
 		s.came(i)
 	}
 	s.unclaim(p, i)
-	if f := s.fetches[i]; f != nil && f.wan && 2*f.Missing > f.Size && !s.doubted(i) {
+	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.doubted(i) {
 		s.yield(f)
 	}
 }
@@ -335,7 +339,7 @@ func (s *State) unhave(p *peer, i int) {
 	s.touch(i)
 	if p.local {
 		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
-			s.inflow.Lacking++
+			s.inflow.lacking++
 		}
 		if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
 			f.claimed = false // nobody sends it, and two could wait for each other

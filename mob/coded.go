@@ -3,7 +3,7 @@ package mob
 import (
 	"slices"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
@@ -45,8 +45,8 @@ type coding struct {
 	live    []*generation
 	under   []*generation // by number; nil where none is live
 	next    int           // the first generation that was not begun
-	fetched *pieceset.Set // blocks that the node got over the WAN
-	spent   *pieceset.Set // names that are of no use: what the node has gives their blocks
+	fetched *bitset.Set   // blocks that the node got over the WAN
+	spent   *bitset.Set   // names that are of no use: what the node has gives their blocks
 }
 
 // generation is one that the node works on.
@@ -80,7 +80,7 @@ func newCoding(c *Config) coding {
 	if g.coded() {
 		g.all = (g.source + g.Blocks - 1) / g.Blocks
 		g.under = make([]*generation, g.all)
-		g.fetched, g.spent = pieceset.New(g.all*g.Names), pieceset.New(g.all*g.Names)
+		g.fetched, g.spent = bitset.New(g.all*g.Names), bitset.New(g.all*g.Names)
 	}
 	return g
 }
@@ -94,7 +94,7 @@ func (c *coding) numbers() int {
 }
 
 // lacking is how many a node lacks that has some.
-func (c *coding) lacking(have *pieceset.Set) int {
+func (c *coding) lacking(have *bitset.Set) int {
 	if c.coded() {
 		return max(0, c.source-have.Len()/c.Names*c.Blocks)
 	}
@@ -234,8 +234,8 @@ func (s *State) lostBlock(i int) {
 		s.wake()
 		return
 	}
-	if s.have.CountIn(first, end) == 0 {
-		s.inflow.Lacking += min(c.Blocks, c.source-number*c.Blocks)
+	if s.have.Count(first, end) == 0 {
+		s.inflow.lacking += min(c.Blocks, c.source-number*c.Blocks)
 		c.next = min(c.next, number)
 		s.begin()
 	}
@@ -272,12 +272,12 @@ func (s *State) surveyed(g *generation) (v survey) {
 	c := &s.coding
 	first, end := c.names(g.number)
 	for _, h := range s.held {
-		if h.pieces.CountIn(first, end) == c.Names {
+		if h.pieces.Count(first, end) == c.Names {
 			v.far++
 		}
 	}
 	for _, p := range s.peers {
-		if p.local && p.have.CountIn(first, end) == c.Names {
+		if p.local && p.have.Count(first, end) == c.Names {
 			v.near++
 		}
 	}
@@ -328,7 +328,7 @@ func (s *State) blockKey(p *peer, i int) (key int, ok bool) {
 	if _, later := p.turns[i]; later {
 		return 0, false
 	}
-	if first, end := s.coding.names(g.number); g.plain && p.have.CountIn(first, end) < s.coding.Names {
+	if first, end := s.coding.names(g.number); g.plain && p.have.Count(first, end) < s.coding.Names {
 		key = 1 << 20 // what it has may be false as well; but members that repair it wait for each other
 	}
 	if p.local {
@@ -373,8 +373,8 @@ func (s *State) tooMany(p *peer, i int) {
 		}
 	}
 	if last != nil {
-		s.giveUp(last.Piece)
-		s.todo.Add(last.Piece)
+		s.giveUp(last.piece)
+		s.todo.Add(last.piece)
 	}
 }
 

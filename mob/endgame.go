@@ -28,7 +28,7 @@ func (s *State) help() {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.worker != p && p.have.Has(f.Piece) && (p.local || f.wan) && s.faster(p, f) {
+			if f.helper == nil && f.worker != p && p.have.Has(f.piece) && (p.local || f.wan) && s.faster(p, f) {
 				s.helpWith(p, f)
 				break
 			}
@@ -40,7 +40,7 @@ func (s *State) help() {
 func (s *State) late() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.worker != nil && f.helper == nil && f.Asked() && f.Missing > 0 {
+		if f.worker != nil && f.helper == nil && f.requested() && f.missing > 0 {
 			fs = append(fs, f)
 		}
 	}
@@ -48,7 +48,7 @@ func (s *State) late() []*fetch {
 		if c := a.started.Compare(b.started); c != 0 {
 			return c
 		}
-		return a.Piece - b.Piece
+		return a.piece - b.piece
 	})
 	return fs
 }
@@ -56,7 +56,7 @@ func (s *State) late() []*fetch {
 // faster says whether p would deliver a late piece much sooner than its worker,
 // who has kept it waiting already.
 func (s *State) faster(p *peer, f *fetch) bool {
-	rest := float64(f.Missing) / max(p.meter.Rate(), 1)
+	rest := float64(f.missing) / max(p.meter.rate(), 1)
 	age := f.worker.age(s.now, f) - f.grace()
 	return age > 3*s.t.Queue && age.Seconds() > 2*(p.wait()+rest) || age > s.t.Stall/2
 }
@@ -64,7 +64,7 @@ func (s *State) faster(p *peer, f *fetch) bool {
 func (s *State) helpWith(p *peer, f *fetch) {
 	f.helper = p
 	for _, r := range slices.Clone(f.worker.out) {
-		if r.fetch == f && !f.Has(r.span) {
+		if r.fetch == f && !f.has(r.span) {
 			p.ask(s.now, f, r.span)
 			s.send(p, &proto.Request{Span: r.span})
 		}

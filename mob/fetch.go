@@ -3,13 +3,12 @@ package mob
 import (
 	"time"
 
-	"github.com/mobgrid/mob/mob/cells"
 	"github.com/mobgrid/mob/proto"
 )
 
 // fetch is a piece on its way: which bytes were asked for, and which came.
 type fetch struct {
-	cells.Progress
+	progress
 	// wan says that the piece comes over the WAN; claimed that the cluster was told so, or
 	// that it comes from the only member that has it.
 	wan, claimed bool
@@ -21,7 +20,7 @@ type fetch struct {
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {
-	return &fetch{Progress: cells.New(piece, size), started: now}
+	return &fetch{progress: newProgress(piece, size), started: now}
 }
 
 // request is one span asked of one peer.

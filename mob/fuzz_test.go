@@ -208,7 +208,7 @@ func checkRequests(t *testing.T, s *State) {
 		sum := 0
 		for _, r := range p.out {
 			sum += int(r.span.Length)
-			if s.fetches[r.fetch.Piece] != r.fetch {
+			if s.fetches[r.fetch.piece] != r.fetch {
 				t.Fatalf("peer %s owes a span of a fetch that is over", p.ID)
 			}
 		}
@@ -220,8 +220,8 @@ func checkRequests(t *testing.T, s *State) {
 		}
 	}
 	for _, l := range s.links {
-		if l.Out != links[l] {
-			t.Fatalf("a link has %d bytes in flight, counted %d", links[l], l.Out)
+		if l.out != links[l] {
+			t.Fatalf("a link has %d bytes in flight, counted %d", links[l], l.out)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mobgrid/mob/mob/meter"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -55,11 +54,11 @@ func (s *State) lag() int {
 	if s.coding.coded() {
 		return s.lagging()
 	}
-	s.todo.Each(func(i int) {
+	for i := range s.todo.All() {
 		if s.holders[i] > 0 {
 			n++
 		}
-	})
+	}
 	return n
 }
 
@@ -93,7 +92,9 @@ func (s *State) hush(p *peer, quiet bool) {
 		n.quiet = quiet
 	}
 	if quiet {
-		p.claim.Each(func(i int) { s.unclaim(p, i) })
+		for i := range p.claim.All() {
+			s.unclaim(p, i)
+		}
 		p.left = 0
 	}
 	s.reshare(p.Cluster)
@@ -121,7 +122,7 @@ func (p *peer) measures() bool { return !p.local && p.wants.Len() > 0 && p.wants
 
 func (s *State) ping(p *peer) {
 	p.pingSent = s.now
-	s.send(p, &proto.Ping{Nonce: meter.Nonce(s.started, s.now)})
+	s.send(p, &proto.Ping{Nonce: pingNonce(s.started, s.now)})
 }
 
 // pinged answers a ping, with one of the node's own to a global peer: both
@@ -131,8 +132,8 @@ func (s *State) pinged(p *peer, nonce uint64) {
 	if p.local {
 		return
 	}
-	p.path.Pinged(s.now, meter.Ahead(s.started, s.now, nonce))
-	p.link.Watch(p.path.Queue, s.leastCrew(), func() bool {
+	p.path.pinged(s.now, sincePing(s.started, s.now, nonce))
+	p.link.adjustActive(p.path.queue, s.leastCrew(), func() bool {
 		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
 	s.tellCrew(p.link)
@@ -142,11 +143,11 @@ func (s *State) pinged(p *peer, nonce uint64) {
 }
 
 func (s *State) pong(p *peer, nonce uint64) {
-	d := meter.Ahead(s.started, s.now, nonce)
+	d := sincePing(s.started, s.now, nonce)
 	if d <= 0 || d > s.t.Dead {
 		return
 	}
-	p.path.RTT = d
+	p.path.rtt = d
 	if p.local {
 		s.answered(d)
 	}

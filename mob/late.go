@@ -8,11 +8,11 @@ package mob
 // rate: quicker links are to take it. When none does, the cluster's rate falls
 // until the piece is begun after all.
 func (s *State) tooLate(p *peer) bool {
-	pause, r := s.inflow.Pause(s.now), p.meter.Rate()
+	pause, r := s.inflow.interval(s.now), p.meter.rate()
 	if pause == 0 || r == 0 {
 		return false
 	}
-	return float64(p.outBytes+s.cfg.PieceLength)/r > float64(s.inflow.Lacking)*pause
+	return float64(p.outBytes+s.cfg.PieceLength)/r > float64(s.inflow.lacking)*pause
 }
 
 // came notes a piece that nobody of the cluster had. Of a generation that are k blocks.
@@ -24,5 +24,5 @@ func (s *State) came(i int) {
 		}
 		g.came++
 	}
-	s.inflow.Came(s.now)
+	s.inflow.add(s.now)
 }

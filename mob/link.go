@@ -1,10 +1,8 @@
 package mob
 
-import "github.com/mobgrid/mob/mob/window"
-
 // link is the way to another cluster.
 type link struct {
-	window.Window
+	window
 	peers []*peer // that joined, sorted by id
 }
 
@@ -20,7 +18,7 @@ func (s *State) leastCrew() float64 { return float64(max(1, atOnce/max(1, len(s.
 func (s *State) linkTo(cluster string) *link {
 	l := s.links[cluster]
 	if l == nil {
-		l = &link{Window: window.New(window.Limits{Queue: s.t.Queue, MinBlock: s.t.MinBlock, Max: s.t.MaxWindow})}
+		l = &link{window: newWindow(windowLimits{queue: s.t.Queue, minBlock: s.t.MinBlock, max: s.t.MaxWindow})}
 		s.links[cluster] = l
 	}
 	return l

@@ -145,14 +145,14 @@ func TestClaimOfWhatFailedIsTakenBack(t *testing.T) {
 	s := codedState()
 	now := time.Unix(1, 0)
 	f := claimed(t, s, now)
-	s.Step(now, Received{Peer: "m", Message: &proto.Have{Have: []proto.Range{{First: uint32(f.Piece), Count: 1}}}})
+	s.Step(now, Received{Peer: "m", Message: &proto.Have{Have: []proto.Range{{First: uint32(f.piece), Count: 1}}}})
 	if f.wan {
 		t.Fatal("what a member has is asked for over the WAN")
 	}
-	if got := s.Step(now.Add(time.Second), Failed{Piece: f.Piece}); !told(got, "m", uint32(f.Piece)) {
+	if got := s.Step(now.Add(time.Second), Failed{Piece: f.piece}); !told(got, "m", uint32(f.piece)) {
 		t.Errorf("%+v", got)
 	}
-	if !s.free(f.Piece) {
+	if !s.free(f.piece) {
 		t.Error("it has to come from the member that has it")
 	}
 }
@@ -162,9 +162,9 @@ func TestClaimOfWhatMembersDropIsTakenBack(t *testing.T) {
 	s := codedState()
 	now := time.Unix(1, 0)
 	f := claimed(t, s, now)
-	one := []proto.Range{{First: uint32(f.Piece), Count: 1}}
+	one := []proto.Range{{First: uint32(f.piece), Count: 1}}
 	s.Step(now, Received{Peer: "m", Message: &proto.Have{Have: one}})
-	if got := s.Step(now.Add(time.Second), Received{Peer: "m", Message: &proto.Have{Drop: one}}); !told(got, "m", uint32(f.Piece)) {
+	if got := s.Step(now.Add(time.Second), Received{Peer: "m", Message: &proto.Have{Drop: one}}); !told(got, "m", uint32(f.piece)) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mobgrid/mob/mob/order"
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
@@ -135,7 +134,7 @@ func (s *State) join(nd Node) {
 		n = s.addNode(nd)
 	}
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now, news: news{
-		have: pieceset.New(s.pieces), claim: pieceset.New(s.pieces), wants: pieceset.New(s.pieces), turns: map[int]time.Time{},
+		have: bitset.New(s.pieces), claim: bitset.New(s.pieces), wants: bitset.New(s.pieces), turns: map[int]time.Time{},
 	}}
 	p.matched = p.local
 	if s.coding.coded() {
@@ -154,7 +153,7 @@ func (s *State) join(nd Node) {
 	n.peer, n.quiet, n.failed, n.dialing = p, false, false, false
 	s.changed = true
 	if !p.local && s.held[p.Cluster] == nil {
-		s.held[p.Cluster] = &holding{pieces: pieceset.New(s.pieces), salt: order.Salt(p.Cluster)}
+		s.held[p.Cluster] = &holding{pieces: bitset.New(s.pieces), salt: clusterSalt(p.Cluster)}
 	}
 	s.reshare(changed...)
 	s.sendWant(p)
@@ -175,8 +174,12 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 		p.link.peers = removePeer(p.link.peers, p)
 	}
 	s.reclaim(p)
-	p.have.Each(func(i int) { s.unhave(p, i) })
-	p.claim.Each(func(i int) { s.unclaim(p, i) })
+	for i := range p.have.All() {
+		s.unhave(p, i)
+	}
+	for i := range p.claim.All() {
+		s.unclaim(p, i)
+	}
 	if s.stealing == id {
 		s.stealing = ""
 	}

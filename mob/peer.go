@@ -3,8 +3,7 @@ package mob
 import (
 	"time"
 
-	"github.com/mobgrid/mob/mob/meter"
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -21,7 +20,7 @@ type peer struct {
 	current  *fetch // the piece that it is asked for next, unless that went to another
 	out      []request
 	outBytes int
-	meter    meter.Meter
+	meter    meter
 	stalled  bool
 	quiet    bool      // silent for so long that others do its part of the work
 	moved    time.Time // when it last sent a block, or first owed one
@@ -34,7 +33,7 @@ type peer struct {
 	rtt      time.Duration // the least measured, 0 before the first
 	pingSent time.Time
 	lastSeen time.Time
-	path     meter.Path
+	path     path
 	link     *link // to a global peer's cluster
 	place    int   // the own node's, in the order of its mob at the link to it
 	keen     bool  // listed in State.keen
@@ -44,14 +43,14 @@ type peer struct {
 
 // news is what a peer told of pieces, and is told of them.
 type news struct {
-	have, claim *pieceset.Set
+	have, claim *bitset.Set
 	heard       bool              // its first Have has come
 	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
 	greeted     bool              // it was told what we wish to hear of
 	wished      wish              // and that is this
 
-	wants     *pieceset.Set // what it wishes to hear of
-	tell      proto.Have    // changes to announce, gathered for a batch
+	wants     *bitset.Set // what it wishes to hear of
+	tell      proto.Have  // changes to announce, gathered for a batch
 	owesHave  bool
 	owing     bool // listed in State.owing
 	urgent    bool // some of the news is
@@ -84,7 +83,7 @@ func (p *peer) working() bool { return p.current != nil && p.current.worker == p
 // ask notes a request.
 func (p *peer) ask(now time.Time, f *fetch, sp proto.Span) {
 	if !p.owed() {
-		p.meter.Start(now)
+		p.meter.start(now)
 		p.moved = now
 	}
 	p.out = append(p.out, request{fetch: f, span: sp, sent: now})
@@ -113,7 +112,7 @@ func (p *peer) block(t *Tuning) int {
 	if p.stalled {
 		return t.MinBlock
 	}
-	r := p.meter.Rate()
+	r := p.meter.rate()
 	want, b := int(r*t.Queue.Seconds()/2), t.MinBlock
 	if p.link == nil {
 		b = t.LANBlock
@@ -122,7 +121,7 @@ func (p *peer) block(t *Tuning) int {
 	case p.Guest:
 		want = p.guestWindow(t) / 4
 	case p.link != nil:
-		want = int(p.link.Size / 4)
+		want = int(p.link.size / 4)
 	case r == 0:
 		return t.MaxBlock
 	}
@@ -136,7 +135,7 @@ func (p *peer) block(t *Tuning) int {
 func (p *peer) count(n int) {
 	p.outBytes += n
 	if p.link != nil {
-		p.link.Out += n
+		p.link.out += n
 	}
 }
 
@@ -149,11 +148,11 @@ func (p *peer) room(t *Tuning) bool {
 	if p.Guest {
 		return p.outBytes+block <= max(p.guestWindow(t), block)
 	}
-	if p.link.Out+block > max(int(p.link.Size), block) {
+	if p.link.out+block > max(int(p.link.size), block) {
 		return false
 	}
 	// One slow peer must not take all of the link's window.
-	most := 2 * p.meter.Rate() * (p.path.RTT + t.Queue).Seconds()
+	most := 2 * p.meter.rate() * (p.path.rtt + t.Queue).Seconds()
 	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
 }
 
@@ -162,7 +161,7 @@ func (p *peer) room(t *Tuning) bool {
 // when they see fit. So it is what comes in the time that it takes to answer, and
 // in Queue, which is enough to find out whether more would come.
 func (p *peer) guestWindow(t *Tuning) int {
-	want := p.meter.Rate() * (p.path.RTT*3/2 + t.Queue).Seconds()
+	want := p.meter.rate() * (p.path.rtt*3/2 + t.Queue).Seconds()
 	return min(max(int(want), 4*t.MinBlock), t.MaxWindow)
 }
 
@@ -175,7 +174,7 @@ const lanQueue = 4
 // all others, and what each holds back for all its askers is what everybody waits
 // for at the end.
 func (p *peer) window(t *Tuning) int {
-	r := p.meter.Rate()
+	r := p.meter.rate()
 	queue := min(int(r*t.Queue.Seconds()/lanQueue), t.MaxWindow)
 	return max(int(r*p.rtt.Seconds())+queue, p.block(t))
 }
@@ -183,14 +182,14 @@ func (p *peer) window(t *Tuning) int {
 // trip is how long an answer takes that waits for nothing else.
 func (p *peer) trip() time.Duration {
 	if p.Guest {
-		return p.path.RTT
+		return p.path.rtt
 	}
 	return p.rtt
 }
 
 // wait estimates when a byte asked for now would come, in seconds.
 func (p *peer) wait() float64 {
-	r := p.meter.Rate()
+	r := p.meter.rate()
 	if r == 0 {
 		return 1
 	}

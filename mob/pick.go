@@ -26,10 +26,10 @@ func (s *State) pick(p *peer) int {
 	}
 	best, bestKey, ties, seen := -1, 0, 0, 0
 	from := s.rng.IntN((s.pieces+63)/64) * 64
-	s.todo.AnyOfBoth(p.have, from, func(i int) bool {
+	for i := range s.todo.Intersection(p.have, from) {
 		key, ok := s.key(p, i)
 		if !ok {
-			return false
+			continue
 		}
 		switch {
 		case best < 0 || key < bestKey:
@@ -39,9 +39,10 @@ func (s *State) pick(p *peer) int {
 				best = i
 			}
 		}
-		seen++
-		return seen >= pickLimit
-	})
+		if seen++; seen >= pickLimit {
+			break
+		}
+	}
 	return best
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mobgrid/mob/mob/window"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -37,7 +36,7 @@ func (s *State) fill() {
 // another has begun.
 func (s *State) finishFirst() {
 	begun := func(p *peer) time.Time {
-		if p.local || !p.working() || p.current.Asked() {
+		if p.local || !p.working() || p.current.requested() {
 			return s.now.Add(1) // after any
 		}
 		return p.current.started
@@ -112,7 +111,7 @@ func (s *State) fillPeer(p *peer) {
 		if f == nil {
 			return
 		}
-		sp := f.Span(block)
+		sp := f.request(block)
 		p.ask(s.now, f, sp)
 		s.send(p, &proto.Request{Span: sp})
 	}
@@ -121,11 +120,11 @@ func (s *State) fillPeer(p *peer) {
 // current is the fetch for which p is asked next: the one that it works on, one
 // that lost its worker, or a new one; nil when there is nothing.
 func (s *State) current(p *peer) *fetch {
-	if f := p.current; f != nil && f.worker == p && !f.Asked() {
+	if f := p.current; f != nil && f.worker == p && !f.requested() {
 		return s.begun(f)
 	}
 	for k, f := range s.orphans {
-		if f.Asked() || !p.have.Has(f.Piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.Piece)) {
+		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.piece)) {
 			continue
 		}
 		s.orphans = slices.Delete(s.orphans, k, k+1)
@@ -152,14 +151,14 @@ func (s *State) current(p *peer) *fetch {
 // all lack should send each piece once.
 func (s *State) work(p *peer, f *fetch) {
 	f.worker, p.current = p, f
-	s.touch(f.Piece)
+	s.touch(f.piece)
 	switch {
 	case f.wan:
 	case !p.local:
 		f.wan, f.claimed = true, true
-		s.tell(f.Piece, tellClaim)
+		s.tell(f.piece, tellClaim)
 		s.hearOthers(p, f)
-	case s.holders[f.Piece] == 1 && s.claims[f.Piece] == 0 && s.choice(p, f.Piece):
+	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.choice(p, f.piece):
 		s.claimLocally(f)
 	}
 }
@@ -170,13 +169,14 @@ func (s *State) work(p *peer, f *fetch) {
 // every piece.
 func (s *State) choice(p *peer, from int) bool {
 	alone, seen := 1, 0
-	s.todo.AnyOfBoth(p.have, from, func(i int) bool {
-		seen++
+	for i := range s.todo.Intersection(p.have, from) {
 		if s.holders[i] == 1 {
 			alone++
 		}
-		return alone >= s.size || seen >= pickLimit
-	})
+		if seen++; alone >= s.size || seen >= pickLimit {
+			break
+		}
+	}
 	return alone >= s.size
 }
 
@@ -187,7 +187,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 		return
 	}
 	p.lastSeen, p.moved, p.stalled, p.refused = s.now, s.now, false, 0
-	p.meter.Add(s.now, int(sp.Length))
+	p.meter.add(s.now, int(sp.Length))
 	r, ok := s.settle(p, sp)
 	if !ok {
 		s.arrivedLate(sp)
@@ -195,12 +195,16 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 	}
 	if p.link != nil {
 		d := s.now.Sub(r.sent)
-		p.link.Arrived(window.Sample{
-			Bytes: int(sp.Length), Held: p.link.Out + int(sp.Length), Block: p.block(s.t), Mates: s.crewOf(p),
-			Latency: d, Queue: max(p.path.Queue, d-p.path.RTT),
+		p.link.arrived(windowSample{
+			bytes:   int(sp.Length),
+			held:    p.link.out + int(sp.Length),
+			block:   p.block(s.t),
+			active:  s.crewOf(p),
+			latency: d,
+			queue:   max(p.path.queue, d-p.path.rtt),
 		})
 	}
-	r.fetch.Add(sp)
+	r.fetch.add(sp)
 	if r.fetch.helper != nil {
 		s.cancelElsewhere(p, r.fetch, sp)
 	}
@@ -210,7 +214,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 // is in the store as well as any.
 func (s *State) arrivedLate(sp proto.Span) {
 	f := s.fetches[int(sp.Piece)]
-	if f == nil || !f.Fits(sp) || f.Add(sp) == 0 {
+	if f == nil || !f.fits(sp) || f.add(sp) == 0 {
 		return
 	}
 	for _, p := range []*peer{f.worker, f.helper} {
@@ -268,26 +272,26 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 		f.helper = nil
 	}
 	if other == nil || !other.owes(f, sp) {
-		f.GiveBack(sp)
+		f.giveBack(sp)
 	}
 	if f.worker == p {
 		f.worker, f.helper = f.helper, nil
 	}
-	if f.Asked() || f.worker != nil && f.worker.current == f { // not so a helper that works on another
+	if f.requested() || f.worker != nil && f.worker.current == f { // not so a helper that works on another
 		return
 	}
 	s.orphan(f)
-	if f.claimed && !f.wan && s.holders[f.Piece] == 0 { // else members wait for each other's claims
+	if f.claimed && !f.wan && s.holders[f.piece] == 0 { // else members wait for each other's claims
 		f.claimed = false
-		s.tell(f.Piece, tellDrop)
+		s.tell(f.piece, tellDrop)
 	}
 }
 
 func (s *State) orphan(f *fetch) {
 	f.worker = nil
-	if s.fetches[f.Piece] == f && !slices.Contains(s.orphans, f) {
+	if s.fetches[f.piece] == f && !slices.Contains(s.orphans, f) {
 		s.orphans = append(s.orphans, f)
-		s.worth(f.Piece)
+		s.worth(f.piece)
 	}
 }
 
@@ -300,7 +304,7 @@ func (s *State) reclaim(p *peer) {
 	for _, r := range out {
 		s.release(p, r.fetch, r.span)
 	}
-	if f := p.current; f != nil && f.worker == p && !f.Asked() {
+	if f := p.current; f != nil && f.worker == p && !f.requested() {
 		s.orphan(f)
 	}
 	p.current = nil
@@ -311,7 +315,7 @@ func (s *State) reclaim(p *peer) {
 func (s *State) yield(f *fetch) {
 	s.withdraw(f, func(p *peer) bool { return !p.local })
 	f.wan = false
-	s.touch(f.Piece)
+	s.touch(f.piece)
 	if f.helper != nil && !f.helper.local {
 		f.helper = nil
 	}
@@ -347,7 +351,7 @@ func (s *State) withdraw(f *fetch, from func(*peer) bool) {
 		for k := len(p.out) - 1; k >= 0; k-- {
 			if r := p.out[k]; r.fetch == f {
 				s.settle(p, r.span)
-				f.GiveBack(r.span)
+				f.giveBack(r.span)
 				s.send(p, &proto.Cancel{Span: r.span})
 			}
 		}

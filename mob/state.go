@@ -6,9 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mobgrid/mob/mob/meter"
-	"github.com/mobgrid/mob/mob/order"
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,8 +22,8 @@ type State struct {
 
 	// The content, as this node has it. A lacking piece is either in todo or in
 	// fetches.
-	have    *pieceset.Set
-	todo    *pieceset.Set
+	have    *bitset.Set
+	todo    *bitset.Set
 	fetches map[int]*fetch
 	orphans []*fetch // fetches without a worker that have bytes to ask for
 	frozen  bool     // the content was whole once: it is served, and not written to again
@@ -50,9 +48,9 @@ type State struct {
 // part is the node's part of its mob's work.
 type part struct {
 	rank, size int
-	own        *pieceset.Set // the share: what the node begins first
-	behind     bool          // others of the cluster have so much more that the node is no help to them
-	tardy      int           // pieces that are slow on their way over the WAN
+	own        *bitset.Set // the share: what the node begins first
+	behind     bool        // others of the cluster have so much more that the node is no help to them
+	tardy      int         // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 }
 
@@ -61,7 +59,7 @@ type census struct {
 	held map[string]*holding // by other cluster
 	salt uint64              // of the own cluster (see othersFirst)
 	// inflow is what comes into the own cluster.
-	inflow meter.Inflow
+	inflow inflow
 	// rarity counts, per piece, the other clusters that hold it; holders and
 	// claims count the local peers that have it, or have asked for it.
 	rarity, holders, claims []uint16
@@ -69,7 +67,7 @@ type census struct {
 
 // holding is what the nodes of another cluster have, or have asked for.
 type holding struct {
-	pieces *pieceset.Set
+	pieces *bitset.Set
 	salt   uint64
 }
 
@@ -111,18 +109,20 @@ func New(cfg Config, have []proto.Range) *State {
 	s := &State{
 		cfg: cfg, t: &cfg.Tuning, pieces: n, coding: coding,
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		have: pieceset.New(n), todo: pieceset.New(n), part: part{size: 1, own: pieceset.New(n)},
+		have: bitset.New(n), todo: bitset.New(n), part: part{size: 1, own: bitset.New(n)},
 		fetches: map[int]*fetch{},
 		census: census{
-			held: map[string]*holding{}, salt: order.Salt(cfg.Cluster),
+			held: map[string]*holding{}, salt: clusterSalt(cfg.Cluster),
 			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
 		},
 		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
 		links:   map[string]*link{}, joined: map[proto.PeerID]*peer{},
 	}
-	pieceset.Each(have, n, func(i int) { s.have.Add(i) })
+	for i := range bitset.Numbers(have, n) {
+		s.have.Add(i)
+	}
 	s.own.AddRange(0, n)
-	s.inflow.Lacking = coding.lacking(s.have)
+	s.inflow.lacking = coding.lacking(s.have)
 	if coding.coded() {
 		s.begin()
 		return s
@@ -308,7 +308,7 @@ func (s *State) lost(i int) {
 		s.lostBlock(i)
 	} else {
 		if s.holders[i] == 0 {
-			s.inflow.Lacking++
+			s.inflow.lacking++
 		}
 		s.todo.Add(i)
 		s.worth(i)
@@ -319,7 +319,7 @@ func (s *State) lost(i int) {
 // checked tells a peer again of a piece that it complained of.
 func (s *State) checked(id proto.PeerID, i int) {
 	if p := s.joined[id]; p != nil && s.have.Has(i) {
-		p.tell.Have = pieceset.Append(p.tell.Have, i)
+		p.tell.Have = bitset.Append(p.tell.Have, i)
 		s.owe(p, true)
 	}
 }

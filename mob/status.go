@@ -39,15 +39,15 @@ func (s *State) Status() Status {
 	for _, p := range s.peers {
 		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.outBytes, RTT: p.rtt, Stalled: p.stalled}
 		if p.owed() {
-			ps.Rate = p.meter.Rate()
+			ps.Rate = p.meter.rate()
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	s.todo.Each(func(i int) {
+	for i := range s.todo.All() {
 		if s.holders[i] > 0 || s.rarity[i] > 0 {
 			st.Available++
 		}
-	})
+	}
 	return st
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -56,7 +56,12 @@ func (s *State) anyFree() bool {
 	if s.coding.coded() {
 		return s.lacksAny()
 	}
-	return s.todo.Any(s.free)
+	for i := range s.todo.All() {
+		if s.free(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // rateWAN is the node's rate over the WAN, in bytes per second.
@@ -64,7 +69,7 @@ func (s *State) rateWAN() float64 {
 	sum := 0.0
 	for _, p := range s.peers {
 		if !p.local && !p.stalled {
-			sum += p.meter.Rate()
+			sum += p.meter.rate()
 		}
 	}
 	return sum
@@ -77,9 +82,9 @@ func (s *State) give(p *peer, rate uint64) {
 	m := &proto.Give{}
 	if p.local {
 		for _, f := range s.slow() {
-			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.Size)/max(float64(rate), 1) {
+			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.size)/max(float64(rate), 1) {
 				s.putBack(f)
-				m.Pieces = pieceset.Append(m.Pieces, f.Piece)
+				m.Pieces = bitset.Append(m.Pieces, f.piece)
 			}
 		}
 		s.flushPeer(p)
@@ -110,11 +115,11 @@ func (s *State) slow() []*fetch {
 		if !f.wan || s.age(f) < s.leastAge(f) {
 			continue
 		}
-		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
+		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.missing > f.size {
 			fs = append(fs, f)
 		}
 	}
-	slices.SortFunc(fs, func(a, b *fetch) int { return a.Piece - b.Piece })
+	slices.SortFunc(fs, func(a, b *fetch) int { return a.piece - b.piece })
 	return fs
 }
 
@@ -154,21 +159,21 @@ func (s *State) remaining(f *fetch) time.Duration {
 	if f.worker != nil && f.worker.whole > 0 {
 		return time.Duration(f.worker.wait() * float64(time.Second)) // nothing comes of it before all does
 	}
-	return time.Duration(float64(s.age(f)) * float64(f.Missing) / float64(max(f.Size-f.Missing, proto.Cell)))
+	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }
 
 // putBack ends a fetch over the WAN that another member takes over, unless that
 // one goes away.
 func (s *State) putBack(f *fetch) {
 	for _, p := range s.peers {
-		if !p.local && p.have.Has(f.Piece) {
-			s.notBefore(p, f.Piece, slowPiece)
+		if !p.local && p.have.Has(f.piece) {
+			s.notBefore(p, f.piece, slowPiece)
 		}
 	}
 	s.abandon(f)
-	delete(s.fetches, f.Piece)
-	s.touch(f.Piece)
-	s.todo.Add(f.Piece)
-	s.worth(f.Piece)
-	s.tell(f.Piece, tellDrop)
+	delete(s.fetches, f.piece)
+	s.touch(f.piece)
+	s.todo.Add(f.piece)
+	s.worth(f.piece)
+	s.tell(f.piece, tellDrop)
 }

@@ -3,8 +3,6 @@ package mob
 import (
 	"slices"
 	"time"
-
-	"github.com/mobgrid/mob/mob/order"
 )
 
 // Members of a mob, and mobs, that wait for the same new piece would all begin
@@ -26,7 +24,7 @@ func (s *State) tellCrew(l *link) {
 	}
 }
 
-func (s *State) crew(l *link) int { return int(max(l.Crew, s.leastCrew())) }
+func (s *State) crew(l *link) int { return int(max(l.active, s.leastCrew())) }
 
 // crewOf is how many members may begin pieces over the link to p, as the node
 // sees it.
@@ -62,7 +60,7 @@ func (s *State) notBefore(p *peer, i int, pause time.Duration) {
 // quick says whether a piece from p may be there before others' claims on it are
 // heard.
 func (s *State) quick(p *peer) bool {
-	r := p.meter.Rate()
+	r := p.meter.rate()
 	return s.size > 1 && (r == 0 || float64(s.cfg.PieceLength) < r*(2*s.claimDelay()).Seconds())
 }
 
@@ -71,7 +69,7 @@ func (s *State) quick(p *peer) bool {
 // else begins, on slower links there is time to yield, and the first piece of a link
 // others wait for.
 func (s *State) hearOthers(p *peer, f *fetch) {
-	if s.own.Has(f.Piece) || !s.quick(p) || p.meter.Rate() == 0 {
+	if s.own.Has(f.piece) || !s.quick(p) || p.meter.rate() == 0 {
 		return
 	}
 	f.from = s.now.Add(s.claimDelay())
@@ -130,9 +128,9 @@ func (s *State) takeTurns() {
 // cluster has begun, all look for it before they hear of each other's claims; so who comes
 // second or third differs by piece too.
 func (s *State) othersFirst(i int) int {
-	own, n := order.Of(s.salt, i), 0
+	own, n := clusterOrder(s.salt, i), 0
 	for _, h := range s.held {
-		if !h.pieces.Has(i) && order.Of(h.salt, i) < own {
+		if !h.pieces.Has(i) && clusterOrder(h.salt, i) < own {
 			n++
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mobgrid/mob/mob/meter"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -23,7 +22,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 	} {
 		for range 100 {
 			s.ping(s.joined["n"])
-			nonce := meter.Nonce(s.started, now)
+			nonce := pingNonce(s.started, now)
 			s.Step(now.Add(c.answer), Received{"n", &proto.Pong{Nonce: nonce}})
 			s.now = now
 		}

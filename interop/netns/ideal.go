@@ -4,17 +4,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mobgrid/mob/mob/edmonds"
+	"github.com/mobgrid/mob/mob/plan"
 )
 
 // IdealTime is the least time in which size bytes can get from the source's cluster to all others while the rates change, by
-// [edmonds.Time]. It counts link bytes. Forever when a cluster cannot be reached, zero when there is no other.
+// [plan.Bound]. It counts link bytes. Forever when a cluster cannot be reached, zero when there is no other.
 func IdealTime(s Scenario, source string, size int64) time.Duration {
 	first, _ := s.Rates(0)
 	others := slices.DeleteFunc(first.Clusters(), func(c string) bool { return c == source })
 	names := append([]string{source}, others...)
 	p := past{of: s}
-	return edmonds.Time(len(names), float64(size), func(a, b int, until time.Duration) float64 {
+	return plan.Bound(len(names), float64(size), func(a, b int, until time.Duration) float64 {
 		if first.Rate(names[a], names[b]) == 0 {
 			return 0 // links do not appear
 		}

@@ -3,11 +3,11 @@ package netns
 import (
 	"time"
 
-	"github.com/mobgrid/mob/mob/edmonds"
+	"github.com/mobgrid/mob/mob/plan"
 )
 
 // Forever stands for a time that does not come.
-const Forever = edmonds.Never
+const Forever = plan.Never
 
 // Scenario says how fast each link is at each moment of a run. Rates change in steps; links neither appear nor go.
 type Scenario interface {

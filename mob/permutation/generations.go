@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -14,7 +14,7 @@ const MapEvery = 2
 
 // content is what the node has of the content, and who lacks what.
 type content struct {
-	have        *pieceset.Set // the generations that are decoded
+	have        *bitset.Set // the generations that are decoded
 	generations []generation
 	lacking     []int // by generation: the members, the node included, that need more of it
 	awaited     []int // those of them that the others wait for
@@ -24,16 +24,16 @@ type content struct {
 
 // generation is what the node has of a generation.
 type generation struct {
-	filled   bool          // no more blocks are needed; so it is when decoded
-	gone     bool          // decoded, and damaged since: it cannot be sent any more
-	received int           // blocks
-	plain    *pieceset.Set // which ones, where blocks are plain
+	filled   bool        // no more blocks are needed; so it is when decoded
+	gone     bool        // decoded, and damaged since: it cannot be sent any more
+	received int         // blocks
+	plain    *bitset.Set // which ones, where blocks are plain
 }
 
 func newContent(cfg *Config) content {
 	n := len(cfg.Blocks)
 	c := content{
-		have:        pieceset.New(n),
+		have:        bitset.New(n),
 		generations: make([]generation, n),
 		lacking:     make([]int, n),
 		awaited:     make([]int, n),
@@ -45,7 +45,7 @@ func newContent(cfg *Config) content {
 		has := &c.generations[g]
 		has.filled = c.have.Has(g)
 		if cfg.Strategy == proto.RandomBlock {
-			has.plain = pieceset.New(k)
+			has.plain = bitset.New(k)
 		}
 		if has.plain != nil && has.filled {
 			has.plain.AddRange(0, k)
@@ -119,7 +119,9 @@ func (s *State) dropped(g int) {
 func (s *State) announceMap(g int) {
 	set := s.generations[g].plain
 	blocks := make([]byte, (set.Cap()+7)/8)
-	set.Each(func(j int) { blocks[j/8] |= 1 << (j % 8) })
+	for j := range set.All() {
+		blocks[j/8] |= 1 << (j % 8)
+	}
 	s.sendAll(&proto.Holds{Generation: uint32(g), Blocks: blocks})
 }
 

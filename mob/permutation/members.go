@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -22,8 +22,8 @@ const (
 type member struct {
 	mob.Node
 	joined   bool
-	complete *pieceset.Set   // the generations that it needs no more of
-	plain    []*pieceset.Set // by generation: the plain blocks that it announced, nil for none
+	complete *bitset.Set   // the generations that it needs no more of
+	plain    []*bitset.Set // by generation: the plain blocks that it announced, nil for none
 
 	dialing bool
 	pause   time.Duration // before the next dial
@@ -39,7 +39,7 @@ func (s *State) known() []proto.PeerID { return slices.Sorted(maps.Keys(s.member
 func (s *State) member(n mob.Node) *member {
 	m := s.members[n.ID]
 	if m == nil && len(s.members) < proto.MaxMembers-1 {
-		m = &member{Node: n, complete: pieceset.New(len(s.generations))}
+		m = &member{Node: n, complete: bitset.New(len(s.generations))}
 		s.members[n.ID] = m
 	}
 	return m
@@ -88,7 +88,7 @@ func (s *State) join(ev mob.Joined) {
 		return
 	}
 	m.joined, m.dialing, m.pause, m.fails = true, false, 0, 0
-	m.plain = make([]*pieceset.Set, len(s.generations))
+	m.plain = make([]*bitset.Set, len(s.generations))
 	m.complete.Clear()
 	if ev.Whole {
 		m.complete.AddRange(0, m.complete.Cap())

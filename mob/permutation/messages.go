@@ -3,7 +3,7 @@ package permutation
 import (
 	"slices"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -37,8 +37,12 @@ func (s *State) announced(m *member, msg *proto.Decoded) {
 			return
 		}
 	}
-	pieceset.Each(msg.Generations, len(s.generations), func(g int) { s.completes(m, g) })
-	pieceset.Each(msg.Lost, len(s.generations), func(g int) { s.lacks(m, g) })
+	for g := range bitset.Numbers(msg.Generations, len(s.generations)) {
+		s.completes(m, g)
+	}
+	for g := range bitset.Numbers(msg.Lost, len(s.generations)) {
+		s.lacks(m, g)
+	}
 	if m.complete.Full() {
 		s.membersChanged() // it may be the one to draw now
 	}
@@ -51,7 +55,7 @@ func (s *State) holds(m *member, msg *proto.Holds) {
 		s.drop(m.ID, "map of %d bytes of generation %d", len(msg.Blocks), g)
 		return
 	}
-	has := pieceset.New(s.cfg.Blocks[g])
+	has := bitset.New(s.cfg.Blocks[g])
 	for j := range s.cfg.Blocks[g] {
 		if msg.Blocks[j/8]>>(j%8)&1 != 0 {
 			has.Add(j)

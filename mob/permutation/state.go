@@ -121,7 +121,9 @@ func (s *State) Status() mob.Status {
 		if st.Size++; id < s.cfg.Self {
 			st.Rank++
 		}
-		m.complete.Each(func(g int) { there.Add(g) })
+		for g := range m.complete.All() {
+			there.Add(g)
+		}
 		st.Peers = append(st.Peers, mob.PeerStatus{Node: m.Node, Local: true, Have: m.complete.Len()})
 	}
 	st.Available = there.Len() - s.have.Len()

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -16,7 +16,7 @@ type audit struct {
 	rejects, failed   int
 	useless           int
 	// elsewhere are the pieces that a node other than the source has.
-	elsewhere *pieceset.Set
+	elsewhere *bitset.Set
 	messages  map[proto.Type]*Count
 	survey    *survey // of idle links; nil without Config.Idle
 }

@@ -4,12 +4,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/mobgrid/mob/mob/edmonds"
+	"github.com/mobgrid/mob/mob/plan"
 )
 
 // ideal is Edmonds' bound for changing links.
 func (l Links) ideal(clusters []string, length int64) time.Duration {
-	return edmonds.Time(len(clusters), float64(length), func(a, b int, until time.Duration) float64 {
+	return plan.Bound(len(clusters), float64(length), func(a, b int, until time.Duration) float64 {
 		return l[Link{clusters[a], clusters[b]}].carried(until)
 	})
 }

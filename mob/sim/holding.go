@@ -3,7 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/rlnc"
 )
 
@@ -11,7 +11,7 @@ import (
 // blocks, or plain blocks. One of the two is nil.
 type holding struct {
 	coded *rlnc.Basis
-	plain *pieceset.Set
+	plain *bitset.Set
 }
 
 // block is a block of permutation gossip without its payload: the coefficients of a
@@ -26,7 +26,7 @@ type block struct {
 func newHolding(k int, plain, all bool) holding {
 	switch {
 	case plain:
-		h := holding{plain: pieceset.New(k)}
+		h := holding{plain: bitset.New(k)}
 		if all {
 			h.plain.AddRange(0, k)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 )
 
 // Cause is why nothing is on a link.
@@ -72,8 +72,8 @@ func (i *Idleness) String() string {
 // survey looks at all links now and again, and says why those are idle that are.
 type survey struct {
 	every time.Duration
-	has   []*pieceset.Set // by cluster: what members have stored, also those that were killed since
-	lacks *pieceset.Set   // by the cluster that is looked at
+	has   []*bitset.Set // by cluster: what members have stored, also those that were killed since
+	lacks *bitset.Set   // by the cluster that is looked at
 	idle  []Idleness
 }
 
@@ -83,10 +83,10 @@ const surveyBins, surveySamples = 20, 1000
 // startSurvey begins one.
 func (s *sim) startSurvey() {
 	pieces, ideal := s.nodes[0].store.has.Cap(), s.cfg.Ideal()
-	v := &survey{every: max(ideal/surveySamples, time.Microsecond), lacks: pieceset.New(pieces)}
+	v := &survey{every: max(ideal/surveySamples, time.Microsecond), lacks: bitset.New(pieces)}
 	for _, c := range s.cfg.Clusters {
 		v.idle = append(v.idle, Idleness{To: c.Name, Bin: v.every * (surveySamples / surveyBins)})
-		v.has = append(v.has, pieceset.New(pieces))
+		v.has = append(v.has, bitset.New(pieces))
 	}
 	v.has[0].AddRange(0, pieces)
 	s.audit.survey = v
@@ -124,7 +124,9 @@ func (v *survey) requests(s *sim, to int) (asked, queued []int) {
 	asked, queued = make([]int, len(v.idle)), make([]int, len(v.idle))
 	v.lacks.Clear()
 	v.lacks.AddRange(0, v.lacks.Cap())
-	v.has[to].Each(func(i int) { v.lacks.Remove(i) })
+	for i := range v.has[to].All() {
+		v.lacks.Remove(i)
+	}
 	for _, n := range s.nodes {
 		if n.cluster != to {
 			queued[n.cluster] += n.waitingFor(to)
@@ -152,7 +154,7 @@ func (v *survey) cause(s *sim, from, to, asked, queued int) Cause {
 		return Underway
 	case v.lacks.Len() == 0:
 		return Done
-	case v.lacks.AnyOfBoth(v.has[from], 0, func(int) bool { return true }):
+	case v.lacks.Intersects(v.has[from]):
 		return Unasked
 	}
 	return Nothing

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/permutation"
-	"github.com/mobgrid/mob/mob/pieceset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -49,7 +49,7 @@ type known struct {
 	complete bool
 	// What the other members know of it.
 	announced bool
-	told      *pieceset.Set // of the plain blocks; nil for none
+	told      *bitset.Set // of the plain blocks; nil for none
 }
 
 // transfer is a block in transit.
@@ -64,7 +64,7 @@ type transfer struct {
 type announcement struct {
 	by         *member
 	generation int
-	has        *pieceset.Set
+	has        *bitset.Set
 }
 
 func newLockstep(c *Rounds) *lockstep {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
@@ -111,7 +111,7 @@ func (s *sim) build() {
 			s.byID[n.ID] = n
 		}
 	}
-	s.audit.elsewhere = pieceset.New(s.nodes[0].store.has.Cap())
+	s.audit.elsewhere = bitset.New(s.nodes[0].store.has.Cap())
 	s.nodes[0].store.has.AddRange(0, s.nodes[0].store.has.Cap())
 	for _, i := range s.cfg.Faults.Liars {
 		s.nodes[i].liar = true

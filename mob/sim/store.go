@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/mobgrid/mob/mob/pieceset"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -11,7 +11,7 @@ import (
 type store struct {
 	length int64
 	piece  int
-	has    *pieceset.Set
+	has    *bitset.Set
 	parts  map[int]*part
 }
 
@@ -34,7 +34,7 @@ func newStore(c *Config) *store {
 		n = (n + c.Coding.Blocks - 1) / c.Coding.Blocks * c.Coding.Names
 		length = int64(n) * int64(c.PieceLength)
 	}
-	return &store{length: length, piece: c.PieceLength, has: pieceset.New(n), parts: map[int]*part{}}
+	return &store{length: length, piece: c.PieceLength, has: bitset.New(n), parts: map[int]*part{}}
 }
 
 // size is the length of a piece in bytes.

@@ -1,4 +1,4 @@
-package pieceset
+package bitset
 
 import (
 	"math/rand/v2"
@@ -44,7 +44,7 @@ func TestSet(t *testing.T) {
 
 func checkSet(t *testing.T, set *Set, oracle map[int]bool) {
 	t.Helper()
-	var want, got, fromRanges []int
+	var want []int
 	for i := range set.Cap() {
 		if oracle[i] {
 			want = append(want, i)
@@ -53,17 +53,17 @@ func checkSet(t *testing.T, set *Set, oracle map[int]bool) {
 			t.Fatalf("Has(%d) = %v", i, set.Has(i))
 		}
 	}
-	set.Each(func(i int) { got = append(got, i) })
-	Each(set.Ranges(), set.Cap(), func(i int) { fromRanges = append(fromRanges, i) })
+	got := slices.Collect(set.All())
+	fromRanges := slices.Collect(Numbers(set.Ranges(), set.Cap()))
 	first := len(want) / 2
-	if n := set.CountIn(0, set.Cap()); n != len(want) {
-		t.Fatalf("CountIn says %d of %d", n, len(want))
+	if n := set.Count(0, set.Cap()); n != len(want) {
+		t.Fatalf("Count says %d of %d", n, len(want))
 	}
-	if len(want) > 0 && set.CountIn(want[first], set.Cap()) != len(want)-first {
-		t.Fatalf("CountIn from %d says %d, want %d", want[first], set.CountIn(want[first], set.Cap()), len(want)-first)
+	if len(want) > 0 && set.Count(want[first], set.Cap()) != len(want)-first {
+		t.Fatalf("Count from %d says %d, want %d", want[first], set.Count(want[first], set.Cap()), len(want)-first)
 	}
 	if !slices.Equal(got, want) || !slices.Equal(fromRanges, want) || set.Len() != len(want) || set.Full() != (len(want) == set.Cap()) {
-		t.Fatalf("set has %v, ranges %v, Len %d, want %v", got, fromRanges, set.Len(), want)
+		t.Fatalf("the set has %v, its ranges %v, Len %d, want %v", got, fromRanges, set.Len(), want)
 	}
 }
 
@@ -97,5 +97,36 @@ func TestPick(t *testing.T) {
 	}
 	if copied.Len() != 110 || copied.Has(0) {
 		t.Errorf("the copy has %d pieces", copied.Len())
+	}
+}
+
+// TestIntersection compares the numbers of two sets, from each word on, with those that a
+// loop finds.
+func TestIntersection(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n = 300
+	a, b := New(n), New(n)
+	for range n {
+		a.Add(rng.IntN(n))
+		b.Add(rng.IntN(n))
+	}
+	for from := range n {
+		var want []int
+		for k := range (n + 63) / 64 * 64 {
+			i := (from/64*64 + k) % ((n + 63) / 64 * 64)
+			if a.Has(i) && b.Has(i) {
+				want = append(want, i)
+			}
+		}
+		if got := slices.Collect(a.Intersection(b, from)); !slices.Equal(got, want) {
+			t.Fatalf("from %d: %v, want %v", from, got, want)
+		}
+	}
+	if allocs := testing.AllocsPerRun(10, func() {
+		for range a.Intersection(b, 100) {
+			break
+		}
+	}); allocs > 0 {
+		t.Errorf("%v allocations for one iteration", allocs)
 	}
 }

@@ -1,4 +1,4 @@
-package meter
+package mob
 
 import (
 	"math"
@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-func TestClock(t *testing.T) {
+func TestPingNonce(t *testing.T) {
 	started := time.Unix(1000, 0)
 	sent := started.Add(3 * time.Second)
-	if n := Nonce(started, started); n == 0 {
+	if n := pingNonce(started, started); n == 0 {
 		t.Error("the first ping has no time")
 	}
-	if d := Ahead(started, sent.Add(5*time.Millisecond), Nonce(started, sent)); d != 5*time.Millisecond {
+	if d := sincePing(started, sent.Add(5*time.Millisecond), pingNonce(started, sent)); d != 5*time.Millisecond {
 		t.Errorf("a ping that took 5 ms: %v", d)
 	}
 	for _, n := range []uint64{1 << 53, math.MaxUint64} {
-		if d := Ahead(started, sent, n); d != 0 {
+		if d := sincePing(started, sent, n); d != 0 {
 			t.Errorf("nonce %d: %v", n, d)
 		}
 	}

@@ -1,4 +1,4 @@
-package order
+package mob
 
 import "testing"
 
@@ -10,7 +10,7 @@ func TestOrderIsFair(t *testing.T) {
 	for i := range pieces {
 		best := names[0]
 		for _, name := range names[1:] {
-			if Of(Salt(name), i) < Of(Salt(best), i) {
+			if clusterOrder(clusterSalt(name), i) < clusterOrder(clusterSalt(best), i) {
 				best = name
 			}
 		}

@@ -1,10 +1,10 @@
-package edmonds
+package plan
 
 import "math"
 
-// leastCut returns the near side of a least cut between the source and another node, nil
-// when so many bytes, or more, can flow. It is by Edmonds and Karp: shortest ways with
-// room, until there is none.
+// leastCut returns the near side of a least cut between the source and another node, and nil
+// if at least that many bytes can flow. It is the algorithm of Edmonds and Karp: it augments
+// along shortest paths until there is none.
 func leastCut(nodes, to int, bytes float64, capacity func(a, b int) float64) []bool {
 	room := make([][]float64, nodes)
 	for a := range room {
@@ -40,9 +40,9 @@ func leastCut(nodes, to int, bytes float64, capacity func(a, b int) float64) []b
 	return nil
 }
 
-// search looks for the shortest way with room from the source to a node, breadth first.
-// It returns for each node it came to the one before it, the source's own for the source,
-// and -1 for others.
+// search looks for the shortest path with room from the source to a node, breadth first. It
+// returns the predecessor of each node it reached, the source for the source itself, and -1 for
+// the others.
 func search(room [][]float64, to int) []int {
 	back := make([]int, len(room))
 	for c := range back {

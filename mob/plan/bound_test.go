@@ -1,4 +1,4 @@
-package edmonds
+package plan
 
 import (
 	"math"
@@ -34,7 +34,7 @@ func draw(rng *rand.Rand, nodes int, change bool) rates {
 	return r
 }
 
-// slowestCut tries all.
+// slowestCut tries all cuts.
 func slowestCut(nodes int, bytes float64, r rates) time.Duration {
 	worst := 0.0
 	for mask := 1; mask < 1<<nodes-1; mask += 2 { // the source is always near
@@ -62,20 +62,20 @@ func slowestCut(nodes int, bytes float64, r rates) time.Duration {
 	return time.Duration(worst * 1e9)
 }
 
-func TestTimeIsThatOfTheSlowestCut(t *testing.T) {
+func TestBoundIsSlowestCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 2000 {
 		nodes, bytes := 2+rng.IntN(6), float64(rng.IntN(60))
 		r := draw(rng, nodes, i%2 == 0)
-		got, want := Time(nodes, bytes, r.carried), slowestCut(nodes, bytes, r)
+		got, want := Bound(nodes, bytes, r.carried), slowestCut(nodes, bytes, r)
 		if d := got - want; d < -2 || d > 2 { // ns
 			t.Fatalf("%d nodes, %v bytes: %v, the slowest cut takes %v: %v", nodes, bytes, got, want, r)
 		}
 	}
 }
 
-// Among many clusters the way out of the source's may be the slowest.
-func TestTimeOfManyClusters(t *testing.T) {
+// TestBoundOfManyClusters has many clusters, and the links out of the source as the slowest cut.
+func TestBoundOfManyClusters(t *testing.T) {
 	const nodes = 40
 	carried := func(a, _ int, until time.Duration) float64 {
 		if a == 0 {
@@ -83,12 +83,12 @@ func TestTimeOfManyClusters(t *testing.T) {
 		}
 		return 5 * until.Seconds()
 	}
-	if got, want := Time(nodes, 10*(nodes-1), carried), 10*time.Second; got < want-2 || got > want+2 {
+	if got, want := Bound(nodes, 10*(nodes-1), carried), 10*time.Second; got < want-2 || got > want+2 {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
 
-func TestTimeAtTheEdges(t *testing.T) {
+func TestBoundEdgeCases(t *testing.T) {
 	none := func(int, int, time.Duration) float64 { return 0 }
 	all := func(int, int, time.Duration) float64 { return math.Inf(1) }
 	for _, c := range []struct {
@@ -103,7 +103,7 @@ func TestTimeAtTheEdges(t *testing.T) {
 		{"no links", 3, 1, none, Never},
 		{"no limits", 3, 1e6, all, 0},
 	} {
-		if got := Time(c.nodes, c.bytes, c.carried); got != c.want {
+		if got := Bound(c.nodes, c.bytes, c.carried); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -1,0 +1,63 @@
+package mob
+
+import (
+	"testing"
+	"time"
+)
+
+// TestActive wants more active members at a link whose queue stays short, not for a moment's
+// sake, and fewer when the queue is long.
+func TestActive(t *testing.T) {
+	const short, fair, long = 10 * time.Millisecond, 80 * time.Millisecond, 180 * time.Millisecond
+	w := newWindow(windowLimits{queue: 200 * time.Millisecond, minBlock: 16 << 10, max: 16 << 20})
+	needed := true
+	see := func(queues ...time.Duration) int {
+		for _, q := range queues {
+			w.adjustActive(q, 1, func() bool { return needed })
+		}
+		return int(w.active)
+	}
+	if n := see(short, short, fair, short, short, long, short, short); n != 1 {
+		t.Errorf("%d are active at a link whose queue was short for moments", n)
+	}
+	needed = false
+	if n := see(short, short); n != 1 {
+		t.Errorf("%d are active with nothing to ask for", n)
+	}
+	needed = true
+	if n := see(short, short, short); n < 3 {
+		t.Errorf("%d are active at a link whose queue stays short", n)
+	}
+	if n := see(long, long, long, long, long, long, long); n != 1 {
+		t.Errorf("%d are active at a link whose queue is long", n)
+	}
+}
+
+// TestWindowSize has a window grow until a queue is seen, keep the queue that is aimed at, and
+// stay within its limits whatever is measured.
+func TestWindowSize(t *testing.T) {
+	l := windowLimits{queue: 200 * time.Millisecond, minBlock: 16 << 10, max: 1 << 20}
+	const rate, trip = 3e6, 2 * time.Millisecond // of the link
+	w := newWindow(l)
+	for range 500 {
+		queue := time.Duration((w.size/rate - trip.Seconds()) * 1e9)
+		w.arrived(windowSample{
+			bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip + max(queue, 0), queue: max(queue, 0),
+		})
+	}
+	if inQueue, want := w.size-rate*trip.Seconds(), clusterQueue/4.*float64(l.minBlock)+rate*0.04; inQueue < 0.9*want || inQueue > 1.1*want {
+		t.Errorf("%.0f bytes in the queue, want %.0f", inQueue, want)
+	}
+	for range 100 {
+		w.arrived(windowSample{bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: time.Hour, queue: time.Hour})
+	}
+	if w.size < float64(l.minBlock) {
+		t.Errorf("a window of %.0f bytes, less than a block", w.size)
+	}
+	for range 1000 {
+		w.arrived(windowSample{bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip})
+	}
+	if w.size > float64(l.max) {
+		t.Errorf("a window of %.0f bytes, more than its limit", w.size)
+	}
+}
