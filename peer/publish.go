@@ -61,33 +61,30 @@ func (t *Transfer) published() bool {
 // makeManifest finds or makes the manifest, keeps it, and returns its id.
 func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
 	log := t.node.log.With("content", t.ID.String())
-	if _, err := c.verifier.Publish(s.Context(), c.store, store.ScanOptions{}); err != nil {
+	m, err := c.verifier.FullManifest(s.Context(), c.store, store.ScanOptions{})
+	if err != nil {
 		return cid.Undef, err
 	}
-	// From here on the SHA-256 of every piece is known, so that a manifest is right
-	// or not at once.
 	wanted := t.link().Manifest
 	take := func(from libpeer.ID, b []byte) error {
 		if wanted.Defined() && !wanted.Equals(proto.ManifestCID(b)) {
 			return errOtherID
 		}
-		m, err := proto.DecodeManifest(b)
+		other, err := proto.DecodeManifest(b)
 		if err == nil {
-			err = c.verifier.Expect(m, nil)
+			err = c.verifier.Compare(other)
 		}
 		if err != nil {
 			log.Warn("manifest dropped", "peer", from, "error", err)
+			return err
 		}
-		return err
+		m = other
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(s.Context(), publishWait)
 	defer cancel()
 	if err := t.fetcher(nil).FetchManifest(ctx, s.Connected(), take); err != nil {
 		log.Debug("no manifest of others", "error", err)
-	}
-	m, err := c.verifier.Publish(s.Context(), c.store, store.ScanOptions{})
-	if err != nil {
-		return cid.Undef, err
 	}
 	b, err := m.Encode()
 	if err != nil {

@@ -156,31 +156,10 @@ func TestTorrent(t *testing.T) {
 				t.Error(err)
 			}
 			// Each piece was seen, so nothing is read.
-			m, err := v.Publish(t.Context(), nil, store.ScanOptions{})
+			m, err := v.FullManifest(t.Context(), nil, store.ScanOptions{})
 			if err != nil || !bytes.Equal(m.Hashes, c.SHA256()) {
 				t.Errorf("got %+v, %v", m, err)
 			}
 		})
-	}
-}
-
-// TestLyingManifest has a manifest that says another SHA-256 of a piece which the
-// torrent's SHA-1 finds good: the piece is stored, and nobody is to blame for it.
-func TestLyingManifest(t *testing.T) {
-	c := torrent(t)
-	st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
-	a := New(v, st)
-	lie := *c.Manifest
-	lie.SHA1, lie.Hashes = nil, make([]byte, len(c.SHA256()))
-	by := -1
-	if err := v.Expect(&lie, func(piece int) { by = piece }); err != nil {
-		t.Fatal(err)
-	}
-	whole := func(i int) proto.Span { return proto.Span{Piece: uint32(i), Length: uint32(c.Manifest.PieceSize(i))} }
-	if got, sources := put(t, a, whole(1), make([]byte, whole(1).Length), "liar"); got != PieceFailed || len(sources) != 1 || by != -1 {
-		t.Errorf("a bad piece: verdict %d from %q, refuted by %d", got, sources, by)
-	}
-	if got, _ := put(t, a, whole(1), c.Piece(1), "honest"); got != PieceStored || by != 1 {
-		t.Errorf("a good piece: verdict %d, refuted by %d", got, by)
 	}
 }

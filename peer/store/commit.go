@@ -50,7 +50,7 @@ func (d *Disk) Forget(piece int) error {
 	return d.journal.Sync()
 }
 
-// recordForget appends that a piece is missing, unless it is known to be.
+// recordForget records that a piece is missing, unless it already is.
 func (d *Disk) recordForget(piece int) (forgotten bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,11 +60,12 @@ func (d *Disk) recordForget(piece int) (forgotten bool, err error) {
 	if d.journal.State(piece) == journal.Missing {
 		return false, nil
 	}
-	return true, d.demotePiece(piece, journal.Missing)
+	return true, d.demote(piece, journal.Missing)
 }
 
-// demotePiece makes a piece doubtful or missing. The caller holds the lock.
-func (d *Disk) demotePiece(piece int, to journal.State) error {
+// demote makes a piece doubtful or missing. The caller holds the lock, unless the store
+// is not in use yet.
+func (d *Disk) demote(piece int, to journal.State) error {
 	d.verified.clear(piece)
 	if to == journal.Missing {
 		return d.journal.Forget(piece)
@@ -73,7 +74,7 @@ func (d *Disk) demotePiece(piece int, to journal.State) error {
 }
 
 // acceptStale ends the check of a whole content whose files had changed: once every
-// piece is verified again, the times of its files are the right ones.
+// piece is verified again, the modification times of its files are the right ones.
 func (d *Disk) acceptStale() error {
 	if d.Count() < d.m.Pieces() {
 		return nil

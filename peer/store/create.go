@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,13 +13,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Create starts a new transfer of the content of m, which must be valid, to
-// root: the file or folder itself. The state goes to dir, which is this
-// transfer's alone; a journal there is replaced. Many stores share files. Pieces
-// of zeros are verified from the start where the file system keeps holes.
+// Create starts a new transfer of the content of m, which must be valid, to root, the
+// path of the file or directory itself. Its state goes to the directory dir, which is
+// this transfer's alone; Create replaces a journal there. Open files are kept in
+// files. Pieces of zeros are verified from the start where the file system has holes.
 //
-// It fails with [*ExistsError] when there is something at root, and it does not
-// make the folder that root is in.
+// Create fails with [*ExistsError] if root exists, and does not create its parent.
 func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -27,14 +27,15 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := checkFree(root, m); err != nil {
 		return nil, err
 	}
-	d, err := begin(dir, m, false)
+	d, err := createJournal(dir, m, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := makeRoot(root, m); err != nil {
+	if err := createRoot(root, m); err != nil {
 		return nil, d.abandon(err)
 	}
-	if d, err = d.start(root, files); err != nil {
+	d, err = d.start(root, files)
+	if err != nil {
 		return nil, err
 	}
 	if err := d.commitHoles(); err != nil {
@@ -43,9 +44,9 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return d, nil
 }
 
-// Adopt is [Create] for a destination where parts of the content may be already.
-// What is there is doubtful at first. Files of the content that turn out to
-// differ are overwritten; other files in the folder are left alone.
+// Adopt is [Create] for a destination that may already have parts of the content. All
+// pieces are doubtful at first. Files of the content that turn out to differ are
+// overwritten; other files in the directory are left alone.
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -57,7 +58,7 @@ func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := checkRoot(root, m); err != nil {
 		return nil, err
 	}
-	d, err := begin(dir, m, false)
+	d, err := createJournal(dir, m, false)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +70,9 @@ func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return d.start(root, files)
 }
 
-// Seed shares the content that is at root, for which [Scan] has just made m.
-// Nothing there is ever written to; root may be a symbolic link. Every piece is
-// verified. It fails with [*ChangedError] when a file is not as Scan found it.
+// Seed serves the content at root, of which [Scan] has just made m. It never writes
+// there; root may be a symbolic link. Every piece is verified. Seed fails with
+// [*ChangedError] if a file is not as Scan found it.
 func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := resolve(root)
 	if err != nil {
@@ -80,30 +81,29 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := checkRoot(root, m); err != nil {
 		return nil, err
 	}
-	d, err := begin(dir, m, true)
+	d, err := createJournal(dir, m, true)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.journal.Complete(); err != nil {
 		return nil, d.abandon(err)
 	}
-	if d, err = d.start(root, files); err != nil {
+	d, err = d.start(root, files)
+	if err != nil {
 		return nil, err
 	}
 	if d.Count() == m.Pieces() {
 		return d, d.journal.Sync()
 	}
 	defer d.Close()
-	for piece := range m.Pieces() {
-		if path, changed := d.Changed(piece); changed {
-			return nil, &ChangedError{Path: path, Reason: "since it was hashed; try again"}
-		}
+	if err := d.tree.compare(context.Background()); err != nil {
+		return nil, err
 	}
-	return nil, &ChangedError{Path: root, Reason: "while it was looked at; try again"}
+	return nil, &ChangedError{Path: root, Reason: "its files keep changing; try again"}
 }
 
-// begin makes the journal of a new store.
-func begin(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
+// createJournal returns a store with a new journal and no files yet.
+func createJournal(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
 	id, err := m.Digest()
 	if err != nil {
 		return nil, err
@@ -125,39 +125,48 @@ func begin(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
 
 func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
 	return &Disk{
-		m: m, syncEvery: syncEvery, verified: newBitset(m.Pieces()), journal: j,
-		zeros: sync.OnceValue(func() pieceSum { return zeros(newPieceHash(m), int64(m.PieceLength)) }),
+		m:         m,
+		syncEvery: syncEvery,
+		verified:  newBitset(m.Pieces()),
+		journal:   j,
+		zeros:     sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
 }
 
-// journalPath is the one file in a transfer's state folder.
+// journalPath returns the path of the only file in a state directory.
 func journalPath(dir string) string { return filepath.Join(dir, "journal") }
 
-// abandon takes back a store that could not be started, and returns why.
+// abandon removes the journal of a store that could not be started, and returns why.
 func (d *Disk) abandon(err error) error {
-	// What matters is err; the next try replaces a journal that is left.
+	// The next try replaces a journal that cannot be removed.
 	_ = d.journal.Remove()
 	return err
 }
 
-// makeRoot makes the content's folder, or the file that it is.
-func makeRoot(root string, m *proto.Manifest) error {
+// createRoot creates the content's directory, or its only file.
+func createRoot(root string, m *proto.Manifest) error {
 	var err error
 	if isSingle(m) {
-		var f *os.File
-		if f, err = os.OpenFile(root, os.O_RDWR|os.O_CREATE|os.O_EXCL, transferFileMode); err == nil {
-			err = f.Close()
-		}
+		err = createFile(root)
 	} else {
 		err = os.Mkdir(root, 0o777)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("cannot create %s: %w: choose another path, or allow writing to %s", root, fs.ErrPermission, filepath.Dir(root))
+		return fmt.Errorf("cannot create %s: %w: choose another path, or allow writing to %s",
+			root, fs.ErrPermission, filepath.Dir(root))
 	}
 	return err
 }
 
-// checkFree reports why root cannot be made.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, transferFileMode)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// checkFree returns why root cannot be created.
 func checkFree(root string, m *proto.Manifest) error {
 	if info, err := os.Lstat(root); err == nil {
 		return existsError(root, info, m)
@@ -175,7 +184,7 @@ func checkFree(root string, m *proto.Manifest) error {
 	return nil
 }
 
-// checkRoot reports why what is at root cannot be the content of m.
+// checkRoot returns why what is at root cannot be the content of m.
 func checkRoot(root string, m *proto.Manifest) error {
 	info, err := os.Lstat(root)
 	if err != nil {
@@ -195,7 +204,7 @@ func existsError(root string, info fs.FileInfo, m *proto.Manifest) error {
 	return e
 }
 
-// resolve follows the symbolic links of a path that the user gave.
+// resolve returns the absolute path that path leads to by symbolic links.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

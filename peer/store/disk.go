@@ -9,33 +9,31 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Disk is a [Store] in the files and folders of a file system. [Create], [Adopt],
-// [Open] and [Seed] return one. Two of them with the same state folder at a time
-// are for the caller to rule out.
+// Disk is a [Store] in files and directories. [Create], [Adopt], [Open] and [Seed]
+// return one. A state directory must not be used by two of them at a time.
 type Disk struct {
 	// Constant.
 	m         *proto.Manifest
 	tree      *tree
 	syncEvery int64           // bytes committed between two flushes
-	zeros     func() pieceSum // of a whole piece of zeros, reckoned once
+	zeros     func() pieceSum // of a piece of zeros that is not the last
 
-	// For WriteAt, without a lock.
+	// Read without a lock, changed with it, but for the first step of Forget.
 	verified bitset
 
 	flush     sync.WaitGroup // the running flush
-	finishing sync.Mutex     // held by Publish and Finish
+	finishing sync.Mutex     // held during Publish and Finish
 
 	mu       sync.Mutex // guards what follows
 	journal  *journal.Journal
 	unsynced int64 // bytes committed since the last flush began
 	syncing  bool
-	syncErr  error // why flushing failed; it stays
+	syncErr  error // why a flush failed; it stays
 	stale    []staleFile
 	closed   bool
 }
 
-// ReadAt implements [io.ReaderAt]. When all files it needs are open it makes no
-// garbage.
+// ReadAt implements [io.ReaderAt]. It does not allocate if all files it needs are open.
 func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 	l := &d.tree.layout
 	if offset < 0 {
@@ -57,8 +55,7 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 	return n, eofUnless(n == len(p))
 }
 
-// WriteAt implements [io.WriterAt]. When all files it needs are open it makes no
-// garbage.
+// WriteAt implements [io.WriterAt]. It does not allocate if all files it needs are open.
 func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if !d.tree.writable.Load() {
 		return 0, ErrReadOnly
@@ -92,16 +89,8 @@ func (d *Disk) Doubtful() []bool {
 	return doubtful
 }
 
-// Whole reports whether the content was finished or is seeded. Pieces may still
-// be doubtful or missing, if files were changed since.
-func (d *Disk) Whole() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.journal.Whole()
-}
-
-// Close implements [io.Closer]. It waits for a running flush but starts none:
-// what is not flushed yet is doubtful after a crash of the machine, and only then.
+// Close implements [io.Closer]. It waits for a running flush but starts none: pieces
+// that are not flushed are doubtful after a crash of the machine, and only then.
 func (d *Disk) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -113,7 +102,7 @@ func (d *Disk) Close() error {
 	d.flush.Wait()
 	d.tree.writable.Store(false)
 	err := d.tree.close()
-	// The lock, because an operation may be in the journal still.
+	// With the lock, since a call that began before may still write to the journal.
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.journal.Close(); err == nil {
@@ -122,17 +111,18 @@ func (d *Disk) Close() error {
 	return err
 }
 
-func eofUnless(whole bool) error {
-	if whole {
-		return nil
-	}
-	return io.EOF
-}
-
-// check reports why the ledger cannot be changed. The caller has the lock.
+// check returns why the record of a piece cannot be changed. The caller holds the lock.
 func (d *Disk) check(piece int) error {
 	if d.closed {
 		return os.ErrClosed
 	}
 	return checkPiece(d.m, piece)
+}
+
+// eofUnless returns [io.EOF] unless all was read.
+func eofUnless(all bool) error {
+	if all {
+		return nil
+	}
+	return io.EOF
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// DefaultOpenFiles is the budget of a [Files] that is given none.
-const DefaultOpenFiles = 256
+// defaultOpenFiles is the budget of a [Files] for which none is given.
+const defaultOpenFiles = 256
 
 // Files is a cache of open files that the stores of a node share. It keeps at most a
 // budget of them open and closes the least recently used first. Safe for concurrent use.
@@ -50,10 +50,10 @@ type handle struct {
 }
 
 // NewFiles returns a cache of at most budget open files; 0 stands for
-// [DefaultOpenFiles].
+// 256.
 func NewFiles(budget int) *Files {
 	if budget <= 0 {
-		budget = DefaultOpenFiles
+		budget = defaultOpenFiles
 	}
 	c := &Files{budget: budget, handles: make(map[fileKey]*handle)}
 	c.changed.L = &c.mu

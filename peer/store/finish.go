@@ -1,24 +1,21 @@
 package store
 
 import (
-	"errors"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// Finish implements [Store]. Each step can be done again, so that a Finish cut
-// short by a crash is repeated as a whole. The modes and times of symbolic links
-// are left as they come.
+// Finish implements [Store]. Each step can be repeated, so a Finish that a crash cut
+// short starts over. Modes and times of symbolic links are not set.
 func (d *Disk) Finish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
 	if done, err := d.readyToFinish(); done || err != nil {
 		return err
 	}
-	// No new flush starts, since all that Commit could add is there.
+	// No new flush starts, as there is nothing left to commit.
 	d.flush.Wait()
 	// The bytes first: some file systems set the time when they write them out.
 	if err := d.tree.sync(); err != nil {
@@ -52,22 +49,8 @@ func (d *Disk) Publish() error {
 	return nil
 }
 
-// publish makes everything but the bytes what the manifest says. It returns the
-// times that the files with content got.
-func (t *tree) publish() ([]int64, error) {
-	if err := t.makeFolders(); err != nil {
-		return nil, err
-	}
-	mtimes, err := t.finishFiles()
-	if err != nil {
-		return nil, err
-	}
-	if err := t.makeLinks(); err != nil {
-		return nil, err
-	}
-	return mtimes, t.finishFolders()
-}
-
+// readyToFinish returns why the content cannot be published, and whether Finish is
+// done.
 func (d *Disk) readyToFinish() (done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,8 +65,8 @@ func (d *Disk) readyToFinish() (done bool, err error) {
 	return d.journal.Whole(), nil
 }
 
-// recordWhole makes the journal say that the content is whole, with the times
-// that its files have.
+// recordWhole records that the content is whole, with the modification times that its
+// files have.
 func (d *Disk) recordWhole(mtimes []int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,12 +84,28 @@ func (d *Disk) recordWhole(mtimes []int64) error {
 	return d.journal.Complete()
 }
 
-// bulk reports whether there are so many entries that flushing the file system is
-// better than flushing each.
+// publish makes everything but the bytes what the manifest says. It returns the
+// modification times that the files of the layout got.
+func (t *tree) publish() ([]int64, error) {
+	if err := t.createDirs(); err != nil {
+		return nil, err
+	}
+	mtimes, err := t.finishFiles()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.createLinks(); err != nil {
+		return nil, err
+	}
+	return mtimes, t.finishDirs()
+}
+
+// bulk reports whether there are so many entries that flushing the whole file system
+// is faster than flushing each.
 func (t *tree) bulk() bool { return len(t.m.Entries) >= bulkFiles }
 
-// finishFiles gives all files their size, mode and time, and returns the times
-// that those with content got, which may be coarser than asked for.
+// finishFiles gives all files their size, mode and time. It returns the times that
+// those of the layout got, which may be coarser than in the manifest.
 func (t *tree) finishFiles() ([]int64, error) {
 	mtimes := make([]int64, 0, t.layout.files())
 	for i := range t.m.Entries {
@@ -122,16 +121,16 @@ func (t *tree) finishFiles() ([]int64, error) {
 				return nil, err
 			}
 			mtimes = append(mtimes, mtime)
-		case e.Size > 0: // padding has no time to remember
+		case e.Size > 0: // padding, which has no time of its own
 			mtimes = append(mtimes, e.MTime)
 		}
 	}
 	return mtimes, nil
 }
 
-// finishFile finishes a file with content, which is there already.
+// finishFile finishes a file of the layout and returns its modification time.
 func (t *tree) finishFile(file int, e *proto.Entry) (mtime int64, err error) {
-	// All its pieces may have been found, and none written, with more after them.
+	// If all of its pieces were found and none was written, it may be too long.
 	if err := t.makeReady(file); err != nil {
 		return 0, err
 	}
@@ -145,27 +144,28 @@ func (t *tree) finishFile(file int, e *proto.Entry) (mtime int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// It may have been open for long, and not be the one in the folder any more.
-	there, err := t.look(file)
+	// The open file may not be the one in the directory any more.
+	now, err := t.stat(file)
 	if err != nil {
 		return 0, err
 	}
-	if there == nil || !os.SameFile(info, there) {
+	if now == nil || !os.SameFile(info, now) {
 		return 0, &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
 	}
 	if info.Size() != e.Size {
-		return 0, &ChangedError{Path: t.fullPath(name), Reason: "its size is another"}
+		return 0, &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
 	}
-	if err := t.stamp(h.f, name, e); err != nil {
+	if err := t.setMetadata(h.f, name, e); err != nil {
 		return 0, err
 	}
-	if there, err = t.look(file); err != nil || there == nil {
+	now, err = t.stat(file)
+	if err != nil || now == nil {
 		return 0, err
 	}
-	return there.ModTime().UnixNano(), nil
+	return now.ModTime().UnixNano(), nil
 }
 
-// finishEmpty makes or finishes a file without content.
+// finishEmpty creates or finishes an empty file.
 func (t *tree) finishEmpty(entry int) error {
 	name := t.name(entry)
 	f, info, err := t.openOrCreate(name)
@@ -178,14 +178,15 @@ func (t *tree) finishEmpty(entry int) error {
 			return err
 		}
 	}
-	return t.stamp(f, name, &t.m.Entries[entry])
+	return t.setMetadata(f, name, &t.m.Entries[entry])
 }
 
-// stamp gives an open file or folder its time, if it is known, and its mode.
-func (t *tree) stamp(f *os.File, name string, e *proto.Entry) error {
+// setMetadata gives an open file or directory its time, if the manifest has one, and
+// its mode.
+func (t *tree) setMetadata(f *os.File, name string, e *proto.Entry) error {
 	if e.MTime != proto.NoMTime {
 		if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
-			return t.explain(name, err)
+			return t.withPath(name, err)
 		}
 	}
 	if err := f.Chmod(os.FileMode(e.Mode)); err != nil {
@@ -194,13 +195,5 @@ func (t *tree) stamp(f *os.File, name string, e *proto.Entry) error {
 	if t.bulk() {
 		return nil
 	}
-	return syncFolder(f)
-}
-
-// syncFolder flushes a folder or file; not all file systems can do it for folders.
-func syncFolder(f *os.File) error {
-	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
+	return syncFile(f)
 }

@@ -11,21 +11,20 @@ import (
 const (
 	// syncEvery is how many bytes are committed between two flushes.
 	syncEvery = 256 << 20
-	// bulkFiles is from how many files on the whole file system is flushed, if
-	// it can be: each file on its own costs a turn of the disk.
+	// bulkFiles is the number of files from which the whole file system is flushed
+	// if possible, since the disk takes its time for each single file.
 	bulkFiles = 64
 )
 
-// startFlush starts a flush in the background. The caller has the lock.
+// startFlush starts a flush in the background. The caller holds the lock.
 func (d *Disk) startFlush() {
 	d.syncing, d.unsynced = true, 0
 	covers := d.journal.Next()
 	d.flush.Go(func() { d.runFlush(covers) })
 }
 
-// runFlush flushes the files, then marks the records numbered below covers. All
-// that those records are about was written before they were appended, so it is in
-// the files now.
+// runFlush flushes the files, then marks the records numbered below covers. The pieces
+// of those records were written before they were appended, so they are flushed.
 func (d *Disk) runFlush(covers uint32) {
 	err := d.tree.sync()
 	d.mu.Lock()
@@ -37,20 +36,19 @@ func (d *Disk) runFlush(covers uint32) {
 	d.syncing = false
 	d.mu.Unlock()
 	if err == nil {
-		// Only helps the records to be there after a crash. If it fails, so will
-		// something that is reported.
+		// If it fails, a crash may lose records, and their pieces are hashed again.
 		_ = d.journal.Sync()
 	}
 }
 
-// loseUnsynced makes all pieces doubtful that are not known to be on the disk,
-// when a flush has failed: the kernel reports such a failure once and may drop
-// the bytes. The caller has the lock.
+// loseUnsynced makes all pieces doubtful that are not known to be on the disk after a
+// flush has failed: the kernel reports a failure once, and may drop the bytes. The
+// caller holds the lock.
 func (d *Disk) loseUnsynced(cause error) {
 	d.syncErr = fmt.Errorf("flush to disk: %w", cause)
 	for _, piece := range d.journal.Unmarked() {
 		// If the disk takes no record either, there is no more to do.
-		_ = d.demotePiece(piece, journal.Doubtful)
+		_ = d.demote(piece, journal.Doubtful)
 	}
 }
 
@@ -68,7 +66,7 @@ func (t *tree) sync() error {
 		}
 		h, err := t.files.acquire(t, file)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed by somebody; nothing of it will be trusted
+			continue // somebody removed it; its pieces will not be trusted
 		}
 		if err != nil {
 			return err
@@ -82,8 +80,7 @@ func (t *tree) sync() error {
 	return nil
 }
 
-// syncAll flushes the whole file system. It reports false where that cannot be
-// done.
+// syncAll flushes the whole file system. It reports false if that is not possible.
 func (t *tree) syncAll() (bool, error) {
 	f, err := t.root.Open(".")
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -10,18 +11,28 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// hashBuffer is how much is read at once where the caller gives no buffer.
+// hashBuffer is how many bytes are read at once if the caller provides no buffer.
 const hashBuffer = 256 << 10
 
-// Hash reads a piece of m from r and returns its SHA-256. It reads through buf,
-// or a buffer of its own when buf is empty. From a [Disk] it does not read what
-// lies in a hole of a sparse file.
-func Hash(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) ([sha256.Size]byte, error) {
-	sum, err := hashPiece(r, m, piece, buf)
-	return sum.sha256, err
+// Check reads a piece of m from r and reports whether its hash matches. A piece that
+// cannot be there, because a file is missing, too short or changed, is not an error.
+func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
+	_, good, err = check(r, m, piece, nil)
+	return good, err
 }
 
-// hashPiece is [Hash], with the SHA-1 where that decides.
+// check is [Check] through buf. It also returns the hashes of the piece.
+func check(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (sum pieceSum, good bool, err error) {
+	sum, err = hashPiece(r, m, piece, buf)
+	var changed *ChangedError
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
+		return sum, false, nil
+	}
+	return sum, err == nil && sum.matches(m, piece), err
+}
+
+// hashPiece reads a piece of m from r and returns its hashes. It reads through buf, or
+// through a buffer of its own if buf is empty. Holes of a [Disk] are not read.
 func hashPiece(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (pieceSum, error) {
 	if h, ok := r.(holeHasher); ok {
 		if sum, ok := h.hashHole(piece); ok {
@@ -29,14 +40,14 @@ func hashPiece(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (pieceSu
 		}
 	}
 	h := newPieceHash(m)
-	if err := digest(r, m, piece, buf, h); err != nil {
+	if err := readInto(h, r, m, piece, buf); err != nil {
 		return pieceSum{}, err
 	}
 	return h.sum(), nil
 }
 
-// digest reads a piece through buf, as [Hash] does, into h.
-func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, h PieceHash) error {
+// readInto reads a piece through buf, as [hashPiece] does, into h.
+func readInto(h PieceHash, r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) error {
 	if len(buf) == 0 {
 		buf = make([]byte, min(hashBuffer, m.PieceSize(piece)))
 	}
@@ -44,7 +55,7 @@ func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, h PieceHash
 	for left > 0 {
 		part := buf[:min(len(buf), left)]
 		if n, err := r.ReadAt(part, offset); n < len(part) {
-			return noEOF(err)
+			return unexpectedEOF(err)
 		}
 		offset += int64(len(part))
 		left -= len(part)
@@ -53,39 +64,64 @@ func digest(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte, h PieceHash
 	return nil
 }
 
-// feed hashes p twice, in parts that the second hash finds in the cache.
-func feed(p []byte, a, b hash.Hash) {
-	const most = 64 << 10
-	for len(p) > 0 {
-		part := p[:min(len(p), most)]
-		a.Write(part)
-		b.Write(part)
-		p = p[len(part):]
-	}
-}
-
-// Check reads a piece of m from r and reports whether it has its hash. A piece
-// that cannot be there, because a file is missing, too short or changed, is not good and
-// no error.
-func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
-	_, good, err = check(r, m, piece, nil)
-	return good, err
-}
-
-// check is [Check] through buf, with the sum of the piece.
-func check(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (sum pieceSum, good bool, err error) {
-	sum, err = hashPiece(r, m, piece, buf)
-	var changed *ChangedError
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
-		return sum, false, nil
-	}
-	return sum, err == nil && sum.fits(m, piece), err
-}
-
-// noEOF makes the end of the stream in the middle of a piece an error.
-func noEOF(err error) error {
+// unexpectedEOF turns [io.EOF] into [io.ErrUnexpectedEOF].
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// PieceHash hashes the bytes of one piece as they arrive.
+type PieceHash struct {
+	sha256 hash.Hash
+	sha1   hash.Hash // nil if pieces are verified by SHA-256
+}
+
+func newPieceHash(m *proto.Manifest) PieceHash {
+	if m.TorrentOnly() {
+		return newBothHashes()
+	}
+	return PieceHash{sha256: sha256.New()}
+}
+
+func newBothHashes() PieceHash { return PieceHash{sha256: sha256.New(), sha1: sha1.New()} }
+
+// Write hashes the next bytes.
+func (h PieceHash) Write(p []byte) {
+	if h.sha1 == nil {
+		h.sha256.Write(p)
+		return
+	}
+	// In parts that are still in the CPU's cache for the second hash.
+	const most = 64 << 10
+	for len(p) > 0 {
+		part := p[:min(len(p), most)]
+		h.sha256.Write(part)
+		h.sha1.Write(part)
+		p = p[len(part):]
+	}
+}
+
+func (h PieceHash) sum() (s pieceSum) {
+	h.sha256.Sum(s.sha256[:0])
+	if h.sha1 != nil {
+		h.sha1.Sum(s.sha1[:0])
+	}
+	return s
+}
+
+// pieceSum is the hashes of a piece. The SHA-1 is zero if pieces are verified by
+// SHA-256.
+type pieceSum struct {
+	sha256 [sha256.Size]byte
+	sha1   [sha1.Size]byte
+}
+
+// matches reports whether m has these hashes for a piece.
+func (s *pieceSum) matches(m *proto.Manifest, piece int) bool {
+	if m.TorrentOnly() {
+		return s.sha1 == m.HashSHA1(piece)
+	}
+	return s.sha256 == m.Hash(piece)
 }

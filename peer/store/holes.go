@@ -1,25 +1,25 @@
 package store
 
-// holeHasher is a reader that can tell the hash of some pieces without reading
-// them: those that lie in holes of their files, and so are zeros.
+// holeHasher is a reader that knows the hash of pieces in holes of sparse files, which
+// are zeros, without reading them.
 type holeHasher interface {
-	// hashHole returns the hash of a piece, if it knows that without reading.
+	// hashHole returns the hashes of a piece if it is in holes.
 	hashHole(piece int) (sum pieceSum, ok bool)
 }
 
-// hashHole implements [holeHasher]. What it says is as true as what a read at that
-// moment would have given: whoever looks for changes of the files afterwards
-// needs to do nothing else.
+// hashHole implements [holeHasher]. The answer is what a read would have returned at
+// that moment.
 func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
-	// The hash of a last piece that is shorter would serve for one piece only.
-	if size := d.m.PieceSize(piece); size < int(d.m.PieceLength) || !d.inHole(d.m.PieceOffset(piece), int64(size)) {
+	// Only the last piece may be shorter. It is read, as its hash differs.
+	size := d.m.PieceSize(piece)
+	if size < int(d.m.PieceLength) || !d.inHole(d.m.PieceOffset(piece), int64(size)) {
 		return sum, false
 	}
 	return d.zeros(), true
 }
 
 // inHole reports whether n bytes at an offset of the stream are in holes of their
-// files. It reports false for what is in doubt: reading tells then.
+// files. It reports false if that is not certain.
 func (d *Disk) inHole(offset, n int64) bool {
 	l := &d.tree.layout
 	for file := l.find(offset); n > 0; file++ {
@@ -45,11 +45,12 @@ func (t *tree) inHole(file int, offset, n int64) bool {
 	return isHole(h.f, offset, n)
 }
 
-// commitHoles commits the pieces of zeros of a new content: its files begin as
-// holes, so they are there. Without it they would be fetched, and would take room.
+// commitHoles commits the pieces of zeros of new content, whose files start as holes.
+// They need not be fetched and take no disk space.
 func (d *Disk) commitHoles() error {
+	zeros := d.zeros()
 	for piece := range d.m.Pieces() {
-		if sum := d.zeros(); !sum.fits(d.m, piece) {
+		if !zeros.matches(d.m, piece) {
 			continue
 		}
 		first, after := d.tree.layout.pieceFiles(d.m, piece)
@@ -57,7 +58,7 @@ func (d *Disk) commitHoles() error {
 			if err := d.tree.makeReady(file); err != nil {
 				return err
 			}
-			// Like a write: the next flush is to cover the file's size.
+			// The next flush must cover the file's size, as after a write.
 			d.tree.dirty.set(file)
 		}
 		if _, ok := d.hashHole(piece); !ok {
@@ -70,8 +71,8 @@ func (d *Disk) commitHoles() error {
 	return nil
 }
 
-// zeros is the sum of n zeros, by h, which is new.
-func zeros(h PieceHash, n int64) pieceSum {
+// hashZeros returns the sum of n zeros, with h, which must be new.
+func hashZeros(h PieceHash, n int64) pieceSum {
 	part := make([]byte, min(n, 64<<10))
 	for ; n > 0; n -= int64(len(part)) {
 		part = part[:min(n, int64(len(part)))]

@@ -7,16 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// zfs is the type of OpenZFS in statfs(2). Several of its releases called data a
-// hole that was not on the disk yet (openzfs/zfs#11900, #15526).
+// zfs is the type of OpenZFS in statfs(2). Several of its releases report a hole where
+// data has not reached the disk yet (openzfs/zfs#11900, #15526).
 const zfs = 0x2fc12fc1
 
-// isHole reports whether n bytes at offset of f are in a hole. File systems that
-// keep no account of holes call everything data; so does this on ZFS, and on
-// errors.
+// isHole reports whether n bytes at offset of f are in a hole. It reports false on
+// errors, on ZFS, and on file systems that do not track holes.
 //
-// The position of f, which this moves, is of no use to those who read and write
-// at offsets; the answer comes from the call itself, so several may ask at a time.
+// It moves the position of f, which reads and writes at offsets do not use. The call
+// itself returns the answer, so several goroutines may ask at a time.
 func isHole(f *os.File, offset, n int64) bool {
 	next, err := f.Seek(offset, unix.SEEK_DATA)
 	if err == nil && next < offset+n || err != nil && !errors.Is(err, unix.ENXIO) {

@@ -4,6 +4,6 @@ package store
 
 import "os"
 
-// isHole reports whether n bytes at offset of f are in a hole. Here nobody is
-// asked: on macOS, APFS has been seen to call data a hole (coreutils/coreutils#68).
+// isHole reports whether n bytes at offset of f are in a hole. It reports false here: on
+// macOS, APFS has been seen to report data as a hole (coreutils/coreutils#68).
 func isHole(*os.File, int64, int64) bool { return false }

@@ -67,7 +67,7 @@ func TestScanHoles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			for _, length := range []uint32{piece, 2 * piece} {
-				p.scanEqual(store.ScanOptions{PieceLength: length, Workers: 3, Files: store.NewFiles(1)})
+				p.scanEqual(store.ScanOptions{PieceLength: length, Workers: 3})
 			}
 			var last int64
 			p.scanEqual(store.ScanOptions{PieceLength: piece, Progress: func(done, _ int64) { last = done }})

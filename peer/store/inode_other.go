@@ -4,6 +4,6 @@ package store
 
 import "io/fs"
 
-// inode is the number that tells a file from one that replaced it. There is none
-// here.
+// inode returns the number that distinguishes a file from one that replaced it. There
+// is none on this system.
 func inode(fs.FileInfo) uint64 { return 0 }

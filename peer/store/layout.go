@@ -1,22 +1,18 @@
 package store
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-var errNegativeOffset = errors.New("negative offset")
-
-// layout maps offsets of the stream to files. It numbers only the files that
-// have content, since the others are nowhere in the stream, and among them the
-// padding, which is in the stream and nowhere on the disk. It never changes.
+// layout maps offsets of the stream to files. It is immutable. Its file numbers count
+// the files that are not empty, and padding, which is in the stream but not on disk.
 type layout struct {
-	starts  []int64 // where each file begins in the stream, ascending
-	entries []int32 // its place in the manifest's entries
-	pads    []bool  // it is padding; nil when none is
-	length  int64   // of the stream
+	starts  []int64 // offset of each file in the stream, ascending
+	entries []int32 // index of each file in the manifest's entries
+	pads    []bool  // whether each file is padding; nil if none is
+	length  int64   // of the stream, in bytes
 }
 
 func newLayout(m *proto.Manifest) layout {
@@ -42,7 +38,7 @@ func newLayout(m *proto.Manifest) layout {
 // pad reports whether a file is padding.
 func (l *layout) pad(file int) bool { return l.pads != nil && l.pads[file] }
 
-// clearPads makes zeros of what is padding in p, the bytes at an offset.
+// clearPads zeroes the padding in p, the bytes at an offset of the stream.
 func (l *layout) clearPads(p []byte, offset int64) {
 	if l.pads == nil || len(p) == 0 {
 		return
@@ -54,10 +50,10 @@ func (l *layout) clearPads(p []byte, offset int64) {
 	}
 }
 
-// files is how many files have content.
+// files returns the number of files.
 func (l *layout) files() int { return len(l.starts) }
 
-// find returns the file that holds offset, which is within the stream.
+// find returns the file at an offset within the stream.
 func (l *layout) find(offset int64) int {
 	i, exact := slices.BinarySearch(l.starts, offset)
 	if exact {
@@ -66,7 +62,7 @@ func (l *layout) find(offset int64) int {
 	return i - 1
 }
 
-// end is where a file ends in the stream.
+// end returns the offset in the stream at which a file ends.
 func (l *layout) end(file int) int64 {
 	if file+1 < len(l.starts) {
 		return l.starts[file+1]
@@ -76,15 +72,13 @@ func (l *layout) end(file int) int64 {
 
 func (l *layout) size(file int) int64 { return l.end(file) - l.starts[file] }
 
-// pieceFiles returns the files that a piece touches: from first up to, but not
-// including, after.
+// pieceFiles returns the files that a piece overlaps: first to after-1.
 func (l *layout) pieceFiles(m *proto.Manifest, piece int) (first, after int) {
 	start := m.PieceOffset(piece)
 	return l.find(start), l.find(start+int64(m.PieceSize(piece))-1) + 1
 }
 
-// filePieces returns the pieces that a file touches: from first up to, but not
-// including, after.
+// filePieces returns the pieces that a file overlaps: first to after-1.
 func (l *layout) filePieces(m *proto.Manifest, file int) (first, after int) {
 	length := int64(m.PieceLength)
 	return int(l.starts[file] / length), int((l.end(file)-1)/length) + 1

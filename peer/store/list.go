@@ -12,8 +12,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// list returns the entries of the file or folder at path, which is no link, in
-// the order of a manifest.
+// list returns the entries of the file or directory at path, which is not a symbolic
+// link, in the order of a manifest.
 func list(ctx context.Context, path string) ([]proto.Entry, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -32,25 +32,25 @@ func list(ctx context.Context, path string) ([]proto.Entry, error) {
 	}
 	defer root.Close()
 	l := lister{ctx: ctx, root: root, path: path}
-	if err := l.folder(""); err != nil {
+	if err := l.addDir(""); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(l.entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return l.entries, nil
 }
 
-// lister collects the entries below a folder.
+// lister collects the entries below a directory.
 type lister struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
 	root    *os.Root
-	path    string
+	path    string // of root
 	entries []proto.Entry
 }
 
-// folder adds what is in the folder with that path in the content, "" for the
-// content itself. While it goes deeper it keeps no descriptor open.
-func (l *lister) folder(path string) error {
-	names, err := l.names(path)
+// addDir adds what is below the directory with that path in the content, "" for the
+// content itself. It keeps no descriptor open while it descends.
+func (l *lister) addDir(path string) error {
+	names, err := l.readNames(path)
 	if err != nil {
 		return err
 	}
@@ -69,20 +69,20 @@ func (l *lister) folder(path string) error {
 		if e.Kind != proto.Dir {
 			continue
 		}
-		if err := l.folder(name); err != nil {
+		if err := l.addDir(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *lister) names(path string) ([]string, error) {
+func (l *lister) readNames(path string) ([]string, error) {
 	if path == "" {
 		path = "."
 	}
 	f, err := l.root.Open(filepath.FromSlash(path))
 	if err != nil {
-		return nil, l.explain(path, err)
+		return nil, l.withPath(path, err)
 	}
 	defer f.Close()
 	return f.Readdirnames(-1)
@@ -92,7 +92,7 @@ func (l *lister) entry(path string) (proto.Entry, error) {
 	name := filepath.FromSlash(path)
 	info, err := l.root.Lstat(name)
 	if err != nil {
-		return proto.Entry{}, l.explain(path, err)
+		return proto.Entry{}, l.withPath(path, err)
 	}
 	e, err := newEntry(path, info)
 	if err == nil && e.Kind == proto.Symlink {
@@ -105,13 +105,12 @@ func (l *lister) entry(path string) (proto.Entry, error) {
 	return e, nil
 }
 
-func (l *lister) explain(path string, err error) error {
+func (l *lister) withPath(path string, err error) error {
 	t := tree{path: l.path}
-	return t.explain(filepath.FromSlash(path), err)
+	return t.withPath(filepath.FromSlash(path), err)
 }
 
-// newEntry describes what info is of. Its error is the end of a sentence that
-// begins with the path.
+// newEntry returns the entry of what info describes. Its error follows a path.
 func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
 	e := proto.Entry{Path: path, Mode: uint32(info.Mode().Perm()), MTime: info.ModTime().UnixNano()}
 	switch info.Mode().Type() {
@@ -120,8 +119,8 @@ func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
 	case fs.ModeDir:
 		e.Kind = proto.Dir
 	case fs.ModeSymlink:
-		// A link's own mode and time mean nothing to whoever follows it, and a
-		// copy does not get them.
+		// The mode and time of a link itself do not matter, and copies do not get
+		// them.
 		e.Kind, e.Mode, e.MTime = proto.Symlink, 0, 0
 	default:
 		return e, errNotShareable

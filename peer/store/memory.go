@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -9,9 +8,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Memory is a [Store] in memory, for tests and simulations. Nothing of it
-// outlives Close. As with files, reading a range while it is being written
-// gives no sense, and here it is a data race as well.
+// Memory is a [Store] in memory, for tests and simulations. Reading a range while it is
+// written is a data race.
 type Memory struct {
 	m        *proto.Manifest
 	layout   layout
@@ -37,10 +35,7 @@ func (s *Memory) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p, s.data[offset:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return n, eofUnless(n == len(p))
 }
 
 // WriteAt implements [io.WriterAt].
@@ -115,36 +110,10 @@ func (s *Memory) Close() error {
 	return nil
 }
 
+// check returns why the record of a piece cannot be changed. The caller holds the lock.
 func (s *Memory) check(piece int) error {
 	if s.closed {
 		return os.ErrClosed
 	}
 	return checkPiece(s.m, piece)
-}
-
-func checkPiece(m *proto.Manifest, piece int) error {
-	if piece < 0 || piece >= m.Pieces() {
-		return fmt.Errorf("piece %d of %d", piece, m.Pieces())
-	}
-	return nil
-}
-
-// checkWrite reports why n bytes may not be written at offset.
-func checkWrite(m *proto.Manifest, verified bitset, n int, offset int64) error {
-	if offset < 0 {
-		return errNegativeOffset
-	}
-	if offset > m.Length()-int64(n) {
-		return fmt.Errorf("write of %d bytes at %d, past the end of the content at %d", n, offset, m.Length())
-	}
-	if n == 0 {
-		return nil
-	}
-	length := int64(m.PieceLength)
-	for piece := offset / length; piece <= (offset+int64(n)-1)/length; piece++ {
-		if verified.has(int(piece)) {
-			return ErrVerified
-		}
-	}
-	return nil
 }

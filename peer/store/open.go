@@ -11,9 +11,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Open goes on with a transfer or a seed after a restart. The arguments are
-// those of [Create] or [Seed]. It looks at every file but reads none: what cannot
-// be trusted is doubtful or missing, see [Disk.Doubtful].
+// Open resumes a transfer or a seed after a restart. The arguments are those of
+// [Create] or [Seed]. It stats every file but reads none: pieces that cannot be trusted
+// become doubtful or missing, see [Disk.Doubtful].
 //
 // It fails with [ErrNoJournal], [ErrWrongContent] or [ErrGone].
 func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
@@ -31,7 +31,8 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, err
 	}
 	d := newDisk(m, j)
-	if root, err = d.findRoot(root); err == nil {
+	root, err = d.findRoot(root)
+	if err == nil {
 		err = j.Boot(boot)
 	}
 	if err != nil {
@@ -41,8 +42,8 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	return d.start(root, files)
 }
 
-// findRoot checks that the destination is there, and makes it when nothing can
-// have been in it.
+// findRoot checks that the destination exists. It creates the destination if it does
+// not and no pieces were written to it.
 func (d *Disk) findRoot(root string) (string, error) {
 	resolved, err := filepath.Abs(root)
 	if d.journal.Seed() && err == nil {
@@ -62,10 +63,10 @@ func (d *Disk) findRoot(root string) (string, error) {
 	if err := checkFree(resolved, d.m); err != nil {
 		return "", err
 	}
-	return resolved, makeRoot(resolved, d.m)
+	return resolved, createRoot(resolved, d.m)
 }
 
-// hasPieces reports whether any piece is verified or doubtful.
+// hasPieces reports whether the journal has a piece that is verified or doubtful.
 func (d *Disk) hasPieces() bool {
 	for piece := range d.m.Pieces() {
 		if d.journal.State(piece) != journal.Missing {
@@ -75,8 +76,8 @@ func (d *Disk) hasPieces() bool {
 	return false
 }
 
-// start opens the files of a store that has its journal, and compares them with
-// it. When it fails the store is closed.
+// start opens the files of a store that has its journal and compares them with it. If
+// it fails, it closes the store.
 func (d *Disk) start(root string, files *Files) (*Disk, error) {
 	t, err := openTree(root, d.m, files)
 	if err != nil {
@@ -106,7 +107,7 @@ func (d *Disk) start(root string, files *Files) (*Disk, error) {
 	return d, nil
 }
 
-// recordInode remembers which file the content is written to.
+// recordInode records which file on disk a file of the content is.
 func (d *Disk) recordInode(file int, number uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// transferFileMode and transferDirMode are the modes until Finish: nobody
-	// else takes half a file for a whole one.
+	// transferFileMode and transferDirMode apply until Publish, so that no other
+	// user takes a partial file for a whole one.
 	transferFileMode = 0o600
 	transferDirMode  = 0o700
 )
 
-// makeReady makes sure that a file is there with its final size, as a hole where
-// nothing is written yet. Its folders are made as well.
+// makeReady ensures that a file exists with its final size. What is not written yet is
+// a hole. It creates the directories above it.
 func (t *tree) makeReady(file int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,11 +39,11 @@ func (t *tree) makeReady(file int) error {
 	return nil
 }
 
-// openOrCreate opens a file for writing, and makes it if it is not there.
+// openOrCreate opens a file for writing and creates it if it does not exist.
 func (t *tree) openOrCreate(name string) (*os.File, fs.FileInfo, error) {
 	f, info, err := t.openRegular(name, os.O_RDWR)
 	if errors.Is(err, fs.ErrPermission) {
-		t.allow(name)
+		t.makeWritable(name)
 		f, info, err = t.openRegular(name, os.O_RDWR)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -51,19 +51,19 @@ func (t *tree) openOrCreate(name string) (*os.File, fs.FileInfo, error) {
 	}
 	f, err = t.create(name)
 	if errors.Is(err, fs.ErrPermission) {
-		t.allow(name)
+		t.makeWritable(name)
 		f, err = t.create(name)
 	}
 	if err != nil {
-		return nil, nil, t.explain(name, err)
+		return nil, nil, t.withPath(name, err)
 	}
 	info, err = f.Stat()
 	return f, info, err
 }
 
-// create makes a file and the folders that it is in.
+// create creates a file and the directories above it.
 func (t *tree) create(name string) (*os.File, error) {
-	// With O_EXCL no link is followed, not even one to nowhere.
+	// With O_EXCL no link is followed, not even a dangling one.
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	f, err := t.root.OpenFile(name, flags, transferFileMode)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -75,14 +75,13 @@ func (t *tree) create(name string) (*os.File, error) {
 	return t.root.OpenFile(name, flags, transferFileMode)
 }
 
-// allow lets us write to a file and its folders. They got their final modes
-// before, when the content was whole or nearly so. What fails here fails again
-// where it matters.
-func (t *tree) allow(name string) {
+// makeWritable makes a file and the directories above it writable: a Publish that did
+// not complete may have set their final modes. Errors show when the file is opened.
+func (t *tree) makeWritable(name string) {
 	if t.single == "" {
 		for i, c := range name {
 			if c == filepath.Separator {
-				t.allowDir(name[:i])
+				t.makeDirWritable(name[:i])
 			}
 		}
 	}
@@ -91,7 +90,7 @@ func (t *tree) allow(name string) {
 	}
 }
 
-func (t *tree) allowDir(name string) {
+func (t *tree) makeDirWritable(name string) {
 	info, err := t.root.Lstat(name)
 	if err == nil && info.IsDir() && info.Mode().Perm()&transferDirMode != transferDirMode {
 		_ = t.root.Chmod(name, info.Mode().Perm()|transferDirMode)

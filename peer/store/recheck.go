@@ -7,11 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// Recheck hashes the pieces of s for which check is true, and commits those that v
-// finds good and forgets the others. It uses a goroutine for each CPU and calls
-// found, if it is not nil, from them. It returns the first error,
-// or that of ctx when it is cancelled; pieces that it did not come to stay as
-// they were.
+// Recheck hashes the pieces of s for which check is true. It commits those that v
+// verifies and forgets the others. It runs one goroutine per CPU; they call found, if
+// it is not nil, after each piece. It returns the first error, or that of ctx if it is
+// cancelled; the pieces that are left stay as they are.
 func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func(piece int, good bool)) error {
 	return inParallel(ctx, len(check), 0, func(piece int) error {
 		if !check[piece] {
@@ -33,8 +32,9 @@ func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func
 	})
 }
 
-// inParallel calls do for 0 to n-1 from workers goroutines, in order, until one
-// fails or ctx is cancelled, and returns the first error.
+// inParallel calls do with 0 to n-1, in order, from workers goroutines, or one per CPU
+// if workers is not positive. It stops when a call fails or ctx is cancelled, and
+// returns the first error.
 func inParallel(ctx context.Context, n, workers int, do func(int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)

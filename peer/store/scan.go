@@ -12,25 +12,22 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// scanBuffer is how much each worker of a scan reads at once.
+// scanBuffer is how many bytes each worker of a scan reads at once.
 const scanBuffer = 1 << 20
 
-// ScanOptions are the choices for a [Scan]. Zero values are good.
+// ScanOptions configures a [Scan].
 type ScanOptions struct {
-	// PieceLength in bytes; 0 stands for [proto.DefaultPieceLength].
+	// PieceLength is in bytes; 0 stands for [proto.DefaultPieceLength].
 	PieceLength uint32
-	// Workers is how many pieces are hashed at a time, each with 1 MiB of
-	// memory; 0 is one for each CPU.
+	// Workers is how many pieces are hashed at a time, each with a buffer of 1 MiB;
+	// 0 stands for one per CPU.
 	Workers int
-	// Files is the cache to open files through; nil is one of the scan's own
-	// with two files for each worker.
-	Files *Files
-	// Accept, if not nil, is asked about the tree before anything is read, and its
-	// error ends the scan. The manifest's hashes are zeros then.
+	// Accept, if not nil, is called with the manifest before anything is read, while
+	// its hashes are zeros. If it fails, so does the scan.
 	Accept func(*proto.Manifest) error
-	// Progress, if not nil, is told how many bytes are hashed and how many there
-	// are: one call at a time, with both numbers only growing, the last when
-	// they are equal.
+	// Progress, if not nil, is called with the number of bytes hashed and to hash in
+	// total, by one goroutine at a time and with increasing numbers. They are equal
+	// in the last call.
 	Progress func(done, total int64)
 }
 
@@ -41,18 +38,17 @@ func (o *ScanOptions) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Scan makes the manifest of the file or folder at root, which may be a symbolic
-// link to it. It reads every byte once and keeps none; pieces that lie in holes
-// of sparse files it need not read. The same files give the same manifest,
-// whatever the workers.
+// Scan returns the manifest of the file or directory at root, which may be a symbolic
+// link to it. It reads every byte once, but for pieces that lie in holes of sparse
+// files. The manifest does not depend on the number of workers.
 //
-// It fails with [*ChangedError] when a file changes meanwhile, and on what a
-// manifest cannot hold: links that lead out of the folder, devices, sockets.
+// Scan fails with [*ChangedError] if a file changes meanwhile. It also fails on what a
+// manifest cannot hold: links that lead out of the directory, devices, sockets.
 func Scan(ctx context.Context, root string, opt ScanOptions) (*proto.Manifest, error) {
 	return scan(ctx, root, opt, nil)
 }
 
-// scan is Scan. The SHA-1 of the pieces go to sums too, unless it is nil.
+// scan is Scan. It adds the SHA-1 of the pieces to sums, unless that is nil.
 func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*proto.Manifest, error) {
 	given, err := filepath.Abs(root)
 	if err != nil {
@@ -63,7 +59,8 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 		return nil, err
 	}
 	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength}
-	if m.Entries, err = list(ctx, path); err != nil {
+	m.Entries, err = list(ctx, path)
+	if err != nil {
 		return nil, err
 	}
 	if m.PieceLength == 0 {
@@ -88,13 +85,10 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	return m, nil
 }
 
-// hashAll fills the hashes of m in from the files at path, and sums if it is there.
+// hashAll hashes the files at path into m, and into sums unless that is nil.
 func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sums *sha1Sums) error {
 	opt.Workers = opt.workers()
-	if opt.Files == nil {
-		opt.Files = NewFiles(2 * opt.Workers)
-	}
-	t, err := openTree(path, m, opt.Files)
+	t, err := openTree(path, m, NewFiles(2*opt.Workers))
 	if err != nil {
 		return err
 	}
@@ -113,10 +107,10 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	return t.compare(ctx)
 }
 
-// scanner hashes pieces of a content.
+// scanner hashes pieces of a content and reports its progress.
 type scanner struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
-	of      io.ReaderAt
+	content io.ReaderAt
 	m       *proto.Manifest
 	buffers sync.Pool // of *[]byte
 
@@ -126,55 +120,57 @@ type scanner struct {
 	progress func(done, total int64)
 }
 
-func newScanner(ctx context.Context, of io.ReaderAt, m *proto.Manifest, opt ScanOptions) *scanner {
-	s := &scanner{ctx: ctx, of: of, m: m, total: m.Length(), progress: opt.Progress}
+func newScanner(ctx context.Context, content io.ReaderAt, m *proto.Manifest, opt ScanOptions) *scanner {
+	s := &scanner{ctx: ctx, content: content, m: m, total: m.Length(), progress: opt.Progress}
 	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
 	return s
 }
 
-// hash hashes one piece, and into sums too, if it is there.
+// hash returns the SHA-256 of a piece, and adds its SHA-1 to sums unless that is nil.
 func (s *scanner) hash(piece int, sums *sha1Sums) ([sha256.Size]byte, error) {
 	buf := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buf)
-	if sums == nil {
-		return Hash(s, s.m, piece, *buf)
+	if sums != nil {
+		return sums.hash(s, piece, *buf)
 	}
-	return sums.hash(s, piece, *buf)
+	sum, err := hashPiece(s, s.m, piece, *buf)
+	return sum.sha256, err
 }
 
-// check checks one piece.
+// check checks a piece with v.
 func (s *scanner) check(v *Verifier, piece int) (good bool, err error) {
 	buf := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buf)
 	return v.check(s, piece, *buf)
 }
 
-// ReadAt reads from the content and tells of the progress.
+// ReadAt implements [io.ReaderAt].
 func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.of.ReadAt(p, offset)
+	n, err := s.content.ReadAt(p, offset)
 	if n == len(p) {
-		s.tell(n)
+		s.advance(n)
 	}
-	return n, noEOF(err)
+	return n, unexpectedEOF(err)
 }
 
-// hashHole asks the content and tells of the progress.
+// hashHole implements [holeHasher].
 func (s *scanner) hashHole(piece int) (sum pieceSum, ok bool) {
-	h, ok := s.of.(holeHasher)
+	h, ok := s.content.(holeHasher)
 	if !ok {
 		return sum, false
 	}
-	if sum, ok = h.hashHole(piece); ok {
-		s.tell(s.m.PieceSize(piece))
+	sum, ok = h.hashHole(piece)
+	if ok {
+		s.advance(s.m.PieceSize(piece))
 	}
 	return sum, ok
 }
 
-// tell adds n bytes to the progress.
-func (s *scanner) tell(n int) {
+// advance reports that n more bytes are hashed.
+func (s *scanner) advance(n int) {
 	if s.progress == nil {
 		return
 	}
@@ -189,19 +185,23 @@ var (
 	_ holeHasher  = (*scanner)(nil)
 )
 
-// compare checks that no file changed since it was listed.
+// compare returns a [*ChangedError] if a file has changed since it was listed.
 func (t *tree) compare(ctx context.Context) error {
 	for file, entry := range t.layout.entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		info, err := t.look(file)
+		info, err := t.stat(file)
 		if err != nil {
 			return err
 		}
 		e := &t.m.Entries[entry]
 		if info == nil || info.Size() != e.Size || info.ModTime().UnixNano() != e.MTime {
-			return &ChangedError{Path: t.fullPath(t.fileName(file)), Reason: "while it was hashed; try again", Err: notExist(info)}
+			return &ChangedError{
+				Path:   t.fullPath(t.fileName(file)),
+				Reason: "its size or modification time changed; try again",
+				Err:    notExist(info),
+			}
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func TestScan(t *testing.T) {
 			p.Write(t, p.root)
 			for _, workers := range []int{0, 1, 2, 7} {
 				for _, length := range []uint32{0, piece, 4 * piece} {
-					p.scanEqual(store.ScanOptions{Workers: workers, PieceLength: length, Files: store.NewFiles(1)})
+					p.scanEqual(store.ScanOptions{Workers: workers, PieceLength: length})
 				}
 			}
 			// Through a link, and relative.

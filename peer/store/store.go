@@ -1,6 +1,12 @@
 package store
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // Store holds the bytes of one content and records which of its pieces are
 // verified. It is the only owner of that record: what it has, others may be served.
@@ -51,3 +57,33 @@ var (
 	_ Store = (*Disk)(nil)
 	_ Store = (*Memory)(nil)
 )
+
+var errNegativeOffset = errors.New("negative offset")
+
+// checkPiece returns an error if m has no such piece.
+func checkPiece(m *proto.Manifest, piece int) error {
+	if piece < 0 || piece >= m.Pieces() {
+		return fmt.Errorf("piece %d out of range: the content has %d", piece, m.Pieces())
+	}
+	return nil
+}
+
+// checkWrite returns why n bytes may not be written at offset.
+func checkWrite(m *proto.Manifest, verified bitset, n int, offset int64) error {
+	if offset < 0 {
+		return errNegativeOffset
+	}
+	if offset > m.Length()-int64(n) {
+		return fmt.Errorf("write of %d bytes at %d exceeds the content's %d", n, offset, m.Length())
+	}
+	if n == 0 {
+		return nil
+	}
+	length := int64(m.PieceLength)
+	for piece := offset / length; piece <= (offset+int64(n)-1)/length; piece++ {
+		if verified.has(int(piece)) {
+			return ErrVerified
+		}
+	}
+	return nil
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // syncFileSystem flushes everything on the file system of f. It reports false
-// where there is no such call.
+// if the system has no such call.
 func syncFileSystem(f *os.File) (bool, error) {
 	for {
 		err := unix.Syncfs(int(f.Fd()))

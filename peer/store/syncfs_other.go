@@ -5,5 +5,5 @@ package store
 import "os"
 
 // syncFileSystem flushes everything on the file system of f. It reports false
-// where there is no such call.
+// if the system has no such call.
 func syncFileSystem(*os.File) (bool, error) { return false, nil }

@@ -14,18 +14,17 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// tree is the files of a content on disk. All that it opens, makes or changes
-// goes through an [os.Root], so no symbolic link leads it out of the content,
-// whoever made the link and when. A file's number is that of the layout.
+// tree is the files of a content on disk, by the file numbers of its layout. It opens,
+// creates and changes all of them through an [os.Root], so no symbolic link leads out
+// of the content, whoever created it and when.
 type tree struct {
 	m      *proto.Manifest
 	layout layout
 	files  *Files
-	root   *os.Root // the content's folder; that of the file for a single file
-	path   string   // the content's path, for messages
-	single string   // the file's name in root when the content is a single file
-	// created tells the owner that a file is new, before anything is written to
-	// it.
+	root   *os.Root // the content's directory, or that of its only file
+	path   string   // of the content, for messages
+	single string   // the file's name in root if the content is a single file
+	// created is called with a new file before anything is written to it.
 	created func(file int, inode uint64) error
 
 	writable atomic.Bool
@@ -35,16 +34,16 @@ type tree struct {
 	mu sync.Mutex // held while a file is made ready
 }
 
-// openTree opens the files at path for reading. The folder exists.
+// openTree opens the files at path, which exists, for reading.
 func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
 	t := &tree{m: m, layout: newLayout(m), files: files, path: path}
 	t.dirty, t.ready = newBitset(t.layout.files()), newBitset(t.layout.files())
-	folder := path
+	dir := path
 	if isSingle(m) {
-		folder, t.single = filepath.Dir(path), filepath.Base(path)
+		dir, t.single = filepath.Dir(path), filepath.Base(path)
 	}
 	var err error
-	t.root, err = os.OpenRoot(folder)
+	t.root, err = os.OpenRoot(dir)
 	return t, err
 }
 
@@ -64,7 +63,7 @@ func (t *tree) makeReadOnly() {
 	t.files.drop(t)
 }
 
-// name is the name of an entry in root.
+// name returns the name of an entry in root.
 func (t *tree) name(entry int) string {
 	if t.single != "" {
 		return t.single
@@ -72,9 +71,10 @@ func (t *tree) name(entry int) string {
 	return filepath.FromSlash(t.m.Entries[entry].Path)
 }
 
+// fileName returns the name of a file in root.
 func (t *tree) fileName(file int) string { return t.name(int(t.layout.entries[file])) }
 
-// fullPath is the path of a name in root, for messages.
+// fullPath returns the path of a name in root, for messages.
 func (t *tree) fullPath(name string) string {
 	if t.single != "" {
 		return t.path
@@ -95,12 +95,13 @@ func (t *tree) readAt(file int, p []byte, offset int64) (int, error) {
 	defer t.files.release(h)
 	n, err := h.f.ReadAt(p, offset)
 	if n < len(p) && err == io.EOF {
-		err = fmt.Errorf("%s ends before its %d bytes: %w", t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
+		err = fmt.Errorf("%s ends before its %d bytes: %w",
+			t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
 	}
 	return n, err
 }
 
-// writeAt writes p to a file, which it makes first if need be.
+// writeAt writes p to a file, which it creates if necessary.
 func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
 	if t.layout.pad(file) {
 		return len(p), nil
@@ -116,15 +117,15 @@ func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
 	}
 	defer t.files.release(h)
 	n, err := writeInParts(h.f, p, offset)
-	// After the write: a flush that took the bit before it then has the bytes.
+	// After the write, so that a flush which takes the bit has the bytes.
 	t.dirty.set(file)
 	return n, err
 }
 
-// writePart is how much is written to a file with one call. Linux makes the page
-// cache of a new file out of blocks as large as the writes. Up to 32 KiB it takes
-// them from lists of memory that was used lately; larger ones come from memory at
-// rest, whose first touch costs a virtual machine more than the calls saved.
+// writePart is the size of a single write to a file. Linux makes the page cache of a
+// new file of blocks as large as the writes. Up to 32 KiB these come from lists of
+// recently used memory. Larger ones come from idle memory, whose first touch costs a
+// virtual machine more than the saved calls.
 const writePart = 32 << 10
 
 func writeInParts(f *os.File, p []byte, offset int64) (n int, err error) {
@@ -144,7 +145,7 @@ func (t *tree) openFile(file int) (*os.File, error) {
 	}
 	f, info, err := t.openRegular(name, flags)
 	if errors.Is(err, fs.ErrPermission) && flags == os.O_RDWR {
-		t.allow(name)
+		t.makeWritable(name)
 		f, info, err = t.openRegular(name, flags)
 	}
 	if !t.ready.has(file) {
@@ -153,10 +154,10 @@ func (t *tree) openFile(file int) (*os.File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is gone", Err: err}
 	}
-	// A file that was cut short and is extended again would read as zeros.
+	// A file that was truncated would be extended by a write, and read as zeros.
 	if err == nil && info.Size() != t.layout.size(file) && flags == os.O_RDWR {
 		f.Close()
-		return nil, &ChangedError{Path: t.fullPath(name), Reason: "its size is another"}
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
 	}
 	return f, err
 }
@@ -164,19 +165,19 @@ func (t *tree) openFile(file int) (*os.File, error) {
 // closeFile implements opener.
 func (t *tree) closeFile(f *os.File) error { return f.Close() }
 
-// openRegular opens a file that has to be there, and not a link, nor a pipe.
+// openRegular opens a regular file that exists. It follows no link.
 func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error) {
-	// Not waiting for the other end of a pipe that took the file's place.
+	// Nonblocking, should a named pipe have taken the file's place.
 	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, t.explain(name, err)
+		return nil, nil, t.withPath(name, err)
 	}
 	info, err := f.Stat()
 	if err == nil {
-		// A link inside of the content would be followed to another file of it.
-		var there fs.FileInfo
-		there, err = t.root.Lstat(name)
-		if err == nil && (!there.Mode().IsRegular() || !os.SameFile(info, there)) {
+		// The root would follow a link to another file of the content.
+		var linkInfo fs.FileInfo
+		linkInfo, err = t.root.Lstat(name)
+		if err == nil && (!linkInfo.Mode().IsRegular() || !os.SameFile(info, linkInfo)) {
 			err = &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file"}
 		}
 	}
@@ -187,8 +188,8 @@ func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error
 	return f, info, nil
 }
 
-// explain puts the full path in an error of root about name.
-func (t *tree) explain(name string, err error) error {
+// withPath puts the full path into an error of root about name.
+func (t *tree) withPath(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return &fs.PathError{Op: "open", Path: t.fullPath(name), Err: p.Err}

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// CurrentBoot is the id of this boot of the machine. The time of the boot would
-// not do: it moves when the clock is set.
+// CurrentBoot returns the id of this boot of the machine, or zero if it is not known.
+// The time of the boot does not identify it, since it moves when the clock is set.
 func CurrentBoot() BootID {
 	id, err := syscall.Sysctl("kern.bootsessionuuid")
 	if err != nil || id == "" {

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// CurrentBoot is the id of this boot of the machine.
+// CurrentBoot returns the id of this boot of the machine, or zero if it is not known.
 func CurrentBoot() BootID {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(id) == 0 {

@@ -2,5 +2,5 @@
 
 package journal
 
-// CurrentBoot is the id of this boot of the machine, which nobody tells here.
+// CurrentBoot returns zero: the id of this boot of the machine is not known here.
 func CurrentBoot() BootID { return BootID{} }

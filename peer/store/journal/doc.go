@@ -1,12 +1,11 @@
-// Package journal remembers, across restarts and crashes, which pieces of one
-// content are verified.
+// Package journal records which pieces of one content are verified, across restarts
+// and crashes.
 //
-// A journal is a file that only grows, plus what its records add up to, which is
-// kept in memory. The rules that make it safe are those of its user, package
-// store: a piece is written before it is committed, and flushed before it is
-// marked. This package looks at no other file.
+// A journal is an append-only file, and in memory what its records add up to. It is
+// safe because of how package store uses it: a piece is written before it is
+// committed, and flushed before it is marked. This package touches no other file.
 //
-// # The file
+// # Format
 //
 // All numbers are little endian. The header is 64 bytes:
 //
@@ -15,23 +14,24 @@
 //	|mobstore|version |flags   | SHA-256 of the manifest  | zero   |CRC32C|
 //	+--------+--------+--------+--------------------------+--------+------+
 //
-// Flag 1 says that the content is seeded in place. Then come records of 32 bytes:
+// Flag 1 is set if the content is seeded in place. Records of 32 bytes follow:
 //
 //	0    1      4      8              16             24     28     32
 //	+----+------+------+--------------+--------------+------+------+
 //	|kind| zero |index | a            | b            |number|CRC32C|
 //	+----+------+------+--------------+--------------+------+------+
 //
-//	1 boot    a, b: the boot id of the machine, 0 when it is not known
+//	1 boot    a, b: the boot id of the machine, 0 if it is not known
 //	2 commit  index: a piece that is written and verified
 //	3 forget  index: a piece that is not there
 //	4 doubt   index: a piece that may be there
-//	5 mark    a: commits with a number below it are on the disk
-//	6 inode   index: a file with content, a: its inode number
-//	7 mtime   index: a file with content, a: the time to expect, where it is not the manifest's
+//	5 mark    a: commits with a lower number are on the disk
+//	6 inode   index: a file, a: its inode number
+//	7 mtime   index: a file, a: its modification time, if not the manifest's
 //	8 whole   every piece is there and on the disk
 //
-// The number of a record counts them from 0. Whatever follows the last readable
-// record is a torn tail and is dropped. An unreadable record before that makes
-// every piece committed before it doubtful, since it may have said so.
+// Files are numbered without the empty ones. The number of a record counts records
+// from 0. What follows the last readable record is a torn tail, and ignored. An
+// unreadable record before that may have withdrawn any piece, so it makes every piece
+// committed before it doubtful.
 package journal

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzReplay reads any bytes as records. So that it gets past the checksums, it
-// makes those records good that have an even last byte.
+// FuzzReplay replays any bytes. To get past the checksums, it makes those records valid
+// whose last byte is even.
 func FuzzReplay(f *testing.F) {
 	data, _ := write(f)
 	f.Add(data[headerSize:])

@@ -9,15 +9,14 @@ import (
 )
 
 var (
-	// ErrNone answers Open when there is no journal, or one that cannot be read
-	// at all.
+	// ErrNone is returned by Open if there is no journal, or an unreadable one.
 	ErrNone = errors.New("no readable journal of the transfer")
-	// ErrOther answers Open when the journal is of another content.
-	ErrOther = errors.New("the journal is of another content")
+	// ErrOther is returned by Open if the journal is another content's.
+	ErrOther = errors.New("the journal belongs to another content")
 )
 
-// Journal appends to the file of one content and answers from what it says. It
-// is for one user at a time, but for Sync.
+// Journal is the open journal of one content. Its methods must not be called at the
+// same time, except for Sync.
 type Journal struct {
 	f      *os.File
 	header Header
@@ -26,8 +25,8 @@ type Journal struct {
 	buf    [recordSize]byte
 }
 
-// Create makes a new journal at path, in place of any that is there, for a
-// content of that many pieces and files.
+// Create creates a journal at path for a content with that many pieces and files. It
+// replaces a journal there.
 func Create(path string, h Header, pieces, files int) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -40,8 +39,8 @@ func Create(path string, h Header, pieces, files int) (*Journal, error) {
 	return &Journal{f: f, header: h, ledger: newLedger(pieces, files)}, nil
 }
 
-// Open reads the journal at path back and cuts a torn tail off. It fails with
-// [ErrNone] or [ErrOther].
+// Open opens the journal at path and cuts off a torn tail. It fails with [ErrNone] or
+// [ErrOther].
 func Open(path string, manifest [32]byte, pieces, files int) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,26 +62,27 @@ func (j *Journal) read(manifest [32]byte, pieces, files int) error {
 	if _, err := io.ReadFull(j.f, b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	var ok bool
-	if j.header, ok = parseHeader(b); !ok {
+	h, ok := parseHeader(b)
+	if !ok {
 		return ErrNone
 	}
-	if j.header.Manifest != manifest {
+	if h.Manifest != manifest {
 		return ErrOther
 	}
-	var err error
-	if j.ledger, j.next, err = replay(j.f, pieces, files); err != nil {
+	l, records, err := replay(j.f, pieces, files)
+	if err != nil {
 		return err
 	}
-	if j.header.Seed && !j.ledger.whole {
-		return ErrNone // cut short before it said anything
+	if h.Seed && !l.whole {
+		return ErrNone // cut off before its first record
 	}
-	// Left there, the tail would be taken for damage once records follow it.
+	j.header, j.ledger, j.next = h, l, records
+	// Once records followed it, the tail would count as damage.
 	return j.f.Truncate(headerSize + int64(j.next)*recordSize)
 }
 
-// append writes one record and takes it in. When it fails neither has happened,
-// and the next record takes the place of what was written of it.
+// append writes a record and applies it to the ledger. If it fails it does neither, and
+// the next record overwrites what it wrote.
 func (j *Journal) append(r record) error {
 	r.number = j.next
 	r.put(j.buf[:])
@@ -94,8 +94,8 @@ func (j *Journal) append(r record) error {
 	return nil
 }
 
-// Sync waits until all that was appended is on the disk. It may run beside any
-// other method.
+// Sync waits until all appended records are on the disk. It may be called at the same
+// time as other methods.
 func (j *Journal) Sync() error {
 	if err := j.f.Sync(); err != nil {
 		return fmt.Errorf("sync journal: %w", err)
@@ -103,10 +103,81 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// Close closes the file, and leaves what is not on the disk yet to the system.
+// Close closes the file without waiting for the disk.
 func (j *Journal) Close() error { return j.f.Close() }
 
 // Remove closes and deletes the file.
 func (j *Journal) Remove() error {
 	return errors.Join(j.f.Close(), os.Remove(j.f.Name()))
 }
+
+// The following methods append one record each. They do not wait for the disk.
+
+// Boot starts a session under a boot of the machine. Unless it is the boot of the
+// records before, and both are known, verified pieces that no mark covers become
+// doubtful. Within the same boot it does nothing.
+func (j *Journal) Boot(id BootID) error {
+	if j.ledger.booted && j.ledger.boot == id && id != (BootID{}) {
+		return nil
+	}
+	return j.append(bootRecord(id))
+}
+
+// Commit makes a piece verified.
+func (j *Journal) Commit(piece int) error {
+	return j.append(record{kind: recordCommit, index: uint32(piece)})
+}
+
+// Forget makes a piece missing.
+func (j *Journal) Forget(piece int) error {
+	return j.append(record{kind: recordForget, index: uint32(piece)})
+}
+
+// Doubt makes a piece doubtful.
+func (j *Journal) Doubt(piece int) error {
+	return j.append(record{kind: recordDoubt, index: uint32(piece)})
+}
+
+// Mark records that the pieces committed before Next returned covers are on the disk.
+func (j *Journal) Mark(covers uint32) error {
+	return j.append(record{kind: recordMark, a: uint64(covers)})
+}
+
+// SetInode records the inode number of a file.
+func (j *Journal) SetInode(file int, inode uint64) error {
+	return j.append(record{kind: recordInode, index: uint32(file), a: inode})
+}
+
+// SetMTime records the modification time of a file, in Unix nanoseconds.
+func (j *Journal) SetMTime(file int, mtime int64) error {
+	return j.append(record{kind: recordMTime, index: uint32(file), a: uint64(mtime)})
+}
+
+// Complete makes every piece verified and on the disk, and the content whole.
+func (j *Journal) Complete() error { return j.append(record{kind: recordWhole}) }
+
+// The following methods query what the records add up to.
+
+// Seed reports whether the content is seeded in place.
+func (j *Journal) Seed() bool { return j.header.Seed }
+
+// State returns the state of a piece.
+func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
+
+// Unmarked returns the verified pieces that are not known to be on the disk.
+func (j *Journal) Unmarked() []int { return j.ledger.verifiedFrom(j.ledger.mark) }
+
+// Whole reports whether the content is whole.
+func (j *Journal) Whole() bool { return j.ledger.whole }
+
+// Inode returns the inode number of a file, or 0 if it is not recorded.
+func (j *Journal) Inode(file int) uint64 { return j.ledger.inodes[file] }
+
+// MTime returns the modification time of a file in Unix nanoseconds, if it is recorded.
+func (j *Journal) MTime(file int) (mtime int64, ok bool) {
+	mtime, ok = j.ledger.mtimes[uint32(file)]
+	return mtime, ok
+}
+
+// Next returns the number of the next record. Records are numbered from 0.
+func (j *Journal) Next() uint32 { return j.next }

@@ -17,7 +17,7 @@ const (
 
 var testHeader = Header{Manifest: [32]byte{1, 2, 3}}
 
-// script is a life of a journal, one record each.
+// script appends one record each.
 func script() []func(*Journal) error {
 	return []func(*Journal) error{
 		func(j *Journal) error { return j.Boot(BootID{1}) },
@@ -38,8 +38,8 @@ func script() []func(*Journal) error {
 	}
 }
 
-// write runs the script and returns the file and what the journal said after each
-// record, the first before any.
+// write runs the script. It returns the file, and the states of the pieces before and
+// after each record.
 func write(t testing.TB) (data []byte, states [][]State) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -55,13 +55,14 @@ func write(t testing.TB) (data []byte, states [][]State) {
 		}
 		states = append(states, slices.Clone(j.ledger.state))
 	}
-	if data, err = os.ReadFile(path); err != nil {
+	data, err = os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return data, states
 }
 
-// reopen opens a journal in dir with those bytes, in place of the last.
+// reopen opens a journal with those bytes in dir, and closes it.
 func reopen(t *testing.T, dir string, data []byte) (*Journal, error) {
 	t.Helper()
 	path := filepath.Join(dir, "journal")
@@ -70,7 +71,6 @@ func reopen(t *testing.T, dir string, data []byte) (*Journal, error) {
 	}
 	j, err := Open(path, testHeader.Manifest, testPieces, testFiles)
 	if err == nil {
-		// The tests are of what it says.
 		err = j.Close()
 	}
 	return j, err
@@ -94,8 +94,9 @@ func TestTornAtEveryByte(t *testing.T) {
 		if want := states[records]; !slices.Equal(j.ledger.state, want) {
 			t.Errorf("%d bytes: %v, want %v", n, j.ledger.state, want)
 		}
-		// What follows the cut is read as if nothing had happened.
-		if j, err = Open(j.f.Name(), testHeader.Manifest, testPieces, testFiles); err != nil {
+		// Records that follow the cut are read.
+		j, err = Open(j.f.Name(), testHeader.Manifest, testPieces, testFiles)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := errors.Join(j.Commit(1), j.Close()); err != nil {

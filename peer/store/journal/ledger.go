@@ -1,35 +1,36 @@
 package journal
 
-// State is what is known of a piece; more is better.
+// State is the state of a piece. Higher is better.
 type State uint8
 
 const (
 	// Missing pieces are not there.
 	Missing State = iota
-	// Doubtful pieces are likely there and have to be checked.
+	// Doubtful pieces are likely there and have to be hashed again.
 	Doubtful
 	// Verified pieces are there.
 	Verified
 )
 
-// ledger is what the records of a journal add up to. It only computes: each
-// record is applied to it once, in order, whether it was just written or is read
-// back.
+// ledger is what the records of a journal add up to. Each record is applied to it
+// once, in order, whether it was just written or is read back.
 type ledger struct {
 	state  []State
 	number []uint32         // of the commit record of each verified piece
-	inodes []uint64         // of each file with content, 0 when not known
-	mtimes map[uint32]int64 // times to expect that are not the manifest's
+	inodes []uint64         // of each file, 0 if not known
+	mtimes map[uint32]int64 // of files whose time is not the manifest's
 	mark   uint32           // commits with a lower number are on the disk
-	boot   BootID           // that of the last records
+	boot   BootID           // of the last records
 	booted bool             // boot is set
 	whole  bool
 }
 
 func newLedger(pieces, files int) *ledger {
 	return &ledger{
-		state: make([]State, pieces), number: make([]uint32, pieces),
-		inodes: make([]uint64, files), mtimes: make(map[uint32]int64),
+		state:  make([]State, pieces),
+		number: make([]uint32, pieces),
+		inodes: make([]uint64, files),
+		mtimes: make(map[uint32]int64),
 	}
 }
 
@@ -48,11 +49,11 @@ func (l *ledger) valid(r record) bool {
 	return false
 }
 
-// apply takes in one valid record.
+// apply applies a valid record.
 func (l *ledger) apply(r record) {
 	switch r.kind {
 	case recordBoot:
-		// An unknown boot may be any, even if the last was unknown as well.
+		// Two unknown boots may differ.
 		if id := r.boot(); l.booted && (id != l.boot || id == BootID{}) {
 			l.doubtFrom(l.mark)
 		}
@@ -80,15 +81,15 @@ func (l *ledger) apply(r record) {
 	}
 }
 
-// doubtFrom makes the verified pieces with commits numbered from or higher
-// doubtful.
+// doubtFrom makes the verified pieces doubtful whose commits are numbered from or
+// higher.
 func (l *ledger) doubtFrom(from uint32) {
 	for _, i := range l.verifiedFrom(from) {
 		l.state[i] = Doubtful
 	}
 }
 
-// verifiedFrom returns the verified pieces with commits numbered from or higher.
+// verifiedFrom returns the verified pieces whose commits are numbered from or higher.
 func (l *ledger) verifiedFrom(from uint32) []int {
 	var pieces []int
 	for i, s := range l.state {

@@ -8,13 +8,13 @@ import (
 const (
 	headerSize = 64
 	recordSize = 32
-	// journalVersion changes with anything that an older reader would misread.
+	// journalVersion changes with anything that older readers would misread.
 	journalVersion = 1
 	journalMagic   = "mobstore"
 	flagSeed       = 1
 )
 
-// recordKind says what a record of the journal states. Kinds are only appended.
+// recordKind is the kind of a record. Kinds are only added.
 type recordKind uint8
 
 const (
@@ -28,10 +28,10 @@ const (
 	recordWhole  recordKind = 8
 )
 
-// BootID tells one boot of a machine from all others. Zero is unknown.
+// BootID identifies one boot of a machine. Zero is unknown.
 type BootID [16]byte
 
-// record is one statement of the journal; see the package comment.
+// record is one record of the journal; see the package comment.
 type record struct {
 	kind   recordKind
 	index  uint32
@@ -60,7 +60,7 @@ func (r record) put(b []byte) {
 	le.PutUint32(b[28:], checksum(b[:28]))
 }
 
-// parseRecord decodes the record in b, unless it is torn or damaged.
+// parseRecord decodes the record in b. It reports false if it is torn or damaged.
 func parseRecord(b []byte) (record, bool) {
 	le := binary.LittleEndian
 	if len(b) != recordSize || le.Uint32(b[28:]) != checksum(b[:28]) || b[1]|b[2]|b[3] != 0 {
@@ -72,9 +72,9 @@ func parseRecord(b []byte) (record, bool) {
 	}, true
 }
 
-// Header says what a journal is about. It never changes.
+// Header describes the content of a journal. It never changes.
 type Header struct {
-	// Seed says that the content is shared from where it was found.
+	// Seed reports that the content is seeded in place.
 	Seed bool
 	// Manifest is the SHA-256 of the content's manifest.
 	Manifest [32]byte
@@ -92,8 +92,8 @@ func (h Header) encode() []byte {
 	return b
 }
 
-// parseHeader decodes a header. It reports false for one that is damaged or of
-// another version.
+// parseHeader decodes a header. It reports false if it is damaged or of another
+// version.
 func parseHeader(b []byte) (Header, bool) {
 	le := binary.LittleEndian
 	if len(b) < headerSize || string(b[:8]) != journalMagic ||

@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// replay reads the records of a journal, after its header, into a new ledger. It
-// returns how many records the journal has up to its last readable one: what
-// follows them is a torn tail. Only failing reads are errors.
+// replay reads the records of a journal, after its header, into a new ledger. It also
+// returns the number of records up to the last readable one; a torn tail may follow.
+// Only failed reads are errors.
 func replay(r io.Reader, pieces, files int) (*ledger, uint32, error) {
 	l := newLedger(pieces, files)
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -28,8 +28,8 @@ func replay(r io.Reader, pieces, files int) (*ledger, uint32, error) {
 			continue
 		}
 		if damaged {
-			// A record that cannot be read may have withdrawn any earlier one.
-			// Nothing is repaired: reading it again comes to the same.
+			// The unreadable record may have withdrawn any earlier one. It stays in
+			// the file, as the next replay comes to the same.
 			l.doubtFrom(0)
 			damaged = false
 		}
