@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 // and:
 //
 //	status N PROGRAM ARG...      runs a program and checks its exit status
-//	usage PROGRAM ARG...         runs a command in this process, with exit status 2;
-//	                             relative paths mean nothing
+//	call N mob|mobd ARG...       the same in this process, for commands that fail before
+//	                             they start anything; paths must be absolute
 //	start NAME PROGRAM ARG...    starts a program, with output in NAME.out and NAME.err
 //	await FILE REGEXP            waits until the file matches
 //	hangup NAME                  sends SIGHUP to a program
@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": runStatus,
-			"usage":  runUsage,
+			"call":   call,
 			"start":  start,
 			"await":  await,
 			"hangup": hangup,
@@ -117,14 +117,14 @@ func runStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func runUsage(ts *testscript.TestScript, neg bool, args []string) {
+func call(ts *testscript.TestScript, neg bool, args []string) {
 	commands := map[string]func(*Env) int{"mob": Mob, "mobd": Mobd}
-	if neg || len(args) == 0 || commands[args[0]] == nil {
-		ts.Fatalf("usage: usage mob|mobd ARG...")
+	if neg || len(args) < 2 || commands[args[1]] == nil {
+		ts.Fatalf("usage: call N mob|mobd ARG...")
 	}
-	env := &Env{Args: args[1:], Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv}
-	if got := commands[args[0]](env); got != exitUsage {
-		ts.Fatalf("exit status %d, want %d", got, exitUsage)
+	env := &Env{Args: args[2:], Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv}
+	if got := strconv.Itoa(commands[args[1]](env)); got != args[0] {
+		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
 }
 
