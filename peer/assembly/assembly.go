@@ -1,5 +1,5 @@
-// Package assembly turns blocks into verified pieces: it writes them to a store
-// and hashes them as they come. It knows no network.
+// Package assembly assembles blocks into verified pieces: it writes them to a store and
+// hashes them as they arrive. It knows no network.
 package assembly
 
 import (
@@ -11,60 +11,60 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Assembler puts the pieces of one content together. Safe for concurrent use.
+// Assembler assembles the pieces of one content. Safe for concurrent use.
 type Assembler struct {
 	m  *proto.Manifest
 	v  *store.Verifier
 	st store.Store
 
-	padded []bool // per piece: a part of it is padding; nil when none is
+	padded []bool // whether each piece has padding; nil if none has
 
-	spare sync.Pool // of *[proto.MaxBlock]byte, for what is read back
+	buffers sync.Pool // of *[proto.MaxBlock]byte, for reading back
 
 	mu   sync.Mutex
 	open map[uint32]*assembly
 }
 
-// assembly is one piece on its way.
+// assembly is one piece that is not complete.
 type assembly struct {
 	mu      sync.Mutex
-	placed  []bool // per cell: written, or being written
-	arrived []bool // per cell: written, and known to the hash's keeper
-	missing int    // bytes
+	placed  []bool // whether each cell is written or being written
+	arrived []bool // whether each cell is written and was passed to Take
+	missing int    // bytes that have not arrived
 	hash    store.PieceHash
-	hashed  int // bytes of the piece that the hash has taken in
+	hashed  int // bytes from the start of the piece that are in hash
 	sources []proto.PeerID
-	over    bool
+	done    bool // there is a verdict on the piece
 }
 
-// Verdict is what became of a part of a piece.
+// Verdict is the outcome of a part of a piece.
 type Verdict int
 
 // The verdicts.
 const (
-	Duplicate   Verdict = iota // the piece is over: nothing came of it
-	Stored                     // there is more to come
-	PieceStored                // it was the last, and the piece is good and committed
-	PieceFailed                // it was the last, and the hash is wrong
+	Duplicate   Verdict = iota // the piece is already complete
+	Stored                     // the piece is not complete yet
+	PieceStored                // the piece is complete, verified and committed
+	PieceFailed                // the piece is complete and failed its hash
 )
 
-// New is an assembler of the pieces that v verifies, which it writes to st.
+// New returns an assembler of the pieces that v verifies. It writes them to st.
 func New(v *store.Verifier, st store.Store) *Assembler {
 	m := v.Manifest()
 	return &Assembler{m: m, v: v, st: st, padded: paddedPieces(m), open: map[uint32]*assembly{}}
 }
 
-// Place writes what is new of a block to the store, and returns the parts: none
-// for a block that was there already. A part that is placed is never written
-// again before the verdict: the hash is of the bytes that came first. The caller
-// has checked the span against the manifest. An error is the store's.
+// Place writes the new parts of a block to the store and returns them. There are none
+// if the block is a duplicate. Until there is a verdict on the piece, no part is written
+// twice: the bytes that arrive first are hashed. The span must be valid for the
+// manifest. Errors are the store's.
 func (a *Assembler) Place(sp proto.Span, data []byte) ([]proto.Span, error) {
 	parts := a.piece(sp.Piece).reserve(sp)
 	for _, part := range parts {
 		from := part.Begin - sp.Begin
 		_, err := a.st.WriteAt(data[from:from+part.Length], a.m.PieceOffset(int(sp.Piece))+int64(part.Begin))
 		if errors.Is(err, store.ErrVerified) || errors.Is(err, store.ErrReadOnly) {
-			// A second copy that was asked for in the end game, and came late.
+			// A duplicate, requested in the end game, that came late.
 			a.close(sp.Piece, a.piece(sp.Piece))
 			return nil, nil
 		}
@@ -75,20 +75,20 @@ func (a *Assembler) Place(sp proto.Span, data []byte) ([]proto.Span, error) {
 	return parts, nil
 }
 
-// Take hashes a part that was placed, which from sent, and gives the piece's
-// verdict with the last. An error is the store's.
+// Take hashes a part that Place returned, which from sent. With the last part it returns
+// the verdict on the piece, and who sent parts of it. Errors are the store's.
 func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID, error) {
 	p := a.piece(sp.Piece)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.done {
 		return Duplicate, nil, nil
 	}
 	if !slices.Contains(p.sources, from) {
 		p.sources = append(p.sources, from)
 	}
 	p.add(sp, a.m.PieceSize(int(sp.Piece)))
-	// Padding is zeros for the store, whatever was sent: then what it has is hashed.
+	// The store has zeros for padding, whatever was sent, so padded pieces are read back.
 	if int(sp.Begin) == p.hashed && (a.padded == nil || !a.padded[sp.Piece]) {
 		p.hash.Write(data)
 		p.hashed += len(data)
@@ -102,7 +102,7 @@ func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict
 	return a.judge(int(sp.Piece), p)
 }
 
-// judge compares the hash of a piece that is all there.
+// judge verifies a complete piece and commits it if it is good.
 func (a *Assembler) judge(i int, p *assembly) (Verdict, []proto.PeerID, error) {
 	a.finish(uint32(i), p)
 	if !a.v.Verify(i, p.hash) {
@@ -114,16 +114,16 @@ func (a *Assembler) judge(i int, p *assembly) (Verdict, []proto.PeerID, error) {
 	return PieceStored, p.sources, nil
 }
 
-// close ends an assembly that is of no use.
+// close ends an assembly without a verdict.
 func (a *Assembler) close(i uint32, p *assembly) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a.finish(i, p)
 }
 
-// finish ends an assembly; the caller has its lock.
+// finish ends an assembly. The caller holds its lock.
 func (a *Assembler) finish(i uint32, p *assembly) {
-	p.over = true
+	p.done = true
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open[i] == p {
@@ -144,12 +144,12 @@ func (a *Assembler) piece(i uint32) *assembly {
 	return p
 }
 
-// reserve marks the cells of a span that nobody has placed, and returns them as
-// spans: nearly always the span itself, or nothing.
+// reserve marks the cells of a span that are not placed, and returns them as spans:
+// nearly always the span itself, or none.
 func (p *assembly) reserve(sp proto.Span) []proto.Span {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.done {
 		return nil
 	}
 	var parts []proto.Span
@@ -169,6 +169,7 @@ func (p *assembly) reserve(sp proto.Span) []proto.Span {
 	return parts
 }
 
+// add marks the cells of a span as arrived.
 func (p *assembly) add(sp proto.Span, size int) {
 	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		if !p.arrived[c] {
@@ -178,8 +179,8 @@ func (p *assembly) add(sp proto.Span, size int) {
 	}
 }
 
-// catchUp hashes what came out of order, reading it back. Blocks of a piece are
-// asked for in order, and come so from one peer over one channel.
+// catchUp reads back and hashes what arrived out of order, which is rare: the blocks of a
+// piece are requested in order, and arrive so from one peer over one channel.
 func (p *assembly) catchUp(a *Assembler, i int) error {
 	size := a.m.PieceSize(i)
 	for p.hashed < size && p.arrived[p.hashed/proto.Cell] {
@@ -196,11 +197,11 @@ func (p *assembly) catchUp(a *Assembler, i int) error {
 
 // readBack hashes the next n bytes of the piece at offset.
 func (p *assembly) readBack(a *Assembler, offset int64, n int) error {
-	buf, _ := a.spare.Get().(*[proto.MaxBlock]byte)
+	buf, _ := a.buffers.Get().(*[proto.MaxBlock]byte)
 	if buf == nil {
 		buf = new([proto.MaxBlock]byte)
 	}
-	defer a.spare.Put(buf)
+	defer a.buffers.Put(buf)
 	_, err := a.st.ReadAt(buf[:n], offset+int64(p.hashed))
 	p.hash.Write(buf[:n])
 	p.hashed += n

@@ -20,7 +20,7 @@ func blocks(m *proto.Manifest, i, size int) []proto.Span {
 	return out
 }
 
-// put places and takes a block, and returns the last verdict.
+// put passes a block to Place and Take, and returns the last verdict.
 func put(t *testing.T, a *Assembler, sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID) {
 	t.Helper()
 	parts, err := a.Place(sp, data)
@@ -30,7 +30,8 @@ func put(t *testing.T, a *Assembler, sp proto.Span, data []byte, from proto.Peer
 	v, sources := Duplicate, []proto.PeerID(nil)
 	for _, p := range parts {
 		at := p.Begin - sp.Begin
-		if v, sources, err = a.Take(p, data[at:at+p.Length], from); err != nil {
+		v, sources, err = a.Take(p, data[at:at+p.Length], from)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,17 +66,17 @@ func TestPiecesInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestSecondCopyChangesNothing has another source send other bytes for a part
-// that is there: they must not reach the store, since the hash is of the first.
-func TestSecondCopyChangesNothing(t *testing.T) {
+// TestDuplicateIsNotWritten has another source send other bytes for a part that is
+// there. They must not reach the store, since the first bytes are hashed.
+func TestDuplicateIsNotWritten(t *testing.T) {
 	c := storetest.Make(t, 2, storetest.File("", 256<<10))
 	st := store.NewMemory(c.Manifest)
 	a := New(store.NewVerifier(c.Manifest), st)
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
 	evil := proto.Span{Begin: 0, Length: 64 << 10}
-	if v, _ := put(t, a, evil, make([]byte, evil.Length), "liar"); v != Duplicate {
-		t.Errorf("verdict %d for a second copy", v)
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != Duplicate {
+		t.Errorf("verdict %d for a duplicate", v)
 	}
 	var v Verdict
 	var sources []proto.PeerID
@@ -88,7 +89,7 @@ func TestSecondCopyChangesNothing(t *testing.T) {
 	if good, err := store.Check(st, c.Manifest, 0); err != nil || !good {
 		t.Errorf("the store has other bytes than were hashed: %v, %v", good, err)
 	}
-	if v, _ := put(t, a, evil, make([]byte, evil.Length), "liar"); v != Duplicate || len(a.open) != 0 {
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != Duplicate || len(a.open) != 0 {
 		t.Errorf("after the piece: verdict %d, %d open", v, len(a.open))
 	}
 }
@@ -97,7 +98,11 @@ func TestOverlappingBlocks(t *testing.T) {
 	c := storetest.Make(t, 3, storetest.File("", 256<<10))
 	a := New(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
 	var v Verdict
-	for _, sp := range []proto.Span{{Begin: 32 << 10, Length: 64 << 10}, {Begin: 0, Length: 128 << 10}, {Begin: 64 << 10, Length: 192 << 10}} {
+	for _, sp := range []proto.Span{
+		{Begin: 32 << 10, Length: 64 << 10},
+		{Begin: 0, Length: 128 << 10},
+		{Begin: 64 << 10, Length: 192 << 10},
+	} {
 		v, _ = put(t, a, sp, slice(c, sp), "a")
 	}
 	if v != PieceStored {
@@ -105,35 +110,39 @@ func TestOverlappingBlocks(t *testing.T) {
 	}
 }
 
-func TestBadPieceNamesItsSources(t *testing.T) {
+func TestPieceFailedNamesSources(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
 	a := New(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
 	spans := blocks(c.Manifest, 0, 128<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
-	v, sources := put(t, a, spans[1], make([]byte, 128<<10), "liar")
+	v, sources := put(t, a, spans[1], make([]byte, 128<<10), "polluter")
 	if v != PieceFailed || len(sources) != 2 {
 		t.Errorf("verdict %d from %q", v, sources)
 	}
-	for _, sp := range spans { // it starts anew
+	for _, sp := range spans { // it starts over
 		v, sources = put(t, a, sp, slice(c, sp), "honest")
 	}
 	if v != PieceStored || len(sources) != 1 {
-		t.Errorf("the second time: verdict %d from %q", v, sources)
+		t.Errorf("at the second attempt: verdict %d from %q", v, sources)
 	}
 }
 
-// torrent is a content known by SHA-1, with padding within pieces and over them.
+// torrent returns a content known by SHA-1, with padding within and across pieces.
 func torrent(t *testing.T) storetest.Content {
 	const piece = proto.MinPieceLength
 	return storetest.MakeTorrent(t, 5, storetest.Untimed(
-		storetest.File("b", 2*piece+100), storetest.Pad(piece-100), storetest.File("a", 3), storetest.Pad(50_000), storetest.File("c", 50_000))...)
+		storetest.File("b", 2*piece+100), storetest.Pad(piece-100), storetest.File("a", 3),
+		storetest.Pad(50_000), storetest.File("c", 50_000))...)
 }
 
-// TestTorrent has peers that send other things than zeros for padding, in order and
-// out of it: it is hashed and stored as zeros.
+// TestTorrent has a peer send other bytes than zeros for padding, which is hashed and
+// stored as zeros.
 func TestTorrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for name, mix := range map[string]func(n int, swap func(i, j int)){"in order": func(int, func(i, j int)) {}, "in any order": rng.Shuffle} {
+	for name, shuffle := range map[string]func(n int, swap func(i, j int)){
+		"in order":     func(int, func(i, j int)) {},
+		"in any order": rng.Shuffle,
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := torrent(t)
 			c.Manifest.PieceLength *= 4
@@ -144,7 +153,7 @@ func TestTorrent(t *testing.T) {
 			sent.Data[2*proto.MinPieceLength+200] = 1 // in the first padding
 			for i := range c.Manifest.Pieces() {
 				spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(2))
-				mix(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
+				shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
 				for k, sp := range spans {
 					v, _ := put(t, a, sp, slice(sent, sp), "a")
 					if last := k == len(spans)-1; last != (v == PieceStored) {

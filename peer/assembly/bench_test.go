@@ -7,8 +7,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
-// benchAssembly puts pieces together from blocks in order, as they come from one
-// peer, into memory.
+// benchAssembly assembles pieces in memory from blocks in order, as one peer sends them.
 func benchAssembly(b *testing.B, c storetest.Content, block int) {
 	b.SetBytes(int64(len(c.Data)))
 	b.ReportAllocs()

@@ -2,8 +2,8 @@ package assembly
 
 import "github.com/mobgrid/mob/proto"
 
-// paddedPieces reports for each piece whether a part of it is padding, or nil when
-// there is none.
+// paddedPieces reports for each piece whether a part of it is padding. It returns nil if
+// there is no padding.
 func paddedPieces(m *proto.Manifest) (padded []bool) {
 	offset, length := int64(0), int64(m.PieceLength)
 	for i := range m.Entries {

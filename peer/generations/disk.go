@@ -8,17 +8,16 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// Disk is what is stored of a content. Safe for concurrent use.
+// Disk reads and writes the generations of a content in a store. Safe for concurrent use.
 type Disk struct {
 	Layout
-	// Store knows which pieces are verified.
 	Store store.Store
 }
 
-// ErrAbsent says that a block is not there, and cannot be made.
-var ErrAbsent = errors.New("the block is not here")
+// ErrAbsent reports a block that is not there and cannot be made.
+var ErrAbsent = errors.New("block not available")
 
-// DamagedError says that a piece which was verified is not what it was.
+// DamagedError reports a verified piece that cannot be read or fails its hash now.
 type DamagedError struct {
 	Piece int
 	Err   error
@@ -27,12 +26,12 @@ type DamagedError struct {
 // Error implements error.
 func (e *DamagedError) Error() string { return fmt.Sprintf("piece %d: %v", e.Piece, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-var errChanged = errors.New("its hash has changed")
+var errChanged = errors.New("piece failed its hash")
 
-// Has says whether a generation is whole: verified and stored.
+// Has reports whether all pieces of a generation are verified and stored.
 func (d *Disk) Has(generation int) bool {
 	first, end := d.Pieces(generation)
 	for i := first; i < end; i++ {
@@ -43,7 +42,7 @@ func (d *Disk) Has(generation int) bool {
 	return first < end
 }
 
-// Good says whether a piece, in so many parts, is what the manifest says.
+// Good reports whether a piece, joined from parts, matches its hash in the manifest.
 func (d *Disk) Good(piece int, parts ...[]byte) bool {
 	h := sha256.New()
 	for _, b := range parts {
@@ -53,7 +52,7 @@ func (d *Disk) Good(piece int, parts ...[]byte) bool {
 	return [sha256.Size]byte(h.Sum(sum[:0])) == d.Manifest.Hash(piece)
 }
 
-// StorePiece stores a piece that is good, in so many parts, unless it is there.
+// StorePiece writes and commits a good piece, joined from parts, unless it is stored.
 func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
 	if d.Store.Has(piece) {
 		return nil
@@ -68,8 +67,8 @@ func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
 	return d.Store.Commit(piece)
 }
 
-// ReadPiece reads a verified piece in parts, and checks it again: blocks made of what a
-// disk has turned into would be lies. The error is a [*DamagedError].
+// ReadPiece reads a verified piece into parts and checks it again, since a block made of
+// damaged bytes would pollute the swarm. It fails with [*DamagedError].
 func (d *Disk) ReadPiece(piece int, parts ...[]byte) error {
 	at := d.Manifest.PieceOffset(piece)
 	for _, b := range parts {
@@ -84,8 +83,8 @@ func (d *Disk) ReadPiece(piece int, parts ...[]byte) error {
 	return nil
 }
 
-// Read reads a whole generation into its source blocks, as ReadPiece does. What lies
-// behind the end of the content is zeros.
+// Read reads a whole generation into its source blocks, as ReadPiece does. Bytes beyond
+// the end of the content are zeros.
 func (d *Disk) Read(generation int, blocks [][]byte) error {
 	for piece, end := d.Pieces(generation); piece < end; piece++ {
 		if err := d.ReadPiece(piece, d.Parts(piece, blocks)...); err != nil {
@@ -96,8 +95,8 @@ func (d *Disk) Read(generation int, blocks [][]byte) error {
 	return nil
 }
 
-// StoreGood stores the pieces of a generation that are good, of its source blocks, and
-// says whether all are.
+// StoreGood stores those pieces of a generation's source blocks that are good, and
+// reports whether all are.
 func (d *Disk) StoreGood(generation int, blocks [][]byte) (all bool, err error) {
 	all = true
 	for piece, end := d.Pieces(generation); piece < end; piece++ {

@@ -10,15 +10,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// room is memory for the source blocks of a generation, with something in it.
-func room(l Layout, generation int) (blocks [][]byte) {
+// newBlocks returns source blocks for a generation, not zeroed.
+func newBlocks(l Layout, generation int) (blocks [][]byte) {
 	for range l.Blocks(generation) {
 		blocks = append(blocks, bytes.Repeat([]byte{1}, l.Coding.Block))
 	}
 	return blocks
 }
 
-// A generation is there with the last of its pieces, and is read as it was stored.
+// TestDisk checks that a generation is there once its last piece is, and reads as it was
+// stored.
 func TestDisk(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 9*proto.MinCodedBlock+5))
 	coding, err := proto.NewCoding(c.Manifest, 8)
@@ -30,27 +31,28 @@ func TestDisk(t *testing.T) {
 	for g := range d.Generations() {
 		for piece, end := d.Pieces(g); piece < end; piece++ {
 			if d.Has(g) {
-				t.Fatalf("generation %d is said to be there before piece %d of %d", g, piece, end)
+				t.Fatalf("has generation %d before piece %d of %d", g, piece, end)
 			}
 			if err := d.StorePiece(piece, c.Piece(piece)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		blocks := room(d.Layout, g)
+		blocks := newBlocks(d.Layout, g)
 		if err := d.Read(g, blocks); err != nil || !d.Has(g) {
 			t.Fatalf("generation %d is not there: %v", g, err)
 		}
 		got, want := bytes.Join(blocks, nil), rest[:d.Size(g)]
-		if rest = rest[len(want):]; !bytes.Equal(got[:len(want)], want) || len(bytes.Trim(got[len(want):], "\x00")) > 0 {
-			t.Fatalf("generation %d is not right", g)
+		rest = rest[len(want):]
+		if !bytes.Equal(got[:len(want)], want) || len(bytes.Trim(got[len(want):], "\x00")) > 0 {
+			t.Fatalf("generation %d differs", g)
 		}
 	}
 	if d.Has(d.Generations()) {
-		t.Error("a generation behind the last is there")
+		t.Error("has a generation beyond the last")
 	}
 }
 
-// A piece that changed since it was verified is not read, and said to be damaged.
+// TestDamaged reads a piece that changed since it was verified.
 func TestDamaged(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 4*proto.MinCodedBlock))
 	coding, err := proto.NewCoding(c.Manifest, 4)
@@ -75,7 +77,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damaged *DamagedError
-	if err := d.Read(0, room(d.Layout, 0)); !errors.As(err, &damaged) || damaged.Piece != last {
+	if err := d.Read(0, newBlocks(d.Layout, 0)); !errors.As(err, &damaged) || damaged.Piece != last {
 		t.Errorf("%v, want piece %d to be damaged", err, last)
 	}
 }

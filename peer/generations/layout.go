@@ -1,41 +1,40 @@
-// Package generations knows where the generations of a coded content lie in its pieces,
-// and reads and stores these, whichever way the blocks are coded.
+// Package generations maps the generations of a coded content to its pieces, and reads
+// and stores them. It does not depend on how blocks are coded.
 package generations
 
 import "github.com/mobgrid/mob/proto"
 
-// Layout says where the generations of a content are. See docs/wire.md, 7.6.
+// Layout maps the generations of a content to its pieces. See docs/wire.md, 7.6.
 type Layout struct {
-	// Manifest and Coding are the content's.
 	Manifest *proto.Manifest
 	Coding   proto.Coding
 
 	blocks int // source blocks
 }
 
-// NewLayout is that of a content.
+// NewLayout returns the layout of a content.
 func NewLayout(m *proto.Manifest, c proto.Coding) Layout {
 	return Layout{m, c, int((m.Length() + int64(c.Block) - 1) / int64(c.Block))}
 }
 
-// Generations is how many there are.
+// Generations returns the number of generations.
 func (l *Layout) Generations() int { return (l.blocks + l.Coding.K - 1) / l.Coding.K }
 
-// Blocks is how many source blocks a generation has.
+// Blocks returns the number of source blocks of a generation.
 func (l *Layout) Blocks(generation int) int {
 	return min(l.Coding.K, l.blocks-generation*l.Coding.K)
 }
 
-// GenerationOf is the generation of a piece.
+// GenerationOf returns the generation of a piece.
 func (l *Layout) GenerationOf(piece int) int { return piece / l.perGeneration() }
 
-// Pieces are those of a generation, from first on.
+// Pieces returns the pieces of a generation: first to end-1.
 func (l *Layout) Pieces(generation int) (first, end int) {
 	first = generation * l.perGeneration()
 	return first, min(first+l.perGeneration(), l.Manifest.Pieces())
 }
 
-// Parts are the bytes of a piece, in the source blocks of its generation.
+// Parts returns the bytes of a piece as slices of the source blocks of its generation.
 func (l *Layout) Parts(piece int, blocks [][]byte) (parts [][]byte) {
 	first, _ := l.Pieces(l.GenerationOf(piece))
 	blocks = blocks[(piece-first)*int(l.Manifest.PieceLength)/l.Coding.Block:]
@@ -46,18 +45,19 @@ func (l *Layout) Parts(piece int, blocks [][]byte) (parts [][]byte) {
 	return parts
 }
 
-// Pad puts zeros behind the end of the content, if it ends in the last of a generation's
-// source blocks: they are in no piece, so nobody vouched for what is there.
+// Pad zeroes the bytes beyond the end of the content in a generation's last source
+// block. They are in no piece, so no hash covers them.
 func (l *Layout) Pad(generation int, blocks [][]byte) {
 	last := len(blocks) - 1
 	clear(blocks[last][l.Size(generation)-last*l.Coding.Block:])
 }
 
+// perGeneration returns the number of pieces of a full generation.
 func (l *Layout) perGeneration() int {
 	return l.Coding.K * l.Coding.Block / int(l.Manifest.PieceLength)
 }
 
-// Size is how many bytes of the content a generation has.
+// Size returns the number of bytes of the content in a generation.
 func (l *Layout) Size(generation int) int {
 	whole := int64(l.Coding.K * l.Coding.Block)
 	return int(min(whole, l.Manifest.Length()-int64(generation)*whole))
