@@ -5,18 +5,18 @@ import (
 	"net/netip"
 )
 
-// Cluster c (from 0) has 10.(c+1).0.0/16: its gateway is host 1, its node i is host i+2. The link between clusters a < b has
-// the two addresses of 10.0.(16a+b).0/31, the lower one in a.
+// Cluster c, from 0, has the network 10.(c+1).0.0/16: its gateway is host 1, its node i host i+2.
+// The link between clusters a < b has the two addresses of 10.0.(16a+b).0/31, the lower one in a.
 
 const clusterBits, wanBits = 16, 31
 
-// The numbering of addresses has room for this much.
+// The limits of this numbering.
 const (
 	maxClusters = 16
 	maxNodes    = 1000
 )
 
-// clusterIP is the address of one host of a cluster.
+// clusterIP is the address of a host of a cluster.
 func clusterIP(cluster, host int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, byte(cluster + 1), byte(host >> 8), byte(host)})
 }
@@ -25,7 +25,7 @@ func gatewayIP(cluster int) netip.Addr { return clusterIP(cluster, 1) }
 
 func nodeIP(cluster, node int) netip.Addr { return clusterIP(cluster, node+2) }
 
-// wanIP is the address that the gateway of cluster has on its link to the gateway of peer.
+// wanIP is the address of a cluster's gateway on its link to the gateway of peer.
 func wanIP(cluster, peer int) netip.Addr {
 	low, high := min(cluster, peer), max(cluster, peer)
 	end := byte(0)
@@ -49,7 +49,8 @@ func ipNet(p netip.Prefix) *net.IPNet {
 	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }
 
-// mac is the hardware address that belongs to an IP address. With one known beforehand, no ARP is needed.
+// mac is the hardware address of the interface with an IP address. As it is known beforehand, no
+// ARP is needed.
 func mac(ip netip.Addr) net.HardwareAddr {
 	b := ip.As4()
 	return net.HardwareAddr{0x02, 0, b[0], b[1], b[2], b[3]}

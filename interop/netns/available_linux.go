@@ -8,8 +8,8 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// Available says why a grid cannot be made on this machine, nil if it can. It tries each part in a namespace of its own, which
-// takes some milliseconds.
+// Available returns an error if this machine cannot make a grid. It tries every part in a namespace
+// of its own, which takes some milliseconds.
 func Available() error {
 	if os.Geteuid() != 0 {
 		return errors.New("netns: a grid needs root, for network namespaces")
@@ -26,7 +26,7 @@ func Available() error {
 	return nil
 }
 
-// tryParts makes one of each kind of thing a grid is made of.
+// tryParts makes one of each part of a grid.
 func tryParts() error {
 	if err := writeSysctl("net/ipv4/ip_forward", "1"); err != nil {
 		return err

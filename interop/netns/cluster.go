@@ -2,22 +2,23 @@ package netns
 
 import "fmt"
 
-// Cluster describes one site: a gateway with a bridge, and nodes on it.
+// Cluster describes a site: a gateway with a bridge, and nodes on it.
 type Cluster struct {
-	// Name of the cluster, not empty, unique in the grid.
+	// Name of the cluster, unique in the grid and not empty.
 	Name string
-	// Nodes is how many there are, 0 to 1000.
+	// Nodes is the number of nodes, 0 to 1000.
 	Nodes int
-	// NIC limits each node's connection to the bridge, both ways. Zero: not limited.
+	// NIC is the rate of each node's connection to the bridge, both ways. Zero: no limit.
 	NIC Rate
-	// SlowNIC has the limits of those nodes that differ, by index; they take the place of NIC. WANNIC is the same for all.
+	// SlowNIC overrides NIC for some nodes, by index. It does not override WANNIC.
 	SlowNIC map[int]Rate
-	// WANNIC, if not zero, gives every node a second interface, eth1, limited to this rate both ways, for all that goes to and
-	// comes from other clusters; NIC then limits the LAN alone.
+	// WANNIC, if not zero, gives every node a second interface, eth1, with this rate both ways,
+	// for all traffic with other clusters. NIC then limits the LAN only.
 	WANNIC Rate
 }
 
-// Clusters describes clusters named A, B, C and so on with these numbers of nodes and unlimited NICs.
+// Clusters describes clusters named A, B, C and so on, with these numbers of nodes and unlimited
+// NICs.
 func Clusters(nodes ...int) []Cluster {
 	all := make([]Cluster, len(nodes))
 	for i, n := range nodes {
@@ -26,7 +27,7 @@ func Clusters(nodes ...int) []Cluster {
 	return all
 }
 
-// NodeNIC is the limit of one node's connection to the bridge, zero for none.
+// NodeNIC is the rate of a node's connection to the bridge; zero for no limit.
 func (c Cluster) NodeNIC(node int) Rate {
 	if r, slow := c.SlowNIC[node]; slow {
 		return r
@@ -34,7 +35,7 @@ func (c Cluster) NodeNIC(node int) Rate {
 	return c.NIC
 }
 
-// validate says what is wrong with all but the name, which is good or not beside others.
+// validate checks all fields but Name, which must be unique among others.
 func (c Cluster) validate() error {
 	if c.Nodes < 0 || c.Nodes > maxNodes {
 		return fmt.Errorf("%d nodes: use 0 to %d", c.Nodes, maxNodes)

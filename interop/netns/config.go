@@ -9,26 +9,28 @@ import (
 
 // Config describes a grid.
 type Config struct {
-	// Clusters, 1 to 16 of them.
+	// Clusters of the grid, 1 to 16.
 	Clusters []Cluster
-	// Links has a rate for every two clusters, and for no others: see [Links.Among].
+	// Links has a rate for every two clusters, and no others: see [Links.Among].
 	Links Links
-	// Buffer is the length of each shaped queue as time at the rate the link has when the grid is made; a queue keeps its
-	// bytes when the rate changes, as a router does, and has at least 128 KiB. Zero: 250 ms. Longer queues mean fewer
-	// losses and more delay.
+	// Buffer is the length of each shaped queue, as time at the first rate of its link. The queue
+	// keeps its length in bytes when the rate changes, as a router's does, and holds at least 128
+	// KiB. Zero: 250 ms. Longer queues mean less loss and more delay.
 	Buffer time.Duration
-	// RTT is the round trip between any two clusters, beside queues: what has left the queue of a WAN link arrives half of it
-	// later, and up to a millisecond after that. The program that made the grid carries every byte then, so it must not be
-	// stopped or starved, and the machine needs /dev/net/tun. Zero: none.
+	// RTT is the round-trip time between clusters without queueing: what has left the queue of a
+	// WAN link arrives half of it later, or up to a millisecond after that. This program then
+	// carries every frame, so it must not be stopped or starved, and the machine needs
+	// /dev/net/tun. Zero: none.
 	RTT time.Duration
-	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the machine's own. If the
-	// kernel lacks it, the machine's own stays and a warning is logged. Empty: cubic.
+	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the
+	// machine's default. If the kernel lacks it, the default stays and a warning is logged. Empty:
+	// cubic.
 	Congestion string
-	// Log gets what the grid does; warnings are worth reading. Nil: nothing is logged.
+	// Log receives events and warnings. Nil: no log.
 	Log *slog.Logger
 }
 
-// withDefaults fills in what is zero.
+// withDefaults sets fields that are zero to their defaults.
 func (c Config) withDefaults() Config {
 	if c.Buffer == 0 {
 		c.Buffer = 250 * time.Millisecond
@@ -42,7 +44,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate says what is wrong, for someone who wrote the Config by hand.
+// validate returns an error for a grid that cannot be made.
 func (c Config) validate() error {
 	if len(c.Clusters) == 0 || len(c.Clusters) > maxClusters {
 		return fmt.Errorf("netns: %d clusters: use 1 to %d", len(c.Clusters), maxClusters)

@@ -11,7 +11,7 @@ func TestConfigValidate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config Config
-		want   string // part of the error, empty for none
+		want   string // part of the error; empty for none
 	}{
 		{"good", Config{Clusters: Clusters(1, 0), Links: two}, ""},
 		{"one cluster", Config{Clusters: Clusters(20)}, ""},

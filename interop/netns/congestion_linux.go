@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// congestion is how TCP congestion control is set in a node. The kernel takes only some algorithms as the default of a
-// namespace that is not the first one, but any as a property of a route.
+// congestion is a way to set the TCP congestion control of a node. In a namespace other than the
+// first the kernel accepts only some algorithms as the default, but any as a property of a route.
 type congestion struct {
 	sysctl string // set for the namespace, when not empty
 	route  string // set on each route, when not empty
 }
 
-// findCongestion finds out, in a namespace of the grid, which way an algorithm can be set. Both empty: the kernel lacks it.
+// findCongestion finds out, in a namespace of the grid, how an algorithm can be set. The zero value
+// means that the kernel lacks it.
 func findCongestion(ns namespace, algorithm string) (c congestion) {
-	// An error leaves c empty, which the caller reports as not available.
+	// An error leaves c zero, which the caller reports.
 	_ = ns.do(func() error {
 		c.sysctl = algorithm
 		if c.applyDefault() == nil {
@@ -31,7 +32,7 @@ func findCongestion(ns namespace, algorithm string) (c congestion) {
 	return c
 }
 
-// applyDefault sets the default of the namespace in which the calling thread is.
+// applyDefault sets the default of the calling thread's namespace.
 func (c congestion) applyDefault() error {
 	if c.sysctl == "" {
 		return nil

@@ -7,9 +7,10 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// WAN is what a cluster has received from other clusters since the grid was made, as its gateway's interfaces count it: all
-// protocols, acknowledgements and repeats included, but not what was dropped in a queue on the way. Bulk TCP shows about 0.2 %
-// more than its payload; some percent more with a [Config.RTT], where hosts make smaller frames.
+// WAN counts what a cluster has received from other clusters, at its gateway's interfaces: all
+// protocols, acknowledgements and retransmissions included, without what was dropped in a queue on
+// the way. Bulk TCP is about 0.2 % more than its payload, and some percent more with [Config.RTT],
+// where hosts send smaller frames.
 func (g *Grid) WAN(cluster string) (Count, error) {
 	gw, links, err := g.counters(cluster)
 	if err != nil {
@@ -29,7 +30,7 @@ func (g *Grid) WANBytes(cluster string) (uint64, error) {
 	return c.Bytes, err
 }
 
-// LANBytes is how many bytes the nodes of a cluster have sent to each other since the grid was made, counted like WANBytes.
+// LANBytes is the bytes that nodes of a cluster have sent to each other, counted like [Grid.WAN].
 func (g *Grid) LANBytes(cluster string) (uint64, error) {
 	_, links, err := g.counters(cluster)
 	if err != nil {
@@ -38,7 +39,7 @@ func (g *Grid) LANBytes(cluster string) (uint64, error) {
 	var ports, up uint64
 	for _, l := range links {
 		switch l := l.(type) {
-		case *netlink.Bridge: // received by the bridge itself: on its way out of the cluster
+		case *netlink.Bridge: // received by the bridge itself: for other clusters
 			up = l.Statistics.RxBytes
 		default:
 			if l.Attrs().MasterIndex != 0 {

@@ -7,64 +7,67 @@ import (
 )
 
 const (
-	// largestFrame is the most that one read gives: a virtio header, an Ethernet header and an IP packet.
+	// largestFrame is the most that one read returns: a virtio header, an Ethernet header and an
+	// IP packet.
 	largestFrame = 10 + 14 + 65535
-	// chunkSize is room for four of the largest frames, or for some hundred of the usual ones.
+	// chunkSize has room for four of the largest frames, or for more than a hundred usual ones.
 	chunkSize = 256 << 10
-	// spareChunks is how many chunks a line keeps for reuse.
+	// spareChunks is the number of chunks that are kept for reuse.
 	spareChunks = 4
 )
 
-// errNoFrame is what the source of a delay line returns while it has nothing.
+// errNoFrame is the error of the source of a delay line while it has no frame.
 var errNoFrame = errors.New("no frame")
 
-// delayLine passes frames on in order, each a fixed time after it came. Not for concurrent use. What it holds has no limit of its
-// own: the source is limited in rate, and so is what comes within the delay.
+// delayLine delivers frames in order, each a fixed time after it arrived. It is not safe for
+// concurrent use. It has no limit of its own on the frames that it holds: the rate of the source
+// limits those of one delay.
 type delayLine struct {
-	// Constant. A read gives one frame or errNoFrame, a write takes one; neither blocks.
+	// Constant. A read returns one frame or errNoFrame, a write accepts one; neither blocks.
 	from  io.Reader
 	to    io.Writer
 	delay time.Duration
 
-	held   []frame // in order; those before next are gone
+	held   []frame // in order; those before next have left
 	next   int
-	home   *chunk // where the next frame is read into, at used
+	chunk  *chunk // into which the next frame is read, at used
 	used   int
 	spares []*chunk
 }
 
-// chunk is a stretch of memory that frames are read into one behind the other, so that a small frame takes little room and none
-// is copied. frames counts those in it that are still held.
+// chunk is memory into which frames are read one behind another, so that small frames take little
+// and none is copied. frames is the number of its frames that are still held.
 type chunk struct {
 	frames int
 	data   [chunkSize]byte
 }
 
-// frame is one read's worth of bytes.
+// frame is the bytes of one read.
 type frame struct {
-	due  time.Time
-	data []byte
-	home *chunk
+	due   time.Time
+	data  []byte
+	chunk *chunk
 }
 
-// collect reads frames until there are no more. An error means that there will never be any.
+// collect reads frames until the source has no more for now. An error is for good.
 func (l *delayLine) collect() error {
 	for {
 		l.makeRoom()
-		n, err := l.from.Read(l.home.data[l.used : l.used+largestFrame])
+		n, err := l.from.Read(l.chunk.data[l.used : l.used+largestFrame])
 		if errors.Is(err, errNoFrame) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		l.held = append(l.held, frame{due: time.Now().Add(l.delay), data: l.home.data[l.used : l.used+n], home: l.home})
-		l.home.frames++
+		l.held = append(l.held, frame{due: time.Now().Add(l.delay), data: l.chunk.data[l.used : l.used+n], chunk: l.chunk})
+		l.chunk.frames++
 		l.used += n
 	}
 }
 
-// deliver writes the frames that are due. One that is not taken is lost, as on a wire; the error is that of the last one lost.
+// deliver writes the frames that are due. A frame whose write fails is lost, as on a wire; the
+// error is that of the last one.
 func (l *delayLine) deliver(now time.Time) error {
 	var lost error
 	for l.next < len(l.held) && !l.held[l.next].due.After(now) {
@@ -72,9 +75,9 @@ func (l *delayLine) deliver(now time.Time) error {
 		if _, err := l.to.Write(f.data); err != nil {
 			lost = err
 		}
-		f.home.frames--
-		if f.home.frames == 0 && f.home != l.home && len(l.spares) < spareChunks {
-			l.spares = append(l.spares, f.home)
+		f.chunk.frames--
+		if f.chunk.frames == 0 && f.chunk != l.chunk && len(l.spares) < spareChunks {
+			l.spares = append(l.spares, f.chunk)
 		}
 		l.held[l.next] = frame{}
 		l.next++
@@ -86,7 +89,7 @@ func (l *delayLine) deliver(now time.Time) error {
 	return lost
 }
 
-// due is when deliver has work next; false if nothing is held.
+// due is when the next frame is due; false if none is held.
 func (l *delayLine) due() (time.Time, bool) {
 	if l.next == len(l.held) {
 		return time.Time{}, false
@@ -94,17 +97,17 @@ func (l *delayLine) due() (time.Time, bool) {
 	return l.held[l.next].due, true
 }
 
-// makeRoom sees to it that the largest frame can be read.
+// makeRoom makes room for the largest frame.
 func (l *delayLine) makeRoom() {
 	switch {
-	case l.home != nil && l.home.frames == 0:
+	case l.chunk != nil && l.chunk.frames == 0:
 		l.used = 0
-	case l.home != nil && chunkSize-l.used >= largestFrame:
+	case l.chunk != nil && chunkSize-l.used >= largestFrame:
 	case len(l.spares) > 0:
 		last := len(l.spares) - 1
-		l.home, l.used = l.spares[last], 0
+		l.chunk, l.used = l.spares[last], 0
 		l.spares = l.spares[:last]
 	default:
-		l.home, l.used = new(chunk), 0
+		l.chunk, l.used = new(chunk), 0
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// frames gives frames that hold their number, as many as may be read.
+// frames is a source of frames that contain their number, up to the one before until.
 type frames struct {
 	sizes []int
 	next  int
-	until int // number of the first frame that is not there yet
+	until int // number of the first frame that has not arrived
 }
 
 func (f *frames) Read(b []byte) (int, error) {
@@ -30,10 +30,10 @@ func (f *frames) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wire notes what is written to it.
+// wire records the frames that are written to it.
 type wire struct {
 	numbers, sizes []int
-	refuse         int // number of the frame it does not take
+	refuse         int // number of the frame whose write fails
 }
 
 var errRefused = errors.New("refused")
@@ -50,7 +50,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Every millisecond some frames come, and those of fifty milliseconds before have to go.
+// Every millisecond some frames arrive, and those of fifty milliseconds before must leave.
 func TestDelayLineKeepsOrderAndTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const delay, each, count = 50, 3, 900
@@ -67,7 +67,7 @@ func TestDelayLineKeepsOrderAndTime(t *testing.T) {
 			err := line.deliver(time.Now())
 			want := min(max(ms-delay, 0)*each, count)
 			if len(out.numbers) != want {
-				t.Fatalf("after %d ms %d frames are out, want %d", ms, len(out.numbers), want)
+				t.Fatalf("after %d ms %d frames have left, want %d", ms, len(out.numbers), want)
 			}
 			if lost := out.refuse >= want-each && out.refuse < want; (err != nil) != lost {
 				t.Errorf("after %d ms: %v", ms, err)
@@ -76,11 +76,11 @@ func TestDelayLineKeepsOrderAndTime(t *testing.T) {
 		}
 		for i, number := range out.numbers {
 			if number != i || out.sizes[i] != in.sizes[i] {
-				t.Fatalf("place %d has frame %d of %d bytes, want %d", i, number, out.sizes[i], in.sizes[i])
+				t.Fatalf("frame %d is number %d, of %d bytes, want %d", i, number, out.sizes[i], in.sizes[i])
 			}
 		}
 		if due, held := line.due(); held {
-			t.Errorf("a frame is due %v though all are out", due)
+			t.Errorf("a frame is due at %v, but none is held", due)
 		}
 		if n := len(line.spares); n == 0 || n > spareChunks {
 			t.Errorf("%d spare chunks", n)

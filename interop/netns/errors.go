@@ -2,5 +2,5 @@ package netns
 
 import "errors"
 
-// ErrClosed is returned by every call on a grid, or on its nodes, after [Grid.Close].
+// ErrClosed is the error of every call on a grid, its nodes or its processes after [Grid.Close].
 var ErrClosed = errors.New("netns: grid is closed")

@@ -14,13 +14,13 @@ const bridgeName = "br0"
 // gateway is the switch and the router of a cluster, in one namespace.
 type gateway struct {
 	Cluster
-	index int // place among the grid's clusters, which gives the addresses
+	index int // of the cluster in the grid: addresses depend on it
 	ns    namespace
 	nodes []*Node
-	wan   map[string]int // interface towards the cluster of that name
+	wan   map[string]int // index of the interface to a cluster
 }
 
-// newGateway makes the namespace with an empty bridge that forwards.
+// newGateway makes a namespace that forwards, with an empty bridge.
 func newGateway(t *thread, c Cluster, index int) (*gateway, error) {
 	ns, err := newNamespace(t)
 	if err != nil {
@@ -39,7 +39,7 @@ func (gw *gateway) addBridge() error {
 	}
 	ip := gatewayIP(gw.index)
 	attrs := netlink.NewLinkAttrs()
-	// Without an address of its own a bridge changes it with its ports.
+	// The default hardware address of a bridge changes with its ports.
 	attrs.Name, attrs.MTU, attrs.HardwareAddr = bridgeName, ethernetMTU, mac(ip)
 	bridge := &netlink.Bridge{LinkAttrs: attrs}
 	if err := netlink.LinkAdd(bridge); err != nil {
@@ -54,8 +54,8 @@ func (gw *gateway) addBridge() error {
 	return addRoute(bridge, clusterNet(gw.index), netip.Addr{}, congestion{})
 }
 
-// withoutFilter has the namespace's bridge hand on frames as a switch does. Where the kernel's br_netfilter is loaded, as on
-// hosts of containers, it would take each through the packet filter on its way, which costs CPU.
+// withoutFilter keeps frames of the namespace's bridge out of the packet filter. Where the kernel
+// has loaded br_netfilter, as on hosts of containers, each frame would pass it, which costs CPU.
 func withoutFilter() error {
 	for _, protocol := range []string{"arptables", "iptables", "ip6tables"} {
 		err := writeSysctl("net/bridge/bridge-nf-call-"+protocol, "0")
@@ -66,7 +66,7 @@ func withoutFilter() error {
 	return nil
 }
 
-// plug connects a new port of the bridge, the near end of a node's veth pair, and limits it to the rate of the NIC.
+// plug connects the near end of a node's veth pair to the bridge, with the rate of the NIC.
 func (gw *gateway) plug(n *Node, buffer queueLength) error {
 	bridge, err := netlink.LinkByName(bridgeName)
 	if err != nil {

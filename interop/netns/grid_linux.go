@@ -15,7 +15,7 @@ type Grid struct {
 	thread     *thread
 	buffer     queueLength
 	congestion congestion
-	relay      *relay // nil when links have no length
+	relay      *relay // nil without a delay
 	gateways   []*gateway
 	byName     map[string]*gateway
 
@@ -25,8 +25,8 @@ type Grid struct {
 	processes map[*Process]struct{}
 }
 
-// New builds a grid: a few milliseconds per node. On an error nothing is left behind. What a machine lacks for a grid, Available
-// says more clearly.
+// New makes a grid, in a few milliseconds per node. If it fails it leaves nothing behind.
+// [Available] has clearer errors for what a machine lacks.
 func New(c Config) (*Grid, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (g *Grid) build(c Config) error {
 	}
 	g.congestion = findCongestion(g.gateways[0].ns, c.Congestion)
 	if g.congestion == (congestion{}) {
-		g.log.Warn("congestion control not available, nodes use the machine's own", "wanted", c.Congestion)
+		g.log.Warn("congestion control not available, nodes use the default", "wanted", c.Congestion)
 	}
 	for _, gw := range g.gateways {
 		if err := g.addNodes(gw); err != nil {
@@ -77,14 +77,14 @@ func (g *Grid) addNodes(gw *gateway) error {
 		}
 	}
 	for i, n := range gw.nodes {
-		if err := n.meet(gw.nodes); err != nil {
+		if err := n.addNeighbours(gw.nodes); err != nil {
 			return fmt.Errorf("netns: node %d of %s: %w", i, gw.Name, err)
 		}
 	}
 	return nil
 }
 
-// Node returns node i, from 0, of the named cluster; nil if there is none.
+// Node returns the i-th node, from 0, of a cluster; nil if there is none.
 func (g *Grid) Node(cluster string, i int) *Node {
 	nodes := g.Nodes(cluster)
 	if i < 0 || i >= len(nodes) {
@@ -93,7 +93,8 @@ func (g *Grid) Node(cluster string, i int) *Node {
 	return nodes[i]
 }
 
-// Nodes returns the nodes of the named cluster in order; nil if there is no such cluster. The slice must not be changed.
+// Nodes returns the nodes of a cluster in order; nil if there is no such cluster. The caller must
+// not modify the slice.
 func (g *Grid) Nodes(cluster string) []*Node {
 	gw := g.byName[cluster]
 	if gw == nil {
@@ -102,7 +103,8 @@ func (g *Grid) Nodes(cluster string) []*Node {
 	return gw.nodes
 }
 
-// SetRate sets the rate of the link between two clusters, both ways, at once: what is queued leaves at the new rate.
+// SetRate sets the rate of the link between two clusters, both ways. What is queued leaves at the
+// new rate.
 func (g *Grid) SetRate(a, b string, r Rate) error {
 	if err := checkRate(r); err != nil {
 		return fmt.Errorf("netns: link %s-%s: %w", a, b, err)
@@ -120,8 +122,8 @@ func (g *Grid) SetRate(a, b string, r Rate) error {
 	return nil
 }
 
-// Close kills the processes that still run in the grid, waits until they are gone and lets go of the namespaces, which the
-// kernel then takes apart on its own time. It may be called again.
+// Close kills the processes of the grid, waits for them, and closes the namespaces, which the
+// kernel removes later. It may be called again.
 func (g *Grid) Close() error {
 	g.mu.Lock()
 	if g.closed {

@@ -26,7 +26,8 @@ func TestGridJoinsAllNodes(t *testing.T) {
 	}
 }
 
-// All nodes have room in the neighbour tables: with ARP the kernel's limit for the whole machine would be exceeded.
+// The neighbour tables have room for all nodes. With ARP they would exceed the kernel's limit for
+// the whole machine.
 func TestLargeClusters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 nodes")
@@ -68,13 +69,13 @@ func TestGridOfOneCluster(t *testing.T) {
 func TestNodesThatDoNotExist(t *testing.T) {
 	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(1*MBps, "A", "B")})
 	if g.Node("A", 1) != nil || g.Node("A", -1) != nil || g.Node("C", 0) != nil {
-		t.Error("a node that does not exist")
+		t.Error("found a node that does not exist")
 	}
 	if _, err := g.WANBytes("C"); err == nil {
-		t.Error("bytes of a cluster that does not exist")
+		t.Error("no error for a cluster that does not exist")
 	}
 	if g.SetRate("A", "A", 1*MBps) == nil || g.SetRate("A", "C", 1*MBps) == nil || g.SetRate("A", "B", 0) == nil {
-		t.Error("a rate that cannot be set")
+		t.Error("no error for a rate that cannot be set")
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 	"runtime"
 )
 
-// errPlatform is what everything that needs namespaces returns here.
+// errPlatform is the error of everything that needs namespaces.
 var errPlatform = fmt.Errorf("netns: network namespaces need Linux, this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
 
-// Available says why a grid cannot be made here: it is not Linux.
+// Available returns an error that matches errors.ErrUnsupported.
 func Available() error { return errPlatform }
 
-// Grid exists on Linux only; New never returns one here.
+// Grid exists on Linux only: New never returns one here.
 type Grid struct{}
 
 // New returns an error that matches errors.ErrUnsupported.

@@ -7,8 +7,9 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// IdealTime is the least time in which size bytes can get from the source's cluster to all others while the rates change, by
-// [plan.Bound]. It counts link bytes. Forever when a cluster cannot be reached, zero when there is no other.
+// IdealTime is the least time in which size bytes can reach all clusters from the source's, by
+// [plan.Bound]. Bytes are those of links, headers included. It is Forever if a cluster cannot be
+// reached, and zero if there is no other.
 func IdealTime(s Scenario, source string, size int64) time.Duration {
 	first, _ := s.Rates(0)
 	others := slices.DeleteFunc(first.Clusters(), func(c string) bool { return c == source })
@@ -22,20 +23,20 @@ func IdealTime(s Scenario, source string, size int64) time.Duration {
 	})
 }
 
-// past remembers the links of a scenario, as far as anybody asked.
+// past is the links of a scenario over time, as far as carried was called for.
 type past struct {
 	of    Scenario
 	steps []step
 	end   time.Duration // of the last step
 }
 
-// step holds the links until a time.
+// step is links that hold until a time.
 type step struct {
 	links Links
 	until time.Duration
 }
 
-// carried is how many bytes the link between two clusters lets pass until a time.
+// carried is how many bytes the link between two clusters can carry until a time.
 func (p *past) carried(a, b string, until time.Duration) float64 {
 	for p.end < until {
 		links, end := p.of.Rates(p.end)

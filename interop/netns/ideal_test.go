@@ -8,7 +8,7 @@ import (
 
 const standardSize = 240e6
 
-// near reports whether two times are the same up to rounding.
+// near reports whether two times are equal but for rounding.
 func near(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) <= 1e-6*float64(max(a, b))
 }
@@ -18,7 +18,8 @@ func TestIdealTimeOfSteadyLinks(t *testing.T) {
 		links Links
 		want  Rate
 	}{
-		{Fast(), 12 * MBps}, {Slow(), 6.8 * MBps}, {Uniform(2*MBps, "A", "B"), 2 * MBps}, {Fast().Among("A", "C", "D"), 6 * MBps},
+		{Fast(), 12 * MBps}, {Slow(), 6.8 * MBps},
+		{Uniform(2*MBps, "A", "B"), 2 * MBps}, {Fast().Among("A", "C", "D"), 6 * MBps},
 	} {
 		if got, want := IdealTime(Steady(c.links), "A", standardSize), c.want.Time(standardSize); !near(got, want) {
 			t.Errorf("%v: %v, want %v", c.links, got, want)
@@ -44,7 +45,8 @@ func TestIdealTimeOfSwitches(t *testing.T) {
 	}
 }
 
-// A cut that is never the least may still be the slowest: bytes cannot change sides between the halves.
+// A cut that is the least one at no time may still be the slowest: bytes cannot change sides
+// between the halves.
 func TestIdealTimeIntegratesEachCut(t *testing.T) {
 	before := Links{}.With("A", "B", 1).With("A", "C", 9).With("B", "C", 1)
 	after := Links{}.With("A", "B", 9).With("A", "C", 1).With("B", "C", 1)

@@ -1,9 +1,9 @@
 package netns
 
-// LinkBytes is how much has arrived over one direction of a link: see [Grid.LinkBytes] and [Grid.NICBytes].
+// LinkBytes counts one direction of a link: see [Grid.LinkBytes] and [Grid.NICBytes].
 type LinkBytes struct {
 	// From and To name the ends: clusters, or a node such as A3 and its cluster.
 	From, To string
-	// Count is what has arrived at To, counted like [Grid.WAN].
+	// Count is the traffic that has arrived at To, counted like [Grid.WAN].
 	Count
 }

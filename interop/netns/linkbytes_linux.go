@@ -8,9 +8,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// LinkBytes is how many bytes have arrived over each WAN link, each direction for itself, since the grid was made, sorted by From
-// and To. Those To one cluster add up to its WANBytes. It takes well under a millisecond per cluster, so it may be called ten
-// times a second to draw a curve; gateways are read one after the other.
+// LinkBytes counts the traffic of each WAN link in each direction, sorted by From and To. Those To
+// a cluster add up to its [Grid.WAN]. A call takes less than a millisecond per cluster, so it may
+// be called ten times a second. It reads gateways one after the other.
 func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 	var all []LinkBytes
 	for _, gw := range g.gateways {
@@ -28,8 +28,9 @@ func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 	return all, nil
 }
 
-// NICBytes is how many bytes each node of a cluster has sent through its NIC on the LAN since the grid was made, From the node, such
-// as A3, To the cluster, in the order of the nodes. It costs as much as LinkBytes.
+// NICBytes counts the traffic that each node of a cluster has sent through its NIC on the LAN: From
+// is the node, such as A3, and To the cluster, in the order of the nodes. It costs as much as
+// LinkBytes.
 func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) {
 	gw, links, err := g.counters(cluster)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestLinkBytesOfEachDirection(t *testing.T) {
 	for i, w := range want {
 		got := all[i]
 		if got.From != w.from || got.To != w.to {
-			t.Fatalf("place %d is %s to %s, want %s to %s", i, got.From, got.To, w.from, w.to)
+			t.Fatalf("link %d is %s to %s, want %s to %s", i, got.From, got.To, w.from, w.to)
 		}
 		copies := float64(got.Bytes) / size
 		if w.copies > 0 {
@@ -61,14 +61,14 @@ func TestNICBytesOfEachNode(t *testing.T) {
 	for i, want := range []float64{1, 0, 2} {
 		l := all[i]
 		if l.From != fmt.Sprint("A", i) || l.To != "A" || l.Frames == 0 {
-			t.Errorf("place %d is %+v", i, l)
+			t.Errorf("NIC %d is %+v", i, l)
 		}
 		if copies := float64(l.Bytes) / size; math.Abs(copies-want) > 0.1 {
 			t.Errorf("node %d sent %.3f copies, want %.0f", i, copies, want)
 		}
 	}
 	if _, err := g.NICBytes("B"); err == nil {
-		t.Error("no error for a cluster that is not there")
+		t.Error("no error for a cluster that does not exist")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestLinkBytesIsCheap(t *testing.T) {
 	}
 	each := time.Since(start) / samples
 	t.Logf("%v for one pass over 64 nodes", each)
-	if each > 50*time.Millisecond { // half of what a sampler has time for
+	if each > 50*time.Millisecond { // half of a sampler's interval
 		t.Errorf("one pass takes %v", each)
 	}
 }

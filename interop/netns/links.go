@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Links holds the rate between each two clusters, the same in both directions. It is a value that never changes: With and
-// Among return new ones, so it may be shared freely. The zero Links has no link.
+// Links is the rates between clusters, the same in both directions. It is an immutable value: With
+// and Among return new ones. The zero Links has no link.
 type Links struct {
 	rates map[pair]Rate
 }
 
-// pair names two clusters in alphabetical order, so that a link has one key.
+// pair is two clusters in alphabetical order, the key of their link.
 type pair struct{ a, b string }
 
 func pairOf(a, b string) pair {
@@ -23,7 +23,7 @@ func pairOf(a, b string) pair {
 	return pair{a, b}
 }
 
-// Uniform links every two of the named clusters at one rate.
+// Uniform links every two clusters at one rate.
 func Uniform(r Rate, clusters ...string) Links {
 	l := Links{rates: make(map[pair]Rate)}
 	for i, a := range clusters {
@@ -34,7 +34,7 @@ func Uniform(r Rate, clusters ...string) Links {
 	return l
 }
 
-// With returns the links with the one between a and b set to r, which must be more than zero.
+// With returns the links with the rate between a and b set to r, which must be positive.
 func (l Links) With(a, b string, r Rate) Links {
 	rates := maps.Clone(l.rates)
 	if rates == nil {
@@ -44,7 +44,7 @@ func (l Links) With(a, b string, r Rate) Links {
 	return Links{rates: rates}
 }
 
-// Among returns the links that have both ends among the named clusters.
+// Among returns the links between clusters of these names.
 func (l Links) Among(clusters ...string) Links {
 	rates := make(map[pair]Rate)
 	for p, r := range l.rates {
@@ -55,12 +55,12 @@ func (l Links) Among(clusters ...string) Links {
 	return Links{rates: rates}
 }
 
-// Rate is the rate between a and b, zero where there is no link.
+// Rate is the rate between a and b, zero if there is no link.
 func (l Links) Rate(a, b string) Rate {
 	return l.rates[pairOf(a, b)]
 }
 
-// Clusters lists the clusters that have a link, sorted.
+// Clusters lists the clusters with a link, sorted.
 func (l Links) Clusters() []string {
 	seen := make(map[string]bool)
 	for p := range l.rates {
@@ -69,7 +69,7 @@ func (l Links) Clusters() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// String lists the links in alphabetical order, as "A-B 3 MB/s, A-C 6 MB/s".
+// String lists the links in alphabetical order, such as "A-B 3 MB/s, A-C 6 MB/s".
 func (l Links) String() string {
 	var parts []string
 	for _, p := range l.pairs() {
@@ -78,7 +78,7 @@ func (l Links) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// pairs lists the links in an order that depends on the names alone.
+// pairs lists the keys of all links, sorted.
 func (l Links) pairs() []pair {
 	return slices.SortedFunc(maps.Keys(l.rates), func(x, y pair) int {
 		if c := strings.Compare(x.a, y.a); c != 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The test binary plays these roles when it is started again.
+// The test binary runs itself again in these roles.
 const roleVariable = "MOB_NETNS_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// roleCommand is the command that plays a role. It does not outlive the test.
+// roleCommand runs the test binary in a role, at most until the test ends.
 func roleCommand(t *testing.T, role string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -39,7 +39,7 @@ func roleCommand(t *testing.T, role string) *exec.Cmd {
 	return cmd
 }
 
-// newGrid makes a grid for a test and checks that it leaves nothing in the namespace of the test.
+// newGrid makes a grid for a test, and checks that it leaves nothing in the test's namespace.
 func newGrid(t testing.TB, c Config) *Grid {
 	t.Helper()
 	if err := Available(); err != nil {
@@ -66,7 +66,7 @@ func newGrid(t testing.TB, c Config) *Grid {
 	return g
 }
 
-// interfaces lists those of the test's own namespace.
+// interfaces lists the interfaces of the test's own namespace.
 func interfaces(t testing.TB) string {
 	t.Helper()
 	all, err := net.Interfaces()

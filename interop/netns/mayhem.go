@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Mayhem is the scenario in which each link, at the start and then once every period, draws a rate between 10 and 100 % of
-// nominal. Draws depend on the seed, the number of the period and the names of the clusters alone, so a run can be repeated.
+// Mayhem is a scenario in which each link draws a rate of 10 to 100 % of nominal at the start and
+// then once every period. Draws depend only on the seed, the number of the period and the names of
+// the clusters, so a run can be repeated.
 func Mayhem(nominal Links, period time.Duration, seed uint64) Scenario {
 	return mayhem{nominal, period, seed}
 }

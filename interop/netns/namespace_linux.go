@@ -10,13 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namespace is a network namespace without a name: it lives as long as its file descriptor, a process or a socket in it.
+// namespace is a network namespace without a name. It lives as long as its file descriptor, and
+// processes and sockets in it.
 type namespace struct {
 	thread *thread
 	fd     int
 }
 
-// newNamespace makes one with the loopback interface up and IPv6 off.
+// newNamespace makes a namespace with the loopback interface up and IPv6 off.
 func newNamespace(t *thread) (namespace, error) {
 	ns := namespace{thread: t, fd: -1}
 	err := t.do(func() (err error) {
@@ -41,7 +42,7 @@ func newNamespace(t *thread) (namespace, error) {
 func prepareNamespace() error {
 	for _, scope := range []string{"all", "default"} {
 		err := writeSysctl("net/ipv6/conf/"+scope+"/disable_ipv6", "1")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // no such file: no IPv6 to turn off
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // without the file there is no IPv6
 			return err
 		}
 	}
@@ -55,7 +56,8 @@ func prepareNamespace() error {
 	return nil
 }
 
-// do runs fn on the grid's thread in this namespace. Plain netlink calls and sysctl files in fn are those of the namespace.
+// do runs fn in the namespace, on the grid's thread. Netlink calls and sysctl files in fn are those
+// of the namespace.
 func (ns namespace) do(fn func() error) error {
 	return ns.thread.do(func() error {
 		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {
@@ -65,7 +67,7 @@ func (ns namespace) do(fn func() error) error {
 	})
 }
 
-// close lets go of the namespace.
+// close closes the file descriptor of the namespace.
 func (ns namespace) close() error {
 	if err := unix.Close(ns.fd); err != nil {
 		return fmt.Errorf("close a network namespace: %w", err)
@@ -73,7 +75,7 @@ func (ns namespace) close() error {
 	return nil
 }
 
-// writeSysctl sets a kernel parameter of the namespace in which the calling thread is.
+// writeSysctl sets a kernel parameter of the calling thread's namespace.
 func writeSysctl(name, value string) error {
 	f, err := os.OpenFile("/proc/sys/"+name, os.O_WRONLY, 0)
 	if err != nil {

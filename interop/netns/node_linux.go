@@ -8,27 +8,28 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// Node is one machine of a cluster: a namespace with loopback, eth0 and, if its cluster has a WANNIC, eth1. Its methods may be
-// called from any goroutine.
+// Node is a machine of a cluster: a namespace with interfaces lo, eth0 and, if the cluster has a
+// WANNIC, eth1. Its methods may be called from any goroutine.
 type Node struct {
-	// Cluster is the name of its cluster, Index its number in it from 0.
+	// Cluster is the name of its cluster, Index its index in the cluster, from 0.
 	Cluster string
 	Index   int
-	// IP is its one address, reachable from every node of the grid and from nowhere else.
+	// IP is its only address, reachable from all nodes of the grid and from nowhere else.
 	IP netip.Addr
 
 	grid *Grid
 	ns   namespace
 }
 
-// Do runs fn in the namespace of the node and returns its error. A socket that fn opens belongs to the node for good and may be
-// used anywhere afterwards. fn runs on the one thread of the grid that enters namespaces: it must not call the grid, its nodes
-// or its processes, goroutines that it starts are outside, and while it runs all else waits.
+// Do runs fn in the node's namespace and returns its error. A socket that fn opens stays in the
+// node, and may be used anywhere. fn runs on the only thread of the grid that enters namespaces: it
+// blocks all other calls on the grid, it must not call the grid, its nodes or processes, and
+// goroutines that it starts are outside of the namespace.
 func (n *Node) Do(fn func() error) error {
 	return n.ns.do(fn)
 }
 
-// addNode makes the next node of a cluster and plugs it in. It knows no neighbour but the gateway yet.
+// addNode adds a node to a cluster. Its only neighbour is the gateway as yet.
 func (g *Grid) addNode(gw *gateway) error {
 	ns, err := newNamespace(g.thread)
 	if err != nil {
@@ -62,7 +63,7 @@ func (g *Grid) addNode(gw *gateway) error {
 // portName is the name of the node's port on the bridge.
 func (n *Node) portName() string { return "node" + strconv.Itoa(n.Index) }
 
-// configure sets up what is inside of the node.
+// configure configures the node's namespace.
 func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 	if err := c.applyDefault(); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 	if err := addRoute(eth, clusterNet(gw.index), netip.Addr{}, c); err != nil {
 		return err
 	}
-	if gw.WANNIC == 0 { // otherwise the uplink leads out
+	if gw.WANNIC == 0 { // otherwise addUplink adds the route
 		if err := addRoute(eth, everywhere(), gatewayIP(gw.index), c); err != nil {
 			return err
 		}
@@ -90,8 +91,8 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 	return addNeighbour(eth, gatewayIP(gw.index))
 }
 
-// meet tells the node the hardware addresses of the other nodes of its cluster.
-func (n *Node) meet(others []*Node) error {
+// addNeighbours adds the hardware addresses of the other nodes of the cluster.
+func (n *Node) addNeighbours(others []*Node) error {
 	return n.ns.do(func() error {
 		eth, err := netlink.LinkByName("eth0")
 		if err != nil {

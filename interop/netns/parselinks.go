@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ParseLinks reads links from text, one to a line: two names of clusters and a rate as ParseRate takes it, with blanks between.
-// What follows a # is a comment.
+// ParseLinks parses links, one on a line: the names of two clusters and a rate for ParseRate,
+// separated by blanks. A # begins a comment.
 //
 //	# site 1 to site 2
 //	A B 3MB
 //	A C 800KB
 //
-// A link counts both ways and may stand there once. Whether every two clusters of a grid have one, New checks. An error in the
-// text names the line; an error of r comes back as the cause.
+// A link is for both directions, and must not be repeated. Whether every two clusters of a grid
+// have a link is checked by New. A syntax error names the line; an error of r is wrapped.
 func ParseLinks(r io.Reader) (Links, error) {
 	var links Links
 	lines := bufio.NewScanner(r)
@@ -37,7 +37,7 @@ func ParseLinks(r io.Reader) (Links, error) {
 	return links, nil
 }
 
-// add adds the link that the words of a line describe.
+// add adds the link of a line's words.
 func (l *Links) add(words []string) error {
 	if len(words) != 3 {
 		return fmt.Errorf("%d words, want two clusters and a rate, as A B 3MB", len(words))

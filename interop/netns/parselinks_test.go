@@ -14,10 +14,12 @@ func TestParseRate(t *testing.T) {
 			t.Errorf("%s: %v, %v", s, float64(got), err)
 		}
 	}
-	for _, s := range []string{"", "MB", "3", "3 MB", "-3MB", "1e3MB", "0x1MB", "InfMB", "NaNMB", "1.2.3MB", "0MB", "0.1KB",
-		"1000GB", "3mb", "3kbit", strings.Repeat("9", 400) + "MB"} {
+	for _, s := range []string{
+		"", "MB", "3", "3 MB", "-3MB", "1e3MB", "0x1MB", "InfMB", "NaNMB", "1.2.3MB", "0MB", "0.1KB", "1000GB",
+		"3mb", "3kbit", strings.Repeat("9", 400) + "MB",
+	} {
 		if r, err := ParseRate(s); err == nil {
-			t.Errorf("%q is read as %v", s, r)
+			t.Errorf("%q is parsed as %v", s, r)
 		}
 	}
 }
@@ -48,9 +50,12 @@ func TestParseLinks(t *testing.T) {
 	}
 }
 
-// Whatever is read can be written in the same form and read again, and every link of it is one a grid takes.
+// Links that are parsed can be written in the same form and parsed again, and a grid accepts each
+// of them.
 func FuzzParseLinks(f *testing.F) {
-	for _, seed := range []string{"", "A B 3MB", "A B 3MB\nB C 0.8MB # slow\n", "A\tB 12.5GB\r\n", "A A 1KB", "A B 1e9MB"} {
+	for _, seed := range []string{
+		"", "A B 3MB", "A B 3MB\nB C 0.8MB # slow\n", "A\tB 12.5GB\r\n", "A A 1KB", "A B 1e9MB",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseRate reads a rate as a person writes it: a plain decimal number and KB, MB or GB, per second, as "12.5MB" or "800KB". The
-// units are decimal. The error says what is wrong with the text, or that no shaper could keep such a rate.
+// ParseRate parses a rate: a plain decimal number and KB, MB or GB, per second, such as "12.5MB" or
+// "800KB". Units are decimal. It fails for a rate that no shaper can keep.
 func ParseRate(s string) (Rate, error) {
 	number, unit := s, Rate(0)
 	for _, u := range []struct {
@@ -18,7 +18,7 @@ func ParseRate(s string) (Rate, error) {
 			number, unit = before, u.rate
 		}
 	}
-	// Of what ParseFloat takes, only this is left: no signs, exponents, hexadecimals, infinities.
+	// ParseFloat also accepts signs, exponents, hexadecimal numbers and infinities.
 	if unit == 0 || number == "" || strings.Trim(number, "0123456789.") != "" {
 		return 0, fmt.Errorf("rate %q is not a number and KB, MB or GB, as 12.5MB", s)
 	}

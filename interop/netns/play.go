@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Play runs a scenario on the grid: it sets all rates of time zero at once and then each change at its moment, counted from the
-// call. It returns nil when no change is left or when the context ends, which is how an endless scenario is meant to stop; the
-// last rates stay. An error means that a rate could not be set. One Play at a time.
+// Play plays a scenario on the grid: it sets all rates of time zero, and then each change at its
+// time, counted from the call. It returns nil when no change is left or when ctx ends, the usual
+// end of an endless scenario; the last rates stay. It fails if a rate cannot be set. There must be
+// only one Play at a time.
 func (g *Grid) Play(ctx context.Context, s Scenario) error {
 	start := time.Now()
 	var now time.Duration

@@ -12,28 +12,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a command that runs in a node, and what it started in turn, as long as that stays in its process group. The group
-// ends with the command, with the grid, and (the command itself) with the program that made the grid, however that ends.
+// Process is a command that runs in a node, with its process group. The group ends with the command
+// and with the grid. The command also ends with the program that made the grid, however that ends.
 type Process struct {
 	// Set by Start and constant afterwards.
 	grid *Grid
 	cmd  *exec.Cmd
 
-	// once guards the one wait; err is its result.
+	// once guards the wait; err is its result.
 	once sync.Once
 	err  error
 
-	// mu guards ended: from then on the process number may belong to someone else.
+	// mu guards ended, after which the process ID may belong to another process.
 	mu    sync.Mutex
 	ended bool
 }
 
-// ioDelay is how long after its end a command's output is waited for when someone else holds the other end.
+// ioDelay bounds the wait for a command's output after its end, when another process still holds
+// the pipe.
 const ioDelay = 5 * time.Second
 
-// Start starts a command, made with exec.Command or exec.CommandContext, in the node. Of cmd it sets SysProcAttr's process group
-// and death signal, and a WaitDelay of five seconds if there is none. Start and Wait of cmd itself must not be called (its
-// StdoutPipe and the like may). The caller should call Wait; otherwise Close does.
+// Start starts a command, made by exec.Command or exec.CommandContext, in the node. It sets the
+// process group and death signal of its SysProcAttr, and a WaitDelay of five seconds if there is
+// none. Methods of cmd that start or wait must not be called; StdoutPipe and the like may be. The
+// caller should call Wait; otherwise Close does.
 func (n *Node) Start(cmd *exec.Cmd) (*Process, error) {
 	attr := syscall.SysProcAttr{}
 	if cmd.SysProcAttr != nil {
@@ -61,7 +63,7 @@ func (n *Node) Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Run starts a command in the node and waits for it. The error is that of Start, or of Wait.
+// Run starts a command in the node and waits for it. Its errors are those of Start and Wait.
 func (n *Node) Run(cmd *exec.Cmd) error {
 	p, err := n.Start(cmd)
 	if err != nil {
@@ -70,13 +72,15 @@ func (n *Node) Run(cmd *exec.Cmd) error {
 	return p.Wait()
 }
 
-// Pid is the process number, and that of its group.
+// Pid is the process ID, and that of the group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Signal sends a signal to the command alone. os.ErrProcessDone if it has ended and was waited for.
+// Signal sends a signal to the command alone. It returns os.ErrProcessDone if the command has ended
+// and was waited for.
 func (p *Process) Signal(sig os.Signal) error { return p.cmd.Process.Signal(sig) }
 
-// Kill kills the command and its group, and does not wait. os.ErrProcessDone if it has ended and was waited for.
+// Kill sends SIGKILL to the command and its group, without waiting. It returns os.ErrProcessDone if
+// the command has ended and was waited for.
 func (p *Process) Kill() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,12 +90,12 @@ func (p *Process) Kill() error {
 	return unix.Kill(-p.Pid(), unix.SIGKILL)
 }
 
-// Wait blocks until the command has ended, then kills what is left of its group and returns what exec.Cmd.Wait would. It may be
-// called by several goroutines and again.
+// Wait waits until the command has ended, kills the rest of its group, and returns what
+// exec.Cmd.Wait returns. It may be called from several goroutines, and again.
 func (p *Process) Wait() error {
 	p.once.Do(func() {
 		if p.awaitEnd() == nil {
-			_ = p.Kill() // not yet reaped, so the number is still its own; the rest of the group may well be empty
+			_ = p.Kill() // the ID is still its own until it is reaped; the rest of the group may be empty
 		}
 		p.mu.Lock()
 		p.ended = true
@@ -104,7 +108,7 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// awaitEnd blocks until the command has ended, without reaping it.
+// awaitEnd waits until the command has ended, without reaping it.
 func (p *Process) awaitEnd() error {
 	for {
 		err := unix.Waitid(unix.P_PID, p.Pid(), nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -114,7 +118,7 @@ func (p *Process) awaitEnd() error {
 	}
 }
 
-// killAll kills and reaps what runs. The grid starts nothing any more.
+// killAll kills and reaps all processes, after the grid was closed to new ones.
 func (g *Grid) killAll() error {
 	g.mu.Lock()
 	var running []*Process
@@ -130,7 +134,7 @@ func (g *Grid) killAll() error {
 		}
 	}
 	for _, p := range running {
-		_ = p.Wait() // how a killed process ended is nobody's concern
+		_ = p.Wait() // "killed" is no error
 	}
 	return errors.Join(errs...)
 }

@@ -25,18 +25,18 @@ func TestProcessRunsInItsNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), n.IP.String()) {
-		t.Errorf("the process does not have the node's address: %s", out.String())
+		t.Errorf("the process lacks the node's address: %s", out.String())
 	}
 	var exit *exec.ExitError
 	if err := n.Run(exec.Command("sh", "-c", "exit 3")); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("exit status lost: %v", err)
 	}
 	if _, err := n.Start(exec.Command("/nowhere")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("start of nothing: %v", err)
+		t.Errorf("start of a missing command: %v", err)
 	}
 }
 
-// A command that is done leaves nothing of its group behind, and neither does one that is killed.
+// A command that ends leaves no process of its group behind, nor does one that is killed.
 func TestGroupEndsWithItsCommand(t *testing.T) {
 	g := newGrid(t, Config{Clusters: Clusters(1)})
 	for name, script := range map[string]string{
@@ -64,7 +64,7 @@ func TestGroupEndsWithItsCommand(t *testing.T) {
 		_ = p.Wait()
 		awaitGone(t, child)
 		if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
-			t.Errorf("kill of a process that is gone: %v", err)
+			t.Errorf("kill of an ended process: %v", err)
 		}
 	}
 }
@@ -84,12 +84,13 @@ func TestCloseKillsProcesses(t *testing.T) {
 	}
 	for _, pid := range pids {
 		if unix.Kill(pid, 0) == nil {
-			t.Errorf("process %d is there after Close", pid)
+			t.Errorf("process %d runs after Close", pid)
 		}
 	}
 }
 
-// ownGrid is the role of a program that makes a grid with a process in it, says what there is, and waits to be killed.
+// ownGrid is the role of a program that makes a grid with a process in it, prints their names, and
+// waits to be killed.
 func ownGrid() error {
 	g, err := New(Config{Clusters: Clusters(2, 1), Links: Uniform(1*MBps, "A", "B")})
 	if err != nil {
@@ -128,7 +129,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !namespaceInUse(namespace) {
-		t.Fatalf("nobody is in %s", namespace)
+		t.Fatalf("no thread is in %s", namespace)
 	}
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -136,16 +137,16 @@ func TestCrashLeavesNothing(t *testing.T) {
 	_, _ = io.Copy(io.Discard, out)
 	_ = owner.Wait()
 	awaitGone(t, child)
-	// Its first thread may be gone before the others.
+	// The thread of the child may end before those of its parent.
 	if !eventually(func() bool { return !namespaceInUse(namespace) }) {
-		t.Errorf("someone is in %s", namespace)
+		t.Errorf("a thread is still in %s", namespace)
 	}
 	if after := interfaces(t); after != before {
 		t.Errorf("interfaces of the test changed from %s to %s", before, after)
 	}
 }
 
-// awaitGone waits until a process that is nobody's child here has ended, reaped or not.
+// awaitGone waits until a process that is not the test's child has ended, reaped or not.
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
 	gone := func() bool {
@@ -153,11 +154,11 @@ func awaitGone(t *testing.T, pid int) {
 		return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || strings.Contains(string(stat), ") Z ")
 	}
 	if !eventually(gone) {
-		t.Errorf("process %d is still there", pid)
+		t.Errorf("process %d still runs", pid)
 	}
 }
 
-// eventually reports whether something is so within 5 s.
+// eventually reports whether a condition becomes true within 5 s.
 func eventually(so func() bool) bool {
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if so() {

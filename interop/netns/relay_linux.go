@@ -10,35 +10,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pace is the least time between two rounds of a relay. Waking up costs more than the frames do, so frames that come closer
-// together travel together; each may be late by as much, twice on its way.
+// pace is the least time between two rounds of a relay. A wake-up costs more than the frames do, so
+// frames that are closer together travel together. Each may be late by as much, twice on its way.
 const pace = 500 * time.Microsecond
 
-// relay is all links of a grid that have a length: each is two taps, between which one goroutine carries frames, after a delay.
-// The kernel's own way to delay, netem, is not in every kernel; and here a frame of 64 KiB is one frame.
+// relay is all links of a grid with a delay. Each is two taps, between which one goroutine carries
+// frames. The kernel's own way to delay, netem, is missing from some kernels; and here a frame of
+// 64 KiB stays one frame.
 type relay struct {
-	delay time.Duration
-	log   *slog.Logger
-	taps  []tap
-	bell  int           // an eventfd that rings when run has to end
-	ended chan struct{} // closed when run has ended; nil before start
+	delay  time.Duration
+	log    *slog.Logger
+	taps   []tap
+	stopFD int           // an eventfd that is readable when run must return
+	ended  chan struct{} // closed when run has returned; nil before start
 
-	// Only run, once started. wait has the bell first, then the source of each line.
+	// Owned by run once it is started. wait has stopFD first, then the source of each line.
 	lines []*delayLine
 	wait  []unix.PollFd
 }
 
-// newRelay makes a relay without links. It has to be closed.
+// newRelay makes a relay without links. The caller must close it.
 func newRelay(delay time.Duration, log *slog.Logger) (*relay, error) {
-	bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	stopFD, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make an eventfd: %w", err)
 	}
-	return &relay{delay: delay, log: log, bell: bell, wait: []unix.PollFd{{Fd: int32(bell), Events: unix.POLLIN}}}, nil
+	return &relay{delay: delay, log: log, stopFD: stopFD, wait: []unix.PollFd{{Fd: int32(stopFD), Events: unix.POLLIN}}}, nil
 }
 
-// join does what joinByVeth does, but frames take the delay each way. To the namespaces the ends look the same: Ethernet
-// interfaces with these names and addresses, that count the same bytes. Not after start.
+// join is joinByVeth with a delay each way. In the namespaces the ends look the same: Ethernet
+// interfaces with these names and addresses, which count the same bytes. It must not be called
+// after start.
 func (r *relay) join(near, far linkEnd) error {
 	for _, end := range []linkEnd{near, far} {
 		t, err := openTap(end)
@@ -55,7 +57,7 @@ func (r *relay) join(near, far linkEnd) error {
 	return nil
 }
 
-// start begins to carry frames.
+// start starts to carry frames.
 func (r *relay) start() {
 	r.ended = make(chan struct{})
 	go r.run()
@@ -74,18 +76,18 @@ func (r *relay) run() {
 		}
 		r.round()
 		rest := unix.NsecToTimespec(pace.Nanoseconds())
-		_ = unix.Nanosleep(&rest, nil) // a signal makes it shorter, which does no harm
+		_ = unix.Nanosleep(&rest, nil) // a signal may shorten it
 	}
 }
 
-// round collects what has come and delivers what is due.
+// round collects the frames that have arrived and delivers those that are due.
 func (r *relay) round() {
 	for i, l := range r.lines {
 		source := &r.wait[i+1]
 		if source.Revents != 0 {
 			if err := l.collect(); err != nil {
 				r.log.Error("link is dead", "line", i, "err", err)
-				source.Fd = -1 // not waited for any more
+				source.Fd = -1 // no longer polled
 			}
 		}
 		if err := l.deliver(time.Now()); err != nil {
@@ -94,7 +96,7 @@ func (r *relay) round() {
 	}
 }
 
-// idle is how long nothing is due, nil for no limit.
+// idle is the time until a frame is due, nil if none is held.
 func (r *relay) idle() *unix.Timespec {
 	var first time.Time
 	for _, l := range r.lines {
@@ -109,11 +111,12 @@ func (r *relay) idle() *unix.Timespec {
 	return &t
 }
 
-// close ends all links and returns when nothing of the relay runs any more. Frames on their way are lost. Once only.
+// close removes all links and waits for the goroutine. Frames on their way are lost. It must be
+// called only once.
 func (r *relay) close() error {
 	var errs []error
 	if r.ended != nil {
-		if _, err := unix.Write(r.bell, binary.NativeEndian.AppendUint64(nil, 1)); err != nil {
+		if _, err := unix.Write(r.stopFD, binary.NativeEndian.AppendUint64(nil, 1)); err != nil {
 			return fmt.Errorf("netns: stop the relay: %w", err)
 		}
 		<-r.ended
@@ -121,7 +124,7 @@ func (r *relay) close() error {
 	for _, t := range r.taps {
 		errs = append(errs, t.close())
 	}
-	errs = append(errs, unix.Close(r.bell))
+	errs = append(errs, unix.Close(r.stopFD))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("netns: close the relay: %w", err)
 	}

@@ -48,11 +48,11 @@ func roundTrip(t *testing.T, c connection) time.Duration {
 	return slices.Min(times)
 }
 
-// Two links side by side in one machine: a relay lets as many segments through as a veth pair. (Bytes on interfaces would differ:
-// with an RTT, TCP makes smaller frames, and each counts its header.)
+// A relay carries as many segments as a veth pair beside it. (Bytes would differ: with an RTT, TCP
+// sends smaller frames, and each has headers.)
 func TestRTTLeavesRatesAsTheyAre(t *testing.T) {
 	t.Parallel()
-	const frame = 1514 // bytes that a full segment takes on a link
+	const frame = 1514 // bytes of a full segment on a link
 	links := Uniform(6*MBps, "A", "B")
 	near := newGrid(t, Config{Clusters: Clusters(1, 1), Links: links})
 	far := newGrid(t, Config{Clusters: Clusters(1, 1), Links: links, RTT: 40 * time.Millisecond})
@@ -73,7 +73,7 @@ func TestRTTLeavesRatesAsTheyAre(t *testing.T) {
 	within(t, "after SetRate and before", after/rates[1], 1./3, 0.06)
 }
 
-// Datagrams that a host leaves to be cut up (as QUIC does) come out whole, each with its checksum.
+// Datagrams that a host leaves to be segmented (as QUIC does) arrive whole, each with its checksum.
 func TestRTTKeepsDatagrams(t *testing.T) {
 	t.Parallel()
 	const size, count = 1200, 40
@@ -133,7 +133,7 @@ func TestRTTCountsBytes(t *testing.T) {
 	within(t, "copies over the relay", float64(all[0].Bytes)/size, 1, 0.02)
 }
 
-// A grid with traffic in its relays ends at once and leaves nothing running.
+// A grid with traffic in its relay closes at once and leaves nothing running.
 func TestRTTGridCloses(t *testing.T) {
 	g := newGrid(t, Config{Clusters: Clusters(1, 1, 1, 1), Links: Fast(), RTT: 10 * time.Second})
 	c := listenUDP(t, g.Node("A", 0))
@@ -158,9 +158,10 @@ func TestRTTGridCloses(t *testing.T) {
 	}
 }
 
-// What a relay costs beside veth pairs, with the hosts at both ends in it: one link of 6 MB/s, and the standard grid with all links
-// full both ways, 48 MB/s. It reports CPU seconds of the program per GB over links, and the used part of the rate. Run it with
-// -benchtime 1x.
+// BenchmarkWAN measures what a relay costs compared with veth pairs, the hosts at both ends
+// included: one link of 6 MB/s, and the standard grid with all links full both ways, 48 MB/s. It
+// reports CPU seconds of the program per GB over links, and the share of the rate that was used.
+// Run it with -benchtime 1x.
 func BenchmarkWAN(b *testing.B) {
 	for name, links := range map[string]Links{"one": Uniform(6*MBps, "A", "B"), "grid": Fast()} {
 		for _, rtt := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond} {
@@ -200,7 +201,7 @@ func benchmarkWAN(b *testing.B, links Links, rtt time.Duration) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// cpuTime is what the program has used of all processors, in the kernel too.
+// cpuTime is the user and system time of the program.
 func cpuTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var u unix.Rusage

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-func TestStandardSwitchesAtAThird(t *testing.T) {
-	for _, name := range []string{"fast-slow", "slow-fast"} {
-		s, err := Standard(name, "A", standardSize, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+func TestSwitchAtThird(t *testing.T) {
+	for name, s := range map[string]Scenario{
+		"fast-slow": SwitchAtThird(Fast(), Slow(), "A", standardSize),
+		"slow-fast": SwitchAtThird(Slow(), Fast(), "A", standardSize),
+	} {
 		_, at := s.Rates(0)
 		if ideal := IdealTime(s, "A", standardSize); !near(3*at, ideal) {
-			t.Errorf("%s: switch at %v of %v", name, at, ideal)
+			t.Errorf("%s: change at %v of %v", name, at, ideal)
 		}
 		if links, until := s.Rates(at); until != Forever || links.String() == first(s).String() {
-			t.Errorf("%s: nothing changes at %v", name, at)
+			t.Errorf("%s: no change at %v", name, at)
 		}
 	}
 }
@@ -27,22 +26,9 @@ func first(s Scenario) Links {
 	return l
 }
 
-func TestStandardKnowsItsNames(t *testing.T) {
-	for _, name := range StandardNames() {
-		s, err := Standard(name, "A", standardSize, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%-9s ideal %.2f s, %.2f MB/s", name, IdealTime(s, "A", standardSize).Seconds(),
-			standardSize/1e6/IdealTime(s, "A", standardSize).Seconds())
-	}
-	if _, err := Standard("slowest", "A", 1, 0); err == nil {
-		t.Error("no error for an unknown name")
-	}
-}
-
 func TestMayhem(t *testing.T) {
-	s, again, other := Mayhem(Fast(), time.Second, 7), Mayhem(Fast(), time.Second, 7), Mayhem(Fast(), time.Second, 8)
+	s, again := Mayhem(Fast(), time.Second, 7), Mayhem(Fast(), time.Second, 7)
+	other := Mayhem(Fast(), time.Second, 8)
 	var previous Links
 	for n := range 100 {
 		at := time.Duration(n) * time.Second
@@ -54,7 +40,8 @@ func TestMayhem(t *testing.T) {
 		if links.String() != same.String() {
 			t.Fatalf("same seed, different rates at %v: %v and %v", at, links, same)
 		}
-		if different, _ := other.Rates(at); links.String() == different.String() || links.String() == previous.String() {
+		different, _ := other.Rates(at)
+		if links.String() == different.String() || links.String() == previous.String() {
 			t.Fatalf("rates repeat at %v", at)
 		}
 		for _, p := range links.pairs() {

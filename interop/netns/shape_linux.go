@@ -11,32 +11,34 @@ import (
 )
 
 const (
-	// burst is how long a link may save up what it did not send. It has to cover late timers on a busy machine, or rate is
-	// lost; more would let through more than the rate after each pause.
+	// burst is the time of unused rate that a link may make up for. It has to cover late timers on
+	// a busy machine, or rate is lost; a longer one would exceed the rate after each pause.
 	burst = 20 * time.Millisecond
-	// tick is the unit of a burst in the kernel's interface.
+	// tick is the unit of bursts in the kernel's interface.
 	tick = 64 * time.Nanosecond
-	// quantum matters between classes of a link, and there is one; unset, the kernel warns about its own choice.
+	// quantum matters between classes of a link, and there is one; the kernel warns about its own
+	// default.
 	quantum = 1 << 17
-	// leastBuffer is what a queue holds at any rate: two of the largest frames that hosts hand over, 64 KiB each.
+	// leastBuffer is the least length of a queue: two of the largest frames of hosts, 64 KiB each.
 	leastBuffer = 128 << 10
 )
 
-// The names that the parts of a shaper have on each interface: 1: and 1:1 in the notation of tc.
+// The handles of a shaper's parts on each interface: 1: and 1:1 in the notation of tc.
 const (
 	shaperHandle = 1 << 16
 	classHandle  = 1<<16 | 1
 )
 
-// queueLength is the length of a queue as time at the rate of its link.
+// queueLength is the length of a queue, as time at the rate of its link.
 type queueLength time.Duration
 
 func (q queueLength) bytes(r Rate) uint32 {
 	return uint32(min(max(r.in(time.Duration(q)), leastBuffer), 1<<31))
 }
 
-// shape limits what leaves through an interface in the namespace of the calling thread: an HTB class at the rate, and in it a
-// queue that drops at its tail. HTB lets a class go into debt by a frame, so the rate holds with frames of any size.
+// shape limits what leaves through an interface in the calling thread's namespace: an HTB class
+// with the rate, and in it a queue that drops at its tail. HTB lets a class go into debt by a
+// frame, so the rate holds with frames of any size.
 func shape(link int, r Rate, buffer queueLength) error {
 	root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: shaperHandle, Parent: netlink.HANDLE_ROOT})
 	root.Defcls = 1
@@ -52,7 +54,7 @@ func shape(link int, r Rate, buffer queueLength) error {
 	return nil
 }
 
-// reshape changes the rate of an interface that shape was called for. What is queued stays.
+// reshape changes the rate of a shaped interface. What is queued stays.
 func reshape(link int, r Rate) error {
 	if err := netlink.ClassChange(class(link, r)); err != nil {
 		return fmt.Errorf("change an HTB class: %w", err)
@@ -71,8 +73,9 @@ func class(link int, r Rate) *netlink.HtbClass {
 	}
 }
 
-// addFIFO puts a queue limited in bytes into the class. The netlink library has no type for it; the message is a bare
-// tc_fifo_qopt. (The kernel's own choice would be a thousand frames, which at 64 KiB each is tens of seconds.)
+// addFIFO adds a queue with a limit in bytes to the class. The netlink library has no type for it;
+// the message is a bare tc_fifo_qopt. (The kernel's default of a thousand frames would be tens of
+// seconds with frames of 64 KiB.)
 func addFIFO(link int, bytes uint32) error {
 	req := nl.NewNetlinkRequest(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
 	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link), Parent: classHandle})

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle is enough for TCP to fill a link and its queue.
+// settle is enough time for TCP to fill a link and its queue.
 const settle = 700 * time.Millisecond
 
 func TestLinksKeepTheirRates(t *testing.T) {
@@ -30,7 +30,8 @@ func TestLinksKeepTheirRates(t *testing.T) {
 func TestSetRateOnALiveLink(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, Config{Clusters: Clusters(2, 1, 1), Links: Uniform(20*MBps, "A", "B", "C")})
-	// One flow each way, on two links: on one, acknowledgements would wait behind the frames of the other flow.
+	// One flow each way, on two links: on one link, acknowledgements would wait behind the frames
+	// of the other flow.
 	flood(t, g.Node("A", 0), g.Node("B", 0))
 	flood(t, g.Node("C", 0), g.Node("A", 1))
 	time.Sleep(settle)
@@ -78,8 +79,8 @@ func TestNICsAreLimitedBothWays(t *testing.T) {
 	g := newGrid(t, Config{Clusters: []Cluster{{Name: "A", Nodes: 3, NIC: nic}, {Name: "B", Nodes: 3, NIC: nic}},
 		Links: Uniform(100*MBps, "A", "B")})
 	for i := 1; i <= 2; i++ {
-		flood(t, g.Node("A", 0), g.Node("A", i)) // two out of one
-		flood(t, g.Node("B", i), g.Node("B", 0)) // two into one
+		flood(t, g.Node("A", 0), g.Node("A", i)) // two flows out of one node
+		flood(t, g.Node("B", i), g.Node("B", 0)) // two flows into one node
 	}
 	time.Sleep(settle)
 	out := growth(t, g.LANBytes, time.Second, "A")[0]
@@ -93,7 +94,7 @@ func TestSlowNodes(t *testing.T) {
 	const nic, slow = 20 * MBps, 5 * MBps
 	g := newGrid(t, Config{Clusters: []Cluster{
 		{Name: "A", Nodes: 4, NIC: nic, SlowNIC: map[int]Rate{1: slow}}, // into a slow node
-		{Name: "B", Nodes: 2, SlowNIC: map[int]Rate{0: slow}},           // out of one, beside one without a limit
+		{Name: "B", Nodes: 2, SlowNIC: map[int]Rate{0: slow}},           // out of a slow node, to one without a limit
 	}, Links: Uniform(100*MBps, "A", "B")})
 	flood(t, g.Node("A", 0), g.Node("A", 1))
 	flood(t, g.Node("A", 2), g.Node("A", 3))

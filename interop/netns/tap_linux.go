@@ -8,18 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tap hands over frames as hosts left them for the network card: TCP and UDP data of up to 64 KiB under one header, checksums
-// not filled in. The virtio header before each frame says so, and a tap that it is written to takes it from there.
+// A tap has frames as hosts leave them for the network card: TCP and UDP data of up to 64 KiB under
+// one header, without checksums. The virtio header before each frame says so, and the tap to which
+// it is written needs it.
 const (
 	tapOffloads    = unix.TUN_F_CSUM | unix.TUN_F_TSO4 | unix.TUN_F_TSO_ECN
-	tapOffloadsUDP = unix.TUN_F_USO4 | unix.TUN_F_USO6 // not before Linux 6.2, and only both together
+	tapOffloadsUDP = unix.TUN_F_USO4 | unix.TUN_F_USO6 // since Linux 6.2, and only together
 )
 
-// tap is the descriptor of an Ethernet interface of which this program is the other side: what the interface sends is read, what
-// is written it receives, one frame with its virtio header at a time. The interface goes when it is closed.
+// tap is the file descriptor of an Ethernet interface. What the interface sends is read from it,
+// what is written to it the interface receives, one frame with its virtio header at a time. Closing
+// it removes the interface.
 type tap int
 
-// openTap makes the interface, still down.
+// openTap makes an interface, still down.
 func openTap(end linkEnd) (tap, error) {
 	fd := -1
 	err := end.ns.do(func() (err error) {
@@ -38,7 +40,7 @@ func openTap(end linkEnd) (tap, error) {
 	return tap(fd), nil
 }
 
-// Read gives the next frame, or errNoFrame at once.
+// Read reads a frame. It returns errNoFrame instead of blocking.
 func (t tap) Read(b []byte) (int, error) {
 	for {
 		n, err := unix.Read(int(t), b)
@@ -53,7 +55,7 @@ func (t tap) Read(b []byte) (int, error) {
 	}
 }
 
-// Write takes one frame.
+// Write writes a frame.
 func (t tap) Write(b []byte) (int, error) {
 	for {
 		n, err := unix.Write(int(t), b)
@@ -79,7 +81,7 @@ func setUpTap(fd int, end linkEnd) error {
 	}
 	if unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, tapOffloads|tapOffloadsUDP) != nil {
 		if err := unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, tapOffloads); err != nil {
-			return fmt.Errorf("leave frames whole: %w", err)
+			return fmt.Errorf("set the offloads: %w", err)
 		}
 	}
 	tap, err := netlink.LinkByName(end.name)

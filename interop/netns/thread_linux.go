@@ -6,17 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thread is the one OS thread of a grid that enters namespaces. Everything that has to happen inside one is sent to it, so no
-// other thread of the program is ever anywhere but where it began. It never goes back: when it ends, the kernel's thread ends
-// with it, and so do the processes that were started from it (they ask to be killed with their parent, which to Linux is the
-// thread that forked them).
+// thread is the only OS thread of a grid that enters namespaces. Whatever must run inside one is
+// sent to it, so that all other threads stay in the program's own namespace. It never leaves
+// namespaces: when its goroutine ends, the thread ends too, and with it the processes that it
+// started (they ask for a signal at the death of their parent, which on Linux is the thread that
+// forked them).
 type thread struct {
 	calls chan func()
 	quit  chan struct{} // closed by stop
-	ended chan struct{} // closed when no call will be run any more
+	ended chan struct{} // closed when no call runs any more
 }
 
-// startThread returns when the thread is there.
+// startThread returns when the thread is running.
 func startThread() *thread {
 	t := &thread{calls: make(chan func()), quit: make(chan struct{}), ended: make(chan struct{})}
 	ready := make(chan struct{})
@@ -26,10 +27,10 @@ func startThread() *thread {
 }
 
 func (t *thread) run(ready chan<- struct{}) {
-	runtime.LockOSThread() // and never unlocked: that is what makes the thread end with the goroutine
+	runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 	if unix.Gettid() == unix.Getpid() {
-		// The main thread does not end before the program, and its namespace shows as that of the program. While this
-		// goroutine sits on it, another one gets another thread.
+		// The main thread would not end before the program, and its namespace is shown as that of
+		// the program. While this goroutine is locked to it, another one gets another thread.
 		other := make(chan struct{})
 		go t.run(other)
 		<-other
@@ -49,8 +50,8 @@ func (t *thread) run(ready chan<- struct{}) {
 	}
 }
 
-// do runs fn on the thread and returns its error, or ErrClosed after stop. Calls from several goroutines take turns; fn must
-// not call do.
+// do runs fn on the thread and returns its error, or ErrClosed after stop. Calls from several
+// goroutines are serialized; fn must not call do.
 func (t *thread) do(fn func() error) error {
 	reply := make(chan error, 1)
 	select {
@@ -66,7 +67,7 @@ func (t *thread) do(fn func() error) error {
 	}
 }
 
-// stop ends the thread and returns when it takes no more calls. Once only.
+// stop ends the thread and returns when it accepts no more calls. It must be called only once.
 func (t *thread) stop() {
 	close(t.quit)
 	<-t.ended

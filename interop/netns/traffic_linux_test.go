@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connection is a TCP connection between two nodes, both ends held by the test.
+// connection is a TCP connection between two nodes, with both ends in the test.
 type connection struct {
 	client, server *net.TCPConn
 }
@@ -50,7 +50,7 @@ func open(t testing.TB, from, to *Node) connection {
 	return connection{client.(*net.TCPConn), server.(*net.TCPConn)}
 }
 
-// flood sends as much as goes through until the test ends.
+// flood sends as fast as possible until the test ends.
 func flood(t testing.TB, from, to *Node) connection {
 	t.Helper()
 	c := open(t, from, to)
@@ -66,7 +66,8 @@ func flood(t testing.TB, from, to *Node) connection {
 	return c
 }
 
-// segments is how many segments with data have come to the server, in frames or in parts of large ones, in order or not.
+// segments is the number of data segments that the server has received, in order or not, as frames
+// or as parts of large ones.
 func (c connection) segments() (n uint64, err error) {
 	raw, err := c.server.SyscallConn()
 	if err != nil {
@@ -96,7 +97,7 @@ func transfer(t testing.TB, from, to *Node, size int64) {
 	}
 }
 
-// growth measures how fast a counter of each of the clusters grows, in bytes per second.
+// growth measures the growth of a counter of each cluster, in bytes per second.
 func growth(t testing.TB, counter func(string) (uint64, error), d time.Duration, clusters ...string) []float64 {
 	t.Helper()
 	read := func() (bytes, seconds []float64) {
@@ -119,7 +120,8 @@ func growth(t testing.TB, counter func(string) (uint64, error), d time.Duration,
 	return rates
 }
 
-// arriving counts the bytes that came in by an interface of the node with this index, in the cluster asked for.
+// arriving counts the bytes that have arrived at an interface of the node with this index in a
+// cluster.
 func arriving(g *Grid, node int, name string) func(cluster string) (uint64, error) {
 	return func(cluster string) (bytes uint64, err error) {
 		err = g.Node(cluster, node).Do(func() error {
@@ -133,7 +135,7 @@ func arriving(g *Grid, node int, name string) func(cluster string) (uint64, erro
 	}
 }
 
-// within checks a measured against a wanted value.
+// within compares a measured value with the one that is wanted.
 func within(t testing.TB, what string, got, want, tolerance float64) {
 	t.Helper()
 	t.Logf("%s: %.4g, want %.4g (%+.1f %%)", what, got, want, 100*(got/want-1))

@@ -8,10 +8,11 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// addUplink joins a node to its gateway a second time, past the bridge, and makes that the way to other clusters. Each end routes
-// the other's address through this link, so what comes in is where a reverse path filter expects it. The node keeps its one
-// address, on eth0: the kernel takes it for what leaves through an interface without one. And since an uplink is a network of
-// two, the hardware addresses that belong to their IP addresses on the bridge may be used again.
+// addUplink adds a second link between a node and its gateway, past the bridge, and makes it the
+// route to other clusters. Each end routes the other's address through this link, so that a reverse
+// path filter finds packets where it expects them. The node keeps its only address, on eth0: the
+// kernel uses it for packets that leave through an interface without one. An uplink is a network of
+// two, so the hardware addresses of the bridge can be used again.
 func (g *Grid) addUplink(gw *gateway, n *Node) error {
 	near := linkEnd{ns: gw.ns, name: "up" + strconv.Itoa(n.Index), mac: mac(gatewayIP(gw.index))}
 	far := linkEnd{ns: n.ns, name: "eth1", mac: mac(n.IP)}
@@ -34,7 +35,7 @@ func (g *Grid) addUplink(gw *gateway, n *Node) error {
 	})
 }
 
-// openUplink sets up one end of an uplink to a peer, in the namespace of the calling thread.
+// openUplink configures one end of an uplink to peer, in the calling thread's namespace.
 func (g *Grid) openUplink(name string, peer netip.Addr, r Rate) (netlink.Link, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// With two interfaces, nodes of a cluster fetch from others at their WANNICs together, and from each other at any rate meanwhile.
+// Nodes with two interfaces receive from other clusters at the sum of their WANNICs, and from each
+// other at any rate at the same time.
 func TestUplinksLimitTheWANAlone(t *testing.T) {
 	t.Parallel()
 	const wan = 4 * MBps
@@ -18,7 +19,8 @@ func TestUplinksLimitTheWANAlone(t *testing.T) {
 	flood(t, g.Node("A", 2), g.Node("B", 2))
 	flood(t, g.Node("A", 0), g.Node("A", 1))
 	time.Sleep(settle)
-	fetched := func(cluster string) (uint64, error) { // where it arrives: the WAN also counts what the WANNIC then drops
+	// Counted where it arrives: the WAN's counters include what the queue of a WANNIC drops.
+	fetched := func(cluster string) (uint64, error) {
 		one, err := arriving(g, 0, "eth1")(cluster)
 		if err != nil {
 			return 0, err
@@ -28,7 +30,7 @@ func TestUplinksLimitTheWANAlone(t *testing.T) {
 	}
 	within(t, "two nodes fetch, in WANNICs", growth(t, fetched, time.Second, "A")[0]/float64(wan), 2*TCPShare, 0.06)
 	sent := growth(t, g.WANBytes, time.Second, "B")[0]
-	within(t, "one node sends, in WANNICs", sent/float64(wan), TCPShare, 0.08) // and acknowledgements of the others
+	within(t, "one node sends, in WANNICs", sent/float64(wan), TCPShare, 0.08) // with acknowledgements of the others
 	if lan := growth(t, g.LANBytes, 500*time.Millisecond, "A")[0]; lan < 10*float64(wan) {
 		t.Errorf("LAN at %v beside WANNICs of %v", Rate(lan), wan)
 	}
@@ -46,7 +48,7 @@ func TestUplinksBesideASlowNIC(t *testing.T) {
 	within(t, "share of the NIC", growth(t, g.LANBytes, time.Second, "A")[0]/float64(nic), TCPShare, 0.06)
 }
 
-// A node with two interfaces has one address, at whichever end of a connection it is.
+// A node with two interfaces has one address, at either end of a connection.
 func TestUplinksKeepOneAddress(t *testing.T) {
 	t.Parallel()
 	const size = 2e6
@@ -78,7 +80,7 @@ func TestUplinksKeepOneAddress(t *testing.T) {
 	}
 }
 
-// strictReversePath makes all namespaces drop what does not come from where an answer would go.
+// strictReversePath has all namespaces drop packets that do not arrive where a reply would leave.
 func strictReversePath(t *testing.T, g *Grid) {
 	t.Helper()
 	for _, gw := range g.gateways {

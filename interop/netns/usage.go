@@ -74,8 +74,8 @@ func processCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The name, in parentheses, may contain spaces. Of the fields after it, the first is field 3; utime and stime are
-	// fields 14 and 15.
+	// The name, in parentheses, may contain spaces. Of the fields after it, the first is field 3;
+	// utime and stime are fields 14 and 15.
 	s := string(b)
 	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
 	if len(f) < 13 {

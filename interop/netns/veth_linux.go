@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ethernetMTU is the payload of a frame on all interfaces.
+// ethernetMTU is the MTU of all interfaces.
 const ethernetMTU = 1500
 
-// linkEnd is where one end of a link goes.
+// linkEnd is one end of a link.
 type linkEnd struct {
 	ns   namespace
 	name string
-	mac  net.HardwareAddr // nil: the kernel draws one
+	mac  net.HardwareAddr // nil: the kernel chooses one
 }
 
-// joinByVeth makes a veth pair between two namespaces, both ends still down.
+// joinByVeth makes a veth pair between two namespaces, with both ends still down.
 func joinByVeth(near, far linkEnd) error {
 	err := near.ns.do(func() error {
 		attrs := netlink.NewLinkAttrs()
@@ -35,8 +35,8 @@ func joinByVeth(near, far linkEnd) error {
 	return nil
 }
 
-// bringUp gives an interface its address and sets it up, in the namespace of the calling thread. Routes are left to the
-// caller, also the one to the interface's own network.
+// bringUp gives an interface its address and sets it up, in the calling thread's namespace. All
+// routes are left to the caller, that to the interface's own network included.
 func bringUp(link netlink.Link, ip netip.Addr, bits int) error {
 	addr := &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(ip, bits)), Flags: unix.IFA_F_NOPREFIXROUTE}
 	if err := netlink.AddrAdd(link, addr); err != nil {
@@ -48,7 +48,7 @@ func bringUp(link netlink.Link, ip netip.Addr, bits int) error {
 	return nil
 }
 
-// addRoute sends traffic for a network through an interface, by way of a gateway unless the zero address is given.
+// addRoute routes a network through an interface, by a gateway if via is valid.
 func addRoute(link netlink.Link, to *net.IPNet, via netip.Addr, c congestion) error {
 	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: to, Congctl: c.route}
 	if via.IsValid() {
@@ -62,8 +62,9 @@ func addRoute(link netlink.Link, to *net.IPNet, via netip.Addr, c congestion) er
 	return nil
 }
 
-// addNeighbour tells an interface the hardware address of an IP address for good. ARP would do it too, but its table is one for
-// the whole machine (a thousand entries, which three clusters of twenty nodes fill), and its packets wait in full queues.
+// addNeighbour adds the hardware address of an IP address for good. ARP would find it too, but its
+// table is shared by the whole machine (a thousand entries, which three clusters of twenty nodes
+// fill), and its packets wait in full queues.
 func addNeighbour(link netlink.Link, ip netip.Addr) error {
 	err := netlink.NeighAdd(&netlink.Neigh{
 		LinkIndex:    link.Attrs().Index,

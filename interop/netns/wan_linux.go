@@ -28,8 +28,9 @@ func (g *Grid) addWANs(c Config) error {
 	return nil
 }
 
-// addWAN links the gateways of two clusters, each direction shaped where it leaves. The rest of the package knows a WAN link
-// only as an interface on each gateway that is in its wan table, whether a veth pair is behind it or, for a delay, a relay.
+// addWAN links the gateways of two clusters, with each direction shaped where it leaves. It is a
+// veth pair or, with a delay, a line of the relay. For the rest of the package it is an interface
+// in the wan table of each gateway.
 func (g *Grid) addWAN(a, b *gateway, r Rate) error {
 	near := linkEnd{ns: a.ns, name: wanName(b), mac: mac(wanIP(a.index, b.index))}
 	far := linkEnd{ns: b.ns, name: wanName(a), mac: mac(wanIP(b.index, a.index))}
@@ -49,10 +50,11 @@ func (g *Grid) addWAN(a, b *gateway, r Rate) error {
 	return nil
 }
 
-// wanName is the name of every interface that leads to this gateway. Clusters may have names that interfaces may not.
+// wanName is the name of the interfaces to a gateway. Names of clusters need not be valid for
+// interfaces.
 func wanName(to *gateway) string { return fmt.Sprintf("wan%d", to.index) }
 
-// configureWAN sets up this gateway's end of the link to another.
+// configureWAN configures this gateway's end of the link to another.
 func (gw *gateway) configureWAN(to *gateway, r Rate, buffer queueLength) error {
 	wan, err := netlink.LinkByName(wanName(to))
 	if err != nil {
