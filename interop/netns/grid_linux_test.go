@@ -30,7 +30,7 @@ func TestGridJoinsAllNodes(t *testing.T) {
 // the whole machine.
 func TestLargeClusters(t *testing.T) {
 	if testing.Short() {
-		t.Skip("64 nodes")
+		t.Skip("a grid of 64 nodes: not with -short")
 	}
 	even := Clusters(16, 16, 16, 16)
 	for i := range even {

@@ -74,7 +74,7 @@ func TestNICBytesOfEachNode(t *testing.T) {
 
 func TestLinkBytesIsCheap(t *testing.T) {
 	if testing.Short() {
-		t.Skip("64 nodes")
+		t.Skip("a grid of 64 nodes: not with -short")
 	}
 	g := newGrid(t, Config{Clusters: Clusters(16, 16, 16, 16), Links: Fast()})
 	const samples = 20

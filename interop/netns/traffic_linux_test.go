@@ -50,9 +50,13 @@ func open(t testing.TB, from, to *Node) connection {
 	return connection{client.(*net.TCPConn), server.(*net.TCPConn)}
 }
 
-// flood sends as fast as possible until the test ends.
+// flood sends as fast as possible until the test ends. Tests that flood take seconds, for TCP to
+// settle and for a measurement, so they are skipped in short mode.
 func flood(t testing.TB, from, to *Node) connection {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("measures rates for seconds: not with -short")
+	}
 	c := open(t, from, to)
 	go func() { _, _ = io.Copy(io.Discard, c.server) }()
 	go func() {
