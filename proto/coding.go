@@ -10,10 +10,10 @@ const (
 	// MinCodedBlock is the least length of a source block, in bytes. The greatest is
 	// [MaxBlock].
 	MinCodedBlock = 64 << 10
-	// CodedNames is the number of names in a generation by the number of its source
-	// blocks. Each name stands for one block, see [Coding.Names].
-	CodedNames = 2
 )
+
+// namesPerBlock is the number of names in a generation for each of its source blocks.
+const namesPerBlock = 2
 
 // Coding describes how a content is cut into generations and blocks for a coded transfer.
 // The zero value stands for a transfer in plain pieces.
@@ -47,7 +47,7 @@ func NewCoding(m *Manifest, k int) (Coding, error) {
 	generation := int64(k * c.Block)
 	if n := (m.Length() + generation - 1) / generation; n > int64(MaxPieces/c.Names()) {
 		return Coding{}, fmt.Errorf("a content of %d bytes has too many blocks of %d KiB, at most %d: take longer pieces",
-			m.Length(), c.Block>>10, MaxPieces/CodedNames)
+			m.Length(), c.Block>>10, MaxPieces/namesPerBlock)
 	}
 	return c, nil
 }
@@ -65,4 +65,4 @@ func (c Coding) Coded() bool { return c.K > 0 }
 
 // Names returns the number of names in a generation: the blocks that members may request,
 // of which the first K are the source blocks and the others linear combinations of them.
-func (c Coding) Names() int { return CodedNames * c.K }
+func (c Coding) Names() int { return namesPerBlock * c.K }

@@ -42,7 +42,7 @@ func TestCodingBlocks(t *testing.T) {
 
 // Numbers of blocks are subject to the limit of pieces.
 func TestCodingNumbersAllBlocks(t *testing.T) {
-	const most = MaxPieces / CodedNames * MinCodedBlock
+	const most = MaxPieces / namesPerBlock * MinCodedBlock
 	if _, err := NewCoding(sized(most, MinPieceLength), 16); err != nil {
 		t.Error(err)
 	}

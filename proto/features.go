@@ -2,13 +2,13 @@ package proto
 
 // The feature bits of a [Hello].
 const (
-	// FeatureCoded: the sender is in a coded transfer and numbers blocks instead of
+	// featureCoded: the sender is in a coded transfer and numbers blocks instead of
 	// pieces. The eight bits from featureKShift hold k.
-	FeatureCoded  = 1 << 0
+	featureCoded  = 1 << 0
 	featureKShift = 8
-	// FeatureGossip: the sender is in a transfer by permutation gossip. k is as above;
+	// featureGossip: the sender is in a transfer by permutation gossip. k is as above;
 	// the four bits from featureStrategyShift hold the [Strategy].
-	FeatureGossip        = 1 << 1
+	featureGossip        = 1 << 1
 	featureStrategyShift = 16
 	// 1 << 2 is reserved: it was in use.
 )
@@ -19,19 +19,19 @@ func (c Coding) Features() uint64 {
 	case !c.Coded():
 		return 0
 	case c.Strategy.Gossip():
-		return FeatureGossip | uint64(c.K)<<featureKShift | uint64(c.Strategy)<<featureStrategyShift
+		return featureGossip | uint64(c.K)<<featureKShift | uint64(c.Strategy)<<featureStrategyShift
 	}
-	return FeatureCoded | uint64(c.K)<<featureKShift
+	return featureCoded | uint64(c.K)<<featureKShift
 }
 
 // CodingOf returns the coding of a peer whose [Hello] has these features, without the length
 // of its blocks.
 func CodingOf(features uint64) Coding {
-	if features&(FeatureCoded|FeatureGossip) == 0 {
+	if features&(featureCoded|featureGossip) == 0 {
 		return Coding{}
 	}
 	c := Coding{K: int(features >> featureKShift & 0xff)}
-	if features&FeatureGossip != 0 {
+	if features&featureGossip != 0 {
 		c.Strategy = Strategy(features >> featureStrategyShift & 0xf)
 	}
 	return c
@@ -39,9 +39,9 @@ func CodingOf(features uint64) Coding {
 
 // Agrees reports whether a peer whose [Hello] has these features uses the same coding.
 func (c Coding) Agrees(features uint64) bool {
-	if features&(FeatureCoded|FeatureGossip) == 0 {
+	if features&(featureCoded|featureGossip) == 0 {
 		return !c.Coded()
 	}
-	const known = FeatureCoded | FeatureGossip | 0xff<<featureKShift | 0xf<<featureStrategyShift
+	const known = featureCoded | featureGossip | 0xff<<featureKShift | 0xf<<featureStrategyShift
 	return features&known == c.Features()
 }

@@ -11,7 +11,7 @@ type Hello struct {
 	Addrs [][]byte
 	// Seed reports that the sender needs no piece.
 	Seed bool
-	// Features is a bit set of optional abilities, see [FeatureCoded].
+	// Features is a bit set of optional abilities, see [Coding.Features].
 	Features uint64
 }
 

@@ -33,9 +33,9 @@ func (h InfoHash) CID() cid.Cid {
 	return cid.NewCidV1(torrentInfo, must(multihash.Encode(h[:], multihash.SHA1)))
 }
 
-// ParseInfoHash parses an info-hash of 40 hexadecimal digits or 32 of base32; magnet URIs
+// parseInfoHash parses an info-hash of 40 hexadecimal digits or 32 of base32; magnet URIs
 // have either. An info-hash of zeros is an error.
-func ParseInfoHash(text string) (InfoHash, error) {
+func parseInfoHash(text string) (InfoHash, error) {
 	var b []byte
 	var err error
 	switch len(text) {

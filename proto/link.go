@@ -215,7 +215,7 @@ func (l *Link) add(key, value string) (err error) {
 }
 
 func (l *Link) setInfoHash(text string) error {
-	h, err := ParseInfoHash(text)
+	h, err := parseInfoHash(text)
 	if err != nil {
 		return fmt.Errorf("link: %w", err)
 	}

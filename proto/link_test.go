@@ -43,7 +43,7 @@ func fullLink() *Link {
 		Length:       240_000_000,
 		Trackers:     []multiaddr.Multiaddr{multiaddr.StringCast(linkTracker)},
 		Peers:        []multiaddr.Multiaddr{multiaddr.StringCast(linkPeer)},
-		InfoHash:     must(ParseInfoHash(btih[len(btihPrefix):])),
+		InfoHash:     must(parseInfoHash(btih[len(btihPrefix):])),
 		Announce:     []string{"http://192.0.2.1:4000/announce?a=1&b=2"},
 		TorrentPeers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:6881")},
 		Foreign:      []Param{{Key: "so", Value: "0-2,4"}},
