@@ -5,16 +5,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// audit counts what should not happen, or seldom.
+// audit counts what should happen seldom or never, and messages.
 type audit struct {
-	// doubled are bytes asked for while another peer owed them, again those that
-	// were there already.
+	// doubled are bytes requested while another peer owed them, again those that were
+	// stored already.
 	doubled, again int64
-	// copies are bytes that arrived twice; copiesWAN those of them that crossed
-	// the WAN.
-	copies, copiesWAN int64
-	rejects, failed   int
-	useless           int
+	// duplicate are bytes that arrived twice; duplicateWAN those of them that crossed the
+	// WAN.
+	duplicate, duplicateWAN int64
+	rejects, failed         int
+	useless                 int
 	// elsewhere are the pieces that a node other than the source has.
 	elsewhere *bitset.Set
 	messages  map[proto.Type]*Count
@@ -25,21 +25,19 @@ type audit struct {
 type Count struct{ Messages, Bytes int64 }
 
 func (a *audit) request(n, to *node, sp proto.Span) {
-	a.again += int64(int(sp.Length) - n.store.fresh(sp))
+	a.again += int64(int(sp.Length) - n.store.lacking(sp))
 	for _, o := range n.asked[sp.Piece] {
-		if o.peer != to {
-			if o.Begin < sp.Begin+sp.Length && sp.Begin < o.Begin+o.Length {
-				a.doubled += int64(min(o.Begin+o.Length, sp.Begin+sp.Length) - max(o.Begin, sp.Begin))
-			}
+		if o.peer != to && o.Begin < sp.Begin+sp.Length && sp.Begin < o.Begin+o.Length {
+			a.doubled += int64(min(o.Begin+o.Length, sp.Begin+sp.Length) - max(o.Begin, sp.Begin))
 		}
 	}
 }
 
-func (a *audit) arrival(n *node, x *parcel) {
-	dup := int64(int(x.span.Length) - n.store.fresh(x.span))
-	a.copies += dup
-	if x.from.cluster != n.cluster {
-		a.copiesWAN += dup
+func (a *audit) arrival(n *node, f *frame) {
+	twice := int64(int(f.span.Length) - n.store.lacking(f.span))
+	a.duplicate += twice
+	if f.from.cluster != n.cluster {
+		a.duplicateWAN += twice
 	}
 }
 

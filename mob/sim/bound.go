@@ -7,21 +7,15 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// ideal is Edmonds' bound for changing links.
-func (l Links) ideal(clusters []string, length int64) time.Duration {
-	return plan.Bound(len(clusters), float64(length), func(a, b int, until time.Duration) float64 {
-		return l[Link{clusters[a], clusters[b]}].carried(until)
-	})
-}
+// Link is one direction between two clusters.
+type Link struct{ From, To string }
 
-// Ideal is the least time that any broadcast needs: by the links (Edmonds), and
-// by the interfaces of the source and of every receiver.
+// Links are the rates of the WAN.
+type Links map[Link]Rate
+
+// Ideal is the least time that any broadcast needs: by the links (Edmonds' bound), and by
+// the NICs of the source and of every receiver.
 func (c *Config) Ideal() time.Duration {
-	names := make([]string, len(c.Clusters))
-	for i, k := range c.Clusters {
-		names[i] = k.Name
-	}
-	t := c.Links.ideal(names, c.Length)
 	slowest := math.Inf(1)
 	nic := c.NIC
 	if nic == 0 {
@@ -34,5 +28,8 @@ func (c *Config) Ideal() time.Duration {
 		}
 		slowest = min(slowest, r)
 	}
-	return max(t, time.Duration(float64(c.Length)/slowest*1e9))
+	links := plan.Bound(len(c.Clusters), float64(c.Length), func(a, b int, until time.Duration) float64 {
+		return c.Links[Link{c.Clusters[a].Name, c.Clusters[b].Name}].carried(until)
+	})
+	return max(links, time.Duration(float64(c.Length)/slowest*1e9))
 }

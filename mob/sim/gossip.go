@@ -26,36 +26,36 @@ func (n *node) newGossip(s *sim, all bool) mob.Strategy {
 	return permutation.New(cfg)
 }
 
-// push queues a block that nobody asked for. It is made when its turn comes.
-func (n *node) push(s *sim, a mob.Push) {
-	to := s.byID[a.Peer]
-	if c := n.conns[to]; c != nil {
-		size := proto.GossipHeader + s.cfg.blocksIn(a.Generation) + s.cfg.PieceLength
-		n.queue.add(&parcel{conn: c, from: n, to: to, pushed: &pushed{Push: a}, size: size})
-		n.sendNext(s)
-	}
-}
-
 // pushed is a block of permutation gossip in transit.
 type pushed struct {
 	mob.Push
 	block
 }
 
+// push queues a block that nobody requested. It is made when its turn comes.
+func (n *node) push(s *sim, a mob.Push) {
+	to := s.byID[a.Peer]
+	if c := n.conns[to]; c != nil {
+		size := proto.GossipHeader + s.cfg.blocksIn(a.Generation) + s.cfg.PieceLength
+		n.queue.add(&frame{conn: c, from: n, to: to, pushed: &pushed{Push: a}, size: size})
+		n.sendNext(s)
+	}
+}
+
 // gather stores a block, and decodes its generation with the last one.
-func (n *node) gather(s *sim, x *parcel) {
-	g := x.pushed.Generation
+func (n *node) gather(s *sim, f *frame) {
+	g := f.pushed.Generation
 	h := &n.generations[g]
-	useful := h.add(x.pushed.block)
+	useful := h.add(f.pushed.block)
 	if !useful {
 		s.audit.useless++
 	}
-	n.step(s, mob.Gathered{Peer: x.from.ID, Generation: g, Block: x.pushed.number, Round: x.pushed.Round})
+	n.step(s, mob.Gathered{Peer: f.from.ID, Generation: g, Block: f.pushed.number, Round: f.pushed.Round})
 	if !useful || !h.full() {
 		return
 	}
 	n.step(s, mob.Filled{Generation: g})
-	s.later(s.now+s.cfg.Verify, call(func() {
+	s.later(s.now, call(func() {
 		if n.alive {
 			n.store.has.Add(g)
 			s.audit.stored(n, g)

@@ -8,43 +8,43 @@ import (
 	"github.com/mobgrid/mob/mob/bitset"
 )
 
-// Cause is why nothing is on a link.
+// Cause is why a link is idle.
 type Cause int
 
-// The causes, as the receiving cluster sees them.
+// The causes, from the view of the receiving cluster.
 const (
-	// Sending is none: there are bytes on the link.
+	// Sending: it is not idle.
 	Sending Cause = iota
-	// Done: its members have every piece, or have asked for it.
+	// Done: its members have or have requested every piece.
 	Done
-	// Nothing: the cluster at the other end has no piece that is new to it.
+	// Nothing: the sending cluster has no piece that is new to it.
 	Nothing
-	// Unasked: there is such a piece, and nobody has asked for any.
+	// Unasked: there is such a piece, and nobody has requested any.
 	Unasked
-	// Underway: a request is on its way there, or a block behind the link.
+	// Underway: a request, or a block, is in transit elsewhere.
 	Underway
-	// Sender: what was asked for waits for the sender's interface.
+	// Sender: requested blocks wait for the sender's NIC.
 	Sender
 	causes
 )
 
-// String is the cause's name.
+// String returns the name of the cause.
 func (c Cause) String() string {
 	return [causes]string{"sending", "done", "nothing new", "unasked", "under way", "sender"}[c]
 }
 
-// Idleness is what the links into one cluster could have carried, and why they did not.
+// Idleness is the use of the links into one cluster over time.
 type Idleness struct {
 	To string
-	// Bin is how long each of Bins is; they cover the run from its begin.
+	// Bin is the length of each of Bins, which cover the run from its start.
 	Bin  time.Duration
 	Bins []Use
 }
 
-// Use is bytes by Cause: what the links could have carried at their rates in that time.
+// Use is the bytes that the links can carry at their rates in a time, by Cause.
 type Use [causes]float64
 
-// Of is a cause's share of all.
+// Of is the share of a cause.
 func (u Use) Of(c Cause) float64 {
 	all := 0.0
 	for _, v := range u {
@@ -53,7 +53,7 @@ func (u Use) Of(c Cause) float64 {
 	return u[c] / max(all, 1)
 }
 
-// String is a table: a line for each bin, with the share of each cause.
+// String formats a table: a line for each bin, with the share of each cause.
 func (i *Idleness) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "into %-7s", i.To)
@@ -69,18 +69,18 @@ func (i *Idleness) String() string {
 	return b.String()
 }
 
-// survey looks at all links now and again, and says why those are idle that are.
+// survey samples all links, and finds out why idle ones are idle.
 type survey struct {
 	every time.Duration
-	has   []*bitset.Set // by cluster: what members have stored, also those that were killed since
-	lacks *bitset.Set   // by the cluster that is looked at
+	has   []*bitset.Set // by cluster: what its members have stored, killed ones too
+	lacks *bitset.Set   // by the cluster that is sampled
 	idle  []Idleness
 }
 
-// How fine a survey is, in parts of the ideal time.
+// The bins and samples of a survey in the ideal time.
 const surveyBins, surveySamples = 20, 1000
 
-// startSurvey begins one.
+// startSurvey starts a survey.
 func (s *sim) startSurvey() {
 	pieces, ideal := s.nodes[0].store.has.Cap(), s.cfg.Ideal()
 	v := &survey{every: max(ideal/surveySamples, time.Microsecond), lacks: bitset.New(pieces)}
@@ -90,7 +90,7 @@ func (s *sim) startSurvey() {
 	}
 	v.has[0].AddRange(0, pieces)
 	s.audit.survey = v
-	s.later(0, call(func() { v.look(s) }))
+	s.later(0, call(func() { v.sample(s) }))
 }
 
 // stored notes that a member of a cluster has a piece.
@@ -100,8 +100,8 @@ func (v *survey) stored(cluster, piece int) {
 	}
 }
 
-// look takes a sample of every link, and has itself called again.
-func (v *survey) look(s *sim) {
+// sample takes a sample of every link, and schedules the next.
+func (v *survey) sample(s *sim) {
 	for to := 1; to < len(v.idle); to++ {
 		asked, queued := v.requests(s, to)
 		i := &v.idle[to]
@@ -111,15 +111,15 @@ func (v *survey) look(s *sim) {
 		use := &i.Bins[s.now/i.Bin]
 		for from := range v.idle {
 			if l := s.link(from, to); from != to && len(l.rate) > 0 {
-				use[v.cause(s, from, to, asked[from], queued[from])] += l.rate.At(s.now) * v.every.Seconds()
+				use[v.cause(s, from, to, asked[from], queued[from])] += l.rate.at(s.now) * v.every.Seconds()
 			}
 		}
 	}
-	s.later(s.now+v.every, call(func() { v.look(s) }))
+	s.later(s.now+v.every, call(func() { v.sample(s) }))
 }
 
-// requests counts, by the cluster that was asked, what members of one have asked for, and
-// how much of it waits there; and sets what they lack that was not asked for.
+// requests counts the requests of a cluster's members, by the cluster of the receiver, and
+// how many of them wait there; and sets lacks to what they lack and have not requested.
 func (v *survey) requests(s *sim, to int) (asked, queued []int) {
 	asked, queued = make([]int, len(v.idle)), make([]int, len(v.idle))
 	v.lacks.Clear()
@@ -132,10 +132,10 @@ func (v *survey) requests(s *sim, to int) (asked, queued []int) {
 			queued[n.cluster] += n.waitingFor(to)
 			continue
 		}
-		for piece, asks := range n.asked {
-			for _, a := range asks {
-				if a.peer.cluster != to {
-					asked[a.peer.cluster]++
+		for piece, requests := range n.asked {
+			for _, r := range requests {
+				if r.peer.cluster != to {
+					asked[r.peer.cluster]++
 					v.lacks.Remove(int(piece))
 				}
 			}
@@ -160,7 +160,7 @@ func (v *survey) cause(s *sim, from, to, asked, queued int) Cause {
 	return Nothing
 }
 
-// waitingFor counts the blocks for members of a cluster that have not left.
+// waitingFor counts the blocks for members of a cluster that are not sent yet.
 func (n *node) waitingFor(cluster int) int {
 	count := 0
 	if n.sending != nil && n.sending.to.cluster == cluster {

@@ -6,9 +6,9 @@ import (
 )
 
 // TestIdle wants a cause for every link and moment, the same use of links as their
-// counters have, and the run itself unchanged by being looked at.
+// counters have, and a run that the survey does not change.
 func TestIdle(t *testing.T) {
-	c := standard(t, Fast, 60e6, 1)
+	c := scenario(fast, 60e6, 1)
 	plain := run(t, c)
 	c.Idle = true
 	r := run(t, c)
@@ -32,7 +32,7 @@ func TestIdle(t *testing.T) {
 		}
 		first, last := i.Bins[0], i.Bins[len(i.Bins)-1]
 		if first.Of(Nothing) == 0 || last.Of(Done) == 0 {
-			t.Errorf("into %s: there was something new in the first moment, or something to ask for in the last", i.To)
+			t.Errorf("into %s: a new piece in the first moment, or one to request in the last", i.To)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 // TestLiar has a member whose blocks are all false: all others get the content, and each
 // takes only a few bad pieces from it before it bans it.
 func TestLiar(t *testing.T) {
+	long(t)
 	for _, c := range []struct {
 		sizes  []int
 		liar   int
@@ -26,14 +27,14 @@ func TestLiar(t *testing.T) {
 		{[]int{16, 3, 3, 3}, 20, 60e6, 0},
 	} {
 		t.Run(fmt.Sprintf("%v, node %d, RTT %v", c.sizes, c.liar, c.rtt), func(t *testing.T) {
-			k := standard(t, Fast, c.length, 1)
-			k.Clusters, k.RTT, k.PieceLength = Grid(c.sizes...), c.rtt, 64<<10
+			k := scenario(fast, c.length, 1)
+			k.Clusters, k.RTT, k.PieceLength = grid(c.sizes...), c.rtt, 64<<10
 			k.Faults.Liars = []int{c.liar}
 			r := run(t, k)
 			nodes := len(r.Finished)
 			t.Logf("%d nodes, %d pieces failed, %v", nodes, r.Failed, r.Time)
 			if r.Missing > 0 {
-				t.Errorf("%d nodes are not whole\n%v", r.Missing, r)
+				t.Errorf("%d nodes are not complete\n%v", r.Missing, r)
 			}
 			if most := nodes * mob.DefaultTuning().Strikes; r.Failed > most {
 				t.Errorf("%d pieces failed at %d nodes, want at most %d", r.Failed, nodes, most)

@@ -9,8 +9,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// node is a strategy and the shell around it: connections, store and queue of blocks to
-// send.
+// node is a strategy and its caller: connections, a store, and a queue of blocks to send.
 type node struct {
 	index, cluster int
 	mob.Node
@@ -18,19 +17,19 @@ type node struct {
 	alive    bool // started and not killed
 	liar     bool
 	lossy    bool
-	// dark says that it was killed without a word: dials to it time out.
+	// dark is set if it was killed silently: dials to it time out.
 	dark     bool
-	finished time.Duration // 0 until whole
+	finished time.Duration // 0 until complete
 
 	conns       map[*node]*conn
-	asked       map[uint32][]ask // what it asked for and has not come, by piece
+	asked       map[uint32][]request // that are not answered, by piece
 	store       *store
-	ranks       map[int]*rlnc.Basis // of generations of coded transfers
+	ranks       map[int]*rlnc.Basis // by generation, in coded transfers
 	generations []holding           // in permutation gossip
 
 	// The sending side.
 	queue   sendQueue
-	sending *parcel
+	sending *frame
 	nic     float64
 	in      pipe
 
@@ -39,17 +38,15 @@ type node struct {
 }
 
 // conn is the connection of two nodes.
-type conn struct{ _ byte } // not of no size: each is another
+type conn struct{ _ byte } // not empty, so that pointers differ
 
-// ask is a span asked of a peer.
-type ask struct {
+// request is a span requested of a peer.
+type request struct {
 	peer *node
 	proto.Span
 }
 
-func left(n *node) mob.Event { return mob.Left{Peer: n.ID} }
-
-// start brings the node up.
+// start starts the node.
 func (n *node) start(s *sim, have []proto.Range) {
 	n.alive = true
 	if s.cfg.Strategy.Gossip() {
@@ -62,14 +59,14 @@ func (n *node) start(s *sim, have []proto.Range) {
 			PieceLength: s.cfg.PieceLength,
 			Coding:      s.cfg.Coding,
 			Seed:        s.cfg.Seed + uint64(n.index),
-			Tuning:      *s.cfg.Tuning,
+			Tuning:      mob.DefaultTuning(),
 		}, have)
 	}
 	n.step(s, mob.Tick{})
 	s.later(s.now+s.cfg.RTT, call(func() { n.askTracker(s) }))
 }
 
-// step gives the state an event and carries out what it says.
+// step gives the strategy an event and carries out its actions.
 func (n *node) step(s *sim, ev mob.Event) {
 	if !n.alive {
 		return
@@ -84,6 +81,7 @@ func (n *node) step(s *sim, ev mob.Event) {
 	}
 }
 
+// arm has the node woken when the next tick is due.
 func (n *node) arm(s *sim) {
 	at := n.wakeAt
 	n.armed = at
@@ -111,8 +109,8 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 	case mob.Drop:
 		to := s.byID[a.Peer]
 		if c := n.conns[to]; c != nil {
-			n.hangUp(to)
-			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
+			n.disconnect(to)
+			s.cross(&frame{conn: c, from: n, to: to, fin: true})
 		}
 		n.sendNext(s)
 	case mob.Push:
@@ -120,12 +118,12 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 	case mob.Finished:
 		if n.finished == 0 && n.index != 0 {
 			n.finished = s.now
-			s.whole++
+			s.complete++
 		}
 	}
 }
 
-// send puts a control message on its way.
+// send sends a control message.
 func (n *node) send(s *sim, to *node, m proto.Message) {
 	c := n.conns[to]
 	if c == nil {
@@ -134,28 +132,28 @@ func (n *node) send(s *sim, to *node, m proto.Message) {
 	switch m := m.(type) {
 	case *proto.Request:
 		s.audit.request(n, to, m.Span)
-		n.asked[m.Piece] = append(n.asked[m.Piece], ask{to, m.Span})
+		n.asked[m.Piece] = append(n.asked[m.Piece], request{to, m.Span})
 	case *proto.Cancel:
 		n.settle(to, m.Span)
 	}
-	s.cross(&parcel{conn: c, from: n, to: to, message: m, size: s.frameSize(n, to, m)})
+	s.cross(&frame{conn: c, from: n, to: to, message: m, size: s.frameSize(n, to, m)})
 }
 
-// settle takes back that n asked a peer for a span.
+// settle forgets a request to a peer.
 func (n *node) settle(peer *node, sp proto.Span) {
-	asks := n.asked[sp.Piece]
-	i := slices.Index(asks, ask{peer, sp})
+	requests := n.asked[sp.Piece]
+	i := slices.Index(requests, request{peer, sp})
 	switch {
 	case i < 0:
-	case len(asks) == 1:
+	case len(requests) == 1:
 		delete(n.asked, sp.Piece)
 	default:
-		n.asked[sp.Piece] = slices.Delete(asks, i, i+1)
+		n.asked[sp.Piece] = slices.Delete(requests, i, i+1)
 	}
 }
 
-// introduction is the message that carries members: its addresses are the size
-// of one IPv4 multiaddr.
+// introduction is the message that carries members, with addresses of the size of one IPv4
+// multiaddr.
 func introduction(ns []mob.Node) *proto.Members {
 	m := &proto.Members{Members: make([]proto.Member, len(ns))}
 	addrs := [][]byte{make([]byte, 8)}
@@ -165,7 +163,10 @@ func introduction(ns []mob.Node) *proto.Members {
 	return m
 }
 
-// dial connects after the round trips of TCP, TLS and the greeting.
+// dialTimeout is how long a dial to a silent node takes to fail.
+const dialTimeout = 5 * time.Second
+
+// dial connects after the round trips of TCP, TLS and Hello.
 func (n *node) dial(s *sim, to *node) {
 	rtt := s.rtt(n, to)
 	if to.dark {
@@ -186,27 +187,25 @@ func (n *node) dial(s *sim, to *node) {
 	}))
 }
 
-const dialTimeout = 5 * time.Second
-
-// hangUp forgets a connection and what is queued for it.
-func (n *node) hangUp(to *node) {
+// disconnect forgets a connection and what is queued for it.
+func (n *node) disconnect(to *node) {
 	delete(n.conns, to)
-	for piece, asks := range n.asked {
-		n.asked[piece] = slices.DeleteFunc(asks, func(a ask) bool { return a.peer == to })
+	for piece, requests := range n.asked {
+		n.asked[piece] = slices.DeleteFunc(requests, func(r request) bool { return r.peer == to })
 	}
 	n.queue.forget(to)
 }
 
 // receive takes in a control message.
-func (n *node) receive(s *sim, x *parcel) {
-	switch m := x.message.(type) {
+func (n *node) receive(s *sim, f *frame) {
+	switch m := f.message.(type) {
 	case *proto.Request:
-		n.serve(s, x, m.Span)
+		n.serve(s, f, m.Span)
 	case *proto.Cancel:
-		n.queue.cancel(x.from, m.Span)
+		n.queue.cancel(f.from, m.Span)
 	case *proto.Bad:
 		if n.store.has.Has(int(m.Piece)) {
-			n.step(s, mob.Checked{Peer: x.from.ID, Piece: int(m.Piece)})
+			n.step(s, mob.Checked{Peer: f.from.ID, Piece: int(m.Piece)})
 		}
 	case *proto.Members:
 		ns := make([]mob.Node, len(m.Members))
@@ -216,21 +215,26 @@ func (n *node) receive(s *sim, x *parcel) {
 		n.step(s, mob.Learned{Nodes: ns})
 	default:
 		if r, ok := m.(*proto.Reject); ok {
-			n.settle(x.from, r.Span)
+			n.settle(f.from, r.Span)
 		}
-		n.step(s, mob.Received{Peer: x.from.ID, Message: m})
+		n.step(s, mob.Received{Peer: f.from.ID, Message: m})
 	}
 }
 
 // serve queues a block, or rejects the request.
-func (n *node) serve(s *sim, x *parcel, sp proto.Span) {
+func (n *node) serve(s *sim, f *frame, sp proto.Span) {
 	if !n.store.has.Has(int(sp.Piece)) || n.lossy && s.rng.IntN(2) == 0 {
 		s.audit.rejects++
-		n.send(s, x.from, &proto.Reject{Span: sp})
+		n.send(s, f.from, &proto.Reject{Span: sp})
 		return
 	}
-	n.queue.add(&parcel{
-		conn: x.conn, from: n, to: x.from, span: sp, bad: n.liar, size: int(sp.Length) + proto.BlockHeader,
+	n.queue.add(&frame{
+		conn: f.conn,
+		from: n,
+		to:   f.from,
+		span: sp,
+		bad:  n.liar,
+		size: int(sp.Length) + proto.BlockHeader,
 	})
 	n.sendNext(s)
 }
@@ -240,31 +244,31 @@ func (n *node) sendNext(s *sim) {
 	if !n.alive || n.sending != nil {
 		return
 	}
-	x := n.queue.next()
-	if x == nil {
+	f := n.queue.next()
+	if f == nil {
 		return
 	}
-	n.sending = x
-	if p := x.pushed; p != nil {
+	n.sending = f
+	if p := f.pushed; p != nil {
 		p.block = n.generations[p.Generation].block(p.Push.Block, s.rng)
 	}
-	s.later(s.now+time.Duration(float64(x.size)/n.nic*1e9), x)
+	s.later(s.now+time.Duration(float64(f.size)/n.nic*1e9), f)
 }
 
-// receiveBlock stores a block, and checks the piece when it is the last one.
-func (n *node) receiveBlock(s *sim, x *parcel) {
-	s.audit.arrival(n, x)
-	n.settle(x.from, x.span)
-	done := n.store.add(x)
-	n.step(s, mob.Arrived{Peer: x.from.ID, Span: x.span})
+// receiveBlock stores a requested block, and verifies the piece when it was the last.
+func (n *node) receiveBlock(s *sim, f *frame) {
+	s.audit.arrival(n, f)
+	n.settle(f.from, f.span)
+	done := n.store.add(f)
+	n.step(s, mob.Arrived{Peer: f.from.ID, Span: f.span})
 	if done == nil {
 		return
 	}
 	if s.cfg.Coding.Blocks > 0 {
-		n.takeBlock(s, x)
+		n.takeBlock(s, f)
 		return
 	}
-	s.later(s.now+s.cfg.Verify, call(func() {
+	s.later(s.now, call(func() {
 		if !n.alive {
 			return
 		}
@@ -285,7 +289,7 @@ func (n *node) kill(s *sim, silent bool) {
 	n.queue = sendQueue{}
 	for _, to := range s.nodes {
 		if c := n.conns[to]; c != nil && !silent {
-			s.cross(&parcel{conn: c, from: n, to: to, fin: true})
+			s.cross(&frame{conn: c, from: n, to: to, fin: true})
 		}
 	}
 	clear(n.conns)

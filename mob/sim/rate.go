@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Rate is a rate in bytes per second that changes at given times: the steps are
-// sorted, the first begins at 0, the last holds for ever. Empty is infinite.
+// Rate is a rate that changes at given times: the steps are sorted, the first begins at 0,
+// the last holds for ever. An empty Rate is infinite.
 type Rate []Step
 
 // Step is a rate from a time on.
@@ -15,11 +15,11 @@ type Step struct {
 	BytesPerSec float64
 }
 
-// Constant is a rate that does not change.
-func Constant(bytesPerSec float64) Rate { return Rate{{BytesPerSec: bytesPerSec}} }
+// constant is a rate that does not change.
+func constant(bytesPerSec float64) Rate { return Rate{{BytesPerSec: bytesPerSec}} }
 
-// At is the rate at a time.
-func (r Rate) At(t time.Duration) float64 {
+// at is the rate at a time, in bytes per second.
+func (r Rate) at(t time.Duration) float64 {
 	v := math.Inf(1)
 	for _, s := range r {
 		if s.From > t {
@@ -30,7 +30,7 @@ func (r Rate) At(t time.Duration) float64 {
 	return v
 }
 
-// carried is how many bytes are through until a time.
+// carried is the number of bytes that pass until a time.
 func (r Rate) carried(until time.Duration) float64 {
 	if len(r) == 0 {
 		return math.Inf(1)
@@ -49,7 +49,7 @@ func (r Rate) carried(until time.Duration) float64 {
 	return sum
 }
 
-// after is when n bytes are through that begin at start.
+// after is the time at which n bytes have passed that begin at start.
 func (r Rate) after(start time.Duration, n float64) time.Duration {
 	if len(r) == 0 {
 		return start
@@ -67,21 +67,4 @@ func (r Rate) after(start time.Duration, n float64) time.Duration {
 		start = r[k+1].From
 	}
 	return start + time.Duration(n/r[k].BytesPerSec*1e9)
-}
-
-// pipe is a first-in first-out server of a rate.
-type pipe struct {
-	rate  Rate
-	free  time.Duration // when it will have sent what it has
-	busy  time.Duration
-	bytes int64
-}
-
-// send takes in n bytes now and says when the last of them is out.
-func (p *pipe) send(now time.Duration, n int) time.Duration {
-	start := max(now, p.free)
-	p.free = p.rate.after(start, float64(n))
-	p.busy += p.free - start
-	p.bytes += int64(n)
-	return p.free
 }

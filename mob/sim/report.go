@@ -9,37 +9,36 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Report is what a run came to.
+// Report is the outcome of a run.
 type Report struct {
-	// Time is when the last node was whole; Ideal the least possible.
+	// Time is when the last node was complete, Ideal the least possible.
 	Time, Ideal time.Duration
-	// Finished are the times of the nodes, 0 for the source and for those that
-	// are not whole; Missing counts these without the source, the killed and the
-	// liars.
+	// Finished has for each node when it was complete, 0 for the source and for nodes
+	// that are not. Missing counts the latter without killed nodes and liars.
 	Finished []time.Duration
 	Missing  int
-	// Copies are the contents that entered each cluster over the WAN.
+	// Copies is how often the content entered each cluster over the WAN.
 	Copies []ClusterCopies
 	Links  []LinkReport
-	// Idle is what became of the links into each cluster but the first, with Config.Idle.
+	// Idle tells why the links into each cluster but the first were idle, with Config.Idle.
 	Idle []Idleness
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
-	// ControlPerPayload is all of them by the bytes delivered to all nodes: the
-	// content for each that is whole.
+	// ControlPerPayload is their ratio to the payload delivered: the content for each
+	// node that is complete.
 	Control, LanControl, ControlPerPayload float64
-	// Duplicate and DuplicateWAN are bytes that arrived a second time, Doubled
-	// bytes asked for while somebody else owed them, Again bytes asked for that
-	// were there.
+	// Duplicate and DuplicateWAN are bytes that arrived a second time, Doubled bytes
+	// requested while another peer owed them, Again bytes requested that were stored.
+	// Useless counts coded blocks that told the receiver nothing new.
 	Duplicate, DuplicateWAN, Doubled, Again int64
 	Rejects, Failed, Useless                int
 	// Messages counts the control messages by type.
 	Messages map[proto.Type]*Count
-	// Steps counts the calls of mob.State.Step; Trace is a hash of every message.
+	// Steps counts the calls of Strategy.Step. Trace is a hash of every message.
 	Steps int
 	Trace uint64
 }
 
-// ClusterCopies is what entered a cluster, in contents.
+// ClusterCopies is the bytes that entered a cluster, by the length of the content.
 type ClusterCopies struct {
 	Cluster string
 	Copies  float64
@@ -49,11 +48,11 @@ type ClusterCopies struct {
 type LinkReport struct {
 	Link
 	Bytes int64
-	// Idle is the share of the time in which nothing was sent.
+	// Idle is the share of the time during which nothing was sent.
 	Idle float64
 }
 
-// Share is the share of the bound that was reached, 0 when nodes are missing.
+// Share is the share of the bound that was reached, 0 if nodes are missing.
 func (r *Report) Share() float64 {
 	if r.Missing > 0 || r.Time == 0 {
 		return 0
@@ -62,17 +61,27 @@ func (r *Report) Share() float64 {
 }
 
 func (s *sim) report() *Report {
+	a := &s.audit
 	r := &Report{
-		Ideal: s.cfg.Ideal(), Duplicate: s.audit.copies, DuplicateWAN: s.audit.copiesWAN, Doubled: s.audit.doubled, Again: s.audit.again,
-		Rejects: s.audit.rejects, Failed: s.audit.failed, Useless: s.audit.useless, Steps: s.steps, Trace: s.trace.Sum64(), Messages: s.audit.messages,
+		Ideal:        s.cfg.Ideal(),
+		Duplicate:    a.duplicate,
+		DuplicateWAN: a.duplicateWAN,
+		Doubled:      a.doubled,
+		Again:        a.again,
+		Rejects:      a.rejects,
+		Failed:       a.failed,
+		Useless:      a.useless,
+		Steps:        s.steps,
+		Trace:        s.trace.Sum64(),
+		Messages:     a.messages,
 	}
-	if v := s.audit.survey; v != nil {
+	if v := a.survey; v != nil {
 		r.Idle = v.idle[1:]
 	}
-	whole := 0
+	complete := 0
 	for _, n := range s.nodes {
 		if n.finished > 0 {
-			whole++
+			complete++
 		}
 		r.Finished = append(r.Finished, n.finished)
 		r.Time = max(r.Time, n.finished)
@@ -88,19 +97,20 @@ func (s *sim) report() *Report {
 			in += l.bytes
 			control += l.control
 			if i != j && len(l.rate) > 0 {
-				r.Links = append(r.Links, LinkReport{Link{from.Name, to.Name}, l.bytes, max(0, 1-l.busy.Seconds()/s.now.Seconds())})
+				idle := max(0, 1-l.busy.Seconds()/s.now.Seconds())
+				r.Links = append(r.Links, LinkReport{Link{from.Name, to.Name}, l.bytes, idle})
 			}
 		}
 		wan += in
 		r.Copies = append(r.Copies, ClusterCopies{to.Name, float64(in) / float64(s.cfg.Length)})
 	}
 	r.Control = float64(control) / max(float64(wan), 1)
-	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(whole, 1)))
+	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(complete, 1)))
 	r.LanControl = float64(s.lanControl) / max(float64(s.lanControl+s.lanBytes), 1)
 	return r
 }
 
-// String is the report for people, in a few lines.
+// String formats the report in a few lines.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "time %.2f s, ideal %.2f s, share %.3f", r.Time.Seconds(), r.Ideal.Seconds(), r.Share())
@@ -111,8 +121,8 @@ func (r *Report) String() string {
 	for _, c := range r.Copies {
 		fmt.Fprintf(&b, " %s %.3f", c.Cluster, c.Copies)
 	}
-	fmt.Fprintf(&b, "\ncontrol WAN %.4f LAN %.4f, duplicate %d (WAN %d), doubled %d, again %d, rejects %d, failed %d, useless %d\n",
-		r.Control, r.LanControl, r.Duplicate, r.DuplicateWAN, r.Doubled, r.Again, r.Rejects, r.Failed, r.Useless)
+	fmt.Fprintf(&b, "\ncontrol WAN %.4f LAN %.4f, duplicate %d (WAN %d), ", r.Control, r.LanControl, r.Duplicate, r.DuplicateWAN)
+	fmt.Fprintf(&b, "doubled %d, again %d, rejects %d, failed %d, useless %d\n", r.Doubled, r.Again, r.Rejects, r.Failed, r.Useless)
 	b.WriteString("idle")
 	for _, l := range r.Links {
 		fmt.Fprintf(&b, " %s%s %.3f", l.From, l.To, l.Idle)

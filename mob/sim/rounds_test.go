@@ -36,9 +36,11 @@ func meanBeyond(t *testing.T, c Rounds, seeds uint64) float64 {
 // TestRoundsCoded holds coded permutation gossip to the figure of the paper: the limit
 // of any broadcast and a few rounds.
 func TestRoundsCoded(t *testing.T) {
+	long(t)
 	for n, seeds := range map[int]uint64{2: 3, 3: 3, 20: 6, 100: 2, 300: 1} {
 		for seed := range seeds {
-			over := runRounds(t, Rounds{Nodes: n, Strategy: proto.Sequential, Blocks: []int{paperK}, Seed: seed + 1}).Rounds() - RoundsLimit(paperK, n)
+			c := Rounds{Nodes: n, Strategy: proto.Sequential, Blocks: []int{paperK}, Seed: seed + 1}
+			over := runRounds(t, c).Rounds() - RoundsLimit(paperK, n)
 			if t.Logf("%d nodes: the limit and %d rounds", n, over); over > 5 || over < -1 {
 				t.Errorf("%d nodes, seed %d: %d rounds beyond the limit, want at most 5", n, seed+1, over)
 			}
@@ -48,6 +50,7 @@ func TestRoundsCoded(t *testing.T) {
 
 // TestRoundsPlain wants plain blocks to take 20 to 60 rounds more than coded ones.
 func TestRoundsPlain(t *testing.T) {
+	long(t)
 	for n, seeds := range map[int]uint64{20: 6, 100: 3} {
 		c := Rounds{Nodes: n, Strategy: proto.Sequential, Blocks: []int{paperK}}
 		coded := meanBeyond(t, c, seeds)
@@ -62,6 +65,7 @@ func TestRoundsPlain(t *testing.T) {
 // TestRoundsOverlaps wants two generations to take less time with the first overlap than
 // one after the other, and less again with the second.
 func TestRoundsOverlaps(t *testing.T) {
+	long(t)
 	for n, seeds := range map[int]uint64{20: 6, 50: 4} {
 		c := Rounds{Nodes: n, Blocks: []int{paperK, paperK}}
 		var over []float64
@@ -84,7 +88,7 @@ func TestRoundsGenerations(t *testing.T) {
 		r := runRounds(t, Rounds{Nodes: 33, Strategy: s, Blocks: blocks, Seed: 2})
 		for g := 2; g < len(blocks); g++ {
 			if r.Generations[g] <= r.Generations[g-2] {
-				t.Errorf("%v: generation %d is complete in round %d, generation %d in %d", s, g-2, r.Generations[g-2], g, r.Generations[g])
+				t.Errorf("%v: generation %d is complete in round %d, %d in %d", s, g-2, r.Generations[g-2], g, r.Generations[g])
 			}
 		}
 		rounds[s] = r.Rounds()
@@ -110,7 +114,8 @@ func TestRoundsSeeds(t *testing.T) {
 	} {
 		var got []int
 		for seed := range c.want {
-			got = append(got, runRounds(t, Rounds{Nodes: 20, Strategy: c.strategy, Blocks: c.blocks, Seed: uint64(seed) + 1}).Rounds())
+			k := Rounds{Nodes: 20, Strategy: c.strategy, Blocks: c.blocks, Seed: uint64(seed) + 1}
+			got = append(got, runRounds(t, k).Rounds())
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%v, %d: %d rounds, want %d", c.strategy, c.blocks, got, c.want)

@@ -6,20 +6,20 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sendQueue holds the blocks that a node was asked for. Each peer has a socket of
-// its own, and sockets share an interface evenly: next comes the block of the
-// peer that was sent the least while it had blocks waiting (start-time fair
-// queueing). A peer gets its blocks in the order in which it asked for them.
+// sendQueue holds the blocks that a node is to send. Each peer has its own socket, and
+// sockets share an interface evenly: next comes the block of the peer that was sent the
+// least while it had blocks waiting (start-time fair queueing). A peer gets its blocks in
+// the order in which they were queued.
 type sendQueue struct {
 	waiting []*backlog // of those with blocks
 	byPeer  map[*node]*backlog
-	sent    int64 // the count of the peer that was served last
+	sent    int64 // the sent of the peer that was served last
 }
 
 // backlog is the blocks for one peer.
 type backlog struct {
-	blocks []*parcel
-	sent   int64 // bytes; of one who comes back, no less than others' count
+	blocks []*frame
+	sent   int64 // bytes; a peer that was idle begins where the others are
 }
 
 func (q *sendQueue) of(to *node) *backlog {
@@ -34,17 +34,17 @@ func (q *sendQueue) of(to *node) *backlog {
 	return b
 }
 
-func (q *sendQueue) add(x *parcel) {
-	b := q.of(x.to)
+func (q *sendQueue) add(f *frame) {
+	b := q.of(f.to)
 	if len(b.blocks) == 0 {
 		b.sent = max(b.sent, q.sent)
 		q.waiting = append(q.waiting, b)
 	}
-	b.blocks = append(b.blocks, x)
+	b.blocks = append(b.blocks, f)
 }
 
 // next takes the block that is sent next, nil when there is none.
-func (q *sendQueue) next() *parcel {
+func (q *sendQueue) next() *frame {
 	least := -1
 	for i, b := range q.waiting {
 		if least < 0 || b.sent < q.waiting[least].sent {
@@ -55,31 +55,31 @@ func (q *sendQueue) next() *parcel {
 		return nil
 	}
 	b := q.waiting[least]
-	x := b.blocks[0]
+	f := b.blocks[0]
 	q.sent = b.sent
-	b.sent += int64(x.size)
+	b.sent += int64(f.size)
 	if b.blocks = b.blocks[1:]; len(b.blocks) == 0 {
 		q.waiting = slices.Delete(q.waiting, least, least+1)
 	}
-	return x
+	return f
 }
 
 // cancel takes a block out that has not been sent.
 func (q *sendQueue) cancel(to *node, sp proto.Span) {
 	if b := q.byPeer[to]; b != nil {
-		q.remove(b, func(x *parcel) bool { return x.span == sp })
+		q.remove(b, func(f *frame) bool { return f.span == sp })
 	}
 }
 
 // forget takes out everything for a peer.
 func (q *sendQueue) forget(to *node) {
 	if b := q.byPeer[to]; b != nil {
-		q.remove(b, func(*parcel) bool { return true })
+		q.remove(b, func(*frame) bool { return true })
 		delete(q.byPeer, to)
 	}
 }
 
-func (q *sendQueue) remove(b *backlog, gone func(*parcel) bool) {
+func (q *sendQueue) remove(b *backlog, gone func(*frame) bool) {
 	if b.blocks = slices.DeleteFunc(b.blocks, gone); len(b.blocks) == 0 {
 		q.waiting = slices.DeleteFunc(q.waiting, func(o *backlog) bool { return o == b })
 	}

@@ -13,7 +13,7 @@ func TestSendQueue(t *testing.T) {
 	var q sendQueue
 	near, far, gone := &node{index: 1}, &node{index: 2}, &node{index: 3}
 	ask := func(to *node, begin, size uint32) {
-		q.add(&parcel{to: to, size: int(size), span: proto.Span{Begin: begin, Length: size}})
+		q.add(&frame{to: to, size: int(size), span: proto.Span{Begin: begin, Length: size}})
 	}
 	for i := range uint32(3) {
 		ask(near, i, 100)

@@ -14,22 +14,22 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// epoch is when every simulation begins, for states that want a date.
+// epoch is when every simulation begins, for strategies that want a date.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant in all but form
 
 // sim is one run.
 type sim struct {
-	cfg    Config
-	rng    *rand.Rand
-	now    time.Duration
-	events queue
-	nodes  []*node
-	byID   map[proto.PeerID]*node
-	links  [][]*link // from, to
-	whole  int       // receivers that have every piece
+	cfg      Config
+	rng      *rand.Rand
+	now      time.Duration
+	events   eventQueue
+	nodes    []*node
+	byID     map[proto.PeerID]*node
+	links    [][]*link // from, to
+	complete int       // receivers
 
 	trace                hash.Hash64
-	frame                []byte
+	frame                []byte // a buffer
 	lanBytes, lanControl int64
 	audit                audit
 	steps                int
@@ -41,14 +41,19 @@ type link struct {
 	control int64
 }
 
-// Run simulates a transfer until every node that lives is whole, or the limit.
-// Not to finish is no error: the report says it.
+// Run simulates a transfer until every node that lives is complete, or the limit. Not to
+// finish is no error: the report says so.
 func Run(cfg Config) (*Report, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	cfg.setDefaults()
-	s := &sim{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0x73696d)), byID: map[proto.PeerID]*node{}, trace: fnv.New64a()}
+	s := &sim{
+		cfg:   cfg,
+		rng:   rand.New(rand.NewPCG(cfg.Seed, 0x73696d)),
+		byID:  map[proto.PeerID]*node{},
+		trace: fnv.New64a(),
+	}
 	s.audit.messages = map[proto.Type]*Count{}
 	s.build()
 	s.plan()
@@ -73,9 +78,9 @@ func Run(cfg Config) (*Report, error) {
 
 func (s *sim) later(at time.Duration, do happening) { s.events.add(at, do) }
 
-// over says whether every node is whole that was not killed.
+// over reports whether every node is complete that is not killed.
 func (s *sim) over() bool {
-	if s.whole == len(s.nodes)-1 {
+	if s.complete == len(s.nodes)-1 {
 		return true
 	}
 	if len(s.cfg.Faults.Kills) == 0 && len(s.cfg.Faults.Liars) == 0 {
@@ -102,10 +107,17 @@ func (s *sim) dies(n *node) bool {
 func (s *sim) build() {
 	for c, k := range s.cfg.Clusters {
 		for range k.Nodes {
+			nic := s.cfg.nic(len(s.nodes))
 			n := &node{
-				index: len(s.nodes), cluster: c, conns: map[*node]*conn{}, asked: map[uint32][]ask{}, ranks: map[int]*rlnc.Basis{}, store: newStore(&s.cfg),
-				Node: mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: k.Name},
-				nic:  s.cfg.nic(len(s.nodes)), in: pipe{rate: Constant(s.cfg.nic(len(s.nodes)))},
+				index:   len(s.nodes),
+				cluster: c,
+				Node:    mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: k.Name},
+				conns:   map[*node]*conn{},
+				asked:   map[uint32][]request{},
+				ranks:   map[int]*rlnc.Basis{},
+				store:   newStore(&s.cfg),
+				nic:     nic,
+				in:      pipe{rate: constant(nic)},
 			}
 			s.nodes = append(s.nodes, n)
 			s.byID[n.ID] = n
@@ -128,12 +140,12 @@ func (s *sim) build() {
 	}
 }
 
-// plan puts starts and kills into the queue.
+// plan queues starts and kills.
 func (s *sim) plan() {
 	for _, n := range s.nodes {
 		at, ok := s.cfg.Starts[n.index]
 		if !ok {
-			at = time.Duration(s.rng.Int64N(int64(s.cfg.Spread)))
+			at = time.Duration(s.rng.Int64N(int64(startSpread)))
 		}
 		var have []proto.Range
 		if n.index == 0 {
@@ -145,17 +157,18 @@ func (s *sim) plan() {
 		s.later(k.At, call(func() { s.nodes[k.Node].kill(s, k.Silent) }))
 	}
 	if s.cfg.Faults.KillSource {
-		s.watchSource()
+		s.killSource()
 	}
 }
 
-func (s *sim) watchSource() {
+// killSource kills the source as soon as all pieces are elsewhere.
+func (s *sim) killSource() {
 	s.later(s.now+10*time.Millisecond, call(func() {
 		if s.audit.elsewhere.Full() {
 			s.nodes[0].kill(s, false)
 			return
 		}
-		s.watchSource()
+		s.killSource()
 	}))
 }
 
@@ -168,12 +181,11 @@ func (s *sim) rtt(a, b *node) time.Duration {
 	return s.cfg.RTT
 }
 
-// frameSize is the length of a message on the wire. The frame goes into the
-// trace.
+// frameSize is the length of a message on the wire. The frame goes into the trace.
 func (s *sim) frameSize(from, to *node, m proto.Message) int {
 	var err error
 	if s.frame, err = proto.AppendFrame(s.frame[:0], m); err != nil {
-		panic(err) // a state sent what no reader takes
+		panic(err) // a strategy sent what no peer accepts
 	}
 	var head [12]byte
 	binary.BigEndian.PutUint64(head[:], uint64(s.now))
@@ -183,25 +195,4 @@ func (s *sim) frameSize(from, to *node, m proto.Message) int {
 	s.trace.Write(s.frame)
 	s.audit.message(m.Type(), len(s.frame))
 	return len(s.frame)
-}
-
-// askTracker brings the node members, now and again.
-func (n *node) askTracker(s *sim) {
-	if !n.alive {
-		return
-	}
-	var known, others []mob.Node
-	for _, m := range s.nodes {
-		switch {
-		case !m.alive || m == n:
-		case m.cluster == n.cluster || s.cfg.Handout == 0:
-			known = append(known, m.Node)
-		default:
-			others = append(others, m.Node)
-		}
-	}
-	s.rng.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	known = append(known, others[:min(s.cfg.Handout, len(others))]...)
-	n.step(s, mob.Learned{Nodes: known})
-	s.later(s.now+s.cfg.Announce, call(func() { n.askTracker(s) }))
 }

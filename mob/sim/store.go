@@ -7,7 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// store is what a node has, and the pieces that it puts together.
+// store is the pieces that a node has, and those that it assembles. In a coded transfer
+// pieces are blocks, and in permutation gossip generations.
 type store struct {
 	length int64
 	piece  int
@@ -15,26 +16,27 @@ type store struct {
 	parts  map[int]*part
 }
 
-// part is a piece that is not whole.
+// part is a piece that is not complete.
 type part struct {
 	piece   int
 	cells   []bool
-	missing int
+	missing int // bytes
 	bad     bool
 	sources []proto.PeerID
 }
 
 func newStore(c *Config) *store {
+	st := &store{length: c.Length, piece: c.PieceLength, parts: map[int]*part{}}
 	n := c.pieces()
-	if c.Strategy.Gossip() {
-		n = (n + c.Generation - 1) / c.Generation
+	switch k := max(c.Coding.Blocks, c.Generation); {
+	case c.Strategy.Gossip():
+		n = (n + k - 1) / k
+	case k > 0:
+		n = (n + k - 1) / k * c.Coding.Names
+		st.length = int64(n) * int64(c.PieceLength)
 	}
-	length := c.Length
-	if c.Coding.Blocks > 0 {
-		n = (n + c.Coding.Blocks - 1) / c.Coding.Blocks * c.Coding.Names
-		length = int64(n) * int64(c.PieceLength)
-	}
-	return &store{length: length, piece: c.PieceLength, has: bitset.New(n), parts: map[int]*part{}}
+	st.has = bitset.New(n)
+	return st
 }
 
 // size is the length of a piece in bytes.
@@ -42,8 +44,8 @@ func (st *store) size(i int) int {
 	return int(min(int64(st.piece), st.length-int64(i)*int64(st.piece)))
 }
 
-// fresh counts the bytes of a span that the store lacks.
-func (st *store) fresh(sp proto.Span) int {
+// lacking counts the bytes of a span that the store lacks.
+func (st *store) lacking(sp proto.Span) int {
 	i := int(sp.Piece)
 	if st.has.Has(i) {
 		return 0
@@ -58,11 +60,11 @@ func (st *store) fresh(sp proto.Span) int {
 	return n
 }
 
-// add stores a block and returns its piece when no byte of it is missing.
-func (st *store) add(x *parcel) *part {
-	i := int(x.span.Piece)
-	fresh := st.fresh(x.span)
-	if fresh == 0 {
+// add stores a block, and returns its piece when no byte of that is missing any more.
+func (st *store) add(f *frame) *part {
+	i := int(f.span.Piece)
+	lacking := st.lacking(f.span)
+	if lacking == 0 {
 		return nil
 	}
 	p := st.parts[i]
@@ -70,13 +72,13 @@ func (st *store) add(x *parcel) *part {
 		p = &part{piece: i, cells: make([]bool, (st.size(i)+proto.Cell-1)/proto.Cell), missing: st.size(i)}
 		st.parts[i] = p
 	}
-	for c := int(x.span.Begin) / proto.Cell; c*proto.Cell < int(x.span.Begin+x.span.Length); c++ {
+	for c := int(f.span.Begin) / proto.Cell; c*proto.Cell < int(f.span.Begin+f.span.Length); c++ {
 		p.cells[c] = true
 	}
-	p.missing -= fresh
-	p.bad = p.bad || x.bad
-	if !slices.Contains(p.sources, x.from.ID) {
-		p.sources = append(p.sources, x.from.ID)
+	p.missing -= lacking
+	p.bad = p.bad || f.bad
+	if !slices.Contains(p.sources, f.from.ID) {
+		p.sources = append(p.sources, f.from.ID)
 	}
 	if p.missing > 0 {
 		return nil

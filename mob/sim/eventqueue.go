@@ -2,8 +2,8 @@ package sim
 
 import "time"
 
-// event is something that happens at a time of the simulation. Those of one
-// time happen in the order in which they were made.
+// event happens at a time of the simulation. Events of the same time happen in the order in
+// which they were added.
 type event struct {
 	at  time.Duration
 	seq uint64
@@ -11,20 +11,20 @@ type event struct {
 }
 
 // happening is what an event does.
-type happening interface{ happen(*sim) }
+type happening interface{ happen(s *sim) }
 
 // call is a happening that is rare enough to be a closure.
 type call func()
 
 func (c call) happen(*sim) { c() }
 
-// queue is a heap of events, the first on top. container/heap would box each.
-type queue struct {
+// eventQueue is a heap of events, the first on top. container/heap would box each.
+type eventQueue struct {
 	heap []event
 	seq  uint64
 }
 
-func (q *queue) add(at time.Duration, do happening) {
+func (q *eventQueue) add(at time.Duration, do happening) {
 	q.seq++
 	q.heap = append(q.heap, event{at, q.seq, do})
 	i := len(q.heap) - 1
@@ -38,7 +38,7 @@ func (q *queue) add(at time.Duration, do happening) {
 	}
 }
 
-func (q *queue) next() event {
+func (q *eventQueue) next() event {
 	top := q.heap[0]
 	last := len(q.heap) - 1
 	q.heap[0] = q.heap[last]

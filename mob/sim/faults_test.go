@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+)
+
+// TestFaults wants the others to finish, and not much later.
+func TestFaults(t *testing.T) {
+	const length = 120e6
+	calm := run(t, scenario(fast, length, 1)).Time
+	for name, c := range map[string]struct {
+		change func(*Config)
+		except int // a node that may take its time
+		most   float64
+	}{
+		"crash":                  {func(c *Config) { c.Faults.Kills = []Kill{{Node: 6, At: 5 * time.Second}} }, 6, 1.1},
+		"cable cut":              {func(c *Config) { c.Faults.Kills = []Kill{{Node: 6, At: 5 * time.Second, Silent: true}} }, 6, 1.3},
+		"source gone":            {func(c *Config) { c.Faults.KillSource = true }, 0, 1.15},
+		"slow in source cluster": {func(c *Config) { c.SlowNIC = map[int]float64{2: 0.5e6} }, 2, 1.1},
+		"slow receiver":          {func(c *Config) { c.SlowNIC = map[int]float64{6: 0.5e6} }, 6, 1.08},
+		"late member":            {func(c *Config) { c.Starts = map[int]time.Duration{6: 4 * time.Second} }, 0, 1.2},
+		"late cluster": {func(c *Config) {
+			c.Starts = map[int]time.Duration{12: 4e9, 13: 4e9, 14: 4e9, 15: 4e9}
+		}, 0, 1.8},
+		"small handouts": {func(c *Config) { c.Handout = 3 }, 0, 1.15},
+		// It fetches alone over its cluster's links.
+		"liar":  {func(c *Config) { c.Faults.Liars = []int{6} }, 6, 1.6},
+		"lossy": {func(c *Config) { c.Faults.Lossy = []int{9} }, 0, 1.15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := scenario(fast, length, 1)
+			c.change(&k)
+			r := run(t, k)
+			ratio := last(r, c.except).Seconds() / calm.Seconds()
+			if t.Logf("%.2f times the time without", ratio); ratio > c.most {
+				t.Errorf("%.2f times the time without, want %.2f\n%v", ratio, c.most, r)
+			}
+		})
+	}
+}
+
+// last is when the last node was complete but one.
+func last(r *Report, except int) time.Duration {
+	var last time.Duration
+	for i, d := range r.Finished {
+		if i != except {
+			last = max(last, d)
+		}
+	}
+	return last
+}
+
+// TestLossyShort has a member that rejects half of the requests for pieces or blocks that
+// are short, so many of them: the others of its cluster request others, of it or of each
+// other, and are not much later.
+func TestLossyShort(t *testing.T) {
+	long(t)
+	for name, coding := range map[string]mob.Coding{"plain": {}, "coded": {Blocks: 16, Names: 32, Live: 32}} {
+		for seed := range uint64(3) {
+			k := scenario(fast, 60e6, seed+1)
+			k.PieceLength, k.Coding = 64<<10, coding
+			calm := run(t, k).Time
+			k.Faults.Lossy = []int{9}
+			r := run(t, k)
+			ratio := r.Time.Seconds() / calm.Seconds()
+			t.Logf("%s, seed %d: %.2f times the time without, %d rejects", name, k.Seed, ratio, r.Rejects)
+			if ratio > 1.15 || r.Rejects == 0 {
+				t.Errorf("%s, seed %d: want at most 1.15\n%v", name, k.Seed, r)
+			}
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package sim
+
+import (
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// frame is a block or a control message in transit.
+type frame struct {
+	conn     *conn
+	from, to *node
+	// message is nil for a block; then span says which, or pushed in permutation gossip.
+	message proto.Message
+	span    proto.Span
+	pushed  *pushed
+	size    int
+	fin     bool // the end of the control stream
+	bad     bool // a damaged block
+	stage   stage
+}
+
+// stage is where a frame is.
+type stage uint8
+
+const (
+	sending   stage = iota // in the sender's NIC
+	crossing               // on the WAN link, or the LAN
+	receiving              // in the receiver's NIC
+)
+
+// happen moves the frame to its next stage.
+func (f *frame) happen(s *sim) {
+	switch f.stage {
+	case sending:
+		f.from.sending = nil
+		if f.pushed != nil && f.from.conns[f.to] == f.conn {
+			f.from.step(s, mob.Sent{Peer: f.to.ID})
+		}
+		f.from.sendNext(s)
+		s.cross(f)
+	case crossing:
+		f.stage = receiving
+		if f.message == nil && !f.fin {
+			s.later(f.to.in.send(s.now, f.size), f)
+			return
+		}
+		s.deliver(f)
+	case receiving:
+		s.deliver(f)
+	}
+}
+
+// cross puts a frame on the way between two nodes.
+func (s *sim) cross(f *frame) {
+	f.stage = crossing
+	at, delay := s.now, s.cfg.LanRTT/2
+	if f.from.cluster != f.to.cluster {
+		delay = s.cfg.RTT / 2
+		l := s.link(f.from.cluster, f.to.cluster)
+		at = l.send(s.now, f.size)
+		if f.message != nil {
+			l.control += int64(f.size)
+		}
+	} else if f.message != nil {
+		s.lanControl += int64(f.size)
+	} else {
+		s.lanBytes += int64(f.size)
+	}
+	s.later(at+delay, f)
+}
+
+// deliver gives a frame to its receiver.
+func (s *sim) deliver(f *frame) {
+	n := f.to
+	if !n.alive {
+		return
+	}
+	switch {
+	case f.pushed != nil:
+		n.gather(s, f)
+	case f.message == nil && !f.fin:
+		n.receiveBlock(s, f)
+	case n.conns[f.from] != f.conn:
+	case f.fin:
+		n.disconnect(f.from)
+		n.step(s, mob.Left{Peer: f.from.ID})
+	default:
+		n.receive(s, f)
+	}
+}

@@ -1,0 +1,24 @@
+package sim
+
+import "github.com/mobgrid/mob/mob"
+
+// askTracker tells the node of members, and again at intervals.
+func (n *node) askTracker(s *sim) {
+	if !n.alive {
+		return
+	}
+	var handout, others []mob.Node
+	for _, m := range s.nodes {
+		switch {
+		case !m.alive || m == n:
+		case m.cluster == n.cluster || s.cfg.Handout == 0:
+			handout = append(handout, m.Node)
+		default:
+			others = append(others, m.Node)
+		}
+	}
+	s.rng.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	handout = append(handout, others[:min(s.cfg.Handout, len(others))]...)
+	n.step(s, mob.Learned{Nodes: handout})
+	s.later(s.now+announceInterval, call(func() { n.askTracker(s) }))
+}
