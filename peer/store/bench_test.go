@@ -26,7 +26,7 @@ func benchDisk(b testing.TB, size int64) (*store.Disk, storetest.Content) {
 	return d, c
 }
 
-func TestNoGarbage(t *testing.T) {
+func TestAllocs(t *testing.T) {
 	d, c := benchDisk(t, 4*piece)
 	block := make([]byte, benchBlock)
 	middle := int64(len(c.Data)/2) - benchBlock/2 // in both files
@@ -79,7 +79,8 @@ func BenchmarkCommit(b *testing.B) {
 		}
 		b.StopTimer()
 		d.Close()
-		if d, err = store.Create(b.TempDir(), filepath.Join(b.TempDir(), "content"), c.Manifest, store.NewFiles(16)); err != nil {
+		d, err = store.Create(b.TempDir(), filepath.Join(b.TempDir(), "content"), c.Manifest, store.NewFiles(16))
+		if err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -15,7 +15,7 @@ import (
 
 func timeOf(ns int64) time.Time { return time.Unix(0, ns) }
 
-// replace puts another file of the same size and time in the place of path.
+// replace replaces the file at path by another of the same size and time.
 func replace(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -33,31 +33,31 @@ func replace(t *testing.T, path string) {
 	}
 }
 
-// changes are what others may do to the file a/x, which pieces 0 and 1 are.
+// changes are what other programs may do to the file a/x, which is pieces 0 and 1.
 var changes = []struct {
 	name        string
-	part, whole string // the states after it
+	part, whole string // states of the pieces after it, before and after Finish
 	do          func(p *place) error
 }{
 	{"nothing", "vvvv-", "vvvvv", func(*place) error { return nil }},
 	{"removed", "--vv-", "--vvv", func(p *place) error { return os.Remove(p.path("a/x")) }},
-	{"cut short", "ddvv-", "ddvvv", func(p *place) error { return os.Truncate(p.path("a/x"), piece+7) }},
-	{"made longer", "ddvv-", "ddvvv", func(p *place) error { return os.Truncate(p.path("a/x"), 3*piece) }},
+	{"truncated", "ddvv-", "ddvvv", func(p *place) error { return os.Truncate(p.path("a/x"), piece+7) }},
+	{"extended", "ddvv-", "ddvvv", func(p *place) error { return os.Truncate(p.path("a/x"), 3*piece) }},
 	{"replaced", "ddvv-", "vvvvv", func(p *place) error { replace(p.t, p.path("a/x")); return nil }},
 	{"touched", "vvvv-", "ddvvv", func(p *place) error { return os.Chtimes(p.path("a/x"), time.Time{}, timeOf(1)) }},
-	{"made a folder", "--vv-", "--vvv", func(p *place) error {
+	{"made a directory", "--vv-", "--vvv", func(p *place) error {
 		return errors.Join(os.Remove(p.path("a/x")), os.Mkdir(p.path("a/x"), 0o700))
 	}},
 	{"made a link", "--vv-", "--vvv", func(p *place) error {
 		return errors.Join(os.Rename(p.path("a/x"), p.path("a/y")), os.Symlink("y", p.path("a/x")))
 	}},
-	{"folder made a link", "--vv-", "--vvv", func(p *place) error {
+	{"directory made a link", "--vv-", "--vvv", func(p *place) error {
 		outside := filepath.Join(p.t.TempDir(), "a")
 		return errors.Join(os.Rename(p.path("a"), outside), os.Symlink(outside, p.path("a")))
 	}},
 }
 
-func TestChangedBetweenSittings(t *testing.T) {
+func TestChangedBetweenRuns(t *testing.T) {
 	for _, test := range changes {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlace(t, folder(t))
@@ -76,7 +76,8 @@ func TestChangedBetweenSittings(t *testing.T) {
 	}
 }
 
-// refill gets what is missing, unless something is in the way.
+// refill writes and commits the missing pieces, and finishes, unless something is in the
+// way of a/x.
 func (p *place) refill(d *store.Disk) {
 	p.t.Helper()
 	for i := range p.Manifest.Pieces() {
@@ -107,7 +108,7 @@ func TestChangedWhole(t *testing.T) {
 			p.ok(d.Finish())
 			p.ok(d.Close())
 			if test.name == "replaced" {
-				t.Skip("size and time are all that is compared")
+				t.Skip("only size and time are compared")
 			}
 			p.ok(test.do(p))
 			d = p.open()
@@ -120,7 +121,7 @@ func TestChangedWhole(t *testing.T) {
 	}
 }
 
-// TestTouchedWhole checks that a good content with new times is hashed once.
+// TestTouchedWhole checks that a whole content with new times is hashed once.
 func TestTouchedWhole(t *testing.T) {
 	p := newPlace(t, folder(t))
 	p.Write(t, p.root)
@@ -134,17 +135,16 @@ func TestTouchedWhole(t *testing.T) {
 	p.want(p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{3})), "vvvvv")
 }
 
-// TestChangedUnderUs changes files while they are in use, with all of them open
-// and with none.
-func TestChangedUnderUs(t *testing.T) {
+// TestChangedWhileInUse changes a file that the store has closed to open another.
+func TestChangedWhileInUse(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(p *place) error
-		is   error // of a read when the file has to be opened
+		is   error // cause of the read's error, if any
 	}{
 		{"removed", func(p *place) error { return os.Remove(p.path("a/x")) }, fs.ErrNotExist},
-		{"cut short", func(p *place) error { return os.Truncate(p.path("a/x"), 5) }, nil},
-		{"folder removed", func(p *place) error { return os.RemoveAll(p.path("a")) }, fs.ErrNotExist},
+		{"truncated", func(p *place) error { return os.Truncate(p.path("a/x"), 5) }, nil},
+		{"directory removed", func(p *place) error { return os.RemoveAll(p.path("a")) }, fs.ErrNotExist},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlace(t, folder(t))
@@ -167,7 +167,7 @@ func TestChangedUnderUs(t *testing.T) {
 	}
 }
 
-func TestCutShortWhileOpen(t *testing.T) {
+func TestTruncatedWhileOpen(t *testing.T) {
 	p := newPlace(t, folder(t))
 	d := p.create()
 	p.put(d, 0, 1, 2, 3, 4)
@@ -186,10 +186,11 @@ func TestCutShortWhileOpen(t *testing.T) {
 	}
 }
 
-// TestLinkAttack replaces a folder and a file by links while the transfer runs.
+// TestLinkAttack replaces a directory and a file by links during the transfer.
 func TestLinkAttack(t *testing.T) {
 	entries := []string{"a/x", "a/y", "b"}
-	p := newPlace(t, storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", piece), storetest.File("a/y", piece), storetest.File("b", piece), storetest.File("z", piece)))
+	p := newPlace(t, storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", piece), storetest.File("a/y", piece),
+		storetest.File("b", piece), storetest.File("z", piece)))
 	p.files = store.NewFiles(1)
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "x")
@@ -202,15 +203,15 @@ func TestLinkAttack(t *testing.T) {
 	for i, name := range entries {
 		p.ok(d.Forget(i))
 		if _, err := d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); err == nil {
-			t.Errorf("%s: written", name)
+			t.Errorf("%s: no error of a write", name)
 		}
 		if _, err := d.ReadAt(make([]byte, 10), p.Manifest.PieceOffset(i)); err == nil {
-			t.Errorf("%s: read", name)
+			t.Errorf("%s: no error of a read", name)
 		}
 		p.ok(d.Commit(i))
 	}
 	if err := d.Finish(); err == nil {
-		t.Error("finished")
+		t.Error("finish: no error")
 	}
 	p.ok(d.Close())
 	p.want(p.open(), "---v")
@@ -221,6 +222,6 @@ func TestLinkAttack(t *testing.T) {
 	p.ok(os.Rename(p.root, p.root+"2"))
 	p.ok(os.Symlink(p.root+"2", p.root))
 	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); err == nil {
-		t.Error("opened through a link")
+		t.Error("open through a link: no error")
 	}
 }

@@ -14,19 +14,20 @@ import (
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
-// childVar tells this binary to be the process that TestKilled kills: the state
-// folder and the destination.
+// childVar makes this binary the process that TestKilled kills. It holds the state
+// directory and the destination.
 const childVar = "MOB_STORE_CHILD"
 
 func killedContent(t *testing.T) storetest.Content {
-	return storetest.Make(t, 9, storetest.File("a", 20*piece+1), storetest.File("b", 20*piece), storetest.File("c", 20*piece))
+	return storetest.Make(t, 9,
+		storetest.File("a", 20*piece+1), storetest.File("b", 20*piece), storetest.File("c", 20*piece))
 }
 
-// TestKilledChild writes the missing pieces, and a line after each commit.
+// TestKilledChild writes the missing pieces, and prints a line after each commit.
 func TestKilledChild(t *testing.T) {
 	dir, root, ok := strings.Cut(os.Getenv(childVar), ":")
 	if !ok {
-		t.Skip("only runs as the child of TestKilled")
+		t.Skip("runs as the child of TestKilled only")
 	}
 	p := &place{killedContent(t), t, dir, root, store.NewFiles(16)}
 	d := p.open()
@@ -38,7 +39,7 @@ func TestKilledChild(t *testing.T) {
 		}
 	}
 	fmt.Println(nothingLeft)
-	select {} // wait for the end
+	select {} // until it is killed
 }
 
 // nothingLeft is the child's last line.
@@ -81,8 +82,8 @@ func TestKilled(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
-// killAfter runs a child and kills it once it has committed so many pieces, or all that
-// were missing: on a busy machine one that ran before may have come far before it died.
+// killAfter runs a child and kills it once it has committed that many pieces, or all that
+// were missing: on a busy machine, a child before it may commit many until it dies.
 func (p *place) killAfter(lines int, committed map[int]bool) {
 	p.t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$", "-test.v")
@@ -103,9 +104,9 @@ func (p *place) killAfter(lines int, committed map[int]bool) {
 		}
 	}
 	p.ok(cmd.Process.Kill())
-	_ = cmd.Wait() // says that it was killed
+	_ = cmd.Wait() // reports that it was killed
 	if lines > 0 {
-		p.t.Fatal("the child ended by itself")
+		p.t.Fatal("the child exited")
 	}
 }
 
@@ -121,7 +122,7 @@ func TestOtherBoot(t *testing.T) {
 		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, boot))
 		p.want(d, "vdv--")
 		p.ok(d.Close())
-		// Once in doubt, always in doubt until it is checked.
+		// A doubtful piece stays so until it is checked.
 		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, boot))
 		p.want(d, "vdv--")
 		p.recheck(d)
@@ -129,7 +130,7 @@ func TestOtherBoot(t *testing.T) {
 		p.put(d, 3, 4)
 		p.ok(d.Finish())
 		p.ok(d.Close())
-		// A whole content is on the disk.
+		// All of a whole content is on the disk.
 		p.want(p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{7})), "vvvvv")
 		p.Verify(t, p.root)
 	}

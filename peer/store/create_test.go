@@ -15,16 +15,20 @@ const piece = 256 << 10
 
 func single(t *testing.T) storetest.Content { return storetest.Make(t, 1, storetest.File("", 3*piece)) }
 
-// folder has one file of two pieces, one of a half, one of the rest to four and
-// a half.
+// folder has files of two, a half and two pieces.
 func folder(t *testing.T) storetest.Content {
-	return storetest.Make(t, 2, storetest.Dir("a"), storetest.File("a/x", 2*piece), storetest.File("b", piece/2), storetest.File("c", 2*piece))
+	return storetest.Make(t, 2, storetest.Dir("a"),
+		storetest.File("a/x", 2*piece), storetest.File("b", piece/2), storetest.File("c", 2*piece))
 }
 
-func TestCreateRefuses(t *testing.T) {
+func TestCreateErrors(t *testing.T) {
 	base := t.TempDir()
 	dir, file := filepath.Join(base, "dir"), filepath.Join(base, "file")
-	for _, err := range []error{os.Mkdir(dir, 0o755), os.WriteFile(file, nil, 0o644), os.Symlink("nowhere", filepath.Join(base, "link"))} {
+	for _, err := range []error{
+		os.Mkdir(dir, 0o755),
+		os.WriteFile(file, nil, 0o644),
+		os.Symlink("nowhere", filepath.Join(base, "link")),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +39,8 @@ func TestCreateRefuses(t *testing.T) {
 		exists  bool
 		text    string
 	}{
-		{dir, single(t), true, "is a folder and the content is a single file: give the path of the file itself, such as " + dir + "/content"},
+		{dir, single(t), true, "is a folder and the content is a single file: " +
+			"give the path of the file itself, such as " + dir + "/content"},
 		{dir, folder(t), true, "exists already: remove it or choose another path"},
 		{file, single(t), true, "exists already"},
 		{file, folder(t), true, "exists already"},
@@ -50,7 +55,7 @@ func TestCreateRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.root, err, test.text)
 		}
 		if left, err := os.ReadDir(state); err != nil || len(left) > 0 {
-			t.Errorf("%s: %v is left, %v", test.root, left, err)
+			t.Errorf("%s: leaves %v, %v", test.root, left, err)
 		}
 	}
 }
@@ -69,7 +74,7 @@ func TestCreateWithoutPermission(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	p := newPlace(t, single(t))
 	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); !errors.Is(err, store.ErrNoJournal) {
 		t.Errorf("nothing there: %v", err)
@@ -88,8 +93,8 @@ func TestOpenRefuses(t *testing.T) {
 	p.gone(p.root)
 }
 
-// TestOpenBeforeFirstPiece is a crash after the journal was made, before the
-// destination was.
+// TestOpenBeforeFirstPiece opens after a crash between the creation of the journal and
+// that of the destination.
 func TestOpenBeforeFirstPiece(t *testing.T) {
 	for _, c := range []storetest.Content{single(t), folder(t)} {
 		p := newPlace(t, c)
@@ -123,17 +128,18 @@ func TestAdopt(t *testing.T) {
 	q := newPlace(t, folder(t))
 	var exists *store.ExistsError
 	if _, err := store.Adopt(q.dir, p.root, q.Manifest, q.files); !errors.As(err, &exists) {
-		t.Errorf("file for a folder: %v", err)
+		t.Errorf("file in the place of a directory: %v", err)
 	}
 }
 
 func TestFinishStartsOver(t *testing.T) {
-	c := storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", piece), storetest.File("e", 0), storetest.Link("l", "a/x"))
+	c := storetest.Make(t, 1, storetest.Dir("a"),
+		storetest.File("a/x", piece), storetest.File("e", 0), storetest.Link("l", "a/x"))
 	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 	p := newPlace(t, c)
 	d := p.create()
 	p.putAll(d)
-	// As a Finish leaves it that was cut short.
+	// As left by a Finish that did not complete.
 	p.ok(os.WriteFile(p.path("e"), []byte("x"), 0o400))
 	p.ok(os.Symlink("e", p.path("l")))
 	p.ok(os.Chmod(p.path("a/x"), 0o444))
@@ -141,23 +147,23 @@ func TestFinishStartsOver(t *testing.T) {
 	p.ok(d.Close())
 	p.ok(p.open().Finish())
 	p.Verify(t, p.root)
-	p.ok(os.Chmod(p.path("a"), 0o755)) // so that it can be cleaned up
+	p.ok(os.Chmod(p.path("a"), 0o755)) // for the cleanup
 }
 
-func TestFinishFindsWhatIsInTheWay(t *testing.T) {
+func TestFinishBlocked(t *testing.T) {
 	p := newPlace(t, storetest.Make(t, 1, storetest.Dir("a"), storetest.File("f", piece), storetest.Link("l", "f")))
 	d := p.create()
 	p.putAll(d)
 	p.ok(os.WriteFile(p.path("l"), nil, 0o600))
 	if err := d.Finish(); err == nil || !strings.Contains(err.Error(), "in the way") {
-		t.Errorf("file where the link goes: %v", err)
+		t.Errorf("file in the place of the link: %v", err)
 	}
 	p.ok(os.Remove(p.path("l")))
 	p.ok(os.Remove(p.path("a")))
 	p.ok(os.Symlink(".", p.path("a")))
 	var changed *store.ChangedError
 	if err := d.Finish(); !errors.As(err, &changed) {
-		t.Errorf("link where the folder goes: %v", err)
+		t.Errorf("link in the place of the directory: %v", err)
 	}
 	p.ok(os.Remove(p.path("a")))
 	p.ok(d.Finish())

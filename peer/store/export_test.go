@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// OpenAfterBoot is [Open] on a machine that tells that boot id.
+// OpenAfterBoot is [Open] on a machine with that boot id.
 func OpenAfterBoot(dir, root string, m *proto.Manifest, files *Files, boot [16]byte) (*Disk, error) {
 	return open(dir, root, m, files, boot)
 }
@@ -17,14 +17,14 @@ func (d *Disk) FlushEvery(n int64) { d.syncEvery = n }
 // WaitFlush waits for a running flush.
 func (d *Disk) WaitFlush() { d.flush.Wait() }
 
-// FailFlush does what happens when a flush fails.
+// FailFlush does what a failed flush does.
 func (d *Disk) FailFlush(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.loseUnsynced(err)
 }
 
-// Open is how many descriptors c has open.
+// Open returns the number of files in c.
 func (c *Files) Open() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
-// TestDiskFull fills a file system of five pieces with a content of eight.
+// TestDiskFull writes a content of eight pieces to a file system of five.
 func TestDiskFull(t *testing.T) {
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=1310720"); err != nil {
 		t.Skip("no right to mount a small file system: ", err)
 	}
-	// The cleanup of newPlace's stores comes first.
+	// Runs after the cleanup of newPlace's stores.
 	t.Cleanup(func() {
 		if err := syscall.Unmount(mount, 0); err != nil {
 			t.Error(err)
@@ -28,7 +28,8 @@ func TestDiskFull(t *testing.T) {
 	var err error
 	full := -1
 	for i := range p.Manifest.Pieces() {
-		if _, err = d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); err != nil && i != 0 && i != 2 {
+		_, err = d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i))
+		if err != nil && i != 0 && i != 2 {
 			full = i
 			break
 		}
@@ -42,10 +43,10 @@ func TestDiskFull(t *testing.T) {
 	verified := p.has(d)
 	p.recheckAll(d, verified)
 	if err := d.Finish(); err == nil {
-		t.Error("finished")
+		t.Error("finish: no error")
 	}
 	p.ok(d.Close())
-	// Room again, and the rest.
+	// There is space again, for the rest.
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT, "size=4m"); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestDiskFull(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
-// TestDiskFullOfJournal has no room for the state.
+// TestDiskFullOfJournal has no space for the journal.
 func TestDiskFullOfJournal(t *testing.T) {
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=4096"); err != nil {
@@ -85,7 +86,7 @@ func TestDiskFullOfJournal(t *testing.T) {
 	}
 	p.ok(d.Close())
 	d = p.open()
-	// The header takes the place of two records, boot and inode are two more.
+	// The header takes the space of two records; boot and inode are two more.
 	if count := d.Count(); count != done-1 || count < 4096/32-5 {
 		t.Errorf("%d pieces verified, %d committed", count, done-1)
 	}

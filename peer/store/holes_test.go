@@ -14,8 +14,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sparse makes the content of some files, with zeros where a range is named, and
-// writes it with holes there.
+// sparse makes a content with zeros in some ranges, and writes it with holes there.
 func sparse(t *testing.T, zeros [][2]int64, entries ...proto.Entry) *place {
 	t.Helper()
 	p := newPlace(t, storetest.Make(t, 1, entries...))
@@ -32,7 +31,7 @@ func sparse(t *testing.T, zeros [][2]int64, entries ...proto.Entry) *place {
 	return p
 }
 
-// writeSparse writes a file anew, and leaves out what is zero.
+// writeSparse rewrites a file, with holes where it is zero.
 func (p *place) writeSparse(path string, data []byte, mtime int64) {
 	p.t.Helper()
 	p.ok(os.Truncate(path, 0))
@@ -51,8 +50,8 @@ func (p *place) writeSparse(path string, data []byte, mtime int64) {
 	p.ok(os.Chtimes(path, time.Time{}, timeOf(mtime)))
 }
 
-// TestScanHoles has holes that end with pieces, in the middle of them, and with
-// files, so that a piece has holes and data of several files.
+// TestScanHoles has holes that end with pieces, within pieces, and with files, and a
+// piece with holes and data of several files.
 func TestScanHoles(t *testing.T) {
 	const half = piece / 2
 	file := storetest.File
@@ -62,7 +61,8 @@ func TestScanHoles(t *testing.T) {
 		"inside":  sparse(t, [][2]int64{{piece, 3 * piece}}, file("", 5*piece)),
 		"halves":  sparse(t, [][2]int64{{half, 2*piece + half}}, file("", 4*piece)),
 		"one off": sparse(t, [][2]int64{{piece + 4096, 3 * piece}, {3*piece + 4096, 5 * piece}}, file("", 5*piece)),
-		"folder":  sparse(t, [][2]int64{{half, 5 * piece}}, file("a", piece), file("b", half), file("c", half), file("d", 2*piece+9), file("e", 2*piece)),
+		"folder": sparse(t, [][2]int64{{half, 5 * piece}},
+			file("a", piece), file("b", half), file("c", half), file("d", 2*piece+9), file("e", 2*piece)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
@@ -94,7 +94,7 @@ func huge(t *testing.T) (path string, size int64) {
 	}
 	defer f.Close()
 	if !store.IsHole(f, 0, size) {
-		t.Skip("this file system tells of no holes")
+		t.Skip("this file system reports no holes")
 	}
 	return path, size
 }
@@ -107,13 +107,13 @@ func TestScanHugeHole(t *testing.T) {
 	}
 	zero := sha256.Sum256(make([]byte, m.PieceLength))
 	if m.Length() != size || !bytes.Equal(m.Hashes, bytes.Repeat(zero[:], m.Pieces())) {
-		t.Errorf("%d bytes in %d pieces, not all with the hash of zeros", m.Length(), m.Pieces())
+		t.Errorf("%d bytes in %d pieces, not all have the hash of zeros", m.Length(), m.Pieces())
 	}
 }
 
-// TestScanSeesChangesOfHoles writes to a hole that was looked at, and to one that
-// was not yet, and cuts holes off.
-func TestScanSeesChangesOfHoles(t *testing.T) {
+// TestScanChangedHoles writes to holes before and after the scan gets there, and
+// truncates them.
+func TestScanChangedHoles(t *testing.T) {
 	write := func(at int64) func(string) error {
 		return func(path string) error {
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -132,11 +132,13 @@ func TestScanSeesChangesOfHoles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := sparse(t, [][2]int64{{0, 8 * piece}}, storetest.File("", 8*piece))
-			_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(done, _ int64) {
+			opt := store.ScanOptions{Workers: 1, PieceLength: piece}
+			opt.Progress = func(done, _ int64) {
 				if done == 2*piece {
 					p.ok(do(p.root))
 				}
-			}})
+			}
+			_, err := store.Scan(t.Context(), p.root, opt)
 			var changed *store.ChangedError
 			if !errors.As(err, &changed) || changed.Path != p.root {
 				t.Errorf("%v", err)
@@ -144,23 +146,25 @@ func TestScanSeesChangesOfHoles(t *testing.T) {
 		})
 	}
 	p := sparse(t, [][2]int64{{0, 8 * piece}}, storetest.File("", 8*piece))
-	_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(done, _ int64) {
+	opt := store.ScanOptions{Workers: 1, PieceLength: piece}
+	opt.Progress = func(done, _ int64) {
 		if done == 2*piece {
 			p.ok(os.Truncate(p.root, 4*piece))
 		}
-	}})
-	if err == nil {
-		t.Error("zeros were found past the end of a file that was cut short")
+	}
+	if _, err := store.Scan(t.Context(), p.root, opt); err == nil {
+		t.Error("finds zeros beyond the end of a truncated file")
 	}
 }
 
-// TestCreateHoles has pieces of zeros, among others in several files, that nobody
-// sends, and checks that they are kept and doubted like those that were sent.
+// TestCreateHoles has pieces of zeros, some across files, and checks that they survive
+// restarts and crashes like pieces that were received.
 func TestCreateHoles(t *testing.T) {
 	huge(t) // skips where there are no holes
 	begin := func(t *testing.T) (*place, *store.Disk) {
 		p := sparse(t, [][2]int64{{piece, 3 * piece}, {4 * piece, 6*piece + 5}},
-			storetest.File("a", 2*piece), storetest.File("b", piece/2), storetest.File("c", 2*piece+piece/2), storetest.File("d", piece+5))
+			storetest.File("a", 2*piece), storetest.File("b", piece/2),
+			storetest.File("c", 2*piece+piece/2), storetest.File("d", piece+5))
 		p.root = filepath.Join(t.TempDir(), "copy")
 		d := p.create()
 		p.want(d, "-vv-vv-")
@@ -188,7 +192,7 @@ func TestCreateHoles(t *testing.T) {
 	t.Run("crash", func(t *testing.T) {
 		p, d := begin(t)
 		p.ok(d.Close())
-		// The machine lost a size that was not flushed.
+		// The crash lost a size that was not flushed.
 		p.ok(os.Truncate(p.path("c"), 0))
 		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{1}))
 		p.want(d, "-dd-dd-")
@@ -200,7 +204,7 @@ func TestCreateHoles(t *testing.T) {
 	})
 }
 
-// TestCreateHugeHole makes a content whole of which nothing has to be sent.
+// TestCreateHugeHole finishes a content of which no piece has to be received.
 func TestCreateHugeHole(t *testing.T) {
 	path, size := huge(t)
 	m, err := store.Scan(t.Context(), path, store.ScanOptions{})

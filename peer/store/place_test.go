@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
-// place is where one transfer of a test goes.
+// place is the state directory and destination of one transfer.
 type place struct {
 	storetest.Content
 	t         *testing.T
@@ -22,7 +22,7 @@ func newPlace(t *testing.T, c storetest.Content) *place {
 	return &place{c, t, t.TempDir(), filepath.Join(t.TempDir(), "content"), store.NewFiles(16)}
 }
 
-// got returns a store of which nothing is left to do for the test.
+// got returns d, which the test's cleanup closes, unless there is an error.
 func (p *place) got(d *store.Disk, err error) *store.Disk {
 	p.t.Helper()
 	p.ok(err)
@@ -59,7 +59,8 @@ func (p *place) putAll(d store.Store) {
 	p.put(d, rand.Perm(p.Manifest.Pieces())...)
 }
 
-// want checks the states of the pieces: v verified, d doubtful, - missing.
+// want checks the states of the pieces: v verified, d doubtful, - missing, and ! if a
+// verified piece is also doubtful.
 func (p *place) want(d *store.Disk, states string) {
 	p.t.Helper()
 	doubtful := d.Doubtful()
@@ -81,13 +82,13 @@ func (p *place) want(d *store.Disk, states string) {
 	}
 }
 
-// recheck hashes what is doubtful.
+// recheck rechecks the doubtful pieces.
 func (p *place) recheck(d *store.Disk) {
 	p.t.Helper()
 	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
 }
 
-// recheckAll hashes pieces that must be good.
+// recheckAll rechecks pieces that must be good.
 func (p *place) recheckAll(d *store.Disk, check []bool) {
 	p.t.Helper()
 	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), check, func(i int, good bool) {
@@ -118,6 +119,6 @@ func (p *place) ok(err error) {
 func (p *place) gone(path string) {
 	p.t.Helper()
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
-		p.t.Errorf("%s: %v, want it not to be there", path, err)
+		p.t.Errorf("%s: %v, want it not to exist", path, err)
 	}
 }

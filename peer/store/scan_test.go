@@ -17,8 +17,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// scanEqual scans what is at root and compares it with the content that was
-// written there.
+// scanEqual scans root, and compares the manifest with that of the content.
 func (p *place) scanEqual(opt store.ScanOptions) {
 	p.t.Helper()
 	m, err := store.Scan(p.t.Context(), p.root, opt)
@@ -27,7 +26,7 @@ func (p *place) scanEqual(opt store.ScanOptions) {
 	want.Entries = append([]proto.Entry{}, want.Entries...)
 	for i := range want.Entries {
 		if e := &want.Entries[i]; e.Kind == proto.Symlink {
-			e.MTime, e.Mode = 0, 0 // a copy does not get them
+			e.MTime, e.Mode = 0, 0 // not scanned
 		}
 	}
 	if opt.PieceLength == 0 {
@@ -49,7 +48,7 @@ func (p *place) scanEqual(opt store.ScanOptions) {
 	}
 }
 
-// slowHashes is what Scan does, in three lines.
+// slowHashes returns what Scan does, in three lines.
 func slowHashes(data []byte, length int) (hashes []byte) {
 	for ; len(data) > 0; data = data[min(length, len(data)):] {
 		sum := sha256.Sum256(data[:min(length, len(data))])
@@ -64,8 +63,10 @@ func TestScan(t *testing.T) {
 		"folder": folder(t),
 		"empty":  storetest.Make(t, 1, storetest.File("", 0)),
 		"none":   storetest.Make(t, 1),
-		"order": storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", 3*piece+5), storetest.File("a-", 9), storetest.File("a.b", 8),
-			storetest.Dir("a/s"), storetest.Link("a/s/up", "../../a-"), storetest.File("a/s/f", piece-1), storetest.File("z", 0)),
+		"order": storetest.Make(t, 1,
+			storetest.Dir("a"), storetest.File("a/x", 3*piece+5), storetest.File("a-", 9), storetest.File("a.b", 8),
+			storetest.Dir("a/s"), storetest.Link("a/s/up", "../../a-"), storetest.File("a/s/f", piece-1),
+			storetest.File("z", 0)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t, c)
@@ -75,7 +76,7 @@ func TestScan(t *testing.T) {
 					p.scanEqual(store.ScanOptions{Workers: workers, PieceLength: length})
 				}
 			}
-			// Through a link, and relative.
+			// Through a link.
 			link := filepath.Join(filepath.Dir(p.root), "link", "content")
 			p.ok(os.Mkdir(filepath.Dir(link), 0o700))
 			p.ok(os.Symlink(p.root, link))
@@ -104,37 +105,40 @@ func TestScanProgress(t *testing.T) {
 	var last int64
 	p.scanEqual(store.ScanOptions{PieceLength: piece, Workers: 3, Progress: func(done, total int64) {
 		if done <= last || done > total || total != p.Manifest.Length() {
-			t.Errorf("%d of %d after %d", done, total, last)
+			t.Errorf("progress of %d of %d after %d", done, total, last)
 		}
 		last = done
 	}})
 	if last != p.Manifest.Length() {
-		t.Errorf("%d in the end", last)
+		t.Errorf("progress ends at %d", last)
 	}
 }
 
-func TestScanRefuses(t *testing.T) {
+func TestScanErrors(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		do         func(p *place) error
 	}{
 		{"link out", "outside of the content", func(p *place) error { return os.Symlink("../x", p.path("l")) }},
 		{"absolute link", "is absolute", func(p *place) error { return os.Symlink("/etc", p.path("l")) }},
-		{"pipe", "is not a file, a folder or a symbolic link", func(p *place) error { return syscall.Mkfifo(p.path("l"), 0o600) }},
+		{"pipe", "is not a file, a folder or a symbolic link", func(p *place) error {
+			return syscall.Mkfifo(p.path("l"), 0o600)
+		}},
 		{"nothing", "no such file", func(p *place) error { return os.RemoveAll(p.root) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlace(t, folder(t))
 			p.Write(t, p.root)
 			p.ok(test.do(p))
-			if _, err := store.Scan(t.Context(), p.root, store.ScanOptions{}); err == nil || !strings.Contains(err.Error(), test.text) {
+			_, err := store.Scan(t.Context(), p.root, store.ScanOptions{})
+			if err == nil || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%v, want %q", err, test.text)
 			}
 		})
 	}
 }
 
-func TestScanStops(t *testing.T) {
+func TestScanCancelled(t *testing.T) {
 	p := newPlace(t, folder(t))
 	p.Write(t, p.root)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -144,7 +148,7 @@ func TestScanStops(t *testing.T) {
 	}
 }
 
-func TestScanSeesChanges(t *testing.T) {
+func TestScanChanged(t *testing.T) {
 	for _, do := range []func(string) error{
 		os.Remove,
 		func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
@@ -152,17 +156,19 @@ func TestScanSeesChanges(t *testing.T) {
 	} {
 		p := newPlace(t, folder(t))
 		p.Write(t, p.root)
-		_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(done, total int64) {
+		opt := store.ScanOptions{Workers: 1, PieceLength: piece}
+		opt.Progress = func(done, total int64) {
 			if done == total {
 				p.ok(do(p.path("b")))
 			}
-		}})
+		}
+		_, err := store.Scan(t.Context(), p.root, opt)
 		var changed *store.ChangedError
 		if !errors.As(err, &changed) || changed.Path != p.path("b") {
 			t.Errorf("%v", err)
 		}
 		if _, err := p.seed(); !errors.As(err, &changed) || changed.Path != p.path("b") {
-			t.Errorf("seed of another content: %v", err)
+			t.Errorf("seed of a changed content: %v", err)
 		}
 	}
 }

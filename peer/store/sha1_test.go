@@ -14,15 +14,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// scanSHA1 is the second half of scanEqual: with SHA-1 a scan gives the same
-// manifest, and the SHA-1 that a simple loop gives.
+// scanSHA1 checks that ScanSHA1 returns the same manifest as Scan, and the SHA-1 that a
+// simple loop does.
 func (p *place) scanSHA1(opt store.ScanOptions, want *proto.Manifest) {
 	p.t.Helper()
 	opt.Progress = nil
 	m, sums, err := store.ScanSHA1(p.t.Context(), p.root, opt)
 	p.ok(err)
 	if !bytes.Equal(m.Hashes, want.Hashes) || len(m.Entries) != len(want.Entries) || m.PieceLength != want.PieceLength {
-		p.t.Errorf("with SHA-1 the manifest is another: %+v, want %+v", m, want)
+		p.t.Errorf("with SHA-1 the manifest is %+v, want %+v", m, want)
 	}
 	if !bytes.Equal(sums, slowSHA1(p.Data, int(want.PieceLength))) {
 		p.t.Errorf("SHA-1 with %+v: %x", opt, sums)
@@ -37,7 +37,6 @@ func slowSHA1(data []byte, length int) (sums []byte) {
 	return sums
 }
 
-// What is here already is read again, holes left out, and must be what it was.
 func TestSHA1(t *testing.T) {
 	for name, p := range map[string]*place{
 		"folder": newPlace(t, folder(t)),
@@ -72,7 +71,6 @@ func TestSHA1OfMemory(t *testing.T) {
 	}
 }
 
-// A torrent has them.
 func TestSHA1OfTorrent(t *testing.T) {
 	c := torrent(t)
 	sums, err := store.SHA1(t.Context(), bytes.NewReader(c.Data), c.Manifest, store.ScanOptions{})
@@ -81,7 +79,7 @@ func TestSHA1OfTorrent(t *testing.T) {
 	}
 }
 
-func TestSHA1Refuses(t *testing.T) {
+func TestSHA1Errors(t *testing.T) {
 	p := newPlace(t, single(t))
 	p.Write(t, p.root)
 	d := p.got(p.seed())
@@ -91,8 +89,9 @@ func TestSHA1Refuses(t *testing.T) {
 	p.ok(err)
 	p.ok(f.Close())
 	var damaged *store.DamagedError
-	if _, err := store.SHA1(t.Context(), d, p.Manifest, store.ScanOptions{}); !errors.As(err, &damaged) || damaged.Piece != 1 {
-		t.Errorf("of a changed content: %v", err)
+	_, err = store.SHA1(t.Context(), d, p.Manifest, store.ScanOptions{})
+	if !errors.As(err, &damaged) || damaged.Piece != 1 {
+		t.Errorf("changed content: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -100,11 +99,11 @@ func TestSHA1Refuses(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, _, err := store.ScanSHA1(t.Context(), filepath.Join(p.root, "none"), store.ScanOptions{}); err == nil {
-		t.Error("a scan of nothing succeeds")
+		t.Error("scan of no file: no error")
 	}
 }
 
-// Who refuses the tree is asked before anything is read.
+// TestScanAccept checks that nothing is read if Accept fails.
 func TestScanAccept(t *testing.T) {
 	p := newPlace(t, folder(t))
 	p.Write(t, p.root)
@@ -112,18 +111,18 @@ func TestScanAccept(t *testing.T) {
 	opt := store.ScanOptions{
 		Accept: func(m *proto.Manifest) error {
 			if m.Length() != p.Manifest.Length() || len(m.Entries) != len(p.Manifest.Entries) {
-				t.Errorf("asked about %+v", m)
+				t.Errorf("accept of %+v", m)
 			}
 			return no
 		},
-		Progress: func(int64, int64) { t.Error("it was read") },
+		Progress: func(int64, int64) { t.Error("it is read") },
 	}
 	if _, _, err := store.ScanSHA1(t.Context(), p.root, opt); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Beside BenchmarkScan/large, what the second hash costs.
+// BenchmarkScanSHA1 shows, next to BenchmarkScan/large, the cost of the second hash.
 func BenchmarkScanSHA1(b *testing.B) {
 	c := storetest.Make(b, 1, storetest.File("", 256<<20))
 	root := filepath.Join(b.TempDir(), "content")

@@ -24,7 +24,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// diskHarness makes stores that share one cache for all that is in it.
+// diskHarness creates stores that share a cache of at most budget open files.
 func diskHarness(budget int) storetest.Harness {
 	type place struct {
 		dir, root string

@@ -12,11 +12,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// torrentPiece is the length of the pieces of torrents here.
+// torrentPiece is the piece length of torrents.
 const torrentPiece = proto.MinPieceLength
 
-// torrent is a content of 11 pieces that is known by SHA-1: a file of zeros in the
-// middle, and padding that is two pieces alone, 6 and 7.
+// torrent returns a content of 11 pieces of which only the torrent is known. Pieces 1 and
+// 2 are zeros in a file, 6 and 7 are padding.
 func torrent(t *testing.T) storetest.Content {
 	const p = torrentPiece
 	c := storetest.MakeTorrent(t, 1, storetest.Untimed(
@@ -38,8 +38,7 @@ func TestTorrentHoles(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
-// TestTorrentResume kills the process and crashes the machine, with padding among
-// what was written.
+// TestTorrentResume restarts the process and the machine.
 func TestTorrentResume(t *testing.T) {
 	p := newPlace(t, torrent(t))
 	d := p.create()
@@ -70,7 +69,7 @@ func TestTorrentResume(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
-// putMissing writes and commits what is not verified.
+// putMissing writes and commits the missing pieces.
 func (p *place) putMissing(d *store.Disk) {
 	p.t.Helper()
 	for i := range p.Manifest.Pieces() {
@@ -80,8 +79,8 @@ func (p *place) putMissing(d *store.Disk) {
 	}
 }
 
-// TestTorrentAdopt takes up what another client left, with a piece that is not right
-// and files with times of their own, which stay.
+// TestTorrentAdopt adopts what another client left: pieces that are not good, and files
+// with times of their own, which stay.
 func TestTorrentAdopt(t *testing.T) {
 	p := newPlace(t, torrent(t))
 	p.Write(t, p.root)
@@ -97,7 +96,7 @@ func TestTorrentAdopt(t *testing.T) {
 	p.ok(d.Finish())
 	p.Verify(t, p.root)
 	if info, err := os.Stat(p.path("s")); err != nil || !info.ModTime().Equal(at) {
-		t.Errorf("the folder's time is %v, %v, want the one that it had", info.ModTime(), err)
+		t.Errorf("the directory's time is %v, %v, want the one it had", info.ModTime(), err)
 	}
 	p.gone(p.path(".pad"))
 }
@@ -113,13 +112,14 @@ func TestTorrentFileRemoved(t *testing.T) {
 	p.want(d, "vvvv--vvvvv")
 }
 
-// A store of a torrent is not taken for one of its manifest, nor the other way.
-func TestTorrentIsNoOther(t *testing.T) {
+// TestTorrentJournal checks that the journal of a torrent is not taken for that of the
+// manifest with SHA-256.
+func TestTorrentJournal(t *testing.T) {
 	p := newPlace(t, torrent(t))
 	p.ok(p.create().Close())
 	m := *p.Manifest
 	m.SHA1, m.Hashes = nil, p.SHA256()
 	if _, err := store.Open(p.dir, p.root, &m, p.files); !errors.Is(err, store.ErrWrongContent) {
-		t.Error("the journal of a torrent is taken for that of a manifest:", err)
+		t.Error("open with the manifest:", err)
 	}
 }

@@ -16,22 +16,22 @@ import (
 // blockSize cuts no file and no piece evenly.
 const blockSize = 100_003
 
-// Harness makes the stores of one implementation.
+// Harness creates the stores of one implementation.
 type Harness struct {
-	// New makes an empty store.
+	// New creates an empty store.
 	New func(t *testing.T, m *proto.Manifest) store.Store
 	// Reopen opens a closed store again. It is nil if nothing outlives Close.
 	Reopen func(t *testing.T, closed store.Store) store.Store
 }
 
-// Run checks that the stores of h keep the contract of store.Store.
+// Run checks that the stores of h satisfy the contract of [store.Store].
 func Run(t *testing.T, h Harness) {
 	contents := map[string]Content{
 		"file":  Make(t, 1, File("", 5*PieceLength+17)),
 		"tree":  Make(t, 2, tree()...),
 		"empty": Make(t, 3, File("", 0)),
 		"none":  Make(t, 4),
-		// Torrents are in their own order, and have padding.
+		// Torrents have an order of their own, and padding.
 		"torrent":      MakeTorrent(t, 5, torrent()...),
 		"torrent file": MakeTorrent(t, 6, Untimed(File("", 9*proto.MinPieceLength+1))...),
 	}
@@ -43,7 +43,7 @@ func Run(t *testing.T, h Harness) {
 			if len(c.Data) > 0 {
 				t.Run("verified", func(t *testing.T) { verified(t, h, c) })
 				t.Run("has", func(t *testing.T) { has(t, h, c) })
-				t.Run("together", func(t *testing.T) { together(t, h, c) })
+				t.Run("concurrent", func(t *testing.T) { concurrent(t, h, c) })
 				t.Run("padding", func(t *testing.T) { padding(t, h, c) })
 			}
 			if h.Reopen != nil {
@@ -53,25 +53,27 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// tree has files below, at and above the size of a piece.
+// tree has files smaller than a piece, and larger.
 func tree() []proto.Entry {
 	return []proto.Entry{
 		Dir("a"), File("a/empty", 0), File("a/large", 3*PieceLength), File("a/one", 1),
-		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"), File("b-", 70_000), File("c", PieceLength-1), File("d", 300_000),
+		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"),
+		File("b-", 70_000), File("c", PieceLength-1), File("d", 300_000),
 	}
 }
 
-// torrent has files out of order, padding within pieces, over two, at the end of
-// them, and between files that share one.
+// torrent has files out of order, and padding within pieces, across two, at their ends,
+// and between files that share one.
 func torrent() []proto.Entry {
 	const piece = proto.MinPieceLength
 	return Untimed(
 		Dir("z"), File("z/last first", 3*piece+5), Pad(piece-5), File("b", 70_000), File("a", 1), Pad(9), File("a-", 0),
-		Dir("z/in"), Dir("z/in/in"), File("z/in/in/x", piece), Pad(piece-1), Pad(3), Pad(0), File("0", 2), File("z/y", 40_000), Pad(77),
+		Dir("z/in"), Dir("z/in/in"), File("z/in/in/x", piece), Pad(piece-1), Pad(3), Pad(0),
+		File("0", 2), File("z/y", 40_000), Pad(77),
 	)
 }
 
-// put writes pieces in blocks, all in random order, and commits them.
+// put writes pieces in blocks, in random order, and commits them, each twice.
 func put(t *testing.T, s store.Store, c Content, pieces []int) {
 	t.Helper()
 	var offsets []int64
@@ -92,7 +94,7 @@ func put(t *testing.T, s store.Store, c Content, pieces []int) {
 		check(t, s.Commit(i))
 		check(t, s.Commit(i))
 		if !s.Has(i) {
-			t.Errorf("piece %d is not there after Commit", i)
+			t.Errorf("does not have piece %d after Commit", i)
 		}
 	}
 }
@@ -106,7 +108,7 @@ func newStore(t *testing.T, h Harness, c Content) store.Store {
 func transfer(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
 	if err := s.Finish(); len(c.Data) > 0 && !errors.Is(err, store.ErrNotWhole) {
-		t.Fatalf("finish of nothing: %v", err)
+		t.Fatalf("finish of an empty store: %v", err)
 	}
 	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
 	check(t, s.Publish())
@@ -158,12 +160,12 @@ func bounds(t *testing.T, h Harness, c Content) {
 	}
 	for _, piece := range []int{-1, c.Manifest.Pieces()} {
 		if s.Commit(piece) == nil || s.Forget(piece) == nil || s.Has(piece) {
-			t.Errorf("piece %d of %d is taken for one", piece, c.Manifest.Pieces())
+			t.Errorf("accepts piece %d of %d", piece, c.Manifest.Pieces())
 		}
 	}
 }
 
-// verified checks that a committed piece is protected until it is forgotten.
+// verified checks that a committed piece cannot be written until it is forgotten.
 func verified(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
 	put(t, s, c, []int{0})
@@ -179,7 +181,7 @@ func verified(t *testing.T, h Harness, c Content) {
 		t.Errorf("write to a forgotten piece: %v", err)
 	}
 	if good, err := store.Check(s, c.Manifest, 0); good || err != nil {
-		t.Errorf("spoiled piece: %v, %v", good, err)
+		t.Errorf("overwritten piece: %v, %v", good, err)
 	}
 	if err := s.Finish(); !errors.Is(err, store.ErrNotWhole) {
 		t.Errorf("finish without the piece: %v", err)
@@ -188,7 +190,7 @@ func verified(t *testing.T, h Harness, c Content) {
 	check(t, s.Finish())
 }
 
-// has checks that the store has just the pieces that are committed and not forgotten.
+// has checks Has and Count through a transfer, and after it.
 func has(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
 	wantPieces(t, s, c, nil)
@@ -213,11 +215,11 @@ func has(t *testing.T, h Harness, c Content) {
 	if s.Forget(order[1]) == nil {
 		t.Error("forget after close: no error")
 	}
-	wantPieces(t, s, c, order[2:]) // not trusted, whether that was recorded or not
+	wantPieces(t, s, c, order[2:])
 }
 
-// together writes and reads different pieces at the same time.
-func together(t *testing.T, h Harness, c Content) {
+// concurrent writes and reads different pieces at the same time.
+func concurrent(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
 	var group sync.WaitGroup
 	for i := range c.Manifest.Pieces() {
@@ -226,8 +228,8 @@ func together(t *testing.T, h Harness, c Content) {
 				t.Error(err)
 			}
 			for j := range c.Manifest.Pieces() {
-				if s.Has(j) && s.Count() == 0 { // others commit meanwhile
-					t.Error("has a piece and counts none")
+				if s.Has(j) && s.Count() == 0 {
+					t.Error("has a piece but counts none")
 				}
 			}
 			if err := s.Commit(i); err != nil {
@@ -242,21 +244,21 @@ func together(t *testing.T, h Harness, c Content) {
 	check(t, s.Finish())
 }
 
-// padding checks that what is written to padding is dropped.
+// padding checks that writes to padding are dropped.
 func padding(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
 	offset := int64(0)
 	for _, e := range c.Manifest.Entries {
 		if e.Kind == proto.Pad && e.Size > 0 {
-			// With a byte of the file before it.
-			spoilt := bytes.Repeat([]byte{1}, int(e.Size)+1)
-			if n, err := s.WriteAt(spoilt, offset-1); n != len(spoilt) || err != nil {
+			// Together with the last byte of the file before it.
+			garbage := bytes.Repeat([]byte{1}, int(e.Size)+1)
+			if n, err := s.WriteAt(garbage, offset-1); n != len(garbage) || err != nil {
 				t.Fatalf("write to padding: %d, %v", n, err)
 			}
-			if n, err := s.ReadAt(spoilt, offset-1); n != len(spoilt) || err != nil && err != io.EOF {
+			if n, err := s.ReadAt(garbage, offset-1); n != len(garbage) || err != nil && err != io.EOF {
 				t.Fatalf("read of padding: %d, %v", n, err)
 			}
-			if !bytes.Equal(spoilt[1:], make([]byte, e.Size)) {
+			if !bytes.Equal(garbage[1:], make([]byte, e.Size)) {
 				t.Errorf("padding of %d bytes at %d is not zeros", e.Size, offset)
 			}
 		}
@@ -270,7 +272,7 @@ func padding(t *testing.T, h Harness, c Content) {
 	}
 }
 
-// reopen does a transfer in three sittings.
+// reopen closes and reopens the store twice during a transfer, and after it.
 func reopen(t *testing.T, h Harness, c Content) {
 	order := rand.Perm(c.Manifest.Pieces())
 	half := order[:len(order)/2]
@@ -291,7 +293,7 @@ func reopen(t *testing.T, h Harness, c Content) {
 	check(t, s.Close())
 	s = again(t, h, s, c, order)
 	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("write to what was finished: %v", err)
+		t.Errorf("write after finish: %v", err)
 	}
 	check(t, s.Finish())
 	check(t, s.Close())

@@ -1,5 +1,5 @@
-// Package storetest checks implementations of store.Store, and makes contents to
-// check with.
+// Package storetest is a conformance test for implementations of store.Store. It also
+// makes contents for tests.
 package storetest
 
 import (
@@ -16,38 +16,38 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// PieceLength is that of the contents that [Make] makes, in bytes.
+// PieceLength is the piece length of contents of [Make], in bytes.
 const PieceLength = 256 << 10
 
-// MTime is the modification time of the entries that [File], [Dir] and [Link]
-// make: one that needs all of its nanoseconds.
+// MTime is the modification time of the entries of [File], [Dir] and [Link]. All of its
+// nanoseconds matter.
 const MTime = 1_600_000_000_123_456_789
 
-// Content is a content and its bytes.
+// Content is a content with its bytes.
 type Content struct {
 	Manifest *proto.Manifest
 	Data     []byte
 }
 
-// File is an entry for [Make]: a file of size bytes.
+// File returns an entry for [Make]: a file of size bytes.
 func File(path string, size int64) proto.Entry {
 	return proto.Entry{Path: path, Kind: proto.File, Size: size, Mode: 0o640, MTime: MTime}
 }
 
-// Dir is an entry for [Make]: a folder.
+// Dir returns an entry for [Make]: a directory.
 func Dir(path string) proto.Entry {
 	return proto.Entry{Path: path, Kind: proto.Dir, Mode: 0o755, MTime: MTime}
 }
 
-// Link is an entry for [Make]: a symbolic link.
+// Link returns an entry for [Make]: a symbolic link.
 func Link(path, target string) proto.Entry {
 	return proto.Entry{Path: path, Kind: proto.Symlink, Mode: 0o777, MTime: MTime, Target: target}
 }
 
-// Pad is an entry for [MakeTorrent]: padding of size bytes.
+// Pad returns an entry for [MakeTorrent]: padding of size bytes.
 func Pad(size int64) proto.Entry { return proto.Entry{Kind: proto.Pad, Size: size} }
 
-// Untimed are entries as torrents have them, without times.
+// Untimed removes the modification times of entries. Torrents have none.
 func Untimed(entries ...proto.Entry) []proto.Entry {
 	for i := range entries {
 		if entries[i].Kind != proto.Pad {
@@ -57,8 +57,8 @@ func Untimed(entries ...proto.Entry) []proto.Entry {
 	return entries
 }
 
-// Make returns a content of those entries, which it sorts, in pieces of the least
-// length that seeds have, with bytes that depend on seed.
+// Make returns a content of these entries, which it sorts, with pieces of [PieceLength]
+// and random bytes that depend on seed.
 func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	t.Helper()
 	slices.SortFunc(entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
@@ -67,17 +67,18 @@ func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	return c
 }
 
-// MakeTorrent returns a content of those entries, in that order, that is known by
-// its torrent alone, in pieces of the least length, with bytes that depend on seed.
+// MakeTorrent returns a content of these entries, in this order, of which only the
+// torrent is known, with pieces of [proto.MinPieceLength] and random bytes that depend on
+// seed.
 func MakeTorrent(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	t.Helper()
 	c := fill(seed, &proto.Manifest{Name: "content", PieceLength: proto.MinPieceLength, Entries: entries})
-	c.Manifest.SHA1 = []byte{0} // what Hash is to make
+	c.Manifest.SHA1 = []byte{0} // so that Hash sets it
 	c.Hash(t)
 	return c
 }
 
-// fill gives a content its bytes.
+// fill returns the content of m with random bytes.
 func fill(seed uint64, m *proto.Manifest) Content {
 	data := make([]byte, m.Length())
 	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
@@ -92,7 +93,7 @@ func fill(seed uint64, m *proto.Manifest) Content {
 	return Content{m, data}
 }
 
-// Hash makes the hashes of the manifest those of the bytes, in the kind that it has.
+// Hash sets the hashes of the manifest, of the kind that it has, to those of the bytes.
 func (c Content) Hash(t testing.TB) {
 	t.Helper()
 	if c.Manifest.TorrentOnly() {
@@ -103,7 +104,7 @@ func (c Content) Hash(t testing.TB) {
 	check(t, c.Manifest.Validate())
 }
 
-// SHA256 is that of each piece, joined.
+// SHA256 returns the SHA-256 of each piece, joined.
 func (c Content) SHA256() []byte {
 	return c.sums(func(p []byte) []byte { sum := sha256.Sum256(p); return sum[:] })
 }
@@ -121,7 +122,7 @@ func (c Content) Piece(i int) []byte {
 	return c.Data[start : start+int64(c.Manifest.PieceSize(i))]
 }
 
-// Write puts the content at root, the plain way.
+// Write writes the content to root without a store.
 func (c Content) Write(t testing.TB, root string) {
 	t.Helper()
 	if len(c.Manifest.Entries) != 1 || c.Manifest.Entries[0].Path != "" {
@@ -176,8 +177,10 @@ func (c Content) Verify(t testing.TB, root string) {
 			}
 			continue
 		}
-		if e.Kind == proto.Dir != info.IsDir() || uint32(info.Mode().Perm()) != e.Mode || e.MTime != proto.NoMTime && info.ModTime().UnixNano() != e.MTime {
-			t.Errorf("%s is %v of %d, want kind %d mode %#o of %d", path, info.Mode(), info.ModTime().UnixNano(), e.Kind, e.Mode, e.MTime)
+		mtime := info.ModTime().UnixNano()
+		if e.Kind == proto.Dir != info.IsDir() || uint32(info.Mode().Perm()) != e.Mode ||
+			e.MTime != proto.NoMTime && mtime != e.MTime {
+			t.Errorf("%s is %v of %d, want kind %d mode %#o of %d", path, info.Mode(), mtime, e.Kind, e.Mode, e.MTime)
 		}
 		if e.Kind == proto.File {
 			got, err := os.ReadFile(path)
@@ -207,7 +210,7 @@ func (c Content) verifyCount(t testing.TB, root string) {
 		}
 	}
 	if count != want {
-		t.Errorf("%d files and folders, want %d", count, want)
+		t.Errorf("%d files and directories, want %d", count, want)
 	}
 }
 
