@@ -15,8 +15,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -46,7 +46,7 @@ type SeedOptions struct {
 
 // CodedAuto is, as [SeedOptions.Coded], for generations of a size that suits this
 // machine and its network.
-const CodedAuto = exchange.AutoK
+const CodedAuto = payload.AutoK
 
 var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorrent clients: leave one of the two out")
 
@@ -58,7 +58,7 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	case o.Torrent:
 		return 0, errCodedTorrent
 	}
-	return exchange.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
+	return payload.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
 }
 
 // Seed hashes what is at path, in place, and serves it from then on. It blocks

@@ -10,7 +10,7 @@ import (
 
 	libhost "github.com/libp2p/go-libp2p/core/host"
 
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -112,7 +112,7 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 // bend makes the exchange of a node change what it sends, as long as that is on.
 func bend(t testing.TB, n *Node, change func([]byte)) *pollution {
 	t.Helper()
-	return pollute(t, n, func(_ *polluter, buf *exchange.Buffer, _ proto.Span) bool {
+	return pollute(t, n, func(_ *polluter, buf *payload.Buffer, _ proto.Span) bool {
 		change(buf.B[proto.GossipHeader:])
 		return true
 	})

@@ -4,20 +4,20 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
 // lossy is the exchange of a node that refuses half of what it is asked for.
 type lossy struct {
-	exchange.Exchange
+	payload.Exchange
 	asked *atomic.Int64
 }
 
-// Frame implements [exchange.Exchange].
-func (l *lossy) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error) {
+// Frame implements [payload.Exchange].
+func (l *lossy) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	if l.asked.Add(1)%2 == 0 {
-		return nil, exchange.ErrAbsent
+		return nil, payload.ErrAbsent
 	}
 	return l.Exchange.Frame(to, sp)
 }
@@ -27,7 +27,7 @@ func TestLossyMember(t *testing.T) {
 	nodes := grid(t, 2, 3)
 	_, link, content := seedCoded(t, nodes[0], 12<<20, 16)
 	var asked atomic.Int64
-	nodes[3].faults.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return &lossy{f.Exchange, &asked} }
+	nodes[3].faults.Exchange = func(_ *proto.Link, f payload.Form) payload.Exchange { return &lossy{f.Exchange, &asked} }
 	gets := fetch(t, nodes[1:], link)
 	mustArrive(t, gets, content)
 	mustNameNobody(t, gets)

@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
 // polluter is the exchange of a node that bends the blocks which it sends, once it is
 // told to.
 type polluter struct {
-	exchange.Form
+	payload.Form
 	link *proto.Link
 	key  ed25519.PrivateKey
 	bend bender
@@ -23,7 +23,7 @@ type polluter struct {
 }
 
 // bender changes a block before it is sent, and says whether it did.
-type bender func(p *polluter, buf *exchange.Buffer, sp proto.Span) bool
+type bender func(p *polluter, buf *payload.Buffer, sp proto.Span) bool
 
 // pollution is what a polluter is told, and has done.
 type pollution struct {
@@ -32,8 +32,8 @@ type pollution struct {
 	to   sync.Map // how many blocks were bent for whom: *atomic.Int64 by name
 }
 
-// Frame implements [exchange.Exchange].
-func (p *polluter) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error) {
+// Frame implements [payload.Exchange].
+func (p *polluter) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	buf, err := p.Form.Frame(to, sp)
 	if err == nil && p.on.Load() && p.bend(p, buf, sp) {
 		p.sent.Add(1)
@@ -51,17 +51,17 @@ func pollute(t testing.TB, n *Node, bend bender) *pollution {
 		t.Fatal(err)
 	}
 	p := new(pollution)
-	n.faults.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return &polluter{f, link, key, bend, p} }
+	n.faults.Exchange = func(link *proto.Link, f payload.Form) payload.Exchange { return &polluter{f, link, key, bend, p} }
 	return p
 }
 
 // made says whether the node itself made a coded block.
-func (p *polluter) made(buf *exchange.Buffer) bool {
+func (p *polluter) made(buf *payload.Buffer) bool {
 	return slices.Equal(buf.B[9:41], p.key.Public().(ed25519.PublicKey))
 }
 
 // lieAbout changes every block that the node makes itself, and signs it.
-func lieAbout(p *polluter, buf *exchange.Buffer, sp proto.Span) bool {
+func lieAbout(p *polluter, buf *payload.Buffer, sp proto.Span) bool {
 	if !p.made(buf) {
 		return false
 	}
@@ -73,7 +73,7 @@ func lieAbout(p *polluter, buf *exchange.Buffer, sp proto.Span) bool {
 }
 
 // tamper changes every block that others have made.
-func tamper(p *polluter, buf *exchange.Buffer, _ proto.Span) bool {
+func tamper(p *polluter, buf *payload.Buffer, _ proto.Span) bool {
 	if p.made(buf) {
 		return false
 	}

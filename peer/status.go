@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/swarm"
-	"github.com/mobgrid/mob/peer/traffic"
 )
 
 // Status is a snapshot of a transfer, for people and scripts.
@@ -72,7 +72,7 @@ type PeerStatus struct {
 
 // Traffic is payload by where it came from and went to, in bytes or in bytes per
 // second.
-type Traffic = traffic.Bytes
+type Traffic = payload.Traffic
 
 // Status takes a snapshot. It never blocks for long.
 func (t *Transfer) Status() Status {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/sim"
-	"github.com/mobgrid/mob/peer/coded"
+	"github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/proto"
 )
 

@@ -13,7 +13,7 @@ import (
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -48,7 +48,7 @@ type guest struct {
 
 	// Safe for concurrent use.
 	out      *outbox
-	upload   *requests.Queue
+	upload   *payload.Queue
 	download *download
 	writing  sync.Mutex // held for a write to conn
 
@@ -69,7 +69,7 @@ func (s *swarm) newGuest(conn net.Conn, at netip.AddrPort, theirs handshake, dia
 		return nil, err
 	}
 	g := &guest{swarm: s, conn: conn, at: at, dialed: dialed, theirs: theirs, seat: seat,
-		out: newOutbox(), upload: requests.NewQueue(), download: &download{most: assumedQueue}}
+		out: newOutbox(), upload: payload.NewQueue(), download: &download{most: assumedQueue}}
 	g.ctx, g.cancel = context.WithCancelCause(s.ctx)
 	g.view = newView(seat.Pieces())
 	return g, nil

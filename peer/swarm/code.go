@@ -3,14 +3,14 @@ package swarm
 import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/permutation"
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
 // code makes the strategy and the codec that the link asks for.
 func (s *Swarm) code() (err error) {
 	l := s.cfg.Link
-	cfg := exchange.Config{Swarm: (*exchanging)(s), Verifier: s.cfg.Verifier, Store: s.st, Count: &s.traffic, Log: s.log}
+	cfg := payload.Config{Swarm: (*exchanging)(s), Verifier: s.cfg.Verifier, Store: s.st, Count: &s.traffic, Log: s.log}
 	mc := mob.Config{
 		Self:        s.id(),
 		Cluster:     s.cfg.Cluster,
@@ -21,13 +21,13 @@ func (s *Swarm) code() (err error) {
 	}
 	switch {
 	case l.Coded == 0:
-		s.form = exchange.Plain(cfg)
+		s.form = payload.Plain(cfg)
 		s.strategy = mob.New(mc, s.stored())
 	case l.Strategy.Gossip():
 		who := permutation.Config{Self: s.id(), Cluster: s.cfg.Cluster, Seed: s.cfg.Seed}
-		s.form, s.strategy, err = exchange.NewGossip(cfg, l, who)
+		s.form, s.strategy, err = payload.NewGossip(cfg, l, who)
 	default:
-		s.form, err = exchange.Coded(cfg, l.Coded, l.Manifest.Bytes(), s.cfg.Key)
+		s.form, err = payload.Coded(cfg, l.Coded, l.Manifest.Bytes(), s.cfg.Key)
 		if err != nil {
 			return err
 		}
@@ -52,14 +52,14 @@ func (s *Swarm) stored() (have []proto.Range) {
 // exchanging is a swarm as its exchange sees it.
 type exchanging Swarm
 
-// Post implements [exchange.Swarm].
-func (s *exchanging) Post(ev mob.Event, from exchange.Peer) {
+// Post implements [payload.Swarm].
+func (s *exchanging) Post(ev mob.Event, from payload.Peer) {
 	c, _ := from.(*session)
 	(*Swarm)(s).post(strategyEvent{ev, c})
 }
 
-// Complain implements [exchange.Swarm].
-func (s *exchanging) Complain(c exchange.Complaint) { (*Swarm)(s).complain(c) }
+// Complain implements [payload.Swarm].
+func (s *exchanging) Complain(c payload.Complaint) { (*Swarm)(s).complain(c) }
 
-// Fail implements [exchange.Swarm].
+// Fail implements [payload.Swarm].
 func (s *exchanging) Fail(err error) { (*Swarm)(s).Fail(err) }

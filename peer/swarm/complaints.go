@@ -2,7 +2,7 @@ package swarm
 
 import (
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 )
 
@@ -11,7 +11,7 @@ const maxComplaints = 64
 
 // complain has a stored piece checked of which a peer says, or this node suspects, that it
 // is damaged.
-func (s *Swarm) complain(c exchange.Complaint) {
+func (s *Swarm) complain(c payload.Complaint) {
 	if int(c.Piece) >= s.m.Pieces() || !s.st.Has(int(c.Piece)) {
 		return
 	}
@@ -34,7 +34,7 @@ func (s *Swarm) checkComplaints() {
 }
 
 // checkPiece hashes a stored piece. One that is damaged is not offered any more.
-func (s *Swarm) checkPiece(c exchange.Complaint) {
+func (s *Swarm) checkPiece(c payload.Complaint) {
 	if !s.st.Has(int(c.Piece)) {
 		return
 	}

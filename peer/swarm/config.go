@@ -13,8 +13,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
@@ -68,7 +68,7 @@ type Network interface {
 // Faults is fault injection for tests. The zero value injects none.
 type Faults struct {
 	// Exchange, if not nil, replaces how the swarm's content is exchanged.
-	Exchange func(*proto.Link, exchange.Form) exchange.Exchange
+	Exchange func(*proto.Link, payload.Form) payload.Exchange
 	// RTT, if not nil, replaces the round trip measured on a bulk socket.
 	RTT func(*transport.Conn) time.Duration
 	// DirectRetry, if not 0, replaces the pause between two attempts to open a bulk socket

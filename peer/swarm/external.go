@@ -4,8 +4,7 @@ import (
 	"errors"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
-	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -34,7 +33,7 @@ type ExternalPeerInfo struct {
 }
 
 // Buffer holds a block.
-type Buffer = exchange.Buffer
+type Buffer = payload.Buffer
 
 // Attachment attaches one external peer to a swarm. Its methods may be called from any
 // goroutine.
@@ -64,7 +63,7 @@ func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 		local:     info.LAN,
 		dialer:    info.ID,
 		conn:      (*externalConn)(a),
-		requested: requests.NewAsked(),
+		requested: payload.NewPending(),
 	}
 	a.swarm.post(joined{a.session})
 }
@@ -91,7 +90,7 @@ func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 	_, err := a.swarm.st.ReadAt(b, a.swarm.m.PieceOffset(int(piece))+int64(begin))
 	if err != nil {
 		a.swarm.log.Error("piece cannot be read", "piece", piece, "error", err)
-		a.swarm.complain(exchange.Complaint{Peer: a.session, Piece: piece, Number: piece})
+		a.swarm.complain(payload.Complaint{Peer: a.session, Piece: piece, Number: piece})
 	}
 	return err
 }
@@ -107,21 +106,21 @@ func (a *Attachment) Wasted(n int) {
 
 // Buffer returns a buffer of n bytes, which goes back by [Attachment.Store] or
 // [Attachment.Release].
-func (a *Attachment) Buffer(n int) *Buffer { return exchange.Get(n) }
+func (a *Attachment) Buffer(n int) *Buffer { return payload.Get(n) }
 
 // Release gives a buffer back.
-func (a *Attachment) Release(b *Buffer) { exchange.Put(b) }
+func (a *Attachment) Release(b *Buffer) { payload.Put(b) }
 
 // Store takes in a span that the swarm requested of the peer, and drops one whose request
 // was cancelled. It blocks while verification is behind.
 func (a *Attachment) Store(sp proto.Span, b *Buffer) {
 	requested, _ := a.session.requested.Take(sp)
 	if requested {
-		a.session.store(exchange.Arrival{From: a.session, Span: sp, Buf: b})
+		a.session.store(payload.Arrival{From: a.session, Span: sp, Buf: b})
 		return
 	}
 	a.Wasted(len(b.B))
-	exchange.Put(b)
+	payload.Put(b)
 }
 
 // externalConn is an Attachment as the conn of its session.

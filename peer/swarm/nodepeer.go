@@ -11,7 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -34,7 +34,7 @@ type nodePeer struct {
 	hello   *proto.Hello // the peer's
 	stream  network.Stream
 	out     chan proto.Message
-	uploads *requests.Queue
+	uploads *payload.Queue
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
 
@@ -54,7 +54,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		hello:   hello,
 		stream:  stream,
 		out:     make(chan proto.Message, sendQueue),
-		uploads: requests.NewQueue(),
+		uploads: payload.NewQueue(),
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.channels.open = map[Channel]struct{}{}
@@ -67,7 +67,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		dialer:    proto.PeerID(dialer),
 		addrs:     hello.Addrs,
 		conn:      c,
-		requested: requests.NewAsked(),
+		requested: payload.NewPending(),
 	}
 	return c.session
 }

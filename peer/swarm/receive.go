@@ -3,7 +3,7 @@ package swarm
 import (
 	"fmt"
 
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -23,17 +23,17 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 		if err != nil {
 			return err
 		}
-		buf := exchange.Get(int(sp.Length))
+		buf := payload.Get(int(sp.Length))
 		if err = ch.Fill(buf.B); err != nil { // a block is sent with one call
-			exchange.Put(buf)
+			payload.Put(buf)
 			return err
 		}
 		requested, late := c.requested.Take(sp)
 		if requested || c.swarm.form.Gossip != nil {
-			c.store(exchange.Arrival{From: c.session, Span: sp, Origin: origin, Buf: buf})
+			c.store(payload.Arrival{From: c.session, Span: sp, Origin: origin, Buf: buf})
 			continue
 		}
-		exchange.Put(buf)
+		payload.Put(buf)
 		if late {
 			c.swarm.traffic.Received(c.local, int(sp.Length))
 			c.swarm.traffic.Duplicate(int(sp.Length))
@@ -48,7 +48,7 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 
 // store takes in a requested block, and hands it to a worker. The buffer is the store's from
 // then on.
-func (c *session) store(a exchange.Arrival) {
+func (c *session) store(a payload.Arrival) {
 	s := c.swarm
 	s.traffic.Received(c.local, len(a.Buf.B))
 	err := s.workers.Give(s.ctx, &s.form, a)

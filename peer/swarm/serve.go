@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -71,7 +71,7 @@ func (v *server) run() {
 		if err = v.prepare(); err == nil {
 			err = v.sendBlock(buf, sp)
 		}
-		exchange.Put(buf)
+		payload.Put(buf)
 		if err != nil {
 			v.close()
 			return
@@ -165,7 +165,7 @@ func (v *server) share() {
 }
 
 // sendBlock sends the frame of a block.
-func (v *server) sendBlock(buf *exchange.Buffer, sp proto.Span) error {
+func (v *server) sendBlock(buf *payload.Buffer, sp proto.Span) error {
 	_ = v.ch.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := v.ch.Write(buf.B); err != nil {
 		return err

@@ -2,7 +2,7 @@ package swarm
 
 import (
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/requests"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -19,7 +19,7 @@ type session struct {
 	addrs  [][]byte // at which it may be dialled
 	conn   conn
 
-	requested *requests.Asked
+	requested *payload.Pending
 }
 
 // conn carries a session: a [nodePeer] for nodes, an [Attachment] for external peers.
@@ -48,8 +48,8 @@ func (c *session) ended(err error) { c.swarm.post(left{c, err}) }
 
 // ID and Name identify the peer to the codec.
 
-// ID implements [exchange.Peer].
+// ID implements [payload.Peer].
 func (c *session) ID() proto.PeerID { return c.node.ID }
 
-// Name implements [exchange.Peer].
+// Name implements [payload.Peer].
 func (c *session) Name() string { return c.name }

@@ -7,7 +7,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/traffic"
+	"github.com/mobgrid/mob/peer/payload"
 )
 
 // Status is a snapshot of a swarm.
@@ -16,7 +16,7 @@ type Status struct {
 	Pieces int
 	Bytes  int64
 	// Traffic is the payload so far, Rate that of the last seconds per second.
-	Traffic, Rate traffic.Bytes
+	Traffic, Rate payload.Traffic
 	// Duplicate is payload in bytes that came and was there already.
 	Duplicate int64
 	// Damaged counts pieces that changed on disk after they were verified.
@@ -52,12 +52,12 @@ type PeerStatus struct {
 // snapshot is what the loop publishes for readers.
 type snapshot struct {
 	strategy mob.Status
-	rate     traffic.Bytes
+	rate     payload.Traffic
 }
 
 // publishStatus publishes the loop's view: twice a second, and at once if now is set.
 func (s *Swarm) publishStatus(now bool) {
-	at, t := time.Now(), s.traffic.Bytes()
+	at, t := time.Now(), s.traffic.Traffic()
 	sampled := s.rates.Sample(at, t)
 	if sampled || now {
 		s.status.Store(&snapshot{strategy: s.strategy.Status(), rate: s.rates.Rate(at, t)})
@@ -67,7 +67,7 @@ func (s *Swarm) publishStatus(now bool) {
 // Status returns a snapshot. It does not block.
 func (s *Swarm) Status() Status {
 	st := Status{
-		Traffic:   s.traffic.Bytes(),
+		Traffic:   s.traffic.Traffic(),
 		Duplicate: s.traffic.Duplicates(),
 		Damaged:   s.damaged.Load(),
 		Coded:     s.form.Coding.K,

@@ -10,9 +10,8 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/traffic"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -26,18 +25,18 @@ type Swarm struct {
 	m      *proto.Manifest
 	st     store.Store
 	log    *slog.Logger
-	form   exchange.Form
+	form   payload.Form
 	ctx    context.Context // ends with the swarm
 	cancel context.CancelCauseFunc
 
 	// Safe for concurrent use.
-	traffic     traffic.Counters
+	traffic     payload.Counters
 	inbox       chan event
 	progress    chan struct{} // holds a token when trackers should hear of progress
 	damaged     atomic.Int64  // pieces that changed on disk
 	status      atomic.Pointer[snapshot]
-	complaints  chan exchange.Complaint
-	workers     exchange.Workers
+	complaints  chan payload.Complaint
+	workers     payload.Workers
 	wg          sync.WaitGroup
 	exclusions  exclusions
 	connections struct {
@@ -53,7 +52,7 @@ type Swarm struct {
 // goroutine of its own, and its result comes back as an event.
 type loopState struct {
 	strategy mob.Strategy
-	rates    traffic.Rates
+	rates    rates
 	addrs    *addressBook
 	dials    chan struct{} // holds a token for each dial under way
 }
@@ -76,8 +75,8 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		log:        cfg.Log,
 		inbox:      make(chan event, inboxSize),
 		progress:   make(chan struct{}, 1),
-		complaints: make(chan exchange.Complaint, maxComplaints),
-		workers:    exchange.NewWorkers(),
+		complaints: make(chan payload.Complaint, maxComplaints),
+		workers:    payload.NewWorkers(),
 		loopState:  loopState{addrs: newAddressBook(), dials: make(chan struct{}, maxDials)},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}

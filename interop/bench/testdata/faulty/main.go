@@ -22,7 +22,7 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/exchange"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
@@ -66,9 +66,9 @@ func run() error {
 	var faults swarm.Faults
 	switch fault {
 	case "lossy":
-		faults.Exchange = func(_ *proto.Link, f exchange.Form) exchange.Exchange { return lossy{f.Exchange} }
+		faults.Exchange = func(_ *proto.Link, f payload.Form) payload.Exchange { return lossy{f.Exchange} }
 	case "polluter":
-		faults.Exchange = func(link *proto.Link, f exchange.Form) exchange.Exchange { return polluter{f, link, raw} }
+		faults.Exchange = func(link *proto.Link, f payload.Form) payload.Exchange { return polluter{f, link, raw} }
 	default:
 		return fmt.Errorf("--fault %q is neither lossy nor polluter", fault)
 	}
@@ -103,25 +103,25 @@ func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
 }
 
 // lossy refuses half of all requests at random, so that a second request may succeed.
-type lossy struct{ exchange.Exchange }
+type lossy struct{ payload.Exchange }
 
-// Frame implements [exchange.Exchange].
-func (x lossy) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error) {
+// Frame implements [payload.Exchange].
+func (x lossy) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	if rand.N(2) == 0 {
-		return nil, exchange.ErrAbsent
+		return nil, payload.ErrAbsent
 	}
 	return x.Exchange.Frame(to, sp)
 }
 
 // polluter sends false blocks only.
 type polluter struct {
-	exchange.Form
+	payload.Form
 	link *proto.Link
 	key  ed25519.PrivateKey
 }
 
-// Frame implements [exchange.Exchange].
-func (x polluter) Frame(to exchange.Peer, sp proto.Span) (*exchange.Buffer, error) {
+// Frame implements [payload.Exchange].
+func (x polluter) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	buf, err := x.Exchange.Frame(to, sp)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,207 @@
+package payload
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Assembler assembles the pieces of one content. Safe for concurrent use.
+type Assembler struct {
+	m  *proto.Manifest
+	v  *store.Verifier
+	st store.Store
+
+	padded []bool // whether each piece has padding; nil if none has
+
+	buffers sync.Pool // of *[proto.MaxBlock]byte, for reading back
+
+	mu   sync.Mutex
+	open map[uint32]*assembly
+}
+
+// assembly is one piece that is not complete.
+type assembly struct {
+	mu      sync.Mutex
+	placed  []bool // whether each cell is written or being written
+	arrived []bool // whether each cell is written and was passed to Take
+	missing int    // bytes that have not arrived
+	hash    store.PieceHash
+	hashed  int // bytes from the start of the piece that are in hash
+	sources []proto.PeerID
+	done    bool // there is a verdict on the piece
+}
+
+// Verdict is the outcome of a part of a piece.
+type Verdict int
+
+// The verdicts.
+const (
+	Duplicate   Verdict = iota // the piece is already complete
+	Stored                     // the piece is not complete yet
+	PieceStored                // the piece is complete, verified and committed
+	PieceFailed                // the piece is complete and failed its hash
+)
+
+// NewAssembler returns an assembler of the pieces that v verifies. It writes them to st.
+func NewAssembler(v *store.Verifier, st store.Store) *Assembler {
+	m := v.Manifest()
+	return &Assembler{m: m, v: v, st: st, padded: paddedPieces(m), open: map[uint32]*assembly{}}
+}
+
+// Place writes the new parts of a block to the store and returns them. There are none
+// if the block is a duplicate. Until there is a verdict on the piece, no part is written
+// twice: the bytes that arrive first are hashed. The span must be valid for the
+// manifest. Errors are the store's.
+func (a *Assembler) Place(sp proto.Span, data []byte) ([]proto.Span, error) {
+	parts := a.piece(sp.Piece).reserve(sp)
+	for _, part := range parts {
+		from := part.Begin - sp.Begin
+		_, err := a.st.WriteAt(data[from:from+part.Length], a.m.PieceOffset(int(sp.Piece))+int64(part.Begin))
+		if errors.Is(err, store.ErrVerified) || errors.Is(err, store.ErrReadOnly) {
+			// A duplicate, requested in the end game, that came late.
+			a.close(sp.Piece, a.piece(sp.Piece))
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// Take hashes a part that Place returned, which from sent. With the last part it returns
+// the verdict on the piece, and who sent parts of it. Errors are the store's.
+func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID, error) {
+	p := a.piece(sp.Piece)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
+		return Duplicate, nil, nil
+	}
+	if !slices.Contains(p.sources, from) {
+		p.sources = append(p.sources, from)
+	}
+	p.add(sp, a.m.PieceSize(int(sp.Piece)))
+	// The store has zeros for padding, whatever was sent, so padded pieces are read back.
+	if int(sp.Begin) == p.hashed && (a.padded == nil || !a.padded[sp.Piece]) {
+		p.hash.Write(data)
+		p.hashed += len(data)
+	}
+	if err := p.catchUp(a, int(sp.Piece)); err != nil {
+		return Duplicate, nil, err
+	}
+	if p.missing > 0 {
+		return Stored, nil, nil
+	}
+	return a.judge(int(sp.Piece), p)
+}
+
+// judge verifies a complete piece and commits it if it is good.
+func (a *Assembler) judge(i int, p *assembly) (Verdict, []proto.PeerID, error) {
+	a.finish(uint32(i), p)
+	if !a.v.Verify(i, p.hash) {
+		return PieceFailed, p.sources, nil
+	}
+	if err := a.st.Commit(i); err != nil {
+		return Duplicate, nil, err
+	}
+	return PieceStored, p.sources, nil
+}
+
+// close ends an assembly without a verdict.
+func (a *Assembler) close(i uint32, p *assembly) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a.finish(i, p)
+}
+
+// finish ends an assembly. The caller holds its lock.
+func (a *Assembler) finish(i uint32, p *assembly) {
+	p.done = true
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open[i] == p {
+		delete(a.open, i)
+	}
+}
+
+func (a *Assembler) piece(i uint32) *assembly {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.open[i]
+	if p == nil {
+		size := a.m.PieceSize(int(i))
+		cells := (size + proto.Cell - 1) / proto.Cell
+		p = &assembly{placed: make([]bool, cells), arrived: make([]bool, cells), missing: size, hash: a.v.NewHash()}
+		a.open[i] = p
+	}
+	return p
+}
+
+// reserve marks the cells of a span that are not placed, and returns them as spans:
+// nearly always the span itself, or none.
+func (p *assembly) reserve(sp proto.Span) []proto.Span {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
+		return nil
+	}
+	var parts []proto.Span
+	end := sp.Begin + sp.Length
+	for at := sp.Begin; at < end; at = (at/proto.Cell + 1) * proto.Cell {
+		if p.placed[at/proto.Cell] {
+			continue
+		}
+		p.placed[at/proto.Cell] = true
+		n := min((at/proto.Cell+1)*proto.Cell, end) - at
+		if k := len(parts) - 1; k >= 0 && parts[k].Begin+parts[k].Length == at {
+			parts[k].Length += n
+		} else {
+			parts = append(parts, proto.Span{Piece: sp.Piece, Begin: at, Length: n})
+		}
+	}
+	return parts
+}
+
+// add marks the cells of a span as arrived.
+func (p *assembly) add(sp proto.Span, size int) {
+	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
+		if !p.arrived[c] {
+			p.arrived[c] = true
+			p.missing -= min(proto.Cell, size-c*proto.Cell)
+		}
+	}
+}
+
+// catchUp reads back and hashes what arrived out of order, which is rare: the blocks of a
+// piece are requested in order, and arrive so from one peer over one channel.
+func (p *assembly) catchUp(a *Assembler, i int) error {
+	size := a.m.PieceSize(i)
+	for p.hashed < size && p.arrived[p.hashed/proto.Cell] {
+		end := p.hashed
+		for end < size && end-p.hashed < proto.MaxBlock && p.arrived[end/proto.Cell] {
+			end = min((end/proto.Cell+1)*proto.Cell, size)
+		}
+		if err := p.readBack(a, a.m.PieceOffset(i), min(end-p.hashed, proto.MaxBlock)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBack hashes the next n bytes of the piece at offset.
+func (p *assembly) readBack(a *Assembler, offset int64, n int) error {
+	buf, _ := a.buffers.Get().(*[proto.MaxBlock]byte)
+	if buf == nil {
+		buf = new([proto.MaxBlock]byte)
+	}
+	defer a.buffers.Put(buf)
+	_, err := a.st.ReadAt(buf[:n], offset+int64(p.hashed))
+	p.hash.Write(buf[:n])
+	p.hashed += n
+	return err
+}

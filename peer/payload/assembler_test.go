@@ -1,0 +1,174 @@
+package payload
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// blocks cuts piece i of m into spans of size bytes.
+func blocks(m *proto.Manifest, i, size int) []proto.Span {
+	var out []proto.Span
+	for at := 0; at < m.PieceSize(i); at += size {
+		n := min(size, m.PieceSize(i)-at)
+		out = append(out, proto.Span{Piece: uint32(i), Begin: uint32(at), Length: uint32(n)})
+	}
+	return out
+}
+
+// put passes a block to Place and Take, and returns the last verdict.
+func put(t *testing.T, a *Assembler, sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID) {
+	t.Helper()
+	parts, err := a.Place(sp, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, sources := Duplicate, []proto.PeerID(nil)
+	for _, p := range parts {
+		at := p.Begin - sp.Begin
+		v, sources, err = a.Take(p, data[at:at+p.Length], from)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v, sources
+}
+
+func slice(c storetest.Content, sp proto.Span) []byte {
+	at := c.Manifest.PieceOffset(int(sp.Piece)) + int64(sp.Begin)
+	return c.Data[at : at+int64(sp.Length)]
+}
+
+func TestPiecesInAnyOrder(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 3<<20+777))
+	st := store.NewMemory(c.Manifest)
+	a := NewAssembler(store.NewVerifier(c.Manifest), st)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range c.Manifest.Pieces() {
+		spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(4))
+		rng.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
+		for k, sp := range spans {
+			v, _ := put(t, a, sp, slice(c, sp), "a")
+			if last := k == len(spans)-1; last != (v == PieceStored) || !last && v != Stored {
+				t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
+			}
+		}
+	}
+	if err := st.Publish(); err != nil {
+		t.Error(err)
+	}
+	if len(a.open) != 0 {
+		t.Errorf("%d pieces are still open", len(a.open))
+	}
+}
+
+// TestDuplicateIsNotWritten has another source send other bytes for a part that is
+// there. They must not reach the store, since the first bytes are hashed.
+func TestDuplicateIsNotWritten(t *testing.T) {
+	c := storetest.Make(t, 2, storetest.File("", 256<<10))
+	st := store.NewMemory(c.Manifest)
+	a := NewAssembler(store.NewVerifier(c.Manifest), st)
+	spans := blocks(c.Manifest, 0, 64<<10)
+	put(t, a, spans[0], slice(c, spans[0]), "honest")
+	evil := proto.Span{Begin: 0, Length: 64 << 10}
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != Duplicate {
+		t.Errorf("verdict %d for a duplicate", v)
+	}
+	var v Verdict
+	var sources []proto.PeerID
+	for _, sp := range spans[1:] {
+		v, sources = put(t, a, sp, slice(c, sp), "honest")
+	}
+	if v != PieceStored || len(sources) != 1 {
+		t.Errorf("verdict %d from %q", v, sources)
+	}
+	if good, err := store.Check(st, c.Manifest, 0); err != nil || !good {
+		t.Errorf("the store has other bytes than were hashed: %v, %v", good, err)
+	}
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != Duplicate || len(a.open) != 0 {
+		t.Errorf("after the piece: verdict %d, %d open", v, len(a.open))
+	}
+}
+
+func TestOverlappingBlocks(t *testing.T) {
+	c := storetest.Make(t, 3, storetest.File("", 256<<10))
+	a := NewAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	var v Verdict
+	for _, sp := range []proto.Span{
+		{Begin: 32 << 10, Length: 64 << 10},
+		{Begin: 0, Length: 128 << 10},
+		{Begin: 64 << 10, Length: 192 << 10},
+	} {
+		v, _ = put(t, a, sp, slice(c, sp), "a")
+	}
+	if v != PieceStored {
+		t.Errorf("verdict %d", v)
+	}
+}
+
+func TestPieceFailedNamesSources(t *testing.T) {
+	c := storetest.Make(t, 4, storetest.File("", 256<<10))
+	a := NewAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	spans := blocks(c.Manifest, 0, 128<<10)
+	put(t, a, spans[0], slice(c, spans[0]), "honest")
+	v, sources := put(t, a, spans[1], make([]byte, 128<<10), "polluter")
+	if v != PieceFailed || len(sources) != 2 {
+		t.Errorf("verdict %d from %q", v, sources)
+	}
+	for _, sp := range spans { // it starts over
+		v, sources = put(t, a, sp, slice(c, sp), "honest")
+	}
+	if v != PieceStored || len(sources) != 1 {
+		t.Errorf("at the second attempt: verdict %d from %q", v, sources)
+	}
+}
+
+// torrent returns a content known by SHA-1, with padding within and across pieces.
+func torrent(t *testing.T) storetest.Content {
+	const piece = proto.MinPieceLength
+	return storetest.MakeTorrent(t, 5, storetest.Untimed(
+		storetest.File("b", 2*piece+100), storetest.Pad(piece-100), storetest.File("a", 3),
+		storetest.Pad(50_000), storetest.File("c", 50_000))...)
+}
+
+// TestTorrent has a peer send other bytes than zeros for padding, which is hashed and
+// stored as zeros.
+func TestTorrent(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, shuffle := range map[string]func(n int, swap func(i, j int)){
+		"in order":     func(int, func(i, j int)) {},
+		"in any order": rng.Shuffle,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := torrent(t)
+			c.Manifest.PieceLength *= 4
+			c.Hash(t)
+			st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
+			a := NewAssembler(v, st)
+			sent := storetest.Content{Manifest: c.Manifest, Data: bytes.Clone(c.Data)}
+			sent.Data[2*proto.MinPieceLength+200] = 1 // in the first padding
+			for i := range c.Manifest.Pieces() {
+				spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(2))
+				shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
+				for k, sp := range spans {
+					v, _ := put(t, a, sp, slice(sent, sp), "a")
+					if last := k == len(spans)-1; last != (v == PieceStored) {
+						t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
+					}
+				}
+			}
+			if err := st.Publish(); err != nil {
+				t.Error(err)
+			}
+			// Each piece was seen, so nothing is read.
+			m, err := v.FullManifest(t.Context(), nil, store.ScanOptions{})
+			if err != nil || !bytes.Equal(m.Hashes, c.SHA256()) {
+				t.Errorf("got %+v, %v", m, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package coded
+
+import (
+	"crypto/ed25519"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// node is a Content with a memory store.
+type node struct {
+	*Content
+	store *store.Memory
+	// bend changes what it makes, before it signs it. Nil for the honest.
+	bend func(number uint32, payload []byte)
+}
+
+// newNode is a node that has nothing, with a key of its own.
+func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
+	t.Helper()
+	coding, err := proto.NewCoding(c.Manifest, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{store: store.NewMemory(c.Manifest)}
+	n.Content = New(Config{
+		Disk:  Disk{Layout: NewLayout(c.Manifest, coding), Store: n.store},
+		Swarm: []byte("swarm"),
+		Key:   ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), Cache: 2,
+	})
+	return n
+}
+
+// newSource is a node that has everything.
+func newSource(t testing.TB, c storetest.Content, k int, id byte) *node {
+	t.Helper()
+	n := newNode(t, c, k, id)
+	for i := range c.Manifest.Pieces() {
+		n.fill(t, c, i)
+	}
+	return n
+}
+
+// fill gives a node a piece.
+func (n *node) fill(t testing.TB, c storetest.Content, piece int) {
+	t.Helper()
+	if _, err := n.store.WriteAt(c.Piece(piece), c.Manifest.PieceOffset(piece)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.store.Commit(piece); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *node) key() (k Key) {
+	copy(k[:], n.cfg.Key.Public().(ed25519.PublicKey))
+	return k
+}
+
+// peer is who the node is to others.
+func (n *node) peer() proto.PeerID { k := n.key(); return proto.PeerID(k[:]) }
+
+// block is what a node sends for a number.
+func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
+	t.Helper()
+	b := make([]byte, n.Coding.Block)
+	o, err := n.Load(b, number)
+	if err != nil {
+		t.Fatalf("block %d: %v", number, err)
+	}
+	if n.bend != nil && Key(o.Encoder) == n.key() {
+		n.bend(number, b)
+		o = n.sign(number, b)
+	}
+	return o, b
+}
+
+// give has n take the block of a number from another node.
+func (n *node) give(t testing.TB, from *node, number uint32) Outcome {
+	t.Helper()
+	o, b := from.block(t, number)
+	out, err := n.Take(number, From{Sender: from.peer(), Origin: o}, b)
+	if err != nil {
+		t.Fatalf("block %d: %v", number, err)
+	}
+	return out
+}
+
+// flip is a way to bend blocks: those of which ok is true.
+func flip(ok func(number uint32) bool) func(uint32, []byte) {
+	return func(number uint32, b []byte) {
+		if ok(number) {
+			b[len(b)/3] ^= 1 + byte(number)
+		}
+	}
+}
+
+func always(uint32) bool { return true }
+
+// mustHave checks that a node has the content, and nothing else in memory than what
+// it caches.
+func (n *node) mustHave(t testing.TB, c storetest.Content) {
+	t.Helper()
+	got := make([]byte, len(c.Data))
+	if _, err := n.store.ReadAt(got, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, c.Data) {
+		t.Error("the content differs")
+	}
+	if err := n.store.Publish(); err != nil {
+		t.Error(err)
+	}
+	if len(n.open) != 0 {
+		t.Errorf("%d generations are under way", len(n.open))
+	}
+	if got := n.Bytes(); got != n.cachedBytes() {
+		t.Errorf("%d bytes are said to be in memory, %d are cached", got, n.cachedBytes())
+	}
+}
+
+// cachedBytes counts what is cached.
+func (n *node) cachedBytes() (sum int64) {
+	for _, x := range n.encoders.cached {
+		sum += int64(len(x.e.blocks) * n.Coding.Block)
+	}
+	return sum
+}
+
+// liveBytes counts the memory of blocks, each once.
+func (n *node) liveBytes() int64 {
+	seen := map[*byte]int{}
+	note := func(b []byte) { seen[&b[0]] = len(b) }
+	for _, g := range n.open {
+		for _, b := range g.held {
+			note(b.payload)
+		}
+		if g.decoder != nil {
+			for i := range g.decoder.Rank() {
+				note(g.decoder.Block(i).Payload)
+			}
+		}
+		for _, p := range g.suspects {
+			for _, vs := range p.versions {
+				for _, v := range vs {
+					note(v.payload)
+				}
+			}
+		}
+	}
+	var sum int64
+	for _, len := range seen {
+		sum += int64(len)
+	}
+	return sum + n.cachedBytes()
+}
+
+// shuffled are the names of a generation in any order.
+func shuffled(c *Content, generation int, seed uint64) []uint32 {
+	var out []uint32
+	for _, name := range rand.New(rand.NewPCG(seed, 1)).Perm(c.Coding.Names()) {
+		out = append(out, c.Number(generation, name))
+	}
+	return out
+}
+
+// verdicts names the keys of some nodes.
+func names(keys []Key, nodes map[string]*node) (out []string) {
+	for _, k := range keys {
+		name := "?" + string(binary.BigEndian.AppendUint32(nil, uint32(k[0])))
+		for s, n := range nodes {
+			if n.key() == k {
+				name = s
+			}
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

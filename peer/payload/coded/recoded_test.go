@@ -1,0 +1,312 @@
+package coded
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// recodingNode is a Recoded with a memory store.
+type recodingNode struct {
+	*Recoded
+	store *store.Memory
+	whole storetest.Content
+}
+
+// newRecodingNode is a recodingNode that has nothing.
+func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy) *recodingNode {
+	t.Helper()
+	coding, err := proto.NewCoding(c.Manifest, k)
+	coding.Strategy = s
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &recodingNode{store: store.NewMemory(c.Manifest), whole: c}
+	n.Recoded = NewRecoded(Disk{Layout: NewLayout(c.Manifest, coding), Store: n.store})
+	return n
+}
+
+// fill gives a recodingNode a piece.
+func (n *recodingNode) fill(t testing.TB, piece int) {
+	t.Helper()
+	if _, err := n.store.WriteAt(n.whole.Piece(piece), n.Manifest.PieceOffset(piece)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.store.Commit(piece); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newRecodingSource is a recodingNode that has everything.
+func newRecodingSource(t testing.TB, c storetest.Content, k int, s proto.Strategy) *recodingNode {
+	t.Helper()
+	n := newRecodingNode(t, c, k, s)
+	for i := range c.Manifest.Pieces() {
+		n.fill(t, i)
+	}
+	return n
+}
+
+// make makes a block.
+func (n *recodingNode) make(t testing.TB, generation, block int) []byte {
+	t.Helper()
+	b := make([]byte, n.Frame(generation))
+	if err := n.Make(b, generation, block); err != nil {
+		t.Fatalf("generation %d, block %d: %v", generation, block, err)
+	}
+	return b
+}
+
+// take takes a block in, and decodes when it was the last.
+func (n *recodingNode) take(t testing.TB, generation int, b []byte) (out RecodedOutcome, good bool) {
+	t.Helper()
+	out, err := n.Take(generation, b)
+	if err == nil && out.Verdict == Last {
+		good, err = n.Decode(generation)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, good
+}
+
+// feed has to gather a generation from others in turn.
+func feed(t testing.TB, to *recodingNode, generation int, from ...*recodingNode) (blocks int) {
+	t.Helper()
+	for blocks < 3*to.Blocks(generation)+20 {
+		b := from[blocks%len(from)].make(t, generation, -1)
+		blocks++
+		if _, good := to.take(t, generation, b); good {
+			return blocks
+		}
+	}
+	t.Fatalf("generation %d is not decoded after %d blocks", generation, blocks)
+	return 0
+}
+
+// verify compares what a recodingNode stored.
+func (n *recodingNode) verify(t testing.TB) {
+	t.Helper()
+	for i := range n.Manifest.Pieces() {
+		got := make([]byte, n.Manifest.PieceSize(i))
+		if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !n.store.Has(i) || !bytes.Equal(got, n.whole.Piece(i)) {
+			t.Fatalf("piece %d is not there, or not right: %v", i, err)
+		}
+	}
+}
+
+const k = 40
+
+// content has a last generation that is short, and a last block that is.
+func content(t testing.TB) storetest.Content {
+	return storetest.Make(t, 1, storetest.File("", 2*k*proto.MinCodedBlock+5*proto.MinCodedBlock+777))
+}
+
+// TestRecodedHops passes a content from hop to hop, where each begins to send before it has
+// all, and wants hardly more blocks than there are.
+func TestRecodedHops(t *testing.T) {
+	c := content(t)
+	source := newRecodingSource(t, c, k, proto.Sequential)
+	a, b := newRecodingNode(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
+	if source.Generations() != 3 || source.Blocks(2) != 6 {
+		t.Fatalf("%d generations, the last of %d blocks", source.Generations(), source.Blocks(2))
+	}
+	for g := range source.Generations() {
+		useless, done := 0, false
+		for blocks := 0; !done; blocks++ {
+			if blocks > 3*k {
+				t.Fatalf("generation %d: not decoded two hops away", g)
+			}
+			a.take(t, g, source.make(t, g, -1))
+			var out RecodedOutcome
+			if out, done = b.take(t, g, a.make(t, g, -1)); out.Verdict == Useless {
+				useless++
+			}
+		}
+		if useless > 4 {
+			t.Errorf("generation %d: %d blocks were of no use", g, useless)
+		}
+	}
+	b.verify(t)
+	if n := feed(t, newRecodingNode(t, c, k, proto.Sequential), 1, a, b, source); n > k+3 {
+		t.Errorf("%d blocks of three nodes for a generation of %d", n, k)
+	}
+}
+
+// TestRecodedPlain sends source blocks as they are, from who has all and from who has some.
+func TestRecodedPlain(t *testing.T) {
+	c := content(t)
+	source, a, b := newRecodingSource(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock)
+	for g := range source.Generations() {
+		if err := a.Make(make([]byte, a.Frame(g)), g, 0); !errors.Is(err, ErrAbsent) {
+			t.Fatalf("a block that is not there: %v", err)
+		}
+		for j := range source.Blocks(g) {
+			if out, _ := a.take(t, g, source.make(t, g, j)); out.Block != j || out.Verdict != Held && out.Verdict != Last {
+				t.Fatalf("block %d: %+v", j, out)
+			}
+			b.take(t, g, a.make(t, g, j))
+		}
+	}
+	b.verify(t)
+	dense := make([]byte, b.Frame(0))
+	dense[0], dense[1] = 1, 1
+	if out, _ := newRecodingNode(t, c, k, proto.RandomBlock).take(t, 0, dense); out.Verdict != Malformed {
+		t.Errorf("a combination among plain blocks: %+v", out)
+	}
+}
+
+// TestRecodedPolluted wants nothing of a generation with a false block in it, and all of it in
+// the end.
+func TestRecodedPolluted(t *testing.T) {
+	c := content(t)
+	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
+	bad := source.make(t, 0, -1)
+	bad[len(bad)-1] ^= 1
+	n.take(t, 0, bad)
+	for i := 0; ; i++ {
+		if out, good := n.take(t, 0, source.make(t, 0, -1)); good || i > 2*k {
+			t.Fatalf("good %v after %d blocks, one of them false", good, i)
+		} else if out.Verdict == Last {
+			break
+		}
+	}
+	if n.store.Count() > 0 || n.Bytes() != 0 {
+		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.store.Count(), n.Bytes())
+	}
+	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.Is(err, ErrAbsent) {
+		t.Errorf("a block of what was thrown away: %v", err)
+	}
+	for g := range n.Generations() {
+		feed(t, n, g, source)
+	}
+	n.verify(t)
+}
+
+// TestRecodedMalformed wants what cannot be a block to be told from what can.
+func TestRecodedMalformed(t *testing.T) {
+	c := content(t)
+	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
+	good := source.make(t, 0, -1)
+	zero := append(make([]byte, k), good[k:]...)
+	for name, tt := range map[string]struct {
+		generation int
+		data       []byte
+		want       Verdict
+	}{
+		"a good one":              {0, good, Held},
+		"once more":               {0, good, Useless},
+		"no coefficients":         {0, good[k:], Malformed},
+		"zero coefficients":       {0, zero, Malformed},
+		"one byte short":          {0, good[1:], Malformed},
+		"one byte long":           {0, append(bytes.Clone(good), 0), Malformed},
+		"nothing":                 {0, nil, Malformed},
+		"for the last generation": {2, good, Malformed},
+		"no generation":           {3, good, Malformed},
+		"a generation before all": {-1, good, Malformed},
+		"a generation far beyond": {1 << 40, good, Malformed},
+	} {
+		if name == "once more" {
+			n.take(t, 0, good)
+		}
+		m := n
+		if tt.want == Held {
+			m = newRecodingNode(t, c, k, proto.Sequential)
+		}
+		if out, _ := m.take(t, tt.generation, tt.data); out.Verdict != tt.want {
+			t.Errorf("%s: %+v, want %d", name, out, tt.want)
+		}
+	}
+	if out, _ := source.take(t, 0, good); out.Verdict != Ignored {
+		t.Errorf("a block of a generation that is there: %+v", out)
+	}
+}
+
+// TestRecodedMemory wants blocks of many generations at a time to take no more memory than
+// stated, the one that was fed last to stay, and all to be let go of.
+func TestRecodedMemory(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 40*4*proto.MinCodedBlock))
+	source, n := newRecodingSource(t, c, 4, proto.Sequential), newRecodingNode(t, c, 4, proto.Sequential)
+	generation := int64(4 * proto.MinCodedBlock)
+	var dropped []int
+	for g := range n.Generations() {
+		if out, _ := n.take(t, g, source.make(t, g, -1)); out.Dropped >= 0 {
+			dropped = append(dropped, out.Dropped)
+		}
+		if b := n.Bytes(); b > RecodedLive*generation {
+			t.Fatalf("%d bytes for %d generations", b, g+1)
+		}
+		if b := source.Bytes(); b > RecodedKept*generation {
+			t.Fatalf("%d bytes for making blocks", b)
+		}
+	}
+	if len(dropped) != n.Generations()-RecodedLive || dropped[0] != 0 {
+		t.Errorf("dropped %v", dropped)
+	}
+	for g := range n.Generations() {
+		feed(t, n, g, source)
+		if b := n.Bytes(); b > (RecodedLive+RecodedKept)*generation {
+			t.Fatalf("%d bytes", b)
+		}
+	}
+	n.verify(t)
+	if b := n.Bytes(); b != RecodedKept*generation {
+		t.Errorf("%d bytes at the end", b)
+	}
+}
+
+// TestRecodedDamaged wants nothing made of pieces that have changed.
+func TestRecodedDamaged(t *testing.T) {
+	c := content(t)
+	n := newRecodingSource(t, c, k, proto.Sequential)
+	n.make(t, 0, -1)
+	if err := n.store.Forget(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.store.WriteAt([]byte("other"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.store.Commit(0); err != nil {
+		t.Fatal(err)
+	}
+	if g := n.Forget(0); g != 0 {
+		t.Fatalf("piece 0 is of generation %d", g)
+	}
+	var damaged *DamagedError
+	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.As(err, &damaged) || damaged.Piece != 0 {
+		t.Errorf("a block of damaged pieces: %v", err)
+	}
+	n.make(t, 1, -1)
+}
+
+// FuzzRecodedTake feeds a recodingNode with what peers may send. It must not panic, and nothing that
+// has not its hash may be stored.
+func FuzzRecodedTake(f *testing.F) {
+	c := storetest.Make(f, 1, storetest.File("", 6*proto.MinCodedBlock))
+	source := newRecodingSource(f, c, 4, proto.Sequential)
+	f.Add(0, []byte{1, 2, 3, 4}, []byte{5, 6, 7, 8})
+	f.Add(1, []byte{1, 2}, []byte{0, 0})
+	f.Add(9, []byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, generation int, one, two []byte) {
+		n := newRecodingNode(t, c, 4, proto.Sequential)
+		for _, v := range [][]byte{one, two} {
+			n.take(t, generation, append(bytes.Clone(v), make([]byte, proto.MinCodedBlock)...))
+			if g := generation & 1; generation == g && len(v) == n.Blocks(g) {
+				n.take(t, g, source.make(t, g, -1))
+			}
+		}
+		for i := range n.Manifest.Pieces() {
+			if !n.store.Has(i) {
+				continue
+			}
+			got := make([]byte, n.Manifest.PieceSize(i))
+			if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !bytes.Equal(got, c.Piece(i)) {
+				t.Fatalf("piece %d is stored, and not right", i)
+			}
+		}
+	})
+}

@@ -1,0 +1,298 @@
+package coded
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store/storetest"
+)
+
+// swarm plays what a node is told to ask for, of nodes that it draws at random.
+type swarm struct {
+	t     *testing.T
+	c     storetest.Content
+	n     *node
+	nodes map[string]*node
+	rng   *rand.Rand
+	// liars are those that were named.
+	liars []string
+	// lied are those of whom a false block was taken.
+	bends map[string]func(number uint32) bool
+	lied  map[string]bool
+}
+
+func newSwarm(t *testing.T, k int, seed uint64, nodes map[string]func(number uint32) bool) *swarm {
+	c := storetest.Make(t, seed, storetest.File("", 3<<20))
+	s := &swarm{t: t, c: c, n: newNode(t, c, k, 0xff), nodes: map[string]*node{}, rng: rand.New(rand.NewPCG(seed, 1)), bends: nodes, lied: map[string]bool{}}
+	for _, name := range sortedNames(nodes) {
+		n := newSource(t, c, k, byte(len(s.nodes)+1))
+		if bends := nodes[name]; bends != nil {
+			n.bend = flip(bends)
+		}
+		s.nodes[name] = n
+	}
+	return s
+}
+
+func sortedNames[V any](m map[string]V) (out []string) {
+	for name := range m {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ask has the node take a block of somebody who is not known to lie.
+func (s *swarm) ask(number uint32) Outcome {
+	all := slices.DeleteFunc(sortedNames(s.nodes), func(name string) bool { return slices.Contains(s.liars, name) })
+	from := all[s.rng.IntN(len(all))]
+	out := s.n.give(s.t, s.nodes[from], number)
+	taken := slices.Contains([]Verdict{Held, Polluted, PieceStored, PieceFailed, Decoded}, out.Verdict)
+	if bends := s.bends[from]; taken && bends != nil && bends(number) {
+		s.lied[from] = true
+	}
+	s.liars = append(s.liars, names(out.Liars, s.nodes)...)
+	if out.Liars != nil {
+		if _, err := s.n.Disown(out.Liars); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if got, said := s.n.liveBytes(), s.n.Bytes(); got != said {
+		s.t.Fatalf("%d bytes are in memory, %d are said to be", got, said)
+	}
+	return out
+}
+
+// fetch fetches a generation, whatever happens.
+func (s *swarm) fetch(g int) {
+	todo := shuffled(s.n.Content, g, s.rng.Uint64())
+	for len(todo) > 0 {
+		number := todo[0]
+		out := s.ask(number)
+		switch out.Verdict {
+		case Refused:
+			continue
+		case Polluted:
+			todo = nil
+			for name := range s.n.Blocks(g) {
+				if n := s.n.Number(g, name); !slices.Contains(out.Numbers, n) {
+					todo = append(todo, n)
+				}
+			}
+			continue
+		case PieceFailed:
+			todo = append(todo[1:], out.Numbers...)
+			continue
+		case Decoded:
+			return
+		}
+		todo = todo[1:]
+	}
+	s.t.Fatalf("generation %d ran out of blocks", g)
+}
+
+// run fetches all, and checks that exactly those were named who lied. It returns
+// their names.
+func (s *swarm) run() []string {
+	s.t.Helper()
+	for g := range s.n.Generations() {
+		s.fetch(g)
+	}
+	s.n.mustHave(s.t, s.c)
+	slices.Sort(s.liars)
+	if want := sortedNames(s.lied); !slices.Equal(s.liars, want) {
+		s.t.Errorf("%q were named, want %q", s.liars, want)
+	}
+	if got := names(s.n.Liars(), s.nodes); !slices.Equal(got, s.liars) {
+		s.t.Errorf("%q are kept as liars, want %q", got, s.liars)
+	}
+	return s.liars
+}
+
+// Exactly those that lie are named, whether they do always or at times, about all
+// blocks or only those that cannot be checked.
+func TestLiarsAreNamed(t *testing.T) {
+	seldom := func(number uint32) bool { return number%5 == 3 }
+	codedOnly := func(number uint32) bool { return number%32 >= 16 }
+	sourceOnly := func(number uint32) bool { return number%32 < 16 }
+	for name, nodes := range map[string]map[string]func(uint32) bool{
+		"nobody":             {"a": nil, "b": nil},
+		"half":               {"a": nil, "liar": always},
+		"one of four":        {"a": nil, "b": nil, "c": nil, "liar": always},
+		"at times":           {"a": nil, "liar": seldom},
+		"coded blocks only":  {"a": nil, "b": nil, "liar": codedOnly},
+		"source blocks only": {"a": nil, "b": nil, "liar": sourceOnly},
+		"two of three":       {"a": nil, "liar": always, "liar 2": always},
+		"two of four":        {"a": nil, "b": nil, "liar": codedOnly, "liar 2": seldom},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := map[string]bool{}
+			for seed := range uint64(6) {
+				for _, liar := range newSwarm(t, 16, seed, nodes).run() {
+					all[liar] = true
+				}
+			}
+			lie := 0
+			for _, bends := range nodes {
+				if bends != nil {
+					lie++
+				}
+			}
+			if len(all) != lie {
+				t.Errorf("%q were found in six runs, want %d", sortedNames(all), lie)
+			}
+		})
+	}
+}
+
+// A generation that failed is not passed on, and what was said of it is not forgotten.
+func TestPollutedGenerationIsTakenBack(t *testing.T) {
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": func(n uint32) bool { return n == 17 }})
+	a, liar := s.nodes["a"], s.nodes["liar"]
+	s.n.give(t, liar, 17)
+	for name := 31; ; name-- {
+		if name == 17 {
+			continue
+		}
+		out := s.n.give(t, a, uint32(name))
+		if out.Verdict == Polluted {
+			break
+		}
+		if out.Verdict != Held && out.Verdict != Useless {
+			t.Fatalf("verdict %d of block %d", out.Verdict, name)
+		}
+	}
+	if s.n.Bytes() != 0 {
+		t.Errorf("%d bytes are kept of false blocks", s.n.Bytes())
+	}
+	if _, err := s.n.Load(make([]byte, s.n.Coding.Block), 17); err != ErrAbsent {
+		t.Errorf("a false block is passed on: %v", err)
+	}
+	if out := s.n.give(t, a, 30); out.Verdict != Ignored {
+		t.Errorf("verdict %d of a coded block while source blocks are needed", out.Verdict)
+	}
+	for name := range 3 {
+		if out := s.n.give(t, a, uint32(name)); out.Verdict != Held {
+			t.Errorf("verdict %d of a source block", out.Verdict)
+		}
+	}
+	out := s.n.give(t, a, 3)
+	if out.Verdict != PieceStored || !slices.Equal(out.Numbers, []uint32{0, 1, 2, 3}) {
+		t.Errorf("%+v at the end of a piece", out)
+	}
+	if _, err := s.n.Load(make([]byte, s.n.Coding.Block), 2); err != nil {
+		t.Errorf("a block of a piece that is stored: %v", err)
+	}
+	for name := 4; name < 15; name++ {
+		s.n.give(t, a, uint32(name))
+	}
+	if out := s.n.give(t, a, 15); out.Verdict != Decoded || !slices.Equal(out.Liars, []Key{liar.key()}) {
+		t.Errorf("%+v at the end of a generation", out)
+	}
+	if out := s.n.give(t, liar, 32); out.Verdict != Refused {
+		t.Errorf("verdict %d of a liar's block", out.Verdict)
+	}
+}
+
+// Blocks of a liar do not stay in generations that are gathered still.
+func TestDisownedBlocksAreDropped(t *testing.T) {
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
+	a, liar := s.nodes["a"], s.nodes["liar"]
+	for _, number := range []uint32{32, 40, 50} {
+		s.n.give(t, liar, number)
+		s.n.give(t, a, number+1)
+	}
+	dropped, err := s.n.Disown([]Key{liar.key()})
+	if err != nil || !slices.Equal(dropped, []uint32{32, 40, 50}) {
+		t.Errorf("%v, %v", dropped, err)
+	}
+	if got := s.n.Bytes(); got != 3*int64(s.n.Coding.Block) || got != s.n.liveBytes() {
+		t.Errorf("%d bytes are left of three blocks", got)
+	}
+	var out Outcome
+	for name := 0; out.Verdict != Decoded; name++ {
+		out = s.n.give(t, a, s.n.Number(1, name))
+	}
+}
+
+// Who signs two versions of a source block lies, whichever is true.
+func TestTwoVersionsOfOneEncoder(t *testing.T) {
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
+	s.n.give(t, s.nodes["liar"], 17)
+	for name := 31; name == 17 || s.n.give(t, s.nodes["a"], uint32(name)).Verdict != Polluted; name-- {
+		continue
+	}
+	for _, name := range []uint32{0, 2, 3} {
+		s.n.give(t, s.nodes["a"], name)
+	}
+	if out := s.n.give(t, s.nodes["liar"], 1); out.Verdict != PieceFailed || len(out.Liars) != 0 || len(out.Numbers) != 4 {
+		t.Errorf("%+v at the end of a piece that is wrong", out)
+	}
+	s.nodes["liar"].bend = nil
+	if out := s.n.give(t, s.nodes["liar"], 1); out.Verdict != PieceFailed || len(out.Liars) != 1 {
+		t.Errorf("%+v of another version", out)
+	}
+}
+
+// Zeros behind the content are in no piece: who signs others lies without being
+// found out, and what is made here is right all the same.
+func TestBlocksBehindTheEnd(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 1<<20+100))
+	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
+	source.bend = func(_ uint32, b []byte) { b[len(b)-1] ^= 1 }
+	last := n.Number(1, 0)
+	if out := n.give(t, source, last); out.Verdict != Decoded {
+		t.Fatalf("verdict %d", out.Verdict)
+	}
+	source.bend = nil
+	for name := range 3 {
+		_, got := n.block(t, last+uint32(name))
+		if _, want := source.block(t, last+uint32(name)); !slices.Equal(got, want) {
+			t.Errorf("block %d is not what it should be", name)
+		}
+	}
+}
+
+// One that takes another's blocks for its own is to blame for what it sends.
+func TestTamperingRelay(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 1<<20))
+	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
+	o, b := source.block(t, 30)
+	b[100] ^= 1
+	if out, err := n.Take(30, From{"relay", o}, b); err != nil || out.Verdict != Held {
+		t.Errorf("%+v, %v", out, err)
+	}
+	out := n.give(t, source, 0)
+	for number := uint32(1); out.Verdict == Held; number++ {
+		out = n.give(t, source, number)
+	}
+	if out.Verdict != Purged || !slices.Equal(out.Faults, []Fault{{30, "relay"}}) {
+		t.Errorf("%+v", out)
+	}
+	if n.lies(source.key()) {
+		t.Error("the encoder is blamed")
+	}
+}
+
+// Nor do they stay in one that is repaired.
+func TestDisownedBlocksLeaveRepairs(t *testing.T) {
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
+	a, liar := s.nodes["a"], s.nodes["liar"]
+	s.n.give(t, liar, 17)
+	for name := 31; name == 17 || s.n.give(t, a, uint32(name)).Verdict != Polluted; name-- {
+		continue
+	}
+	s.n.give(t, liar, 1)
+	s.n.give(t, a, 2)
+	dropped, err := s.n.Disown([]Key{liar.key()})
+	if err != nil || !slices.Equal(dropped, []uint32{1}) {
+		t.Errorf("%v, %v", dropped, err)
+	}
+	if got := s.n.Bytes(); got != int64(s.n.Coding.Block) || got != s.n.liveBytes() {
+		t.Errorf("%d bytes are left of one block", got)
+	}
+	if out := s.n.give(t, a, 1); out.Verdict != Held {
+		t.Errorf("verdict %d of the block from somebody else", out.Verdict)
+	}
+}

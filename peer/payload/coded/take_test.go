@@ -1,0 +1,337 @@
+package coded
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// The blocks of a generation come in any order, with duplicates, and any that are
+// independent do.
+func TestAnyBlocksDecode(t *testing.T) {
+	for _, tt := range []struct {
+		k    int
+		size int64
+	}{
+		{4, 1 << 20}, {2, 256<<10 + 1}, {16, 3<<20 + 777}, {3, 3 * 256 << 10}, {64, 5 << 20}, {4, 1}, {4, 64 << 10}, {5, 2<<20 + 65537},
+	} {
+		c := storetest.Make(t, uint64(tt.k), storetest.File("", tt.size))
+		source, n := newSource(t, c, tt.k, 1), newNode(t, c, tt.k, 2)
+		for g := range n.Generations() {
+			came := 0
+			for _, number := range shuffled(n.Content, g, uint64(tt.k)) {
+				out := n.give(t, source, number)
+				if out.Generation != g {
+					t.Fatalf("generation %d, want %d", out.Generation, g)
+				}
+				switch {
+				case n.Has(g) && out.Verdict != Decoded && out.Verdict != Duplicate:
+					t.Fatalf("k %d: verdict %d of a generation that is whole", tt.k, out.Verdict)
+				case out.Verdict == Held || out.Verdict == Decoded:
+					came++
+				}
+				if again := n.give(t, source, number); again.Verdict != Duplicate && again.Verdict != Useless {
+					t.Fatalf("k %d: verdict %d of a block that is there", tt.k, again.Verdict)
+				}
+			}
+			if came != n.Blocks(g) || !n.Has(g) {
+				t.Errorf("k %d, generation %d: %d blocks were news, want %d", tt.k, g, came, n.Blocks(g))
+			}
+		}
+		n.mustHave(t, c)
+	}
+}
+
+// What a node has in part goes on as it came, and decodes elsewhere.
+func TestBlocksArePassedOn(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 2<<20))
+	source, relay, last := newSource(t, c, 16, 1), newNode(t, c, 16, 2), newNode(t, c, 16, 3)
+	for g := range source.Generations() {
+		numbers := shuffled(source.Content, g, 7)
+		for _, number := range numbers[:15] {
+			if out := relay.give(t, source, number); out.Verdict == Useless {
+				continue
+			}
+			o, b := relay.block(t, number)
+			want, b2 := source.block(t, number)
+			if o != want || !slices.Equal(b, b2) {
+				t.Fatal("the relay changed a block")
+			}
+			if out := last.give(t, relay, number); out.Verdict != Held {
+				t.Fatalf("verdict %d", out.Verdict)
+			}
+		}
+		if _, err := relay.Load(make([]byte, relay.Coding.Block), numbers[31]); !errors.Is(err, ErrAbsent) {
+			t.Errorf("a block that is not there: %v", err)
+		}
+		for _, number := range numbers[15:] {
+			last.give(t, source, number)
+		}
+	}
+	last.mustHave(t, c)
+}
+
+// After decoding a node makes every block as the source does.
+func TestWhoHasDecodedEncodes(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
+	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
+	for g := range source.Generations() {
+		for name := range n.Coding.Names() {
+			n.give(t, source, n.Number(g, n.Coding.Names()-1-name))
+		}
+		for name := range n.Coding.Names() {
+			o, b := n.block(t, n.Number(g, name))
+			_, want := source.block(t, n.Number(g, name))
+			if !slices.Equal(b, want) || Key(o.Encoder) != n.key() {
+				t.Fatalf("block %d of generation %d differs", name, g)
+			}
+		}
+	}
+	n.mustHave(t, c)
+}
+
+func TestBadBlocks(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
+	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
+	o, b := source.block(t, 20)
+	from := From{Origin: o}
+	beyond := n.Number(n.Generations(), 0)
+	for name, take := range map[string]func() (Outcome, error){
+		"generation beyond the end": func() (Outcome, error) { return n.Take(beyond, from, b) },
+		"greatest number":           func() (Outcome, error) { return n.Take(1<<32-1, from, b) },
+		"short payload":             func() (Outcome, error) { return n.Take(20, from, b[1:]) },
+		"no payload":                func() (Outcome, error) { return n.Take(20, from, nil) },
+		"long payload":              func() (Outcome, error) { return n.Take(20, from, append(slices.Clone(b), 0)) },
+	} {
+		if out, err := take(); err != nil || out.Verdict != Forged || out.Liars != nil {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+	if n.Bytes() != 0 {
+		t.Errorf("%d bytes are kept of bad blocks", n.Bytes())
+	}
+	if _, err := n.Load(b, beyond); !errors.Is(err, ErrAbsent) {
+		t.Errorf("a generation that is not there: %v", err)
+	}
+	for _, sp := range []proto.Span{{Piece: beyond, Length: uint32(len(b))}, {Piece: 1, Begin: 1, Length: uint32(len(b))}, {Piece: 1, Length: 1}, {Piece: 1<<32 - 1, Length: uint32(len(b))}} {
+		if n.Valid(sp) {
+			t.Errorf("%+v is valid", sp)
+		}
+	}
+	if !n.Valid(n.Span(20)) {
+		t.Error("a block is not valid")
+	}
+}
+
+// forgeries are blocks that nobody signed, by what is wrong with them.
+func forgeries(t *testing.T, c storetest.Content, source *node, number uint32) map[string]func() (proto.Origin, []byte) {
+	o, b := source.block(t, number)
+	elsewhere := newSource(t, c, 16, 1)
+	elsewhere.cfg.Swarm = []byte("another")
+	return map[string]func() (proto.Origin, []byte){
+		"another number": func() (proto.Origin, []byte) { return source.block(t, number+1) },
+		"changed payload": func() (proto.Origin, []byte) {
+			bad := slices.Clone(b)
+			bad[0] ^= 1
+			return o, bad
+		},
+		"no signature":        func() (proto.Origin, []byte) { return proto.Origin{Encoder: o.Encoder}, b },
+		"another's signature": func() (proto.Origin, []byte) { return proto.Origin{Encoder: [32]byte{1}, Signature: o.Signature}, b },
+		"another swarm":       func() (proto.Origin, []byte) { return elsewhere.block(t, number) },
+		"larger generations":  func() (proto.Origin, []byte) { return newSource(t, c, 32, 1).block(t, number) },
+	}
+}
+
+// What nobody signed is not passed on, and is dropped: it is its sender's fault, and not
+// that of who is said to have made it.
+func TestForgeriesAreNotPassedOn(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 4<<20))
+	source := newSource(t, c, 16, 1)
+	for name, forge := range forgeries(t, c, source, 3) {
+		n := newNode(t, c, 16, 2)
+		n.give(t, source, 5)
+		o, b := forge()
+		if out, err := n.Take(3, From{"m", o}, b); err != nil || out.Verdict != Held {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		if _, err := n.Load(make([]byte, len(b)), 3); !errors.Is(err, ErrForged) {
+			t.Errorf("%s is passed on: %v", name, err)
+		}
+		out, err := n.Purge(3)
+		if err != nil || out.Verdict != Purged || !slices.Equal(out.Numbers, []uint32{3}) || !slices.Equal(out.Faults, []Fault{{3, "m"}}) {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+		if got := n.Bytes(); got != int64(len(b)) || got != n.liveBytes() || n.lies(source.key()) {
+			t.Errorf("%s: %d bytes are left of one block", name, got)
+		}
+		if out, err := n.Purge(5); err != nil || out.Verdict != Ignored || len(out.Faults) > 0 {
+			t.Errorf("a block that is right: %+v, %v", out, err)
+		}
+	}
+}
+
+// A generation with forged blocks drops those alone, and goes on.
+func TestForgeriesArePurged(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 4<<20))
+	source := newSource(t, c, 16, 1)
+	for name, forge := range forgeries(t, c, source, 20) {
+		n := newNode(t, c, 16, 2)
+		o, b := forge()
+		if _, err := n.Take(20, From{"m", o}, b); err != nil {
+			t.Fatal(err)
+		}
+		var out Outcome
+		number := uint32(31)
+		for ; out.Verdict != Purged && out.Verdict != Decoded; number-- {
+			out = n.give(t, source, number)
+		}
+		if _, right := source.block(t, 20); slices.Equal(b, right) {
+			if out.Verdict != Decoded || n.lies(source.key()) {
+				t.Errorf("%s, of a block that is right: %+v", name, out)
+			}
+			continue
+		}
+		if out.Verdict != Purged || !slices.Equal(out.Numbers, []uint32{20}) || !slices.Equal(out.Faults, []Fault{{20, "m"}}) || out.Liars != nil {
+			t.Errorf("%s: %+v", name, out)
+		}
+		if got := n.Bytes(); got != n.liveBytes() {
+			t.Errorf("%s: %d bytes are in memory, and %d are said to be", name, n.liveBytes(), got)
+		}
+		for ; out.Verdict != Decoded; number-- {
+			out = n.give(t, source, number)
+		}
+		if n.lies(source.key()) {
+			t.Error("the encoder is blamed")
+		}
+	}
+}
+
+// What is verified of a generation needs not come again.
+func TestPiecesThatAreThereCount(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 1<<20))
+	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
+	n.fill(t, c, 1)
+	n.fill(t, c, 3)
+	came := 0
+	for _, number := range shuffled(n.Content, 0, 3) {
+		if v := n.give(t, source, number).Verdict; v == Held || v == Decoded {
+			came++
+		}
+	}
+	if came != 8 {
+		t.Errorf("%d blocks were news, want 8", came)
+	}
+	n.mustHave(t, c)
+}
+
+// Of what changed on disk no block is made: its maker would be taken for a liar.
+func TestDamagedPiecesAreNotEncoded(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 2<<20))
+	source := newNode(t, c, 16, 1)
+	for i := range c.Manifest.Pieces() {
+		b := slices.Clone(c.Piece(i))
+		if i == 2 {
+			b[7] ^= 1
+		}
+		if _, err := source.store.WriteAt(b, c.Manifest.PieceOffset(i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := source.store.Commit(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var damaged *DamagedError
+	b := make([]byte, source.Coding.Block)
+	for _, number := range []uint32{0, 8, 30} {
+		if _, err := source.Load(b, number); !errors.As(err, &damaged) || damaged.Piece != 2 {
+			t.Errorf("block %d: %v", number, err)
+		}
+	}
+	if _, err := source.Load(b, source.Number(1, 0)); err != nil {
+		t.Errorf("the other generation: %v", err)
+	}
+	// Nor is it a part of a generation that is gathered.
+	if err := source.store.Forget(0); err != nil {
+		t.Fatal(err)
+	}
+	honest := newSource(t, c, 16, 2)
+	o, b := honest.block(t, 0)
+	if _, err := source.Take(0, From{Origin: o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
+		t.Errorf("a block beside a damaged piece: %v", err)
+	}
+	if err := source.store.Forget(2); err != nil {
+		t.Fatal(err)
+	}
+	source.Forget(0)
+	if out := source.give(t, honest, 0); out.Verdict != Held {
+		t.Errorf("verdict %d once the damage is known", out.Verdict)
+	}
+}
+
+// TestMemoryIsBounded gathers generations side by side, and counts what is there.
+func TestMemoryIsBounded(t *testing.T) {
+	const live = 4
+	c := storetest.Make(t, 1, storetest.File("", 16<<20))
+	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
+	rng := rand.New(rand.NewPCG(1, 1))
+	generation := int64(16 * n.Coding.Block)
+	var order [][]uint32
+	for g := range n.Generations() {
+		order = append(order, shuffled(n.Content, g, uint64(g)))
+	}
+	for len(order) > 0 {
+		i := rng.IntN(min(live, len(order)))
+		n.give(t, source, order[i][0])
+		if g, _ := n.Of(order[i][0]); n.Has(g) {
+			order = slices.Delete(order, i, i+1)
+		} else {
+			order[i] = order[i][1:]
+		}
+		if got, said := n.liveBytes(), n.Bytes(); got != said || got > (live+2)*generation {
+			t.Fatalf("%d bytes are in memory, and %d are said to be; at most %d may be", got, said, (live+2)*generation)
+		}
+	}
+	n.mustHave(t, c)
+	if len(n.encoders.cached) != 2 {
+		t.Errorf("%d generations are cached, want 2", len(n.encoders.cached))
+	}
+}
+
+func TestLiveGenerations(t *testing.T) {
+	for _, tt := range []struct {
+		c    proto.Coding
+		want int
+	}{
+		{proto.Coding{K: 16, Block: 64 << 10}, 32},
+		{proto.Coding{K: 64, Block: 64 << 10}, 8},
+		{proto.Coding{K: 64, Block: 256 << 10}, 4},
+		{proto.Coding{K: 255, Block: 256 << 10}, 4},
+	} {
+		if got := Live(tt.c); got != tt.want {
+			t.Errorf("%+v: %d generations, want %d", tt.c, got, tt.want)
+		}
+	}
+}
+
+func TestChooseK(t *testing.T) {
+	for _, tt := range []struct {
+		want  float64
+		piece uint32 // KiB
+		k     int
+	}{
+		{1, 256, 8}, {168, 256, 64}, {17.9, 256, 17}, {17, 512, 16}, {17, 4 << 10, 16}, {30, 16 << 10, 64}, {0, 256, 8},
+	} {
+		m := &proto.Manifest{PieceLength: tt.piece << 10, Entries: []proto.Entry{{Kind: proto.File, Size: 1 << 30}}}
+		if k, err := chooseK(m, tt.want); err != nil || k != tt.k {
+			t.Errorf("%v with pieces of %d KiB: %d, %v, want %d", tt.want, tt.piece, k, err, tt.k)
+		}
+	}
+	huge := &proto.Manifest{PieceLength: 256 << 10, Entries: []proto.Entry{{Kind: proto.File, Size: 1 << 40}}}
+	if k, err := chooseK(huge, 16); err == nil {
+		t.Errorf("k %d for a content that has too many blocks", k)
+	}
+}

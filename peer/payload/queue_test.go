@@ -1,0 +1,139 @@
+package payload
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+func span(i int) proto.Span { return proto.Span{Piece: uint32(i), Length: uint32(1 + i)} }
+
+func TestQueueKeepsOrder(t *testing.T) {
+	q := NewQueue()
+	for i := range 100 {
+		q.Add(span(i))
+	}
+	q.Cancel(span(50))
+	q.Cancel(span(500))
+	for i := range 100 {
+		if i == 50 {
+			continue
+		}
+		sp, waiting, ok := q.Next()
+		left := 0
+		for k := i + 1; k < 100; k++ {
+			if k != 50 {
+				left += k + 1
+			}
+		}
+		if !ok || sp != span(i) || waiting != left {
+			t.Fatalf("got %+v, %d waiting, %v; want %+v, %d", sp, waiting, ok, span(i), left)
+		}
+	}
+}
+
+func TestTryNextDoesNotWait(t *testing.T) {
+	q := NewQueue()
+	for i := range 3 {
+		if sp, ok := q.TryNext(); ok {
+			t.Fatalf("got %+v of nothing", sp)
+		}
+		q.Add(span(i))
+		q.Add(span(i + 1))
+		q.Cancel(span(i))
+		if sp, ok := q.TryNext(); !ok || sp != span(i+1) {
+			t.Fatalf("got %+v, %v; want %+v", sp, ok, span(i+1))
+		}
+	}
+	q.Add(span(1))
+	q.Close()
+	if sp, ok := q.TryNext(); ok {
+		t.Errorf("got %+v of a closed queue", sp)
+	}
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	q := NewQueue()
+	for i := range 3 * MaxQueue { // as many pass through it
+		if !q.Add(span(i)) {
+			t.Fatalf("request %d was refused", i)
+		}
+		if i >= MaxQueue/2 {
+			q.Next()
+		}
+	}
+	n := MaxQueue / 2
+	for q.Add(span(n)) {
+		n++
+	}
+	if n != MaxQueue || cap(q.queue) > 4*MaxQueue {
+		t.Errorf("%d wait, in room for %d", n, cap(q.queue))
+	}
+}
+
+// Several take from one queue, and each request goes to one of them.
+func TestQueueServesSeveral(t *testing.T) {
+	const servers, n = 4, 1000
+	q := NewQueue()
+	got := make(chan []int)
+	for range servers {
+		go func() {
+			var mine []int
+			for sp, _, ok := q.Next(); ok; sp, _, ok = q.Next() {
+				mine = append(mine, int(sp.Piece))
+				if len(mine)%10 == 0 {
+					q.Cancel(span(n)) // not there
+				}
+			}
+			got <- mine
+		}()
+	}
+	for i := range n {
+		q.Add(span(i))
+	}
+	for {
+		q.mu.Lock()
+		empty := q.head == len(q.queue)
+		q.mu.Unlock()
+		if empty {
+			break
+		}
+	}
+	q.Close()
+	var all []int
+	for range servers {
+		all = append(all, <-got...)
+	}
+	slices.Sort(all)
+	if len(all) != n || len(slices.Compact(all)) != n {
+		t.Errorf("%d requests were served, want each of %d once", len(all), n)
+	}
+}
+
+func TestQueueAllocatesNothing(t *testing.T) {
+	q := NewQueue()
+	for i := range 100 {
+		q.Add(span(i))
+	}
+	if n := testing.AllocsPerRun(10*MaxQueue, func() { q.Add(span(1)); q.Next() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestAsked(t *testing.T) {
+	a := NewPending()
+	a.Add(span(1))
+	a.Add(span(2))
+	a.Cancel(span(2))
+	a.Cancel(span(3))
+	for i, want := range [][2]bool{1: {true, false}, 2: {false, true}, 3: {}} {
+		wanted, late := a.Take(span(i))
+		if got := [2]bool{wanted, late}; got != want {
+			t.Errorf("block %d: %v, want %v", i, got, want)
+		}
+		if wanted, late = a.Take(span(i)); wanted || late {
+			t.Errorf("block %d was taken twice", i)
+		}
+	}
+}

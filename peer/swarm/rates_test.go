@@ -1,0 +1,34 @@
+package swarm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer/payload"
+)
+
+// The rate is that of the last seconds: constant while bytes flow evenly, and 0 once they
+// stop.
+func TestRate(t *testing.T) {
+	var c payload.Counters
+	var r rates
+	now := time.Unix(0, 0)
+	for range 100 {
+		now = now.Add(sampleInterval / 5)
+		c.Received(false, 100)
+		c.Received(true, 200)
+		c.Sent(false, 300)
+		c.Sent(true, 400)
+		r.Sample(now, c.Traffic())
+	}
+	if got, want := r.Rate(now, c.Traffic()), (payload.Traffic{WANIn: 1000, LANIn: 2000, WANOut: 3000, LANOut: 4000}); got != want {
+		t.Errorf("rate %+v, want %+v", got, want)
+	}
+	for range 5 * samples {
+		now = now.Add(sampleInterval / 5)
+		r.Sample(now, c.Traffic())
+	}
+	if got := r.Rate(now.Add(sampleInterval), c.Traffic()); got != (payload.Traffic{}) {
+		t.Errorf("rate %+v after the flow stopped, want 0", got)
+	}
+}
