@@ -133,7 +133,7 @@ func reads(t *testing.T, h Harness, c Content) {
 	s := newStore(t, h, c)
 	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range 100 {
 		from := random.IntN(len(c.Data) + 1)
 		part := c.Data[from : from+random.IntN(len(c.Data)-from+1)]
 		got := make([]byte, len(part))
