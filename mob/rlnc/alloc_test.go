@@ -1,14 +1,12 @@
-package rlnc_test
+package rlnc
 
 import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
-
-	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// TestAllocations wants none for a block, wherever it is on its way.
+// TestAllocations wants none for a block.
 func TestAllocations(t *testing.T) {
 	const k, length = 32, 64 << 10
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -16,30 +14,25 @@ func TestAllocations(t *testing.T) {
 	for d.Rank() < k/2 {
 		add(t, d, coded(t, e, rng))
 	}
-	weights, v, dst, wire := make([]byte, k/2), make([]byte, k), make([]byte, length), make([]byte, 0, rlnc.MaxCoefficients)
+	weights, v, dst := make([]byte, k/2), make([]byte, k), make([]byte, length)
 	b := coded(t, e, rng)
 	basis := newBasis(t, 255)
 	long := make([]byte, 255)
 	for name, step := range map[string]func() error{
-		"draw": func() error { rlnc.Draw(v, rng); return nil },
-		"wire": func() error {
-			c, _, err := rlnc.Parse(rlnc.Coefficients{Vector: b.Vector}.Append(wire), k)
-			c.Expand(v)
-			return err
-		},
-		"encode": func() error { return e.Encode(dst, b.Vector, 0) },
+		"named":  func() error { Named(v, 1000); return nil },
+		"encode": func() error { return e.Encode(dst, b.Vector) },
 		"recode": func() error {
 			r := d.Recoder()
-			rlnc.Draw(weights, rng)
+			draw(weights, rng)
 			if err := r.Vector(v, weights); err != nil {
 				return err
 			}
-			return r.Recode(dst, weights, 0)
+			return r.Recode(dst, weights)
 		},
 		"innovative": func() error { _, err := d.Innovative(b.Vector); return err },
 		"add":        func() error { _, err := d.Add(d.Block(3)); return err },
 		"add to a basis": func() error {
-			rlnc.Draw(long, rng)
+			draw(long, rng)
 			_, err := basis.Add(long)
 			return err
 		},
@@ -54,16 +47,16 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 	if n := testing.AllocsPerRun(k/2-1, func() { // the first calls that are innovative
-		rlnc.Draw(b.Vector, rng)
+		draw(b.Vector, rng)
 		add(t, d, b)
 	}); n != 0 || d.Rank() < k-1 {
 		t.Errorf("innovative blocks: %v allocations, rank %d", n, d.Rank())
 	}
 }
 
-// TestDecodeAllocations wants little for a generation: less than a sixteenth of a
-// block's length for each block. (It is a tenth of that, but the race detector has
-// the library's pools forget things.)
+// TestDecodeAllocations wants little for a generation: less than a sixteenth of a block's
+// length for each block. (It is a tenth of that, but the race detector has the library's
+// pools forget things.)
 func TestDecodeAllocations(t *testing.T) {
 	const k, length = 16, 1 << 20
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -76,7 +69,7 @@ func TestDecodeAllocations(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	s, err := d.Solution()
 	if err == nil {
-		err = s.Decode(blocks, 0)
+		err = s.Decode(blocks)
 	}
 	if err != nil {
 		t.Fatal(err)

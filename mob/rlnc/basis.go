@@ -7,19 +7,19 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// Basis is what a node has of a generation, by coefficients alone: which vectors
-// it can make, kept by progressive Gaussian elimination. It takes about k*k bytes,
-// and none when it is full. One goroutine uses it at a time.
+// Basis is what a node has of a generation, by coefficients alone: the vectors that it can
+// make, kept by progressive Gaussian elimination. It takes about k*k bytes, and none when
+// it is full. One goroutine uses it at a time.
 type Basis struct {
 	k, rank int
-	// rows is a matrix in echelon form, a row for each column: zeros up to the
-	// column, there 1, and anything behind; or zeros altogether. After the last row
-	// comes one to work in. Nil when the basis is full.
+	// rows is a matrix in echelon form, a row for each column: zeros up to the column,
+	// there 1, and anything behind; or zeros altogether. After the last row comes one to
+	// work in. Nil when the basis is full.
 	rows   []byte
 	stride int
 }
 
-// NewBasis is the basis of a node that has nothing of a generation of k blocks.
+// NewBasis makes the basis of a node that has nothing of a generation of k blocks.
 func NewBasis(k int) (*Basis, error) {
 	if err := CheckK(k); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func NewBasis(k int) (*Basis, error) {
 	return &Basis{k: k, rows: make([]byte, (k+1)*stride), stride: stride}, nil
 }
 
-// FullBasis is the basis of a node that has all k blocks of a generation.
+// FullBasis makes the basis of a node that has all k blocks of a generation.
 func FullBasis(k int) (*Basis, error) {
 	if err := CheckK(k); err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ func FullBasis(k int) (*Basis, error) {
 // K is the number of source blocks.
 func (b *Basis) K() int { return b.k }
 
-// Rank is how many independent vectors there are.
+// Rank is the number of independent vectors.
 func (b *Basis) Rank() int { return b.rank }
 
 // Full reports whether the rank is k: everything can be decoded.
 func (b *Basis) Full() bool { return b.rank == b.k }
 
-// Add takes a vector and reports whether it was innovative: whether the rank
-// grew. A vector of the wrong length is [ErrCoefficients].
+// Add adds a vector and reports whether it was innovative: whether the rank grew. The error
+// is one of length.
 func (b *Basis) Add(v []byte) (innovative bool, err error) {
 	column, err := b.reduce(v)
 	if err != nil || column == b.k {
@@ -67,12 +67,12 @@ func (b *Basis) Innovative(v []byte) (bool, error) {
 	return err == nil && column < b.k, err
 }
 
-// reduce subtracts from v, in the row to work in, what the basis has of it, up to
-// the first column that the basis has no row for. It returns that column, or k
-// when nothing is left of v.
+// reduce subtracts from v, in the row to work in, what the basis has of it, up to the first
+// column that the basis has no row for. It returns that column, or k when nothing is left
+// of v.
 func (b *Basis) reduce(v []byte) (column int, err error) {
 	if len(v) != b.k {
-		return 0, fmt.Errorf("%w: %d for a generation of %d", ErrCoefficients, len(v), b.k)
+		return 0, fmt.Errorf("%d coefficients for a generation of %d", len(v), b.k)
 	}
 	if b.Full() {
 		return b.k, nil
@@ -94,21 +94,21 @@ func (b *Basis) reduce(v []byte) (column int, err error) {
 	return b.k, nil
 }
 
-// Combine writes to v a random vector of those that a node with this basis can
-// make, zero aside, each as likely as any other: the vector of a recoded block. It
-// does nothing while the rank is 0.
+// Combine writes to v, which has room for k, a random vector of those that a node with this
+// basis can make, zero aside, each as likely as any other: the vector of a recoded block.
+// It does nothing while the rank is 0.
 func (b *Basis) Combine(v []byte, rng *rand.Rand) {
 	v = v[:b.k]
 	switch {
 	case b.Full():
-		Draw(v, rng)
+		draw(v, rng)
 		return
 	case b.rank == 0:
 		return
 	}
 	var field reedsolomon.LowLevel
 	var weights [MaxK]byte
-	Draw(weights[:b.rank], rng)
+	draw(weights[:b.rank], rng)
 	clear(v)
 	n := 0
 	for column := range b.k {

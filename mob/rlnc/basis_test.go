@@ -1,24 +1,21 @@
-package rlnc_test
+package rlnc
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-func newBasis(t testing.TB, k int) *rlnc.Basis {
+func newBasis(t testing.TB, k int) *Basis {
 	t.Helper()
-	b, err := rlnc.NewBasis(k)
+	b, err := NewBasis(k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-// addTo adds v, and sees that Innovative says so before.
-func addTo(t testing.TB, b *rlnc.Basis, v []byte) bool {
+// addTo adds v, and compares with what Innovative reported before.
+func addTo(t testing.TB, b *Basis, v []byte) bool {
 	t.Helper()
 	foretold, err := b.Innovative(v)
 	if err != nil {
@@ -31,8 +28,8 @@ func addTo(t testing.TB, b *rlnc.Basis, v []byte) bool {
 	return innovative
 }
 
-// TestBasis compares ranks with the reference, for vectors that often depend on
-// each other: with few places and values that are not zero.
+// TestBasis compares ranks with the reference, for vectors that often depend on each other:
+// with few places that are not zero.
 func TestBasis(t *testing.T) {
 	ref, rng := newReference(), rand.New(rand.NewPCG(1, 2))
 	for _, k := range []int{1, 2, 3, 8, 31, 32, 33, 64} {
@@ -64,7 +61,7 @@ func TestFullRank(t *testing.T) {
 		for trial := range c.trials {
 			b := newBasis(t, c.k)
 			for i := range c.k {
-				rlnc.Coefficients{Seed: uint64(trial*c.k + i)}.Expand(v)
+				expand(uint64(trial*c.k+i), v)
 				if _, err := b.Add(v); err != nil {
 					t.Fatal(err)
 				}
@@ -87,7 +84,7 @@ func TestCombine(t *testing.T) {
 		from, to := newBasis(t, c.k), newBasis(t, c.k)
 		v := make([]byte, c.k)
 		for from.Rank() < c.rank {
-			rlnc.Draw(v, rng)
+			draw(v, rng)
 			addTo(t, from, v)
 		}
 		drawn := 0
@@ -109,26 +106,26 @@ func TestCombine(t *testing.T) {
 }
 
 func TestFullBasis(t *testing.T) {
-	b, err := rlnc.FullBasis(3)
+	b, err := FullBasis(3)
 	if err != nil || !b.Full() || b.Rank() != 3 {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	if addTo(t, b, []byte{1, 2, 3}) {
-		t.Error("something is new to a full basis")
+		t.Error("a vector is innovative to a full basis")
 	}
 }
 
 func TestBasisRefuses(t *testing.T) {
-	full, err := rlnc.FullBasis(3)
+	full, err := FullBasis(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range []*rlnc.Basis{newBasis(t, 3), full} {
+	for _, b := range []*Basis{newBasis(t, 3), full} {
 		for _, v := range [][]byte{nil, {1}, {1, 2}, {1, 2, 3, 4}, make([]byte, 256)} {
-			if got, err := b.Add(v); got || !errors.Is(err, rlnc.ErrCoefficients) {
+			if got, err := b.Add(v); got || err == nil {
 				t.Errorf("%x: %v, %v", v, got, err)
 			}
-			if got, err := b.Innovative(v); got || !errors.Is(err, rlnc.ErrCoefficients) {
+			if got, err := b.Innovative(v); got || err == nil {
 				t.Errorf("%x: %v, %v", v, got, err)
 			}
 		}

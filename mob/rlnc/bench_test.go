@@ -1,4 +1,4 @@
-package rlnc_test
+package rlnc
 
 import (
 	"fmt"
@@ -8,21 +8,19 @@ import (
 	"time"
 
 	"github.com/klauspost/reedsolomon"
-
-	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// yardstick is another way of doing something, or something like it.
+// yardstick is work to compare with.
 type yardstick struct {
 	unit  string
 	bytes int
 	work  func()
 }
 
-// contest runs work, and yardsticks, by turns, some milliseconds each, so that all
-// see the same machine. It reports the median rate of work, by the bytes that it
-// reads or makes, and its median share of each yardstick's rate.
-func contest(b *testing.B, bytes int, work func(), sticks ...yardstick) {
+// compare runs work and yardsticks by turns, some milliseconds each, so that all see the
+// same machine. It reports the median rate of work, by the bytes that it reads or makes,
+// and its median share of each yardstick's rate.
+func compare(b *testing.B, bytes int, work func(), sticks ...yardstick) {
 	rate := func(bytes int, work func()) float64 {
 		start, n := time.Now(), 0
 		for n == 0 || time.Since(start) < 3*time.Millisecond {
@@ -51,7 +49,7 @@ func contest(b *testing.B, bytes int, work func(), sticks ...yardstick) {
 	}
 }
 
-// sizes runs a benchmark for the k and lengths of blocks that are in question.
+// sizes runs a benchmark for several k and lengths of blocks.
 func sizes(b *testing.B, run func(b *testing.B, k, length int)) {
 	for _, k := range []int{16, 32, 64} {
 		for _, length := range []int{64 << 10, 256 << 10, 1 << 20} {
@@ -60,23 +58,10 @@ func sizes(b *testing.B, run func(b *testing.B, k, length int)) {
 	}
 }
 
-// BenchmarkEncode has how fast source blocks are read to make one coded block, and
-// how that compares with the library's own multiply-add: of 64 KiB onto 64 KiB in
-// the second cache, and of the same source blocks, without tiles.
+// BenchmarkEncode measures how fast source blocks are read to make one coded block, and
+// compares with the library's multiply-add: of 64 KiB onto 64 KiB in the second cache, and
+// of the same source blocks, without tiles.
 func BenchmarkEncode(b *testing.B) {
-	benchEncode(b, func(e *rlnc.Encoder, block rlnc.Block) error {
-		return e.Encode(block.Payload, block.Vector, 0)
-	})
-}
-
-// BenchmarkEncodeFused is the same with EncodeAll of one.
-func BenchmarkEncodeFused(b *testing.B) {
-	benchEncode(b, func(e *rlnc.Encoder, block rlnc.Block) error {
-		return e.EncodeAll([][]byte{block.Payload}, [][]byte{block.Vector}, 0)
-	})
-}
-
-func benchEncode(b *testing.B, encode func(*rlnc.Encoder, rlnc.Block) error) {
 	sizes(b, func(b *testing.B, k, length int) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		blocks := generation(rng, k, length, length)
@@ -84,8 +69,8 @@ func benchEncode(b *testing.B, encode func(*rlnc.Encoder, rlnc.Block) error) {
 		block := coded(b, e, rng)
 		var field reedsolomon.LowLevel
 		in, out, whole := random(rng, 64<<10), make([]byte, 64<<10), make([]byte, length)
-		contest(b, k*length, func() {
-			if err := encode(e, block); err != nil {
+		compare(b, k*length, func() {
+			if err := e.Encode(block.Payload, block.Vector); err != nil {
 				b.Fatal(err)
 			}
 		}, yardstick{"of-64KiB", len(in), func() {
@@ -98,34 +83,8 @@ func benchEncode(b *testing.B, encode func(*rlnc.Encoder, rlnc.Block) error) {
 	})
 }
 
-// BenchmarkEncodeAll has how fast coded blocks are made four at a time, and how that
-// compares with one by one.
-func BenchmarkEncodeAll(b *testing.B) {
-	sizes(b, func(b *testing.B, k, length int) {
-		rng := rand.New(rand.NewPCG(3, 4))
-		e := newEncoder(b, generation(rng, k, length, length))
-		var dst, vectors [][]byte
-		for range 4 {
-			block := coded(b, e, rng)
-			dst, vectors = append(dst, block.Payload), append(vectors, block.Vector)
-		}
-		contest(b, 4*length, func() {
-			if err := e.EncodeAll(dst, vectors, 0); err != nil {
-				b.Fatal(err)
-			}
-		}, yardstick{"of-one-by-one", 4 * length, func() {
-			for i := range dst {
-				if err := e.Encode(dst[i], vectors[i], 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}})
-	})
-}
-
-// BenchmarkDecode has how fast source blocks are made of k coded blocks, inversion
-// included, and how that compares with the naive loop, which has its coefficients
-// already.
+// BenchmarkDecode measures how fast source blocks are made of k coded blocks, inversion
+// included, and compares with the naive loop, which has its coefficients already.
 func BenchmarkDecode(b *testing.B) {
 	sizes(b, func(b *testing.B, k, length int) {
 		rng := rand.New(rand.NewPCG(5, 6))
@@ -136,12 +95,12 @@ func BenchmarkDecode(b *testing.B) {
 		}
 		got := generation(rng, k, length, length)
 		var field reedsolomon.LowLevel
-		contest(b, k*length, func() {
+		compare(b, k*length, func() {
 			s, err := d.Solution()
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := s.Decode(got, 0); err != nil {
+			if err := s.Decode(got); err != nil {
 				b.Fatal(err)
 			}
 		}, yardstick{"of-naive", k * length, func() {
@@ -159,7 +118,7 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// BenchmarkSolution has the inversion alone.
+// BenchmarkSolution measures the inversion.
 func BenchmarkSolution(b *testing.B) {
 	for _, k := range []int{16, 32, 64, 255} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
@@ -177,14 +136,14 @@ func BenchmarkSolution(b *testing.B) {
 	}
 }
 
-// BenchmarkBasis has what a vector costs a node that has half of the generation:
-// to draw one, and to see whether another is innovative.
+// BenchmarkBasis measures what a vector costs a node that has half of the generation: to
+// draw one, and to find out whether another is innovative.
 func BenchmarkBasis(b *testing.B) {
 	for _, k := range []int{16, 32, 64, 200, 255} {
 		rng := rand.New(rand.NewPCG(9, 10))
 		basis, v := newBasis(b, k), make([]byte, k)
 		for basis.Rank() < k/2 {
-			rlnc.Draw(v, rng)
+			draw(v, rng)
 			addTo(b, basis, v)
 		}
 		b.Run(fmt.Sprintf("Combine/k=%d", k), func(b *testing.B) {
@@ -193,7 +152,7 @@ func BenchmarkBasis(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("Innovative/k=%d", k), func(b *testing.B) {
-			rlnc.Draw(v, rng)
+			draw(v, rng)
 			for b.Loop() {
 				if _, err := basis.Innovative(v); err != nil {
 					b.Fatal(err)

@@ -1,4 +1,4 @@
-package rlnc_test
+package rlnc
 
 import (
 	"bytes"
@@ -7,18 +7,31 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-
-	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// shapes of generations: the bounds of k, lengths around those of kernels and
-// tiles, and last blocks that are shorter.
+// shapes of generations: the bounds of k, lengths around those of kernels and tiles, and
+// last blocks that are shorter.
 var shapes = []struct{ k, length, last int }{
-	{1, 1, 1}, {1, 100, 100}, {2, 33, 0}, {2, 64, 1}, {3, 1000, 999}, {5, 16<<10 + 1, 5}, {7, 40_000, 39_000}, {10, 4096, 4096},
-	{11, 5000, 17}, {16, 70_000, 70_000}, {16, 70_000, 33_000}, {32, 20_000, 1}, {64, 6000, 6000}, {128, 300, 300}, {129, 300, 200}, {250, 300, 300}, {255, 257, 100},
+	{1, 1, 1},
+	{1, 100, 100},
+	{2, 33, 0},
+	{2, 64, 1},
+	{3, 1000, 999},
+	{5, 16<<10 + 1, 5},
+	{7, 40_000, 39_000},
+	{10, 4096, 4096},
+	{11, 5000, 17},
+	{16, 70_000, 70_000},
+	{16, 70_000, 33_000},
+	{32, 20_000, 1},
+	{64, 6000, 6000},
+	{128, 300, 300},
+	{129, 300, 200},
+	{250, 300, 300},
+	{255, 257, 100},
 }
 
-// TestReference compares every part with the schoolbook's.
+// TestReference compares coded, recoded and decoded blocks with the reference's.
 func TestReference(t *testing.T) {
 	ref := newReference()
 	for _, c := range shapes {
@@ -26,23 +39,17 @@ func TestReference(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(c.k), uint64(c.length)))
 			blocks := generation(rng, c.k, c.length, c.last)
 			e, d := newEncoder(t, blocks), newDecoder(t, c.k, c.length)
-			var vectors, payloads, many [][]byte
+			var vectors, payloads [][]byte
 			for !d.Full() {
 				b := coded(t, e, rng)
 				if d.Rank() < 2 && !bytes.Equal(b.Payload, ref.encode(blocks, b.Vector)) { // the reference is slow
 					t.Fatal("encoded otherwise")
 				}
-				if made, err := e.Made(b.Payload, b.Vector); !made || err != nil {
-					t.Fatalf("made %v, %v", made, err)
-				}
 				add(t, d, b)
-				vectors, payloads, many = append(vectors, b.Vector), append(payloads, b.Payload), append(many, make([]byte, c.length))
+				r := recoded(t, d, c.k, c.length, rng)
+				same(t, [][]byte{r.Payload}, [][]byte{encode(t, e, r.Vector)})
+				vectors, payloads = append(vectors, b.Vector), append(payloads, b.Payload)
 			}
-			if err := e.EncodeAll(many, vectors, 0); err != nil {
-				t.Fatal(err)
-			}
-			same(t, many, payloads)
-			compareRecoded(t, d, rng)
 			if c.k*c.k*c.length < 3e6 {
 				want, _ := ref.decode(vectors, payloads)
 				for i := range blocks {
@@ -55,8 +62,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestShort encodes with coefficients of which all but one are zero, or all, into
-// buffers that had something else before.
+// TestShort encodes with coefficients of which all but one are zero, or all, into a buffer
+// that had something else before.
 func TestShort(t *testing.T) {
 	const length = 40_000
 	ref, rng := newReference(), rand.New(rand.NewPCG(19, 20))
@@ -67,47 +74,27 @@ func TestShort(t *testing.T) {
 		if i < len(blocks) {
 			v[i] = byte(1 + i)
 		}
-		want := [][]byte{ref.encode(blocks, v), ref.encode(blocks, v)}
-		got := [][]byte{random(rng, length), random(rng, length)}
-		if err := e.Encode(got[0], v, 0); err != nil {
+		got := random(rng, length)
+		if err := e.Encode(got, v); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.EncodeAll(got[1:], [][]byte{v}, 0); err != nil {
-			t.Fatal(err)
-		}
-		same(t, got, want)
+		same(t, [][]byte{got}, [][]byte{ref.encode(blocks, v)})
 	}
 }
 
-// compareRecoded recodes three blocks one by one and at once.
-func compareRecoded(t *testing.T, d *rlnc.Decoder, rng *rand.Rand) {
-	t.Helper()
-	r, length := d.Recoder(), len(d.Block(0).Payload)
-	var one, all, weights [][]byte
-	for range 3 {
-		w := make([]byte, r.Rank())
-		rlnc.Draw(w, rng)
-		one, all, weights = append(one, make([]byte, length)), append(all, make([]byte, length)), append(weights, w)
-		if err := r.Recode(one[len(one)-1], w, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.RecodeAll(all, weights, 0); err != nil {
-		t.Fatal(err)
-	}
-	same(t, all, one)
-}
-
-// TestThreeHops sends through three nodes in a row, of which each has nothing but
-// what the one before recodes, and recodes from the first block on. Cooper's rounds:
-// one block to each in a round.
+// TestThreeHops sends through three nodes in a row, of which each has nothing but what the
+// one before recodes, and recodes from the first block on. In Cooper's rounds, each
+// receives one block in a round.
 func TestThreeHops(t *testing.T) {
 	const length = 200
 	for _, k := range []int{1, 2, 16, 32, 100} {
 		rng := rand.New(rand.NewPCG(uint64(k), 5))
 		blocks := generation(rng, k, length, length)
 		e := newEncoder(t, blocks)
-		nodes := []*rlnc.Decoder{newDecoder(t, k, length), newDecoder(t, k, length), newDecoder(t, k, length), newDecoder(t, k, length)}
+		var nodes []*Decoder
+		for range 4 {
+			nodes = append(nodes, newDecoder(t, k, length))
+		}
 		last, rounds := nodes[len(nodes)-1], 0
 		for ; !last.Full(); rounds++ {
 			if rounds > k+10 {
@@ -124,43 +111,8 @@ func TestThreeHops(t *testing.T) {
 	}
 }
 
-// TestParts makes, remakes and decodes blocks in parts, of odd places and lengths.
-func TestParts(t *testing.T) {
-	const k, length = 12, 50_000
-	rng := rand.New(rand.NewPCG(6, 7))
-	blocks := generation(rng, k, length, 30_001)
-	e, d := newEncoder(t, blocks), newDecoder(t, k, length)
-	cuts := []int{0, 1, 64, 10_000, 30_000, 30_002, 30_003, length}
-	for !d.Full() {
-		whole := coded(t, e, rng)
-		parts := make([]byte, length)
-		for i := range cuts[1:] {
-			if err := e.Encode(parts[cuts[i]:cuts[i+1]], whole.Vector, cuts[i]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		same(t, [][]byte{parts}, [][]byte{whole.Payload})
-		add(t, d, whole)
-	}
-	s, err := d.Solution()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := generation(rng, k, length, 30_001)
-	for i := range cuts[1:] {
-		dst := make([][]byte, k)
-		for j := range dst {
-			dst[j] = got[j][min(cuts[i], len(got[j])):min(cuts[i+1], len(got[j]))]
-		}
-		if err := s.Decode(dst, cuts[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	same(t, got, blocks)
-}
-
-// TestConcurrent is for the race detector: several make, remake and decode at
-// once while a decoder takes blocks.
+// TestConcurrent is for the race detector: goroutines encode, recode and decode while a
+// decoder adds blocks.
 func TestConcurrent(t *testing.T) {
 	const k, length = 16, 40_000
 	rng := rand.New(rand.NewPCG(14, 15))
@@ -172,13 +124,14 @@ func TestConcurrent(t *testing.T) {
 		r := d.Recoder()
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, 0))
-			own, weights, v := make([]byte, length), make([]byte, r.Rank()), make([]byte, k)
-			rlnc.Draw(weights, rng)
-			if err := errors.Join(r.Vector(v, weights), r.Recode(own, weights, 0)); err != nil {
+			got, want := make([]byte, length), make([]byte, length)
+			weights, v := make([]byte, r.Rank()), make([]byte, k)
+			draw(weights, rng)
+			if err := errors.Join(r.Vector(v, weights), r.Recode(got, weights), e.Encode(want, v)); err != nil {
 				t.Error(err)
 			}
-			if made, err := e.Made(own, v); !made || err != nil {
-				t.Errorf("recoded: made %v, %v", made, err)
+			if !bytes.Equal(got, want) {
+				t.Error("recoded and encoded blocks with the same coefficients differ")
 			}
 		})
 	}
@@ -190,13 +143,12 @@ func TestConcurrent(t *testing.T) {
 	got := generation(rng, k, length, length)
 	const parts = 4
 	for p := range parts {
-		from := p * length / parts
 		dst := make([][]byte, k)
-		for i := range dst {
-			dst[i] = got[i][from : from+length/parts]
+		for i := p; i < k; i += parts {
+			dst[i] = got[i]
 		}
 		wg.Go(func() {
-			if err := s.Decode(dst, from); err != nil {
+			if err := s.Decode(dst); err != nil {
 				t.Error(err)
 			}
 		})

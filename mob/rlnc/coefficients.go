@@ -2,23 +2,14 @@ package rlnc
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 )
 
-// MaxK bounds the source blocks of a generation, which are at least one. The
-// length of a vector fits a byte, and one byte is left for what is no vector.
+// MaxK is the greatest number of source blocks in a generation.
 const MaxK = 255
 
-// MaxCoefficients bounds encoded coefficients, in bytes.
-const MaxCoefficients = 1 + MaxK
-
-// ErrCoefficients says that coefficients are none of the generation: of the wrong
-// length, cut short, or all zero. Whoever sent them is wrong.
-var ErrCoefficients = errors.New("bad coefficients")
-
-// CheckK says what is wrong with k as the number of source blocks, if anything.
+// CheckK returns an error unless a generation can have k source blocks.
 func CheckK(k int) error {
 	if k < 1 || k > MaxK {
 		return fmt.Errorf("a generation of %d blocks: want 1 to %d", k, MaxK)
@@ -26,59 +17,20 @@ func CheckK(k int) error {
 	return nil
 }
 
-// Coefficients tell of which sum of the source blocks a coded block is, in the
-// form that goes over the wire: a vector, or without one the seed that it comes
-// from.
-type Coefficients struct {
-	Vector []byte
-	Seed   uint64
-}
-
-// Append appends the encoding, which is described at the package. The vector, if
-// there is one, must have from 1 to [MaxK] coefficients.
-func (c Coefficients) Append(dst []byte) []byte {
-	dst = append(dst, byte(len(c.Vector)))
-	if c.Vector == nil {
-		return binary.BigEndian.AppendUint64(dst, c.Seed)
-	}
-	return append(dst, c.Vector...)
-}
-
-// Parse reads the coefficients for a generation of k source blocks from the
-// beginning of b, and returns what comes after them. The vector is part of b. The
-// error is [ErrCoefficients].
-func Parse(b []byte, k int) (c Coefficients, rest []byte, err error) {
-	if len(b) == 0 {
-		return c, nil, fmt.Errorf("%w: nothing there", ErrCoefficients)
-	}
-	n, b := int(b[0]), b[1:]
-	switch {
-	case n == 0 && len(b) < 8:
-		return c, nil, fmt.Errorf("%w: a seed of %d bytes", ErrCoefficients, len(b))
-	case n == 0:
-		return Coefficients{Seed: binary.BigEndian.Uint64(b)}, b[8:], nil
-	case n != k:
-		return c, nil, fmt.Errorf("%w: %d for a generation of %d", ErrCoefficients, n, k)
-	case len(b) < n:
-		return c, nil, fmt.Errorf("%w: %d of %d", ErrCoefficients, len(b), n)
-	case zero(b[:n]):
-		return c, nil, fmt.Errorf("%w: all zero", ErrCoefficients)
-	}
-	return Coefficients{Vector: b[:n:n]}, b[n:], nil
-}
-
-// Expand writes the vector to v, which must be as long as the generation has
-// source blocks.
-func (c Coefficients) Expand(v []byte) {
-	if c.Vector == nil {
-		expand(c.Seed, v)
+// Named writes to v the coefficients of the block with a name, which is not negative. The
+// names below len(v), the number of source blocks, are the source blocks themselves; from
+// the others coefficients are expanded as described in the package comment.
+func Named(v []byte, name int) {
+	if name < len(v) {
+		clear(v)
+		v[name] = 1
 		return
 	}
-	copy(v, c.Vector)
+	expand(uint64(name), v)
 }
 
-// Draw fills v with random coefficients that are not all zero.
-func Draw(v []byte, rng *rand.Rand) {
+// draw fills v with random coefficients that are not all zero.
+func draw(v []byte, rng *rand.Rand) {
 	expand(rng.Uint64(), v)
 }
 

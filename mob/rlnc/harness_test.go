@@ -1,12 +1,10 @@
-package rlnc_test
+package rlnc
 
 import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/mobgrid/mob/mob/rlnc"
 )
 
 func random(rng *rand.Rand, n int) []byte {
@@ -17,8 +15,7 @@ func random(rng *rand.Rand, n int) []byte {
 	return b[:n:n]
 }
 
-// generation makes k random blocks of the given length, the last of them of
-// another.
+// generation makes k random blocks of the given length, the last of them of another.
 func generation(rng *rand.Rand, k, length, last int) [][]byte {
 	blocks := make([][]byte, k)
 	for i := range blocks {
@@ -28,52 +25,59 @@ func generation(rng *rand.Rand, k, length, last int) [][]byte {
 	return blocks
 }
 
-func newEncoder(t testing.TB, blocks [][]byte) *rlnc.Encoder {
+func newEncoder(t testing.TB, blocks [][]byte) *Encoder {
 	t.Helper()
-	e, err := rlnc.NewEncoder(blocks)
+	e, err := NewEncoder(blocks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func newDecoder(t testing.TB, k, length int) *rlnc.Decoder {
+func newDecoder(t testing.TB, k, length int) *Decoder {
 	t.Helper()
-	d, err := rlnc.NewDecoder(k, length)
+	d, err := NewDecoder(k, length)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// coded makes a random coded block.
-func coded(t testing.TB, e *rlnc.Encoder, rng *rand.Rand) rlnc.Block {
+// encode makes the payload of the coded block with the coefficients v.
+func encode(t testing.TB, e *Encoder, v []byte) []byte {
 	t.Helper()
-	b := rlnc.Block{Vector: make([]byte, e.K()), Payload: make([]byte, e.Length())}
-	rlnc.Draw(b.Vector, rng)
-	if err := e.Encode(b.Payload, b.Vector, 0); err != nil {
+	payload := make([]byte, e.src.length)
+	if err := e.Encode(payload, v); err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return payload
+}
+
+// coded makes a random coded block.
+func coded(t testing.TB, e *Encoder, rng *rand.Rand) Block {
+	t.Helper()
+	v := make([]byte, len(e.src.blocks))
+	draw(v, rng)
+	return Block{v, encode(t, e, v)}
 }
 
 // recoded makes a random coded block of those that d has.
-func recoded(t testing.TB, d *rlnc.Decoder, k, length int, rng *rand.Rand) rlnc.Block {
+func recoded(t testing.TB, d *Decoder, k, length int, rng *rand.Rand) Block {
 	t.Helper()
 	r := d.Recoder()
 	weights := make([]byte, r.Rank())
-	rlnc.Draw(weights, rng)
-	b := rlnc.Block{Vector: make([]byte, k), Payload: make([]byte, length)}
+	draw(weights, rng)
+	b := Block{Vector: make([]byte, k), Payload: make([]byte, length)}
 	if err := r.Vector(b.Vector, weights); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Recode(b.Payload, weights, 0); err != nil {
+	if err := r.Recode(b.Payload, weights); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func add(t testing.TB, d *rlnc.Decoder, b rlnc.Block) bool {
+func add(t testing.TB, d *Decoder, b Block) bool {
 	t.Helper()
 	innovative, err := d.Add(b)
 	if err != nil {
@@ -82,8 +86,8 @@ func add(t testing.TB, d *rlnc.Decoder, b rlnc.Block) bool {
 	return innovative
 }
 
-// decode gets the blocks, as long as the given ones are.
-func decode(t testing.TB, d *rlnc.Decoder, like [][]byte) [][]byte {
+// decode returns the source blocks, as long as the given ones are.
+func decode(t testing.TB, d *Decoder, like [][]byte) [][]byte {
 	t.Helper()
 	s, err := d.Solution()
 	if err != nil {
@@ -93,7 +97,7 @@ func decode(t testing.TB, d *rlnc.Decoder, like [][]byte) [][]byte {
 	for i := range got {
 		got[i] = bytes.Repeat([]byte{0xee}, len(like[i]))
 	}
-	if err := s.Decode(got, 0); err != nil {
+	if err := s.Decode(got); err != nil {
 		t.Fatal(err)
 	}
 	return got

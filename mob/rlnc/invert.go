@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// invert gives the inverse of a square matrix, by Gauss-Jordan elimination. It
-// fails for a matrix that has none.
+// invert returns the inverse of a square matrix, by Gauss-Jordan elimination. It fails for
+// a matrix that has none.
 func invert(m [][]byte) ([][]byte, error) {
 	k := len(m)
 	var field reedsolomon.LowLevel

@@ -1,7 +1,7 @@
-package rlnc_test
+package rlnc
 
-// The same by schoolbook: one byte at a time, with a multiplication that shares
-// nothing with the library's tables.
+// The reference works one byte at a time, with a multiplication that shares nothing with
+// the library's tables.
 
 // product multiplies polynomials over GF(2) modulo x^8 + x^4 + x^3 + x^2 + 1.
 func product(a, b byte) (p byte) {
@@ -17,7 +17,7 @@ func product(a, b byte) (p byte) {
 	return p
 }
 
-// reciprocal finds what a is to be multiplied by to give 1.
+// reciprocal finds the factor that makes 1 of a.
 func reciprocal(a byte) byte {
 	for b := range 256 {
 		if product(a, byte(b)) == 1 {
@@ -27,7 +27,7 @@ func reciprocal(a byte) byte {
 	panic("zero has no reciprocal")
 }
 
-// times has all products, since the loops below are slow enough.
+// times has all products: the loops below are slow enough.
 func times() *[256][256]byte {
 	var t [256][256]byte
 	for a := range t {
@@ -53,8 +53,8 @@ func (t *reference) encode(blocks [][]byte, v []byte) []byte {
 	return out
 }
 
-// decode eliminates rows of vector and payload until the left is 1. Rows that
-// depend on others vanish; the rank is what is left.
+// decode eliminates rows of vector and payload until the left is the unit matrix. Rows that
+// depend on others vanish; the rank is the number of those left.
 func (t *reference) decode(vectors, payloads [][]byte) (blocks [][]byte, rank int) {
 	if len(vectors) == 0 {
 		return nil, 0

@@ -1,18 +1,13 @@
 package rlnc
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/klauspost/reedsolomon"
 )
 
-// ErrLength says that a payload has not the length of the generation's blocks, or
-// that a part of one is asked for that is not there.
-var ErrLength = errors.New("bad length of a coded block")
-
-// Tile sizes, in bytes, found by measurement. A sum is made tile by tile, so that
-// what is added to stays in the first cache.
+// Tile sizes, in bytes, found by measurement. A sum is made tile by tile, so that what is
+// added to stays in the first cache.
 const (
 	tile = 16 << 10
 	// When several sums are made at once, the tiles of all sources and sums together
@@ -21,27 +16,29 @@ const (
 	minTile, maxTile = 4 << 10, 32 << 10
 )
 
-// sources are blocks to make sums of. None is longer than length; the shorter
-// count as filled up with zeros.
+// sources are blocks to make sums of. None is longer than length; shorter ones count as
+// filled up with zeros.
 type sources struct {
 	blocks [][]byte
 	length int
 }
 
-// check says what is wrong with asking for part of the sum with these weights.
-func (s *sources) check(part, weights []byte, off int) error {
+// check returns an error unless dst can take a sum with these weights.
+func (s *sources) check(dst, weights []byte) error {
 	if len(weights) != len(s.blocks) {
-		return fmt.Errorf("%w: %d for %d blocks", ErrCoefficients, len(weights), len(s.blocks))
+		return fmt.Errorf("%d coefficients for %d blocks", len(weights), len(s.blocks))
 	}
-	if off < 0 || off > s.length || len(part) > s.length-off {
-		return fmt.Errorf("%w: %d bytes from %d on, of %d", ErrLength, len(part), off, s.length)
+	if len(dst) > s.length {
+		return fmt.Errorf("%d bytes of a coded block of %d", len(dst), s.length)
 	}
 	return nil
 }
 
-// sum writes to dst the bytes from off on of the sum of all blocks, each
-// multiplied by its weight.
-func (s *sources) sum(dst, weights []byte, off int) {
+// sum writes to dst the sum of all blocks, each multiplied by its weight.
+func (s *sources) sum(dst, weights []byte) { s.sumFrom(0, dst, weights) }
+
+// sumFrom writes to dst the bytes of the sum from off on.
+func (s *sources) sumFrom(off int, dst, weights []byte) {
 	var field reedsolomon.LowLevel
 	for len(dst) > 0 {
 		part := dst[:min(tile, len(dst))]
@@ -67,27 +64,13 @@ func (s *sources) sum(dst, weights []byte, off int) {
 	}
 }
 
-// all checks and makes a sum for each dst, with the weights at the same place.
-func (s *sources) all(dst, weights [][]byte, off int) error {
-	if len(dst) != len(weights) {
-		return fmt.Errorf("%w: %d blocks with %d vectors", ErrCoefficients, len(dst), len(weights))
-	}
-	for i, d := range dst {
-		if err := s.check(d, weights[i], off); err != nil {
-			return err
-		}
-	}
-	return s.sums(dst, weights, off)
-}
-
-// sums makes a sum for each dst, with the weights at the same place. As far as all
-// blocks and all dst go, kernels that make up to ten sums of ten blocks at once do
-// it: they read the blocks once for all sums, and ten at a time, which memory
-// answers faster than one.
-func (s *sources) sums(dst, weights [][]byte, off int) error {
+// sums makes a sum for each dst, with the weights at the same index. As far as all blocks
+// and all dst go, kernels that make up to ten sums of ten blocks at once do it: they read
+// the blocks once for all sums, and ten at a time, which memory answers faster than one.
+func (s *sources) sums(dst, weights [][]byte) error {
 	for k := len(s.blocks); len(dst) > 0; {
 		n := min(len(dst), reedsolomonShards-k)
-		if err := s.fused(dst[:n], weights[:n], off); err != nil {
+		if err := s.fused(dst[:n], weights[:n]); err != nil {
 			return err
 		}
 		dst, weights = dst[n:], weights[n:]
@@ -95,18 +78,15 @@ func (s *sources) sums(dst, weights [][]byte, off int) error {
 	return nil
 }
 
-// reedsolomonShards is how many shards the library takes in GF(2^8): blocks and
-// sums together. With more it goes on to another field.
+// reedsolomonShards is how many shards the library takes in GF(2^8): blocks and sums
+// together. With more it goes on to another field.
 const reedsolomonShards = 256
 
 // fused makes at most as many sums as fit into one code beside the blocks.
-func (s *sources) fused(dst, weights [][]byte, off int) error {
-	k, common := len(s.blocks), s.length-off
-	if k == 0 {
-		common = 0 // the library has no such code
-	}
+func (s *sources) fused(dst, weights [][]byte) error {
+	k, common := len(s.blocks), s.length
 	for _, b := range s.blocks {
-		common = min(common, max(0, len(b)-off))
+		common = min(common, len(b))
 	}
 	for _, d := range dst {
 		common = min(common, len(d))
@@ -124,7 +104,7 @@ func (s *sources) fused(dst, weights [][]byte, off int) error {
 		for at := 0; at < common; at += step {
 			end := min(at+step, common)
 			for i, b := range s.blocks {
-				shards[i] = b[off+at : off+end]
+				shards[i] = b[at:end]
 			}
 			for i, d := range dst {
 				shards[k+i] = d[at:end]
@@ -135,7 +115,7 @@ func (s *sources) fused(dst, weights [][]byte, off int) error {
 		}
 	}
 	for i, d := range dst {
-		s.sum(d[common:], weights[i], off+common)
+		s.sumFrom(common, d[common:], weights[i])
 	}
 	return nil
 }

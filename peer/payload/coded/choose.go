@@ -57,7 +57,7 @@ func encodingRate() float64 {
 	for i := range rounds { // others may use the machine: the best counts
 		rlnc.Named(v, k+i)
 		began := time.Now()
-		if err := code.Encode(dst, v, 0); err != nil {
+		if err := code.Encode(dst, v); err != nil {
 			return 0
 		}
 		best = min(best, max(time.Since(began), 1))

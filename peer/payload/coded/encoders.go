@@ -22,7 +22,7 @@ func (e *encoder) encode(dst []byte, name int) error {
 	var room [rlnc.MaxK]byte
 	v := room[:len(e.blocks)]
 	rlnc.Named(v, name)
-	return e.code.Encode(dst, v, 0)
+	return e.code.Encode(dst, v)
 }
 
 // encoders keeps whole generations for encoding, those used last.

@@ -30,7 +30,7 @@ func (c *Recoded) Make(dst []byte, number, block int) error {
 		return err
 	}
 	c.draw(vector, block)
-	return s.code.Encode(payload, vector, 0)
+	return s.code.Encode(payload, vector)
 }
 
 // How many blocks go into one that is made: all would cost k multiplications for each
@@ -104,7 +104,7 @@ func (c *Recoded) recode(g *recodedGeneration, vector, payload []byte, block int
 	if err := r.Vector(vector, weights); err != nil {
 		return err
 	}
-	return r.Recode(payload, weights, 0)
+	return r.Recode(payload, weights)
 }
 
 // source is a whole generation, read if need be.

@@ -141,7 +141,7 @@ func (c *Recoded) Decode(number int) (good bool, err error) {
 	}
 	s := &source{number: number, bytes: c.buffer(number)}
 	blocks := c.split(s.bytes)
-	if err = solution.Decode(blocks, 0); err == nil {
+	if err = solution.Decode(blocks); err == nil {
 		good, err = c.storeAll(number, blocks)
 	}
 	if err == nil && good {

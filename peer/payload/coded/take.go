@@ -145,5 +145,5 @@ func (c *Content) solve(source [][]byte, s *rlnc.Solution) (blocks, made [][]byt
 			wanted[i], made = blocks[i], append(made, blocks[i])
 		}
 	}
-	return blocks, made, s.Decode(wanted, 0)
+	return blocks, made, s.Decode(wanted)
 }
