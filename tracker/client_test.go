@@ -44,6 +44,7 @@ func offline(t *testing.T) peer.AddrInfo {
 }
 
 func TestClientWithFailedTrackers(t *testing.T) {
+	t.Parallel()
 	clk := new(clock)
 	_, one := start(t, Config{}, clk)
 	_, two := start(t, Config{}, clk)
@@ -85,6 +86,7 @@ func TestClientWithFailedTrackers(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestClientWithoutReply(t *testing.T) {
+	t.Parallel()
 	h, c := node(t, ClientConfig{Timeout: time.Second}, offline(t), silent(t))
 	_, err := c.Announce(t.Context(), announce(h, "A", 0))
 	if err == nil {
@@ -123,6 +125,7 @@ func TestClientCancel(t *testing.T) {
 // A tracker that is slower than the grace receives the announce nevertheless, and
 // the leave after it.
 func TestClientSlowTracker(t *testing.T) {
+	t.Parallel()
 	clk := new(clock)
 	_, fast := start(t, Config{}, clk)
 	slow := loopHost(t)

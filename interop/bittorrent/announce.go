@@ -11,79 +11,89 @@ import (
 )
 
 const (
-	// announceTimeout bounds an announce, and leaveTimeout the last one.
+	// announceTimeout bounds an announce, and stoppedTimeout the last one.
 	announceTimeout = 15 * time.Second
-	leaveTimeout    = time.Second
-	// announceLeast and announceMost bound the pause that a tracker asks for, and
-	// announceRetry is the first after a failure, which doubles up to announceMost. While
-	// no client is here the pause is announceLeast at first, and doubles too.
-	announceLeast = 10 * time.Second
-	announceMost  = time.Hour
-	announceRetry = 5 * time.Second
-	// wanted is how many peers a tracker is asked for.
-	wanted = 100
+	stoppedTimeout  = time.Second
+	// minInterval and maxInterval bound the interval that a tracker asks for. While no
+	// client is connected, the interval starts at minInterval and doubles.
+	minInterval = 10 * time.Second
+	maxInterval = time.Hour
+	// minRetry is the pause after the first failed announce. It doubles up to
+	// maxInterval.
+	minRetry = 5 * time.Second
+	// numWant is how many peers a tracker is asked for.
+	numWant = 100
 )
 
-// announce tells a tracker of the node as of any client, and learns of others, until
-// the lobby ends.
-func (l *lobby) announce(url string) {
-	client, err := tracker.NewClient(url, tracker.NewClientOpts{Http: trackerhttp.NewClientOpts{DialContext: l.server.cfg.Dial}, Slogger: l.log})
+// announce announces the node to a tracker and adds the peers of its replies to addrs,
+// until the context ends.
+func (m *connManager) announce(url string) {
+	client, err := tracker.NewClient(url, tracker.NewClientOpts{
+		Http:    trackerhttp.NewClientOpts{DialContext: m.server.cfg.Dial},
+		Slogger: m.log,
+	})
 	if err != nil {
-		l.log.Warn("tracker left out", "url", url, "error", err)
+		m.log.Warn("tracker ignored", "url", url, "error", err)
 		return
 	}
 	defer client.Close()
-	event, retry, lonely := tracker.Started, announceRetry, announceLeast
-	whole := l.host.whole()
-	if l.host.standing().left == 0 {
-		whole = nil // it was when the node came
+	event, retry, idleInterval := tracker.Started, minRetry, minInterval
+	complete := m.handler.complete()
+	if m.handler.progress().left == 0 {
+		complete = nil // it was complete from the start
 	}
-	for l.ctx.Err() == nil {
+	for m.ctx.Err() == nil {
 		pause := retry
-		ctx, cancel := context.WithTimeout(l.ctx, announceTimeout)
-		reply, err := client.Announce(ctx, l.request(event), l.announceOptions())
+		ctx, cancel := context.WithTimeout(m.ctx, announceTimeout)
+		reply, err := client.Announce(ctx, m.announceRequest(event), m.announceOptions())
 		cancel()
 		if err == nil {
-			event, retry = tracker.None, announceRetry
-			l.contacts.add(addrsOf(reply.Peers))
-			pause = min(max(time.Duration(reply.Interval)*time.Second, announceLeast), announceMost)
-			if l.empty() {
-				pause, lonely = min(pause, lonely), min(2*lonely, announceMost)
+			event, retry = tracker.None, minRetry
+			m.addrs.add(peerAddrs(reply.Peers))
+			pause = min(max(time.Duration(reply.Interval)*time.Second, minInterval), maxInterval)
+			if m.idle() {
+				pause, idleInterval = min(pause, idleInterval), min(2*idleInterval, maxInterval)
 			} else {
-				lonely = announceLeast
+				idleInterval = minInterval
 			}
 		} else {
-			retry = min(2*retry, announceMost)
-			l.log.Debug("tracker does not answer", "url", url, "error", err)
+			retry = min(2*retry, maxInterval)
+			m.log.Debug("announce failed", "url", url, "error", err)
 		}
 		select {
 		case <-time.After(pause):
-		case <-whole:
-			event, whole = tracker.Completed, nil
-		case <-l.ctx.Done():
+		case <-complete:
+			event, complete = tracker.Completed, nil
+		case <-m.ctx.Done():
 		}
 	}
-	if errors.Is(context.Cause(l.ctx), errDescribed) {
-		return // the transfer comes next
+	if errors.Is(context.Cause(m.ctx), errDescribed) {
+		return // the transfer announces next
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), leaveTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), stoppedTimeout)
 	defer cancel()
-	_, _ = client.Announce(ctx, l.request(tracker.Stopped), l.announceOptions()) // nobody hears of it
+	_, _ = client.Announce(ctx, m.announceRequest(tracker.Stopped), m.announceOptions()) // the tracker expires the node
 }
 
-func (l *lobby) request(event tracker.AnnounceEvent) tracker.AnnounceRequest {
-	now := l.host.standing()
+func (m *connManager) announceRequest(event tracker.AnnounceEvent) tracker.AnnounceRequest {
+	now := m.handler.progress()
 	return tracker.AnnounceRequest{
-		InfoHash: [20]byte(l.hash), PeerId: l.server.id, Left: now.left, Event: event, NumWant: wanted, Port: uint16(l.server.port()),
-		Downloaded: now.downloaded, Uploaded: now.uploaded,
+		InfoHash:   [20]byte(m.hash),
+		PeerId:     m.server.peerID,
+		Downloaded: now.downloaded,
+		Left:       now.left,
+		Uploaded:   now.uploaded,
+		Event:      event,
+		NumWant:    numWant,
+		Port:       uint16(m.server.port()),
 	}
 }
 
-func (l *lobby) announceOptions() tracker.AnnounceOpt {
-	return tracker.AnnounceOpt{UserAgent: l.server.cfg.Client}
+func (m *connManager) announceOptions() tracker.AnnounceOpt {
+	return tracker.AnnounceOpt{UserAgent: m.server.cfg.Client}
 }
 
-func addrsOf(peers []tracker.Peer) []netip.AddrPort {
+func peerAddrs(peers []tracker.Peer) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, p := range peers {
 		if a, ok := netip.AddrFromSlice(p.IP); ok && p.Port > 0 && p.Port < 1<<16 {

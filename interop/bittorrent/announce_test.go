@@ -22,46 +22,46 @@ import (
 	tracker "github.com/mobgrid/mob/tracker/bittorrent"
 )
 
-// TestAnnouncesByUDP has two nodes meet that only know a UDP tracker: one seeds, and the
-// other asks what the torrent is.
-func TestAnnouncesByUDP(t *testing.T) {
+// TestAnnounceByUDP has two nodes find each other by a UDP tracker: one seeds, and the
+// other downloads the info dictionary.
+func TestAnnounceByUDP(t *testing.T) {
 	tr, err := tracker.Listen([]string{"127.0.0.1:0"}, tracker.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
 	s := newSample(t, 1<<20)
-	offer := s.offer()
-	offer.Trackers = []string{"udp://" + tr.Addrs()[0].String() + "/announce"}
-	n := startNode(t, "A", offer, 0)
+	torrent := s.torrent()
+	torrent.Trackers = []string{"udp://" + tr.Addrs()[0].String() + "/announce"}
+	n := startNode(t, "A", torrent, 0)
 	n.seed(t, s)
-	client, err := anacrolix.NewClient(offer.Trackers[0], anacrolix.NewClientOpts{})
+	client, err := anacrolix.NewClient(torrent.Trackers[0], anacrolix.NewClientOpts{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	eventually(t, "the announce", func() bool {
-		got, err := client.Scrape(t.Context(), []infohash.T{s.torrent.Hash})
+		got, err := client.Scrape(t.Context(), []infohash.T{s.meta.Hash})
 		return err == nil && got[0].Seeders == 1
 	})
 	link := s.plainLink()
-	link.Announce = offer.Trackers
-	if got, err := startServer(t).Describe(t.Context(), link); err != nil || !bytes.Equal(got, s.torrent.Info) {
+	link.Announce = torrent.Trackers
+	if got, err := startServer(t).Describe(t.Context(), link); err != nil || !bytes.Equal(got, s.meta.Info) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
 }
 
-// heardAnnounce is an announce as a tracker hears it.
-type heardAnnounce struct {
+// receivedAnnounce is an announce that a tracker received.
+type receivedAnnounce struct {
 	event string
 	left  int64
 }
 
-// notingTracker is an HTTP tracker that knows nobody, and notes what it hears.
-func notingTracker(t *testing.T) (url string, heard func() []heardAnnounce) {
+// recordingTracker is an HTTP tracker without peers that records announces.
+func recordingTracker(t *testing.T) (url string, received func() []receivedAnnounce) {
 	t.Helper()
 	var mu sync.Mutex
-	var all []heardAnnounce
+	var all []receivedAnnounce
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		left, err := strconv.ParseInt(q.Get("left"), 10, 64)
@@ -70,80 +70,81 @@ func notingTracker(t *testing.T) (url string, heard func() []heardAnnounce) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, heardAnnounce{q.Get("event"), left})
+		all = append(all, receivedAnnounce{q.Get("event"), left})
 		_, _ = w.Write(bencode.MustMarshal(map[string]any{"interval": 1800, "peers": ""}))
 	}))
 	t.Cleanup(srv.Close)
-	return srv.URL + "/announce", func() []heardAnnounce {
+	return srv.URL + "/announce", func() []receivedAnnounce {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(all)
 	}
 }
 
-// TestAnnouncesItsEvents has a node fetch, and another seed: only the one that becomes
-// whole says that it has completed, and both say when they leave.
-func TestAnnouncesItsEvents(t *testing.T) {
+// TestAnnounceEvents has a node download, and another seed: only the first announces
+// completed, and both announce stopped.
+func TestAnnounceEvents(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<20)
 	seed := startSeed(t, s, 1, func(c *client) {
-		c.offer()
+		c.sendAll()
 		c.serve(nil)
 	})
-	for _, whole := range []bool{false, true} {
-		url, heard := notingTracker(t)
-		offer := s.offer()
-		offer.Trackers = []string{url}
-		offer.Peers = []netip.AddrPort{seed.Addr().(*net.TCPAddr).AddrPort()}
-		n := startNode(t, "A", offer, 0)
-		want := []heardAnnounce{{"started", 0}, {"stopped", 0}}
-		if whole {
+	for _, isSeed := range []bool{false, true} {
+		url, received := recordingTracker(t)
+		torrent := s.torrent()
+		torrent.Trackers = []string{url}
+		torrent.Peers = []netip.AddrPort{seed.Addr().(*net.TCPAddr).AddrPort()}
+		n := startNode(t, "A", torrent, 0)
+		want := []receivedAnnounce{{"started", 0}, {"stopped", 0}}
+		if isSeed {
 			tr := n.seed(t, s)
-			eventually(t, "the first announce", func() bool { return len(heard()) > 0 })
+			eventually(t, "the first announce", func() bool { return len(received()) > 0 })
 			if err := tr.Stop(); err != nil {
 				t.Fatal(err)
 			}
 		} else {
 			tr, _ := n.get(t, s)
 			mustWait(t, tr)
-			want = []heardAnnounce{{"started", int64(len(s.data))}, {"completed", 0}, {"stopped", 0}}
-			eventually(t, "the announce of the end", func() bool {
-				return slices.ContainsFunc(heard(), func(a heardAnnounce) bool { return a.event == "completed" })
+			want = []receivedAnnounce{{"started", int64(len(s.data))}, {"completed", 0}, {"stopped", 0}}
+			eventually(t, "the announce of completed", func() bool {
+				return slices.ContainsFunc(received(), func(a receivedAnnounce) bool { return a.event == "completed" })
 			})
 			if err := tr.Stop(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got := heard()
-		if !whole && len(got) > 0 {
-			got[0].left = int64(len(s.data)) // the first may come when something is there
+		got := received()
+		if !isSeed && len(got) > 0 {
+			got[0].left = int64(len(s.data)) // the first may come when some pieces are there
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("whole %v: the tracker heard %+v, want %+v", whole, got, want)
+			t.Errorf("seed %v: the tracker received %+v, want %+v", isSeed, got, want)
 		}
 	}
 }
 
-// nowhere is a listener that nobody connects to.
-type nowhere struct{ closed chan struct{} }
+// idleListener is a listener without connections.
+type idleListener struct{ closed chan struct{} }
 
-func (l nowhere) Accept() (net.Conn, error) {
+func (l idleListener) Accept() (net.Conn, error) {
 	<-l.closed
 	return nil, net.ErrClosed
 }
 
-func (l nowhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 6881} }
+func (l idleListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 6881} }
 
-func (l nowhere) Close() error {
+func (l idleListener) Close() error {
 	close(l.closed)
 	return nil
 }
 
-// TestBacksOff has neither a tracker nor a client answer, for a day: both are asked less
-// and less often, the tracker for ever and the client until it is forgotten.
-func TestBacksOff(t *testing.T) {
+// TestBackoff has neither a tracker nor a client answer, for a day: the node dials both
+// with backoff, the tracker forever and the client until it is forgotten.
+func TestBackoff(t *testing.T) {
 	s := newSample(t, 1<<10)
 	synctest.Test(t, func(t *testing.T) {
-		const trackerAt, clientAt = "192.0.2.2:80", "192.0.2.3:6881"
+		const trackerAddr, clientAddr = "192.0.2.2:80", "192.0.2.3:6881"
 		began := time.Now()
 		var mu sync.Mutex
 		dials := map[string][]time.Duration{}
@@ -151,11 +152,11 @@ func TestBacksOff(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			dials[addr] = append(dials[addr], time.Since(began))
-			return nil, errors.New("nobody is there")
-		}}, nowhere{make(chan struct{})})
+			return nil, errors.New("connection refused")
+		}}, idleListener{make(chan struct{})})
 		defer server.Close()
-		link := s.plainLink(netip.MustParseAddrPort(clientAt))
-		link.Announce = []string{"http://" + trackerAt + "/announce"}
+		link := s.plainLink(netip.MustParseAddrPort(clientAddr))
+		link.Announce = []string{"http://" + trackerAddr + "/announce"}
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 		defer cancel()
 		if info, err := server.Describe(ctx, link); info != nil || !errors.Is(err, context.DeadlineExceeded) {
@@ -165,8 +166,8 @@ func TestBacksOff(t *testing.T) {
 			first, last time.Duration
 			forgotten   bool
 		}{
-			trackerAt: {announceRetry, announceMost, false},
-			clientAt:  {firstPause, lastPause, true},
+			trackerAddr: {minRetry, maxInterval, false},
+			clientAddr:  {minBackoff, maxBackoff, true},
 		} {
 			var pauses []time.Duration
 			for i, at := range dials[addr][1:] {
@@ -176,11 +177,11 @@ func TestBacksOff(t *testing.T) {
 				t.Fatalf("%s: pauses %v", addr, pauses)
 			}
 			if !c.forgotten {
-				pauses = pauses[:len(pauses)-1] // the last announce says that the node leaves
+				pauses = pauses[:len(pauses)-1] // without the announce of stopped
 			}
 			for i, p := range pauses[1:] {
 				if p != min(2*pauses[i], c.last) {
-					t.Errorf("%s: %v comes after %v", addr, p, pauses[i])
+					t.Errorf("%s: a pause of %v after %v", addr, p, pauses[i])
 				}
 			}
 			if silent := 24*time.Hour - dials[addr][len(dials[addr])-1]; c.forgotten != (silent > 2*c.last) {

@@ -11,70 +11,72 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Config says what a Server needs.
+// Config is the configuration of a Server.
 type Config struct {
-	// Listen is the ADDR:PORT at which guests are accepted.
+	// Listen is the ADDR:PORT that clients connect to.
 	Listen string
-	// Upload bounds what goes to all guests together, in bytes per second; 0 for no
-	// bound.
+	// Upload limits the upload to all clients together, in bytes per second; 0 for no
+	// limit.
 	Upload int64
-	// Torrent is what BitTorrent knows of a transfer, nil when it is not offered to
-	// stock clients.
+	// Torrent returns what clients get of a transfer, nil if it is not offered to them.
 	Torrent func(*peer.Transfer) *Torrent
-	// Dial connects to guests and trackers; nil for the network's.
+	// Dial connects to clients and trackers. Nil means [net.Dialer.DialContext].
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Client is what guests are told that the node runs.
+	// Client is the name and version of the program, which clients are told.
 	Client string
-	// Log receives what an operator may want to know. Nil means no log.
+	// Log receives errors of single clients and trackers at level debug, and what an
+	// operator should know above. Nil means no log.
 	Log *slog.Logger
 }
 
-// Torrent is a transfer as BitTorrent knows it.
+// Torrent is the torrent of a transfer.
 type Torrent struct {
 	// Hash is the info-hash.
 	Hash proto.InfoHash
-	// Info is the info dictionary, encoded, and empty while it is not known here. It
-	// may be called from any goroutine.
+	// Info returns the encoded info dictionary, nil while the node lacks it. It may be
+	// called from any goroutine.
 	Info func() []byte
-	// Trackers are the announce URLs, and Peers clients that may have the content.
+	// Trackers are announce URLs.
 	Trackers []string
-	Peers    []netip.AddrPort
+	// Peers are addresses of clients that may have the content.
+	Peers []netip.AddrPort
 }
 
 // Protocol constants.
 const (
-	protocolName = "\x13BitTorrent protocol"
-	// chunk is the part of a piece that every client serves at a time, and a piece of
-	// metadata, in bytes.
+	// chunk is the length of a request that every client serves, and that of a piece of
+	// metadata (BEP 9), in bytes.
 	chunk = 16 << 10
-	// maxRequest bounds what a guest may ask for at a time.
-	maxRequest = 128 << 10
-	// pieceHeader is what precedes the payload of a piece message, its length included.
+	// pieceHeader is the length of a piece message without its payload.
 	pieceHeader = 13
 )
 
-// Bounds on what guests may cost.
+// Limits on what clients may cost.
 const (
-	// maxGuests bounds the guests of one swarm, and maxDialed those of them that the
-	// node has dialled. maxStrangers bounds the connections that have not shown yet
-	// what they are about.
-	maxGuests    = 200
-	maxDialed    = 80
-	maxStrangers = 128
-	// maxExtended bounds an extended message.
+	// maxConns bounds the connections of one torrent, and maxDialed those of them that
+	// the node dialed. maxHandshakes bounds the connections in their handshake.
+	maxConns      = 200
+	maxDialed     = 80
+	maxHandshakes = 128
+	// maxRequest bounds the length of a client's request, in bytes.
+	maxRequest = 128 << 10
+	// maxExtended bounds an extended message, and maxUnknown one of an unknown type.
 	maxExtended = 64 << 10
-	// maxUnsent is how many bytes of messages may wait for a guest that does not read.
+	maxUnknown  = 64 << 10
+	// maxUnsent bounds the messages that wait for a client that does not read, in bytes.
 	maxUnsent = 4 << 20
-	// maxUnasked is how many blocks a guest may send that nobody asked it for.
-	maxUnasked = 64
-	// maxClient bounds the name of a guest's program.
-	maxClient = 48
+	// maxUnrequested is how many chunks a client may send without a request.
+	maxUnrequested = 64
+	// maxClientName bounds the name of a client's program.
+	maxClientName = 48
 )
 
 var (
-	errBothWhole = errors.New("both have everything")
-	errNode      = errors.New("it is a mob node")
-	errSelf      = errors.New("it is this node")
-	errTwice     = errors.New("it is connected already")
-	errFull      = errors.New("too many guests")
+	errBothSeeds  = errors.New("both sides are seeds")
+	errMobNode    = errors.New("the client is a mob node")
+	errSelf       = errors.New("the client is this node")
+	errDuplicate  = errors.New("the client is connected already")
+	errFull       = errors.New("too many clients are connected")
+	errBanned     = errors.New("the address is banned")
+	errNotReading = errors.New("the client does not read")
 )

@@ -1,21 +1,21 @@
 // Package bittorrent lets stock BitTorrent clients take part in the swarms of mob:
-// each is a guest there (see [peer.ExternalPeer]), downloads from the node's files, and is
-// downloaded from. A mob piece is a BitTorrent v1 piece, so what this package does is
-// translate, message by message:
+// they download from the node, and the node downloads from them. Each is an external
+// peer of its swarm (see [peer.ExternalPeer]). A piece of mob is a piece of BitTorrent
+// v1, so the package translates message by message:
 //
-//	have, bitfield, unchoke  ->  Have      what it has and lets us have
-//	choke                    ->  Reject of what was asked for, and Drop of all
+//	have, bitfield, unchoke  ->  Have      what the client has and serves
+//	choke                    ->  Reject of every open request, and Drop of all pieces
 //	Have                     ->  have
-//	Request of 256 KiB       ->  requests of 16 KiB, as many as the client takes
-//	piece                    ->  part of a block, which the node checks and stores
-//	request                  ->  piece, straight from the files
-//	Ping                     ->  nothing: the answer comes when one would (see reply)
+//	Request of 256 KiB       ->  requests of 16 KiB, as many as the client queues
+//	piece                    ->  part of a block, which the node verifies and stores
+//	request                  ->  piece, read from the files
+//	Ping                     ->  nothing: Pong follows after the client's reply time
 //
-// Before there is a swarm, [Server.Describe] asks clients what a torrent is.
+// Before there is a swarm, [Server.Describe] downloads the info dictionary.
 //
-// Nobody is choked: uploading is limited by rate. There are the extensions of BEP 6
-// (fast), 9 (metadata) and 10, and no DHT, no uTP and no exchange of peers. Clients
-// that come may begin with the encrypted handshake. Two mob nodes that meet here tell
-// each other so (the key "mob" of the extended handshake) and part: they have better
-// ways.
+// The node chokes no client: a rate limit bounds its upload. It supports the
+// extensions of BEP 6 (fast), 9 (metadata) and 10, and clients that connect may use
+// the encrypted handshake (MSE). There is no DHT, no uTP and no peer exchange. Two mob
+// nodes that connect to each other here disconnect: they meet over libp2p. The key
+// "mob" of the extended handshake tells.
 package bittorrent

@@ -10,207 +10,240 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// download is what the swarm asked one guest for: spans, each of up to 16 chunks
-// that are asked for one by one, as many at a time as the guest takes. Safe for
+// download is the open requests of the swarm to one client: spans of up to 16 chunks,
+// which it requests one by one, as many at a time as the client queues. Safe for
 // concurrent use.
 type download struct {
-	mu     sync.Mutex
-	spans  []*incoming // in the order in which they were asked for
-	next   int         // of spans: those before it are asked for wholly
-	flying int         // chunks that were asked for and have not come
-	most   int         // of them at a time
-	late   int         // chunks that were taken back, and may still come
-	reply  reply
+	mu       sync.Mutex
+	blocks   []*block // in the order of the swarm's requests
+	next     int      // of blocks: all chunks of those before it are requested
+	inFlight int      // requested chunks that have not arrived
+	limit    int      // of inFlight
+	late     int      // chunks in flight of dropped blocks, which may still arrive
+	reply    replyTimer
 }
 
-// incoming is a span on its way. Chunks are numbered from its begin.
-type incoming struct {
-	span       proto.Span
-	buf        *peer.Buffer // from the first chunk on
-	asked, got uint32       // bits
-	reading    bool         // a chunk is read into buf just now
-	over       bool         // it was taken back: whoever reads frees buf
+// block is a requested span. Its chunks are numbered from its begin.
+type block struct {
+	span      proto.Span
+	buf       *peer.Buffer // nil until the first chunk arrives
+	requested uint32       // chunks, as bits
+	received  uint32
+	reading   bool // the reader reads a chunk into buf
+	dropped   bool // if it is reading, the reader gives buf back
 }
 
-func (in *incoming) chunks() int { return int(in.span.Length+chunk-1) / chunk }
+func (b *block) chunks() int { return int(b.span.Length+chunk-1) / chunk }
 
-// chunkAt is the part of the span with the number k.
-func (in *incoming) chunkAt(k int) proto.Span {
+// chunkSpan is the span of chunk k.
+func (b *block) chunkSpan(k int) proto.Span {
 	begin := uint32(k * chunk)
-	return proto.Span{Piece: in.span.Piece, Begin: in.span.Begin + begin, Length: min(chunk, in.span.Length-begin)}
+	return proto.Span{Piece: b.span.Piece, Begin: b.span.Begin + begin, Length: min(chunk, b.span.Length-begin)}
 }
 
-// add takes in a span that is wanted.
-func (d *download) add(sp proto.Span) {
+// inFlight reports whether chunk k is requested and has not arrived.
+func (b *block) inFlight(k int) bool { return b.requested&^b.received&(1<<k) != 0 }
+
+// add adds a request of the swarm.
+func (d *download) add(s proto.Span) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.spans = append(d.spans, &incoming{span: sp})
+	d.blocks = append(d.blocks, &block{span: s})
 }
 
-// ask calls f for every chunk that is to be asked for now.
-func (d *download) ask(f func(proto.Span)) {
+// request calls send for every chunk to request now.
+func (d *download) request(send func(proto.Span)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for d.next < len(d.spans) {
-		in := d.spans[d.next]
-		for k := bits.OnesCount32(in.asked); k < in.chunks(); k++ { // asked for in order
-			if d.flying >= d.most {
+	for d.next < len(d.blocks) {
+		b := d.blocks[d.next]
+		for k := bits.OnesCount32(b.requested); k < b.chunks(); k++ { // they are requested in order
+			if d.inFlight >= d.limit {
 				return
 			}
-			in.asked |= 1 << k
-			if d.flying++; d.flying == 1 {
-				d.reply.asked(time.Now())
+			b.requested |= 1 << k
+			d.inFlight++
+			if d.inFlight == 1 {
+				d.reply.start(time.Now())
 			}
-			f(in.chunkAt(k))
+			send(b.chunkSpan(k))
 		}
 		d.next++
 	}
 }
 
-// begin finds the span of a chunk that comes, and keeps it until end. Nil means that
-// the chunk is not wanted.
-func (d *download) begin(chunkSpan proto.Span) (in *incoming, k int) {
+// beginChunk returns the block of a chunk that arrives, and the chunk's number. The
+// block's buffer is the caller's until endChunk. It returns nil without a request.
+func (d *download) beginChunk(s proto.Span) (b *block, k int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	in, k = d.find(chunkSpan)
-	if in != nil {
-		in.reading = true
-		d.reply.came(time.Now())
+	b, k = d.find(s)
+	if b != nil {
+		b.reading = true
+		d.reply.stop(time.Now())
 	}
-	return in, k
+	return b, k
 }
 
-// replyTime is how long the guest takes to answer when it has nothing else to send.
-func (d *download) replyTime() time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.reply.time
-}
-
-func (d *download) find(c proto.Span) (*incoming, int) {
-	for _, in := range d.spans {
-		if in.span.Piece != c.Piece || c.Begin < in.span.Begin || c.Begin >= in.span.Begin+in.span.Length {
+func (d *download) find(s proto.Span) (*block, int) {
+	for _, b := range d.blocks {
+		if b.span.Piece != s.Piece || s.Begin < b.span.Begin || s.Begin >= b.span.Begin+b.span.Length {
 			continue
 		}
-		k := int(c.Begin-in.span.Begin) / chunk
-		if in.chunkAt(k) == c && in.asked&^in.got&(1<<k) != 0 {
-			return in, k
+		k := int(s.Begin-b.span.Begin) / chunk
+		if b.chunkSpan(k) == s && b.inFlight(k) {
+			return b, k
 		}
 	}
 	return nil, 0
 }
 
-// end notes that the chunk that began has come. whole says that it was the last of
-// its span, and over that the span was taken back meanwhile: in both cases its
-// buffer is the caller's.
-func (d *download) end(in *incoming, k int) (whole, over bool) {
+// endChunk ends beginChunk. complete reports whether the block is, and dropped whether
+// it was dropped meanwhile: in both cases the caller owns its buffer.
+func (d *download) endChunk(b *block, k int) (complete, dropped bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	in.reading = false
-	if in.over {
+	b.reading = false
+	if b.dropped {
 		d.late--
 		return false, true
 	}
-	in.got |= 1 << k
-	d.flying--
-	if bits.OnesCount32(in.got) < in.chunks() {
+	b.received |= 1 << k
+	d.inFlight--
+	if bits.OnesCount32(b.received) < b.chunks() {
 		return false, false
 	}
-	d.remove(in)
+	d.remove(b)
 	return true, false
 }
 
-// unwanted says whether a chunk that nobody waits for was asked for once.
-func (d *download) unwanted() (late bool) {
+// takeLate counts down the late chunks, and reports whether there was one.
+func (d *download) takeLate() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.late > 0 {
-		d.late--
-		return true
+	if d.late == 0 {
+		return false
 	}
-	return false
+	d.late--
+	return true
 }
 
-// lost is a span that was taken back before it was whole.
-type lost struct {
-	span  proto.Span
-	buf   *peer.Buffer // nil when nothing came, or somebody reads into it
-	bytes int          // that came
-}
-
-// cancel takes a span back, if it is there, and calls f for each chunk of it that is
-// on its way.
-func (d *download) cancel(sp proto.Span, f func(proto.Span)) (gone []lost) {
+// replyTime is how long the client takes to reply while it sends nothing else.
+func (d *download) replyTime() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := slices.IndexFunc(d.spans, func(in *incoming) bool { return in.span == sp })
+	return d.reply.estimate
+}
+
+// dropped is a block that was dropped before it was complete.
+type dropped struct {
+	span  proto.Span
+	buf   *peer.Buffer // nil if there is none, or the reader gives it back
+	bytes int          // received
+}
+
+// cancel drops the block of a span, if it is there, and calls send for each of its
+// chunks in flight.
+func (d *download) cancel(s proto.Span, send func(proto.Span)) []dropped {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.blocks, func(b *block) bool { return b.span == s })
 	if i < 0 {
 		return nil
 	}
-	in := d.spans[i]
-	for k := range in.chunks() {
-		if in.asked&^in.got&(1<<k) != 0 {
-			f(in.chunkAt(k))
+	b := d.blocks[i]
+	for k := range b.chunks() {
+		if b.inFlight(k) {
+			send(b.chunkSpan(k))
 		}
 	}
-	return []lost{d.drop(in)}
+	return []dropped{d.drop(b)}
 }
 
-// refused takes back the span of a chunk that the guest will not send.
-func (d *download) refused(c proto.Span) []lost {
+// reject drops the block of a chunk that the client rejected.
+func (d *download) reject(s proto.Span) []dropped {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	in, _ := d.find(c)
-	if in == nil {
+	b, _ := d.find(s)
+	if b == nil {
 		d.late = max(d.late-1, 0)
 		return nil
 	}
-	gone := d.drop(in)
-	d.late-- // not that chunk
-	return []lost{gone}
+	gone := d.drop(b)
+	d.late-- // the rejected chunk
+	return []dropped{gone}
 }
 
-// clear takes every span back.
-func (d *download) clear() (gone []lost) {
+// dropAll drops every block.
+func (d *download) dropAll() (gone []dropped) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.spans) > 0 {
-		gone = append(gone, d.drop(d.spans[0]))
+	for len(d.blocks) > 0 {
+		gone = append(gone, d.drop(d.blocks[0]))
 	}
 	return gone
 }
 
-// drop takes out a span that is not whole.
-func (d *download) drop(in *incoming) lost {
-	coming := bits.OnesCount32(in.asked &^ in.got)
-	d.reply.forget()
-	d.flying -= coming
-	d.late += coming
-	d.remove(in)
-	in.over = true
-	gone := lost{span: in.span}
-	for k := range in.chunks() {
-		if in.got&(1<<k) != 0 {
-			gone.bytes += int(in.chunkAt(k).Length)
+// drop removes a block that is not complete.
+func (d *download) drop(b *block) dropped {
+	inFlight := bits.OnesCount32(b.requested &^ b.received)
+	d.reply.reset()
+	d.inFlight -= inFlight
+	d.late += inFlight
+	d.remove(b)
+	b.dropped = true
+	gone := dropped{span: b.span}
+	for k := range b.chunks() {
+		if b.received&(1<<k) != 0 {
+			gone.bytes += int(b.chunkSpan(k).Length)
 		}
 	}
-	if !in.reading {
-		gone.buf = in.buf
+	if !b.reading {
+		gone.buf = b.buf
 	}
 	return gone
 }
 
-func (d *download) remove(in *incoming) {
-	i := slices.Index(d.spans, in)
-	d.spans = slices.Delete(d.spans, i, i+1)
+func (d *download) remove(b *block) {
+	i := slices.Index(d.blocks, b)
+	d.blocks = slices.Delete(d.blocks, i, i+1)
 	if i < d.next {
 		d.next--
 	}
 }
 
-// limit bounds the requests at a time to what the guest takes.
-func (d *download) limit(n int) {
+// setLimit limits the requests in flight to the queue of the client.
+func (d *download) setLimit(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.most = min(max(n, 1), proto.MaxRanges)
+	d.limit = min(max(n, 1), proto.MaxRanges)
 }
+
+// replyTimer measures how long a client takes to reply to a request while it has
+// nothing else to send. Some look at their requests on a timer unless they are
+// sending: Transmission 3.00 takes up to half a second when it is idle. To the swarm
+// this must be latency, to be covered by more requests, and not a queue, to be
+// shortened by fewer, which would find the client idle each time.
+type replyTimer struct {
+	estimate time.Duration // about the longest of late
+	since    time.Time     // of the request to an idle client, zero after the reply
+}
+
+// maxReplyTime bounds the estimate.
+const maxReplyTime = time.Second
+
+// start starts a measurement with a request to an idle client.
+func (r *replyTimer) start(now time.Time) { r.since = now }
+
+// stop ends a measurement with a reply. A single reply may be early by chance, so the
+// estimate decreases slowly.
+func (r *replyTimer) stop(now time.Time) {
+	if r.since.IsZero() {
+		return
+	}
+	r.estimate = max(min(now.Sub(r.since), maxReplyTime), r.estimate-r.estimate/8)
+	r.since = time.Time{}
+}
+
+// reset drops a measurement, when not every request will have a reply.
+func (r *replyTimer) reset() { r.since = time.Time{} }

@@ -8,78 +8,73 @@ import (
 	pp "github.com/anacrolix/torrent/peer_protocol"
 )
 
-// extended is the handshake of BEP 10, as far as it is of use here.
-type extended struct {
-	Messages map[string]int64 `bencode:"m"`
-	Client   string           `bencode:"v,omitempty"`
-	Port     int              `bencode:"p,omitempty"`
-	Reqq     int              `bencode:"reqq,omitempty"`
-	Metadata int              `bencode:"metadata_size,omitempty"`
-	YourIP   []byte           `bencode:"yourip,omitempty"`
+// ownMetadataID is the number of metadata messages to the node.
+const ownMetadataID pp.ExtensionNumber = 1
+
+// extendedHandshake is the handshake of BEP 10.
+type extendedHandshake struct {
+	pp.ExtendedHandshakeMessage
 	// Mob is the libp2p id of a mob node.
 	Mob string `bencode:"mob,omitempty"`
 }
 
-// ownMetadata is the number of metadata messages that come.
-const ownMetadata = 1
-
-// introduction is the extended handshake for a client at an address. metadata is the
-// length of the info dictionary, 0 while it is not here, and mob the node's id, empty
-// when it does not say that it is one.
-func (s *Server) introduction(to netip.AddrPort, metadata int, mob string) []byte {
-	b := bencode.MustMarshal(extended{
-		Messages: map[string]int64{pp.ExtensionNameMetadata: ownMetadata},
-		Client:   s.cfg.Client, Port: s.port(), Reqq: ownQueue, Metadata: metadata,
-		YourIP: to.Addr().AsSlice(), Mob: mob,
-	})
-	return append([]byte{pp.HandshakeExtendedID}, b...)
+// extendedHandshake returns the handshake for a client at an address.
+func (s *Server) extendedHandshake(to netip.AddrPort) extendedHandshake {
+	return extendedHandshake{ExtendedHandshakeMessage: pp.ExtendedHandshakeMessage{
+		M:      map[pp.ExtensionName]pp.ExtensionNumber{pp.ExtensionNameMetadata: ownMetadataID},
+		V:      s.cfg.Client,
+		Reqq:   ownReqq,
+		Port:   s.port(),
+		YourIp: to.Addr().AsSlice(),
+	}}
 }
 
-// readIntroduction decodes what a client says of itself.
-func readIntroduction(b []byte) (said extended, err error) {
-	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&said); err != nil {
-		return said, protocolError("extended handshake: %w", err)
+func (h extendedHandshake) encode() []byte {
+	return append([]byte{pp.HandshakeExtendedID}, bencode.MustMarshal(h)...)
+}
+
+// decodeExtendedHandshake decodes an extended handshake without its message number.
+func decodeExtendedHandshake(b []byte) (h extendedHandshake, err error) {
+	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&h); err != nil {
+		return h, protocolError("extended handshake: %w", err)
 	}
-	return said, nil
+	return h, nil
 }
 
-// extended does what an extended message says.
-func (g *guest) extended(b []byte) error {
-	switch b[0] {
+// onExtended handles an extended message.
+func (c *peerConn) onExtended(b []byte) error {
+	switch pp.ExtensionNumber(b[0]) {
 	case pp.HandshakeExtendedID:
-		return g.introduced(b[1:])
-	case ownMetadata:
-		return g.metadata(b[1:])
+		return c.onExtendedHandshake(b[1:])
+	case ownMetadataID:
+		return c.onMetadata(b[1:])
 	}
 	return nil
 }
 
-// introduced takes in who the guest is. What it says later changes nothing but the
-// numbers of its messages.
-func (g *guest) introduced(b []byte) error {
-	said, err := readIntroduction(b)
+// onExtendedHandshake stores the handshake, and joins the swarm after the first one.
+func (c *peerConn) onExtendedHandshake(b []byte) error {
+	h, err := decodeExtendedHandshake(b)
 	if err != nil {
 		return err
 	}
-	if said.Mob != "" {
-		return errNode
+	if h.Mob != "" {
+		return errMobNode
 	}
-	g.said = said
-	if g.joined {
+	c.extended = h
+	if c.joined {
 		return nil
 	}
-	return g.join()
+	return c.join()
 }
 
-// metadataMessage is the head of a message of BEP 9.
-type metadataMessage struct {
-	Type  pp.ExtendedMetadataRequestMsgType `bencode:"msg_type"`
-	Piece int                               `bencode:"piece"`
-	Total int                               `bencode:"total_size,omitempty"`
+// encodeMetadata encodes a metadata message (BEP 9) with a piece.
+func encodeMetadata(id pp.ExtensionNumber, m pp.ExtendedMetadataRequestMsg, piece []byte) []byte {
+	return append(append([]byte{byte(id)}, bencode.MustMarshal(m)...), piece...)
 }
 
-// readMetadata decodes a message of BEP 9, and returns what follows its head.
-func readMetadata(b []byte) (m metadataMessage, part []byte, err error) {
+// decodeMetadata decodes a metadata message without its number.
+func decodeMetadata(b []byte) (m pp.ExtendedMetadataRequestMsg, piece []byte, err error) {
 	r := bytes.NewReader(b)
 	if err := bencode.NewDecoder(r).Decode(&m); err != nil {
 		return m, nil, protocolError("metadata message: %w", err)
@@ -87,27 +82,28 @@ func readMetadata(b []byte) (m metadataMessage, part []byte, err error) {
 	return m, b[len(b)-r.Len():], nil
 }
 
-// metadataParts is how many messages it takes to send so many bytes.
-func metadataParts(size int) int { return (size + chunk - 1) / chunk }
+// metadataPieces is the number of pieces of so many bytes of metadata.
+func metadataPieces(size int) int { return (size + chunk - 1) / chunk }
 
-// metadata answers a request for a part of the info dictionary. Nothing else is
-// expected, since a guest is asked for none.
-func (g *guest) metadata(b []byte) error {
-	m, _, err := readMetadata(b)
+// onMetadata serves a request for a piece of the info dictionary. It ignores replies,
+// since it sends no requests.
+func (c *peerConn) onMetadata(b []byte) error {
+	m, _, err := decodeMetadata(b)
 	if err != nil {
 		return err
 	}
-	number := g.said.Messages[pp.ExtensionNameMetadata]
-	if m.Type != pp.RequestMetadataExtensionMsgType || number <= 0 || number > 255 {
+	id := c.extended.M[pp.ExtensionNameMetadata]
+	if m.Type != pp.RequestMetadataExtensionMsgType || id == 0 {
 		return nil
 	}
-	info := g.swarm.torrent.Info()
-	answer, part := metadataMessage{Type: pp.RejectMetadataExtensionMsgType, Piece: m.Piece}, []byte(nil)
-	if m.Piece >= 0 && m.Piece < metadataParts(len(info)) {
-		at := m.Piece * chunk
-		part = info[at:min(at+chunk, len(info))]
-		answer.Type, answer.Total = pp.DataMetadataExtensionMsgType, len(info)
+	info := c.swarm.torrent.Info()
+	reply := pp.ExtendedMetadataRequestMsg{Type: pp.RejectMetadataExtensionMsgType, Piece: m.Piece}
+	var piece []byte
+	if m.Piece >= 0 && m.Piece < metadataPieces(len(info)) {
+		begin := m.Piece * chunk
+		piece = info[begin:min(begin+chunk, len(info))]
+		reply.Type, reply.TotalSize = pp.DataMetadataExtensionMsgType, len(info)
 	}
-	g.tell(pp.Extended, append(append([]byte{byte(number)}, bencode.MustMarshal(answer)...), part...))
+	c.send(pp.Extended, encodeMetadata(id, reply, piece))
 	return nil
 }

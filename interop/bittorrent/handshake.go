@@ -10,60 +10,61 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// handshake is what either side says first.
+// handshake is the first message of either side. [pp.Handshake] does not serve: it
+// replies to any info-hash, and before it has read one.
 type handshake struct {
-	bits pp.PeerExtensionBits
-	hash proto.InfoHash
-	id   [20]byte
+	extensions pp.PeerExtensionBits
+	hash       proto.InfoHash
+	peerID     [20]byte
 }
 
 // append encodes a handshake.
 func (h *handshake) append(b []byte) []byte {
-	b = append(b, protocolName...)
-	b = append(b, h.bits[:]...)
+	b = append(b, pp.Protocol...)
+	b = append(b, h.extensions[:]...)
 	b = append(b, h.hash[:]...)
-	return append(b, h.id[:]...)
+	return append(b, h.peerID[:]...)
 }
 
-// errForeign says that a connection is none of ours, which is nothing to log.
-var errForeign = errors.New("not BitTorrent in the clear")
+// errNotBitTorrent is the error of a connection that begins with another protocol.
+var errNotBitTorrent = errors.New("not a BitTorrent handshake")
 
-// readStart reads a handshake up to the info-hash, behind which some clients wait
-// for the answer, and readID the rest.
-func (h *handshake) readStart(r io.Reader) error {
-	var b [len(protocolName) + len(h.bits) + len(h.hash)]byte
+// readUpToHash reads a handshake up to the info-hash, behind which some clients wait
+// for the reply, and readPeerID the rest.
+func (h *handshake) readUpToHash(r io.Reader) error {
+	var b [len(pp.Protocol) + len(h.extensions) + len(h.hash)]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return err
 	}
-	rest := b[len(protocolName):]
-	if string(b[:len(protocolName)]) != protocolName {
-		return errForeign
+	rest := b[len(pp.Protocol):]
+	if string(b[:len(pp.Protocol)]) != pp.Protocol {
+		return errNotBitTorrent
 	}
-	copy(h.bits[:], rest)
-	copy(h.hash[:], rest[len(h.bits):])
+	copy(h.extensions[:], rest)
+	copy(h.hash[:], rest[len(h.extensions):])
 	return nil
 }
 
-func (h *handshake) readID(r io.Reader) error {
-	_, err := io.ReadFull(r, h.id[:])
+func (h *handshake) readPeerID(r io.Reader) error {
+	_, err := io.ReadFull(r, h.peerID[:])
 	return err
 }
 
-// greet exchanges handshakes over a connection that the node has dialled.
-func greet(conn io.ReadWriter, own handshake) (h handshake, err error) {
+// exchangeHandshakes exchanges handshakes over a connection that this side dialed.
+func exchangeHandshakes(conn io.ReadWriter, own handshake) (remote handshake, err error) {
 	if _, err := conn.Write(own.append(nil)); err != nil {
-		return h, err
+		return remote, err
 	}
-	if err := h.readStart(conn); err != nil {
-		return h, err
+	if err := remote.readUpToHash(conn); err != nil {
+		return remote, err
 	}
-	if h.hash != own.hash {
-		return h, fmt.Errorf("it speaks of torrent %v", h.hash)
+	if remote.hash != own.hash {
+		return remote, fmt.Errorf("the client replied with info-hash %v", remote.hash)
 	}
-	return h, h.readID(conn)
+	return remote, remote.readPeerID(conn)
 }
 
-// extensions are those that the node has.
+// extensions are the extensions that the node supports.
 func extensions() pp.PeerExtensionBits {
 	return pp.NewPeerExtensionBytes(pp.ExtensionBitLtep, pp.ExtensionBitFast)
 }

@@ -12,35 +12,42 @@ import (
 	"sync"
 	"time"
 
+	pp "github.com/anacrolix/torrent/peer_protocol"
 	"golang.org/x/time/rate"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// Server accepts guests, and goes to fetch them; and it asks clients what a torrent
-// is. Its methods may be called from any
-// goroutine.
+const (
+	// handshakeTimeout bounds everything before the first message.
+	handshakeTimeout = 10 * time.Second
+	// acceptPause is the pause after a failed accept.
+	acceptPause = 100 * time.Millisecond
+)
+
+// Server accepts and dials BitTorrent clients for the transfers of a node. Its methods
+// may be called from any goroutine.
 type Server struct {
 	// Constant.
 	cfg      Config
 	log      *slog.Logger
 	listener net.Listener
-	id       [20]byte
+	peerID   [20]byte
 	ctx      context.Context // ends with the server
 	cancel   context.CancelFunc
-	limit    *rate.Limiter // nil for none
+	limiter  *rate.Limiter // of the upload, nil for no limit
 
 	// Safe for concurrent use.
-	nearby    nearby
-	strangers chan struct{} // a token for each connection without a handshake
-	wg        sync.WaitGroup
+	localNets  localNets
+	handshakes chan struct{} // a token for each connection in its handshake
+	wg         sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
-	lobbies map[proto.InfoHash]*lobby
+	mu       sync.Mutex // guards what follows
+	managers map[proto.InfoHash]*connManager
 }
 
-// Listen begins to accept guests, for the transfers that [Server.Attach] is called
-// with.
+// Listen starts a server. It refuses clients but those of torrents that [Server.Attach]
+// or [Server.Describe] runs for.
 func Listen(cfg Config) (*Server, error) {
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
@@ -56,16 +63,22 @@ func serve(cfg Config, l net.Listener) *Server {
 	if cfg.Dial == nil {
 		cfg.Dial = new(net.Dialer).DialContext
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, listener: l, limit: newLimit(cfg.Upload),
-		strangers: make(chan struct{}, maxStrangers), lobbies: map[proto.InfoHash]*lobby{}}
-	copy(s.id[:], "-MB0001-")
-	_, _ = rand.Read(s.id[8:]) // never fails
+	s := &Server{
+		cfg:        cfg,
+		log:        cfg.Log,
+		listener:   l,
+		limiter:    newLimiter(cfg.Upload),
+		handshakes: make(chan struct{}, maxHandshakes),
+		managers:   map[proto.InfoHash]*connManager{},
+	}
+	copy(s.peerID[:], "-MB0001-")
+	_, _ = rand.Read(s.peerID[8:]) // never fails
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.wg.Go(s.accept)
+	s.wg.Go(s.acceptLoop)
 	return s
 }
 
-// Addr is where the server listens.
+// Addr returns the address that the server listens at.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 func (s *Server) port() int {
@@ -75,8 +88,8 @@ func (s *Server) port() int {
 	return 0
 }
 
-// Close ends all connections and waits for that. It comes after the end of the node,
-// whose swarms tell the trackers that they leave.
+// Close closes all connections and waits for them. Close the node before: the end of
+// its swarms announces to the trackers that they stop.
 func (s *Server) Close() error {
 	s.cancel()
 	err := s.listener.Close()
@@ -84,80 +97,79 @@ func (s *Server) Close() error {
 	return err
 }
 
-func (s *Server) accept() {
+func (s *Server) acceptLoop() {
 	for {
 		conn, err := s.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			s.log.Warn("no guest can be accepted", "error", err)
-			time.Sleep(acceptPause) // out of descriptors, likely
+			s.log.Warn("cannot accept BitTorrent clients", "error", err)
+			time.Sleep(acceptPause) // likely out of file descriptors
 			continue
 		}
 		select {
-		case s.strangers <- struct{}{}:
-			s.wg.Go(func() { s.welcome(conn) })
+		case s.handshakes <- struct{}{}:
+			s.wg.Go(func() { s.handle(conn) })
 		default:
 			_ = conn.Close()
 		}
 	}
 }
 
-// acceptPause is how long nobody is accepted after that has failed.
-const acceptPause = 100 * time.Millisecond
-
-// welcome finds out what a connection is about, and carries it on.
-func (s *Server) welcome(conn net.Conn) {
+// handle carries on a connection that was accepted.
+func (s *Server) handle(conn net.Conn) {
 	defer conn.Close()
-	at := remoteAddr(conn)
-	line, l, theirs, err := s.answer(conn)
-	<-s.strangers
+	addr := remoteAddr(conn)
+	stream, m, remote, err := s.acceptHandshake(conn)
+	<-s.handshakes
 	if err != nil {
-		s.log.Debug("stranger left", "addr", at, "error", err)
+		s.log.Debug("handshake failed", "addr", addr, "error", err)
 		return
 	}
-	_ = l.welcome(line, at, theirs, false) // it has logged why
+	_ = m.runConn(stream, addr, remote, false) // it logs the error
 }
 
-var errUnknownTorrent = errors.New("it asks for a torrent that is not here")
+var errUnknownTorrent = errors.New("the client asks for an unknown info-hash")
 
-// answer exchanges handshakes over a connection that came, and returns it as it is to be
-// used from then on.
-func (s *Server) answer(conn net.Conn) (_ net.Conn, l *lobby, theirs handshake, err error) {
+// acceptHandshake exchanges handshakes over a connection that was accepted. It returns
+// the stream to use from then on, which may be encrypted.
+func (s *Server) acceptHandshake(conn net.Conn) (stream net.Conn, m *connManager, remote handshake, err error) {
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
 	defer stop()
-	began := make([]byte, len(protocolName))
+	began := make([]byte, len(pp.Protocol))
 	if _, err := io.ReadFull(conn, began); err != nil {
-		return nil, nil, theirs, err
+		return nil, nil, remote, err
 	}
-	line, r := conn, io.MultiReader(bytes.NewReader(began), conn)
-	if string(began) != protocolName {
-		if line, err = s.unmask(conn, began); err != nil {
-			return nil, nil, theirs, err
+	stream = conn
+	r := io.MultiReader(bytes.NewReader(began), conn)
+	if string(began) != pp.Protocol {
+		stream, err = s.acceptMSE(conn, began)
+		if err != nil {
+			return nil, nil, remote, err
 		}
-		r = line
+		r = stream
 	}
-	if err := theirs.readStart(r); err != nil {
-		return nil, nil, theirs, err
+	if err := remote.readUpToHash(r); err != nil {
+		return nil, nil, remote, err
 	}
 	s.mu.Lock()
-	l = s.lobbies[theirs.hash]
+	m = s.managers[remote.hash]
 	s.mu.Unlock()
-	if l == nil {
-		return nil, nil, theirs, errUnknownTorrent
+	if m == nil {
+		return nil, nil, remote, errUnknownTorrent
 	}
-	if _, err := line.Write(l.handshake().append(nil)); err != nil {
-		return nil, nil, theirs, err
+	if _, err := stream.Write(m.handshake().append(nil)); err != nil {
+		return nil, nil, remote, err
 	}
-	return line, l, theirs, theirs.readID(line)
+	return stream, m, remote, remote.readPeerID(stream)
 }
 
 func remoteAddr(conn net.Conn) netip.AddrPort {
 	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		at := a.AddrPort()
-		return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+		addr := a.AddrPort()
+		return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 	}
 	return netip.AddrPort{}
 }

@@ -6,25 +6,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anacrolix/torrent/bencode"
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-func TestServesClients(t *testing.T) {
+func TestServeClients(t *testing.T) {
 	s := newSample(t, 3<<20+12345)
-	n := startNode(t, "A", s.offer(), 0)
+	n := startNode(t, "A", s.torrent(), 0)
 	tr := n.seed(t, s)
-	for name, bits := range map[string]clientBits{"old": plain, "modern": modern} {
+	for name, kind := range map[string]clientKind{"basic": basic, "modern": modern} {
 		t.Run(name, func(t *testing.T) {
-			c := call(t, n, s, bits, byte(bits))
-			c.say(pp.Interested, nil)
+			c := connect(t, n, s, kind, byte(kind))
+			c.send(pp.Interested, nil)
 			c.expect(pp.Unchoke)
 			c.download()
 			eventually(t, "the client in the status", func() bool {
 				for _, p := range tr.Status().Peers {
-					if p.Client == map[clientBits]string{plain: "-XX0000-", modern: "scripted 1.0"}[bits] && p.Local == false {
+					if p.Client == map[clientKind]string{basic: "-XX0000-", modern: "scripted 1.0"}[kind] && !p.Local {
 						return true
 					}
 				}
@@ -32,50 +31,48 @@ func TestServesClients(t *testing.T) {
 			})
 		})
 	}
-	// Loopback is near. What went out is counted just after it has.
-	eventually(t, "all that went out, as the LAN's", func() bool {
+	// Loopback is local. Bytes are counted just after they have been sent.
+	eventually(t, "the upload in the traffic of the LAN", func() bool {
 		got := tr.Status().Traffic
 		return got.LANOut == 2*int64(len(s.data)) && got.WANOut == 0
 	})
 }
 
-func TestServesMetadata(t *testing.T) {
-	s := newSample(t, 64<<20) // so that the dictionary has several parts
-	s.torrent.Info = append([]byte{}, bytes.Repeat(s.torrent.Info, 8)...)
-	n := startNode(t, "A", s.offer(), 0)
+func TestServeMetadata(t *testing.T) {
+	s := newMetadataSample(t)
+	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
-	c := call(t, n, s, modern, 1)
-	var said extended
-	if err := bencode.NewDecoder(bytes.NewReader(c.expect(pp.Extended)[1:])).Decode(&said); err != nil {
+	c := connect(t, n, s, modern, 1)
+	h, err := decodeExtendedHandshake(c.expect(pp.Extended)[1:])
+	if err != nil {
 		t.Fatal(err)
 	}
-	if said.Metadata != len(s.torrent.Info) || said.Mob != n.Host().ID().String() || said.Messages[pp.ExtensionNameMetadata] == 0 {
-		t.Fatalf("introduction %+v", said)
+	id := h.M[pp.ExtensionNameMetadata]
+	if h.MetadataSize != len(s.meta.Info) || h.Mob != n.Host().ID().String() || id == 0 {
+		t.Fatalf("handshake %+v", h)
 	}
 	var got []byte
-	parts := (said.Metadata + chunk - 1) / chunk
-	for i := range parts + 1 {
-		c.say(pp.Extended, append([]byte{byte(said.Messages[pp.ExtensionNameMetadata])}, bencode.MustMarshal(metadataMessage{Piece: i})...))
+	pieces := (h.MetadataSize + chunk - 1) / chunk
+	for i := range pieces + 1 {
+		c.send(pp.Extended, encodeMetadata(id, pp.ExtendedMetadataRequestMsg{Piece: i}, nil))
 		b := c.expect(pp.Extended)
-		var m metadataMessage
-		d := bencode.NewDecoder(bytes.NewReader(b[1:]))
-		if err := d.Decode(&m); err != nil || b[0] != 7 || m.Piece != i {
-			t.Fatalf("part %d: %+v, %v", i, m, err)
+		m, piece, err := decodeMetadata(b[1:])
+		if err != nil || b[0] != clientMetadataID || m.Piece != i {
+			t.Fatalf("piece %d: %+v, %v", i, m, err)
 		}
-		if last := i == parts; last != (m.Type == pp.RejectMetadataExtensionMsgType) {
-			t.Fatalf("part %d of %d: %+v", i, parts, m)
+		if end := i == pieces; end != (m.Type == pp.RejectMetadataExtensionMsgType) {
+			t.Fatalf("piece %d of %d: %+v", i, pieces, m)
 		}
-		if i < parts {
-			got = append(got, b[len(b)-min(chunk, said.Metadata-i*chunk):]...)
+		if i < pieces {
+			got = append(got, piece...)
 		}
 	}
-	if parts < 2 || !bytes.Equal(got, s.torrent.Info) {
-		t.Errorf("%d parts, and not the dictionary", parts)
+	if pieces < 2 || !bytes.Equal(got, s.meta.Info) {
+		t.Errorf("%d pieces, which are not the info dictionary", pieces)
 	}
 }
 
-// startSeed is a scripted seed that waits for the node. do is what each connection
-// does.
+// startSeed starts a scripted client that listens on loopback. Each connection runs do.
 func startSeed(t *testing.T, s *sample, id byte, do func(c *client)) *net.TCPListener {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -83,12 +80,13 @@ func startSeed(t *testing.T, s *sample, id byte, do func(c *client)) *net.TCPLis
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go greetEach(t, l, plain.handshake(s, id), s, do)
+	go serveConns(t, l, basic.handshake(s, id), s, do)
 	return l
 }
 
-// greetEach greets whoever comes, and then has do go on, until the listener is closed.
-func greetEach(t *testing.T, l net.Listener, own *handshake, s *sample, do func(c *client)) {
+// serveConns exchanges handshakes over each connection and runs do, until the listener is
+// closed.
+func serveConns(t *testing.T, l net.Listener, own *handshake, s *sample, do func(c *client)) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -97,50 +95,51 @@ func greetEach(t *testing.T, l net.Listener, own *handshake, s *sample, do func(
 		go func() {
 			defer conn.Close()
 			_ = conn.SetDeadline(time.Now().Add(time.Minute))
-			if _, err := greet(conn, *own); err == nil {
+			if _, err := exchangeHandshakes(conn, *own); err == nil {
 				do(&client{t: t, conn: conn, s: s})
 			}
 		}()
 	}
 }
 
-func TestFetchesFromClients(t *testing.T) {
+func TestDownloadFromClient(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 5<<20+777)
 	seed := startSeed(t, s, 1, func(c *client) {
-		c.offer()
+		c.sendAll()
 		c.serve(nil)
 	})
-	offer := s.offer()
-	offer.Peers = append(offer.Peers, seed.Addr().(*net.TCPAddr).AddrPort())
-	n := startNode(t, "A", offer, 0)
+	torrent := s.torrent()
+	torrent.Peers = append(torrent.Peers, seed.Addr().(*net.TCPAddr).AddrPort())
+	n := startNode(t, "A", torrent, 0)
 	tr, out := n.get(t, s)
 	mustWait(t, tr)
 	mustEqual(t, out, s.data)
 	if st := tr.Status(); st.Traffic.LANIn != int64(len(s.data)) || st.Duplicate != 0 {
-		t.Errorf("%+v came, %d twice; want %d once", st.Traffic, st.Duplicate, len(s.data))
+		t.Errorf("traffic %+v, %d bytes twice; want %d once", st.Traffic, st.Duplicate, len(s.data))
 	}
 }
 
-// TestChokeInMidPiece has a seed choke after some chunks, again and again, in the
-// middle of a block, and wait with the rest.
-func TestChokeInMidPiece(t *testing.T) {
+// TestChokeDuringBlock has a seed choke in the middle of a block, again and again.
+func TestChokeDuringBlock(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 2<<20)
 	seed := startSeed(t, s, 1, func(c *client) {
-		c.offer()
+		c.sendAll()
 		served := 0
 		c.serve(func(proto.Span) bool {
 			if served++; served%37 == 0 {
-				c.say(pp.Choke, nil)
+				c.send(pp.Choke, nil)
 				time.Sleep(20 * time.Millisecond)
-				c.say(pp.Unchoke, nil)
+				c.send(pp.Unchoke, nil)
 				return false
 			}
 			return true
 		})
 	})
-	offer := s.offer()
-	offer.Peers = append(offer.Peers, seed.Addr().(*net.TCPAddr).AddrPort())
-	n := startNode(t, "A", offer, 0)
+	torrent := s.torrent()
+	torrent.Peers = append(torrent.Peers, seed.Addr().(*net.TCPAddr).AddrPort())
+	n := startNode(t, "A", torrent, 0)
 	tr, out := n.get(t, s)
 	mustWait(t, tr)
 	mustEqual(t, out, s.data)

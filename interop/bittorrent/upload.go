@@ -2,92 +2,94 @@ package bittorrent
 
 import (
 	"encoding/binary"
-	"time"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
+	"golang.org/x/time/rate"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// batchSize is about how much of what a guest asked for is read and written at a
+// batchSize is about how many bytes of requested chunks are read and written at a
 // time.
 const batchSize = proto.MaxBlock
 
-// serve honours every request of the guest, until its queue is closed.
-func (g *guest) serve() {
+// newLimiter limits to bytes per second, nil for no limit. Its burst is a fifth of a
+// second or one batch.
+func newLimiter(bytes int64) *rate.Limiter {
+	if bytes <= 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(bytes), max(int(bytes/5), batchSize))
+}
+
+// serveLoop serves the requests of the client until the queue is closed.
+func (c *peerConn) serveLoop() {
 	for {
-		sp, _, ok := g.upload.Next()
+		s, _, ok := c.requests.Next()
 		if !ok {
 			return
 		}
-		if err := g.sendBatch(sp); err != nil {
-			g.fail(err)
+		if err := c.serveBatch(s); err != nil {
+			c.cancel(err)
 			return
 		}
 	}
 }
 
-// sendBatch sends a chunk, and with it those that wait behind it, as far as there is
-// room.
-func (g *guest) sendBatch(sp proto.Span) error {
-	buf := g.seat.Buffer(batchSize)
-	defer g.seat.Release(buf)
+// serveBatch serves a request, and those that wait behind it as far as they fit a
+// batch.
+func (c *peerConn) serveBatch(s proto.Span) error {
+	buf := c.attachment.Buffer(batchSize)
+	defer c.attachment.Release(buf)
 	b, payload, ok := buf.B[:0], 0, true
 	for ok {
-		if size := pieceHeader + int(sp.Length); len(b)+size <= cap(b) {
-			if next := g.appendPiece(b, sp); len(next) > len(b) {
-				b, payload = next, payload+int(sp.Length)
+		if len(b)+pieceHeader+int(s.Length) > cap(b) {
+			if err := c.writePieces(b, payload); err != nil {
+				return err
 			}
-		} else if err := g.sendPieces(b, payload); err != nil {
-			return err
-		} else {
 			b, payload = b[:0], 0
-			continue
+		}
+		if next := c.appendPiece(b, s); len(next) > len(b) {
+			b, payload = next, payload+int(s.Length)
 		}
 		if len(b) >= batchSize-chunk {
 			break
 		}
-		sp, ok = g.upload.TryNext()
+		s, ok = c.requests.TryNext()
 	}
-	return g.sendPieces(b, payload)
+	return c.writePieces(b, payload)
 }
 
-// appendPiece reads a chunk behind its header. One that cannot be had is refused.
-func (g *guest) appendPiece(b []byte, sp proto.Span) []byte {
-	at, n := len(b), int(sp.Length)
+// appendPiece appends a piece message. It rejects the request if the chunk cannot be
+// read.
+func (c *peerConn) appendPiece(b []byte, s proto.Span) []byte {
+	begin, n := len(b), int(s.Length)
 	b = binary.BigEndian.AppendUint32(b, uint32(pieceHeader-4+n))
 	b = append(b, byte(pp.Piece))
-	b = binary.BigEndian.AppendUint32(b, sp.Piece)
-	b = binary.BigEndian.AppendUint32(b, sp.Begin)
+	b = binary.BigEndian.AppendUint32(b, s.Piece)
+	b = binary.BigEndian.AppendUint32(b, s.Begin)
 	b = b[:len(b)+n]
-	if !g.seat.Has(sp.Piece) || g.seat.Read(b[len(b)-n:], sp.Piece, sp.Begin) != nil {
-		g.reject(sp)
-		return b[:at]
+	if !c.attachment.Has(s.Piece) || c.attachment.Read(b[len(b)-n:], s.Piece, s.Begin) != nil {
+		c.sendReject(s)
+		return b[:begin]
 	}
 	return b
 }
 
-func (g *guest) sendPieces(b []byte, payload int) error {
+// writePieces writes piece messages with so many bytes of payload, within the rate
+// limit.
+func (c *peerConn) writePieces(b []byte, payload int) error {
 	if payload == 0 {
 		return nil
 	}
-	if l := g.swarm.server.limit; l != nil {
-		if err := l.WaitN(g.ctx, min(payload, l.Burst())); err != nil {
+	if l := c.swarm.server.limiter; l != nil {
+		if err := l.WaitN(c.ctx, min(payload, l.Burst())); err != nil {
 			return err
 		}
 	}
-	if err := g.write(b); err != nil {
+	if err := c.write(b); err != nil {
 		return err
 	}
-	g.seat.Sent(payload)
+	c.attachment.Sent(payload)
 	return nil
-}
-
-// write sends bytes whole, between others' messages.
-func (g *guest) write(b []byte) error {
-	g.writing.Lock()
-	defer g.writing.Unlock()
-	_ = g.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, err := g.conn.Write(b)
-	return err
 }

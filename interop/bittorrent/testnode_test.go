@@ -18,13 +18,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sample is a content with its torrent.
+// sample is a content and its torrent.
 type sample struct {
 	path     string
 	data     []byte
 	manifest *proto.Manifest
 	encoded  []byte
-	torrent  *metainfo.Torrent
+	meta     *metainfo.Torrent
 }
 
 func newSample(t testing.TB, size int) *sample {
@@ -40,7 +40,7 @@ func newSample(t testing.TB, size int) *sample {
 		s.encoded, err = m.Encode()
 	}
 	if err == nil {
-		s.torrent, err = metainfo.Build(m, sums)
+		s.meta, err = metainfo.Build(m, sums)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -52,22 +52,28 @@ func (s *sample) link() *proto.Link {
 	return &proto.Link{Manifest: proto.ManifestCID(s.encoded), Name: s.manifest.Name, Length: s.manifest.Length()}
 }
 
-// node is a mob node with a door for guests.
+// node is a mob node that accepts BitTorrent clients.
 type node struct {
 	*peer.Node
 	server *Server
 	data   string
 }
 
-// startNode runs a node to which tell is what is known of any transfer.
-func startNode(t testing.TB, cluster string, tell *Torrent, upload int64) *node {
+// startNode starts a node. torrent is that of any of its transfers.
+func startNode(t testing.TB, cluster string, torrent *Torrent, upload int64) *node {
 	t.Helper()
 	level := slog.LevelWarn
 	if testing.Verbose() {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", cluster)
-	s, err := Listen(Config{Listen: "127.0.0.1:0", Upload: upload, Torrent: func(*peer.Transfer) *Torrent { return tell }, Client: "mob test", Log: log})
+	s, err := Listen(Config{
+		Listen:  "127.0.0.1:0",
+		Upload:  upload,
+		Torrent: func(*peer.Transfer) *Torrent { return torrent },
+		Client:  "mob test",
+		Log:     log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +104,7 @@ func (n *node) seed(t testing.TB, s *sample) *peer.Transfer {
 	return tr
 }
 
-// get begins to fetch the sample, whose manifest the node has, from wherever.
+// get starts a download of the sample, of which the node has the manifest.
 func (n *node) get(t testing.TB, s *sample) (tr *peer.Transfer, out string) {
 	t.Helper()
 	dir := filepath.Join(n.data, "transfers", s.link().Manifest.String())
@@ -136,16 +142,16 @@ func mustEqual(t testing.TB, path string, want []byte) {
 	}
 }
 
-func (s *sample) offer() *Torrent {
-	return &Torrent{Hash: proto.InfoHash(s.torrent.Hash), Info: func() []byte { return s.torrent.Info }}
+func (s *sample) torrent() *Torrent {
+	return &Torrent{Hash: proto.InfoHash(s.meta.Hash), Info: func() []byte { return s.meta.Info }}
 }
 
-// eventually waits for something to become so.
-func eventually(t testing.TB, what string, so func() bool) {
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within the time", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }

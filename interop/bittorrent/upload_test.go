@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// TestUploadLimit has two clients at a node with a limit, and beside them one at a node
-// without: the limit is for both together, and is kept and used.
+// TestUploadLimit downloads with two clients from a node with a limit, which bounds both
+// together and is used up, and with one from a node without.
 func TestUploadLimit(t *testing.T) {
 	const limit = 4 << 20
 	s := newSample(t, 8<<20)
-	limited, free := startNode(t, "A", s.offer(), limit), startNode(t, "B", s.offer(), 0)
+	limited, free := startNode(t, "A", s.torrent(), limit), startNode(t, "B", s.torrent(), 0)
 	limited.seed(t, s)
 	free.seed(t, s)
 	var wg sync.WaitGroup
 	took := make([]time.Duration, 3)
 	began := time.Now()
 	for i, n := range []*node{limited, limited, free} {
-		c := call(t, n, s, modern, byte(1+i))
+		c := connect(t, n, s, modern, byte(1+i))
 		wg.Go(func() {
 			c.download()
 			took[i] = time.Since(began)
 		})
 	}
 	wg.Wait()
-	// What is let through at once is not limited.
+	// The burst is not limited.
 	least := time.Duration(2*len(s.data)-limit/5) * time.Second / limit
 	if last := max(took[0], took[1]); last < least {
-		t.Errorf("%d bytes went out in %v at %d a second", 2*len(s.data), last, limit)
+		t.Errorf("%d bytes took %v with a limit of %d a second", 2*len(s.data), last, limit)
 	} else if last > 3*least {
-		t.Errorf("the limit allows %v, and it took %v", least, last)
+		t.Errorf("the upload took %v, and %v is possible with the limit", last, least)
 	}
 	if r := float64(took[0]) / float64(took[1]); r < 0.5 || r > 2 {
 		t.Errorf("one client took %v, the other %v", took[0], took[1])

@@ -1,0 +1,115 @@
+package bittorrent
+
+import (
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	// maxAddrs bounds the addresses of a torrent.
+	maxAddrs = 1000
+	// minBackoff is the pause after the first failed dial or the end of a connection.
+	// It doubles up to maxBackoff, after which an address is forgotten until a tracker
+	// returns it again.
+	minBackoff = 5 * time.Second
+	maxBackoff = 10 * time.Minute
+)
+
+// addrList is the addresses of clients, and when to dial each. Safe for concurrent
+// use.
+type addrList struct {
+	// changed holds a token when there may be an address to dial.
+	changed chan struct{}
+
+	mu sync.Mutex
+	m  map[netip.AddrPort]*addrState
+}
+
+// addrState is the state of one address.
+type addrState struct {
+	busy    bool // being dialed, or connected
+	next    time.Time
+	backoff time.Duration
+}
+
+func newAddrList() *addrList {
+	return &addrList{changed: make(chan struct{}, 1), m: map[netip.AddrPort]*addrState{}}
+}
+
+// add adds addresses, as far as there is room. It skips invalid ones.
+func (l *addrList) add(addrs []netip.AddrPort) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range addrs {
+		if a.Port() == 0 || !a.Addr().IsValid() || a.Addr().IsUnspecified() || a.Addr().IsMulticast() {
+			continue
+		}
+		if l.m[a] == nil && len(l.m) < maxAddrs {
+			l.m[a] = &addrState{backoff: minBackoff}
+		}
+	}
+	l.signal()
+}
+
+func (l *addrList) signal() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+}
+
+// next returns an address to dial now, which is busy until release. Without one it
+// returns how long to wait.
+func (l *addrList) next(now time.Time) (a netip.AddrPort, wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wait = time.Minute
+	for a, s := range l.m {
+		switch {
+		case s.busy:
+		case !now.Before(s.next):
+			s.busy = true
+			return a, 0, true
+		default:
+			wait = min(wait, s.next.Sub(now))
+		}
+	}
+	return a, wait, false
+}
+
+// release ends the use of an address. duration is how long it lasted, and err why it
+// ended. An address that failed is dialed with backoff, a useless one rarely.
+func (l *addrList) release(a netip.AddrPort, now time.Time, duration time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.m[a]
+	if s == nil {
+		return
+	}
+	s.busy = false
+	switch {
+	case isUseless(err):
+		s.backoff = maxBackoff
+	case duration > s.backoff:
+		s.backoff = minBackoff
+	case s.backoff >= maxBackoff:
+		delete(l.m, a)
+		return
+	}
+	s.next = now.Add(s.backoff)
+	s.backoff = min(2*s.backoff, maxBackoff)
+	l.signal()
+}
+
+// isUseless reports whether the next connection to a client would likely end with the
+// same error.
+func isUseless(err error) bool {
+	for _, e := range []error{errMobNode, errSelf, errBothSeeds, errDuplicate, errBanned, errProtocol} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

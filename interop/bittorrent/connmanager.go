@@ -1,0 +1,240 @@
+package bittorrent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// maxDials bounds the dials at a time.
+	maxDials = 8
+	// dialTimeout bounds one dial.
+	dialTimeout = 8 * time.Second
+	// banFor is how long an address stays banned.
+	banFor = time.Hour
+)
+
+// connManager manages the connections to the clients of one torrent: it announces the
+// node to trackers, dials the addresses that these return, and takes the connections
+// that the server accepts. Its handler carries them on.
+type connManager struct {
+	// Constant.
+	server   *Server
+	hash     proto.InfoHash
+	trackers []string
+	handler  handler
+	log      *slog.Logger
+	ctx      context.Context // ends with the swarm or the call, and with the server
+	cancel   context.CancelCauseFunc
+
+	addrs *addrList
+	wg    sync.WaitGroup // connections and dials
+
+	mu     sync.Mutex        // guards what follows
+	conns  map[[20]byte]bool // by peer id, true if dialed
+	banned map[netip.Addr]time.Time
+	closed bool
+}
+
+// handler is what the connections of a torrent are for.
+type handler interface {
+	// handle carries on a connection after the handshakes, until it ends, and returns
+	// why it did. The caller closes conn. Each connection has a goroutine of its own.
+	handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error
+	// progress is what trackers are told. It may be called from any goroutine.
+	progress() progress
+	// complete returns a channel that is closed when the download is complete, nil if
+	// it never is.
+	complete() <-chan struct{}
+}
+
+// progress is the progress of a download, in bytes.
+type progress struct{ left, downloaded, uploaded int64 }
+
+// newConnManager returns a connManager that runs until ctx ends. [Server.run] runs it.
+func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h handler) *connManager {
+	m := &connManager{
+		server:  s,
+		hash:    hash,
+		handler: h,
+		log:     s.log.With("torrent", hash.String()),
+		addrs:   newAddrList(),
+		conns:   map[[20]byte]bool{},
+		banned:  map[netip.Addr]time.Time{},
+	}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { m.cancel(net.ErrClosed) })
+	context.AfterFunc(m.ctx, func() { stop() })
+	return m
+}
+
+var errTaken = errors.New("another transfer has this info-hash")
+
+// run runs a connManager until its context ends, and waits for its connections. There
+// is one for each info-hash.
+func (s *Server) run(m *connManager) error {
+	s.mu.Lock()
+	if s.managers[m.hash] != nil {
+		s.mu.Unlock()
+		return errTaken
+	}
+	s.managers[m.hash] = m
+	s.mu.Unlock()
+	m.run()
+	s.mu.Lock()
+	delete(s.managers, m.hash)
+	s.mu.Unlock()
+	m.wg.Wait()
+	return nil
+}
+
+// run announces and dials until the context ends.
+func (m *connManager) run() {
+	var wg sync.WaitGroup
+	for _, url := range m.trackers {
+		wg.Go(func() { m.announce(url) })
+	}
+	wg.Go(m.dialLoop)
+	<-m.ctx.Done()
+	wg.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+}
+
+// dialLoop dials the known addresses.
+func (m *connManager) dialLoop() {
+	slots := make(chan struct{}, maxDials)
+	for {
+		addr, wait, ok := m.addrs.next(time.Now())
+		if !ok {
+			select {
+			case <-m.addrs.changed:
+			case <-time.After(wait):
+			case <-m.ctx.Done():
+				return
+			}
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-m.ctx.Done():
+			return
+		}
+		if !m.begin() {
+			return
+		}
+		go func() {
+			defer m.wg.Done()
+			began := time.Now()
+			err := m.dial(addr, func() { <-slots })
+			m.log.Debug("dialed connection ended", "addr", addr, "error", err)
+			m.addrs.release(addr, time.Now(), time.Since(began), err)
+		}()
+	}
+}
+
+// dial connects to a client and carries on the connection. It calls dialed when the
+// dial has ended.
+func (m *connManager) dial(addr netip.AddrPort, dialed func()) error {
+	ctx, cancel := context.WithTimeout(m.ctx, dialTimeout)
+	defer cancel()
+	conn, err := m.server.cfg.Dial(ctx, "tcp", addr.String())
+	dialed()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(m.ctx, func() { _ = conn.Close() })
+	defer stop()
+	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
+	remote, err := exchangeHandshakes(conn, *m.handshake())
+	if err != nil {
+		return err
+	}
+	return m.runConn(conn, addr, remote, true)
+}
+
+func (m *connManager) handshake() *handshake {
+	return &handshake{extensions: extensions(), hash: m.hash, peerID: m.server.peerID}
+}
+
+// runConn carries on a connection after the handshakes, until it ends, and returns why
+// it did. The caller closes conn.
+func (m *connManager) runConn(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error {
+	if !m.begin() {
+		return context.Cause(m.ctx)
+	}
+	defer m.wg.Done()
+	if remote.peerID == m.server.peerID {
+		return errSelf
+	}
+	_ = conn.SetDeadline(time.Time{})
+	err := m.handler.handle(conn, addr, remote, dialed)
+	m.log.Debug("client disconnected", "addr", addr, "error", err)
+	return err
+}
+
+// begin adds a connection to wg, unless m is closed.
+func (m *connManager) begin() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.wg.Add(1)
+	return true
+}
+
+// add admits a client, until remove, or returns why it is refused.
+func (m *connManager) add(peerID [20]byte, addr netip.Addr, dialed bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	allDialed := 0
+	for _, d := range m.conns {
+		if d {
+			allDialed++
+		}
+	}
+	_, connected := m.conns[peerID]
+	switch {
+	case connected:
+		return errDuplicate
+	case len(m.conns) >= maxConns || dialed && allDialed >= maxDialed:
+		return errFull
+	case time.Now().Before(m.banned[addr]):
+		return errBanned
+	}
+	m.conns[peerID] = dialed
+	return nil
+}
+
+func (m *connManager) remove(peerID [20]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.conns, peerID)
+}
+
+// idle reports whether no client is connected.
+func (m *connManager) idle() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.conns) == 0
+}
+
+// ban refuses the connections of an address for banFor.
+func (m *connManager) ban(a netip.Addr) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.banned) >= maxConns {
+		clear(m.banned)
+	}
+	m.banned[a] = time.Now().Add(banFor)
+}

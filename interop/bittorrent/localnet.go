@@ -1,0 +1,39 @@
+package bittorrent
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// localNets is the networks of this machine's interfaces. Safe for concurrent use.
+type localNets struct {
+	mu   sync.Mutex
+	nets []netip.Prefix
+	at   time.Time
+}
+
+// localNetsFor is how long localNets are valid before they are listed again.
+const localNetsFor = time.Minute
+
+// contains reports whether an address is in one of the networks.
+func (l *localNets) contains(a netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.at) > localNetsFor {
+		l.at, l.nets = now, l.nets[:0]
+		addrs, _ := net.InterfaceAddrs() // without them no address is local
+		for _, addr := range addrs {
+			if p, err := netip.ParsePrefix(addr.String()); err == nil {
+				l.nets = append(l.nets, p.Masked())
+			}
+		}
+	}
+	for _, p := range l.nets {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,255 @@
+package bittorrent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	pp "github.com/anacrolix/torrent/peer_protocol"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Limits on what the download of an info dictionary may cost.
+const (
+	// maxMetadataConns is how many clients send the info dictionary at a time. Each
+	// sends all of it, because only the hash of the whole shows that one is wrong.
+	maxMetadataConns = 4
+	// metadataPipeline is how many pieces are requested from a client at a time.
+	metadataPipeline = 8
+	// metadataTimeout bounds the wait for a message. After metadataGrace a client must
+	// send a piece every metadataPieceTime on average: Transmission sends two a second.
+	metadataTimeout   = 10 * time.Second
+	metadataGrace     = 30 * time.Second
+	metadataPieceTime = time.Second
+	// maxSkipped bounds messages of other types: it is the length of the bitfield of as
+	// many pieces as an info dictionary may have.
+	maxSkipped = proto.MaxTorrent / sha1.Size / 8
+)
+
+var (
+	// errDescribed ends the connManager when the info dictionary is there.
+	errDescribed  = errors.New("the info dictionary is complete")
+	errNoMetadata = errors.New("the client does not send the info dictionary")
+)
+
+// metadataFetcher downloads an info dictionary (BEP 9). It is a handler that does not
+// tell that it is a mob node, so other nodes serve it like any client.
+type metadataFetcher struct {
+	*connManager
+	slots chan struct{} // a token for each client that sends the info dictionary
+
+	mu   sync.Mutex // guards what follows
+	info []byte
+}
+
+// Describe downloads the info dictionary of a link's torrent from BitTorrent clients:
+// those that the link names, those that its trackers return, and those that connect.
+// It blocks until the dictionary has the link's info-hash, or ctx or the server ends.
+func (s *Server) Describe(ctx context.Context, link *proto.Link) (info []byte, err error) {
+	f := s.newMetadataFetcher(ctx, link.InfoHash)
+	defer f.cancel(nil)
+	f.trackers = link.Announce
+	f.addrs.add(link.TorrentPeers)
+	if err := s.run(f.connManager); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.info == nil {
+		return nil, context.Cause(f.ctx)
+	}
+	return f.info, nil
+}
+
+func (s *Server) newMetadataFetcher(ctx context.Context, hash proto.InfoHash) *metadataFetcher {
+	f := &metadataFetcher{slots: make(chan struct{}, maxMetadataConns)}
+	f.connManager = s.newConnManager(ctx, hash, f)
+	return f
+}
+
+// complete implements handler: the content is not downloaded.
+func (f *metadataFetcher) complete() <-chan struct{} { return nil }
+
+// progress implements handler. The length is unknown, but trackers return seeds only
+// to clients that lack something.
+func (f *metadataFetcher) progress() progress { return progress{left: chunk} }
+
+// handle implements handler: it downloads the info dictionary from one client.
+func (f *metadataFetcher) handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error {
+	if !remote.extensions.SupportsExtended() {
+		return errNoMetadata
+	}
+	if err := f.add(remote.peerID, addr.Addr(), dialed); err != nil {
+		return err
+	}
+	defer f.remove(remote.peerID)
+	stop := context.AfterFunc(f.ctx, func() { _ = conn.Close() })
+	defer stop()
+	info, err := f.fetch(newMetadataConn(conn), addr)
+	if err == nil && sha1.Sum(info) != f.hash {
+		err = protocolError("info dictionary with another hash")
+	}
+	if errors.Is(err, errProtocol) {
+		f.ban(addr.Addr())
+	}
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.info = info
+	f.mu.Unlock()
+	f.cancel(errDescribed)
+	return errDescribed
+}
+
+// fetch downloads the info dictionary when there is a slot.
+func (f *metadataFetcher) fetch(c *metadataConn, addr netip.AddrPort) ([]byte, error) {
+	if err := c.send(f.server.extendedHandshake(addr).encode()); err != nil {
+		return nil, err
+	}
+	if err := c.receiveHandshake(); err != nil {
+		return nil, err
+	}
+	select {
+	case f.slots <- struct{}{}:
+	case <-f.ctx.Done():
+		return nil, context.Cause(f.ctx)
+	}
+	defer func() { <-f.slots }()
+	return c.download()
+}
+
+// metadataConn downloads the info dictionary from one client. It is used by one
+// goroutine.
+type metadataConn struct {
+	conn      net.Conn
+	r         *bufio.Reader
+	size      int                // of the info dictionary, as the client says
+	id        pp.ExtensionNumber // of metadata messages to the client
+	pieces    [][]byte           // nil where they have not been received
+	requested int                // pieces, in order
+	received  int                // pieces
+}
+
+func newMetadataConn(conn net.Conn) *metadataConn {
+	return &metadataConn{conn: conn, r: bufio.NewReader(conn)}
+}
+
+// send sends an extended message.
+func (c *metadataConn) send(payload []byte) error {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(metadataTimeout))
+	_, err := c.conn.Write(appendMessage(nil, pp.Extended, payload))
+	return err
+}
+
+// receive returns the next extended message. It skips others, which are useless without
+// the info dictionary.
+func (c *metadataConn) receive(deadline time.Time) ([]byte, error) {
+	_ = c.conn.SetReadDeadline(deadline)
+	for {
+		t, n, err := readHeader(c.r)
+		switch {
+		case err != nil:
+			return nil, err
+		case n < 0:
+		case t == pp.Extended:
+			return readExtended(c.r, n)
+		case n > maxSkipped:
+			return nil, protocolError("message of type %d and %d bytes", t, n)
+		default:
+			if _, err := c.r.Discard(int(n)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// receiveHandshake receives the extended handshake, which has the size of the info
+// dictionary.
+func (c *metadataConn) receiveHandshake() error {
+	b, err := c.receive(time.Now().Add(handshakeTimeout))
+	if err != nil {
+		return err
+	}
+	if b[0] != pp.HandshakeExtendedID {
+		return protocolError("extended message %d before the handshake", b[0])
+	}
+	h, err := decodeExtendedHandshake(b[1:])
+	if err != nil {
+		return err
+	}
+	id := h.M[pp.ExtensionNameMetadata]
+	switch {
+	case id == 0 || h.MetadataSize == 0:
+		return errNoMetadata
+	case h.MetadataSize < 0 || h.MetadataSize > proto.MaxTorrent:
+		return protocolError("info dictionary of %d bytes", h.MetadataSize)
+	}
+	c.size, c.id = h.MetadataSize, id
+	return nil
+}
+
+// download requests and receives all pieces.
+func (c *metadataConn) download() ([]byte, error) {
+	c.pieces = make([][]byte, metadataPieces(c.size))
+	began := time.Now()
+	for c.received < len(c.pieces) {
+		for c.requested < min(len(c.pieces), c.received+metadataPipeline) {
+			if err := c.request(c.requested); err != nil {
+				return nil, err
+			}
+			c.requested++
+		}
+		deadline := time.Now().Add(metadataTimeout)
+		tooSlow := began.Add(metadataGrace + time.Duration(c.received)*metadataPieceTime)
+		if tooSlow.Before(deadline) {
+			deadline = tooSlow
+		}
+		b, err := c.receive(deadline)
+		if err != nil {
+			return nil, err
+		}
+		if pp.ExtensionNumber(b[0]) == ownMetadataID {
+			if err := c.onMetadata(b[1:]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return bytes.Join(c.pieces, nil), nil
+}
+
+// request requests a piece.
+func (c *metadataConn) request(piece int) error {
+	return c.send(encodeMetadata(c.id, pp.ExtendedMetadataRequestMsg{
+		Type:  pp.RequestMetadataExtensionMsgType,
+		Piece: piece,
+	}, nil))
+}
+
+// onMetadata stores a piece.
+func (c *metadataConn) onMetadata(b []byte) error {
+	m, piece, err := decodeMetadata(b)
+	switch {
+	case err != nil:
+		return err
+	case m.Type == pp.RejectMetadataExtensionMsgType:
+		return errNoMetadata
+	case m.Type != pp.DataMetadataExtensionMsgType:
+		return nil
+	case m.Piece < 0 || m.Piece >= c.requested || c.pieces[m.Piece] != nil:
+		return protocolError("piece %d of the info dictionary without a request", m.Piece)
+	case m.TotalSize != 0 && m.TotalSize != c.size || len(piece) != min(chunk, c.size-m.Piece*chunk):
+		return protocolError("piece %d of the info dictionary has %d bytes of %d, want a part of %d",
+			m.Piece, len(piece), m.TotalSize, c.size)
+	}
+	c.pieces[m.Piece] = bytes.Clone(piece) // without the message around it
+	c.received++
+	return nil
+}

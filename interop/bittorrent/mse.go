@@ -1,0 +1,78 @@
+package bittorrent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"github.com/anacrolix/torrent/mse"
+)
+
+// encryptedConn is a connection that began with the encrypted handshake (MSE). Some
+// clients accept no other. It hides BitTorrent from traffic shapers, but it is not
+// secure: its key is the info-hash.
+type encryptedConn struct {
+	net.Conn
+	rw io.ReadWriter
+}
+
+func (c *encryptedConn) Read(b []byte) (int, error)  { return c.rw.Read(b) }
+func (c *encryptedConn) Write(b []byte) (int, error) { return c.rw.Write(b) }
+
+// SyscallConn returns the socket.
+func (c *encryptedConn) SyscallConn() (syscall.RawConn, error) {
+	if sc, ok := c.Conn.(syscall.Conn); ok {
+		return sc.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
+}
+
+// acceptMSE accepts an encrypted handshake, of which it has read the beginning. After
+// it the stream is plaintext if the client supports that.
+func (s *Server) acceptMSE(conn net.Conn, began []byte) (net.Conn, error) {
+	keys := s.infoHashes()
+	if len(keys) == 0 || isText(began) {
+		return nil, errNotBitTorrent // without a reply
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, handshakeTimeout)
+	defer cancel()
+	raw := struct {
+		io.Reader
+		io.Writer
+	}{io.MultiReader(bytes.NewReader(began), conn), conn}
+	rw, _, err := mse.ReceiveHandshake(ctx, raw, func(try func([]byte) bool) {
+		for _, key := range keys {
+			if !try(key) {
+				return
+			}
+		}
+	}, mse.DefaultCryptoSelector)
+	if err != nil {
+		return nil, err
+	}
+	return &encryptedConn{conn, rw}, nil
+}
+
+// infoHashes are the torrents of the server, which are the keys of MSE.
+func (s *Server) infoHashes() (keys [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for hash := range s.managers {
+		keys = append(keys, bytes.Clone(hash[:]))
+	}
+	return keys
+}
+
+// isText reports whether b is printable, as in HTTP. The encrypted handshake begins
+// with a random number.
+func isText(b []byte) bool {
+	for _, c := range b {
+		if (c < ' ' || c > '~') && c != '\r' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}

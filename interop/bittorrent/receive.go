@@ -1,0 +1,227 @@
+package bittorrent
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+
+	pp "github.com/anacrolix/torrent/peer_protocol"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// readMessage reads and handles one message.
+func (c *peerConn) readMessage(r *bufio.Reader) error {
+	t, n, err := readHeader(r)
+	if err != nil || n < 0 {
+		return err
+	}
+	switch t {
+	case pp.Piece:
+		return c.readPiece(r, n)
+	case pp.Bitfield:
+		return c.readBitfield(r, n)
+	case pp.Extended:
+		b, err := readExtended(r, n)
+		if err != nil {
+			return err
+		}
+		return c.onExtended(b)
+	}
+	return c.readFields(r, t, n)
+}
+
+// readFields reads and handles a message of 32-bit fields, and skips one of an unknown
+// type.
+func (c *peerConn) readFields(r *bufio.Reader, t pp.MessageType, n int64) error {
+	fields := fieldsOf(t)
+	if fields < 0 {
+		if n > maxUnknown {
+			return protocolError("message of type %d and %d bytes", t, n)
+		}
+		_, err := r.Discard(int(n))
+		return err
+	}
+	if n != int64(4*fields) {
+		return protocolError("message of type %d has %d bytes", t, n)
+	}
+	var b [12]byte
+	if _, err := io.ReadFull(r, b[:n]); err != nil {
+		return err
+	}
+	return c.onFields(t, proto.Span{
+		Piece:  binary.BigEndian.Uint32(b[:]),
+		Begin:  binary.BigEndian.Uint32(b[4:]),
+		Length: binary.BigEndian.Uint32(b[8:]),
+	})
+}
+
+// onFields handles a message of 32-bit fields.
+func (c *peerConn) onFields(t pp.MessageType, s proto.Span) error {
+	switch t {
+	case pp.Have:
+		return c.onHave(s.Piece)
+	case pp.HaveAll:
+		c.onPieces(func(int) bool { return true })
+	case pp.Choke:
+		c.onChoke()
+	case pp.Unchoke:
+		c.onUnchoke()
+	case pp.Request:
+		return c.onRequest(s)
+	case pp.Cancel:
+		c.requests.Cancel(s)
+	case pp.Reject:
+		c.reject(c.download.reject(s))
+		c.download.request(c.sendRequest)
+	}
+	return nil
+}
+
+// onRequest queues a request, or rejects it.
+func (c *peerConn) onRequest(s proto.Span) error {
+	switch {
+	case int64(s.Piece) >= int64(c.attachment.Pieces()) || s.Length == 0 || s.Length > maxRequest ||
+		uint64(s.Begin)+uint64(s.Length) > uint64(c.attachment.Size(s.Piece)):
+		return protocolError("invalid request of piece %d, begin %d, length %d", s.Piece, s.Begin, s.Length)
+	case !c.joined || !c.attachment.Has(s.Piece):
+		c.sendReject(s)
+	case !c.requests.Add(s):
+		return protocolError("too many requests")
+	}
+	return nil
+}
+
+func (c *peerConn) onHave(i uint32) error {
+	if int64(i) >= int64(c.attachment.Pieces()) {
+		return protocolError("have of piece %d", i)
+	}
+	c.mu.Lock()
+	available := c.state.addRemote(int(i)) && c.state.unchoked
+	c.updateInterest()
+	c.mu.Unlock()
+	if available {
+		c.toSwarm(&proto.Have{Have: []proto.Range{{First: i, Count: 1}}})
+	}
+	return nil
+}
+
+func (c *peerConn) readBitfield(r *bufio.Reader, n int64) error {
+	pieces := c.attachment.Pieces()
+	b := make([]byte, bitfieldLen(pieces))
+	if n != int64(len(b)) {
+		return protocolError("bitfield of %d bytes for %d pieces", n, pieces)
+	}
+	if _, err := io.ReadFull(r, b); err != nil {
+		return err
+	}
+	c.onPieces(func(i int) bool { return bitfieldHas(b, i) })
+	return nil
+}
+
+// onPieces adds the pieces of a bitfield.
+func (c *peerConn) onPieces(has func(i int) bool) {
+	c.mu.Lock()
+	for i := range c.attachment.Pieces() {
+		if has(i) {
+			c.state.addRemote(i)
+		}
+	}
+	c.updateInterest()
+	available := c.state.available()
+	c.mu.Unlock()
+	if len(available) > 0 {
+		c.toSwarm(&proto.Have{Have: available})
+	}
+}
+
+// onChoke rejects the open requests, since a client drops them when it chokes.
+func (c *peerConn) onChoke() {
+	c.mu.Lock()
+	unchoked := c.state.unchoked
+	c.state.unchoked = false
+	c.mu.Unlock()
+	if !unchoked {
+		return
+	}
+	c.reject(c.download.dropAll())
+	c.toSwarm(&proto.Have{Drop: []proto.Range{{Count: uint32(c.attachment.Pieces())}}})
+}
+
+func (c *peerConn) onUnchoke() {
+	c.mu.Lock()
+	unchoked := c.state.unchoked
+	c.state.unchoked = true
+	available := c.state.available()
+	c.mu.Unlock()
+	if !unchoked {
+		c.toSwarm(&proto.Have{Have: available})
+	}
+}
+
+// reject tells the swarm that the client does not send dropped spans.
+func (c *peerConn) reject(spans []dropped) {
+	c.discard(spans)
+	for _, d := range spans {
+		c.toSwarm(&proto.Reject{Span: d.span})
+	}
+}
+
+// toSwarm sends a message to the swarm, and blocks while that is behind. Before join
+// it does nothing, since join sends the state.
+func (c *peerConn) toSwarm(m proto.Message) {
+	if c.joined {
+		c.attachment.Send(m)
+	}
+}
+
+// readPiece reads a chunk into its place in the block.
+func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
+	var head [pieceHeader - 5]byte
+	if n < int64(len(head)) || n > int64(len(head)+maxRequest) {
+		return protocolError("piece message of %d bytes", n)
+	}
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	s := proto.Span{
+		Piece:  binary.BigEndian.Uint32(head[:]),
+		Begin:  binary.BigEndian.Uint32(head[4:]),
+		Length: uint32(n) - uint32(len(head)),
+	}
+	block, k := c.download.beginChunk(s)
+	if block == nil {
+		return c.skipChunk(r, int(s.Length))
+	}
+	if block.buf == nil {
+		block.buf = c.attachment.Buffer(int(block.span.Length))
+	}
+	from := s.Begin - block.span.Begin
+	_, err := io.ReadFull(r, block.buf.B[from:from+s.Length])
+	complete, dropped := c.download.endChunk(block, k)
+	switch {
+	case dropped:
+		c.attachment.Wasted(int(s.Length))
+		c.attachment.Release(block.buf)
+	case err != nil:
+	case complete:
+		c.attachment.Store(block.span, block.buf)
+	}
+	c.download.request(c.sendRequest)
+	return err
+}
+
+// skipChunk skips a chunk without an open request.
+func (c *peerConn) skipChunk(r *bufio.Reader, n int) error {
+	if !c.download.takeLate() {
+		c.unrequested++
+		if c.unrequested > maxUnrequested {
+			return protocolError("%d chunks without a request", c.unrequested)
+		}
+	}
+	if c.joined {
+		c.attachment.Wasted(n)
+	}
+	_, err := r.Discard(n)
+	return err
+}
