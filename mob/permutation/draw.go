@@ -11,7 +11,7 @@ import (
 // many come at once.
 const calm = 50 * time.Millisecond
 
-// drawn is which permutations hold, and when the node is to draw the next.
+// drawn is which permutations are in force, and when the node is to draw the next.
 type drawn struct {
 	version uint64
 	by      proto.PeerID
@@ -80,8 +80,8 @@ func (s *State) drawIfDue() {
 	s.adopt(s.cfg.Self, p)
 }
 
-// permuted takes the permutations that a peer has drawn, if they are newer than those that
-// hold and the node is in them.
+// permuted adopts the permutations that a peer has drawn, if they are newer than those in
+// force and the node is in them.
 func (s *State) permuted(m *member, p *proto.Permutation) {
 	if !m.complete.Full() {
 		s.drop(m.ID, "permutation of a node that lacks generations")
@@ -103,7 +103,8 @@ func (s *State) permuted(m *member, p *proto.Permutation) {
 	}
 }
 
-// adopt makes permutations hold. Members of them that the node does not know are skipped.
+// adopt puts permutations into force. Members of them that the node does not know are
+// skipped.
 func (s *State) adopt(by proto.PeerID, p *proto.Permutation) {
 	s.drawn = drawn{version: p.Version, by: by, since: p.Since}
 	s.topology = NewTopology(p.Seed, p.Members)

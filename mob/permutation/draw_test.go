@@ -90,12 +90,12 @@ func TestIgnoredPermutations(t *testing.T) {
 	n.join("c", false)
 	n.hear("a", &proto.Permutation{Version: 5, Seed: 1, Members: []proto.PeerID{"a", "b", "c", "unknown"}, Since: make([]uint32, 4)})
 	if n.drawn.version != 5 {
-		t.Fatalf("version %d holds", n.drawn.version)
+		t.Fatalf("version %d is in force", n.drawn.version)
 	}
 	n.hear("a", &proto.Permutation{Version: 4, Members: []proto.PeerID{"a", "b"}, Since: make([]uint32, 2)})
 	n.hear("a", &proto.Permutation{Version: 6, Members: []proto.PeerID{"a", "c"}, Since: make([]uint32, 2)})
 	if n.drawn.version != 5 || len(n.topology.Members()) != 4 {
-		t.Errorf("%+v holds", n.drawn)
+		t.Errorf("%+v is in force", n.drawn)
 	}
 	if as := find[mob.Push](n.rest()); len(as) > 1 || len(as) == 1 && as[0].Peer != "c" {
 		t.Errorf("it pushes %+v", as)

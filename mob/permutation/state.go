@@ -35,9 +35,9 @@ type State struct {
 	actions []mob.Action
 
 	content
-	members map[proto.PeerID]*member // that are known; the node itself is none
+	members map[proto.PeerID]*member // by id; without the node itself
 
-	// The permutations that hold.
+	// The permutations in force.
 	drawn    drawn
 	topology *Topology
 	schedule *Schedule

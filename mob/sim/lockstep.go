@@ -30,7 +30,7 @@ type lockstep struct {
 type member struct {
 	place       int
 	rng         *rand.Rand // of plain blocks
-	generations []known
+	generations []progress
 
 	// The choice of a receiver for the next round, which becomes the transfer in that
 	// round; to is nil while there is none.
@@ -42,19 +42,19 @@ type member struct {
 	incoming *transfer // what it receives in this round
 }
 
-// known is what a member has of a generation.
-type known struct {
+// progress is what a member has of a generation.
+type progress struct {
 	holding
 	received int // blocks
 	complete bool
-	// What the other members know of it.
-	announced bool
-	told      *bitset.Set // of the plain blocks; nil for none
+	// What the member has announced: that it is complete, and its plain blocks, nil for
+	// none.
+	announced      bool
+	announcedPlain *bitset.Set
 }
 
 // transfer is a block in transit.
 type transfer struct {
-	from       *member
 	generation int
 	block
 }
@@ -95,7 +95,7 @@ func newMember(c *Rounds, place int) *member {
 	m := &member{place: place, rng: rand.New(rand.NewPCG(c.Seed<<16+uint64(place), 0x626c6f63))}
 	source := place == 0
 	for _, k := range c.Blocks {
-		m.generations = append(m.generations, known{
+		m.generations = append(m.generations, progress{
 			holding:   newHolding(k, c.plain(), source),
 			complete:  source,
 			announced: source,
@@ -167,7 +167,7 @@ func (m *member) pick(to *member, g int) (number int, ok bool) {
 	}
 	h := &m.generations[g]
 	if h.plain != nil {
-		return h.plain.Pick(to.generations[g].told, m.rng.IntN)
+		return h.plain.Pick(to.generations[g].announcedPlain, m.rng.IntN)
 	}
 	return 0, h.complete || h.received > 0
 }
@@ -196,7 +196,7 @@ func (s *lockstep) send(m *member) {
 		m.block = number
 	}
 	b := m.generations[m.generation].block(m.block, s.rng)
-	m.to.incoming = &transfer{m, m.generation, b}
+	m.to.incoming = &transfer{m.generation, b}
 	s.report.Sent++
 }
 
@@ -247,7 +247,7 @@ func (s *lockstep) receive(m *member) {
 	h.complete = true
 	s.news = append(s.news, announcement{by: m, generation: x.generation})
 	s.report.Generations[x.generation] = s.round
-	if !slices.ContainsFunc(m.generations, func(h known) bool { return !h.complete }) {
+	if !slices.ContainsFunc(m.generations, func(h progress) bool { return !h.complete }) {
 		s.report.Finished[m.place] = s.round
 		s.report.Missing--
 	}
@@ -257,7 +257,7 @@ func (s *lockstep) receive(m *member) {
 func (s *lockstep) hear(a announcement) {
 	h := &a.by.generations[a.generation]
 	if a.has != nil {
-		h.told = a.has
+		h.announcedPlain = a.has
 		return
 	}
 	h.announced = true

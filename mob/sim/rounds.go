@@ -18,7 +18,8 @@ import (
 // have skipped somebody.
 //
 // Coded blocks are vectors of coefficients without a payload, so ranks are those of real
-// codes.
+// codes. This is a model of the algorithm. The State of package mob/permutation knows only
+// what it was told, and runs in a network, with [Run].
 type Rounds struct {
 	// Nodes is the size of the cluster. The first node is the source.
 	Nodes int
