@@ -12,7 +12,6 @@ import (
 
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/proto"
 )
 
 // btFlags are the flags of a node about BitTorrent clients.
@@ -59,8 +58,8 @@ func checkBTListen(addr string) error {
 // torrentOf returns what BitTorrent clients get of a transfer: nothing, unless
 // its link has an info-hash.
 func torrentOf(t *peer.Transfer) *bittorrent.Torrent {
-	link, err := proto.ParseLink(t.Link())
-	if err != nil || link.InfoHash.IsZero() {
+	link := t.Link()
+	if link.InfoHash.IsZero() {
 		return nil
 	}
 	return &bittorrent.Torrent{Hash: link.InfoHash, Info: t.Torrent, Trackers: link.Announce, Peers: link.TorrentPeers}

@@ -108,7 +108,7 @@ func (g *demoGrid) seed(ctx context.Context, path string) (*proto.Link, error) {
 	if err := t.Wait(ctx); err != nil {
 		return nil, err
 	}
-	return proto.ParseLink(t.Link())
+	return t.Link(), nil
 }
 
 // get starts the download on every node at once.

@@ -2,188 +2,117 @@ package peer
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha1"
-	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/ipfs/go-cid"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
-	"github.com/mobgrid/mob/peer/payload"
-	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
-// SeedOptions are the choices of [Node.Seed].
-type SeedOptions struct {
-	// PieceLength in bytes, 0 for the default.
-	PieceLength uint32
-	// Coded makes the transfer a coded one, with so many source blocks in a generation,
-	// or [CodedAuto]. 0 is for plain pieces. It excludes Torrent.
-	Coded int
-	// Strategy is how the blocks of a coded transfer go round. One of permutation gossip
-	// is for a single cluster, and implies CodedAuto, though large generations suit it.
-	Strategy proto.Strategy
-	// Trackers go into the link, before the node's own.
-	Trackers []ma.Multiaddr
-	// Torrent offers the content to BitTorrent clients too: pieces are hashed for them
-	// in the same read, and the link is one for them as well. Announce are their
-	// trackers, TorrentPeers where a client of theirs has the content; both go into
-	// the link.
-	Torrent      bool
-	Announce     []string
-	TorrentPeers []netip.AddrPort
-	// Progress is told how many bytes are hashed, and of how many.
-	Progress func(done, total int64)
+// addition is a call to seed or to get a content.
+type addition struct {
+	record metadata.Record
+	files  map[string][]byte // of the transfer's folder, as far as they are known
+	reuse  bool              // take over what is at the root
 }
 
-// CodedAuto is, as [SeedOptions.Coded], for generations of a size that suits this
-// machine and its network.
-const CodedAuto = payload.AutoK
-
-var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorrent clients: leave one of the two out")
-
-// generations is how the content of m is to be coded, 0 for plain pieces.
-func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
-	switch {
-	case o.Coded == 0 && !o.Strategy.Gossip():
-		return 0, nil
-	case o.Torrent:
-		return 0, errCodedTorrent
-	}
-	return payload.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
-}
-
-// Seed hashes what is at path, in place, and serves it from then on. It blocks
-// for as long as hashing takes, until others can get it. A content that is here already is served from
-// where it is, with the trackers added.
-func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
-	root, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	m, info, err := n.scan(ctx, root, opt)
-	if err != nil {
-		return nil, err
-	}
-	k, err := opt.generations(m)
-	if err != nil {
-		return nil, err
-	}
-	b, err := m.Encode()
-	if err != nil {
-		return nil, err
-	}
-	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs(), Coded: k, Strategy: opt.Strategy}
-	if info != nil {
-		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
-	}
-	r := metadata.Record{Seed: true, Root: root, Link: link.String(), Whole: true, Added: time.Now()}
-	t, err := n.add(link.Keys(), r, map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info}, false)
-	if err != nil {
-		return nil, err
-	}
-	return t, t.Wait(ctx)
-}
-
-// GetOptions are the choices of [Node.Get].
-type GetOptions struct {
-	// Reuse takes over what is at the destination: it is hashed, and only what
-	// differs is fetched.
-	Reuse bool
-	// Torrent is the info dictionary of the link's info-hash, nil when it has to be
-	// asked for.
-	Torrent []byte
-}
-
-// Get begins to fetch the content of link to path, or goes on with it. It does
-// not block; see [Transfer.Wait].
-func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
-	root, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	if opt.Torrent != nil { // what is wrong with it is told at once
-		if err := metadata.NewDescription("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents).SetTorrent(opt.Torrent); err != nil {
+// add begins a transfer, or resumes the one that is there.
+func (n *Node) add(a addition) (*Transfer, error) {
+	for {
+		t, fresh, err := n.reserve(a.record)
+		if err != nil {
 			return nil, err
 		}
+		t.operation.Lock()
+		if t.removed { // between the two calls
+			t.operation.Unlock()
+			continue
+		}
+		err = t.add(a, fresh)
+		if err != nil && fresh {
+			t.forget()
+		}
+		t.operation.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		return t, nil
 	}
-	if err := n.checkDestination(link.Keys(), root, opt.Reuse); err != nil {
-		return nil, err
-	}
-	r := metadata.Record{Root: root, Link: link.String(), Added: time.Now()}
-	return n.add(link.Keys(), r, map[string][]byte{metadata.TorrentFile: opt.Torrent}, opt.Reuse)
 }
 
-// checkDestination finds out early what the store would find out later, when
-// the manifest is there.
-func (n *Node) checkDestination(keys []cid.Cid, root string, reuse bool) error {
+// reserve returns the transfer of a content, and enters a new one if there is none.
+func (n *Node) reserve(r metadata.Record) (t *Transfer, fresh bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.find(keys) != nil {
-		return nil
+	keys := r.Link.Keys()
+	if t := n.find(keys); t != nil {
+		return t, false, nil
 	}
-	for _, t := range n.transfers {
-		if r := t.record(); r.Root == root {
-			return fmt.Errorf("%s belongs to another transfer (%s): choose another path", root, t.ID)
+	if !r.Seed {
+		if err := n.rootTaken(r.Root); err != nil {
+			return nil, false, err
 		}
 	}
-	fi, err := os.Lstat(root)
-	if err == nil && !reuse {
-		return &store.ExistsError{Path: root, Dir: fi.IsDir()}
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if fi, err = os.Stat(filepath.Dir(root)); err != nil || !fi.IsDir() {
-		return fmt.Errorf("the folder %s is not there: create it first", filepath.Dir(root))
+	t = newTransfer(n, keys[0], r)
+	n.transfers[t.ID] = t
+	return t, true, nil
+}
+
+// forget takes a transfer out of the node's. The caller has its operation lock.
+func (t *Transfer) forget() {
+	t.removed = true
+	t.node.mu.Lock()
+	defer t.node.mu.Unlock()
+	delete(t.node.transfers, t.ID)
+}
+
+// checkRoot fails if the content of a transfer is at root.
+func (n *Node) checkRoot(root string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.rootTaken(root)
+}
+
+// rootTaken is checkRoot for a caller that has the lock.
+func (n *Node) rootTaken(root string) error {
+	for _, t := range n.transfers {
+		if t.record().Root == root {
+			return fmt.Errorf("%s belongs to another transfer (%s): choose another path", root, t.ID)
+		}
 	}
 	return nil
 }
 
-// add begins a transfer, or takes up the one that is there. Of the files in its folder
-// some may be known.
-func (n *Node) add(keys []cid.Cid, r metadata.Record, files map[string][]byte, reuse bool) (*Transfer, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	t := n.find(keys)
-	id := keys[0]
-	if t != nil {
-		id = t.ID
-	}
-	dir := n.transferDir(id)
+// add writes what is known of the transfer, and starts it. The caller has its operation lock.
+func (t *Transfer) add(a addition, fresh bool) error {
+	dir := t.node.transferDir(t.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	for name, b := range files {
+	for name, b := range a.files {
 		if b == nil {
 			continue
 		}
 		if err := datadir.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if t != nil {
-		return t, t.again(r, reuse)
+	if !fresh {
+		return t.resume(a.record, a.reuse)
 	}
-	if err := r.Save(dir); err != nil {
-		return nil, err
+	if err := t.update(func(*metadata.Record) {}); err != nil {
+		return err
 	}
-	t = newTransfer(n, id, r)
-	n.transfers[id] = t
-	t.start(reuse)
-	return t, nil
+	t.start(a.reuse)
+	return nil
 }
 
-// again takes up a transfer that is known, with what a new call says of it.
-func (t *Transfer) again(r metadata.Record, reuse bool) error {
+// resume takes up a known transfer again, with what a new call says of it.
+func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	old := t.record()
 	if old.Root != r.Root {
 		switch {
@@ -193,50 +122,40 @@ func (t *Transfer) again(r metadata.Record, reuse bool) error {
 			return &ElsewhereError{Root: old.Root}
 		}
 	}
-	r.Link = joined(old.Link, r.Link, t.ID)
-	if t.running() && (old.Link == r.Link || old.Whole && !r.Seed) {
+	r.Link = mergeLinks(old.Link, r.Link, t.ID)
+	if t.running() && (old.Link.String() == r.Link.String() || old.Whole && !r.Seed) {
 		return nil
 	}
 	t.halt(ErrStopped)
 	r.Seed, r.Whole = old.Seed, old.Whole
-	if r.Link == "" {
-		r.Link = old.Link
-	}
-	if err := r.Save(t.node.transferDir(t.ID)); err != nil {
+	if err := t.update(func(rec *metadata.Record) { *rec = r }); err != nil {
 		return err
 	}
-	t.mu.Lock()
-	t.remember(r)
-	t.mu.Unlock()
 	t.start(reuse)
 	return nil
 }
 
-// joined is the new link of a content, with what it does not say and the old one did:
-// a link that knows the content by another name says where to find others. The name id
-// stays as it was.
-func joined(old, link string, id cid.Cid) string {
-	was, err := proto.ParseLink(old)
-	is, e := proto.ParseLink(link)
-	if err != nil || e != nil {
-		return link
+// mergeLinks returns a new link of a content, completed with what the old one said besides: a
+// link that knows the content by another id says where to find others. The id stays as it
+// was.
+func mergeLinks(old, link *proto.Link, id cid.Cid) *proto.Link {
+	l := *link
+	if !l.Manifest.Defined() {
+		l.Manifest = old.Manifest
 	}
-	if !is.Manifest.Defined() {
-		is.Manifest = was.Manifest
+	if l.InfoHash.IsZero() || old.InfoHash.CID().Equals(id) {
+		l.InfoHash = old.InfoHash
 	}
-	if is.InfoHash.IsZero() || was.InfoHash.CID().Equals(id) {
-		is.InfoHash = was.InfoHash
+	l.Name, l.Length = cmp.Or(l.Name, old.Name), cmp.Or(l.Length, old.Length)
+	if l.Coded == 0 {
+		l.Coded, l.Strategy = old.Coded, old.Strategy
 	}
-	is.Name, is.Length = cmp.Or(is.Name, was.Name), cmp.Or(is.Length, was.Length)
-	if is.Coded == 0 {
-		is.Coded, is.Strategy = was.Coded, was.Strategy
-	}
-	is.Trackers, is.Peers = either(is.Trackers, was.Trackers), either(is.Peers, was.Peers)
-	is.Announce, is.TorrentPeers = either(is.Announce, was.Announce), either(is.TorrentPeers, was.TorrentPeers)
-	return is.String()
+	l.Trackers, l.Peers = either(l.Trackers, old.Trackers), either(l.Peers, old.Peers)
+	l.Announce, l.TorrentPeers = either(l.Announce, old.Announce), either(l.TorrentPeers, old.TorrentPeers)
+	return &l
 }
 
-// either is the first list, or the second if that is empty.
+// either returns the first list, or the second if that is empty.
 func either[T any](first, second []T) []T {
 	if len(first) > 0 {
 		return first

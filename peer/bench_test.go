@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/mobgrid/mob/proto"
 )
 
 // benchSize is the content of BenchmarkLoopback, in bytes.
@@ -35,10 +33,7 @@ func benchLoopback(b *testing.B, opt SeedOptions) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		b.Fatal(err)
-	}
+	link := seed.Link()
 	b.SetBytes(benchSize)
 	var wall, cpu float64
 	copied := filepath.Join(b.TempDir(), "copy")

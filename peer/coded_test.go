@@ -18,10 +18,7 @@ func seedCoded(t testing.TB, n *Node, size, k int) (*Transfer, *proto.Link, []by
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := seed.Link()
 	return seed, link, content
 }
 

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,33 +14,40 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Config says what a Node needs.
+// DefaultCluster is the cluster of a node that is given none.
+const DefaultCluster = "local"
+
+// Config is what a node needs. Its zero value with a Data folder makes a node that others on
+// the same machine can reach.
 type Config struct {
-	// Data is the folder for the node's key, state and lock. It is made when it
-	// is not there.
+	// Data is the folder for the node's key, state and lock. It is created if it is not
+	// there.
 	Data string
-	// Cluster is the name of the node's cluster.
+	// Cluster is the name of the node's cluster: the nodes with a fast network between them.
+	// Empty means DefaultCluster.
 	Cluster string
-	// Listen are the addresses to accept connections at.
+	// Listen are the addresses to accept connections at. None means a free TCP port of the
+	// loopback interface.
 	Listen []ma.Multiaddr
-	// Trackers are asked for every transfer, beside those of its link.
+	// Trackers are asked for members of every transfer, besides those of its link.
 	Trackers []ma.Multiaddr
-	// Finder makes the client of some trackers. Nil means no tracker is ever
-	// asked, and links must name peers.
+	// Finder makes the client of some trackers. Nil means that no tracker is ever asked, and
+	// links must name peers.
 	Finder func(host.Host, []ma.Multiaddr) Finder
-	// Torrents makes what BitTorrent clients know contents by. Nil means that no
-	// content can be offered to them, and no torrent be fetched.
+	// Torrents converts manifests to info dictionaries and back. Nil means that no content
+	// can be offered to BitTorrent clients, and no torrent be fetched.
 	Torrents metadata.Torrents
-	// Describe gets the info dictionary of a link's info-hash from BitTorrent clients.
-	// It blocks until it has one whose SHA-1 that is, or ctx ends. Nil means that such
-	// clients are not asked.
+	// Describe gets the info dictionary of a link's info-hash from BitTorrent clients. It
+	// blocks until it has one with that SHA-1, or ctx ends. Nil means that such clients are
+	// not asked.
 	Describe func(ctx context.Context, link *proto.Link) (info []byte, err error)
 	// AttachExternal, if not nil, is run beside every swarm, in a goroutine of its own, and
 	// attaches external peers to it, see [Transfer.Attach]. It must return when ctx ends.
 	AttachExternal func(ctx context.Context, t *Transfer)
-	// OpenFiles is the budget of open content files, 0 for the default.
+	// OpenFiles bounds how many content files are open at a time. 0 means
+	// [store.DefaultOpenFiles].
 	OpenFiles int
-	// Tuning is the swarm's; the zero value stands for the default.
+	// Tuning is the swarm's. The zero value means [mob.DefaultTuning].
 	Tuning mob.Tuning
 	// Log receives what an operator may want to know. Nil means no log.
 	Log *slog.Logger
@@ -54,15 +62,24 @@ type Finder interface {
 	Close() error
 }
 
+// withDefaults returns the configuration with its zero values replaced.
+func (c Config) withDefaults() Config {
+	c.Cluster = cmp.Or(c.Cluster, DefaultCluster)
+	if len(c.Listen) == 0 {
+		c.Listen = []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Tuning == (mob.Tuning{}) {
+		c.Tuning = mob.DefaultTuning()
+	}
+	return c
+}
+
 func (c *Config) validate() error {
 	if c.Data == "" {
 		return errors.New("no data folder is given")
 	}
-	if err := proto.CheckCluster(c.Cluster); err != nil {
-		return err
-	}
-	if len(c.Listen) == 0 {
-		return errors.New("no address to listen at is given")
-	}
-	return nil
+	return proto.CheckCluster(c.Cluster)
 }

@@ -22,7 +22,7 @@ func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member,
 	if d.Manifest() != nil {
 		return nil, nil
 	}
-	t.node.callAhead(slices.Concat(t.link().Trackers, t.link().Peers))
+	t.node.callAhead(slices.Concat(t.Link().Trackers, t.Link().Peers))
 	return t.fetcher(finder).Fetch(ctx)
 }
 
@@ -30,7 +30,7 @@ func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member,
 func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 	n := t.node
 	return &metadata.Fetcher{
-		Link: t.link(), Description: t.Description(), Finder: finder, Clients: n.cfg.Describe, Status: t.note,
+		Link: t.Link(), Description: t.Description(), Finder: finder, Clients: n.cfg.Describe, Status: t.note,
 		Log: n.log.With("content", t.ID.String()), Self: n.host.ID(),
 		Announce: proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {

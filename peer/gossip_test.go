@@ -22,10 +22,7 @@ func seedGossip(t testing.TB, n *Node, size, k int, s proto.Strategy) (*Transfer
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := seed.Link()
 	return seed, link, content
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/mobgrid/mob/peer/metadata"
-	"github.com/mobgrid/mob/proto"
 )
 
 func (n *Node) transferDir(id cid.Cid) string {
@@ -35,11 +34,15 @@ func (n *Node) loadTransfers() error {
 			n.log.Warn("transfer left out", "folder", d.Name(), "error", err)
 			continue
 		}
-		if r.Seed {
-			r.Link = n.linkHere(r.Link)
+		if r.Seed { // the node may have other addresses now
+			link := *r.Link
+			link.Peers = n.Addrs()
+			r.Link = &link
 		}
 		t := newTransfer(n, id, r)
+		n.mu.Lock()
 		n.transfers[id] = t
+		n.mu.Unlock()
 		if r.Stopped {
 			_ = t.mu.desc.Load() // for display; without it there is just less to show
 		} else {
@@ -47,14 +50,4 @@ func (n *Node) loadTransfers() error {
 		}
 	}
 	return nil
-}
-
-// linkHere makes a link name the addresses that this node has now.
-func (n *Node) linkHere(s string) string {
-	link, err := proto.ParseLink(s)
-	if err != nil {
-		return s
-	}
-	link.Peers = n.Addrs()
-	return link.String()
 }

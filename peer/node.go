@@ -17,7 +17,6 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
-	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -39,7 +38,9 @@ type Node struct {
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup // a transfer each
 
-	mu        sync.Mutex
+	fs fileSystem
+
+	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
 	transfers map[cid.Cid]*Transfer
 }
 
@@ -52,14 +53,9 @@ func WithFaults(f swarm.Faults) Option { return func(n *Node) { n.faults = f } }
 // Start runs a node and takes up the transfers of its data folder. It fails with
 // [*datadir.InUseError] when another process has that.
 func Start(cfg Config, opts ...Option) (*Node, error) {
+	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Tuning == (mob.Tuning{}) {
-		cfg.Tuning = mob.DefaultTuning()
 	}
 	if err := os.MkdirAll(filepath.Join(cfg.Data, "transfers"), 0o700); err != nil {
 		return nil, err
@@ -68,7 +64,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, files: store.NewFiles(cfg.OpenFiles), transfers: map[cid.Cid]*Transfer{}}
+	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, files: store.NewFiles(cfg.OpenFiles), fs: osFileSystem, transfers: map[cid.Cid]*Transfer{}}
 	for _, o := range opts {
 		o(n)
 	}
@@ -97,8 +93,6 @@ func (n *Node) begin() error {
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { metadata.ServeDocument(s, n.torrentBytes) })
 	n.acceptBulk()
 	n.callAhead(n.cfg.Trackers)
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	return n.loadTransfers()
 }
 
@@ -187,3 +181,13 @@ func (n *Node) swarm(key []byte) *swarm.Swarm {
 	defer t.mu.Unlock()
 	return t.mu.swarm
 }
+
+// fileSystem is what a node does at the paths of contents besides a store. Tests replace it
+// by one that hangs.
+type fileSystem struct {
+	lstat     func(path string) (os.FileInfo, error)
+	removeAll func(path string) error
+	wrap      func(store.Store) store.Store
+}
+
+var osFileSystem = fileSystem{lstat: os.Lstat, removeAll: os.RemoveAll, wrap: func(st store.Store) store.Store { return st }}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
-
-	"github.com/mobgrid/mob/proto"
 )
 
 // startNode runs a node on loopback for the length of a test.
@@ -63,10 +61,7 @@ func TestGetFromSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := seed.Link()
 	out := filepath.Join(t.TempDir(), "copy.bin")
 	get, err := b.Get(link, out, GetOptions{})
 	if err != nil {

@@ -34,12 +34,12 @@ func manifestID(t *testing.T, tr *Transfer) cid.Cid {
 	eventually(t, "a manifest with SHA-256", func() bool {
 		var err error
 		b, err = tr.node.manifestBytes(tr.InfoHash().CID().Bytes())
-		return err == nil && tr.link().Manifest.Defined()
+		return err == nil && tr.Link().Manifest.Defined()
 	})
-	if id := proto.ManifestCID(b); !id.Equals(tr.link().Manifest) {
+	if id := proto.ManifestCID(b); !id.Equals(tr.Link().Manifest) {
 		t.Errorf("under the info-hash there is the manifest %s, the link is %s", id, tr.Link())
 	}
-	return tr.link().Manifest
+	return tr.Link().Manifest
 }
 
 // Nodes that seed with a torrent and nodes that have only that are one swarm, and
@@ -64,7 +64,7 @@ func TestPlainTorrentOfSeeds(t *testing.T) {
 		if id := manifestID(t, got); !id.Equals(seed.ID) {
 			t.Errorf("the manifest is %s, that of the seed %s", id, seed.ID)
 		}
-		if at := got.link().Trackers; len(at) != 1 || at[0].String() != trackerAddr {
+		if at := got.Link().Trackers; len(at) != 1 || at[0].String() != trackerAddr {
 			t.Errorf("the link names the trackers %v", at)
 		}
 	}
@@ -335,7 +335,7 @@ func TestOneTransferByAllNames(t *testing.T) {
 			if id := manifestID(t, second); !id.Equals(seed.ID) {
 				t.Errorf("the manifest is %s", id)
 			}
-			if got := second.link(); got.InfoHash != link.InfoHash || len(got.Announce) != 1 {
+			if got := second.Link(); got.InfoHash != link.InfoHash || len(got.Announce) != 1 {
 				t.Errorf("the link is %s", got)
 			}
 			for _, name := range []string{link.String(), plain(link).String(), seed.ID.String(), link.InfoHash.CID().String(), out} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 )
 
@@ -33,13 +34,10 @@ func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool)
 
 // markBegun notes that what is at the root is this transfer's.
 func (t *Transfer) markBegun() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.mu.rec.Begun {
+	if t.record().Begun {
 		return nil
 	}
-	t.mu.rec.Begun = true
-	return t.mu.rec.Save(t.node.transferDir(t.ID))
+	return t.update(func(r *metadata.Record) { r.Begun = true })
 }
 
 func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifier) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
@@ -52,10 +53,10 @@ func (t *Transfer) published() bool {
 		return false
 	}
 	id := proto.ManifestCID(b)
-	if !t.link().Manifest.Defined() { // there was no time for that before
+	if !t.Link().Manifest.Defined() { // there was no time for that before
 		err = t.name(id)
 	}
-	return err == nil && t.link().Manifest.Equals(id)
+	return err == nil && t.Link().Manifest.Equals(id)
 }
 
 // makeManifest finds or makes the manifest, keeps it, and returns its id.
@@ -65,7 +66,7 @@ func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
 	if err != nil {
 		return cid.Undef, err
 	}
-	wanted := t.link().Manifest
+	wanted := t.Link().Manifest
 	take := func(from libpeer.ID, b []byte) error {
 		if wanted.Defined() && !wanted.Equals(proto.ManifestCID(b)) {
 			return errOtherID
@@ -100,15 +101,12 @@ func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
 // link of BitTorrent's names no trackers of mob.
 func (t *Transfer) name(id cid.Cid) error {
 	m := t.Manifest()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	link := *t.mu.link
-	link.Manifest, link.Name, link.Length = id, cmp.Or(link.Name, m.Name), m.Length()
-	if all := t.node.trackers(link.Trackers); len(all) <= proto.MaxLinkAddrs {
-		link.Trackers = all
-	}
-	r := t.mu.rec
-	r.Link = link.String()
-	t.remember(r)
-	return r.Save(t.node.transferDir(t.ID))
+	return t.update(func(r *metadata.Record) {
+		link := *r.Link
+		link.Manifest, link.Name, link.Length = id, cmp.Or(link.Name, m.Name), m.Length()
+		if all := t.node.trackers(link.Trackers); len(all) <= proto.MaxLinkAddrs {
+			link.Trackers = all
+		}
+		r.Link = &link
+	})
 }

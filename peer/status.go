@@ -102,10 +102,10 @@ func (t *Transfer) Status() Status {
 func (t *Transfer) Progress() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link, Seed: t.mu.rec.Seed,
-		Name: t.mu.link.Name, Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
-	if !t.mu.link.InfoHash.IsZero() {
-		st.InfoHash = t.mu.link.InfoHash.String()
+	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link.String(), Seed: t.mu.rec.Seed,
+		Name: t.mu.rec.Link.Name, Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
+	if !t.mu.rec.Link.InfoHash.IsZero() {
+		st.InfoHash = t.mu.rec.Link.InfoHash.String()
 	}
 	if t.mu.err != nil {
 		st.Error = t.mu.err.Error()

@@ -18,10 +18,7 @@ func seedAndLink(t testing.TB, n *Node, size int) (*Transfer, *proto.Link, []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := seed.Link()
 	return seed, link, content
 }
 

@@ -41,7 +41,7 @@ func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto
 
 // InfoHash is what BitTorrent clients call the content, zero when it is not offered
 // to them.
-func (t *Transfer) InfoHash() proto.InfoHash { return t.link().InfoHash }
+func (t *Transfer) InfoHash() proto.InfoHash { return t.Link().InfoHash }
 
 // Torrent is the content's info dictionary, nil when it is not offered to BitTorrent
 // clients, or while the dictionary is not there yet. It must not be changed.

@@ -73,10 +73,7 @@ func mustSeed(t *testing.T, n *Node, path string, opt SeedOptions) (*Transfer, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(tr.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := tr.Link()
 	return tr, link
 }
 

@@ -29,23 +29,29 @@ type Transfer struct {
 	node *Node
 	note func(waiting string) // is told what it waits for, in words
 
+	// operation admits one call at a time that changes what the transfer is: to add, stop or
+	// remove it. These wait for the disk, and nothing else takes it.
+	operation sync.Mutex
+	removed   bool // guarded by operation
+
+	saving sync.Mutex // admits one write of the record at a time
+
 	mu struct {
-		sync.Mutex
-		rec      metadata.Record
-		link     *proto.Link // of rec
-		desc     *metadata.Description
-		phase    Phase
-		waiting  string // what it waits for, in words
-		err      error  // why it failed or stopped
-		swarm    *swarm.Swarm
-		store    store.Store // of swarm
-		checked  int64       // bytes that were hashed again, of toCheck
-		toCheck  int64
-		began    time.Time
-		finished time.Time
-		cancel   context.CancelCauseFunc
-		whole    chan struct{} // closed when every piece is there
-		ended    chan struct{} // closed when nothing runs; nil before the start
+		sync.Mutex // nothing under it waits for a disk, the network or a channel
+		rec        metadata.Record
+		desc       *metadata.Description
+		phase      Phase
+		waiting    string // what it waits for, in words
+		err        error  // why it failed or stopped
+		swarm      *swarm.Swarm
+		store      store.Store // of swarm
+		checked    int64       // bytes that were hashed again, of toCheck
+		toCheck    int64
+		began      time.Time
+		finished   time.Time
+		cancel     context.CancelCauseFunc
+		whole      chan struct{} // closed when every piece is there
+		ended      chan struct{} // closed when nothing runs; nil before the start
 	}
 }
 
@@ -66,8 +72,8 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
 	t.note = t.wait
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
-	t.remember(r)
-	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, t.mu.link.InfoHash, n.cfg.Torrents)
+	t.mu.rec = r
+	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, r.Link.InfoHash, n.cfg.Torrents)
 	t.mu.whole = make(chan struct{})
 	return t
 }
@@ -77,7 +83,7 @@ func (t *Transfer) start(reuse bool) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
 	t.mu.Lock()
-	t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.link.InfoHash, t.node.cfg.Torrents)
+	t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.rec.Link.InfoHash, t.node.cfg.Torrents)
 	t.mu.phase, t.mu.err, t.mu.waiting = Seeking, nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
 	t.mu.cancel, t.mu.ended = cancel, ended
@@ -91,30 +97,47 @@ func (t *Transfer) start(reuse bool) {
 	})
 }
 
+// end notes why the transfer ended.
 func (t *Transfer) end(err error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.mu.swarm != nil {
-		t.mu.rec.Have, t.mu.rec.Bytes = t.mu.swarm.Stored()
-		if err := t.mu.rec.Save(t.node.transferDir(t.ID)); err != nil {
-			t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
-		}
+	s := t.mu.swarm
+	t.mu.Unlock()
+	if s != nil {
+		t.log("transfer record", t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.mu.swarm, t.mu.store, t.mu.cancel = nil, nil, nil
 	t.mu.phase, t.mu.err = Failed, explain(err)
 	if errors.Is(err, ErrStopped) || errors.Is(err, errClosing) {
 		t.mu.phase = Stopped
 		return
 	}
-	t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
+	t.log("transfer failed", err)
+}
+
+// log logs an error, unless it is nil.
+func (t *Transfer) log(message string, err error) {
+	if err != nil {
+		t.node.log.Error(message, "content", t.ID.String(), "error", err)
+	}
+}
+
+// update changes the record and writes it. Writes come one after another; whoever asks for
+// the state does not wait for them.
+func (t *Transfer) update(change func(*metadata.Record)) error {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	t.mu.Lock()
+	change(&t.mu.rec)
+	r := t.mu.rec
+	t.mu.Unlock()
+	return r.Save(t.node.transferDir(t.ID))
 }
 
 // run is the life of a transfer. It returns why it ended, never nil.
 func (t *Transfer) run(ctx context.Context, reuse bool) error {
-	if _, err := proto.ParseLink(t.record().Link); err != nil {
-		return err
-	}
-	finder := t.node.finder(t.link())
+	finder := t.node.finder(t.Link())
 	if finder != nil {
 		defer finder.Close()
 	}
@@ -127,7 +150,7 @@ func (t *Transfer) run(ctx context.Context, reuse bool) error {
 	if err != nil {
 		return err
 	}
-	err = t.runSwarm(ctx, content{v, st}, finder, members)
+	err = t.runSwarm(ctx, content{v, t.node.fs.wrap(st)}, finder, members)
 	return errors.Join(err, st.Close())
 }
 
@@ -143,7 +166,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	cfg := swarm.Config{
 		Cluster:  n.cfg.Cluster,
 		Key:      n.host.Peerstore().PrivKey(n.host.ID()),
-		Link:     t.link(),
+		Link:     t.Link(),
 		Keys:     t.keys,
 		Verifier: c.verifier,
 		Store:    c.store,
@@ -200,14 +223,12 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) {
 	publishing.Wait()
 }
 
+// markWhole notes that the content is whole and can be used.
 func (t *Transfer) markWhole() {
+	t.log("transfer record", t.update(func(r *metadata.Record) { r.Whole = true }))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()
-	t.mu.rec.Whole = true
-	if err := t.mu.rec.Save(t.node.transferDir(t.ID)); err != nil {
-		t.node.log.Error("transfer record", "content", t.ID.String(), "error", err)
-	}
 	close(t.mu.whole)
 }
 
@@ -247,11 +268,13 @@ func (t *Transfer) Err() error {
 // Stop ends the transfer and waits for that. What is there is kept, and the
 // node does not take it up again by itself.
 func (t *Transfer) Stop() error {
+	t.operation.Lock()
+	defer t.operation.Unlock()
 	t.halt(ErrStopped)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.mu.rec.Stopped = true
-	return t.mu.rec.Save(t.node.transferDir(t.ID))
+	if t.removed {
+		return nil
+	}
+	return t.update(func(r *metadata.Record) { r.Stopped = true })
 }
 
 // halt ends what runs and waits for it.
@@ -300,23 +323,8 @@ func (t *Transfer) Manifest() *proto.Manifest { return t.Description().Manifest(
 // NodeID is the libp2p id of the node.
 func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
 
-// Link is how others get the content.
-func (t *Transfer) Link() string { return t.record().Link }
+// Link is how others get the content. It must not be changed.
+func (t *Transfer) Link() *proto.Link { return t.record().Link }
 
-func (t *Transfer) link() *proto.Link {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.mu.link
-}
-
-// keys are the names of the content's swarm.
-func (t *Transfer) keys() []cid.Cid { return t.link().Keys() }
-
-// remember sets the record, for which the caller has the lock.
-func (t *Transfer) remember(r metadata.Record) {
-	link, err := proto.ParseLink(r.Link)
-	if err != nil {
-		link = new(proto.Link) // run will say why
-	}
-	t.mu.rec, t.mu.link = r, link
-}
+// keys are the ids of the content.
+func (t *Transfer) keys() []cid.Cid { return t.Link().Keys() }

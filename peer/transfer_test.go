@@ -61,10 +61,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := seed.Link()
 	out := filepath.Join(t.TempDir(), "out")
 	mustWait(t, mustGet(t, b, link, out))
 	// The same tree has the same manifest.
@@ -158,10 +155,7 @@ func TestSeedThatChangesSaysSo(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, content, 0o644), os.Chtimes(path, fi.ModTime(), fi.ModTime())); err != nil {
 		t.Fatal(err)
 	}
-	link, err := proto.ParseLink(seed.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := seed.Link()
 	get := mustGet(t, b, link, filepath.Join(t.TempDir(), "out"))
 	eventually(t, "the source to notice", func() bool { return seed.Status().Damaged > 0 })
 	eventually(t, "the rest to arrive", func() bool {

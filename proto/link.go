@@ -180,6 +180,19 @@ func (l *Link) String() string {
 	return b.String()
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (l *Link) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler] by [ParseLink].
+func (l *Link) UnmarshalText(text []byte) error {
+	parsed, err := ParseLink(string(text))
+	if err != nil {
+		return err
+	}
+	*l = *parsed
+	return nil
+}
+
 // add adds one decoded parameter.
 func (l *Link) add(key, value string) (err error) {
 	switch {

@@ -2,26 +2,28 @@ package metadata
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Record is the state of a transfer that a restarted node needs, besides the journal of
 // pieces and the [Description].
 type Record struct {
 	// Seed is set if the user provided the content at Root. Otherwise it is fetched.
-	Seed    bool      `json:"seed"`
-	Root    string    `json:"root"` // path of the content
-	Link    string    `json:"link"`
-	Stopped bool      `json:"stopped"` // the node does not resume it when it starts
-	Whole   bool      `json:"whole"`
-	Begun   bool      `json:"begun"` // Root was created
-	Have    int       `json:"have"`  // verified pieces when the transfer last ended
-	Bytes   int64     `json:"bytes"` // in those pieces
-	Added   time.Time `json:"added"`
+	Seed    bool        `json:"seed"`
+	Root    string      `json:"root"`    // path of the content
+	Link    *proto.Link `json:"link"`    // not changed once it is here
+	Stopped bool        `json:"stopped"` // the node does not resume it when it starts
+	Whole   bool        `json:"whole"`
+	Begun   bool        `json:"begun"` // Root was created
+	Have    int         `json:"have"`  // verified pieces when the transfer last ended
+	Bytes   int64       `json:"bytes"` // in those pieces
+	Added   time.Time   `json:"added"`
 }
 
 const recordFile = "transfer.json"
@@ -41,6 +43,9 @@ func LoadRecord(dir string) (Record, error) {
 	b, err := os.ReadFile(filepath.Join(dir, recordFile))
 	if err == nil {
 		err = json.Unmarshal(b, &r)
+	}
+	if err == nil && r.Link == nil {
+		err = errors.New("the record has no link")
 	}
 	return r, err
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 func TestRecord(t *testing.T) {
@@ -12,29 +14,37 @@ func TestRecord(t *testing.T) {
 	if r, err := LoadRecord(dir); err == nil {
 		t.Errorf("loaded %+v without a file", r)
 	}
+	link := &proto.Link{Manifest: proto.ManifestCID([]byte("manifest")), Name: "x"}
 	for _, want := range []Record{
 		{
 			Seed:  true,
 			Root:  "/data/x\n",
-			Link:  "magnet:?xt=urn:mob:b",
+			Link:  link,
 			Whole: true,
 			Have:  7,
 			Bytes: 1 << 40,
 			Added: time.Unix(1e9, 5).UTC(),
 		},
-		{Stopped: true, Begun: true},
+		{Link: link, Stopped: true, Begun: true},
 	} {
 		if err := want.Save(dir); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := LoadRecord(dir); err != nil || got != want {
-			t.Errorf("%+v, %v; want %+v", got, err, want)
+		got, err := LoadRecord(dir)
+		if err != nil || got.Link.String() != link.String() {
+			t.Fatalf("%+v, %v; want %+v", got, err, want)
+		}
+		got.Link = link
+		if got != want {
+			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, recordFile), []byte(`{"seed": 1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := LoadRecord(dir); err == nil {
-		t.Errorf("loaded %+v from an invalid file", r)
+	for _, invalid := range []string{`{"seed": 1}`, `{"seed": true}`, `{"link": "magnet:?xt=urn:mob:b"}`} {
+		if err := os.WriteFile(filepath.Join(dir, recordFile), []byte(invalid), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := LoadRecord(dir); err == nil {
+			t.Errorf("loaded %+v from %s", r, invalid)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -61,15 +60,20 @@ func (n *Node) find(keys []cid.Cid) *Transfer {
 	return nil
 }
 
-// named is the transfer of a content with that key, nil when there is none.
+// lookup is find for a caller that does not have the lock.
+func (n *Node) lookup(keys []cid.Cid) *Transfer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.find(keys)
+}
+
+// named returns the transfer of a content with that key, nil if there is none.
 func (n *Node) named(key []byte) *Transfer {
 	id, err := cid.Cast(key)
 	if err != nil {
 		return nil
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.find([]cid.Cid{id})
+	return n.lookup([]cid.Cid{id})
 }
 
 // Transfers lists all, the oldest first.
@@ -86,25 +90,29 @@ func (n *Node) Transfers() []*Transfer {
 	return ts
 }
 
-// Remove stops a transfer and forgets it. The content stays where it is, unless
-// deleteContent is set: then what was fetched is deleted. What is seeded from the
+// Remove stops a transfer and forgets it, and waits for the disk. The content stays where it
+// is, unless deleteContent is set: then what was fetched is deleted. What is seeded from the
 // user's own place is never deleted.
 func (n *Node) Remove(t *Transfer, deleteContent bool) error {
-	if deleteContent && t.record().Seed {
+	r := t.record()
+	if deleteContent && r.Seed {
 		return errors.New("the content was not fetched by mob: delete it yourself")
 	}
+	t.operation.Lock()
+	defer t.operation.Unlock()
+	if t.removed {
+		return nil
+	}
 	t.halt(ErrStopped)
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if deleteContent {
-		if err := os.RemoveAll(t.record().Root); err != nil {
+		if err := n.fs.removeAll(r.Root); err != nil {
 			return err
 		}
 	}
-	if err := os.RemoveAll(n.transferDir(t.ID)); err != nil {
+	if err := n.fs.removeAll(n.transferDir(t.ID)); err != nil {
 		return err
 	}
-	delete(n.transfers, t.ID)
+	t.forget()
 	return nil
 }
 
@@ -136,7 +144,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)
 		// To be told of members, one has to announce oneself.
 		defer n.withdraw(ctx, link, finder)
 	}
-	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link.String()})
+	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link})
 	t.note = note
 	d := metadata.NewDescription("", t.ID, link.InfoHash, n.cfg.Torrents)
 	t.mu.desc = d

@@ -1,0 +1,40 @@
+package peer_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+// Example seeds a folder at one node and gets it at another.
+func Example() {
+	ctx := context.Background()
+	dir := must(os.MkdirTemp("", "example"))
+	defer os.RemoveAll(dir)
+	folder, dest := filepath.Join(dir, "model"), filepath.Join(dir, "copy")
+	os.Mkdir(folder, 0o755)
+	os.WriteFile(filepath.Join(folder, "weights"), []byte("0.5 0.25"), 0o644)
+
+	source := must(peer.Start(peer.Config{Data: filepath.Join(dir, "source")}))
+	defer source.Close()
+	other := must(peer.Start(peer.Config{Data: filepath.Join(dir, "other")}))
+	defer other.Close()
+
+	seed := must(source.Seed(ctx, folder, peer.SeedOptions{}))
+	get := must(other.Get(seed.Link(), dest, peer.GetOptions{}))
+	fmt.Println(get.Wait(ctx))
+	fmt.Printf("%s\n", must(os.ReadFile(filepath.Join(dest, "weights"))))
+	// Output:
+	// <nil>
+	// 0.5 0.25
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

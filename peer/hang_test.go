@@ -1,0 +1,101 @@
+package peer
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// hang is a file system call that blocks until it is released.
+type hang struct {
+	entered, release chan struct{}
+	once             sync.Once
+}
+
+func newHang() *hang { return &hang{entered: make(chan struct{}), release: make(chan struct{})} }
+
+func (h *hang) wait() {
+	h.once.Do(func() { close(h.entered) })
+	<-h.release
+}
+
+// hangingFlush is a store whose flush blocks.
+type hangingFlush struct {
+	store.Store
+	hang *hang
+}
+
+func (s hangingFlush) Finish() error {
+	s.hang.wait()
+	return s.Store.Finish()
+}
+
+// TestHungDisk has a call for one transfer hang in the file system. The node must serve
+// another transfer meanwhile, to a peer that says Hello after the hang, and answer for the
+// status of all.
+func TestHungDisk(t *testing.T) {
+	for name, begin := range map[string]func(t *testing.T, n *Node, h *hang){
+		"lstat of a destination": func(t *testing.T, n *Node, h *hang) {
+			n.fs.lstat = func(path string) (os.FileInfo, error) {
+				h.wait()
+				return os.Lstat(path)
+			}
+			_, link, _ := seedAndLink(t, startNode(t, "C", t.TempDir()), 1<<20)
+			out := filepath.Join(t.TempDir(), "out")
+			inBackground(t, func() { _, _ = n.Get(link, out, GetOptions{}) })
+		},
+		"remove": func(t *testing.T, n *Node, h *hang) {
+			_, link, _ := seedAndLink(t, startNode(t, "C", t.TempDir()), 1<<20)
+			get := mustGet(t, n, link, filepath.Join(t.TempDir(), "out"))
+			mustWait(t, get)
+			n.fs.removeAll = func(path string) error {
+				h.wait()
+				return os.RemoveAll(path)
+			}
+			inBackground(t, func() { _ = n.Remove(get, true) })
+		},
+		"flush": func(t *testing.T, n *Node, h *hang) {
+			n.fs.wrap = func(st store.Store) store.Store { return hangingFlush{st, h} }
+			_, link, _ := seedAndLink(t, startNode(t, "C", t.TempDir()), 1<<20)
+			get := mustGet(t, n, link, filepath.Join(t.TempDir(), "out"))
+			inBackground(t, func() { <-h.entered; _ = get.Stop() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := startNode(t, "A", t.TempDir())
+			path, content := randomFile(t, 1<<20+77) // another than the one that hangs
+			seed, err := n.Seed(t.Context(), path, SeedOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := newHang()
+			defer close(h.release)
+			begin(t, n, h)
+			<-h.entered
+			out := filepath.Join(t.TempDir(), "copy")
+			mustWait(t, mustGet(t, startNode(t, "B", t.TempDir()), seed.Link(), out))
+			mustEqual(t, out, content)
+			for _, tr := range n.Transfers() {
+				if st := tr.Status(); st.ID == "" {
+					t.Error("a transfer without a status")
+				}
+			}
+			if found, err := n.Transfer(seed.ID.String()); err != nil || found != seed {
+				t.Errorf("the seed is not found: %v", err)
+			}
+		})
+	}
+}
+
+// inBackground runs f, whose end the test awaits.
+func inBackground(t *testing.T, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	t.Cleanup(func() { <-done })
+}
