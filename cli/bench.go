@@ -86,14 +86,16 @@ func (f *benchFlags) benchCase() (c bench.Case, err error) {
 		return c, fmt.Errorf("--size %q is no size such as 240MB", f.size)
 	}
 	c.Size = int64(size)
-	if c.Clusters, err = bench.ParseClusters(f.clusters); err != nil {
+	c.Clusters, err = bench.ParseClusters(f.clusters)
+	if err != nil {
 		return c, fmt.Errorf("--clusters: %w", err)
 	}
 	if err := f.setNICs(c.Clusters); err != nil {
 		return c, err
 	}
 	if f.kill != "" {
-		if c.Kills, err = bench.ParseKills(f.kill); err != nil {
+		c.Kills, err = bench.ParseKills(f.kill)
+		if err != nil {
 			return c, fmt.Errorf("--kill: %w", err)
 		}
 	}
@@ -187,10 +189,13 @@ func parseNIC(flag, s string) (netns.Rate, error) {
 // with one of the systems that are checked.
 func (f *benchFlags) print(g *global, r *bench.Report, checked ...string) error {
 	var err error
-	if g.json {
+	switch {
+	case g.json:
 		err = r.WriteJSON(g.Out)
-	} else if err = r.WriteTable(g.Out); err == nil && f.verbose {
-		err = r.WriteLinks(g.Out)
+	case f.verbose:
+		err = errors.Join(r.WriteTable(g.Out), r.WriteLinks(g.Out))
+	default:
+		err = r.WriteTable(g.Out)
 	}
 	err = errors.Join(err, f.draw(r.WriteSVG), r.Failed())
 	if f.check {

@@ -100,7 +100,8 @@ func mixedSystem(name string) (bench.System, error) {
 		return nil, fmt.Errorf("%q is not such as %s: aria2 at half of each cluster's receivers", name, mixedExample)
 	}
 	m := bench.Mixed{Percent: n}
-	if m.Mob, err = ownSystem(); err != nil {
+	m.Mob, err = ownSystem()
+	if err != nil {
 		return nil, err
 	}
 	for _, kind := range strings.Split(names, "+")[1:] {

@@ -53,7 +53,8 @@ type btSwarm struct {
 
 func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
 	var err error
-	if s.torrent, err = stock.NewTorrent(site.Content, b.tracker().URL(site.Source)); err != nil {
+	s.torrent, err = stock.NewTorrent(site.Content, b.tracker().URL(site.Source))
+	if err != nil {
 		return err
 	}
 	cfg := stock.Config{
@@ -75,10 +76,12 @@ func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
 		s.byNode[n] = i
 	}
 	cfg.Node, cfg.Content = site.Source, site.Content
-	if s.source, err = b.Client.New(cfg); err != nil {
+	s.source, err = b.Client.New(cfg)
+	if err != nil {
 		return err
 	}
-	if s.tracker, err = b.tracker().Start(site.Source, site.Dir, s.torrent.InfoHash()); err != nil {
+	s.tracker, err = b.tracker().Start(site.Source, site.Dir, s.torrent.InfoHash())
+	if err != nil {
 		return err
 	}
 	if err := s.source.Start(); err != nil {

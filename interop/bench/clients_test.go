@@ -41,7 +41,8 @@ func TestLinkNamesItsNode(t *testing.T) {
 	defer cancel()
 	to := &torrent{fleet: f, path: randomContent(t, 8e6)}
 	var err error
-	if to.file, err = d.Seed(ctx, to.path, "--torrent"); err != nil {
+	to.file, err = d.Seed(ctx, to.path, "--torrent")
+	if err != nil {
 		t.Fatal(err)
 	}
 	to.mustComplete(ctx, t, to.download(t, c, f.Grid.Node("B", 0)))

@@ -51,7 +51,8 @@ func downloadFrom(b *testing.B, c *stock.Client, from string) {
 	i := to.download(b, c, sink)
 	for complete := false; !complete; time.Sleep(time.Millisecond) {
 		var err error
-		if complete, err = i.Complete(); err != nil {
+		complete, err = i.Complete()
+		if err != nil {
 			b.Fatal(err)
 		}
 		if time.Since(began) > 2*time.Minute {

@@ -100,7 +100,8 @@ func (f *Fleet) received(t testing.TB, clusters ...string) []netns.Count {
 	all := make([]netns.Count, len(clusters))
 	for i, cluster := range clusters {
 		var err error
-		if all[i], err = f.Grid.WAN(cluster); err != nil {
+		all[i], err = f.Grid.WAN(cluster)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,7 +28,8 @@ func runAll(m *testing.M) int {
 		return 1
 	}
 	var err error
-	if programs, err = os.MkdirTemp("", "mob-bin-"); err != nil {
+	programs, err = os.MkdirTemp("", "mob-bin-")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -17,7 +17,8 @@ func warmMemory(ctx context.Context, dir string, n int64) error {
 	}
 	chunk := make([]byte, 32<<10) // as programs write: the kernel keeps free memory by the size of its last use
 	for written := int64(0); written < n && err == nil; written += int64(len(chunk)) {
-		if err = ctx.Err(); err == nil {
+		err = ctx.Err()
+		if err == nil {
 			_, err = f.Write(chunk)
 		}
 	}

@@ -102,7 +102,8 @@ func (t *mobTransfer) startAll(ctx context.Context, site Site) (err error) {
 	if err := t.StartTracker(site.Source); err != nil {
 		return err
 	}
-	if t.Source, err = t.StartDaemon(site.Source); err != nil {
+	t.Source, err = t.StartDaemon(site.Source)
+	if err != nil {
 		return err
 	}
 	t.Daemons = make([]*Daemon, len(site.Receivers))

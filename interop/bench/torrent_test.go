@@ -41,7 +41,8 @@ func seedTorrent(t testing.TB, d *Daemon, path, announceURL string) *torrent {
 	t.Helper()
 	to := &torrent{fleet: d.fleet, path: path, file: filepath.Join(t.TempDir(), "x.torrent")}
 	var err error
-	if to.link, err = d.SeedTorrent(t.Context(), path, to.file, announceURL); err != nil {
+	to.link, err = d.SeedTorrent(t.Context(), path, to.file, announceURL)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return to

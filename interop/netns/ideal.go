@@ -46,7 +46,8 @@ func (p *past) carried(a, b string, until time.Duration) float64 {
 	sum, from := 0.0, time.Duration(0)
 	for _, s := range p.steps {
 		sum += s.links.Rate(a, b).in(min(until, s.until) - from)
-		if from = s.until; from >= until {
+		from = s.until
+		if from >= until {
 			break
 		}
 	}

@@ -43,7 +43,8 @@ func open(t testing.TB, from, to *Node) connection {
 		t.Fatalf("from %s%d to %s%d: %v", from.Cluster, from.Index, to.Cluster, to.Index, err)
 	}
 	t.Cleanup(func() { client.Close() })
-	if server, err = listener.Accept(); err != nil {
+	server, err = listener.Accept()
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })

@@ -11,7 +11,8 @@ import (
 func (g *Grid) addWANs(c Config) error {
 	if c.RTT > 0 {
 		var err error
-		if g.relay, err = newRelay(c.RTT/2, g.log); err != nil {
+		g.relay, err = newRelay(c.RTT/2, g.log)
+		if err != nil {
 			return fmt.Errorf("netns: relay: %w", err)
 		}
 	}

@@ -58,7 +58,8 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 			continue
 		}
 		var err error
-		if *path, err = filepath.Abs(*path); err != nil {
+		*path, err = filepath.Abs(*path)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -211,7 +212,8 @@ func Await(ctx context.Context, downloads, seeds []*Instance, complete func(n *n
 	defer tick.Stop()
 	for {
 		var err error
-		if downloads, err = poll(downloads, complete); err != nil {
+		downloads, err = poll(downloads, complete)
+		if err != nil {
 			return err
 		}
 		if len(downloads) == 0 {
