@@ -36,12 +36,14 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
-	"mob":             {ours: []string{"mob/bitset", "mob/ranks", "proto"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/bitset", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
+	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
+	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
 	"mob/plan":        {outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob", "mob/bitset", "proto"}, outside: []string{}, pure: true},
-	"mob/sim":         {ours: []string{"mob", "mob/bitset", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob/sim":         {ours: []string{"mob", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
 
@@ -53,7 +55,7 @@ var table = map[string]rule{
 	"peer/metadata":        {ours: []string{"peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
-	"peer/swarm":           {ours: []string{"mob", "mob/permutation", "peer/metadata", "peer/payload", "peer/store", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer/swarm":           {ours: []string{"mob", "mob/coded", "mob/permutation", "peer/metadata", "peer/payload", "peer/store", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
@@ -64,7 +66,7 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},
+	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/coded", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 

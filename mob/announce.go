@@ -14,8 +14,8 @@ const (
 	tellDrop
 )
 
-// tell gathers news of a piece for every peer that wishes to hear of it.
-func (s *State) tell(i, kind int) {
+// announce gathers news of a piece for every peer that wishes to hear of it.
+func (s *State) announce(i, kind int) {
 	for _, p := range s.peers {
 		if !p.wants.Has(i) {
 			continue
@@ -38,8 +38,8 @@ const firstNews = 32
 func (s *State) tellsAtOnce(p *peer, i, kind int) bool {
 	switch {
 	case p.local:
-		return kind == tellClaim || kind == tellHave && s.holders[i] == 0 && !s.coding.coded()
-	case kind != tellHave || s.coding.coded() || !p.measures() || p.toldFirst >= firstNews:
+		return kind == tellClaim || kind == tellHave && s.holders[i] == 0 && !s.layout.Batched
+	case kind != tellHave || s.layout.Batched || !p.measures() || p.toldFirst >= firstNews:
 		return false
 	}
 	p.toldFirst++
@@ -216,13 +216,15 @@ func (s *State) sendWant(p *peer) {
 	case all:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
 	case share:
-		rs = s.own.Ranges()
+		if n := s.share.end - s.share.first; n > 0 {
+			rs = []proto.Range{{First: uint32(s.share.first), Count: uint32(n)}}
+		}
 	}
 	s.send(p, &proto.Want{Pieces: rs})
 }
 
-// wanted takes in what a peer wishes to hear of, and tells it what is new to it.
-func (s *State) wanted(p *peer, m *proto.Want) {
+// interested takes in what a peer wishes to hear of, and tells it what is new to it.
+func (s *State) interested(p *peer, m *proto.Want) {
 	s.hasten()
 	old := p.wants
 	p.wants = bitset.New(s.pieces)
@@ -288,15 +290,15 @@ func (s *State) heardClaim(p *peer, i int) {
 		return
 	}
 	s.relay(i, tellClaim)
-	if s.coding.coded() {
-		s.tooMany(p, i)
+	if p.ID < s.cfg.Self {
+		s.picker.Claimed(i)
 	}
 	// Two members asked for one piece while their news crossed: the one with
 	// the lesser id goes on.
 	if f := s.fetches[i]; f != nil && f.wan && p.ID < s.cfg.Self {
 		s.yield(f)
 		f.claimed = false
-		s.tell(i, tellDrop)
+		s.announce(i, tellDrop)
 	}
 }
 
@@ -314,10 +316,10 @@ func (s *State) heardHave(p *peer, i int) {
 		return
 	}
 	if s.holders[i]++; s.holders[i] == 1 && !s.have.Has(i) {
-		s.came(i)
+		s.gained(i)
 	}
 	s.unclaim(p, i)
-	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.doubted(i) {
+	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.picker.Doubtful(i) {
 		s.yield(f)
 	}
 }
@@ -343,9 +345,9 @@ func (s *State) unhave(p *peer, i int) {
 		}
 		if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
 			f.claimed = false // nobody sends it, and two could wait for each other
-			s.tell(i, tellDrop)
+			s.announce(i, tellDrop)
 		}
-		s.worth(i)
+		s.reconsider(i)
 	} else {
 		s.unhold(p, i)
 	}
@@ -360,7 +362,7 @@ func (s *State) unclaim(p *peer, i int) {
 		s.claims[i]--
 		s.touch(i)
 		if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
-			s.worth(i)
+			s.reconsider(i)
 			s.relay(i, tellDrop)
 		}
 	} else {

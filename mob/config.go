@@ -13,12 +13,11 @@ type Config struct {
 	Self proto.PeerID
 	// Cluster is the node's own cluster.
 	Cluster string
-	// Length is the content's length in bytes, PieceLength that of every piece
-	// but the last.
+	// Picker decides what is requested. Nil is that of plain pieces: Length is the content's
+	// length in bytes then, and PieceLength that of every piece but the last.
+	Picker      Picker
 	Length      int64
 	PieceLength int
-	// Coding is for a coded transfer, and the zero value for one in plain pieces.
-	Coding Coding
 	// Seed makes the random choices.
 	Seed uint64
 	// Tuning is best left at [DefaultTuning].

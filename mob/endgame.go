@@ -15,7 +15,7 @@ func (s *State) help() {
 		return
 	}
 	s.helpAt = s.now.Add(s.t.Queue)
-	if s.todo.Len() > 0 && len(s.fetches) > 2*len(s.peers) {
+	if s.wanted.Len() > 0 && len(s.fetches) > 2*len(s.peers) {
 		return
 	}
 	late := s.late()

@@ -19,7 +19,7 @@ func (s *State) health() {
 		s.revive(p) // a pause may be over
 	}
 	s.tellShare()
-	s.behind = s.lag() > max(farBehind, s.pieces/16)
+	s.behind = s.picker.Lag() > max(farBehind, s.pieces/16)
 	s.tellTardy()
 	s.steal()
 	s.help()
@@ -46,21 +46,6 @@ func (s *State) hasten() {
 // before it leaves the WAN to them. A node that is much slower than the others
 // would only keep them waiting for what it fetches.
 const farBehind = 32
-
-// lag counts the pieces that the node has not asked for, though others of its
-// cluster have them.
-func (s *State) lag() int {
-	n := 0
-	if s.coding.coded() {
-		return s.lagging()
-	}
-	for i := range s.todo.All() {
-		if s.holders[i] > 0 {
-			n++
-		}
-	}
-	return n
-}
 
 func (s *State) check(p *peer) {
 	pause := s.t.Dead / 3

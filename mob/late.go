@@ -12,17 +12,12 @@ func (s *State) tooLate(p *peer) bool {
 	if pause == 0 || r == 0 {
 		return false
 	}
-	return float64(p.outBytes+s.cfg.PieceLength)/r > float64(s.inflow.lacking)*pause
+	return float64(p.outBytes+s.layout.Size)/r > float64(s.inflow.lacking)*pause
 }
 
-// came notes a piece that nobody of the cluster had. Of a generation that are k blocks.
-func (s *State) came(i int) {
-	if s.coding.coded() {
-		g := s.coding.at(i)
-		if g == nil || g.came >= g.blocks {
-			return
-		}
-		g.came++
+// gained notes a number that no member of the cluster had.
+func (s *State) gained(i int) {
+	if s.picker.Gained(i) {
+		s.inflow.add(s.now)
 	}
-	s.inflow.add(s.now)
 }

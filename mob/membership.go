@@ -137,8 +137,8 @@ func (s *State) join(nd Node) {
 		have: bitset.New(s.pieces), claim: bitset.New(s.pieces), wants: bitset.New(s.pieces), turns: map[int]time.Time{},
 	}}
 	p.matched = p.local
-	if s.coding.coded() {
-		p.whole = s.cfg.PieceLength
+	if s.layout.Whole {
+		p.request = s.layout.Size
 	}
 	if !p.local {
 		p.link = s.linkTo(p.Cluster)

@@ -10,8 +10,8 @@ import (
 // peer is a node with an open control stream, as this node knows it.
 type peer struct {
 	Node
-	local bool
-	whole int // bytes of a block of a coded transfer, which is asked for whole; 0 otherwise
+	local   bool
+	request int // bytes of every request, 0 if they are of any size
 
 	news
 	theft
@@ -106,8 +106,8 @@ func (p *peer) settle(sp proto.Span) (r request, ok bool) {
 // block is the size of the next request: about half a queue at the peer's rate. It is
 // the least of a peer that stalls, and never a part of what is whole.
 func (p *peer) block(t *Tuning) int {
-	if p.whole > 0 {
-		return p.whole
+	if p.request > 0 {
+		return p.request
 	}
 	if p.stalled {
 		return t.MinBlock

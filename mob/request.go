@@ -53,8 +53,16 @@ func (s *State) revive(p *peer) {
 	}
 }
 
-// worth notes that a piece may have become worth asking for.
-func (s *State) worth(i int) {
+// reconsiderAll has the node look at all peers for something to request.
+func (s *State) reconsiderAll() {
+	for _, p := range s.peers {
+		p.idle = false
+		s.revive(p)
+	}
+}
+
+// reconsider notes that a piece may have become worth asking for.
+func (s *State) reconsider(i int) {
 	for _, p := range s.peers {
 		if p.have.Has(i) {
 			p.idle = false
@@ -139,8 +147,8 @@ func (s *State) current(p *peer) *fetch {
 		p.idle = true
 		return nil
 	}
-	f := newFetch(i, s.pieceSize(i), s.now)
-	s.todo.Remove(i)
+	f := newFetch(i, s.layout.size(i), s.now)
+	s.wanted.Remove(i)
 	s.fetches[i] = f
 	s.work(p, f)
 	return s.begun(f)
@@ -156,7 +164,7 @@ func (s *State) work(p *peer, f *fetch) {
 	case f.wan:
 	case !p.local:
 		f.wan, f.claimed = true, true
-		s.tell(f.piece, tellClaim)
+		s.announce(f.piece, tellClaim)
 		s.hearOthers(p, f)
 	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.choice(p, f.piece):
 		s.claimLocally(f)
@@ -169,11 +177,11 @@ func (s *State) work(p *peer, f *fetch) {
 // every piece.
 func (s *State) choice(p *peer, from int) bool {
 	alone, seen := 1, 0
-	for i := range s.todo.Intersection(p.have, from) {
+	for i := range s.wanted.Intersection(p.have, from) {
 		if s.holders[i] == 1 {
 			alone++
 		}
-		if seen++; alone >= s.size || seen >= pickLimit {
+		if seen++; alone >= s.size || seen >= maxCandidates {
 			break
 		}
 	}
@@ -254,10 +262,10 @@ func (s *State) rejected(p *peer, sp proto.Span) {
 	i := int(sp.Piece)
 	s.unhave(p, i)
 	s.release(p, r.fetch, sp)
-	if s.coding.coded() && r.fetch.worker == nil { // another block may do as well
+	if s.layout.Whole && r.fetch.worker == nil { // nothing of it has come, and another may do as well
 		s.giveUp(i)
-		s.todo.Add(i)
-		s.wake()
+		s.wanted.Add(i)
+		s.reconsiderAll()
 	}
 }
 
@@ -283,7 +291,7 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 	s.orphan(f)
 	if f.claimed && !f.wan && s.holders[f.piece] == 0 { // else members wait for each other's claims
 		f.claimed = false
-		s.tell(f.piece, tellDrop)
+		s.announce(f.piece, tellDrop)
 	}
 }
 
@@ -291,7 +299,7 @@ func (s *State) orphan(f *fetch) {
 	f.worker = nil
 	if s.fetches[f.piece] == f && !slices.Contains(s.orphans, f) {
 		s.orphans = append(s.orphans, f)
-		s.worth(f.piece)
+		s.reconsider(f.piece)
 	}
 }
 
@@ -339,7 +347,7 @@ func (s *State) giveUp(i int) {
 	delete(s.fetches, i)
 	s.touch(i)
 	if f.claimed {
-		s.tell(i, tellDrop)
+		s.announce(i, tellDrop)
 	}
 }
 

@@ -27,10 +27,7 @@ func (s *State) reshare(changed ...string) {
 		return
 	}
 	s.rank, s.size = rank, size
-	if !s.coding.coded() {
-		s.own.Clear()
-		s.own.AddRange(ranks.Share(s.pieces, rank, size))
-	}
+	s.share.first, s.share.end = s.picker.Share(rank, size)
 	s.match(s.others...)
 	s.reshared = true
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -197,23 +198,26 @@ func (s *scenario) new(f []string) {
 	if len(f) > 5 {
 		have = ranges(f[5])
 	}
-	s.begin(f, mob.Coding{}, have)
+	s.begin(f, nil, have)
 }
 
 func (s *scenario) coded(f []string) {
 	k, _ := strconv.Atoi(f[5])
 	names, _ := strconv.Atoi(f[6])
 	live, _ := strconv.Atoi(f[7])
-	s.begin(f, mob.Coding{Blocks: k, Names: names, Live: live}, nil)
+	blocks, _ := strconv.Atoi(f[3])
+	kib, _ := strconv.Atoi(f[4])
+	picker := coded.New(int64(blocks*kib)<<10, kib<<10, coded.Coding{Blocks: k, Names: names, Live: live})
+	s.begin(f, picker, nil)
 }
 
-func (s *scenario) begin(f []string, coding mob.Coding, have []proto.Range) {
+func (s *scenario) begin(f []string, picker mob.Picker, have []proto.Range) {
 	pieces, _ := strconv.Atoi(f[3])
 	kib, _ := strconv.Atoi(f[4])
 	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did}
 	s.state = mob.New(mob.Config{
 		Self: proto.PeerID(f[1]), Cluster: f[2], Length: int64(pieces * s.size), PieceLength: s.size,
-		Coding: coding, Seed: 1, Tuning: mob.DefaultTuning(),
+		Picker: picker, Seed: 1, Tuning: mob.DefaultTuning(),
 	}, have)
 	s.step(mob.Tick{})
 }

@@ -20,16 +20,18 @@ type State struct {
 	now    time.Time
 	out    []Action
 
-	// The content, as this node has it. A lacking piece is either in todo or in
-	// fetches.
+	picker Picker
+	layout Layout
+
+	// The content, as this node has it. A number that is of use and not stored is
+	// either in wanted or in fetches.
 	have    *bitset.Set
-	todo    *bitset.Set
+	wanted  *bitset.Set
 	fetches map[int]*fetch
 	orphans []*fetch // fetches without a worker that have bytes to ask for
 	frozen  bool     // the content was whole once: it is served, and not written to again
 
 	part
-	coding coding
 
 	// What others have.
 	census
@@ -48,11 +50,16 @@ type State struct {
 // part is the node's part of its mob's work.
 type part struct {
 	rank, size int
-	own        *bitset.Set // the share: what the node begins first
-	behind     bool        // others of the cluster have so much more that the node is no help to them
-	tardy      int         // pieces that are slow on their way over the WAN
+	share      span // what the node begins first
+	behind     bool // others of the cluster have so much more that the node is no help to them
+	tardy      int  // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 }
+
+// span is the numbers first <= i < end.
+type span struct{ first, end int }
+
+func (sp span) has(i int) bool { return i >= sp.first && i < sp.end }
 
 // census is who has what, as far as the node was told.
 type census struct {
@@ -63,6 +70,7 @@ type census struct {
 	// rarity counts, per piece, the other clusters that hold it; holders and
 	// claims count the local peers that have it, or have asked for it.
 	rarity, holders, claims []uint16
+	dirty                   *bitset.Set // where it changed since the picker asked
 }
 
 // holding is what the nodes of another cluster have, or have asked for.
@@ -101,19 +109,23 @@ type schedule struct {
 // New is the state of a node that has the given pieces already. It panics when
 // the piece length is not a positive multiple of 16 KiB.
 func New(cfg Config, have []proto.Range) *State {
-	if cfg.PieceLength <= 0 || cfg.PieceLength%proto.Cell != 0 {
+	picker := cfg.Picker
+	if picker == nil {
+		picker = newPieces(cfg.Length, cfg.PieceLength)
+	}
+	layout := picker.Layout()
+	if layout.Size <= 0 || layout.Size%proto.Cell != 0 {
 		panic("mob: piece length is not a multiple of 16 KiB")
 	}
-	coding := newCoding(&cfg)
-	n := coding.numbers()
+	n := layout.Count
 	s := &State{
-		cfg: cfg, t: &cfg.Tuning, pieces: n, coding: coding,
+		cfg: cfg, t: &cfg.Tuning, pieces: n, picker: picker, layout: layout,
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		have: bitset.New(n), todo: bitset.New(n), part: part{size: 1, own: bitset.New(n)},
+		have: bitset.New(n), wanted: bitset.New(n), part: part{size: 1, share: span{0, n}},
 		fetches: map[int]*fetch{},
 		census: census{
 			held: map[string]*holding{}, salt: clusterSalt(cfg.Cluster),
-			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n),
+			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n), dirty: bitset.New(n),
 		},
 		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
 		links:   map[string]*link{}, joined: map[proto.PeerID]*peer{},
@@ -121,17 +133,7 @@ func New(cfg Config, have []proto.Range) *State {
 	for i := range bitset.Numbers(have, n) {
 		s.have.Add(i)
 	}
-	s.own.AddRange(0, n)
-	s.inflow.lacking = coding.lacking(s.have)
-	if coding.coded() {
-		s.begin()
-		return s
-	}
-	for i := range n {
-		if !s.have.Has(i) {
-			s.todo.Add(i)
-		}
-	}
+	picker.Attach(&Control{View{s}})
 	return s
 }
 
@@ -159,20 +161,13 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.received(ev.Peer, ev.Message)
 	case Arrived:
 		s.arrived(ev.Peer, ev.Span)
-	case Stored:
-		s.stored(ev.Piece)
+	case Stored, Lost, Useless, Decoded, Polluted:
+		s.picker.Apply(ev)
 	case Failed:
-		s.failed(ev.Piece, ev.Sources)
-	case Lost:
-		s.lost(ev.Piece)
+		s.picker.Apply(ev)
+		s.blame(ev.Sources, ev.Piece)
 	case Checked:
 		s.checked(ev.Peer, ev.Piece)
-	case Useless:
-		s.useless(ev.Piece)
-	case Decoded:
-		s.decoded(ev.Generation)
-	case Polluted:
-		s.polluted(ev.Generation)
 	case Liar:
 		s.liar(ev.Peer)
 	}
@@ -220,7 +215,7 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 		}
 		s.heard(p, m)
 	case *proto.Want:
-		s.wanted(p, m)
+		s.interested(p, m)
 	case *proto.Reject:
 		s.rejected(p, m.Span)
 	case *proto.Steal:
@@ -236,52 +231,27 @@ func (s *State) received(id proto.PeerID, m proto.Message) {
 	}
 }
 
-// pieceSize is the length of piece i in bytes.
-func (s *State) pieceSize(i int) int {
-	if s.coding.coded() {
-		return s.cfg.PieceLength
-	}
-	return int(min(int64(s.cfg.PieceLength), s.cfg.Length-int64(i)*int64(s.cfg.PieceLength)))
-}
-
-// stored notes a verified piece and tells of it.
+// stored notes a verified piece and announces it.
 func (s *State) stored(i int) {
 	if !s.have.Add(i) {
 		return
 	}
 	s.touch(i)
 	if s.holders[i] == 0 {
-		s.came(i)
+		s.gained(i)
 	}
-	g := s.coding.at(i)
 	if f := s.fetches[i]; f != nil {
-		if f.wan && s.coding.coded() {
-			s.coding.fetched.Add(i)
-		}
-		if g != nil {
-			g.givers[i] = f.worker
-		}
 		s.abandon(f)
 		delete(s.fetches, i)
 	}
-	s.todo.Remove(i)
-	if g != nil {
-		g.have++
-	}
-	s.tell(i, tellHave)
+	s.wanted.Remove(i)
+	s.announce(i, tellHave)
 	s.checkFinished()
 }
 
-// failed puts a piece back and holds its sources to account: alone, a source is
-// guilty; among several nobody is known to be, and the piece is fetched again.
-func (s *State) failed(i int, sources []proto.PeerID) {
-	if f, g := s.fetches[i], s.coding.at(i); f != nil && g != nil && len(sources) == 0 {
-		s.doubt(g, i, f.worker)
-	}
-	s.giveUp(i)
-	if !s.have.Has(i) && (!s.coding.coded() || s.coding.at(i) != nil) && s.todo.Add(i) {
-		s.worth(i)
-	}
+// blame holds the sources of a bad piece to account. A single source is guilty; among several
+// nobody is known to be.
+func (s *State) blame(sources []proto.PeerID, i int) {
 	if len(sources) != 1 {
 		return
 	}
@@ -298,23 +268,17 @@ func (s *State) failed(i int, sources []proto.PeerID) {
 	s.send(p, &proto.Bad{Piece: uint32(i)})
 }
 
-// lost takes back a piece whose stored copy turned out to be damaged.
-func (s *State) lost(i int) {
-	if !s.have.Remove(i) {
-		return
+// liar bans a node that signed false blocks, which may have come by others.
+func (s *State) liar(id proto.PeerID) {
+	if p := s.joined[id]; p != nil {
+		s.ban(p)
+	} else if n := s.byID[id]; n != nil {
+		n.banned = true
 	}
-	s.touch(i)
-	if s.coding.coded() {
-		s.lostBlock(i)
-	} else {
-		if s.holders[i] == 0 {
-			s.inflow.lacking++
-		}
-		s.todo.Add(i)
-		s.worth(i)
-	}
-	s.tellLost(i)
 }
+
+// touch notes that the census of a number has changed.
+func (s *State) touch(i int) { s.dirty.Add(i) }
 
 // checked tells a peer again of a piece that it complained of.
 func (s *State) checked(id proto.PeerID, i int) {

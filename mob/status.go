@@ -43,7 +43,7 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	for i := range s.todo.All() {
+	for i := range s.wanted.All() {
 		if s.holders[i] > 0 || s.rarity[i] > 0 {
 			st.Available++
 		}

@@ -41,23 +41,11 @@ func (s *State) steal() {
 // hungry says whether a global peer has room, and every piece that the cluster
 // lacks is claimed.
 func (s *State) hungry() bool {
-	if s.behind || s.anyFree() {
+	if s.behind || s.picker.Unclaimed() {
 		return false
 	}
 	for _, p := range s.peers {
 		if p.idle && !p.local && p.matched && !p.stalled && s.onCrew(p) && p.room(s.t) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *State) anyFree() bool {
-	if s.coding.coded() {
-		return s.lacksAny()
-	}
-	for i := range s.todo.All() {
-		if s.free(i) {
 			return true
 		}
 	}
@@ -136,7 +124,7 @@ func (s *State) leastAge(f *fetch) time.Duration {
 // piece is free nobody steals, and nobody needs to know.
 func (s *State) tellTardy() {
 	n := 0
-	if !s.anyFree() {
+	if !s.picker.Unclaimed() {
 		n = len(s.slow())
 	}
 	if n == s.tardy {
@@ -156,7 +144,7 @@ func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-f.
 // remaining estimates how long a fetch will take yet, by how long it took for
 // what came.
 func (s *State) remaining(f *fetch) time.Duration {
-	if f.worker != nil && f.worker.whole > 0 {
+	if s.layout.Whole && f.worker != nil {
 		return time.Duration(f.worker.wait() * float64(time.Second)) // nothing comes of it before all does
 	}
 	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
@@ -173,7 +161,7 @@ func (s *State) putBack(f *fetch) {
 	s.abandon(f)
 	delete(s.fetches, f.piece)
 	s.touch(f.piece)
-	s.todo.Add(f.piece)
-	s.worth(f.piece)
-	s.tell(f.piece, tellDrop)
+	s.wanted.Add(f.piece)
+	s.reconsider(f.piece)
+	s.announce(f.piece, tellDrop)
 }

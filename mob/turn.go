@@ -36,7 +36,7 @@ func (s *State) crewOf(p *peer) int { return min(s.crew(p.link), s.size) }
 func (s *State) putOff(p *peer, i int) {
 	crew := s.crewOf(p)
 	turn := ((p.place-i)%crew + crew) % crew
-	if turn == 0 || !s.todo.Has(i) || !s.free(i) {
+	if turn == 0 || !s.wanted.Has(i) || !s.free(i) {
 		return
 	}
 	s.notBefore(p, i, time.Duration(turn)*s.claimDelay())
@@ -61,7 +61,7 @@ func (s *State) notBefore(p *peer, i int, pause time.Duration) {
 // heard.
 func (s *State) quick(p *peer) bool {
 	r := p.meter.rate()
-	return s.size > 1 && (r == 0 || float64(s.cfg.PieceLength) < r*(2*s.claimDelay()).Seconds())
+	return s.size > 1 && (r == 0 || float64(s.layout.Size) < r*(2*s.claimDelay()).Seconds())
 }
 
 // hearOthers makes a fetch wait for the claims of others that are on their way,
@@ -69,7 +69,7 @@ func (s *State) quick(p *peer) bool {
 // else begins, on slower links there is time to yield, and the first piece of a link
 // others wait for.
 func (s *State) hearOthers(p *peer, f *fetch) {
-	if s.own.Has(f.piece) || !s.quick(p) || p.meter.rate() == 0 {
+	if s.share.has(f.piece) || !s.quick(p) || p.meter.rate() == 0 {
 		return
 	}
 	f.from = s.now.Add(s.claimDelay())
@@ -123,11 +123,11 @@ func (s *State) takeTurns() {
 	})
 }
 
-// othersFirst counts the clusters that lack a piece and are to begin it before the own
+// clustersBefore counts the clusters that lack a piece and are to begin it before the own
 // one. It is an order of preference: nothing waits for it. When little is left that no
 // cluster has begun, all look for it before they hear of each other's claims; so who comes
 // second or third differs by piece too.
-func (s *State) othersFirst(i int) int {
+func (s *State) clustersBefore(i int) int {
 	own, n := clusterOrder(s.salt, i), 0
 	for _, h := range s.held {
 		if !h.pieces.Has(i) && clusterOrder(h.salt, i) < own {

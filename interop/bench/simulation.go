@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/sim"
-	"github.com/mobgrid/mob/peer/payload/coded"
+	payload "github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -79,7 +79,7 @@ func (s *Simulation) Code(k int) error {
 	}
 	s.name = fmt.Sprintf("mob:coded=%d", k)
 	s.cfg.PieceLength = c.Block
-	s.cfg.Coding = mob.Coding{Blocks: c.K, Names: c.Names(), Live: coded.Live(c)}
+	s.cfg.Coding = coded.Coding{Blocks: c.K, Names: c.Names(), Live: payload.Live(c)}
 	return nil
 }
 

@@ -66,6 +66,13 @@ func (s *Set) AddRange(first, end int) {
 	}
 }
 
+// RemoveRange takes the numbers first <= i < end out of the set.
+func (s *Set) RemoveRange(first, end int) {
+	for i := first; i < end; i++ {
+		s.Remove(i)
+	}
+}
+
 // Count returns how many of the numbers first <= i < end are in the set. It panics if the
 // range is not within the bound.
 func (s *Set) Count(first, end int) int {

@@ -3,7 +3,7 @@ package sim
 import (
 	"testing"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 )
 
 // TestCoded holds coded transfers to a share of the bound and one copy per cluster, as
@@ -16,7 +16,7 @@ func TestCoded(t *testing.T) {
 	}{{fast, 0.89}, {slow, 0.92}, {mayhem, 0.79}} {
 		r := median(t, func(seed uint64) Config {
 			k := scenario(c.name, 240e6, seed)
-			k.PieceLength, k.Coding = 128<<10, mob.Coding{Blocks: 16, Names: 32, Live: 32}
+			k.PieceLength, k.Coding = 128<<10, coded.Coding{Blocks: 16, Names: 32, Live: 32}
 			return k
 		})
 		t.Logf("%s\n%v", c.name, r)
@@ -39,7 +39,7 @@ func TestCodedLocalBottleneck(t *testing.T) {
 		PieceLength: 64 << 10,
 		NIC:         1.875e6,
 		Seed:        1,
-		Coding:      mob.Coding{Blocks: 16, Names: 32, Live: 64},
+		Coding:      coded.Coding{Blocks: 16, Names: 32, Live: 64},
 	})
 	t.Log(r)
 	if r.Share() < 0.94 {

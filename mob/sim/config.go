@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
@@ -41,7 +41,7 @@ type Config struct {
 	// Seed makes every random choice.
 	Seed uint64
 	// Coding is that of a coded transfer.
-	Coding mob.Coding
+	Coding coded.Coding
 	// Strategy is how nodes exchange the content. With permutation gossip, which takes one
 	// cluster, Generation is the number of blocks, of PieceLength bytes, in a generation.
 	Strategy   proto.Strategy
@@ -118,7 +118,7 @@ func (c *Config) validate() error {
 }
 
 func (c *Config) validateCoding() error {
-	if k := c.Coding; k != (mob.Coding{}) {
+	if k := c.Coding; k != (coded.Coding{}) {
 		if err := rlnc.CheckK(k.Blocks); err != nil || k.Names <= k.Blocks || k.Live < 1 {
 			return fmt.Errorf("sim: generations of %d blocks, %d names, %d of them live", k.Blocks, k.Names, k.Live)
 		}

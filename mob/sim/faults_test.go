@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 )
 
 // TestFaults wants the others to finish, and not much later.
@@ -58,7 +58,7 @@ func last(r *Report, except int) time.Duration {
 // other, and are not much later.
 func TestLossyShort(t *testing.T) {
 	long(t)
-	for name, coding := range map[string]mob.Coding{"plain": {}, "coded": {Blocks: 16, Names: 32, Live: 32}} {
+	for name, coding := range map[string]coded.Coding{"plain": {}, "coded": {Blocks: 16, Names: 32, Live: 32}} {
 		for seed := range uint64(3) {
 			k := scenario(fast, 60e6, seed+1)
 			k.PieceLength, k.Coding = 64<<10, coding

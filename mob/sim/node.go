@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
@@ -52,15 +53,18 @@ func (n *node) start(s *sim, have []proto.Range) {
 	if s.cfg.Strategy.Gossip() {
 		n.strategy = n.newGossip(s, len(have) > 0)
 	} else {
-		n.strategy = mob.New(mob.Config{
+		cfg := mob.Config{
 			Self:        n.ID,
 			Cluster:     n.Cluster,
 			Length:      s.cfg.Length,
 			PieceLength: s.cfg.PieceLength,
-			Coding:      s.cfg.Coding,
 			Seed:        s.cfg.Seed + uint64(n.index),
 			Tuning:      mob.DefaultTuning(),
-		}, have)
+		}
+		if s.cfg.Coding.Blocks > 0 {
+			cfg.Picker = coded.New(s.cfg.Length, s.cfg.PieceLength, s.cfg.Coding)
+		}
+		n.strategy = mob.New(cfg, have)
 	}
 	n.step(s, mob.Tick{})
 	s.later(s.now+s.cfg.RTT, call(func() { n.askTracker(s) }))

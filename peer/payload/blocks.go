@@ -44,16 +44,14 @@ func Coded(cfg Config, k int, id []byte, key crypto.PrivKey) (Form, error) {
 	return Form{Exchange: x, Coding: coding, Coded: x, lane: uint32(coding.Names())}, nil
 }
 
-// Begin is what a State needs to know of the transfer: the coding, and which blocks
-// are there.
-func (x *Blocks) Begin(c proto.Coding) (mob.Coding, []proto.Range) {
-	var have []proto.Range
+// Begin returns how many generations a node fetches at a time, and the blocks that are there.
+func (x *Blocks) Begin(c proto.Coding) (live int, have []proto.Range) {
 	for g := range x.content.Generations() {
 		if x.content.Has(g) {
 			have = append(have, proto.Range{First: x.content.Number(g, 0), Count: uint32(c.Names())})
 		}
 	}
-	return mob.Coding{Blocks: c.K, Names: c.Names(), Live: coded.Live(c)}, have
+	return coded.Live(c), have
 }
 
 // Valid implements [Exchange]: a span is one block.

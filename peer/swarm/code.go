@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
@@ -31,9 +32,9 @@ func (s *Swarm) code() (err error) {
 		if err != nil {
 			return err
 		}
-		var have []proto.Range
-		mc.Coding, have = s.form.Coded.Begin(s.form.Coding)
-		mc.PieceLength = s.form.Coding.Block
+		c := s.form.Coding
+		live, have := s.form.Coded.Begin(c)
+		mc.Picker = coded.New(s.m.Length(), c.Block, coded.Coding{Blocks: c.K, Names: c.Names(), Live: live})
 		s.strategy = mob.New(mc, have)
 	}
 	return err

@@ -1,0 +1,92 @@
+package mob
+
+import (
+	"fmt"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// NewPieces is the picker of plain pieces, for tests outside of the package.
+func NewPieces(length int64, size int) Picker { return newPieces(length, size) }
+
+// CheckBooks compares what a State counts with what it counts it from. Every number must be
+// stored, wanted or on its way.
+func CheckBooks(s *State) error {
+	for i := range s.pieces {
+		n := 0
+		for _, in := range []bool{s.have.Has(i), s.wanted.Has(i), s.fetches[i] != nil} {
+			if in {
+				n++
+			}
+		}
+		if n != 1 {
+			return fmt.Errorf("piece %d: stored %v, wanted %v, on its way %v", i, s.have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
+		}
+		if err := checkCensus(s, i); err != nil {
+			return err
+		}
+	}
+	return checkRequests(s)
+}
+
+func checkCensus(s *State, i int) error {
+	holders, claims := 0, 0
+	clusters := map[string]bool{}
+	for _, p := range s.peers {
+		switch has, claim := p.have.Has(i), p.claim.Has(i); {
+		case p.local && has:
+			holders++
+		case p.local && claim:
+			claims++
+		case has || claim:
+			clusters[p.Cluster] = true
+		}
+	}
+	if int(s.holders[i]) != holders || int(s.claims[i]) != claims || int(s.rarity[i]) != len(clusters) {
+		return fmt.Errorf("piece %d: holders %d, claims %d, rarity %d, want %d, %d, %d",
+			i, s.holders[i], s.claims[i], s.rarity[i], holders, claims, len(clusters))
+	}
+	return nil
+}
+
+func checkRequests(s *State) error {
+	links := map[*link]int{}
+	for _, p := range s.peers {
+		sum := 0
+		for _, r := range p.out {
+			sum += int(r.span.Length)
+			if s.fetches[r.fetch.piece] != r.fetch {
+				return fmt.Errorf("peer %s owes a span of a fetch that is over", p.ID)
+			}
+		}
+		if sum != p.outBytes {
+			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.outBytes)
+		}
+		if p.link != nil {
+			links[p.link] += sum
+		}
+	}
+	for _, l := range s.links {
+		if l.out != links[l] {
+			return fmt.Errorf("a link has %d bytes in flight, counted %d", links[l], l.out)
+		}
+	}
+	return nil
+}
+
+// told reports whether actions tell a peer that the node drops a piece.
+func told(actions []Action, to proto.PeerID, drop int) bool {
+	for _, a := range actions {
+		send, _ := a.(Send)
+		have, ok := send.Message.(*proto.Have)
+		if !ok || send.Peer != to {
+			continue
+		}
+		for _, r := range have.Drop {
+			if int(r.First) <= drop && uint64(drop) < r.End() {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,230 @@
+package coded
+
+import (
+	"slices"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/ranks"
+)
+
+// Coding says how a content is coded.
+type Coding struct {
+	// Blocks is how many source blocks a generation has, k. The last may have fewer.
+	Blocks int
+	// Names is how many blocks of a generation have a name, N, more than k. Those below k are
+	// the source blocks.
+	Names int
+	// Live is how many generations the node fetches at a time, which bounds its memory.
+	Live int
+}
+
+// Picker implements [mob.Picker] for a coded transfer.
+type Picker struct {
+	*mob.Control
+	Coding
+	size    int           // of a block
+	sources int           // source blocks of the content
+	live    []*generation // those that are being fetched
+	byGen   []*generation // the same by number, nil for others
+	next    int           // the first generation that was not begun
+	fetched *bitset.Set   // blocks that the node got over the WAN
+	useless *bitset.Set   // blocks that follow from those that are stored
+}
+
+// New is the picker of a content of length bytes, in blocks of size bytes.
+func New(length int64, size int, c Coding) *Picker {
+	sources := int((length + int64(size) - 1) / int64(size))
+	generations := (sources + c.Blocks - 1) / c.Blocks
+	return &Picker{
+		Coding:  c,
+		size:    size,
+		sources: sources,
+		byGen:   make([]*generation, generations),
+		fetched: bitset.New(generations * c.Names),
+		useless: bitset.New(generations * c.Names),
+	}
+}
+
+// Layout implements [mob.Picker].
+func (k *Picker) Layout() mob.Layout {
+	count := len(k.byGen) * k.Names
+	return mob.Layout{
+		Count: count, Size: k.size, Length: int64(count) * int64(k.size), Whole: true, Batched: true,
+	}
+}
+
+// Attach implements [mob.Picker].
+func (k *Picker) Attach(c *mob.Control) {
+	k.Control = c
+	whole := c.Stored(0, len(k.byGen)*k.Names) / k.Names
+	c.Lack(max(0, k.sources-whole*k.Blocks))
+	k.begin()
+}
+
+// Share implements [mob.Picker]: a share is a count, see key.
+func (k *Picker) Share(int, int) (first, end int) { return 0, len(k.byGen) * k.Names }
+
+// at is the generation of a number, nil if it is not being fetched.
+func (k *Picker) at(i int) *generation {
+	if i < 0 || i >= len(k.byGen)*k.Names {
+		return nil
+	}
+	return k.byGen[i/k.Names]
+}
+
+// sourcesIn is how many source blocks a generation has.
+func (k *Picker) sourcesIn(number int) int { return min(k.Blocks, k.sources-number*k.Blocks) }
+
+// begin takes up further generations while few are being fetched.
+func (k *Picker) begin() {
+	for ; len(k.live) < k.Live && k.next < len(k.byGen); k.next++ {
+		if k.Has(k.next*k.Names) || k.byGen[k.next] != nil {
+			continue
+		}
+		g := &generation{
+			number:   k.next,
+			first:    k.next * k.Names,
+			end:      (k.next + 1) * k.Names,
+			blocks:   k.sourcesIn(k.next),
+			doubtful: map[int]bool{},
+			from:     map[int]mob.Peer{},
+			stale:    true,
+		}
+		k.live = append(k.live, g)
+		k.byGen[k.next] = g
+		for i := g.first; i < g.end; i++ {
+			if k.Has(i) {
+				g.have++
+			} else {
+				k.Want(i)
+			}
+		}
+		k.ReconsiderAll()
+	}
+}
+
+// update brings the surveys up to date.
+func (k *Picker) update() {
+	for _, g := range k.live {
+		g.update(k)
+	}
+}
+
+// last is added to the key of a block that is requested only if there is no other.
+const last = 1 << 17
+
+// Pick implements [mob.Picker].
+//
+// A node that has a whole generation could send every block of it, and would do so to every
+// cluster, while clusters wait for each other. So once k of its blocks are around, others are
+// picked last, between clusters and within one. Over the WAN a block is picked only while the
+// cluster lacks one, and first by members whose share of them has not come.
+func (k *Picker) Pick(p mob.Peer) int {
+	k.update()
+	if p.Local() {
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(p, i) })
+	}
+	quick := k.Quick(p)
+	return k.Best(p, func(i int) (int, bool) { return k.remoteKey(p, i, quick) })
+}
+
+// key is the part of a key that repairs make; ok is false for a block that is not picked.
+func (k *Picker) key(p mob.Peer, g *generation, i int) (key int, ok bool) {
+	if g == nil || g.enough() || p.Deferred(i) {
+		return 0, false
+	}
+	if g.sourcesOnly && p.Has().Count(g.first, g.end) < k.Names {
+		return 1 << 20, true // it may be false as well; but members that repair it wait for each other
+	}
+	return 0, true
+}
+
+func (k *Picker) localKey(p mob.Peer, i int) (key int, ok bool) {
+	g := k.at(i)
+	if key, ok = k.key(p, g, i); !ok {
+		return 0, false
+	}
+	holders := k.Holders(i)
+	key += holders
+	if g.survey.inside >= g.blocks && holders <= g.survey.members {
+		key += last
+	}
+	return key, true
+}
+
+func (k *Picker) remoteKey(p mob.Peer, i int, quick bool) (key int, ok bool) {
+	g := k.at(i)
+	if key, ok = k.key(p, g, i); !ok || !k.Free(i) || g.survey.cluster >= g.blocks {
+		return 0, false
+	}
+	rarity := k.Rarity(i)
+	key += 2 * rarity
+	if g.survey.around >= g.blocks && rarity <= g.survey.clusters {
+		key += last
+	}
+	rank, size := k.Rank()
+	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); g.survey.wan >= end-first {
+		key++
+		if quick {
+			key += 1 << 16
+		}
+	}
+	return key, true
+}
+
+// Claimed implements [mob.Picker]. When two members requested the last block that the cluster
+// needs of a generation while their claims crossed, the node gives up the one that it began last.
+func (k *Picker) Claimed(i int) {
+	g := k.at(i)
+	if g == nil {
+		return
+	}
+	k.update()
+	if g.survey.cluster <= g.blocks {
+		return
+	}
+	surplus := -1
+	var newest mob.Fetch
+	for j := g.first; j < g.end; j++ {
+		f, ok := k.Fetch(j)
+		if ok && f.WAN && k.Free(j) && (surplus < 0 || f.Started.After(newest.Started)) {
+			surplus, newest = j, f
+		}
+	}
+	if surplus >= 0 {
+		k.GiveUp(surplus)
+		k.Want(surplus)
+	}
+}
+
+// Gained implements [mob.Picker]: the cluster needs k blocks of a generation.
+func (k *Picker) Gained(i int) bool {
+	g := k.at(i)
+	if g == nil || g.gained >= g.blocks {
+		return false
+	}
+	g.gained++
+	return true
+}
+
+// Doubtful implements [mob.Picker].
+func (k *Picker) Doubtful(i int) bool {
+	g := k.at(i)
+	return g != nil && g.doubtful[i]
+}
+
+// Lag implements [mob.Picker].
+func (k *Picker) Lag() (n int) {
+	k.update()
+	for _, g := range k.live {
+		n += max(0, min(g.survey.cluster, g.blocks)-g.have-g.survey.requested)
+	}
+	return n
+}
+
+// Unclaimed implements [mob.Picker].
+func (k *Picker) Unclaimed() bool {
+	k.update()
+	return slices.ContainsFunc(k.live, func(g *generation) bool { return g.survey.cluster < g.blocks })
+}

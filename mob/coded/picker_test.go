@@ -1,0 +1,219 @@
+package coded
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/pickertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// small is how the contents of these tests are coded.
+func small() Coding { return Coding{Blocks: 4, Names: 8, Live: 2} }
+
+// subject is a picker of five generations, the last a short one.
+func subject() pickertest.Subject {
+	k := New(19*(64<<10)-5000, 64<<10, small())
+	return pickertest.Subject{
+		Picker: k,
+		Right: func(i int) mob.Event {
+			g := i / k.Names
+			if k.Stored(g*k.Names, (g+1)*k.Names)+1 == k.sourcesIn(g) {
+				return mob.Decoded{Generation: g}
+			}
+			return mob.Stored{Piece: i}
+		},
+		Check: func(*mob.State) error { return k.check() },
+	}
+}
+
+// check compares the surveys that are not stale with new ones.
+func (k *Picker) check() error {
+	for _, g := range k.live {
+		g.stale = g.stale || k.Changed(g.first, g.end)
+		if now := k.surveyed(g); !g.stale && g.survey != now {
+			return fmt.Errorf("the survey of generation %d is %+v, and was %+v", g.number, now, g.survey)
+		}
+	}
+	return nil
+}
+
+func TestPicker(t *testing.T) { pickertest.Conformance(t, subject) }
+
+func FuzzStep(f *testing.F) {
+	pickertest.Fuzz(f, func() (pickertest.Subject, []proto.Range) {
+		return subject(), []proto.Range{{First: 8, Count: 8}} // the second generation
+	})
+}
+
+func BenchmarkPick(b *testing.B) {
+	pickertest.Benchmark(b, func() mob.Picker {
+		return New(20000*(256<<10), 256<<10, Coding{Blocks: 16, Names: 32, Live: 32})
+	})
+}
+
+// node is a State with four generations, two of them being fetched, and its picker.
+type node struct {
+	*mob.State
+	k   *Picker
+	now time.Time
+}
+
+func newNode() *node {
+	k := New(1<<20, 64<<10, small())
+	n := &node{k: k, now: time.Unix(1, 0)}
+	n.State = mob.New(mob.Config{Self: "n", Cluster: "B", Tuning: mob.DefaultTuning(), Picker: k}, nil)
+	n.steps(mob.Learned{})
+	return n
+}
+
+// steps takes in events at once, and returns what is done about them, and a second later.
+func (n *node) steps(evs ...mob.Event) (did []mob.Action) {
+	for _, ev := range evs {
+		did = append(did, n.Step(n.now, ev)...)
+	}
+	n.now = n.now.Add(time.Second)
+	return append(did, n.Step(n.now, mob.Tick{})...)
+}
+
+// TestLostBlock wants a dropped block to be fetched again, and what followed from it.
+func TestLostBlock(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Stored{Piece: 5}, mob.Stored{Piece: 6}, mob.Useless{Piece: 7}, mob.Lost{Piece: 5})
+	if g := n.k.at(0); g.have != 1 {
+		t.Errorf("%d blocks are there, want 1", g.have)
+	}
+	for i, want := range []bool{true, true, true, true, true, true, false, true} {
+		if n.k.Wanted().Has(i) != want {
+			t.Errorf("block %d is wanted: %v, want %v", i, !want, want)
+		}
+	}
+}
+
+// TestLostGeneration wants a generation that was whole and is damaged to be fetched again, in
+// its turn.
+func TestLostGeneration(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Decoded{Generation: 0}, mob.Decoded{Generation: 1})
+	for i := range 8 {
+		n.steps(mob.Lost{Piece: i})
+	}
+	if n.k.at(0) != nil {
+		t.Error("three generations are being fetched")
+	}
+	n.steps(mob.Decoded{Generation: 2})
+	if n.k.at(0) == nil || n.k.at(3*8) == nil || len(n.k.live) != 2 || !n.k.Wanted().Has(0) {
+		t.Errorf("%d generations are being fetched, and not the lost one", len(n.k.live))
+	}
+	n.steps(mob.Decoded{Generation: 0}, mob.Decoded{Generation: 3})
+	if st := n.Status(); st.Have != st.Total {
+		t.Error("the content is not whole")
+	}
+}
+
+// TestRepairAsksPartialHolders has a generation that failed: a member has what others of the
+// cluster have verified of it.
+func TestRepairAsksPartialHolders(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Stored{Piece: 5}, mob.Polluted{Generation: 0})
+	did := n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}},
+		mob.Received{Peer: "m", Message: &proto.Have{Have: []proto.Range{{First: 2, Count: 1}}}})
+	if !sends(did, "m", func(m *proto.Request) bool { return m.Piece == 2 }) {
+		t.Error("a member that has a part of the generation is not asked for it")
+	}
+}
+
+// sends reports whether a message to a peer is among actions.
+func sends[M proto.Message](did []mob.Action, to proto.PeerID, is func(M) bool) bool {
+	return slices.ContainsFunc(did, func(a mob.Action) bool {
+		send, _ := a.(mob.Send)
+		m, ok := send.Message.(M)
+		return ok && send.Peer == to && is(m)
+	})
+}
+
+// drops reports whether a message takes a number back.
+func drops(i int) func(*proto.Have) bool {
+	return func(m *proto.Have) bool {
+		return slices.ContainsFunc(m.Drop, func(r proto.Range) bool { return int(r.First) <= i && uint64(i) < r.End() })
+	}
+}
+
+func one(i int) []proto.Range { return []proto.Range{{First: uint32(i), Count: 1}} }
+
+// TestDropIsAnsweredWithHave has a member lose a block: it hears that the node has it, which was
+// not announced to the member while it had the block as well.
+func TestDropIsAnsweredWithHave(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}},
+		mob.Received{Peer: "m", Message: &proto.Want{Pieces: []proto.Range{{Count: 32}}}},
+		mob.Received{Peer: "m", Message: &proto.Have{Have: one(5)}}, mob.Stored{Piece: 5})
+	did := n.steps(mob.Received{Peer: "m", Message: &proto.Have{Drop: one(5)}})
+	if !sends(did, "m", func(m *proto.Have) bool { return len(m.Have) == 1 && m.Have[0].First == 5 }) {
+		t.Error("the member was not told of the block that it lost")
+	}
+}
+
+// TestLossIsToldToAll has a member that does not want to hear of anything: it hears of a loss,
+// since it may have heard of the block before.
+func TestLossIsToldToAll(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}, mob.Stored{Piece: 5})
+	if did := n.steps(mob.Lost{Piece: 5}); !sends(did, "m", drops(5)) {
+		t.Errorf("%+v", did)
+	}
+}
+
+// claims has the node request a block over the WAN, with a member m that wants to hear of all, and
+// returns it.
+func (n *node) claims(t *testing.T) int {
+	t.Helper()
+	names := []proto.Range{{Count: 8}}
+	for _, ev := range []mob.Event{
+		mob.Joined{Node: mob.Node{ID: "a", Cluster: "A"}},
+		mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}},
+		mob.Learned{Nodes: []mob.Node{{ID: "a", Cluster: "A"}, {ID: "m", Cluster: "B"}}},
+		mob.Received{Peer: "m", Message: &proto.Want{Pieces: names}},
+		mob.Received{Peer: "m", Message: &proto.Have{}},
+		mob.Received{Peer: "a", Message: &proto.Have{Have: names}},
+	} {
+		n.Step(n.now, ev)
+	}
+	for i := range 8 {
+		if f, ok := n.k.Fetch(i); ok && f.WAN {
+			return i
+		}
+	}
+	t.Fatal("nothing is requested over the WAN")
+	return -1
+}
+
+// TestFailedClaimIsTakenBack has a claimed block come from a member instead, and false: else all
+// members of a cluster could wait for each other's claims.
+func TestFailedClaimIsTakenBack(t *testing.T) {
+	n := newNode()
+	i := n.claims(t)
+	n.Step(n.now, mob.Received{Peer: "m", Message: &proto.Have{Have: one(i)}})
+	if f, _ := n.k.Fetch(i); f.WAN {
+		t.Fatal("what a member has is requested over the WAN")
+	}
+	if did := n.steps(mob.Failed{Piece: i}); !sends(did, "m", drops(i)) {
+		t.Errorf("%+v", did)
+	}
+	if !n.k.Free(i) {
+		t.Error("it has to come from the member that has it")
+	}
+}
+
+// TestDroppedClaimIsTakenBack has no member have a claimed block any more.
+func TestDroppedClaimIsTakenBack(t *testing.T) {
+	n := newNode()
+	i := n.claims(t)
+	n.Step(n.now, mob.Received{Peer: "m", Message: &proto.Have{Have: one(i)}})
+	if did := n.steps(mob.Received{Peer: "m", Message: &proto.Have{Drop: one(i)}}); !sends(did, "m", drops(i)) {
+		t.Errorf("%+v", did)
+	}
+}

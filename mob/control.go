@@ -1,0 +1,183 @@
+package mob
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/mob/bitset"
+)
+
+// View is what a [Picker] sees of its State: who has which numbers or has claimed them, and what
+// is on its way. It only reads.
+type View struct{ s *State }
+
+// Peer is a joined peer, as a [Picker] sees it. The zero Peer is none.
+type Peer struct{ p *peer }
+
+// Local reports whether the peer is of the node's cluster.
+func (p Peer) Local() bool { return p.p.local }
+
+// Has returns the numbers that the peer has, which must not be changed.
+func (p Peer) Has() *bitset.Set { return p.p.have }
+
+// Deferred reports whether number i is not to be begun with the peer yet: another member's turn
+// comes first, or what the peer sent for it was false.
+func (p Peer) Deferred(i int) bool {
+	_, ok := p.p.turns[i]
+	return ok
+}
+
+// Has reports whether number i is stored.
+func (v View) Has(i int) bool { return v.s.have.Has(i) }
+
+// Stored returns how many of the numbers first <= i < end are stored.
+func (v View) Stored(first, end int) int { return v.s.have.Count(first, end) }
+
+// Wanted returns the numbers to fetch that are not on their way. They must not be changed but by
+// [Control.Want] and [Control.Unwant].
+func (v View) Wanted() *bitset.Set { return v.s.wanted }
+
+// Rank returns the node's rank among the members of its cluster, and how many these are.
+func (v View) Rank() (rank, size int) { return v.s.rank, v.s.size }
+
+// InShare reports whether number i is in the node's share.
+func (v View) InShare(i int) bool { return v.s.share.has(i) }
+
+// Holders returns how many local peers have number i.
+func (v View) Holders(i int) int { return int(v.s.holders[i]) }
+
+// Claims returns how many local peers have claimed number i.
+func (v View) Claims(i int) int { return int(v.s.claims[i]) }
+
+// Rarity returns how many other clusters have number i or have claimed it.
+func (v View) Rarity(i int) int { return int(v.s.rarity[i]) }
+
+// Free reports whether no other member of the cluster has number i, as far as that is not in
+// doubt, or has claimed it.
+func (v View) Free(i int) bool { return v.s.free(i) }
+
+// Before returns how many other clusters lack number i and are to begin it before the node's.
+func (v View) Before(i int) int { return v.s.clustersBefore(i) }
+
+// Complete returns how many local peers, and how many other clusters, have all of the numbers
+// first <= i < end.
+func (v View) Complete(first, end int) (local, clusters int) {
+	for _, p := range v.s.peers {
+		if p.local && p.have.Count(first, end) == end-first {
+			local++
+		}
+	}
+	for _, h := range v.s.held {
+		if h.pieces.Count(first, end) == end-first {
+			clusters++
+		}
+	}
+	return local, clusters
+}
+
+// Quick reports whether a number from a peer may arrive before the claims of others on it do.
+func (v View) Quick(p Peer) bool { return v.s.quick(p.p) }
+
+// Fetch is a number on its way.
+type Fetch struct {
+	// Peer is the peer that it was requested of, if there is one at the moment.
+	Peer Peer
+	// WAN says that it comes from another cluster.
+	WAN bool
+	// Started is when it was begun.
+	Started time.Time
+}
+
+// Fetch returns how number i is fetched; ok is false if it is not on its way.
+func (v View) Fetch(i int) (f Fetch, ok bool) {
+	is := v.s.fetches[i]
+	if is == nil {
+		return Fetch{}, false
+	}
+	return Fetch{Peer{is.worker}, is.wan, is.started}, true
+}
+
+// Control is what a [Picker] sees of its State and has it do.
+type Control struct{ View }
+
+// Want notes that number i is to be fetched, and reports whether that is news.
+func (c *Control) Want(i int) bool { return c.s.wanted.Add(i) }
+
+// Unwant notes that number i is not to be fetched.
+func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
+
+// Store notes that number i is stored and verified, and announces it.
+func (c *Control) Store(i int) { c.s.stored(i) }
+
+// Announce announces a number that is stored, again to those that were told already.
+func (c *Control) Announce(i int) { c.s.announce(i, tellHave) }
+
+// Drop notes that number i is not stored any more, tells all peers, and reports whether it was.
+func (c *Control) Drop(i int) bool {
+	if !c.s.have.Remove(i) {
+		return false
+	}
+	c.s.touch(i)
+	c.s.tellLost(i)
+	return true
+}
+
+// GiveUp ends the fetch of number i, if there is one.
+func (c *Control) GiveUp(i int) { c.s.giveUp(i) }
+
+// Reconsider has the node look again for something to request of the peers that have number i.
+func (c *Control) Reconsider(i int) { c.s.reconsider(i) }
+
+// ReconsiderAll has it look again at all peers.
+func (c *Control) ReconsiderAll() { c.s.reconsiderAll() }
+
+// Defer keeps the node from requesting number i of a peer for as long as a stalled peer is left
+// alone.
+func (c *Control) Defer(p Peer, i int) {
+	if p.p != nil && c.s.joined[p.p.ID] == p.p {
+		c.s.notBefore(p.p, i, c.s.t.Stall)
+	}
+}
+
+// Lack adds to how many numbers the cluster lacks before it has the whole content.
+func (c *Control) Lack(n int) { c.s.inflow.lacking += n }
+
+// Changed reports whether anything that a View tells of the numbers first <= i < end may have
+// changed since it was asked last. It is for one caller: the answer is given once.
+func (c *Control) Changed(first, end int) bool {
+	if c.s.dirty.Count(first, end) == 0 {
+		return false
+	}
+	c.s.dirty.RemoveRange(first, end)
+	return true
+}
+
+// maxCandidates bounds the numbers that one pick looks at. Beyond it the best of a random sample
+// is as good.
+const maxCandidates = 512
+
+// Best returns the wanted number that a peer has and that has the least key, -1 if there is none.
+// key returns false for a number that is not to be begun with the peer. Of equals it is one at
+// random.
+func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
+	s := c.s
+	best, bestKey, ties, seen := -1, 0, 0, 0
+	from := s.rng.IntN((s.pieces+63)/64) * 64
+	for i := range s.wanted.Intersection(p.p.have, from) {
+		k, ok := key(i)
+		if !ok {
+			continue
+		}
+		switch {
+		case best < 0 || k < bestKey:
+			best, bestKey, ties = i, k, 1
+		case k == bestKey:
+			if ties++; s.rng.IntN(ties) == 0 {
+				best = i
+			}
+		}
+		if seen++; seen >= maxCandidates {
+			break
+		}
+	}
+	return best
+}

@@ -1,0 +1,57 @@
+package mob
+
+// Picker decides what a [State] requests: which number of a peer next, which numbers are of use,
+// and what follows when one arrives or is lost. The State decides of whom: it keeps the peers,
+// the requests and the claims, and takes the numbers from its picker. A number stands for a
+// piece, or for a block of a coded transfer.
+//
+// A Picker belongs to one State, which calls it from within Step. It computes only, and calls
+// nothing but its [Control].
+type Picker interface {
+	// Layout describes the numbers. The State calls it first.
+	Layout() Layout
+	// Attach gives the picker its State, which has the numbers that are stored. The picker adds
+	// to [View.Wanted] what is to be fetched. It is called once.
+	Attach(c *Control)
+	// Share is the range of numbers that the member of a rank begins before others, in a cluster
+	// of size members: first <= i < end.
+	Share(rank, size int) (first, end int)
+	// Pick returns a wanted number to begin with a peer that has it, -1 if there is none.
+	Pick(p Peer) int
+	// Apply takes in an event that says what became of numbers: [Stored], [Failed], [Lost],
+	// [Useless], [Decoded] or [Polluted]. The picker has its State note what follows.
+	Apply(ev Event)
+	// Claimed tells that a local peer which goes first has claimed a number as well.
+	Claimed(i int)
+	// Gained reports whether a number that no member of the cluster had brings the cluster
+	// nearer to the whole content.
+	Gained(i int) bool
+	// Doubtful reports whether what members have of a number may be false, so that it is fetched
+	// as if they lacked it.
+	Doubtful(i int) bool
+	// Lag counts the numbers that other members of the cluster have, and the node neither has
+	// nor requested, as far as they are of use.
+	Lag() int
+	// Unclaimed reports whether the cluster lacks a number that no member has claimed.
+	Unclaimed() bool
+}
+
+// Layout describes the numbers of a [Picker].
+type Layout struct {
+	// Count is how many there are.
+	Count int
+	// Size is the length of each in bytes, a multiple of [proto.Cell], and Length that of all:
+	// the last may be shorter.
+	Size   int
+	Length int64
+	// Whole says that a number is requested with one request. Otherwise requests are of any size.
+	Whole bool
+	// Batched says that many numbers become available at a time. They are announced together, and
+	// not each at once.
+	Batched bool
+}
+
+// size is the length of number i in bytes.
+func (l *Layout) size(i int) int {
+	return int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
+}

@@ -1,0 +1,136 @@
+package mob
+
+import "github.com/mobgrid/mob/mob/ranks"
+
+// pieces is the [Picker] for plain pieces: rarest first, as clusters see it.
+type pieces struct {
+	*Control
+	layout Layout
+}
+
+// newPieces is the picker of a content of length bytes in pieces of size bytes.
+func newPieces(length int64, size int) *pieces {
+	count := int((length + int64(size) - 1) / int64(size))
+	return &pieces{layout: Layout{Count: count, Size: size, Length: length}}
+}
+
+// Layout implements [Picker].
+func (k *pieces) Layout() Layout { return k.layout }
+
+// Attach implements [Picker].
+func (k *pieces) Attach(c *Control) {
+	k.Control = c
+	for i := range k.layout.Count {
+		if !c.Has(i) {
+			c.Want(i)
+		}
+	}
+	c.Lack(c.Wanted().Len())
+}
+
+// Share implements [Picker].
+func (k *pieces) Share(rank, size int) (first, end int) {
+	return ranks.Share(k.layout.Count, rank, size)
+}
+
+// maxBefore bounds the clusters before the own one that a pick tells apart.
+const maxBefore = 32
+
+// Pick implements [Picker].
+//
+// Over the WAN it takes a piece that no member of the own cluster has or claimed, and that the
+// fewest other clusters have or claimed: a piece that two clusters fetch from each other crosses
+// the source's links once. Among those it takes one that the fewest clusters are to begin before
+// its own, and then one of the node's share. The share comes first of all where a piece arrives
+// so fast that claims come too late.
+//
+// On the LAN it takes the share first, since other clusters wait for it from here, and then what
+// the fewest local peers have. A piece that a single peer has and another member claims comes
+// last: that member will soon have it too. Ties are broken at random.
+func (k *pieces) Pick(p Peer) int {
+	if p.Local() {
+		return k.Best(p, k.localKey)
+	}
+	quick := k.Quick(p)
+	return k.Best(p, func(i int) (int, bool) {
+		if p.Deferred(i) || !k.Free(i) {
+			return 0, false
+		}
+		key := 2 * (maxBefore*k.Rarity(i) + min(k.Before(i), maxBefore-1))
+		if !k.InShare(i) {
+			key++
+			if quick {
+				key += 1 << 30
+			}
+		}
+		return key, true
+	})
+}
+
+// localKey orders what is picked of a local peer.
+func (k *pieces) localKey(i int) (key int, ok bool) {
+	holders := k.Holders(i)
+	key = holders
+	if !k.InShare(i) {
+		key += 1 << 16
+	}
+	if holders == 1 && k.Claims(i) > 0 {
+		key += 1 << 17
+	}
+	return key, true
+}
+
+// Apply implements [Picker].
+func (k *pieces) Apply(ev Event) {
+	switch ev := ev.(type) {
+	case Stored:
+		k.Store(ev.Piece)
+	case Failed:
+		k.GiveUp(ev.Piece)
+		k.fetch(ev.Piece)
+	case Lost:
+		if !k.Drop(ev.Piece) {
+			return
+		}
+		if k.Holders(ev.Piece) == 0 {
+			k.Lack(1)
+		}
+		k.fetch(ev.Piece)
+	}
+}
+
+// fetch has a piece fetched that is not there.
+func (k *pieces) fetch(i int) {
+	if !k.Has(i) && k.Want(i) {
+		k.Reconsider(i)
+	}
+}
+
+// Claimed implements [Picker].
+func (k *pieces) Claimed(int) {}
+
+// Gained implements [Picker].
+func (k *pieces) Gained(int) bool { return true }
+
+// Doubtful implements [Picker].
+func (k *pieces) Doubtful(int) bool { return false }
+
+// Lag implements [Picker].
+func (k *pieces) Lag() (n int) {
+	for i := range k.Wanted().All() {
+		if k.Holders(i) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Unclaimed implements [Picker].
+func (k *pieces) Unclaimed() bool {
+	for i := range k.Wanted().All() {
+		if k.Free(i) {
+			return true
+		}
+	}
+	return false
+}
