@@ -16,9 +16,9 @@ const maxAddrBytes = 512
 // tracker.
 //
 // A member often knows the port it listens on but not the address that others
-// see. So the remote's IP replaces an unspecified one, which nobody can dial; and
-// if a remote member announces only loopback addresses, copies with the remote's IP
-// are added. A member that announces none gets the remote address itself: libp2p
+// see. So the remote's IP replaces an unspecified one, which is not dialable; and if a
+// remote member announces only loopback addresses, copies with the remote's IP are
+// added. A member that announces none gets the remote address itself: libp2p
 // dials from its listening port where it can.
 func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 	ip := observedIP(remote)

@@ -44,8 +44,8 @@ func NewClient(h host.Host, trackers []peer.AddrInfo, cfg ClientConfig) *Client 
 }
 
 // Announce announces this node and returns the members that the trackers know, each
-// once. It blocks for at most Timeout. The error is nil if any tracker has replied,
-// and tells why each of them failed otherwise.
+// once. It blocks for at most Timeout. It fails if no tracker has replied, and the
+// error has the reason of each.
 func (c *Client) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
 	handouts, err := askAll[*proto.Handout](ctx, c, a)
 	if err != nil {

@@ -93,7 +93,10 @@ func TestClientWithoutReply(t *testing.T) {
 		t.Fatal("no error")
 	}
 	text := err.Error()
-	for _, want := range []string{"no tracker answered: tracker /ip4/127.0.0.1/tcp/", "/p2p/12D3", c.trackers[0].addr, c.trackers[1].addr, "connection refused", "no answer in time"} {
+	for _, want := range []string{
+		"no tracker answered: tracker /ip4/127.0.0.1/tcp/", "/p2p/12D3", c.trackers[0].addr, c.trackers[1].addr,
+		"connection refused", "no answer in time",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not contain %q", text, want)
 		}
@@ -200,7 +203,10 @@ func TestMergeHandouts(t *testing.T) {
 	got := mergeHandouts([]*proto.Handout{
 		{Interval: 30, Members: []proto.Member{{ID: "x", Cluster: "A", Addrs: [][]byte{a}}, {ID: "me", Cluster: "A"}}},
 		{Interval: 0, Members: nil},
-		{Interval: 10, Members: []proto.Member{{ID: "x", Cluster: "B", Addrs: [][]byte{a, b}}, {ID: "y", Cluster: "B", Addrs: [][]byte{c}}}},
+		{Interval: 10, Members: []proto.Member{
+			{ID: "x", Cluster: "B", Addrs: [][]byte{a, b}},
+			{ID: "y", Cluster: "B", Addrs: [][]byte{c}},
+		}},
 	}, "me")
 	want := &proto.Handout{Interval: 10, Members: []proto.Member{
 		{ID: "x", Cluster: "A", Addrs: [][]byte{a, b}},
@@ -216,7 +222,9 @@ func TestMergeFleets(t *testing.T) {
 		{Clusters: []proto.FleetCluster{{Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}},
 		{Clusters: []proto.FleetCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 2, Whole: 2}}},
 	})
-	want := &proto.Fleet{Clusters: []proto.FleetCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}}
+	want := &proto.Fleet{Clusters: []proto.FleetCluster{
+		{Name: "A", Nodes: 1}, {Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1},
+	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -22,8 +22,8 @@ const (
 	spares = 3
 )
 
-// handout is the members that the announcer m is told: its own cluster, then the
-// others. It has no member twice, and not m itself.
+// handout returns the members for the announcer m: its own cluster, then the others. It
+// has no member twice, and not m itself.
 func handout(m *member, rng *rand.Rand) []proto.Member {
 	all := len(m.swarm.members) <= smallSwarm
 	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, proto.MaxMembers))

@@ -80,7 +80,8 @@ func TestHandoutOfUnequalClusters(t *testing.T) {
 		var ms []*member
 		for c := range 2 + rng.IntN(6) {
 			for i := range 1 + rng.IntN(150) {
-				ms = append(ms, join(t, tb, epoch, "s", fmt.Sprint("c", c), fmt.Sprintf("%x-%d-%d", rng.Uint64(), c, i), 0, 0))
+				id := fmt.Sprintf("%x-%d-%d", rng.Uint64(), c, i)
+				ms = append(ms, join(t, tb, epoch, "s", fmt.Sprint("c", c), id, 0, 0))
 			}
 		}
 		for _, m := range ms {
@@ -192,7 +193,8 @@ func TestHandoutFitsFrame(t *testing.T) {
 		cluster := fmt.Appendf(nil, "%d", i%10)
 		cluster = append(cluster, bytes.Repeat([]byte{'.'}, proto.MaxCluster-len(cluster))...)
 		var err *proto.RemoteError
-		m, err = tb.announce(epoch, proto.PeerID(id), &proto.Announce{Swarm: []byte("s"), Cluster: string(cluster)}, addrs)
+		a := &proto.Announce{Swarm: []byte("s"), Cluster: string(cluster)}
+		m, err = tb.announce(epoch, proto.PeerID(id), a, addrs)
 		if err != nil {
 			t.Fatal(err)
 		}

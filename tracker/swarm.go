@@ -22,7 +22,7 @@ type member struct {
 	elem     *list.Element // in table.order
 }
 
-// info is what other members are told about m.
+// info is m in the handouts of other members.
 func (m *member) info() proto.Member {
 	return proto.Member{ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs}
 }

@@ -17,7 +17,8 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // join announces a member that has have of total pieces.
 func join(t testing.TB, tb *table, now time.Time, swarm, cluster, id string, have, total uint32) *member {
 	t.Helper()
-	m, err := tb.announce(now, proto.PeerID(id), &proto.Announce{Swarm: []byte(swarm), Cluster: cluster, Have: have, Total: total}, nil)
+	a := &proto.Announce{Swarm: []byte(swarm), Cluster: cluster, Have: have, Total: total}
+	m, err := tb.announce(now, proto.PeerID(id), a, nil)
 	if err != nil {
 		t.Fatalf("announce of %s: %v", id, err)
 	}
@@ -147,7 +148,8 @@ func (s *slowTable) announce(now time.Time, r record) bool {
 	s.expire(now)
 	i := slices.IndexFunc(s.all, func(o record) bool { return o.swarm == r.swarm && o.id == r.id })
 	_, known := s.totals[r.swarm]
-	if i < 0 && (len(s.all) >= s.cfg.MaxMembers || len(s.in(r.swarm)) >= s.cfg.MaxSwarmMembers || !known && len(s.totals) >= s.cfg.MaxSwarms) {
+	if i < 0 && (len(s.all) >= s.cfg.MaxMembers || len(s.in(r.swarm)) >= s.cfg.MaxSwarmMembers ||
+		!known && len(s.totals) >= s.cfg.MaxSwarms) {
 		return false
 	}
 	if r.total != 0 || !known {
@@ -208,7 +210,8 @@ func TestTableAgainstSlowTable(t *testing.T) {
 					r.total = 8
 					r.have = rng.Uint32N(9)
 				}
-				_, err := fast.announce(now, id, &proto.Announce{Swarm: []byte(swarm), Cluster: r.cluster, Have: r.have, Total: r.total}, nil)
+				a := &proto.Announce{Swarm: []byte(swarm), Cluster: r.cluster, Have: r.have, Total: r.total}
+				_, err := fast.announce(now, id, a, nil)
 				if ok := slow.announce(now, r); ok != (err == nil) {
 					t.Fatalf("seed %d step %d: accepted %v, error %v", seed, step, ok, err)
 				}
@@ -221,7 +224,8 @@ func TestTableAgainstSlowTable(t *testing.T) {
 func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 	t.Helper()
 	if fast.members() != len(slow.all) || len(fast.swarms) != len(slow.totals) {
-		t.Fatalf("%d members in %d swarms, want %d in %d", fast.members(), len(fast.swarms), len(slow.all), len(slow.totals))
+		t.Fatalf("%d members in %d swarms, want %d in %d",
+			fast.members(), len(fast.swarms), len(slow.all), len(slow.totals))
 	}
 	for key, s := range fast.swarms {
 		if got, want := fast.fleet(now, []byte(key)).Clusters, slow.fleet(key); !reflect.DeepEqual(got, want) {
@@ -235,7 +239,8 @@ func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 			for rank, m := range c.members {
 				w := want[0]
 				want = want[1:]
-				if got, ok := c.rank(m.id); m.id != w.id || c.name != w.cluster || m.cluster != c || got != rank || !ok || s.members[m.id] != m {
+				got, ok := c.rank(m.id)
+				if m.id != w.id || c.name != w.cluster || m.cluster != c || got != rank || !ok || s.members[m.id] != m {
 					t.Fatalf("%s in %s at rank %d, want %+v", m.id, c.name, rank, w)
 				}
 			}

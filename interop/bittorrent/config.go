@@ -22,7 +22,7 @@ type Config struct {
 	Torrent func(*peer.Transfer) *Torrent
 	// Dial connects to clients and trackers. Nil means [net.Dialer.DialContext].
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Client is the name and version of the program, which clients are told.
+	// Client is the name and version of the program that clients see.
 	Client string
 	// Log receives errors of single clients and trackers at level debug, and what an
 	// operator should know above. Nil means no log.

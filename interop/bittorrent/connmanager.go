@@ -48,7 +48,7 @@ type handler interface {
 	// handle carries on a connection after the handshakes, until it ends, and returns
 	// why it did. The caller closes conn. Each connection has a goroutine of its own.
 	handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error
-	// progress is what trackers are told. It may be called from any goroutine.
+	// progress returns the progress to announce. It may be called from any goroutine.
 	progress() progress
 	// complete returns a channel that is closed when the download is complete, nil if
 	// it never is.

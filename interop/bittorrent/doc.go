@@ -16,6 +16,6 @@
 // The node chokes no client: a rate limit bounds its upload. It supports the
 // extensions of BEP 6 (fast), 9 (metadata) and 10, and clients that connect may use
 // the encrypted handshake (MSE). There is no DHT, no uTP and no peer exchange. Two mob
-// nodes that connect to each other here disconnect: they meet over libp2p. The key
-// "mob" of the extended handshake tells.
+// nodes that connect to each other here recognise the key "mob" of the extended
+// handshake and disconnect: they meet over libp2p.
 package bittorrent

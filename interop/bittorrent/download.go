@@ -225,7 +225,7 @@ func (d *download) setLimit(n int) {
 // this must be latency, to be covered by more requests, and not a queue, to be
 // shortened by fewer, which would find the client idle each time.
 type replyTimer struct {
-	estimate time.Duration // about the longest of late
+	estimate time.Duration // about the longest recent time
 	since    time.Time     // of the request to an idle client, zero after the reply
 }
 

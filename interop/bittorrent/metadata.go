@@ -39,8 +39,8 @@ var (
 	errNoMetadata = errors.New("the client does not send the info dictionary")
 )
 
-// metadataFetcher downloads an info dictionary (BEP 9). It is a handler that does not
-// tell that it is a mob node, so other nodes serve it like any client.
+// metadataFetcher is a handler that downloads an info dictionary (BEP 9). Its handshake
+// lacks the key of a mob node, so other nodes serve it like any client.
 type metadataFetcher struct {
 	*connManager
 	slots chan struct{} // a token for each client that sends the info dictionary

@@ -10,7 +10,7 @@ import (
 type peerState struct {
 	local, remote *bitset.Set // pieces of the node and of the client
 	missing       int         // pieces of the client that the node lacks
-	interested    bool        // as the node has told
+	interested    bool        // as last sent to the client
 	unchoked      bool        // by the client
 }
 

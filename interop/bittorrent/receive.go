@@ -159,7 +159,7 @@ func (c *peerConn) onUnchoke() {
 	}
 }
 
-// reject tells the swarm that the client does not send dropped spans.
+// reject rejects dropped spans to the swarm, since the client does not send them.
 func (c *peerConn) reject(spans []dropped) {
 	c.discard(spans)
 	for _, d := range spans {

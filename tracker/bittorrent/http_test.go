@@ -38,7 +38,8 @@ func TestHTTPBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := "/announce?info_hash=" + escaped(1) + "&peer_id=-XX0000-%00%01%02%20%ff7890ab&uploaded=0&downloaded=0&port=6881&event=started&compact=0&ip=203.0.113.9&left="
+	query := "/announce?info_hash=" + escaped(1) + "&peer_id=-XX0000-%00%01%02%20%ff7890ab" +
+		"&uploaded=0&downloaded=0&port=6881&event=started&compact=0&ip=203.0.113.9&left="
 	get(t, s, "[::ffff:192.0.2.1]:50000", query+"0")
 	get(t, s, "[2001:db8::1]:50000", query+"7")
 	interval := bencodeOf(t, get(t, s, "192.0.2.2:50000", query+"7"))["interval"].(int64)
@@ -56,8 +57,9 @@ func TestHTTPBytes(t *testing.T) {
 		t.Errorf("announce %q, want %q", got, want)
 	}
 	// Without peers there still is a list, an empty one.
-	if got := get(t, s, "[2001:db8::1%eth0]:50000", query+"7&numwant=0"); !strings.HasSuffix(got, "5:peers0:e") || !strings.Contains(got, "16:"+ip6) {
-		t.Errorf("announce %q", got)
+	noPeers := get(t, s, "[2001:db8::1%eth0]:50000", query+"7&numwant=0")
+	if !strings.HasSuffix(noPeers, "5:peers0:e") || !strings.Contains(noPeers, "16:"+ip6) {
+		t.Errorf("announce %q", noPeers)
 	}
 	h := hash(1)
 	scrape := "d5:filesd20:" + h.AsString() + "d8:completei1e10:downloadedi0e10:incompletei2eeee"
@@ -110,7 +112,11 @@ func TestHTTPInvalidRequests(t *testing.T) {
 		t.Errorf("%d torrents are known", torrents)
 	}
 	// Numbers out of range are clipped, unknown events ignored.
-	for _, query := range []string{"&numwant=99999999999999999999999", "&numwant=-5", "&left=99999999999999999999999", "&left=-99999999999999999999", "&event=paused", "&event=%00"} {
+	for _, query := range []string{
+		"&numwant=99999999999999999999999", "&numwant=-5",
+		"&left=99999999999999999999999", "&left=-99999999999999999999",
+		"&event=paused", "&event=%00",
+	} {
 		if v := bencodeOf(t, get(t, s, "192.0.2.1:5", "/announce?"+good+"&port=1"+query)); v["incomplete"] != int64(1) {
 			t.Errorf("%s: %v", query, v)
 		}
@@ -129,7 +135,8 @@ func FuzzHTTPAnnounce(f *testing.F) {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		if err == nil {
-			if a.addr.Addr() != from || a.event < shared.None || a.event > shared.Stopped || a.maxPeers() < 0 || a.maxPeers() > maxNumWant {
+			if a.addr.Addr() != from || a.event < shared.None || a.event > shared.Stopped ||
+				a.maxPeers() < 0 || a.maxPeers() > maxNumWant {
 				t.Fatalf("%+v", a)
 			}
 			_, _ = tb.announce(epoch, a)
@@ -186,7 +193,11 @@ func TestHTTPHeadersAreBounded(t *testing.T) {
 }
 
 func TestPlainAddresses(t *testing.T) {
-	for in, want := range map[string]string{"::ffff:192.0.2.1": "192.0.2.1", "fe80::1%eth0": "fe80::1", "192.0.2.1": "192.0.2.1"} {
+	for in, want := range map[string]string{
+		"::ffff:192.0.2.1": "192.0.2.1",
+		"fe80::1%eth0":     "fe80::1",
+		"192.0.2.1":        "192.0.2.1",
+	} {
 		if got := plain(netip.MustParseAddr(in)); got != netip.MustParseAddr(want) {
 			t.Errorf("%s is %v", in, got)
 		}

@@ -66,7 +66,9 @@ func TestClient(t *testing.T) {
 			if want := (udp.ScrapeResponse{{}, {Seeders: 2, Completed: 1}}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("scrape %+v, %v", got, err)
 			}
-			if _, err := client.Announce(t.Context(), tracker.AnnounceRequest{InfoHash: hash(1)}, tracker.AnnounceOpt{}); err == nil || !strings.Contains(err.Error(), "port 0") {
+			noPort := tracker.AnnounceRequest{InfoHash: hash(1)}
+			_, err = client.Announce(t.Context(), noPort, tracker.AnnounceOpt{})
+			if err == nil || !strings.Contains(err.Error(), "port 0") {
 				t.Errorf("port 0: %v", err)
 			}
 			clk.add(s.cfg.Expiry)
@@ -151,7 +153,8 @@ func TestReload(t *testing.T) {
 		}
 	}
 	h1, h2 := hash(1), hash(2)
-	write("# ours\n\n" + strings.ToUpper(h1.HexString()) + " the weights\r\n\t" + h2.HexString() + strings.Repeat("ab", 12))
+	write("# ours\n\n" + strings.ToUpper(h1.HexString()) + " the weights\r\n" +
+		"\t" + h2.HexString() + strings.Repeat("ab", 12))
 	c := new(clock)
 	s, err := newServer(Config{Torrents: path}, c.now)
 	if err != nil {

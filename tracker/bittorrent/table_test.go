@@ -116,7 +116,8 @@ func TestStopped(t *testing.T) {
 	mustAnnounce(t, tb, epoch, one)
 	mustAnnounce(t, tb, epoch, two)
 	for range 2 {
-		if out := mustAnnounce(t, tb, epoch, stop); out.stats.Seeders != 1 || len(out.peers4) != 0 || out.interval == 0 {
+		out := mustAnnounce(t, tb, epoch, stop)
+		if out.stats.Seeders != 1 || len(out.peers4) != 0 || out.interval == 0 {
 			t.Errorf("after one has stopped: %+v", out)
 		}
 	}
@@ -163,11 +164,11 @@ func TestBounds(t *testing.T) {
 func TestSample(t *testing.T) {
 	tb := newTable(Default())
 	for i := range 300 { // every third is a seeder, every fifth has IPv6
-		a := announce{addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), uint16(1+i)), left: int64(i % 3)}
+		ip := netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
 		if i%5 == 0 {
-			a.addr = netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 15: byte(i)}), uint16(1+i))
+			ip = netip.AddrFrom16([16]byte{0x20, 1, 15: byte(i)})
 		}
-		mustAnnounce(t, tb, epoch, a)
+		mustAnnounce(t, tb, epoch, announce{addr: netip.AddrPortFrom(ip, uint16(1+i)), left: int64(i % 3)})
 	}
 	for _, c := range []struct {
 		name          string
@@ -187,7 +188,12 @@ func TestSample(t *testing.T) {
 		{"seeder, enough leechers", "198.51.100.1:1", 0, 100, true, 100, 0, 0},
 		{"seeder, one family", "[2001:db8::1]:1", 0, 1 << 62, false, 0, 60, 20},
 	} {
-		out := mustAnnounce(t, tb, epoch, announce{addr: addr(c.from), left: c.left, numWant: c.numWant, bothFamilies: c.bothFamilies})
+		out := mustAnnounce(t, tb, epoch, announce{
+			addr:         addr(c.from),
+			left:         c.left,
+			numWant:      c.numWant,
+			bothFamilies: c.bothFamilies,
+		})
 		seeders, seen := 0, map[netip.AddrPort]bool{addr(c.from): true}
 		for i, p := range append(slices.Clone(out.peers4), out.peers6...) {
 			if (i < len(out.peers4)) != p.Addr().Is4() || seen[p] {
@@ -199,7 +205,8 @@ func TestSample(t *testing.T) {
 			}
 		}
 		if len(out.peers4) != c.n4 || len(out.peers6) != c.n6 || seeders != c.seeders {
-			t.Errorf("%s: %d and %d peers, %d seeders; want %d, %d, %d", c.name, len(out.peers4), len(out.peers6), seeders, c.n4, c.n6, c.seeders)
+			t.Errorf("%s: %d and %d peers, %d seeders; want %d, %d, %d",
+				c.name, len(out.peers4), len(out.peers6), seeders, c.n4, c.n6, c.seeders)
 		}
 		mustAnnounce(t, tb, epoch, announce{addr: addr(c.from), event: shared.Stopped})
 		check(t, tb)
@@ -212,19 +219,20 @@ func TestSampleIsFair(t *testing.T) {
 	cfg.Seed = 1
 	tb := newTable(cfg)
 	const peers, asked = 100, 2000
-	told := map[netip.AddrPort]int{}
+	replies := map[netip.AddrPort]int{}
 	for i := range peers {
 		mustAnnounce(t, tb, epoch, announce{addr: addr(fmt.Sprintf("192.0.2.%d:1", i)), left: 1})
 	}
 	for range asked {
-		for _, p := range mustAnnounce(t, tb, epoch, announce{addr: addr("198.51.100.1:1"), left: 1, numWant: 10}).peers4 {
-			told[p]++
+		out := mustAnnounce(t, tb, epoch, announce{addr: addr("198.51.100.1:1"), left: 1, numWant: 10})
+		for _, p := range out.peers4 {
+			replies[p]++
 		}
 	}
-	if len(told) != peers {
-		t.Errorf("%d of %d peers are in replies", len(told), peers)
+	if len(replies) != peers {
+		t.Errorf("%d of %d peers are in replies", len(replies), peers)
 	}
-	for p, n := range told { // 200 on average, with a deviation of 13
+	for p, n := range replies { // 200 on average, with a deviation of 13
 		if n < 130 || n > 270 {
 			t.Errorf("%v is in %d replies", p, n)
 		}
@@ -272,16 +280,17 @@ func TestRandomAnnounces(t *testing.T) {
 	now := epoch
 	refused := 0
 	for i := range 20_000 {
+		ip := netip.AddrFrom4([4]byte{192, 0, 2, byte(rng.IntN(16))})
+		if rng.IntN(2) == 0 {
+			ip = netip.AddrFrom16([16]byte{0x20, 1, 7: byte(rng.IntN(8)), 15: byte(rng.IntN(8))})
+		}
 		a := announce{
 			hash:         hash(rng.IntN(40)),
-			addr:         netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(rng.IntN(16))}), uint16(rng.IntN(20))),
+			addr:         netip.AddrPortFrom(ip, uint16(rng.IntN(20))),
 			left:         rng.Int64N(3) - 1,
 			event:        shared.AnnounceEvent(rng.IntN(6)),
 			numWant:      rng.Int64N(400) - 100,
 			bothFamilies: rng.IntN(2) == 0,
-		}
-		if rng.IntN(2) == 0 {
-			a.addr = netip.AddrPortFrom(netip.AddrFrom16([16]byte{0x20, 1, 7: byte(rng.IntN(8)), 15: byte(rng.IntN(8))}), a.addr.Port())
 		}
 		now = now.Add(time.Duration(rng.IntN(20)) * time.Second)
 		if _, err := tb.announce(now, &a); err != nil {

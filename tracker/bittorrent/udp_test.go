@@ -86,7 +86,8 @@ func TestUDPBytes(t *testing.T) {
 	out = send(announce{addr: addr("192.0.2.4:4"), left: 3, numWant: 1})
 	want := append(append([]byte{0, 0, 0, 1}, "tran"...), out[8:12]...)
 	want = append(want, 0, 0, 0, 2, 0, 0, 0, 2)
-	if one, other := append(bytes.Clone(want), 192, 0, 2, 1, 1, 2), append(bytes.Clone(want), 192, 0, 2, 3, 0, 3); !bytes.Equal(out, one) && !bytes.Equal(out, other) {
+	one, other := append(bytes.Clone(want), 192, 0, 2, 1, 1, 2), append(bytes.Clone(want), 192, 0, 2, 3, 0, 3)
+	if !bytes.Equal(out, one) && !bytes.Equal(out, other) {
 		t.Errorf("announce %x, want %x or %x", out, one, other)
 	}
 	out = send(announce{addr: addr("[2001:db8::2]:2"), left: 3, numWant: -1})
@@ -95,7 +96,8 @@ func TestUDPBytes(t *testing.T) {
 	}
 	from := netip.MustParseAddr("198.51.100.1")
 	out = s.packet(scrapePacket(connect(t, s, from), 9, 0), from)
-	if want := "\x00\x00\x00\x02tran" + strings.Repeat("\x00", 12) + "\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03"; string(out) != want {
+	unknown, known := strings.Repeat("\x00", 12), "\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03"
+	if want := "\x00\x00\x00\x02tran" + unknown + known; string(out) != want {
 		t.Errorf("scrape %x, want %x", out, want)
 	}
 }
@@ -162,17 +164,21 @@ func TestUDPHostileAnnounces(t *testing.T) {
 	if out := ask(announce{addr: addr("198.51.100.1:1"), left: 1, numWant: 1<<31 - 1}); len(out) != 20+6*maxNumWant {
 		t.Errorf("%d bytes for the highest numwant", len(out))
 	}
-	if out := ask(announce{addr: addr("[2001:db8::1]:1"), left: -1 << 63, numWant: 1<<31 - 1, event: 77}); len(out) != 20+18*maxNumWant6 || len(out) > 1232 {
+	out := ask(announce{addr: addr("[2001:db8::1]:1"), left: -1 << 63, numWant: 1<<31 - 1, event: 77})
+	if len(out) != 20+18*maxNumWant6 || len(out) > 1232 {
 		t.Errorf("%d bytes for the highest numwant, by IPv6", len(out))
 	}
-	if out := ask(announce{addr: addr("198.51.100.1:1"), left: -5, numWant: -1 << 31}); len(out) != 20+6*defaultNumWant {
+	out = ask(announce{addr: addr("198.51.100.1:1"), left: -5, numWant: -1 << 31})
+	if len(out) != 20+6*defaultNumWant {
 		t.Errorf("%d bytes for a negative numwant", len(out))
 	}
-	if out := ask(announce{addr: addr("198.51.100.1:0")}); be.Uint32(out) != uint32(udp.ActionError) || !strings.Contains(string(out), "port 0") {
+	out = ask(announce{addr: addr("198.51.100.1:0")})
+	if be.Uint32(out) != uint32(udp.ActionError) || !strings.Contains(string(out), "port 0") {
 		t.Errorf("port 0: %q", out)
 	}
 	from := netip.MustParseAddr("198.51.100.1")
-	if out := s.packet(scrapePacket(connect(t, s, from), make([]int, 75)...), from); be.Uint32(out) != uint32(udp.ActionError) {
+	out = s.packet(scrapePacket(connect(t, s, from), make([]int, 75)...), from)
+	if be.Uint32(out) != uint32(udp.ActionError) {
 		t.Errorf("a scrape of 75: %x", out)
 	}
 	if out := s.packet(scrapePacket(connect(t, s, from), make([]int, 74)...), from); len(out) != 8+12*74 {
@@ -241,7 +247,8 @@ func BenchmarkUDPAnnounce(b *testing.B) {
 	}
 	i := 0
 	for b.Loop() {
-		if out := s.packet(packets[i%len(packets)], netip.MustParseAddr("192.0.2.1")); be.Uint32(out) != uint32(udp.ActionAnnounce) {
+		out := s.packet(packets[i%len(packets)], netip.MustParseAddr("192.0.2.1"))
+		if be.Uint32(out) != uint32(udp.ActionAnnounce) {
 			b.Fatalf("%x", out)
 		}
 		i++

@@ -168,7 +168,8 @@ func (p *infoParser) check() error {
 	t := &p.t
 	switch {
 	case p.v2 && len(t.PieceHashes) == 0:
-		return errors.New("it is for BitTorrent v2 only, which mob does not support: make one for v1, or for both (hybrid)")
+		return errors.New("it is for BitTorrent v2 only, which mob does not support: " +
+			"make one for v1, or for both (hybrid)")
 	case p.hasFiles && p.length >= 0:
 		return errors.New("it has both a length and a list of files")
 	case !p.hasFiles && p.length < 0:

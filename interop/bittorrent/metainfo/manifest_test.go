@@ -61,7 +61,8 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.Entries, want) || m.Name != "x" || m.PieceLength != piece || !m.TorrentOnly() || m.HashSHA1(2) != [20]byte(tor.PieceHashes[40:60]) {
+	if !slices.Equal(m.Entries, want) || m.Name != "x" || m.PieceLength != piece || !m.TorrentOnly() ||
+		m.HashSHA1(2) != [20]byte(tor.PieceHashes[40:60]) {
 		t.Errorf("got %+v", m)
 	}
 	if err := tor.Match(m); err != nil {
@@ -102,7 +103,8 @@ func TestManifestOfFile(t *testing.T) {
 func TestManifestErrors(t *testing.T) {
 	deep := File{Path: strings.Repeat("d/", 2000) + "f", Length: 1}
 	for _, tt := range []struct{ name, in, want string }{
-		{"large pieces", infoOf(32<<20, File{Path: "a", Length: 1}), "pieces have 33554432 bytes, and mob supports 16384 (16 KiB) to 16777216 (16 MiB)"},
+		{"large pieces", infoOf(32<<20, File{Path: "a", Length: 1}),
+			"pieces have 33554432 bytes, and mob supports 16384 (16 KiB) to 16777216 (16 MiB)"},
 		{"only padding", infoOf(16<<10, File{Path: "p", Length: 5, Pad: true}), "must be a file"},
 		{"empty dictionary", "de", "neither a length"},
 	} {
