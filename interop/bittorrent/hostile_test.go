@@ -104,6 +104,23 @@ func TestProtocolViolations(t *testing.T) {
 	connect(t, n, s, modern, 2).download()
 }
 
+// TestCloseAfterHandshake has a client close the connection before the first message: no
+// context of it is left in the swarm.
+func TestCloseAfterHandshake(t *testing.T) {
+	s := newSample(t, 1<<20)
+	n := startNode(t, "A", s.torrent(), 0)
+	sw := newSwarm(t.Context(), n.server, n.seed(t, s), s.torrent())
+	local, remote := net.Pipe()
+	remote.Close()
+	c, err := sw.newPeerConn(local, remoteAddr(local), *modern.handshake(s, 1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.run(); err == nil || c.ctx.Err() == nil {
+		t.Errorf("ended with %v, and the context with %v", err, c.ctx.Err())
+	}
+}
+
 // TestDuplicateConnection has a client connect again: the first connection stays.
 func TestDuplicateConnection(t *testing.T) {
 	s := newSample(t, 1<<20)

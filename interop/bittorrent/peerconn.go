@@ -90,6 +90,7 @@ func (c *peerConn) run() error {
 	defer stop()
 	c.sendFirst()
 	if err := c.write(c.out.take(nil)); err != nil { // at once, so that another mob node sees what this is
+		c.cancel(err)
 		return err
 	}
 	var wg sync.WaitGroup
