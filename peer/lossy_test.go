@@ -8,18 +8,18 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// lossy is the exchange of a node that refuses half of what it is asked for.
+// lossy is the codec of a node that refuses half of what it is asked for.
 type lossy struct {
-	payload.Exchange
+	payload.Codec
 	asked *atomic.Int64
 }
 
-// Frame implements [payload.Exchange].
-func (l *lossy) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+// Encode implements [payload.Codec].
+func (l *lossy) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	if l.asked.Add(1)%2 == 0 {
 		return nil, payload.ErrAbsent
 	}
-	return l.Exchange.Frame(to, sp)
+	return l.Codec.Encode(to, sp)
 }
 
 // A member that refuses half of its requests harms nobody.
@@ -27,7 +27,7 @@ func TestLossyMember(t *testing.T) {
 	nodes := grid(t, 2, 3)
 	_, link, content := seedCoded(t, nodes[0], 12<<20, 16)
 	var asked atomic.Int64
-	nodes[3].faults.Exchange = func(_ *proto.Link, f payload.Form) payload.Exchange { return &lossy{f.Exchange, &asked} }
+	nodes[3].faults.Codec = func(_ *proto.Link, c payload.Codec) payload.Codec { return &lossy{c, &asked} }
 	gets := fetch(t, nodes[1:], link)
 	mustArrive(t, gets, content)
 	mustNameNobody(t, gets)

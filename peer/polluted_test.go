@@ -12,10 +12,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// polluter is the exchange of a node that bends the blocks which it sends, once it is
-// told to.
+// polluter is the codec of a node that bends the blocks which it sends, once it is told to.
 type polluter struct {
-	payload.Form
+	payload.Codec
 	link *proto.Link
 	key  ed25519.PrivateKey
 	bend bender
@@ -29,15 +28,15 @@ type bender func(p *polluter, buf *payload.Buffer, sp proto.Span) bool
 type pollution struct {
 	on   atomic.Bool
 	sent atomic.Int64
-	to   sync.Map // how many blocks were bent for whom: *atomic.Int64 by name
+	to   sync.Map // how many blocks were bent for whom: *atomic.Int64 by id
 }
 
-// Frame implements [payload.Exchange].
-func (p *polluter) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
-	buf, err := p.Form.Frame(to, sp)
+// Encode implements [payload.Codec].
+func (p *polluter) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+	buf, err := p.Codec.Encode(to, sp)
 	if err == nil && p.on.Load() && p.bend(p, buf, sp) {
 		p.sent.Add(1)
-		n, _ := p.to.LoadOrStore(to.Name(), new(atomic.Int64))
+		n, _ := p.to.LoadOrStore(to.ID(), new(atomic.Int64))
 		n.(*atomic.Int64).Add(1)
 	}
 	return buf, err
@@ -51,7 +50,7 @@ func pollute(t testing.TB, n *Node, bend bender) *pollution {
 		t.Fatal(err)
 	}
 	p := new(pollution)
-	n.faults.Exchange = func(link *proto.Link, f payload.Form) payload.Exchange { return &polluter{f, link, key, bend, p} }
+	n.faults.Codec = func(link *proto.Link, c payload.Codec) payload.Codec { return &polluter{c, link, key, bend, p} }
 	return p
 }
 
@@ -67,7 +66,7 @@ func lieAbout(p *polluter, buf *payload.Buffer, sp proto.Span) bool {
 	}
 	data := buf.B[proto.CodedHeader:]
 	data[len(data)/2] ^= 1
-	statement := proto.CodedStatement(p.link.Manifest.Bytes(), p.Coding.K, sp.Piece, sha256.Sum256(data))
+	statement := proto.CodedStatement(p.link.Manifest.Bytes(), p.link.Coded, sp.Piece, sha256.Sum256(data))
 	copy(buf.B[41:], ed25519.Sign(p.key, statement))
 	return true
 }
@@ -97,7 +96,7 @@ func TestPollutingMember(t *testing.T) {
 	for i, g := range gets {
 		liars := g.Status().Liars
 		// What comes last may be of no use, and is not looked at then.
-		if n, ok := p.to.Load(nodes[i+2].host.ID().String()); ok && n.(*atomic.Int64).Load() > 4 && len(liars) == 0 {
+		if n, ok := p.to.Load(proto.PeerID(nodes[i+2].host.ID())); ok && n.(*atomic.Int64).Load() > 4 && len(liars) == 0 {
 			t.Errorf("the liar sent %d blocks to a node that does not name it", n.(*atomic.Int64).Load())
 		}
 		for _, name := range liars {

@@ -12,7 +12,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/metadata"
-	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -41,7 +41,7 @@ type SeedOptions struct {
 
 // CodedAuto is, as [SeedOptions.Coded], for generations of a size that suits this
 // machine and its network.
-const CodedAuto = payload.AutoK
+const CodedAuto = coded.AutoK
 
 var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorrent clients: leave one of the two out")
 
@@ -53,7 +53,7 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	case o.Torrent:
 		return 0, errCodedTorrent
 	}
-	return payload.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
+	return coded.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
 }
 
 // Seed hashes what is at path, in place, and serves it from then on. It blocks

@@ -9,15 +9,17 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Assembler assembles the pieces of one content. Safe for concurrent use.
-type Assembler struct {
+// assembler assembles blocks into verified pieces. Safe for concurrent use.
+//
+// It keeps an account of the cells of each incomplete piece, besides the one of mob.State.
+// State decides in the loop what to request; the assembler decides in other goroutines what
+// to write, and knows how far a piece is hashed.
+type assembler struct {
 	m  *proto.Manifest
 	v  *store.Verifier
 	st store.Store
 
 	padded []bool // whether each piece has padding; nil if none has
-
-	buffers sync.Pool // of *[proto.MaxBlock]byte, for reading back
 
 	mu   sync.Mutex
 	open map[uint32]*assembly
@@ -27,7 +29,7 @@ type Assembler struct {
 type assembly struct {
 	mu      sync.Mutex
 	placed  []bool // whether each cell is written or being written
-	arrived []bool // whether each cell is written and was passed to Take
+	arrived []bool // whether each cell is written and passed to verify
 	missing int    // bytes that have not arrived
 	hash    store.PieceHash
 	hashed  int // bytes from the start of the piece that are in hash
@@ -35,28 +37,27 @@ type assembly struct {
 	done    bool // there is a verdict on the piece
 }
 
-// Verdict is the outcome of a part of a piece.
-type Verdict int
+// verdict is the outcome of a part of a piece.
+type verdict int
 
-// The verdicts.
 const (
-	Duplicate   Verdict = iota // the piece is already complete
-	Stored                     // the piece is not complete yet
-	PieceStored                // the piece is complete, verified and committed
-	PieceFailed                // the piece is complete and failed its hash
+	duplicate  verdict = iota // the piece is already complete
+	incomplete                // the piece is not complete yet
+	committed                 // the piece is complete, verified and committed
+	failed                    // the piece is complete and failed its hash
 )
 
-// NewAssembler returns an assembler of the pieces that v verifies. It writes them to st.
-func NewAssembler(v *store.Verifier, st store.Store) *Assembler {
+// newAssembler returns an assembler of the pieces that v verifies. It writes them to st.
+func newAssembler(v *store.Verifier, st store.Store) *assembler {
 	m := v.Manifest()
-	return &Assembler{m: m, v: v, st: st, padded: paddedPieces(m), open: map[uint32]*assembly{}}
+	return &assembler{m: m, v: v, st: st, padded: paddedPieces(m), open: map[uint32]*assembly{}}
 }
 
-// Place writes the new parts of a block to the store and returns them. There are none
+// write writes the new parts of a block to the store and returns them. There are none
 // if the block is a duplicate. Until there is a verdict on the piece, no part is written
 // twice: the bytes that arrive first are hashed. The span must be valid for the
 // manifest. Errors are the store's.
-func (a *Assembler) Place(sp proto.Span, data []byte) ([]proto.Span, error) {
+func (a *assembler) write(sp proto.Span, data []byte) ([]proto.Span, error) {
 	parts := a.piece(sp.Piece).reserve(sp)
 	for _, part := range parts {
 		from := part.Begin - sp.Begin
@@ -73,14 +74,14 @@ func (a *Assembler) Place(sp proto.Span, data []byte) ([]proto.Span, error) {
 	return parts, nil
 }
 
-// Take hashes a part that Place returned, which from sent. With the last part it returns
+// verify hashes a part that write returned and from sent. With the last part it returns
 // the verdict on the piece, and who sent parts of it. Errors are the store's.
-func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID, error) {
+func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID, error) {
 	p := a.piece(sp.Piece)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
-		return Duplicate, nil, nil
+		return duplicate, nil, nil
 	}
 	if !slices.Contains(p.sources, from) {
 		p.sources = append(p.sources, from)
@@ -92,35 +93,35 @@ func (a *Assembler) Take(sp proto.Span, data []byte, from proto.PeerID) (Verdict
 		p.hashed += len(data)
 	}
 	if err := p.catchUp(a, int(sp.Piece)); err != nil {
-		return Duplicate, nil, err
+		return duplicate, nil, err
 	}
 	if p.missing > 0 {
-		return Stored, nil, nil
+		return incomplete, nil, nil
 	}
-	return a.judge(int(sp.Piece), p)
+	return a.commit(int(sp.Piece), p)
 }
 
-// judge verifies a complete piece and commits it if it is good.
-func (a *Assembler) judge(i int, p *assembly) (Verdict, []proto.PeerID, error) {
+// commit commits a complete piece if it is good.
+func (a *assembler) commit(i int, p *assembly) (verdict, []proto.PeerID, error) {
 	a.finish(uint32(i), p)
 	if !a.v.Verify(i, p.hash) {
-		return PieceFailed, p.sources, nil
+		return failed, p.sources, nil
 	}
 	if err := a.st.Commit(i); err != nil {
-		return Duplicate, nil, err
+		return duplicate, nil, err
 	}
-	return PieceStored, p.sources, nil
+	return committed, p.sources, nil
 }
 
 // close ends an assembly without a verdict.
-func (a *Assembler) close(i uint32, p *assembly) {
+func (a *assembler) close(i uint32, p *assembly) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a.finish(i, p)
 }
 
 // finish ends an assembly. The caller holds its lock.
-func (a *Assembler) finish(i uint32, p *assembly) {
+func (a *assembler) finish(i uint32, p *assembly) {
 	p.done = true
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +130,7 @@ func (a *Assembler) finish(i uint32, p *assembly) {
 	}
 }
 
-func (a *Assembler) piece(i uint32) *assembly {
+func (a *assembler) piece(i uint32) *assembly {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p := a.open[i]
@@ -179,7 +180,7 @@ func (p *assembly) add(sp proto.Span, size int) {
 
 // catchUp reads back and hashes what arrived out of order, which is rare: the blocks of a
 // piece are requested in order, and arrive so from one peer over one channel.
-func (p *assembly) catchUp(a *Assembler, i int) error {
+func (p *assembly) catchUp(a *assembler, i int) error {
 	size := a.m.PieceSize(i)
 	for p.hashed < size && p.arrived[p.hashed/proto.Cell] {
 		end := p.hashed
@@ -194,14 +195,11 @@ func (p *assembly) catchUp(a *Assembler, i int) error {
 }
 
 // readBack hashes the next n bytes of the piece at offset.
-func (p *assembly) readBack(a *Assembler, offset int64, n int) error {
-	buf, _ := a.buffers.Get().(*[proto.MaxBlock]byte)
-	if buf == nil {
-		buf = new([proto.MaxBlock]byte)
-	}
-	defer a.buffers.Put(buf)
-	_, err := a.st.ReadAt(buf[:n], offset+int64(p.hashed))
-	p.hash.Write(buf[:n])
+func (p *assembly) readBack(a *assembler, offset int64, n int) error {
+	buf := GetBuffer(n)
+	defer buf.Release()
+	_, err := a.st.ReadAt(buf.B, offset+int64(p.hashed))
+	p.hash.Write(buf.B)
 	p.hashed += n
 	return err
 }

@@ -20,17 +20,17 @@ func blocks(m *proto.Manifest, i, size int) []proto.Span {
 	return out
 }
 
-// put passes a block to Place and Take, and returns the last verdict.
-func put(t *testing.T, a *Assembler, sp proto.Span, data []byte, from proto.PeerID) (Verdict, []proto.PeerID) {
+// put passes a block to write and verify, and returns the last verdict.
+func put(t *testing.T, a *assembler, sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID) {
 	t.Helper()
-	parts, err := a.Place(sp, data)
+	parts, err := a.write(sp, data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, sources := Duplicate, []proto.PeerID(nil)
+	v, sources := duplicate, []proto.PeerID(nil)
 	for _, p := range parts {
 		at := p.Begin - sp.Begin
-		v, sources, err = a.Take(p, data[at:at+p.Length], from)
+		v, sources, err = a.verify(p, data[at:at+p.Length], from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,14 +46,14 @@ func slice(c storetest.Content, sp proto.Span) []byte {
 func TestPiecesInAnyOrder(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 3<<20+777))
 	st := store.NewMemory(c.Manifest)
-	a := NewAssembler(store.NewVerifier(c.Manifest), st)
+	a := newAssembler(store.NewVerifier(c.Manifest), st)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range c.Manifest.Pieces() {
 		spans := blocks(c.Manifest, i, 16<<10<<rng.IntN(4))
 		rng.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
 		for k, sp := range spans {
 			v, _ := put(t, a, sp, slice(c, sp), "a")
-			if last := k == len(spans)-1; last != (v == PieceStored) || !last && v != Stored {
+			if last := k == len(spans)-1; last != (v == committed) || !last && v != incomplete {
 				t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
 			}
 		}
@@ -71,33 +71,33 @@ func TestPiecesInAnyOrder(t *testing.T) {
 func TestDuplicateIsNotWritten(t *testing.T) {
 	c := storetest.Make(t, 2, storetest.File("", 256<<10))
 	st := store.NewMemory(c.Manifest)
-	a := NewAssembler(store.NewVerifier(c.Manifest), st)
+	a := newAssembler(store.NewVerifier(c.Manifest), st)
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
 	evil := proto.Span{Begin: 0, Length: 64 << 10}
-	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != Duplicate {
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != duplicate {
 		t.Errorf("verdict %d for a duplicate", v)
 	}
-	var v Verdict
+	var v verdict
 	var sources []proto.PeerID
 	for _, sp := range spans[1:] {
 		v, sources = put(t, a, sp, slice(c, sp), "honest")
 	}
-	if v != PieceStored || len(sources) != 1 {
+	if v != committed || len(sources) != 1 {
 		t.Errorf("verdict %d from %q", v, sources)
 	}
 	if good, err := store.Check(st, c.Manifest, 0); err != nil || !good {
 		t.Errorf("the store has other bytes than were hashed: %v, %v", good, err)
 	}
-	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != Duplicate || len(a.open) != 0 {
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != duplicate || len(a.open) != 0 {
 		t.Errorf("after the piece: verdict %d, %d open", v, len(a.open))
 	}
 }
 
 func TestOverlappingBlocks(t *testing.T) {
 	c := storetest.Make(t, 3, storetest.File("", 256<<10))
-	a := NewAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
-	var v Verdict
+	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	var v verdict
 	for _, sp := range []proto.Span{
 		{Begin: 32 << 10, Length: 64 << 10},
 		{Begin: 0, Length: 128 << 10},
@@ -105,24 +105,24 @@ func TestOverlappingBlocks(t *testing.T) {
 	} {
 		v, _ = put(t, a, sp, slice(c, sp), "a")
 	}
-	if v != PieceStored {
+	if v != committed {
 		t.Errorf("verdict %d", v)
 	}
 }
 
 func TestPieceFailedNamesSources(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
-	a := NewAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
 	spans := blocks(c.Manifest, 0, 128<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
 	v, sources := put(t, a, spans[1], make([]byte, 128<<10), "polluter")
-	if v != PieceFailed || len(sources) != 2 {
+	if v != failed || len(sources) != 2 {
 		t.Errorf("verdict %d from %q", v, sources)
 	}
 	for _, sp := range spans { // it starts over
 		v, sources = put(t, a, sp, slice(c, sp), "honest")
 	}
-	if v != PieceStored || len(sources) != 1 {
+	if v != committed || len(sources) != 1 {
 		t.Errorf("at the second attempt: verdict %d from %q", v, sources)
 	}
 }
@@ -148,7 +148,7 @@ func TestTorrent(t *testing.T) {
 			c.Manifest.PieceLength *= 4
 			c.Hash(t)
 			st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
-			a := NewAssembler(v, st)
+			a := newAssembler(v, st)
 			sent := storetest.Content{Manifest: c.Manifest, Data: bytes.Clone(c.Data)}
 			sent.Data[2*proto.MinPieceLength+200] = 1 // in the first padding
 			for i := range c.Manifest.Pieces() {
@@ -156,7 +156,7 @@ func TestTorrent(t *testing.T) {
 				shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
 				for k, sp := range spans {
 					v, _ := put(t, a, sp, slice(sent, sp), "a")
-					if last := k == len(spans)-1; last != (v == PieceStored) {
+					if last := k == len(spans)-1; last != (v == committed) {
 						t.Fatalf("piece %d, block %d of %d: verdict %d", i, k+1, len(spans), v)
 					}
 				}

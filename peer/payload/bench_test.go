@@ -14,16 +14,16 @@ func benchAssembly(b *testing.B, c storetest.Content, block int) {
 	for b.Loop() {
 		b.StopTimer()
 		st := store.NewMemory(c.Manifest)
-		a := NewAssembler(store.NewVerifier(c.Manifest), st)
+		a := newAssembler(store.NewVerifier(c.Manifest), st)
 		b.StartTimer()
 		for i := range c.Manifest.Pieces() {
 			for _, sp := range blocks(c.Manifest, i, block) {
 				data := slice(c, sp)
-				parts, err := a.Place(sp, data)
+				parts, err := a.write(sp, data)
 				if err != nil || len(parts) != 1 {
 					b.Fatal(parts, err)
 				}
-				if _, _, err := a.Take(sp, data, "a"); err != nil {
+				if _, _, err := a.verify(sp, data, "a"); err != nil {
 					b.Fatal(err)
 				}
 			}

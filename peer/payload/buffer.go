@@ -6,31 +6,22 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// buffers recycles the buffers that hold one block and its header.
-//
-//nolint:gochecknoglobals // a pool is process-wide by nature, and holds no state
-var buffers bufferPool
-
-type bufferPool struct{ pool sync.Pool }
-
-// Buffer holds a block.
+// Buffer holds one block, with or without its header. Buffers are pooled: call
+// [Buffer.Release] when nobody uses B any more.
 type Buffer struct {
-	// B is the block's bytes.
-	B    []byte
-	full [proto.GossipHeader + proto.MaxGossip]byte // the most of all frames
+	B     []byte
+	array [proto.GossipHeader + proto.MaxGossip]byte // fits the longest frame
 }
 
-// Get returns a buffer whose B has n bytes.
-func Get(n int) *Buffer { return buffers.get(n) }
+//nolint:gochecknoglobals // a pool is process-wide by nature, and holds no state
+var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 
-// Put gives a buffer back.
-func Put(b *Buffer) { buffers.pool.Put(b) }
-
-func (p *bufferPool) get(n int) *Buffer {
-	buf, _ := p.pool.Get().(*Buffer)
-	if buf == nil {
-		buf = new(Buffer)
-	}
-	buf.B = buf.full[:n]
-	return buf
+// GetBuffer returns a buffer whose B has n bytes, of any value.
+func GetBuffer(n int) *Buffer {
+	b, _ := buffers.Get().(*Buffer)
+	b.B = b.array[:n]
+	return b
 }
+
+// Release returns the buffer to the pool.
+func (b *Buffer) Release() { buffers.Put(b) }

@@ -1,5 +1,3 @@
-// Package requests keeps account of the blocks that one node asked another for:
-// [Pending] at the one that waits for them, [Queue] at the one that serves.
 package payload
 
 import (
@@ -8,52 +6,53 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxLate bounds the cancelled spans that are remembered for one peer.
-const maxLate = 4096
+// maxCancelled bounds the cancelled requests that are remembered for one peer.
+const maxCancelled = 4096
 
-// Pending knows which blocks a peer was asked for, so that what was not is
-// never written. Safe for concurrent use.
+// Pending is the set of requests whose blocks one peer owes this node. Blocks that are
+// not in it are never written. Safe for concurrent use.
 type Pending struct {
-	mu   sync.Mutex
-	open map[proto.Span]struct{}
-	late map[proto.Span]struct{} // cancelled, may still come
+	mu        sync.Mutex
+	requested map[proto.Span]struct{}
+	cancelled map[proto.Span]struct{} // their blocks may still come
 }
 
-// NewPending is empty.
+// NewPending returns an empty set.
 func NewPending() *Pending {
-	return &Pending{open: map[proto.Span]struct{}{}, late: map[proto.Span]struct{}{}}
+	return &Pending{requested: map[proto.Span]struct{}{}, cancelled: map[proto.Span]struct{}{}}
 }
 
-// Add notes a request.
-func (a *Pending) Add(sp proto.Span) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.open[sp] = struct{}{}
+// Add adds a request. Call it before the request is sent.
+func (p *Pending) Add(sp proto.Span) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requested[sp] = struct{}{}
 }
 
-// Cancel notes that a request was taken back.
-func (a *Pending) Cancel(sp proto.Span) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, ok := a.open[sp]; !ok {
+// Cancel removes a request that is cancelled.
+func (p *Pending) Cancel(sp proto.Span) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.requested[sp]; !ok {
 		return
 	}
-	delete(a.open, sp)
-	if len(a.late) >= maxLate {
-		clear(a.late)
+	delete(p.requested, sp)
+	if len(p.cancelled) >= maxCancelled {
+		clear(p.cancelled)
 	}
-	a.late[sp] = struct{}{}
+	p.cancelled[sp] = struct{}{}
 }
 
-// Take says whether a block that came was asked for, or was until lately.
-func (a *Pending) Take(sp proto.Span) (wanted, late bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, wanted = a.open[sp]; wanted {
-		delete(a.open, sp)
+// Take removes the request of a block that arrived. It reports whether there was one, or
+// one that was cancelled.
+func (p *Pending) Take(sp proto.Span) (requested, cancelled bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, requested = p.requested[sp]; requested {
+		delete(p.requested, sp)
 		return true, false
 	}
-	_, late = a.late[sp]
-	delete(a.late, sp)
-	return false, late
+	_, cancelled = p.cancelled[sp]
+	delete(p.cancelled, sp)
+	return false, cancelled
 }

@@ -7,28 +7,29 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// MaxQueue is how many requests of one peer may wait: more bytes in flight
-// than any link holds.
+// MaxQueue bounds the requests of one peer that wait: they are more bytes than any link
+// has in flight.
 const MaxQueue = 16 << 10
 
-// Queue is the queue of what a peer asked for. Safe for concurrent use.
+// Queue holds the requests of one peer, or the blocks to push to it, in order. Safe for
+// concurrent use.
 type Queue struct {
 	mu     sync.Mutex
 	more   sync.Cond
-	queue  []proto.Span // from head on
+	queue  []proto.Span // those from head on wait
 	head   int
-	bytes  int // of the blocks in the queue
+	bytes  int // of the blocks that wait
 	closed bool
 }
 
-// NewQueue is empty.
+// NewQueue returns an empty queue.
 func NewQueue() *Queue {
 	q := new(Queue)
 	q.more.L = &q.mu
 	return q
 }
 
-// Add is false when too many wait already.
+// Add appends a request. It returns false if [MaxQueue] wait already.
 func (q *Queue) Add(sp proto.Span) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,7 +45,7 @@ func (q *Queue) Add(sp proto.Span) bool {
 	return true
 }
 
-// Cancel takes a request out, if it still waits.
+// Cancel removes a request if it still waits.
 func (q *Queue) Cancel(sp proto.Span) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -54,7 +55,7 @@ func (q *Queue) Cancel(sp proto.Span) {
 	}
 }
 
-// Close empties the queue for good.
+// Close empties the queue and ends Next, for good.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,8 +63,8 @@ func (q *Queue) Close() {
 	q.more.Broadcast()
 }
 
-// Next waits for the next request, and says how many bytes wait behind it; ok is false once
-// the queue is closed.
+// Next waits for the next request and removes it. waiting is how many bytes wait behind it;
+// ok is false once the queue is closed.
 func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -78,7 +79,7 @@ func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 	return sp, q.bytes, true
 }
 
-// TryNext is Next that does not wait; ok is false when the queue is empty.
+// TryNext is Next without waiting; ok is false if the queue is empty.
 func (q *Queue) TryNext() (sp proto.Span, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -88,6 +89,7 @@ func (q *Queue) TryNext() (sp proto.Span, ok bool) {
 	return q.take(), true
 }
 
+// take removes the first request, which there must be. The caller holds the lock.
 func (q *Queue) take() proto.Span {
 	sp := q.queue[q.head]
 	q.head++

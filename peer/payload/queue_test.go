@@ -72,7 +72,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// Several take from one queue, and each request goes to one of them.
+// Servers share a queue, and each request goes to one of them.
 func TestQueueServesSeveral(t *testing.T) {
 	const servers, n = 4, 1000
 	q := NewQueue()
@@ -121,18 +121,18 @@ func TestQueueAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestAsked(t *testing.T) {
-	a := NewPending()
-	a.Add(span(1))
-	a.Add(span(2))
-	a.Cancel(span(2))
-	a.Cancel(span(3))
+func TestPending(t *testing.T) {
+	p := NewPending()
+	p.Add(span(1))
+	p.Add(span(2))
+	p.Cancel(span(2))
+	p.Cancel(span(3))
 	for i, want := range [][2]bool{1: {true, false}, 2: {false, true}, 3: {}} {
-		wanted, late := a.Take(span(i))
-		if got := [2]bool{wanted, late}; got != want {
+		requested, cancelled := p.Take(span(i))
+		if got := [2]bool{requested, cancelled}; got != want {
 			t.Errorf("block %d: %v, want %v", i, got, want)
 		}
-		if wanted, late = a.Take(span(i)); wanted || late {
+		if requested, cancelled = p.Take(span(i)); requested || cancelled {
 			t.Errorf("block %d was taken twice", i)
 		}
 	}

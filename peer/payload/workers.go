@@ -5,48 +5,42 @@ import (
 	"runtime"
 )
 
-// blockQueue is how many blocks may wait for each worker: enough for the rest of
-// a small piece, so that the reader of a fast channel goes on to the next piece.
+// blockQueue is how many blocks may wait for one worker: enough for the rest of a small
+// piece, so that the reader of a fast channel goes on to the next piece.
 const blockQueue = 16
 
-// Workers hash and decode blocks. Whoever reads a channel also writes to the file, since
-// the kernel lets only one write to a file at a time; hashing costs more than either,
-// so it has CPUs of its own. All blocks of a piece, or of a generation,
-// go to the same worker, in order.
-type Workers []chan Arrival
+// Workers verify blocks. They have goroutines of their own since hashing and decoding cost
+// more than reading a channel and writing a file. All blocks of one lane go to the same
+// worker, in order.
+type Workers []chan *Block
 
-// NewWorkers are as many as there are CPUs, at least two.
+// NewWorkers returns as many workers as there are CPUs, at least two. Each needs a
+// goroutine that calls Run.
 func NewWorkers() Workers {
 	w := make(Workers, max(runtime.GOMAXPROCS(0), 2))
 	for i := range w {
-		w[i] = make(chan Arrival, blockQueue)
+		w[i] = make(chan *Block, blockQueue)
 	}
 	return w
 }
 
-// Give begins to take in a block, and hands it to its worker. It blocks while that is
-// behind, which brakes the sender. The buffer is the worker's from then on. An error
-// ends the swarm.
-func (w Workers) Give(ctx context.Context, f *Form, a Arrival) error {
-	if err := f.Place(&a); err != nil {
-		Put(a.Buf)
-		return err
-	}
+// Queue hands a block and its buffer to the worker of its lane. It blocks while that is
+// behind, until ctx ends.
+func (w Workers) Queue(ctx context.Context, b *Block) {
 	select {
-	case w[int(a.Span.Piece/f.lane)%len(w)] <- a:
+	case w[int(b.Lane)%len(w)] <- b:
 	case <-ctx.Done():
-		Put(a.Buf)
+		b.Buf.Release()
 	}
-	return nil
 }
 
-// Work is the life of worker i.
-func (w Workers) Work(ctx context.Context, f *Form, i int) {
+// Run has worker i verify blocks until ctx ends.
+func (w Workers) Run(ctx context.Context, i int, verify func(*Block)) {
 	for {
 		select {
-		case a := <-w[i]:
-			f.Take(a)
-			Put(a.Buf)
+		case b := <-w[i]:
+			verify(b)
+			b.Buf.Release()
 		case <-ctx.Done():
 			return
 		}

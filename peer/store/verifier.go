@@ -19,7 +19,7 @@ import (
 // A transfer has one Verifier, through which all its pieces pass:
 //
 //	v := store.NewVerifier(m)
-//	asm := payload.NewAssembler(v, st)                     // pieces that arrive
+//	codec := payload.NewPlain(cfg)                  // pieces that arrive
 //	err := store.Recheck(ctx, st, v, doubtful, nil) // pieces that may be there
 //	...                                             // every piece is committed
 //	m, err = v.FullManifest(ctx, st, opt)           // reads the pieces it has not seen

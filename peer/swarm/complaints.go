@@ -9,9 +9,8 @@ import (
 // maxComplaints is how many complaints may wait to be checked; further ones are dropped.
 const maxComplaints = 64
 
-// complain has a stored piece checked of which a peer says, or this node suspects, that it
-// is damaged.
-func (s *Swarm) complain(c payload.Complaint) {
+// Complain implements [payload.Swarm].
+func (s *Swarm) Complain(c payload.Complaint) {
 	if int(c.Piece) >= s.m.Pieces() || !s.st.Has(int(c.Piece)) {
 		return
 	}
@@ -40,8 +39,7 @@ func (s *Swarm) checkPiece(c payload.Complaint) {
 	}
 	good, err := store.Check(s.st, s.m, int(c.Piece))
 	if err == nil && good {
-		from, _ := c.Peer.(*session)
-		s.post(strategyEvent{mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number)}, from})
+		s.Post(mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number)}, c.Peer)
 		return
 	}
 	s.damaged.Add(1)
@@ -49,13 +47,6 @@ func (s *Swarm) checkPiece(c payload.Complaint) {
 	if err := s.st.Forget(int(c.Piece)); err != nil {
 		s.log.Error("journal", "error", err)
 	}
-	switch {
-	case s.form.Coded != nil:
-		s.form.Coded.Forget(c.Piece)
-	case s.form.Gossip != nil:
-		s.form.Gossip.Forget(c.Piece)
-	default:
-		s.post(strategyEvent{mob.Lost{Piece: int(c.Piece)}, nil})
-	}
+	s.codec.Forget(int(c.Piece))
 	s.AnnounceSoon()
 }

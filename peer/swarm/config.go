@@ -67,8 +67,8 @@ type Network interface {
 
 // Faults is fault injection for tests. The zero value injects none.
 type Faults struct {
-	// Exchange, if not nil, replaces how the swarm's content is exchanged.
-	Exchange func(*proto.Link, payload.Form) payload.Exchange
+	// Codec, if not nil, wraps the codec of a swarm, for example to encode false blocks.
+	Codec func(*proto.Link, payload.Codec) payload.Codec
 	// RTT, if not nil, replaces the round trip measured on a bulk socket.
 	RTT func(*transport.Conn) time.Duration
 	// DirectRetry, if not 0, replaces the pause between two attempts to open a bulk socket

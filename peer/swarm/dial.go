@@ -88,7 +88,7 @@ func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 		err = errors.New("the peer answered for another content")
 	}
 	if err == nil {
-		err = s.form.RefusedBy(hello)
+		err = s.refusedBy(hello)
 	}
 	if err != nil {
 		_ = stream.Reset()
@@ -101,7 +101,7 @@ func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 // Accept answers the Hello of a peer that opened a control stream, and takes over the
 // stream.
 func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
-	if no := s.form.Refuse(hello); no != nil {
+	if no := s.refusal(hello); no != nil {
 		s.logExclusion(stream.Conn().RemotePeer(), errors.New(no.Text))
 		_ = proto.WriteMessage(stream, no)
 		_ = stream.Close()
@@ -122,7 +122,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 		Cluster:  s.cfg.Cluster,
 		Addrs:    s.cfg.Network.Addrs(),
 		Seed:     s.whole(),
-		Features: s.form.Coding.Features(),
+		Features: s.coding.Features(),
 	}
 }
 

@@ -31,7 +31,7 @@ type (
 )
 
 func (e strategyEvent) apply(s *Swarm) {
-	if e.from == nil || s.session(e.from.id()) == e.from {
+	if e.from == nil || s.session(e.from.ID()) == e.from {
 		s.step(e.event)
 	}
 }

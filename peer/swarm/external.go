@@ -45,7 +45,7 @@ type Attachment struct {
 
 // Attach makes an attachment for an external peer. A coded transfer takes none.
 func (s *Swarm) Attach() (*Attachment, error) {
-	if s.form.Coding.Coded() {
+	if s.coding.Coded() {
 		return nil, errors.New("a coded transfer takes no BitTorrent clients")
 	}
 	return &Attachment{swarm: s}, nil
@@ -56,14 +56,14 @@ func (s *Swarm) Attach() (*Attachment, error) {
 func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 	a.external = p
 	a.session = &session{
-		swarm:     a.swarm,
-		node:      mob.Node{ID: info.ID, Cluster: info.Cluster, Guest: true},
-		name:      info.Cluster,
-		client:    info.Client,
-		local:     info.LAN,
-		dialer:    info.ID,
-		conn:      (*externalConn)(a),
-		requested: payload.NewPending(),
+		swarm:   a.swarm,
+		node:    mob.Node{ID: info.ID, Cluster: info.Cluster, Guest: true},
+		name:    info.Cluster,
+		client:  info.Client,
+		local:   info.LAN,
+		dialer:  info.ID,
+		conn:    (*externalConn)(a),
+		pending: payload.NewPending(),
 	}
 	a.swarm.post(joined{a.session})
 }
@@ -90,7 +90,7 @@ func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 	_, err := a.swarm.st.ReadAt(b, a.swarm.m.PieceOffset(int(piece))+int64(begin))
 	if err != nil {
 		a.swarm.log.Error("piece cannot be read", "piece", piece, "error", err)
-		a.swarm.complain(payload.Complaint{Peer: a.session, Piece: piece, Number: piece})
+		a.swarm.Complain(payload.Complaint{Peer: a.session, Piece: piece, Number: piece})
 	}
 	return err
 }
@@ -99,28 +99,25 @@ func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.local, n) }
 
 // Wasted counts bytes of payload that came from the peer and were of no use.
-func (a *Attachment) Wasted(n int) {
-	a.swarm.traffic.Received(a.session.local, n)
-	a.swarm.traffic.Duplicate(n)
-}
+func (a *Attachment) Wasted(n int) { a.session.duplicate(n) }
 
 // Buffer returns a buffer of n bytes, which goes back by [Attachment.Store] or
 // [Attachment.Release].
-func (a *Attachment) Buffer(n int) *Buffer { return payload.Get(n) }
+func (a *Attachment) Buffer(n int) *Buffer { return payload.GetBuffer(n) }
 
 // Release gives a buffer back.
-func (a *Attachment) Release(b *Buffer) { payload.Put(b) }
+func (a *Attachment) Release(b *Buffer) { b.Release() }
 
 // Store takes in a span that the swarm requested of the peer, and drops one whose request
 // was cancelled. It blocks while verification is behind.
 func (a *Attachment) Store(sp proto.Span, b *Buffer) {
-	requested, _ := a.session.requested.Take(sp)
+	requested, _ := a.session.pending.Take(sp)
 	if requested {
-		a.session.store(payload.Arrival{From: a.session, Span: sp, Buf: b})
+		a.session.writeInReader(&payload.Block{From: a.session, Span: sp, Buf: b})
 		return
 	}
 	a.Wasted(len(b.B))
-	payload.Put(b)
+	b.Release()
 }
 
 // externalConn is an Attachment as the conn of its session.

@@ -63,9 +63,9 @@ func (s *Swarm) send(a mob.Send) {
 	}
 	switch m := a.Message.(type) {
 	case *proto.Request:
-		c.requested.Add(m.Span)
+		c.pending.Add(m.Span)
 	case *proto.Cancel:
-		c.requested.Cancel(m.Span)
+		c.pending.Cancel(m.Span)
 	}
 	c.conn.send(a.Message)
 }
@@ -73,29 +73,29 @@ func (s *Swarm) send(a mob.Send) {
 // push queues a block that the peer did not request.
 func (s *Swarm) push(a mob.Push) {
 	if c := s.nodePeer(a.Peer); c != nil {
-		c.uploads.Add(s.form.Gossip.Push(a))
+		c.uploads.Add(s.pusher.Push(a))
 	}
 }
 
 // onJoin takes a new session into the swarm. Of two sessions with one peer both sides keep
 // the one that the lesser id dialled, and of two of those the newer.
 func (s *Swarm) onJoin(c *session) {
-	if old := s.session(c.id()); old != nil {
+	if old := s.session(c.ID()); old != nil {
 		if old.dialer < c.dialer {
 			c.conn.refuse(proto.CodeDuplicate, "another stream is kept")
 			return
 		}
 		s.forget(old)
 		old.conn.close()
-		s.step(mob.Left{Peer: c.id()})
+		s.step(mob.Left{Peer: c.ID()})
 	}
 	if s.sessionCount() >= maxSessions {
 		c.conn.refuse(proto.CodeBusy, "too many peers")
 		return
 	}
-	s.addrs.add(c.id(), c.addrs)
+	s.addrs.add(c.ID(), c.addrs)
 	s.connections.Lock()
-	s.connections.sessions[c.id()] = c
+	s.connections.sessions[c.ID()] = c
 	s.connections.Unlock()
 	c.conn.start()
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
@@ -106,19 +106,19 @@ func (s *Swarm) onJoin(c *session) {
 func (s *Swarm) forget(c *session) {
 	s.connections.Lock()
 	defer s.connections.Unlock()
-	if s.connections.sessions[c.id()] == c {
-		delete(s.connections.sessions, c.id())
+	if s.connections.sessions[c.ID()] == c {
+		delete(s.connections.sessions, c.ID())
 	}
 }
 
 // onLeave notes the end of a session.
 func (s *Swarm) onLeave(c *session, err error) {
-	if s.session(c.id()) != c {
+	if s.session(c.ID()) != c {
 		return
 	}
 	s.forget(c)
 	s.log.Debug("peer left", "peer", c.name, "cluster", c.node.Cluster, "error", err)
-	s.step(mob.Left{Peer: c.id()})
+	s.step(mob.Left{Peer: c.ID()})
 	s.publishStatus(true)
 }
 

@@ -59,15 +59,15 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.channels.open = map[Channel]struct{}{}
 	c.session = &session{
-		swarm:     s,
-		node:      mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
-		name:      id.String(),
-		whole:     hello.Seed,
-		local:     hello.Cluster == s.cfg.Cluster,
-		dialer:    proto.PeerID(dialer),
-		addrs:     hello.Addrs,
-		conn:      c,
-		requested: payload.NewPending(),
+		swarm:   s,
+		node:    mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
+		name:    id.String(),
+		whole:   hello.Seed,
+		local:   hello.Cluster == s.cfg.Cluster,
+		dialer:  proto.PeerID(dialer),
+		addrs:   hello.Addrs,
+		conn:    c,
+		pending: payload.NewPending(),
 	}
 	return c.session
 }
@@ -171,7 +171,7 @@ func (c *nodePeer) read() error {
 		}
 		switch m := m.(type) {
 		case *proto.Request:
-			if !c.swarm.form.Valid(m.Span) {
+			if !c.swarm.codec.Valid(m.Span) {
 				return errors.New("invalid request: no such block")
 			}
 			if !c.uploads.Add(m.Span) {
@@ -180,9 +180,8 @@ func (c *nodePeer) read() error {
 		case *proto.Cancel:
 			c.uploads.Cancel(m.Span)
 		case *proto.Bad:
-			complaint, ok := c.swarm.form.Complaint(c.session, m)
-			if ok {
-				c.swarm.complain(complaint)
+			if !c.swarm.coding.Coded() { // the encoder of a coded block is to blame for it
+				c.swarm.Complain(payload.Complaint{Peer: c.session, Piece: m.Piece, Number: m.Piece})
 			}
 		case *proto.Members:
 			c.swarm.post(learned{m.Members})

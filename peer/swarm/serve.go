@@ -10,34 +10,36 @@ import (
 )
 
 const (
-	// MaxFlows is how many sockets send to one peer where one TCP flow cannot fill
-	// the path: its window is bounded, and after a loss grows by a packet per
-	// round trip.
+	// MaxFlows is how many sockets send to one peer where one TCP flow cannot fill the
+	// path: its window is bounded, and after a loss grows by a packet per round trip.
 	MaxFlows = 4
-	// longPath is the round trip from which on that is so, and flowBacklog how many
-	// bytes must wait before it matters.
+	// longPath is the round trip from which on that is so, and flowBacklog how many bytes
+	// must wait before it matters.
 	longPath    = 10 * time.Millisecond
 	flowBacklog = 1 << 20
 )
 
-// server sends a peer what it asks for, block after block, over one channel.
-// Those of a session share its queue.
+// server sends the blocks of a peer's queue, one after the other, over one channel. The
+// servers of a session share the queue.
 type server struct {
 	*nodePeer
 	ch     Channel                // nil before the first block
-	direct *transport.Conn        // ch, when that is one
-	dialed <-chan *transport.Conn // a direct socket on its way, or nil
-	retry  time.Time              // when a direct path is looked for again
-	spread bool                   // others help already
+	direct *transport.Conn        // ch, if that is a bulk socket
+	dialed <-chan *transport.Conn // a bulk socket that is being dialled, or nil
+	retry  time.Time              // when a bulk socket is dialled again
+	spread bool                   // further servers were started
 }
 
-// serve is the session's first server.
+// serve runs the session's first server.
 func (c *nodePeer) serve() {
 	v := &server{nodePeer: c}
+	if c.swarm.pusher != nil {
+		v.dialed = v.dialDirect() // every node pushes to every other, and soon
+	}
 	v.run()
 }
 
-// serveToo is one more, if there is a direct path for it.
+// serveToo runs one more server if there is a direct path for it.
 func (c *nodePeer) serveToo() {
 	ch, err := c.openDirect()
 	if err != nil {
@@ -48,57 +50,60 @@ func (c *nodePeer) serveToo() {
 	v.run()
 }
 
-// run honours every request for a stored piece, until the session ends.
+// run serves the queue until the session ends.
 func (v *server) run() {
 	defer func() {
 		if v.ch != nil {
 			v.closeChannel(v.ch)
 		}
 	}()
-	if v.swarm.form.Gossip != nil && v.dialed == nil && v.direct == nil {
-		v.dialed = v.dialDirect() // everybody will send to everybody, and soon
-	}
 	for {
 		sp, waiting, ok := v.uploads.Next()
 		if !ok {
 			return
 		}
-		buf, err := v.swarm.form.Frame(v.session, sp)
+		buf, err := v.swarm.codec.Encode(v.session, sp)
 		if err != nil {
-			v.decline(sp)
+			v.served(sp, err)
 			continue
 		}
-		if err = v.prepare(); err == nil {
+		err = v.prepare()
+		if err == nil {
 			err = v.sendBlock(buf, sp)
 		}
-		payload.Put(buf)
+		buf.Release()
 		if err != nil {
 			v.close()
 			return
 		}
-		if v.swarm.form.Gossip != nil {
-			v.swarm.post(strategyEvent{mob.Sent{Peer: v.id()}, v.session})
-		}
+		v.served(sp, nil)
 		if waiting >= flowBacklog {
 			v.share()
 		}
 	}
 }
 
-// declinePause is how long a block that cannot be made counts as leaving.
-const declinePause = 100 * time.Millisecond
+// absentPause is how long a push takes whose block is absent, so that the strategy does not
+// push it again at once.
+const absentPause = 100 * time.Millisecond
 
-// decline says that there is no block, to who asked for it, or to the State that wanted
-// to send it.
-func (v *server) decline(sp proto.Span) {
-	if v.swarm.form.Gossip == nil {
+// served says what became of a block in the queue: of a request the peer hears only if the
+// block is absent; of a push the strategy hears in any case.
+func (v *server) served(sp proto.Span, err error) {
+	switch pushed := v.swarm.pusher != nil; {
+	case pushed && err == nil:
+		v.pushed()
+	case pushed:
+		time.AfterFunc(absentPause, v.pushed)
+	case err != nil:
 		v.send(&proto.Reject{Span: sp})
-		return
 	}
-	time.AfterFunc(declinePause, func() { v.swarm.post(strategyEvent{mob.Sent{Peer: v.id()}, v.session}) })
 }
 
-// prepare sees to a channel: a stream as long as there is no direct socket.
+// pushed posts that a push is over.
+func (v *server) pushed() { v.swarm.Post(mob.Sent{Peer: v.ID()}, v.session) }
+
+// prepare opens the channel: a bulk socket, or a stream as long as there is none.
 func (v *server) prepare() error {
 	if v.direct != nil {
 		return nil
@@ -133,8 +138,8 @@ func (v *server) prepare() error {
 	return err
 }
 
-// dialDirect dials beside the server. What it gives is nil when there is no
-// direct path.
+// dialDirect dials a bulk socket in a goroutine of its own. The result is nil if there is
+// no direct path.
 func (v *server) dialDirect() <-chan *transport.Conn {
 	out := make(chan *transport.Conn)
 	v.swarm.wg.Go(func() {
@@ -153,7 +158,7 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 	return out
 }
 
-// share has others help where one flow is too slow.
+// share starts further servers where one flow is too slow.
 func (v *server) share() {
 	if v.spread || v.direct == nil || v.swarm.cfg.Faults.RTT(v.direct) < longPath {
 		return

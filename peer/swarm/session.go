@@ -19,7 +19,8 @@ type session struct {
 	addrs  [][]byte // at which it may be dialled
 	conn   conn
 
-	requested *payload.Pending
+	// Safe for concurrent use.
+	pending *payload.Pending
 }
 
 // conn carries a session: a [nodePeer] for nodes, an [Attachment] for external peers.
@@ -36,20 +37,13 @@ type conn interface {
 	close()
 }
 
-func (c *session) id() proto.PeerID { return c.node.ID }
+// ID implements [payload.Peer].
+func (c *session) ID() proto.PeerID { return c.node.ID }
 
 // received hands a message of the peer to the loop.
 func (c *session) received(m proto.Message) {
-	c.swarm.post(strategyEvent{mob.Received{Peer: c.id(), Message: m}, c})
+	c.swarm.post(strategyEvent{mob.Received{Peer: c.ID(), Message: m}, c})
 }
 
 // ended reports the end of the session to the loop.
 func (c *session) ended(err error) { c.swarm.post(left{c, err}) }
-
-// ID and Name identify the peer to the codec.
-
-// ID implements [payload.Peer].
-func (c *session) ID() proto.PeerID { return c.node.ID }
-
-// Name implements [payload.Peer].
-func (c *session) Name() string { return c.name }

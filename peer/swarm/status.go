@@ -70,9 +70,9 @@ func (s *Swarm) Status() Status {
 		Traffic:   s.traffic.Traffic(),
 		Duplicate: s.traffic.Duplicates(),
 		Damaged:   s.damaged.Load(),
-		Coded:     s.form.Coding.K,
-		Strategy:  s.form.Coding.Strategy.String(),
-		Liars:     s.form.Coded.Liars(),
+		Coded:     s.coding.K,
+		Strategy:  s.coding.Strategy.String(),
+		Liars:     s.polluterNames(),
 	}
 	st.Pieces, st.Bytes = s.Stored()
 	snap := s.status.Load()

@@ -20,14 +20,17 @@ import (
 // goroutine.
 type Swarm struct {
 	// Constant.
-	cfg    Config
-	self   libpeer.ID
-	m      *proto.Manifest
-	st     store.Store
-	log    *slog.Logger
-	form   payload.Form
-	ctx    context.Context // ends with the swarm
-	cancel context.CancelCauseFunc
+	cfg       Config
+	self      libpeer.ID
+	m         *proto.Manifest
+	st        store.Store
+	log       *slog.Logger
+	coding    proto.Coding // zero for plain pieces
+	codec     payload.Codec
+	pusher    payload.Pusher        // the codec, if blocks are pushed without requests
+	polluters func() []proto.PeerID // nil if the codec finds none
+	ctx       context.Context       // ends with the swarm
+	cancel    context.CancelCauseFunc
 
 	// Safe for concurrent use.
 	traffic     payload.Counters
@@ -80,11 +83,8 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		loopState:  loopState{addrs: newAddressBook(), dials: make(chan struct{}, maxDials)},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
-	if err := s.code(); err != nil {
+	if err := s.prepare(); err != nil {
 		return nil, err
-	}
-	if wrap := cfg.Faults.Exchange; wrap != nil {
-		s.form.Exchange = wrap(cfg.Link, s.form)
 	}
 	if s.cfg.Faults.RTT == nil {
 		s.cfg.Faults.RTT = (*transport.Conn).RTT
@@ -104,7 +104,7 @@ func (s *Swarm) Run(members []proto.Member) error {
 	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, s.self)) })
 	s.wg.Go(s.checkComplaints)
 	for i := range s.workers {
-		s.wg.Go(func() { s.workers.Work(s.ctx, &s.form, i) })
+		s.wg.Go(func() { s.verifyInWorker(i) })
 	}
 	s.loop()
 	s.wg.Wait()

@@ -7,18 +7,18 @@ import (
 )
 
 // blame notes that an encoder signed a false block.
-func (c *Content) blame(out *Outcome, encoder Key) {
+func (c *namedContent) blame(out *outcome, encoder publicKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.liars[encoder] {
-		c.liars[encoder] = true
-		out.Liars = append(out.Liars, encoder)
+	if !c.polluters[encoder] {
+		c.polluters[encoder] = true
+		out.polluters = append(out.polluters, encoder)
 	}
 }
 
-// forged finds the blocks of a generation that are not what anybody signed. The caller
-// has its lock.
-func (c *Content) forged(g *generation) (names []int) {
+// forged returns the names of the blocks of a generation whose signatures are invalid. The
+// caller holds its lock.
+func (c *namedContent) forged(g *generation) (names []int) {
 	for name, b := range g.held {
 		if !c.check(g.number, b) {
 			names = append(names, name)
@@ -28,28 +28,27 @@ func (c *Content) forged(g *generation) (names []int) {
 	return names
 }
 
-// purge drops blocks from a generation that is gathered, which are their senders' fault.
-// The caller has its lock.
-func (c *Content) purge(g *generation, names []int, out *Outcome) error {
+// purge drops forged blocks from a generation that is gathered. The caller holds its lock.
+func (c *namedContent) purge(g *generation, names []int, out *outcome) error {
 	for _, name := range names {
-		out.Numbers = append(out.Numbers, c.Number(g.number, name))
-		out.Faults = append(out.Faults, Fault{c.Number(g.number, name), g.held[name].sender})
+		out.numbers = append(out.numbers, c.number(g.number, name))
+		out.faults = append(out.faults, fault{c.number(g.number, name), g.held[name].sender})
 	}
-	if out.Verdict = Purged; len(names) == 0 {
+	out.verdict = purged
+	if len(names) == 0 {
 		return nil
 	}
 	if err := c.regather(g, names); err != nil || !g.decoder.Full() {
 		return err
 	}
-	return c.decode(g, out) // by what was right by chance
+	return c.decode(g, out) // its verified pieces made up for the forged blocks
 }
 
-// Purge drops a block that could not be passed on, because it is not what anybody
-// signed.
-func (c *Content) Purge(number uint32) (Outcome, error) {
-	generation, name := c.Of(number)
-	out := Outcome{Verdict: Ignored, Generation: generation}
-	g := c.under(generation)
+// dropForged drops a block that could not be passed on because its signature is invalid.
+func (c *namedContent) dropForged(number uint32) (outcome, error) {
+	generation, name := c.of(number)
+	out := outcome{verdict: ignored, generation: generation}
+	g := c.underWay(generation)
 	if g == nil {
 		return out, nil
 	}
@@ -61,10 +60,9 @@ func (c *Content) Purge(number uint32) (Outcome, error) {
 	return out, c.purge(g, []int{name}, &out)
 }
 
-// Disown drops the blocks of liars from the generations that are not whole, and
-// gives their numbers. Whoever takes in blocks calls it after an outcome that names
-// some.
-func (c *Content) Disown(liars []Key) (dropped []uint32, err error) {
+// disown drops the blocks that polluters signed from all generations under way, and
+// returns their numbers.
+func (c *namedContent) disown(polluters []publicKey) (dropped []uint32, err error) {
 	c.mu.Lock()
 	var open []*generation
 	for _, g := range c.open {
@@ -72,9 +70,9 @@ func (c *Content) Disown(liars []Key) (dropped []uint32, err error) {
 	}
 	c.mu.Unlock()
 	for _, g := range open {
-		names, e := c.disown(g, liars)
+		names, e := c.disownIn(g, polluters)
 		for _, name := range names {
-			dropped = append(dropped, c.Number(g.number, name))
+			dropped = append(dropped, c.number(g.number, name))
 		}
 		if e != nil {
 			return dropped, e
@@ -83,14 +81,37 @@ func (c *Content) Disown(liars []Key) (dropped []uint32, err error) {
 	return dropped, nil
 }
 
-// reject drops the blocks of liars from the pieces of a generation that are not
-// verified yet. The caller has its lock.
-func (c *Content) reject(g *generation, liars []Key) (names []int) {
+// disownIn drops the blocks that polluters signed from one generation, and returns their
+// names.
+func (c *namedContent) disownIn(g *generation, polluters []publicKey) (names []int, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state == repairing {
+		return c.disownSuspects(g, polluters), nil
+	}
+	if g.state != gathering {
+		return nil, nil
+	}
+	for name, b := range g.held {
+		if slices.Contains(polluters, b.encoder) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return names, c.regather(g, names)
+}
+
+// disownSuspects drops what polluters alone signed from the suspect pieces of a generation.
+// The caller holds its lock.
+func (c *namedContent) disownSuspects(g *generation, polluters []publicKey) (names []int) {
 	for _, p := range g.suspects {
 		if c.Store.Has(p.piece) {
 			continue
 		}
-		for _, k := range liars {
+		for _, k := range polluters {
 			p.disown(c, k)
 		}
 		for i, vs := range p.versions {
@@ -105,32 +126,9 @@ func (c *Content) reject(g *generation, liars []Key) (names []int) {
 	return names
 }
 
-// disown drops the blocks of liars from one generation, and makes it a decoder of
-// the others.
-func (c *Content) disown(g *generation, liars []Key) (names []int, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.state == repairing {
-		return c.reject(g, liars), nil
-	}
-	if g.state != gathering {
-		return nil, nil
-	}
-	for name, b := range g.held {
-		if slices.Contains(liars, b.author) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	slices.Sort(names)
-	return names, c.regather(g, names)
-}
-
-// regather makes the decoder of a generation anew, without some of its blocks. The caller
-// has its lock.
-func (c *Content) regather(g *generation, without []int) error {
+// regather drops blocks from a generation by making its decoder anew from the others. The
+// caller holds its lock.
+func (c *namedContent) regather(g *generation, without []int) error {
 	left := g.held
 	for _, name := range without {
 		delete(left, name)
@@ -142,11 +140,11 @@ func (c *Content) regather(g *generation, without []int) error {
 	v := make([]byte, g.k)
 	for name, b := range left {
 		rlnc.Named(v, name)
-		news, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload})
+		innovative, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload})
 		if err != nil {
 			return err
 		}
-		if news {
+		if innovative {
 			c.bytes.Add(int64(len(b.payload)))
 			g.held[name] = b
 			if name < g.k {

@@ -1,29 +1,56 @@
 package coded
 
 import (
+	"errors"
 	"time"
 
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
 
-// The k that ChooseK takes.
+// CodingOf returns the coding that a link asks for, of the content that m describes, and
+// the zero value for plain pieces.
+func CodingOf(l *proto.Link, m *proto.Manifest) (proto.Coding, error) {
+	if l.Coded == 0 {
+		return proto.Coding{}, nil
+	}
+	if len(m.Hashes) == 0 && m.Pieces() > 0 {
+		if l.Strategy.Gossip() {
+			return proto.Coding{}, errors.New("permutation gossip needs the content's manifest, and the link has only a torrent's info-hash: use one without x.gossip")
+		}
+		return proto.Coding{}, errors.New("a coded transfer needs the content's manifest, and the link has only a torrent's info-hash: use one without x.rlnc")
+	}
+	c, err := proto.NewCoding(m, l.Coded)
+	if err != nil {
+		return proto.Coding{}, err
+	}
+	c.Strategy = l.Strategy
+	return c, nil
+}
+
+// AutoK makes [ChooseK] choose.
+const AutoK = -1
+
+// ChooseK returns the number of source blocks in a generation of a content: k, if there is
+// such a coding. For [AutoK] it chooses k by Cooper's rule (section 4): making a block of k
+// others takes as long as sending it. For that it measures for some milliseconds how fast
+// this machine encodes, and asks Linux how fast its network is.
+func ChooseK(m *proto.Manifest, k int) (int, error) {
+	if k == AutoK {
+		return nearestK(m, encodingRate()/linkRate("/sys/class/net"))
+	}
+	_, err := proto.NewCoding(m, k)
+	return k, err
+}
+
+// The bounds of a k that is chosen.
 const (
 	minChosen = 8
 	maxChosen = 64
 )
 
-// ChooseK is how many source blocks a generation of a content should have, by
-// Cooper's rule (section 4): making a block of k others should take as long as sending it
-// at this rate, in bytes per second. It measures for some milliseconds how fast this
-// machine makes them. The error says that generations of no such size are whole
-// pieces.
-func ChooseK(m *proto.Manifest, rate float64) (int, error) {
-	return chooseK(m, encodingRate()/rate)
-}
-
-// chooseK is the k next to want that fits, the lesser first.
-func chooseK(m *proto.Manifest, want float64) (int, error) {
+// nearestK returns the k nearest to want with which there is a coding; of two, the lesser.
+func nearestK(m *proto.Manifest, want float64) (int, error) {
 	k := int(min(max(want, minChosen), maxChosen))
 	var err error
 	for d := range maxChosen {
@@ -41,7 +68,7 @@ func chooseK(m *proto.Manifest, want float64) (int, error) {
 	return 0, err
 }
 
-// encodingRate is how many bytes of source blocks one core takes in per second.
+// encodingRate measures how many bytes of source blocks one core combines per second.
 func encodingRate() float64 {
 	const k, size, rounds = 16, 64 << 10, 8
 	blocks := make([][]byte, k)
@@ -54,7 +81,7 @@ func encodingRate() float64 {
 	}
 	dst, v := make([]byte, size), make([]byte, k)
 	best := time.Duration(1<<63 - 1)
-	for i := range rounds { // others may use the machine: the best counts
+	for i := range rounds { // the best counts: other processes may use the machine
 		rlnc.Named(v, k+i)
 		began := time.Now()
 		if err := code.Encode(dst, v); err != nil {

@@ -8,31 +8,28 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// Disk reads and writes the generations of a content in a store. Safe for concurrent use.
-type Disk struct {
-	Layout
+// disk reads and writes the generations of a content in a store. Safe for concurrent use.
+type disk struct {
+	layout
 	Store store.Store
 }
 
-// ErrAbsent reports a block that is not there and cannot be made.
-var ErrAbsent = errors.New("block not available")
-
-// DamagedError reports a verified piece that cannot be read or fails its hash now.
-type DamagedError struct {
+// damagedError reports a verified piece that cannot be read or fails its hash now.
+type damagedError struct {
 	Piece int
 	Err   error
 }
 
 // Error implements error.
-func (e *DamagedError) Error() string { return fmt.Sprintf("piece %d: %v", e.Piece, e.Err) }
+func (e *damagedError) Error() string { return fmt.Sprintf("piece %d: %v", e.Piece, e.Err) }
 
 // Unwrap returns the cause.
-func (e *DamagedError) Unwrap() error { return e.Err }
+func (e *damagedError) Unwrap() error { return e.Err }
 
 var errChanged = errors.New("piece failed its hash")
 
 // Has reports whether all pieces of a generation are verified and stored.
-func (d *Disk) Has(generation int) bool {
+func (d *disk) Has(generation int) bool {
 	first, end := d.Pieces(generation)
 	for i := first; i < end; i++ {
 		if !d.Store.Has(i) {
@@ -43,7 +40,7 @@ func (d *Disk) Has(generation int) bool {
 }
 
 // Good reports whether a piece, joined from parts, matches its hash in the manifest.
-func (d *Disk) Good(piece int, parts ...[]byte) bool {
+func (d *disk) Good(piece int, parts ...[]byte) bool {
 	h := sha256.New()
 	for _, b := range parts {
 		h.Write(b)
@@ -53,7 +50,7 @@ func (d *Disk) Good(piece int, parts ...[]byte) bool {
 }
 
 // StorePiece writes and commits a good piece, joined from parts, unless it is stored.
-func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
+func (d *disk) StorePiece(piece int, parts ...[]byte) error {
 	if d.Store.Has(piece) {
 		return nil
 	}
@@ -68,24 +65,24 @@ func (d *Disk) StorePiece(piece int, parts ...[]byte) error {
 }
 
 // ReadPiece reads a verified piece into parts and checks it again, since a block made of
-// damaged bytes would pollute the swarm. It fails with [*DamagedError].
-func (d *Disk) ReadPiece(piece int, parts ...[]byte) error {
+// damaged bytes would pollute the swarm. It fails with *damagedError.
+func (d *disk) ReadPiece(piece int, parts ...[]byte) error {
 	at := d.Manifest.PieceOffset(piece)
 	for _, b := range parts {
 		if _, err := d.Store.ReadAt(b, at); err != nil {
-			return &DamagedError{piece, err}
+			return &damagedError{piece, err}
 		}
 		at += int64(len(b))
 	}
 	if !d.Good(piece, parts...) {
-		return &DamagedError{piece, errChanged}
+		return &damagedError{piece, errChanged}
 	}
 	return nil
 }
 
 // Read reads a whole generation into its source blocks, as ReadPiece does. Bytes beyond
 // the end of the content are zeros.
-func (d *Disk) Read(generation int, blocks [][]byte) error {
+func (d *disk) Read(generation int, blocks [][]byte) error {
 	for piece, end := d.Pieces(generation); piece < end; piece++ {
 		if err := d.ReadPiece(piece, d.Parts(piece, blocks)...); err != nil {
 			return err
@@ -97,7 +94,7 @@ func (d *Disk) Read(generation int, blocks [][]byte) error {
 
 // StoreGood stores those pieces of a generation's source blocks that are good, and
 // reports whether all are.
-func (d *Disk) StoreGood(generation int, blocks [][]byte) (all bool, err error) {
+func (d *disk) StoreGood(generation int, blocks [][]byte) (all bool, err error) {
 	all = true
 	for piece, end := d.Pieces(generation); piece < end; piece++ {
 		if parts := d.Parts(piece, blocks); !d.Good(piece, parts...) {

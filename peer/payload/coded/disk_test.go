@@ -11,7 +11,7 @@ import (
 )
 
 // newBlocks returns source blocks for a generation, not zeroed.
-func newBlocks(l Layout, generation int) (blocks [][]byte) {
+func newBlocks(l layout, generation int) (blocks [][]byte) {
 	for range l.Blocks(generation) {
 		blocks = append(blocks, bytes.Repeat([]byte{1}, l.Coding.Block))
 	}
@@ -26,7 +26,7 @@ func TestDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: store.NewMemory(c.Manifest)}
+	d := disk{layout: newLayout(c.Manifest, coding), Store: store.NewMemory(c.Manifest)}
 	rest := c.Data
 	for g := range d.Generations() {
 		for piece, end := d.Pieces(g); piece < end; piece++ {
@@ -37,7 +37,7 @@ func TestDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		blocks := newBlocks(d.Layout, g)
+		blocks := newBlocks(d.layout, g)
 		if err := d.Read(g, blocks); err != nil || !d.Has(g) {
 			t.Fatalf("generation %d is not there: %v", g, err)
 		}
@@ -60,7 +60,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := store.NewMemory(c.Manifest)
-	d := Disk{Layout: NewLayout(c.Manifest, coding), Store: st}
+	d := disk{layout: newLayout(c.Manifest, coding), Store: st}
 	for piece := range c.Manifest.Pieces() {
 		if err := d.StorePiece(piece, c.Piece(piece)); err != nil {
 			t.Fatal(err)
@@ -76,8 +76,8 @@ func TestDamaged(t *testing.T) {
 	if err := st.Commit(last); err != nil {
 		t.Fatal(err)
 	}
-	var damaged *DamagedError
-	if err := d.Read(0, newBlocks(d.Layout, 0)); !errors.As(err, &damaged) || damaged.Piece != last {
+	var damaged *damagedError
+	if err := d.Read(0, newBlocks(d.layout, 0)); !errors.As(err, &damaged) || damaged.Piece != last {
 		t.Errorf("%v, want piece %d to be damaged", err, last)
 	}
 }

@@ -1,39 +1,50 @@
-// Package coded is the coded form of one content at one node: it gathers the blocks
-// of generations, decodes them into verified pieces, makes blocks of what is there,
-// and finds out who made false ones. It knows no network, and not who is asked for
-// what.
+// Package coded has the codecs of coded transfers, in which nodes exchange random linear
+// combinations of the source blocks of generations. See docs/wire.md, section 7.6, for
+// generations and names.
 //
-// # A generation
+// [Codec] is for receiver-driven transfers. A block has a name, which determines its
+// coefficients, and is requested by it. It is signed by the node that made it from
+// verified pieces, its encoder, and passed on as it is.
+//
+// [Permutation] is for permutation gossip. A block is sent with its coefficients, and
+// nodes recode: they send combinations of what they have of a generation before it can be
+// decoded.
+//
+// # A generation of named blocks
 //
 //	gathering -> decoding -> whole
 //	                |          ^
 //	                v          |
 //	             repairing ----+
 //
-// Blocks are gathered until k of them are independent, and are passed on as they are
-// meanwhile. They are decoded then, each piece is checked against the manifest, and
-// what is good is written and committed. A generation that is whole is read from the
-// store when blocks of it are to be made; the last few are kept in memory for that.
+// Blocks are gathered, and passed on meanwhile, until k of them are linearly independent.
+// Then they are decoded, and the pieces that match their hashes are written and committed.
+// Blocks of a whole generation are made from its pieces, which are read again unless they
+// are among those that are kept in memory.
 //
-// # False blocks
+// # Polluters
 //
-// A coded block cannot be checked by itself: with one that is false, all that is
-// decoded is wrong. So every block is signed by the node that made it from verified
-// pieces, its encoder, whoever passes it on. Of the blocks of a generation that failed, what their
-// encoders said is kept: the hash of each payload, and not the payload. The
-// generation is repaired from source blocks, which are checked piece by piece.
-// Then the truth is known, and each block's hash is compared with that of what it
-// should have been: who signed another is a liar. Nobody honest is named, since an
-// honest node signs only what it made of pieces that have their hash, and what it read
-// from its disk is hashed again before.
+// A coded block cannot be verified by itself, and with one false block all that is decoded
+// is wrong. If a generation fails its hashes, first the signatures of its blocks are
+// checked. One that is invalid is its sender's fault. If all are valid, the node keeps what
+// their encoders claim, that is the hash of each payload, and drops the payloads. It
+// repairs the generation from source blocks, which it verifies piece by piece. Then it
+// makes each block that was claimed and compares the hash: an encoder that signed another
+// one is a polluter. No honest node is blamed, since it signs only what it made of pieces
+// that it hashed again when it read them.
+//
+// Recoded blocks are not signed, since a node that recodes does not know what it sends. A
+// generation that fails its hashes is dropped, and gathered again; polluters are not
+// identified.
 //
 // # Memory
 //
-// A generation takes as many bytes as it has, while it is gathered. To decode it takes as
-// many more as source blocks have not come as they are; those that have are not copied.
-// Generations under way are as many as whoever asks for blocks begins at a
-// time. Those kept for encoding are bounded by [Config]. The memory of blocks is used
-// again: garbage would double it. While a generation is
-// repaired there is each source block once, and once more for each other version of it
-// that somebody signed.
+// A generation of named blocks takes its size while it is gathered, and as much again for
+// the source blocks that did not arrive as such while it is decoded. The strategy bounds
+// how many are under way (see [Live]), and twice as many whole ones are kept for encoding.
+// The memory of blocks is pooled: garbage would double it. While a generation is repaired
+// each version of a source block that was signed is kept.
+//
+// Of recoded generations at most three are gathered at a time, and two whole ones are
+// kept, each of k blocks. A worker that decodes has one more.
 package coded

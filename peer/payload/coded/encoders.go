@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// encoder has the source blocks of a whole generation, in memory.
+// encoder makes blocks of a whole generation, whose source blocks it has in memory.
 type encoder struct {
 	blocks [][]byte
 	code   *rlnc.Encoder
@@ -19,41 +19,38 @@ func (e *encoder) encode(dst []byte, name int) error {
 		copy(dst, e.blocks[name])
 		return nil
 	}
-	var room [rlnc.MaxK]byte
-	v := room[:len(e.blocks)]
+	var vector [rlnc.MaxK]byte
+	v := vector[:len(e.blocks)]
 	rlnc.Named(v, name)
 	return e.code.Encode(dst, v)
 }
 
-// encoders keeps whole generations for encoding, those used last.
+// encoders caches the encoders of the generations that were used last.
 type encoders struct {
-	c *Content
+	content *namedContent
 
 	mu      sync.Mutex
-	cached  []*cached // the last used last
-	loading map[int]*cached
+	cached  []*cachedEncoder // in the order of their last use
+	loading map[int]*cachedEncoder
 }
 
-// cached is an encoder in the cache, or on its way there.
-type cached struct {
-	number int
-	ready  chan struct{} // closed when the encoder is there, or the error
-	e      *encoder
-	err    error
-	users  int  // who encode with it, or wait for that
-	old    bool // another took its place
+// cachedEncoder is an encoder in the cache, or on its way there.
+type cachedEncoder struct {
+	number  int
+	ready   chan struct{} // closed once encoder or err is set
+	encoder *encoder
+	err     error
+	users   int  // goroutines that use the encoder or wait for it
+	evicted bool // the last user frees the blocks
 }
 
-func newEncoders(c *Content) encoders { return encoders{c: c, loading: map[int]*cached{}} }
-
-// add puts the source blocks of a generation that was decoded into the cache. They are
-// counted.
+// add caches the source blocks of a decoded generation, which are counted already.
 func (s *encoders) add(number int, blocks [][]byte) error {
 	code, err := rlnc.NewEncoder(blocks)
 	if err != nil {
 		return err
 	}
-	x := &cached{number: number, ready: make(chan struct{}), e: &encoder{blocks, code}}
+	x := &cachedEncoder{number: number, ready: make(chan struct{}), encoder: &encoder{blocks, code}}
 	close(x.ready)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,20 +58,20 @@ func (s *encoders) add(number int, blocks [][]byte) error {
 	return nil
 }
 
-// use has f use the encoder of a whole generation, read from the store if need be: once,
-// for all who ask meanwhile.
+// use calls f with the encoder of a whole generation. One that is not cached is read from
+// the store, once for all who ask meanwhile.
 func (s *encoders) use(number int, f func(*encoder) error) error {
 	s.mu.Lock()
 	x := s.find(number)
-	mine := x == nil
-	if mine {
-		x = &cached{number: number, ready: make(chan struct{})}
+	first := x == nil
+	if first {
+		x = &cachedEncoder{number: number, ready: make(chan struct{})}
 		s.loading[number] = x
 	}
 	x.users++
 	s.mu.Unlock()
-	if mine {
-		x.e, x.err = s.c.load(number)
+	if first {
+		x.encoder, x.err = s.content.readEncoder(number)
 		s.mu.Lock()
 		delete(s.loading, number)
 		if x.err == nil {
@@ -88,13 +85,13 @@ func (s *encoders) use(number int, f func(*encoder) error) error {
 		return x.err
 	}
 	defer s.done(x)
-	return f(x.e)
+	return f(x.encoder)
 }
 
-// find is an encoder that is cached or loaded, nil when there is none. The caller has
+// find returns an encoder that is cached or loading, nil if there is none. The caller holds
 // the lock.
-func (s *encoders) find(number int) *cached {
-	i := slices.IndexFunc(s.cached, func(x *cached) bool { return x.number == number })
+func (s *encoders) find(number int) *cachedEncoder {
+	i := slices.IndexFunc(s.cached, func(x *cachedEncoder) bool { return x.number == number })
 	if i < 0 {
 		return s.loading[number]
 	}
@@ -103,33 +100,35 @@ func (s *encoders) find(number int) *cached {
 	return x
 }
 
-// done ends the use of an encoder.
-func (s *encoders) done(x *cached) {
+// done ends a use of an encoder.
+func (s *encoders) done(x *cachedEncoder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.users--; x.users == 0 && x.old {
-		s.c.drop(x.e.blocks...)
+	x.users--
+	if x.users == 0 && x.evicted {
+		s.content.free(x.encoder.blocks...)
 	}
 }
 
-// keep caches an encoder in the place of the one that was not used for the longest
-// time. The caller has the lock.
-func (s *encoders) keep(x *cached) {
-	if len(s.cached) >= max(s.c.cfg.Cache, 1) {
+// keep caches an encoder, and evicts the one that was not used for the longest time if the
+// cache is full. The caller holds the lock.
+func (s *encoders) keep(x *cachedEncoder) {
+	if len(s.cached) >= max(s.content.cfg.cache, 1) {
 		last := s.cached[0]
-		if last.old = true; last.users == 0 {
-			s.c.drop(last.e.blocks...)
+		last.evicted = true
+		if last.users == 0 {
+			s.content.free(last.encoder.blocks...)
 		}
 		s.cached = slices.Delete(s.cached, 0, 1)
 	}
 	s.cached = append(s.cached, x)
 }
 
-// load reads a whole generation, and checks that it is what it was.
-func (c *Content) load(number int) (*encoder, error) {
+// readEncoder reads and checks a whole generation.
+func (c *namedContent) readEncoder(number int) (*encoder, error) {
 	blocks := make([][]byte, c.Blocks(number))
 	for i := range blocks {
-		blocks[i] = c.block()
+		blocks[i] = c.newBlock()
 	}
 	err := c.Read(number, blocks)
 	if err == nil {
@@ -138,6 +137,6 @@ func (c *Content) load(number int) (*encoder, error) {
 			return &encoder{blocks, code}, nil
 		}
 	}
-	c.drop(blocks...)
+	c.free(blocks...)
 	return nil, err
 }

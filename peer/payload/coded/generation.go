@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// state is how far a generation is.
+// state is the state of a generation, see the package comment.
 type state int
 
 const (
@@ -18,31 +18,31 @@ const (
 	whole
 )
 
-// generation is one under way.
+// generation is a generation of named blocks that is under way.
 type generation struct {
 	number, k int
 
 	mu       sync.Mutex // guards what follows
 	state    state
-	decoder  *rlnc.Decoder // while gathering and decoding
-	source   [][]byte      // the same while: the source blocks that are there, nil for others
-	held     map[int]*held // by name: what came, and may be passed on
-	suspects map[int]*part // while repairing, by number: the pieces that are not verified
-	claims   []claim       // what was said of blocks that failed
+	decoder  *rlnc.Decoder       // while gathering and decoding
+	source   [][]byte            // while gathering and decoding: the source blocks, nil where absent
+	held     map[int]*namedBlock // by name: what may be passed on
+	suspects map[int]*suspect    // while repairing, by number: the pieces that are not verified
+	claims   []claim             // about blocks that were dropped
 }
 
-// held is a block that came.
-type held struct {
-	payload []byte // nobody writes to it while it is held
+// namedBlock is a block that arrived.
+type namedBlock struct {
+	payload []byte // not written to while it is held
 	origin  proto.Origin
 	sender  proto.PeerID
 	claim
-	checked bool // the signature is that of the encoder, and sum is known
+	checked bool // the signature is valid, and sum is set
 }
 
-// prepare gives a generation a decoder, with what is verified of it already. The
-// caller has its lock.
-func (c *Content) prepare(g *generation) error {
+// prepare gives a generation a decoder with the source blocks of its verified pieces. The
+// caller holds its lock.
+func (c *namedContent) prepare(g *generation) error {
 	d, err := rlnc.NewDecoder(g.k, c.Coding.Block)
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func (c *Content) prepare(g *generation) error {
 	return nil
 }
 
-// addPiece gives a decoder the source blocks of a piece that is verified.
-func (c *Content) addPiece(d *rlnc.Decoder, source [][]byte, piece int) error {
+// addPiece adds the source blocks of a verified piece to a decoder.
+func (c *namedContent) addPiece(d *rlnc.Decoder, source [][]byte, piece int) error {
 	name, end := c.namesOf(piece)
 	for i := name; i < end; i++ {
 		source[i] = make([]byte, c.Coding.Block)
@@ -80,15 +80,15 @@ func (c *Content) addPiece(d *rlnc.Decoder, source [][]byte, piece int) error {
 	return nil
 }
 
-// release lets go of the blocks of a generation. The caller has its lock.
-func (c *Content) release(g *generation) {
+// release drops the blocks of a generation. The caller holds its lock.
+func (c *namedContent) release(g *generation) {
 	if g.decoder != nil {
 		c.bytes.Add(-int64(g.decoder.Rank() * c.Coding.Block))
 		g.decoder, g.source = nil, nil
 	}
 	for _, p := range g.suspects {
-		c.bytes.Add(-int64(p.distinct() * c.Coding.Block))
+		c.bytes.Add(-int64(p.payloads() * c.Coding.Block))
 	}
 	g.suspects = nil
-	g.held = map[int]*held{}
+	g.held = map[int]*namedBlock{}
 }

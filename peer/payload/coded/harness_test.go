@@ -14,7 +14,7 @@ import (
 
 // node is a Content with a memory store.
 type node struct {
-	*Content
+	*namedContent
 	store *store.Memory
 	// bend changes what it makes, before it signs it. Nil for the honest.
 	bend func(number uint32, payload []byte)
@@ -28,10 +28,10 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 		t.Fatal(err)
 	}
 	n := &node{store: store.NewMemory(c.Manifest)}
-	n.Content = New(Config{
-		Disk:  Disk{Layout: NewLayout(c.Manifest, coding), Store: n.store},
-		Swarm: []byte("swarm"),
-		Key:   ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), Cache: 2,
+	n.namedContent = newNamed(namedConfig{
+		disk:  disk{layout: newLayout(c.Manifest, coding), Store: n.store},
+		swarm: []byte("swarm"),
+		key:   ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), cache: 2,
 	})
 	return n
 }
@@ -57,8 +57,8 @@ func (n *node) fill(t testing.TB, c storetest.Content, piece int) {
 	}
 }
 
-func (n *node) key() (k Key) {
-	copy(k[:], n.cfg.Key.Public().(ed25519.PublicKey))
+func (n *node) key() (k publicKey) {
+	copy(k[:], n.cfg.key.Public().(ed25519.PublicKey))
 	return k
 }
 
@@ -69,11 +69,11 @@ func (n *node) peer() proto.PeerID { k := n.key(); return proto.PeerID(k[:]) }
 func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	t.Helper()
 	b := make([]byte, n.Coding.Block)
-	o, err := n.Load(b, number)
+	o, err := n.load(b, number)
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
 	}
-	if n.bend != nil && Key(o.Encoder) == n.key() {
+	if n.bend != nil && publicKey(o.Encoder) == n.key() {
 		n.bend(number, b)
 		o = n.sign(number, b)
 	}
@@ -81,10 +81,10 @@ func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 }
 
 // give has n take the block of a number from another node.
-func (n *node) give(t testing.TB, from *node, number uint32) Outcome {
+func (n *node) give(t testing.TB, from *node, number uint32) outcome {
 	t.Helper()
 	o, b := from.block(t, number)
-	out, err := n.Take(number, From{Sender: from.peer(), Origin: o}, b)
+	out, err := n.take(number, from.peer(), &o, b)
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
 	}
@@ -119,7 +119,7 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 	if len(n.open) != 0 {
 		t.Errorf("%d generations are under way", len(n.open))
 	}
-	if got := n.Bytes(); got != n.cachedBytes() {
+	if got := n.bytes.Load(); got != n.cachedBytes() {
 		t.Errorf("%d bytes are said to be in memory, %d are cached", got, n.cachedBytes())
 	}
 }
@@ -127,7 +127,7 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 // cachedBytes counts what is cached.
 func (n *node) cachedBytes() (sum int64) {
 	for _, x := range n.encoders.cached {
-		sum += int64(len(x.e.blocks) * n.Coding.Block)
+		sum += int64(len(x.encoder.blocks) * n.Coding.Block)
 	}
 	return sum
 }
@@ -161,16 +161,16 @@ func (n *node) liveBytes() int64 {
 }
 
 // shuffled are the names of a generation in any order.
-func shuffled(c *Content, generation int, seed uint64) []uint32 {
+func shuffled(c *namedContent, generation int, seed uint64) []uint32 {
 	var out []uint32
 	for _, name := range rand.New(rand.NewPCG(seed, 1)).Perm(c.Coding.Names()) {
-		out = append(out, c.Number(generation, name))
+		out = append(out, c.number(generation, name))
 	}
 	return out
 }
 
 // verdicts names the keys of some nodes.
-func names(keys []Key, nodes map[string]*node) (out []string) {
+func names(keys []publicKey, nodes map[string]*node) (out []string) {
 	for _, k := range keys {
 		name := "?" + string(binary.BigEndian.AppendUint32(nil, uint32(k[0])))
 		for s, n := range nodes {

@@ -2,38 +2,38 @@ package coded
 
 import "github.com/mobgrid/mob/proto"
 
-// Layout maps the generations of a content to its pieces. See docs/wire.md, 7.6.
-type Layout struct {
+// layout maps the generations of a content to its pieces. See docs/wire.md, 7.6.
+type layout struct {
 	Manifest *proto.Manifest
 	Coding   proto.Coding
 
 	blocks int // source blocks
 }
 
-// NewLayout returns the layout of a content.
-func NewLayout(m *proto.Manifest, c proto.Coding) Layout {
-	return Layout{m, c, int((m.Length() + int64(c.Block) - 1) / int64(c.Block))}
+// newLayout returns the layout of a content.
+func newLayout(m *proto.Manifest, c proto.Coding) layout {
+	return layout{m, c, int((m.Length() + int64(c.Block) - 1) / int64(c.Block))}
 }
 
 // Generations returns the number of generations.
-func (l *Layout) Generations() int { return (l.blocks + l.Coding.K - 1) / l.Coding.K }
+func (l *layout) Generations() int { return (l.blocks + l.Coding.K - 1) / l.Coding.K }
 
 // Blocks returns the number of source blocks of a generation.
-func (l *Layout) Blocks(generation int) int {
+func (l *layout) Blocks(generation int) int {
 	return min(l.Coding.K, l.blocks-generation*l.Coding.K)
 }
 
 // GenerationOf returns the generation of a piece.
-func (l *Layout) GenerationOf(piece int) int { return piece / l.perGeneration() }
+func (l *layout) GenerationOf(piece int) int { return piece / l.perGeneration() }
 
 // Pieces returns the pieces of a generation: first to end-1.
-func (l *Layout) Pieces(generation int) (first, end int) {
+func (l *layout) Pieces(generation int) (first, end int) {
 	first = generation * l.perGeneration()
 	return first, min(first+l.perGeneration(), l.Manifest.Pieces())
 }
 
 // Parts returns the bytes of a piece as slices of the source blocks of its generation.
-func (l *Layout) Parts(piece int, blocks [][]byte) (parts [][]byte) {
+func (l *layout) Parts(piece int, blocks [][]byte) (parts [][]byte) {
 	first, _ := l.Pieces(l.GenerationOf(piece))
 	blocks = blocks[(piece-first)*int(l.Manifest.PieceLength)/l.Coding.Block:]
 	for left := l.Manifest.PieceSize(piece); left > 0; blocks = blocks[1:] {
@@ -45,18 +45,18 @@ func (l *Layout) Parts(piece int, blocks [][]byte) (parts [][]byte) {
 
 // Pad zeroes the bytes beyond the end of the content in a generation's last source
 // block. They are in no piece, so no hash covers them.
-func (l *Layout) Pad(generation int, blocks [][]byte) {
+func (l *layout) Pad(generation int, blocks [][]byte) {
 	last := len(blocks) - 1
 	clear(blocks[last][l.Size(generation)-last*l.Coding.Block:])
 }
 
 // perGeneration returns the number of pieces of a full generation.
-func (l *Layout) perGeneration() int {
+func (l *layout) perGeneration() int {
 	return l.Coding.K * l.Coding.Block / int(l.Manifest.PieceLength)
 }
 
 // Size returns the number of bytes of the content in a generation.
-func (l *Layout) Size(generation int) int {
+func (l *layout) Size(generation int) int {
 	whole := int64(l.Coding.K * l.Coding.Block)
 	return int(min(whole, l.Manifest.Length()-int64(generation)*whole))
 }

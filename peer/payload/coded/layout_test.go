@@ -18,7 +18,7 @@ func TestLayout(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := NewLayout(m, coding)
+			l := newLayout(m, coding)
 			var next, blocks int
 			var bytes int64
 			for g := range l.Generations() {

@@ -3,23 +3,22 @@ package coded
 import (
 	"errors"
 
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
-// ErrForged says that a block came which is not what anybody signed. [Content.Purge]
-// drops it.
-var ErrForged = errors.New("the block is not what anybody signed")
+// errForged reports a block that is held and whose signature is invalid. See dropForged.
+var errForged = errors.New("the block's signature is invalid")
 
-// Load writes a block to dst, which has its length, and says who made it: as it came,
-// or made here when its generation is whole. The error is [ErrAbsent],
-// [ErrForged], a [DamagedError], or a store's. It blocks for as long as
-// reading a generation takes.
-func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
-	generation, name := c.Of(number)
+// load writes a block to dst and returns its origin. It passes on a block that is held, and
+// makes one of a generation that is whole, which it may have to read. It fails with
+// [payload.ErrAbsent], errForged, a damagedError or an error of the store.
+func (c *namedContent) load(dst []byte, number uint32) (proto.Origin, error) {
+	generation, name := c.of(number)
 	if generation >= c.Generations() {
-		return proto.Origin{}, ErrAbsent
+		return proto.Origin{}, payload.ErrAbsent
 	}
-	if g := c.under(generation); g != nil {
+	if g := c.underWay(generation); g != nil {
 		o, err := c.passOn(dst, g, name)
 		if err != nil {
 			return proto.Origin{}, err
@@ -28,16 +27,15 @@ func (c *Content) Load(dst []byte, number uint32) (proto.Origin, error) {
 			return *o, nil
 		}
 	}
-	err := c.produce(dst, generation, name)
+	err := c.make(dst, generation, name)
 	if err != nil {
 		return proto.Origin{}, err
 	}
 	return c.sign(number, dst), nil
 }
 
-// passOn writes a block of a generation under way that came signed to dst, and says who
-// made it: nil when there is none.
-func (c *Content) passOn(dst []byte, g *generation, name int) (*proto.Origin, error) {
+// passOn writes a block that is held to dst and returns its origin, nil if it is not held.
+func (c *namedContent) passOn(dst []byte, g *generation, name int) (*proto.Origin, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.held[name]
@@ -45,21 +43,21 @@ func (c *Content) passOn(dst []byte, g *generation, name int) (*proto.Origin, er
 		return nil, nil
 	}
 	if !c.check(g.number, b) {
-		return nil, ErrForged
+		return nil, errForged
 	}
-	copy(dst, b.payload) // with the lock: the memory is used again when the generation is whole
+	copy(dst, b.payload) // under the lock: once the generation is whole the memory is reused
 	return &b.origin, nil
 }
 
-// produce makes a block of what is stored.
-func (c *Content) produce(dst []byte, generation, name int) error {
+// make makes a block of stored pieces.
+func (c *namedContent) make(dst []byte, generation, name int) error {
 	if c.Has(generation) {
 		return c.encoders.use(generation, func(e *encoder) error { return e.encode(dst, name) })
 	}
 	if name >= c.Blocks(generation) || !c.Store.Has(c.pieceOf(generation, name)) {
-		return ErrAbsent
+		return payload.ErrAbsent
 	}
-	// Of a generation that failed, a piece may have been right.
+	// Some pieces of a polluted generation may be good.
 	piece := c.pieceOf(generation, name)
 	b := make([]byte, c.Manifest.PieceSize(piece))
 	if err := c.ReadPiece(piece, b); err != nil {

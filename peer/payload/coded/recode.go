@@ -4,46 +4,40 @@ import (
 	"slices"
 
 	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/peer/payload"
 )
 
-// source has the source blocks of a whole generation.
-type source struct {
-	number int
-	bytes  []byte
-	code   *rlnc.Encoder
-}
-
-// Make writes a block of a generation to dst, which has [Recoded.Frame] bytes: a random
-// combination of what is there, or, for block >= 0, that source block. The error is
-// [ErrAbsent] when there is nothing of it, or a [DamagedError].
-// It may have to read the generation.
-func (c *Recoded) Make(dst []byte, number, block int) error {
-	vector, payload := dst[:c.Blocks(number)], dst[c.Blocks(number):]
+// make writes a block of a generation to dst, with its coefficients: a random combination
+// of what is there, or the given source block if block is not negative. It fails with
+// [payload.ErrAbsent] if nothing is there, or with a damagedError. It may have to read
+// the generation.
+func (c *recodedContent) make(dst []byte, number, block int) error {
+	vector, data := dst[:c.Blocks(number)], dst[c.Blocks(number):]
 	c.mu.Lock()
 	g := c.open[number]
 	c.mu.Unlock()
 	if g != nil {
-		return c.recode(g, vector, payload, block)
+		return c.recode(g, vector, data, block)
 	}
-	s, err := c.source(number)
+	w, err := c.load(number)
 	if err != nil {
 		return err
 	}
 	c.draw(vector, block)
-	return s.code.Encode(payload, vector)
+	return w.encoder.Encode(data, vector)
 }
 
-// How many blocks go into one that is made: all would cost k multiplications for each
-// byte sent. What a receiver lacks is nearly always what came last, here too. Of a whole
-// generation any few will do, as long as all come up in time (docs/design, strategies).
+// The number of blocks that are combined. With all of them each byte sent would cost k
+// multiplications, and nearly always a receiver lacks what came here last. Of a whole
+// generation any few do, as long as all are drawn in time.
 const (
 	newest = 24
 	older  = 8
 	few    = newest + older
 )
 
-// draw makes the coefficients of a block of a whole generation.
-func (c *Recoded) draw(vector []byte, block int) {
+// draw draws the coefficients of a block of a whole generation.
+func (c *recodedContent) draw(vector []byte, block int) {
 	if block >= 0 && block < len(vector) {
 		rlnc.Named(vector, block)
 		return
@@ -51,23 +45,23 @@ func (c *Recoded) draw(vector []byte, block int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(vector)
-	c.some(vector, few)
+	c.drawSome(vector, few)
 }
 
-// weigh draws how much of each of the blocks that came goes into a new one, in the
-// order in which they came.
-func (c *Recoded) weigh(weights []byte) {
+// weigh draws the weights of the gathered blocks in a new one, in the order in which they
+// came.
+func (c *recodedContent) weigh(weights []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(weights)
 	rest := max(len(weights)-newest, 0)
-	c.some(weights[rest:], newest)
-	c.some(weights[:rest], older)
+	c.drawSome(weights[rest:], newest)
+	c.drawSome(weights[:rest], older)
 }
 
-// some draws up to n weights, which are not 0, at places drawn as well. The caller has
-// the lock.
-func (c *Recoded) some(weights []byte, n int) {
+// drawSome draws up to n weights that are not 0, at random places. The caller holds the
+// lock.
+func (c *recodedContent) drawSome(weights []byte, n int) {
 	for i := range weights {
 		if n < len(weights) {
 			if i >= n {
@@ -79,10 +73,10 @@ func (c *Recoded) some(weights []byte, n int) {
 	}
 }
 
-// recode makes a block of what has come of a generation.
-func (c *Recoded) recode(g *recodedGeneration, vector, payload []byte, block int) error {
+// recode makes a block of what was gathered of a generation.
+func (c *recodedContent) recode(g *recodedGeneration, vector, data []byte, block int) error {
 	g.mu.Lock()
-	r := g.decoder.Recoder() // what comes later does not touch it
+	r := g.decoder.Recoder() // blocks that come later do not change it
 	var plain []byte
 	for i := 0; block >= 0 && i < g.decoder.Rank(); i++ {
 		if b := g.decoder.Block(i); block < len(b.Vector) && b.Vector[block] == 1 {
@@ -93,62 +87,62 @@ func (c *Recoded) recode(g *recodedGeneration, vector, payload []byte, block int
 	switch {
 	case plain != nil:
 		rlnc.Named(vector, block)
-		copy(payload, plain)
+		copy(data, plain)
 		return nil
 	case r.Rank() == 0 || block >= 0:
-		return ErrAbsent
+		return payload.ErrAbsent
 	}
-	var room [rlnc.MaxK]byte
-	weights := room[:r.Rank()]
+	var array [rlnc.MaxK]byte
+	weights := array[:r.Rank()]
 	c.weigh(weights)
 	if err := r.Vector(vector, weights); err != nil {
 		return err
 	}
-	return r.Recode(payload, weights)
+	return r.Recode(data, weights)
 }
 
-// source is a whole generation, read if need be.
-func (c *Recoded) source(number int) (*source, error) {
+// load returns a whole generation, which it reads if it is not in memory.
+func (c *recodedContent) load(number int) (*wholeGeneration, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock() // who waits meanwhile needs it as well, most often
-	for i, s := range c.whole {
-		if s.number == number {
-			c.whole = append(slices.Delete(c.whole, i, i+1), s)
-			return s, nil
+	defer c.mu.Unlock() // others that wait meanwhile nearly always need the same generation
+	for i, w := range c.whole {
+		if w.number == number {
+			c.whole = append(slices.Delete(c.whole, i, i+1), w)
+			return w, nil
 		}
 	}
 	if !c.Has(number) {
-		return nil, ErrAbsent
+		return nil, payload.ErrAbsent
 	}
-	s := &source{number: number, bytes: c.buffer(number)}
-	blocks := c.split(s.bytes)
+	w := &wholeGeneration{number: number, buf: c.buffer(number)}
+	blocks := c.split(w.buf)
 	err := c.Read(number, blocks)
 	if err == nil {
-		s.code, err = rlnc.NewEncoder(blocks)
+		w.encoder, err = rlnc.NewEncoder(blocks)
 	}
 	if err != nil {
-		c.release(s.bytes)
+		c.release(w.buf)
 		return nil, err
 	}
-	c.keep(s)
-	return s, nil
+	c.keep(w)
+	return w, nil
 }
 
-// keep keeps a whole generation in the place of the one that was not used for the
-// longest time. The caller has the lock.
-func (c *Recoded) keep(s *source) {
-	if len(c.whole) >= RecodedKept {
+// keep keeps a whole generation in memory, in place of the one that was not used for the
+// longest time. The caller holds the lock.
+func (c *recodedContent) keep(w *wholeGeneration) {
+	if len(c.whole) >= maxKept {
 		c.drop(c.whole[0].number)
 	}
-	c.whole = append(c.whole, s)
+	c.whole = append(c.whole, w)
 }
 
-// drop lets go of a whole generation. The caller has the lock.
-func (c *Recoded) drop(number int) {
-	c.whole = slices.DeleteFunc(c.whole, func(s *source) bool {
-		if s.number == number {
-			c.release(s.bytes)
+// drop drops a whole generation from memory. The caller holds the lock.
+func (c *recodedContent) drop(number int) {
+	c.whole = slices.DeleteFunc(c.whole, func(w *wholeGeneration) bool {
+		if w.number == number {
+			c.release(w.buf)
 		}
-		return s.number == number
+		return w.number == number
 	})
 }

@@ -4,73 +4,78 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mobgrid/mob/mob/rlnc"
+	"github.com/mobgrid/mob/proto"
 )
 
-// Two generations go round at a time.
+// In permutation gossip two generations go round at a time.
 const (
-	// RecodedLive is how many are gathered at a time: one more may still come, by an older
-	// order.
-	RecodedLive = 3
-	// RecodedKept is how many whole ones are kept in memory.
-	RecodedKept = 2
+	// maxGathered bounds the generations that are gathered at a time. Blocks of a third
+	// may still come from nodes that have not gone on to the next.
+	maxGathered = 3
+	// maxKept is how many whole generations are kept in memory.
+	maxKept = 2
 )
 
-// Recoded is the coded form of a content. Safe for concurrent use.
-type Recoded struct {
-	Disk
+// recodedContent is the coded form of a content for permutation gossip. Safe for
+// concurrent use.
+type recodedContent struct {
+	disk
 	bytes atomic.Int64 // of blocks in memory
 
 	mu    sync.Mutex
-	open  map[int]*recodedGeneration // under way
-	whole []*source                  // the last used last
+	open  map[int]*recodedGeneration // those that are gathered
+	whole []*wholeGeneration         // in the order of their last use
 	rng   *rand.Rand
-	count int // blocks taken in
+	count int // of blocks that came
 }
 
-// New is the coded form of a content, of which the store knows what is there.
-func NewRecoded(d Disk) *Recoded {
-	return &Recoded{
-		Disk: d,
-		open: map[int]*recodedGeneration{}, rng: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+// recodedGeneration is a generation that is gathered.
+type recodedGeneration struct {
+	number int
+
+	mu      sync.Mutex // guards what follows
+	decoder *rlnc.Decoder
+	buf     []byte // for the payloads
+	last    int    // recodedContent.count at its last block; guarded by the content's lock
+}
+
+// wholeGeneration is a whole generation in memory.
+type wholeGeneration struct {
+	number  int
+	buf     []byte
+	encoder *rlnc.Encoder
+}
+
+func newRecoded(d disk) *recodedContent {
+	return &recodedContent{
+		disk: d,
+		open: map[int]*recodedGeneration{},
+		rng:  rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
 }
 
-// Frame is how many bytes a block of a generation has with its coefficients.
-func (c *Recoded) Frame(generation int) int { return c.Blocks(generation) + c.Coding.Block }
+// plain reports whether source blocks are sent as they are, not combined.
+func (c *recodedContent) plain() bool { return c.Coding.Strategy == proto.RandomBlock }
 
-// Bytes is how much memory blocks take.
-func (c *Recoded) Bytes() int64 { return c.bytes.Load() }
+// frame returns the length in bytes of a block of a generation with its coefficients.
+func (c *recodedContent) frame(generation int) int { return c.Blocks(generation) + c.Coding.Block }
 
-// buffer is room for the source blocks of a generation, which is counted.
-func (c *Recoded) buffer(generation int) []byte {
+// buffer returns memory for the source blocks of a generation, and counts it.
+func (c *recodedContent) buffer(generation int) []byte {
 	n := c.Blocks(generation) * c.Coding.Block
 	c.bytes.Add(int64(n))
 	return make([]byte, n)
 }
 
-func (c *Recoded) release(b []byte) { c.bytes.Add(-int64(len(b))) }
+func (c *recodedContent) release(buf []byte) { c.bytes.Add(-int64(len(buf))) }
 
 // split cuts a buffer into blocks.
-func (c *Recoded) split(b []byte) [][]byte {
-	blocks := make([][]byte, len(b)/c.Coding.Block)
+func (c *recodedContent) split(buf []byte) [][]byte {
+	blocks := make([][]byte, len(buf)/c.Coding.Block)
 	for i := range blocks {
-		blocks[i] = b[i*c.Coding.Block : (i+1)*c.Coding.Block : (i+1)*c.Coding.Block]
+		blocks[i] = buf[i*c.Coding.Block : (i+1)*c.Coding.Block : (i+1)*c.Coding.Block]
 	}
 	return blocks
-}
-
-// storeAll stores the pieces of a decoded generation, if all are right.
-func (c *Recoded) storeAll(generation int, blocks [][]byte) (good bool, err error) {
-	first, end := c.Pieces(generation)
-	for piece := first; piece < end; piece++ {
-		if !c.Good(piece, c.Parts(piece, blocks)...) {
-			return false, nil
-		}
-	}
-	for piece := first; piece < end; piece++ {
-		if err := c.StorePiece(piece, c.Parts(piece, blocks)...); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
 }

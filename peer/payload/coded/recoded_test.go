@@ -5,14 +5,15 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
 
-// recodingNode is a Recoded with a memory store.
+// recodingNode is a recodedContent with a memory store.
 type recodingNode struct {
-	*Recoded
+	*recodedContent
 	store *store.Memory
 	whole storetest.Content
 }
@@ -26,7 +27,7 @@ func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy)
 		t.Fatal(err)
 	}
 	n := &recodingNode{store: store.NewMemory(c.Manifest), whole: c}
-	n.Recoded = NewRecoded(Disk{Layout: NewLayout(c.Manifest, coding), Store: n.store})
+	n.recodedContent = newRecoded(disk{layout: newLayout(c.Manifest, coding), Store: n.store})
 	return n
 }
 
@@ -51,22 +52,22 @@ func newRecodingSource(t testing.TB, c storetest.Content, k int, s proto.Strateg
 	return n
 }
 
-// make makes a block.
-func (n *recodingNode) make(t testing.TB, generation, block int) []byte {
+// block makes a block.
+func (n *recodingNode) block(t testing.TB, generation, block int) []byte {
 	t.Helper()
-	b := make([]byte, n.Frame(generation))
-	if err := n.Make(b, generation, block); err != nil {
+	b := make([]byte, n.frame(generation))
+	if err := n.make(b, generation, block); err != nil {
 		t.Fatalf("generation %d, block %d: %v", generation, block, err)
 	}
 	return b
 }
 
-// take takes a block in, and decodes when it was the last.
-func (n *recodingNode) take(t testing.TB, generation int, b []byte) (out RecodedOutcome, good bool) {
+// give adds a block, and decodes its generation if it is full.
+func (n *recodingNode) give(t testing.TB, generation int, b []byte) (out recodedOutcome, good bool) {
 	t.Helper()
-	out, err := n.Take(generation, b)
-	if err == nil && out.Verdict == Last {
-		good, err = n.Decode(generation)
+	out, err := n.take(generation, b)
+	if err == nil && out.verdict == full {
+		good, err = n.decode(generation)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +79,9 @@ func (n *recodingNode) take(t testing.TB, generation int, b []byte) (out Recoded
 func feed(t testing.TB, to *recodingNode, generation int, from ...*recodingNode) (blocks int) {
 	t.Helper()
 	for blocks < 3*to.Blocks(generation)+20 {
-		b := from[blocks%len(from)].make(t, generation, -1)
+		b := from[blocks%len(from)].block(t, generation, -1)
 		blocks++
-		if _, good := to.take(t, generation, b); good {
+		if _, good := to.give(t, generation, b); good {
 			return blocks
 		}
 	}
@@ -116,19 +117,19 @@ func TestRecodedHops(t *testing.T) {
 		t.Fatalf("%d generations, the last of %d blocks", source.Generations(), source.Blocks(2))
 	}
 	for g := range source.Generations() {
-		useless, done := 0, false
+		notUsed, done := 0, false
 		for blocks := 0; !done; blocks++ {
 			if blocks > 3*k {
 				t.Fatalf("generation %d: not decoded two hops away", g)
 			}
-			a.take(t, g, source.make(t, g, -1))
-			var out RecodedOutcome
-			if out, done = b.take(t, g, a.make(t, g, -1)); out.Verdict == Useless {
-				useless++
+			a.give(t, g, source.block(t, g, -1))
+			var out recodedOutcome
+			if out, done = b.give(t, g, a.block(t, g, -1)); out.verdict == useless {
+				notUsed++
 			}
 		}
-		if useless > 4 {
-			t.Errorf("generation %d: %d blocks were of no use", g, useless)
+		if notUsed > 4 {
+			t.Errorf("generation %d: %d blocks were useless", g, notUsed)
 		}
 	}
 	b.verify(t)
@@ -142,20 +143,20 @@ func TestRecodedPlain(t *testing.T) {
 	c := content(t)
 	source, a, b := newRecodingSource(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock)
 	for g := range source.Generations() {
-		if err := a.Make(make([]byte, a.Frame(g)), g, 0); !errors.Is(err, ErrAbsent) {
+		if err := a.make(make([]byte, a.frame(g)), g, 0); !errors.Is(err, payload.ErrAbsent) {
 			t.Fatalf("a block that is not there: %v", err)
 		}
 		for j := range source.Blocks(g) {
-			if out, _ := a.take(t, g, source.make(t, g, j)); out.Block != j || out.Verdict != Held && out.Verdict != Last {
+			if out, _ := a.give(t, g, source.block(t, g, j)); out.block != j || out.verdict != held && out.verdict != full {
 				t.Fatalf("block %d: %+v", j, out)
 			}
-			b.take(t, g, a.make(t, g, j))
+			b.give(t, g, a.block(t, g, j))
 		}
 	}
 	b.verify(t)
-	dense := make([]byte, b.Frame(0))
+	dense := make([]byte, b.frame(0))
 	dense[0], dense[1] = 1, 1
-	if out, _ := newRecodingNode(t, c, k, proto.RandomBlock).take(t, 0, dense); out.Verdict != Malformed {
+	if out, _ := newRecodingNode(t, c, k, proto.RandomBlock).give(t, 0, dense); out.verdict != invalid {
 		t.Errorf("a combination among plain blocks: %+v", out)
 	}
 }
@@ -165,20 +166,20 @@ func TestRecodedPlain(t *testing.T) {
 func TestRecodedPolluted(t *testing.T) {
 	c := content(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
-	bad := source.make(t, 0, -1)
+	bad := source.block(t, 0, -1)
 	bad[len(bad)-1] ^= 1
-	n.take(t, 0, bad)
+	n.give(t, 0, bad)
 	for i := 0; ; i++ {
-		if out, good := n.take(t, 0, source.make(t, 0, -1)); good || i > 2*k {
+		if out, good := n.give(t, 0, source.block(t, 0, -1)); good || i > 2*k {
 			t.Fatalf("good %v after %d blocks, one of them false", good, i)
-		} else if out.Verdict == Last {
+		} else if out.verdict == full {
 			break
 		}
 	}
-	if n.store.Count() > 0 || n.Bytes() != 0 {
-		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.store.Count(), n.Bytes())
+	if n.store.Count() > 0 || n.bytes.Load() != 0 {
+		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.store.Count(), n.bytes.Load())
 	}
-	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.Is(err, ErrAbsent) {
+	if err := n.make(make([]byte, n.frame(0)), 0, -1); !errors.Is(err, payload.ErrAbsent) {
 		t.Errorf("a block of what was thrown away: %v", err)
 	}
 	for g := range n.Generations() {
@@ -191,37 +192,37 @@ func TestRecodedPolluted(t *testing.T) {
 func TestRecodedMalformed(t *testing.T) {
 	c := content(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
-	good := source.make(t, 0, -1)
+	good := source.block(t, 0, -1)
 	zero := append(make([]byte, k), good[k:]...)
 	for name, tt := range map[string]struct {
 		generation int
 		data       []byte
-		want       Verdict
+		want       verdict
 	}{
-		"a good one":              {0, good, Held},
-		"once more":               {0, good, Useless},
-		"no coefficients":         {0, good[k:], Malformed},
-		"zero coefficients":       {0, zero, Malformed},
-		"one byte short":          {0, good[1:], Malformed},
-		"one byte long":           {0, append(bytes.Clone(good), 0), Malformed},
-		"nothing":                 {0, nil, Malformed},
-		"for the last generation": {2, good, Malformed},
-		"no generation":           {3, good, Malformed},
-		"a generation before all": {-1, good, Malformed},
-		"a generation far beyond": {1 << 40, good, Malformed},
+		"a good one":              {0, good, held},
+		"once more":               {0, good, useless},
+		"no coefficients":         {0, good[k:], invalid},
+		"zero coefficients":       {0, zero, invalid},
+		"one byte short":          {0, good[1:], invalid},
+		"one byte long":           {0, append(bytes.Clone(good), 0), invalid},
+		"nothing":                 {0, nil, invalid},
+		"for the last generation": {2, good, invalid},
+		"no generation":           {3, good, invalid},
+		"a generation before all": {-1, good, invalid},
+		"a generation far beyond": {1 << 40, good, invalid},
 	} {
 		if name == "once more" {
-			n.take(t, 0, good)
+			n.give(t, 0, good)
 		}
 		m := n
-		if tt.want == Held {
+		if tt.want == held {
 			m = newRecodingNode(t, c, k, proto.Sequential)
 		}
-		if out, _ := m.take(t, tt.generation, tt.data); out.Verdict != tt.want {
+		if out, _ := m.give(t, tt.generation, tt.data); out.verdict != tt.want {
 			t.Errorf("%s: %+v, want %d", name, out, tt.want)
 		}
 	}
-	if out, _ := source.take(t, 0, good); out.Verdict != Ignored {
+	if out, _ := source.give(t, 0, good); out.verdict != ignored {
 		t.Errorf("a block of a generation that is there: %+v", out)
 	}
 }
@@ -234,27 +235,27 @@ func TestRecodedMemory(t *testing.T) {
 	generation := int64(4 * proto.MinCodedBlock)
 	var dropped []int
 	for g := range n.Generations() {
-		if out, _ := n.take(t, g, source.make(t, g, -1)); out.Dropped >= 0 {
-			dropped = append(dropped, out.Dropped)
+		if out, _ := n.give(t, g, source.block(t, g, -1)); out.dropped >= 0 {
+			dropped = append(dropped, out.dropped)
 		}
-		if b := n.Bytes(); b > RecodedLive*generation {
+		if b := n.bytes.Load(); b > maxGathered*generation {
 			t.Fatalf("%d bytes for %d generations", b, g+1)
 		}
-		if b := source.Bytes(); b > RecodedKept*generation {
+		if b := source.bytes.Load(); b > maxKept*generation {
 			t.Fatalf("%d bytes for making blocks", b)
 		}
 	}
-	if len(dropped) != n.Generations()-RecodedLive || dropped[0] != 0 {
+	if len(dropped) != n.Generations()-maxGathered || dropped[0] != 0 {
 		t.Errorf("dropped %v", dropped)
 	}
 	for g := range n.Generations() {
 		feed(t, n, g, source)
-		if b := n.Bytes(); b > (RecodedLive+RecodedKept)*generation {
+		if b := n.bytes.Load(); b > (maxGathered+maxKept)*generation {
 			t.Fatalf("%d bytes", b)
 		}
 	}
 	n.verify(t)
-	if b := n.Bytes(); b != RecodedKept*generation {
+	if b := n.bytes.Load(); b != maxKept*generation {
 		t.Errorf("%d bytes at the end", b)
 	}
 }
@@ -263,7 +264,7 @@ func TestRecodedMemory(t *testing.T) {
 func TestRecodedDamaged(t *testing.T) {
 	c := content(t)
 	n := newRecodingSource(t, c, k, proto.Sequential)
-	n.make(t, 0, -1)
+	n.block(t, 0, -1)
 	if err := n.store.Forget(0); err != nil {
 		t.Fatal(err)
 	}
@@ -273,14 +274,14 @@ func TestRecodedDamaged(t *testing.T) {
 	if err := n.store.Commit(0); err != nil {
 		t.Fatal(err)
 	}
-	if g := n.Forget(0); g != 0 {
+	if g := n.forget(0); g != 0 {
 		t.Fatalf("piece 0 is of generation %d", g)
 	}
-	var damaged *DamagedError
-	if err := n.Make(make([]byte, n.Frame(0)), 0, -1); !errors.As(err, &damaged) || damaged.Piece != 0 {
+	var damaged *damagedError
+	if err := n.make(make([]byte, n.frame(0)), 0, -1); !errors.As(err, &damaged) || damaged.Piece != 0 {
 		t.Errorf("a block of damaged pieces: %v", err)
 	}
-	n.make(t, 1, -1)
+	n.block(t, 1, -1)
 }
 
 // FuzzRecodedTake feeds a recodingNode with what peers may send. It must not panic, and nothing that
@@ -294,9 +295,9 @@ func FuzzRecodedTake(f *testing.F) {
 	f.Fuzz(func(t *testing.T, generation int, one, two []byte) {
 		n := newRecodingNode(t, c, 4, proto.Sequential)
 		for _, v := range [][]byte{one, two} {
-			n.take(t, generation, append(bytes.Clone(v), make([]byte, proto.MinCodedBlock)...))
+			n.give(t, generation, append(bytes.Clone(v), make([]byte, proto.MinCodedBlock)...))
 			if g := generation & 1; generation == g && len(v) == n.Blocks(g) {
-				n.take(t, g, source.make(t, g, -1))
+				n.give(t, g, source.block(t, g, -1))
 			}
 		}
 		for i := range n.Manifest.Pieces() {

@@ -5,119 +5,121 @@ import (
 	"slices"
 )
 
-// part is a piece of a generation that is repaired: for each of its source blocks,
-// what was signed for it.
-type part struct {
+// suspect is a piece of a polluted generation, with all that was signed for its source
+// blocks.
+type suspect struct {
 	piece, first int         // first is the name of its first source block
 	versions     [][]version // by name, from first on
 	awaited      map[int]bool
-	failed       bool // the versions that came first are not right
+	failed       bool // the versions that came first do not match the piece's hash
 }
 
-// version is one of the things that were signed for a source block.
+// version is one of the payloads that were signed for a source block.
 type version struct {
-	*held
-	authors []Key
+	*namedBlock
+	encoders []publicKey // who signed it
 }
 
-// suspect takes back the blocks of a generation that could be decoded and is wrong.
-// What was said of them is kept. Pieces of it that are verified are named in out. The
-// caller has its lock.
-func (c *Content) suspect(g *generation, out *Outcome) {
+// suspectAll drops the blocks of a polluted generation, keeps the claims about them, and
+// begins its repair. It sets out.numbers to the source blocks of pieces that are verified.
+// The caller holds the generation's lock.
+func (c *namedContent) suspectAll(g *generation, out *outcome) {
 	for _, b := range g.held {
 		g.claims = append(g.claims, b.claim)
 	}
 	c.release(g)
-	out.Numbers = nil
-	g.state, g.suspects = repairing, map[int]*part{}
+	out.numbers = nil
+	g.state, g.suspects = repairing, map[int]*suspect{}
 	for piece, end := c.Pieces(g.number); piece < end; piece++ {
 		name, last := c.namesOf(piece)
-		if c.Store.Has(piece) { // by chance, or from before
+		if c.Store.Has(piece) { // the false blocks did not matter to it, or it was stored before
 			for ; name < last; name++ {
-				out.Numbers = append(out.Numbers, c.Number(g.number, name))
+				out.numbers = append(out.numbers, c.number(g.number, name))
 			}
 			continue
 		}
-		p := &part{piece: piece, first: name, versions: make([][]version, last-name), awaited: map[int]bool{}}
-		p.await()
+		p := &suspect{piece: piece, first: name, versions: make([][]version, last-name), awaited: map[int]bool{}}
+		p.awaitAll()
 		g.suspects[piece] = p
 	}
 }
 
-// await notes that all blocks have to be asked for.
-func (p *part) await() {
+// awaitAll notes that all blocks of the piece must be requested.
+func (p *suspect) awaitAll() {
 	for i := range p.versions {
 		p.awaited[p.first+i] = true
 	}
 }
 
-// distinct counts the payloads that are kept.
-func (p *part) distinct() (n int) {
+// payloads counts the payloads that are kept.
+func (p *suspect) payloads() (n int) {
 	for _, vs := range p.versions {
 		n += len(vs)
 	}
 	return n
 }
 
-// repair takes in a block of a generation that failed. The caller has its lock.
-func (c *Content) repair(g *generation, b *held, out *Outcome) error {
-	p := g.suspected(b.name)
+// repair adds a block to a polluted generation. The caller holds its lock.
+func (c *namedContent) repair(g *generation, b *namedBlock, out *outcome) error {
+	p := g.suspectOf(b.name)
 	if p == nil {
-		if out.Verdict = Ignored; b.name < g.k {
-			out.Verdict = Duplicate // its piece is verified
+		out.verdict = ignored
+		if b.name < g.k {
+			out.verdict = duplicate // its piece is verified
 		}
 		return nil
 	}
 	added, v := p.add(b)
 	switch added {
-	case lied:
-		c.blame(out, b.author)
-		p.disown(c, b.author)
-		c.fail(g, p, out)
+	case contradicts:
+		c.blame(out, b.encoder)
+		p.disown(c, b.encoder)
+		c.failPiece(g, p, out)
 		return nil
-	case another:
+	case isNew:
 		c.bytes.Add(int64(c.Coding.Block))
 		fallthrough
-	case same:
+	case isSigned:
 		g.claims = append(g.claims, b.claim)
 	}
-	g.held[b.name] = v.held
+	g.held[b.name] = v.namedBlock
 	delete(p.awaited, b.name)
-	if out.Verdict = Held; len(p.awaited) > 0 && (!p.failed || added == repeated) {
+	out.verdict = held
+	if len(p.awaited) > 0 && (!p.failed || added == isKnown) {
 		return nil
 	}
 	chosen, err := c.try(p, out)
 	if chosen == nil {
-		if err == nil && (len(p.awaited) == 0 || len(out.Liars) > 0) {
-			c.fail(g, p, out)
+		if err == nil && (len(p.awaited) == 0 || len(out.polluters) > 0) {
+			c.failPiece(g, p, out)
 		}
 		return err
 	}
 	clear(p.awaited)
-	out.Verdict = PieceStored
-	c.bytes.Add(int64((len(chosen) - p.distinct()) * c.Coding.Block))
+	out.verdict = pieceStored
+	c.bytes.Add(int64((len(chosen) - p.payloads()) * c.Coding.Block))
 	for i, v := range chosen {
-		out.Numbers = append(out.Numbers, c.Number(g.number, p.first+i))
-		g.held[p.first+i] = v.held
+		out.numbers = append(out.numbers, c.number(g.number, p.first+i))
+		g.held[p.first+i] = v.namedBlock
 		p.versions[i] = []version{v} // what is held stays counted
 	}
-	return c.repaired(g, out)
+	return c.finishRepair(g, out)
 }
 
-// fail has the blocks of a piece asked for again. What came of them is kept, but not
+// failPiece has the blocks of a piece requested again. Those that came are kept, but not
 // passed on.
-func (c *Content) fail(g *generation, p *part, out *Outcome) {
+func (c *namedContent) failPiece(g *generation, p *suspect, out *outcome) {
 	for i := range p.versions {
 		delete(g.held, p.first+i)
-		out.Numbers = append(out.Numbers, c.Number(g.number, p.first+i))
+		out.numbers = append(out.numbers, c.number(g.number, p.first+i))
 	}
-	p.await()
+	p.awaitAll()
 	p.failed = true
-	out.Verdict = PieceFailed
+	out.verdict = pieceFailed
 }
 
-// suspected is the piece of a source block, if that is not verified.
-func (g *generation) suspected(name int) *part {
+// suspectOf returns the piece of a source block, nil if that is verified.
+func (g *generation) suspectOf(name int) *suspect {
 	for _, p := range g.suspects {
 		if name >= p.first && name < p.first+len(p.versions) && len(p.awaited) > 0 {
 			return p
@@ -126,71 +128,79 @@ func (g *generation) suspected(name int) *part {
 	return nil
 }
 
-// What adding a version of a source block found.
+// The results of adding a block to a suspect piece.
 const (
-	another  = iota // nobody signed it before
-	same            // somebody did
-	repeated        // the same encoder did
-	lied            // the same encoder signed another
+	isNew       = iota // nobody signed this payload before
+	isSigned           // another encoder did
+	isKnown            // the same encoder did
+	contradicts        // the same encoder signed another payload
 )
 
-// add keeps what is new of a block, and says under which version.
-func (p *part) add(b *held) (added int, v version) {
+// add keeps what is new of a block, and returns its version. If the block contradicts
+// another, that one's is returned.
+func (p *suspect) add(b *namedBlock) (added int, v version) {
 	vs := p.versions[b.name-p.first]
 	for _, v := range vs {
-		if slices.Contains(v.authors, b.author) {
+		if slices.Contains(v.encoders, b.encoder) {
 			if v.sum == b.sum {
-				return repeated, v
+				return isKnown, v
 			}
-			return lied, v
+			return contradicts, v
 		}
 	}
 	for i := range vs {
 		if vs[i].sum == b.sum {
-			vs[i].authors = append(vs[i].authors, b.author)
-			return same, vs[i]
+			vs[i].encoders = append(vs[i].encoders, b.encoder)
+			return isSigned, vs[i]
 		}
 	}
-	b.payload = append([]byte(nil), b.payload...)
-	v = version{b, []Key{b.author}}
+	b.payload = slices.Clone(b.payload)
+	v = version{b, []publicKey{b.encoder}}
 	p.versions[b.name-p.first] = append(vs, v)
-	return another, v
+	return isNew, v
 }
 
-// disown takes out what nobody else answers for.
-func (p *part) disown(c *Content, a Key) {
+// disown drops the versions that an encoder alone signed.
+func (p *suspect) disown(c *namedContent, encoder publicKey) {
 	for i, vs := range p.versions {
-		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool { return len(v.authors) == 1 && v.authors[0] == a })
+		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool {
+			return len(v.encoders) == 1 && v.encoders[0] == encoder
+		})
 		c.bytes.Add(-int64((len(vs) - len(p.versions[i])) * c.Coding.Block))
 	}
 }
 
-// try looks for the versions of a piece's source blocks that make it good, and
-// stores it. It finds them when one honest node signed all of them, and when one node
-// alone lies and others signed what it did. Who signed all blocks of a piece that is not good is a liar.
-func (c *Content) try(p *part, out *Outcome) ([]version, error) {
-	for _, a := range p.authors() {
-		by := func(v version) bool { return slices.Contains(v.authors, a) }
-		if p.all(by) {
-			if vs, err := c.tryThose(p, by); vs != nil || err != nil {
+// try looks for versions of a piece's source blocks that match its hash, and stores the
+// piece. It finds them if one honest node signed all of them, and if there is one polluter
+// only, and others signed the blocks that it did. An encoder that signed all blocks of a
+// piece that does not match is a polluter.
+func (c *namedContent) try(p *suspect, out *outcome) ([]version, error) {
+	for _, k := range p.allEncoders() {
+		byK := func(v version) bool { return slices.Contains(v.encoders, k) }
+		if p.all(byK) {
+			if vs, err := c.tryThose(p, byK); vs != nil || err != nil {
 				return vs, err
 			}
-			c.blame(out, a)
-			p.disown(c, a)
+			c.blame(out, k)
+			p.disown(c, k)
 		}
 	}
-	for _, a := range append(p.authors(), Key{}) { // without anybody, and with all
-		others := func(v version) bool { return slices.ContainsFunc(v.authors, func(e Key) bool { return e != a }) }
-		if vs, err := c.tryThose(p, others); vs != nil || err != nil {
+	// Without each encoder, and last with all of them.
+	for _, k := range append(p.allEncoders(), publicKey{}) {
+		byOthers := func(v version) bool {
+			return slices.ContainsFunc(v.encoders, func(e publicKey) bool { return e != k })
+		}
+		if vs, err := c.tryThose(p, byOthers); vs != nil || err != nil {
 			return vs, err
 		}
 	}
 	return nil, nil
 }
 
-// tryThose stores a piece made of the versions that are preferred, where there are
-// any; nil if it is not good, or lacks a block.
-func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error) {
+// tryThose stores a piece made of the versions that are preferred, where there are any, and
+// of the first ones elsewhere. It returns nil if the piece does not match its hash, or lacks
+// a block.
+func (c *namedContent) tryThose(p *suspect, prefer func(version) bool) ([]version, error) {
 	var chosen []version
 	b := make([]byte, 0, len(p.versions)*c.Coding.Block)
 	for _, vs := range p.versions {
@@ -200,7 +210,8 @@ func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error
 		v := vs[max(slices.IndexFunc(vs, prefer), 0)]
 		chosen, b = append(chosen, v), append(b, v.payload...)
 	}
-	if b = b[:c.Manifest.PieceSize(p.piece)]; !c.Good(p.piece, b) {
+	b = b[:c.Manifest.PieceSize(p.piece)]
+	if !c.Good(p.piece, b) {
 		return nil, nil
 	}
 	if err := c.StorePiece(p.piece, b); err != nil {
@@ -209,13 +220,13 @@ func (c *Content) tryThose(p *part, prefer func(version) bool) ([]version, error
 	return chosen, nil
 }
 
-// authors are all who answer for something.
-func (p *part) authors() (all []Key) {
+// allEncoders returns all who signed a version.
+func (p *suspect) allEncoders() (all []publicKey) {
 	for _, vs := range p.versions {
 		for _, v := range vs {
-			for _, a := range v.authors {
-				if !slices.Contains(all, a) {
-					all = append(all, a)
+			for _, k := range v.encoders {
+				if !slices.Contains(all, k) {
+					all = append(all, k)
 				}
 			}
 		}
@@ -223,18 +234,19 @@ func (p *part) authors() (all []Key) {
 	return all
 }
 
-// all says whether there is such a version of each block.
-func (p *part) all(ok func(version) bool) bool {
+// all reports whether each block has a version for which ok is true.
+func (p *suspect) all(ok func(version) bool) bool {
 	return !slices.ContainsFunc(p.versions, func(vs []version) bool { return !slices.ContainsFunc(vs, ok) })
 }
 
-// repaired ends a repair when nothing is left of it, and finds the liars. The caller
-// has the generation's lock.
-func (c *Content) repaired(g *generation, out *Outcome) error {
+// finishRepair ends a repair if all pieces are stored, and finds the polluters: now every
+// block can be made, and be compared with what was signed. The caller holds the
+// generation's lock.
+func (c *namedContent) finishRepair(g *generation, out *outcome) error {
 	if !c.Has(g.number) {
 		return nil
 	}
-	out.Verdict, out.Numbers = Decoded, nil
+	out.verdict, out.numbers = decoded, nil
 	b := make([]byte, c.Coding.Block)
 	err := c.encoders.use(g.number, func(e *encoder) error {
 		for _, cl := range g.claims {
@@ -242,7 +254,7 @@ func (c *Content) repaired(g *generation, out *Outcome) error {
 				return err
 			}
 			if sha256.Sum256(b) != cl.sum {
-				c.blame(out, cl.author)
+				c.blame(out, cl.encoder)
 			}
 		}
 		return nil

@@ -7,36 +7,28 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// From is where a block came from.
-type From struct {
-	Sender proto.PeerID
-	// Origin says who made and signed the block.
-	Origin proto.Origin
-}
-
-// Take takes in a block that was asked for, of which the payload stays the caller's, and
-// the origin does not. It
-// decodes the generation when that is possible, which takes long. An error is the
-// store's, or a [DamagedError].
+// take adds a requested block to its generation, and decodes that once it can, which takes
+// long. It does not keep data. It fails with an error of the store, or a damagedError.
 //
-// While a generation is gathered no signature is looked at: if it decodes to pieces that
-// have their hashes, all was right. It is checked before the block is passed on, and when
-// the hashes are wrong.
-func (c *Content) Take(number uint32, from From, payload []byte) (Outcome, error) {
-	generation, name := c.Of(number)
-	out := Outcome{Generation: generation}
-	if generation >= c.Generations() || len(payload) != c.Coding.Block {
-		out.Verdict = Forged
+// While a generation is gathered no signature is checked: if its pieces match their hashes
+// all blocks were good. A signature is checked before the block is passed on, and when
+// hashes do not match.
+func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin, data []byte) (outcome, error) {
+	generation, name := c.of(number)
+	out := outcome{generation: generation}
+	if generation >= c.Generations() || len(data) != c.Coding.Block {
+		out.verdict = invalid
 		return out, nil
 	}
 	g, err := c.begin(generation)
 	if g == nil || err != nil {
 		return out, err
 	}
-	b := &held{payload: payload, origin: from.Origin, sender: from.Sender, claim: claim{name: name, author: from.Origin.Encoder}}
-	if c.lies(b.author) {
-		if out.Verdict = Refused; g.holds(name) {
-			out.Verdict = Duplicate
+	b := &namedBlock{payload: data, origin: *o, sender: sender, claim: claim{name: name, encoder: o.Encoder}}
+	if c.isPolluter(b.encoder) {
+		out.verdict = refused
+		if g.holds(name) {
+			out.verdict = duplicate
 		}
 		return out, nil
 	}
@@ -50,35 +42,36 @@ func (c *Content) Take(number uint32, from From, payload []byte) (Outcome, error
 		return out, c.gather(g, b, &out)
 	case repairing:
 		if !c.check(generation, b) {
-			out.Verdict = Forged
+			out.verdict = invalid
 			return out, nil
 		}
 		return out, c.repair(g, b, &out)
 	}
-	out.Verdict = Ignored
+	out.verdict = ignored
 	return out, nil
 }
 
-// holds says whether there is a block of this name.
+// holds reports whether the block of a name is held.
 func (g *generation) holds(name int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.held[name] != nil
 }
 
-// gather adds a block to those of a generation, and decodes it with the last. The
-// caller has its lock, which is let go of meanwhile.
-func (c *Content) gather(g *generation, b *held, out *Outcome) error {
+// gather adds a block to a generation, and decodes that once it can. The caller holds its
+// lock, which decoding releases meanwhile.
+func (c *namedContent) gather(g *generation, b *namedBlock, out *outcome) error {
 	v := make([]byte, g.k)
 	rlnc.Named(v, b.name)
-	news, err := g.decoder.Innovative(v)
+	innovative, err := g.decoder.Innovative(v)
 	if err != nil {
 		return err
 	}
-	if out.Verdict = Useless; !news {
+	if !innovative {
+		out.verdict = useless
 		return nil
 	}
-	own := c.block()
+	own := c.newBlock()
 	copy(own, b.payload)
 	b.payload = own
 	if _, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload}); err != nil {
@@ -88,16 +81,17 @@ func (c *Content) gather(g *generation, b *held, out *Outcome) error {
 	if b.name < g.k {
 		g.source[b.name] = b.payload
 	}
-	if out.Verdict = Held; !g.decoder.Full() {
+	out.verdict = held
+	if !g.decoder.Full() {
 		return nil
 	}
 	return c.decode(g, out)
 }
 
-// decode makes pieces of a generation that can be decoded, and stores those that are
-// good. The caller has the generation's lock, which is let go of meanwhile: its blocks
-// are passed on as before.
-func (c *Content) decode(g *generation, out *Outcome) error {
+// decode decodes a generation and commits the pieces that match their hashes. The caller
+// holds the lock of the generation, which is released meanwhile: its blocks are passed on
+// as before.
+func (c *namedContent) decode(g *generation, out *outcome) error {
 	solution, err := g.decoder.Solution()
 	if err != nil {
 		return err
@@ -114,12 +108,12 @@ func (c *Content) decode(g *generation, out *Outcome) error {
 		return err
 	}
 	if !good {
-		c.drop(made...)
+		c.free(made...)
 		if forged := c.forged(g); len(forged) > 0 {
 			return c.purge(g, forged, out)
 		}
-		out.Verdict = Polluted
-		c.suspect(g, out)
+		out.verdict = polluted
+		c.suspectAll(g, out)
 		return nil
 	}
 	var spare [][]byte
@@ -129,19 +123,21 @@ func (c *Content) decode(g *generation, out *Outcome) error {
 		}
 	}
 	c.end(g)
-	c.room.put(spare...)
-	c.bytes.Add(int64((len(blocks) - len(made)) * c.Coding.Block)) // those that came are the encoder's now
+	c.pool.put(spare...)
+	// The source blocks that arrived belong to the encoder now.
+	c.bytes.Add(int64((len(blocks) - len(made)) * c.Coding.Block))
 	c.Pad(g.number, blocks)
-	out.Verdict = Decoded
+	out.verdict = decoded
 	return c.encoders.add(g.number, blocks)
 }
 
-// solve is a generation's source blocks: those that are there, and the others, made.
-func (c *Content) solve(source [][]byte, s *rlnc.Solution) (blocks, made [][]byte, err error) {
+// solve returns the source blocks of a generation: those that arrived, and the others,
+// decoded.
+func (c *namedContent) solve(source [][]byte, s *rlnc.Solution) (blocks, made [][]byte, err error) {
 	blocks, wanted := slices.Clone(source), make([][]byte, len(source))
 	for i, b := range blocks {
 		if b == nil {
-			blocks[i] = c.block()
+			blocks[i] = c.newBlock()
 			wanted[i], made = blocks[i], append(made, blocks[i])
 		}
 	}

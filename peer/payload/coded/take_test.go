@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -23,19 +24,19 @@ func TestAnyBlocksDecode(t *testing.T) {
 		source, n := newSource(t, c, tt.k, 1), newNode(t, c, tt.k, 2)
 		for g := range n.Generations() {
 			came := 0
-			for _, number := range shuffled(n.Content, g, uint64(tt.k)) {
+			for _, number := range shuffled(n.namedContent, g, uint64(tt.k)) {
 				out := n.give(t, source, number)
-				if out.Generation != g {
-					t.Fatalf("generation %d, want %d", out.Generation, g)
+				if out.generation != g {
+					t.Fatalf("generation %d, want %d", out.generation, g)
 				}
 				switch {
-				case n.Has(g) && out.Verdict != Decoded && out.Verdict != Duplicate:
-					t.Fatalf("k %d: verdict %d of a generation that is whole", tt.k, out.Verdict)
-				case out.Verdict == Held || out.Verdict == Decoded:
+				case n.Has(g) && out.verdict != decoded && out.verdict != duplicate:
+					t.Fatalf("k %d: verdict %d of a generation that is whole", tt.k, out.verdict)
+				case out.verdict == held || out.verdict == decoded:
 					came++
 				}
-				if again := n.give(t, source, number); again.Verdict != Duplicate && again.Verdict != Useless {
-					t.Fatalf("k %d: verdict %d of a block that is there", tt.k, again.Verdict)
+				if again := n.give(t, source, number); again.verdict != duplicate && again.verdict != useless {
+					t.Fatalf("k %d: verdict %d of a block that is there", tt.k, again.verdict)
 				}
 			}
 			if came != n.Blocks(g) || !n.Has(g) {
@@ -51,9 +52,9 @@ func TestBlocksArePassedOn(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source, relay, last := newSource(t, c, 16, 1), newNode(t, c, 16, 2), newNode(t, c, 16, 3)
 	for g := range source.Generations() {
-		numbers := shuffled(source.Content, g, 7)
+		numbers := shuffled(source.namedContent, g, 7)
 		for _, number := range numbers[:15] {
-			if out := relay.give(t, source, number); out.Verdict == Useless {
+			if out := relay.give(t, source, number); out.verdict == useless {
 				continue
 			}
 			o, b := relay.block(t, number)
@@ -61,11 +62,11 @@ func TestBlocksArePassedOn(t *testing.T) {
 			if o != want || !slices.Equal(b, b2) {
 				t.Fatal("the relay changed a block")
 			}
-			if out := last.give(t, relay, number); out.Verdict != Held {
-				t.Fatalf("verdict %d", out.Verdict)
+			if out := last.give(t, relay, number); out.verdict != held {
+				t.Fatalf("verdict %d", out.verdict)
 			}
 		}
-		if _, err := relay.Load(make([]byte, relay.Coding.Block), numbers[31]); !errors.Is(err, ErrAbsent) {
+		if _, err := relay.load(make([]byte, relay.Coding.Block), numbers[31]); !errors.Is(err, payload.ErrAbsent) {
 			t.Errorf("a block that is not there: %v", err)
 		}
 		for _, number := range numbers[15:] {
@@ -81,12 +82,12 @@ func TestWhoHasDecodedEncodes(t *testing.T) {
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	for g := range source.Generations() {
 		for name := range n.Coding.Names() {
-			n.give(t, source, n.Number(g, n.Coding.Names()-1-name))
+			n.give(t, source, n.number(g, n.Coding.Names()-1-name))
 		}
 		for name := range n.Coding.Names() {
-			o, b := n.block(t, n.Number(g, name))
-			_, want := source.block(t, n.Number(g, name))
-			if !slices.Equal(b, want) || Key(o.Encoder) != n.key() {
+			o, b := n.block(t, n.number(g, name))
+			_, want := source.block(t, n.number(g, name))
+			if !slices.Equal(b, want) || publicKey(o.Encoder) != n.key() {
 				t.Fatalf("block %d of generation %d differs", name, g)
 			}
 		}
@@ -98,31 +99,31 @@ func TestBadBlocks(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	o, b := source.block(t, 20)
-	from := From{Origin: o}
-	beyond := n.Number(n.Generations(), 0)
-	for name, take := range map[string]func() (Outcome, error){
-		"generation beyond the end": func() (Outcome, error) { return n.Take(beyond, from, b) },
-		"greatest number":           func() (Outcome, error) { return n.Take(1<<32-1, from, b) },
-		"short payload":             func() (Outcome, error) { return n.Take(20, from, b[1:]) },
-		"no payload":                func() (Outcome, error) { return n.Take(20, from, nil) },
-		"long payload":              func() (Outcome, error) { return n.Take(20, from, append(slices.Clone(b), 0)) },
+	beyond := n.number(n.Generations(), 0)
+	take := func(number uint32, data []byte) (outcome, error) { return n.take(number, "", &o, data) }
+	for name, take := range map[string]func() (outcome, error){
+		"generation beyond the end": func() (outcome, error) { return take(beyond, b) },
+		"greatest number":           func() (outcome, error) { return take(1<<32-1, b) },
+		"short payload":             func() (outcome, error) { return take(20, b[1:]) },
+		"no payload":                func() (outcome, error) { return take(20, nil) },
+		"long payload":              func() (outcome, error) { return take(20, append(slices.Clone(b), 0)) },
 	} {
-		if out, err := take(); err != nil || out.Verdict != Forged || out.Liars != nil {
+		if out, err := take(); err != nil || out.verdict != invalid || out.polluters != nil {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
-	if n.Bytes() != 0 {
-		t.Errorf("%d bytes are kept of bad blocks", n.Bytes())
+	if n.bytes.Load() != 0 {
+		t.Errorf("%d bytes are kept of bad blocks", n.bytes.Load())
 	}
-	if _, err := n.Load(b, beyond); !errors.Is(err, ErrAbsent) {
+	if _, err := n.load(b, beyond); !errors.Is(err, payload.ErrAbsent) {
 		t.Errorf("a generation that is not there: %v", err)
 	}
 	for _, sp := range []proto.Span{{Piece: beyond, Length: uint32(len(b))}, {Piece: 1, Begin: 1, Length: uint32(len(b))}, {Piece: 1, Length: 1}, {Piece: 1<<32 - 1, Length: uint32(len(b))}} {
-		if n.Valid(sp) {
+		if n.valid(sp) {
 			t.Errorf("%+v is valid", sp)
 		}
 	}
-	if !n.Valid(n.Span(20)) {
+	if !n.valid(proto.Span{Piece: 20, Length: uint32(len(b))}) {
 		t.Error("a block is not valid")
 	}
 }
@@ -131,7 +132,7 @@ func TestBadBlocks(t *testing.T) {
 func forgeries(t *testing.T, c storetest.Content, source *node, number uint32) map[string]func() (proto.Origin, []byte) {
 	o, b := source.block(t, number)
 	elsewhere := newSource(t, c, 16, 1)
-	elsewhere.cfg.Swarm = []byte("another")
+	elsewhere.cfg.swarm = []byte("another")
 	return map[string]func() (proto.Origin, []byte){
 		"another number": func() (proto.Origin, []byte) { return source.block(t, number+1) },
 		"changed payload": func() (proto.Origin, []byte) {
@@ -155,20 +156,20 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 		n := newNode(t, c, 16, 2)
 		n.give(t, source, 5)
 		o, b := forge()
-		if out, err := n.Take(3, From{"m", o}, b); err != nil || out.Verdict != Held {
+		if out, err := n.take(3, "m", &o, b); err != nil || out.verdict != held {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
-		if _, err := n.Load(make([]byte, len(b)), 3); !errors.Is(err, ErrForged) {
+		if _, err := n.load(make([]byte, len(b)), 3); !errors.Is(err, errForged) {
 			t.Errorf("%s is passed on: %v", name, err)
 		}
-		out, err := n.Purge(3)
-		if err != nil || out.Verdict != Purged || !slices.Equal(out.Numbers, []uint32{3}) || !slices.Equal(out.Faults, []Fault{{3, "m"}}) {
+		out, err := n.dropForged(3)
+		if err != nil || out.verdict != purged || !slices.Equal(out.numbers, []uint32{3}) || !slices.Equal(out.faults, []fault{{3, "m"}}) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
-		if got := n.Bytes(); got != int64(len(b)) || got != n.liveBytes() || n.lies(source.key()) {
+		if got := n.bytes.Load(); got != int64(len(b)) || got != n.liveBytes() || n.isPolluter(source.key()) {
 			t.Errorf("%s: %d bytes are left of one block", name, got)
 		}
-		if out, err := n.Purge(5); err != nil || out.Verdict != Ignored || len(out.Faults) > 0 {
+		if out, err := n.dropForged(5); err != nil || out.verdict != ignored || len(out.faults) > 0 {
 			t.Errorf("a block that is right: %+v, %v", out, err)
 		}
 	}
@@ -181,30 +182,30 @@ func TestForgeriesArePurged(t *testing.T) {
 	for name, forge := range forgeries(t, c, source, 20) {
 		n := newNode(t, c, 16, 2)
 		o, b := forge()
-		if _, err := n.Take(20, From{"m", o}, b); err != nil {
+		if _, err := n.take(20, "m", &o, b); err != nil {
 			t.Fatal(err)
 		}
-		var out Outcome
+		var out outcome
 		number := uint32(31)
-		for ; out.Verdict != Purged && out.Verdict != Decoded; number-- {
+		for ; out.verdict != purged && out.verdict != decoded; number-- {
 			out = n.give(t, source, number)
 		}
 		if _, right := source.block(t, 20); slices.Equal(b, right) {
-			if out.Verdict != Decoded || n.lies(source.key()) {
+			if out.verdict != decoded || n.isPolluter(source.key()) {
 				t.Errorf("%s, of a block that is right: %+v", name, out)
 			}
 			continue
 		}
-		if out.Verdict != Purged || !slices.Equal(out.Numbers, []uint32{20}) || !slices.Equal(out.Faults, []Fault{{20, "m"}}) || out.Liars != nil {
+		if out.verdict != purged || !slices.Equal(out.numbers, []uint32{20}) || !slices.Equal(out.faults, []fault{{20, "m"}}) || out.polluters != nil {
 			t.Errorf("%s: %+v", name, out)
 		}
-		if got := n.Bytes(); got != n.liveBytes() {
+		if got := n.bytes.Load(); got != n.liveBytes() {
 			t.Errorf("%s: %d bytes are in memory, and %d are said to be", name, n.liveBytes(), got)
 		}
-		for ; out.Verdict != Decoded; number-- {
+		for ; out.verdict != decoded; number-- {
 			out = n.give(t, source, number)
 		}
-		if n.lies(source.key()) {
+		if n.isPolluter(source.key()) {
 			t.Error("the encoder is blamed")
 		}
 	}
@@ -217,8 +218,8 @@ func TestPiecesThatAreThereCount(t *testing.T) {
 	n.fill(t, c, 1)
 	n.fill(t, c, 3)
 	came := 0
-	for _, number := range shuffled(n.Content, 0, 3) {
-		if v := n.give(t, source, number).Verdict; v == Held || v == Decoded {
+	for _, number := range shuffled(n.namedContent, 0, 3) {
+		if v := n.give(t, source, number).verdict; v == held || v == decoded {
 			came++
 		}
 	}
@@ -244,14 +245,14 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var damaged *DamagedError
+	var damaged *damagedError
 	b := make([]byte, source.Coding.Block)
 	for _, number := range []uint32{0, 8, 30} {
-		if _, err := source.Load(b, number); !errors.As(err, &damaged) || damaged.Piece != 2 {
+		if _, err := source.load(b, number); !errors.As(err, &damaged) || damaged.Piece != 2 {
 			t.Errorf("block %d: %v", number, err)
 		}
 	}
-	if _, err := source.Load(b, source.Number(1, 0)); err != nil {
+	if _, err := source.load(b, source.number(1, 0)); err != nil {
 		t.Errorf("the other generation: %v", err)
 	}
 	// Nor is it a part of a generation that is gathered.
@@ -260,15 +261,15 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	}
 	honest := newSource(t, c, 16, 2)
 	o, b := honest.block(t, 0)
-	if _, err := source.Take(0, From{Origin: o}, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
+	if _, err := source.take(0, "", &o, b); !errors.As(err, &damaged) || damaged.Piece != 2 {
 		t.Errorf("a block beside a damaged piece: %v", err)
 	}
 	if err := source.store.Forget(2); err != nil {
 		t.Fatal(err)
 	}
-	source.Forget(0)
-	if out := source.give(t, honest, 0); out.Verdict != Held {
-		t.Errorf("verdict %d once the damage is known", out.Verdict)
+	source.forget(0)
+	if out := source.give(t, honest, 0); out.verdict != held {
+		t.Errorf("verdict %d once the damage is known", out.verdict)
 	}
 }
 
@@ -281,17 +282,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	generation := int64(16 * n.Coding.Block)
 	var order [][]uint32
 	for g := range n.Generations() {
-		order = append(order, shuffled(n.Content, g, uint64(g)))
+		order = append(order, shuffled(n.namedContent, g, uint64(g)))
 	}
 	for len(order) > 0 {
 		i := rng.IntN(min(live, len(order)))
 		n.give(t, source, order[i][0])
-		if g, _ := n.Of(order[i][0]); n.Has(g) {
+		if g, _ := n.of(order[i][0]); n.Has(g) {
 			order = slices.Delete(order, i, i+1)
 		} else {
 			order[i] = order[i][1:]
 		}
-		if got, said := n.liveBytes(), n.Bytes(); got != said || got > (live+2)*generation {
+		if got, said := n.liveBytes(), n.bytes.Load(); got != said || got > (live+2)*generation {
 			t.Fatalf("%d bytes are in memory, and %d are said to be; at most %d may be", got, said, (live+2)*generation)
 		}
 	}
@@ -326,12 +327,12 @@ func TestChooseK(t *testing.T) {
 		{1, 256, 8}, {168, 256, 64}, {17.9, 256, 17}, {17, 512, 16}, {17, 4 << 10, 16}, {30, 16 << 10, 64}, {0, 256, 8},
 	} {
 		m := &proto.Manifest{PieceLength: tt.piece << 10, Entries: []proto.Entry{{Kind: proto.File, Size: 1 << 30}}}
-		if k, err := chooseK(m, tt.want); err != nil || k != tt.k {
+		if k, err := nearestK(m, tt.want); err != nil || k != tt.k {
 			t.Errorf("%v with pieces of %d KiB: %d, %v, want %d", tt.want, tt.piece, k, err, tt.k)
 		}
 	}
 	huge := &proto.Manifest{PieceLength: 256 << 10, Entries: []proto.Entry{{Kind: proto.File, Size: 1 << 40}}}
-	if k, err := chooseK(huge, 16); err == nil {
+	if k, err := nearestK(huge, 16); err == nil {
 		t.Errorf("k %d for a content that has too many blocks", k)
 	}
 }

@@ -66,9 +66,9 @@ func run() error {
 	var faults swarm.Faults
 	switch fault {
 	case "lossy":
-		faults.Exchange = func(_ *proto.Link, f payload.Form) payload.Exchange { return lossy{f.Exchange} }
+		faults.Codec = func(_ *proto.Link, c payload.Codec) payload.Codec { return lossy{c} }
 	case "polluter":
-		faults.Exchange = func(link *proto.Link, f payload.Form) payload.Exchange { return polluter{f, link, raw} }
+		faults.Codec = func(link *proto.Link, c payload.Codec) payload.Codec { return polluter{c, link, raw} }
 	default:
 		return fmt.Errorf("--fault %q is neither lossy nor polluter", fault)
 	}
@@ -103,36 +103,36 @@ func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
 }
 
 // lossy refuses half of all requests at random, so that a second request may succeed.
-type lossy struct{ payload.Exchange }
+type lossy struct{ payload.Codec }
 
-// Frame implements [payload.Exchange].
-func (x lossy) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+// Encode implements [payload.Codec].
+func (x lossy) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	if rand.N(2) == 0 {
 		return nil, payload.ErrAbsent
 	}
-	return x.Exchange.Frame(to, sp)
+	return x.Codec.Encode(to, sp)
 }
 
 // polluter sends false blocks only.
 type polluter struct {
-	payload.Form
+	payload.Codec
 	link *proto.Link
 	key  ed25519.PrivateKey
 }
 
-// Frame implements [payload.Exchange].
-func (x polluter) Frame(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
-	buf, err := x.Exchange.Frame(to, sp)
+// Encode implements [payload.Codec].
+func (x polluter) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+	buf, err := x.Codec.Encode(to, sp)
 	if err != nil {
 		return nil, err
 	}
 	buf.B[len(buf.B)-1] ^= 1
-	if x.Coded == nil {
+	if x.link.Coded == 0 || x.link.Strategy.Gossip() {
 		return buf, nil
 	}
 	// The polluter claims that it made the block, so that the signature is valid.
 	data := buf.B[proto.CodedHeader:]
-	statement := proto.CodedStatement(x.link.Manifest.Bytes(), x.Coding.K, sp.Piece, sha256.Sum256(data))
+	statement := proto.CodedStatement(x.link.Manifest.Bytes(), x.link.Coded, sp.Piece, sha256.Sum256(data))
 	var o proto.Origin
 	copy(o.Encoder[:], x.key.Public().(ed25519.PublicKey))
 	copy(o.Signature[:], ed25519.Sign(x.key, statement))

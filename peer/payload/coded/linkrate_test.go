@@ -1,4 +1,4 @@
-package payload
+package coded
 
 import (
 	"errors"
@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// iface makes an interface in a folder like Linux's. An empty speed is one that cannot
-// be read.
+// iface adds an interface to a folder like Linux's. If speed is empty, reading it fails.
 func iface(t *testing.T, dir, name, state, speed string) {
 	t.Helper()
 	at := filepath.Join(dir, name)
@@ -33,7 +32,7 @@ func TestLinkRate(t *testing.T) {
 	iface(t, dir, "eth9", "down", "100000")
 	iface(t, dir, "eth8", "up", "fast")
 	if got := linkRate(dir); got != assumedRate {
-		t.Errorf("%v where nobody says", got)
+		t.Errorf("%v without a speed", got)
 	}
 	iface(t, dir, "eth0", "up", "10000")
 	iface(t, dir, "eth1", "up", "2500")

@@ -1,0 +1,104 @@
+package payload
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Codec turns requests into frames, and frames into verified pieces. There is one for
+// plain pieces and one for each kind of coded blocks. Its methods may be called from any
+// goroutine.
+//
+// A block that arrives passes ReadHeader, Write and Verify, in this order.
+type Codec interface {
+	// Valid reports whether a peer may request a span.
+	Valid(sp proto.Span) bool
+	// Encode returns the frame of a block that is sent to a peer. The caller releases the
+	// buffer. It fails with [ErrAbsent] if the node does not have the block. If the block
+	// cannot be read, it has the piece checked and returns the error. It may wait for the
+	// disk.
+	Encode(to Peer, sp proto.Span) (*Buffer, error)
+	// ReadHeader reads the frame of a block up to its payload.
+	ReadHeader(r io.Reader, h *Header) error
+	// Write takes in a block that was requested, writes what need not be verified first,
+	// and sets the block's lane. The reader of the channel calls it. An error is this
+	// node's, such as a full disk, and ends the swarm.
+	Write(b *Block) error
+	// Verify hashes or decodes a block after Write, commits the pieces that it completes,
+	// and posts the outcome. A worker calls it, for the blocks of one lane in order.
+	Verify(b *Block)
+	// Forget posts what the node does not have any more because of a damaged piece, which
+	// the store has forgotten already.
+	Forget(piece int)
+}
+
+// Pusher is a Codec of blocks that are sent without requests, as a [mob.Push] says.
+type Pusher interface {
+	Codec
+	// Push returns the span by which Encode makes the block of a push.
+	Push(p mob.Push) proto.Span
+}
+
+// ErrAbsent reports a block that the node does not have and cannot make.
+var ErrAbsent = errors.New("block not available")
+
+// Header is what [Codec.ReadHeader] reads. It is used again for the next block.
+type Header struct {
+	// Span is what the block is, and its Length that of the payload.
+	Span proto.Span
+	// Origin says who made a coded block.
+	Origin proto.Origin
+	// Scratch is room for reading.
+	Scratch [proto.CodedHeader]byte
+}
+
+// Block is a block that arrived.
+type Block struct {
+	From   Peer
+	Span   proto.Span
+	Origin proto.Origin // see Header
+	Buf    *Buffer      // the payload
+	// Lane is the piece or generation of the block. Write sets it.
+	Lane uint32
+
+	fresh []proto.Span // the parts of Span that Write wrote: the others are duplicates
+}
+
+// Peer is the peer that a block comes from or goes to, by one connection.
+type Peer interface{ ID() proto.PeerID }
+
+// Swarm is what a Codec needs of its swarm. Its methods may be called from any goroutine.
+type Swarm interface {
+	// Post hands an event to the strategy. If from is not nil, the event is about that
+	// peer, and is dropped if the peer's connection has ended. Post blocks while the
+	// strategy is behind.
+	Post(ev mob.Event, from Peer)
+	// Complain has a piece checked. It does not block.
+	Complain(c Complaint)
+	// Fail ends the swarm because of an error of this node.
+	Fail(err error)
+}
+
+// Complaint says that a stored piece may be damaged: a peer got a bad block of it, or it
+// could not be read.
+type Complaint struct {
+	// Peer is the peer that complains, or that the block was for.
+	Peer  Peer
+	Piece uint32
+	// Number is the number of the requested block: that of the piece, or of a coded block.
+	Number uint32
+}
+
+// Config is what every Codec needs.
+type Config struct {
+	Swarm    Swarm
+	Verifier *store.Verifier
+	Store    store.Store
+	Counters *Counters
+	Log      *slog.Logger
+}

@@ -1,0 +1,258 @@
+package coded
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Codec is the codec of a receiver-driven coded transfer: blocks have names, by which they
+// are requested, and are signed by the node that made them. It implements [payload.Codec].
+type Codec struct {
+	payload.Config
+	content *namedContent
+	// order is held for reading while a block is added and the outcome posted, and for
+	// writing while blocks are dropped and that is posted, so that the strategy hears of
+	// both in the order in which they happen.
+	order sync.RWMutex
+}
+
+// New returns the codec of the swarm with the given id, for a node with the given key, by
+// which it signs the blocks that it makes.
+func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivKey) (*Codec, error) {
+	raw, err := key.Raw()
+	if err != nil || key.Type() != crypto.Ed25519 {
+		return nil, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
+	}
+	return &Codec{Config: cfg, content: newNamed(namedConfig{
+		disk:  newDisk(&cfg, coding),
+		swarm: swarm,
+		key:   ed25519.PrivateKey(raw),
+		cache: cached(coding),
+	})}, nil
+}
+
+// Have returns the numbers of the blocks of all stored generations.
+func (c *Codec) Have() (have []proto.Range) {
+	names := c.content.Coding.Names()
+	for g := range c.content.Generations() {
+		if c.content.Has(g) {
+			have = append(have, proto.Range{First: c.content.number(g, 0), Count: uint32(names)})
+		}
+	}
+	return have
+}
+
+// Polluters returns the nodes that were found to have signed false blocks.
+func (c *Codec) Polluters() (ids []proto.PeerID) {
+	for _, k := range c.content.allPolluters() {
+		ids = append(ids, peerOf(k))
+	}
+	return ids
+}
+
+// Valid implements [payload.Codec]: a span is one block.
+func (c *Codec) Valid(sp proto.Span) bool { return c.content.valid(sp) }
+
+// Encode implements [payload.Codec]: it passes on a block, or makes one of a generation
+// that is stored.
+func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+	buf := payload.GetBuffer(proto.CodedHeader + int(sp.Length))
+	data := buf.B[proto.CodedHeader:]
+	o, err := c.content.load(data, sp.Piece)
+	if err == nil {
+		proto.AppendCodedHeader(buf.B[:0], sp.Piece, &o, len(data))
+		return buf, nil
+	}
+	buf.Release()
+	if errors.Is(err, errForged) {
+		c.dropForged(sp.Piece)
+		err = payload.ErrAbsent
+	}
+	return nil, encodeFailed(&c.Config, to, sp.Piece, err)
+}
+
+// ReadHeader implements [payload.Codec].
+func (c *Codec) ReadHeader(r io.Reader, h *payload.Header) (err error) {
+	h.Span, h.Origin, err = proto.ReadCodedHeader(r, &h.Scratch)
+	return err
+}
+
+// Write implements [payload.Codec]. Nothing is written before a generation is decoded.
+func (c *Codec) Write(b *payload.Block) error {
+	g, _ := c.content.of(b.Span.Piece)
+	b.Lane = uint32(g)
+	return nil
+}
+
+// Verify implements [payload.Codec]: it adds the block to its generation, which it decodes
+// once there are enough.
+func (c *Codec) Verify(b *payload.Block) {
+	c.Swarm.Post(mob.Arrived{Peer: b.From.ID(), Span: b.Span}, b.From)
+	c.order.RLock()
+	out, err := c.content.take(b.Span.Piece, b.From.ID(), &b.Origin, b.Buf.B)
+	if err == nil {
+		c.report(b, &out)
+		c.blame(out.faults)
+	}
+	c.order.RUnlock()
+	var damaged *damagedError
+	if errors.As(err, &damaged) {
+		complain(&c.Config, b.From, b.Span.Piece, err)
+		c.Swarm.Post(mob.Failed{Piece: int(b.Span.Piece)}, nil)
+		return
+	}
+	if err == nil && len(out.polluters) > 0 {
+		err = c.expose(out.polluters)
+	}
+	if err != nil {
+		c.Swarm.Fail(err)
+	}
+}
+
+// report counts and posts the outcome of a block.
+func (c *Codec) report(b *payload.Block, out *outcome) {
+	number := int(b.Span.Piece)
+	switch out.verdict {
+	case ignored:
+		c.Counters.Duplicate(len(b.Buf.B))
+	case duplicate:
+		c.Counters.Duplicate(len(b.Buf.B))
+		c.stored(b.Span.Piece)
+	case useless:
+		c.Counters.Duplicate(len(b.Buf.B))
+		c.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: number}, nil)
+	case invalid:
+		c.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{b.From.ID()}}, nil)
+	case refused:
+		c.Swarm.Post(mob.Failed{Piece: number}, nil)
+	case purged:
+		c.lost(out.numbers...)
+		if !slices.Contains(out.numbers, b.Span.Piece) {
+			c.stored(b.Span.Piece)
+		}
+	case held:
+		c.stored(b.Span.Piece)
+	case pieceStored:
+		c.stored(out.numbers...)
+	case pieceFailed:
+		c.Swarm.Post(mob.Failed{Piece: number}, nil)
+		c.lost(out.numbers...)
+	case polluted:
+		c.Log.Warn("generation failed its hashes: its source blocks are fetched", "generation", out.generation)
+		c.Swarm.Post(mob.Polluted{Generation: out.generation}, nil)
+		c.stored(out.numbers...)
+	case decoded:
+		c.Swarm.Post(mob.Decoded{Generation: out.generation}, nil)
+	}
+}
+
+// blame posts that peers sent forged blocks.
+func (c *Codec) blame(faults []fault) {
+	for i, f := range faults {
+		if i == 0 {
+			c.Log.Warn("forged blocks", "count", len(faults), "peer", libpeer.ID(f.sender).String())
+		}
+		c.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}}, nil)
+	}
+}
+
+// stored posts that blocks are available.
+func (c *Codec) stored(numbers ...uint32) {
+	for _, n := range numbers {
+		c.Swarm.Post(mob.Stored{Piece: int(n)}, nil)
+	}
+}
+
+// lost posts that blocks are not available any more.
+func (c *Codec) lost(numbers ...uint32) {
+	for _, n := range numbers {
+		c.Swarm.Post(mob.Lost{Piece: int(n)}, nil)
+	}
+}
+
+// dropForged drops a block whose signature is found to be invalid when it is passed on.
+func (c *Codec) dropForged(number uint32) {
+	c.order.Lock()
+	defer c.order.Unlock()
+	out, err := c.content.dropForged(number)
+	if err != nil {
+		c.Swarm.Fail(err)
+		return
+	}
+	if out.verdict == purged {
+		c.lost(out.numbers...)
+	}
+	c.blame(out.faults)
+}
+
+// Forget implements [payload.Codec]: the blocks of the piece's generation are lost.
+func (c *Codec) Forget(piece int) {
+	c.order.Lock()
+	defer c.order.Unlock()
+	g := c.content.GenerationOf(piece)
+	c.content.forget(g)
+	for name := range c.content.Coding.Names() {
+		c.lost(c.content.number(g, name))
+	}
+}
+
+// expose posts who are polluters, and drops the blocks that they signed.
+func (c *Codec) expose(polluters []publicKey) error {
+	c.order.Lock()
+	defer c.order.Unlock()
+	for _, k := range polluters {
+		id := peerOf(k)
+		c.Log.Warn("node signed false blocks: it is banned", "peer", libpeer.ID(id).String())
+		c.Swarm.Post(mob.Liar{Peer: id}, nil)
+	}
+	dropped, err := c.content.disown(polluters)
+	c.lost(dropped...)
+	return err
+}
+
+// peerOf returns the node that signs with a key.
+func peerOf(k publicKey) proto.PeerID {
+	pub, err := crypto.UnmarshalEd25519PublicKey(k[:])
+	if err != nil {
+		return ""
+	}
+	id, err := libpeer.IDFromPublicKey(pub)
+	if err != nil {
+		return ""
+	}
+	return proto.PeerID(id)
+}
+
+// newDisk returns the generations of a content in the store of a codec.
+func newDisk(cfg *payload.Config, coding proto.Coding) disk {
+	return disk{layout: newLayout(cfg.Verifier.Manifest(), coding), Store: cfg.Store}
+}
+
+// encodeFailed logs why a block cannot be made, has a damaged piece checked, and returns
+// the error of Encode.
+func encodeFailed(cfg *payload.Config, to payload.Peer, number uint32, err error) error {
+	if errors.Is(err, payload.ErrAbsent) {
+		return payload.ErrAbsent
+	}
+	cfg.Log.Error("block cannot be made", "number", number, "error", err)
+	complain(cfg, to, number, err)
+	return err
+}
+
+// complain has the piece checked that an error says is damaged, if it does.
+func complain(cfg *payload.Config, p payload.Peer, number uint32, err error) {
+	var damaged *damagedError
+	if errors.As(err, &damaged) {
+		cfg.Swarm.Complain(payload.Complaint{Peer: p, Piece: uint32(damaged.Piece), Number: number})
+	}
+}

@@ -1,0 +1,154 @@
+package coded
+
+import (
+	"crypto/ed25519"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// namedContent is the coded form of a content whose blocks have names and signatures. Safe
+// for concurrent use.
+type namedContent struct {
+	disk
+	cfg      namedConfig
+	encoders encoders
+	bytes    atomic.Int64 // of blocks in memory
+	pool     blockPool
+
+	mu        sync.Mutex
+	open      map[int]*generation // those under way
+	polluters map[publicKey]bool
+}
+
+type namedConfig struct {
+	disk disk
+	// swarm is the content id. Signatures are bound to it.
+	swarm []byte
+	// key signs the blocks that the node makes.
+	key ed25519.PrivateKey
+	// cache is how many whole generations are kept in memory for encoding, at least one.
+	cache int
+}
+
+// memory is about how many bytes the generations under way take together.
+const memory = 32 << 20
+
+// Live returns how many generations of a coding a node has under way at a time.
+func Live(c proto.Coding) int { return max(memory/(c.K*c.Block), 4) }
+
+// cached returns how many whole generations of a coding a node keeps in memory for
+// encoding. Each peer requests blocks of Live generations, and not of the same as others;
+// reading and hashing a generation for each block would cost more than all else.
+func cached(c proto.Coding) int { return 2 * Live(c) }
+
+func newNamed(cfg namedConfig) *namedContent {
+	c := &namedContent{
+		disk:      cfg.disk,
+		cfg:       cfg,
+		pool:      blockPool{size: cfg.disk.Coding.Block},
+		open:      map[int]*generation{},
+		polluters: map[publicKey]bool{},
+	}
+	c.encoders = encoders{content: c, loading: map[int]*cachedEncoder{}}
+	return c
+}
+
+// newBlock returns memory for a block, and counts it.
+func (c *namedContent) newBlock() []byte {
+	c.bytes.Add(int64(c.Coding.Block))
+	return c.pool.get()
+}
+
+// free takes back the memory of blocks that nobody uses any more.
+func (c *namedContent) free(blocks ...[]byte) {
+	c.bytes.Add(-int64(len(blocks) * c.Coding.Block))
+	c.pool.put(blocks...)
+}
+
+// allPolluters returns the encoders that were found to have signed false blocks.
+func (c *namedContent) allPolluters() []publicKey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]publicKey, 0, len(c.polluters))
+	for k := range c.polluters {
+		out = append(out, k)
+	}
+	return out
+}
+
+func (c *namedContent) isPolluter(k publicKey) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.polluters[k]
+}
+
+// underWay returns a generation under way, nil if it is not.
+func (c *namedContent) underWay(number int) *generation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open[number]
+}
+
+// begin returns a generation under way, which it begins if necessary. It returns nil if
+// the generation is whole. It fails with an error of the store, or a damagedError.
+func (c *namedContent) begin(number int) (*generation, error) {
+	c.mu.Lock()
+	g := c.open[number]
+	if g == nil && !c.Has(number) {
+		g = &generation{number: number, k: c.Blocks(number), held: map[int]*namedBlock{}}
+		c.open[number] = g
+	}
+	c.mu.Unlock()
+	if g == nil {
+		return nil, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state == unprepared {
+		return g, c.prepare(g)
+	}
+	return g, nil
+}
+
+// forget drops the blocks of a generation under way, of which a piece was found to be
+// damaged. It is gathered again from the start.
+func (c *namedContent) forget(generation int) {
+	if g := c.underWay(generation); g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.state != decoding {
+			c.end(g)
+		}
+	}
+}
+
+// end ends a generation. The caller holds its lock.
+func (c *namedContent) end(g *generation) {
+	c.release(g)
+	g.state, g.claims = whole, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, g.number)
+}
+
+// blockPool recycles the memory of blocks of one size. Safe for concurrent use.
+type blockPool struct {
+	size int
+	pool sync.Pool
+}
+
+// get returns memory for a block, of any value.
+func (p *blockPool) get() []byte {
+	if b, ok := p.pool.Get().(*[]byte); ok {
+		return *b
+	}
+	return make([]byte, p.size)
+}
+
+func (p *blockPool) put(blocks ...[]byte) {
+	for _, b := range blocks {
+		p.pool.Put(&b)
+	}
+}

@@ -1,0 +1,87 @@
+package payload
+
+import (
+	"io"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// plain is the codec of plain pieces: a block is a part of a piece.
+type plain struct {
+	Config
+	m         *proto.Manifest
+	assembler *assembler
+}
+
+// NewPlain returns the codec of plain pieces.
+func NewPlain(cfg Config) Codec {
+	return &plain{cfg, cfg.Verifier.Manifest(), newAssembler(cfg.Verifier, cfg.Store)}
+}
+
+// Valid implements [Codec].
+func (c *plain) Valid(sp proto.Span) bool {
+	return int(sp.Piece) < c.m.Pieces() && int(sp.Begin)+int(sp.Length) <= c.m.PieceSize(int(sp.Piece))
+}
+
+// Encode implements [Codec].
+func (c *plain) Encode(to Peer, sp proto.Span) (*Buffer, error) {
+	if !c.Store.Has(int(sp.Piece)) {
+		return nil, ErrAbsent
+	}
+	buf := GetBuffer(proto.BlockHeader + int(sp.Length))
+	data := buf.B[proto.BlockHeader:]
+	proto.AppendBlockHeader(buf.B[:0], sp.Piece, sp.Begin, len(data))
+	if _, err := c.Store.ReadAt(data, c.m.PieceOffset(int(sp.Piece))+int64(sp.Begin)); err != nil {
+		buf.Release()
+		c.Log.Error("piece cannot be read", "piece", sp.Piece, "error", err)
+		c.Swarm.Complain(Complaint{to, sp.Piece, sp.Piece})
+		return nil, err
+	}
+	return buf, nil
+}
+
+// ReadHeader implements [Codec].
+func (c *plain) ReadHeader(r io.Reader, h *Header) (err error) {
+	h.Span, err = proto.ReadBlockHeader(r, (*[proto.BlockHeader]byte)(h.Scratch[:]))
+	return err
+}
+
+// Write implements [Codec]: it writes what is new of the block.
+func (c *plain) Write(b *Block) (err error) {
+	b.Lane = b.Span.Piece
+	b.fresh, err = c.assembler.write(b.Span, b.Buf.B)
+	if err != nil {
+		return err
+	}
+	old := len(b.Buf.B)
+	for _, part := range b.fresh {
+		old -= int(part.Length)
+	}
+	c.Counters.Duplicate(old)
+	return nil
+}
+
+// Verify implements [Codec]: it hashes what is new of the block.
+func (c *plain) Verify(b *Block) {
+	c.Swarm.Post(mob.Arrived{Peer: b.From.ID(), Span: b.Span}, b.From)
+	for _, part := range b.fresh {
+		at := part.Begin - b.Span.Begin
+		v, sources, err := c.assembler.verify(part, b.Buf.B[at:at+part.Length], b.From.ID())
+		if err != nil {
+			c.Swarm.Fail(err)
+			return
+		}
+		switch v {
+		case incomplete, duplicate:
+		case committed:
+			c.Swarm.Post(mob.Stored{Piece: int(part.Piece)}, nil)
+		case failed:
+			c.Log.Warn("piece failed its hash", "piece", part.Piece, "sources", len(sources))
+			c.Swarm.Post(mob.Failed{Piece: int(part.Piece), Sources: sources}, nil)
+		}
+	}
+}
+
+// Forget implements [Codec].
+func (c *plain) Forget(piece int) { c.Swarm.Post(mob.Lost{Piece: piece}, nil) }

@@ -1,0 +1,94 @@
+package swarm
+
+import (
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	picker "github.com/mobgrid/mob/mob/coded"
+	"github.com/mobgrid/mob/mob/permutation"
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/payload/coded"
+	"github.com/mobgrid/mob/proto"
+)
+
+// prepare makes the strategy and the codec that the link asks for.
+func (s *Swarm) prepare() (err error) {
+	s.coding, err = coded.CodingOf(s.cfg.Link, s.m)
+	if err != nil {
+		return err
+	}
+	cfg := payload.Config{
+		Swarm:    s,
+		Verifier: s.cfg.Verifier,
+		Store:    s.st,
+		Counters: &s.traffic,
+		Log:      s.log,
+	}
+	switch {
+	case !s.coding.Coded():
+		s.codec = payload.NewPlain(cfg)
+		s.strategy = mob.New(s.stateConfig(), s.stored())
+	case s.coding.Strategy.Gossip():
+		codec := coded.NewPermutation(cfg, s.coding)
+		blocks, have := codec.Generations()
+		s.codec, s.pusher = codec, codec
+		s.strategy = permutation.New(permutation.Config{
+			Self:     s.id(),
+			Cluster:  s.cfg.Cluster,
+			Blocks:   blocks,
+			Have:     have,
+			Strategy: s.coding.Strategy,
+			Seed:     s.cfg.Seed,
+		})
+	default:
+		codec, err := coded.New(cfg, s.coding, s.cfg.Link.Manifest.Bytes(), s.cfg.Key)
+		if err != nil {
+			return err
+		}
+		s.codec, s.polluters = codec, codec.Polluters
+		mc := s.stateConfig()
+		mc.Picker = picker.New(s.m.Length(), s.coding.Block, picker.Coding{
+			Blocks: s.coding.K,
+			Names:  s.coding.Names(),
+			Live:   coded.Live(s.coding),
+		})
+		s.strategy = mob.New(mc, codec.Have())
+	}
+	if wrap := s.cfg.Faults.Codec; wrap != nil {
+		s.codec = wrap(s.cfg.Link, s.codec)
+	}
+	return nil
+}
+
+// stateConfig describes the node and plain pieces to a [mob.State].
+func (s *Swarm) stateConfig() mob.Config {
+	return mob.Config{
+		Self:        s.id(),
+		Cluster:     s.cfg.Cluster,
+		Length:      s.m.Length(),
+		PieceLength: int(s.m.PieceLength),
+		Seed:        s.cfg.Seed,
+		Tuning:      s.cfg.Tuning,
+	}
+}
+
+// stored lists the verified pieces.
+func (s *Swarm) stored() (have []proto.Range) {
+	for i := range s.m.Pieces() {
+		if s.st.Has(i) {
+			have = append(have, proto.Range{First: uint32(i), Count: 1})
+		}
+	}
+	return have
+}
+
+// polluterNames returns the nodes that were found to have signed false blocks.
+func (s *Swarm) polluterNames() (names []string) {
+	if s.polluters == nil {
+		return nil
+	}
+	for _, id := range s.polluters() {
+		names = append(names, libpeer.ID(id).String())
+	}
+	return names
+}
