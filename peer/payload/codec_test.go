@@ -167,8 +167,9 @@ func (n *node) receive(from *node, frame []byte) {
 func (n *node) whole(c storetest.Content) {
 	n.t.Helper()
 	got := make([]byte, len(c.Data))
-	if _, err := n.store.ReadAt(got, 0); err != nil || !bytes.Equal(got, c.Data) || n.store.Count() != c.Manifest.Pieces() {
-		n.t.Errorf("%d of %d pieces are stored: %v", n.store.Count(), c.Manifest.Pieces(), err)
+	_, err := n.store.ReadAt(got, 0)
+	if pieces := n.store.Count(); err != nil || !bytes.Equal(got, c.Data) || pieces != c.Manifest.Pieces() {
+		n.t.Errorf("%d of %d pieces are stored: %v", pieces, c.Manifest.Pieces(), err)
 	}
 }
 
@@ -259,7 +260,8 @@ func TestForget(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.Forget(0)
-			if !has(n.take(), func(ev mob.Event) bool { return ev == mob.Lost{Piece: 0} || ev == mob.Polluted{Generation: 0} }) {
+			lost := func(ev mob.Event) bool { return ev == mob.Lost{Piece: 0} || ev == mob.Polluted{Generation: 0} }
+			if !has(n.take(), lost) {
 				t.Error("the loss is not posted")
 			}
 			if _, err := n.Encode(source, blocks[0]); !errors.Is(err, payload.ErrAbsent) {

@@ -37,7 +37,8 @@ func (s *Swarm) refusedBy(hello *proto.Hello) error {
 func mismatch(here, other proto.Coding) string {
 	switch {
 	case here.Strategy.Gossip():
-		return fmt.Sprintf("the content goes round by permutations here: use a link with x.rlnc=%d and x.gossip=%s", here.K, here.Strategy)
+		return fmt.Sprintf("this content is %s here: use a link with x.rlnc=%d and x.gossip=%s",
+			way(here), here.K, here.Strategy)
 	case here.Coded():
 		return fmt.Sprintf("this content is %s here, not %s: use the link that has x.rlnc=%d", way(here), way(other), here.K)
 	}
@@ -48,7 +49,7 @@ func mismatch(here, other proto.Coding) string {
 func way(c proto.Coding) string {
 	switch {
 	case c.Strategy.Gossip():
-		return "sent by permutations"
+		return "sent by permutation gossip"
 	case c.Coded():
 		return fmt.Sprintf("coded with k=%d", c.K)
 	}

@@ -21,9 +21,9 @@ const (
 	minInterval = 50 * time.Millisecond
 )
 
-// Sample stores the current totals, unless the last sample is younger than
+// sample stores the current totals, unless the last sample is younger than
 // sampleInterval. It reports whether it did.
-func (r *rates) Sample(now time.Time, total payload.Traffic) bool {
+func (r *rates) sample(now time.Time, total payload.Traffic) bool {
 	if r.n > 0 && now.Sub(r.at[(r.n-1)%samples]) < sampleInterval {
 		return false
 	}
@@ -32,8 +32,8 @@ func (r *rates) Sample(now time.Time, total payload.Traffic) bool {
 	return true
 }
 
-// Rate returns the mean rate since the oldest sample, in bytes per second.
-func (r *rates) Rate(now time.Time, total payload.Traffic) payload.Traffic {
+// rate returns the mean rate since the oldest sample, in bytes per second.
+func (r *rates) rate(now time.Time, total payload.Traffic) payload.Traffic {
 	if r.n == 0 {
 		return payload.Traffic{}
 	}

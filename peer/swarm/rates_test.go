@@ -19,16 +19,17 @@ func TestRate(t *testing.T) {
 		c.Received(true, 200)
 		c.Sent(false, 300)
 		c.Sent(true, 400)
-		r.Sample(now, c.Traffic())
+		r.sample(now, c.Traffic())
 	}
-	if got, want := r.Rate(now, c.Traffic()), (payload.Traffic{WANIn: 1000, LANIn: 2000, WANOut: 3000, LANOut: 4000}); got != want {
+	want := payload.Traffic{WANIn: 1000, LANIn: 2000, WANOut: 3000, LANOut: 4000}
+	if got := r.rate(now, c.Traffic()); got != want {
 		t.Errorf("rate %+v, want %+v", got, want)
 	}
 	for range 5 * samples {
 		now = now.Add(sampleInterval / 5)
-		r.Sample(now, c.Traffic())
+		r.sample(now, c.Traffic())
 	}
-	if got := r.Rate(now.Add(sampleInterval), c.Traffic()); got != (payload.Traffic{}) {
+	if got := r.rate(now.Add(sampleInterval), c.Traffic()); got != (payload.Traffic{}) {
 		t.Errorf("rate %+v after the flow stopped, want 0", got)
 	}
 }

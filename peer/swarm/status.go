@@ -58,9 +58,9 @@ type snapshot struct {
 // publishStatus publishes the loop's view: twice a second, and at once if now is set.
 func (s *Swarm) publishStatus(now bool) {
 	at, t := time.Now(), s.traffic.Traffic()
-	sampled := s.rates.Sample(at, t)
+	sampled := s.rates.sample(at, t)
 	if sampled || now {
-		s.status.Store(&snapshot{strategy: s.strategy.Status(), rate: s.rates.Rate(at, t)})
+		s.status.Store(&snapshot{strategy: s.strategy.Status(), rate: s.rates.rate(at, t)})
 	}
 }
 

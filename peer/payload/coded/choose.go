@@ -16,9 +16,11 @@ func CodingOf(l *proto.Link, m *proto.Manifest) (proto.Coding, error) {
 	}
 	if len(m.Hashes) == 0 && m.Pieces() > 0 {
 		if l.Strategy.Gossip() {
-			return proto.Coding{}, errors.New("permutation gossip needs the content's manifest, and the link has only a torrent's info-hash: use one without x.gossip")
+			return proto.Coding{}, errors.New("permutation gossip needs the content's manifest, " +
+				"and the link has only a torrent's info-hash: use one without x.gossip")
 		}
-		return proto.Coding{}, errors.New("a coded transfer needs the content's manifest, and the link has only a torrent's info-hash: use one without x.rlnc")
+		return proto.Coding{}, errors.New("a coded transfer needs the content's manifest, " +
+			"and the link has only a torrent's info-hash: use one without x.rlnc")
 	}
 	c, err := proto.NewCoding(m, l.Coded)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A link may ask for a coding that there is not.
+// A link may ask for a coding that does not exist.
 func TestCodingErrors(t *testing.T) {
 	whole := storetest.Make(t, 1, storetest.File("", 1<<20)).Manifest
 	torrent := storetest.MakeTorrent(t, 1, storetest.Untimed(storetest.File("", 1<<20))...).Manifest
@@ -22,12 +22,12 @@ func TestCodingErrors(t *testing.T) {
 		link proto.Link
 		want string
 	}{
-		"a torrent alone":             {torrent, proto.Link{Coded: 16}, "use one without x.rlnc"},
-		"gossip with a torrent alone": {torrent, proto.Link{Coded: 16, Strategy: proto.Sequential}, "use one without x.gossip"},
-		"k = 1":                       {whole, proto.Link{Coded: 1}, "want 2 to 255"},
-		"k = 256":                     {whole, proto.Link{Coded: 256}, "want 2 to 255"},
-		"k = 255":                     {whole, proto.Link{Coded: 255}, ""},
-		"plain pieces of a torrent":   {torrent, proto.Link{}, ""},
+		"a torrent":                 {torrent, proto.Link{Coded: 16}, "use one without x.rlnc"},
+		"gossip of a torrent":       {torrent, proto.Link{Coded: 4, Strategy: proto.Sequential}, "use one without x.gossip"},
+		"k = 1":                     {whole, proto.Link{Coded: 1}, "want 2 to 255"},
+		"k = 256":                   {whole, proto.Link{Coded: 256}, "want 2 to 255"},
+		"k = 255":                   {whole, proto.Link{Coded: 255}, ""},
+		"plain pieces of a torrent": {torrent, proto.Link{}, ""},
 	} {
 		c, err := CodingOf(&tt.link, tt.m)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

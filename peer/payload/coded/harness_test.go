@@ -12,15 +12,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// node is a Content with a memory store.
+// node is a namedContent with a store in memory.
 type node struct {
 	*namedContent
 	store *store.Memory
-	// bend changes what it makes, before it signs it. Nil for the honest.
+	// bend, if not nil, changes the blocks that the node makes, before it signs them.
 	bend func(number uint32, payload []byte)
 }
 
-// newNode is a node that has nothing, with a key of its own.
+// newNode returns a node that has nothing, with the key of id.
 func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	t.Helper()
 	coding, err := proto.NewCoding(c.Manifest, k)
@@ -36,7 +36,7 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	return n
 }
 
-// newSource is a node that has everything.
+// newSource returns a node that has the content.
 func newSource(t testing.TB, c storetest.Content, k int, id byte) *node {
 	t.Helper()
 	n := newNode(t, c, k, id)
@@ -46,7 +46,7 @@ func newSource(t testing.TB, c storetest.Content, k int, id byte) *node {
 	return n
 }
 
-// fill gives a node a piece.
+// fill stores a piece.
 func (n *node) fill(t testing.TB, c storetest.Content, piece int) {
 	t.Helper()
 	if _, err := n.store.WriteAt(c.Piece(piece), c.Manifest.PieceOffset(piece)); err != nil {
@@ -62,10 +62,10 @@ func (n *node) key() (k publicKey) {
 	return k
 }
 
-// peer is who the node is to others.
+// peer returns the id of the node.
 func (n *node) peer() proto.PeerID { k := n.key(); return proto.PeerID(k[:]) }
 
-// block is what a node sends for a number.
+// block returns a block as the node sends it.
 func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	t.Helper()
 	b := make([]byte, n.Coding.Block)
@@ -80,7 +80,7 @@ func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	return o, b
 }
 
-// give has n take the block of a number from another node.
+// give has n take a block from another node.
 func (n *node) give(t testing.TB, from *node, number uint32) outcome {
 	t.Helper()
 	o, b := from.block(t, number)
@@ -91,7 +91,7 @@ func (n *node) give(t testing.TB, from *node, number uint32) outcome {
 	return out
 }
 
-// flip is a way to bend blocks: those of which ok is true.
+// flip returns a function that bends the blocks for which ok is true.
 func flip(ok func(number uint32) bool) func(uint32, []byte) {
 	return func(number uint32, b []byte) {
 		if ok(number) {
@@ -102,8 +102,8 @@ func flip(ok func(number uint32) bool) func(uint32, []byte) {
 
 func always(uint32) bool { return true }
 
-// mustHave checks that a node has the content, and nothing else in memory than what
-// it caches.
+// mustHave checks that a node has the content, and no blocks in memory but those that it
+// caches.
 func (n *node) mustHave(t testing.TB, c storetest.Content) {
 	t.Helper()
 	got := make([]byte, len(c.Data))
@@ -120,11 +120,11 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 		t.Errorf("%d generations are under way", len(n.open))
 	}
 	if got := n.bytes.Load(); got != n.cachedBytes() {
-		t.Errorf("%d bytes are said to be in memory, %d are cached", got, n.cachedBytes())
+		t.Errorf("%d bytes are counted in memory, %d are cached", got, n.cachedBytes())
 	}
 }
 
-// cachedBytes counts what is cached.
+// cachedBytes returns the memory of the cached generations.
 func (n *node) cachedBytes() (sum int64) {
 	for _, x := range n.encoders.cached {
 		sum += int64(len(x.encoder.blocks) * n.Coding.Block)
@@ -132,7 +132,7 @@ func (n *node) cachedBytes() (sum int64) {
 	return sum
 }
 
-// liveBytes counts the memory of blocks, each once.
+// liveBytes returns the memory of all blocks.
 func (n *node) liveBytes() int64 {
 	seen := map[*byte]int{}
 	note := func(b []byte) { seen[&b[0]] = len(b) }
@@ -160,7 +160,7 @@ func (n *node) liveBytes() int64 {
 	return sum + n.cachedBytes()
 }
 
-// shuffled are the names of a generation in any order.
+// shuffled returns the blocks of a generation in random order.
 func shuffled(c *namedContent, generation int, seed uint64) []uint32 {
 	var out []uint32
 	for _, name := range rand.New(rand.NewPCG(seed, 1)).Perm(c.Coding.Names()) {
@@ -169,7 +169,7 @@ func shuffled(c *namedContent, generation int, seed uint64) []uint32 {
 	return out
 }
 
-// verdicts names the keys of some nodes.
+// names returns the names of the nodes that have these keys.
 func names(keys []publicKey, nodes map[string]*node) (out []string) {
 	for _, k := range keys {
 		name := "?" + string(binary.BigEndian.AppendUint32(nil, uint32(k[0])))

@@ -100,7 +100,12 @@ func (c *Permutation) Verify(b *payload.Block) {
 	if out.dropped >= 0 {
 		c.Swarm.Post(mob.Polluted{Generation: out.dropped}, nil)
 	}
-	c.Swarm.Post(mob.Gathered{Peer: b.From.ID(), Generation: generation, Block: out.block, Round: int(b.Span.Begin)}, b.From)
+	c.Swarm.Post(mob.Gathered{
+		Peer:       b.From.ID(),
+		Generation: generation,
+		Block:      out.block,
+		Round:      int(b.Span.Begin),
+	}, b.From)
 	if out.verdict == full {
 		c.Swarm.Post(mob.Filled{Generation: generation}, nil)
 		c.decode(generation)

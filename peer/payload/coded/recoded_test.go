@@ -11,14 +11,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// recodingNode is a recodedContent with a memory store.
+// recodingNode is a recodedContent with a store in memory.
 type recodingNode struct {
 	*recodedContent
 	store *store.Memory
 	whole storetest.Content
 }
 
-// newRecodingNode is a recodingNode that has nothing.
+// newRecodingNode returns a node that has nothing.
 func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy) *recodingNode {
 	t.Helper()
 	coding, err := proto.NewCoding(c.Manifest, k)
@@ -31,7 +31,7 @@ func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy)
 	return n
 }
 
-// fill gives a recodingNode a piece.
+// fill stores a piece.
 func (n *recodingNode) fill(t testing.TB, piece int) {
 	t.Helper()
 	if _, err := n.store.WriteAt(n.whole.Piece(piece), n.Manifest.PieceOffset(piece)); err != nil {
@@ -42,7 +42,7 @@ func (n *recodingNode) fill(t testing.TB, piece int) {
 	}
 }
 
-// newRecodingSource is a recodingNode that has everything.
+// newRecodingSource returns a node that has the content.
 func newRecodingSource(t testing.TB, c storetest.Content, k int, s proto.Strategy) *recodingNode {
 	t.Helper()
 	n := newRecodingNode(t, c, k, s)
@@ -52,7 +52,7 @@ func newRecodingSource(t testing.TB, c storetest.Content, k int, s proto.Strateg
 	return n
 }
 
-// block makes a block.
+// block returns a block as the node sends it.
 func (n *recodingNode) block(t testing.TB, generation, block int) []byte {
 	t.Helper()
 	b := make([]byte, n.frame(generation))
@@ -75,7 +75,8 @@ func (n *recodingNode) give(t testing.TB, generation int, b []byte) (out recoded
 	return out, good
 }
 
-// feed has to gather a generation from others in turn.
+// feed has a node gather a generation from others in turn, and returns how many blocks it
+// took.
 func feed(t testing.TB, to *recodingNode, generation int, from ...*recodingNode) (blocks int) {
 	t.Helper()
 	for blocks < 3*to.Blocks(generation)+20 {
@@ -89,12 +90,13 @@ func feed(t testing.TB, to *recodingNode, generation int, from ...*recodingNode)
 	return 0
 }
 
-// verify compares what a recodingNode stored.
+// verify checks that the node has the content.
 func (n *recodingNode) verify(t testing.TB) {
 	t.Helper()
 	for i := range n.Manifest.Pieces() {
 		got := make([]byte, n.Manifest.PieceSize(i))
-		if _, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i)); err != nil || !n.store.Has(i) || !bytes.Equal(got, n.whole.Piece(i)) {
+		_, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i))
+		if err != nil || !n.store.Has(i) || !bytes.Equal(got, n.whole.Piece(i)) {
 			t.Fatalf("piece %d is not there, or not right: %v", i, err)
 		}
 	}
@@ -102,13 +104,12 @@ func (n *recodingNode) verify(t testing.TB) {
 
 const k = 40
 
-// content has a last generation that is short, and a last block that is.
+// content returns a content whose last generation and last block are short.
 func content(t testing.TB) storetest.Content {
 	return storetest.Make(t, 1, storetest.File("", 2*k*proto.MinCodedBlock+5*proto.MinCodedBlock+777))
 }
 
-// TestRecodedHops passes a content from hop to hop, where each begins to send before it has
-// all, and wants hardly more blocks than there are.
+// TestRecodedHops sends a content over two hops at once. Hardly any blocks are useless.
 func TestRecodedHops(t *testing.T) {
 	c := content(t)
 	source := newRecodingSource(t, c, k, proto.Sequential)
@@ -138,10 +139,11 @@ func TestRecodedHops(t *testing.T) {
 	}
 }
 
-// TestRecodedPlain sends source blocks as they are, from who has all and from who has some.
+// TestRecodedPlain sends source blocks as they are, over two hops at once.
 func TestRecodedPlain(t *testing.T) {
 	c := content(t)
-	source, a, b := newRecodingSource(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock)
+	source := newRecodingSource(t, c, k, proto.RandomBlock)
+	a, b := newRecodingNode(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock)
 	for g := range source.Generations() {
 		if err := a.make(make([]byte, a.frame(g)), g, 0); !errors.Is(err, payload.ErrAbsent) {
 			t.Fatalf("a block that is not there: %v", err)
@@ -161,8 +163,7 @@ func TestRecodedPlain(t *testing.T) {
 	}
 }
 
-// TestRecodedPolluted wants nothing of a generation with a false block in it, and all of it in
-// the end.
+// TestRecodedPolluted sends a false block: its generation is dropped, and gathered again.
 func TestRecodedPolluted(t *testing.T) {
 	c := content(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
@@ -188,8 +189,8 @@ func TestRecodedPolluted(t *testing.T) {
 	n.verify(t)
 }
 
-// TestRecodedMalformed wants what cannot be a block to be told from what can.
-func TestRecodedMalformed(t *testing.T) {
+// TestRecodedInvalid takes blocks that no node sends.
+func TestRecodedInvalid(t *testing.T) {
 	c := content(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
 	good := source.block(t, 0, -1)
@@ -227,8 +228,8 @@ func TestRecodedMalformed(t *testing.T) {
 	}
 }
 
-// TestRecodedMemory wants blocks of many generations at a time to take no more memory than
-// stated, the one that was fed last to stay, and all to be let go of.
+// TestRecodedMemory gathers many generations at a time: the oldest are dropped, and memory
+// is bounded.
 func TestRecodedMemory(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 40*4*proto.MinCodedBlock))
 	source, n := newRecodingSource(t, c, 4, proto.Sequential), newRecodingNode(t, c, 4, proto.Sequential)
@@ -260,7 +261,7 @@ func TestRecodedMemory(t *testing.T) {
 	}
 }
 
-// TestRecodedDamaged wants nothing made of pieces that have changed.
+// TestRecodedDamaged makes no blocks of a piece that changed on disk.
 func TestRecodedDamaged(t *testing.T) {
 	c := content(t)
 	n := newRecodingSource(t, c, k, proto.Sequential)
@@ -284,8 +285,7 @@ func TestRecodedDamaged(t *testing.T) {
 	n.block(t, 1, -1)
 }
 
-// FuzzRecodedTake feeds a recodingNode with what peers may send. It must not panic, and nothing that
-// has not its hash may be stored.
+// FuzzRecodedTake takes what peers may send. No piece that fails its hash may be stored.
 func FuzzRecodedTake(f *testing.F) {
 	c := storetest.Make(f, 1, storetest.File("", 6*proto.MinCodedBlock))
 	source := newRecodingSource(f, c, 4, proto.Sequential)

@@ -9,23 +9,30 @@ import (
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
-// swarm plays what a node is told to ask for, of nodes that it draws at random.
+// swarm has a node request the blocks that it needs from other nodes, at random.
 type swarm struct {
 	t     *testing.T
 	c     storetest.Content
 	n     *node
 	nodes map[string]*node
 	rng   *rand.Rand
-	// liars are those that were named.
-	liars []string
-	// lied are those of whom a false block was taken.
+	found []string // the polluters that were found
+	// bends says which blocks the nodes bend, and lied of whom a false block was taken.
 	bends map[string]func(number uint32) bool
 	lied  map[string]bool
 }
 
 func newSwarm(t *testing.T, k int, seed uint64, nodes map[string]func(number uint32) bool) *swarm {
 	c := storetest.Make(t, seed, storetest.File("", 2<<20))
-	s := &swarm{t: t, c: c, n: newNode(t, c, k, 0xff), nodes: map[string]*node{}, rng: rand.New(rand.NewPCG(seed, 1)), bends: nodes, lied: map[string]bool{}}
+	s := &swarm{
+		t:     t,
+		c:     c,
+		n:     newNode(t, c, k, 0xff),
+		nodes: map[string]*node{},
+		rng:   rand.New(rand.NewPCG(seed, 1)),
+		bends: nodes,
+		lied:  map[string]bool{},
+	}
 	for _, name := range sortedNames(nodes) {
 		n := newSource(t, c, k, byte(len(s.nodes)+1))
 		if bends := nodes[name]; bends != nil {
@@ -44,33 +51,33 @@ func sortedNames[V any](m map[string]V) (out []string) {
 	return out
 }
 
-// ask has the node take a block of somebody who is not known to lie.
-func (s *swarm) ask(number uint32) outcome {
-	all := slices.DeleteFunc(sortedNames(s.nodes), func(name string) bool { return slices.Contains(s.liars, name) })
+// request has the node take a block of a node that is not known to be a polluter.
+func (s *swarm) request(number uint32) outcome {
+	all := slices.DeleteFunc(sortedNames(s.nodes), func(name string) bool { return slices.Contains(s.found, name) })
 	from := all[s.rng.IntN(len(all))]
 	out := s.n.give(s.t, s.nodes[from], number)
 	taken := slices.Contains([]verdict{held, polluted, pieceStored, pieceFailed, decoded}, out.verdict)
 	if bends := s.bends[from]; taken && bends != nil && bends(number) {
 		s.lied[from] = true
 	}
-	s.liars = append(s.liars, names(out.polluters, s.nodes)...)
+	s.found = append(s.found, names(out.polluters, s.nodes)...)
 	if out.polluters != nil {
 		if _, err := s.n.disown(out.polluters); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	if got, said := s.n.liveBytes(), s.n.bytes.Load(); got != said {
-		s.t.Fatalf("%d bytes are in memory, %d are said to be", got, said)
+		s.t.Fatalf("%d bytes are in memory, %d are counted", got, said)
 	}
 	return out
 }
 
-// fetch fetches a generation, whatever happens.
+// fetch requests blocks of a generation until it is decoded.
 func (s *swarm) fetch(g int) {
 	todo := shuffled(s.n.namedContent, g, s.rng.Uint64())
 	for len(todo) > 0 {
 		number := todo[0]
-		out := s.ask(number)
+		out := s.request(number)
 		switch out.verdict {
 		case refused:
 			continue
@@ -93,27 +100,27 @@ func (s *swarm) fetch(g int) {
 	s.t.Fatalf("generation %d ran out of blocks", g)
 }
 
-// run fetches all, and checks that exactly those were named who lied. It returns
-// their names.
+// run fetches the content and returns the polluters that were found, which must be those
+// of whom a false block was taken.
 func (s *swarm) run() []string {
 	s.t.Helper()
 	for g := range s.n.Generations() {
 		s.fetch(g)
 	}
 	s.n.mustHave(s.t, s.c)
-	slices.Sort(s.liars)
-	if want := sortedNames(s.lied); !slices.Equal(s.liars, want) {
-		s.t.Errorf("%q were named, want %q", s.liars, want)
+	slices.Sort(s.found)
+	if want := sortedNames(s.lied); !slices.Equal(s.found, want) {
+		s.t.Errorf("%q were found, want %q", s.found, want)
 	}
-	if got := names(s.n.allPolluters(), s.nodes); !slices.Equal(got, s.liars) {
-		s.t.Errorf("%q are kept as liars, want %q", got, s.liars)
+	if got := names(s.n.allPolluters(), s.nodes); !slices.Equal(got, s.found) {
+		s.t.Errorf("%q are kept as polluters, want %q", got, s.found)
 	}
-	return s.liars
+	return s.found
 }
 
-// Exactly those that lie are named, whether they do always or at times, about all
-// blocks or only those that cannot be checked.
-func TestLiarsAreNamed(t *testing.T) {
+// Exactly the polluters are found, whether they sign false blocks always or at times, and
+// all kinds of blocks or only those that cannot be verified.
+func TestPollutersAreFound(t *testing.T) {
 	seldom := func(number uint32) bool { return number%5 == 3 }
 	codedOnly := func(number uint32) bool { return number%32 >= 16 }
 	sourceOnly := func(number uint32) bool { return number%32 < 16 }
@@ -133,8 +140,8 @@ func TestLiarsAreNamed(t *testing.T) {
 				seeds = 3 // hashing and coding take most of this package's time
 			}
 			for seed := range seeds {
-				for _, liar := range newSwarm(t, 16, seed, nodes).run() {
-					all[liar] = true
+				for _, name := range newSwarm(t, 16, seed, nodes).run() {
+					all[name] = true
 				}
 			}
 			lie := 0
@@ -150,8 +157,8 @@ func TestLiarsAreNamed(t *testing.T) {
 	}
 }
 
-// A generation that failed is not passed on, and what was said of it is not forgotten.
-func TestPollutedGenerationIsTakenBack(t *testing.T) {
+// Blocks of a polluted generation are not passed on, and the claims about them are kept.
+func TestPollutedGenerationIsDropped(t *testing.T) {
 	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": func(n uint32) bool { return n == 17 }})
 	a, liar := s.nodes["a"], s.nodes["liar"]
 	s.n.give(t, liar, 17)
@@ -199,7 +206,7 @@ func TestPollutedGenerationIsTakenBack(t *testing.T) {
 	}
 }
 
-// Blocks of a liar do not stay in generations that are gathered still.
+// Blocks of a polluter are dropped from generations that are being gathered.
 func TestDisownedBlocksAreDropped(t *testing.T) {
 	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
 	a, liar := s.nodes["a"], s.nodes["liar"]
@@ -220,7 +227,7 @@ func TestDisownedBlocksAreDropped(t *testing.T) {
 	}
 }
 
-// Who signs two versions of a source block lies, whichever is true.
+// An encoder that signs two versions of a source block is a polluter, whichever is good.
 func TestTwoVersionsOfOneEncoder(t *testing.T) {
 	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
 	s.n.give(t, s.nodes["liar"], 17)
@@ -230,7 +237,8 @@ func TestTwoVersionsOfOneEncoder(t *testing.T) {
 	for _, name := range []uint32{0, 2, 3} {
 		s.n.give(t, s.nodes["a"], name)
 	}
-	if out := s.n.give(t, s.nodes["liar"], 1); out.verdict != pieceFailed || len(out.polluters) != 0 || len(out.numbers) != 4 {
+	out := s.n.give(t, s.nodes["liar"], 1)
+	if out.verdict != pieceFailed || len(out.polluters) != 0 || len(out.numbers) != 4 {
 		t.Errorf("%+v at the end of a piece that is wrong", out)
 	}
 	s.nodes["liar"].bend = nil
@@ -239,9 +247,9 @@ func TestTwoVersionsOfOneEncoder(t *testing.T) {
 	}
 }
 
-// Zeros behind the content are in no piece: who signs others lies without being
-// found out, and what is made here is right all the same.
-func TestBlocksBehindTheEnd(t *testing.T) {
+// The zeros beyond the end of the content are in no piece. An encoder that signs others is
+// not found, and the blocks that are made of its block are good all the same.
+func TestBytesBeyondTheEnd(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+100))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	source.bend = func(_ uint32, b []byte) { b[len(b)-1] ^= 1 }
@@ -258,7 +266,7 @@ func TestBlocksBehindTheEnd(t *testing.T) {
 	}
 }
 
-// One that takes another's blocks for its own is to blame for what it sends.
+// A node that changes the blocks that it passes on is to blame, not their encoder.
 func TestTamperingRelay(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
@@ -279,7 +287,7 @@ func TestTamperingRelay(t *testing.T) {
 	}
 }
 
-// Nor do they stay in one that is repaired.
+// Blocks of a polluter are dropped from generations that are being repaired.
 func TestDisownedBlocksLeaveRepairs(t *testing.T) {
 	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
 	a, liar := s.nodes["a"], s.nodes["liar"]

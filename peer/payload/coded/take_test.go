@@ -11,14 +11,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// The blocks of a generation come in any order, with duplicates, and any that are
-// independent do.
+// Blocks may come in any order and twice, and any k that are linearly independent decode.
 func TestAnyBlocksDecode(t *testing.T) {
 	for _, tt := range []struct {
 		k    int
 		size int64
 	}{
-		{4, 1 << 20}, {2, 256<<10 + 1}, {16, 3<<20 + 777}, {3, 3 * 256 << 10}, {64, 5 << 20}, {4, 1}, {4, 64 << 10}, {5, 2<<20 + 65537},
+		{4, 1 << 20}, {2, 256<<10 + 1}, {16, 3<<20 + 777}, {3, 3 * 256 << 10},
+		{64, 5 << 20}, {4, 1}, {4, 64 << 10}, {5, 2<<20 + 65537},
 	} {
 		c := storetest.Make(t, uint64(tt.k), storetest.File("", tt.size))
 		source, n := newSource(t, c, tt.k, 1), newNode(t, c, tt.k, 2)
@@ -47,7 +47,7 @@ func TestAnyBlocksDecode(t *testing.T) {
 	}
 }
 
-// What a node has in part goes on as it came, and decodes elsewhere.
+// Blocks of a generation that is not whole are passed on as they came.
 func TestBlocksArePassedOn(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source, relay, last := newSource(t, c, 16, 1), newNode(t, c, 16, 2), newNode(t, c, 16, 3)
@@ -76,8 +76,8 @@ func TestBlocksArePassedOn(t *testing.T) {
 	last.mustHave(t, c)
 }
 
-// After decoding a node makes every block as the source does.
-func TestWhoHasDecodedEncodes(t *testing.T) {
+// A node that has decoded a generation makes every block of it as the source does.
+func TestDecodedGenerationIsEncoded(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+5))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
 	for g := range source.Generations() {
@@ -118,37 +118,48 @@ func TestBadBlocks(t *testing.T) {
 	if _, err := n.load(b, beyond); !errors.Is(err, payload.ErrAbsent) {
 		t.Errorf("a generation that is not there: %v", err)
 	}
-	for _, sp := range []proto.Span{{Piece: beyond, Length: uint32(len(b))}, {Piece: 1, Begin: 1, Length: uint32(len(b))}, {Piece: 1, Length: 1}, {Piece: 1<<32 - 1, Length: uint32(len(b))}} {
+	size := uint32(len(b))
+	for _, sp := range []proto.Span{
+		{Piece: beyond, Length: size},
+		{Piece: 1<<32 - 1, Length: size},
+		{Piece: 1, Begin: 1, Length: size},
+		{Piece: 1, Length: 1},
+	} {
 		if n.valid(sp) {
 			t.Errorf("%+v is valid", sp)
 		}
 	}
-	if !n.valid(proto.Span{Piece: 20, Length: uint32(len(b))}) {
+	if !n.valid(proto.Span{Piece: 20, Length: size}) {
 		t.Error("a block is not valid")
 	}
 }
 
-// forgeries are blocks that nobody signed, by what is wrong with them.
-func forgeries(t *testing.T, c storetest.Content, source *node, number uint32) map[string]func() (proto.Origin, []byte) {
+// forgery makes a block whose signature is invalid.
+type forgery func() (proto.Origin, []byte)
+
+// forgeries returns forgeries by what is wrong with them.
+func forgeries(t *testing.T, c storetest.Content, source *node, number uint32) map[string]forgery {
 	o, b := source.block(t, number)
 	elsewhere := newSource(t, c, 16, 1)
 	elsewhere.cfg.swarm = []byte("another")
-	return map[string]func() (proto.Origin, []byte){
+	return map[string]forgery{
 		"another number": func() (proto.Origin, []byte) { return source.block(t, number+1) },
 		"changed payload": func() (proto.Origin, []byte) {
 			bad := slices.Clone(b)
 			bad[0] ^= 1
 			return o, bad
 		},
-		"no signature":        func() (proto.Origin, []byte) { return proto.Origin{Encoder: o.Encoder}, b },
-		"another's signature": func() (proto.Origin, []byte) { return proto.Origin{Encoder: [32]byte{1}, Signature: o.Signature}, b },
-		"another swarm":       func() (proto.Origin, []byte) { return elsewhere.block(t, number) },
-		"larger generations":  func() (proto.Origin, []byte) { return newSource(t, c, 32, 1).block(t, number) },
+		"no signature": func() (proto.Origin, []byte) { return proto.Origin{Encoder: o.Encoder}, b },
+		"another's signature": func() (proto.Origin, []byte) {
+			return proto.Origin{Encoder: [32]byte{1}, Signature: o.Signature}, b
+		},
+		"another swarm":      func() (proto.Origin, []byte) { return elsewhere.block(t, number) },
+		"larger generations": func() (proto.Origin, []byte) { return newSource(t, c, 32, 1).block(t, number) },
 	}
 }
 
-// What nobody signed is not passed on, and is dropped: it is its sender's fault, and not
-// that of who is said to have made it.
+// A forged block is dropped when it should be passed on. Its sender is to blame, not the
+// encoder that it names.
 func TestForgeriesAreNotPassedOn(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 4<<20))
 	source := newSource(t, c, 16, 1)
@@ -163,7 +174,8 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 			t.Errorf("%s is passed on: %v", name, err)
 		}
 		out, err := n.dropForged(3)
-		if err != nil || out.verdict != purged || !slices.Equal(out.numbers, []uint32{3}) || !slices.Equal(out.faults, []fault{{3, "m"}}) {
+		if err != nil || out.verdict != purged || !slices.Equal(out.numbers, []uint32{3}) ||
+			!slices.Equal(out.faults, []fault{{3, "m"}}) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 		if got := n.bytes.Load(); got != int64(len(b)) || got != n.liveBytes() || n.isPolluter(source.key()) {
@@ -175,7 +187,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 	}
 }
 
-// A generation with forged blocks drops those alone, and goes on.
+// A generation that fails its hashes drops its forged blocks, and keeps the others.
 func TestForgeriesArePurged(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 4<<20))
 	source := newSource(t, c, 16, 1)
@@ -196,11 +208,12 @@ func TestForgeriesArePurged(t *testing.T) {
 			}
 			continue
 		}
-		if out.verdict != purged || !slices.Equal(out.numbers, []uint32{20}) || !slices.Equal(out.faults, []fault{{20, "m"}}) || out.polluters != nil {
+		if out.verdict != purged || out.polluters != nil || !slices.Equal(out.numbers, []uint32{20}) ||
+			!slices.Equal(out.faults, []fault{{20, "m"}}) {
 			t.Errorf("%s: %+v", name, out)
 		}
 		if got := n.bytes.Load(); got != n.liveBytes() {
-			t.Errorf("%s: %d bytes are in memory, and %d are said to be", name, n.liveBytes(), got)
+			t.Errorf("%s: %d bytes are in memory, %d are counted", name, n.liveBytes(), got)
 		}
 		for ; out.verdict != decoded; number-- {
 			out = n.give(t, source, number)
@@ -211,7 +224,7 @@ func TestForgeriesArePurged(t *testing.T) {
 	}
 }
 
-// What is verified of a generation needs not come again.
+// Verified pieces count for their generation.
 func TestPiecesThatAreThereCount(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
@@ -229,7 +242,8 @@ func TestPiecesThatAreThereCount(t *testing.T) {
 	n.mustHave(t, c)
 }
 
-// Of what changed on disk no block is made: its maker would be taken for a liar.
+// No block is made of a piece that changed on disk: its encoder would be taken for a
+// polluter.
 func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source := newNode(t, c, 16, 1)
@@ -255,7 +269,7 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	if _, err := source.load(b, source.number(1, 0)); err != nil {
 		t.Errorf("the other generation: %v", err)
 	}
-	// Nor is it a part of a generation that is gathered.
+	// A generation is not gathered from it either.
 	if err := source.store.Forget(0); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +287,7 @@ func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded gathers generations side by side, and counts what is there.
+// TestMemoryIsBounded gathers several generations at a time.
 func TestMemoryIsBounded(t *testing.T) {
 	const live = 4
 	c := storetest.Make(t, 1, storetest.File("", 16<<20))
@@ -293,7 +307,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			order[i] = order[i][1:]
 		}
 		if got, said := n.liveBytes(), n.bytes.Load(); got != said || got > (live+2)*generation {
-			t.Fatalf("%d bytes are in memory, and %d are said to be; at most %d may be", got, said, (live+2)*generation)
+			t.Fatalf("%d bytes are in memory, %d are counted, and at most %d may be", got, said, (live+2)*generation)
 		}
 	}
 	n.mustHave(t, c)
