@@ -93,6 +93,16 @@ func TestLostBlock(t *testing.T) {
 	}
 }
 
+// TestStoredBlockIsNotWanted has two copies of a block on their way. The first is useless, and the
+// second not, since another block was dropped meanwhile.
+func TestStoredBlockIsNotWanted(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Stored{Piece: 5}, mob.Useless{Piece: 7}, mob.Stored{Piece: 7}, mob.Lost{Piece: 5})
+	if n.k.Wanted().Has(7) {
+		t.Error("a block that is stored is wanted")
+	}
+}
+
 // TestLostGeneration wants a generation that was whole and is damaged to be fetched again, in
 // its turn.
 func TestLostGeneration(t *testing.T) {

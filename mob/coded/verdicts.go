@@ -74,7 +74,7 @@ func (k *Picker) lost(i int) {
 		g.have--
 		k.doubt(g, i, g.from[i])
 		for j := g.first; j < g.end; j++ {
-			if k.useless.Remove(j) {
+			if k.useless.Remove(j) && !k.Has(j) {
 				k.Want(j)
 			}
 		}
