@@ -9,48 +9,48 @@ import (
 
 // The kinds of news.
 const (
-	tellHave = iota
-	tellClaim
-	tellDrop
+	updateHave = iota
+	updateClaim
+	updateDrop
 )
 
 // announce gathers news of a piece for every peer that wishes to hear of it.
 func (s *State) announce(i, kind int) {
 	for _, p := range s.peers {
-		if !p.wants.Has(i) {
+		if !p.subscribed.Has(i) {
 			continue
 		}
-		s.tellPeer(p, i, kind, s.urgent(p, i, kind))
-		if s.tellsAtOnce(p, i, kind) {
+		s.announceTo(p, i, kind, s.urgent(p, i, kind))
+		if s.announcesAtOnce(p, i, kind) {
 			s.flushPeer(p)
 		}
 	}
 }
 
-// firstNews is how many pieces a far peer that fetches from here hears of at once. Until
+// maxEarlyHaves is how many pieces a far peer that fetches from here hears of at once. Until
 // it has so many to choose from its link may stand idle for want of them.
-const firstNews = 32
+const maxEarlyHaves = 32
 
-// tellsAtOnce says whether news does not wait for a batch. Local peers hear at once of
+// announcesAtOnce says whether news does not wait for a batch. Local peers hear at once of
 // claims, since they might begin the piece themselves, and of what is new to the cluster,
 // which they pass on to others. Blocks of a coded transfer come many at a time, with the
 // last of a generation.
-func (s *State) tellsAtOnce(p *peer, i, kind int) bool {
+func (s *State) announcesAtOnce(p *peer, i, kind int) bool {
 	switch {
 	case p.local:
-		return kind == tellClaim || kind == tellHave && s.holders[i] == 0 && !s.layout.Batched
-	case kind != tellHave || s.layout.Batched || !p.measures() || p.toldFirst >= firstNews:
+		return kind == updateClaim || kind == updateHave && s.holders[i] == 0 && !s.layout.Batched
+	case kind != updateHave || s.layout.Batched || !p.measures() || p.earlyHaves >= maxEarlyHaves:
 		return false
 	}
-	p.toldFirst++
+	p.earlyHaves++
 	return true
 }
 
-// tellLost tells every peer that the node does not have a piece any more. Those who
+// announceLoss tells every peer that the node does not have a piece any more. Those who
 // wish to hear nothing may have been silent when they got it too.
-func (s *State) tellLost(i int) {
+func (s *State) announceLoss(i int) {
 	for _, p := range s.peers {
-		s.tellPeer(p, i, tellDrop, p.local)
+		s.announceTo(p, i, updateDrop, p.local)
 	}
 }
 
@@ -62,8 +62,8 @@ func (s *State) claimLocally(f *fetch) {
 	}
 	f.claimed = true
 	for _, p := range s.peers {
-		if p.local && p.wants.Has(f.piece) && !p.have.Has(f.piece) {
-			s.tellPeer(p, f.piece, tellClaim, true)
+		if p.local && p.subscribed.Has(f.piece) && !p.have.Has(f.piece) {
+			s.announceTo(p, f.piece, updateClaim, true)
 			s.flushPeer(p)
 		}
 	}
@@ -74,8 +74,8 @@ func (s *State) claimLocally(f *fetch) {
 // change how rare it is there, and nobody waits for that.
 func (s *State) relay(i, kind int) {
 	for _, p := range s.peers {
-		if !p.local && p.wants.Has(i) {
-			s.tellPeer(p, i, kind, false)
+		if !p.local && p.subscribed.Has(i) {
+			s.announceTo(p, i, kind, false)
 		}
 	}
 }
@@ -85,41 +85,41 @@ func (s *State) relay(i, kind int) {
 // over the link from here.
 func (s *State) urgent(p *peer, i, kind int) bool {
 	if p.local {
-		return kind != tellHave || s.holders[i] == 0
+		return kind != updateHave || s.holders[i] == 0
 	}
 	return p.measures()
 }
 
-func (s *State) tellPeer(p *peer, i, kind int, urgent bool) {
+func (s *State) announceTo(p *peer, i, kind int, urgent bool) {
 	switch kind {
-	case tellHave:
+	case updateHave:
 		if p.have.Has(i) {
 			return
 		}
-		p.tell.Have = bitset.Append(p.tell.Have, i)
-	case tellClaim:
+		p.pending.Have = bitset.Append(p.pending.Have, i)
+	case updateClaim:
 		if p.have.Has(i) {
 			return
 		}
-		p.tell.Claim = bitset.Append(p.tell.Claim, i)
-	case tellDrop:
+		p.pending.Claim = bitset.Append(p.pending.Claim, i)
+	case updateDrop:
 		// A reader takes a message's drops first: what was told before goes out
 		// before them.
 		s.flushPeer(p)
-		p.tell.Drop = bitset.Append(p.tell.Drop, i)
+		p.pending.Drop = bitset.Append(p.pending.Drop, i)
 	}
-	s.owe(p, urgent)
-	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) >= proto.MaxRanges/2 {
+	s.scheduleFlush(p, urgent)
+	if len(p.pending.Have)+len(p.pending.Claim)+len(p.pending.Drop) >= proto.MaxRanges/2 {
 		s.flushPeer(p)
 	}
 }
 
 // owe notes that a peer has news to be told with the next batch, which may be
 // long in coming if they are not urgent.
-func (s *State) owe(p *peer, urgent bool) {
-	if p.owesHave = true; !p.owing {
-		p.owing = true
-		s.owing = append(s.owing, p)
+func (s *State) scheduleFlush(p *peer, urgent bool) {
+	if p.hasPending = true; !p.announcing {
+		p.announcing = true
+		s.announcing = append(s.announcing, p)
 	}
 	switch {
 	case urgent:
@@ -139,38 +139,38 @@ func (s *State) flush() {
 		return
 	}
 	s.flushed = s.now
-	sortPeers(s.owing)
-	left := s.owing[:0]
-	for _, p := range s.owing {
+	sortPeers(s.announcing)
+	left := s.announcing[:0]
+	for _, p := range s.announcing {
 		if !lazy && !p.urgent {
 			left = append(left, p)
 			continue
 		}
-		p.owing, p.urgent = false, false
-		if s.isNews(p) {
+		p.announcing, p.urgent = false, false
+		if s.prunePending(p) {
 			s.flushPeer(p)
 		}
 	}
-	clear(s.owing[len(left):])
-	s.owing = left
+	clear(s.announcing[len(left):])
+	s.announcing = left
 }
 
-// isNews drops what a local peer has got in the meantime from the news for it, and
+// prunePending drops what a local peer has got in the meantime from the news for it, and
 // says whether anything is left. In a large cluster most of it is not.
-func (s *State) isNews(p *peer) bool {
+func (s *State) prunePending(p *peer) bool {
 	if p.local {
-		old := p.tell.Have
-		p.tell.Have = nil
+		old := p.pending.Have
+		p.pending.Have = nil
 		for i := range bitset.Numbers(old, s.pieces) {
 			if !p.have.Has(i) {
-				p.tell.Have = bitset.Append(p.tell.Have, i)
+				p.pending.Have = bitset.Append(p.pending.Have, i)
 			}
 		}
 	}
-	if len(p.tell.Have)+len(p.tell.Claim)+len(p.tell.Drop) > 0 || p.local && p.toldTardy != s.tardy {
+	if len(p.pending.Have)+len(p.pending.Claim)+len(p.pending.Drop) > 0 || p.local && p.announcedSlow != s.slowCount {
 		return true
 	}
-	p.owesHave = false
+	p.hasPending = false
 	return false
 }
 
@@ -184,38 +184,38 @@ func (s *State) due(at *time.Time) bool {
 }
 
 func (s *State) flushPeer(p *peer) {
-	if !p.owesHave {
+	if !p.hasPending {
 		return
 	}
-	m := p.tell
+	m := p.pending
 	if p.local {
-		m.Left, p.toldTardy = uint32(s.tardy), s.tardy
+		m.Left, p.announcedSlow = uint32(s.slowCount), s.slowCount
 	}
-	p.tell, p.owesHave = proto.Have{}, false
+	p.pending, p.hasPending = proto.Have{}, false
 	s.send(p, &m)
 }
 
 // wish says which news the node wishes from a peer: of all pieces from those of
 // whom it may ask for any, of its share from others whom it may come to ask, to
 // know whether there is work, and none from the rest.
-func (s *State) wish(p *peer) wish {
+func (s *State) interestIn(p *peer) interest {
 	switch {
-	case s.frozen || !p.matched:
-		return nothing
-	case s.onCrew(p):
-		return all
+	case s.complete || !p.matched:
+		return noInterest
+	case s.isActive(p):
+		return allInterest
 	}
-	return share
+	return shareInterest
 }
 
 // sendWant tells it.
 func (s *State) sendWant(p *peer) {
 	var rs []proto.Range
-	p.greeted, p.wished = true, s.wish(p)
-	switch p.wished {
-	case all:
+	p.interestSent, p.interest = true, s.interestIn(p)
+	switch p.interest {
+	case allInterest:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
-	case share:
+	case shareInterest:
 		if n := s.share.end - s.share.first; n > 0 {
 			rs = []proto.Range{{First: uint32(s.share.first), Count: uint32(n)}}
 		}
@@ -224,120 +224,120 @@ func (s *State) sendWant(p *peer) {
 }
 
 // interested takes in what a peer wishes to hear of, and tells it what is new to it.
-func (s *State) interested(p *peer, m *proto.Want) {
+func (s *State) onWant(p *peer, m *proto.Want) {
 	s.hasten()
-	old := p.wants
-	p.wants = bitset.New(s.pieces)
+	old := p.subscribed
+	p.subscribed = bitset.New(s.pieces)
 	for i := range bitset.Numbers(m.Pieces, s.pieces) {
-		p.wants.Add(i)
+		p.subscribed.Add(i)
 		if old.Has(i) {
 			continue
 		}
 		if s.have.Has(i) {
-			s.tellPeer(p, i, tellHave, true)
+			s.announceTo(p, i, updateHave, true)
 		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
-			s.tellPeer(p, i, tellClaim, true)
+			s.announceTo(p, i, updateClaim, true)
 		}
 	}
-	p.owesHave = true
+	p.hasPending = true
 	s.flushPeer(p)
 }
 
 // heard takes in a peer's news.
-func (s *State) heard(p *peer, m *proto.Have) {
-	first := !p.heard
+func (s *State) onHave(p *peer, m *proto.Have) {
+	first := !p.hasTold
 	if first {
-		p.heard, s.changed = true, true
+		p.hasTold, s.membersChanged = true, true
 	}
 	if len(m.Have) > 0 {
 		p.idle = false
 	}
-	s.revive(p)
-	p.left = int(m.Left)
+	s.wake(p)
+	p.slow = int(m.Left)
 	for i := range bitset.Numbers(m.Drop, s.pieces) {
-		s.unhave(p, i)
-		s.unclaim(p, i)
-		if f := s.fetches[i]; p.wants.Has(i) { // it was not told while the peer had it too
+		s.removeHave(p, i)
+		s.removeClaim(p, i)
+		if f := s.fetches[i]; p.subscribed.Has(i) { // it was not told while the peer had it too
 			switch {
 			case s.have.Has(i):
-				s.tellPeer(p, i, tellHave, true)
+				s.announceTo(p, i, updateHave, true)
 			case f != nil && f.wan:
-				s.tellPeer(p, i, tellClaim, true)
+				s.announceTo(p, i, updateClaim, true)
 			}
 		}
 	}
 	for i := range bitset.Numbers(m.Claim, s.pieces) {
-		s.heardClaim(p, i)
+		s.addClaim(p, i)
 	}
 	for i := range bitset.Numbers(m.Have, s.pieces) {
-		s.heardHave(p, i)
+		s.addHave(p, i)
 	}
 	if first && p.have.Full() {
-		p.left = 0
+		p.slow = 0
 	}
 }
 
-func (s *State) heardClaim(p *peer, i int) {
+func (s *State) addClaim(p *peer, i int) {
 	if p.have.Has(i) || !p.claim.Add(i) {
 		return
 	}
 	if !p.local {
-		s.hold(p, i)
+		s.addRemote(p, i)
 		return
 	}
 	s.touch(i)
 	if s.claims[i]++; s.holders[i] > 0 {
 		return
 	}
-	s.relay(i, tellClaim)
+	s.relay(i, updateClaim)
 	if p.ID < s.cfg.Self {
 		s.picker.Claimed(i)
 	}
 	// Two members asked for one piece while their news crossed: the one with
 	// the lesser id goes on.
 	if f := s.fetches[i]; f != nil && f.wan && p.ID < s.cfg.Self {
-		s.yield(f)
+		s.yieldFetch(f)
 		f.claimed = false
-		s.announce(i, tellDrop)
+		s.announce(i, updateDrop)
 	}
 }
 
-func (s *State) heardHave(p *peer, i int) {
+func (s *State) addHave(p *peer, i int) {
 	if !p.have.Add(i) {
 		return
 	}
 	s.touch(i)
 	if !p.local {
 		p.claim.Remove(i)
-		s.hold(p, i)
-		if s.onCrew(p) {
-			s.putOff(p, i)
+		s.addRemote(p, i)
+		if s.isActive(p) {
+			s.takeTurn(p, i)
 		}
 		return
 	}
 	if s.holders[i]++; s.holders[i] == 1 && !s.have.Has(i) {
 		s.gained(i)
 	}
-	s.unclaim(p, i)
+	s.removeClaim(p, i)
 	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.picker.Doubtful(i) {
-		s.yield(f)
+		s.yieldFetch(f)
 	}
 }
 
 // hold marks a piece as being in another cluster, or on its way there.
-func (s *State) hold(p *peer, i int) {
-	if s.held[p.Cluster].pieces.Add(i) {
+func (s *State) addRemote(p *peer, i int) {
+	if s.remote[p.Cluster].pieces.Add(i) {
 		s.rarity[i]++
 		s.touch(i)
 	}
 }
 
-// unhave takes back that a peer has a piece.
-func (s *State) unhave(p *peer, i int) {
+// removeHave takes back that a peer has a piece.
+func (s *State) removeHave(p *peer, i int) {
 	if !p.have.Remove(i) {
 		return
 	}
-	delete(p.turns, i)
+	delete(p.deferred, i)
 	s.touch(i)
 	if p.local {
 		if s.holders[i]--; s.holders[i] == 0 && !s.have.Has(i) {
@@ -345,16 +345,16 @@ func (s *State) unhave(p *peer, i int) {
 		}
 		if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
 			f.claimed = false // nobody sends it, and two could wait for each other
-			s.announce(i, tellDrop)
+			s.announce(i, updateDrop)
 		}
 		s.reconsider(i)
 	} else {
-		s.unhold(p, i)
+		s.removeRemote(p, i)
 	}
 }
 
-// unclaim takes back that a peer claims a piece.
-func (s *State) unclaim(p *peer, i int) {
+// removeClaim takes back that a peer claims a piece.
+func (s *State) removeClaim(p *peer, i int) {
 	if !p.claim.Remove(i) {
 		return
 	}
@@ -363,21 +363,21 @@ func (s *State) unclaim(p *peer, i int) {
 		s.touch(i)
 		if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
 			s.reconsider(i)
-			s.relay(i, tellDrop)
+			s.relay(i, updateDrop)
 		}
 	} else {
-		s.unhold(p, i)
+		s.removeRemote(p, i)
 	}
 }
 
-// unhold corrects the rarity of a piece after p gave it up.
-func (s *State) unhold(p *peer, i int) {
+// removeRemote corrects the rarity of a piece after p gave it up.
+func (s *State) removeRemote(p *peer, i int) {
 	for _, q := range p.link.peers {
 		if q.have.Has(i) || q.claim.Has(i) {
 			return
 		}
 	}
-	if h := s.held[p.Cluster]; h != nil && h.pieces.Remove(i) {
+	if h := s.remote[p.Cluster]; h != nil && h.pieces.Remove(i) {
 		s.rarity[i]--
 		s.touch(i)
 	}

@@ -53,14 +53,14 @@ func checkRequests(s *State) error {
 	links := map[*link]int{}
 	for _, p := range s.peers {
 		sum := 0
-		for _, r := range p.out {
+		for _, r := range p.requests {
 			sum += int(r.span.Length)
 			if s.fetches[r.fetch.piece] != r.fetch {
 				return fmt.Errorf("peer %s owes a span of a fetch that is over", p.ID)
 			}
 		}
-		if sum != p.outBytes {
-			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.outBytes)
+		if sum != p.inFlight {
+			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.inFlight)
 		}
 		if p.link != nil {
 			links[p.link] += sum

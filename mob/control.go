@@ -22,7 +22,7 @@ func (p Peer) Has() *bitset.Set { return p.p.have }
 // Deferred reports whether number i is not to be begun with the peer yet: another member's turn
 // comes first, or what the peer sent for it was false.
 func (p Peer) Deferred(i int) bool {
-	_, ok := p.p.turns[i]
+	_, ok := p.p.deferred[i]
 	return ok
 }
 
@@ -66,7 +66,7 @@ func (v View) Complete(first, end int) (local, clusters int) {
 			local++
 		}
 	}
-	for _, h := range v.s.held {
+	for _, h := range v.s.remote {
 		if h.pieces.Count(first, end) == end-first {
 			clusters++
 		}
@@ -93,7 +93,7 @@ func (v View) Fetch(i int) (f Fetch, ok bool) {
 	if is == nil {
 		return Fetch{}, false
 	}
-	return Fetch{Peer{is.worker}, is.wan, is.started}, true
+	return Fetch{Peer{is.peer}, is.wan, is.started}, true
 }
 
 // Control is what a [Picker] sees of its State and has it do.
@@ -109,7 +109,7 @@ func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 func (c *Control) Store(i int) { c.s.stored(i) }
 
 // Announce announces a number that is stored, again to those that were told already.
-func (c *Control) Announce(i int) { c.s.announce(i, tellHave) }
+func (c *Control) Announce(i int) { c.s.announce(i, updateHave) }
 
 // Drop notes that number i is not stored any more, tells all peers, and reports whether it was.
 func (c *Control) Drop(i int) bool {
@@ -117,7 +117,7 @@ func (c *Control) Drop(i int) bool {
 		return false
 	}
 	c.s.touch(i)
-	c.s.tellLost(i)
+	c.s.announceLoss(i)
 	return true
 }
 
@@ -134,7 +134,7 @@ func (c *Control) ReconsiderAll() { c.s.reconsiderAll() }
 // alone.
 func (c *Control) Defer(p Peer, i int) {
 	if p.p != nil && c.s.joined[p.p.ID] == p.p {
-		c.s.notBefore(p.p, i, c.s.t.Stall)
+		c.s.deferNumber(p.p, i, c.s.t.Stall)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // waits longest, and only where the second peer promises to be much faster. One
 // piece is helped once at a time, so the waste is a few blocks.
 func (s *State) help() {
-	if s.frozen || s.now.Before(s.helpAt) {
+	if s.complete || s.now.Before(s.helpAt) {
 		return
 	}
 	s.helpAt = s.now.Add(s.t.Queue)
@@ -28,7 +28,7 @@ func (s *State) help() {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.worker != p && p.have.Has(f.piece) && (p.local || f.wan) && s.faster(p, f) {
+			if f.helper == nil && f.peer != p && p.have.Has(f.piece) && (p.local || f.wan) && s.faster(p, f) {
 				s.helpWith(p, f)
 				break
 			}
@@ -40,7 +40,7 @@ func (s *State) help() {
 func (s *State) late() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.worker != nil && f.helper == nil && f.requested() && f.missing > 0 {
+		if f.peer != nil && f.helper == nil && f.requested() && f.missing > 0 {
 			fs = append(fs, f)
 		}
 	}
@@ -57,15 +57,15 @@ func (s *State) late() []*fetch {
 // who has kept it waiting already.
 func (s *State) faster(p *peer, f *fetch) bool {
 	rest := float64(f.missing) / max(p.meter.rate(), 1)
-	age := f.worker.age(s.now, f) - f.grace()
+	age := f.peer.age(s.now, f) - f.grace()
 	return age > 3*s.t.Queue && age.Seconds() > 2*(p.wait()+rest) || age > s.t.Stall/2
 }
 
 func (s *State) helpWith(p *peer, f *fetch) {
 	f.helper = p
-	for _, r := range slices.Clone(f.worker.out) {
+	for _, r := range slices.Clone(f.peer.requests) {
 		if r.fetch == f && !f.has(r.span) {
-			p.ask(s.now, f, r.span)
+			p.addRequest(s.now, f, r.span)
 			s.send(p, &proto.Request{Span: r.span})
 		}
 	}

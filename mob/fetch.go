@@ -14,9 +14,9 @@ type fetch struct {
 	wan, claimed bool
 	// worker asks for the bytes from the next on; nil when nobody does. helper asks
 	// for bytes a second time, in the end game.
-	worker, helper *peer
-	started        time.Time
-	from           time.Time // when it may begin (see hearOthers)
+	peer, helper *peer
+	started      time.Time
+	notBefore    time.Time // when it may begin (see awaitClaims)
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {
@@ -33,8 +33,8 @@ type request struct {
 // grace is for how long nothing need have come from the worker: a guest looks at
 // its requests when it sees fit, and what was asked for before comes first.
 func (f *fetch) grace() time.Duration {
-	if f.worker == nil || !f.worker.Guest {
+	if f.peer == nil || !f.peer.Guest {
 		return 0
 	}
-	return time.Duration(f.worker.wait() * float64(time.Second))
+	return time.Duration(f.peer.wait() * float64(time.Second))
 }

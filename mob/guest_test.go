@@ -100,7 +100,7 @@ func TestGuestThatAnswersOnATimer(t *testing.T) {
 		if last := g.sent - before; last < 7*rate {
 			t.Errorf("%d bytes in the next ten seconds, of %d", last, 10*rate)
 		}
-		if out := s.joined["g"].outBytes; out > 2*rate {
+		if out := s.joined["g"].inFlight; out > 2*rate {
 			t.Errorf("%d bytes in flight of a guest that sends %d a second", out, rate)
 		}
 	}
@@ -110,11 +110,11 @@ func TestGuestThatAnswersOnATimer(t *testing.T) {
 // and to be given away only when it takes longer than that explains.
 func TestGuestIsNotTakenForSlow(t *testing.T) {
 	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
-	if fs := s.slow(); len(fs) > 0 {
+	if fs := s.slowFetches(); len(fs) > 0 {
 		t.Errorf("%d of %d pieces count as slow at a guest that keeps its pace", len(fs), len(s.fetches))
 	}
 	s.Step(s.now.Add(2900*time.Millisecond), Tick{}) // within Stall
-	if fs := s.slow(); len(fs) == 0 {
+	if fs := s.slowFetches(); len(fs) == 0 {
 		t.Error("no piece counts as slow at a guest that has said nothing for long")
 	}
 }

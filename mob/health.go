@@ -16,11 +16,11 @@ func (s *State) health() {
 		}
 	}
 	for _, p := range s.peers {
-		s.revive(p) // a pause may be over
+		s.wake(p) // a pause may be over
 	}
-	s.tellShare()
+	s.sendShare()
 	s.behind = s.picker.Lag() > max(farBehind, s.pieces/16)
-	s.tellTardy()
+	s.announceSlow()
 	s.steal()
 	s.help()
 	s.gossip()
@@ -29,7 +29,7 @@ func (s *State) health() {
 // pace is how long the node may leave its peers alone. When it is whole, and nobody
 // wishes to hear of anything, they are only to be known alive.
 func (s *State) pace() time.Duration {
-	if s.frozen && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.wants.Len() > 0 }) {
+	if s.complete && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.subscribed.Len() > 0 }) {
 		return s.t.Dead / 10
 	}
 	return s.t.Queue / 2
@@ -52,91 +52,91 @@ func (s *State) check(p *peer) {
 	switch {
 	case p.measures():
 		pause = s.t.Queue
-	case !p.local && p.wants.Len() > 0:
+	case !p.local && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
-	case p.owed() || p.local && !s.frozen && s.now.Sub(p.lastSeen) > s.t.Stall/2:
+	case p.busy() || p.local && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
 	switch {
-	case p.local && !p.quiet && !s.frozen && s.now.Sub(p.lastSeen) > 2*s.t.Stall:
-		s.hush(p, true)
+	case p.local && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall:
+		s.setSilent(p, true)
 	case s.now.Sub(p.lastSeen) > s.t.Dead:
 		s.drop(p, proto.CodeLeaving, "silent for too long")
-	case p.owed() && s.now.Sub(p.moved) > s.patience(p):
-		s.stall(p)
+	case p.busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
+		s.stallPeer(p)
 	case s.now.Sub(p.pingSent) >= pause:
-		s.ping(p)
+		s.sendPing(p)
 	}
 }
 
-// hush notes that a local peer fell silent, or speaks again. While it is silent
+// setSilent notes that a local peer fell silent, or speaks again. While it is silent
 // what it owns and claims is for others.
-func (s *State) hush(p *peer, quiet bool) {
-	p.quiet = quiet
+func (s *State) setSilent(p *peer, silent bool) {
+	p.silent = silent
 	if n := s.byID[p.ID]; n != nil {
-		n.quiet = quiet
+		n.silent = silent
 	}
-	if quiet {
+	if silent {
 		for i := range p.claim.All() {
-			s.unclaim(p, i)
+			s.removeClaim(p, i)
 		}
-		p.left = 0
+		p.slow = 0
 	}
-	s.reshare(p.Cluster)
+	s.updateRank(p.Cluster)
 }
 
-// patience is how long a peer that owes blocks may send nothing: longer where
+// stallTimeout is how long a peer that owes blocks may send nothing: longer where
 // its rate and what it owes explain it.
-func (s *State) patience(p *peer) time.Duration {
+func (s *State) stallTimeout(p *peer) time.Duration {
 	return max(s.t.Stall, time.Duration(4*p.wait()*float64(time.Second)))
 }
 
 // stall gives what a peer owes to others. It is asked for a little again later.
-func (s *State) stall(p *peer) {
-	for _, r := range p.out {
+func (s *State) stallPeer(p *peer) {
+	for _, r := range p.requests {
 		s.send(p, &proto.Cancel{Span: r.span})
 	}
-	s.reclaim(p)
-	p.stalled, p.moved = true, s.now
+	s.releaseAll(p)
+	p.stalled, p.lastBlock = true, s.now
 }
 
 // measures says whether a global peer fetches over the link from here, so that it
 // needs to know the queue on it. The others need it now and then, to see whether
 // they are wanted there.
-func (p *peer) measures() bool { return !p.local && p.wants.Len() > 0 && p.wants.Full() }
+func (p *peer) measures() bool { return !p.local && p.subscribed.Len() > 0 && p.subscribed.Full() }
 
-func (s *State) ping(p *peer) {
+func (s *State) sendPing(p *peer) {
 	p.pingSent = s.now
 	s.send(p, &proto.Ping{Nonce: pingNonce(s.started, s.now)})
 }
 
 // pinged answers a ping, with one of the node's own to a global peer: both
 // directions are measured at one time.
-func (s *State) pinged(p *peer, nonce uint64) {
+func (s *State) onPing(p *peer, nonce uint64) {
 	s.send(p, &proto.Pong{Nonce: nonce})
 	if p.local {
 		return
 	}
 	p.path.pinged(s.now, sincePing(s.started, s.now, nonce))
-	p.link.adjustActive(p.path.queue, s.leastCrew(), func() bool {
-		return p.matched && !s.onCrew(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
+	p.link.adjustActive(p.path.queue, s.leastActive(), func() bool {
+		return p.matched && !s.isActive(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
-	s.tellCrew(p.link)
+	s.updateInterest(p.link)
 	if p.measures() && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
-		s.ping(p)
+		s.sendPing(p)
 	}
 }
 
-func (s *State) pong(p *peer, nonce uint64) {
+func (s *State) onPong(p *peer, nonce uint64) {
 	d := sincePing(s.started, s.now, nonce)
 	if d <= 0 || d > s.t.Dead {
 		return
 	}
 	p.path.rtt = d
 	if p.local {
-		s.answered(d)
+		s.measureAnswer(d)
 	}
-	s.revive(p)
+	s.wake(p)
 	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d
 	}

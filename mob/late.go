@@ -12,7 +12,7 @@ func (s *State) tooLate(p *peer) bool {
 	if pause == 0 || r == 0 {
 		return false
 	}
-	return float64(p.outBytes+s.layout.Size)/r > float64(s.inflow.lacking)*pause
+	return float64(p.inFlight+s.layout.Size)/r > float64(s.inflow.lacking)*pause
 }
 
 // gained notes a number that no member of the cluster had.

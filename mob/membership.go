@@ -16,7 +16,7 @@ type node struct {
 	Node
 	peer    *peer // nil unless joined
 	dialing bool
-	quiet   bool // joined, but silent: others do its work
+	silent  bool // joined, but silent: others do its work
 	failed  bool // its stream ended or its dial failed since it last joined
 	retryAt time.Time
 	pause   time.Duration
@@ -24,12 +24,12 @@ type node struct {
 	banned  bool
 }
 
-func (n *node) alive() bool { return n.peer != nil && !n.quiet || n.peer == nil && !n.failed }
+func (n *node) alive() bool { return n.peer != nil && !n.silent || n.peer == nil && !n.failed }
 
 // learned takes in members that others told of. A failed one is worth another
 // dial when it is still told of after its pause.
-func (s *State) learned(nodes []Node) {
-	s.heardOfMembers, s.changed = true, true
+func (s *State) onLearned(nodes []Node) {
+	s.heardOfMembers, s.membersChanged = true, true
 	var changed []string
 	for _, nd := range nodes {
 		if nd.ID == s.cfg.Self {
@@ -52,8 +52,8 @@ func (s *State) learned(nodes []Node) {
 		}
 	}
 	if len(changed) > 0 {
-		s.reshare(changed...)
-		s.dialMob()
+		s.updateRank(changed...)
+		s.dialCluster()
 	}
 }
 
@@ -75,12 +75,12 @@ const (
 func (s *State) addNode(nd Node) *node {
 	n := &node{Node: nd}
 	s.byID[nd.ID] = n
-	s.changed = true
+	s.membersChanged = true
 	list, ok := s.nodes[nd.Cluster]
 	if !ok && nd.Cluster != s.cfg.Cluster {
 		k, _ := slices.BinarySearch(s.others, nd.Cluster)
 		s.others = slices.Insert(s.others, k, nd.Cluster)
-		s.match(s.others...) // the order at every link
+		s.matchPeers(s.others...) // the order at every link
 	}
 	i, _ := findNode(list, nd.ID)
 	s.nodes[nd.Cluster] = slices.Insert(list, i, n)
@@ -89,7 +89,7 @@ func (s *State) addNode(nd Node) *node {
 
 func (s *State) removeNode(n *node) {
 	delete(s.byID, n.ID)
-	s.changed = true
+	s.membersChanged = true
 	list := s.nodes[n.Cluster]
 	if i, ok := findNode(list, n.ID); ok {
 		s.nodes[n.Cluster] = slices.Delete(list, i, i+1)
@@ -107,9 +107,9 @@ func (s *State) forgetCluster(name string) {
 	}
 	delete(s.nodes, name)
 	delete(s.links, name)
-	delete(s.held, name)
+	delete(s.remote, name)
 	s.others = slices.DeleteFunc(s.others, func(other string) bool { return other == name })
-	s.match(s.others...) // the order at every link
+	s.matchPeers(s.others...) // the order at every link
 }
 
 func findNode(ns []*node, id proto.PeerID) (int, bool) {
@@ -119,7 +119,7 @@ func findNode(ns []*node, id proto.PeerID) (int, bool) {
 }
 
 // join begins the conversation with a peer.
-func (s *State) join(nd Node) {
+func (s *State) onJoined(nd Node) {
 	if s.joined[nd.ID] != nil || nd.ID == s.cfg.Self {
 		return
 	}
@@ -134,7 +134,7 @@ func (s *State) join(nd Node) {
 		n = s.addNode(nd)
 	}
 	p := &peer{Node: nd, local: nd.Cluster == s.cfg.Cluster, lastSeen: s.now, news: news{
-		have: bitset.New(s.pieces), claim: bitset.New(s.pieces), wants: bitset.New(s.pieces), turns: map[int]time.Time{},
+		have: bitset.New(s.pieces), claim: bitset.New(s.pieces), subscribed: bitset.New(s.pieces), deferred: map[int]time.Time{},
 	}}
 	p.matched = p.local
 	if s.layout.Whole {
@@ -150,14 +150,14 @@ func (s *State) join(nd Node) {
 		s.drop(p, proto.CodeBanned, "too many bad pieces")
 		return
 	}
-	n.peer, n.quiet, n.failed, n.dialing = p, false, false, false
-	s.changed = true
-	if !p.local && s.held[p.Cluster] == nil {
-		s.held[p.Cluster] = &holding{pieces: bitset.New(s.pieces), salt: clusterSalt(p.Cluster)}
+	n.peer, n.silent, n.failed, n.dialing = p, false, false, false
+	s.membersChanged = true
+	if !p.local && s.remote[p.Cluster] == nil {
+		s.remote[p.Cluster] = &remoteCluster{pieces: bitset.New(s.pieces), salt: clusterSalt(p.Cluster)}
 	}
-	s.reshare(changed...)
+	s.updateRank(changed...)
 	s.sendWant(p)
-	s.ping(p)
+	s.sendPing(p)
 	s.introduce(p, introduction)
 }
 
@@ -169,16 +169,16 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 	}
 	delete(s.joined, id)
 	s.peers = removePeer(s.peers, p)
-	s.keen, s.owing = removePeer(s.keen, p), removePeer(s.owing, p)
+	s.ready, s.announcing = removePeer(s.ready, p), removePeer(s.announcing, p)
 	if p.link != nil {
 		p.link.peers = removePeer(p.link.peers, p)
 	}
-	s.reclaim(p)
+	s.releaseAll(p)
 	for i := range p.have.All() {
-		s.unhave(p, i)
+		s.removeHave(p, i)
 	}
 	for i := range p.claim.All() {
-		s.unclaim(p, i)
+		s.removeClaim(p, i)
 	}
 	if s.stealing == id {
 		s.stealing = ""
@@ -191,7 +191,7 @@ func (s *State) leave(id proto.PeerID, banned bool) {
 		n.banned = banned
 		s.markFailed(n)
 	}
-	s.reshare(p.Cluster)
+	s.updateRank(p.Cluster)
 }
 
 // drop ends the conversation from this side.
@@ -202,18 +202,18 @@ func (s *State) drop(p *peer, code proto.Code, why string) {
 
 func (s *State) ban(p *peer) { s.drop(p, proto.CodeBanned, "too many bad pieces") }
 
-func (s *State) unreachable(id proto.PeerID) {
+func (s *State) onUnreachable(id proto.PeerID) {
 	n := s.byID[id]
 	if n == nil || n.peer != nil {
 		return
 	}
 	s.markFailed(n)
-	s.reshare(n.Cluster)
+	s.updateRank(n.Cluster)
 }
 
 func (s *State) markFailed(n *node) {
 	n.peer, n.dialing, n.failed = nil, false, true
-	s.changed = true
+	s.membersChanged = true
 	n.pause = min(max(2*n.pause, s.t.Retry), s.t.MaxRetry)
 	n.retryAt = s.now.Add(n.pause)
 	if n.fails++; n.fails > maxFails && !n.banned {
@@ -221,10 +221,10 @@ func (s *State) markFailed(n *node) {
 	}
 }
 
-// connectSoon has the node dial once members have stopped to come and go for a
+// scheduleConnect has the node dial once members have stopped to come and go for a
 // moment. While they do, ranks shift, and who is dialled by them is of no use a
 // moment later.
-func (s *State) connectSoon() {
+func (s *State) scheduleConnect() {
 	if s.now.Sub(s.shifted) > s.t.Calm {
 		s.restless = s.now
 	}
@@ -243,7 +243,7 @@ const maxRestless = 10
 // cluster the members whose shares overlap its own.
 func (s *State) connect() {
 	s.connectAt, s.restless = time.Time{}, s.now
-	s.dialMob()
+	s.dialCluster()
 	budget := s.t.MaxGlobal
 	for _, cluster := range s.others {
 		budget = s.dialMatches(cluster, budget)
@@ -259,7 +259,7 @@ func (s *State) dialMatches(cluster string, budget int) int {
 		if n.alive() {
 			alive = append(alive, n)
 		} else {
-			s.dialAgain(n, len(list))
+			s.redial(n, len(list))
 		}
 	}
 	first, end := ranks.Matches(s.rank, s.size, len(alive))
@@ -273,8 +273,8 @@ func (s *State) dialMatches(cluster string, budget int) int {
 	return budget
 }
 
-// dialMob dials the own cluster.
-func (s *State) dialMob() {
+// dialCluster dials the own cluster.
+func (s *State) dialCluster() {
 	budget := s.t.MaxLocal
 	for _, n := range s.nodes[s.cfg.Cluster] {
 		if budget--; budget < 0 {
@@ -284,9 +284,9 @@ func (s *State) dialMob() {
 	}
 }
 
-// dialAgain gives a failed member of another cluster a chance when its rank
+// redial gives a failed member of another cluster a chance when its rank
 // among all that are known would make it a global peer.
-func (s *State) dialAgain(n *node, size int) {
+func (s *State) redial(n *node, size int) {
 	rank, _ := findNode(s.nodes[n.Cluster], n.ID)
 	if first, end := ranks.Matches(s.rank, s.size, size); rank >= first && rank < end {
 		s.dial(n)

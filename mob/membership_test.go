@@ -43,9 +43,9 @@ func TestGuestsAreForgotten(t *testing.T) {
 			}
 		}
 	}
-	if len(s.byID) != 1 || len(s.nodes) != 1 || len(s.others) != 1 || len(s.links) != 1 || len(s.held) != 1 {
+	if len(s.byID) != 1 || len(s.nodes) != 1 || len(s.others) != 1 || len(s.links) != 1 || len(s.remote) != 1 {
 		t.Errorf("left are %d nodes of %d clusters, of which %d others, with %d links and %d sets of pieces",
-			len(s.byID), len(s.nodes), len(s.others), len(s.links), len(s.held))
+			len(s.byID), len(s.nodes), len(s.others), len(s.links), len(s.remote))
 	}
 	for i, n := range s.rarity {
 		if n != 0 {

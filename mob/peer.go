@@ -17,14 +17,14 @@ type peer struct {
 	theft
 
 	// What we asked of it.
-	current  *fetch // the piece that it is asked for next, unless that went to another
-	out      []request
-	outBytes int
-	meter    meter
-	stalled  bool
-	quiet    bool      // silent for so long that others do its part of the work
-	moved    time.Time // when it last sent a block, or first owed one
-	rejected time.Time // when it last refused a request
+	current   *fetch // the piece that it is asked for next, unless that went to another
+	requests  []request
+	inFlight  int
+	meter     meter
+	stalled   bool
+	silent    bool      // silent for so long that others do its part of the work
+	lastBlock time.Time // when it last sent a block, or first owed one
+	rejected  time.Time // when it last refused a request
 
 	// How many it refused so far in a row, and how many bad pieces it sent.
 	refused, strikes int
@@ -35,67 +35,67 @@ type peer struct {
 	lastSeen time.Time
 	path     path
 	link     *link // to a global peer's cluster
-	place    int   // the own node's, in the order of its mob at the link to it
-	keen     bool  // listed in State.keen
+	position int   // the own node's, in the order of its mob at the link to it
+	ready    bool  // listed in State.keen
 	idle     bool  // it had nothing to be asked for, and no news since
 	matched  bool  // a local peer, or a global one whose share overlaps the node's
 }
 
 // news is what a peer told of pieces, and is told of them.
 type news struct {
-	have, claim *bitset.Set
-	heard       bool              // its first Have has come
-	turns       map[int]time.Time // when the node may begin a piece that others are to begin first
-	greeted     bool              // it was told what we wish to hear of
-	wished      wish              // and that is this
+	have, claim  *bitset.Set
+	hasTold      bool              // its first Have has come
+	deferred     map[int]time.Time // when the node may begin a piece that others are to begin first
+	interestSent bool              // it was told what we wish to hear of
+	interest     interest          // and that is this
 
-	wants     *bitset.Set // what it wishes to hear of
-	tell      proto.Have  // changes to announce, gathered for a batch
-	owesHave  bool
-	owing     bool // listed in State.owing
-	urgent    bool // some of the news is
-	toldFirst int  // pieces that it was told of at once
-	toldTardy int  // the number of slow pieces that it was told
+	subscribed    *bitset.Set // what it wishes to hear of
+	pending       proto.Have  // changes to announce, gathered for a batch
+	hasPending    bool
+	announcing    bool // listed in State.owing
+	urgent        bool // some of the news is
+	earlyHaves    int  // pieces that it was told of at once
+	announcedSlow int  // the number of slow pieces that it was told
 }
 
 // wish is of which pieces a node wishes to hear from a peer.
-type wish uint8
+type interest uint8
 
 const (
-	nothing wish = iota
-	share
-	all
+	noInterest interest = iota
+	shareInterest
+	allInterest
 )
 
 // theft is what a node knows of a local peer whose slow pieces it might steal.
 type theft struct {
-	left       int       // pieces that it is slow at
-	askedSteal time.Time // when it was last asked for them
+	slow      int       // pieces that it is slow at
+	stealSent time.Time // when it was last asked for them
 }
 
 // owed says whether the peer owes us blocks.
-func (p *peer) owed() bool { return len(p.out) > 0 }
+func (p *peer) busy() bool { return len(p.requests) > 0 }
 
 // working says whether the peer has a piece to finish. It may do so when it is not
 // matched any more: another that is may not have that piece.
-func (p *peer) working() bool { return p.current != nil && p.current.worker == p }
+func (p *peer) working() bool { return p.current != nil && p.current.peer == p }
 
 // ask notes a request.
-func (p *peer) ask(now time.Time, f *fetch, sp proto.Span) {
-	if !p.owed() {
+func (p *peer) addRequest(now time.Time, f *fetch, sp proto.Span) {
+	if !p.busy() {
 		p.meter.start(now)
-		p.moved = now
+		p.lastBlock = now
 	}
-	p.out = append(p.out, request{fetch: f, span: sp, sent: now})
+	p.requests = append(p.requests, request{fetch: f, span: sp, sent: now})
 	p.count(int(sp.Length))
 }
 
 // settle takes back the request for a span; ok is false when there is none.
-func (p *peer) settle(sp proto.Span) (r request, ok bool) {
-	for i := range p.out {
-		if p.out[i].span == sp {
-			r = p.out[i]
-			p.out = append(p.out[:i], p.out[i+1:]...)
+func (p *peer) removeRequest(sp proto.Span) (r request, ok bool) {
+	for i := range p.requests {
+		if p.requests[i].span == sp {
+			r = p.requests[i]
+			p.requests = append(p.requests[:i], p.requests[i+1:]...)
 			p.count(-int(sp.Length))
 			return r, true
 		}
@@ -133,7 +133,7 @@ func (p *peer) block(t *Tuning) int {
 
 // count adds to the bytes in flight.
 func (p *peer) count(n int) {
-	p.outBytes += n
+	p.inFlight += n
 	if p.link != nil {
 		p.link.out += n
 	}
@@ -143,17 +143,17 @@ func (p *peer) count(n int) {
 func (p *peer) room(t *Tuning) bool {
 	block := p.block(t)
 	if p.link == nil {
-		return p.outBytes+block <= p.window(t)
+		return p.inFlight+block <= p.window(t)
 	}
 	if p.Guest {
-		return p.outBytes+block <= max(p.guestWindow(t), block)
+		return p.inFlight+block <= max(p.guestWindow(t), block)
 	}
 	if p.link.out+block > max(int(p.link.size), block) {
 		return false
 	}
 	// One slow peer must not take all of the link's window.
 	most := 2 * p.meter.rate() * (p.path.rtt + t.Queue).Seconds()
-	return p.outBytes+block <= max(int(most), 4*t.MinBlock, block)
+	return p.inFlight+block <= max(int(most), 4*t.MinBlock, block)
 }
 
 // guestWindow is how many bytes may be in flight from a guest. When it answers says
@@ -193,5 +193,5 @@ func (p *peer) wait() float64 {
 	if r == 0 {
 		return 1
 	}
-	return p.trip().Seconds() + float64(p.outBytes)/r
+	return p.trip().Seconds() + float64(p.inFlight)/r
 }

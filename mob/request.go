@@ -10,24 +10,24 @@ import (
 
 // fill asks every peer for as much as its window takes.
 func (s *State) fill() {
-	if s.frozen {
+	if s.complete {
 		return
 	}
 	wan := s.mayFetchWAN()
 	if wan != s.wan {
 		s.wan = wan
 		for _, p := range s.peers {
-			s.revive(p)
+			s.wake(p)
 		}
 	}
 	s.finishFirst()
-	for _, p := range s.keen {
-		p.keen = false
+	for _, p := range s.ready {
+		p.ready = false
 		if (p.matched || p.working()) && (p.local || wan) {
 			s.fillPeer(p)
 		}
 	}
-	s.keen = s.keen[:0]
+	s.ready = s.ready[:0]
 }
 
 // finishFirst orders the keen peers: first those that have the rest of a piece to be
@@ -41,15 +41,15 @@ func (s *State) finishFirst() {
 		}
 		return p.current.started
 	}
-	slices.SortFunc(s.keen, func(p, q *peer) int { return cmp.Or(begun(p).Compare(begun(q)), comparePeers(p, q)) })
+	slices.SortFunc(s.ready, func(p, q *peer) int { return cmp.Or(begun(p).Compare(begun(q)), comparePeers(p, q)) })
 }
 
-// revive has a peer looked at when peers are filled next: it may have got room,
+// wake has a peer looked at when peers are filled next: it may have got room,
 // or something to be asked for.
-func (s *State) revive(p *peer) {
-	if !p.keen {
-		p.keen = true
-		s.keen = append(s.keen, p)
+func (s *State) wake(p *peer) {
+	if !p.ready {
+		p.ready = true
+		s.ready = append(s.ready, p)
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *State) revive(p *peer) {
 func (s *State) reconsiderAll() {
 	for _, p := range s.peers {
 		p.idle = false
-		s.revive(p)
+		s.wake(p)
 	}
 }
 
@@ -66,27 +66,27 @@ func (s *State) reconsider(i int) {
 	for _, p := range s.peers {
 		if p.have.Has(i) {
 			p.idle = false
-			s.revive(p)
+			s.wake(p)
 		}
 	}
 }
 
 // settle takes back the request for a span, which makes room at the peer, and at
 // those that share its link.
-func (s *State) settle(p *peer, sp proto.Span) (r request, ok bool) {
-	if r, ok = p.settle(sp); ok {
-		s.madeRoom(p)
+func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
+	if r, ok = p.removeRequest(sp); ok {
+		s.wakeSharing(p)
 	}
 	return r, ok
 }
 
-func (s *State) madeRoom(p *peer) {
+func (s *State) wakeSharing(p *peer) {
 	if p.link == nil {
-		s.revive(p)
+		s.wake(p)
 		return
 	}
 	for _, q := range p.link.peers {
-		s.revive(q)
+		s.wake(q)
 	}
 }
 
@@ -100,27 +100,27 @@ func (s *State) mayFetchWAN() bool {
 	if !s.heardOfMembers {
 		return false
 	}
-	if s.changed {
-		s.changed = false
-		s.known = !slices.ContainsFunc(s.nodes[s.cfg.Cluster], func(n *node) bool {
-			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.heard
+	if s.membersChanged {
+		s.membersChanged = false
+		s.clusterKnown = !slices.ContainsFunc(s.nodes[s.cfg.Cluster], func(n *node) bool {
+			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.hasTold
 		})
 	}
-	return s.known
+	return s.clusterKnown
 }
 
 func (s *State) fillPeer(p *peer) {
-	if p.stalled && s.now.Sub(p.moved) < s.t.Stall || p.refused >= refusals && s.now.Sub(p.rejected) < s.t.Queue {
+	if p.stalled && s.now.Sub(p.lastBlock) < s.t.Stall || p.refused >= refusals && s.now.Sub(p.rejected) < s.t.Queue {
 		return
 	}
 	block := p.block(s.t)
-	for p.room(s.t) && !(p.stalled && p.owed()) {
+	for p.room(s.t) && !(p.stalled && p.busy()) {
 		f := s.current(p)
 		if f == nil {
 			return
 		}
 		sp := f.request(block)
-		p.ask(s.now, f, sp)
+		p.addRequest(s.now, f, sp)
 		s.send(p, &proto.Request{Span: sp})
 	}
 }
@@ -128,18 +128,18 @@ func (s *State) fillPeer(p *peer) {
 // current is the fetch for which p is asked next: the one that it works on, one
 // that lost its worker, or a new one; nil when there is nothing.
 func (s *State) current(p *peer) *fetch {
-	if f := p.current; f != nil && f.worker == p && !f.requested() {
-		return s.begun(f)
+	if f := p.current; f != nil && f.peer == p && !f.requested() {
+		return s.unlessDeferred(f)
 	}
-	for k, f := range s.orphans {
-		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.onCrew(p) && s.free(f.piece)) {
+	for k, f := range s.unassigned {
+		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.isActive(p) && s.free(f.piece)) {
 			continue
 		}
-		s.orphans = slices.Delete(s.orphans, k, k+1)
-		s.work(p, f)
-		return s.begun(f)
+		s.unassigned = slices.Delete(s.unassigned, k, k+1)
+		s.assign(p, f)
+		return s.unlessDeferred(f)
 	}
-	if p.idle || !s.onCrew(p) || !p.local && (s.behind || s.tooLate(p)) {
+	if p.idle || !s.isActive(p) || !p.local && (s.behind || s.tooLate(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -150,23 +150,23 @@ func (s *State) current(p *peer) *fetch {
 	f := newFetch(i, s.layout.size(i), s.now)
 	s.wanted.Remove(i)
 	s.fetches[i] = f
-	s.work(p, f)
-	return s.begun(f)
+	s.assign(p, f)
+	return s.unlessDeferred(f)
 }
 
 // work makes p the worker of a fetch, and claims the piece when it will come
 // over the WAN, or from the only one of the cluster that has it: who has much that
 // all lack should send each piece once.
-func (s *State) work(p *peer, f *fetch) {
-	f.worker, p.current = p, f
+func (s *State) assign(p *peer, f *fetch) {
+	f.peer, p.current = p, f
 	s.touch(f.piece)
 	switch {
 	case f.wan:
 	case !p.local:
 		f.wan, f.claimed = true, true
-		s.announce(f.piece, tellClaim)
-		s.hearOthers(p, f)
-	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.choice(p, f.piece):
+		s.announce(f.piece, updateClaim)
+		s.awaitClaims(p, f)
+	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
 		s.claimLocally(f)
 	}
 }
@@ -175,7 +175,7 @@ func (s *State) work(p *peer, f *fetch) {
 // them on, for every member to begin another one. Of fewer all begin the same,
 // whatever they are told: in a large cluster everybody would tell everybody of
 // every piece.
-func (s *State) choice(p *peer, from int) bool {
+func (s *State) hasChoice(p *peer, from int) bool {
 	alone, seen := 1, 0
 	for i := range s.wanted.Intersection(p.have, from) {
 		if s.holders[i] == 1 {
@@ -189,14 +189,14 @@ func (s *State) choice(p *peer, from int) bool {
 }
 
 // arrived notes a block.
-func (s *State) arrived(id proto.PeerID, sp proto.Span) {
+func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	p := s.joined[id]
 	if p == nil {
 		return
 	}
-	p.lastSeen, p.moved, p.stalled, p.refused = s.now, s.now, false, 0
+	p.lastSeen, p.lastBlock, p.stalled, p.refused = s.now, s.now, false, 0
 	p.meter.add(s.now, int(sp.Length))
-	r, ok := s.settle(p, sp)
+	r, ok := s.removeRequest(p, sp)
 	if !ok {
 		s.arrivedLate(sp)
 		return
@@ -207,7 +207,7 @@ func (s *State) arrived(id proto.PeerID, sp proto.Span) {
 			bytes:   int(sp.Length),
 			held:    p.link.out + int(sp.Length),
 			block:   p.block(s.t),
-			active:  s.crewOf(p),
+			active:  s.activeOver(p),
 			latency: d,
 			queue:   max(p.path.queue, d-p.path.rtt),
 		})
@@ -225,11 +225,11 @@ func (s *State) arrivedLate(sp proto.Span) {
 	if f == nil || !f.fits(sp) || f.add(sp) == 0 {
 		return
 	}
-	for _, p := range []*peer{f.worker, f.helper} {
+	for _, p := range []*peer{f.peer, f.helper} {
 		if p == nil {
 			continue
 		}
-		if _, ok := s.settle(p, sp); ok {
+		if _, ok := s.removeRequest(p, sp); ok {
 			s.send(p, &proto.Cancel{Span: sp})
 		}
 	}
@@ -237,11 +237,11 @@ func (s *State) arrivedLate(sp proto.Span) {
 
 // cancelElsewhere takes back the second request for a span that has come.
 func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
-	for _, q := range []*peer{f.worker, f.helper} {
+	for _, q := range []*peer{f.peer, f.helper} {
 		if q == nil || q == p {
 			continue
 		}
-		if _, ok := s.settle(q, sp); ok {
+		if _, ok := s.removeRequest(q, sp); ok {
 			s.send(q, &proto.Cancel{Span: sp})
 		}
 	}
@@ -253,16 +253,16 @@ func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
 const refusals = 4
 
 // rejected takes back a request that a peer will not honour.
-func (s *State) rejected(p *peer, sp proto.Span) {
-	r, ok := s.settle(p, sp)
+func (s *State) onReject(p *peer, sp proto.Span) {
+	r, ok := s.removeRequest(p, sp)
 	if !ok {
 		return
 	}
 	p.refused, p.rejected = p.refused+1, s.now
 	i := int(sp.Piece)
-	s.unhave(p, i)
+	s.removeHave(p, i)
 	s.release(p, r.fetch, sp)
-	if s.layout.Whole && r.fetch.worker == nil { // nothing of it has come, and another may do as well
+	if s.layout.Whole && r.fetch.peer == nil { // nothing of it has come, and another may do as well
 		s.giveUp(i)
 		s.wanted.Add(i)
 		s.reconsiderAll()
@@ -272,7 +272,7 @@ func (s *State) rejected(p *peer, sp proto.Span) {
 // release gives a span back that p will not send, unless a second peer owes it
 // too, and leaves the fetch without p.
 func (s *State) release(p *peer, f *fetch, sp proto.Span) {
-	other := f.worker
+	other := f.peer
 	if other == p {
 		other = f.helper
 	}
@@ -282,59 +282,59 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 	if other == nil || !other.owes(f, sp) {
 		f.giveBack(sp)
 	}
-	if f.worker == p {
-		f.worker, f.helper = f.helper, nil
+	if f.peer == p {
+		f.peer, f.helper = f.helper, nil
 	}
-	if f.requested() || f.worker != nil && f.worker.current == f { // not so a helper that works on another
+	if f.requested() || f.peer != nil && f.peer.current == f { // not so a helper that works on another
 		return
 	}
-	s.orphan(f)
+	s.unassign(f)
 	if f.claimed && !f.wan && s.holders[f.piece] == 0 { // else members wait for each other's claims
 		f.claimed = false
-		s.announce(f.piece, tellDrop)
+		s.announce(f.piece, updateDrop)
 	}
 }
 
-func (s *State) orphan(f *fetch) {
-	f.worker = nil
-	if s.fetches[f.piece] == f && !slices.Contains(s.orphans, f) {
-		s.orphans = append(s.orphans, f)
+func (s *State) unassign(f *fetch) {
+	f.peer = nil
+	if s.fetches[f.piece] == f && !slices.Contains(s.unassigned, f) {
+		s.unassigned = append(s.unassigned, f)
 		s.reconsider(f.piece)
 	}
 }
 
-// reclaim takes everything back that p owes.
-func (s *State) reclaim(p *peer) {
-	out := p.out
-	p.out = nil
-	p.count(-p.outBytes)
-	s.madeRoom(p)
+// releaseAll takes everything back that p owes.
+func (s *State) releaseAll(p *peer) {
+	out := p.requests
+	p.requests = nil
+	p.count(-p.inFlight)
+	s.wakeSharing(p)
 	for _, r := range out {
 		s.release(p, r.fetch, r.span)
 	}
-	if f := p.current; f != nil && f.worker == p && !f.requested() {
-		s.orphan(f)
+	if f := p.current; f != nil && f.peer == p && !f.requested() {
+		s.unassign(f)
 	}
 	p.current = nil
 }
 
 // yield stops fetching a piece over the WAN because the own cluster has it, or
 // will have it from another member.
-func (s *State) yield(f *fetch) {
-	s.withdraw(f, func(p *peer) bool { return !p.local })
+func (s *State) yieldFetch(f *fetch) {
+	s.cancelRequests(f, func(p *peer) bool { return !p.local })
 	f.wan = false
 	s.touch(f.piece)
 	if f.helper != nil && !f.helper.local {
 		f.helper = nil
 	}
-	s.orphan(f)
+	s.unassign(f)
 }
 
-// abandon stops every request for a fetch that is over.
-func (s *State) abandon(f *fetch) {
-	s.withdraw(f, func(*peer) bool { return true })
-	f.worker, f.helper = nil, nil
-	s.orphans = slices.DeleteFunc(s.orphans, func(g *fetch) bool { return g == f })
+// cancelFetch stops every request for a fetch that is over.
+func (s *State) cancelFetch(f *fetch) {
+	s.cancelRequests(f, func(*peer) bool { return true })
+	f.peer, f.helper = nil, nil
+	s.unassigned = slices.DeleteFunc(s.unassigned, func(g *fetch) bool { return g == f })
 }
 
 // giveUp ends the fetch of a piece, if there is one, which the node does not have yet.
@@ -343,22 +343,22 @@ func (s *State) giveUp(i int) {
 	if f == nil {
 		return
 	}
-	s.abandon(f)
+	s.cancelFetch(f)
 	delete(s.fetches, i)
 	s.touch(i)
 	if f.claimed {
-		s.announce(i, tellDrop)
+		s.announce(i, updateDrop)
 	}
 }
 
-func (s *State) withdraw(f *fetch, from func(*peer) bool) {
+func (s *State) cancelRequests(f *fetch, from func(*peer) bool) {
 	for _, p := range s.peers {
 		if !from(p) {
 			continue
 		}
-		for k := len(p.out) - 1; k >= 0; k-- {
-			if r := p.out[k]; r.fetch == f {
-				s.settle(p, r.span)
+		for k := len(p.requests) - 1; k >= 0; k-- {
+			if r := p.requests[k]; r.fetch == f {
+				s.removeRequest(p, r.span)
 				f.giveBack(r.span)
 				s.send(p, &proto.Cancel{Span: r.span})
 			}
@@ -368,12 +368,12 @@ func (s *State) withdraw(f *fetch, from func(*peer) bool) {
 
 // owes says whether p was asked for a span of a fetch and has not sent it.
 func (p *peer) owes(f *fetch, sp proto.Span) bool {
-	return slices.ContainsFunc(p.out, func(r request) bool { return r.fetch == f && r.span == sp })
+	return slices.ContainsFunc(p.requests, func(r request) bool { return r.fetch == f && r.span == sp })
 }
 
 // age is how long the oldest request for a fetch has waited at p.
 func (p *peer) age(now time.Time, f *fetch) time.Duration {
-	for _, r := range p.out {
+	for _, r := range p.requests {
 		if r.fetch == f {
 			return now.Sub(r.sent)
 		}

@@ -8,10 +8,10 @@ import (
 
 // reshare computes the own rank and share anew after members of some clusters
 // came or went. What is claimed already stays with who claimed it.
-func (s *State) reshare(changed ...string) {
-	s.connectSoon()
+func (s *State) updateRank(changed ...string) {
+	s.scheduleConnect()
 	if !slices.Contains(changed, s.cfg.Cluster) {
-		s.match(changed...)
+		s.matchPeers(changed...)
 		return
 	}
 	rank, size := 0, 1
@@ -28,19 +28,19 @@ func (s *State) reshare(changed ...string) {
 	}
 	s.rank, s.size = rank, size
 	s.share.first, s.share.end = s.picker.Share(rank, size)
-	s.match(s.others...)
-	s.reshared = true
+	s.matchPeers(s.others...)
+	s.shareChanged = true
 }
 
-// tellShare has the global peers send the news of the new share. Members come and
+// sendShare has the global peers send the news of the new share. Members come and
 // go many at a time, and nothing waits for it.
-func (s *State) tellShare() {
-	if !s.reshared {
+func (s *State) sendShare() {
+	if !s.shareChanged {
 		return
 	}
-	s.reshared = false
+	s.shareChanged = false
 	for _, p := range s.peers {
-		if p.greeted && p.wished == share {
+		if p.interestSent && p.interest == shareInterest {
 			s.sendWant(p)
 		}
 	}
@@ -48,13 +48,13 @@ func (s *State) tellShare() {
 
 // match finds the peers whose shares overlap the node's: only those it asks. The
 // members' order at a link is that of their ranks, turned for each link.
-func (s *State) match(clusters ...string) {
+func (s *State) matchPeers(clusters ...string) {
 	for _, cluster := range clusters {
 		list := s.nodes[cluster]
 		if len(list) == 0 {
 			continue // nobody is left of it, and it may be forgotten
 		}
-		place := (s.rank + ranks.Turn(s.cfg.Cluster, cluster, s.others, s.size)) % s.size
+		position := (s.rank + ranks.Turn(s.cfg.Cluster, cluster, s.others, s.size)) % s.size
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {
@@ -71,13 +71,13 @@ func (s *State) match(clusters ...string) {
 				continue
 			}
 			if p != nil {
-				s.revive(p)
-				p.matched, p.place = rank >= first && rank < end, place
+				s.wake(p)
+				p.matched, p.position = rank >= first && rank < end, position
 			}
 			rank++
 		}
 		if l := s.links[cluster]; l != nil {
-			s.tellCrew(l)
+			s.updateInterest(l)
 		}
 	}
 }

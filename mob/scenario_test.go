@@ -117,11 +117,11 @@ func (s *scenario) note(a mob.Send) {
 	case *proto.Request:
 		s.owed = append(s.owed, a)
 	case *proto.Cancel:
-		s.settle(a.Peer, m.Span)
+		s.removeRequest(a.Peer, m.Span)
 	}
 }
 
-func (s *scenario) settle(peer proto.PeerID, sp proto.Span) {
+func (s *scenario) removeRequest(peer proto.PeerID, sp proto.Span) {
 	for i, o := range s.owed {
 		if o.Peer == peer && o.Message.(*proto.Request).Span == sp {
 			s.owed = append(s.owed[:i:i], s.owed[i+1:]...)
@@ -180,7 +180,7 @@ func (s *scenario) do(f []string) error {
 			return err
 		}
 		if r, ok := m.(*proto.Reject); ok {
-			s.settle(peer(1), r.Span)
+			s.removeRequest(peer(1), r.Span)
 		}
 		s.step(mob.Received{Peer: peer(1), Message: m})
 	case "status":
@@ -246,7 +246,7 @@ func (s *scenario) answer(f []string) {
 		}
 		n--
 		sp := o.Message.(*proto.Request).Span
-		s.settle(o.Peer, sp)
+		s.removeRequest(o.Peer, sp)
 		s.step(mob.Arrived{Peer: o.Peer, Span: sp})
 	}
 }

@@ -25,11 +25,11 @@ type State struct {
 
 	// The content, as this node has it. A number that is of use and not stored is
 	// either in wanted or in fetches.
-	have    *bitset.Set
-	wanted  *bitset.Set
-	fetches map[int]*fetch
-	orphans []*fetch // fetches without a worker that have bytes to ask for
-	frozen  bool     // the content was whole once: it is served, and not written to again
+	have       *bitset.Set
+	wanted     *bitset.Set
+	fetches    map[int]*fetch
+	unassigned []*fetch // fetches without a worker that have bytes to ask for
+	complete   bool     // the content was whole once: it is served, and not written to again
 
 	part
 
@@ -38,11 +38,11 @@ type State struct {
 
 	// Who is there.
 	members
-	peers  []*peer // those that joined, sorted by id
-	joined map[proto.PeerID]*peer
-	links  map[string]*link // by cluster
-	keen   []*peer          // those that may have room and something to be asked for
-	owing  []*peer          // those that may have news to be told
+	peers      []*peer // those that joined, sorted by id
+	joined     map[proto.PeerID]*peer
+	links      map[string]*link // by cluster
+	ready      []*peer          // those that may have room and something to be asked for
+	announcing []*peer          // those that may have news to be told
 
 	schedule
 }
@@ -52,7 +52,7 @@ type part struct {
 	rank, size int
 	share      span // what the node begins first
 	behind     bool // others of the cluster have so much more that the node is no help to them
-	tardy      int  // pieces that are slow on their way over the WAN
+	slowCount  int  // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 }
 
@@ -63,8 +63,8 @@ func (sp span) has(i int) bool { return i >= sp.first && i < sp.end }
 
 // census is who has what, as far as the node was told.
 type census struct {
-	held map[string]*holding // by other cluster
-	salt uint64              // of the own cluster (see othersFirst)
+	remote map[string]*remoteCluster // by other cluster
+	salt   uint64                    // of the own cluster (see othersFirst)
 	// inflow is what comes into the own cluster.
 	inflow inflow
 	// rarity counts, per piece, the other clusters that hold it; holders and
@@ -73,8 +73,8 @@ type census struct {
 	dirty                   *bitset.Set // where it changed since the picker asked
 }
 
-// holding is what the nodes of another cluster have, or have asked for.
-type holding struct {
+// remoteCluster is what the nodes of another cluster have, or have asked for.
+type remoteCluster struct {
 	pieces *bitset.Set
 	salt   uint64
 }
@@ -85,11 +85,11 @@ type members struct {
 	byID           map[proto.PeerID]*node
 	others         []string // the names of other clusters, sorted
 	heardOfMembers bool
-	changed        bool          // since known was worked out
-	known          bool          // each member of the own cluster has told what it has, or failed
-	reshared       bool          // since the peers were told what the node wishes to hear of
+	membersChanged bool          // since known was worked out
+	clusterKnown   bool          // each member of the own cluster has told what it has, or failed
+	shareChanged   bool          // since the peers were told what the node wishes to hear of
 	wan            bool          // pieces could be fetched over the WAN when peers were last filled
-	answering      time.Duration // what members of the own cluster take to answer, see claimDelay
+	answerTime     time.Duration // what members of the own cluster take to answer, see claimDelay
 }
 
 // schedule is when things began, and are due.
@@ -124,7 +124,7 @@ func New(cfg Config, have []proto.Range) *State {
 		have: bitset.New(n), wanted: bitset.New(n), part: part{size: 1, share: span{0, n}},
 		fetches: map[int]*fetch{},
 		census: census{
-			held: map[string]*holding{}, salt: clusterSalt(cfg.Cluster),
+			remote: map[string]*remoteCluster{}, salt: clusterSalt(cfg.Cluster),
 			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n), dirty: bitset.New(n),
 		},
 		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
@@ -147,29 +147,29 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	}
 	switch ev := ev.(type) {
 	case Learned:
-		s.learned(ev.Nodes)
+		s.onLearned(ev.Nodes)
 	case Joined:
-		s.join(ev.Node)
+		s.onJoined(ev.Node)
 		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {
-			s.heard(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
+			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
 		}
 	case Left:
 		s.leave(ev.Peer, false)
 	case Unreachable:
-		s.unreachable(ev.Peer)
+		s.onUnreachable(ev.Peer)
 	case Received:
-		s.received(ev.Peer, ev.Message)
+		s.onReceived(ev.Peer, ev.Message)
 	case Arrived:
-		s.arrived(ev.Peer, ev.Span)
+		s.onArrived(ev.Peer, ev.Span)
 	case Stored, Lost, Useless, Decoded, Polluted:
 		s.picker.Apply(ev)
 	case Failed:
 		s.picker.Apply(ev)
 		s.blame(ev.Sources, ev.Piece)
 	case Checked:
-		s.checked(ev.Peer, ev.Piece)
+		s.onChecked(ev.Peer, ev.Piece)
 	case Liar:
-		s.liar(ev.Peer)
+		s.onLiar(ev.Peer)
 	}
 	if !s.now.Before(s.healthAt) {
 		s.healthAt = s.now.Add(s.pace())
@@ -178,7 +178,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
 		s.connect()
 	}
-	s.takeTurns()
+	s.endTurns()
 	s.fill()
 	s.flush()
 	return s.out
@@ -199,33 +199,33 @@ func (s *State) do(a Action) { s.out = append(s.out, a) }
 
 func (s *State) send(p *peer, m proto.Message) { s.do(Send{Peer: p.ID, Message: m}) }
 
-func (s *State) received(id proto.PeerID, m proto.Message) {
+func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	p := s.joined[id]
 	if p == nil {
 		return
 	}
 	p.lastSeen = s.now
-	if p.quiet {
-		s.hush(p, false)
+	if p.silent {
+		s.setSilent(p, false)
 	}
 	switch m := m.(type) {
 	case *proto.Have:
 		if n := s.byID[id]; n != nil { // who ends the stream at once is dialled ever more seldom
 			n.pause, n.fails = 0, 0
 		}
-		s.heard(p, m)
+		s.onHave(p, m)
 	case *proto.Want:
-		s.interested(p, m)
+		s.onWant(p, m)
 	case *proto.Reject:
-		s.rejected(p, m.Span)
+		s.onReject(p, m.Span)
 	case *proto.Steal:
-		s.give(p, m.Rate)
+		s.onSteal(p, m.Rate)
 	case *proto.Give:
-		s.given(p)
+		s.onGive(p)
 	case *proto.Ping:
-		s.pinged(p, m.Nonce)
+		s.onPing(p, m.Nonce)
 	case *proto.Pong:
-		s.pong(p, m.Nonce)
+		s.onPong(p, m.Nonce)
 	default:
 		s.drop(p, proto.CodeProtocol, "unexpected message")
 	}
@@ -241,11 +241,11 @@ func (s *State) stored(i int) {
 		s.gained(i)
 	}
 	if f := s.fetches[i]; f != nil {
-		s.abandon(f)
+		s.cancelFetch(f)
 		delete(s.fetches, i)
 	}
 	s.wanted.Remove(i)
-	s.announce(i, tellHave)
+	s.announce(i, updateHave)
 	s.checkFinished()
 }
 
@@ -264,12 +264,12 @@ func (s *State) blame(sources []proto.PeerID, i int) {
 		s.ban(p)
 		return
 	}
-	s.unhave(p, i)
+	s.removeHave(p, i)
 	s.send(p, &proto.Bad{Piece: uint32(i)})
 }
 
 // liar bans a node that signed false blocks, which may have come by others.
-func (s *State) liar(id proto.PeerID) {
+func (s *State) onLiar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
 		s.ban(p)
 	} else if n := s.byID[id]; n != nil {
@@ -281,18 +281,18 @@ func (s *State) liar(id proto.PeerID) {
 func (s *State) touch(i int) { s.dirty.Add(i) }
 
 // checked tells a peer again of a piece that it complained of.
-func (s *State) checked(id proto.PeerID, i int) {
+func (s *State) onChecked(id proto.PeerID, i int) {
 	if p := s.joined[id]; p != nil && s.have.Has(i) {
-		p.tell.Have = bitset.Append(p.tell.Have, i)
-		s.owe(p, true)
+		p.pending.Have = bitset.Append(p.pending.Have, i)
+		s.scheduleFlush(p, true)
 	}
 }
 
 func (s *State) checkFinished() {
-	if s.frozen || !s.have.Full() {
+	if s.complete || !s.have.Full() {
 		return
 	}
-	s.frozen = true
+	s.complete = true
 	s.do(Finished{})
 	for _, p := range s.peers {
 		s.sendWant(p)

@@ -37,8 +37,8 @@ func (s *State) Status() Status {
 		Rank: s.rank, Size: s.size, Settling: s.Settling(),
 	}
 	for _, p := range s.peers {
-		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.outBytes, RTT: p.rtt, Stalled: p.stalled}
-		if p.owed() {
+		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.inFlight, RTT: p.rtt, Stalled: p.stalled}
+		if p.busy() {
 			ps.Rate = p.meter.rate()
 		}
 		st.Peers = append(st.Peers, ps)

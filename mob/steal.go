@@ -18,34 +18,34 @@ const stealPause = 250 * time.Millisecond
 // steal asks the local peer with the most slow pieces for some of them, when the
 // node could fetch over the WAN and finds nothing to ask for.
 func (s *State) steal() {
-	if s.frozen || !s.mayFetchWAN() || !s.hungry() {
+	if s.complete || !s.mayFetchWAN() || !s.starved() {
 		return
 	}
-	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.askedSteal) < time.Second {
+	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.stealSent) < time.Second {
 		return
 	}
 	var victim *peer
 	for _, p := range s.peers {
-		if p.local && p.left > 0 && s.now.Sub(p.askedSteal) >= stealPause && (victim == nil || p.left > victim.left) {
+		if p.local && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (victim == nil || p.slow > victim.slow) {
 			victim = p
 		}
 	}
 	if victim == nil {
 		return
 	}
-	victim.askedSteal = s.now
+	victim.stealSent = s.now
 	s.stealing = victim.ID
 	s.send(victim, &proto.Steal{Rate: uint64(s.rateWAN())})
 }
 
-// hungry says whether a global peer has room, and every piece that the cluster
+// starved says whether a global peer has room, and every piece that the cluster
 // lacks is claimed.
-func (s *State) hungry() bool {
+func (s *State) starved() bool {
 	if s.behind || s.picker.Unclaimed() {
 		return false
 	}
 	for _, p := range s.peers {
-		if p.idle && !p.local && p.matched && !p.stalled && s.onCrew(p) && p.room(s.t) {
+		if p.idle && !p.local && p.matched && !p.stalled && s.isActive(p) && p.room(s.t) {
 			return true
 		}
 	}
@@ -66,12 +66,12 @@ func (s *State) rateWAN() float64 {
 // give answers a steal with the pieces that the thief, at its rate, would have
 // much sooner. The node gives them away, so that nobody guesses; its news that it
 // has dropped them reach the thief first.
-func (s *State) give(p *peer, rate uint64) {
+func (s *State) onSteal(p *peer, rate uint64) {
 	m := &proto.Give{}
 	if p.local {
-		for _, f := range s.slow() {
+		for _, f := range s.slowFetches() {
 			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.size)/max(float64(rate), 1) {
-				s.putBack(f)
+				s.giveAway(f)
 				m.Pieces = bitset.Append(m.Pieces, f.piece)
 			}
 		}
@@ -82,7 +82,7 @@ func (s *State) give(p *peer, rate uint64) {
 
 // given notes the answer to a steal. The pieces need no more than the news that
 // their owner dropped them.
-func (s *State) given(p *peer) {
+func (s *State) onGive(p *peer) {
 	if s.stealing == p.ID {
 		s.stealing = ""
 	}
@@ -97,7 +97,7 @@ const (
 )
 
 // slow lists the fetches over the WAN that will take long yet, by piece.
-func (s *State) slow() []*fetch {
+func (s *State) slowFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
 		if !f.wan || s.age(f) < s.leastAge(f) {
@@ -114,26 +114,26 @@ func (s *State) slow() []*fetch {
 // leastAge is how long a piece must have been on its way to be given away. A guest
 // answers in bursts, by a clock of its own: a pause says little.
 func (s *State) leastAge(f *fetch) time.Duration {
-	if f.worker != nil && f.worker.Guest {
+	if f.peer != nil && f.peer.Guest {
 		return s.t.Stall / 2
 	}
 	return slowPiece / 2
 }
 
-// tellTardy tells the own cluster how many pieces the node is slow at. While a
+// announceSlow tells the own cluster how many pieces the node is slow at. While a
 // piece is free nobody steals, and nobody needs to know.
-func (s *State) tellTardy() {
+func (s *State) announceSlow() {
 	n := 0
 	if !s.picker.Unclaimed() {
-		n = len(s.slow())
+		n = len(s.slowFetches())
 	}
-	if n == s.tardy {
+	if n == s.slowCount {
 		return
 	}
-	s.tardy = n
+	s.slowCount = n
 	for _, p := range s.peers {
 		if p.local {
-			s.owe(p, true)
+			s.scheduleFlush(p, true)
 		}
 	}
 }
@@ -144,24 +144,24 @@ func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-f.
 // remaining estimates how long a fetch will take yet, by how long it took for
 // what came.
 func (s *State) remaining(f *fetch) time.Duration {
-	if s.layout.Whole && f.worker != nil {
-		return time.Duration(f.worker.wait() * float64(time.Second)) // nothing comes of it before all does
+	if s.layout.Whole && f.peer != nil {
+		return time.Duration(f.peer.wait() * float64(time.Second)) // nothing comes of it before all does
 	}
 	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }
 
-// putBack ends a fetch over the WAN that another member takes over, unless that
+// giveAway ends a fetch over the WAN that another member takes over, unless that
 // one goes away.
-func (s *State) putBack(f *fetch) {
+func (s *State) giveAway(f *fetch) {
 	for _, p := range s.peers {
 		if !p.local && p.have.Has(f.piece) {
-			s.notBefore(p, f.piece, slowPiece)
+			s.deferNumber(p, f.piece, slowPiece)
 		}
 	}
-	s.abandon(f)
+	s.cancelFetch(f)
 	delete(s.fetches, f.piece)
 	s.touch(f.piece)
 	s.wanted.Add(f.piece)
 	s.reconsider(f.piece)
-	s.announce(f.piece, tellDrop)
+	s.announce(f.piece, updateDrop)
 }

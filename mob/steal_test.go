@@ -22,8 +22,8 @@ func TestSlow(t *testing.T) {
 			s.Step(now, ev)
 		}
 		s.now = now.Add(1200 * time.Millisecond)
-		if len(s.fetches) == 0 || guest == (len(s.slow()) > 0) {
-			t.Errorf("guest %v: %d pieces on their way, %d of them slow", guest, len(s.fetches), len(s.slow()))
+		if len(s.fetches) == 0 || guest == (len(s.slowFetches()) > 0) {
+			t.Errorf("guest %v: %d pieces on their way, %d of them slow", guest, len(s.fetches), len(s.slowFetches()))
 		}
 	}
 }

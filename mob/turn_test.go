@@ -21,7 +21,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 		{5 * time.Second, true, s.t.Queue}, {time.Millisecond, false, s.t.Turn},
 	} {
 		for range 100 {
-			s.ping(s.joined["n"])
+			s.sendPing(s.joined["n"])
 			nonce := pingNonce(s.started, now)
 			s.Step(now.Add(c.answer), Received{"n", &proto.Pong{Nonce: nonce}})
 			s.now = now
