@@ -75,7 +75,7 @@ func (v View) Complete(first, end int) (local, clusters int) {
 }
 
 // Quick reports whether a number from a peer may arrive before the claims of others on it do.
-func (v View) Quick(p Peer) bool { return v.s.quick(p.p) }
+func (v View) Quick(p Peer) bool { return v.s.isQuick(p.p) }
 
 // Fetch is a number on its way.
 type Fetch struct {
@@ -106,7 +106,7 @@ func (c *Control) Want(i int) bool { return c.s.wanted.Add(i) }
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 
 // Store notes that number i is stored and verified, and announces it.
-func (c *Control) Store(i int) { c.s.stored(i) }
+func (c *Control) Store(i int) { c.s.store(i) }
 
 // Announce announces a number that is stored, again to those that were told already.
 func (c *Control) Announce(i int) { c.s.announce(i, updateHave) }
@@ -134,7 +134,7 @@ func (c *Control) ReconsiderAll() { c.s.reconsiderAll() }
 // alone.
 func (c *Control) Defer(p Peer, i int) {
 	if p.p != nil && c.s.joined[p.p.ID] == p.p {
-		c.s.deferNumber(p.p, i, c.s.t.Stall)
+		c.s.deferPiece(p.p, i, c.s.t.Stall)
 	}
 }
 

@@ -1,16 +1,16 @@
 package mob
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// help asks a second peer for the rest of a late piece: the end game. It takes
-// place when a peer has room and nothing new to be asked for, for the piece that
-// waits longest, and only where the second peer promises to be much faster. One
-// piece is helped once at a time, so the waste is a few blocks.
-func (s *State) help() {
+// endgame requests the rest of late pieces of a second peer: for each peer that has room, the
+// piece that waits longest, and only if the second peer promises to be much faster. A piece has
+// one helper at a time, so the waste is a few blocks.
+func (s *State) endgame() {
 	if s.complete || s.now.Before(s.helpAt) {
 		return
 	}
@@ -18,7 +18,7 @@ func (s *State) help() {
 	if s.wanted.Len() > 0 && len(s.fetches) > 2*len(s.peers) {
 		return
 	}
-	late := s.late()
+	late := s.lateFetches()
 	if len(late) == 0 {
 		return
 	}
@@ -28,40 +28,36 @@ func (s *State) help() {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.peer != p && p.have.Has(f.piece) && (p.local || f.wan) && s.faster(p, f) {
-				s.helpWith(p, f)
+			if f.helper == nil && f.peer != p && p.have.Has(f.piece) && (p.local || f.wan) && s.isFaster(p, f) {
+				s.help(p, f)
 				break
 			}
 		}
 	}
 }
 
-// late lists the fetches that are wholly asked for, the oldest first.
-func (s *State) late() []*fetch {
+// lateFetches lists the fetches of which every byte is requested, the oldest first.
+func (s *State) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
 		if f.peer != nil && f.helper == nil && f.requested() && f.missing > 0 {
 			fs = append(fs, f)
 		}
 	}
-	slices.SortFunc(fs, func(a, b *fetch) int {
-		if c := a.started.Compare(b.started); c != 0 {
-			return c
-		}
-		return a.piece - b.piece
-	})
+	slices.SortFunc(fs, func(a, b *fetch) int { return cmp.Or(a.started.Compare(b.started), a.piece-b.piece) })
 	return fs
 }
 
-// faster says whether p would deliver a late piece much sooner than its worker,
-// who has kept it waiting already.
-func (s *State) faster(p *peer, f *fetch) bool {
+// isFaster reports whether p would deliver a late piece much sooner than the peer that has kept it
+// waiting.
+func (s *State) isFaster(p *peer, f *fetch) bool {
 	rest := float64(f.missing) / max(p.meter.rate(), 1)
-	age := f.peer.age(s.now, f) - f.grace()
-	return age > 3*s.t.Queue && age.Seconds() > 2*(p.wait()+rest) || age > s.t.Stall/2
+	waited := f.peer.waited(s.now, f) - f.grace()
+	return waited > 3*s.t.Queue && waited.Seconds() > 2*(p.wait()+rest) || waited > s.t.Stall/2
 }
 
-func (s *State) helpWith(p *peer, f *fetch) {
+// help requests of p what another peer was requested of a fetch.
+func (s *State) help(p *peer, f *fetch) {
 	f.helper = p
 	for _, r := range slices.Clone(f.peer.requests) {
 		if r.fetch == f && !f.has(r.span) {

@@ -9,9 +9,9 @@ type Event interface{ event() }
 type Node struct {
 	ID      proto.PeerID
 	Cluster string
-	// Guest says that the node came by a way of its own: it is never dialled, not
+	// External says that the node came by a way of its own: it is never dialled, not
 	// told of to others, and forgotten when it leaves.
-	Guest bool
+	External bool
 }
 
 type (

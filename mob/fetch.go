@@ -1,40 +1,174 @@
 package mob
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// fetch is a piece on its way: which bytes were asked for, and which came.
+// fetch is a piece on its way: which bytes were requested of whom, and which arrived.
 type fetch struct {
 	progress
-	// wan says that the piece comes over the WAN; claimed that the cluster was told so, or
-	// that it comes from the only member that has it.
-	wan, claimed bool
-	// worker asks for the bytes from the next on; nil when nobody does. helper asks
-	// for bytes a second time, in the end game.
-	peer, helper *peer
-	started      time.Time
-	notBefore    time.Time // when it may begin (see awaitClaims)
+	wan     bool  // it comes over the WAN
+	claimed bool  // the cluster was told that it comes over the WAN, or from the only member that has it
+	peer    *peer // of which the next bytes are requested; nil if there is none at the moment
+	helper  *peer // of which bytes are requested a second time, in the end game
+	started time.Time
+	// notBefore is when the first request may be sent, see awaitClaims.
+	notBefore time.Time
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {
 	return &fetch{progress: newProgress(piece, size), started: now}
 }
 
-// request is one span asked of one peer.
-type request struct {
-	fetch *fetch
-	span  proto.Span
-	sent  time.Time
-}
-
-// grace is for how long nothing need have come from the worker: a guest looks at
-// its requests when it sees fit, and what was asked for before comes first.
+// grace returns for how long nothing need have come from the peer: an external peer looks at its
+// requests when it sees fit, and sends what was requested before first.
 func (f *fetch) grace() time.Duration {
-	if f.peer == nil || !f.peer.Guest {
+	if f.peer == nil || !f.peer.External {
 		return 0
 	}
 	return time.Duration(f.peer.wait() * float64(time.Second))
+}
+
+// beginFetch begins a piece with a peer.
+func (s *State) beginFetch(p *peer, i int) *fetch {
+	f := newFetch(i, s.layout.size(i), s.now)
+	s.wanted.Remove(i)
+	s.fetches[i] = f
+	s.assign(p, f)
+	return f
+}
+
+// assign has a fetch request its next bytes of p. It claims the piece if it comes over the WAN,
+// or from the only member of the cluster that has it: a member with many pieces that all others
+// lack should send each piece once.
+func (s *State) assign(p *peer, f *fetch) {
+	f.peer, p.current = p, f
+	s.touch(f.piece)
+	switch {
+	case f.wan:
+	case !p.local:
+		f.wan, f.claimed = true, true
+		s.announce(f.piece, updateClaim)
+		s.awaitClaims(p, f)
+	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
+		s.claimLocally(f)
+	}
+}
+
+// hasChoice reports whether a local peer has enough pieces that no other member has, from one
+// piece on, for every member to begin another one. Of fewer all begin the same, whatever is
+// announced, and in a large cluster everybody would claim every piece to everybody.
+func (s *State) hasChoice(p *peer, from int) bool {
+	alone, seen := 1, 0
+	for i := range s.wanted.Intersection(p.have, from) {
+		if s.holders[i] == 1 {
+			alone++
+		}
+		if seen++; alone >= s.size || seen >= maxCandidates {
+			break
+		}
+	}
+	return alone >= s.size
+}
+
+// unassign leaves a fetch without a peer, for any that has the piece.
+func (s *State) unassign(f *fetch) {
+	f.peer = nil
+	if s.fetches[f.piece] == f && !slices.Contains(s.unassigned, f) {
+		s.unassigned = append(s.unassigned, f)
+		s.reconsider(f.piece)
+	}
+}
+
+// release gives a span back that p will not send, unless it is requested of a second peer too,
+// and takes the fetch from p.
+func (s *State) release(p *peer, f *fetch, sp proto.Span) {
+	other := f.peer
+	if other == p {
+		other = f.helper
+	}
+	if f.helper == p {
+		f.helper = nil
+	}
+	if other == nil || !other.hasRequest(f, sp) {
+		f.giveBack(sp)
+	}
+	if f.peer == p {
+		f.peer, f.helper = f.helper, nil
+	}
+	if f.requested() || f.peer != nil && f.peer.current == f { // a helper may be at another piece
+		return
+	}
+	s.unassign(f)
+	if f.claimed && !f.wan && s.holders[f.piece] == 0 { // else members wait for each other's claims
+		f.claimed = false
+		s.announce(f.piece, updateDrop)
+	}
+}
+
+// releaseAll gives back everything that was requested of p.
+func (s *State) releaseAll(p *peer) {
+	requests := p.requests
+	p.requests = nil
+	p.addInFlight(-p.inFlight)
+	s.wakeSharing(p)
+	for _, r := range requests {
+		s.release(p, r.fetch, r.span)
+	}
+	if f := p.current; f != nil && f.peer == p && !f.requested() {
+		s.unassign(f)
+	}
+	p.current = nil
+}
+
+// leaveWAN stops fetching a piece over the WAN, because a member of the cluster has it or will
+// have it.
+func (s *State) leaveWAN(f *fetch) {
+	s.cancelRequests(f, func(p *peer) bool { return !p.local })
+	f.wan = false
+	s.touch(f.piece)
+	if f.helper != nil && !f.helper.local {
+		f.helper = nil
+	}
+	s.unassign(f)
+}
+
+// endFetch forgets a fetch, and cancels its requests.
+func (s *State) endFetch(f *fetch) {
+	s.cancelRequests(f, func(*peer) bool { return true })
+	f.peer, f.helper = nil, nil
+	s.unassigned = slices.DeleteFunc(s.unassigned, func(g *fetch) bool { return g == f })
+	delete(s.fetches, f.piece)
+}
+
+// giveUp ends the fetch of a piece, if there is one, and takes the claim back.
+func (s *State) giveUp(i int) {
+	f := s.fetches[i]
+	if f == nil {
+		return
+	}
+	s.endFetch(f)
+	s.touch(i)
+	if f.claimed {
+		s.announce(i, updateDrop)
+	}
+}
+
+// cancelRequests cancels the requests for a fetch of some peers.
+func (s *State) cancelRequests(f *fetch, of func(*peer) bool) {
+	for _, p := range s.peers {
+		if !of(p) {
+			continue
+		}
+		for k := len(p.requests) - 1; k >= 0; k-- {
+			if r := p.requests[k]; r.fetch == f {
+				s.removeRequest(p, r.span)
+				f.giveBack(r.span)
+				s.send(p, &proto.Cancel{Span: r.span})
+			}
+		}
+	}
 }

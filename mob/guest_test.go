@@ -51,7 +51,7 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 	for _, id := range []proto.PeerID{"m", "k", "l"} {
 		step(Joined{Node: Node{ID: id, Cluster: "B"}})
 	}
-	step(Joined{Node: Node{ID: "g", Cluster: "bt:g", Guest: true}})
+	step(Joined{Node: Node{ID: "g", Cluster: "bt:g", External: true}})
 	step(Received{"g", &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}}})
 	for looks := range length / pulse {
 		out := g.waits[:min(len(g.waits), 3<<min(looks, 20))] // 3 at first, as with room for so many
@@ -85,9 +85,9 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 	return s
 }
 
-// TestGuestThatAnswersOnATimer is asked for what it would send each time that it
+// TestExternalThatAnswersOnATimer is asked for what it would send each time that it
 // looks, and not for ever less because its answers take long.
-func TestGuestThatAnswersOnATimer(t *testing.T) {
+func TestExternalThatAnswersOnATimer(t *testing.T) {
 	for _, rate := range []int{1 << 20, 8 << 20} { // bytes per second
 		g := &pulsed{most: rate / 2}
 		g.run(1000, 10*time.Second)
@@ -106,9 +106,9 @@ func TestGuestThatAnswersOnATimer(t *testing.T) {
 	}
 }
 
-// TestGuestIsNotTakenForSlow wants what a guest has not got to yet to be waited for,
+// TestExternalIsNotTakenForSlow wants what a guest has not got to yet to be waited for,
 // and to be given away only when it takes longer than that explains.
-func TestGuestIsNotTakenForSlow(t *testing.T) {
+func TestExternalIsNotTakenForSlow(t *testing.T) {
 	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
 	if fs := s.slowFetches(); len(fs) > 0 {
 		t.Errorf("%d of %d pieces count as slow at a guest that keeps its pace", len(fs), len(s.fetches))

@@ -7,8 +7,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// health looks after the peers: round trips, stalls, silence; and after what is
-// done when nothing else happens: stealing, the end game, gossip.
+// farBehind is how many pieces a node may lack that others of its cluster have, before it leaves
+// the WAN to them. A node that is much slower than others would keep them waiting for what it
+// fetches.
+const farBehind = 32
+
+// health looks after the peers, now and again: round trips, stalls, silence. It also does what is
+// done when nothing else happens: stealing, end game, gossip.
 func (s *State) health() {
 	for k := len(s.peers) - 1; k >= 0; k-- {
 		if k < len(s.peers) {
@@ -22,35 +27,31 @@ func (s *State) health() {
 	s.behind = s.picker.Lag() > max(farBehind, s.pieces/16)
 	s.announceSlow()
 	s.steal()
-	s.help()
+	s.endgame()
 	s.gossip()
 }
 
-// pace is how long the node may leave its peers alone. When it is whole, and nobody
-// wishes to hear of anything, they are only to be known alive.
-func (s *State) pace() time.Duration {
+// healthInterval returns how long the node may leave its peers alone. When it is complete, and no
+// peer is subscribed to anything, it only needs to know that they are alive.
+func (s *State) healthInterval() time.Duration {
 	if s.complete && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.subscribed.Len() > 0 }) {
 		return s.t.Dead / 10
 	}
 	return s.t.Queue / 2
 }
 
-// hasten has the node look after its peers at the usual pace again.
+// hasten ends a long health interval.
 func (s *State) hasten() {
 	if at := s.now.Add(s.t.Queue / 2); at.Before(s.healthAt) {
 		s.healthAt = at
 	}
 }
 
-// farBehind is how many pieces a node may lack that others of its cluster have,
-// before it leaves the WAN to them. A node that is much slower than the others
-// would only keep them waiting for what it fetches.
-const farBehind = 32
-
+// check drops, stalls or pings a peer.
 func (s *State) check(p *peer) {
-	pause := s.t.Dead / 3
+	pause := s.t.Dead / 3 // between pings
 	switch {
-	case p.measures():
+	case p.fetchesHere():
 		pause = s.t.Queue
 	case !p.local && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
@@ -63,14 +64,14 @@ func (s *State) check(p *peer) {
 	case s.now.Sub(p.lastSeen) > s.t.Dead:
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case p.busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
-		s.stallPeer(p)
+		s.stall(p)
 	case s.now.Sub(p.pingSent) >= pause:
 		s.sendPing(p)
 	}
 }
 
-// setSilent notes that a local peer fell silent, or speaks again. While it is silent
-// what it owns and claims is for others.
+// setSilent notes that a local peer fell silent, or is not any more. While it is, its share and its
+// claims are for others.
 func (s *State) setSilent(p *peer, silent bool) {
 	p.silent = silent
 	if n := s.byID[p.ID]; n != nil {
@@ -85,14 +86,14 @@ func (s *State) setSilent(p *peer, silent bool) {
 	s.updateRank(p.Cluster)
 }
 
-// stallTimeout is how long a peer that owes blocks may send nothing: longer where
-// its rate and what it owes explain it.
+// stallTimeout returns how long a busy peer may send nothing: longer if its rate and what was
+// requested of it explain it.
 func (s *State) stallTimeout(p *peer) time.Duration {
 	return max(s.t.Stall, time.Duration(4*p.wait()*float64(time.Second)))
 }
 
-// stall gives what a peer owes to others. It is asked for a little again later.
-func (s *State) stallPeer(p *peer) {
+// stall cancels the requests of a peer, for others. A little is requested of it again later.
+func (s *State) stall(p *peer) {
 	for _, r := range p.requests {
 		s.send(p, &proto.Cancel{Span: r.span})
 	}
@@ -100,18 +101,13 @@ func (s *State) stallPeer(p *peer) {
 	p.stalled, p.lastBlock = true, s.now
 }
 
-// measures says whether a global peer fetches over the link from here, so that it
-// needs to know the queue on it. The others need it now and then, to see whether
-// they are wanted there.
-func (p *peer) measures() bool { return !p.local && p.subscribed.Len() > 0 && p.subscribed.Full() }
-
 func (s *State) sendPing(p *peer) {
 	p.pingSent = s.now
 	s.send(p, &proto.Ping{Nonce: pingNonce(s.started, s.now)})
 }
 
-// pinged answers a ping, with one of the node's own to a global peer: both
-// directions are measured at one time.
+// onPing answers a ping. To a remote peer the node sends one of its own, so that both directions
+// are measured at one time.
 func (s *State) onPing(p *peer, nonce uint64) {
 	s.send(p, &proto.Pong{Nonce: nonce})
 	if p.local {
@@ -122,7 +118,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 		return p.matched && !s.isActive(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.measures() && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
+	if p.fetchesHere() && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
 		s.sendPing(p)
 	}
 }
@@ -134,22 +130,10 @@ func (s *State) onPong(p *peer, nonce uint64) {
 	}
 	p.path.rtt = d
 	if p.local {
-		s.measureAnswer(d)
+		s.addAnswer(d)
 	}
 	s.wake(p)
 	if p.rtt == 0 || d < p.rtt {
 		p.rtt = d
 	}
-}
-
-// gossipEvery is how often one peer, drawn at random, is told of all members:
-// what was missed at the greetings spreads without a tracker.
-const gossipEvery = 10 * time.Second
-
-func (s *State) gossip() {
-	if len(s.peers) == 0 || s.now.Before(s.gossipAt) {
-		return
-	}
-	s.gossipAt = s.now.Add(gossipEvery)
-	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
 }

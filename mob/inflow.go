@@ -36,3 +36,15 @@ func (f *inflow) interval(now time.Time) float64 {
 	}
 	return max(inflowMemory/f.count, now.Sub(f.last).Seconds())
 }
+
+// tooLate reports whether a piece that is begun with a remote peer now would arrive after the time
+// in which the cluster gets all that it lacks, at its present rate. Towards the end there are
+// fewer pieces than links, and everybody would wait for a piece on a slow one. It is left to
+// faster links. If none takes it, the cluster's rate falls until the piece is begun after all.
+func (s *State) tooLate(p *peer) bool {
+	interval, r := s.inflow.interval(s.now), p.meter.rate()
+	if interval == 0 || r == 0 {
+		return false
+	}
+	return float64(p.inFlight+s.layout.Size)/r > float64(s.inflow.lacking)*interval
+}

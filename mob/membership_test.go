@@ -8,9 +8,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestGuestsAreForgotten has guests come and go, each in a cluster of its own. They
+// TestExternalsAreForgotten has guests come and go, each in a cluster of its own. They
 // are dialled by nobody and told of to nobody, and nothing is left of them.
-func TestGuestsAreForgotten(t *testing.T) {
+func TestExternalsAreForgotten(t *testing.T) {
 	s := New(Config{Self: "self", Cluster: "A", Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
 	now := time.Unix(0, 0)
 	step := func(ev Event) {
@@ -21,7 +21,7 @@ func TestGuestsAreForgotten(t *testing.T) {
 				t.Fatalf("%q is dialled", a.Peer)
 			case Introduce:
 				for _, n := range a.Members {
-					if n.Guest {
+					if n.External {
 						t.Fatalf("%q is told of %q", a.Peer, n.ID)
 					}
 				}
@@ -31,7 +31,7 @@ func TestGuestsAreForgotten(t *testing.T) {
 	step(Joined{Node: Node{ID: "node", Cluster: "B"}})
 	for k := range 50 {
 		id := proto.PeerID(fmt.Sprint("guest", k))
-		step(Joined{Node: Node{ID: id, Cluster: string(id), Guest: true}})
+		step(Joined{Node: Node{ID: id, Cluster: string(id), External: true}})
 		step(Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
 		step(Received{Peer: id, Message: &proto.Have{Have: []proto.Range{{Count: 64}}}})
 		step(Received{Peer: "node", Message: &proto.Have{}}) // it lives

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// fill asks every peer for as much as its window takes.
+// fill requests of every ready peer as much as its pipeline takes.
 func (s *State) fill() {
 	if s.complete {
 		return
@@ -20,32 +20,30 @@ func (s *State) fill() {
 			s.wake(p)
 		}
 	}
-	s.finishFirst()
+	s.sortReady()
 	for _, p := range s.ready {
 		p.ready = false
-		if (p.matched || p.working()) && (p.local || wan) {
+		if (p.matched || p.hasBegun()) && (p.local || wan) {
 			s.fillPeer(p)
 		}
 	}
 	s.ready = s.ready[:0]
 }
 
-// finishFirst orders the keen peers: first those that have the rest of a piece to be
-// asked for, the oldest piece before the others, and then by id. Several peers may share a
-// link's window, and new pieces of one of them must not take all the room from what
-// another has begun.
-func (s *State) finishFirst() {
+// sortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
+// before others, and then sorts by id. Several peers may share a link's window, and new pieces of
+// one must not take all the room from what another has begun.
+func (s *State) sortReady() {
 	begun := func(p *peer) time.Time {
-		if p.local || !p.working() || p.current.requested() {
-			return s.now.Add(1) // after any
+		if p.local || !p.hasBegun() || p.current.requested() {
+			return s.now.Add(1) // after all others
 		}
 		return p.current.started
 	}
 	slices.SortFunc(s.ready, func(p, q *peer) int { return cmp.Or(begun(p).Compare(begun(q)), comparePeers(p, q)) })
 }
 
-// wake has a peer looked at when peers are filled next: it may have got room,
-// or something to be asked for.
+// wake has the next fill look at a peer: it may have room, or something to be requested.
 func (s *State) wake(p *peer) {
 	if !p.ready {
 		p.ready = true
@@ -53,33 +51,7 @@ func (s *State) wake(p *peer) {
 	}
 }
 
-// reconsiderAll has the node look at all peers for something to request.
-func (s *State) reconsiderAll() {
-	for _, p := range s.peers {
-		p.idle = false
-		s.wake(p)
-	}
-}
-
-// reconsider notes that a piece may have become worth asking for.
-func (s *State) reconsider(i int) {
-	for _, p := range s.peers {
-		if p.have.Has(i) {
-			p.idle = false
-			s.wake(p)
-		}
-	}
-}
-
-// settle takes back the request for a span, which makes room at the peer, and at
-// those that share its link.
-func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
-	if r, ok = p.removeRequest(sp); ok {
-		s.wakeSharing(p)
-	}
-	return r, ok
-}
-
+// wakeSharing wakes a peer that has more room, and those that share its link.
 func (s *State) wakeSharing(p *peer) {
 	if p.link == nil {
 		s.wake(p)
@@ -90,9 +62,27 @@ func (s *State) wakeSharing(p *peer) {
 	}
 }
 
-// mayFetchWAN says whether the node knows its cluster well enough: it has heard
-// of the members, and each of its own cluster has told what it has, or failed,
-// or had its time.
+// reconsider wakes the peers that have a piece, which may be requested now.
+func (s *State) reconsider(i int) {
+	for _, p := range s.peers {
+		if p.have.Has(i) {
+			p.idle = false
+			s.wake(p)
+		}
+	}
+}
+
+// reconsiderAll wakes all peers.
+func (s *State) reconsiderAll() {
+	for _, p := range s.peers {
+		p.idle = false
+		s.wake(p)
+	}
+}
+
+// mayFetchWAN reports whether the node knows its cluster well enough to fetch over the WAN: it
+// was told of members, and each of its own cluster has announced what it has, or failed, or had
+// the time to do so.
 func (s *State) mayFetchWAN() bool {
 	if !s.now.Before(s.settled) {
 		return true
@@ -103,20 +93,20 @@ func (s *State) mayFetchWAN() bool {
 	if s.membersChanged {
 		s.membersChanged = false
 		s.clusterKnown = !slices.ContainsFunc(s.nodes[s.cfg.Cluster], func(n *node) bool {
-			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.hasTold
+			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.announced
 		})
 	}
 	return s.clusterKnown
 }
 
 func (s *State) fillPeer(p *peer) {
-	if p.stalled && s.now.Sub(p.lastBlock) < s.t.Stall || p.refused >= refusals && s.now.Sub(p.rejected) < s.t.Queue {
+	if p.stalled && s.now.Sub(p.lastBlock) < s.t.Stall || p.rejects >= maxRejects && s.now.Sub(p.rejected) < s.t.Queue {
 		return
 	}
 	block := p.block(s.t)
 	for p.room(s.t) && !(p.stalled && p.busy()) {
-		f := s.current(p)
-		if f == nil {
+		f := s.next(p)
+		if f == nil || f.wan && s.now.Before(f.notBefore) {
 			return
 		}
 		sp := f.request(block)
@@ -125,11 +115,11 @@ func (s *State) fillPeer(p *peer) {
 	}
 }
 
-// current is the fetch for which p is asked next: the one that it works on, one
-// that lost its worker, or a new one; nil when there is nothing.
-func (s *State) current(p *peer) *fetch {
+// next returns the fetch to request of p next: the one that it is at, one that has no peer, or a
+// new one. It returns nil if there is none.
+func (s *State) next(p *peer) *fetch {
 	if f := p.current; f != nil && f.peer == p && !f.requested() {
-		return s.unlessDeferred(f)
+		return f
 	}
 	for k, f := range s.unassigned {
 		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.isActive(p) && s.free(f.piece)) {
@@ -137,7 +127,7 @@ func (s *State) current(p *peer) *fetch {
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)
 		s.assign(p, f)
-		return s.unlessDeferred(f)
+		return f
 	}
 	if p.idle || !s.isActive(p) || !p.local && (s.behind || s.tooLate(p)) {
 		return nil
@@ -147,86 +137,75 @@ func (s *State) current(p *peer) *fetch {
 		p.idle = true
 		return nil
 	}
-	f := newFetch(i, s.layout.size(i), s.now)
-	s.wanted.Remove(i)
-	s.fetches[i] = f
-	s.assign(p, f)
-	return s.unlessDeferred(f)
+	return s.beginFetch(p, i)
 }
 
-// work makes p the worker of a fetch, and claims the piece when it will come
-// over the WAN, or from the only one of the cluster that has it: who has much that
-// all lack should send each piece once.
-func (s *State) assign(p *peer, f *fetch) {
-	f.peer, p.current = p, f
-	s.touch(f.piece)
-	switch {
-	case f.wan:
-	case !p.local:
-		f.wan, f.claimed = true, true
-		s.announce(f.piece, updateClaim)
-		s.awaitClaims(p, f)
-	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
-		s.claimLocally(f)
+// pick returns a piece to begin with p, -1 if there is none.
+func (s *State) pick(p *peer) int {
+	if s.pieces == 0 {
+		return -1
 	}
+	return s.picker.Pick(Peer{p})
 }
 
-// choice says whether a local peer alone has enough pieces, looking from one of
-// them on, for every member to begin another one. Of fewer all begin the same,
-// whatever they are told: in a large cluster everybody would tell everybody of
-// every piece.
-func (s *State) hasChoice(p *peer, from int) bool {
-	alone, seen := 1, 0
-	for i := range s.wanted.Intersection(p.have, from) {
-		if s.holders[i] == 1 {
-			alone++
-		}
-		if seen++; alone >= s.size || seen >= maxCandidates {
-			break
-		}
+// free reports whether no other member of the cluster has a piece, as far as that is not in
+// doubt, or has claimed it.
+func (s *State) free(i int) bool {
+	return s.claims[i] == 0 && (s.holders[i] == 0 || s.picker.Doubtful(i))
+}
+
+// removeRequest takes back the request for a span, which makes room in the pipeline.
+func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
+	r, ok = p.removeRequest(sp)
+	if ok {
+		s.wakeSharing(p)
 	}
-	return alone >= s.size
+	return r, ok
 }
 
-// arrived notes a block.
+// onArrived notes a block.
 func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	p := s.joined[id]
 	if p == nil {
 		return
 	}
-	p.lastSeen, p.lastBlock, p.stalled, p.refused = s.now, s.now, false, 0
+	p.lastSeen, p.lastBlock, p.stalled, p.rejects = s.now, s.now, false, 0
 	p.meter.add(s.now, int(sp.Length))
 	r, ok := s.removeRequest(p, sp)
 	if !ok {
-		s.arrivedLate(sp)
+		s.onCanceled(sp)
 		return
 	}
 	if p.link != nil {
-		d := s.now.Sub(r.sent)
+		latency := s.now.Sub(r.sent)
 		p.link.arrived(windowSample{
 			bytes:   int(sp.Length),
 			held:    p.link.out + int(sp.Length),
 			block:   p.block(s.t),
 			active:  s.activeOver(p),
-			latency: d,
-			queue:   max(p.path.queue, d-p.path.rtt),
+			latency: latency,
+			queue:   max(p.path.queue, latency-p.path.rtt),
 		})
 	}
 	r.fetch.add(sp)
 	if r.fetch.helper != nil {
-		s.cancelElsewhere(p, r.fetch, sp)
+		s.cancelSpan(r.fetch, sp, p)
 	}
 }
 
-// arrivedLate notes a block that was taken back, but was on its way already: it
-// is in the store as well as any.
-func (s *State) arrivedLate(sp proto.Span) {
+// onCanceled notes a block that arrived after its request was canceled.
+func (s *State) onCanceled(sp proto.Span) {
 	f := s.fetches[int(sp.Piece)]
 	if f == nil || !f.fits(sp) || f.add(sp) == 0 {
 		return
 	}
+	s.cancelSpan(f, sp, nil)
+}
+
+// cancelSpan cancels the requests for a span that has arrived, but of the peer that sent it.
+func (s *State) cancelSpan(f *fetch, sp proto.Span, sender *peer) {
 	for _, p := range []*peer{f.peer, f.helper} {
-		if p == nil {
+		if p == nil || p == sender {
 			continue
 		}
 		if _, ok := s.removeRequest(p, sp); ok {
@@ -235,148 +214,25 @@ func (s *State) arrivedLate(sp proto.Span) {
 	}
 }
 
-// cancelElsewhere takes back the second request for a span that has come.
-func (s *State) cancelElsewhere(p *peer, f *fetch, sp proto.Span) {
-	for _, q := range []*peer{f.peer, f.helper} {
-		if q == nil || q == p {
-			continue
-		}
-		if _, ok := s.removeRequest(q, sp); ok {
-			s.send(q, &proto.Cancel{Span: sp})
-		}
-	}
-}
+// maxRejects is after how many rejects in a row a peer is left alone for a moment. A rejected piece
+// is not requested of the peer again. To pause after the first would cost the more, the shorter
+// pieces are.
+const maxRejects = 4
 
-// refusals is from how many in a row on a peer is left alone for a moment after each. It is
-// not from the first: a piece that was refused is not asked of the peer again, and others
-// must not take the longer the shorter pieces are.
-const refusals = 4
-
-// rejected takes back a request that a peer will not honour.
+// onReject takes back a request that a peer does not honour.
 func (s *State) onReject(p *peer, sp proto.Span) {
 	r, ok := s.removeRequest(p, sp)
 	if !ok {
 		return
 	}
-	p.refused, p.rejected = p.refused+1, s.now
+	p.rejects++
+	p.rejected = s.now
 	i := int(sp.Piece)
 	s.removeHave(p, i)
 	s.release(p, r.fetch, sp)
-	if s.layout.Whole && r.fetch.peer == nil { // nothing of it has come, and another may do as well
+	if s.layout.Whole && r.fetch.peer == nil { // no part of it has arrived, and another may do as well
 		s.giveUp(i)
 		s.wanted.Add(i)
 		s.reconsiderAll()
 	}
-}
-
-// release gives a span back that p will not send, unless a second peer owes it
-// too, and leaves the fetch without p.
-func (s *State) release(p *peer, f *fetch, sp proto.Span) {
-	other := f.peer
-	if other == p {
-		other = f.helper
-	}
-	if f.helper == p {
-		f.helper = nil
-	}
-	if other == nil || !other.owes(f, sp) {
-		f.giveBack(sp)
-	}
-	if f.peer == p {
-		f.peer, f.helper = f.helper, nil
-	}
-	if f.requested() || f.peer != nil && f.peer.current == f { // not so a helper that works on another
-		return
-	}
-	s.unassign(f)
-	if f.claimed && !f.wan && s.holders[f.piece] == 0 { // else members wait for each other's claims
-		f.claimed = false
-		s.announce(f.piece, updateDrop)
-	}
-}
-
-func (s *State) unassign(f *fetch) {
-	f.peer = nil
-	if s.fetches[f.piece] == f && !slices.Contains(s.unassigned, f) {
-		s.unassigned = append(s.unassigned, f)
-		s.reconsider(f.piece)
-	}
-}
-
-// releaseAll takes everything back that p owes.
-func (s *State) releaseAll(p *peer) {
-	out := p.requests
-	p.requests = nil
-	p.count(-p.inFlight)
-	s.wakeSharing(p)
-	for _, r := range out {
-		s.release(p, r.fetch, r.span)
-	}
-	if f := p.current; f != nil && f.peer == p && !f.requested() {
-		s.unassign(f)
-	}
-	p.current = nil
-}
-
-// yield stops fetching a piece over the WAN because the own cluster has it, or
-// will have it from another member.
-func (s *State) yieldFetch(f *fetch) {
-	s.cancelRequests(f, func(p *peer) bool { return !p.local })
-	f.wan = false
-	s.touch(f.piece)
-	if f.helper != nil && !f.helper.local {
-		f.helper = nil
-	}
-	s.unassign(f)
-}
-
-// cancelFetch stops every request for a fetch that is over.
-func (s *State) cancelFetch(f *fetch) {
-	s.cancelRequests(f, func(*peer) bool { return true })
-	f.peer, f.helper = nil, nil
-	s.unassigned = slices.DeleteFunc(s.unassigned, func(g *fetch) bool { return g == f })
-}
-
-// giveUp ends the fetch of a piece, if there is one, which the node does not have yet.
-func (s *State) giveUp(i int) {
-	f := s.fetches[i]
-	if f == nil {
-		return
-	}
-	s.cancelFetch(f)
-	delete(s.fetches, i)
-	s.touch(i)
-	if f.claimed {
-		s.announce(i, updateDrop)
-	}
-}
-
-func (s *State) cancelRequests(f *fetch, from func(*peer) bool) {
-	for _, p := range s.peers {
-		if !from(p) {
-			continue
-		}
-		for k := len(p.requests) - 1; k >= 0; k-- {
-			if r := p.requests[k]; r.fetch == f {
-				s.removeRequest(p, r.span)
-				f.giveBack(r.span)
-				s.send(p, &proto.Cancel{Span: r.span})
-			}
-		}
-	}
-}
-
-// owes says whether p was asked for a span of a fetch and has not sent it.
-func (p *peer) owes(f *fetch, sp proto.Span) bool {
-	return slices.ContainsFunc(p.requests, func(r request) bool { return r.fetch == f && r.span == sp })
-}
-
-// age is how long the oldest request for a fetch has waited at p.
-func (p *peer) age(now time.Time, f *fetch) time.Duration {
-	for _, r := range p.requests {
-		if r.fetch == f {
-			return now.Sub(r.sent)
-		}
-	}
-	return 0
 }

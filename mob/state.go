@@ -10,104 +10,89 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// State is one node's part in one swarm. It is not safe for concurrent use: one
-// goroutine owns it (see the package comment).
+// State is the receiver-driven [Strategy]: one node's part in one swarm. It is not safe for
+// concurrent use: one goroutine owns it (see the package comment).
 type State struct {
+	// Constant.
 	cfg    Config
 	t      *Tuning
-	pieces int
-	rng    *rand.Rand
-	now    time.Time
-	out    []Action
-
 	picker Picker
 	layout Layout
+	pieces int // how many there are
 
-	// The content, as this node has it. A number that is of use and not stored is
-	// either in wanted or in fetches.
+	rng *rand.Rand
+	now time.Time
+	out []Action // of this step
+
+	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
+	// in fetches.
 	have       *bitset.Set
 	wanted     *bitset.Set
 	fetches    map[int]*fetch
-	unassigned []*fetch // fetches without a worker that have bytes to ask for
+	unassigned []*fetch // fetches that have bytes to request, and no peer
 	complete   bool     // the content was whole once: it is served, and not written to again
 
-	part
+	// What others have, as far as they announced it. For each piece, rarity counts the other
+	// clusters that have it or have claimed it; holders and claims count the local peers that
+	// have it, or have claimed it.
+	rarity, holders, claims []uint16
+	remote                  map[string]*remoteCluster // by name
+	salt                    uint64                    // of the own cluster (see clusterOrder)
+	dirty                   *bitset.Set               // pieces for which this changed since the picker asked
+	inflow                  inflow                    // into the own cluster
 
-	// What others have.
-	census
-
-	// Who is there.
-	members
-	peers      []*peer // those that joined, sorted by id
+	// Who is there: nodes that the node was told of, and peers that joined.
+	nodes      map[string][]*node // by cluster, sorted by id
+	byID       map[proto.PeerID]*node
+	others     []string // the names of other clusters, sorted
+	peers      []*peer  // sorted by id
 	joined     map[proto.PeerID]*peer
 	links      map[string]*link // by cluster
-	ready      []*peer          // those that may have room and something to be asked for
-	announcing []*peer          // those that may have news to be told
+	ready      []*peer          // that may have room, and something to be requested
+	announcing []*peer          // that may have pending haves
 
-	schedule
-}
-
-// part is the node's part of its mob's work.
-type part struct {
+	// The node's part of the work of its cluster.
 	rank, size int
-	share      span // what the node begins first
-	behind     bool // others of the cluster have so much more that the node is no help to them
+	share      share
+	behind     bool // others of the cluster have so much more that the node leaves the WAN to them
 	slowCount  int  // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
+
+	// What the node knows of its cluster.
+	heardOfMembers bool
+	membersChanged bool          // since clusterKnown was computed
+	clusterKnown   bool          // each member has announced what it has, or failed
+	shareChanged   bool          // since the last Wants for a share
+	wan            bool          // pieces could be fetched over the WAN when peers were last filled
+	answerTime     time.Duration // what members take to answer, see claimDelay
+
+	// When things began, and are due. The zero time is never.
+	started           time.Time // the first step
+	settled           time.Time // from when on the node fetches over the WAN in any case
+	flushed           time.Time // when a batch of haves was sent
+	flushAt, lazyAt   time.Time // when the next is due with urgent ones, and with others
+	turnAt            time.Time // when the next deferred piece becomes available
+	waiting           []*fetch  // those that wait for others' claims until then
+	helpAt            time.Time
+	healthAt          time.Time
+	gossipAt          time.Time
+	connectAt         time.Time // when members may be worth a dial
+	shifted, restless time.Time // when members last came or went, and since when they do
 }
 
-// span is the numbers first <= i < end.
-type span struct{ first, end int }
+// share is the pieces first <= i < end, which the node begins before other members do.
+type share struct{ first, end int }
 
-func (sp span) has(i int) bool { return i >= sp.first && i < sp.end }
+func (s share) has(i int) bool { return i >= s.first && i < s.end }
 
-// census is who has what, as far as the node was told.
-type census struct {
-	remote map[string]*remoteCluster // by other cluster
-	salt   uint64                    // of the own cluster (see othersFirst)
-	// inflow is what comes into the own cluster.
-	inflow inflow
-	// rarity counts, per piece, the other clusters that hold it; holders and
-	// claims count the local peers that have it, or have asked for it.
-	rarity, holders, claims []uint16
-	dirty                   *bitset.Set // where it changed since the picker asked
-}
-
-// remoteCluster is what the nodes of another cluster have, or have asked for.
+// remoteCluster is what the nodes of another cluster have, or have claimed.
 type remoteCluster struct {
 	pieces *bitset.Set
 	salt   uint64
 }
 
-// members are the nodes that the node was told of.
-type members struct {
-	nodes          map[string][]*node // by cluster, sorted by id
-	byID           map[proto.PeerID]*node
-	others         []string // the names of other clusters, sorted
-	heardOfMembers bool
-	membersChanged bool          // since known was worked out
-	clusterKnown   bool          // each member of the own cluster has told what it has, or failed
-	shareChanged   bool          // since the peers were told what the node wishes to hear of
-	wan            bool          // pieces could be fetched over the WAN when peers were last filled
-	answerTime     time.Duration // what members of the own cluster take to answer, see claimDelay
-}
-
-// schedule is when things began, and are due.
-type schedule struct {
-	started, settled  time.Time // the first step; when WAN fetching may begin at the latest
-	flushed, flushAt  time.Time // when news was sent, and will be
-	lazyAt            time.Time // when news that is not urgent will be
-	turnAt            time.Time // when the next piece's turn comes that is put off
-	waiting           []*fetch  // those that wait for others' claims until then
-	helpAt            time.Time
-	healthAt          time.Time
-	gossipAt          time.Time
-	connectAt         time.Time // when members may be worth a dial; zero for never
-	shifted, restless time.Time // when members last came or went, and since when they do
-}
-
-// New is the state of a node that has the given pieces already. It panics when
-// the piece length is not a positive multiple of 16 KiB.
+// New returns the State of a node that has some pieces already. It panics if the piece length is
+// not a positive multiple of [proto.Cell].
 func New(cfg Config, have []proto.Range) *State {
 	picker := cfg.Picker
 	if picker == nil {
@@ -119,16 +104,27 @@ func New(cfg Config, have []proto.Range) *State {
 	}
 	n := layout.Count
 	s := &State{
-		cfg: cfg, t: &cfg.Tuning, pieces: n, picker: picker, layout: layout,
-		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		have: bitset.New(n), wanted: bitset.New(n), part: part{size: 1, share: span{0, n}},
+		cfg:     cfg,
+		t:       &cfg.Tuning,
+		picker:  picker,
+		layout:  layout,
+		pieces:  n,
+		rng:     rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
+		have:    bitset.New(n),
+		wanted:  bitset.New(n),
 		fetches: map[int]*fetch{},
-		census: census{
-			remote: map[string]*remoteCluster{}, salt: clusterSalt(cfg.Cluster),
-			rarity: make([]uint16, n), holders: make([]uint16, n), claims: make([]uint16, n), dirty: bitset.New(n),
-		},
-		members: members{nodes: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
-		links:   map[string]*link{}, joined: map[proto.PeerID]*peer{},
+		rarity:  make([]uint16, n),
+		holders: make([]uint16, n),
+		claims:  make([]uint16, n),
+		remote:  map[string]*remoteCluster{},
+		salt:    clusterSalt(cfg.Cluster),
+		dirty:   bitset.New(n),
+		nodes:   map[string][]*node{},
+		byID:    map[proto.PeerID]*node{},
+		joined:  map[proto.PeerID]*peer{},
+		links:   map[string]*link{},
+		size:    1,
+		share:   share{0, n},
 	}
 	for i := range bitset.Numbers(have, n) {
 		s.have.Add(i)
@@ -137,13 +133,12 @@ func New(cfg Config, have []proto.Range) *State {
 	return s
 }
 
-// Step takes in one event and returns what to do about it, in order. The slice
-// is valid until the next call. now must not go back.
+// Step implements [Strategy].
 func (s *State) Step(now time.Time, ev Event) []Action {
 	s.now, s.out = now, s.out[:0]
 	if s.started.IsZero() {
-		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipEvery)
-		s.checkFinished()
+		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipInterval)
+		s.checkComplete()
 	}
 	switch ev := ev.(type) {
 	case Learned:
@@ -154,7 +149,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
 		}
 	case Left:
-		s.leave(ev.Peer, false)
+		s.onLeft(ev.Peer, false)
 	case Unreachable:
 		s.onUnreachable(ev.Peer)
 	case Received:
@@ -172,7 +167,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.onLiar(ev.Peer)
 	}
 	if !s.now.Before(s.healthAt) {
-		s.healthAt = s.now.Add(s.pace())
+		s.healthAt = s.now.Add(s.healthInterval())
 		s.health()
 	}
 	if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
@@ -184,7 +179,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	return s.out
 }
 
-// Wake is how long after a Step the next [Tick] is due at the latest.
+// Wake implements [Strategy].
 func (s *State) Wake() time.Duration {
 	at := s.healthAt
 	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt, s.connectAt} {
@@ -210,7 +205,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	}
 	switch m := m.(type) {
 	case *proto.Have:
-		if n := s.byID[id]; n != nil { // who ends the stream at once is dialled ever more seldom
+		if n := s.byID[id]; n != nil { // a peer that ends each stream at once is redialled ever later
 			n.pause, n.fails = 0, 0
 		}
 		s.onHave(p, m)
@@ -231,8 +226,8 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	}
 }
 
-// stored notes a verified piece and announces it.
-func (s *State) stored(i int) {
+// store notes a verified piece and announces it.
+func (s *State) store(i int) {
 	if !s.have.Add(i) {
 		return
 	}
@@ -241,16 +236,26 @@ func (s *State) stored(i int) {
 		s.gained(i)
 	}
 	if f := s.fetches[i]; f != nil {
-		s.cancelFetch(f)
-		delete(s.fetches, i)
+		s.endFetch(f)
 	}
 	s.wanted.Remove(i)
 	s.announce(i, updateHave)
-	s.checkFinished()
+	s.checkComplete()
 }
 
-// blame holds the sources of a bad piece to account. A single source is guilty; among several
-// nobody is known to be.
+func (s *State) checkComplete() {
+	if s.complete || !s.have.Full() {
+		return
+	}
+	s.complete = true
+	s.do(Finished{})
+	for _, p := range s.peers {
+		s.sendWant(p)
+	}
+}
+
+// blame holds the sources of a bad piece to account. A single source is guilty; of several
+// nobody knows which.
 func (s *State) blame(sources []proto.PeerID, i int) {
 	if len(sources) != 1 {
 		return
@@ -268,7 +273,7 @@ func (s *State) blame(sources []proto.PeerID, i int) {
 	s.send(p, &proto.Bad{Piece: uint32(i)})
 }
 
-// liar bans a node that signed false blocks, which may have come by others.
+// onLiar bans a node that signed false blocks. They may have come from others.
 func (s *State) onLiar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
 		s.ban(p)
@@ -277,10 +282,7 @@ func (s *State) onLiar(id proto.PeerID) {
 	}
 }
 
-// touch notes that the census of a number has changed.
-func (s *State) touch(i int) { s.dirty.Add(i) }
-
-// checked tells a peer again of a piece that it complained of.
+// onChecked announces a piece again to a peer that complained of it.
 func (s *State) onChecked(id proto.PeerID, i int) {
 	if p := s.joined[id]; p != nil && s.have.Has(i) {
 		p.pending.Have = bitset.Append(p.pending.Have, i)
@@ -288,21 +290,13 @@ func (s *State) onChecked(id proto.PeerID, i int) {
 	}
 }
 
-func (s *State) checkFinished() {
-	if s.complete || !s.have.Full() {
-		return
-	}
-	s.complete = true
-	s.do(Finished{})
-	for _, p := range s.peers {
-		s.sendWant(p)
-	}
-}
+// touch notes that what others have of a piece has changed, or how it is fetched.
+func (s *State) touch(i int) { s.dirty.Add(i) }
 
 func comparePeers(p, q *peer) int { return strings.Compare(string(p.ID), string(q.ID)) }
 
-// sortPeers orders peers by id, so that what happens to them does not depend on
-// what was noted first.
+// sortPeers sorts peers by id, so that the order of actions does not depend on the order of
+// events.
 func sortPeers(ps []*peer) { slices.SortFunc(ps, comparePeers) }
 
 func insertPeer(ps []*peer, p *peer) []*peer {

@@ -8,39 +8,47 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// What nobody of the mob has asked for is anybody's who has room for it on a
-// link, so shares need no stealing. What is left to steal is what a member has
-// asked for and is slow at.
+// A piece that no member of the cluster has claimed is for any member that has room on a link, so
+// shares need no stealing. What is left to steal is what a member has claimed and is slow at.
 
-// stealPause is how long a member that gave nothing is left alone.
-const stealPause = 250 * time.Millisecond
+const (
+	// stealPause is how long a member that gave nothing is left alone.
+	stealPause = 250 * time.Millisecond
+	// stealTimeout is how long the node waits for an answer before it asks another member.
+	stealTimeout = time.Second
+	// slowPiece is from how much remaining time on a piece may be given away, if it has been on
+	// its way for half as long, and less than half of it has arrived: that part crosses the WAN
+	// twice. From stuckPiece on any may be.
+	slowPiece  = 700 * time.Millisecond
+	stuckPiece = time.Second
+)
 
-// steal asks the local peer with the most slow pieces for some of them, when the
-// node could fetch over the WAN and finds nothing to ask for.
+// steal asks the local peer with the most slow pieces for some of them, if the node could fetch
+// over the WAN and finds nothing to request.
 func (s *State) steal() {
-	if s.complete || !s.mayFetchWAN() || !s.starved() {
+	if s.complete || !s.mayFetchWAN() || !s.starves() {
 		return
 	}
-	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.stealSent) < time.Second {
+	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.stealSent) < stealTimeout {
 		return
 	}
-	var victim *peer
+	var slowest *peer
 	for _, p := range s.peers {
-		if p.local && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (victim == nil || p.slow > victim.slow) {
-			victim = p
+		if p.local && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.slow > slowest.slow) {
+			slowest = p
 		}
 	}
-	if victim == nil {
+	if slowest == nil {
 		return
 	}
-	victim.stealSent = s.now
-	s.stealing = victim.ID
-	s.send(victim, &proto.Steal{Rate: uint64(s.rateWAN())})
+	slowest.stealSent = s.now
+	s.stealing = slowest.ID
+	s.send(slowest, &proto.Steal{Rate: uint64(s.rateWAN())})
 }
 
-// starved says whether a global peer has room, and every piece that the cluster
-// lacks is claimed.
-func (s *State) starved() bool {
+// starves reports whether a remote peer has room, and every piece that the cluster lacks is
+// claimed.
+func (s *State) starves() bool {
 	if s.behind || s.picker.Unclaimed() {
 		return false
 	}
@@ -52,9 +60,8 @@ func (s *State) starved() bool {
 	return false
 }
 
-// rateWAN is the node's rate over the WAN, in bytes per second.
-func (s *State) rateWAN() float64 {
-	sum := 0.0
+// rateWAN returns the node's rate over the WAN, in bytes per second.
+func (s *State) rateWAN() (sum float64) {
 	for _, p := range s.peers {
 		if !p.local && !p.stalled {
 			sum += p.meter.rate()
@@ -63,14 +70,14 @@ func (s *State) rateWAN() float64 {
 	return sum
 }
 
-// give answers a steal with the pieces that the thief, at its rate, would have
-// much sooner. The node gives them away, so that nobody guesses; its news that it
-// has dropped them reach the thief first.
+// onSteal gives away the pieces that the other member, at its rate, would have much sooner. Its
+// drops reach that member before the answer.
 func (s *State) onSteal(p *peer, rate uint64) {
 	m := &proto.Give{}
 	if p.local {
 		for _, f := range s.slowFetches() {
-			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+2*float64(f.size)/max(float64(rate), 1) {
+			theirs := 2 * float64(f.size) / max(float64(rate), 1)
+			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+theirs {
 				s.giveAway(f)
 				m.Pieces = bitset.Append(m.Pieces, f.piece)
 			}
@@ -80,23 +87,14 @@ func (s *State) onSteal(p *peer, rate uint64) {
 	s.send(p, m)
 }
 
-// given notes the answer to a steal. The pieces need no more than the news that
-// their owner dropped them.
+// onGive notes the answer to a Steal. The pieces are free since their drops have come.
 func (s *State) onGive(p *peer) {
 	if s.stealing == p.ID {
 		s.stealing = ""
 	}
 }
 
-// slowPiece is from how much remaining time on a piece may be given away that
-// has been on its way for half as long, and of which less than half has come: that
-// part crosses the WAN twice. From stuckPiece on any may be.
-const (
-	slowPiece  = 700 * time.Millisecond
-	stuckPiece = time.Second
-)
-
-// slow lists the fetches over the WAN that will take long yet, by piece.
+// slowFetches lists the fetches over the WAN that will take long yet, by piece.
 func (s *State) slowFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
@@ -111,17 +109,17 @@ func (s *State) slowFetches() []*fetch {
 	return fs
 }
 
-// leastAge is how long a piece must have been on its way to be given away. A guest
-// answers in bursts, by a clock of its own: a pause says little.
+// leastAge returns how long a piece must have been on its way to be slow. An external peer answers
+// in bursts, when it sees fit, so a pause says little.
 func (s *State) leastAge(f *fetch) time.Duration {
-	if f.peer != nil && f.peer.Guest {
+	if f.peer != nil && f.peer.External {
 		return s.t.Stall / 2
 	}
 	return slowPiece / 2
 }
 
-// announceSlow tells the own cluster how many pieces the node is slow at. While a
-// piece is free nobody steals, and nobody needs to know.
+// announceSlow tells the own cluster how many pieces the node is slow at. While a piece is free
+// nobody steals, and nobody needs to know.
 func (s *State) announceSlow() {
 	n := 0
 	if !s.picker.Unclaimed() {
@@ -138,28 +136,26 @@ func (s *State) announceSlow() {
 	}
 }
 
-// age is how long a fetch has taken, without what its worker may take in any case.
+// age returns how long a fetch has taken, without what its peer may take in any case.
 func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-f.grace(), 0) }
 
-// remaining estimates how long a fetch will take yet, by how long it took for
-// what came.
+// remaining estimates how long a fetch will take yet, by how long it took for what has arrived.
 func (s *State) remaining(f *fetch) time.Duration {
-	if s.layout.Whole && f.peer != nil {
-		return time.Duration(f.peer.wait() * float64(time.Second)) // nothing comes of it before all does
+	if s.layout.Whole && f.peer != nil { // no part of it arrives before the rest
+		return time.Duration(f.peer.wait() * float64(time.Second))
 	}
 	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }
 
-// giveAway ends a fetch over the WAN that another member takes over, unless that
-// one goes away.
+// giveAway ends a fetch over the WAN that another member takes over. The node begins it again only
+// if that member goes away.
 func (s *State) giveAway(f *fetch) {
 	for _, p := range s.peers {
 		if !p.local && p.have.Has(f.piece) {
-			s.deferNumber(p, f.piece, slowPiece)
+			s.deferPiece(p, f.piece, slowPiece)
 		}
 	}
-	s.cancelFetch(f)
-	delete(s.fetches, f.piece)
+	s.endFetch(f)
 	s.touch(f.piece)
 	s.wanted.Add(f.piece)
 	s.reconsider(f.piece)

@@ -16,7 +16,7 @@ func TestSlow(t *testing.T) {
 		now := time.Unix(1, 0)
 		for _, ev := range []Event{
 			Learned{},
-			Joined{Node: Node{ID: "g", Cluster: "A", Guest: guest}},
+			Joined{Node: Node{ID: "g", Cluster: "A", External: guest}},
 			Received{"g", &proto.Have{Have: []proto.Range{{Count: 4}}}},
 		} {
 			s.Step(now, ev)

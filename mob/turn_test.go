@@ -26,7 +26,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 			s.Step(now.Add(c.answer), Received{"n", &proto.Pong{Nonce: nonce}})
 			s.now = now
 		}
-		if got := s.quick(a); got != c.quick {
+		if got := s.isQuick(a); got != c.quick {
 			t.Errorf("members answer in %v: quick is %v", c.answer, got)
 		}
 		if got := s.claimDelay(); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {

@@ -48,7 +48,7 @@ func (s *State) member(n mob.Node) *member {
 // learned takes in nodes that others told of, and dials them.
 func (s *State) learned(nodes []mob.Node) {
 	for _, n := range nodes {
-		if n.Cluster == s.cfg.Cluster && n.ID != s.cfg.Self && !n.Guest {
+		if n.Cluster == s.cfg.Cluster && n.ID != s.cfg.Self && !n.External {
 			s.member(n)
 		}
 	}

@@ -115,7 +115,7 @@ func (h *history) peer() proto.PeerID { return proto.PeerID(rune('a' + h.byte()%
 
 func (h *history) node() mob.Node {
 	b := h.byte()
-	return mob.Node{ID: h.peer(), Cluster: string(rune('A' + b%3)), Guest: b >= 192}
+	return mob.Node{ID: h.peer(), Cluster: string(rune('A' + b%3)), External: b >= 192}
 }
 
 // number is mostly one of the content.

@@ -57,7 +57,7 @@ func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 	a.external = p
 	a.session = &session{
 		swarm:   a.swarm,
-		node:    mob.Node{ID: info.ID, Cluster: info.Cluster, Guest: true},
+		node:    mob.Node{ID: info.ID, Cluster: info.Cluster, External: true},
 		name:    info.Cluster,
 		client:  info.Client,
 		local:   info.LAN,

@@ -6,8 +6,8 @@ import (
 	"github.com/mobgrid/mob/mob/ranks"
 )
 
-// reshare computes the own rank and share anew after members of some clusters
-// came or went. What is claimed already stays with who claimed it.
+// updateRank computes the node's rank and share anew, and matches peers, after members of some
+// clusters came or went. What is claimed already stays with the member that claimed it.
 func (s *State) updateRank(changed ...string) {
 	s.scheduleConnect()
 	if !slices.Contains(changed, s.cfg.Cluster) {
@@ -32,22 +32,8 @@ func (s *State) updateRank(changed ...string) {
 	s.shareChanged = true
 }
 
-// sendShare has the global peers send the news of the new share. Members come and
-// go many at a time, and nothing waits for it.
-func (s *State) sendShare() {
-	if !s.shareChanged {
-		return
-	}
-	s.shareChanged = false
-	for _, p := range s.peers {
-		if p.interestSent && p.interest == shareInterest {
-			s.sendWant(p)
-		}
-	}
-}
-
-// match finds the peers whose shares overlap the node's: only those it asks. The
-// members' order at a link is that of their ranks, turned for each link.
+// matchPeers finds the peers of some clusters whose shares overlap the node's, which are those of
+// which it requests. The members' order at a link is that of their ranks, rotated for each link.
 func (s *State) matchPeers(clusters ...string) {
 	for _, cluster := range clusters {
 		list := s.nodes[cluster]

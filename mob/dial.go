@@ -1,0 +1,90 @@
+package mob
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/mob/ranks"
+)
+
+// maxRestless bounds how long dials wait for members to stop coming and going, in times of
+// [Tuning.Calm].
+const maxRestless = 10
+
+// scheduleConnect has the node dial once members have stopped coming and going for a moment.
+// Meanwhile ranks shift, and a peer that is dialled by its rank is of no use a moment later.
+func (s *State) scheduleConnect() {
+	if s.now.Sub(s.shifted) > s.t.Calm {
+		s.restless = s.now
+	}
+	s.shifted = s.now
+	at := s.now.Add(s.t.Calm)
+	if latest := s.restless.Add(maxRestless * s.t.Calm); at.After(latest) {
+		at = latest
+	}
+	s.connectAt = at
+}
+
+// connect dials local peers, and rank-matched peers of other clusters.
+func (s *State) connect() {
+	s.connectAt, s.restless = time.Time{}, s.now
+	s.dialCluster()
+	budget := s.t.MaxGlobal
+	for _, cluster := range s.others {
+		budget = s.dialMatches(cluster, budget)
+	}
+}
+
+// dialCluster dials the members of the own cluster.
+func (s *State) dialCluster() {
+	list := s.nodes[s.cfg.Cluster]
+	for _, n := range list[:min(len(list), s.t.MaxLocal)] {
+		s.dial(n)
+	}
+}
+
+// dialMatches dials the members of a cluster whose shares overlap the node's, as long as the
+// budget lasts, and returns what is left of it.
+func (s *State) dialMatches(cluster string, budget int) int {
+	list := s.nodes[cluster]
+	alive := make([]*node, 0, len(list))
+	for _, n := range list {
+		if n.alive() {
+			alive = append(alive, n)
+		} else {
+			s.redial(n, len(list))
+		}
+	}
+	first, end := ranks.Matches(s.rank, s.size, len(alive))
+	for _, n := range alive[first:end] {
+		if budget == 0 {
+			break
+		}
+		budget--
+		s.dial(n)
+	}
+	return budget
+}
+
+// redial dials a failed member of another cluster, if its rank among all that are known matches
+// the node's.
+func (s *State) redial(n *node, size int) {
+	rank, _ := findNode(s.nodes[n.Cluster], n.ID)
+	if first, end := ranks.Matches(s.rank, s.size, size); rank >= first && rank < end {
+		s.dial(n)
+	}
+}
+
+// dial dials a member, after the pause if it has failed.
+func (s *State) dial(n *node) {
+	if n.peer != nil || n.dialing || n.banned || n.External {
+		return
+	}
+	if s.now.Before(n.retryAt) {
+		if s.connectAt.IsZero() || n.retryAt.Before(s.connectAt) {
+			s.connectAt = n.retryAt
+		}
+		return
+	}
+	n.dialing = true
+	s.do(Dial{Peer: n.ID})
+}

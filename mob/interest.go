@@ -1,0 +1,90 @@
+package mob
+
+import (
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/proto"
+)
+
+// interest is what a node wants a peer to announce.
+type interest uint8
+
+const (
+	noInterest interest = iota
+	shareInterest
+	allInterest
+)
+
+// interestIn returns what the node wants a peer to announce: all pieces if it may request any of
+// it; its share if it may come to that, to know whether there is work; and else none.
+func (s *State) interestIn(p *peer) interest {
+	switch {
+	case s.complete || !p.matched:
+		return noInterest
+	case s.isActive(p):
+		return allInterest
+	}
+	return shareInterest
+}
+
+// sendWant subscribes to what the node wants a peer to announce.
+func (s *State) sendWant(p *peer) {
+	p.interestSent, p.interest = true, s.interestIn(p)
+	var rs []proto.Range
+	switch p.interest {
+	case allInterest:
+		rs = []proto.Range{{Count: uint32(s.pieces)}}
+	case shareInterest:
+		if n := s.share.end - s.share.first; n > 0 {
+			rs = []proto.Range{{First: uint32(s.share.first), Count: uint32(n)}}
+		}
+	}
+	s.send(p, &proto.Want{Pieces: rs})
+}
+
+// updateInterest subscribes anew at the peers of a link, if the node's interest has changed.
+func (s *State) updateInterest(l *link) {
+	for _, p := range l.peers {
+		if p.interestSent && p.interest != s.interestIn(p) {
+			s.sendWant(p)
+			s.wake(p)
+		}
+	}
+}
+
+// sendShare subscribes to the new share. Members come and go many at a time, and nothing waits
+// for it.
+func (s *State) sendShare() {
+	if !s.shareChanged {
+		return
+	}
+	s.shareChanged = false
+	for _, p := range s.peers {
+		if p.interestSent && p.interest == shareInterest {
+			s.sendWant(p)
+		}
+	}
+}
+
+// onWant takes in what a peer subscribes to, and announces what is new to it.
+func (s *State) onWant(p *peer, m *proto.Want) {
+	s.hasten()
+	old := p.subscribed
+	p.subscribed = bitset.New(s.pieces)
+	for i := range bitset.Numbers(m.Pieces, s.pieces) {
+		p.subscribed.Add(i)
+		if old.Has(i) {
+			continue
+		}
+		if s.have.Has(i) {
+			s.announceTo(p, i, updateHave, true)
+		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
+			s.announceTo(p, i, updateClaim, true)
+		}
+	}
+	p.hasPending = true
+	s.flushPeer(p)
+}
+
+// fetchesHere reports whether a remote peer fetches from the node, as one does that is subscribed
+// to all pieces.
+func (p *peer) fetchesHere() bool { return !p.local && p.subscribed.Len() > 0 && p.subscribed.Full() }
