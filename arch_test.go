@@ -55,8 +55,9 @@ var table = map[string]rule{
 	"peer/metadata":        {ours: []string{"peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
-	"peer/swarm":           {ours: []string{"mob", "mob/coded", "mob/permutation", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/store/storetest"}},
+	"peer/swarm":           {ours: []string{"mob", "mob/coded", "mob/permutation", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
+	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},

@@ -1,46 +1,42 @@
-package peer
+package peer_test
 
 import (
 	"bytes"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
 )
 
 // TestManifestIsWaitedFor has a node that seeks a manifest answer who has a greater id when
 // it has found it, and refuse others before.
 func TestManifestIsWaitedFor(t *testing.T) {
-	seed, a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir()), startNode(t, "B", t.TempDir())
-	if b.host.ID() < a.host.ID() {
+	seed, a, b := peertest.Start(t, "A"), peertest.Start(t, "B"), peertest.Start(t, "B")
+	if b.Host().ID() < a.Host().ID() {
 		a, b = b, a
 	}
-	_, link, _ := seedAndLink(t, seed, 1<<20)
+	_, link, _ := peertest.SeedRandom(t, seed, 1<<20, peer.SeedOptions{})
 	key := link.Manifest.Bytes()
-	want, err := seed.manifestBytes(key)
+	want, err := seed.ManifestBytes(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	link.Peers = nil // nobody is found
-	mustGet(t, a, link, filepath.Join(t.TempDir(), "out"))
-	mustGet(t, b, link, filepath.Join(t.TempDir(), "out"))
-	seeking, err := a.runs(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.runs(key); err != nil {
-		t.Fatal(err)
-	}
+	seeking := peertest.Get(t, a, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 
 	answered := make(chan error, 1)
 	begun := time.Now()
 	go func() {
-		got, err := a.manifestFor(b.host.ID(), key)
+		got, err := a.ManifestFor(b.Host().ID(), key)
 		if err == nil && !bytes.Equal(got, want) {
 			t.Errorf("%d bytes in place of the manifest", len(got))
 		}
 		answered <- err
 	}()
-	if _, err := b.manifestFor(a.host.ID(), key); err == nil {
+	if _, err := b.ManifestFor(a.Host().ID(), key); err == nil {
 		t.Error("who has the lesser id gets a manifest that is not there")
 	}
 	refused := time.Since(begun)

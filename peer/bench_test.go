@@ -1,4 +1,4 @@
-package peer
+package peer_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,18 +19,18 @@ const benchSize = 1 << 30
 
 // BenchmarkLoopback moves a content in the page cache from one node to another
 // in the same process, and reports GB/s and the CPU seconds per GB of both.
-func BenchmarkLoopback(b *testing.B) { benchLoopback(b, SeedOptions{}) }
+func BenchmarkLoopback(b *testing.B) { benchLoopback(b, peer.SeedOptions{}) }
 
 // BenchmarkLoopbackCoded does so with a coded transfer.
 func BenchmarkLoopbackCoded(b *testing.B) {
 	for _, k := range []int{16, 32, 64} {
-		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) { benchLoopback(b, SeedOptions{Coded: k}) })
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) { benchLoopback(b, peer.SeedOptions{Coded: k}) })
 	}
 }
 
-func benchLoopback(b *testing.B, opt SeedOptions) {
-	path, _ := randomFile(b, benchSize)
-	a := startNode(b, "A", b.TempDir())
+func benchLoopback(b *testing.B, opt peer.SeedOptions) {
+	path, _ := peertest.RandomFile(b, benchSize)
+	a := peertest.Start(b, "A")
 	seed, err := a.Seed(context.Background(), path, opt)
 	if err != nil {
 		b.Fatal(err)
@@ -38,10 +40,10 @@ func benchLoopback(b *testing.B, opt SeedOptions) {
 	var wall, cpu float64
 	copied := filepath.Join(b.TempDir(), "copy")
 	for b.Loop() {
-		n := startNode(b, "B", b.TempDir())
+		n := peertest.Start(b, "B")
 		warmMemory(b, benchSize)
 		began, used := time.Now(), cpuSeconds(b)
-		get, err := n.Get(link, copied, GetOptions{})
+		get, err := n.Get(link, copied, peer.GetOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -73,13 +75,13 @@ func benchGrid(b *testing.B, k int) {
 	const size = 128 << 20
 	var cpu, moved float64
 	for b.Loop() {
-		nodes := grid(b, 4, 4)
-		_, link, content := seedCoded(b, nodes[0], size, k)
+		nodes := peertest.Clusters(b, 4, 4)
+		_, link, content := peertest.SeedRandom(b, nodes[0], size, peer.SeedOptions{Coded: k})
 		warmMemory(b, size*(len(nodes)-1))
 		used := cpuSeconds(b)
-		gets := fetch(b, nodes[1:], link)
+		gets := peertest.GetAll(b, nodes[1:], link)
 		for _, g := range gets {
-			mustWait(b, g)
+			peertest.Wait(b, g)
 		}
 		cpu, moved = cpu+cpuSeconds(b)-used, moved+float64(len(gets)*len(content))/1e9
 		for _, n := range nodes {

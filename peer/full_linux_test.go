@@ -1,4 +1,4 @@
-package peer
+package peer_test
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
 )
 
 // TestFullDisk has a get run into a full disk; with room it goes on from there.
@@ -22,10 +25,10 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	_, link, content := seedAndLink(t, a, 12<<20)
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
 	out := filepath.Join(dir, "out")
-	get := mustGet(t, b, link, out)
+	get := peertest.Get(t, b, link, out)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := get.Wait(ctx)
@@ -35,9 +38,9 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size=32m"); err != nil {
 		t.Fatal(err)
 	}
-	get = mustGet(t, b, link, out)
-	mustWait(t, get)
-	mustEqual(t, out, content)
+	get = peertest.Get(t, b, link, out)
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
 	if st := get.Status(); st.Traffic.WANIn >= int64(len(content)) {
 		t.Errorf("%d bytes came again", st.Traffic.WANIn)
 	}

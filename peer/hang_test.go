@@ -1,4 +1,4 @@
-package peer
+package peer_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/store"
 )
 
@@ -37,37 +39,37 @@ func (s hangingFlush) Finish() error {
 // another transfer meanwhile, to a peer that says Hello after the hang, and answer for the
 // status of all.
 func TestHungDisk(t *testing.T) {
-	for name, begin := range map[string]func(t *testing.T, n *Node, h *hang){
-		"lstat of a destination": func(t *testing.T, n *Node, h *hang) {
-			n.fs.lstat = func(path string) (os.FileInfo, error) {
+	for name, begin := range map[string]func(t *testing.T, n *peer.Node, h *hang){
+		"lstat of a destination": func(t *testing.T, n *peer.Node, h *hang) {
+			n.SetLstat(func(path string) (os.FileInfo, error) {
 				h.wait()
 				return os.Lstat(path)
-			}
-			_, link, _ := seedAndLink(t, startNode(t, "C", t.TempDir()), 1<<20)
+			})
+			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "C"), 1<<20, peer.SeedOptions{})
 			out := filepath.Join(t.TempDir(), "out")
-			inBackground(t, func() { _, _ = n.Get(link, out, GetOptions{}) })
+			inBackground(t, func() { _, _ = n.Get(link, out, peer.GetOptions{}) })
 		},
-		"remove": func(t *testing.T, n *Node, h *hang) {
-			_, link, _ := seedAndLink(t, startNode(t, "C", t.TempDir()), 1<<20)
-			get := mustGet(t, n, link, filepath.Join(t.TempDir(), "out"))
-			mustWait(t, get)
-			n.fs.removeAll = func(path string) error {
+		"remove": func(t *testing.T, n *peer.Node, h *hang) {
+			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "C"), 1<<20, peer.SeedOptions{})
+			get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
+			peertest.Wait(t, get)
+			n.SetRemoveAll(func(path string) error {
 				h.wait()
 				return os.RemoveAll(path)
-			}
+			})
 			inBackground(t, func() { _ = n.Remove(get, true) })
 		},
-		"flush": func(t *testing.T, n *Node, h *hang) {
-			n.fs.wrap = func(st store.Store) store.Store { return hangingFlush{st, h} }
-			_, link, _ := seedAndLink(t, startNode(t, "C", t.TempDir()), 1<<20)
-			get := mustGet(t, n, link, filepath.Join(t.TempDir(), "out"))
+		"flush": func(t *testing.T, n *peer.Node, h *hang) {
+			n.SetStore(func(st store.Store) store.Store { return hangingFlush{st, h} })
+			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "C"), 1<<20, peer.SeedOptions{})
+			get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
 			inBackground(t, func() { <-h.entered; _ = get.Stop() })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := startNode(t, "A", t.TempDir())
-			path, content := randomFile(t, 1<<20+77) // another than the one that hangs
-			seed, err := n.Seed(t.Context(), path, SeedOptions{})
+			n := peertest.Start(t, "A")
+			path, content := peertest.RandomFile(t, 1<<20+77) // another than the one that hangs
+			seed, err := n.Seed(t.Context(), path, peer.SeedOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,8 +78,8 @@ func TestHungDisk(t *testing.T) {
 			begin(t, n, h)
 			<-h.entered
 			out := filepath.Join(t.TempDir(), "copy")
-			mustWait(t, mustGet(t, startNode(t, "B", t.TempDir()), seed.Link(), out))
-			mustEqual(t, out, content)
+			peertest.Wait(t, peertest.Get(t, peertest.Start(t, "B"), seed.Link(), out))
+			peertest.EqualFile(t, out, content)
 			for _, tr := range n.Transfers() {
 				if st := tr.Status(); st.ID == "" {
 					t.Error("a transfer without a status")

@@ -1,4 +1,4 @@
-package peer
+package peer_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package peer
+package peer_test
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,10 +14,11 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -28,12 +28,12 @@ func plain(link *proto.Link) *proto.Link {
 }
 
 // manifestID waits until a transfer has its manifest with SHA-256, and is its id.
-func manifestID(t *testing.T, tr *Transfer) cid.Cid {
+func manifestID(t *testing.T, tr *peer.Transfer) cid.Cid {
 	t.Helper()
 	var b []byte
-	eventually(t, "a manifest with SHA-256", func() bool {
+	peertest.Eventually(t, "a manifest with SHA-256", func() bool {
 		var err error
-		b, err = tr.node.manifestBytes(tr.InfoHash().CID().Bytes())
+		b, err = tr.Node().ManifestBytes(tr.InfoHash().CID().Bytes())
 		return err == nil && tr.Link().Manifest.Defined()
 	})
 	if id := proto.ManifestCID(b); !id.Equals(tr.Link().Manifest) {
@@ -45,16 +45,16 @@ func manifestID(t *testing.T, tr *Transfer) cid.Cid {
 // Nodes that seed with a torrent and nodes that have only that are one swarm, and
 // have the same manifest in the end. Who comes later with that verifies by it.
 func TestPlainTorrentOfSeeds(t *testing.T) {
-	d := newDirectory()
-	a := startNodeWith(t, "A", t.TempDir(), d)
-	path, content := randomFile(t, 5<<20+7)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
-	var gets []*Transfer
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A", withTorrents)
+	path, content := peertest.RandomFile(t, 5<<20+7)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
+	var gets []*peer.Transfer
 	for _, cluster := range []string{"A", "B", "B"} {
 		out := filepath.Join(t.TempDir(), "out")
-		got := mustGet(t, startNodeWith(t, cluster, t.TempDir(), d), plain(link), out)
-		mustWait(t, got)
-		mustEqual(t, out, content)
+		got := peertest.Get(t, tracker.Start(t, cluster, withTorrents), plain(link), out)
+		peertest.Wait(t, got)
+		peertest.EqualFile(t, out, content)
 		if !got.ID.Equals(link.InfoHash.CID()) || !got.Manifest().TorrentOnly() || !bytes.Equal(got.Torrent(), seed.Torrent()) {
 			t.Errorf("transfer %s of %v", got.ID, got.Manifest())
 		}
@@ -64,80 +64,77 @@ func TestPlainTorrentOfSeeds(t *testing.T) {
 		if id := manifestID(t, got); !id.Equals(seed.ID) {
 			t.Errorf("the manifest is %s, that of the seed %s", id, seed.ID)
 		}
-		if at := got.Link().Trackers; len(at) != 1 || at[0].String() != trackerAddr {
+		if at := got.Link().Trackers; len(at) != 1 || at[0].String() != peertest.TrackerAddr {
 			t.Errorf("the link names the trackers %v", at)
 		}
 	}
-	for _, n := range []*Node{a, gets[0].node} {
+	for _, n := range []*peer.Node{a, gets[0].Node()} {
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	late := mustGet(t, startNodeWith(t, "C", t.TempDir(), d), &proto.Link{Manifest: seed.ID}, out)
-	mustWait(t, late)
-	mustEqual(t, out, content)
+	late := peertest.Get(t, tracker.Start(t, "C", withTorrents), &proto.Link{Manifest: seed.ID}, out)
+	peertest.Wait(t, late)
+	peertest.EqualFile(t, out, content)
 	if late.Manifest().TorrentOnly() {
 		t.Error("who has a link to the manifest does not go by it")
 	}
 }
 
-// startPlain runs a node that BitTorrent clients are beside.
-func startPlain(t *testing.T, cluster string, d *directory, info []byte, attach func(context.Context, *Transfer), log *slog.Logger) *Node {
+// startPlain starts a node that gets info dictionaries from BitTorrent clients.
+func startPlain(t *testing.T, tracker *peertest.Tracker, cluster string, info []byte, opts ...peertest.Option) *peer.Node {
 	t.Helper()
-	cfg := Config{Data: t.TempDir(), Cluster: cluster, Torrents: fakeTorrents{}, AttachExternal: attach, Log: log,
-		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
-		Finder: d.finder, Trackers: []ma.Multiaddr{ma.StringCast(trackerAddr)},
-		Describe: func(context.Context, *proto.Link) ([]byte, error) { return info, nil }}
-	n, err := Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { n.Close() })
-	return n
+	return tracker.Start(t, cluster, append(opts, withTorrents, peertest.Configure(func(c *peer.Config) {
+		c.Describe = func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
+	}))...)
 }
 
 // client is a BitTorrent client that has everything, as the swarm sees it.
 type client struct {
-	seat    *Attachment
-	content []byte
-	m       *proto.Manifest
-	ended   sync.Once
+	attachment *peer.Attachment
+	content    []byte
+	m          *proto.Manifest
+	ended      sync.Once
 }
 
-// clientBeside lets a client take part in every swarm of a node.
-func clientBeside(content []byte) func(context.Context, *Transfer) {
-	return func(ctx context.Context, t *Transfer) {
-		seat, err := t.Attach()
-		if err != nil {
-			return
+// attachClient attaches a client to every swarm of a node.
+func attachClient(content []byte) peertest.Option {
+	return peertest.Configure(func(cfg *peer.Config) {
+		cfg.AttachExternal = func(ctx context.Context, t *peer.Transfer) {
+			a, err := t.Attach()
+			if err != nil {
+				return
+			}
+			c := &client{attachment: a, content: content, m: t.Manifest()}
+			a.Join(peer.ExternalPeerInfo{ID: "-XX-client", Cluster: "bt-client", Client: "test"}, c)
+			a.Send(&proto.Have{Have: []proto.Range{{Count: uint32(c.m.Pieces())}}})
+			<-ctx.Done()
 		}
-		c := &client{seat: seat, content: content, m: t.Manifest()}
-		seat.Join(ExternalPeerInfo{ID: "-XX-client", Cluster: "bt-client", Client: "test"}, c)
-		seat.Send(&proto.Have{Have: []proto.Range{{Count: uint32(c.m.Pieces())}}})
-		<-ctx.Done()
-	}
+	})
 }
 
+// Receive implements [peer.ExternalPeer].
 func (c *client) Receive(m proto.Message) {
 	switch m := m.(type) {
 	case *proto.Ping:
-		go c.seat.Send(&proto.Pong{Nonce: m.Nonce})
+		go c.attachment.Send(&proto.Pong{Nonce: m.Nonce})
 	case *proto.Request:
-		b := c.seat.Buffer(int(m.Length))
+		b := c.attachment.Buffer(int(m.Length))
 		copy(b.B, c.content[c.m.PieceOffset(int(m.Piece))+int64(m.Begin):])
-		go c.seat.Store(m.Span, b)
+		go c.attachment.Store(m.Span, b)
 	}
 }
 
+// Close implements [peer.ExternalPeer].
 func (c *client) Close(proto.Code, string) {
-	c.ended.Do(func() { go c.seat.Leave(errors.New("closed")) })
+	c.ended.Do(func() { go c.attachment.Leave(errors.New("closed")) })
 }
 
 // torrentOnly is a plain torrent of a content that no node has.
 func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte) {
 	t.Helper()
-	_, content = randomFile(t, size)
+	_, content = peertest.RandomFile(t, size)
 	m := &proto.Manifest{Name: "content.bin", PieceLength: 256 << 10, Entries: []proto.Entry{{Kind: proto.File, Size: int64(size)}}}
 	info = torrentOf(m, content)
 	return &proto.Link{InfoHash: sha1.Sum(info), Name: m.Name}, info, content
@@ -146,20 +143,20 @@ func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte
 // A content that only a BitTorrent client has, beside one node, comes to all nodes,
 // and they make the same manifest of it.
 func TestPlainTorrentOfGuests(t *testing.T) {
-	d := newDirectory()
+	tracker := peertest.NewTracker()
 	link, info, content := torrentOnly(t, 4<<20)
-	nodes := []*Node{startPlain(t, "A", d, info, clientBeside(content), nil)}
+	nodes := []*peer.Node{startPlain(t, tracker, "A", info, attachClient(content))}
 	for _, cluster := range []string{"A", "B", "B"} {
-		nodes = append(nodes, startNodeWith(t, cluster, t.TempDir(), d)) // these ask no clients
+		nodes = append(nodes, tracker.Start(t, cluster, withTorrents)) // these ask no clients
 	}
-	var gets []*Transfer
+	var gets []*peer.Transfer
 	for _, n := range nodes {
-		gets = append(gets, mustGet(t, n, link, filepath.Join(t.TempDir(), "out")))
+		gets = append(gets, peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out")))
 	}
 	ids := map[cid.Cid]bool{}
 	for _, got := range gets {
-		mustWait(t, got)
-		mustEqual(t, got.record().Root, content)
+		peertest.Wait(t, got)
+		peertest.EqualFile(t, got.Status().Root, content)
 		ids[manifestID(t, got)] = true
 	}
 	if len(ids) != 1 {
@@ -167,46 +164,21 @@ func TestPlainTorrentOfGuests(t *testing.T) {
 	}
 	hash := sha256.Sum256(content[:256<<10])
 	for id := range ids {
-		late := mustGet(t, startNodeWith(t, "C", t.TempDir(), d), &proto.Link{Manifest: id}, filepath.Join(t.TempDir(), "out"))
-		mustWait(t, late)
-		mustEqual(t, late.record().Root, content)
+		late := peertest.Get(t, tracker.Start(t, "C", withTorrents), &proto.Link{Manifest: id}, filepath.Join(t.TempDir(), "out"))
+		peertest.Wait(t, late)
+		peertest.EqualFile(t, late.Status().Root, content)
 		if late.Manifest().Hash(0) != hash {
 			t.Error("the manifest has another SHA-256 of the first piece")
 		}
 	}
 }
 
-// logged collects what is logged.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) has(text string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Contains(l.text.String(), text)
-}
-
-// count is how often a text was logged.
-func (l *logged) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), text)
-}
-
 // A member that has a manifest of other bytes is found out: it is not taken over.
 func TestPlainTorrentWithLyingManifest(t *testing.T) {
-	d := newDirectory()
-	a := startNodeWith(t, "A", t.TempDir(), d)
-	path, content := randomFile(t, 3<<20)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A", withTorrents)
+	path, content := peertest.RandomFile(t, 3<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
 	liar := *seed.Manifest()
 	liar.Hashes = slices.Clone(liar.Hashes)
 	liar.Hashes[len(liar.Hashes)-1] ^= 1
@@ -217,40 +189,40 @@ func TestPlainTorrentWithLyingManifest(t *testing.T) {
 	if err := seed.Description().PublishManifest(b); err != nil {
 		t.Fatal(err)
 	}
-	log := new(logged)
-	n := startPlain(t, "B", d, seed.Torrent(), nil, slog.New(slog.NewTextHandler(log, nil)))
-	got := mustGet(t, n, plain(link), filepath.Join(t.TempDir(), "out"))
-	mustWait(t, got)
-	mustEqual(t, got.record().Root, content)
+	var log peertest.Recorder
+	n := startPlain(t, tracker, "B", seed.Torrent(), peertest.Log(log.Logger()))
+	got := peertest.Get(t, n, plain(link), filepath.Join(t.TempDir(), "out"))
+	peertest.Wait(t, got)
+	peertest.EqualFile(t, got.Status().Root, content)
 	if id := manifestID(t, got); id.Equals(proto.ManifestCID(b)) {
 		t.Error("the lie is taken over")
 	}
-	if !log.has("manifest dropped") || !log.has(a.host.ID().String()) {
-		t.Errorf("logged: %s", log.text.String())
+	if log.Count("manifest dropped") == 0 || log.Count(a.Host().ID().String()) == 0 {
+		t.Errorf("logged: %s", &log)
 	}
 }
 
 // What was fetched before a restart is not fetched again, and what the content is
 // need not be asked again.
 func TestPlainTorrentResumes(t *testing.T) {
-	d := newDirectory()
-	a := startNodeWith(t, "A", t.TempDir(), d)
-	path, content := randomFile(t, 96<<20)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A", withTorrents)
+	path, content := peertest.RandomFile(t, 96<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	b := startNodeWith(t, "B", data, d)
-	got := mustGet(t, b, plain(link), out)
-	eventually(t, "some pieces", func() bool { return got.Status().PiecesHave > 10 })
+	b := tracker.Start(t, "B", peertest.Data(data), withTorrents)
+	got := peertest.Get(t, b, plain(link), out)
+	peertest.Eventually(t, "some pieces", func() bool { return got.Status().PiecesHave > 10 })
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b = startNodeWith(t, "B", data, d)
+	b = tracker.Start(t, "B", peertest.Data(data), withTorrents)
 	got, err := b.Transfer(plain(link).String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustWait(t, got)
-	mustEqual(t, out, content)
+	peertest.Wait(t, got)
+	peertest.EqualFile(t, out, content)
 	st := got.Status()
 	if st.Traffic.WANIn+10*int64(st.PieceLength) > int64(len(content)) {
 		t.Errorf("%d bytes came after the restart, of %d in all", st.Traffic.WANIn, len(content))
@@ -263,75 +235,71 @@ func TestPlainTorrentResumes(t *testing.T) {
 	if err := errors.Join(b.Close(), a.Close()); err != nil {
 		t.Fatal(err)
 	}
-	b = startNodeWith(t, "B", data, nil)
+	b = peertest.Start(t, "B", peertest.Data(data), withTorrents)
 	if got, err = b.Transfer(seed.ID.String()); err != nil {
 		t.Fatal(err)
 	}
-	mustWait(t, got)
+	peertest.Wait(t, got)
 	if id := manifestID(t, got); !id.Equals(seed.ID) {
 		t.Errorf("after a restart the manifest is %s", id)
 	}
 }
 
-// serveInfo has a stranger answer questions for an info dictionary.
+// serveInfo has a stranger serve an info dictionary, and returns its addresses.
 func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 	t.Helper()
-	h := stranger(t)
+	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
 		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return info, nil })
 	})
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return addrs
+	return peertest.LinkAddrs(t, h)
 }
 
 // The info dictionary must be that of the info-hash. One that is, and is of no use,
 // ends the transfer, since there is no other.
 func TestWrongInfoDictionary(t *testing.T) {
-	d := newDirectory()
-	a, b := startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "B", t.TempDir(), d)
-	path, content := randomFile(t, 1<<20)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true})
+	tracker := peertest.NewTracker()
+	a, b := tracker.Start(t, "A", withTorrents), tracker.Start(t, "B", withTorrents)
+	path, content := peertest.RandomFile(t, 1<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
 	wrong := plain(link)
 	wrong.Peers = serveInfo(t, slices.Concat(seed.Torrent(), []byte{' '}))
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := b.Get(wrong, out, GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}); err == nil || !strings.Contains(err.Error(), "want "+link.InfoHash.String()) {
+	if _, err := b.Get(wrong, out, peer.GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}); err == nil || !strings.Contains(err.Error(), "want "+link.InfoHash.String()) {
 		t.Errorf("another dictionary than the link's: %v", err)
 	}
-	got := mustGet(t, b, wrong, out)
-	mustWait(t, got)
-	mustEqual(t, out, content)
+	got := peertest.Get(t, b, wrong, out)
+	peertest.Wait(t, got)
+	peertest.EqualFile(t, out, content)
 
 	bad := []byte(`{"Name":"..","PieceLength":262144,"Length":1,"Sums":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}`)
 	useless := &proto.Link{InfoHash: sha1.Sum(bad), Peers: serveInfo(t, bad)}
-	failed := mustGet(t, b, useless, filepath.Join(t.TempDir(), "out"))
+	failed := peertest.Get(t, b, useless, filepath.Join(t.TempDir(), "out"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if err := failed.Wait(ctx); err == nil || !strings.Contains(err.Error(), `".." is not a file name`) {
 		t.Errorf("a dictionary of no use: %v", err)
 	}
-	if _, err := b.Get(useless, filepath.Join(t.TempDir(), "out"), GetOptions{Torrent: bad}); err == nil || !strings.Contains(err.Error(), "is not a file name") {
+	if _, err := b.Get(useless, filepath.Join(t.TempDir(), "out"), peer.GetOptions{Torrent: bad}); err == nil || !strings.Contains(err.Error(), "is not a file name") {
 		t.Errorf("a dictionary of no use, given: %v", err)
 	}
 }
 
 // One content is one transfer, by whatever it is called.
 func TestOneTransferByAllNames(t *testing.T) {
-	d := newDirectory()
-	a := startNodeWith(t, "A", t.TempDir(), d)
-	path, content := randomFile(t, 2<<20)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true, Announce: []string{"http://192.0.2.1/announce"}})
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A", withTorrents)
+	path, content := peertest.RandomFile(t, 2<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true, Announce: []string{"http://192.0.2.1/announce"}})
 	for name, links := range map[string][2]*proto.Link{"torrent first": {plain(link), link}, "link first": {link, plain(link)}} {
 		t.Run(name, func(t *testing.T) {
-			n, out := startNodeWith(t, "B", t.TempDir(), d), filepath.Join(t.TempDir(), "out")
-			first, second := mustGet(t, n, links[0], out), mustGet(t, n, links[1], out)
+			n, out := tracker.Start(t, "B", withTorrents), filepath.Join(t.TempDir(), "out")
+			first, second := peertest.Get(t, n, links[0], out), peertest.Get(t, n, links[1], out)
 			if first != second || len(n.Transfers()) != 1 {
 				t.Fatalf("%d transfers", len(n.Transfers()))
 			}
-			mustWait(t, second)
-			mustEqual(t, out, content)
+			peertest.Wait(t, second)
+			peertest.EqualFile(t, out, content)
 			if id := manifestID(t, second); !id.Equals(seed.ID) {
 				t.Errorf("the manifest is %s", id)
 			}
@@ -354,19 +322,19 @@ func TestOneTransferByAllNames(t *testing.T) {
 // are not asked.
 func TestPlainTorrentOfNobody(t *testing.T) {
 	link, info, _ := torrentOnly(t, 1<<20)
-	n := startNode(t, "A", t.TempDir())
-	got := mustGet(t, n, link, filepath.Join(t.TempDir(), "out"))
-	eventually(t, "word of what it waits for", func() bool {
+	n := peertest.Start(t, "A", withTorrents)
+	got := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "word of what it waits for", func() bool {
 		return strings.Contains(got.Status().Waiting, "info dictionary") && strings.Contains(got.Status().Waiting, "--bt-listen")
 	})
 	if err := n.Remove(got, true); err != nil {
 		t.Fatal(err)
 	}
-	got, err := n.Get(link, filepath.Join(t.TempDir(), "out"), GetOptions{Torrent: info})
+	got, err := n.Get(link, filepath.Join(t.TempDir(), "out"), peer.GetOptions{Torrent: info})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "word of peers", func() bool {
+	peertest.Eventually(t, "word of peers", func() bool {
 		return strings.Contains(got.Status().Waiting, "peers") && strings.Contains(got.Status().Waiting, "--bt-listen")
 	})
 	if st := got.Status(); st.Length != 1<<20 || st.InfoHash != link.InfoHash.String() {

@@ -1,4 +1,4 @@
-package peer
+package peer_test
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -66,59 +67,49 @@ func torrentOf(m *proto.Manifest, content []byte) []byte {
 	return info
 }
 
-// mustSeed seeds a path.
-func mustSeed(t *testing.T, n *Node, path string, opt SeedOptions) (*Transfer, *proto.Link) {
-	t.Helper()
-	tr, err := n.Seed(t.Context(), path, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := tr.Link()
-	return tr, link
-}
+// withTorrents lets a node make and fetch torrents.
+var withTorrents = peertest.Configure(func(c *peer.Config) { c.Torrents = fakeTorrents{} })
 
-func torrentPath(t *Transfer) string {
-	return filepath.Join(t.node.transferDir(t.ID), metadata.TorrentFile)
-}
+func torrentPath(t *peer.Transfer) string { return filepath.Join(t.Dir(), metadata.TorrentFile) }
 
 // The info dictionary goes from member to member like the manifest, stays over
 // restarts, and is what the link says.
 func TestTorrentReachesMembers(t *testing.T) {
-	a, dir := startNode(t, "A", t.TempDir()), t.TempDir()
-	path, content := randomFile(t, 3<<20)
-	seed, link := mustSeed(t, a, path, SeedOptions{Torrent: true, Announce: []string{"http://a/announce"}})
+	a, dir := peertest.Start(t, "A", withTorrents), t.TempDir()
+	path, content := peertest.RandomFile(t, 3<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true, Announce: []string{"http://a/announce"}})
 	info := torrentOf(seed.Manifest(), content)
 	if link.InfoHash != sha1.Sum(info) || len(link.Announce) != 1 || !bytes.Equal(seed.Torrent(), info) {
 		t.Fatalf("the seed has %x, the link is %v", seed.Torrent(), link)
 	}
-	b := startNode(t, "B", dir)
+	b := peertest.Start(t, "B", peertest.Data(dir), withTorrents)
 	out := filepath.Join(t.TempDir(), "out")
-	got := mustGet(t, b, link, out)
-	mustWait(t, got)
-	eventually(t, "the getter has the info dictionary", func() bool { return bytes.Equal(got.Torrent(), info) })
+	got := peertest.Get(t, b, link, out)
+	peertest.Wait(t, got)
+	peertest.Eventually(t, "the getter has the info dictionary", func() bool { return bytes.Equal(got.Torrent(), info) })
 	if err := errors.Join(a.Close(), b.Close()); err != nil {
 		t.Fatal(err)
 	}
 
-	b = startNode(t, "B", dir) // alone
-	got = mustGet(t, b, link, out)
-	mustWait(t, got)
+	b = peertest.Start(t, "B", peertest.Data(dir), withTorrents) // alone
+	got = peertest.Get(t, b, link, out)
+	peertest.Wait(t, got)
 	if !bytes.Equal(got.Torrent(), info) {
 		t.Errorf("after a restart it has %x", got.Torrent())
 	}
-	c := startNode(t, "C", t.TempDir())
+	c := peertest.Start(t, "C", withTorrents)
 	link.Peers = b.Addrs()
-	last := mustGet(t, c, link, filepath.Join(t.TempDir(), "out"))
-	mustWait(t, last)
-	eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Torrent(), info) })
+	last := peertest.Get(t, c, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Wait(t, last)
+	peertest.Eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Torrent(), info) })
 }
 
 // What is here can be offered later, wherever it came from, and stays offered when it
 // is seeded again without a word of it.
 func TestOfferedLater(t *testing.T) {
-	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	path, content := randomFile(t, 2<<20)
-	plain, link := mustSeed(t, a, path, SeedOptions{})
+	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
+	path, content := peertest.RandomFile(t, 2<<20)
+	plain, link := peertest.Seed(t, a, path, peer.SeedOptions{})
 	if !plain.InfoHash().IsZero() || plain.Torrent() != nil || plain.Status().InfoHash != "" {
 		t.Fatal("offered without being asked for")
 	}
@@ -126,13 +117,13 @@ func TestOfferedLater(t *testing.T) {
 		t.Errorf("an info dictionary is on disk: %v", err)
 	}
 	copied := filepath.Join(t.TempDir(), filepath.Base(path))
-	mustWait(t, mustGet(t, b, link, copied))
+	peertest.Wait(t, peertest.Get(t, b, link, copied))
 	for _, at := range []struct {
-		n    *Node
+		n    *peer.Node
 		path string
 	}{{a, path}, {a, copied}, {b, copied}, {b, path}} {
-		for _, opt := range []SeedOptions{{Torrent: true}, {}} {
-			tr, link := mustSeed(t, at.n, at.path, opt)
+		for _, opt := range []peer.SeedOptions{{Torrent: true}, {}} {
+			tr, link := peertest.Seed(t, at.n, at.path, opt)
 			if tr.ID != plain.ID {
 				t.Fatalf("another content: %v", link)
 			}
@@ -146,10 +137,10 @@ func TestOfferedLater(t *testing.T) {
 
 // A torrent can be made of what is here without offering it, and is not made twice.
 func TestMakeTorrent(t *testing.T) {
-	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	_, link, content := seedAndLink(t, a, 2<<20)
-	got := mustGet(t, b, link, filepath.Join(t.TempDir(), "out"))
-	mustWait(t, got)
+	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
+	_, link, content := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
+	got := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Wait(t, got)
 	for _, want := range []int64{2 << 20, 0} {
 		var hashed int64
 		made, err := got.MakeTorrent(t.Context(), func(done, _ int64) { hashed = done })
@@ -172,17 +163,20 @@ func TestMakeTorrent(t *testing.T) {
 }
 
 func TestTorrentRefused(t *testing.T) {
-	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
+	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Seed(t.Context(), empty, SeedOptions{Torrent: true}); err == nil || !strings.Contains(err.Error(), "nothing to offer") {
+	if _, err := a.Seed(t.Context(), empty, peer.SeedOptions{Torrent: true}); err == nil || !strings.Contains(err.Error(), "nothing to offer") {
 		t.Errorf("nothing is offered: %v", err)
 	}
 	// That of a content that is not offered is nobody's.
-	plain, _, _ := seedAndLink(t, a, 2<<20)
-	stream, err := (*nodeNetwork)(b).OpenStream(t.Context(), addrInfo(a), proto.TorrentProtocol)
+	plain, _, _ := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
+	if err := b.Host().Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := b.Host().NewStream(t.Context(), a.Host().ID(), proto.TorrentProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,24 +189,20 @@ func TestTorrentRefused(t *testing.T) {
 // A link may name the info-hash of something else, and a peer may have that: the
 // content comes, and the other is not taken for it.
 func TestTorrentOfAnotherContent(t *testing.T) {
-	a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	_, link, content := seedAndLink(t, a, 1<<20)
+	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
+	_, link, content := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
 	lie := []byte("a lie")
-	h := stranger(t)
+	h := peertest.Stranger(t)
 	asked := make(chan struct{}, 100)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
 		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return lie, nil })
 		asked <- struct{}{}
 	})
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	link.InfoHash, link.Peers = sha1.Sum(lie), append(link.Peers, addrs...)
+	link.InfoHash, link.Peers = sha1.Sum(lie), append(link.Peers, peertest.LinkAddrs(t, h)...)
 	out := filepath.Join(t.TempDir(), "out")
-	got := mustGet(t, b, link, out)
-	mustWait(t, got)
-	mustEqual(t, out, content)
+	got := peertest.Get(t, b, link, out)
+	peertest.Wait(t, got)
+	peertest.EqualFile(t, out, content)
 	<-asked
 	<-asked // the first answer was taken in before it asked again
 	if got.Torrent() != nil {

@@ -88,7 +88,11 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 			continue
 		}
 		for _, info := range peers {
-			err := s.Connect(info)
+			c, err := s.connect(info)
+			if err == nil {
+				s.post(joined{c})
+				continue
+			}
 			var refused *proto.RemoteError
 			if errors.As(err, &refused) && refused.Code == proto.CodeExcluded {
 				s.Fail(refused) // the link is wrong: its own peers refuse

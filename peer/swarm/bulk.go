@@ -112,22 +112,3 @@ func (c *nodePeer) greet(ch Channel) error {
 	}
 	return err
 }
-
-// Channels returns how many bulk sockets and streams there are to a node, both directions
-// together. Joined is false if there is no session with it.
-func (s *Swarm) Channels(id libpeer.ID) (sockets, streams int, joined bool) {
-	c := s.nodePeer(proto.PeerID(id))
-	if c == nil {
-		return 0, 0, false
-	}
-	c.channels.Lock()
-	defer c.channels.Unlock()
-	for ch := range c.channels.open {
-		if _, ok := ch.(*transport.Conn); ok {
-			sockets++
-		} else {
-			streams++
-		}
-	}
-	return sockets, streams, true
-}

@@ -46,17 +46,8 @@ func (s *Swarm) dial(id proto.PeerID) {
 	})
 }
 
-// Connect opens a session with a node. It blocks until the node has answered.
-func (s *Swarm) Connect(to libpeer.AddrInfo) error {
-	c, err := s.connect(to)
-	if err != nil {
-		return err
-	}
-	s.post(joined{c})
-	return nil
-}
-
-// connect begins a session under each of the content's ids, until the peer knows one. The
+// connect opens a session with a node, and blocks until the node has answered. It tries the
+// content's ids until the node knows one. The
 // info-hash comes first, if there is one: a node that has a link with both ids knows it too,
 // as does one that has the torrent alone.
 func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {

@@ -20,8 +20,8 @@ const (
 	writeTimeout = 30 * time.Second
 	// sendQueue is how many messages may wait for a peer that does not read.
 	sendQueue = 4096
-	// MaxChannels bounds the bulk channels of a session, both directions together.
-	MaxChannels = 16
+	// maxChannels bounds the bulk channels of a session, both directions together.
+	maxChannels = 16
 	// maxBatch is about how many bytes of messages are written at once.
 	maxBatch = 64 << 10
 )
@@ -128,7 +128,7 @@ func (c *nodePeer) closeWithError(code proto.Code, why string) {
 func (c *nodePeer) addChannel(ch Channel) bool {
 	c.channels.Lock()
 	defer c.channels.Unlock()
-	if c.channels.closed || len(c.channels.open) >= MaxChannels {
+	if c.channels.closed || len(c.channels.open) >= maxChannels {
 		return false
 	}
 	c.channels.open[ch] = struct{}{}

@@ -26,8 +26,8 @@ import (
 //
 // Steps two to four are those of the [payload.Codec].
 
-// MaxUnrequested is how many blocks a peer may send that nobody requested.
-const MaxUnrequested = 64
+// maxUnrequested is how many blocks a peer may send that nobody requested.
+const maxUnrequested = 64
 
 // receive receives the blocks of a channel until it ends, and returns why it did. A broken
 // channel is no reason to end the session: when two nodes dial each other at once, it may
@@ -50,7 +50,7 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 			c.duplicate(len(b.Buf.B))
 		default:
 			unrequested++
-			if unrequested > MaxUnrequested {
+			if unrequested > maxUnrequested {
 				err = fmt.Errorf("%d blocks were not requested", unrequested)
 			}
 		}

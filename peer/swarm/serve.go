@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// MaxFlows is how many sockets send to one peer where one TCP flow cannot fill the
+	// maxFlows is how many sockets send to one peer where one TCP flow cannot fill the
 	// path: its window is bounded, and after a loss grows by a packet per round trip.
-	MaxFlows = 4
+	maxFlows = 4
 	// longPath is the round trip from which on that is so, and flowBacklog how many bytes
 	// must wait before it matters.
 	longPath    = 10 * time.Millisecond
@@ -164,7 +164,7 @@ func (v *server) share() {
 		return
 	}
 	v.spread = true
-	for range MaxFlows - 1 {
+	for range maxFlows - 1 {
 		v.swarm.wg.Go(v.serveToo)
 	}
 }

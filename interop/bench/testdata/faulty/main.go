@@ -6,14 +6,12 @@
 package main
 
 import (
-	"crypto/ed25519"
-	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
+	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -22,9 +20,8 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/swarm"
-	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -59,16 +56,14 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	raw, err := key.Raw()
-	if err != nil {
-		return err
-	}
 	var faults swarm.Faults
 	switch fault {
 	case "lossy":
-		faults.Codec = func(_ *proto.Link, c payload.Codec) payload.Codec { return lossy{c} }
+		faults = peertest.Lossy(new(atomic.Int64))
 	case "polluter":
-		faults.Codec = func(link *proto.Link, c payload.Codec) payload.Codec { return polluter{c, link, raw} }
+		p := peertest.NewPolluter()
+		p.On.Store(true)
+		faults = p.Faults(key)
 	default:
 		return fmt.Errorf("--fault %q is neither lossy nor polluter", fault)
 	}
@@ -100,42 +95,4 @@ func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
 		panic(err) // parsed before
 	}
 	return tracker.NewClient(h, infos, tracker.ClientConfig{})
-}
-
-// lossy refuses half of all requests at random, so that a second request may succeed.
-type lossy struct{ payload.Codec }
-
-// Encode implements [payload.Codec].
-func (x lossy) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
-	if rand.N(2) == 0 {
-		return nil, payload.ErrAbsent
-	}
-	return x.Codec.Encode(to, sp)
-}
-
-// polluter sends false blocks only.
-type polluter struct {
-	payload.Codec
-	link *proto.Link
-	key  ed25519.PrivateKey
-}
-
-// Encode implements [payload.Codec].
-func (x polluter) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
-	buf, err := x.Codec.Encode(to, sp)
-	if err != nil {
-		return nil, err
-	}
-	buf.B[len(buf.B)-1] ^= 1
-	if x.link.Coded == 0 || x.link.Strategy.Gossip() {
-		return buf, nil
-	}
-	// The polluter claims that it made the block, so that the signature is valid.
-	data := buf.B[proto.CodedHeader:]
-	statement := proto.CodedStatement(x.link.Manifest.Bytes(), x.link.Coded, sp.Piece, sha256.Sum256(data))
-	var o proto.Origin
-	copy(o.Encoder[:], x.key.Public().(ed25519.PublicKey))
-	copy(o.Signature[:], ed25519.Sign(x.key, statement))
-	proto.AppendCodedHeader(buf.B[:0], sp.Piece, &o, len(data))
-	return buf, nil
 }

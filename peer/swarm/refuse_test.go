@@ -1,51 +1,30 @@
-package peer
+package swarm_test
 
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
-// codedAs is the link with another k, or with 0 for plain pieces.
+// codedAs returns the link with another k, or with 0 for plain pieces.
 func codedAs(link *proto.Link, k int) *proto.Link {
 	other := *link
 	other.Coded, other.Strategy = k, proto.ReceiverDriven
 	return &other
 }
 
-// startLogged starts a node that logs to memory.
-func startLogged(t *testing.T, cluster string, d *directory) (*Node, *logged) {
-	t.Helper()
-	l := new(logged)
-	cfg := Config{
-		Data:     t.TempDir(),
-		Cluster:  cluster,
-		Torrents: fakeTorrents{},
-		Listen:   []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
-		Log:      slog.New(slog.NewTextHandler(l, nil)),
-	}
-	if d != nil {
-		cfg.Finder, cfg.Trackers = d.finder, []ma.Multiaddr{ma.StringCast(trackerAddr)}
-	}
-	n, err := Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { n.Close() })
-	return n, l
-}
-
-// mustBeExcluded waits for a get to fail with a text.
-func mustBeExcluded(t *testing.T, get *Transfer, text string) {
+// waitExcluded waits for a get to fail with a text.
+func waitExcluded(t *testing.T, get *peer.Transfer, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -72,13 +51,14 @@ var mismatches = map[string]struct {
 func TestRefusesOtherCoding(t *testing.T) {
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
-			a, log := startLogged(t, "A", nil)
-			b := startNode(t, "B", t.TempDir())
-			_, link, _ := seedCoded(t, a, 1<<20, tt.seed)
-			get := mustGet(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
-			mustBeExcluded(t, get, tt.text)
-			if log.count(tt.text) != 1 {
-				t.Errorf("the seed logged %q, want %q once", &log.text, tt.text)
+			var log peertest.Recorder
+			a := peertest.Start(t, "A", peertest.Log(log.Logger()))
+			b := peertest.Start(t, "B")
+			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
+			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
+			waitExcluded(t, get, tt.text)
+			if log.Count(tt.text) != 1 {
+				t.Errorf("the seed logged %q, want %q once", &log, tt.text)
 			}
 		})
 	}
@@ -89,23 +69,27 @@ func TestRefusesOtherCoding(t *testing.T) {
 func TestLogsOtherCodingOnce(t *testing.T) {
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
-			d := newDirectory()
-			a, logA := startLogged(t, "A", d)
-			b, logB := startLogged(t, "B", d)
-			a.cfg.Tuning.Retry, b.cfg.Tuning.Retry = 10*time.Millisecond, 10*time.Millisecond
-			_, link, _ := seedCoded(t, a, 1<<20, tt.seed)
+			tracker := peertest.NewTracker()
+			often := peertest.Configure(func(c *peer.Config) {
+				c.Tuning = mob.DefaultTuning()
+				c.Tuning.Retry = 10 * time.Millisecond
+			})
+			var logA, logB peertest.Recorder
+			a := tracker.Start(t, "A", peertest.Log(logA.Logger()), often)
+			b := tracker.Start(t, "B", peertest.Log(logB.Logger()), often)
+			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
 			link.Peers = nil
-			get := mustGet(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
+			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
 			const text = "peer excluded"
-			eventually(t, "a refusal on both sides", func() bool { return logA.count(text) > 0 && logB.count(text) > 0 })
+			peertest.Eventually(t, "a refusal on both sides", func() bool { return logA.Count(text) > 0 && logB.Count(text) > 0 })
 			time.Sleep(500 * time.Millisecond)
-			if n, m := logA.count(text), logB.count(text); n != 1 || m != 1 {
+			if n, m := logA.Count(text), logB.Count(text); n != 1 || m != 1 {
 				t.Errorf("%d and %d refusals are logged, want one each", n, m)
 			}
-			if logA.count(tt.text)+logB.count(tt.text) == 0 {
+			if logA.Count(tt.text)+logB.Count(tt.text) == 0 {
 				t.Errorf("nobody logged %q", tt.text)
 			}
-			if st := get.Status(); st.Phase != Fetching || st.Connected != 0 {
+			if st := get.Status(); st.Phase != peer.Fetching || st.Connected != 0 {
 				t.Errorf("status %+v", st)
 			}
 		})
@@ -117,18 +101,18 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 func TestRefusedByOldPeer(t *testing.T) {
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
-			a, b := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-			_, link, _ := seedCoded(t, a, 1<<20, tt.seed)
+			a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
 			features := proto.Coding{K: tt.seed}.Features()
-			a.host.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
+			a.Host().SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
 				hello, err := swarm.ReadHello(s)
 				if err != nil {
 					return
 				}
 				_ = proto.WriteMessage(s, &proto.Hello{Swarm: hello.Swarm, Cluster: "A", Features: features})
 			})
-			get := mustGet(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
-			mustBeExcluded(t, get, tt.text)
+			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
+			waitExcluded(t, get, tt.text)
 		})
 	}
 }

@@ -1,56 +1,40 @@
-package peer
+package swarm_test
 
 import (
 	"context"
-	"crypto/rand"
 	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/swarm"
-	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
-// stranger is a libp2p host that speaks the protocol as a test wants it to.
-func stranger(t *testing.T) libhost.Host {
-	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.Close() })
-	return h
-}
-
 // control opens a control stream from h to n and exchanges Hellos.
-func control(t *testing.T, h libhost.Host, n *Node, link *proto.Link) network.Stream {
+func control(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link) network.Stream {
 	t.Helper()
 	return controlAs(t, h, n, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
 }
 
-// controlAs does that with a greeting of the test's.
-func controlAs(t *testing.T, h libhost.Host, n *Node, hello *proto.Hello) network.Stream {
+// controlAs does so with another Hello.
+func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello) network.Stream {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := h.Connect(ctx, libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}); err != nil {
+	if err := h.Connect(ctx, peertest.AddrInfo(n)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := h.NewStream(ctx, n.host.ID(), proto.ControlProtocol)
+	s, err := h.NewStream(ctx, n.Host().ID(), proto.ControlProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,103 +47,86 @@ func controlAs(t *testing.T, h libhost.Host, n *Node, hello *proto.Hello) networ
 	return s
 }
 
-// lie answers every request on a control stream with garbage of the right size.
-func lie(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) {
+// pollute answers every request on a control stream with garbage of the right size. It
+// reports whether the peer ends the session with a ban.
+func pollute(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) (banned bool) {
 	defer s.Reset()
 	_ = proto.WriteMessage(s, &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}})
 	bulk, err := h.NewStream(context.Background(), to, proto.BulkProtocol)
 	if err != nil {
-		return
+		return false
 	}
 	defer bulk.Reset()
 	_ = proto.WriteMessage(bulk, &proto.BulkHello{Swarm: link.Manifest.Bytes()})
 	for {
 		m, err := proto.ReadMessage(s)
 		if err != nil {
-			return
+			return false
 		}
-		if r, ok := m.(*proto.Request); ok {
-			if proto.WriteMessage(bulk, &proto.Block{Piece: r.Piece, Begin: r.Begin, Data: make([]byte, r.Length)}) != nil {
-				return
+		switch m := m.(type) {
+		case *proto.Request:
+			err = proto.WriteMessage(bulk, &proto.Block{Piece: m.Piece, Begin: m.Begin, Data: make([]byte, m.Length)})
+			if err != nil {
+				return false
 			}
-		}
-		if p, ok := m.(*proto.Ping); ok {
-			_ = proto.WriteMessage(s, &proto.Pong{Nonce: p.Nonce})
+		case *proto.Ping:
+			_ = proto.WriteMessage(s, &proto.Pong{Nonce: m.Nonce})
+		case *proto.Goodbye:
+			return m.Code == proto.CodeBanned
 		}
 	}
 }
 
-// TestLiarIsBanned has a peer that sends wrong blocks; with a good seed beside
-// it the content arrives intact, and the liar is thrown out.
-func TestLiarIsBanned(t *testing.T) {
-	good, victim := startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	_, link, content := seedAndLink(t, good, 16<<20)
+// TestPolluterIsBanned has a peer that sends false blocks: it is banned, and the content comes
+// from an honest seed.
+func TestPolluterIsBanned(t *testing.T) {
+	good, victim := peertest.Start(t, "A"), peertest.Start(t, "B")
+	seed, link, content := peertest.SeedRandom(t, good, 16<<20, peer.SeedOptions{})
 	link.Peers = nil
 	out := filepath.Join(t.TempDir(), "out")
 
-	// The victim gets the manifest from a link that names the good seed, which
-	// is then away until the liar has had its chance.
-	h := stranger(t)
+	// The polluter is the only peer that the victim knows of, until the polluter is banned.
+	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		defer s.Close()
-		if _, err := proto.ReadMessage(s); err != nil {
-			return
-		}
-		b, err := good.manifestBytes(link.Manifest.Bytes())
-		if err != nil {
-			return
-		}
-		_ = proto.WriteMessage(s, &proto.ManifestReply{Length: uint32(len(b))})
-		_, _ = s.Write(b)
+		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return seed.Description().EncodedManifest() })
 	})
-	liars := make(chan struct{}, 100)
+	banned := make(chan struct{}, 100)
 	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
 		if _, err := proto.ReadMessage(s); err != nil {
 			return
 		}
 		_ = proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
-		lie(h, victim.host.ID(), s, link, 64)
-		liars <- struct{}{}
+		if pollute(h, victim.Host().ID(), s, link, 64) {
+			banned <- struct{}{}
+		}
 	})
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
-	if err != nil {
-		t.Fatal(err)
-	}
 	bad := *link
-	bad.Peers = addrs
-	get := mustGet(t, victim, &bad, out)
+	bad.Peers = peertest.LinkAddrs(t, h)
+	get := peertest.Get(t, victim, &bad, out)
 	select {
-	case <-liars:
+	case <-banned:
 	case <-time.After(20 * time.Second):
-		t.Fatalf("the liar was not thrown out: %+v", get.Status())
+		t.Fatalf("the polluter was not banned: %+v", get.Status())
 	}
 	if st := get.Status(); st.PiecesHave != 0 {
 		t.Errorf("%d pieces of garbage were taken", st.PiecesHave)
 	}
-	control := connectNodes(t, good, victim, link)
-	control()
-	mustWait(t, get)
-	mustEqual(t, out, content)
-	if _, _, joined := victim.swarm(link.Manifest.Bytes()).Channels(h.ID()); joined {
-		t.Error("the liar is still a peer")
+	if err := swarmOf(good, link).Connect(peertest.AddrInfo(victim)); err != nil {
+		t.Fatal(err)
 	}
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	peertest.Eventually(t, "the end of the polluter's session", func() bool {
+		_, _, joined := swarmOf(victim, link).Channels(h.ID())
+		return !joined
+	})
 }
 
-// connectNodes has a dial b for the content of link.
-func connectNodes(t *testing.T, a, b *Node, link *proto.Link) func() {
-	t.Helper()
-	return func() {
-		err := a.swarm(link.Manifest.Bytes()).Connect(libpeer.AddrInfo{ID: b.host.ID(), Addrs: b.host.Addrs()})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestStrangersDoNoHarm opens streams that say too much, nonsense, or nothing.
-func TestStrangersDoNoHarm(t *testing.T) {
-	n := startNode(t, "A", t.TempDir())
-	_, link, content := seedAndLink(t, n, 4<<20)
+// TestMalformedStreams writes too much, nonsense or nothing to streams: the node closes them,
+// and serves others as before.
+func TestMalformedStreams(t *testing.T) {
+	n := peertest.Start(t, "A")
+	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
 	cases := map[string]func(s network.Stream){
 		"oversized frame": func(s network.Stream) { _, _ = s.Write([]byte{0xff, 0xff, 0xff, 0xff, 1}) },
 		"garbage":         func(s network.Stream) { _, _ = s.Write([]byte(strings.Repeat("garbage ", 1000))) },
@@ -171,13 +138,13 @@ func TestStrangersDoNoHarm(t *testing.T) {
 		"span beyond the piece": func(s network.Stream) {
 			_ = proto.WriteMessage(s, &proto.Request{Span: proto.Span{Begin: 255 << 10, Length: 64 << 10}})
 		},
-		"second greeting": func(s network.Stream) {
+		"second Hello": func(s network.Stream) {
 			_ = proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
 		},
 	}
 	for name, say := range cases {
 		t.Run(name, func(t *testing.T) {
-			h := stranger(t)
+			h := peertest.Stranger(t)
 			s := control(t, h, n, link)
 			say(s)
 			_ = s.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -196,14 +163,14 @@ func TestStrangersDoNoHarm(t *testing.T) {
 		})
 	}
 	t.Run("every protocol", func(t *testing.T) {
-		h := stranger(t)
+		h := peertest.Stranger(t)
 		ctx := context.Background()
-		if err := h.Connect(ctx, libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}); err != nil {
+		if err := h.Connect(ctx, peertest.AddrInfo(n)); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []string{proto.ControlProtocol, proto.BulkProtocol, proto.ManifestProtocol, proto.TorrentProtocol} {
 			for _, junk := range []string{"", "\x00\x00\x00\x05\x0fabcd", "\x7f\xff\xff\xff\x01", strings.Repeat("x", 4096)} {
-				s, err := h.NewStream(ctx, n.host.ID(), protocol.ID(id))
+				s, err := h.NewStream(ctx, n.Host().ID(), protocol.ID(id))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -216,19 +183,20 @@ func TestStrangersDoNoHarm(t *testing.T) {
 		}
 	})
 	// It still serves.
-	b := startNode(t, "B", t.TempDir())
+	b := peertest.Start(t, "B")
 	out := filepath.Join(t.TempDir(), "out")
-	mustWait(t, mustGet(t, b, link, out))
-	mustEqual(t, out, content)
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	peertest.EqualFile(t, out, content)
 }
 
-// TestBlocksNobodyAskedFor are not written, and too many of them end the session.
-func TestBlocksNobodyAskedFor(t *testing.T) {
-	n := startNode(t, "A", t.TempDir())
-	_, link, content := seedAndLink(t, n, 4<<20)
-	h := stranger(t)
+// TestUnrequestedBlocks sends blocks that nobody requested: they are dropped, and too many of
+// them end the session.
+func TestUnrequestedBlocks(t *testing.T) {
+	n := peertest.Start(t, "A")
+	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
+	h := peertest.Stranger(t)
 	s := control(t, h, n, link)
-	bulk, err := h.NewStream(context.Background(), n.host.ID(), proto.BulkProtocol)
+	bulk, err := h.NewStream(context.Background(), n.Host().ID(), proto.BulkProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,8 +213,8 @@ func TestBlocksNobodyAskedFor(t *testing.T) {
 	if te, ok := err.(interface{ Timeout() bool }); ok && te.Timeout() {
 		t.Error("the session goes on")
 	}
-	b := startNode(t, "B", t.TempDir())
+	b := peertest.Start(t, "B")
 	out := filepath.Join(t.TempDir(), "out")
-	mustWait(t, mustGet(t, b, link, out))
-	mustEqual(t, out, content)
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	peertest.EqualFile(t, out, content)
 }

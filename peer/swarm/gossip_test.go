@@ -1,4 +1,4 @@
-package peer
+package swarm_test
 
 import (
 	"context"
@@ -10,21 +10,10 @@ import (
 
 	libhost "github.com/libp2p/go-libp2p/core/host"
 
-	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
 )
-
-// seedGossip seeds a file of size bytes at n, for permutation gossip of generations of k.
-func seedGossip(t testing.TB, n *Node, size, k int, s proto.Strategy) (*Transfer, *proto.Link, []byte) {
-	t.Helper()
-	path, content := randomFile(t, size)
-	seed, err := n.Seed(context.Background(), path, SeedOptions{Coded: k, Strategy: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := seed.Link()
-	return seed, link, content
-}
 
 // TestGossip moves a content by each kind of permutation gossip, and wants the source
 // to have sent it little more often than once: the others have it from each other.
@@ -35,13 +24,13 @@ func TestGossip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			nodes := grid(t, 1, 6)
-			seed, link, content := seedGossip(t, nodes[0], 20<<20+70001, 32, s)
+			nodes := peertest.Clusters(t, 1, 6)
+			seed, link, content := peertest.SeedRandom(t, nodes[0], 20<<20+70001, peer.SeedOptions{Coded: 32, Strategy: s})
 			if link.Coded != 32 || link.Strategy != s {
 				t.Errorf("link %s", link)
 			}
-			gets := fetch(t, nodes[1:], link)
-			mustArrive(t, gets, content)
+			gets := peertest.GetAll(t, nodes[1:], link)
+			peertest.WaitEqual(t, gets, content)
 			if st := gets[0].Status(); st.Strategy != name || st.Coded != 32 || st.PiecesHave != st.Pieces {
 				t.Errorf("status %+v", st)
 			}
@@ -54,82 +43,73 @@ func TestGossip(t *testing.T) {
 
 // TestGossipSmallContents wants contents that are no whole generation, block or piece.
 func TestGossipSmallContents(t *testing.T) {
-	nodes := grid(t, 1, 3)
+	nodes := peertest.Clusters(t, 1, 3)
 	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 5<<20 + 70001} {
-		_, link, content := seedGossip(t, nodes[0], size+i, 16, proto.Overlap2)
-		mustArrive(t, fetch(t, nodes[1:], link), content)
+		_, link, content := peertest.SeedRandom(t, nodes[0], size+i, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap2})
+		peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:], link), content)
 	}
 }
 
 // TestGossipWithoutTracker wants members to find each other by the source alone.
 func TestGossipWithoutTracker(t *testing.T) {
-	var nodes []*Node
+	var nodes []*peer.Node
 	for range 4 {
-		nodes = append(nodes, startNode(t, "A", t.TempDir()))
+		nodes = append(nodes, peertest.Start(t, "A"))
 	}
-	_, link, content := seedGossip(t, nodes[0], 8<<20, 16, proto.Sequential)
-	gets := fetch(t, nodes[1:], link)
-	mustArrive(t, gets, content)
+	_, link, content := peertest.SeedRandom(t, nodes[0], 8<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
+	gets := peertest.GetAll(t, nodes[1:], link)
+	peertest.WaitEqual(t, gets, content)
 	for _, g := range gets {
-		eventually(t, "everybody", func() bool { return g.Status().Connected == 3 })
+		peertest.Eventually(t, "everybody", func() bool { return g.Status().Connected == 3 })
 	}
 }
 
 // TestGossipDeathAndLateMember has a member end on the way, another come late, and the
 // first come again with what it has. Nobody may wait for them, nor they for ever.
 func TestGossipDeathAndLateMember(t *testing.T) {
-	d := newDirectory()
+	tracker := peertest.NewTracker()
 	data := t.TempDir()
-	nodes := []*Node{startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "A", t.TempDir(), d), startNodeWith(t, "A", t.TempDir(), d)}
-	mortal := startNodeWith(t, "A", data, d)
-	_, link, content := seedGossip(t, nodes[0], 96<<20, 32, proto.Overlap2)
-	gets := fetch(t, nodes[1:], link)
+	nodes := []*peer.Node{tracker.Start(t, "A"), tracker.Start(t, "A"), tracker.Start(t, "A")}
+	mortal := tracker.Start(t, "A", peertest.Data(data))
+	_, link, content := peertest.SeedRandom(t, nodes[0], 96<<20, peer.SeedOptions{Coded: 32, Strategy: proto.Overlap2})
+	gets := peertest.GetAll(t, nodes[1:], link)
 	out := filepath.Join(t.TempDir(), "out")
-	lost := mustGet(t, mortal, link, out)
-	eventually(t, "some pieces", func() bool { return lost.Status().PiecesHave > 40 })
+	lost := peertest.Get(t, mortal, link, out)
+	peertest.Eventually(t, "some pieces", func() bool { return lost.Status().PiecesHave > 40 })
 	if err := mortal.Close(); err != nil {
 		t.Fatal(err)
 	}
 	had := lost.Status().PiecesHave
-	late := fetch(t, []*Node{startNodeWith(t, "A", t.TempDir(), d)}, link)
-	mustArrive(t, gets, content)
-	mustArrive(t, late, content)
-	mortal = startNodeWith(t, "A", data, d)
+	late := peertest.GetAll(t, []*peer.Node{tracker.Start(t, "A")}, link)
+	peertest.WaitEqual(t, gets, content)
+	peertest.WaitEqual(t, late, content)
+	mortal = tracker.Start(t, "A", peertest.Data(data))
 	again, err := mortal.Transfer(link.Manifest.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustArrive(t, []*Transfer{again}, content)
+	peertest.WaitEqual(t, []*peer.Transfer{again}, content)
 	st := again.Status()
 	if lacked := int64(st.Pieces-had) * int64(st.PieceLength); st.Traffic.LANIn-st.Duplicate > lacked*11/10 {
 		t.Errorf("%d bytes of use came after the restart, and %d were lacking", st.Traffic.LANIn-st.Duplicate, lacked)
 	}
 }
 
-// bend makes the exchange of a node change what it sends, as long as that is on.
-func bend(t testing.TB, n *Node, change func([]byte)) *pollution {
-	t.Helper()
-	return pollute(t, n, func(_ *polluter, buf *payload.Buffer, _ proto.Span) bool {
-		change(buf.B[proto.GossipHeader:])
-		return true
-	})
-}
-
 // TestGossipPolluted has a member that has everything send false blocks for a while. Others
 // take them, mix them with true ones, and find out by the hashes only: nothing false may be
 // stored, and in the end all have everything.
 func TestGossipPolluted(t *testing.T) {
-	nodes := grid(t, 1, 4)
-	p := bend(t, nodes[1], func(b []byte) { b[len(b)-1] ^= 1 })
-	p.on.Store(true)
-	_, link, content := seedGossip(t, nodes[0], 24<<20, 16, proto.Overlap1)
-	mustArrive(t, fetch(t, nodes[1:2], link), content) // else others may be whole before it sends a block
-	gets := fetch(t, nodes[2:], link)
-	lacks := func(g *Transfer) bool { return g.Status().Phase != Whole }
-	eventually(t, "false blocks", func() bool { return p.sent.Load() > 40 || !slices.ContainsFunc(gets, lacks) })
-	p.on.Store(false)
-	mustArrive(t, gets, content)
-	if p.sent.Load() == 0 {
+	p := peertest.NewPolluter()
+	p.On.Store(true)
+	nodes := peertest.Clusters(t, 1, 4, peertest.At(1, peertest.WithPolluter(p)))
+	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap1})
+	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content) // else others may be whole before it sends a block
+	gets := peertest.GetAll(t, nodes[2:], link)
+	lacks := func(g *peer.Transfer) bool { return g.Status().Phase != peer.Whole }
+	peertest.Eventually(t, "false blocks", func() bool { return p.Sent.Load() > 40 || !slices.ContainsFunc(gets, lacks) })
+	p.On.Store(false)
+	peertest.WaitEqual(t, gets, content)
+	if p.Sent.Load() == 0 {
 		t.Error("no false block was sent")
 	}
 }
@@ -137,37 +117,37 @@ func TestGossipPolluted(t *testing.T) {
 // TestGossipMalformed has a stranger, of the cluster by its own word, push what cannot be
 // blocks: that ends its session, and the others go on.
 func TestGossipMalformed(t *testing.T) {
-	nodes := grid(t, 1, 2)
-	_, link, content := seedGossip(t, nodes[0], 24<<20, 16, proto.Sequential)
+	nodes := peertest.Clusters(t, 1, 2)
+	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
 	coding := proto.Coding{K: link.Coded, Strategy: link.Strategy}
 	long := make([]byte, 16+proto.MinCodedBlock)
-	get := mustGet(t, nodes[1], link, filepath.Join(t.TempDir(), "out"))
-	mustArrive(t, []*Transfer{get}, content)
+	get := peertest.Get(t, nodes[1], link, filepath.Join(t.TempDir(), "out"))
+	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
 	for _, b := range []*proto.GossipBlock{
 		{Generation: 1000, Data: long}, // there are 24
 		{Data: long[1:]},
 		{Data: long}, // zero coefficients
 	} {
-		h := stranger(t)
+		h := peertest.Stranger(t)
 		s := controlAs(t, h, nodes[1], &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "A", Features: coding.Features()})
-		eventually(t, "a session", func() bool { return get.Status().Connected == 2 })
+		peertest.Eventually(t, "a session", func() bool { return get.Status().Connected == 2 })
 		push(t, h, nodes[1], link, b)
 		for {
 			if _, err := proto.ReadMessage(s); err != nil {
 				break
 			}
 		}
-		eventually(t, "its end", func() bool { return get.Status().Connected == 1 })
+		peertest.Eventually(t, "its end", func() bool { return get.Status().Connected == 1 })
 	}
 }
 
 // TestGossipExcludes wants who has no part in the swarm to be told so at once: a node of
 // another cluster, and one that takes the transfer for another kind.
 func TestGossipExcludes(t *testing.T) {
-	a, near, far := startNode(t, "A", t.TempDir()), startNode(t, "A", t.TempDir()), startNode(t, "B", t.TempDir())
-	_, link, _ := seedGossip(t, a, 1<<20, 4, proto.Overlap1)
+	a, near, far := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: 4, Strategy: proto.Overlap1})
 	for name, tt := range map[string]struct {
-		n    *Node
+		n    *peer.Node
 		link proto.Link
 		want string
 	}{
@@ -178,7 +158,7 @@ func TestGossipExcludes(t *testing.T) {
 		"other blocks":    {near, proto.Link{Manifest: link.Manifest, Peers: link.Peers, Coded: 8, Strategy: proto.Overlap1}, "x.rlnc=4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			get := mustGet(t, tt.n, &tt.link, filepath.Join(t.TempDir(), "out"))
+			get := peertest.Get(t, tt.n, &tt.link, filepath.Join(t.TempDir(), "out"))
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			if err := get.Wait(ctx); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -194,9 +174,9 @@ func TestGossipExcludes(t *testing.T) {
 // TestUnexpectedPush sends a block that nobody asked for into a swarm in which blocks
 // are asked for: that ends the session.
 func TestUnexpectedPush(t *testing.T) {
-	n := startNode(t, "A", t.TempDir())
-	_, link, _ := seedAndLink(t, n, 1<<20)
-	h := stranger(t)
+	n := peertest.Start(t, "A")
+	_, link, _ := peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
+	h := peertest.Stranger(t)
 	s := control(t, h, n, link)
 	defer s.Reset()
 	push(t, h, n, link, &proto.GossipBlock{Data: make([]byte, 1000)})
@@ -208,9 +188,9 @@ func TestUnexpectedPush(t *testing.T) {
 }
 
 // push sends a block on a channel of its own.
-func push(t *testing.T, h libhost.Host, n *Node, link *proto.Link, b proto.Message) {
+func push(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link, b proto.Message) {
 	t.Helper()
-	bulk, err := h.NewStream(context.Background(), n.host.ID(), proto.BulkProtocol)
+	bulk, err := h.NewStream(context.Background(), n.Host().ID(), proto.BulkProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}

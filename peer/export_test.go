@@ -1,0 +1,32 @@
+package peer
+
+import (
+	"os"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// SetLstat replaces how a node looks at a destination.
+func (n *Node) SetLstat(lstat func(path string) (os.FileInfo, error)) { n.fs.lstat = lstat }
+
+// SetRemoveAll replaces how a node deletes files.
+func (n *Node) SetRemoveAll(removeAll func(path string) error) { n.fs.removeAll = removeAll }
+
+// SetStore wraps the stores of a node's transfers.
+func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
+
+// ManifestFor returns the encoded manifest of a content for another node, which may have to wait.
+func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) {
+	return n.manifestFor(from, key)
+}
+
+// ManifestBytes returns the encoded manifest of a content.
+func (n *Node) ManifestBytes(key []byte) ([]byte, error) { return n.manifestBytes(key) }
+
+// Dir returns the folder of a transfer's state.
+func (t *Transfer) Dir() string { return t.node.transferDir(t.ID) }
+
+// Node returns the node of a transfer.
+func (t *Transfer) Node() *Node { return t.node }

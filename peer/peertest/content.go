@@ -1,0 +1,114 @@
+package peertest
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+// RandomFile creates a file of size random bytes, which are the same in each test.
+func RandomFile(t testing.TB, size int) (path string, content []byte) {
+	t.Helper()
+	content = make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(content) // never fails
+	path = filepath.Join(t.TempDir(), "content.bin")
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path, content
+}
+
+// Seed seeds what is at path. The link is the test's to change.
+func Seed(t testing.TB, n *peer.Node, path string, opt peer.SeedOptions) (*peer.Transfer, *proto.Link) {
+	t.Helper()
+	seed, err := n.Seed(context.Background(), path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := *seed.Link()
+	return seed, &link
+}
+
+// SeedRandom seeds a [RandomFile].
+func SeedRandom(t testing.TB, n *peer.Node, size int, opt peer.SeedOptions) (
+	seed *peer.Transfer, link *proto.Link, content []byte,
+) {
+	t.Helper()
+	path, content := RandomFile(t, size)
+	seed, link = Seed(t, n, path, opt)
+	return seed, link, content
+}
+
+// Get begins to get a content to path.
+func Get(t testing.TB, n *peer.Node, link *proto.Link, path string) *peer.Transfer {
+	t.Helper()
+	l := *link
+	get, err := n.Get(&l, path, peer.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return get
+}
+
+// GetAll begins to get a content at each of some nodes, to new folders.
+func GetAll(t testing.TB, nodes []*peer.Node, link *proto.Link) (gets []*peer.Transfer) {
+	t.Helper()
+	for _, n := range nodes {
+		gets = append(gets, Get(t, n, link, filepath.Join(t.TempDir(), "out")))
+	}
+	return gets
+}
+
+// waitTimeout bounds every wait of a test.
+const waitTimeout = time.Minute
+
+// Wait waits until a content is whole.
+func Wait(t testing.TB, get *peer.Transfer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	defer cancel()
+	if err := get.Wait(ctx); err != nil {
+		t.Fatalf("%v; status %+v", err, get.Status())
+	}
+}
+
+// WaitEqual waits until each of some gets is whole, and compares the files.
+func WaitEqual(t testing.TB, gets []*peer.Transfer, content []byte) {
+	t.Helper()
+	for _, g := range gets {
+		Wait(t, g)
+		st := g.Status()
+		EqualFile(t, st.Root, content)
+		t.Logf("%v: %+v, %d duplicate", st.Elapsed, st.Traffic, st.Duplicate)
+	}
+}
+
+// EqualFile compares a file with a content.
+func EqualFile(t testing.TB, path string, content []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, content) {
+		t.Fatalf("%s differs from the source", path)
+	}
+}
+
+// Eventually waits until a condition holds.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(waitTimeout / 2); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatal("timeout: ", what)
+}

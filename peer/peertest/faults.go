@@ -1,0 +1,116 @@
+package peertest
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Lossy returns the faults of a node that refuses half of all requests, at random, so that
+// a second request may succeed. It counts the refused ones.
+func Lossy(refused *atomic.Int64) swarm.Faults {
+	return swarm.Faults{Codec: func(_ *proto.Link, c payload.Codec) payload.Codec {
+		return &lossy{c, refused}
+	}}
+}
+
+// lossy is the codec of one swarm of a lossy node.
+type lossy struct {
+	payload.Codec
+	refused *atomic.Int64
+}
+
+// Encode implements [payload.Codec].
+func (l *lossy) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+	if rand.N(2) == 0 {
+		l.refused.Add(1)
+		return nil, payload.ErrAbsent
+	}
+	return l.Codec.Encode(to, sp)
+}
+
+// Polluter is a node's fault to send false blocks while it is switched on.
+type Polluter struct {
+	On   atomic.Bool
+	Sent atomic.Int64 // false blocks
+
+	relay  bool     // changes the blocks that others made, and only these
+	sentTo sync.Map // false blocks as *atomic.Int64, by proto.PeerID
+}
+
+// NewPolluter returns a polluter that sends false blocks only, and signs those of coded
+// transfers as its own, so that their signatures are valid.
+func NewPolluter() *Polluter { return new(Polluter) }
+
+// NewTamperer returns a polluter that changes the coded blocks which other nodes made when it
+// passes them on, so that their signatures are invalid.
+func NewTamperer() *Polluter { return &Polluter{relay: true} }
+
+// SentTo returns how many false blocks were sent to a node.
+func (p *Polluter) SentTo(id libpeer.ID) int64 {
+	n, ok := p.sentTo.Load(proto.PeerID(id))
+	if !ok {
+		return 0
+	}
+	return n.(*atomic.Int64).Load()
+}
+
+// Faults returns the faults of the node that has this key.
+func (p *Polluter) Faults(key crypto.PrivKey) swarm.Faults {
+	raw, err := key.Raw()
+	if err != nil {
+		panic(err) // keys of nodes are Ed25519
+	}
+	return swarm.Faults{Codec: func(link *proto.Link, c payload.Codec) payload.Codec {
+		return &polluting{c, p, link, raw}
+	}}
+}
+
+// polluting is the codec of one swarm of a polluter.
+type polluting struct {
+	payload.Codec
+	*Polluter
+	link *proto.Link
+	key  ed25519.PrivateKey
+}
+
+// Encode implements [payload.Codec].
+func (p *polluting) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
+	buf, err := p.Codec.Encode(to, sp)
+	if err == nil && p.On.Load() && p.falsify(buf.B, sp) {
+		p.Sent.Add(1)
+		n, _ := p.sentTo.LoadOrStore(to.ID(), new(atomic.Int64))
+		n.(*atomic.Int64).Add(1)
+	}
+	return buf, err
+}
+
+// falsify changes the frame of a block, and reports whether it did.
+func (p *polluting) falsify(frame []byte, sp proto.Span) bool {
+	signed := p.link.Coded > 0 && !p.link.Strategy.Gossip()
+	public := p.key.Public().(ed25519.PublicKey)
+	if p.relay && (!signed || bytes.Contains(frame[:proto.CodedHeader], public)) {
+		return false
+	}
+	frame[len(frame)-1] ^= 1
+	if !signed || p.relay {
+		return true
+	}
+	data := frame[proto.CodedHeader:]
+	statement := proto.CodedStatement(p.link.Manifest.Bytes(), p.link.Coded, sp.Piece, sha256.Sum256(data))
+	var o proto.Origin
+	copy(o.Encoder[:], public)
+	copy(o.Signature[:], ed25519.Sign(p.key, statement))
+	proto.AppendCodedHeader(frame[:0], sp.Piece, &o, len(data))
+	return true
+}

@@ -1,0 +1,68 @@
+package peertest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Tracker is a tracker in memory. It tells every node of all others.
+type Tracker struct {
+	mu      sync.Mutex
+	members map[string]map[proto.PeerID]proto.Member // by swarm
+}
+
+// NewTracker returns a tracker without members.
+func NewTracker() *Tracker { return &Tracker{members: map[string]map[proto.PeerID]proto.Member{}} }
+
+// TrackerAddr is the address of every [Tracker], as links show it. It is never dialled.
+const TrackerAddr = "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx"
+
+// Start starts a node that uses the tracker.
+func (d *Tracker) Start(t testing.TB, cluster string, opts ...Option) *peer.Node {
+	t.Helper()
+	return start(t, 0, cluster, append(opts, d.option))
+}
+
+func (d *Tracker) option(s *setup) {
+	s.cfg.Finder = func(h host.Host, _ []ma.Multiaddr) peer.Finder { return &client{d, proto.PeerID(h.ID())} }
+	s.cfg.Trackers = []ma.Multiaddr{ma.StringCast(TrackerAddr)}
+}
+
+// client is the client of a tracker at one node.
+type client struct {
+	tracker *Tracker
+	self    proto.PeerID
+}
+
+// Announce implements [peer.Finder].
+func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, error) {
+	c.tracker.mu.Lock()
+	defer c.tracker.mu.Unlock()
+	swarm := c.tracker.members[string(a.Swarm)]
+	if swarm == nil {
+		swarm = map[proto.PeerID]proto.Member{}
+		c.tracker.members[string(a.Swarm)] = swarm
+	}
+	h := &proto.Handout{Interval: 30}
+	if a.Leaving {
+		delete(swarm, c.self)
+		return h, nil
+	}
+	for id, m := range swarm {
+		if id != c.self {
+			h.Members = append(h.Members, m)
+		}
+	}
+	swarm[c.self] = proto.Member{ID: c.self, Cluster: a.Cluster, Addrs: a.Addrs}
+	return h, nil
+}
+
+// Close implements [peer.Finder].
+func (c *client) Close() error { return nil }

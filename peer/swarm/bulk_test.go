@@ -1,0 +1,226 @@
+package swarm_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+// swarmOf returns a node's running swarm of a content, nil if there is none.
+func swarmOf(n *peer.Node, link *proto.Link) *swarm.Swarm {
+	tr, err := n.Transfer(link.Manifest.String())
+	if err != nil {
+		return nil
+	}
+	a, err := tr.Attach()
+	if err != nil {
+		return nil
+	}
+	return swarm.Of(a)
+}
+
+// channelsTo counts the bulk sockets and streams between a node and another for a content.
+func channelsTo(n, other *peer.Node, link *proto.Link) (sockets, streams int) {
+	if s := swarmOf(n, link); s != nil {
+		sockets, streams, _ = s.Channels(other.Host().ID())
+	}
+	return sockets, streams
+}
+
+// TestBulkSocket sends blocks on a bulk socket, whoever dialled whom.
+func TestBulkSocket(t *testing.T) {
+	for name, dialer := range map[string]func(seed, other *peer.Node) (*peer.Node, *peer.Node){
+		"the seed is dialled": func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return other, seed },
+		"the seed dials":      func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return seed, other },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+			_, link, content := peertest.SeedRandom(t, a, 24<<20, peer.SeedOptions{})
+			out := filepath.Join(t.TempDir(), "out")
+			from, to := dialer(a, b)
+			if err := from.Host().Connect(t.Context(), peertest.AddrInfo(to)); err != nil {
+				t.Fatal(err)
+			}
+			peertest.Wait(t, peertest.Get(t, b, link, out))
+			peertest.EqualFile(t, out, content)
+			if direct, streams := channelsTo(a, b, link); direct != 1 || streams != 0 {
+				t.Errorf("%d sockets and %d streams, want one socket", direct, streams)
+			}
+		})
+	}
+}
+
+// TestBrokenChannel resets a channel on which a block has come: the session goes on, since the
+// channel may belong to another session, which was given up for this one.
+func TestBrokenChannel(t *testing.T) {
+	node := peertest.Start(t, "A")
+	_, link, _ := peertest.SeedRandom(t, node, 1<<20, peer.SeedOptions{})
+	h := peertest.Stranger(t)
+	control(t, h, node, link)
+	channels := func() (n int, joined bool) {
+		sockets, streams, joined := swarmOf(node, link).Channels(h.ID())
+		return sockets + streams, joined
+	}
+	peertest.Eventually(t, "the session", func() bool { _, joined := channels(); return joined })
+	ch, err := h.NewStream(t.Context(), node.Host().ID(), proto.BulkProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []proto.Message{&proto.BulkHello{Swarm: link.Manifest.Bytes()}, &proto.Block{Data: make([]byte, 16<<10)}} {
+		if err := proto.WriteMessage(ch, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peertest.Eventually(t, "the channel", func() bool { n, _ := channels(); return n == 1 })
+	_ = ch.Reset()
+	peertest.Eventually(t, "its end", func() bool { n, _ := channels(); return n == 0 })
+	if _, joined := channels(); !joined {
+		t.Error("the session ended with it")
+	}
+}
+
+// stopListening makes a node unreachable but for the connections that it has or dials, until
+// again is called.
+func stopListening(t *testing.T, n *peer.Node) (again func()) {
+	t.Helper()
+	network, ok := n.Host().Network().(interface{ ListenClose(...ma.Multiaddr) })
+	if !ok {
+		t.Fatal("the host's listeners cannot be closed")
+	}
+	at := n.Host().Network().ListenAddresses()
+	network.ListenClose(at...)
+	return func() {
+		if err := n.Host().Network().Listen(at...); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBulkStream sends blocks on a stream while there is no direct path, and on a socket once
+// there is one.
+func TestBulkStream(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprintf("reachable later %v", late), func(t *testing.T) {
+			soon := peertest.WithFaults(swarm.Faults{DirectRetry: time.Millisecond})
+			a, b := peertest.Start(t, "A", soon), peertest.Start(t, "B")
+			_, link, content := peertest.SeedRandom(t, a, 96<<20, peer.SeedOptions{})
+			if err := b.Host().Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
+				t.Fatal(err)
+			}
+			again := stopListening(t, b)
+			out := filepath.Join(t.TempDir(), "out")
+			get := peertest.Get(t, b, link, out)
+			if late {
+				peertest.Eventually(t, "a stream", func() bool { _, n := channelsTo(a, b, link); return n > 0 })
+				again()
+			}
+			peertest.Wait(t, get)
+			peertest.EqualFile(t, out, content)
+			if direct, streams := channelsTo(a, b, link); direct+streams != 1 || (direct == 1) != late {
+				t.Errorf("%d sockets and %d streams", direct, streams)
+			}
+		})
+	}
+}
+
+// TestLongPath opens several sockets on a path with a long round trip when blocks wait for it.
+func TestLongPath(t *testing.T) {
+	long := swarm.Faults{RTT: func(*transport.Conn) time.Duration { return time.Second }}
+	a, b := peertest.Start(t, "A", peertest.WithFaults(long)), peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, a, 192<<20, peer.SeedOptions{})
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	peertest.EqualFile(t, out, content)
+	if direct, streams := channelsTo(a, b, link); direct != swarm.MaxFlows || streams != 0 {
+		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, swarm.MaxFlows)
+	}
+}
+
+// TestSocketsOfStrangers opens sockets that are of no use: the node closes them, and serves
+// others as before.
+func TestSocketsOfStrangers(t *testing.T) {
+	n := peertest.Start(t, "A")
+	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := transport.NewEndpoint(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	const soon = 5 * time.Second
+	// ends reports whether a socket is closed within d after a stranger wrote to it.
+	ends := func(say []byte, d time.Duration) bool {
+		t.Helper()
+		c, err := end.Dial(t.Context(), n.Host().ID(), n.Host().Addrs()[0])
+		if err != nil {
+			return true
+		}
+		t.Cleanup(func() { c.Reset() })
+		_, _ = c.Write(say)
+		_ = c.SetReadDeadline(time.Now().Add(d))
+		_, err = c.Read(make([]byte, 1))
+		return !errors.Is(err, os.ErrDeadlineExceeded)
+	}
+	frame := func(m proto.Message) []byte {
+		b, err := proto.AppendFrame(nil, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	hello := frame(&proto.BulkHello{Swarm: link.Manifest.Bytes()})
+	if !ends(nil, soon) {
+		t.Error("a node that is not connected keeps a socket")
+	}
+	if err := h.Connect(t.Context(), peertest.AddrInfo(n)); err != nil {
+		t.Fatal(err)
+	}
+	if !ends(hello, soon) {
+		t.Error("a node that is not in the swarm keeps a socket")
+	}
+	control(t, h, n, link)
+	peertest.Eventually(t, "the session", func() bool { _, _, joined := swarmOf(n, link).Channels(h.ID()); return joined })
+	for name, say := range map[string][]byte{
+		"garbage":          []byte(strings.Repeat("garbage ", 1000)),
+		"an unknown swarm": frame(&proto.BulkHello{Swarm: []byte{1, 2, 3}}),
+		"another message":  frame(&proto.Ping{}),
+		"oversized frame":  {0xff, 0xff, 0xff, 0xff, 1},
+	} {
+		if !ends(say, soon) {
+			t.Errorf("%s: the socket goes on", name)
+		}
+	}
+	for i := range swarm.MaxChannels {
+		if ends(hello, 50*time.Millisecond) {
+			t.Fatalf("socket %d of a session was closed", i)
+		}
+	}
+	if !ends(hello, soon) {
+		t.Errorf("a session has more than %d sockets", swarm.MaxChannels)
+	}
+	b := peertest.Start(t, "B")
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	peertest.EqualFile(t, out, content)
+}
