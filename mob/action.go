@@ -2,7 +2,7 @@ package mob
 
 import "github.com/mobgrid/mob/proto"
 
-// Action is something that the node shall do.
+// Action is something that the caller of a [Strategy] does for it.
 type Action interface{ action() }
 
 type (
@@ -11,24 +11,21 @@ type (
 		Peer    proto.PeerID
 		Message proto.Message
 	}
-	// Introduce sends a joined peer the addresses of Members.
+	// Introduce sends a joined peer the addresses of members.
 	Introduce struct {
 		Peer    proto.PeerID
 		Members []Node
 	}
-	// Dial opens a control stream to a member. The answer is [Joined] or
-	// [Unreachable].
+	// Dial opens a control stream to a member. [Joined] or [Unreachable] follows.
 	Dial struct{ Peer proto.PeerID }
-	// Drop ends the control stream of a joined peer, which has left by that: no
-	// [Left] is expected.
+	// Drop ends the control stream of a joined peer. No [Left] follows.
 	Drop struct {
 		Peer proto.PeerID
 		Code proto.Code
 		Why  string
 	}
-	// Push sends a joined peer a block of a generation that it did not ask for: a new
-	// combination of what is there, or the plain block of the given number. [Sent]
-	// follows.
+	// Push sends a joined peer a block of a generation that it did not request: a new
+	// combination of the blocks that are there, or the plain block of that number. [Sent] follows.
 	Push struct {
 		Peer                     proto.PeerID
 		Generation, Block, Round int

@@ -9,8 +9,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// BenchmarkHave is what one Have of one piece costs at a node that knows many
-// peers, a quarter of them its own cluster's.
+// BenchmarkHave takes in a Have of one piece at a node with many peers, a quarter of them local.
 func BenchmarkHave(b *testing.B) {
 	for _, peers := range []int{64, 512} {
 		b.Run(fmt.Sprint(peers), func(b *testing.B) {

@@ -6,15 +6,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Config is what a State must know of its node and its content, and the tuning
-// of the algorithm.
+// Config describes the node and the content of a [State].
 type Config struct {
-	// Self is the node's own id.
-	Self proto.PeerID
-	// Cluster is the node's own cluster.
+	// Self is the node's id, and Cluster the name of its cluster.
+	Self    proto.PeerID
 	Cluster string
-	// Picker decides what is requested. Nil is that of plain pieces: Length is the content's
-	// length in bytes then, and PieceLength that of every piece but the last.
+	// Picker decides what is requested. Nil picks plain pieces, of a content of Length bytes, of
+	// PieceLength bytes each but the last.
 	Picker      Picker
 	Length      int64
 	PieceLength int
@@ -26,50 +24,45 @@ type Config struct {
 
 // Tuning holds the constants of the algorithm. None is part of the protocol.
 type Tuning struct {
-	// Queue is how long a byte may wait on a link: a fifth of it is aimed at,
-	// beside what fairness takes, and from two thirds on members leave the link to
-	// others. On the LAN bytes in flight are the measured rate times the round
-	// trip plus a quarter of Queue. Longer fills a jittery link better, but makes
-	// claims and the end game later.
+	// Queue is how long a byte may wait before a link. Windows aim at a fifth of it, beside what
+	// fairness takes; from two thirds on fewer members are active at the link. On the LAN the bytes
+	// in flight are the measured rate times the round trip plus a quarter of Queue. A longer Queue
+	// fills a jittery link better, but delays claims and the end game.
 	Queue time.Duration
-	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is a
-	// quarter of what may be in flight on a link; on the LAN it takes about half
-	// of Queue at the measured rate, and is at least LANBlock: a block costs CPU
-	// whatever its size, and most of all bytes go over the LAN.
+	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is a quarter of what
+	// may be in flight on a link. On the LAN it takes about half of Queue at the measured rate,
+	// and is at least LANBlock: a block costs CPU whatever its size, and most bytes cross the LAN.
 	MinBlock, LANBlock, MaxBlock int
-	// MaxWindow bounds the bytes in flight on a link to another cluster, and the
-	// queued part of those at one local peer.
+	// MaxWindow bounds the bytes in flight on a link to another cluster, and those that are queued
+	// at one local peer.
 	MaxWindow int
-	// Batch is how long haves and claims are gathered at least between two
-	// messages to a peer. A claim goes to local peers at once. LazyBatch is the
-	// same, for each peer that there is, for what nobody waits for, most of all what
-	// is no news to a cluster: in a large one everybody would tell everybody of every
-	// piece.
+	// Batch is the least time between two batches of haves and claims to a peer. Claims go to
+	// local peers at once. LazyBatch is the same, times the number of peers, for updates that
+	// nobody waits for, most of all what the cluster has already: in a large one everybody would
+	// announce every piece to everybody.
 	Batch, LazyBatch time.Duration
-	// Turn is the least time that a local peer's claim may take to come; the node
-	// measures it. For so long a new piece is left to each member whose turn is before
-	// its own.
+	// Turn is the least time that the claim of a local peer is taken to need; the node measures
+	// it. A new piece is left for so long to each member whose turn is before its own.
 	Turn time.Duration
-	// Settle is how long a newcomer waits at most to hear of its cluster's
-	// pieces before it fetches over the WAN.
+	// Settle is how long a new node waits at most to hear what its cluster has, before it fetches
+	// over the WAN.
 	Settle time.Duration
-	// Stall is how long a peer may hold requests without sending a byte before
-	// they go to others. Dead is how long one may be silent altogether.
+	// Stall is how long a peer may send no byte of what was requested before the requests go to
+	// others. Dead is how long it may be silent altogether.
 	Stall, Dead time.Duration
-	// Calm is for how long members must not have come or gone before the node
-	// dials other clusters by the ranks that follow from them.
+	// Calm is for how long no member must have come or gone before the node dials peers of other
+	// clusters by rank.
 	Calm time.Duration
-	// Retry is the first pause before a failed member is dialled again; it
-	// doubles up to MaxRetry.
+	// Retry is the pause before a failed member is dialled again. It doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
-	// Strikes is how many bad pieces make a peer banned.
+	// Strikes is how many bad pieces ban a peer.
 	Strikes int
-	// MaxLocal and MaxGlobal bound the connections that the node makes by
-	// itself; it accepts more.
+	// MaxLocal and MaxGlobal bound the local peers and those of other clusters that the node
+	// dials. It accepts more.
 	MaxLocal, MaxGlobal int
 }
 
-// DefaultTuning is what the measurements in BENCHMARKS.md were made with.
+// DefaultTuning returns the tuning of the measurements in BENCHMARKS.md.
 func DefaultTuning() Tuning {
 	return Tuning{
 		Queue:     200 * time.Millisecond,

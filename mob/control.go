@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/mob/bitset"
 )
 
-// View is what a [Picker] sees of its State: who has which numbers or has claimed them, and what
+// View is what a [Picker] sees of its State: which peers have or claim which numbers, and what
 // is on its way. It only reads.
 type View struct{ s *State }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// witness is one node's State, and what it does about events.
+// witness is a State, and what it did about events.
 type witness struct {
 	*State
 	now time.Time
@@ -23,6 +23,7 @@ func newWitness(self proto.PeerID, cluster string) *witness {
 	}
 }
 
+// hears takes in events, a fifth of a second apart.
 func (s *witness) hears(evs ...Event) {
 	for _, ev := range evs {
 		s.now = s.now.Add(200 * time.Millisecond)
@@ -36,7 +37,7 @@ func (s *witness) joins(cluster string, ids ...proto.PeerID) {
 	}
 }
 
-// take gives what was done since it was called last, of one kind.
+// take returns the actions of one kind since it was called last.
 func take[A Action](s *witness) (as []A) {
 	for _, a := range s.did {
 		if a, ok := a.(A); ok {
@@ -47,8 +48,8 @@ func take[A Action](s *witness) (as []A) {
 	return as
 }
 
-// TestMaxGlobalBoundsDials has more global peers than the node may dial: it dials one in each
-// of the first clusters.
+// TestMaxGlobalBoundsDials has more matched peers than the node may dial: it dials one in each of the
+// first clusters.
 func TestMaxGlobalBoundsDials(t *testing.T) {
 	s := newWitness("c0", "C")
 	s.t.MaxGlobal = 2

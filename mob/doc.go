@@ -1,40 +1,47 @@
-// Package mob is the swarm's mind: the decisions of one node about one content.
+// Package mob decides for one node in one swarm: which peers to connect to, what to request of
+// whom, what to announce. [Strategy] is the seam between these decisions and the loop that does
+// all input and output. [State] is the strategy that most swarms use.
 //
-// A [State] holds no goroutine, socket, file, clock, lock or log. Events go in
-// through [State.Step] together with the time, actions come out, and randomness
-// comes from a seed: one history of events gives one history of actions. The
-// same code runs in the daemon and in a simulator of thousands of nodes.
+// A State has no goroutine, socket, file, clock, lock or log. Events and the time go in through
+// [State.Step], actions come out, and randomness comes from a seed: one history of events gives
+// one history of actions. The same code runs in the daemon and in the simulator (mob/sim).
 //
 // # The algorithm
 //
-// It is MOB's (den Burger and Kielmann, HPDC'07), with its weak places mended.
-// The nodes of a cluster are a mob. Sorted by id, each has a rank, and with it a
-// share of the pieces, which it begins before others, and global peers: the
-// members of other clusters whose shares overlap its own (package mob/ranks). A member
-// claims what it asks for over the WAN, and nobody else of its cluster asks for
-// that, so a piece enters a cluster once. Beyond the paper:
+// As in BitTorrent, peers announce the pieces that they have, and a node requests blocks of pieces
+// that it lacks, rarest first. Nodes do not choke each other: all of them want the whole swarm to
+// finish soon. What is new is that a node knows which peers are in its own cluster. Bytes within
+// a cluster cost nothing, so each piece should enter the cluster over the WAN once.
 //
-//   - A share is a preference. A member with room on a link begins any piece
-//     that is free, so none stands idle while another has work left (Robber goes
-//     by asking). At a new piece members take turns.
-//   - A member takes the piece that the fewest other clusters hold or have
-//     claimed, so that two clusters do not fetch the same piece from the source
-//     but one each, and swap.
-//   - What is in flight belongs to the link to another cluster, not to a peer:
-//     each member keeps the same few bytes in its queue, and only a crew of as
-//     many as it takes to fill it begins pieces there.
-//   - A member that finds everything claimed steals what a local peer is slow
-//     at. That one gives it away, so that nobody guesses.
-//   - A member that is far behind its cluster leaves the WAN to it.
-//   - Shares follow the members that are there. A peer without progress loses
-//     its blocks to others; the last blocks may be asked for twice.
-//   - Each node bans a peer that sent it false pieces.
+// The algorithm is MOB's (den Burger and Kielmann, HPDC'07). The nodes of a cluster that take part
+// are its members. Sorted by id, each has a rank. By its rank it has a share of the pieces, which it
+// begins before others, and matched peers: the members of other clusters whose shares overlap its
+// own (package mob/ranks). A member that requests a piece over the WAN claims it, which it
+// announces to its cluster. No other member requests a claimed piece over the WAN: it waits, and
+// gets the piece over the LAN. Beyond the paper:
+//
+//   - A share is a preference. A member with room on a link begins any piece that is free, so no
+//     link is idle while there is work. At a new piece members take turns, for as long as a claim
+//     takes to arrive (turn.go).
+//   - A member picks the piece that the fewest other clusters have or have claimed. So two
+//     clusters do not get the same piece from the source, but one each, and swap (pieces.go).
+//   - The bytes in flight are bounded for a link to another cluster, not for a peer. Each member
+//     keeps the same few bytes in the link's queue, and only as many members begin pieces there as
+//     it takes to fill it: the active ones (window.go, link.go).
+//   - A member that finds everything claimed steals what a local peer is slow at. That peer gives
+//     the piece away, so nobody guesses (steal.go).
+//   - A member that is far behind its cluster leaves the WAN to it (health.go).
+//   - Shares follow the members that are there (rank.go). A stalled peer loses its requests to
+//     others, and the last blocks may be requested twice (endgame.go).
+//   - A node bans a peer that sent it too many bad pieces.
+//
+// A State asks a [Picker] which piece to request of a peer. There is one for plain pieces, and one
+// for coded transfers (package mob/coded), to which a piece is a coded block.
 //
 // # The contract with the caller
 //
-// The caller steps a State from one goroutine. It carries out the actions in
-// their order. It reports [Stored] only after the piece is verified and on disk,
-// since the State announces it at once. Payload never enters the State. The
-// caller answers requests for stored pieces by itself: every request is honoured.
-// It calls Step with a [Tick] at least as often as [State.Wake] asks for.
+// The caller steps a State from one goroutine, and carries out the actions in order. It reports
+// [Stored] only after the piece is verified and on disk, since the State announces it at once.
+// Payload never enters the State. The caller answers requests for stored pieces by itself, in the
+// order of their arrival. It steps with a [Tick] at least as often as [State.Wake] asks for.
 package mob

@@ -2,24 +2,25 @@ package mob
 
 import "github.com/mobgrid/mob/proto"
 
-// Event is something that happened at the node.
+// Event is something that happened at the node. A piece is one of the numbers of the [Picker]: a
+// block in a coded transfer.
 type Event interface{ event() }
 
-// Node is a member as a tracker or a peer tells of it.
+// Node is a member of a swarm.
 type Node struct {
 	ID      proto.PeerID
 	Cluster string
-	// External says that the node came by a way of its own: it is never dialled, not
-	// told of to others, and forgotten when it leaves.
+	// External says that the peer speaks another protocol and is in a cluster of its own. It is
+	// never dialled, nobody is told of it, and it is forgotten when it leaves.
 	External bool
 }
 
 type (
-	// Learned brings members that a tracker, a peer or the link told of. It may
-	// be empty: also that ends the wait for a first answer.
+	// Learned brings members that a tracker, a peer or the link told of. Even an empty one ends
+	// the wait for the first answer.
 	Learned struct{ Nodes []Node }
-	// Joined says that a control stream to a peer is open, from either side. Who is
-	// whole needs not be heard before it is asked.
+	// Joined says that a control stream to a peer is open, whoever opened it. A peer that is
+	// whole has every piece, and need not announce it.
 	Joined struct {
 		Node
 		Whole bool
@@ -33,45 +34,42 @@ type (
 		Peer    proto.PeerID
 		Message proto.Message
 	}
-	// Arrived says that a block that was asked for is in the store, not yet
-	// verified.
+	// Arrived says that a requested block is in the store, not yet verified.
 	Arrived struct {
 		Peer proto.PeerID
 		Span proto.Span
 	}
-	// Stored says that a piece is verified and on disk.
+	// Stored says that a piece is verified and on disk; a coded block, that it is in memory.
 	Stored struct{ Piece int }
-	// Failed says that a piece failed its hash and whose blocks it was made of.
+	// Failed says that a piece failed its hash, and which peers sent parts of it.
 	Failed struct {
 		Piece   int
 		Sources []proto.PeerID
 	}
-	// Lost says that a stored piece turned out to be damaged: it is not offered
-	// any more. It is fetched again unless the content was whole once; from then
-	// on it is the user's, and not written to.
+	// Lost says that a stored piece turned out to be damaged, and is not served any more. It is
+	// fetched again unless the content was whole once: from then on it is the user's, and not
+	// written to.
 	Lost struct{ Piece int }
-	// Checked says that a piece of which Peer complained is sound.
+	// Checked says that a piece of which a peer complained is sound.
 	Checked struct {
 		Peer  proto.PeerID
 		Piece int
 	}
-	// Useless says that a block of a coded transfer, which came from Peer, was a
-	// combination of those that are there.
+	// Useless says that a coded block from a peer is a combination of those that are there.
 	Useless struct {
 		Peer  proto.PeerID
 		Piece int
 	}
-	// Decoded says that a generation is whole: decoded, verified and on disk. It comes in
-	// the place of Stored for the last of its blocks.
+	// Decoded says that a generation is decoded, verified and on disk. It comes in the place of
+	// Stored for the last of its blocks.
 	Decoded struct{ Generation int }
-	// Filled says that enough blocks of a generation have come: it is decoded now.
+	// Filled says that a generation has enough blocks, and is being decoded.
 	Filled struct{ Generation int }
-	// Polluted says that a generation failed its hashes: its blocks are dropped.
+	// Polluted says that a generation failed its hashes, and its blocks are dropped.
 	Polluted struct{ Generation int }
-	// Liar says that a node was found to have made wrong blocks.
+	// Liar says that a node signed false blocks.
 	Liar struct{ Peer proto.PeerID }
-	// Gathered says that a block of permutation gossip has come from a peer, of use or
-	// not: block Block of the generation where blocks are plain.
+	// Gathered says that a pushed block has come from a peer, of use or not.
 	Gathered Push
 	// Sent says that the block of a [Push] has left.
 	Sent struct{ Peer proto.PeerID }

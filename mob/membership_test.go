@@ -2,15 +2,16 @@ package mob
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestExternalsAreForgotten has guests come and go, each in a cluster of its own. They
-// are dialled by nobody and told of to nobody, and nothing is left of them.
-func TestExternalsAreForgotten(t *testing.T) {
+// TestExternalPeersAreForgotten has external peers come and go, each in a cluster of its own. They
+// are not dialled, nobody is told of them, and nothing is left of them.
+func TestExternalPeersAreForgotten(t *testing.T) {
 	s := New(Config{Self: "self", Cluster: "A", Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
 	now := time.Unix(0, 0)
 	step := func(ev Event) {
@@ -30,7 +31,7 @@ func TestExternalsAreForgotten(t *testing.T) {
 	}
 	step(Joined{Node: Node{ID: "node", Cluster: "B"}})
 	for k := range 50 {
-		id := proto.PeerID(fmt.Sprint("guest", k))
+		id := proto.PeerID(fmt.Sprint("external", k))
 		step(Joined{Node: Node{ID: id, Cluster: string(id), External: true}})
 		step(Received{Peer: id, Message: &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
 		step(Received{Peer: id, Message: &proto.Have{Have: []proto.Range{{Count: 64}}}})
@@ -49,7 +50,29 @@ func TestExternalsAreForgotten(t *testing.T) {
 	}
 	for i, n := range s.rarity {
 		if n != 0 {
-			t.Fatalf("piece %d is held by %d clusters", i, n)
+			t.Fatalf("piece %d is in %d clusters", i, n)
+		}
+	}
+}
+
+// TestWholePeerNeedNotAnnounce has a peer join that has everything: it is requested of at once, a
+// round trip earlier than others.
+func TestWholePeerNeedNotAnnounce(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		s := New(Config{Self: "n", Cluster: "B", Length: 4 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
+		now := time.Unix(1, 0)
+		s.Step(now, Learned{})
+		got := s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}, Whole: whole})
+		asked := slices.ContainsFunc(got, func(a Action) bool {
+			send, ok := a.(Send)
+			if !ok {
+				return false
+			}
+			_, ok = send.Message.(*proto.Request)
+			return ok && send.Peer == "a"
+		})
+		if asked != whole {
+			t.Errorf("whole %v, requested at once %v", whole, asked)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The rate is that of the last seconds in which something was owed.
+// TestRateFollows wants the rate of the last seconds in which bytes were outstanding.
 func TestRateFollows(t *testing.T) {
 	var m meter
 	if m.rate() != 0 {
@@ -14,7 +14,7 @@ func TestRateFollows(t *testing.T) {
 	}
 	now := time.Unix(1, 0)
 	for _, bytes := range []int{1000, 50} {
-		m.start(now.Add(time.Hour)) // nothing was owed for an hour
+		m.start(now.Add(time.Hour)) // nothing was outstanding for an hour
 		now = now.Add(time.Hour)
 		for range 100 {
 			now = now.Add(time.Second / 10)

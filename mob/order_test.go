@@ -2,7 +2,7 @@ package mob
 
 import "testing"
 
-// Every cluster comes first at its part of the pieces.
+// TestOrderIsFair wants every cluster to come first at its part of the pieces.
 func TestOrderIsFair(t *testing.T) {
 	const pieces = 10000
 	names := []string{"A", "B", "C", "D", "a longer name"}

@@ -1,12 +1,13 @@
 package mob
 
 import (
+	"math"
 	"testing"
 	"time"
 )
 
-// What a ping took longer than at best is the queue, whatever the clocks' difference,
-// and clocks that part slowly are no queue.
+// TestPathSeesQueues wants the queue to be what a ping took longer than the fastest, whatever the
+// clocks' difference. Clocks that part slowly are no queue.
 func TestPathSeesQueues(t *testing.T) {
 	const ms = time.Millisecond
 	for _, apart := range []time.Duration{-time.Hour, 0, 3 * time.Second} {
@@ -25,6 +26,22 @@ func TestPathSeesQueues(t *testing.T) {
 		}
 		if p.queue > ms {
 			t.Errorf("a queue of %v after the clocks parted", p.queue)
+		}
+	}
+}
+
+func TestPingNonce(t *testing.T) {
+	started := time.Unix(1000, 0)
+	sent := started.Add(3 * time.Second)
+	if n := pingNonce(started, started); n == 0 {
+		t.Error("the first ping has no time")
+	}
+	if d := sincePing(started, sent.Add(5*time.Millisecond), pingNonce(started, sent)); d != 5*time.Millisecond {
+		t.Errorf("a ping that took 5 ms: %v", d)
+	}
+	for _, n := range []uint64{1 << 53, math.MaxUint64} {
+		if d := sincePing(started, sent, n); d != 0 {
+			t.Errorf("nonce %d: %v", n, d)
 		}
 	}
 }

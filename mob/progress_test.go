@@ -6,28 +6,29 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// What is given up is asked for again, in parts if need be, unless it came meanwhile.
+// TestProgress wants a span that was given back to be requested again, in parts if need be, unless
+// it has arrived meanwhile.
 func TestProgress(t *testing.T) {
 	const size = 5*proto.Cell + 100
 	p := newProgress(7, size)
 	first := p.request(3 * proto.Cell)
 	rest := p.request(size)
 	if want := (proto.Span{Piece: 7, Begin: 3 * proto.Cell, Length: 2*proto.Cell + 100}); rest != want || !p.requested() {
-		t.Fatalf("the rest is %+v, want %+v; all is asked for: %v", rest, want, p.requested())
+		t.Fatalf("the rest is %+v, want %+v; all is requested: %v", rest, want, p.requested())
 	}
 	if n := p.add(rest); n != 2*proto.Cell+100 || p.add(rest) != 0 || p.missing != 3*proto.Cell || !p.has(rest) || p.has(first) {
 		t.Errorf("%d bytes were new, %d are missing", n, p.missing)
 	}
 	p.giveBack(rest)
 	if !p.requested() {
-		t.Error("what has come is asked for again")
+		t.Error("what has arrived is requested again")
 	}
 	p.giveBack(first)
 	if p.requested() {
-		t.Fatal("what was given up is not asked for again")
+		t.Fatal("what was given back is not requested again")
 	}
 	if a, b := p.request(proto.Cell), p.request(size); a.Length != proto.Cell || b.Begin != proto.Cell || b.Length != 2*proto.Cell {
-		t.Errorf("%+v and %+v were asked for again, want all of %+v", a, b, first)
+		t.Errorf("%+v and %+v were requested again, want all of %+v", a, b, first)
 	}
 	for sp, want := range map[proto.Span]bool{
 		first: true, rest: true, {Begin: 0, Length: size}: true, {Begin: 1, Length: proto.Cell}: false,

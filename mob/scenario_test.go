@@ -17,9 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "record testdata/*.txt anew")
 
-// TestScenarios replays testdata/*.txt. A file is blocks of commands, a line of
-// dashes, and what the state does about them, up to an empty line. With -update
-// the answers are recorded. Pings and pongs are left out.
+// TestScenarios replays testdata/*.txt. A file is blocks of commands, a line of dashes, and what
+// the State does about them, up to an empty line. With -update the answers are recorded. Pings
+// and pongs are left out.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -84,11 +84,11 @@ func firstDifference(a, b string) string {
 
 // scenario is a state and what it did since the last answer.
 type scenario struct {
-	state *mob.State
-	size  int
-	now   time.Time
-	did   []string
-	owed  []mob.Send // requests that were not answered
+	state       *mob.State
+	size        int
+	now         time.Time
+	did         []string
+	outstanding []mob.Send // requests that were not answered
 }
 
 func (s *scenario) take() string {
@@ -115,16 +115,16 @@ func (s *scenario) step(ev mob.Event) {
 func (s *scenario) note(a mob.Send) {
 	switch m := a.Message.(type) {
 	case *proto.Request:
-		s.owed = append(s.owed, a)
+		s.outstanding = append(s.outstanding, a)
 	case *proto.Cancel:
 		s.removeRequest(a.Peer, m.Span)
 	}
 }
 
 func (s *scenario) removeRequest(peer proto.PeerID, sp proto.Span) {
-	for i, o := range s.owed {
+	for i, o := range s.outstanding {
 		if o.Peer == peer && o.Message.(*proto.Request).Span == sp {
-			s.owed = append(s.owed[:i:i], s.owed[i+1:]...)
+			s.outstanding = append(s.outstanding[:i:i], s.outstanding[i+1:]...)
 			return
 		}
 	}
@@ -236,11 +236,11 @@ func (s *scenario) wait(text string) error {
 }
 
 func (s *scenario) answer(f []string) {
-	n := len(s.owed)
+	n := len(s.outstanding)
 	if len(f) > 2 {
 		n, _ = strconv.Atoi(f[2])
 	}
-	for _, o := range append([]mob.Send{}, s.owed...) {
+	for _, o := range append([]mob.Send{}, s.outstanding...) {
 		if string(o.Peer) != f[1] || n == 0 {
 			continue
 		}

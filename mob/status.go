@@ -2,16 +2,17 @@ package mob
 
 import "time"
 
-// Status is a snapshot of a State, for people.
+// Status is a snapshot of a [Strategy], for people.
 type Status struct {
+	// Have counts the pieces that are stored, of Total.
 	Have, Total int
 	// Fetching counts the pieces on their way.
 	Fetching int
-	// Rank and Size are the node's place in its mob.
+	// Rank and Size are the node's rank in its cluster, and the number of members.
 	Rank, Size int
-	// Settling says that WAN fetching waits for news of the own cluster.
+	// Settling says that fetching over the WAN waits to hear what the own cluster has.
 	Settling bool
-	// Available counts the lacking pieces that some peer has.
+	// Available counts the pieces that are lacking and that some peer has.
 	Available int
 	Peers     []PeerStatus
 }
@@ -20,24 +21,35 @@ type Status struct {
 type PeerStatus struct {
 	Node
 	Local bool
-	// Have counts the pieces that it told of; of a global peer that is at most
-	// what this node wishes to hear of.
+	// Have counts the pieces that it announced. A peer of another cluster announces only what the
+	// node subscribed to.
 	Have int
-	// Rate is in bytes per second while blocks are owed; InFlight in bytes.
+	// Rate is in bytes per second while requests are outstanding, and InFlight in bytes.
 	Rate     float64
 	InFlight int
 	RTT      time.Duration
 	Stalled  bool
 }
 
-// Status takes the snapshot.
+// Status implements [Strategy].
 func (s *State) Status() Status {
 	st := Status{
-		Have: s.have.Len(), Total: s.pieces, Fetching: len(s.fetches),
-		Rank: s.rank, Size: s.size, Settling: s.Settling(),
+		Have:     s.have.Len(),
+		Total:    s.pieces,
+		Fetching: len(s.fetches),
+		Rank:     s.rank,
+		Size:     s.size,
+		Settling: !s.have.Full() && !s.mayFetchWAN(),
 	}
 	for _, p := range s.peers {
-		ps := PeerStatus{Node: p.Node, Local: p.local, Have: p.have.Len(), InFlight: p.inFlight, RTT: p.rtt, Stalled: p.stalled}
+		ps := PeerStatus{
+			Node:     p.Node,
+			Local:    p.local,
+			Have:     p.have.Len(),
+			InFlight: p.inFlight,
+			RTT:      p.rtt,
+			Stalled:  p.stalled,
+		}
 		if p.busy() {
 			ps.Rate = p.meter.rate()
 		}
@@ -50,9 +62,3 @@ func (s *State) Status() Status {
 	}
 	return st
 }
-
-// Settling says that WAN fetching waits for news of the own cluster.
-func (s *State) Settling() bool { return !s.have.Full() && !s.mayFetchWAN() }
-
-// Has says whether piece i is stored.
-func (s *State) Has(i int) bool { return s.have.Has(i) }

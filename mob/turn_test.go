@@ -7,9 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestBusyMembersClaimLate wants a piece that comes in a quarter of a second to be taken
-// for quick among members whose claims take as long, and others' pieces to be begun after
-// their claims would have come.
+// TestBusyMembersClaimLate has members whose claims take long: a piece that takes a quarter of a
+// second is quick among them, and others' pieces are begun after their claims would have come.
 func TestBusyMembersClaimLate(t *testing.T) {
 	s, a, now := fetching(time.Second / 4)
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ type generation struct {
 	// doubtful are blocks of which a false copy came. They are fetched as if no member of the
 	// cluster had them: members may have the same copy.
 	doubtful map[int]bool
-	// from is who sent the blocks that the node has.
+	// from are the peers that sent the blocks that the node has.
 	from map[int]mob.Peer
 	// survey is out of date when stale is set, or the State's census has changed.
 	survey survey

@@ -40,13 +40,13 @@ func Conformance(t *testing.T, make func() Subject) {
 // node is the node n of cluster B, and the shell around its State.
 type node struct {
 	Subject
-	spy      *spy
-	state    *mob.State
-	now      time.Time
-	asked    []mob.Send    // requests that were not answered
-	arrived  map[int]int   // bytes of numbers that are on their way
-	dropped  []proto.Range // numbers that were told not to be there any more
-	finished bool
+	spy         *spy
+	state       *mob.State
+	now         time.Time
+	outstanding []mob.Send    // requests
+	arrived     map[int]int   // bytes of numbers that are on their way
+	dropped     []proto.Range // numbers that were announced as dropped
+	finished    bool
 }
 
 // spy passes calls on to a picker, and keeps what the State gave it.
@@ -95,9 +95,9 @@ func (n *node) step(evs ...mob.Event) {
 func (n *node) sent(a mob.Send) {
 	switch m := a.Message.(type) {
 	case *proto.Request:
-		n.asked = append(n.asked, a)
+		n.outstanding = append(n.outstanding, a)
 	case *proto.Cancel:
-		n.asked = slices.DeleteFunc(n.asked, func(o mob.Send) bool {
+		n.outstanding = slices.DeleteFunc(n.outstanding, func(o mob.Send) bool {
 			return o.Peer == a.Peer && o.Message.(*proto.Request).Span == m.Span
 		})
 	case *proto.Have:
@@ -114,9 +114,9 @@ func (n *node) joins(id proto.PeerID, cluster string, have *proto.Have) {
 // arrive answers requests, the oldest first, until a number has arrived, and returns that. It is
 // -1 if nothing is requested.
 func (n *node) arrive() int {
-	for len(n.asked) > 0 {
-		a := n.asked[0]
-		n.asked = n.asked[1:]
+	for len(n.outstanding) > 0 {
+		a := n.outstanding[0]
+		n.outstanding = n.outstanding[1:]
 		sp := a.Message.(*proto.Request).Span
 		i := int(sp.Piece)
 		n.arrived[i] += int(sp.Length)
@@ -182,10 +182,10 @@ func requestsWhatPeersHave(t *testing.T, n *node) {
 		n.joins(id, "A", &proto.Have{Have: []proto.Range{r}})
 	}
 	n.wait(time.Second)
-	if len(n.asked) == 0 {
+	if len(n.outstanding) == 0 {
 		t.Fatal("nothing is requested")
 	}
-	for _, a := range n.asked {
+	for _, a := range n.outstanding {
 		if i, r := a.Message.(*proto.Request).Piece, has[a.Peer]; i < r.First || uint64(i) >= r.End() {
 			t.Errorf("number %d is requested of %s", i, a.Peer)
 		}
@@ -197,12 +197,12 @@ func leavesClaimed(t *testing.T, n *node) {
 	n.joins("m", "B", &proto.Have{Claim: n.all()})
 	n.joins("p", "A", &proto.Have{Have: n.all()})
 	n.wait(time.Second)
-	if len(n.asked) > 0 {
-		t.Fatalf("%d requests for what is claimed", len(n.asked))
+	if len(n.outstanding) > 0 {
+		t.Fatalf("%d requests for what is claimed", len(n.outstanding))
 	}
 	n.step(mob.Received{Peer: "m", Message: &proto.Have{Drop: n.all()}})
 	n.wait(time.Second)
-	if len(n.asked) == 0 {
+	if len(n.outstanding) == 0 {
 		t.Error("nothing is requested when it is free")
 	}
 }
@@ -211,7 +211,7 @@ func leavesClaimed(t *testing.T, n *node) {
 func recoversFromFailure(t *testing.T, n *node) {
 	n.joins("p", "A", &proto.Have{Have: n.all()})
 	n.joins("q", "A", &proto.Have{Have: n.all()})
-	from := n.asked[0].Peer
+	from := n.outstanding[0].Peer
 	i := n.arrive()
 	n.step(mob.Failed{Piece: i, Sources: []proto.PeerID{from}})
 	n.finish(t, func(int) {})

@@ -36,10 +36,10 @@ func seed() []byte {
 
 // history decodes bytes into events.
 type history struct {
-	data  []byte
-	count int // numbers of the content
-	now   time.Time
-	asked []mob.Send // requests so far
+	data     []byte
+	count    int // numbers of the content
+	now      time.Time
+	requests []mob.Send // all so far
 }
 
 // run steps a State through the history, and returns what it did.
@@ -69,7 +69,7 @@ func (h *history) note(t *testing.T, trace []byte, k *spy, a mob.Action) []byte 
 		t.Fatal(err)
 	}
 	if r, ok := send.Message.(*proto.Request); ok {
-		h.asked = append(h.asked, send)
+		h.requests = append(h.requests, send)
 		i, l := int(r.Piece), k.Layout()
 		size := int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
 		if i >= h.count || k.control.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size || l.Whole && int(r.Length) != size {
@@ -184,8 +184,8 @@ func (h *history) event() mob.Event {
 	case 10:
 		return mob.Arrived{Peer: h.peer(), Span: h.span()}
 	case 11, 12, 13, 14, 15:
-		if len(h.asked) > 0 { // the answer to a request
-			a := h.asked[h.byte()%len(h.asked)]
+		if len(h.requests) > 0 { // the answer to a request
+			a := h.requests[h.byte()%len(h.requests)]
 			return mob.Arrived{Peer: a.Peer, Span: a.Message.(*proto.Request).Span}
 		}
 	case 16, 17:

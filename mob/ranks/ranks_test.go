@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestShare compares with the paper's condition, piece by piece.
+// TestShare compares shares with the paper's condition, piece by piece.
 func TestShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -32,7 +32,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestMatches compares with the overlap of real intervals, and wants symmetry.
+// TestMatches compares matches with the overlap of real intervals, and wants symmetry.
 func TestMatches(t *testing.T) {
 	for size := 1; size <= 24; size++ {
 		for other := 1; other <= 24; other++ {
@@ -56,8 +56,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestTurn wants both ends of a link to agree, and members to be the first at about as
-// many links as any other.
+// TestTurn wants both ends of a link to agree, and each member to be first at about as many links
+// as any other.
 func TestTurn(t *testing.T) {
 	clusters := []string{"A", "B", "C", "D", "E", "F", "G", "H"}
 	const size = 4
@@ -69,7 +69,7 @@ func TestTurn(t *testing.T) {
 			}
 			turn := Turn(own, other, without(clusters, own), size)
 			if back := Turn(other, own, without(clusters, other), size); back != turn {
-				t.Errorf("%s turns by %d at the link to %s, and that by %d", own, turn, other, back)
+				t.Errorf("%s rotates by %d at the link to %s, which rotates by %d", own, turn, other, back)
 			}
 			first[turn%size]++
 		}

@@ -7,38 +7,38 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestFinishFirst wants all of the room on a link for the piece that was begun there,
-// before another peer behind the link is asked for a new one.
-func TestFinishFirst(t *testing.T) {
+// TestBegunPieceGoesFirst wants all of the room on a link for the piece that was begun there,
+// before a new one of another peer behind the link.
+func TestBegunPieceGoesFirst(t *testing.T) {
 	const length = 256 << 10
 	now := time.Unix(1, 0)
 	s := New(Config{Self: "m", Cluster: "B", Length: 2 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
 	has := func(id proto.PeerID, i int) Event {
 		return Received{id, &proto.Have{Have: []proto.Range{{First: uint32(i), Count: 1}}}}
 	}
-	var asked []proto.Span
+	var requested []proto.Span
 	for _, ev := range []Event{
 		Learned{}, Joined{Node: Node{ID: "a", Cluster: "A"}}, Joined{Node: Node{ID: "z", Cluster: "A"}}, has("z", 1), has("a", 0),
 	} {
-		asked = append(asked, requests(s.Step(now, ev))...)
+		requested = append(requested, requests(s.Step(now, ev))...)
 	}
-	for k := 0; len(asked) < 16; k++ {
-		if k == len(asked) {
-			t.Fatalf("nothing is asked for after %d blocks", k)
+	for k := 0; len(requested) < 16; k++ {
+		if k == len(requested) {
+			t.Fatalf("nothing is requested after %d blocks", k)
 		}
 		now = now.Add(10 * time.Millisecond)
-		asked = append(asked, requests(s.Step(now, Arrived{"z", asked[k]}))...)
+		requested = append(requested, requests(s.Step(now, Arrived{"z", requested[k]}))...)
 	}
 	total := 0
-	for _, sp := range asked {
+	for _, sp := range requested {
 		if total < length && sp.Piece != 1 {
-			t.Fatalf("piece %d is begun when %d bytes of the first were asked for", sp.Piece, total)
+			t.Fatalf("piece %d is begun when %d bytes of the first were requested", sp.Piece, total)
 		}
 		total += int(sp.Length)
 	}
 }
 
-// requests are the spans that actions ask for.
+// requests returns the spans that actions request.
 func requests(as []Action) (spans []proto.Span) {
 	for _, a := range as {
 		if send, ok := a.(Send); ok {

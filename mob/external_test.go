@@ -8,8 +8,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// pulsed is a guest that looks at its requests twice a second, and sends so much
-// then at most; at first it is careful, and sends little.
+// pulsed is an external peer that looks at its requests twice a second, and then sends so many
+// bytes at most. At first it sends little.
 type pulsed struct {
 	most  int
 	waits []proto.Span
@@ -21,7 +21,7 @@ const (
 	pulsePiece = 256 << 10
 )
 
-// run has a node fetch from the guest for so long.
+// run has a node fetch from the peer for a time.
 func (g *pulsed) run(pieces int, length time.Duration) *State {
 	now := time.Unix(1, 0)
 	s := New(Config{Self: "n", Cluster: "B", Length: int64(pieces) * pulsePiece, PieceLength: pulsePiece, Tuning: DefaultTuning()}, nil)
@@ -42,7 +42,7 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 				g.waits = append(g.waits, m.Span)
 			case *proto.Cancel:
 				g.waits = slices.DeleteFunc(g.waits, func(sp proto.Span) bool { return sp == m.Span })
-			case *proto.Ping: // whoever translates answers for it, about when it would
+			case *proto.Ping: // answered for it, about when it would answer
 				pongs = append(pongs, pong{now.Add(pulse * 3 / 4), Received{"g", &proto.Pong{Nonce: m.Nonce}}})
 			}
 		}
@@ -85,9 +85,9 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 	return s
 }
 
-// TestExternalThatAnswersOnATimer is asked for what it would send each time that it
-// looks, and not for ever less because its answers take long.
-func TestExternalThatAnswersOnATimer(t *testing.T) {
+// TestExternalPeerOnATimer wants as much requested as the peer would send each time that it looks,
+// and not ever less because its answers take long.
+func TestExternalPeerOnATimer(t *testing.T) {
 	for _, rate := range []int{1 << 20, 8 << 20} { // bytes per second
 		g := &pulsed{most: rate / 2}
 		g.run(1000, 10*time.Second)
@@ -101,20 +101,20 @@ func TestExternalThatAnswersOnATimer(t *testing.T) {
 			t.Errorf("%d bytes in the next ten seconds, of %d", last, 10*rate)
 		}
 		if out := s.joined["g"].inFlight; out > 2*rate {
-			t.Errorf("%d bytes in flight of a guest that sends %d a second", out, rate)
+			t.Errorf("%d bytes in flight of a peer that sends %d a second", out, rate)
 		}
 	}
 }
 
-// TestExternalIsNotTakenForSlow wants what a guest has not got to yet to be waited for,
-// and to be given away only when it takes longer than that explains.
-func TestExternalIsNotTakenForSlow(t *testing.T) {
+// TestExternalPeerIsNotSlow wants the node to wait for what an external peer has not come to yet,
+// and to give it away only when that does not explain how long it takes.
+func TestExternalPeerIsNotSlow(t *testing.T) {
 	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
 	if fs := s.slowFetches(); len(fs) > 0 {
-		t.Errorf("%d of %d pieces count as slow at a guest that keeps its pace", len(fs), len(s.fetches))
+		t.Errorf("%d of %d pieces count as slow at a peer that keeps its pace", len(fs), len(s.fetches))
 	}
 	s.Step(s.now.Add(2900*time.Millisecond), Tick{}) // within Stall
 	if fs := s.slowFetches(); len(fs) == 0 {
-		t.Error("no piece counts as slow at a guest that has said nothing for long")
+		t.Error("no piece counts as slow at a peer that has sent nothing for long")
 	}
 }

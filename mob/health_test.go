@@ -7,9 +7,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestWholeNodesRest: nobody needs anything of anybody, so a node looks up seldom,
-// until somebody wishes to hear of pieces.
-func TestWholeNodesRest(t *testing.T) {
+// TestCompleteNodesRest has nodes that need nothing of each other: one wakes seldom, until a peer
+// subscribes to pieces.
+func TestCompleteNodesRest(t *testing.T) {
 	const length = 256 << 10
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	all := []proto.Range{{Count: 4}}
@@ -28,11 +28,11 @@ func TestWholeNodesRest(t *testing.T) {
 	s.Step(now, Joined{Node: Node{ID: "o", Cluster: "B"}})
 	s.Step(now, Received{"o", &proto.Want{Pieces: all}})
 	if n := wakes(time.Second); n < 9 {
-		t.Errorf("after a wish it wakes %d times in a second", n)
+		t.Errorf("after a Want it wakes %d times in a second", n)
 	}
 	s.Step(now, Received{"o", &proto.Want{}})
 	wakes(time.Second)
 	if n := wakes(10 * time.Second); n > 10 {
-		t.Errorf("after the wish was taken back it wakes %d times in 10 s", n)
+		t.Errorf("after an empty Want it wakes %d times in 10 s", n)
 	}
 }
