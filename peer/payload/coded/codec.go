@@ -18,7 +18,7 @@ import (
 // Codec is the codec of a receiver-driven coded transfer: blocks have names, by which they
 // are requested, and are signed by the node that made them. It implements [payload.Codec].
 type Codec struct {
-	payload.Config
+	cfg     payload.Config
 	content *namedContent
 	// order is held for reading while a block is added and the outcome posted, and for
 	// writing while blocks are dropped and that is posted, so that the strategy hears of
@@ -33,7 +33,7 @@ func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivK
 	if err != nil || key.Type() != crypto.Ed25519 {
 		return nil, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
-	return &Codec{Config: cfg, content: newNamed(namedConfig{
+	return &Codec{cfg: cfg, content: newNamed(namedConfig{
 		disk:  newDisk(&cfg, coding),
 		swarm: swarm,
 		key:   ed25519.PrivateKey(raw),
@@ -78,7 +78,7 @@ func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) 
 		c.dropForged(sp.Piece)
 		err = payload.ErrAbsent
 	}
-	return nil, encodeFailed(&c.Config, to, sp.Piece, err)
+	return nil, encodeFailed(&c.cfg, to, sp.Piece, err)
 }
 
 // ReadHeader implements [payload.Codec].
@@ -97,7 +97,7 @@ func (c *Codec) Write(b *payload.Block) error {
 // Verify implements [payload.Codec]: it adds the block to its generation, which it decodes
 // once there are enough.
 func (c *Codec) Verify(b *payload.Block) {
-	c.Swarm.Post(mob.Arrived{Peer: b.From.ID(), Span: b.Span}, b.From)
+	c.cfg.Swarm.Post(mob.Arrived{Peer: b.From.ID(), Span: b.Span}, b.From)
 	c.order.RLock()
 	out, err := c.content.take(b.Span.Piece, b.From.ID(), &b.Origin, b.Buf.B)
 	if err == nil {
@@ -107,15 +107,15 @@ func (c *Codec) Verify(b *payload.Block) {
 	c.order.RUnlock()
 	var damaged *damagedError
 	if errors.As(err, &damaged) {
-		complain(&c.Config, b.From, b.Span.Piece, err)
-		c.Swarm.Post(mob.Failed{Piece: int(b.Span.Piece)}, nil)
+		complain(&c.cfg, b.From, b.Span.Piece, err)
+		c.cfg.Swarm.Post(mob.Failed{Piece: int(b.Span.Piece)}, nil)
 		return
 	}
 	if err == nil && len(out.polluters) > 0 {
 		err = c.expose(out.polluters)
 	}
 	if err != nil {
-		c.Swarm.Fail(err)
+		c.cfg.Swarm.Fail(err)
 	}
 }
 
@@ -124,17 +124,17 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 	number := int(b.Span.Piece)
 	switch out.verdict {
 	case ignored:
-		c.Counters.Duplicate(len(b.Buf.B))
+		c.cfg.Counters.Duplicate(len(b.Buf.B))
 	case duplicate:
-		c.Counters.Duplicate(len(b.Buf.B))
+		c.cfg.Counters.Duplicate(len(b.Buf.B))
 		c.stored(b.Span.Piece)
 	case useless:
-		c.Counters.Duplicate(len(b.Buf.B))
-		c.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: number}, nil)
+		c.cfg.Counters.Duplicate(len(b.Buf.B))
+		c.cfg.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: number}, nil)
 	case invalid:
-		c.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{b.From.ID()}}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{b.From.ID()}}, nil)
 	case refused:
-		c.Swarm.Post(mob.Failed{Piece: number}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: number}, nil)
 	case purged:
 		c.lost(out.numbers...)
 		if !slices.Contains(out.numbers, b.Span.Piece) {
@@ -145,14 +145,14 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 	case pieceStored:
 		c.stored(out.numbers...)
 	case pieceFailed:
-		c.Swarm.Post(mob.Failed{Piece: number}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: number}, nil)
 		c.lost(out.numbers...)
 	case polluted:
-		c.Log.Warn("generation failed its hashes: its source blocks are fetched", "generation", out.generation)
-		c.Swarm.Post(mob.Polluted{Generation: out.generation}, nil)
+		c.cfg.Log.Warn("generation failed its hashes: its source blocks are fetched", "generation", out.generation)
+		c.cfg.Swarm.Post(mob.Polluted{Generation: out.generation}, nil)
 		c.stored(out.numbers...)
 	case decoded:
-		c.Swarm.Post(mob.Decoded{Generation: out.generation}, nil)
+		c.cfg.Swarm.Post(mob.Decoded{Generation: out.generation}, nil)
 	}
 }
 
@@ -160,23 +160,23 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 func (c *Codec) blame(faults []fault) {
 	for i, f := range faults {
 		if i == 0 {
-			c.Log.Warn("forged blocks", "count", len(faults), "peer", libpeer.ID(f.sender).String())
+			c.cfg.Log.Warn("forged blocks", "count", len(faults), "peer", libpeer.ID(f.sender).String())
 		}
-		c.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}}, nil)
 	}
 }
 
 // stored posts that blocks are available.
 func (c *Codec) stored(numbers ...uint32) {
 	for _, n := range numbers {
-		c.Swarm.Post(mob.Stored{Piece: int(n)}, nil)
+		c.cfg.Swarm.Post(mob.Stored{Piece: int(n)}, nil)
 	}
 }
 
 // lost posts that blocks are not available any more.
 func (c *Codec) lost(numbers ...uint32) {
 	for _, n := range numbers {
-		c.Swarm.Post(mob.Lost{Piece: int(n)}, nil)
+		c.cfg.Swarm.Post(mob.Lost{Piece: int(n)}, nil)
 	}
 }
 
@@ -186,7 +186,7 @@ func (c *Codec) dropForged(number uint32) {
 	defer c.order.Unlock()
 	out, err := c.content.dropForged(number)
 	if err != nil {
-		c.Swarm.Fail(err)
+		c.cfg.Swarm.Fail(err)
 		return
 	}
 	if out.verdict == purged {
@@ -212,8 +212,8 @@ func (c *Codec) expose(polluters []publicKey) error {
 	defer c.order.Unlock()
 	for _, k := range polluters {
 		id := peerOf(k)
-		c.Log.Warn("node signed false blocks: it is banned", "peer", libpeer.ID(id).String())
-		c.Swarm.Post(mob.Liar{Peer: id}, nil)
+		c.cfg.Log.Warn("node signed false blocks: it is banned", "peer", libpeer.ID(id).String())
+		c.cfg.Swarm.Post(mob.Liar{Peer: id}, nil)
 	}
 	dropped, err := c.content.disown(polluters)
 	c.lost(dropped...)

@@ -14,14 +14,14 @@ import (
 // source blocks, with the coefficients, and recode what they have of a generation before
 // it is decoded. It implements [payload.Pusher].
 type Permutation struct {
-	payload.Config
+	cfg     payload.Config
 	content *recodedContent
 	round   atomic.Uint32
 }
 
 // NewPermutation returns the codec of permutation gossip.
 func NewPermutation(cfg payload.Config, coding proto.Coding) *Permutation {
-	return &Permutation{Config: cfg, content: newRecoded(newDisk(&cfg, coding))}
+	return &Permutation{cfg: cfg, content: newRecoded(newDisk(&cfg, coding))}
 }
 
 // Generations returns the number of source blocks of each generation, and which
@@ -61,7 +61,7 @@ func (c *Permutation) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, e
 		return buf, nil
 	}
 	buf.Release()
-	return nil, encodeFailed(&c.Config, to, sp.Piece, err)
+	return nil, encodeFailed(&c.cfg, to, sp.Piece, err)
 }
 
 // ReadHeader implements [payload.Codec]. The Begin of the span is the sender's round, and
@@ -87,27 +87,27 @@ func (c *Permutation) Verify(b *payload.Block) {
 	generation := int(b.Span.Piece)
 	out, err := c.content.take(generation, b.Buf.B)
 	if err != nil {
-		c.Swarm.Fail(err)
+		c.cfg.Swarm.Fail(err)
 		return
 	}
 	switch out.verdict {
 	case invalid:
-		c.Swarm.Post(mob.Failed{Piece: generation, Sources: []proto.PeerID{b.From.ID()}}, b.From)
+		c.cfg.Swarm.Post(mob.Failed{Piece: generation, Sources: []proto.PeerID{b.From.ID()}}, b.From)
 		return
 	case ignored, useless:
-		c.Counters.Duplicate(len(b.Buf.B))
+		c.cfg.Counters.Duplicate(len(b.Buf.B))
 	}
 	if out.dropped >= 0 {
-		c.Swarm.Post(mob.Polluted{Generation: out.dropped}, nil)
+		c.cfg.Swarm.Post(mob.Polluted{Generation: out.dropped}, nil)
 	}
-	c.Swarm.Post(mob.Gathered{
+	c.cfg.Swarm.Post(mob.Gathered{
 		Peer:       b.From.ID(),
 		Generation: generation,
 		Block:      out.block,
 		Round:      int(b.Span.Begin),
 	}, b.From)
 	if out.verdict == full {
-		c.Swarm.Post(mob.Filled{Generation: generation}, nil)
+		c.cfg.Swarm.Post(mob.Filled{Generation: generation}, nil)
 		c.decode(generation)
 	}
 }
@@ -117,16 +117,16 @@ func (c *Permutation) decode(generation int) {
 	good, err := c.content.decode(generation)
 	switch {
 	case err != nil:
-		c.Swarm.Fail(err)
+		c.cfg.Swarm.Fail(err)
 	case good:
-		c.Swarm.Post(mob.Decoded{Generation: generation}, nil)
+		c.cfg.Swarm.Post(mob.Decoded{Generation: generation}, nil)
 	default:
-		c.Log.Warn("generation failed its hashes: its blocks are dropped", "generation", generation)
-		c.Swarm.Post(mob.Polluted{Generation: generation}, nil)
+		c.cfg.Log.Warn("generation failed its hashes: its blocks are dropped", "generation", generation)
+		c.cfg.Swarm.Post(mob.Polluted{Generation: generation}, nil)
 	}
 }
 
 // Forget implements [payload.Codec]: the generation of the piece is lost.
 func (c *Permutation) Forget(piece int) {
-	c.Swarm.Post(mob.Polluted{Generation: c.content.forget(piece)}, nil)
+	c.cfg.Swarm.Post(mob.Polluted{Generation: c.content.forget(piece)}, nil)
 }
