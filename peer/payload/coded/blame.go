@@ -145,7 +145,7 @@ func (c *namedContent) regather(g *generation, without []int) error {
 			return err
 		}
 		if innovative {
-			c.bytes.Add(int64(len(b.payload)))
+			c.memory.count(1)
 			g.held[name] = b
 			if name < g.k {
 				g.source[name] = b.payload

@@ -25,9 +25,12 @@ func (e *encoder) encode(dst []byte, name int) error {
 	return e.code.Encode(dst, v)
 }
 
-// encoders caches the encoders of the generations that were used last.
+// encoders caches the encoders of the whole generations that were used last. Safe for
+// concurrent use.
 type encoders struct {
-	content *namedContent
+	disk   *disk
+	memory *blockMemory
+	max    int // number of encoders that are cached, at least one
 
 	mu      sync.Mutex
 	cached  []*cachedEncoder // in the order of their last use
@@ -42,6 +45,10 @@ type cachedEncoder struct {
 	err     error
 	users   int  // goroutines that use the encoder or wait for it
 	evicted bool // the last user frees the blocks
+}
+
+func newEncoders(d *disk, m *blockMemory, most int) encoders {
+	return encoders{disk: d, memory: m, max: max(most, 1), loading: map[int]*cachedEncoder{}}
 }
 
 // add caches the source blocks of a decoded generation, which are counted already.
@@ -71,7 +78,7 @@ func (s *encoders) use(number int, f func(*encoder) error) error {
 	x.users++
 	s.mu.Unlock()
 	if first {
-		x.encoder, x.err = s.content.readEncoder(number)
+		x.encoder, x.err = s.read(number)
 		s.mu.Lock()
 		delete(s.loading, number)
 		if x.err == nil {
@@ -106,37 +113,50 @@ func (s *encoders) done(x *cachedEncoder) {
 	defer s.mu.Unlock()
 	x.users--
 	if x.users == 0 && x.evicted {
-		s.content.free(x.encoder.blocks...)
+		s.memory.free(x.encoder.blocks...)
 	}
 }
 
 // keep caches an encoder, and evicts the one that was not used for the longest time if the
 // cache is full. The caller holds the lock.
 func (s *encoders) keep(x *cachedEncoder) {
-	if len(s.cached) >= max(s.content.cfg.cache, 1) {
-		last := s.cached[0]
-		last.evicted = true
-		if last.users == 0 {
-			s.content.free(last.encoder.blocks...)
-		}
-		s.cached = slices.Delete(s.cached, 0, 1)
+	if len(s.cached) >= s.max {
+		s.evict(0)
 	}
 	s.cached = append(s.cached, x)
 }
 
-// readEncoder reads and checks a whole generation.
-func (c *namedContent) readEncoder(number int) (*encoder, error) {
-	blocks := make([][]byte, c.Blocks(number))
-	for i := range blocks {
-		blocks[i] = c.newBlock()
+// drop evicts the encoder of a generation, if it is cached.
+func (s *encoders) drop(number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.cached) - 1; i >= 0; i-- {
+		if s.cached[i].number == number {
+			s.evict(i)
+		}
 	}
-	err := c.Read(number, blocks)
+}
+
+// evict removes the i-th encoder from the cache. The caller holds the lock.
+func (s *encoders) evict(i int) {
+	x := s.cached[i]
+	x.evicted = true
+	if x.users == 0 {
+		s.memory.free(x.encoder.blocks...)
+	}
+	s.cached = slices.Delete(s.cached, i, i+1)
+}
+
+// read reads and checks a whole generation.
+func (s *encoders) read(number int) (*encoder, error) {
+	blocks := s.memory.getAll(s.disk.Blocks(number))
+	err := s.disk.Read(number, blocks)
 	if err == nil {
 		var code *rlnc.Encoder
 		if code, err = rlnc.NewEncoder(blocks); err == nil {
 			return &encoder{blocks, code}, nil
 		}
 	}
-	c.free(blocks...)
+	s.memory.free(blocks...)
 	return nil, err
 }

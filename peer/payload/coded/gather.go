@@ -84,7 +84,8 @@ func (c *recodedContent) begin(number int, out *recodedOutcome) (*recodedGenerat
 		if len(c.open) >= maxGathered {
 			out.dropped = c.dropOldest()
 		}
-		g = &recodedGeneration{number: number, decoder: d, buf: c.buffer(number)}
+		c.memory.count(c.Blocks(number))
+		g = &recodedGeneration{number: number, decoder: d, buf: make([]byte, c.Blocks(number)*c.Coding.Block)}
 		c.open[number] = g
 	}
 	if g != nil {
@@ -110,7 +111,7 @@ func (c *recodedContent) dropOldest() int {
 func (c *recodedContent) end(g *recodedGeneration) {
 	if c.open[g.number] == g {
 		delete(c.open, g.number)
-		c.release(g.buf)
+		c.memory.count(-c.Blocks(g.number))
 	}
 }
 
@@ -128,24 +129,21 @@ func (c *recodedContent) decode(number int) (good bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w := &wholeGeneration{number: number, buf: c.buffer(number)}
-	blocks := c.split(w.buf)
+	blocks := c.memory.getAll(c.Blocks(number))
 	if err = solution.Decode(blocks); err == nil {
 		good, err = c.storeAll(number, blocks)
 	}
 	if err == nil && good {
 		c.Pad(number, blocks)
-		w.encoder, err = rlnc.NewEncoder(blocks)
+		err = c.encoders.add(number, blocks) // before end, so that blocks can be made all the time
+	}
+	if err != nil || !good {
+		c.memory.free(blocks...)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.end(g)
-	if err != nil || !good {
-		c.release(w.buf)
-		return false, err
-	}
-	c.keep(w)
-	return true, nil
+	return good && err == nil, err
 }
 
 // storeAll stores the pieces of a decoded generation if all match their hashes.
@@ -167,8 +165,6 @@ func (c *recodedContent) storeAll(generation int, blocks [][]byte) (good bool, e
 // forget drops the generation of a damaged piece from memory, and returns its number.
 func (c *recodedContent) forget(piece int) (generation int) {
 	generation = c.GenerationOf(piece)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.drop(generation)
+	c.encoders.drop(generation)
 	return generation
 }

@@ -57,7 +57,7 @@ func (c *namedContent) prepare(g *generation) error {
 			return err
 		}
 	}
-	c.bytes.Add(int64(d.Rank() * c.Coding.Block))
+	c.memory.count(d.Rank())
 	g.decoder, g.source, g.state = d, source, gathering
 	return nil
 }
@@ -83,11 +83,11 @@ func (c *namedContent) addPiece(d *rlnc.Decoder, source [][]byte, piece int) err
 // release drops the blocks of a generation. The caller holds its lock.
 func (c *namedContent) release(g *generation) {
 	if g.decoder != nil {
-		c.bytes.Add(-int64(g.decoder.Rank() * c.Coding.Block))
+		c.memory.count(-g.decoder.Rank())
 		g.decoder, g.source = nil, nil
 	}
 	for _, p := range g.suspects {
-		c.bytes.Add(-int64(p.payloads() * c.Coding.Block))
+		c.memory.count(-p.payloads())
 	}
 	g.suspects = nil
 	g.held = map[int]*namedBlock{}

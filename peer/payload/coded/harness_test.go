@@ -119,7 +119,7 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 	if len(n.open) != 0 {
 		t.Errorf("%d generations are under way", len(n.open))
 	}
-	if got := n.bytes.Load(); got != n.cachedBytes() {
+	if got := n.memory.bytes.Load(); got != n.cachedBytes() {
 		t.Errorf("%d bytes are counted in memory, %d are cached", got, n.cachedBytes())
 	}
 }

@@ -3,7 +3,6 @@ package coded
 import (
 	"crypto/ed25519"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -14,8 +13,7 @@ type namedContent struct {
 	disk
 	cfg      namedConfig
 	encoders encoders
-	bytes    atomic.Int64 // of blocks in memory
-	pool     blockPool
+	memory   blockMemory
 
 	mu        sync.Mutex
 	open      map[int]*generation // those under way
@@ -32,11 +30,11 @@ type namedConfig struct {
 	cache int
 }
 
-// memory is about how many bytes the generations under way take together.
-const memory = 32 << 20
+// liveBytes is about how many bytes the generations under way take together.
+const liveBytes = 32 << 20
 
 // Live returns how many generations of a coding a node has under way at a time.
-func Live(c proto.Coding) int { return max(memory/(c.K*c.Block), 4) }
+func Live(c proto.Coding) int { return max(liveBytes/(c.K*c.Block), 4) }
 
 // cached returns how many whole generations of a coding a node keeps in memory for
 // encoding. Each peer requests blocks of Live generations, and not of the same as others;
@@ -47,24 +45,12 @@ func newNamed(cfg namedConfig) *namedContent {
 	c := &namedContent{
 		disk:      cfg.disk,
 		cfg:       cfg,
-		pool:      blockPool{size: cfg.disk.Coding.Block},
+		memory:    blockMemory{size: cfg.disk.Coding.Block},
 		open:      map[int]*generation{},
 		polluters: map[publicKey]bool{},
 	}
-	c.encoders = encoders{content: c, loading: map[int]*cachedEncoder{}}
+	c.encoders = newEncoders(&c.disk, &c.memory, cfg.cache)
 	return c
-}
-
-// newBlock returns memory for a block, and counts it.
-func (c *namedContent) newBlock() []byte {
-	c.bytes.Add(int64(c.Coding.Block))
-	return c.pool.get()
-}
-
-// free takes back the memory of blocks that nobody uses any more.
-func (c *namedContent) free(blocks ...[]byte) {
-	c.bytes.Add(-int64(len(blocks) * c.Coding.Block))
-	c.pool.put(blocks...)
 }
 
 // allPolluters returns the encoders that were found to have signed false blocks.
@@ -112,9 +98,10 @@ func (c *namedContent) begin(number int) (*generation, error) {
 	return g, nil
 }
 
-// forget drops the blocks of a generation under way, of which a piece was found to be
-// damaged. It is gathered again from the start.
+// forget drops the blocks of a generation, of which a piece was found to be damaged. It is
+// gathered again from the start.
 func (c *namedContent) forget(generation int) {
+	c.encoders.drop(generation)
 	if g := c.underWay(generation); g != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -131,24 +118,4 @@ func (c *namedContent) end(g *generation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, g.number)
-}
-
-// blockPool recycles the memory of blocks of one size. Safe for concurrent use.
-type blockPool struct {
-	size int
-	pool sync.Pool
-}
-
-// get returns memory for a block, of any value.
-func (p *blockPool) get() []byte {
-	if b, ok := p.pool.Get().(*[]byte); ok {
-		return *b
-	}
-	return make([]byte, p.size)
-}
-
-func (p *blockPool) put(blocks ...[]byte) {
-	for _, b := range blocks {
-		p.pool.Put(&b)
-	}
 }

@@ -1,8 +1,6 @@
 package coded
 
 import (
-	"slices"
-
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/peer/payload"
 )
@@ -19,12 +17,11 @@ func (c *recodedContent) make(dst []byte, number, block int) error {
 	if g != nil {
 		return c.recode(g, vector, data, block)
 	}
-	w, err := c.load(number)
-	if err != nil {
-		return err
+	if !c.Has(number) {
+		return payload.ErrAbsent
 	}
 	c.draw(vector, block)
-	return w.encoder.Encode(data, vector)
+	return c.encoders.use(number, func(e *encoder) error { return e.code.Encode(data, vector) })
 }
 
 // The number of blocks that are combined. With all of them each byte sent would cost k
@@ -99,50 +96,4 @@ func (c *recodedContent) recode(g *recodedGeneration, vector, data []byte, block
 		return err
 	}
 	return r.Recode(data, weights)
-}
-
-// load returns a whole generation, which it reads if it is not in memory.
-func (c *recodedContent) load(number int) (*wholeGeneration, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock() // others that wait meanwhile nearly always need the same generation
-	for i, w := range c.whole {
-		if w.number == number {
-			c.whole = append(slices.Delete(c.whole, i, i+1), w)
-			return w, nil
-		}
-	}
-	if !c.Has(number) {
-		return nil, payload.ErrAbsent
-	}
-	w := &wholeGeneration{number: number, buf: c.buffer(number)}
-	blocks := c.split(w.buf)
-	err := c.Read(number, blocks)
-	if err == nil {
-		w.encoder, err = rlnc.NewEncoder(blocks)
-	}
-	if err != nil {
-		c.release(w.buf)
-		return nil, err
-	}
-	c.keep(w)
-	return w, nil
-}
-
-// keep keeps a whole generation in memory, in place of the one that was not used for the
-// longest time. The caller holds the lock.
-func (c *recodedContent) keep(w *wholeGeneration) {
-	if len(c.whole) >= maxKept {
-		c.drop(c.whole[0].number)
-	}
-	c.whole = append(c.whole, w)
-}
-
-// drop drops a whole generation from memory. The caller holds the lock.
-func (c *recodedContent) drop(number int) {
-	c.whole = slices.DeleteFunc(c.whole, func(w *wholeGeneration) bool {
-		if w.number == number {
-			c.release(w.buf)
-		}
-		return w.number == number
-	})
 }

@@ -3,7 +3,6 @@ package coded
 import (
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
@@ -22,11 +21,11 @@ const (
 // concurrent use.
 type recodedContent struct {
 	disk
-	bytes atomic.Int64 // of blocks in memory
+	encoders encoders
+	memory   blockMemory
 
 	mu    sync.Mutex
 	open  map[int]*recodedGeneration // those that are gathered
-	whole []*wholeGeneration         // in the order of their last use
 	rng   *rand.Rand
 	count int // of blocks that came
 }
@@ -37,23 +36,19 @@ type recodedGeneration struct {
 
 	mu      sync.Mutex // guards what follows
 	decoder *rlnc.Decoder
-	buf     []byte // for the payloads
+	buf     []byte // for the payloads, not recycled: a recoder may still read them
 	last    int    // recodedContent.count at its last block; guarded by the content's lock
 }
 
-// wholeGeneration is a whole generation in memory.
-type wholeGeneration struct {
-	number  int
-	buf     []byte
-	encoder *rlnc.Encoder
-}
-
 func newRecoded(d disk) *recodedContent {
-	return &recodedContent{
-		disk: d,
-		open: map[int]*recodedGeneration{},
-		rng:  rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+	c := &recodedContent{
+		disk:   d,
+		memory: blockMemory{size: d.Coding.Block},
+		open:   map[int]*recodedGeneration{},
+		rng:    rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}
+	c.encoders = newEncoders(&c.disk, &c.memory, maxKept)
+	return c
 }
 
 // plain reports whether source blocks are sent as they are, not combined.
@@ -61,21 +56,3 @@ func (c *recodedContent) plain() bool { return c.Coding.Strategy == proto.Random
 
 // frame returns the length in bytes of a block of a generation with its coefficients.
 func (c *recodedContent) frame(generation int) int { return c.Blocks(generation) + c.Coding.Block }
-
-// buffer returns memory for the source blocks of a generation, and counts it.
-func (c *recodedContent) buffer(generation int) []byte {
-	n := c.Blocks(generation) * c.Coding.Block
-	c.bytes.Add(int64(n))
-	return make([]byte, n)
-}
-
-func (c *recodedContent) release(buf []byte) { c.bytes.Add(-int64(len(buf))) }
-
-// split cuts a buffer into blocks.
-func (c *recodedContent) split(buf []byte) [][]byte {
-	blocks := make([][]byte, len(buf)/c.Coding.Block)
-	for i := range blocks {
-		blocks[i] = buf[i*c.Coding.Block : (i+1)*c.Coding.Block : (i+1)*c.Coding.Block]
-	}
-	return blocks
-}

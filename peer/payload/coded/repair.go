@@ -77,7 +77,7 @@ func (c *namedContent) repair(g *generation, b *namedBlock, out *outcome) error 
 		c.failPiece(g, p, out)
 		return nil
 	case isNew:
-		c.bytes.Add(int64(c.Coding.Block))
+		c.memory.count(1)
 		fallthrough
 	case isSigned:
 		g.claims = append(g.claims, b.claim)
@@ -97,7 +97,7 @@ func (c *namedContent) repair(g *generation, b *namedBlock, out *outcome) error 
 	}
 	clear(p.awaited)
 	out.verdict = pieceStored
-	c.bytes.Add(int64((len(chosen) - p.payloads()) * c.Coding.Block))
+	c.memory.count(len(chosen) - p.payloads())
 	for i, v := range chosen {
 		out.numbers = append(out.numbers, c.number(g.number, p.first+i))
 		g.held[p.first+i] = v.namedBlock
@@ -166,7 +166,7 @@ func (p *suspect) disown(c *namedContent, encoder publicKey) {
 		p.versions[i] = slices.DeleteFunc(vs, func(v version) bool {
 			return len(v.encoders) == 1 && v.encoders[0] == encoder
 		})
-		c.bytes.Add(-int64((len(vs) - len(p.versions[i])) * c.Coding.Block))
+		c.memory.count(len(p.versions[i]) - len(vs))
 	}
 }
 

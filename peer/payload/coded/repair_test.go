@@ -66,7 +66,7 @@ func (s *swarm) request(number uint32) outcome {
 			s.t.Fatal(err)
 		}
 	}
-	if got, said := s.n.liveBytes(), s.n.bytes.Load(); got != said {
+	if got, said := s.n.liveBytes(), s.n.memory.bytes.Load(); got != said {
 		s.t.Fatalf("%d bytes are in memory, %d are counted", got, said)
 	}
 	return out
@@ -174,8 +174,8 @@ func TestPollutedGenerationIsDropped(t *testing.T) {
 			t.Fatalf("verdict %d of block %d", out.verdict, name)
 		}
 	}
-	if s.n.bytes.Load() != 0 {
-		t.Errorf("%d bytes are kept of false blocks", s.n.bytes.Load())
+	if s.n.memory.bytes.Load() != 0 {
+		t.Errorf("%d bytes are kept of false blocks", s.n.memory.bytes.Load())
 	}
 	if _, err := s.n.load(make([]byte, s.n.Coding.Block), 17); err != payload.ErrAbsent {
 		t.Errorf("a false block is passed on: %v", err)
@@ -218,7 +218,7 @@ func TestDisownedBlocksAreDropped(t *testing.T) {
 	if err != nil || !slices.Equal(dropped, []uint32{32, 40, 50}) {
 		t.Errorf("%v, %v", dropped, err)
 	}
-	if got := s.n.bytes.Load(); got != 3*int64(s.n.Coding.Block) || got != s.n.liveBytes() {
+	if got := s.n.memory.bytes.Load(); got != 3*int64(s.n.Coding.Block) || got != s.n.liveBytes() {
 		t.Errorf("%d bytes are left of three blocks", got)
 	}
 	var out outcome
@@ -301,7 +301,7 @@ func TestDisownedBlocksLeaveRepairs(t *testing.T) {
 	if err != nil || !slices.Equal(dropped, []uint32{1}) {
 		t.Errorf("%v, %v", dropped, err)
 	}
-	if got := s.n.bytes.Load(); got != int64(s.n.Coding.Block) || got != s.n.liveBytes() {
+	if got := s.n.memory.bytes.Load(); got != int64(s.n.Coding.Block) || got != s.n.liveBytes() {
 		t.Errorf("%d bytes are left of one block", got)
 	}
 	if out := s.n.give(t, a, 1); out.verdict != held {

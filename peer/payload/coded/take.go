@@ -71,7 +71,7 @@ func (c *namedContent) gather(g *generation, b *namedBlock, out *outcome) error 
 		out.verdict = useless
 		return nil
 	}
-	own := c.newBlock()
+	own := c.memory.get()
 	copy(own, b.payload)
 	b.payload = own
 	if _, err := g.decoder.Add(rlnc.Block{Vector: v, Payload: b.payload}); err != nil {
@@ -108,7 +108,7 @@ func (c *namedContent) decode(g *generation, out *outcome) error {
 		return err
 	}
 	if !good {
-		c.free(made...)
+		c.memory.free(made...)
 		if forged := c.forged(g); len(forged) > 0 {
 			return c.purge(g, forged, out)
 		}
@@ -123,9 +123,9 @@ func (c *namedContent) decode(g *generation, out *outcome) error {
 		}
 	}
 	c.end(g)
-	c.pool.put(spare...)
+	c.memory.recycle(spare...)
 	// The source blocks that arrived belong to the encoder now.
-	c.bytes.Add(int64((len(blocks) - len(made)) * c.Coding.Block))
+	c.memory.count(len(blocks) - len(made))
 	c.Pad(g.number, blocks)
 	out.verdict = decoded
 	return c.encoders.add(g.number, blocks)
@@ -137,7 +137,7 @@ func (c *namedContent) solve(source [][]byte, s *rlnc.Solution) (blocks, made []
 	blocks, wanted := slices.Clone(source), make([][]byte, len(source))
 	for i, b := range blocks {
 		if b == nil {
-			blocks[i] = c.newBlock()
+			blocks[i] = c.memory.get()
 			wanted[i], made = blocks[i], append(made, blocks[i])
 		}
 	}

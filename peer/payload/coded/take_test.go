@@ -112,8 +112,8 @@ func TestBadBlocks(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
-	if n.bytes.Load() != 0 {
-		t.Errorf("%d bytes are kept of bad blocks", n.bytes.Load())
+	if n.memory.bytes.Load() != 0 {
+		t.Errorf("%d bytes are kept of bad blocks", n.memory.bytes.Load())
 	}
 	if _, err := n.load(b, beyond); !errors.Is(err, payload.ErrAbsent) {
 		t.Errorf("a generation that is not there: %v", err)
@@ -178,7 +178,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 			!slices.Equal(out.faults, []fault{{3, "m"}}) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
-		if got := n.bytes.Load(); got != int64(len(b)) || got != n.liveBytes() || n.isPolluter(source.key()) {
+		if got := n.memory.bytes.Load(); got != int64(len(b)) || got != n.liveBytes() || n.isPolluter(source.key()) {
 			t.Errorf("%s: %d bytes are left of one block", name, got)
 		}
 		if out, err := n.dropForged(5); err != nil || out.verdict != ignored || len(out.faults) > 0 {
@@ -212,7 +212,7 @@ func TestForgeriesArePurged(t *testing.T) {
 			!slices.Equal(out.faults, []fault{{20, "m"}}) {
 			t.Errorf("%s: %+v", name, out)
 		}
-		if got := n.bytes.Load(); got != n.liveBytes() {
+		if got := n.memory.bytes.Load(); got != n.liveBytes() {
 			t.Errorf("%s: %d bytes are in memory, %d are counted", name, n.liveBytes(), got)
 		}
 		for ; out.verdict != decoded; number-- {
@@ -306,7 +306,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		} else {
 			order[i] = order[i][1:]
 		}
-		if got, said := n.liveBytes(), n.bytes.Load(); got != said || got > (live+2)*generation {
+		if got, said := n.liveBytes(), n.memory.bytes.Load(); got != said || got > (live+2)*generation {
 			t.Fatalf("%d bytes are in memory, %d are counted, and at most %d may be", got, said, (live+2)*generation)
 		}
 	}
