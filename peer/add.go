@@ -27,21 +27,32 @@ func (n *Node) add(a addition) (*Transfer, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.operation.Lock()
-		if t.removed { // between the two calls
-			t.operation.Unlock()
-			continue
-		}
-		err = t.add(a, fresh)
-		if err != nil && fresh {
-			t.forget()
-		}
-		t.operation.Unlock()
+		removed, err := t.addOnce(a, fresh)
 		if err != nil {
 			return nil, err
 		}
-		return t, nil
+		if !removed {
+			return t, nil
+		}
 	}
+}
+
+// addOnce is add for a transfer that is entered. It reports whether that was removed meanwhile.
+func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
+	done, err := t.operate()
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	if t.removed {
+		return true, nil
+	}
+	err = t.add(a, fresh)
+	if err != nil && fresh {
+		t.forget()
+		t.giveUp(err)
+	}
+	return false, err
 }
 
 // reserve returns the transfer of a content, and enters a new one if there is none.
@@ -111,7 +122,8 @@ func (t *Transfer) add(a addition, fresh bool) error {
 	return nil
 }
 
-// resume takes up a known transfer again, with what a new call says of it.
+// resume starts a known transfer again, with what a new call says of it. It does nothing if the
+// transfer runs and the call says nothing new.
 func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	old := t.record()
 	if old.Root != r.Root {
@@ -122,16 +134,45 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 			return &ElsewhereError{Root: old.Root}
 		}
 	}
-	r.Link = mergeLinks(old.Link, r.Link, t.ID)
-	if t.running() && (old.Link.String() == r.Link.String() || old.Whole && !r.Seed) {
+	link := mergeLinks(old.Link, r.Link, t.ID)
+	if t.running() && (old.Link.String() == link.String() || old.Whole && !r.Seed) {
 		return nil
 	}
-	t.halt(ErrStopped)
-	r.Seed, r.Whole = old.Seed, old.Whole
-	if err := t.update(func(rec *metadata.Record) { *rec = r }); err != nil {
+	t.halt(errRestart)
+	err := t.move(r.Root, r.Seed)
+	if err == nil {
+		// The transfer may have changed the record until it ended.
+		err = t.update(func(rec *metadata.Record) {
+			if r.Seed && !rec.Begun {
+				rec.Seed, rec.Whole = true, true
+			}
+			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
+			rec.Stopped, rec.Added = false, r.Added
+		})
+	}
+	if err != nil {
+		t.giveUp(err)
 		return err
 	}
 	t.start(reuse)
+	return nil
+}
+
+// move changes the root of a transfer that has created nothing yet.
+func (t *Transfer) move(root string, seed bool) error {
+	t.node.mu.Lock()
+	defer t.node.mu.Unlock()
+	if t.record().Root == root {
+		return nil
+	}
+	if !seed {
+		if err := t.node.rootTaken(root); err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.rec.Root = root
 	return nil
 }
 

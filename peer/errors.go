@@ -13,6 +13,10 @@ var (
 	ErrStopped = errors.New("stopped; `mob get` the link again to go on")
 	// errClosing is why the transfers of a node that shuts down end.
 	errClosing = errors.New("the daemon shuts down")
+	// errNoContent answers a call with a link that has no content id.
+	errNoContent = errors.New("the link names no content")
+	// errRestart is why a transfer ends that starts again at once.
+	errRestart = errors.New("the transfer starts again")
 )
 
 // ElsewhereError answers a get of a content that is here at another place.

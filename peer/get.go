@@ -31,6 +31,9 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if err != nil {
 		return nil, err
 	}
+	if len(link.Keys()) == 0 {
+		return nil, errNoContent
+	}
 	if opt.Torrent != nil { // report what is wrong with it at once
 		d := metadata.NewDescription("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents)
 		if err := d.SetTorrent(opt.Torrent); err != nil {

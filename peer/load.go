@@ -45,6 +45,7 @@ func (n *Node) loadTransfers() error {
 		n.mu.Unlock()
 		if r.Stopped {
 			_ = t.mu.desc.Load() // for display; without it there is just less to show
+			t.giveUp(ErrStopped)
 		} else {
 			t.start(false)
 		}

@@ -36,12 +36,13 @@ type Node struct {
 	lock   *os.File
 	ctx    context.Context // ends with the node
 	stop   context.CancelCauseFunc
-	wg     sync.WaitGroup // a transfer each
+	wg     sync.WaitGroup // of transfers that run and of operations, see enter
 
 	fs fileSystem
 
 	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
 	transfers map[cid.Cid]*Transfer
+	closed    bool
 }
 
 // Option is an option of [Start].
@@ -96,8 +97,25 @@ func (n *Node) begin() error {
 	return n.loadTransfers()
 }
 
-// Close ends every transfer, tells peers and trackers, and waits for all that.
+// enter begins an operation that Close waits for, which ends with n.wg.Done. It fails once the
+// node closes.
+func (n *Node) enter() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return errClosing
+	}
+	n.wg.Add(1)
+	return nil
+}
+
+// Close ends every transfer and tells peers and trackers. It waits for that, for the disk, and
+// for calls under way that change a transfer. Later ones fail. The transfers that ran are
+// resumed by the next node with the same data folder.
 func (n *Node) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
 	n.stop(errClosing)
 	n.wg.Wait()
 	var err error

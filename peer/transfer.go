@@ -30,7 +30,7 @@ type Transfer struct {
 	note func(waiting string) // is told what it waits for, in words
 
 	// operation admits one call at a time that changes what the transfer is: to add, stop or
-	// remove it. These wait for the disk, and nothing else takes it.
+	// remove it. These wait for the disk, and nothing else takes it. See operate.
 	operation sync.Mutex
 	removed   bool // guarded by operation
 
@@ -49,9 +49,35 @@ type Transfer struct {
 		toCheck    int64
 		began      time.Time
 		finished   time.Time
-		cancel     context.CancelCauseFunc
-		whole      chan struct{} // closed when every piece is there
-		ended      chan struct{} // closed when nothing runs; nil before the start
+		cancel     context.CancelCauseFunc // nil while nothing runs
+		ended      chan struct{}           // closed when nothing runs; nil before the first start
+		outcome    *outcome                // what Wait waits for
+	}
+}
+
+// outcome is what a transfer comes to: every piece is there, or why not. It outlasts a restart,
+// unless it was settled before.
+type outcome struct {
+	done chan struct{}
+	err  error // constant once done is closed
+}
+
+func newOutcome() *outcome { return &outcome{done: make(chan struct{})} }
+
+func (o *outcome) settled() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// settle notes the outcome, unless that has been done. The caller has the transfer's lock.
+func (o *outcome) settle(err error) {
+	if !o.settled() {
+		o.err = err
+		close(o.done)
 	}
 }
 
@@ -74,7 +100,7 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
 	t.mu.rec = r
 	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, r.Link.InfoHash, n.cfg.Torrents)
-	t.mu.whole = make(chan struct{})
+	t.mu.outcome = newOutcome()
 	return t
 }
 
@@ -87,7 +113,9 @@ func (t *Transfer) start(reuse bool) {
 	t.mu.phase, t.mu.err, t.mu.waiting = Seeking, nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
 	t.mu.cancel, t.mu.ended = cancel, ended
-	t.mu.whole = make(chan struct{})
+	if t.mu.outcome.settled() {
+		t.mu.outcome = newOutcome()
+	}
 	t.mu.Unlock()
 	t.node.wg.Go(func() {
 		defer close(ended)
@@ -108,12 +136,24 @@ func (t *Transfer) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.swarm, t.mu.store, t.mu.cancel = nil, nil, nil
+	if errors.Is(err, errRestart) {
+		t.mu.phase, t.mu.err = Stopped, ErrStopped
+		return
+	}
 	t.mu.phase, t.mu.err = Failed, explain(err)
+	t.mu.outcome.settle(t.mu.err)
 	if errors.Is(err, ErrStopped) || errors.Is(err, errClosing) {
 		t.mu.phase = Stopped
 		return
 	}
 	t.log("transfer failed", err)
+}
+
+// giveUp settles the outcome of a transfer that does not run.
+func (t *Transfer) giveUp(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.outcome.settle(why)
 }
 
 // log logs an error, unless it is nil.
@@ -229,52 +269,62 @@ func (t *Transfer) markWhole() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()
-	close(t.mu.whole)
+	t.mu.outcome.settle(nil)
 }
 
-// Wait blocks until the content is whole, the transfer has failed or was
-// stopped, or ctx ends.
+// Wait blocks until the content is whole, the transfer has failed or was stopped, or ctx ends.
+// It returns nil once the content was whole, even if the transfer has ended since. A call of
+// [Node.Get] or [Node.Seed] for the same content meanwhile does not end it.
 func (t *Transfer) Wait(ctx context.Context) error {
 	t.mu.Lock()
-	whole, ended := t.mu.whole, t.mu.ended
+	o := t.mu.outcome
 	t.mu.Unlock()
-	select {
-	case <-whole:
-		return nil
-	default:
+	if o.settled() {
+		return o.err
 	}
 	select {
-	case <-whole:
-		return nil
-	case <-ended:
-		select {
-		case <-whole:
-			return nil
-		default:
-			return t.Err()
-		}
+	case <-o.done:
+		return o.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Err is why the transfer failed or stopped, nil while it runs.
+// Err returns why the transfer failed or stopped, nil while it runs. The error is or wraps
+// [ErrStopped] if Stop was called.
 func (t *Transfer) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mu.err
 }
 
-// Stop ends the transfer and waits for that. What is there is kept, and the
-// node does not take it up again by itself.
+// Stop ends the transfer, and waits for the disk, and for peers for a second at most. What is
+// stored is kept. The node does not resume the transfer when it starts again, but
+// [Node.Get] and [Node.Seed] do. Stopping a stopped or removed transfer does nothing.
 func (t *Transfer) Stop() error {
-	t.operation.Lock()
-	defer t.operation.Unlock()
-	t.halt(ErrStopped)
+	done, err := t.operate()
+	if err != nil {
+		return err
+	}
+	defer done()
 	if t.removed {
 		return nil
 	}
+	t.halt(ErrStopped)
 	return t.update(func(r *metadata.Record) { r.Stopped = true })
+}
+
+// operate begins an operation on the transfer, which ends when done is called. It waits for
+// other operations, and fails once the node closes.
+func (t *Transfer) operate() (done func(), err error) {
+	if err := t.node.enter(); err != nil {
+		return nil, err
+	}
+	t.operation.Lock()
+	return func() {
+		t.operation.Unlock()
+		t.node.wg.Done()
+	}, nil
 }
 
 // halt ends what runs and waits for it.

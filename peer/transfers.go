@@ -94,17 +94,20 @@ func (n *Node) Transfers() []*Transfer {
 // is, unless deleteContent is set: then what was fetched is deleted. What is seeded from the
 // user's own place is never deleted.
 func (n *Node) Remove(t *Transfer, deleteContent bool) error {
-	r := t.record()
-	if deleteContent && r.Seed {
-		return errors.New("the content was not fetched by mob: delete it yourself")
+	done, err := t.operate()
+	if err != nil {
+		return err
 	}
-	t.operation.Lock()
-	defer t.operation.Unlock()
+	defer done()
 	if t.removed {
 		return nil
 	}
+	if deleteContent && t.record().Seed {
+		return errors.New("the content was not fetched by mob: delete it yourself")
+	}
 	t.halt(ErrStopped)
-	if deleteContent {
+	// What is at the root of a transfer that has not begun there is the user's.
+	if r := t.record(); deleteContent && r.Begun {
 		if err := n.fs.removeAll(r.Root); err != nil {
 			return err
 		}
@@ -138,6 +141,16 @@ func (n *Node) callAhead(addrs []ma.Multiaddr) {
 // manifest, or its info dictionary if the link names no manifest. It blocks until
 // somebody answers or ctx ends, and tells note what it waits for.
 func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)) (*metadata.Description, error) {
+	if len(link.Keys()) == 0 {
+		return nil, errNoContent
+	}
+	if err := n.enter(); err != nil {
+		return nil, err
+	}
+	defer n.wg.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(n.ctx, func() { cancel(errClosing) })()
 	finder := n.finder(link)
 	if finder != nil {
 		defer finder.Close()

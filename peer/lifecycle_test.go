@@ -1,0 +1,214 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// absent returns a link to a content that no node has.
+func absent(t *testing.T, name string) *proto.Link {
+	t.Helper()
+	id := proto.ManifestCID([]byte(name))
+	link, err := proto.ParseLink("magnet:?xt=urn:mob:" + id.String() + "&dn=" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// withPeer returns a link that names another peer, so that a get with it starts again.
+func withPeer(t *testing.T, link *proto.Link) *proto.Link {
+	t.Helper()
+	other := *link
+	other.Peers = peertest.LinkAddrs(t, peertest.Stranger(t))
+	return &other
+}
+
+// TestWaitOutlastsRestart waits for a transfer that another get restarts with a new link: the
+// wait ends with the transfer, not before.
+func TestWaitOutlastsRestart(t *testing.T) {
+	n, link, out := peertest.Start(t, "A"), absent(t, "nothing"), filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, n, link, out)
+	waited := make(chan error, 1)
+	go func() { waited <- get.Wait(context.Background()) }()
+	for range 3 {
+		peertest.Get(t, n, withPeer(t, link), out)
+	}
+	select {
+	case err := <-waited:
+		t.Fatalf("the wait ended with a restart: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := get.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; !errors.Is(err, peer.ErrStopped) {
+		t.Errorf("the wait ended with %v", err)
+	}
+}
+
+// TestWaitForStopped waits for a transfer that was stopped before the node started.
+func TestWaitForStopped(t *testing.T) {
+	data, link := t.TempDir(), absent(t, "nothing")
+	n := peertest.Start(t, "A", peertest.Data(data))
+	get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
+	if err := errors.Join(get.Stop(), n.Close()); err != nil {
+		t.Fatal(err)
+	}
+	get, err := peertest.Start(t, "A", peertest.Data(data)).Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := get.Wait(context.Background()); !errors.Is(err, peer.ErrStopped) {
+		t.Errorf("the wait ended with %v", err)
+	}
+}
+
+// TestSeedAfterGet seeds a content of which a get has created nothing yet.
+func TestSeedAfterGet(t *testing.T) {
+	path, content := peertest.RandomFile(t, 1<<20)
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), path, peer.SeedOptions{})
+	link.Peers = nil
+	n, out := peertest.Start(t, "B"), filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, n, link, out)
+	if err := get.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	seed, link := peertest.Seed(t, n, path, peer.SeedOptions{})
+	if seed != get || !seed.Status().Seed {
+		t.Errorf("status %+v", seed.Status())
+	}
+	c := filepath.Join(t.TempDir(), "copy")
+	peertest.Wait(t, peertest.Get(t, peertest.Start(t, "C"), link, c))
+	peertest.EqualFile(t, c, content)
+	if err := n.Remove(seed, true); err == nil {
+		t.Error("what is seeded is deleted")
+	}
+}
+
+// TestRootOfAnotherTransfer gets a stopped transfer to the place of another.
+func TestRootOfAnotherTransfer(t *testing.T) {
+	n, dir := peertest.Start(t, "A"), t.TempDir()
+	first, second := absent(t, "first"), absent(t, "second")
+	stopped := peertest.Get(t, n, first, filepath.Join(dir, "first"))
+	peertest.Get(t, n, second, filepath.Join(dir, "second"))
+	if err := stopped.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := n.Get(first, filepath.Join(dir, "second"), peer.GetOptions{Reuse: true})
+	if err == nil || !strings.Contains(err.Error(), "belongs to another transfer") {
+		t.Errorf("two transfers have one root: %v", err)
+	}
+	moved := filepath.Join(dir, "third")
+	if again := peertest.Get(t, n, first, moved); again != stopped || again.Status().Root != moved {
+		t.Errorf("status %+v", again.Status())
+	}
+}
+
+// TestRemoveKeepsForeignFile removes a transfer that has not created its destination, where the
+// user has put a file meanwhile.
+func TestRemoveKeepsForeignFile(t *testing.T) {
+	n, out := peertest.Start(t, "A"), filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, n, absent(t, "nothing"), out)
+	if err := os.WriteFile(out, []byte("the user's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Remove(get, true); err != nil {
+		t.Fatal(err)
+	}
+	peertest.EqualFile(t, out, []byte("the user's"))
+}
+
+func TestLinkWithoutContent(t *testing.T) {
+	n := peertest.Start(t, "A")
+	if _, err := n.Get(new(proto.Link), filepath.Join(t.TempDir(), "out"), peer.GetOptions{}); err == nil {
+		t.Error("nothing was got")
+	}
+	if _, err := n.Describe(t.Context(), new(proto.Link), func(string) {}); err == nil {
+		t.Error("nothing was described")
+	}
+}
+
+// TestCloseDuringCalls closes a node while goroutines get, stop, remove, seed and wait for the
+// same few contents. Close must wait for them all: afterwards nothing touches the data folder.
+func TestCloseDuringCalls(t *testing.T) {
+	source := peertest.Start(t, "A")
+	_, real, _ := peertest.SeedRandom(t, source, 1<<20, peer.SeedOptions{})
+	path, _ := peertest.RandomFile(t, 1<<20)
+	data, dir := t.TempDir(), t.TempDir()
+	links := []*proto.Link{real, absent(t, "first"), absent(t, "second")}
+	outs := []string{filepath.Join(dir, "0"), filepath.Join(dir, "1"), filepath.Join(dir, "2")}
+	n := peertest.Start(t, "B", peertest.Data(data))
+	other := withPeer(t, links[1])
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := rand.IntN(len(links))
+				tr, err := n.Transfer(links[i].Manifest.String())
+				switch k := rand.IntN(9); {
+				case err != nil || k == 0:
+					_, _ = n.Get(links[i], outs[i], peer.GetOptions{Reuse: true})
+				case k == 1:
+					_, _ = n.Get(other, outs[1], peer.GetOptions{})
+				case k == 2:
+					_ = tr.Stop()
+				case k == 3:
+					_ = n.Remove(tr, rand.IntN(2) == 0)
+				case k == 4:
+					short, stop := context.WithTimeout(ctx, 5*time.Millisecond)
+					_, _ = n.Seed(short, path, peer.SeedOptions{})
+					stop()
+				case k == 5:
+					short, stop := context.WithTimeout(ctx, 5*time.Millisecond)
+					if tr.Wait(short) == nil && tr.ID != real.Manifest {
+						t.Error("a content that nobody has is whole")
+					}
+					stop()
+				case k == 6:
+					short, stop := context.WithTimeout(ctx, 5*time.Millisecond)
+					_, _ = n.Describe(short, links[i], func(string) {})
+					stop()
+				default:
+					_ = tr.Status()
+					_ = n.Transfers()
+				}
+			}
+		})
+	}
+	time.Sleep(500 * time.Millisecond)
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(data, data+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	cancel()
+	wg.Wait()
+	if _, err := n.Get(links[2], outs[2], peer.GetOptions{}); err == nil {
+		t.Error("a closed node begins a transfer")
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a closed node wrote to its data folder: %v", err)
+	}
+	if err := os.Rename(data+".moved", data); err != nil {
+		t.Fatal(err)
+	}
+	if err := peertest.Start(t, "B", peertest.Data(data)).Close(); err != nil {
+		t.Error(err)
+	}
+}
