@@ -20,7 +20,8 @@ func CheckBooks(s *State) error {
 			}
 		}
 		if n != 1 {
-			return fmt.Errorf("piece %d: stored %v, wanted %v, on its way %v", i, s.have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
+			return fmt.Errorf("piece %d: stored %v, wanted %v, on its way %v",
+				i, s.have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
 		}
 		if err := checkCensus(s, i); err != nil {
 			return err

@@ -99,8 +99,11 @@ func (v View) Fetch(i int) (f Fetch, ok bool) {
 // Control is what a [Picker] sees of its State and has it do.
 type Control struct{ View }
 
-// Want notes that number i is to be fetched, and reports whether that is news.
-func (c *Control) Want(i int) bool { return c.s.wanted.Add(i) }
+// Want notes that number i is to be fetched, and reports whether that is news. A number that is
+// stored or on its way is not.
+func (c *Control) Want(i int) bool {
+	return !c.s.have.Has(i) && c.s.fetches[i] == nil && c.s.wanted.Add(i)
+}
 
 // Unwant notes that number i is not to be fetched.
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }

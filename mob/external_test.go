@@ -24,7 +24,13 @@ const (
 // run has a node fetch from the peer for a time.
 func (g *pulsed) run(pieces int, length time.Duration) *State {
 	now := time.Unix(1, 0)
-	s := New(Config{Self: "n", Cluster: "B", Length: int64(pieces) * pulsePiece, PieceLength: pulsePiece, Tuning: DefaultTuning()}, nil)
+	s := New(Config{
+		Self:        "n",
+		Cluster:     "B",
+		Length:      int64(pieces) * pulsePiece,
+		PieceLength: pulsePiece,
+		Tuning:      DefaultTuning(),
+	}, nil)
 	got := map[uint32]int{}
 	type pong struct {
 		at time.Time

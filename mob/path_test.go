@@ -13,7 +13,9 @@ func TestPathSeesQueues(t *testing.T) {
 	for _, apart := range []time.Duration{-time.Hour, 0, 3 * time.Second} {
 		var p path
 		now := time.Unix(1, 0)
-		for i, c := range []struct{ took, queue time.Duration }{{50 * ms, 0}, {80 * ms, 30 * ms}, {20 * ms, 0}, {45 * ms, 25 * ms}} {
+		for i, c := range []struct{ took, queue time.Duration }{
+			{50 * ms, 0}, {80 * ms, 30 * ms}, {20 * ms, 0}, {45 * ms, 25 * ms},
+		} {
 			p.pinged(now, apart+c.took)
 			if p.queue != c.queue {
 				t.Errorf("clocks %v apart, ping %d: a queue of %v, want %v", apart, i, p.queue, c.queue)

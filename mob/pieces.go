@@ -21,9 +21,7 @@ func (k *pieces) Layout() Layout { return k.layout }
 func (k *pieces) Attach(c *Control) {
 	k.Control = c
 	for i := range k.layout.Count {
-		if !c.Has(i) {
-			c.Want(i)
-		}
+		c.Want(i)
 	}
 	c.Lack(c.Wanted().Len())
 }
@@ -99,9 +97,9 @@ func (k *pieces) Apply(ev Event) {
 	}
 }
 
-// fetch has a piece fetched that is not there.
+// fetch has a piece fetched, unless it is stored.
 func (k *pieces) fetch(i int) {
-	if !k.Has(i) && k.Want(i) {
+	if k.Want(i) {
 		k.Reconsider(i)
 	}
 }

@@ -16,7 +16,8 @@ func TestProgress(t *testing.T) {
 	if want := (proto.Span{Piece: 7, Begin: 3 * proto.Cell, Length: 2*proto.Cell + 100}); rest != want || !p.requested() {
 		t.Fatalf("the rest is %+v, want %+v; all is requested: %v", rest, want, p.requested())
 	}
-	if n := p.add(rest); n != 2*proto.Cell+100 || p.add(rest) != 0 || p.missing != 3*proto.Cell || !p.has(rest) || p.has(first) {
+	n := p.add(rest)
+	if n != 2*proto.Cell+100 || p.add(rest) != 0 || p.missing != 3*proto.Cell || !p.has(rest) || p.has(first) {
 		t.Errorf("%d bytes were new, %d are missing", n, p.missing)
 	}
 	p.giveBack(rest)
@@ -27,7 +28,8 @@ func TestProgress(t *testing.T) {
 	if p.requested() {
 		t.Fatal("what was given back is not requested again")
 	}
-	if a, b := p.request(proto.Cell), p.request(size); a.Length != proto.Cell || b.Begin != proto.Cell || b.Length != 2*proto.Cell {
+	a, b := p.request(proto.Cell), p.request(size)
+	if a.Length != proto.Cell || b.Begin != proto.Cell || b.Length != 2*proto.Cell {
 		t.Errorf("%+v and %+v were requested again, want all of %+v", a, b, first)
 	}
 	for sp, want := range map[proto.Span]bool{

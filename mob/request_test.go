@@ -18,7 +18,11 @@ func TestBegunPieceGoesFirst(t *testing.T) {
 	}
 	var requested []proto.Span
 	for _, ev := range []Event{
-		Learned{}, Joined{Node: Node{ID: "a", Cluster: "A"}}, Joined{Node: Node{ID: "z", Cluster: "A"}}, has("z", 1), has("a", 0),
+		Learned{},
+		Joined{Node: Node{ID: "a", Cluster: "A"}},
+		Joined{Node: Node{ID: "z", Cluster: "A"}},
+		has("z", 1),
+		has("a", 0),
 	} {
 		requested = append(requested, requests(s.Step(now, ev))...)
 	}

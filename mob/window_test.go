@@ -39,23 +39,32 @@ func TestWindowSize(t *testing.T) {
 	l := windowLimits{queue: 200 * time.Millisecond, minBlock: 16 << 10, max: 1 << 20}
 	const rate, trip = 3e6, 2 * time.Millisecond // of the link
 	w := newWindow(l)
-	for range 500 {
-		queue := time.Duration((w.size/rate - trip.Seconds()) * 1e9)
+	sample := func(latency, queue time.Duration) {
 		w.arrived(windowSample{
-			bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip + max(queue, 0), queue: max(queue, 0),
+			bytes:   l.minBlock,
+			held:    int(w.size),
+			block:   l.minBlock,
+			active:  4,
+			latency: latency,
+			queue:   queue,
 		})
 	}
-	if inQueue, want := w.size-rate*trip.Seconds(), clusterQueue/4.*float64(l.minBlock)+rate*0.04; inQueue < 0.9*want || inQueue > 1.1*want {
+	for range 500 {
+		queue := time.Duration((w.size/rate - trip.Seconds()) * 1e9)
+		sample(trip+max(queue, 0), max(queue, 0))
+	}
+	inQueue, want := w.size-rate*trip.Seconds(), clusterQueue/4.*float64(l.minBlock)+rate*0.04
+	if inQueue < 0.9*want || inQueue > 1.1*want {
 		t.Errorf("%.0f bytes in the queue, want %.0f", inQueue, want)
 	}
 	for range 100 {
-		w.arrived(windowSample{bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: time.Hour, queue: time.Hour})
+		sample(time.Hour, time.Hour)
 	}
 	if w.size < float64(l.minBlock) {
 		t.Errorf("a window of %.0f bytes, less than a block", w.size)
 	}
 	for range 1000 {
-		w.arrived(windowSample{bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip})
+		sample(trip, 0)
 	}
 	if w.size > float64(l.max) {
 		t.Errorf("a window of %.0f bytes, more than its limit", w.size)

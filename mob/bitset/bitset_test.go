@@ -62,13 +62,14 @@ func checkSet(t *testing.T, set *Set, oracle map[int]bool) {
 	if len(want) > 0 && set.Count(want[first], set.Cap()) != len(want)-first {
 		t.Fatalf("Count from %d says %d, want %d", want[first], set.Count(want[first], set.Cap()), len(want)-first)
 	}
-	if !slices.Equal(got, want) || !slices.Equal(fromRanges, want) || set.Len() != len(want) || set.Full() != (len(want) == set.Cap()) {
+	full := len(want) == set.Cap()
+	if !slices.Equal(got, want) || !slices.Equal(fromRanges, want) || set.Len() != len(want) || set.Full() != full {
 		t.Fatalf("the set has %v, its ranges %v, Len %d, want %v", got, fromRanges, set.Len(), want)
 	}
 }
 
-// TestPick wants every piece of one set that another lacks, by its place, and no
-// other; and a copy that stays as it was.
+// TestPick wants every number of a set that another lacks, by its index, and no other. A clone stays
+// as it was.
 func TestPick(t *testing.T) {
 	a, b := New(150), New(150)
 	for i := 0; i < 150; i += 3 {
@@ -84,7 +85,7 @@ func TestPick(t *testing.T) {
 			return nth
 		})
 		if !ok || got != piece {
-			t.Errorf("number %d is %d, want %d", nth, got, piece)
+			t.Errorf("index %d is %d, want %d", nth, got, piece)
 		}
 	}
 	if i, ok := a.Pick(nil, func(n int) int { return n - 1 }); !ok || i != 147 {
@@ -96,7 +97,7 @@ func TestPick(t *testing.T) {
 		t.Errorf("%d of a set that has nothing more", i)
 	}
 	if copied.Len() != 110 || copied.Has(0) {
-		t.Errorf("the copy has %d pieces", copied.Len())
+		t.Errorf("the copy has %d numbers", copied.Len())
 	}
 }
 

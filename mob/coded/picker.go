@@ -96,9 +96,8 @@ func (k *Picker) begin() {
 		for i := g.first; i < g.end; i++ {
 			if k.Has(i) {
 				g.have++
-			} else {
-				k.Want(i)
 			}
+			k.Want(i)
 		}
 		k.ReconsiderAll()
 	}

@@ -103,6 +103,21 @@ func TestStoredBlockIsNotWanted(t *testing.T) {
 	}
 }
 
+// TestRequestedBlockIsNotWanted has a block that was reported useless fail, and requested again, when
+// another of its generation is dropped.
+func TestRequestedBlockIsNotWanted(t *testing.T) {
+	n := newNode()
+	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}, mob.Stored{Piece: 5}, mob.Useless{Piece: 7},
+		mob.Failed{Piece: 7}, mob.Received{Peer: "m", Message: &proto.Have{Have: one(7)}})
+	if _, ok := n.k.Fetch(7); !ok {
+		t.Fatal("the block is not requested")
+	}
+	n.steps(mob.Lost{Piece: 5})
+	if n.k.Wanted().Has(7) {
+		t.Error("a block on its way is wanted")
+	}
+}
+
 // TestLostGeneration wants a generation that was whole and is damaged to be fetched again, in
 // its turn.
 func TestLostGeneration(t *testing.T) {

@@ -51,7 +51,7 @@ func (k *Picker) failed(ev mob.Failed) {
 		k.doubt(g, i, f.Peer)
 	}
 	k.GiveUp(i)
-	if !k.Has(i) && g != nil && k.Want(i) {
+	if g != nil && k.Want(i) {
 		k.Reconsider(i)
 	}
 }
@@ -74,7 +74,7 @@ func (k *Picker) lost(i int) {
 		g.have--
 		k.doubt(g, i, g.from[i])
 		for j := g.first; j < g.end; j++ {
-			if k.useless.Remove(j) && !k.Has(j) {
+			if k.useless.Remove(j) {
 				k.Want(j)
 			}
 		}

@@ -72,7 +72,8 @@ func (h *history) note(t *testing.T, trace []byte, k *spy, a mob.Action) []byte 
 		h.requests = append(h.requests, send)
 		i, l := int(r.Piece), k.Layout()
 		size := int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
-		if i >= h.count || k.control.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size || l.Whole && int(r.Length) != size {
+		if i >= h.count || k.control.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size ||
+			l.Whole && int(r.Length) != size {
 			t.Fatalf("requests %v", r.Span)
 		}
 	}
