@@ -13,14 +13,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// addition is a call to seed or to get a content.
+// addition is what a call of Seed or Get says of a transfer.
 type addition struct {
 	record metadata.Record
-	files  map[string][]byte // of the transfer's folder, as far as they are known
-	reuse  bool              // take over what is at the root
+	files  map[string][]byte // to write to the transfer's folder, unless they are nil
+	reuse  bool              // take over existing files at the root
 }
 
-// add begins a transfer, or resumes the one that is there.
+// add begins a transfer, or resumes the one of the same content.
 func (n *Node) add(a addition) (*Transfer, error) {
 	for {
 		t, fresh, err := n.reserve(a.record)
@@ -37,7 +37,8 @@ func (n *Node) add(a addition) (*Transfer, error) {
 	}
 }
 
-// addOnce is add for a transfer that is entered. It reports whether that was removed meanwhile.
+// addOnce is add for a transfer that reserve returned. It reports whether that was removed in
+// between.
 func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	done, err := t.operate()
 	if err != nil {
@@ -55,7 +56,8 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	return false, err
 }
 
-// reserve returns the transfer of a content, and enters a new one if there is none.
+// reserve returns the transfer of a content. If there is none, it creates one that has not
+// started.
 func (n *Node) reserve(r metadata.Record) (t *Transfer, fresh bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +75,7 @@ func (n *Node) reserve(r metadata.Record) (t *Transfer, fresh bool, err error) {
 	return t, true, nil
 }
 
-// forget takes a transfer out of the node's. The caller has its operation lock.
+// forget removes the transfer from the node. The caller has the operation lock.
 func (t *Transfer) forget() {
 	t.removed = true
 	t.node.mu.Lock()
@@ -81,14 +83,14 @@ func (t *Transfer) forget() {
 	delete(t.node.transfers, t.ID)
 }
 
-// checkRoot fails if the content of a transfer is at root.
+// checkRoot fails if a transfer has its content at root.
 func (n *Node) checkRoot(root string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.rootTaken(root)
 }
 
-// rootTaken is checkRoot for a caller that has the lock.
+// rootTaken is checkRoot for callers with the lock.
 func (n *Node) rootTaken(root string) error {
 	for _, t := range n.transfers {
 		if t.record().Root == root {
@@ -98,7 +100,7 @@ func (n *Node) rootTaken(root string) error {
 	return nil
 }
 
-// add writes what is known of the transfer, and starts it. The caller has its operation lock.
+// add writes what is known of the transfer, and starts it. The caller has the operation lock.
 func (t *Transfer) add(a addition, fresh bool) error {
 	dir := t.node.transferDir(t.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -123,13 +125,13 @@ func (t *Transfer) add(a addition, fresh bool) error {
 }
 
 // resume starts a known transfer again, with what a new call says of it. It does nothing if the
-// transfer runs and the call says nothing new.
+// transfer is running and the call adds nothing.
 func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	old := t.record()
 	if old.Root != r.Root {
 		switch {
 		case old.Whole && r.Seed:
-			r.Root = old.Root // a place that is as good
+			r.Root = old.Root // the same files
 		case t.running() || old.Begun:
 			return &ElsewhereError{Root: old.Root}
 		}
@@ -176,9 +178,8 @@ func (t *Transfer) move(root string, seed bool) error {
 	return nil
 }
 
-// mergeLinks returns a new link of a content, completed with what the old one said besides: a
-// link that knows the content by another id says where to find others. The id stays as it
-// was.
+// mergeLinks returns a new link of a content, completed with what only the old one says. The two
+// may name the content by different ids. That which the transfer began with stays.
 func mergeLinks(old, link *proto.Link, id cid.Cid) *proto.Link {
 	l := *link
 	if !l.Manifest.Defined() {

@@ -14,51 +14,50 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// DefaultCluster is the cluster of a node that is given none.
+// DefaultCluster is the cluster of a node whose configuration names none.
 const DefaultCluster = "local"
 
-// Config is what a node needs. Its zero value with a Data folder makes a node that others on
-// the same machine can reach.
+// Config configures a node. The zero value with a Data folder is a node that others on the same
+// machine can reach.
 type Config struct {
-	// Data is the folder for the node's key, state and lock. It is created if it is not
-	// there.
+	// Data is the folder of the node's key, state and lock. Start creates it if need be. One
+	// process at a time may use it.
 	Data string
-	// Cluster is the name of the node's cluster: the nodes with a fast network between them.
-	// Empty means DefaultCluster.
+	// Cluster names the node's cluster: the nodes that share a fast network. Empty means
+	// DefaultCluster.
 	Cluster string
-	// Listen are the addresses to accept connections at. None means a free TCP port of the
-	// loopback interface.
+	// Listen are the addresses at which the node accepts connections. None means a free TCP
+	// port of the loopback interface.
 	Listen []ma.Multiaddr
-	// Trackers are asked for members of every transfer, besides those of its link.
+	// Trackers are asked for the members of every swarm, besides the trackers of its link.
 	Trackers []ma.Multiaddr
-	// Finder makes the client of some trackers. Nil means that no tracker is ever asked, and
-	// links must name peers.
+	// Finder returns the client of some trackers. Nil means that no tracker is asked: links
+	// must name peers.
 	Finder func(host.Host, []ma.Multiaddr) Finder
-	// Torrents converts manifests to info dictionaries and back. Nil means that no content
-	// can be offered to BitTorrent clients, and no torrent be fetched.
+	// Torrents converts manifests to info dictionaries and back. Nil means that the node can
+	// neither offer contents to BitTorrent clients nor get torrents.
 	Torrents metadata.Torrents
-	// Describe gets the info dictionary of a link's info-hash from BitTorrent clients. It
-	// blocks until it has one with that SHA-1, or ctx ends. Nil means that such clients are
-	// not asked.
+	// Describe requests the info dictionary of a link's info-hash from BitTorrent clients. It
+	// blocks until it has one with that SHA-1, or ctx ends. Nil means that BitTorrent clients
+	// are not asked.
 	Describe func(ctx context.Context, link *proto.Link) (info []byte, err error)
-	// AttachExternal, if not nil, is run beside every swarm, in a goroutine of its own, and
-	// attaches external peers to it, see [Transfer.Attach]. It must return when ctx ends.
+	// AttachExternal, if not nil, runs beside every swarm in a goroutine of its own, and
+	// attaches external peers with [Transfer.Attach]. It must return when ctx ends.
 	AttachExternal func(ctx context.Context, t *Transfer)
-	// OpenFiles bounds how many content files are open at a time. 0 means
-	// [store.DefaultOpenFiles].
+	// OpenFiles bounds the open files of contents. 0 means [store.DefaultOpenFiles].
 	OpenFiles int
-	// Tuning is the swarm's. The zero value means [mob.DefaultTuning].
+	// Tuning tunes the strategy of every swarm. The zero value means [mob.DefaultTuning].
 	Tuning mob.Tuning
-	// Log receives what an operator may want to know. Nil means no log.
+	// Log is for the operator. Nil means no log.
 	Log *slog.Logger
 }
 
-// Finder finds members of a swarm. Its methods may be called from any goroutine.
+// Finder finds the members of swarms. Its methods may be called from any goroutine.
 type Finder interface {
-	// Announce tells of this node and returns members. It blocks for seconds at
-	// most.
-	Announce(context.Context, *proto.Announce) (*proto.Handout, error)
-	// Close ends what is under way.
+	// Announce tells trackers of this node, and returns other members and the time until the
+	// next announce. It blocks for seconds at most.
+	Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error)
+	// Close ends calls under way.
 	Close() error
 }
 

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -12,27 +13,70 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// describe finds out what the content is: from the disk, if that was known before, or
-// from whoever knows. It returns the members that it heard of.
+// Describe finds out what the content of a link is, without starting a transfer: its manifest,
+// or its info dictionary if the link names no manifest. It blocks until a peer has answered,
+// the node closes or ctx ends, and calls status with what it waits for, in words.
+func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(string)) (*metadata.Description, error) {
+	if len(link.Keys()) == 0 {
+		return nil, errNoContent
+	}
+	if err := n.enter(); err != nil {
+		return nil, err
+	}
+	defer n.wg.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(n.ctx, func() { cancel(errClosing) })()
+	finder := n.finder(link)
+	if finder != nil {
+		defer finder.Close()
+		// Trackers tell members only to members, so it announces itself.
+		defer n.withdraw(ctx, link, finder)
+	}
+	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link})
+	t.status = status
+	d := metadata.NewDescription("", t.ID, link.InfoHash, n.cfg.Torrents)
+	t.mu.desc = d
+	_, err := t.describe(ctx, finder)
+	return d, err
+}
+
+// leaveTimeout bounds the last announce to the trackers.
+const leaveTimeout = time.Second
+
+// withdraw tells the trackers that this node is not a member.
+func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
+}
+
+// describe finds out what the content is: from disk, or from members and BitTorrent clients. It
+// returns the members that trackers and the link name.
 func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member, error) {
 	d := t.Description()
 	if err := d.Load(); err != nil {
-		t.node.log.Warn("description on disk left out", "content", t.ID.String(), "error", err)
+		t.node.log.Warn("invalid description on disk", "content", t.ID.String(), "error", err)
 	}
 	if d.Manifest() != nil {
 		return nil, nil
 	}
-	t.node.callAhead(slices.Concat(t.Link().Trackers, t.Link().Peers))
+	t.node.preconnect(slices.Concat(t.Link().Trackers, t.Link().Peers))
 	return t.fetcher(finder).Fetch(ctx)
 }
 
-// fetcher fetches what describes the content.
+// fetcher returns a fetcher of the manifest and the info dictionary.
 func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 	n := t.node
 	return &metadata.Fetcher{
-		Link: t.Link(), Description: t.Description(), Finder: finder, Clients: n.cfg.Describe, Status: t.note,
-		Log: n.log.With("content", t.ID.String()), Self: n.host.ID(),
-		Announce: proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
+		Link:        t.Link(),
+		Description: t.Description(),
+		Finder:      finder,
+		Clients:     n.cfg.Describe,
+		Status:      t.status,
+		Log:         n.log.With("content", t.ID.String()),
+		Self:        n.host.ID(),
+		Announce:    proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
 			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()

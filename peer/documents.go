@@ -9,36 +9,35 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 )
 
-// lookup is how long a member that asks for a manifest waits for this node to find it.
-const lookup = 2 * time.Second
+// manifestWait is how long the request for a manifest that this node is still seeking waits.
+const manifestWait = 2 * time.Second
 
-// manifestFor is the manifest of a content, encoded, for another node. While this one
-// seeks it itself it has that one wait, so that of members of a cluster that begin together
-// few have it over the WAN; but only nodes with a greater id, so that no two wait for each
-// other.
+// manifestFor returns the encoded manifest of a content for another node. While this node seeks
+// the manifest, the other waits: of members of a cluster that begin together, few then fetch it
+// over the WAN. Only nodes with a greater id wait, so that no two wait for each other.
 func (n *Node) manifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	if t, err := n.runs(key); err == nil && from > n.host.ID() && !t.Description().Plain() {
+	if t, err := n.runningTransfer(key); err == nil && from > n.host.ID() && !t.Description().Plain() {
 		select {
 		case <-t.Description().Known():
-		case <-time.After(lookup):
+		case <-time.After(manifestWait):
 		case <-n.ctx.Done():
 		}
 	}
 	return n.manifestBytes(key)
 }
 
-// manifestBytes is the manifest of a content, encoded, for others.
+// manifestBytes returns the encoded manifest of a content.
 func (n *Node) manifestBytes(key []byte) ([]byte, error) {
-	t, err := n.runs(key)
+	t, err := n.runningTransfer(key)
 	if err != nil {
 		return nil, err
 	}
 	return t.Description().EncodedManifest()
 }
 
-// torrentBytes is the info dictionary of a content, for others.
+// torrentBytes returns the info dictionary of a content.
 func (n *Node) torrentBytes(key []byte) ([]byte, error) {
-	t, err := n.runs(key)
+	t, err := n.runningTransfer(key)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +47,11 @@ func (n *Node) torrentBytes(key []byte) ([]byte, error) {
 	return nil, metadata.ErrNotOffered
 }
 
-// runs is the transfer of a content that runs.
-func (n *Node) runs(key []byte) (*Transfer, error) {
-	t := n.named(key)
+// runningTransfer returns the transfer of a content, and fails if none runs.
+func (n *Node) runningTransfer(key []byte) (*Transfer, error) {
+	t := n.byKey(key)
 	if t == nil || !t.running() {
-		return nil, fmt.Errorf("no transfer of %x runs", key)
+		return nil, fmt.Errorf("no running transfer of %x", key)
 	}
 	return t, nil
 }

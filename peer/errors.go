@@ -7,27 +7,30 @@ import (
 )
 
 var (
-	// ErrUnknownTransfer answers a call that names a transfer which is not here.
+	// ErrUnknownTransfer is returned if the node has no transfer of the given name.
 	ErrUnknownTransfer = errors.New("no such transfer: see `mob ls`")
-	// ErrStopped is why a transfer that was stopped has ended.
+	// ErrStopped is the error of a transfer that [Transfer.Stop] or [Node.Remove] ended.
 	ErrStopped = errors.New("stopped; `mob get` the link again to go on")
-	// errClosing is why the transfers of a node that shuts down end.
+	// errClosing ends the transfers of a node that closes.
 	errClosing = errors.New("the daemon shuts down")
-	// errNoContent answers a call with a link that has no content id.
+	// errNoContent is returned for a link without a content id.
 	errNoContent = errors.New("the link names no content")
-	// errRestart is why a transfer ends that starts again at once.
+	// errRestart ends a transfer that starts again at once.
 	errRestart = errors.New("the transfer starts again")
 )
 
-// ElsewhereError answers a get of a content that is here at another place.
-type ElsewhereError struct{ Root string }
+// ElsewhereError is returned by [Node.Get] and [Node.Seed] if the content has a transfer at
+// another path.
+type ElsewhereError struct {
+	Root string // the path of the content
+}
 
 // Error implements error.
 func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("the content is already at %s: use it there, or `mob rm` it first", e.Root)
 }
 
-// explain puts what to do next to an error that ended a transfer.
+// explain adds advice to an error that ended a transfer.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

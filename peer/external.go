@@ -8,20 +8,20 @@ import (
 
 // External peers speak another protocol, such as stock BitTorrent clients.
 type (
-	// ExternalPeer is the connection to one.
+	// ExternalPeer is the connection to an external peer. It translates between the protocols.
 	ExternalPeer = swarm.ExternalPeer
-	// ExternalPeerInfo describes one.
+	// ExternalPeerInfo describes an external peer to its swarm.
 	ExternalPeerInfo = swarm.ExternalPeerInfo
-	// Attachment attaches one to a swarm.
+	// Attachment attaches an external peer to a swarm, see [Transfer.Attach].
 	Attachment = swarm.Attachment
-	// Buffer holds a block.
+	// Buffer holds the payload of a block.
 	Buffer = swarm.Buffer
 )
 
-var errNoSwarm = errors.New("no swarm of this content runs")
+var errNoSwarm = errors.New("the transfer takes part in no swarm now")
 
-// Attach makes an attachment for an external peer. It fails while no swarm runs, and for a
-// coded transfer.
+// Attach returns an attachment for an external peer to the transfer's swarm. It fails if the
+// transfer is not in phase Fetching or Whole, or is coded.
 func (t *Transfer) Attach() (*Attachment, error) {
 	t.mu.Lock()
 	s := t.mu.swarm

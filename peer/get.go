@@ -12,20 +12,23 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// GetOptions are the choices of [Node.Get].
+// GetOptions are the options of [Node.Get].
 type GetOptions struct {
-	// Reuse takes over what is at the destination: it is hashed, and only what differs is
-	// fetched.
+	// Reuse takes over existing files at the destination: they are hashed, and only pieces
+	// that differ are fetched.
 	Reuse bool
-	// Torrent is the info dictionary of the link's info-hash. If it is nil it is requested
-	// of members and BitTorrent clients.
+	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
+	// from members and BitTorrent clients.
 	Torrent []byte
 }
 
-// Get begins to fetch the content of link to path, which is the file or the folder itself,
-// or resumes that. The link must not be changed any more. Get waits for the disk, but not for
-// the content: see [Transfer.Wait]. It fails with [*store.ExistsError] if something is at path
-// and Reuse is not set, and with [*ElsewhereError] if the content is at another path.
+// Get begins to fetch the content of a link to path, which names the file or folder itself, not
+// the folder to put it into. It does not wait for the content: see [Transfer.Wait]. It may wait
+// for the disk. The link must not be changed afterwards.
+//
+// If the node has a transfer of the content, Get resumes it, with what the link brings. It fails
+// with an [*ElsewhereError] if that transfer has begun at another path, and with a
+// [*store.ExistsError] if there is something at path, unless Reuse is set.
 func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
@@ -34,7 +37,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if len(link.Keys()) == 0 {
 		return nil, errNoContent
 	}
-	if opt.Torrent != nil { // report what is wrong with it at once
+	if opt.Torrent != nil { // report at once if it is invalid
 		d := metadata.NewDescription("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents)
 		if err := d.SetTorrent(opt.Torrent); err != nil {
 			return nil, err
@@ -52,7 +55,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	})
 }
 
-// checkDestination reports early what the store would report once the manifest is there.
+// checkDestination reports what the store would report later, once the manifest is known.
 func (n *Node) checkDestination(root string, reuse bool) error {
 	if err := n.checkRoot(root); err != nil {
 		return err

@@ -10,12 +10,13 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 )
 
+// transferDir returns the folder of a transfer's state.
 func (n *Node) transferDir(id cid.Cid) string {
 	return filepath.Join(n.cfg.Data, "transfers", id.String())
 }
 
-// loadTransfers takes up what an earlier run of the node left. A folder that
-// makes no sense is left alone and logged.
+// loadTransfers loads the transfers in the data folder, and starts those that were not stopped.
+// It logs an invalid folder, and leaves it alone.
 func (n *Node) loadTransfers() error {
 	dirs, err := os.ReadDir(filepath.Join(n.cfg.Data, "transfers"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -31,10 +32,10 @@ func (n *Node) loadTransfers() error {
 			r, err = metadata.LoadRecord(n.transferDir(id))
 		}
 		if err != nil {
-			n.log.Warn("transfer left out", "folder", d.Name(), "error", err)
+			n.log.Warn("invalid transfer folder", "folder", d.Name(), "error", err)
 			continue
 		}
-		if r.Seed { // the node may have other addresses now
+		if r.Seed { // the node's addresses may have changed
 			link := *r.Link
 			link.Peers = n.Addrs()
 			r.Link = &link
@@ -44,7 +45,7 @@ func (n *Node) loadTransfers() error {
 		n.transfers[id] = t
 		n.mu.Unlock()
 		if r.Stopped {
-			_ = t.mu.desc.Load() // for display; without it there is just less to show
+			_ = t.mu.desc.Load() // for its status, which shows less if that fails
 			t.giveUp(ErrStopped)
 		} else {
 			t.start(false)

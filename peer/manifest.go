@@ -15,51 +15,50 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// publishWait bounds the search for a manifest that another member has made already.
-const publishWait = 30 * time.Second
+// fetchManifestTimeout bounds the search for a manifest that another member has made.
+const fetchManifestTimeout = 30 * time.Second
 
 var (
-	errOtherID = errors.New("it is not the manifest that the link names")
-	errNoneYet = errors.New("nobody has the manifest that the link names")
+	errOtherID = errors.New("not the manifest that the link names")
+	errNoneYet = errors.New("no peer has the manifest that the link names")
 )
 
-// publish gives a plain torrent that is whole here its manifest with SHA-256, for
-// those who come later: the one that another member has, if the content is as that
-// says, or one of its own making.
-func (t *Transfer) publish(s *swarm.Swarm, c content) {
-	if t.published() {
+// publishManifest gives a plain torrent that is whole its manifest with SHA-256, for later
+// members: the one of another member, if it matches the content, or a new one.
+func (t *Transfer) publishManifest(s *swarm.Swarm, c content) {
+	if t.manifestPublished() {
 		return
 	}
 	log := t.node.log.With("content", t.ID.String())
 	id, err := t.makeManifest(s, c)
 	if err == nil {
-		err = t.name(id)
+		err = t.setManifestID(id)
 	}
 	if s.Context().Err() != nil {
 		return
 	}
 	if err != nil {
-		log.Warn("no manifest with SHA-256 for those who come later", "error", err)
+		log.Warn("manifest with SHA-256 not published", "error", err)
 		return
 	}
 	log.Info("manifest with SHA-256 published", "manifest", id.String())
 	s.AnnounceSoon()
 }
 
-// published says that the manifest is there.
-func (t *Transfer) published() bool {
+// manifestPublished reports whether the transfer has a manifest with SHA-256.
+func (t *Transfer) manifestPublished() bool {
 	b, err := t.Description().EncodedManifest()
 	if err != nil {
 		return false
 	}
 	id := proto.ManifestCID(b)
-	if !t.Link().Manifest.Defined() { // there was no time for that before
-		err = t.name(id)
+	if !t.Link().Manifest.Defined() { // the node closed in between
+		err = t.setManifestID(id)
 	}
 	return err == nil && t.Link().Manifest.Equals(id)
 }
 
-// makeManifest finds or makes the manifest, keeps it, and returns its id.
+// makeManifest fetches or makes the manifest, keeps it, and returns its id.
 func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
 	log := t.node.log.With("content", t.ID.String())
 	m, err := c.verifier.FullManifest(s.Context(), c.store, store.ScanOptions{})
@@ -82,10 +81,10 @@ func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
 		m = other
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(s.Context(), publishWait)
+	ctx, cancel := context.WithTimeout(s.Context(), fetchManifestTimeout)
 	defer cancel()
 	if err := t.fetcher(nil).FetchManifest(ctx, s.Connected(), take); err != nil {
-		log.Debug("no manifest of others", "error", err)
+		log.Debug("no manifest fetched", "error", err)
 	}
 	b, err := m.Encode()
 	if err != nil {
@@ -97,9 +96,9 @@ func (t *Transfer) makeManifest(s *swarm.Swarm, c content) (cid.Cid, error) {
 	return proto.ManifestCID(b), t.Description().PublishManifest(b)
 }
 
-// name puts the manifest's id into the link, and what makes that of use elsewhere: a
-// link of BitTorrent's names no trackers of mob.
-func (t *Transfer) name(id cid.Cid) error {
+// setManifestID adds the manifest's id to the link, and the node's trackers: a magnet link of
+// BitTorrent has none for nodes.
+func (t *Transfer) setManifestID(id cid.Cid) error {
 	m := t.Manifest()
 	return t.update(func(r *metadata.Record) {
 		link := *r.Link

@@ -15,14 +15,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// dialTimeout bounds a dial with its handshakes.
+// dialTimeout bounds a dial, handshakes included.
 const dialTimeout = 8 * time.Second
 
-// nodeNetwork is a node as the network of its swarms.
+// nodeNetwork implements [swarm.Network].
 type nodeNetwork Node
 
-// OpenStream implements [swarm.Network], without the pause that libp2p makes after a failed
-// dial: the callers have their own.
+// OpenStream implements [swarm.Network]. It ignores libp2p's backoff after a failed dial, since
+// swarms have their own.
 func (n *nodeNetwork) OpenStream(ctx context.Context, to libpeer.AddrInfo, id protocol.ID) (network.Stream, error) {
 	if sw, ok := n.host.Network().(*libswarm.Swarm); ok {
 		sw.Backoff().Clear(to.ID)
@@ -44,7 +44,7 @@ func (n *nodeNetwork) KnownAddrs(id libpeer.ID) []ma.Multiaddr { return n.host.P
 // Addrs implements [swarm.Network].
 func (n *nodeNetwork) Addrs() [][]byte { return (*Node)(n).addrBytes() }
 
-// acceptControl hands a control stream that a peer opened to the swarm that it names.
+// acceptControl hands an incoming control stream to the swarm that its Hello names.
 func (n *Node) acceptControl(stream network.Stream) {
 	_ = stream.SetDeadline(time.Now().Add(swarm.HandshakeTimeout))
 	hello, err := swarm.ReadHello(stream)
@@ -61,14 +61,15 @@ func (n *Node) acceptControl(stream network.Stream) {
 	s.Accept(stream, hello)
 }
 
-// acceptBulk has every bulk channel that peers open handed to the swarm that it names.
+// acceptBulk accepts bulk channels: sockets and streams.
 func (n *Node) acceptBulk() {
 	n.host.SetStreamHandler(proto.BulkProtocol, func(s network.Stream) { n.acceptChannel(s.Conn().RemotePeer(), s) })
 	connected := func(id libpeer.ID) bool { return n.host.Network().Connectedness(id) == network.Connected }
 	n.bulk.Handle(connected, func(from libpeer.ID, c *transport.Conn) { n.acceptChannel(from, c) })
 }
 
-// acceptChannel serves a bulk channel until it ends.
+// acceptChannel hands an incoming bulk channel to the swarm that its BulkHello names, until the
+// channel ends.
 func (n *Node) acceptChannel(from libpeer.ID, ch swarm.Channel) {
 	defer func() { _ = ch.Reset() }()
 	_ = ch.SetReadDeadline(time.Now().Add(swarm.HandshakeTimeout))
@@ -79,5 +80,23 @@ func (n *Node) acceptChannel(from libpeer.ID, ch swarm.Channel) {
 	}
 	if s := n.swarm(hello.Swarm); s != nil {
 		s.AcceptBulk(from, ch)
+	}
+}
+
+// preconnect connects in the background to nodes and trackers that will soon be asked for
+// something: over a long path the handshakes take longer than the answer.
+func (n *Node) preconnect(addrs []ma.Multiaddr) {
+	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
+	if err != nil {
+		return // the request fails with the same error
+	}
+	for _, info := range infos {
+		n.wg.Go(func() {
+			ctx, cancel := context.WithTimeout(n.ctx, dialTimeout)
+			defer cancel()
+			if err := n.host.Connect(ctx, info); err != nil {
+				n.log.Debug("not reached", "peer", info.ID, "error", err)
+			}
+		})
 	}
 }

@@ -25,7 +25,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Node is a running node. Its methods may be called from any goroutine.
+// Node is a running node. Its methods may be called from any goroutine. Those that change a
+// transfer fail after Close.
 type Node struct {
 	cfg    Config
 	faults swarm.Faults
@@ -36,7 +37,7 @@ type Node struct {
 	lock   *os.File
 	ctx    context.Context // ends with the node
 	stop   context.CancelCauseFunc
-	wg     sync.WaitGroup // of transfers that run and of operations, see enter
+	wg     sync.WaitGroup // of running transfers and of operations, see enter
 
 	fs fileSystem
 
@@ -48,11 +49,11 @@ type Node struct {
 // Option is an option of [Start].
 type Option func(*Node)
 
-// WithFaults injects faults into every swarm of a node, for tests.
+// WithFaults injects faults into every swarm of the node. It is for tests.
 func WithFaults(f swarm.Faults) Option { return func(n *Node) { n.faults = f } }
 
-// Start runs a node and takes up the transfers of its data folder. It fails with
-// [*datadir.InUseError] when another process has that.
+// Start starts a node, and resumes the transfers of its data folder that were not stopped. It
+// fails with a [*datadir.InUseError] if another process uses the folder.
 func Start(cfg Config, opts ...Option) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -65,7 +66,14 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Log, lock: lock, files: store.NewFiles(cfg.OpenFiles), fs: osFileSystem, transfers: map[cid.Cid]*Transfer{}}
+	n := &Node{
+		cfg:       cfg,
+		log:       cfg.Log,
+		lock:      lock,
+		files:     store.NewFiles(cfg.OpenFiles),
+		fs:        osFileSystem,
+		transfers: map[cid.Cid]*Transfer{},
+	}
 	for _, o := range opts {
 		o(n)
 	}
@@ -93,11 +101,11 @@ func (n *Node) begin() error {
 	})
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { metadata.ServeDocument(s, n.torrentBytes) })
 	n.acceptBulk()
-	n.callAhead(n.cfg.Trackers)
+	n.preconnect(n.cfg.Trackers)
 	return n.loadTransfers()
 }
 
-// enter begins an operation that Close waits for, which ends with n.wg.Done. It fails once the
+// enter begins an operation, which ends with n.wg.Done. Close waits for it. enter fails once the
 // node closes.
 func (n *Node) enter() error {
 	n.mu.Lock()
@@ -126,13 +134,14 @@ func (n *Node) Close() error {
 	return errors.Join(err, n.lock.Close())
 }
 
-// Host is the node's libp2p host.
+// Host returns the node's libp2p host.
 func (n *Node) Host() libhost.Host { return n.host }
 
-// Cluster is the node's cluster.
+// Cluster returns the name of the node's cluster.
 func (n *Node) Cluster() string { return n.cfg.Cluster }
 
-// Addrs are the addresses at which others reach the node, each with its id.
+// Addrs returns the addresses at which other nodes may reach this one, with its peer id, as
+// links have them. Loopback addresses are among them only if there are no others.
 func (n *Node) Addrs() []ma.Multiaddr {
 	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.reachable()})
 	if err != nil {
@@ -141,8 +150,8 @@ func (n *Node) Addrs() []ma.Multiaddr {
 	return addrs
 }
 
-// reachable lists the host's addresses, loopback ones only where there are no
-// others: to another machine they mean that machine.
+// reachable returns the host's addresses, and loopback ones only if there are no others: on
+// another machine they mean that machine.
 func (n *Node) reachable() []ma.Multiaddr {
 	all := n.host.Addrs()
 	far := slices.DeleteFunc(slices.Clone(all), manet.IsIPLoopback)
@@ -152,6 +161,7 @@ func (n *Node) reachable() []ma.Multiaddr {
 	return far[:min(len(far), proto.MaxAddrs)]
 }
 
+// addrBytes returns the reachable addresses as binary multiaddrs.
 func (n *Node) addrBytes() [][]byte {
 	var out [][]byte
 	for _, a := range n.reachable() {
@@ -162,7 +172,7 @@ func (n *Node) addrBytes() [][]byte {
 	return out
 }
 
-// seed makes nodes and contents draw differently.
+// seed returns the seed of random choices, which differs between nodes and contents.
 func (n *Node) seed(id cid.Cid) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(n.host.ID()))
@@ -170,7 +180,7 @@ func (n *Node) seed(id cid.Cid) uint64 {
 	return h.Sum64()
 }
 
-// finder is the client of the trackers of a link and of the node, or nil.
+// finder returns a client of the trackers of a link and of the node, nil if there are none.
 func (n *Node) finder(link *proto.Link) Finder {
 	trackers := n.trackers(link.Trackers)
 	if n.cfg.Finder == nil || len(trackers) == 0 {
@@ -179,7 +189,7 @@ func (n *Node) finder(link *proto.Link) Finder {
 	return n.cfg.Finder(n.host, trackers)
 }
 
-// trackers are those given and the node's own, each once.
+// trackers returns the given trackers and the node's own, without duplicates.
 func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
 	for _, t := range slices.Concat(given, n.cfg.Trackers) {
 		if !slices.ContainsFunc(all, t.Equal) {
@@ -189,9 +199,9 @@ func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
 	return all
 }
 
-// swarm is the running swarm of a content, nil when there is none.
+// swarm returns the running swarm of a content, nil if there is none.
 func (n *Node) swarm(key []byte) *swarm.Swarm {
-	t := n.named(key)
+	t := n.byKey(key)
 	if t == nil {
 		return nil
 	}
@@ -200,12 +210,16 @@ func (n *Node) swarm(key []byte) *swarm.Swarm {
 	return t.mu.swarm
 }
 
-// fileSystem is what a node does at the paths of contents besides a store. Tests replace it
-// by one that hangs.
+// fileSystem is how a node accesses the paths of contents, besides a store. Tests replace it
+// with one that hangs.
 type fileSystem struct {
 	lstat     func(path string) (os.FileInfo, error)
 	removeAll func(path string) error
 	wrap      func(store.Store) store.Store
 }
 
-var osFileSystem = fileSystem{lstat: os.Lstat, removeAll: os.RemoveAll, wrap: func(st store.Store) store.Store { return st }}
+var osFileSystem = fileSystem{
+	lstat:     os.Lstat,
+	removeAll: os.RemoveAll,
+	wrap:      func(st store.Store) store.Store { return st },
+}

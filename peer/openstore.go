@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// openStore opens what is on disk, and hashes the pieces of it that are in doubt.
+// openStore opens or creates the store at the transfer's root, and rehashes doubtful pieces.
 func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool) (*store.Disk, error) {
 	m, r, dir := v.Manifest(), t.record(), t.node.transferDir(t.ID)
 	st, err := store.Open(dir, r.Root, m, t.node.files)
@@ -32,7 +32,7 @@ func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool)
 	return st, nil
 }
 
-// markBegun notes that what is at the root is this transfer's.
+// markBegun records that the files at the root are this transfer's.
 func (t *Transfer) markBegun() error {
 	if t.record().Begun {
 		return nil
@@ -40,6 +40,7 @@ func (t *Transfer) markBegun() error {
 	return t.update(func(r *metadata.Record) { r.Begun = true })
 }
 
+// recheck rehashes the doubtful pieces of a store.
 func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifier) error {
 	m := v.Manifest()
 	doubtful := st.Doubtful()

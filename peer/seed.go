@@ -13,39 +13,41 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload/coded"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
-// SeedOptions are the choices of [Node.Seed].
+// SeedOptions are the options of [Node.Seed]. The zero value seeds plain pieces.
 type SeedOptions struct {
-	// PieceLength in bytes, 0 for the default.
+	// PieceLength is in bytes. 0 means a length that suits the content.
 	PieceLength uint32
-	// Coded makes the transfer a coded one, with so many source blocks in a generation,
-	// or [CodedAuto]. 0 is for plain pieces. It excludes Torrent.
+	// Coded makes the transfer a coded one. It is the number of source blocks in a
+	// generation, from 2 to 255, or [CodedAuto]. 0 means plain pieces. It excludes Torrent.
 	Coded int
-	// Strategy is how the blocks of a coded transfer go round. One of permutation gossip
-	// is for a single cluster, and implies CodedAuto, though large generations suit it.
+	// Strategy says how blocks spread in a coded transfer. Those of permutation gossip are
+	// for a single cluster. They imply CodedAuto if Coded is 0, though large generations
+	// suit them better.
 	Strategy proto.Strategy
 	// Trackers go into the link, before the node's own.
 	Trackers []ma.Multiaddr
-	// Torrent offers the content to BitTorrent clients too: pieces are hashed for them
-	// in the same read, and the link is one for them as well. Announce are their
-	// trackers, TorrentPeers where a client of theirs has the content; both go into
-	// the link.
-	Torrent      bool
+	// Torrent offers the content to BitTorrent clients too. The same read hashes its pieces
+	// with SHA-1, and the link has an info-hash.
+	Torrent bool
+	// Announce and TorrentPeers go into the link with Torrent: the BitTorrent trackers, and
+	// the addresses at which BitTorrent clients reach a peer.
 	Announce     []string
 	TorrentPeers []netip.AddrPort
-	// Progress is told how many bytes are hashed, and of how many.
+	// Progress, if not nil, is called with the bytes hashed and to hash.
 	Progress func(done, total int64)
 }
 
-// CodedAuto is, as [SeedOptions.Coded], for generations of a size that suits this
-// machine and its network.
+// CodedAuto, as [SeedOptions.Coded], chooses generations of a size that suits this machine and
+// its network.
 const CodedAuto = coded.AutoK
 
 var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorrent clients: leave one of the two out")
 
-// generations is how the content of m is to be coded, 0 for plain pieces.
+// generations returns the number of source blocks in a generation, 0 for plain pieces.
 func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	switch {
 	case o.Coded == 0 && !o.Strategy.Gossip():
@@ -56,9 +58,13 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	return coded.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
 }
 
-// Seed hashes what is at path, in place, and serves it from then on. It blocks
-// for as long as hashing takes, until others can get it. A content that is here already is served from
-// where it is, with the trackers added.
+// Seed hashes the file or folder at path, in place, and serves it from there until the transfer
+// is stopped. It blocks until the content is hashed and served, or ctx ends. The files must not
+// change as long as they are served.
+//
+// If the node has the content already, Seed resumes that transfer at its own path and adds what
+// the options bring to its link. It fails with an [*ElsewhereError] if that transfer is fetching
+// the content to another path.
 func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
@@ -76,16 +82,59 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	link := &proto.Link{Manifest: proto.ManifestCID(b), Name: m.Name, Length: m.Length(), Trackers: n.trackers(opt.Trackers), Peers: n.Addrs(), Coded: k, Strategy: opt.Strategy}
+	link := &proto.Link{
+		Manifest: proto.ManifestCID(b),
+		Name:     m.Name,
+		Length:   m.Length(),
+		Trackers: n.trackers(opt.Trackers),
+		Peers:    n.Addrs(),
+		Coded:    k,
+		Strategy: opt.Strategy,
+	}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
 	t, err := n.add(addition{
-		record: metadata.Record{Seed: true, Root: root, Link: link, Whole: true, Added: time.Now()},
-		files:  map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info},
+		record: metadata.Record{
+			Seed:  true,
+			Root:  root,
+			Link:  link,
+			Whole: true,
+			Added: time.Now(),
+		},
+		files: map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return t, t.Wait(ctx)
+}
+
+// scan returns the manifest of what is at root, and the info dictionary if the options ask for
+// it. Options that do not suit the content fail before it is hashed.
+func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
+	so := store.ScanOptions{PieceLength: opt.PieceLength, Progress: opt.Progress}
+	if !opt.Torrent {
+		so.Accept = func(m *proto.Manifest) error {
+			_, err := opt.generations(m)
+			return err
+		}
+		m, err = store.Scan(ctx, root, so)
+		return m, nil, err
+	}
+	if n.cfg.Torrents == nil {
+		return nil, nil, metadata.ErrNoTorrents
+	}
+	if opt.Coded != 0 || opt.Strategy.Gossip() {
+		return nil, nil, errCodedTorrent
+	}
+	so.Accept = func(m *proto.Manifest) error {
+		_, err := n.cfg.Torrents.Build(m, make([]byte, m.Pieces()*sha1.Size))
+		return err
+	}
+	m, sums, err := store.ScanSHA1(ctx, root, so)
+	if err == nil {
+		info, err = n.cfg.Torrents.Build(m, sums)
+	}
+	return m, info, err
 }

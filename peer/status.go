@@ -8,73 +8,74 @@ import (
 	"github.com/mobgrid/mob/peer/swarm"
 )
 
-// Status is a snapshot of a transfer, for people and scripts.
+// Status is a snapshot of a transfer. Its JSON is an interface for scripts.
 type Status struct {
 	ID   string `json:"id"`
-	Name string `json:"name"`
-	Root string `json:"root"`
+	Name string `json:"name"` // empty while it is not known
+	Root string `json:"root"` // the path of the content
 	Link string `json:"link"`
-	// InfoHash is set for a content that is offered to BitTorrent clients.
+	// InfoHash is empty if the content is not offered to BitTorrent clients.
 	InfoHash string `json:"info_hash,omitempty"`
-	Seed     bool   `json:"seed"`
+	Seed     bool   `json:"seed"` // the content was seeded here, not fetched
 	Phase    Phase  `json:"phase"`
-	// Waiting says in words what the transfer waits for, if it does.
+	// Waiting says what the transfer waits for, in words. It is empty if nothing keeps the
+	// transfer waiting.
 	Waiting string `json:"waiting,omitempty"`
-	Error   string `json:"error,omitempty"`
-	// Length is in bytes, and -1 before the manifest is there.
+	Error   string `json:"error,omitempty"` // why it failed or was stopped
+	// Length is in bytes, -1 while it is not known.
 	Length int64 `json:"length"`
-	// Have is how much is stored and verified, in bytes; while checking, how
-	// much of Length was looked at.
+	// Have is the number of bytes in verified pieces. In phase Checking, it is the number of
+	// bytes that were rehashed.
 	Have        int64 `json:"have"`
 	Pieces      int   `json:"pieces"`
 	PiecesHave  int   `json:"pieces_have"`
-	PieceLength int   `json:"piece_length"`
-	// Traffic is the payload since the transfer was taken up, Rate that of the
-	// last seconds, per second.
-	Traffic   Traffic `json:"traffic"`
-	Rate      Traffic `json:"rate"`
-	Duplicate int64   `json:"duplicate"`
+	PieceLength int   `json:"piece_length"` // in bytes
+	// Traffic is the payload since the transfer started, in bytes. Rate is the mean of the
+	// last seconds, in bytes per second.
+	Traffic Traffic `json:"traffic"`
+	Rate    Traffic `json:"rate"`
+	// Duplicate is the received payload that was stored already, in bytes.
+	Duplicate int64 `json:"duplicate"`
 	// Damaged counts pieces that changed on disk after they were verified.
 	Damaged int64 `json:"damaged"`
 	CodingStatus
-	// Elapsed is the time from the start until the content was whole, or now.
+	// Elapsed is the time from the start until the content was whole, or until now.
 	Elapsed time.Duration `json:"elapsed_ns"`
-	Rank    int           `json:"rank"`
-	MobSize int           `json:"mob_size"`
-	// Connected is how many peers there are; Peers lists them.
+	Rank    int           `json:"rank"`     // of the node in its cluster
+	MobSize int           `json:"mob_size"` // the members of its cluster
+	// Connected is the number of peers. [Transfer.Progress] leaves Peers empty.
 	Connected int          `json:"connected"`
 	Peers     []PeerStatus `json:"peers"`
 }
 
-// CodingStatus is what a coded transfer has to tell besides.
+// CodingStatus is the part of a [Status] that is about coding. It is zero for plain pieces.
 type CodingStatus struct {
-	// Coded is how many source blocks a generation has.
+	// Coded is the number of source blocks in a generation.
 	Coded int `json:"coded,omitempty"`
-	// Strategy is the kind of permutation gossip by which blocks go round, if they do.
+	// Strategy names the kind of permutation gossip, if any.
 	Strategy string `json:"strategy,omitempty"`
-	// Liars are the nodes that were found to make false blocks.
+	// Liars are the ids of polluters: nodes that were found to sign false blocks.
 	Liars []string `json:"liars,omitempty"`
 }
 
-// PeerStatus is a connected peer.
+// PeerStatus is the status of a connected peer.
 type PeerStatus struct {
 	ID      string `json:"id"`
 	Cluster string `json:"cluster"`
-	// Client is what a guest says that it runs, and empty for a node.
+	// Client is the program of an external peer, as it says. It is empty for a node.
 	Client   string        `json:"client,omitempty"`
-	Local    bool          `json:"local"`
-	Have     int           `json:"have"`
-	Rate     int64         `json:"rate"`
-	InFlight int           `json:"in_flight"`
+	Local    bool          `json:"local"`     // of the node's own cluster
+	Have     int           `json:"have"`      // pieces
+	Rate     int64         `json:"rate"`      // bytes received per second
+	InFlight int           `json:"in_flight"` // bytes requested that have not come
 	RTT      time.Duration `json:"rtt_ns"`
-	Stalled  bool          `json:"stalled"`
+	Stalled  bool          `json:"stalled"` // it owes blocks, and none come
 }
 
-// Traffic is payload by where it came from and went to, in bytes or in bytes per
-// second.
+// Traffic is payload by direction and by network, LAN or WAN, in bytes or in bytes per second.
 type Traffic = payload.Traffic
 
-// Status takes a snapshot. It never blocks for long.
+// Status returns a snapshot. It does not wait for the disk or the network.
 func (t *Transfer) Status() Status {
 	st := t.Progress()
 	t.mu.Lock()
@@ -98,12 +99,21 @@ func (t *Transfer) Status() Status {
 	return st
 }
 
-// Progress is Status without the list of peers, for those who ask often.
+// Progress returns a Status without Peers, for callers that poll often.
 func (t *Transfer) Progress() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	st := Status{ID: t.ID.String(), Root: t.mu.rec.Root, Link: t.mu.rec.Link.String(), Seed: t.mu.rec.Seed,
-		Name: t.mu.rec.Link.Name, Phase: t.mu.phase, Waiting: t.mu.waiting, Length: -1, Peers: []PeerStatus{}}
+	st := Status{
+		ID:      t.ID.String(),
+		Name:    t.mu.rec.Link.Name,
+		Root:    t.mu.rec.Root,
+		Link:    t.mu.rec.Link.String(),
+		Seed:    t.mu.rec.Seed,
+		Phase:   t.mu.phase,
+		Waiting: t.mu.waiting,
+		Length:  -1,
+		Peers:   []PeerStatus{},
+	}
 	if !t.mu.rec.Link.InfoHash.IsZero() {
 		st.InfoHash = t.mu.rec.Link.InfoHash.String()
 	}
@@ -139,7 +149,7 @@ func (t *Transfer) Progress() Status {
 	return st
 }
 
-// addSwarm adds what the swarm knows.
+// addSwarm adds the status of the swarm.
 func (st *Status) addSwarm(s *swarm.Status) {
 	st.PiecesHave, st.Have = s.Pieces, s.Bytes
 	st.Traffic, st.Rate = s.Traffic, s.Rate

@@ -16,18 +16,20 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Transfer is one content at one node: seeded, being fetched, or both. Its
-// methods may be called from any goroutine.
+// Transfer is one content at one node: seeded, or fetched and served meanwhile. Its methods may
+// be called from any goroutine. It goes through these phases:
 //
 //	seeking -> checking -> fetching -> whole
 //	   |          |           |          |
 //	   +----------+-----------+----------+---> stopped | failed
 type Transfer struct {
-	// ID is the name that the content had when the transfer began: the id of its
-	// manifest, or of its info-hash.
-	ID   cid.Cid
+	// ID is the CID of the content's manifest, or of its info-hash if the transfer began with
+	// a torrent. It is constant.
+	ID cid.Cid
+
 	node *Node
-	note func(waiting string) // is told what it waits for, in words
+
+	status func(waiting string) // is called with what the transfer waits for, in words
 
 	// operation admits one call at a time that changes what the transfer is: to add, stop or
 	// remove it. These wait for the disk, and nothing else takes it. See operate.
@@ -42,10 +44,10 @@ type Transfer struct {
 		desc       *metadata.Description
 		phase      Phase
 		waiting    string // what it waits for, in words
-		err        error  // why it failed or stopped
+		err        error  // why it failed or was stopped
 		swarm      *swarm.Swarm
 		store      store.Store // of swarm
-		checked    int64       // bytes that were hashed again, of toCheck
+		checked    int64       // bytes that were rehashed, of toCheck
 		toCheck    int64
 		began      time.Time
 		finished   time.Time
@@ -81,22 +83,22 @@ func (o *outcome) settle(err error) {
 	}
 }
 
-// Phase is how far a transfer is.
+// Phase is the phase of a transfer.
 type Phase string
 
-// The phases.
+// Phases of a transfer.
 const (
-	Seeking  Phase = "seeking"  // what the content is, is not known yet
-	Checking Phase = "checking" // pieces on disk are hashed again
-	Fetching Phase = "fetching"
-	Whole    Phase = "whole" // and served
-	Stopped  Phase = "stopped"
-	Failed   Phase = "failed"
+	Seeking  Phase = "seeking"  // the manifest or info dictionary is not known yet
+	Checking Phase = "checking" // doubtful pieces on disk are rehashed
+	Fetching Phase = "fetching" // pieces are fetched, and served
+	Whole    Phase = "whole"    // every piece is stored and served
+	Stopped  Phase = "stopped"  // see [Transfer.Stop]
+	Failed   Phase = "failed"   // see [Transfer.Err]
 )
 
 func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
-	t.note = t.wait
+	t.status = t.setWaiting
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
 	t.mu.rec = r
 	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, r.Link.InfoHash, n.cfg.Torrents)
@@ -104,7 +106,7 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	return t
 }
 
-// start runs the transfer. reuse lets it take over what is at its root.
+// start runs the transfer. If reuse is set, it takes over existing files at its root.
 func (t *Transfer) start(reuse bool) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
@@ -125,13 +127,13 @@ func (t *Transfer) start(reuse bool) {
 	})
 }
 
-// end notes why the transfer ended.
+// end records why the transfer ended.
 func (t *Transfer) end(err error) {
 	t.mu.Lock()
 	s := t.mu.swarm
 	t.mu.Unlock()
 	if s != nil {
-		t.log("transfer record", t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
+		t.log("transfer record not saved", t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,8 +165,8 @@ func (t *Transfer) log(message string, err error) {
 	}
 }
 
-// update changes the record and writes it. Writes come one after another; whoever asks for
-// the state does not wait for them.
+// update changes the record and writes it. Writes are ordered, and readers of the state do not
+// wait for them.
 func (t *Transfer) update(change func(*metadata.Record)) error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
@@ -175,7 +177,7 @@ func (t *Transfer) update(change func(*metadata.Record)) error {
 	return r.Save(t.node.transferDir(t.ID))
 }
 
-// run is the life of a transfer. It returns why it ended, never nil.
+// run runs the transfer through its phases, and returns why it ended, never nil.
 func (t *Transfer) run(ctx context.Context, reuse bool) error {
 	finder := t.node.finder(t.Link())
 	if finder != nil {
@@ -239,7 +241,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	return err
 }
 
-// complete makes a fetched content final, once every piece is stored.
+// complete puts fetched files in their place once every piece is stored, and flushes them.
 func (t *Transfer) complete(s *swarm.Swarm, c content) {
 	seed := t.record().Seed
 	if !seed {
@@ -251,11 +253,11 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) {
 	t.markWhole()
 	var publishing sync.WaitGroup
 	if t.Description().Plain() {
-		publishing.Go(func() { t.publish(s, c) })
+		publishing.Go(func() { t.publishManifest(s, c) })
 	}
 	if !seed {
-		// The user has the content by now. Only a crash of the machine before
-		// this has an end makes pieces doubtful, as it does with any copy.
+		// The user has the content by now. Only if the machine crashes before the flush
+		// ends, pieces are doubtful, as with any copy.
 		if err := c.store.Finish(); err != nil && !errors.Is(err, os.ErrClosed) {
 			s.Fail(fmt.Errorf("flush to disk: %w", err))
 		}
@@ -263,9 +265,9 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) {
 	publishing.Wait()
 }
 
-// markWhole notes that the content is whole and can be used.
+// markWhole records that the content is whole.
 func (t *Transfer) markWhole() {
-	t.log("transfer record", t.update(func(r *metadata.Record) { r.Whole = true }))
+	t.log("transfer record not saved", t.update(func(r *metadata.Record) { r.Whole = true }))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()
@@ -327,7 +329,7 @@ func (t *Transfer) operate() (done func(), err error) {
 	}, nil
 }
 
-// halt ends what runs and waits for it.
+// halt ends the transfer's run, and waits for that.
 func (t *Transfer) halt(why error) {
 	t.mu.Lock()
 	cancel, ended := t.mu.cancel, t.mu.ended
@@ -340,6 +342,7 @@ func (t *Transfer) halt(why error) {
 	}
 }
 
+// running reports whether the transfer was started and has not ended.
 func (t *Transfer) running() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -352,29 +355,30 @@ func (t *Transfer) record() metadata.Record {
 	return t.mu.rec
 }
 
-// wait keeps what the transfer waits for, for its status.
-func (t *Transfer) wait(what string) {
+// setWaiting notes what the transfer waits for.
+func (t *Transfer) setWaiting(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.waiting = what
 }
 
-// Description is what is known of the content besides its bytes.
+// Description returns what is known of the content besides its bytes. It is replaced when the
+// transfer starts again.
 func (t *Transfer) Description() *metadata.Description {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mu.desc
 }
 
-// Manifest is the one by which the content's pieces are verified, nil while it is not
-// there. It must not be changed.
+// Manifest returns the manifest that pieces are verified with, nil while it is not known. It
+// must not be changed.
 func (t *Transfer) Manifest() *proto.Manifest { return t.Description().Manifest() }
 
-// NodeID is the libp2p id of the node.
+// NodeID returns the libp2p id of the node.
 func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
 
-// Link is how others get the content. It must not be changed.
+// Link returns the link by which others get the content. It must not be changed.
 func (t *Transfer) Link() *proto.Link { return t.record().Link }
 
-// keys are the ids of the content.
+// keys returns the ids under which the content is announced and served.
 func (t *Transfer) keys() []cid.Cid { return t.Link().Keys() }

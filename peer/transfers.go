@@ -2,23 +2,18 @@ package peer
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/ipfs/go-cid"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
-// Transfer finds a transfer by a content id, a link, or the path of its content. It
-// fails with [ErrUnknownTransfer].
+// Transfer returns the transfer with the given content id, link, or path of its content. It
+// fails with [ErrUnknownTransfer] if there is none.
 func (n *Node) Transfer(name string) (*Transfer, error) {
 	var keys []cid.Cid
 	if link, err := proto.ParseLink(name); err == nil {
@@ -43,9 +38,9 @@ func (n *Node) Transfer(name string) (*Transfer, error) {
 	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)
 }
 
-// find is the transfer of a content with one of these keys, nil when there is none.
-// One that was begun with a key goes before one that has it besides. The caller has the
-// lock.
+// find returns the transfer of the content with one of these keys, nil if there is none. A
+// transfer that began with a key takes precedence over one that learned of it. The caller has
+// the lock.
 func (n *Node) find(keys []cid.Cid) *Transfer {
 	for _, key := range keys {
 		if t := n.transfers[key]; t != nil {
@@ -60,15 +55,15 @@ func (n *Node) find(keys []cid.Cid) *Transfer {
 	return nil
 }
 
-// lookup is find for a caller that does not have the lock.
+// lookup is find for callers without the lock.
 func (n *Node) lookup(keys []cid.Cid) *Transfer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.find(keys)
 }
 
-// named returns the transfer of a content with that key, nil if there is none.
-func (n *Node) named(key []byte) *Transfer {
+// byKey returns the transfer of the content with a binary key, nil if there is none.
+func (n *Node) byKey(key []byte) *Transfer {
 	id, err := cid.Cast(key)
 	if err != nil {
 		return nil
@@ -76,7 +71,7 @@ func (n *Node) named(key []byte) *Transfer {
 	return n.lookup([]cid.Cid{id})
 }
 
-// Transfers lists all, the oldest first.
+// Transfers returns all transfers, stopped ones too, the oldest first.
 func (n *Node) Transfers() []*Transfer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -90,9 +85,9 @@ func (n *Node) Transfers() []*Transfer {
 	return ts
 }
 
-// Remove stops a transfer and forgets it, and waits for the disk. The content stays where it
-// is, unless deleteContent is set: then what was fetched is deleted. What is seeded from the
-// user's own place is never deleted.
+// Remove stops a transfer and deletes its state. If deleteContent is set, it deletes the files
+// too, and fails if those were seeded: it deletes only what was fetched. It waits for the disk.
+// If it fails, the transfer is still there, possibly stopped. Removing it again does nothing.
 func (n *Node) Remove(t *Transfer, deleteContent bool) error {
 	done, err := t.operate()
 	if err != nil {
@@ -117,60 +112,4 @@ func (n *Node) Remove(t *Transfer, deleteContent bool) error {
 	}
 	t.forget()
 	return nil
-}
-
-// callAhead connects to nodes that will soon be asked for something, in the
-// background: from far away the handshakes take longer than the answer.
-func (n *Node) callAhead(addrs []ma.Multiaddr) {
-	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
-	if err != nil {
-		return // whoever asks them will say so
-	}
-	for _, info := range infos {
-		n.wg.Go(func() {
-			ctx, cancel := context.WithTimeout(n.ctx, dialTimeout)
-			defer cancel()
-			if err := n.host.Connect(ctx, info); err != nil {
-				n.log.Debug("not reached in advance", "peer", info.ID, "error", err)
-			}
-		})
-	}
-}
-
-// Describe finds out what the content of a link is, without starting a transfer: its
-// manifest, or its info dictionary if the link names no manifest. It blocks until
-// somebody answers or ctx ends, and tells note what it waits for.
-func (n *Node) Describe(ctx context.Context, link *proto.Link, note func(string)) (*metadata.Description, error) {
-	if len(link.Keys()) == 0 {
-		return nil, errNoContent
-	}
-	if err := n.enter(); err != nil {
-		return nil, err
-	}
-	defer n.wg.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(n.ctx, func() { cancel(errClosing) })()
-	finder := n.finder(link)
-	if finder != nil {
-		defer finder.Close()
-		// To be told of members, one has to announce oneself.
-		defer n.withdraw(ctx, link, finder)
-	}
-	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link})
-	t.note = note
-	d := metadata.NewDescription("", t.ID, link.InfoHash, n.cfg.Torrents)
-	t.mu.desc = d
-	_, err := t.describe(ctx, finder)
-	return d, err
-}
-
-// leaveTimeout bounds the last announce.
-const leaveTimeout = time.Second
-
-// withdraw tells the trackers that this node is no member after all.
-func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
-	defer cancel()
-	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
 }
