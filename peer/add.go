@@ -137,6 +137,9 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 		}
 	}
 	link := mergeLinks(old.Link, r.Link, t.ID)
+	if link.Coded != 0 && !link.InfoHash.IsZero() {
+		return fmt.Errorf("%w: `mob rm` the content first to seed it the other way", errBothWays)
+	}
 	if t.running() && (old.Link.String() == link.String() || old.Whole && !r.Seed) {
 		return nil
 	}

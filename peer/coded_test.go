@@ -64,6 +64,11 @@ func TestSeedCodedErrors(t *testing.T) {
 	if k := seed.Status().Coded; k < 8 || k > 64 {
 		t.Errorf("k %d was chosen", k)
 	}
+	// Nor is it offered to BitTorrent clients by a second call.
+	_, err = n.Seed(context.Background(), path, peer.SeedOptions{Torrent: true})
+	if err == nil || !strings.Contains(err.Error(), "cannot be offered to BitTorrent clients") {
+		t.Errorf("seeded coded and as a torrent: %v", err)
+	}
 	if _, err := seed.Attach(); err == nil {
 		t.Error("a coded transfer takes external peers")
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"errors"
+	"fmt"
 	"net/netip"
 	"path/filepath"
 	"time"
@@ -45,7 +46,10 @@ type SeedOptions struct {
 // its network.
 const CodedAuto = coded.AutoK
 
-var errCodedTorrent = errors.New("a coded transfer cannot be offered to BitTorrent clients: leave one of the two out")
+var (
+	errBothWays     = errors.New("a coded transfer cannot be offered to BitTorrent clients")
+	errCodedTorrent = fmt.Errorf("%w: leave one of the two out", errBothWays)
+)
 
 // generations returns the number of source blocks in a generation, 0 for plain pieces.
 func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {

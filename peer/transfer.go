@@ -137,7 +137,7 @@ func (t *Transfer) end(err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.mu.swarm, t.mu.store, t.mu.cancel = nil, nil, nil
+	t.mu.swarm, t.mu.store, t.mu.cancel, t.mu.waiting = nil, nil, nil, ""
 	if errors.Is(err, errRestart) {
 		t.mu.phase, t.mu.err = Stopped, ErrStopped
 		return

@@ -94,7 +94,7 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 				continue
 			}
 			var refused *proto.RemoteError
-			if errors.As(err, &refused) && refused.Code == proto.CodeExcluded {
+			if errors.As(err, &refused) && refused.Code == proto.CodeExcluded && !s.whole() {
 				s.Fail(refused) // the link is wrong: its own peers refuse
 				return
 			}
