@@ -10,9 +10,9 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestManifestIsWaitedFor has a node that seeks a manifest answer who has a greater id when
-// it has found it, and refuse others before.
-func TestManifestIsWaitedFor(t *testing.T) {
+// TestManifestWait requests a manifest from a node that is still seeking it: a node with a greater
+// id gets it once it is known, others are refused at once.
+func TestManifestWait(t *testing.T) {
 	seed, a, b := peertest.Start(t, "A"), peertest.Start(t, "B"), peertest.Start(t, "B")
 	if b.Host().ID() < a.Host().ID() {
 		a, b = b, a
@@ -37,18 +37,18 @@ func TestManifestIsWaitedFor(t *testing.T) {
 		answered <- err
 	}()
 	if _, err := b.ManifestFor(a.Host().ID(), key); err == nil {
-		t.Error("who has the lesser id gets a manifest that is not there")
+		t.Error("the node with the lesser id gets a manifest that is not known")
 	}
 	refused := time.Since(begun)
 	select {
 	case err := <-answered:
-		t.Errorf("who has the greater id is answered before the manifest is there: %v", err)
+		t.Errorf("the node with the greater id gets a reply before the manifest is known: %v", err)
 	default:
 	}
 	if err := seeking.Description().SetManifest(want); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-answered; err != nil {
-		t.Errorf("who has the greater id, and waited: %v; the other was refused after %v", err, refused)
+		t.Errorf("the node with the greater id: %v; the other was refused after %v", err, refused)
 	}
 }

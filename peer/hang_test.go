@@ -35,9 +35,8 @@ func (s hangingFlush) Finish() error {
 	return s.Store.Finish()
 }
 
-// TestHungDisk has a call for one transfer hang in the file system. The node must serve
-// another transfer meanwhile, to a peer that says Hello after the hang, and answer for the
-// status of all.
+// TestHungDisk has a call for one transfer hang in the file system. Meanwhile the node must accept
+// a peer for another transfer, serve that, and return the status of all.
 func TestHungDisk(t *testing.T) {
 	for name, begin := range map[string]func(t *testing.T, n *peer.Node, h *hang){
 		"lstat of a destination": func(t *testing.T, n *peer.Node, h *hang) {
@@ -92,7 +91,7 @@ func TestHungDisk(t *testing.T) {
 	}
 }
 
-// inBackground runs f, whose end the test awaits.
+// inBackground runs f, and waits for it at the end of the test.
 func inBackground(t *testing.T, f func()) {
 	done := make(chan struct{})
 	go func() {

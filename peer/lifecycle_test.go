@@ -35,6 +35,39 @@ func withPeer(t *testing.T, link *proto.Link) *proto.Link {
 	return &other
 }
 
+// TestStopAndGetAgain stops a get, gets the link again, and removes that.
+func TestStopAndGetAgain(t *testing.T) {
+	n := peertest.Start(t, "A")
+	link, err := proto.ParseLink("magnet:?xt=urn:mob:bafyreihr4z5odw4k2lho2qesjywstoemylhgqxstzr6gb7iwlvvwm6bb7q&dn=nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, n, link, out)
+	peertest.Eventually(t, "word of what it waits for", func() bool {
+		return strings.Contains(get.Status().Waiting, "no tracker")
+	})
+	if err := get.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := get.Wait(context.Background()); !errors.Is(err, peer.ErrStopped) {
+		t.Errorf("wait after the stop: %v", err)
+	}
+	again := peertest.Get(t, n, link, out)
+	if again != get || again.Status().Phase != peer.Seeking {
+		t.Errorf("phase %s after the second get", again.Status().Phase)
+	}
+	if _, err := n.Get(link, out+"2", peer.GetOptions{}); err == nil {
+		t.Error("one content was taken to two places")
+	}
+	if err := n.Remove(again, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Transfer(link.Manifest.String()); !errors.Is(err, peer.ErrUnknownTransfer) {
+		t.Errorf("after the removal: %v", err)
+	}
+}
+
 // TestWaitOutlastsRestart waits for a transfer that another get restarts with a new link: the
 // wait ends with the transfer, not before.
 func TestWaitOutlastsRestart(t *testing.T) {

@@ -22,12 +22,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// plain is the link of the same content as a plain torrent, without a hint.
+// plain returns the link of a content as a plain torrent: with the info-hash alone.
 func plain(link *proto.Link) *proto.Link {
 	return &proto.Link{InfoHash: link.InfoHash, Name: link.Name}
 }
 
-// manifestID waits until a transfer has its manifest with SHA-256, and is its id.
+// manifestID waits until a transfer has its manifest with SHA-256, and returns its id.
 func manifestID(t *testing.T, tr *peer.Transfer) cid.Cid {
 	t.Helper()
 	var b []byte
@@ -42,9 +42,9 @@ func manifestID(t *testing.T, tr *peer.Transfer) cid.Cid {
 	return tr.Link().Manifest
 }
 
-// Nodes that seed with a torrent and nodes that have only that are one swarm, and
-// have the same manifest in the end. Who comes later with that verifies by it.
-func TestPlainTorrentOfSeeds(t *testing.T) {
+// TestPlainTorrentOfNode has nodes with the torrent alone join the swarm of a node that seeds with
+// a manifest: they get the same manifest, and later nodes verify pieces with it.
+func TestPlainTorrentOfNode(t *testing.T) {
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
 	path, content := peertest.RandomFile(t, 5<<20+7)
@@ -78,12 +78,14 @@ func TestPlainTorrentOfSeeds(t *testing.T) {
 	peertest.Wait(t, late)
 	peertest.EqualFile(t, out, content)
 	if late.Manifest().TorrentOnly() {
-		t.Error("who has a link to the manifest does not go by it")
+		t.Error("a node with a link to the manifest does not verify with it")
 	}
 }
 
 // startPlain starts a node that gets info dictionaries from BitTorrent clients.
-func startPlain(t *testing.T, tracker *peertest.Tracker, cluster string, info []byte, opts ...peertest.Option) *peer.Node {
+func startPlain(
+	t *testing.T, tracker *peertest.Tracker, cluster string, info []byte, opts ...peertest.Option,
+) *peer.Node {
 	t.Helper()
 	return tracker.Start(t, cluster, append(opts, withTorrents, peertest.Configure(func(c *peer.Config) {
 		c.Describe = func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
@@ -131,18 +133,22 @@ func (c *client) Close(proto.Code, string) {
 	c.ended.Do(func() { go c.attachment.Leave(errors.New("closed")) })
 }
 
-// torrentOnly is a plain torrent of a content that no node has.
+// torrentOnly returns a plain torrent of a content that no node has.
 func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte) {
 	t.Helper()
 	_, content = peertest.RandomFile(t, size)
-	m := &proto.Manifest{Name: "content.bin", PieceLength: 256 << 10, Entries: []proto.Entry{{Kind: proto.File, Size: int64(size)}}}
+	m := &proto.Manifest{
+		Name:        "content.bin",
+		PieceLength: 256 << 10,
+		Entries:     []proto.Entry{{Kind: proto.File, Size: int64(size)}},
+	}
 	info = torrentOf(m, content)
 	return &proto.Link{InfoHash: sha1.Sum(info), Name: m.Name}, info, content
 }
 
-// A content that only a BitTorrent client has, beside one node, comes to all nodes,
-// and they make the same manifest of it.
-func TestPlainTorrentOfGuests(t *testing.T) {
+// TestPlainTorrentOfClient gets a content that a BitTorrent client of one node has: it spreads to
+// all nodes, and they make the same manifest of it.
+func TestPlainTorrentOfClient(t *testing.T) {
 	tracker := peertest.NewTracker()
 	link, info, content := torrentOnly(t, 4<<20)
 	nodes := []*peer.Node{startPlain(t, tracker, "A", info, attachClient(content))}
@@ -164,7 +170,8 @@ func TestPlainTorrentOfGuests(t *testing.T) {
 	}
 	hash := sha256.Sum256(content[:256<<10])
 	for id := range ids {
-		late := peertest.Get(t, tracker.Start(t, "C", withTorrents), &proto.Link{Manifest: id}, filepath.Join(t.TempDir(), "out"))
+		out := filepath.Join(t.TempDir(), "out")
+		late := peertest.Get(t, tracker.Start(t, "C", withTorrents), &proto.Link{Manifest: id}, out)
 		peertest.Wait(t, late)
 		peertest.EqualFile(t, late.Status().Root, content)
 		if late.Manifest().Hash(0) != hash {
@@ -173,16 +180,16 @@ func TestPlainTorrentOfGuests(t *testing.T) {
 	}
 }
 
-// A member that has a manifest of other bytes is found out: it is not taken over.
-func TestPlainTorrentWithLyingManifest(t *testing.T) {
+// TestFalseManifest has a member publish a manifest of other bytes: the others refuse it.
+func TestFalseManifest(t *testing.T) {
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
 	path, content := peertest.RandomFile(t, 3<<20)
 	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
-	liar := *seed.Manifest()
-	liar.Hashes = slices.Clone(liar.Hashes)
-	liar.Hashes[len(liar.Hashes)-1] ^= 1
-	b, err := liar.Encode()
+	other := *seed.Manifest()
+	other.Hashes = slices.Clone(other.Hashes)
+	other.Hashes[len(other.Hashes)-1] ^= 1
+	b, err := other.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,15 +202,15 @@ func TestPlainTorrentWithLyingManifest(t *testing.T) {
 	peertest.Wait(t, got)
 	peertest.EqualFile(t, got.Status().Root, content)
 	if id := manifestID(t, got); id.Equals(proto.ManifestCID(b)) {
-		t.Error("the lie is taken over")
+		t.Error("the false manifest is accepted")
 	}
 	if log.Count("manifest dropped") == 0 || log.Count(a.Host().ID().String()) == 0 {
 		t.Errorf("logged: %s", &log)
 	}
 }
 
-// What was fetched before a restart is not fetched again, and what the content is
-// need not be asked again.
+// TestPlainTorrentResumes restarts a node: it fetches only missing pieces, and loads the info
+// dictionary from disk.
 func TestPlainTorrentResumes(t *testing.T) {
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
@@ -231,7 +238,7 @@ func TestPlainTorrentResumes(t *testing.T) {
 		t.Errorf("the manifest is %s, that of the seed %s", id, seed.ID)
 	}
 
-	// Nobody is needed for the next start.
+	// The next start needs no peer.
 	if err := errors.Join(b.Close(), a.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -255,8 +262,8 @@ func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 	return peertest.LinkAddrs(t, h)
 }
 
-// The info dictionary must be that of the info-hash. One that is, and is of no use,
-// ends the transfer, since there is no other.
+// TestWrongInfoDictionary serves info dictionaries that do not have the info-hash, which are
+// dropped, or that have it and are invalid: that ends the transfer, since there is no other.
 func TestWrongInfoDictionary(t *testing.T) {
 	tracker := peertest.NewTracker()
 	a, b := tracker.Start(t, "A", withTorrents), tracker.Start(t, "B", withTorrents)
@@ -265,33 +272,39 @@ func TestWrongInfoDictionary(t *testing.T) {
 	wrong := plain(link)
 	wrong.Peers = serveInfo(t, slices.Concat(seed.Torrent(), []byte{' '}))
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := b.Get(wrong, out, peer.GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}); err == nil || !strings.Contains(err.Error(), "want "+link.InfoHash.String()) {
-		t.Errorf("another dictionary than the link's: %v", err)
+	other := peer.GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}
+	if _, err := b.Get(wrong, out, other); err == nil || !strings.Contains(err.Error(), "want "+link.InfoHash.String()) {
+		t.Errorf("a dictionary with another info-hash: %v", err)
 	}
 	got := peertest.Get(t, b, wrong, out)
 	peertest.Wait(t, got)
 	peertest.EqualFile(t, out, content)
 
 	bad := []byte(`{"Name":"..","PieceLength":262144,"Length":1,"Sums":"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}`)
-	useless := &proto.Link{InfoHash: sha1.Sum(bad), Peers: serveInfo(t, bad)}
-	failed := peertest.Get(t, b, useless, filepath.Join(t.TempDir(), "out"))
+	invalid := &proto.Link{InfoHash: sha1.Sum(bad), Peers: serveInfo(t, bad)}
+	failed := peertest.Get(t, b, invalid, filepath.Join(t.TempDir(), "out"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if err := failed.Wait(ctx); err == nil || !strings.Contains(err.Error(), `".." is not a file name`) {
-		t.Errorf("a dictionary of no use: %v", err)
+		t.Errorf("an invalid dictionary: %v", err)
 	}
-	if _, err := b.Get(useless, filepath.Join(t.TempDir(), "out"), peer.GetOptions{Torrent: bad}); err == nil || !strings.Contains(err.Error(), "is not a file name") {
-		t.Errorf("a dictionary of no use, given: %v", err)
+	out = filepath.Join(t.TempDir(), "out")
+	if _, err := b.Get(invalid, out, peer.GetOptions{Torrent: bad}); err == nil || !strings.Contains(err.Error(), "is not a file name") {
+		t.Errorf("an invalid dictionary in the options: %v", err)
 	}
 }
 
-// One content is one transfer, by whatever it is called.
+// TestOneTransferByAllNames gets a content by its info-hash and by its manifest: both are one
+// transfer, which is found by every name.
 func TestOneTransferByAllNames(t *testing.T) {
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
 	path, content := peertest.RandomFile(t, 2<<20)
 	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true, Announce: []string{"http://192.0.2.1/announce"}})
-	for name, links := range map[string][2]*proto.Link{"torrent first": {plain(link), link}, "link first": {link, plain(link)}} {
+	for name, links := range map[string][2]*proto.Link{
+		"torrent first": {plain(link), link},
+		"link first":    {link, plain(link)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			n, out := tracker.Start(t, "B", withTorrents), filepath.Join(t.TempDir(), "out")
 			first, second := peertest.Get(t, n, links[0], out), peertest.Get(t, n, links[1], out)
@@ -306,7 +319,8 @@ func TestOneTransferByAllNames(t *testing.T) {
 			if got := second.Link(); got.InfoHash != link.InfoHash || len(got.Announce) != 1 {
 				t.Errorf("the link is %s", got)
 			}
-			for _, name := range []string{link.String(), plain(link).String(), seed.ID.String(), link.InfoHash.CID().String(), out} {
+			names := []string{link.String(), plain(link).String(), seed.ID.String(), link.InfoHash.CID().String(), out}
+			for _, name := range names {
 				if got, err := n.Transfer(name); got != second {
 					t.Errorf("by %s: %v", name, err)
 				}
@@ -318,14 +332,15 @@ func TestOneTransferByAllNames(t *testing.T) {
 	}
 }
 
-// Those who look for a torrent's info dictionary are told that BitTorrent clients
-// are not asked.
+// TestPlainTorrentOfNobody waits for the info dictionary of a torrent: the status says that
+// BitTorrent clients are not asked.
 func TestPlainTorrentOfNobody(t *testing.T) {
 	link, info, _ := torrentOnly(t, 1<<20)
 	n := peertest.Start(t, "A", withTorrents)
 	got := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
 	peertest.Eventually(t, "word of what it waits for", func() bool {
-		return strings.Contains(got.Status().Waiting, "info dictionary") && strings.Contains(got.Status().Waiting, "--bt-listen")
+		waiting := got.Status().Waiting
+		return strings.Contains(waiting, "info dictionary") && strings.Contains(waiting, "--bt-listen")
 	})
 	if err := n.Remove(got, true); err != nil {
 		t.Fatal(err)

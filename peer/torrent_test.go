@@ -53,7 +53,7 @@ func (fakeTorrents) Manifest(info []byte) (*proto.Manifest, error) {
 	return m, m.Validate()
 }
 
-// torrentOf is what fakeTorrents makes of a content.
+// torrentOf returns the info dictionary that fakeTorrents makes of a content.
 func torrentOf(m *proto.Manifest, content []byte) []byte {
 	var sums []byte
 	for i := range m.Pieces() {
@@ -72,8 +72,7 @@ var withTorrents = peertest.Configure(func(c *peer.Config) { c.Torrents = fakeTo
 
 func torrentPath(t *peer.Transfer) string { return filepath.Join(t.Dir(), metadata.TorrentFile) }
 
-// The info dictionary goes from member to member like the manifest, stays over
-// restarts, and is what the link says.
+// TestTorrentReachesMembers passes an info dictionary from member to member, over a restart.
 func TestTorrentReachesMembers(t *testing.T) {
 	a, dir := peertest.Start(t, "A", withTorrents), t.TempDir()
 	path, content := peertest.RandomFile(t, 3<<20)
@@ -104,8 +103,8 @@ func TestTorrentReachesMembers(t *testing.T) {
 	peertest.Eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Torrent(), info) })
 }
 
-// What is here can be offered later, wherever it came from, and stays offered when it
-// is seeded again without a word of it.
+// TestOfferedLater offers contents to BitTorrent clients that were seeded or fetched before. They
+// stay offered when they are seeded again without the option.
 func TestOfferedLater(t *testing.T) {
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	path, content := peertest.RandomFile(t, 2<<20)
@@ -128,14 +127,15 @@ func TestOfferedLater(t *testing.T) {
 				t.Fatalf("another content: %v", link)
 			}
 			info := torrentOf(plain.Manifest(), content)
-			if !bytes.Equal(tr.Torrent(), info) || link.InfoHash != sha1.Sum(info) || tr.Status().InfoHash != link.InfoHash.String() {
+			hash := link.InfoHash
+			if !bytes.Equal(tr.Torrent(), info) || hash != sha1.Sum(info) || tr.Status().InfoHash != hash.String() {
 				t.Errorf("%s at %s, %+v: the torrent is %x", at.n.Cluster(), at.path, opt, tr.Torrent())
 			}
 		}
 	}
 }
 
-// A torrent can be made of what is here without offering it, and is not made twice.
+// TestMakeTorrent makes the torrent of a content that is not offered, once.
 func TestMakeTorrent(t *testing.T) {
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	_, link, content := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
@@ -168,10 +168,11 @@ func TestTorrentRefused(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Seed(t.Context(), empty, peer.SeedOptions{Torrent: true}); err == nil || !strings.Contains(err.Error(), "nothing to offer") {
+	_, err := a.Seed(t.Context(), empty, peer.SeedOptions{Torrent: true})
+	if err == nil || !strings.Contains(err.Error(), "nothing to offer") {
 		t.Errorf("nothing is offered: %v", err)
 	}
-	// That of a content that is not offered is nobody's.
+	// A node refuses the info dictionary of a content that is not offered.
 	plain, _, _ := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
 	if err := b.Host().Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
 		t.Fatal(err)
@@ -181,13 +182,14 @@ func TestTorrentRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var remote *proto.RemoteError
-	if _, err := metadata.RequestDocument(t.Context(), stream, plain.ID, proto.MaxTorrent); !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
+	_, err = metadata.RequestDocument(t.Context(), stream, plain.ID, proto.MaxTorrent)
+	if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
 		t.Errorf("of a content that is not offered: %v", err)
 	}
 }
 
-// A link may name the info-hash of something else, and a peer may have that: the
-// content comes, and the other is not taken for it.
+// TestTorrentOfAnotherContent gets a link with the info-hash of another content, whose info
+// dictionary a peer serves: the content comes, and the dictionary is refused.
 func TestTorrentOfAnotherContent(t *testing.T) {
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	_, link, content := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
@@ -204,8 +206,8 @@ func TestTorrentOfAnotherContent(t *testing.T) {
 	peertest.Wait(t, got)
 	peertest.EqualFile(t, out, content)
 	<-asked
-	<-asked // the first answer was taken in before it asked again
+	<-asked // the first reply was handled before the second request
 	if got.Torrent() != nil {
-		t.Errorf("taken: %q", got.Torrent())
+		t.Errorf("accepted: %q", got.Torrent())
 	}
 }

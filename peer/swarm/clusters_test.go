@@ -29,7 +29,7 @@ func TestFetchOncePerCluster(t *testing.T) {
 	}
 }
 
-// TestCodedFetchOncePerCluster does so with a coded transfer.
+// TestCodedFetchOncePerCluster fetches a coded content at two clusters.
 func TestCodedFetchOncePerCluster(t *testing.T) {
 	nodes := peertest.Clusters(t, 2, 3)
 	_, link, content := peertest.SeedRandom(t, nodes[0], 32<<20, peer.SeedOptions{Coded: 16})

@@ -15,8 +15,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestGossip moves a content by each kind of permutation gossip, and wants the source
-// to have sent it little more often than once: the others have it from each other.
+// TestGossip moves a content by each kind of permutation gossip: the source sends it little more
+// often than once, and the others send it to each other.
 func TestGossip(t *testing.T) {
 	for _, name := range proto.StrategyNames() {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestGossip(t *testing.T) {
 	}
 }
 
-// TestGossipSmallContents wants contents that are no whole generation, block or piece.
+// TestGossipSmallContents moves contents that are no whole generation, block or piece.
 func TestGossipSmallContents(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 3)
 	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 5<<20 + 70001} {
@@ -50,7 +50,7 @@ func TestGossipSmallContents(t *testing.T) {
 	}
 }
 
-// TestGossipWithoutTracker wants members to find each other by the source alone.
+// TestGossipWithoutTracker has members find each other by the source alone.
 func TestGossipWithoutTracker(t *testing.T) {
 	var nodes []*peer.Node
 	for range 4 {
@@ -64,8 +64,8 @@ func TestGossipWithoutTracker(t *testing.T) {
 	}
 }
 
-// TestGossipDeathAndLateMember has a member end on the way, another come late, and the
-// first come again with what it has. Nobody may wait for them, nor they for ever.
+// TestGossipDeathAndLateMember has a member end halfway, another join late, and the first restart
+// with its pieces: all become whole.
 func TestGossipDeathAndLateMember(t *testing.T) {
 	tracker := peertest.NewTracker()
 	data := t.TempDir()
@@ -91,13 +91,13 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 	peertest.WaitEqual(t, []*peer.Transfer{again}, content)
 	st := again.Status()
 	if lacked := int64(st.Pieces-had) * int64(st.PieceLength); st.Traffic.LANIn-st.Duplicate > lacked*11/10 {
-		t.Errorf("%d bytes of use came after the restart, and %d were lacking", st.Traffic.LANIn-st.Duplicate, lacked)
+		t.Errorf("%d new bytes came after the restart, and %d were lacking", st.Traffic.LANIn-st.Duplicate, lacked)
 	}
 }
 
-// TestGossipPolluted has a member that has everything send false blocks for a while. Others
-// take them, mix them with true ones, and find out by the hashes only: nothing false may be
-// stored, and in the end all have everything.
+// TestGossipPolluted has a whole member send false blocks for a while. Others combine them with
+// valid ones, and detect them by the hashes of a decoded generation: nothing false is stored, and
+// in the end all are whole.
 func TestGossipPolluted(t *testing.T) {
 	p := peertest.NewPolluter()
 	p.On.Store(true)
@@ -114,8 +114,7 @@ func TestGossipPolluted(t *testing.T) {
 	}
 }
 
-// TestGossipMalformed has a stranger, of the cluster by its own word, push what cannot be
-// blocks: that ends its session, and the others go on.
+// TestGossipMalformed has a stranger push malformed blocks: that ends its session.
 func TestGossipMalformed(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
@@ -141,8 +140,8 @@ func TestGossipMalformed(t *testing.T) {
 	}
 }
 
-// TestGossipExcludes wants who has no part in the swarm to be told so at once: a node of
-// another cluster, and one that takes the transfer for another kind.
+// TestGossipExcludes has nodes join that cannot take part, because of their cluster or their link:
+// their transfers fail with the reason.
 func TestGossipExcludes(t *testing.T) {
 	a, near, far := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "B")
 	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: 4, Strategy: proto.Overlap1})
@@ -171,8 +170,8 @@ func TestGossipExcludes(t *testing.T) {
 	}
 }
 
-// TestUnexpectedPush sends a block that nobody asked for into a swarm in which blocks
-// are asked for: that ends the session.
+// TestUnexpectedPush pushes a block into a swarm in which blocks are requested: that ends the
+// session.
 func TestUnexpectedPush(t *testing.T) {
 	n := peertest.Start(t, "A")
 	_, link, _ := peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})

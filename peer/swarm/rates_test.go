@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/peer/payload"
 )
 
-// The rate is that of the last seconds: constant while bytes flow evenly, and 0 once they
+// TestRate computes the rate of the last seconds: constant while bytes flow evenly, and 0 once they
 // stop.
 func TestRate(t *testing.T) {
 	var c payload.Counters

@@ -1,0 +1,141 @@
+package peer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestGet fetches a content once, over the WAN.
+func TestGet(t *testing.T) {
+	path, content := peertest.RandomFile(t, 64<<20+12345)
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	seed, err := a.Seed(ctx, path, peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := seed.Link()
+	out := filepath.Join(t.TempDir(), "copy.bin")
+	get, err := b.Get(link, out, peer.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := get.Wait(ctx); err != nil {
+		t.Fatalf("%v; status %+v", err, get.Status())
+	}
+	got, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, content) {
+		t.Fatal("the copy differs")
+	}
+	st := get.Status()
+	t.Logf("%v %+v", st.Elapsed, st.Traffic)
+	if st.Traffic.WANIn != int64(len(content)) || st.Duplicate != 0 {
+		t.Errorf("traffic %+v, %d duplicate; want %d from the WAN once", st.Traffic, st.Duplicate, len(content))
+	}
+}
+
+// TestSmallContents fetches contents that are no whole piece.
+func TestSmallContents(t *testing.T) {
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	for _, size := range []int{0, 1, 256 << 10, 256<<10 + 1, 3 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			_, link, content := peertest.SeedRandom(t, a, size, peer.SeedOptions{})
+			out := filepath.Join(t.TempDir(), "out")
+			peertest.Wait(t, peertest.Get(t, b, link, out))
+			peertest.EqualFile(t, out, content)
+		})
+	}
+	if n := len(b.Transfers()); n != 5 {
+		t.Errorf("%d transfers, want 5", n)
+	}
+}
+
+// TestTree fetches a folder: the copy has the same manifest.
+func TestTree(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "tree")
+	for path, text := range map[string]string{
+		"a/b/c.txt": "hello", "a/empty": "", "ü ñ/file with spaces": strings.Repeat("x", 700<<10), "z": "last",
+	} {
+		full := filepath.Join(src, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o640)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(src, "hollow"), 0o700), os.Symlink("a/b", filepath.Join(src, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	seed, err := a.Seed(context.Background(), src, peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := seed.Link()
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	// The same tree has the same manifest.
+	again, err := store.Scan(context.Background(), out, store.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Name = "tree"
+	enc, err := again.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := proto.ManifestCID(enc); !id.Equals(link.Manifest) {
+		t.Error("the copy has another manifest than the source")
+	}
+}
+
+// TestBadDestinations gets to paths that exist, or have no folder.
+func TestBadDestinations(t *testing.T) {
+	n := peertest.Start(t, "A")
+	link, err := proto.ParseLink("magnet:?xt=urn:mob:bafyreihr4z5odw4k2lho2qesjywstoemylhgqxstzr6gb7iwlvvwm6bb7q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, file, filepath.Join(dir, "no", "folder"), filepath.Join(file, "under a file")} {
+		if _, err := n.Get(link, path, peer.GetOptions{}); err == nil {
+			t.Errorf("%s was taken as a destination", path)
+		} else {
+			t.Log(err)
+		}
+	}
+	if len(n.Transfers()) != 0 {
+		t.Error("a refused get left a transfer")
+	}
+}
+
+// TestWrongManifest serves another manifest than the link's: the get waits for the right one.
+func TestWrongManifest(t *testing.T) {
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	seed, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
+	if err := seed.Description().PublishManifest([]byte("another")); err != nil {
+		t.Fatal(err)
+	}
+	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "word of the wrong manifest", func() bool {
+		return strings.Contains(get.Status().Waiting, "does not match")
+	})
+}

@@ -1,0 +1,68 @@
+package peer_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// TestResume restarts a node halfway: it fetches only missing pieces.
+func TestResume(t *testing.T) {
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A")
+	_, link, content := peertest.SeedRandom(t, a, 192<<20, peer.SeedOptions{})
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	b := tracker.Start(t, "B", peertest.Data(data))
+	get := peertest.Get(t, b, link, out)
+	peertest.Eventually(t, "some pieces", func() bool { return get.Status().PiecesHave > 10 })
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if st := get.Status(); st.Phase != peer.Stopped {
+		t.Fatalf("phase %s after the close", st.Phase)
+	}
+	b = tracker.Start(t, "B", peertest.Data(data))
+	get, err := b.Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	st := get.Status()
+	t.Logf("after the restart: %+v of %d", st.Traffic, len(content))
+	if st.Traffic.WANIn+10*int64(st.PieceLength) > int64(len(content)) {
+		t.Errorf("%d bytes came after the restart, of %d in all", st.Traffic.WANIn, len(content))
+	}
+}
+
+// TestCodedResume restarts a node halfway in a coded transfer: what is verified is not fetched again,
+// but for blocks that were in memory.
+func TestCodedResume(t *testing.T) {
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A")
+	_, link, content := peertest.SeedRandom(t, a, 128<<20, peer.SeedOptions{Coded: 16})
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	b := tracker.Start(t, "B", peertest.Data(data))
+	get := peertest.Get(t, b, link, out)
+	peertest.Eventually(t, "some pieces", func() bool { return get.Status().PiecesHave > 40 })
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	had := get.Status().PiecesHave
+	b = tracker.Start(t, "B", peertest.Data(data))
+	get, err := b.Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	st := get.Status()
+	// What is verified of a generation is not fetched again; what was in memory is.
+	lacked := int64(st.Pieces-had) * int64(st.PieceLength)
+	if slack := int64(1 << 20); st.Traffic.WANIn > lacked+slack {
+		t.Errorf("%d bytes came after the restart, and %d were lacking", st.Traffic.WANIn, lacked)
+	}
+	t.Logf("%d of %d pieces were there; then %+v", had, st.Pieces, st.Traffic)
+}
