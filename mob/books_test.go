@@ -2,8 +2,6 @@ package mob
 
 import (
 	"fmt"
-
-	"github.com/mobgrid/mob/proto"
 )
 
 // NewPieces is the picker of plain pieces, for tests outside of the package.
@@ -73,21 +71,4 @@ func checkRequests(s *State) error {
 		}
 	}
 	return nil
-}
-
-// told reports whether actions tell a peer that the node drops a piece.
-func told(actions []Action, to proto.PeerID, drop int) bool {
-	for _, a := range actions {
-		send, _ := a.(Send)
-		have, ok := send.Message.(*proto.Have)
-		if !ok || send.Peer != to {
-			continue
-		}
-		for _, r := range have.Drop {
-			if int(r.First) <= drop && uint64(drop) < r.End() {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"testing/fstest"
 
 	"github.com/mobgrid/mob/peer"
 )
@@ -15,8 +16,7 @@ func Example() {
 	dir := must(os.MkdirTemp("", "example"))
 	defer os.RemoveAll(dir)
 	folder, dest := filepath.Join(dir, "model"), filepath.Join(dir, "copy")
-	os.Mkdir(folder, 0o755)
-	os.WriteFile(filepath.Join(folder, "weights"), []byte("0.5 0.25"), 0o644)
+	must(0, os.CopyFS(folder, fstest.MapFS{"weights": {Data: []byte("0.5 0.25")}}))
 
 	source := must(peer.Start(peer.Config{Data: filepath.Join(dir, "source")}))
 	defer source.Close()

@@ -177,10 +177,10 @@ func TestLinkWithoutContent(t *testing.T) {
 // same few contents. Close must wait for them all: afterwards nothing touches the data folder.
 func TestCloseDuringCalls(t *testing.T) {
 	source := peertest.Start(t, "A")
-	_, real, _ := peertest.SeedRandom(t, source, 1<<20, peer.SeedOptions{})
+	_, seeded, _ := peertest.SeedRandom(t, source, 1<<20, peer.SeedOptions{})
 	path, _ := peertest.RandomFile(t, 1<<20)
 	data, dir := t.TempDir(), t.TempDir()
-	links := []*proto.Link{real, absent(t, "first"), absent(t, "second")}
+	links := []*proto.Link{seeded, absent(t, "first"), absent(t, "second")}
 	outs := []string{filepath.Join(dir, "0"), filepath.Join(dir, "1"), filepath.Join(dir, "2")}
 	n := peertest.Start(t, "B", peertest.Data(data))
 	other := withPeer(t, links[1])
@@ -207,7 +207,7 @@ func TestCloseDuringCalls(t *testing.T) {
 					stop()
 				case k == 5:
 					short, stop := context.WithTimeout(ctx, 5*time.Millisecond)
-					if tr.Wait(short) == nil && tr.ID != real.Manifest {
+					if tr.Wait(short) == nil && tr.ID != seeded.Manifest {
 						t.Error("a content that nobody has is whole")
 					}
 					stop()

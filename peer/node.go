@@ -71,7 +71,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		log:       cfg.Log,
 		lock:      lock,
 		files:     store.NewFiles(cfg.OpenFiles),
-		fs:        osFileSystem,
+		fs:        osFileSystem(),
 		transfers: map[cid.Cid]*Transfer{},
 	}
 	for _, o := range opts {
@@ -218,8 +218,10 @@ type fileSystem struct {
 	wrap      func(store.Store) store.Store
 }
 
-var osFileSystem = fileSystem{
-	lstat:     os.Lstat,
-	removeAll: os.RemoveAll,
-	wrap:      func(st store.Store) store.Store { return st },
+func osFileSystem() fileSystem {
+	return fileSystem{
+		lstat:     os.Lstat,
+		removeAll: os.RemoveAll,
+		wrap:      func(st store.Store) store.Store { return st },
+	}
 }

@@ -42,7 +42,7 @@ type SeedOptions struct {
 	Progress func(done, total int64)
 }
 
-// CodedAuto, as [SeedOptions.Coded], chooses generations of a size that suits this machine and
+// CodedAuto is the [SeedOptions.Coded] that chooses generations of a size that suits this machine and
 // its network.
 const CodedAuto = coded.AutoK
 

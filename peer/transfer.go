@@ -133,7 +133,7 @@ func (t *Transfer) end(err error) {
 	s := t.mu.swarm
 	t.mu.Unlock()
 	if s != nil {
-		t.log("transfer record not saved", t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
+		t.logUnsaved(t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,7 +148,7 @@ func (t *Transfer) end(err error) {
 		t.mu.phase = Stopped
 		return
 	}
-	t.log("transfer failed", err)
+	t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
 }
 
 // giveUp settles the outcome of a transfer that does not run.
@@ -158,10 +158,10 @@ func (t *Transfer) giveUp(why error) {
 	t.mu.outcome.settle(why)
 }
 
-// log logs an error, unless it is nil.
-func (t *Transfer) log(message string, err error) {
+// logUnsaved logs that the record was not saved, unless err is nil.
+func (t *Transfer) logUnsaved(err error) {
 	if err != nil {
-		t.node.log.Error(message, "content", t.ID.String(), "error", err)
+		t.node.log.Error("transfer record not saved", "content", t.ID.String(), "error", err)
 	}
 }
 
@@ -267,7 +267,7 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) {
 
 // markWhole records that the content is whole.
 func (t *Transfer) markWhole() {
-	t.log("transfer record not saved", t.update(func(r *metadata.Record) { r.Whole = true }))
+	t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = true }))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.phase, t.mu.finished = Whole, time.Now()

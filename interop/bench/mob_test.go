@@ -55,12 +55,12 @@ func (tr *observedTransfer) Close() (netns.Usage, error) {
 		tr.by.after(tr.mobTransfer)
 	}
 	if tr.by.t.Failed() {
-		tr.printLogs(tr.by.t)
+		printLogs(tr.by.t, tr.mobTransfer)
 	}
 	return tr.mobTransfer.Close()
 }
 
-func (tr *mobTransfer) printLogs(t testing.TB) {
+func printLogs(t testing.TB, tr *mobTransfer) {
 	for _, d := range tr.all() {
 		text, err := os.ReadFile(d.Log())
 		if err != nil {

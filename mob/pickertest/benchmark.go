@@ -9,10 +9,10 @@ import (
 
 // Benchmark picks of a peer of the own cluster, and of one of another, that has most of the
 // numbers. A third cluster has a part of them.
-func Benchmark(b *testing.B, make func() mob.Picker) {
+func Benchmark(b *testing.B, newPicker func() mob.Picker) {
 	for name, cluster := range map[string]string{"LAN": "B", "WAN": "A"} {
 		b.Run(name, func(b *testing.B) {
-			n := newNode(Subject{Picker: make()})
+			n := newNode(Subject{Picker: newPicker()})
 			count := uint32(n.count())
 			n.joins("p", cluster, &proto.Have{Have: []proto.Range{{Count: count / 10 * 9}}})
 			peer := n.spy.peer

@@ -19,9 +19,9 @@ type Subject struct {
 	Check func(s *mob.State) error
 }
 
-// Conformance checks the promises of a picker. make returns a new Subject, with 32 to 256
+// Conformance checks the promises of a picker. newSubject returns a new Subject, with 32 to 256
 // numbers.
-func Conformance(t *testing.T, make func() Subject) {
+func Conformance(t *testing.T, newSubject func() Subject) {
 	for name, test := range map[string]func(*testing.T, *node){
 		"gets all over the WAN":       func(t *testing.T, n *node) { getsAll(t, n, "A") },
 		"gets all over the LAN":       func(t *testing.T, n *node) { getsAll(t, n, "B") },
@@ -33,7 +33,7 @@ func Conformance(t *testing.T, make func() Subject) {
 		"WAN pick does not allocate":  func(t *testing.T, n *node) { picksWithoutAllocating(t, n, "A") },
 		"LAN pick does not allocate":  func(t *testing.T, n *node) { picksWithoutAllocating(t, n, "B") },
 	} {
-		t.Run(name, func(t *testing.T) { test(t, newNode(make())) })
+		t.Run(name, func(t *testing.T) { test(t, newNode(newSubject())) })
 	}
 }
 

@@ -11,16 +11,17 @@ import (
 
 // Fuzz steps a State with a new picker through histories of events, sensible and hostile ones. It
 // wants no panic, only requests that make sense, books that balance, and the same actions for
-// the same history. make returns a new Subject of a node that has some numbers, and these.
-func Fuzz(f *testing.F, make func() (Subject, []proto.Range)) {
+// the same history. newSubject returns a new Subject of a node that has some numbers, and these.
+func Fuzz(f *testing.F, newSubject func() (Subject, []proto.Range)) {
 	f.Add([]byte("join and ask"))
 	f.Add(seed())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		run := func() string {
-			sub, have := make()
+			sub, have := newSubject()
 			return (&history{data: data, count: sub.Layout().Count, now: time.Unix(1e9, 0)}).run(t, sub, have)
 		}
-		if run() != run() {
+		first, second := run(), run()
+		if first != second {
 			t.Fatal("the same history gave other actions")
 		}
 	})
