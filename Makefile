@@ -2,6 +2,10 @@
 
 SHELL := bash
 
+# All words share one build cache, which the build settings are part of. `make test` runs all
+# of vet, so `go test` need not run some of it for another time.
+export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
+
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so
 # they run one after the other and without the race detector.
 GRID := ./interop/netns ./interop/bench
@@ -29,7 +33,7 @@ CC_THERE = { command -v "$$(go env CC)" || \
 
 # The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.)
 build:
-	go build -trimpath -o bin/ ./cli/...
+	go build -o bin/ ./cli/...
 
 # Units, text scenarios, short simulations, the commands as scripts and one small grid, in
 # under four minutes on two cores from a fresh clone. Says what was skipped and why.
