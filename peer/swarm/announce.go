@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// announceRetry is the first pause after no tracker answered; it doubles up
+	// announceRetry is the pause after an announce that no tracker answered. It doubles, up
 	// to announceRetryMax.
 	announceRetry    = 2 * time.Second
 	announceRetryMax = 30 * time.Second
-	// announceLonely is the most between announces while nobody is connected.
+	// announceLonely bounds the interval between announces while no peer is connected.
 	announceLonely = 5 * time.Second
-	// leaveTimeout bounds the last announce.
+	// leaveTimeout bounds the announce that the node leaves.
 	leaveTimeout = time.Second
 )
 
-// announce keeps the trackers informed, and the State informed by them, until
-// the swarm ends. first are members that are known already.
+// announce announces the node to the trackers until the swarm ends, and hands the members that they
+// return to the loop. first are members that are known already.
 func (s *Swarm) announce(first []proto.Member) {
 	if first != nil {
 		s.post(learned{first})
@@ -58,17 +58,21 @@ func (s *Swarm) announce(first []proto.Member) {
 }
 
 func (s *Swarm) announcement(leaving bool) proto.Announce {
-	return proto.Announce{Cluster: s.cfg.Cluster, Addrs: s.cfg.Network.Addrs(),
-		Have: uint32(s.st.Count()), Total: uint32(s.m.Pieces()), Leaving: leaving}
+	return proto.Announce{
+		Cluster: s.cfg.Cluster,
+		Addrs:   s.cfg.Network.Addrs(),
+		Have:    uint32(s.st.Count()),
+		Total:   uint32(s.m.Pieces()),
+		Leaving: leaving,
+	}
 }
 
-// bootstrapEvery is how often the link's peers are dialled while nobody else is
-// connected.
+// bootstrapEvery is the interval at which the link's peers are dialled while no peer is connected.
 const bootstrapEvery = 1500 * time.Millisecond
 
-// bootstrap dials the peers that the link names, whose clusters are not known
-// before they answer: at once when there is no tracker, and otherwise when the
-// trackers bring nobody.
+// bootstrap dials the peers that the link names while no peer is connected. If there are trackers,
+// these get time to answer first: the strategy does not choose among the link's peers, whose
+// clusters are not known before they answer.
 func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 	if len(peers) == 0 {
 		return
@@ -95,7 +99,7 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 			}
 			var refused *proto.RemoteError
 			if errors.As(err, &refused) && refused.Code == proto.CodeExcluded && !s.whole() {
-				s.Fail(refused) // the link is wrong: its own peers refuse
+				s.Fail(refused) // the link is wrong: its own peers refuse the node
 				return
 			}
 		}

@@ -80,7 +80,10 @@ func TestBrokenChannel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []proto.Message{&proto.BulkHello{Swarm: link.Manifest.Bytes()}, &proto.Block{Data: make([]byte, 16<<10)}} {
+	for _, m := range []proto.Message{
+		&proto.BulkHello{Swarm: link.Manifest.Bytes()},
+		&proto.Block{Data: make([]byte, 16<<10)},
+	} {
 		if err := proto.WriteMessage(ch, m); err != nil {
 			t.Fatal(err)
 		}

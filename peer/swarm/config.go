@@ -20,38 +20,38 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Config is what a swarm needs.
+// Config configures a swarm.
 type Config struct {
 	// Cluster is the node's cluster, and Key its identity.
 	Cluster string
 	Key     crypto.PrivKey
-	// Link is the link by which the swarm was started: it says whether the transfer is
-	// coded.
+	// Link is the link that the swarm was started with. It says whether the transfer is
+	// coded, and names peers.
 	Link *proto.Link
-	// Keys returns the ids of the content, under which it is announced and served. There
-	// may be more in the course of time.
+	// Keys returns the ids under which the content is announced and served. A plain torrent
+	// gets a second one once it has a manifest.
 	Keys func() []cid.Cid
-	// Verifier verifies pieces, Store has them. The caller closes the store.
+	// Verifier verifies pieces, and Store stores them. The caller closes the store after Run.
 	Verifier *store.Verifier
 	Store    store.Store
-	// Network is the node's.
+	// Network connects to peers.
 	Network Network
-	// Finder asks trackers for members. Nil means that there are no trackers.
+	// Finder is the client of trackers. Nil means that there are none.
 	Finder metadata.Finder
 	// Seed seeds random choices.
 	Seed uint64
-	// Tuning is the strategy's.
+	// Tuning tunes the strategy.
 	Tuning mob.Tuning
 	// Finished is called once, in a goroutine of its own, when every piece is stored. Run
 	// waits for it.
 	Finished func(*Swarm)
-	// Faults are for tests.
+	// Faults are injected for tests.
 	Faults Faults
 	// Log must not be nil.
 	Log *slog.Logger
 }
 
-// Network is what a swarm needs of the node's transport. Methods may be called from any
+// Network is the part of a node's transport that a swarm needs. Its methods may be called from any
 // goroutine.
 type Network interface {
 	// OpenStream opens a stream to a peer, and connects to it first if need be.

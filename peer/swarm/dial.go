@@ -47,9 +47,8 @@ func (s *Swarm) dial(id proto.PeerID) {
 }
 
 // connect opens a session with a node, and blocks until the node has answered. It tries the
-// content's ids until the node knows one. The
-// info-hash comes first, if there is one: a node that has a link with both ids knows it too,
-// as does one that has the torrent alone.
+// content's ids until the node knows one. The info-hash comes first, if there is one: nodes that
+// have both ids know it, and nodes that have the torrent alone.
 func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 	for _, key := range slices.Backward(s.cfg.Keys()) {
 		c, err = s.connectAs(info, key.Bytes())
@@ -76,7 +75,7 @@ func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 		hello, err = ReadHello(stream)
 	}
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
-		err = errors.New("the peer answered for another content")
+		err = errors.New("Hello for another content")
 	}
 	if err == nil {
 		err = s.refusedBy(hello)
@@ -89,8 +88,8 @@ func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 	return newNodePeer(s, stream, hello, s.self), nil
 }
 
-// Accept answers the Hello of a peer that opened a control stream, and takes over the
-// stream.
+// Accept replies to the Hello of a peer that opened a control stream. The stream is the swarm's
+// from then on.
 func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 	if no := s.refusal(hello); no != nil {
 		s.logExclusion(stream.Conn().RemotePeer(), errors.New(no.Text))
@@ -106,7 +105,7 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 	s.post(joined{newNodePeer(s, stream, hello, stream.Conn().RemotePeer())})
 }
 
-// hello is this node's greeting, with the id under which the peer knows the content.
+// hello returns the node's Hello, with the id by which the peer knows the content.
 func (s *Swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{
 		Swarm:    key,
@@ -136,7 +135,7 @@ func ReadHello(stream network.Stream) (*proto.Hello, error) {
 	return nil, fmt.Errorf("expected a Hello, got message type %d", m.Type())
 }
 
-// exclusions remembers which peers were reported as excluded: both sides dial again.
+// exclusions remembers the excluded peers that were logged, since both sides dial again.
 type exclusions struct {
 	sync.Mutex
 	logged map[libpeer.ID]bool
@@ -145,7 +144,7 @@ type exclusions struct {
 // maxExclusions bounds the peers that are remembered.
 const maxExclusions = 1024
 
-// logExclusion warns once of each peer that cannot take part in the same swarm.
+// logExclusion logs a warning, once for each peer that cannot take part in the same swarm.
 func (s *Swarm) logExclusion(id libpeer.ID, why error) {
 	s.exclusions.Lock()
 	level := slog.LevelDebug

@@ -5,16 +5,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// event is something for the loop. Its apply runs on the loop's goroutine, and must not
-// wait.
+// event is an event for the loop. apply runs on the loop's goroutine, and must not wait.
 type event interface{ apply(*Swarm) }
 
 // inboxSize is how many events may wait for the loop before their senders do.
 const inboxSize = 1024
 
 type (
-	// strategyEvent is an event for the strategy. If it is about a session, from is that: an
-	// event of a session that was replaced or dropped on its way is left out.
+	// strategyEvent is an event for the strategy. If it is about a session, from is that
+	// session: the event is dropped if the session was replaced or ended meanwhile.
 	strategyEvent struct {
 		event mob.Event
 		from  *session
@@ -26,7 +25,7 @@ type (
 		session *session
 		err     error
 	}
-	// learned is what a tracker or a peer tells of members.
+	// learned are members that a tracker or a peer tells of.
 	learned struct{ members []proto.Member }
 )
 

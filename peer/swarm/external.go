@@ -8,9 +8,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// ExternalPeer is the connection to a peer that speaks another protocol, such as a stock
-// BitTorrent client. Its implementation translates. To the swarm it is a peer in a cluster
-// of its own.
+// ExternalPeer is the connection to a peer that speaks another protocol, such as a stock BitTorrent
+// client. Its implementation translates between the protocols. To the swarm it is a peer in a
+// cluster of its own.
 type ExternalPeer interface {
 	// Receive takes a message from the swarm. It is called by one goroutine, and must not
 	// block.
@@ -24,11 +24,11 @@ type ExternalPeer interface {
 type ExternalPeerInfo struct {
 	// ID tells external peers apart, and is not the id of a node.
 	ID proto.PeerID
-	// Cluster is the cluster of the peer alone, and its name for people.
+	// Cluster is a cluster that the peer alone is in, and its name in logs and status.
 	Cluster string
-	// Client is the program that it runs, empty when it does not say.
+	// Client is the program that the peer says it runs, if it does.
 	Client string
-	// LAN says that its bytes are counted as the LAN's.
+	// LAN says that its bytes count as LAN traffic.
 	LAN bool
 }
 
@@ -43,7 +43,7 @@ type Attachment struct {
 	external ExternalPeer
 }
 
-// Attach makes an attachment for an external peer. A coded transfer takes none.
+// Attach returns an attachment for an external peer. It fails for a coded transfer.
 func (s *Swarm) Attach() (*Attachment, error) {
 	if s.coding.Coded() {
 		return nil, errors.New("a coded transfer takes no BitTorrent clients")
@@ -95,17 +95,16 @@ func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 	return err
 }
 
-// Sent counts bytes of payload that went to the peer.
+// Sent counts n bytes of payload that were sent to the peer.
 func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.local, n) }
 
-// Wasted counts bytes of payload that came from the peer and were of no use.
+// Wasted counts n bytes of payload from the peer that were not needed.
 func (a *Attachment) Wasted(n int) { a.session.duplicate(n) }
 
-// Buffer returns a buffer of n bytes, which goes back by [Attachment.Store] or
-// [Attachment.Release].
+// Buffer returns a buffer of n bytes, which [Attachment.Store] or [Attachment.Release] releases.
 func (a *Attachment) Buffer(n int) *Buffer { return payload.GetBuffer(n) }
 
-// Release gives a buffer back.
+// Release releases a buffer.
 func (a *Attachment) Release(b *Buffer) { b.Release() }
 
 // Store takes in a span that the swarm requested of the peer, and drops one whose request

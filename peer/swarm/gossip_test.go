@@ -103,7 +103,8 @@ func TestGossipPolluted(t *testing.T) {
 	p.On.Store(true)
 	nodes := peertest.Clusters(t, 1, 4, peertest.At(1, peertest.WithPolluter(p)))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap1})
-	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content) // else others may be whole before it sends a block
+	// The polluter is whole before the others come: else they may be whole before it sends a block.
+	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	gets := peertest.GetAll(t, nodes[2:], link)
 	lacks := func(g *peer.Transfer) bool { return g.Status().Phase != peer.Whole }
 	peertest.Eventually(t, "false blocks", func() bool { return p.Sent.Load() > 40 || !slices.ContainsFunc(gets, lacks) })

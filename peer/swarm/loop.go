@@ -12,7 +12,7 @@ import (
 // maxSessions bounds the peers of one swarm.
 const maxSessions = 2048
 
-// loop is the only user of the strategy. It returns when the swarm ends.
+// loop runs the strategy until the swarm ends.
 func (s *Swarm) loop() {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
@@ -77,8 +77,8 @@ func (s *Swarm) push(a mob.Push) {
 	}
 }
 
-// onJoin takes a new session into the swarm. Of two sessions with one peer both sides keep
-// the one that the lesser id dialled, and of two of those the newer.
+// onJoin adds a new session. Of two sessions with one peer both sides keep the one that the lesser
+// id dialled, and of two of those the newer.
 func (s *Swarm) onJoin(c *session) {
 	if old := s.session(c.ID()); old != nil {
 		if old.dialer < c.dialer {
@@ -122,7 +122,7 @@ func (s *Swarm) onLeave(c *session, err error) {
 	s.publishStatus(true)
 }
 
-// drop ends a session because the strategy wants so.
+// drop ends a session on behalf of the strategy.
 func (s *Swarm) drop(a mob.Drop) {
 	c := s.session(a.Peer)
 	if c == nil {
@@ -133,7 +133,7 @@ func (s *Swarm) drop(a mob.Drop) {
 	c.conn.closeWithError(a.Code, a.Why)
 }
 
-// onMembers takes in members that a tracker or a peer tells of.
+// onMembers hands members to the strategy, and notes their addresses.
 func (s *Swarm) onMembers(members []proto.Member) {
 	nodes := make([]mob.Node, 0, len(members))
 	for i := range members {

@@ -31,7 +31,7 @@ type nodePeer struct {
 	*session
 	// Constant.
 	peer    libpeer.ID
-	hello   *proto.Hello // the peer's
+	hello   *proto.Hello // of the peer
 	stream  network.Stream
 	out     chan proto.Message
 	uploads *payload.Queue
@@ -46,7 +46,7 @@ type nodePeer struct {
 	}
 }
 
-// newNodePeer returns the session of a node whose Hello has come. dialer opened the stream.
+// newNodePeer returns a session with the node that sent hello. dialer opened the stream.
 func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer libpeer.ID) *session {
 	id := stream.Conn().RemotePeer()
 	c := &nodePeer{
@@ -161,7 +161,7 @@ func (c *nodePeer) removeChannel(ch Channel) {
 // errFlood ends the session of a peer that requests too much at once.
 var errFlood = errors.New("too many pending requests")
 
-// read takes in messages until the stream ends.
+// read handles the peer's messages until the stream ends.
 func (c *nodePeer) read() error {
 	r := bufio.NewReaderSize(c.stream, 16<<10)
 	for {
@@ -193,8 +193,7 @@ func (c *nodePeer) read() error {
 	}
 }
 
-// write sends queued messages, as many as there are with each system call. The last message
-// of a session that is dropped is its Goodbye.
+// write sends queued messages, a batch with each system call. It ends after a Goodbye.
 func (c *nodePeer) write() {
 	var buf []byte
 	for {

@@ -11,10 +11,10 @@ type session struct {
 	// Constant.
 	swarm  *Swarm
 	node   mob.Node
-	name   string // for people
+	name   string // for logs and status
 	client string // the program that an external peer says it runs
-	whole  bool   // it said at once that it has everything
-	local  bool   // its bytes are counted as the LAN's
+	whole  bool   // its Hello says that it has everything
+	local  bool   // its bytes count as LAN traffic
 	dialer proto.PeerID
 	addrs  [][]byte // at which it may be dialled
 	conn   conn

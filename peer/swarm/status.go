@@ -12,30 +12,31 @@ import (
 
 // Status is a snapshot of a swarm.
 type Status struct {
-	// Pieces and Bytes are how much is stored and verified.
+	// Pieces and Bytes are the verified pieces and their bytes.
 	Pieces int
 	Bytes  int64
-	// Traffic is the payload so far, Rate that of the last seconds per second.
+	// Traffic is the payload so far in bytes, Rate the mean of the last seconds in bytes per
+	// second.
 	Traffic, Rate payload.Traffic
-	// Duplicate is payload in bytes that came and was there already.
+	// Duplicate is the received payload that was stored already, in bytes.
 	Duplicate int64
 	// Damaged counts pieces that changed on disk after they were verified.
 	Damaged int64
-	// Coded is how many source blocks a generation has, 0 for plain pieces, and Strategy the
-	// kind of permutation gossip, if any.
+	// Coded is the number of source blocks in a generation, 0 for plain pieces. Strategy
+	// names the kind of permutation gossip, if any.
 	Coded    int
 	Strategy string
-	// Liars are the nodes that were found to make false blocks.
+	// Liars are the ids of polluters: nodes that were found to sign false blocks.
 	Liars []string
 	// Rank is the node's rank in its cluster, and Size that of the cluster.
 	Rank, Size int
-	// Connected is how many peers there are.
+	// Connected is the number of peers.
 	Connected int
-	// Waiting says in words what the swarm waits for, if nothing comes in.
+	// Waiting says what the swarm waits for, in words, while no payload comes.
 	Waiting string
 }
 
-// PeerStatus is a connected peer.
+// PeerStatus is the status of a connected peer.
 type PeerStatus struct {
 	ID      string
 	Cluster string
@@ -43,7 +44,7 @@ type PeerStatus struct {
 	Local   bool
 	Have    int     // pieces
 	Rate    float64 // bytes per second
-	// InFlight is how many bytes are requested of it and have not come.
+	// InFlight is the number of bytes that are requested of it and have not come.
 	InFlight int
 	RTT      time.Duration
 	Stalled  bool
@@ -135,7 +136,7 @@ func (s *Swarm) Connected() []libpeer.AddrInfo {
 	return append(whole, others...)
 }
 
-// Stored returns how much is stored and verified.
+// Stored returns the verified pieces and their bytes.
 func (s *Swarm) Stored() (pieces int, bytes int64) {
 	pieces = s.st.Count()
 	bytes = int64(pieces) * int64(s.m.PieceLength)
@@ -146,7 +147,7 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 	return pieces, bytes
 }
 
-// waiting says in words what a swarm waits for.
+// waiting returns what a swarm waits for, in words.
 func waiting(m mob.Status) string {
 	lacking := m.Total - m.Have
 	switch {

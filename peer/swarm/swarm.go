@@ -35,7 +35,7 @@ type Swarm struct {
 	// Safe for concurrent use.
 	traffic     payload.Counters
 	inbox       chan event
-	progress    chan struct{} // holds a token when trackers should hear of progress
+	progress    chan struct{} // holds a token if the next announce is due at once
 	damaged     atomic.Int64  // pieces that changed on disk
 	status      atomic.Pointer[snapshot]
 	complaints  chan payload.Complaint
@@ -63,8 +63,8 @@ type loopState struct {
 // maxDials bounds the dials under way for one swarm.
 const maxDials = 32
 
-// New returns a swarm that takes part until ctx ends, once Run is called. Peers may be
-// handed to it before that.
+// New returns a swarm that ends with ctx. The caller calls Run. Accept and AcceptBulk may be called
+// before that.
 func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	self, err := libpeer.IDFromPrivateKey(cfg.Key)
 	if err != nil {
@@ -96,8 +96,8 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	return s, nil
 }
 
-// Run takes part in the swarm until its context ends or this node fails, and returns why.
-// The given members are known already.
+// Run takes part in the swarm until its context ends or the node fails, and returns the cause. It
+// dials the given members.
 func (s *Swarm) Run(members []proto.Member) error {
 	var announcer sync.WaitGroup
 	announcer.Go(func() { s.announce(members) })
@@ -142,7 +142,7 @@ func (s *Swarm) sessionCount() int {
 	return len(s.connections.sessions)
 }
 
-// AnnounceSoon has the trackers told of progress without waiting for the next announce.
+// AnnounceSoon announces to the trackers without waiting for the next interval.
 func (s *Swarm) AnnounceSoon() {
 	select {
 	case s.progress <- struct{}{}:
@@ -153,5 +153,5 @@ func (s *Swarm) AnnounceSoon() {
 // whole reports whether every piece is stored.
 func (s *Swarm) whole() bool { return s.st.Count() == s.m.Pieces() }
 
-// errEnded is why something fails that comes after the end of the swarm.
+// errEnded is the error of operations after the end of the swarm.
 var errEnded = errors.New("the transfer has ended")
