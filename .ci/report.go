@@ -113,9 +113,9 @@ func (r *report) dump(t test) {
 	delete(r.output, t)
 }
 
-// reason is what a test said before it was skipped, without the place.
+// reason returns the last line that a test logged before it was skipped, without the place.
 func reason(output []string) string {
-	var said []string
+	last := "no reason given"
 	for _, line := range output {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") {
@@ -124,12 +124,9 @@ func reason(output []string) string {
 		if place, text, ok := strings.Cut(line, ": "); ok && strings.Contains(place, ".go:") {
 			line = text
 		}
-		said = append(said, line)
+		last = line
 	}
-	if len(said) == 0 {
-		return "no reason given"
-	}
-	return strings.Join(said, " ")
+	return last
 }
 
 func short(pkg string) string {
