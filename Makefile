@@ -42,9 +42,9 @@ test:
 	go vet ./...
 	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -short -vet=off -count=1 . || failed=1; \
-	  go test -json -short -vet=off $(UNITS) $(SIM) || failed=1; \
-	  go test -json -short -vet=off -count=1 -p 1 $(GRID) || failed=1; \
+	  go test -json -short -count=1 . || failed=1; \
+	  go test -json -short $(UNITS) $(SIM) || failed=1; \
+	  go test -json -short -count=1 -p 1 $(GRID) || failed=1; \
 	  exit $$failed; \
 	} | go run .ci/report.go
 
