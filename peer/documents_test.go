@@ -13,6 +13,7 @@ import (
 // TestManifestWait requests a manifest from a node that is still seeking it: a node with a greater
 // id gets it once it is known, others are refused at once.
 func TestManifestWait(t *testing.T) {
+	t.Parallel()
 	seed, a, b := peertest.Start(t, "A"), peertest.Start(t, "B"), peertest.Start(t, "B")
 	if b.Host().ID() < a.Host().ID() {
 		a, b = b, a

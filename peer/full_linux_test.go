@@ -16,6 +16,7 @@ import (
 
 // TestFullDisk has a get run into a full disk; with room it goes on from there.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=8m"); err != nil {
 		t.Skip("a small file system cannot be mounted here: ", err)

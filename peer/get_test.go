@@ -19,6 +19,7 @@ import (
 
 // TestGet fetches a content once, over the WAN.
 func TestGet(t *testing.T) {
+	t.Parallel()
 	path, content := peertest.RandomFile(t, 64<<20+12345)
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -52,6 +53,7 @@ func TestGet(t *testing.T) {
 
 // TestSmallContents fetches contents that are no whole piece.
 func TestSmallContents(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	for _, size := range []int{0, 1, 256 << 10, 256<<10 + 1, 3 << 20} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -68,6 +70,7 @@ func TestSmallContents(t *testing.T) {
 
 // TestTree fetches a folder: the copy has the same manifest.
 func TestTree(t *testing.T) {
+	t.Parallel()
 	src := filepath.Join(t.TempDir(), "tree")
 	for path, text := range map[string]string{
 		"a/b/c.txt": "hello", "a/empty": "", "ü ñ/file with spaces": strings.Repeat("x", 700<<10), "z": "last",
@@ -105,6 +108,7 @@ func TestTree(t *testing.T) {
 
 // TestBadDestinations gets to paths that exist, or have no folder.
 func TestBadDestinations(t *testing.T) {
+	t.Parallel()
 	n := peertest.Start(t, "A")
 	link, err := proto.ParseLink("magnet:?xt=urn:mob:bafyreihr4z5odw4k2lho2qesjywstoemylhgqxstzr6gb7iwlvvwm6bb7q")
 	if err != nil {
@@ -129,6 +133,7 @@ func TestBadDestinations(t *testing.T) {
 
 // TestWrongManifest serves another manifest than the link's: the get waits for the right one.
 func TestWrongManifest(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	seed, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
 	if err := seed.Description().PublishManifest([]byte("another")); err != nil {

@@ -38,6 +38,7 @@ func (s hangingFlush) Finish() error {
 // TestHungDisk has a call for one transfer hang in the file system. Meanwhile the node must accept
 // a peer for another transfer, serve that, and return the status of all.
 func TestHungDisk(t *testing.T) {
+	t.Parallel()
 	for name, begin := range map[string]func(t *testing.T, n *peer.Node, h *hang){
 		"lstat of a destination": func(t *testing.T, n *peer.Node, h *hang) {
 			n.SetLstat(func(path string) (os.FileInfo, error) {
@@ -66,6 +67,7 @@ func TestHungDisk(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			n := peertest.Start(t, "A")
 			path, content := peertest.RandomFile(t, 1<<20+77) // another than the one that hangs
 			seed, err := n.Seed(t.Context(), path, peer.SeedOptions{})

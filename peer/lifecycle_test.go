@@ -37,6 +37,7 @@ func withPeer(t *testing.T, link *proto.Link) *proto.Link {
 
 // TestStopAndGetAgain stops a get, gets the link again, and removes that.
 func TestStopAndGetAgain(t *testing.T) {
+	t.Parallel()
 	n := peertest.Start(t, "A")
 	link, err := proto.ParseLink("magnet:?xt=urn:mob:bafyreihr4z5odw4k2lho2qesjywstoemylhgqxstzr6gb7iwlvvwm6bb7q&dn=nobody")
 	if err != nil {
@@ -71,6 +72,7 @@ func TestStopAndGetAgain(t *testing.T) {
 // TestWaitOutlastsRestart waits for a transfer that another get restarts with a new link: the
 // wait ends with the transfer, not before.
 func TestWaitOutlastsRestart(t *testing.T) {
+	t.Parallel()
 	n, link, out := peertest.Start(t, "A"), absent(t, "nothing"), filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, n, link, out)
 	waited := make(chan error, 1)
@@ -93,6 +95,7 @@ func TestWaitOutlastsRestart(t *testing.T) {
 
 // TestWaitForStopped waits for a transfer that was stopped before the node started.
 func TestWaitForStopped(t *testing.T) {
+	t.Parallel()
 	data, link := t.TempDir(), absent(t, "nothing")
 	n := peertest.Start(t, "A", peertest.Data(data))
 	get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
@@ -110,6 +113,7 @@ func TestWaitForStopped(t *testing.T) {
 
 // TestSeedAfterGet seeds a content of which a get has created nothing yet.
 func TestSeedAfterGet(t *testing.T) {
+	t.Parallel()
 	path, content := peertest.RandomFile(t, 1<<20)
 	_, link := peertest.Seed(t, peertest.Start(t, "A"), path, peer.SeedOptions{})
 	link.Peers = nil
@@ -132,6 +136,7 @@ func TestSeedAfterGet(t *testing.T) {
 
 // TestRootOfAnotherTransfer gets a stopped transfer to the place of another.
 func TestRootOfAnotherTransfer(t *testing.T) {
+	t.Parallel()
 	n, dir := peertest.Start(t, "A"), t.TempDir()
 	first, second := absent(t, "first"), absent(t, "second")
 	stopped := peertest.Get(t, n, first, filepath.Join(dir, "first"))
@@ -152,6 +157,7 @@ func TestRootOfAnotherTransfer(t *testing.T) {
 // TestRemoveKeepsForeignFile removes a transfer that has not created its destination, where the
 // user has put a file meanwhile.
 func TestRemoveKeepsForeignFile(t *testing.T) {
+	t.Parallel()
 	n, out := peertest.Start(t, "A"), filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, n, absent(t, "nothing"), out)
 	if err := os.WriteFile(out, []byte("the user's"), 0o600); err != nil {
@@ -164,6 +170,7 @@ func TestRemoveKeepsForeignFile(t *testing.T) {
 }
 
 func TestLinkWithoutContent(t *testing.T) {
+	t.Parallel()
 	n := peertest.Start(t, "A")
 	if _, err := n.Get(new(proto.Link), filepath.Join(t.TempDir(), "out"), peer.GetOptions{}); err == nil {
 		t.Error("nothing was got")
@@ -176,6 +183,7 @@ func TestLinkWithoutContent(t *testing.T) {
 // TestCloseDuringCalls closes a node while goroutines get, stop, remove, seed and wait for the
 // same few contents. Close must wait for them all: afterwards nothing touches the data folder.
 func TestCloseDuringCalls(t *testing.T) {
+	t.Parallel()
 	source := peertest.Start(t, "A")
 	_, seeded, _ := peertest.SeedRandom(t, source, 1<<20, peer.SeedOptions{})
 	path, _ := peertest.RandomFile(t, 1<<20)

@@ -13,6 +13,7 @@ import (
 
 // TestInUse starts a second node with the data folder, and with the port, of a running one.
 func TestInUse(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	n := peertest.Start(t, "A", peertest.Data(data))
 	var inUse *datadir.InUseError

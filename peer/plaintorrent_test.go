@@ -45,6 +45,7 @@ func manifestID(t *testing.T, tr *peer.Transfer) cid.Cid {
 // TestPlainTorrentOfNode has nodes with the torrent alone join the swarm of a node that seeds with
 // a manifest: they get the same manifest, and later nodes verify pieces with it.
 func TestPlainTorrentOfNode(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
 	path, content := peertest.RandomFile(t, 5<<20+7)
@@ -149,6 +150,7 @@ func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte
 // TestPlainTorrentOfClient gets a content that a BitTorrent client of one node has: it spreads to
 // all nodes, and they make the same manifest of it.
 func TestPlainTorrentOfClient(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
 	link, info, content := torrentOnly(t, 4<<20)
 	nodes := []*peer.Node{startPlain(t, tracker, "A", info, attachClient(content))}
@@ -182,6 +184,7 @@ func TestPlainTorrentOfClient(t *testing.T) {
 
 // TestFalseManifest has a member publish a manifest of other bytes: the others refuse it.
 func TestFalseManifest(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
 	path, content := peertest.RandomFile(t, 3<<20)
@@ -212,9 +215,11 @@ func TestFalseManifest(t *testing.T) {
 // TestPlainTorrentResumes restarts a node: it fetches only missing pieces, and loads the info
 // dictionary from disk.
 func TestPlainTorrentResumes(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
-	a := tracker.Start(t, "A", withTorrents)
-	path, content := peertest.RandomFile(t, 96<<20)
+	gate := peertest.NewGate(6 << 20)
+	a := tracker.Start(t, "A", withTorrents, peertest.WithGate(gate))
+	path, content := peertest.RandomFile(t, 12<<20)
 	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	b := tracker.Start(t, "B", peertest.Data(data), withTorrents)
@@ -223,6 +228,7 @@ func TestPlainTorrentResumes(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+	gate.Open()
 	b = tracker.Start(t, "B", peertest.Data(data), withTorrents)
 	got, err := b.Transfer(plain(link).String())
 	if err != nil {
@@ -265,6 +271,7 @@ func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 // TestWrongInfoDictionary serves info dictionaries that do not have the info-hash, which are
 // dropped, or that have it and are invalid: that ends the transfer, since there is no other.
 func TestWrongInfoDictionary(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
 	a, b := tracker.Start(t, "A", withTorrents), tracker.Start(t, "B", withTorrents)
 	path, content := peertest.RandomFile(t, 1<<20)
@@ -297,6 +304,7 @@ func TestWrongInfoDictionary(t *testing.T) {
 // TestOneTransferByAllNames gets a content by its info-hash and by its manifest: both are one
 // transfer, which is found by every name.
 func TestOneTransferByAllNames(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
 	a := tracker.Start(t, "A", withTorrents)
 	path, content := peertest.RandomFile(t, 2<<20)
@@ -335,6 +343,7 @@ func TestOneTransferByAllNames(t *testing.T) {
 // TestPlainTorrentOfNobody waits for the info dictionary of a torrent: the status says that
 // BitTorrent clients are not asked.
 func TestPlainTorrentOfNobody(t *testing.T) {
+	t.Parallel()
 	link, info, _ := torrentOnly(t, 1<<20)
 	n := peertest.Start(t, "A", withTorrents)
 	got := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))

@@ -10,9 +10,11 @@ import (
 
 // TestResume restarts a node halfway: it fetches only missing pieces.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
-	a := tracker.Start(t, "A")
-	_, link, content := peertest.SeedRandom(t, a, 192<<20, peer.SeedOptions{})
+	gate := peertest.NewGate(6 << 20)
+	a := tracker.Start(t, "A", peertest.WithGate(gate))
+	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	b := tracker.Start(t, "B", peertest.Data(data))
 	get := peertest.Get(t, b, link, out)
@@ -23,6 +25,7 @@ func TestResume(t *testing.T) {
 	if st := get.Status(); st.Phase != peer.Stopped {
 		t.Fatalf("phase %s after the close", st.Phase)
 	}
+	gate.Open()
 	b = tracker.Start(t, "B", peertest.Data(data))
 	get, err := b.Transfer(link.Manifest.String())
 	if err != nil {
@@ -40,9 +43,11 @@ func TestResume(t *testing.T) {
 // TestCodedResume restarts a node halfway in a coded transfer: what is verified is not fetched again,
 // but for blocks that were in memory.
 func TestCodedResume(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
-	a := tracker.Start(t, "A")
-	_, link, content := peertest.SeedRandom(t, a, 128<<20, peer.SeedOptions{Coded: 16})
+	gate := peertest.NewGate(28 << 20)
+	a := tracker.Start(t, "A", peertest.WithGate(gate))
+	_, link, content := peertest.SeedRandom(t, a, 32<<20, peer.SeedOptions{Coded: 16})
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	b := tracker.Start(t, "B", peertest.Data(data))
 	get := peertest.Get(t, b, link, out)
@@ -51,6 +56,7 @@ func TestCodedResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	had := get.Status().PiecesHave
+	gate.Open()
 	b = tracker.Start(t, "B", peertest.Data(data))
 	get, err := b.Transfer(link.Manifest.String())
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 // TestChangedSeed changes a byte of a file that is seeded: the source detects that and does not offer
 // the piece any more.
 func TestChangedSeed(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	path, content := peertest.RandomFile(t, 4<<20)
 	seed, err := a.Seed(context.Background(), path, peer.SeedOptions{})
@@ -47,6 +48,7 @@ func TestChangedSeed(t *testing.T) {
 
 // TestSeedCodedErrors seeds with options that exclude each other or do not suit the content.
 func TestSeedCodedErrors(t *testing.T) {
+	t.Parallel()
 	n := peertest.Start(t, "A", withTorrents)
 	path, _ := peertest.RandomFile(t, 1<<20)
 	for _, tt := range []struct {

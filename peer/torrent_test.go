@@ -74,6 +74,7 @@ func torrentPath(t *peer.Transfer) string { return filepath.Join(t.Dir(), metada
 
 // TestTorrentReachesMembers passes an info dictionary from member to member, over a restart.
 func TestTorrentReachesMembers(t *testing.T) {
+	t.Parallel()
 	a, dir := peertest.Start(t, "A", withTorrents), t.TempDir()
 	path, content := peertest.RandomFile(t, 3<<20)
 	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true, Announce: []string{"http://a/announce"}})
@@ -106,6 +107,7 @@ func TestTorrentReachesMembers(t *testing.T) {
 // TestOfferedLater offers contents to BitTorrent clients that were seeded or fetched before. They
 // stay offered when they are seeded again without the option.
 func TestOfferedLater(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	path, content := peertest.RandomFile(t, 2<<20)
 	plain, link := peertest.Seed(t, a, path, peer.SeedOptions{})
@@ -137,6 +139,7 @@ func TestOfferedLater(t *testing.T) {
 
 // TestMakeTorrent makes the torrent of a content that is not offered, once.
 func TestMakeTorrent(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	_, link, content := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
 	got := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
@@ -163,6 +166,7 @@ func TestMakeTorrent(t *testing.T) {
 }
 
 func TestTorrentRefused(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -191,6 +195,7 @@ func TestTorrentRefused(t *testing.T) {
 // TestTorrentOfAnotherContent gets a link with the info-hash of another content, whose info
 // dictionary a peer serves: the content comes, and the dictionary is refused.
 func TestTorrentOfAnotherContent(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	_, link, content := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
 	lie := []byte("a lie")

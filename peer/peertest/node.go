@@ -19,6 +19,7 @@ type setup struct {
 	index  int // of the node within [Clusters]
 	cfg    peer.Config
 	faults swarm.Faults
+	gate   *Gate // or nil
 }
 
 // Data sets the data folder, for a node that is started again. The default is a new one.
@@ -95,6 +96,11 @@ func start(t testing.TB, index int, cluster string, opts []Option) *peer.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { n.Close() })
+	t.Cleanup(func() {
+		if s.gate != nil {
+			s.gate.Open()
+		}
+		n.Close()
+	})
 	return n
 }

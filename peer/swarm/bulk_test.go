@@ -43,19 +43,26 @@ func channelsTo(n, other *peer.Node, link *proto.Link) (sockets, streams int) {
 
 // TestBulkSocket sends blocks on a bulk socket, whoever dialled whom.
 func TestBulkSocket(t *testing.T) {
+	t.Parallel()
 	for name, dialer := range map[string]func(seed, other *peer.Node) (*peer.Node, *peer.Node){
 		"the seed is dialled": func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return other, seed },
 		"the seed dials":      func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return seed, other },
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
-			_, link, content := peertest.SeedRandom(t, a, 24<<20, peer.SeedOptions{})
+			t.Parallel()
+			gate := peertest.NewGate(1 << 20)
+			a, b := peertest.Start(t, "A", peertest.WithGate(gate)), peertest.Start(t, "B")
+			_, link, content := peertest.SeedRandom(t, a, 4<<20, peer.SeedOptions{})
 			out := filepath.Join(t.TempDir(), "out")
 			from, to := dialer(a, b)
 			if err := from.Host().Connect(t.Context(), peertest.AddrInfo(to)); err != nil {
 				t.Fatal(err)
 			}
-			peertest.Wait(t, peertest.Get(t, b, link, out))
+			get := peertest.Get(t, b, link, out)
+			// The first block waits for a socket for a moment only.
+			peertest.Eventually(t, "a socket", func() bool { n, _ := channelsTo(a, b, link); return n > 0 })
+			gate.Open()
+			peertest.Wait(t, get)
 			peertest.EqualFile(t, out, content)
 			if direct, streams := channelsTo(a, b, link); direct != 1 || streams != 0 {
 				t.Errorf("%d sockets and %d streams, want one socket", direct, streams)
@@ -67,6 +74,7 @@ func TestBulkSocket(t *testing.T) {
 // TestBrokenChannel resets a channel on which a block has come: the session goes on, since the
 // channel may belong to another session, which was given up for this one.
 func TestBrokenChannel(t *testing.T) {
+	t.Parallel()
 	node := peertest.Start(t, "A")
 	_, link, _ := peertest.SeedRandom(t, node, 1<<20, peer.SeedOptions{})
 	h := peertest.Stranger(t)
@@ -116,11 +124,14 @@ func stopListening(t *testing.T, n *peer.Node) (again func()) {
 // TestBulkStream sends blocks on a stream while there is no direct path, and on a socket once
 // there is one.
 func TestBulkStream(t *testing.T) {
+	t.Parallel()
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("reachable later %v", late), func(t *testing.T) {
+			t.Parallel()
+			gate := peertest.NewGate(4 << 20)
 			soon := peertest.WithFaults(swarm.Faults{DirectRetry: time.Millisecond})
-			a, b := peertest.Start(t, "A", soon), peertest.Start(t, "B")
-			_, link, content := peertest.SeedRandom(t, a, 96<<20, peer.SeedOptions{})
+			a, b := peertest.Start(t, "A", soon, peertest.WithGate(gate)), peertest.Start(t, "B")
+			_, link, content := peertest.SeedRandom(t, a, 16<<20, peer.SeedOptions{})
 			if err := b.Host().Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +141,13 @@ func TestBulkStream(t *testing.T) {
 			if late {
 				peertest.Eventually(t, "a stream", func() bool { _, n := channelsTo(a, b, link); return n > 0 })
 				again()
+				peertest.Eventually(t, "a socket", func() bool {
+					gate.Pass(proto.MinSeedPieceLength) // between two blocks it is dialled
+					n, _ := channelsTo(a, b, link)
+					return n > 0
+				})
 			}
+			gate.Open()
 			peertest.Wait(t, get)
 			peertest.EqualFile(t, out, content)
 			if direct, streams := channelsTo(a, b, link); direct+streams != 1 || (direct == 1) != late {
@@ -142,11 +159,16 @@ func TestBulkStream(t *testing.T) {
 
 // TestLongPath opens several sockets on a path with a long round trip when blocks wait for it.
 func TestLongPath(t *testing.T) {
+	t.Parallel()
 	long := swarm.Faults{RTT: func(*transport.Conn) time.Duration { return time.Second }}
-	a, b := peertest.Start(t, "A", peertest.WithFaults(long)), peertest.Start(t, "B")
-	_, link, content := peertest.SeedRandom(t, a, 192<<20, peer.SeedOptions{})
+	gate := peertest.NewGate(8 << 20)
+	a, b := peertest.Start(t, "A", peertest.WithFaults(long), peertest.WithGate(gate)), peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, a, 16<<20, peer.SeedOptions{})
 	out := filepath.Join(t.TempDir(), "out")
-	peertest.Wait(t, peertest.Get(t, b, link, out))
+	get := peertest.Get(t, b, link, out)
+	peertest.Eventually(t, "several sockets", func() bool { n, _ := channelsTo(a, b, link); return n == swarm.MaxFlows })
+	gate.Open()
+	peertest.Wait(t, get)
 	peertest.EqualFile(t, out, content)
 	if direct, streams := channelsTo(a, b, link); direct != swarm.MaxFlows || streams != 0 {
 		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, swarm.MaxFlows)
@@ -156,6 +178,7 @@ func TestLongPath(t *testing.T) {
 // TestSocketsOfStrangers opens sockets that are of no use: the node closes them, and serves
 // others as before.
 func TestSocketsOfStrangers(t *testing.T) {
+	t.Parallel()
 	n := peertest.Start(t, "A")
 	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)

@@ -10,8 +10,9 @@ import (
 // TestFetchOncePerCluster fetches a content at three clusters: each piece crosses into a cluster
 // little more often than once.
 func TestFetchOncePerCluster(t *testing.T) {
+	t.Parallel()
 	nodes := peertest.Clusters(t, 3, 3)
-	_, link, content := peertest.SeedRandom(t, nodes[0], 48<<20, peer.SeedOptions{})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{})
 	gets := peertest.GetAll(t, nodes[1:], link)
 	peertest.WaitEqual(t, gets, content)
 	wan := map[string]int64{}
@@ -31,8 +32,9 @@ func TestFetchOncePerCluster(t *testing.T) {
 
 // TestCodedFetchOncePerCluster fetches a coded content at two clusters.
 func TestCodedFetchOncePerCluster(t *testing.T) {
+	t.Parallel()
 	nodes := peertest.Clusters(t, 2, 3)
-	_, link, content := peertest.SeedRandom(t, nodes[0], 32<<20, peer.SeedOptions{Coded: 16})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 16<<20, peer.SeedOptions{Coded: 16})
 	gets := peertest.GetAll(t, nodes[1:], link)
 	peertest.WaitEqual(t, gets, content)
 	var wan int64

@@ -11,6 +11,7 @@ import (
 
 // TestCodedSmallContents moves contents that are no whole generation, block or piece.
 func TestCodedSmallContents(t *testing.T) {
+	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 3 << 20, 5<<20 + 70001} {
 		for _, k := range []int{2, 4, 16, 255} {

@@ -18,14 +18,16 @@ import (
 // TestGossip moves a content by each kind of permutation gossip: the source sends it little more
 // often than once, and the others send it to each other.
 func TestGossip(t *testing.T) {
+	t.Parallel()
 	for _, name := range proto.StrategyNames() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, err := proto.ParseStrategy(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			nodes := peertest.Clusters(t, 1, 6)
-			seed, link, content := peertest.SeedRandom(t, nodes[0], 20<<20+70001, peer.SeedOptions{Coded: 32, Strategy: s})
+			seed, link, content := peertest.SeedRandom(t, nodes[0], 10<<20+70001, peer.SeedOptions{Coded: 32, Strategy: s})
 			if link.Coded != 32 || link.Strategy != s {
 				t.Errorf("link %s", link)
 			}
@@ -43,6 +45,7 @@ func TestGossip(t *testing.T) {
 
 // TestGossipSmallContents moves contents that are no whole generation, block or piece.
 func TestGossipSmallContents(t *testing.T) {
+	t.Parallel()
 	nodes := peertest.Clusters(t, 1, 3)
 	for i, size := range []int{0, 1, 64 << 10, 256<<10 + 1, 5<<20 + 70001} {
 		_, link, content := peertest.SeedRandom(t, nodes[0], size+i, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap2})
@@ -52,11 +55,12 @@ func TestGossipSmallContents(t *testing.T) {
 
 // TestGossipWithoutTracker has members find each other by the source alone.
 func TestGossipWithoutTracker(t *testing.T) {
+	t.Parallel()
 	var nodes []*peer.Node
 	for range 4 {
 		nodes = append(nodes, peertest.Start(t, "A"))
 	}
-	_, link, content := peertest.SeedRandom(t, nodes[0], 8<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 4<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
 	gets := peertest.GetAll(t, nodes[1:], link)
 	peertest.WaitEqual(t, gets, content)
 	for _, g := range gets {
@@ -67,11 +71,13 @@ func TestGossipWithoutTracker(t *testing.T) {
 // TestGossipDeathAndLateMember has a member end halfway, another join late, and the first restart
 // with its pieces: all become whole.
 func TestGossipDeathAndLateMember(t *testing.T) {
+	t.Parallel()
 	tracker := peertest.NewTracker()
 	data := t.TempDir()
-	nodes := []*peer.Node{tracker.Start(t, "A"), tracker.Start(t, "A"), tracker.Start(t, "A")}
+	gate := peertest.NewGate(12 << 20)
+	nodes := []*peer.Node{tracker.Start(t, "A", peertest.WithGate(gate)), tracker.Start(t, "A"), tracker.Start(t, "A")}
 	mortal := tracker.Start(t, "A", peertest.Data(data))
-	_, link, content := peertest.SeedRandom(t, nodes[0], 96<<20, peer.SeedOptions{Coded: 32, Strategy: proto.Overlap2})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 32, Strategy: proto.Overlap2})
 	gets := peertest.GetAll(t, nodes[1:], link)
 	out := filepath.Join(t.TempDir(), "out")
 	lost := peertest.Get(t, mortal, link, out)
@@ -79,6 +85,7 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 	if err := mortal.Close(); err != nil {
 		t.Fatal(err)
 	}
+	gate.Open()
 	had := lost.Status().PiecesHave
 	late := peertest.GetAll(t, []*peer.Node{tracker.Start(t, "A")}, link)
 	peertest.WaitEqual(t, gets, content)
@@ -99,10 +106,11 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 // valid ones, and detect them by the hashes of a decoded generation: nothing false is stored, and
 // in the end all are whole.
 func TestGossipPolluted(t *testing.T) {
+	t.Parallel()
 	p := peertest.NewPolluter()
 	p.On.Store(true)
 	nodes := peertest.Clusters(t, 1, 4, peertest.At(1, peertest.WithPolluter(p)))
-	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap1})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap1})
 	// The polluter is whole before the others come: else they may be whole before it sends a block.
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	gets := peertest.GetAll(t, nodes[2:], link)
@@ -117,14 +125,15 @@ func TestGossipPolluted(t *testing.T) {
 
 // TestGossipMalformed has a stranger push malformed blocks: that ends its session.
 func TestGossipMalformed(t *testing.T) {
+	t.Parallel()
 	nodes := peertest.Clusters(t, 1, 2)
-	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 4<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Sequential})
 	coding := proto.Coding{K: link.Coded, Strategy: link.Strategy}
 	long := make([]byte, 16+proto.MinCodedBlock)
 	get := peertest.Get(t, nodes[1], link, filepath.Join(t.TempDir(), "out"))
 	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
 	for _, b := range []*proto.GossipBlock{
-		{Generation: 1000, Data: long}, // there are 24
+		{Generation: 1000, Data: long}, // there are 4
 		{Data: long[1:]},
 		{Data: long}, // zero coefficients
 	} {
@@ -144,6 +153,7 @@ func TestGossipMalformed(t *testing.T) {
 // TestGossipExcludes has nodes join that cannot take part, because of their cluster or their link:
 // their transfers fail with the reason.
 func TestGossipExcludes(t *testing.T) {
+	t.Parallel()
 	a, near, far := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "B")
 	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: 4, Strategy: proto.Overlap1})
 	for name, tt := range map[string]struct {
@@ -174,6 +184,7 @@ func TestGossipExcludes(t *testing.T) {
 // TestUnexpectedPush pushes a block into a swarm in which blocks are requested: that ends the
 // session.
 func TestUnexpectedPush(t *testing.T) {
+	t.Parallel()
 	n := peertest.Start(t, "A")
 	_, link, _ := peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
 	h := peertest.Stranger(t)

@@ -11,6 +11,7 @@ import (
 // TestLossyMember has a member that refuses half of all requests: everybody gets the content,
 // and nobody is named as a polluter.
 func TestLossyMember(t *testing.T) {
+	t.Parallel()
 	var refused atomic.Int64
 	nodes := peertest.Clusters(t, 2, 3, peertest.At(3, peertest.WithFaults(peertest.Lossy(&refused))))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16})

@@ -10,6 +10,7 @@ import (
 // TestPollutingMember has a member that signs false blocks: everybody gets the content, and
 // names that member and nobody else.
 func TestPollutingMember(t *testing.T) {
+	t.Parallel()
 	p := peertest.NewPolluter()
 	nodes := peertest.Clusters(t, 2, 3, peertest.At(1, peertest.WithPolluter(p)))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16})
@@ -45,6 +46,7 @@ func TestPollutingMember(t *testing.T) {
 // TestTamperingRelay has a member that changes the blocks which it passes on: they are
 // refused, and the nodes that made them are not blamed.
 func TestTamperingRelay(t *testing.T) {
+	t.Parallel()
 	p := peertest.NewTamperer()
 	p.On.Store(true)
 	nodes := peertest.Clusters(t, 2, 2, peertest.At(2, peertest.WithPolluter(p)))

@@ -10,6 +10,7 @@ import (
 // TestRate computes the rate of the last seconds: constant while bytes flow evenly, and 0 once they
 // stop.
 func TestRate(t *testing.T) {
+	t.Parallel()
 	var c payload.Counters
 	var r rates
 	now := time.Unix(0, 0)

@@ -49,8 +49,10 @@ var mismatches = map[string]struct {
 // TestRefusesOtherCoding has a node dial the link's peer, which exchanges the content in another
 // way: the transfer fails with the peer's reason, and the peer logs it.
 func TestRefusesOtherCoding(t *testing.T) {
+	t.Parallel()
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var log peertest.Recorder
 			a := peertest.Start(t, "A", peertest.Log(log.Logger()))
 			b := peertest.Start(t, "B")
@@ -67,8 +69,10 @@ func TestRefusesOtherCoding(t *testing.T) {
 // TestLogsOtherCodingOnce has nodes find each other by a tracker, and dial each other again and
 // again: both log the reason, once, and neither fails.
 func TestLogsOtherCodingOnce(t *testing.T) {
+	t.Parallel()
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tracker := peertest.NewTracker()
 			often := peertest.Configure(func(c *peer.Config) {
 				c.Tuning = mob.DefaultTuning()
@@ -99,8 +103,10 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 // TestRefusedByOldPeer dials a peer that accepts nodes which use another coding, as older
 // programs do: the node ends the session with the reason that the peer should have given.
 func TestRefusedByOldPeer(t *testing.T) {
+	t.Parallel()
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
 			features := proto.Coding{K: tt.seed}.Features()
