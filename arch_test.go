@@ -62,7 +62,7 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "peer/store", "tracker/bittorrent"},
+	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
 		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 

@@ -9,6 +9,7 @@ import (
 )
 
 func TestMemberAddrs(t *testing.T) {
+	t.Parallel()
 	const id = "12D3KooWQkGn2F2AT7m3b8cZuS5i1Nw3kqqHTVvUuGc7kcWPAz1v"
 	for _, c := range []struct{ name, announced, remote, want string }{
 		{"as announced", "/ip4/10.1.2.3/tcp/4001 /dns4/node.example/tcp/1", "/ip4/9.9.9.9/tcp/50000", "/ip4/10.1.2.3/tcp/4001 /dns4/node.example/tcp/1"},
@@ -45,6 +46,7 @@ func TestMemberAddrs(t *testing.T) {
 }
 
 func TestMemberAddrsAreBounded(t *testing.T) {
+	t.Parallel()
 	long := multiaddr.StringCast("/dns4/" + strings.Repeat("x", 200) + "/tcp/1").Bytes()
 	other := multiaddr.StringCast("/dns4/" + strings.Repeat("y", 200) + "/tcp/1").Bytes()
 	third := multiaddr.StringCast("/dns4/" + strings.Repeat("z", 200) + "/tcp/1").Bytes()

@@ -111,6 +111,7 @@ func TestClientWithoutReply(t *testing.T) {
 }
 
 func TestClientCancel(t *testing.T) {
+	t.Parallel()
 	h, c := node(t, ClientConfig{}, silent(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -170,6 +171,7 @@ func TestClientSlowTracker(t *testing.T) {
 }
 
 func TestClientRedialsTracker(t *testing.T) {
+	t.Parallel()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -199,6 +201,7 @@ func TestClientRedialsTracker(t *testing.T) {
 }
 
 func TestMergeHandouts(t *testing.T) {
+	t.Parallel()
 	a, b, c := []byte{1}, []byte{2}, []byte{3}
 	got := mergeHandouts([]*proto.Handout{
 		{Interval: 30, Members: []proto.Member{{ID: "x", Cluster: "A", Addrs: [][]byte{a}}, {ID: "me", Cluster: "A"}}},
@@ -218,6 +221,7 @@ func TestMergeHandouts(t *testing.T) {
 }
 
 func TestMergeFleets(t *testing.T) {
+	t.Parallel()
 	got := mergeFleets([]*proto.Fleet{
 		{Clusters: []proto.FleetCluster{{Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}},
 		{Clusters: []proto.FleetCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 2, Whole: 2}}},

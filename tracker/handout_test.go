@@ -48,6 +48,7 @@ func checkHandout(t *testing.T, m *member, out []proto.Member) map[string][]prot
 }
 
 func TestHandoutOfSmallSwarm(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, size := range []struct{ clusters, each int }{{1, 1}, {1, 2}, {4, 4}, {4, 64}, {256, 1}, {1, 256}} {
 		_, ms := newSwarm(t, size.clusters, size.each)
@@ -62,6 +63,7 @@ func TestHandoutOfSmallSwarm(t *testing.T) {
 }
 
 func TestHandoutOfThousandMembers(t *testing.T) {
+	t.Parallel()
 	_, ms := newSwarm(t, 20, 50)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, m := range ms {
@@ -74,6 +76,7 @@ func TestHandoutOfThousandMembers(t *testing.T) {
 }
 
 func TestHandoutOfUnequalClusters(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 10 {
 		tb := newTable(Default())
@@ -120,6 +123,7 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 }
 
 func TestHandoutOfLargeCluster(t *testing.T) {
+	t.Parallel()
 	_, ms := newSwarm(t, 2, 800)
 	rng := rand.New(rand.NewPCG(1, 1))
 	inbound := make(map[proto.PeerID]int)
@@ -150,6 +154,7 @@ func TestHandoutOfLargeCluster(t *testing.T) {
 }
 
 func TestHandoutOfManyClusters(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	_, ms := newSwarm(t, 1000, 10)
 	for _, m := range ms[:50] {
@@ -181,6 +186,7 @@ func TestHandoutOfManyClusters(t *testing.T) {
 
 // A handout of members with the longest ids, clusters and addresses fits one frame.
 func TestHandoutFitsFrame(t *testing.T) {
+	t.Parallel()
 	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
 	addrs := make([][]byte, proto.MaxAddrs)
 	for i := range addrs {
@@ -210,6 +216,7 @@ func TestHandoutFitsFrame(t *testing.T) {
 }
 
 func TestSequenceIsPermutation(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	for n := range 300 {
 		s := newSequence(n, rng)
@@ -225,6 +232,7 @@ func TestSequenceIsPermutation(t *testing.T) {
 }
 
 func TestSequencePrefixesAreEven(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, n := range []int{100, 1000, 4096, 20000} {
 		for _, take := range []int{4, 16, 64} {

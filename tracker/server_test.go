@@ -72,6 +72,7 @@ func announce(h host.Host, cluster string, have uint32) *proto.Announce {
 }
 
 func TestSixteenNodesInFourClusters(t *testing.T) {
+	t.Parallel()
 	s, info := start(t, Config{}, new(clock))
 	hosts, clients := make([]host.Host, 16), make([]*Client, 16)
 	for i := range hosts {
@@ -125,6 +126,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 }
 
 func TestMembersExpireAndLeave(t *testing.T) {
+	t.Parallel()
 	clk := new(clock)
 	s, info := start(t, Config{}, clk)
 	h1, c1 := node(t, ClientConfig{}, info)
@@ -171,6 +173,7 @@ func TestMembersExpireAndLeave(t *testing.T) {
 }
 
 func TestFullTrackerIsBusy(t *testing.T) {
+	t.Parallel()
 	_, info := start(t, Config{MaxMembers: 1}, new(clock))
 	h1, c1 := node(t, ClientConfig{}, info)
 	h2, c2 := node(t, ClientConfig{}, info)
@@ -202,6 +205,7 @@ func raw(t *testing.T, h host.Host, info peer.AddrInfo, data []byte) network.Str
 }
 
 func TestBadRequests(t *testing.T) {
+	t.Parallel()
 	s, info := start(t, Config{}, new(clock))
 	h := loopHost(t)
 	frame := func(m proto.Message) []byte {
@@ -248,6 +252,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 func TestSilentClient(t *testing.T) {
+	t.Parallel()
 	s, info := start(t, Config{Timeout: 200 * time.Millisecond}, new(clock))
 	h := loopHost(t)
 	began := time.Now()
@@ -279,6 +284,7 @@ func waitStreams(t *testing.T, s *Server, n int) {
 }
 
 func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
 	s, info := start(t, Config{MaxStreams: 2}, new(clock))
 	h := loopHost(t)
 	for range 2 {
@@ -293,6 +299,7 @@ func TestStreamsAreBounded(t *testing.T) {
 }
 
 func TestCloseEndsStreams(t *testing.T) {
+	t.Parallel()
 	s, info := start(t, Config{}, new(clock))
 	h := loopHost(t)
 	st := raw(t, h, info, []byte{0})
@@ -306,6 +313,7 @@ func TestCloseEndsStreams(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	s, info := start(t, Config{}, new(clock))
 	const nodes, each = 4, 50
 	var wg sync.WaitGroup

@@ -26,6 +26,7 @@ func join(t testing.TB, tb *table, now time.Time, swarm, cluster, id string, hav
 }
 
 func TestTableExpiry(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	join(t, tb, epoch, "s", "A", "one", 0, 10)
 	join(t, tb, epoch.Add(60*time.Second), "s", "A", "two", 0, 10)
@@ -51,6 +52,7 @@ func TestTableExpiry(t *testing.T) {
 }
 
 func TestTableBounds(t *testing.T) {
+	t.Parallel()
 	cfg := Default()
 	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 3, 5, 9
 	tb := newTable(cfg)
@@ -80,6 +82,7 @@ func TestTableBounds(t *testing.T) {
 }
 
 func TestTableBoundsClusters(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	for i := range proto.MaxClusters {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint(i), 0, 0)
@@ -94,6 +97,7 @@ func TestTableBoundsClusters(t *testing.T) {
 }
 
 func TestFleetOfMembersWithoutManifest(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	join(t, tb, epoch, "s", "A", "source", 10, 10)
 	join(t, tb, epoch, "s", "B", "half", 4, 10)
@@ -191,6 +195,7 @@ func (s *slowTable) fleet(swarm string) []proto.FleetCluster {
 }
 
 func TestTableAgainstSlowTable(t *testing.T) {
+	t.Parallel()
 	cfg := Default()
 	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 4, 12, 30
 	for seed := range uint64(40) {

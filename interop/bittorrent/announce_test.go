@@ -25,6 +25,7 @@ import (
 // TestAnnounceByUDP has two nodes find each other by a UDP tracker: one seeds, and the
 // other downloads the info dictionary.
 func TestAnnounceByUDP(t *testing.T) {
+	t.Parallel()
 	tr, err := tracker.Listen([]string{"127.0.0.1:0"}, tracker.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +143,7 @@ func (l idleListener) Close() error {
 // TestBackoff has neither a tracker nor a client answer, for a day: the node dials both
 // with backoff, the tracker forever and the client until it is forgotten.
 func TestBackoff(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<10)
 	synctest.Test(t, func(t *testing.T) {
 		const trackerAddr, clientAddr = "192.0.2.2:80", "192.0.2.3:6881"

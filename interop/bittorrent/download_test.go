@@ -10,6 +10,7 @@ import (
 // TestReplyTime has a client reply on a timer: the longest times count, and a short one
 // hardly.
 func TestReplyTime(t *testing.T) {
+	t.Parallel()
 	const ms = time.Millisecond
 	now := time.Unix(1, 0)
 	var r replyTimer
@@ -45,6 +46,7 @@ func TestReplyTime(t *testing.T) {
 
 // TestReplyTimeOfIdleClient measures a reply only if no other chunk was in flight.
 func TestReplyTimeOfIdleClient(t *testing.T) {
+	t.Parallel()
 	d := &download{limit: 100}
 	sp := proto.Span{Length: 4 * chunk}
 	d.add(sp)

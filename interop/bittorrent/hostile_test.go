@@ -17,6 +17,7 @@ import (
 // TestInvalidHandshakes closes connections without a valid handshake of a known torrent,
 // and serves other clients.
 func TestInvalidHandshakes(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<20)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
@@ -50,6 +51,7 @@ func TestInvalidHandshakes(t *testing.T) {
 // TestProtocolViolations closes the connections of clients that violate the protocol, and
 // serves other clients.
 func TestProtocolViolations(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 4*proto.MinSeedPieceLength)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
@@ -107,6 +109,7 @@ func TestProtocolViolations(t *testing.T) {
 // TestCloseAfterHandshake has a client close the connection before the first message: no
 // context of it is left in the swarm.
 func TestCloseAfterHandshake(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<20)
 	n := startNode(t, "A", s.torrent(), 0)
 	sw := newSwarm(t.Context(), n.server, n.seed(t, s), s.torrent())
@@ -123,6 +126,7 @@ func TestCloseAfterHandshake(t *testing.T) {
 
 // TestDuplicateConnection has a client connect again: the first connection stays.
 func TestDuplicateConnection(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<20)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
@@ -152,12 +156,11 @@ func TestCorruptPieces(t *testing.T) {
 			}
 		}
 	})
-	var open atomic.Bool
+	banned := make(chan struct{})
 	honest := startSeed(t, s, 2, func(c *client) {
-		if open.Load() {
-			c.sendAll()
-			c.serve(nil)
-		}
+		<-banned
+		c.sendAll()
+		c.serve(nil)
 	})
 	torrent := s.torrent()
 	for _, l := range []*net.TCPListener{corrupt, honest} {
@@ -183,7 +186,7 @@ func TestCorruptPieces(t *testing.T) {
 	m.mu.Lock()
 	clear(m.banned) // both seeds have the same address
 	m.mu.Unlock()
-	open.Store(true)
+	close(banned)
 	mustWait(t, tr)
 	mustEqual(t, out, s.data)
 	if conns.Load() == 0 {

@@ -104,6 +104,7 @@ func newMetadataSample(t testing.TB) *sample {
 }
 
 func TestDescribe(t *testing.T) {
+	t.Parallel()
 	s := newMetadataSample(t)
 	addr, conns := startMetadataClient(t, s, "127.0.0.1", honest)
 	got, err := startServer(t).Describe(t.Context(), s.plainLink(addr))
@@ -117,6 +118,7 @@ func TestDescribe(t *testing.T) {
 
 // TestDescribeIncoming has the client connect to the node.
 func TestDescribeIncoming(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<20)
 	server := startServer(t)
 	go func() {
@@ -139,6 +141,7 @@ func TestDescribeIncoming(t *testing.T) {
 
 // TestDescribeByNode downloads from another node.
 func TestDescribeByNode(t *testing.T) {
+	t.Parallel()
 	s := newMetadataSample(t)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
@@ -223,6 +226,7 @@ func badClients() map[string]badClient {
 
 // TestDescribeDespiteBadClients has a bad client beside an honest one.
 func TestDescribeDespiteBadClients(t *testing.T) {
+	t.Parallel()
 	s := newMetadataSample(t)
 	for name, bad := range badClients() {
 		t.Run(name, func(t *testing.T) {
@@ -242,6 +246,7 @@ func TestDescribeDespiteBadClients(t *testing.T) {
 // TestDescribeByBadClients has bad clients only: there is no dictionary when the context
 // ends, and one connection to each.
 func TestDescribeByBadClients(t *testing.T) {
+	t.Parallel()
 	s := newMetadataSample(t)
 	server := startServer(t)
 	for name, bad := range badClients() {
@@ -274,6 +279,7 @@ func TestDescribeByBadClients(t *testing.T) {
 // TestSlowMetadata has a client send a piece every 9 seconds of an info dictionary that
 // would take hours, and other messages in between.
 func TestSlowMetadata(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		local, remote := net.Pipe()
 		var wg sync.WaitGroup
@@ -312,6 +318,7 @@ func TestSlowMetadata(t *testing.T) {
 
 // TestDescribeEnds ends the context, and the server.
 func TestDescribeEnds(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<10)
 	cause := errors.New("cancelled by the test")
 	ctx, cancel := context.WithCancelCause(t.Context())

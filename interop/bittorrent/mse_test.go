@@ -28,6 +28,7 @@ func connectMSE(t *testing.T, n *node, key []byte, method mse.CryptoMethod) (net
 // TestServeEncryptedClients serves clients that use the encrypted handshake, with and
 // without RC4 after it.
 func TestServeEncryptedClients(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 3<<20+12345)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
@@ -54,6 +55,7 @@ func TestServeEncryptedClients(t *testing.T) {
 // TestInvalidEncryptedHandshakes closes connections with another info-hash or random bytes
 // without a BitTorrent reply, and serves other clients.
 func TestInvalidEncryptedHandshakes(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 1<<20)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)

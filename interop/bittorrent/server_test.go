@@ -12,6 +12,7 @@ import (
 )
 
 func TestServeClients(t *testing.T) {
+	t.Parallel()
 	s := newSample(t, 3<<20+12345)
 	n := startNode(t, "A", s.torrent(), 0)
 	tr := n.seed(t, s)
@@ -39,6 +40,7 @@ func TestServeClients(t *testing.T) {
 }
 
 func TestServeMetadata(t *testing.T) {
+	t.Parallel()
 	s := newMetadataSample(t)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)

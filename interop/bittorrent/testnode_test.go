@@ -13,6 +13,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
@@ -78,8 +79,16 @@ func startNode(t testing.TB, cluster string, torrent *Torrent, upload int64) *no
 		t.Fatal(err)
 	}
 	n := &node{server: s, data: t.TempDir()}
-	n.Node, err = peer.Start(peer.Config{Data: n.data, Cluster: cluster, Log: log, AttachExternal: s.Attach,
-		Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}})
+	tuning := mob.DefaultTuning()
+	tuning.Settle = 100 * time.Millisecond // a node without neighbours need not wait for their claims
+	n.Node, err = peer.Start(peer.Config{
+		Data:           n.data,
+		Cluster:        cluster,
+		Listen:         []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")},
+		AttachExternal: s.Attach,
+		Tuning:         tuning,
+		Log:            log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,9 @@ import (
 // TestUploadLimit downloads with two clients from a node with a limit, which bounds both
 // together and is used up, and with one from a node without.
 func TestUploadLimit(t *testing.T) {
+	t.Parallel()
 	const limit = 4 << 20
-	s := newSample(t, 8<<20)
+	s := newSample(t, 4<<20)
 	limited, free := startNode(t, "A", s.torrent(), limit), startNode(t, "B", s.torrent(), 0)
 	limited.seed(t, s)
 	free.seed(t, s)

@@ -13,6 +13,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -84,7 +85,11 @@ func pollute(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, 
 // from an honest seed.
 func TestPolluterIsBanned(t *testing.T) {
 	t.Parallel()
-	good, victim := peertest.Start(t, "A"), peertest.Start(t, "B")
+	eager := peertest.Configure(func(c *peer.Config) {
+		c.Tuning = mob.DefaultTuning()
+		c.Tuning.Settle = 100 * time.Millisecond // nobody else is there
+	})
+	good, victim := peertest.Start(t, "A"), peertest.Start(t, "B", eager)
 	seed, link, content := peertest.SeedRandom(t, good, 8<<20, peer.SeedOptions{})
 	link.Peers = nil
 	out := filepath.Join(t.TempDir(), "out")

@@ -34,6 +34,7 @@ func escaped(n int) string { h := hash(n); return url.QueryEscape(h.AsString()) 
 
 // TestHTTPBytes compares replies with the bytes of the BEPs.
 func TestHTTPBytes(t *testing.T) {
+	t.Parallel()
 	s, err := newServer(Config{Seed: 1}, new(clock).now)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +82,7 @@ func bencodeOf(t testing.TB, text string) map[string]any {
 }
 
 func TestHTTPInvalidRequests(t *testing.T) {
+	t.Parallel()
 	s, err := newServer(Config{}, new(clock).now)
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +152,7 @@ func FuzzHTTPAnnounce(f *testing.F) {
 
 // At its limit of connections the tracker closes new ones, until one has ended.
 func TestHTTPConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, Config{MaxConns: 2}, new(clock), "127.0.0.1:0")
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", s.Addrs()[0].String())
@@ -181,6 +184,7 @@ func TestHTTPConnectionsAreBounded(t *testing.T) {
 }
 
 func TestHTTPHeadersAreBounded(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, Config{}, new(clock), "127.0.0.1:0")
 	r, err := http.Get("http://" + s.Addrs()[0].String() + "/announce?" + strings.Repeat("x", 2*maxHeader))
 	if err != nil {
@@ -193,6 +197,7 @@ func TestHTTPHeadersAreBounded(t *testing.T) {
 }
 
 func TestPlainAddresses(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"::ffff:192.0.2.1": "192.0.2.1",
 		"fe80::1%eth0":     "fe80::1",

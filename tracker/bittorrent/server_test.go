@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestClient announces and scrapes with anacrolix/torrent's client, over every kind of
 // address.
 func TestClient(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, listen, dial, scheme string }{
 		{"http", "127.0.0.1:0", "127.0.0.1", "http"},
 		{"udp", "127.0.0.1:0", "127.0.0.1", "udp"},
@@ -81,6 +82,7 @@ func TestClient(t *testing.T) {
 
 // Invalid packets get no reply and do not affect valid ones.
 func TestUDPGarbage(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, Config{}, new(clock), "127.0.0.1:0")
 	c, err := net.Dial("udp", s.Addrs()[0].String())
 	if err != nil {
@@ -106,6 +108,7 @@ func TestUDPGarbage(t *testing.T) {
 }
 
 func TestListenErrors(t *testing.T) {
+	t.Parallel()
 	taken := startServer(t, Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
 	for _, at := range []string{"", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", "192.0.2.1:0", taken} {
 		// The error of the second address closes the first.
@@ -126,6 +129,7 @@ func TestListenErrors(t *testing.T) {
 }
 
 func TestCloseTwice(t *testing.T) {
+	t.Parallel()
 	s, err := Listen([]string{"127.0.0.1:0", "127.0.0.1:0"}, Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -145,6 +149,7 @@ func TestCloseTwice(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "torrents")
 	write := func(text string) {
 		t.Helper()

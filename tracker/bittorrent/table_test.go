@@ -64,6 +64,7 @@ func check(t testing.TB, tb *table) {
 }
 
 func TestPeersExpire(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	at := func(d time.Duration) time.Time { return epoch.Add(d) }
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.2:1"), left: 1}
@@ -85,6 +86,7 @@ func TestPeersExpire(t *testing.T) {
 }
 
 func TestDownloadsAreCountedOnce(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: shared.Started}
 	mustAnnounce(t, tb, epoch, a)
@@ -106,6 +108,7 @@ func TestDownloadsAreCountedOnce(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.1:2")}
 	stop := one
@@ -125,6 +128,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	cfg := Default()
 	cfg.MaxTorrents, cfg.MaxTorrentPeers, cfg.MaxPeers, cfg.MaxHostPeers = 3, 4, 7, 3
 	refused := func(tb *table, want string, a announce) {
@@ -162,6 +166,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	for i := range 300 { // every third is a seeder, every fifth has IPv6
 		ip := netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
@@ -215,6 +220,7 @@ func TestSample(t *testing.T) {
 
 // Every peer is in as many replies as others.
 func TestSampleIsFair(t *testing.T) {
+	t.Parallel()
 	cfg := Default()
 	cfg.Seed = 1
 	tb := newTable(cfg)
@@ -240,6 +246,7 @@ func TestSampleIsFair(t *testing.T) {
 }
 
 func TestIntervalHasJitter(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	seen := map[time.Duration]bool{}
 	for range 100 {
@@ -255,6 +262,7 @@ func TestIntervalHasJitter(t *testing.T) {
 }
 
 func TestAllow(t *testing.T) {
+	t.Parallel()
 	tb := newTable(Default())
 	for i := range 3 {
 		mustAnnounce(t, tb, epoch, announce{hash: hash(i), addr: addr("192.0.2.1:1")})
@@ -273,6 +281,7 @@ func TestAllow(t *testing.T) {
 
 // TestRandomAnnounces wants the table to stay consistent and within its limits.
 func TestRandomAnnounces(t *testing.T) {
+	t.Parallel()
 	cfg := Default()
 	cfg.MaxTorrents, cfg.MaxTorrentPeers, cfg.MaxPeers, cfg.MaxHostPeers = 20, 30, 200, 25
 	tb := newTable(cfg)

@@ -70,6 +70,7 @@ func scrapePacket(id uint64, hashes ...int) []byte {
 }
 
 func TestUDPBytes(t *testing.T) {
+	t.Parallel()
 	s, _ := newTestServer(t, Config{})
 	send := func(a announce) []byte {
 		t.Helper()
@@ -103,6 +104,7 @@ func TestUDPBytes(t *testing.T) {
 }
 
 func TestUDPOptionsAreIgnored(t *testing.T) {
+	t.Parallel()
 	s, _ := newTestServer(t, Config{})
 	a := announce{addr: addr("192.0.2.1:1")}
 	b := append(announcePacket(connect(t, s, a.addr.Addr()), a), 2, 9, '/', 'a', 'n', 'n', 'o', 'u', 'n', 'c', 'e')
@@ -112,6 +114,7 @@ func TestUDPOptionsAreIgnored(t *testing.T) {
 }
 
 func TestUDPSpoofedConnectionIDs(t *testing.T) {
+	t.Parallel()
 	s, c := newTestServer(t, Config{})
 	a := announce{addr: addr("192.0.2.1:1")}
 	from := a.addr.Addr()
@@ -151,6 +154,7 @@ func TestUDPSpoofedConnectionIDs(t *testing.T) {
 }
 
 func TestUDPHostileAnnounces(t *testing.T) {
+	t.Parallel()
 	s, _ := newTestServer(t, Config{})
 	ask := func(a announce) []byte {
 		t.Helper()
@@ -224,6 +228,7 @@ func FuzzUDP(f *testing.F) {
 }
 
 func TestCookiesDifferByTime(t *testing.T) {
+	t.Parallel()
 	c, now := newCookies(), epoch
 	a := netip.MustParseAddr("192.0.2.1")
 	first := c.issue(now, a)
