@@ -82,7 +82,10 @@ bench: build
 	else echo "the grid was left out: it needs Linux, root and network namespaces"; fi
 	@bin/mob bench sim --scenario fast --clusters 4x16 --size 120MB --check
 
+# What the linter, the module file and the database of vulnerabilities say, and whether all of
+# it compiles for macOS.
 lint:
+	GOOS=darwin GOARCH=arm64 go vet ./...
 	$(PINNED) go run $(GOLANGCI) run
 	go mod tidy -diff
 	@set -euo pipefail; \

@@ -135,20 +135,24 @@ func (t *Transfer) end(err error) {
 	if s != nil {
 		t.logUnsaved(t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
 	}
+	stopped := errors.Is(err, ErrStopped) || errors.Is(err, errClosing)
+	restarts := errors.Is(err, errRestart)
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.mu.swarm, t.mu.store, t.mu.cancel, t.mu.waiting = nil, nil, nil, ""
-	if errors.Is(err, errRestart) {
+	switch {
+	case restarts:
 		t.mu.phase, t.mu.err = Stopped, ErrStopped
-		return
+	case stopped:
+		t.mu.phase, t.mu.err = Stopped, err
+		t.mu.outcome.settle(err)
+	default:
+		t.mu.phase, t.mu.err = Failed, explain(err)
+		t.mu.outcome.settle(t.mu.err)
 	}
-	t.mu.phase, t.mu.err = Failed, explain(err)
-	t.mu.outcome.settle(t.mu.err)
-	if errors.Is(err, ErrStopped) || errors.Is(err, errClosing) {
-		t.mu.phase = Stopped
-		return
+	t.mu.Unlock()
+	if !restarts && !stopped {
+		t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
 	}
-	t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
 }
 
 // giveUp settles the outcome of a transfer that does not run.
