@@ -75,7 +75,7 @@ func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
 		hello, err = ReadHello(stream)
 	}
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
-		err = errors.New("Hello for another content")
+		err = errors.New("peer answered for another content")
 	}
 	if err == nil {
 		err = s.refusedBy(hello)
