@@ -35,6 +35,12 @@ func (g *Grid) Nodes(cluster string) []*Node { return nil }
 // SetRate returns an error.
 func (g *Grid) SetRate(a, b string, r Rate) error { return errPlatform }
 
+// Block returns an error.
+func (g *Grid) Block(from, to string) error { return errPlatform }
+
+// Unblock returns an error.
+func (g *Grid) Unblock(from, to string) error { return errPlatform }
+
 // WAN returns an error.
 func (g *Grid) WAN(cluster string) (Count, error) { return Count{}, errPlatform }
 
@@ -59,6 +65,12 @@ type Node struct {
 
 // Do returns an error.
 func (n *Node) Do(fn func() error) error { return errPlatform }
+
+// Unplug returns an error.
+func (n *Node) Unplug() error { return errPlatform }
+
+// Plug returns an error.
+func (n *Node) Plug() error { return errPlatform }
 
 // Start returns an error.
 func (n *Node) Start(cmd *exec.Cmd) (*Process, error) { return nil, errPlatform }

@@ -38,6 +38,13 @@ func (p *Process) Memory() (int64, error) {
 	return now, err
 }
 
+// Descriptors is the number of open files and sockets of the command itself. It fails once the
+// command has ended.
+func (p *Process) Descriptors() (int, error) {
+	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Pid()))
+	return len(fds), err
+}
+
 // processMemory reads the resident memory of a process and its highest value so far, in bytes.
 func processMemory(pid int) (now, peak int64, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
