@@ -1,4 +1,4 @@
-# Nine words: build test race grid sim fuzz bench lint cover. CI runs the same.
+# Ten words: build test race grid sim soak fuzz bench lint cover. CI runs the same.
 
 SHELL := bash
 
@@ -16,6 +16,7 @@ SIM := ./mob/sim
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
+SOAKTIME ?= 30m
 COUNT ?= 3
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -29,7 +30,7 @@ CC_THERE = { command -v "$$(go env CC)" || \
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get && { apt-get -qy install gcc libc6-dev || \
 	{ apt-get -q update && apt-get -qy install gcc libc6-dev; }; }; }; } >/dev/null 2>&1
 
-.PHONY: build test race grid sim fuzz bench lint cover
+.PHONY: build test race grid sim soak fuzz bench lint cover
 
 # The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.)
 build:
@@ -62,6 +63,11 @@ grid:
 # The swarm in virtual time, with all seeds, thresholds and figures.
 sim:
 	go test -count=1 -v $(SIM)
+
+# Many transfers, joins, kills and restarts on a grid for SOAKTIME, as root. Prints what the
+# daemons use.
+soak:
+	go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./interop/bench -soak $(SOAKTIME)
 
 # Every fuzz target for FUZZTIME. An input that finds something new is shortened for a
 # minute unless told, which may be all of that time.

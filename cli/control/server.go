@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -59,6 +60,7 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/export", stream(maxRequest, s.export))
 	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
 	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return s
 }
