@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"os"
-	"os/signal"
-	"syscall"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +12,7 @@ import (
 type btTracker struct {
 	listen   []string
 	torrents string
+	reload   func() error // nil before the start, and without --bt-listen
 }
 
 func (b *btTracker) flags(cmd *cobra.Command) {
@@ -49,23 +48,15 @@ func (b *btTracker) start(env *Env, cfg bittorrent.Config) (stop func(), err err
 	for _, url := range announceURLs(s.Addrs()) {
 		env.note("BitTorrent announce URL: %s", url)
 	}
-	reload := make(chan os.Signal, 1)
-	if b.torrents != "" {
-		signal.Notify(reload, syscall.SIGHUP)
+	b.reload = s.Reload
+	return func() { s.Close() }, nil
+}
+
+// hangup reloads the list of torrents.
+func (b *btTracker) hangup(log *slog.Logger) {
+	if b.torrents == "" || b.reload == nil {
+		log.Info("SIGHUP ignored: there is no list of torrents to reload")
+	} else if err := b.reload(); err != nil {
+		log.Error("the list of torrents was not reloaded", "error", err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range reload {
-			if err := s.Reload(); err != nil {
-				cfg.Log.Error("the list of torrents was not reloaded", "error", err)
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(reload)
-		close(reload)
-		<-done
-		s.Close()
-	}, nil
 }

@@ -14,6 +14,7 @@ import (
 // Env is the environment of a command.
 type Env struct {
 	Args   []string // without the program's name
+	In     io.Reader
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(string) string
@@ -21,7 +22,7 @@ type Env struct {
 
 // Process is the environment of this process.
 func Process() *Env {
-	return &Env{Args: os.Args[1:], Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+	return &Env{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 }
 
 // Mob runs the command mob and returns its exit status.
@@ -31,7 +32,8 @@ func Mob(env *Env) int { return env.run(newMob(env)) }
 func Mobd(env *Env) int { return env.run(newMobd(env)) }
 
 // run runs a command until it returns. The first SIGINT or SIGTERM cancels its
-// context; the second kills the process.
+// context; the second kills the process. What SIGHUP does is up to the command: see
+// endOnHangup and onHangup.
 func (env *Env) run(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -43,7 +45,7 @@ func (env *Env) run(root *cobra.Command) int {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd.CommandPath(), err} })
 	cmd, err := root.ExecuteContextC(ctx)
-	status, text := outcome(cmd.CommandPath(), err, ctx.Err() != nil)
+	status, text := outcome(cmd.CommandPath(), err, cmd.Context().Err() != nil)
 	if text != "" {
 		fmt.Fprintf(env.Err, "%s: %s\n", root.Name(), text)
 	}

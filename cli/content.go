@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,12 @@ type content struct {
 	link *proto.Link // nil when the argument is not a link
 }
 
-func parseContent(text string) (content, error) {
+// parseContent parses an argument, after readArg.
+func (g *global) parseContent(text string) (content, error) {
+	text, err := g.readArg(text)
+	if err != nil {
+		return content{}, err
+	}
 	if strings.HasPrefix(text, "magnet:") {
 		link, err := proto.ParseLink(text)
 		return content{text, link}, err
@@ -30,6 +37,36 @@ func parseContent(text string) (content, error) {
 	}
 	path, err := filepath.Abs(text)
 	return content{name: path}, err
+}
+
+// readArg reads an argument from elsewhere, so that a link is not among the arguments
+// that other users see: from standard input if it is -, or from a file if it is @PATH.
+// Other arguments are as they are.
+func (g *global) readArg(text string) (string, error) {
+	from := "standard input"
+	var in io.Reader
+	switch path, ok := strings.CutPrefix(text, "@"); {
+	case text == "-":
+		in = g.In
+	case ok:
+		f, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("cannot read the link: %w", err)
+		}
+		defer f.Close()
+		from, in = path, f
+	default:
+		return text, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(in, proto.MaxLink+2))
+	if err != nil {
+		return "", fmt.Errorf("cannot read the link: %w", err)
+	}
+	line := strings.TrimSpace(string(b))
+	if line == "" || strings.ContainsAny(line, "\r\n") {
+		return "", fmt.Errorf("%s does not have one line with a link", from)
+	}
+	return line, nil
 }
 
 // find asks the daemon for the link of a content.

@@ -50,7 +50,7 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 	if err := checkBTTrackers(f.node.btTrackers); err != nil {
 		return wrong(cmd, "%w", err)
 	}
-	c, err := parseContent(text)
+	c, err := g.parseContent(text)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,9 @@ import (
 const getHelp = `Fetches the content of a link or a torrent file, verifies every piece, and returns
 when all of it is there.
 
-LINK may also be a BitTorrent magnet link, and FILE a torrent file. Nodes that fetch
+LINK may also be a BitTorrent magnet link, and FILE a torrent file. Other users of this
+machine see a link in the arguments of a command (ps): "mob get -" reads it from
+standard input, and "mob get @PATH" from a file. Nodes that fetch
 the same torrent share it as a mob: they need a tracker of mob in common (--tracker),
 and one of them --bt-listen, to fetch from BitTorrent clients. The first node that
 completes it makes a manifest, with which the others verify it too.
@@ -31,11 +33,12 @@ an older copy, and fetches only what differs.
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.
 
-Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. To
-leave the transfer to the daemon, kill the command with SIGKILL.`
+Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. If
+the terminal is closed (SIGHUP), the daemon goes on.`
 
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
+  ssh source mob seed big.tar | mob get -
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
   mob get "$LINK" -o models --reuse --json`
 
@@ -68,6 +71,10 @@ func newGet(g *global) *cobra.Command {
 }
 
 func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
+	text, err := g.readArg(text)
+	if err != nil {
+		return err
+	}
 	link, info, err := f.parse(text)
 	if err != nil {
 		return err
@@ -171,6 +178,9 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	p.clear()
 	if ctx.Err() == nil {
 		return st, err
+	}
+	if s.own == nil && errors.Is(context.Cause(ctx), errHangup) {
+		return st, &interruptedError{"the terminal was closed: the daemon goes on"}
 	}
 	if err := cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
 		return st, &interruptedError{fmt.Sprintf("interrupted, but the transfer was not stopped: %v", err)}

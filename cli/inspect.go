@@ -49,7 +49,7 @@ func (g *global) inspect(ctx context.Context, text string, timeout time.Duration
 		}
 		return g.showTorrent(m)
 	}
-	c, err := parseContent(text)
+	c, err := g.parseContent(text)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ and they exchange the shares over the LAN, so each byte enters a cluster once.
 Every node runs the daemon mobd. Commands connect to the daemon of the data folder
 --data. Without a daemon, seed and get run a node themselves.
 
+Whoever has a link can fetch the content, and other users of a machine see arguments
+(ps). For every LINK, - reads it from standard input, and @PATH from a file.
+
 Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
 
 const mobExample = `  mob demo                                       # see it work on this machine
@@ -35,6 +38,8 @@ func newMob(env *Env) *cobra.Command {
 		Long:    mobHelp,
 		Example: mobExample,
 		Args:    cobra.ArbitraryArgs,
+		// Of a subcommand too, unless that has its own.
+		PersistentPreRun: endOnHangup,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if len(given) > 0 {
 				return wrong(cmd, "unknown command %q", given[0])

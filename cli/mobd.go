@@ -11,7 +11,8 @@ const mobdHelp = `Runs the daemon of a node. It seeds and fetches what mob comma
 other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
-reach it through the socket mobd.sock in the data folder. SIGTERM stops it.
+reach it through the socket mobd.sock in the data folder. SIGTERM stops it, SIGHUP
+does not.
 
 Nodes with the same --cluster form a mob; they should share a fast network. --config
 reads a TOML file with the names of flags as keys. Flags take precedence over it.`
@@ -68,6 +69,7 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
+	defer onHangup(func() { cfg.log.Info("SIGHUP ignored: the configuration is read at the start only") })()
 	d, err := startDaemon(cfg)
 	if err != nil {
 		return err

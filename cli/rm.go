@@ -31,7 +31,7 @@ func newRm(g *global) *cobra.Command {
 }
 
 func (g *global) rm(cmd *cobra.Command, text string, deleteContent bool) (err error) {
-	c, err := parseContent(text)
+	c, err := g.parseContent(text)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (g *global) status(ctx context.Context, given []string, watch bool) error {
 func (g *global) reporter(ctx context.Context, given []string) (ask func() (report, error), end func(), err error) {
 	var c content
 	if len(given) > 0 {
-		c, err = parseContent(given[0])
+		c, err = g.parseContent(given[0])
 		if err != nil {
 			return nil, nil, err
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ long as that folder does.
 With --bt-listen it also serves stock BitTorrent clients, by HTTP and by UDP on the
 same port, and prints their announce URLs on standard error. --torrents limits these
 clients to a list of info-hashes: 40 hexadecimal digits on each line. SIGHUP reloads
-the list.`
+the list, and does not end the tracker.`
 
 const trackerExample = `  mob tracker --listen /ip4/0.0.0.0/tcp/4000
   mob tracker --listen /ip4/192.0.2.7/tcp/4000 --data /var/lib/mob-tracker
@@ -38,6 +37,8 @@ func newTracker(g *global) *cobra.Command {
 		Long:    trackerHelp,
 		Example: trackerExample,
 		Args:    args(0),
+		// It serves until it is told to stop, so SIGHUP does not end it.
+		PersistentPreRun: func(*cobra.Command, []string) {},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("log-level") {
 				g.logLevel = "info"
@@ -85,6 +86,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 		return err
 	}
 	defer stop()
+	defer onHangup(func() { bt.hangup(log) })()
 	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
 	<-cmd.Context().Done()
 	log.Info("shutting down")
@@ -99,5 +101,5 @@ func trackerFolder(data string) (string, error) {
 		return "", err
 	}
 	dir = filepath.Join(dir, "tracker")
-	return dir, os.MkdirAll(dir, 0o700)
+	return dir, datadir.Create(dir)
 }
