@@ -53,10 +53,14 @@ type Option func(*Node)
 func WithFaults(f swarm.Faults) Option { return func(n *Node) { n.faults = f } }
 
 // Start starts a node, and resumes the transfers of its data folder that were not stopped. It
-// fails with a [*datadir.InUseError] if another process uses the folder.
+// fails with a [*datadir.InUseError] if another process uses the folder, and if other users can
+// change what is in it or read its key.
 func Start(cfg Config, opts ...Option) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if err := datadir.Create(cfg.Data); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(cfg.Data, "transfers"), 0o700); err != nil {

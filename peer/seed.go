@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -64,7 +65,8 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 
 // Seed hashes the file or folder at path, in place, and serves it from there until the transfer
 // is stopped. It blocks until the content is hashed and served, or ctx ends. The files must not
-// change as long as they are served.
+// change as long as they are served. Seed refuses a path that leads to or through the data
+// folder.
 //
 // If the node has the content already, Seed resumes that transfer at its own path and adds what
 // the options bring to its link. It fails with an [*ElsewhereError] if that transfer is fetching
@@ -72,6 +74,9 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := n.checkApart(root); err != nil {
 		return nil, err
 	}
 	m, info, err := n.scan(ctx, root, opt)
@@ -112,6 +117,43 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 		return nil, err
 	}
 	return t, t.Wait(ctx)
+}
+
+// checkApart fails if the content at root has the data folder in it, or is in it: others would
+// get the node's key.
+func (n *Node) checkApart(root string) error {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	data, err := filepath.EvalSymlinks(n.cfg.Data)
+	if err != nil {
+		return err
+	}
+	switch {
+	case within(data, root):
+		return fmt.Errorf("%s has the node's data folder in it, with its key: seed another folder", root)
+	case within(root, data):
+		return fmt.Errorf("%s is in the node's data folder: seed what is elsewhere", root)
+	}
+	return nil
+}
+
+// within reports whether a path is dir or leads through it. Both are absolute and without
+// symbolic links.
+func within(path, dir string) bool {
+	of, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for ; ; path = filepath.Dir(path) {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, of) {
+			return true
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
 }
 
 // scan returns the manifest of what is at root, and the info dictionary if the options ask for

@@ -83,3 +83,33 @@ func TestSeedCodedErrors(t *testing.T) {
 		t.Error("a coded transfer takes external peers")
 	}
 }
+
+// TestSeedDataFolder refuses to seed the node's key.
+func TestSeedDataFolder(t *testing.T) {
+	t.Parallel()
+	above := t.TempDir()
+	data, link := filepath.Join(above, "data"), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Mkdir(data, 0o700), os.Symlink(above, link)); err != nil {
+		t.Fatal(err)
+	}
+	n := peertest.Start(t, "A", peertest.Data(data))
+	for name, path := range map[string]string{
+		"itself":      data,
+		"above":       above,
+		"below":       filepath.Join(data, "transfers"),
+		"the key":     filepath.Join(data, "key"),
+		"by a link":   link,
+		"by two dots": filepath.Join(data, "transfers", "..", ".."),
+	} {
+		if _, err := n.Seed(t.Context(), path, peer.SeedOptions{}); err == nil || !strings.Contains(err.Error(), "data folder") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	beside := filepath.Join(above, "beside")
+	if err := os.WriteFile(beside, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Seed(t.Context(), beside, peer.SeedOptions{}); err != nil {
+		t.Error(err)
+	}
+}

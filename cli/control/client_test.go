@@ -101,8 +101,7 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.(*net.UnixListener).SetUnlinkOnClose(false) // as a killed daemon would
-	first.Close()
+	first.(*socket).UnixListener.Close() // as a killed daemon would
 	second, err := Listen(data)
 	if err != nil {
 		t.Fatal(err)

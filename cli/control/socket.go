@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
@@ -22,9 +23,9 @@ func socketPath(data string) (string, error) {
 	return path, nil
 }
 
-// Listen opens the control socket of a data folder, and replaces a stale one. The
-// caller must hold the folder's lock, since it would replace the socket of a
-// running daemon as well.
+// Listen opens the control socket of a data folder, for the folder's owner alone, and
+// replaces a stale one. The caller must hold the folder's lock, since it would replace
+// the socket of a running daemon as well.
 func Listen(data string) (net.Listener, error) {
 	path, err := socketPath(data)
 	if err != nil {
@@ -33,15 +34,48 @@ func Listen(data string) (net.Listener, error) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != os.ModeSocket {
 		return nil, fmt.Errorf("%s is in the way of the control socket: move it away", path)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("cannot replace the control socket: %w", err)
-	}
-	ln, err := net.Listen("unix", path)
+	ln, err := listen(data, path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the control socket: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	return ln, nil
+}
+
+// listen binds a socket in a folder that nobody else can enter, gives it its mode, and
+// moves it to its place: until then its mode is up to the umask.
+func listen(data, path string) (net.Listener, error) {
+	dir := filepath.Join(data, ".s") // short, as the path of a socket must be
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	temp := filepath.Join(dir, "s")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	ln.SetUnlinkOnClose(false)
+	err = os.Chmod(temp, 0o600)
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	return ln, nil
+	return &socket{UnixListener: ln, remove: sync.OnceFunc(func() { _ = os.Remove(path) })}, nil
+}
+
+// socket is a listener that removes its socket.
+type socket struct {
+	*net.UnixListener
+	remove func() // once: later the path may be that of another daemon
+}
+
+// Close implements [net.Listener].
+func (s *socket) Close() error {
+	s.remove()
+	return s.UnixListener.Close()
 }

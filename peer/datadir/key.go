@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,10 +17,10 @@ const keyFile = "key"
 // LoadKey loads the Ed25519 key of the node or tracker whose folder is dir. If there is
 // none, LoadKey creates the folder and a new key. The peer id follows from the key, so
 // links that name this node break if the file is lost. Whoever has the file can
-// impersonate the node.
+// impersonate the node, so LoadKey fails if another user can read it.
 func LoadKey(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, keyFile)
-	data, err := os.ReadFile(path)
+	data, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeKey(dir, path)
 	}
@@ -31,6 +32,22 @@ func LoadKey(dir string) (crypto.PrivKey, error) {
 		return nil, fmt.Errorf("%s holds no key (%w): remove it to get a new identity", path, err)
 	}
 	return key, nil
+}
+
+func readKey(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKey(path, info); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(f)
 }
 
 // makeKey writes a new key atomically. If another process is faster it loads that

@@ -92,6 +92,7 @@ func start(t testing.TB, index int, cluster string, opts []Option) *peer.Node {
 	for _, o := range opts {
 		o(s)
 	}
+	_ = os.Chmod(s.cfg.Data, 0o700) // the umask of who runs the test may let others write to it
 	n, err := peer.Start(s.cfg, peer.WithFaults(s.faults))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,77 @@
+package datadir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCreate creates data folders, and refuses those that other users can change.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		prepare func(dir string) error
+		refusal string
+	}{
+		{"new", func(string) error { return nil }, ""},
+		{"readable", func(dir string) error { return os.Mkdir(dir, 0o755) }, ""},
+		{"writable by the group", func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o770))
+		}, "can be changed by other users (mode 0770): `chmod go-w "},
+		{"writable by all", func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777))
+		}, "can be changed by other users (mode 0777)"},
+		{"of another user", func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, 12345, -1))
+		}, "belongs to user 12345"},
+		{"a file", func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, "not a directory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := c.prepare(dir); err != nil {
+				t.Skip(err) // only root may give files away
+			}
+			check(t, Create(dir), c.refusal)
+		})
+	}
+}
+
+// TestForeignKey refuses keys that other users can read.
+func TestForeignKey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		change  func(path string) error
+		refusal string
+	}{
+		{"untouched", func(string) error { return nil }, ""},
+		{"readable by all", func(path string) error { return os.Chmod(path, 0o644) }, "can be read by other users (mode 0644)"},
+		{"readable by the group", func(path string) error { return os.Chmod(path, 0o640) }, "or remove it to get a new identity"},
+		{"of another user", func(path string) error { return os.Chown(path, 12345, -1) }, "belongs to user 12345"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if _, err := LoadKey(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.change(filepath.Join(dir, keyFile)); err != nil {
+				t.Skip(err)
+			}
+			_, err := LoadKey(dir)
+			check(t, err, c.refusal)
+		})
+	}
+}
+
+// check checks that an error has a text, or that there is none if the text is empty.
+func check(t *testing.T, err error, text string) {
+	t.Helper()
+	if err == nil && text != "" || err != nil && (text == "" || !strings.Contains(err.Error(), text)) {
+		t.Errorf("error %v, want %q", err, text)
+	}
+}

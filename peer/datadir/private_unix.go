@@ -1,0 +1,50 @@
+//go:build unix
+
+package datadir
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Create creates a data folder unless it is there. It fails if another user could change what
+// is in it, such as the key or the control socket.
+func Create(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if err := checkOwner(dir, info); err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		return fmt.Errorf("the data folder %s can be changed by other users (mode %04o): `chmod go-w %s`", dir, mode, dir)
+	}
+	return nil
+}
+
+// checkKey fails if the file of a key can be read by another user.
+func checkKey(path string, info os.FileInfo) error {
+	if err := checkOwner(path, info); err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("the key %s can be read by other users (mode %04o): `chmod 600 %s`, "+
+			"or remove it to get a new identity if one of them may have read it", path, mode, path)
+	}
+	return nil
+}
+
+// checkOwner fails if a file belongs to neither the user of this process nor root.
+func checkOwner(path string, info os.FileInfo) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == 0 || int64(st.Uid) == int64(os.Geteuid()) {
+		return nil
+	}
+	return fmt.Errorf("%s belongs to user %d, and this program runs as user %d: run it as that user, or choose another --data",
+		path, st.Uid, os.Geteuid())
+}
