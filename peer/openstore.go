@@ -56,7 +56,7 @@ func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifie
 	t.mu.Lock()
 	t.mu.phase, t.mu.checked, t.mu.toCheck = Checking, 0, total
 	t.mu.Unlock()
-	err := store.Recheck(ctx, st, v, doubtful, func(piece int, _ bool) {
+	err := store.Recheck(ctx, st, v, doubtful, func(piece int, _ store.Verdict) {
 		t.mu.Lock()
 		t.mu.checked += int64(m.PieceSize(piece))
 		t.mu.Unlock()

@@ -30,6 +30,24 @@ var (
 // errNotShareable follows a path.
 var errNotShareable = errors.New("is not a file, a folder or a symbolic link: remove it or share another folder")
 
+// UnreadableError reports a file that cannot be read at present, though it is there: the
+// disk or the network fails, there are no descriptors left, or the rights are missing.
+// Its pieces may be good. A later read may succeed.
+type UnreadableError struct {
+	// Path is the file.
+	Path string
+	// Err is the cause.
+	Err error
+}
+
+// Error names the file and the cause.
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("%s cannot be read at present: %v", e.Path, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // ExistsError is returned by [Create] if the destination exists.
 type ExistsError struct {
 	// Path is the destination.

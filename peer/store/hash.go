@@ -15,7 +15,9 @@ import (
 const hashBuffer = 256 << 10
 
 // Check reads a piece of m from r and reports whether its hash matches. A piece that
-// cannot be there, because a file is missing, too short or changed, is not an error.
+// cannot be there, because a file is missing, too short or replaced, is damaged: false,
+// without an error. If r is a [Disk] that cannot be read at present, the error wraps
+// [*UnreadableError] and says nothing about the piece.
 func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
 	_, good, err = check(r, m, piece, nil)
 	return good, err

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -103,15 +104,25 @@ func (d *Disk) mtime(file int) int64 {
 func (t *tree) stat(file int) (fs.FileInfo, error) {
 	name := t.fileName(file)
 	info, err := t.root.Lstat(name)
-	var errno syscall.Errno
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return info, nil
-	case err == nil, errors.Is(err, fs.ErrNotExist):
+	case err == nil, notThere(err):
 		return nil, nil
-	case errors.As(err, &errno) && errno != syscall.ENOTDIR && errno != syscall.ELOOP:
-		return nil, t.withPath(name, err)
 	}
-	// For instance, a directory was replaced by a link that leads out of root.
-	return nil, nil
+	return nil, t.withPath(name, err)
+}
+
+// notThere reports whether an error of an [os.Root] means that there is no such file below
+// it: because the file is missing, or something is in its way.
+func notThere(err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno == syscall.ENOTDIR || errno == syscall.ELOOP
+	}
+	// A directory was replaced by a link that leads out of the root.
+	return !errors.Is(err, os.ErrClosed)
 }

@@ -91,8 +91,8 @@ func (p *place) recheck(d *store.Disk) {
 // recheckAll rechecks pieces that must be good.
 func (p *place) recheckAll(d *store.Disk, check []bool) {
 	p.t.Helper()
-	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), check, func(i int, good bool) {
-		if !good {
+	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), check, func(i int, v store.Verdict) {
+		if v != store.Good {
 			p.t.Errorf("piece %d is not good", i)
 		}
 	}))

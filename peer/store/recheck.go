@@ -2,34 +2,68 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 )
 
-// Recheck hashes the pieces of s for which check is true. It commits those that v
-// verifies and forgets the others. It runs one goroutine per CPU; they call found, if
-// it is not nil, after each piece. It returns the first error, or that of ctx if it is
-// cancelled; the pieces that are left stay as they are.
-func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func(piece int, good bool)) error {
-	return inParallel(ctx, len(check), 0, func(piece int) error {
+// Verdict is what a [Recheck] found of a piece.
+type Verdict uint8
+
+const (
+	// Good pieces are verified.
+	Good Verdict = iota
+	// Damaged pieces are missing now.
+	Damaged
+	// Unreadable pieces are what they were: see [UnreadableError].
+	Unreadable
+)
+
+// Recheck hashes the pieces of s for which check is true and that are verified or
+// doubtful. It commits the good ones, forgets the damaged ones, and leaves those as they
+// are that cannot be read at present. It runs one goroutine per CPU; they call found, if it
+// is not nil, with each piece. The store may be in use meanwhile.
+//
+// It returns the first error of the store, or that of ctx if it is cancelled, and leaves
+// the rest as it is. If pieces could not be read, it goes on, and returns in the end how
+// many they are, in an error that wraps the first [*UnreadableError].
+func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func(piece int, v Verdict)) error {
+	var unreadable atomic.Int64
+	var first atomic.Pointer[UnreadableError]
+	err := inParallel(ctx, len(check), 0, func(piece int) error {
 		if !check[piece] {
 			return nil
 		}
-		good, err := v.check(s, piece, nil)
-		if err != nil {
-			return err
-		}
-		if good {
-			err = s.Commit(piece)
-		} else {
-			err = s.Forget(piece)
+		verdict, err := recheck(s, v, piece)
+		var why *UnreadableError
+		if errors.As(err, &why) {
+			unreadable.Add(1)
+			first.CompareAndSwap(nil, why)
+			verdict, err = Unreadable, nil
 		}
 		if err == nil && found != nil {
-			found(piece, good)
+			found(piece, verdict)
 		}
 		return err
 	})
+	if n := unreadable.Load(); n > 0 && err == nil {
+		err = fmt.Errorf("%d pieces were not checked: %w", n, first.Load())
+	}
+	return err
+}
+
+// recheck hashes a piece, and commits or forgets it.
+func recheck(s Store, v *Verifier, piece int) (Verdict, error) {
+	good, err := v.check(s, piece, nil)
+	switch {
+	case err != nil:
+		return Unreadable, err
+	case good:
+		return Good, s.Commit(piece)
+	}
+	return Damaged, s.Forget(piece)
 }
 
 // inParallel calls do with 0 to n-1, in order, from workers goroutines, or one per CPU

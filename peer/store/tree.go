@@ -90,15 +90,32 @@ func (t *tree) readAt(file int, p []byte, offset int64) (int, error) {
 	}
 	h, err := t.files.acquire(t, file)
 	if err != nil {
-		return 0, err
+		return 0, t.unreadable(file, err)
 	}
 	defer t.files.release(h)
 	n, err := h.f.ReadAt(p, offset)
 	if n < len(p) && err == io.EOF {
-		err = fmt.Errorf("%s ends before its %d bytes: %w",
+		return n, fmt.Errorf("%s ends before its %d bytes: %w",
 			t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
 	}
+	if n < len(p) {
+		err = t.unreadable(file, err)
+	}
 	return n, err
+}
+
+// unreadable turns why a file was not read into an [*UnreadableError], unless the file is
+// gone or was replaced, or the store is closed.
+func (t *tree) unreadable(file int, err error) error {
+	var changed *ChangedError
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrClosed) || errors.As(err, &changed) {
+		return err
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // without the path
+	}
+	return &UnreadableError{Path: t.fullPath(t.fileName(file)), Err: err}
 }
 
 // writeAt writes p to a file, which it creates if necessary.
@@ -169,6 +186,9 @@ func (t *tree) closeFile(f *os.File) error { return f.Close() }
 func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error) {
 	// Nonblocking, should a named pipe have taken the file's place.
 	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && notThere(err) {
+		return nil, nil, &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file", Err: err}
+	}
 	if err != nil {
 		return nil, nil, t.withPath(name, err)
 	}

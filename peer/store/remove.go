@@ -1,0 +1,306 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Left is a file, symbolic link or directory that [Remove] has left in its place.
+type Left struct {
+	// Path is where it is.
+	Path string
+	// Why says why it was left.
+	Why string
+}
+
+// Why something is left.
+const (
+	leftForeign   = "not part of the content"
+	leftUnwritten = "not written by this transfer"
+	leftChanged   = "changed since it was fetched"
+	leftReplaced  = "replaced by something else"
+	leftLink      = "below a symbolic link"
+)
+
+// maxLeft is the number of things that Remove names. It counts the others.
+const maxLeft = 100
+
+var errRemoveSeed = errors.New("the content was not fetched but seeded in place: delete it yourself")
+
+// Remove deletes the files of the content of m at root that were fetched: the regular
+// files, symbolic links and directories that the manifest names and that the transfer
+// with the state directory dir has written or taken over. It follows no symbolic link. A
+// file that was changed since the content was whole is left, and so is a directory that
+// has something else in it. Remove returns what it has left, the last element counting
+// what is beyond 100.
+//
+// No store of the transfer may be open. The state directory is left: Remove can be
+// repeated if it fails or a crash cuts it short.
+func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	id, err := m.Digest()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	l := newLayout(m)
+	j, err := journal.Open(journalPath(dir), id, m.Pieces(), l.files())
+	if errors.Is(err, journal.ErrNone) {
+		return []Left{{root, leftUnwritten}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	if j.Seed() {
+		return nil, errRemoveSeed
+	}
+	if err := checkRoot(root, m); err != nil {
+		return []Left{{root, leftReplaced}}, nil //nolint:nilerr // says so
+	}
+	t, err := openTree(root, m, NewFiles(1))
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	r := remover{tree: t, journal: j, kept: make(map[string]bool), modes: make(map[string]fs.FileMode)}
+	r.published = sync.OnceValue(r.allVerified)
+	if err := r.removeAll(); err != nil {
+		return r.left, err
+	}
+	return r.result(), nil
+}
+
+// remover removes the files of one content.
+type remover struct {
+	tree    *tree
+	journal *journal.Journal
+	left    []Left
+	more    int                    // left besides
+	kept    map[string]bool        // names of the content that are left
+	real    string                 // the last directory that was found to be one
+	modes   map[string]fs.FileMode // of directories that were made writable
+	// published reports whether every piece is verified.
+	published func() bool
+}
+
+func (r *remover) result() []Left {
+	if r.more > 0 {
+		r.left = append(r.left, Left{r.tree.path, fmt.Sprintf("and %d more", r.more)})
+	}
+	return r.left
+}
+
+func (r *remover) keep(name, why string) {
+	r.kept[name] = true
+	if len(r.left) < maxLeft {
+		r.left = append(r.left, Left{r.tree.fullPath(name), why})
+	} else {
+		r.more++
+	}
+}
+
+// removeAll removes the entries from the last to the first: a manifest has a directory
+// before what is in it.
+func (r *remover) removeAll() error {
+	t := r.tree
+	file := t.layout.files()
+	for i, e := range slices.Backward(t.m.Entries) {
+		number := -1
+		if e.Size > 0 {
+			file--
+			number = file
+		}
+		if e.Kind == proto.Pad {
+			continue
+		}
+		if err := r.removeEntry(t.name(i), &e, number); err != nil {
+			return err
+		}
+	}
+	if t.single != "" {
+		return nil
+	}
+	why, err := r.emptied(".")
+	if err != nil || why != "" {
+		return err
+	}
+	if err := os.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// removeEntry removes the entry with that name, unless it is not the transfer's. Its
+// number is that of a file of the layout, or negative.
+func (r *remover) removeEntry(name string, e *proto.Entry, number int) error {
+	info, err := r.tree.root.Lstat(name)
+	if err != nil && notThere(err) {
+		return nil
+	}
+	if err != nil {
+		return r.tree.withPath(name, err)
+	}
+	why, err := r.reason(name, e, number, info)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		r.keep(name, why)
+		return nil
+	}
+	if e.Kind != proto.Dir {
+		return r.remove(name)
+	}
+	if why, err = r.emptied(name); err != nil {
+		return err
+	}
+	if why == "" {
+		return r.remove(name)
+	}
+	r.keep(name, why)
+	if mode, ok := r.modes[name]; ok {
+		_ = r.tree.root.Chmod(name, mode)
+	}
+	return nil
+}
+
+// remove removes a file, a symbolic link or an empty directory. Publish may have made the
+// directory that it is in read-only.
+func (r *remover) remove(name string) error {
+	err := r.tree.root.Remove(name)
+	if dir := filepath.Dir(name); errors.Is(err, fs.ErrPermission) && dir != "." && r.tree.single == "" {
+		if info, err := r.tree.root.Lstat(dir); err == nil {
+			r.modes[dir] = info.Mode().Perm()
+		}
+		r.tree.makeDirWritable(dir)
+		err = r.tree.root.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return r.tree.withPath(name, err)
+	}
+	return nil
+}
+
+// reason returns why an entry is left, "" if it is the transfer's.
+func (r *remover) reason(name string, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
+	if !r.inRealDir(name) {
+		return leftLink, nil
+	}
+	switch e.Kind {
+	case proto.Dir:
+		if !info.IsDir() {
+			return leftReplaced, nil
+		}
+		return "", nil
+	case proto.Symlink:
+		if info.Mode().Type() != fs.ModeSymlink {
+			return leftReplaced, nil
+		}
+		target, err := r.tree.root.Readlink(name)
+		if err != nil {
+			return "", r.tree.withPath(name, err)
+		}
+		if filepath.ToSlash(target) != e.Target {
+			return leftReplaced, nil
+		}
+		return r.unlessPublished(), nil
+	}
+	if !info.Mode().IsRegular() {
+		return leftReplaced, nil
+	}
+	if info.Size() != e.Size {
+		return leftChanged, nil
+	}
+	if number < 0 {
+		return r.unlessPublished(), nil
+	}
+	return r.fileReason(number, info), nil
+}
+
+// fileReason returns why a file of the layout, of the right size, is left.
+func (r *remover) fileReason(file int, info fs.FileInfo) string {
+	if r.journal.Inode(file) != inode(info) {
+		if r.journal.Whole() {
+			return leftChanged
+		}
+		return leftUnwritten
+	}
+	if at, ok := r.journal.MTime(file); r.journal.Whole() && ok && at != info.ModTime().UnixNano() {
+		return leftChanged
+	}
+	return ""
+}
+
+// unlessPublished returns why an empty file or a symbolic link is left: Publish makes
+// these, and not before every piece is verified.
+func (r *remover) unlessPublished() string {
+	if r.published() {
+		return ""
+	}
+	return leftUnwritten
+}
+
+func (r *remover) allVerified() bool {
+	for piece := range r.tree.m.Pieces() {
+		if r.journal.State(piece) != journal.Verified {
+			return false
+		}
+	}
+	return true
+}
+
+// inRealDir reports whether no directory above a name is a symbolic link.
+func (r *remover) inRealDir(name string) bool {
+	dir := filepath.Dir(name)
+	if r.tree.single != "" || dir == "." || dir == r.real {
+		return true
+	}
+	for i, c := range dir + string(filepath.Separator) {
+		if c != filepath.Separator {
+			continue
+		}
+		if info, err := r.tree.root.Lstat(dir[:i]); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	r.real = dir
+	return true
+}
+
+// emptied returns why a directory is left: "" if nothing is in it. It notes what is there
+// and no part of the content.
+func (r *remover) emptied(name string) (why string, err error) {
+	f, err := r.tree.root.Open(name)
+	if err != nil {
+		return "", r.tree.withPath(name, err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return "", r.tree.withPath(name, err)
+	}
+	slices.Sort(names)
+	for _, child := range names {
+		if child = filepath.Join(name, child); !r.kept[child] {
+			r.keep(child, leftForeign)
+		}
+	}
+	if len(names) > 0 {
+		return "not empty", nil
+	}
+	return "", nil
+}
