@@ -9,8 +9,10 @@ import (
 )
 
 const rmHelp = `Stops a transfer and forgets it: the node no longer serves the content. Files stay,
-unless --content deletes what was fetched, complete or not. Seeded content is never
-deleted.`
+unless --content deletes what was fetched, complete or not: the files, symbolic links
+and folders of the content that mob has written or taken over. It leaves what was
+changed since, what is not of the content, and folders that are not empty then, and
+says so. Seeded content is never deleted.`
 
 const rmExample = `  mob rm big.tar
   mob rm bafyreia2jh7ppwlz7vi66uz7qhenc5hgrsbuustnlgiex74n7rdzhve2ry --content`
@@ -41,18 +43,24 @@ func (g *global) rm(cmd *cobra.Command, text string, deleteContent bool) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	st, err := s.Remove(cmd.Context(), c.name, deleteContent)
+	r, err := s.Remove(cmd.Context(), c.name, deleteContent)
 	if err != nil {
 		return err
 	}
 	if g.json {
-		return writeJSON(g.Out, st)
+		return writeJSON(g.Out, r)
 	}
-	text = "removed " + st.ID
-	if _, err := os.Lstat(st.Root); err == nil {
-		text += "; kept " + st.Root
-	} else if deleteContent {
-		text += "; deleted " + st.Root
+	for _, l := range r.Left {
+		g.note("left %s: %s", l.Path, l.Why)
+	}
+	text = "removed " + r.ID
+	switch _, err := os.Lstat(r.Root); {
+	case err == nil && len(r.Left) > 0:
+		text += "; deleted what was fetched to " + r.Root
+	case err == nil:
+		text += "; kept " + r.Root
+	case deleteContent:
+		text += "; deleted " + r.Root
 	}
 	_, err = fmt.Fprintln(g.Out, printable(text))
 	return err

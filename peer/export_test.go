@@ -6,13 +6,16 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
 )
 
 // SetLstat replaces how a node looks at a destination.
 func (n *Node) SetLstat(lstat func(path string) (os.FileInfo, error)) { n.fs.lstat = lstat }
 
-// SetRemoveAll replaces how a node deletes files.
-func (n *Node) SetRemoveAll(removeAll func(path string) error) { n.fs.removeAll = removeAll }
+// SetRemove replaces how a node deletes contents.
+func (n *Node) SetRemove(remove func(dir, root string, m *proto.Manifest) ([]store.Left, error)) {
+	n.fs.remove = remove
+}
 
 // SetStore wraps the stores of a node's transfers.
 func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }

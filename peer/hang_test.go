@@ -9,6 +9,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
 )
 
 // hang is a file system call that blocks until it is released.
@@ -53,11 +54,11 @@ func TestHungDisk(t *testing.T) {
 			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "C"), 1<<20, peer.SeedOptions{})
 			get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
 			peertest.Wait(t, get)
-			n.SetRemoveAll(func(path string) error {
+			n.SetRemove(func(dir, root string, m *proto.Manifest) ([]store.Left, error) {
 				h.wait()
-				return os.RemoveAll(path)
+				return store.Remove(dir, root, m)
 			})
-			inBackground(t, func() { _ = n.Remove(get, true) })
+			inBackground(t, func() { _, _ = n.Remove(get, true) })
 		},
 		"flush": func(t *testing.T, n *peer.Node, h *hang) {
 			n.SetStore(func(st store.Store) store.Store { return hangingFlush{st, h} })

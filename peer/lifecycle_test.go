@@ -61,7 +61,7 @@ func TestStopAndGetAgain(t *testing.T) {
 	if _, err := n.Get(link, out+"2", peer.GetOptions{}); err == nil {
 		t.Error("one content was taken to two places")
 	}
-	if err := n.Remove(again, true); err != nil {
+	if _, err := n.Remove(again, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.Transfer(link.Manifest.String()); !errors.Is(err, peer.ErrUnknownTransfer) {
@@ -129,7 +129,7 @@ func TestSeedAfterGet(t *testing.T) {
 	c := filepath.Join(t.TempDir(), "copy")
 	peertest.Wait(t, peertest.Get(t, peertest.Start(t, "C"), link, c))
 	peertest.EqualFile(t, c, content)
-	if err := n.Remove(seed, true); err == nil {
+	if _, err := n.Remove(seed, true); err == nil {
 		t.Error("what is seeded is deleted")
 	}
 }
@@ -163,7 +163,7 @@ func TestRemoveKeepsForeignFile(t *testing.T) {
 	if err := os.WriteFile(out, []byte("the user's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Remove(get, true); err != nil {
+	if _, err := n.Remove(get, true); err != nil {
 		t.Fatal(err)
 	}
 	peertest.EqualFile(t, out, []byte("the user's"))
@@ -208,7 +208,7 @@ func TestCloseDuringCalls(t *testing.T) {
 				case k == 2:
 					_ = tr.Stop()
 				case k == 3:
-					_ = n.Remove(tr, rand.IntN(2) == 0)
+					_, _ = n.Remove(tr, rand.IntN(2) == 0)
 				case k == 4:
 					short, stop := context.WithTimeout(ctx, 5*time.Millisecond)
 					_, _ = n.Seed(short, path, peer.SeedOptions{})

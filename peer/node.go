@@ -217,15 +217,15 @@ func (n *Node) swarm(key []byte) *swarm.Swarm {
 // fileSystem is how a node accesses the paths of contents, besides a store. Tests replace it
 // with one that hangs.
 type fileSystem struct {
-	lstat     func(path string) (os.FileInfo, error)
-	removeAll func(path string) error
-	wrap      func(store.Store) store.Store
+	lstat  func(path string) (os.FileInfo, error)
+	remove func(dir, root string, m *proto.Manifest) ([]store.Left, error)
+	wrap   func(store.Store) store.Store
 }
 
 func osFileSystem() fileSystem {
 	return fileSystem{
-		lstat:     os.Lstat,
-		removeAll: os.RemoveAll,
-		wrap:      func(st store.Store) store.Store { return st },
+		lstat:  os.Lstat,
+		remove: store.Remove,
+		wrap:   func(st store.Store) store.Store { return st },
 	}
 }

@@ -333,7 +333,7 @@ func TestOneTransferByAllNames(t *testing.T) {
 					t.Errorf("by %s: %v", name, err)
 				}
 			}
-			if err := n.Remove(second, true); err != nil {
+			if _, err := n.Remove(second, true); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -351,7 +351,7 @@ func TestPlainTorrentOfNobody(t *testing.T) {
 		waiting := got.Status().Waiting
 		return strings.Contains(waiting, "info dictionary") && strings.Contains(waiting, "--bt-listen")
 	})
-	if err := n.Remove(got, true); err != nil {
+	if _, err := n.Remove(got, true); err != nil {
 		t.Fatal(err)
 	}
 	got, err := n.Get(link, filepath.Join(t.TempDir(), "out"), peer.GetOptions{Torrent: info})

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -86,30 +88,46 @@ func (n *Node) Transfers() []*Transfer {
 }
 
 // Remove stops a transfer and deletes its state. If deleteContent is set, it deletes the files
-// too, and fails if those were seeded: it deletes only what was fetched. It waits for the disk.
-// If it fails, the transfer is still there, possibly stopped. Removing it again does nothing.
-func (n *Node) Remove(t *Transfer, deleteContent bool) error {
+// too, and fails if those were seeded: it deletes only what was fetched, and returns what it has
+// left at the transfer's path, see [store.Remove]. It waits for the disk. If it fails, the
+// transfer is still there, possibly stopped. Removing it again does nothing.
+func (n *Node) Remove(t *Transfer, deleteContent bool) ([]store.Left, error) {
 	done, err := t.operate()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer done()
 	if t.removed {
-		return nil
+		return nil, nil
 	}
 	if deleteContent && t.record().Seed {
-		return errors.New("the content was not fetched by mob: delete it yourself")
+		return nil, errors.New("the content was not fetched by mob: delete it yourself")
 	}
 	t.halt(ErrStopped)
-	// What is at the root of a transfer that has not begun there is the user's.
-	if r := t.record(); deleteContent && r.Begun {
-		if err := n.fs.removeAll(r.Root); err != nil {
-			return err
+	var left []store.Left
+	if deleteContent {
+		left, err = t.removeContent()
+		if err != nil {
+			return left, err
 		}
 	}
-	if err := n.fs.removeAll(n.transferDir(t.ID)); err != nil {
-		return err
+	if err := os.RemoveAll(n.transferDir(t.ID)); err != nil {
+		return left, err
 	}
 	t.forget()
-	return nil
+	return left, nil
+}
+
+// removeContent deletes what was fetched. The manifest says what that is.
+func (t *Transfer) removeContent() ([]store.Left, error) {
+	d, r := t.Description(), t.record()
+	err := d.Load()
+	if m := d.Manifest(); m != nil {
+		return t.node.fs.remove(t.node.transferDir(t.ID), r.Root, m)
+	}
+	if !r.Begun && err == nil {
+		return nil, nil // what is at the root is the user's
+	}
+	return nil, fmt.Errorf("the manifest cannot be read (%w), so nobody knows which files at %s were fetched: "+
+		"nothing was deleted; `mob rm` without --content forgets the transfer", cmp.Or(err, os.ErrNotExist), r.Root)
 }

@@ -53,6 +53,19 @@ type NameRequest struct {
 	Content bool `json:"content,omitempty"`
 }
 
+// Removal is what a remove did.
+type Removal struct {
+	peer.Status // the last one
+	// Left has what was not deleted of what is at the path of the content.
+	Left []Left `json:"left,omitempty"`
+}
+
+// Left is something that a remove has left in its place.
+type Left struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
 // LinkRequest names a content, which the daemon need not have.
 type LinkRequest struct {
 	Link string `json:"link"`

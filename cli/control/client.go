@@ -138,10 +138,9 @@ func (c *Client) Stop(ctx context.Context, name string) error {
 	return c.call(ctx, "POST", "/v1/stop", NameRequest{Name: name}, nil)
 }
 
-// Remove forgets a transfer, and deletes what was fetched if content is set. It
-// returns the last status.
-func (c *Client) Remove(ctx context.Context, name string, content bool) (st peer.Status, err error) {
-	return st, c.call(ctx, "POST", "/v1/remove", NameRequest{Name: name, Content: content}, &st)
+// Remove forgets a transfer, and deletes what was fetched if content is set.
+func (c *Client) Remove(ctx context.Context, name string, content bool) (r Removal, err error) {
+	return r, c.call(ctx, "POST", "/v1/remove", NameRequest{Name: name, Content: content}, &r)
 }
 
 // Fleet asks the trackers of a link for the progress of all nodes.

@@ -9,7 +9,7 @@
 //	POST /v1/get       GetRequest     stream: status..., the last one whole
 //	POST /v1/export    ExportRequest  stream: hashed..., then the info dictionary
 //	POST /v1/stop      NameRequest
-//	POST /v1/remove    NameRequest    peer.Status
+//	POST /v1/remove    NameRequest    Removal
 //	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary
 //	POST /v1/fleet     LinkRequest    Fleet
 //

@@ -169,8 +169,12 @@ func (s *Server) remove(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := t.Status()
-	return st, s.cfg.Node.Remove(t, req.Content)
+	done := Removal{Status: t.Status()}
+	left, err := s.cfg.Node.Remove(t, req.Content)
+	for _, l := range left {
+		done.Left = append(done.Left, Left(l))
+	}
+	return done, err
 }
 
 func (s *Server) fleet(r *http.Request) (any, error) {

@@ -239,7 +239,11 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 		}
 		return leftUnwritten
 	}
-	if at, ok := r.journal.MTime(file); r.journal.Whole() && ok && at != info.ModTime().UnixNano() {
+	at, ok := r.journal.MTime(file)
+	if !ok {
+		at = r.tree.m.Entries[r.tree.layout.entries[file]].MTime
+	}
+	if r.journal.Whole() && at != info.ModTime().UnixNano() {
 		return leftChanged
 	}
 	return ""

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,12 @@ func TestRemoveWhole(t *testing.T) {
 			return os.WriteFile(p.path("a/in/mine.txt"), nil, 0o600)
 		}, []string{"a/in/mine.txt" + foreign, "a/in: not empty", "a: not empty"}},
 		{"file replaced", func(p *place) error { replace(p.t, p.path("b")); return nil }, []string{"b" + changed}},
+		{"file edited in place", func(p *place) error {
+			f, err := os.OpenFile(p.path("b"), os.O_WRONLY, 0)
+			p.ok(err)
+			_, err = f.WriteString("x")
+			return errors.Join(err, f.Close())
+		}, []string{"b" + changed}},
 		{"file truncated", func(p *place) error { return os.Truncate(p.path("a/y"), 5) }, []string{"a/y" + changed, "a: not empty"}},
 		{"empty file written", func(p *place) error { return os.WriteFile(p.path("e"), []byte("x"), 0o600) }, []string{"e" + changed}},
 		{"link leads elsewhere", func(p *place) error {

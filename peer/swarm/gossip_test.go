@@ -174,7 +174,7 @@ func TestGossipExcludes(t *testing.T) {
 			if err := get.Wait(ctx); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q in it", err, tt.want)
 			}
-			if err := tt.n.Remove(get, true); err != nil {
+			if _, err := tt.n.Remove(get, true); err != nil {
 				t.Fatal(err)
 			}
 		})
