@@ -30,7 +30,9 @@ type (
 		Peer                     proto.PeerID
 		Generation, Block, Round int
 	}
-	// Finished says that every piece is stored. It comes once.
+	// Discard discards what has come of a piece. [Failed] without sources follows.
+	Discard struct{ Piece int }
+	// Finished says that every piece is stored. It comes again if one was [Lost] since.
 	Finished struct{}
 )
 
@@ -39,4 +41,5 @@ func (Introduce) action() {}
 func (Dial) action()      {}
 func (Drop) action()      {}
 func (Push) action()      {}
+func (Discard) action()   {}
 func (Finished) action()  {}

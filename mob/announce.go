@@ -104,7 +104,9 @@ func (s *State) announceTo(p *peer, i int, u update, urgent bool) {
 		}
 		p.pending.Claim = bitset.Append(p.pending.Claim, i)
 	case updateDrop:
-		s.flushPeer(p) // a reader takes in the drops of a message before the rest
+		if len(p.pending.Have)+len(p.pending.Claim) > 0 {
+			s.flushPeer(p) // a reader takes in the drops of a message before the rest
+		}
 		p.pending.Drop = bitset.Append(p.pending.Drop, i)
 	}
 	s.scheduleFlush(p, urgent)

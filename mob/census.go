@@ -17,6 +17,7 @@ func (s *State) onHave(p *peer, m *proto.Have) {
 	s.wake(p)
 	p.slow = int(m.Left)
 	for i := range bitset.Numbers(m.Drop, s.pieces) {
+		s.answered(p, i, false)
 		s.removeHave(p, i)
 		s.removeClaim(p, i)
 		s.announceDropped(p, i)
@@ -26,6 +27,7 @@ func (s *State) onHave(p *peer, m *proto.Have) {
 	}
 	for i := range bitset.Numbers(m.Have, s.pieces) {
 		s.addHave(p, i)
+		s.answered(p, i, true)
 	}
 	if first && p.have.Full() {
 		p.slow = 0
@@ -40,7 +42,7 @@ func (s *State) announceDropped(p *peer, i int) {
 	}
 	f := s.fetches[i]
 	switch {
-	case s.have.Has(i):
+	case s.offers(i):
 		s.announceTo(p, i, updateHave, true)
 	case f != nil && f.wan:
 		s.announceTo(p, i, updateClaim, true)
@@ -49,7 +51,7 @@ func (s *State) announceDropped(p *peer, i int) {
 
 // addClaim notes that a peer claims a piece.
 func (s *State) addClaim(p *peer, i int) {
-	if p.have.Has(i) || !p.claim.Add(i) {
+	if p.have.Has(i) || p.local && p.rationed || !p.claim.Add(i) {
 		return
 	}
 	if !p.local {
@@ -88,13 +90,22 @@ func (s *State) addHave(p *peer, i int) {
 		}
 		return
 	}
-	s.holders[i]++
-	if s.holders[i] == 1 && !s.have.Has(i) {
-		s.gained(i)
+	if p.rationed {
+		return
 	}
+	s.addHolder(i)
 	s.removeClaim(p, i)
 	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.picker.Doubtful(i) {
 		s.leaveWAN(f)
+	}
+}
+
+// addHolder notes that one more local peer has a piece.
+func (s *State) addHolder(i int) {
+	s.touch(i)
+	s.holders[i]++
+	if s.holders[i] == 1 && !s.have.Has(i) {
+		s.gained(i)
 	}
 }
 
@@ -117,6 +128,14 @@ func (s *State) removeHave(p *peer, i int) {
 		s.removeRemote(p, i)
 		return
 	}
+	if !p.rationed {
+		s.removeHolder(i)
+	}
+}
+
+// removeHolder notes that one local peer less has a piece.
+func (s *State) removeHolder(i int) {
+	s.touch(i)
 	s.holders[i]--
 	if s.holders[i] == 0 && !s.have.Has(i) {
 		s.inflow.lacking++

@@ -16,6 +16,8 @@ type Config struct {
 	Picker      Picker
 	Length      int64
 	PieceLength int
+	// UploadOnly says that nothing is fetched, whatever is lacking.
+	UploadOnly bool
 	// Seed makes the random choices.
 	Seed uint64
 	// Tuning is best left at [DefaultTuning].

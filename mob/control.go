@@ -120,7 +120,9 @@ func (c *Control) Drop(i int) bool {
 		return false
 	}
 	c.s.touch(i)
-	c.s.announceLoss(i)
+	if !c.s.withheld.Remove(i) {
+		c.s.announceLoss(i)
+	}
 	return true
 }
 
@@ -164,10 +166,11 @@ const maxCandidates = 512
 func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	s := c.s
 	best, bestKey, ties, seen := -1, 0, 0, 0
+	last := p.p.rationed
 	from := s.rng.IntN((s.pieces+63)/64) * 64
 	for i := range s.wanted.Intersection(p.p.have, from) {
 		k, ok := key(i)
-		if !ok {
+		if !ok || last && s.held(p.p, i) {
 			continue
 		}
 		switch {

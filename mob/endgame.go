@@ -40,7 +40,7 @@ func (s *State) endgame() {
 func (s *State) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.peer != nil && f.helper == nil && f.requested() && f.missing > 0 {
+		if f.peer != nil && f.helper == nil && !f.alone && f.requested() && f.missing > 0 {
 			fs = append(fs, f)
 		}
 	}

@@ -41,19 +41,34 @@ type (
 	}
 	// Stored says that a piece is verified and on disk; a coded block, that it is in memory.
 	Stored struct{ Piece int }
-	// Failed says that a piece failed its hash, and which peers sent parts of it.
+	// Failed says that a piece failed its hash, or that what came of it was discarded, and which
+	// peers sent parts of it.
 	Failed struct {
 		Piece   int
 		Sources []proto.PeerID
+		// Forged says that the block shows by itself that its only source is at fault, as an
+		// invalid signature does.
+		Forged bool
+	}
+	// Blamed says that a peer sent a false part of a piece that several sent and that failed. It
+	// comes once the piece is right.
+	Blamed struct {
+		Peer  proto.PeerID
+		Piece int
 	}
 	// Lost says that a stored piece turned out to be damaged, and is not served any more. It is
-	// fetched again unless the content was whole once: from then on it is the user's, and not
-	// written to.
+	// fetched again.
 	Lost struct{ Piece int }
-	// Checked says that a piece of which a peer complained is sound.
+	// Withheld says that stored pieces cannot be read at present.
+	Withheld struct{ proto.Range }
+	// Offered says that pieces which were withheld can be read again.
+	Offered struct{ proto.Range }
+	// Checked says that a piece is sound of which a peer complained, which is a false alarm then, or
+	// that could not be read for it.
 	Checked struct {
 		Peer  proto.PeerID
 		Piece int
+		Alarm bool
 	}
 	// Useless says that a coded block from a peer is a combination of those that are there.
 	Useless struct {
@@ -85,7 +100,10 @@ func (Received) event()    {}
 func (Arrived) event()     {}
 func (Stored) event()      {}
 func (Failed) event()      {}
+func (Blamed) event()      {}
 func (Lost) event()        {}
+func (Withheld) event()    {}
+func (Offered) event()     {}
 func (Checked) event()     {}
 func (Useless) event()     {}
 func (Decoded) event()     {}

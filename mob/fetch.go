@@ -14,7 +14,10 @@ type fetch struct {
 	claimed bool  // the cluster was told that it comes over the WAN, or from the only member that has it
 	peer    *peer // of which the next bytes are requested; nil if there is none at the moment
 	helper  *peer // of which bytes are requested a second time, in the end game
-	started time.Time
+	// alone says that the piece comes from one peer or not at all: it was bad when it came from
+	// several. discarded says that it lost that peer, see restart.
+	alone, discarded bool
+	started          time.Time
 	// notBefore is when the first request may be sent, see awaitClaims.
 	notBefore time.Time
 }
@@ -35,6 +38,7 @@ func (f *fetch) grace() time.Duration {
 // beginFetch begins a piece with a peer.
 func (s *State) beginFetch(p *peer, i int) *fetch {
 	f := newFetch(i, s.layout.size(i), s.now)
+	f.alone = s.suspects[i]
 	s.wanted.Remove(i)
 	s.fetches[i] = f
 	s.assign(p, f)
@@ -76,6 +80,10 @@ func (s *State) hasChoice(p *peer, from int) bool {
 
 // unassign leaves a fetch without a peer, for any that has the piece.
 func (s *State) unassign(f *fetch) {
+	if f.alone && f.missing < f.size {
+		s.restart(f)
+		return
+	}
 	f.peer = nil
 	if s.fetches[f.piece] == f && !slices.Contains(s.unassigned, f) {
 		s.unassigned = append(s.unassigned, f)

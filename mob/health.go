@@ -20,6 +20,7 @@ func (s *State) health() {
 			s.check(s.peers[k])
 		}
 	}
+	s.awaitAnswers()
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
 	}
@@ -94,11 +95,16 @@ func (s *State) stallTimeout(p *peer) time.Duration {
 
 // stall cancels the requests of a peer, for others. A little is requested of it again later.
 func (s *State) stall(p *peer) {
+	s.cancelAll(p)
+	p.stalled, p.lastBlock = true, s.now
+}
+
+// cancelAll cancels everything that was requested of a peer.
+func (s *State) cancelAll(p *peer) {
 	for _, r := range p.requests {
 		s.send(p, &proto.Cancel{Span: r.span})
 	}
 	s.releaseAll(p)
-	p.stalled, p.lastBlock = true, s.now
 }
 
 func (s *State) sendPing(p *peer) {

@@ -75,7 +75,7 @@ func (s *State) onWant(p *peer, m *proto.Want) {
 		if old.Has(i) {
 			continue
 		}
-		if s.have.Has(i) {
+		if s.offers(i) {
 			s.announceTo(p, i, updateHave, true)
 		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
 			s.announceTo(p, i, updateClaim, true)

@@ -20,7 +20,7 @@ type node struct {
 	retryAt time.Time
 	pause   time.Duration // before the next dial
 	fails   int           // since it last joined and announced what it has
-	banned  bool
+	*record
 }
 
 func (n *node) alive() bool { return n.peer != nil && !n.silent || n.peer == nil && !n.failed }
@@ -46,7 +46,7 @@ func (s *State) onLearned(nodes []Node) {
 		case n.failed && n.peer == nil && n.Cluster != nd.Cluster:
 			changed = appendNew(appendNew(changed, n.Cluster), nd.Cluster)
 			s.removeNode(n)
-			s.addNode(nd)
+			s.addNode(nd).record = n.record
 		}
 	}
 	if len(changed) > 0 {
@@ -71,7 +71,7 @@ const (
 )
 
 func (s *State) addNode(nd Node) *node {
-	n := &node{Node: nd}
+	n := &node{Node: nd, record: new(record)}
 	s.byID[nd.ID] = n
 	s.membersChanged = true
 	list, ok := s.nodes[nd.Cluster]
@@ -123,19 +123,23 @@ func (s *State) onJoined(nd Node) {
 	}
 	n := s.byID[nd.ID]
 	changed := []string{nd.Cluster}
-	if n != nil && n.Cluster != nd.Cluster {
+	switch {
+	case n == nil:
+		n = s.addNode(nd)
+	case n.Cluster != nd.Cluster:
 		changed = append(changed, n.Cluster)
 		s.removeNode(n)
-		n = nil
-	}
-	if n == nil {
+		known := n.record
 		n = s.addNode(nd)
+		n.record = known
 	}
 	p := s.newPeer(nd)
+	p.record = n.record
+	s.ration(p)
 	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p
 	if n.banned {
-		s.ban(p)
+		s.ban(p, "banned before")
 		return
 	}
 	n.peer, n.silent, n.failed, n.dialing = p, false, false, false
@@ -168,6 +172,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	for i := range p.claim.All() {
 		s.removeClaim(p, i)
 	}
+	clear(p.asked) // it announces anew what it has
 	if s.stealing == id {
 		s.stealing = ""
 	}
@@ -187,8 +192,6 @@ func (s *State) drop(p *peer, code proto.Code, why string) {
 	s.do(Drop{Peer: p.ID, Code: code, Why: why})
 	s.onLeft(p.ID, code == proto.CodeBanned)
 }
-
-func (s *State) ban(p *peer) { s.drop(p, proto.CodeBanned, "too many bad pieces") }
 
 func (s *State) onUnreachable(id proto.PeerID) {
 	n := s.byID[id]

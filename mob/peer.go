@@ -46,7 +46,8 @@ type peer struct {
 	lastBlock time.Time // when it sent a block, or was sent the first request
 	rejected  time.Time // when it rejected a request
 	rejects   int       // in a row
-	strikes   int       // bad pieces
+	rationed  bool      // see record
+	*record
 
 	// Round trip and sign of life.
 	rtt       time.Duration // the least measured, 0 before the first

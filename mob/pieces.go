@@ -47,7 +47,7 @@ const maxBefore = 32
 // last: that member will soon have it too. Ties are broken at random.
 func (k *pieces) Pick(p Peer) int {
 	if p.Local() {
-		return k.Best(p, k.localKey)
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(i), !p.Deferred(i) })
 	}
 	quick := k.Quick(p)
 	return k.Best(p, func(i int) (int, bool) {
@@ -66,7 +66,7 @@ func (k *pieces) Pick(p Peer) int {
 }
 
 // localKey orders what is picked of a local peer.
-func (k *pieces) localKey(i int) (key int, ok bool) {
+func (k *pieces) localKey(i int) (key int) {
 	holders := k.Holders(i)
 	key = holders
 	if !k.InShare(i) {
@@ -75,7 +75,7 @@ func (k *pieces) localKey(i int) (key int, ok bool) {
 	if holders == 1 && k.Claims(i) > 0 {
 		key += 1 << 17
 	}
-	return key, true
+	return key
 }
 
 // Apply implements [Picker].

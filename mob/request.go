@@ -121,6 +121,9 @@ func (s *State) next(p *peer) *fetch {
 	if f := p.current; f != nil && f.peer == p && !f.requested() {
 		return f
 	}
+	if !s.mayBegin(p) {
+		return nil
+	}
 	for k, f := range s.unassigned {
 		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.isActive(p) && s.free(f.piece)) {
 			continue

@@ -27,6 +27,8 @@ func describe(a mob.Action) string {
 		return fmt.Sprintf("dial %s", a.Peer)
 	case mob.Drop:
 		return fmt.Sprintf("drop %s: %s", a.Peer, a.Why)
+	case mob.Discard:
+		return fmt.Sprintf("discard %d", a.Piece)
 	}
 	return "finished"
 }

@@ -160,8 +160,12 @@ func (s *scenario) do(f []string) error {
 			ids = append(ids, peer(i+2))
 		}
 		s.step(mob.Failed{Piece: number(1), Sources: ids})
-	case "checked":
-		s.step(mob.Checked{Peer: peer(1), Piece: number(2)})
+	case "forged": // forged PIECE SOURCE
+		s.step(mob.Failed{Piece: number(1), Sources: []proto.PeerID{peer(2)}, Forged: true})
+	case "blamed": // blamed PEER PIECE
+		s.step(mob.Blamed{Peer: peer(1), Piece: number(2)})
+	case "checked": // checked PEER PIECE [alarm]
+		s.step(mob.Checked{Peer: peer(1), Piece: number(2), Alarm: len(f) > 3})
 	case "useless": // useless PEER BLOCK
 		s.step(mob.Useless{Peer: peer(1), Piece: number(2)})
 	case "decoded":

@@ -27,10 +27,14 @@ type State struct {
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
 	have       *bitset.Set
+	withheld   *bitset.Set // of have: they cannot be read at present
 	wanted     *bitset.Set
 	fetches    map[int]*fetch
-	unassigned []*fetch // fetches that have bytes to request, and no peer
-	complete   bool     // the content was whole once: it is served, and not written to again
+	unassigned []*fetch     // fetches that have bytes to request, and no peer
+	suspects   map[int]bool // pieces that were bad when they came from several peers
+	rotten     map[int]bool // pieces that came from one peer and were bad, and did not come again
+	complete   bool         // nothing is to be fetched: all pieces are stored, or the node only uploads
+	finished   bool         // all pieces are stored
 
 	// What others have, as far as they announced it. For each piece, rarity counts the other
 	// clusters that have it or have claimed it; holders and claims count the local peers that
@@ -104,27 +108,31 @@ func New(cfg Config, have []proto.Range) *State {
 	}
 	n := layout.Count
 	s := &State{
-		cfg:     cfg,
-		t:       &cfg.Tuning,
-		picker:  picker,
-		layout:  layout,
-		pieces:  n,
-		rng:     rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		have:    bitset.New(n),
-		wanted:  bitset.New(n),
-		fetches: map[int]*fetch{},
-		rarity:  make([]uint16, n),
-		holders: make([]uint16, n),
-		claims:  make([]uint16, n),
-		remote:  map[string]*remoteCluster{},
-		salt:    clusterSalt(cfg.Cluster),
-		dirty:   bitset.New(n),
-		nodes:   map[string][]*node{},
-		byID:    map[proto.PeerID]*node{},
-		joined:  map[proto.PeerID]*peer{},
-		links:   map[string]*link{},
-		size:    1,
-		share:   share{0, n},
+		cfg:      cfg,
+		t:        &cfg.Tuning,
+		picker:   picker,
+		layout:   layout,
+		pieces:   n,
+		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
+		have:     bitset.New(n),
+		wanted:   bitset.New(n),
+		fetches:  map[int]*fetch{},
+		suspects: map[int]bool{},
+		rotten:   map[int]bool{},
+		withheld: bitset.New(n),
+		complete: cfg.UploadOnly,
+		rarity:   make([]uint16, n),
+		holders:  make([]uint16, n),
+		claims:   make([]uint16, n),
+		remote:   map[string]*remoteCluster{},
+		salt:     clusterSalt(cfg.Cluster),
+		dirty:    bitset.New(n),
+		nodes:    map[string][]*node{},
+		byID:     map[proto.PeerID]*node{},
+		joined:   map[proto.PeerID]*peer{},
+		links:    map[string]*link{},
+		size:     1,
+		share:    share{0, n},
 	}
 	for i := range bitset.Numbers(have, n) {
 		s.have.Add(i)
@@ -156,13 +164,22 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.onReceived(ev.Peer, ev.Message)
 	case Arrived:
 		s.onArrived(ev.Peer, ev.Span)
-	case Stored, Lost, Useless, Decoded, Polluted:
+	case Stored, Useless, Decoded, Polluted:
 		s.picker.Apply(ev)
+	case Lost:
+		s.picker.Apply(ev)
+		s.resume()
+	case Withheld:
+		s.withhold(ev.Range)
+	case Offered:
+		s.offer(ev.Range)
 	case Failed:
 		s.picker.Apply(ev)
-		s.blame(ev.Sources, ev.Piece)
+		s.blame(ev)
+	case Blamed:
+		s.accuse(ev.Peer, ev.Piece, false)
 	case Checked:
-		s.onChecked(ev.Peer, ev.Piece)
+		s.onChecked(ev)
 	case Liar:
 		s.onLiar(ev.Peer)
 	}
@@ -236,59 +253,70 @@ func (s *State) store(i int) {
 		s.gained(i)
 	}
 	if f := s.fetches[i]; f != nil {
+		if f.peer != nil {
+			s.credit(f.peer)
+		}
 		s.endFetch(f)
 	}
+	delete(s.suspects, i)
+	delete(s.rotten, i)
 	s.wanted.Remove(i)
 	s.announce(i, updateHave)
 	s.checkComplete()
 }
 
 func (s *State) checkComplete() {
-	if s.complete || !s.have.Full() {
+	if s.finished || !s.have.Full() {
+		return
+	}
+	s.finished = true
+	s.do(Finished{})
+	if s.complete {
 		return
 	}
 	s.complete = true
-	s.do(Finished{})
 	for _, p := range s.peers {
 		s.sendWant(p)
 	}
 }
 
-// blame holds the sources of a bad piece to account. A single source is guilty; of several
-// nobody knows which.
-func (s *State) blame(sources []proto.PeerID, i int) {
-	if len(sources) != 1 {
+// resume goes on after the content was whole, and lost a piece.
+func (s *State) resume() {
+	if s.have.Full() {
 		return
 	}
-	p := s.joined[sources[0]]
-	if p == nil {
+	s.finished = false
+	if !s.complete || s.cfg.UploadOnly {
 		return
 	}
-	p.strikes++
-	if p.strikes >= s.t.Strikes {
-		s.ban(p)
-		return
+	s.complete = false
+	for _, p := range s.peers {
+		s.sendWant(p)
 	}
-	s.removeHave(p, i)
-	s.send(p, &proto.Bad{Piece: uint32(i)})
+	s.reconsiderAll()
+	s.hasten()
 }
 
-// onLiar bans a node that signed false blocks. They may have come from others.
-func (s *State) onLiar(id proto.PeerID) {
-	if p := s.joined[id]; p != nil {
-		s.ban(p)
-	} else if n := s.byID[id]; n != nil {
-		n.banned = true
+// withhold tells every peer that the node does not offer stored pieces at present.
+func (s *State) withhold(r proto.Range) {
+	for i := range bitset.Numbers([]proto.Range{r}, s.pieces) {
+		if s.have.Has(i) && s.withheld.Add(i) {
+			s.announceLoss(i)
+		}
 	}
 }
 
-// onChecked announces a piece again to a peer that complained of it.
-func (s *State) onChecked(id proto.PeerID, i int) {
-	if p := s.joined[id]; p != nil && s.have.Has(i) {
-		p.pending.Have = bitset.Append(p.pending.Have, i)
-		s.scheduleFlush(p, true)
+// offer announces pieces that were withheld.
+func (s *State) offer(r proto.Range) {
+	for i := range bitset.Numbers([]proto.Range{r}, s.pieces) {
+		if s.withheld.Remove(i) {
+			s.announce(i, updateHave)
+		}
 	}
 }
+
+// offers reports whether the node has a piece for others.
+func (s *State) offers(i int) bool { return s.have.Has(i) && !s.withheld.Has(i) }
 
 // touch notes that what others have of a piece has changed, or how it is fetched.
 func (s *State) touch(i int) { s.dirty.Add(i) }

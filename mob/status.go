@@ -1,6 +1,11 @@
 package mob
 
-import "time"
+import (
+	"time"
+
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/proto"
+)
 
 // Status is a snapshot of a [Strategy], for people.
 type Status struct {
@@ -14,7 +19,11 @@ type Status struct {
 	Settling bool
 	// Available counts the pieces that are lacking and that some peer has.
 	Available int
-	Peers     []PeerStatus
+	// Lacking are the pieces that are lacking and that no peer has. Rotten counts those of them that
+	// came and were bad.
+	Lacking []proto.Range
+	Rotten  int
+	Peers   []PeerStatus
 }
 
 // PeerStatus is one joined peer.
@@ -58,6 +67,11 @@ func (s *State) Status() Status {
 	for i := range s.wanted.All() {
 		if s.holders[i] > 0 || s.rarity[i] > 0 {
 			st.Available++
+			continue
+		}
+		st.Lacking = bitset.Append(st.Lacking, i)
+		if s.rotten[i] {
+			st.Rotten++
 		}
 	}
 	return st

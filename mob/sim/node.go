@@ -119,6 +119,9 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 		n.sendNext(s)
 	case mob.Push:
 		n.push(s, a)
+	case mob.Discard:
+		delete(n.store.parts, a.Piece)
+		s.later(s.now, call(func() { n.step(s, mob.Failed{Piece: a.Piece}) }))
 	case mob.Finished:
 		if n.finished == 0 && n.index != 0 {
 			n.finished = s.now
@@ -209,7 +212,7 @@ func (n *node) receive(s *sim, f *frame) {
 		n.queue.cancel(f.from, m.Span)
 	case *proto.Bad:
 		if n.store.has.Has(int(m.Piece)) {
-			n.step(s, mob.Checked{Peer: f.from.ID, Piece: int(m.Piece)})
+			n.step(s, mob.Checked{Peer: f.from.ID, Piece: int(m.Piece), Alarm: true})
 		}
 	case *proto.Members:
 		ns := make([]mob.Node, len(m.Members))
@@ -276,14 +279,21 @@ func (n *node) receiveBlock(s *sim, f *frame) {
 		if !n.alive {
 			return
 		}
-		if done.bad {
+		if len(done.liars) > 0 {
 			s.audit.failed++
+			if len(done.sources) > 1 {
+				n.store.suspects[done.piece] = append(n.store.suspects[done.piece], done.liars...)
+			}
 			n.step(s, mob.Failed{Piece: done.piece, Sources: done.sources})
 			return
 		}
 		n.store.has.Add(done.piece)
 		s.audit.stored(n, done.piece)
 		n.step(s, mob.Stored{Piece: done.piece})
+		for _, id := range n.store.suspects[done.piece] {
+			n.step(s, mob.Blamed{Peer: id, Piece: done.piece})
+		}
+		delete(n.store.suspects, done.piece)
 	}))
 }
 

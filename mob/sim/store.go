@@ -14,19 +14,21 @@ type store struct {
 	piece  int
 	has    *bitset.Set
 	parts  map[int]*part
+	// suspects has, for pieces that were bad when they came from several peers, whose parts were false.
+	suspects map[int][]proto.PeerID
 }
 
 // part is a piece that is not complete.
 type part struct {
 	piece   int
 	cells   []bool
-	missing int // bytes
-	bad     bool
+	missing int            // bytes
+	liars   []proto.PeerID // who sent false parts of it
 	sources []proto.PeerID
 }
 
 func newStore(c *Config) *store {
-	st := &store{length: c.Length, piece: c.PieceLength, parts: map[int]*part{}}
+	st := &store{length: c.Length, piece: c.PieceLength, parts: map[int]*part{}, suspects: map[int][]proto.PeerID{}}
 	n := c.pieces()
 	switch k := max(c.Coding.Blocks, c.Generation); {
 	case c.Strategy.Gossip():
@@ -76,7 +78,9 @@ func (st *store) add(f *frame) *part {
 		p.cells[c] = true
 	}
 	p.missing -= lacking
-	p.bad = p.bad || f.bad
+	if f.bad && !slices.Contains(p.liars, f.from.ID) {
+		p.liars = append(p.liars, f.from.ID)
+	}
 	if !slices.Contains(p.sources, f.from.ID) {
 		p.sources = append(p.sources, f.from.ID)
 	}
