@@ -86,7 +86,11 @@ func transferLines(st peer.Status, peers bool) []string {
 		out = append(out, "  now     "+waiting(st))
 	}
 	if st.Damaged > 0 {
-		out = append(out, "  damaged "+plural(int(st.Damaged), "piece")+" changed on disk and no longer served")
+		of := ""
+		if len(st.DamagedFiles) > 0 {
+			of = " of " + strings.Join(st.DamagedFiles, ", ")
+		}
+		out = append(out, "  damaged "+plural(int(st.Damaged), "piece")+of+" changed on disk and no longer served")
 	}
 	if st.Error != "" && st.Phase == peer.Failed {
 		out = append(out, "  error   "+st.Error)

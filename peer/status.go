@@ -36,8 +36,10 @@ type Status struct {
 	Rate    Traffic `json:"rate"`
 	// Duplicate is the received payload that was stored already, in bytes.
 	Duplicate int64 `json:"duplicate"`
-	// Damaged counts pieces that changed on disk after they were verified.
-	Damaged int64 `json:"damaged"`
+	// Damaged counts pieces that changed on disk after they were verified, and have not come again.
+	// DamagedFiles names their files, up to a hundred.
+	Damaged      int64    `json:"damaged"`
+	DamagedFiles []string `json:"damaged_files,omitempty"`
 	CodingStatus
 	// Elapsed is the time from the start until the content was whole, or until now.
 	Elapsed time.Duration `json:"elapsed_ns"`
@@ -118,7 +120,7 @@ func (t *Transfer) Progress() Status {
 		st.InfoHash = t.mu.rec.Link.InfoHash.String()
 	}
 	if t.mu.err != nil {
-		st.Error = oneLine(t.mu.err.Error())
+		st.Error = t.mu.err.Error()
 	}
 	end := t.mu.finished
 	if end.IsZero() {
@@ -136,7 +138,7 @@ func (t *Transfer) Progress() Status {
 	if t.mu.rec.Whole {
 		st.PiecesHave, st.Have = st.Pieces, st.Length
 	}
-	if t.mu.toCheck > 0 && t.mu.phase == Checking {
+	if t.mu.phase == Checking {
 		st.Have = t.mu.checked
 	}
 	if t.mu.swarm != nil {
@@ -153,10 +155,13 @@ func (t *Transfer) Progress() Status {
 func (st *Status) addSwarm(s *swarm.Status) {
 	st.PiecesHave, st.Have = s.Pieces, s.Bytes
 	st.Traffic, st.Rate = s.Traffic, s.Rate
-	st.Duplicate, st.Damaged = s.Duplicate, s.Damaged
+	st.Duplicate, st.Damaged, st.DamagedFiles = s.Duplicate, s.Damaged, s.DamagedFiles
 	st.CodingStatus = CodingStatus{Coded: s.Coded, Strategy: s.Strategy, Liars: s.Liars}
 	st.Rank, st.MobSize, st.Connected = s.Rank, s.Size, s.Connected
 	if st.Phase == Fetching {
 		st.Waiting = s.Waiting
+	}
+	if s.Impaired != "" {
+		st.Waiting = s.Impaired
 	}
 }

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
@@ -21,8 +22,9 @@ type assembler struct {
 
 	padded []bool // whether each piece has padding; nil if none has
 
-	mu   sync.Mutex
-	open map[uint32]*assembly
+	mu       sync.Mutex
+	open     map[uint32]*assembly
+	suspects suspects
 }
 
 // assembly is one piece that is not complete.
@@ -34,7 +36,8 @@ type assembly struct {
 	hash    store.PieceHash
 	hashed  int // bytes from the start of the piece that are in hash
 	sources []proto.PeerID
-	done    bool // there is a verdict on the piece
+	senders []uint8 // who sent each cell, by its index in sources, once there are two
+	done    bool    // there is a verdict on the piece
 }
 
 // verdict is the outcome of a part of a piece.
@@ -75,7 +78,8 @@ func (a *assembler) write(sp proto.Span, data []byte) ([]proto.Span, error) {
 }
 
 // verify hashes a part that write returned and from sent. With the last part it returns
-// the verdict on the piece, and who sent parts of it. Errors are the store's.
+// the verdict on the piece: if that failed, with those who sent parts of it, and if it is
+// committed, with those who are known now to have sent false ones. Errors are the store's.
 func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID, error) {
 	p := a.piece(sp.Piece)
 	p.mu.Lock()
@@ -83,10 +87,8 @@ func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdi
 	if p.done {
 		return duplicate, nil, nil
 	}
-	if !slices.Contains(p.sources, from) {
-		p.sources = append(p.sources, from)
-	}
 	p.add(sp, a.m.PieceSize(int(sp.Piece)))
+	p.attribute(sp, from)
 	// The store has zeros for padding, whatever was sent, so padded pieces are read back.
 	if int(sp.Begin) == p.hashed && (a.padded == nil || !a.padded[sp.Piece]) {
 		p.hash.Write(data)
@@ -103,14 +105,28 @@ func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdi
 
 // commit commits a complete piece if it is good.
 func (a *assembler) commit(i int, p *assembly) (verdict, []proto.PeerID, error) {
-	a.finish(uint32(i), p)
 	if !a.v.Verify(i, p.hash) {
+		if n := len(p.sources); n > 1 && n <= math.MaxUint8 {
+			a.suspects.add(a, i, p) // before others may write to the piece again
+		}
+		a.finish(uint32(i), p)
 		return failed, p.sources, nil
 	}
+	a.finish(uint32(i), p)
 	if err := a.st.Commit(i); err != nil {
 		return duplicate, nil, err
 	}
-	return committed, p.sources, nil
+	return committed, a.suspects.resolve(a, i), nil
+}
+
+// discard drops what has come of a piece.
+func (a *assembler) discard(i uint32) {
+	a.mu.Lock()
+	p := a.open[i]
+	a.mu.Unlock()
+	if p != nil {
+		a.close(i, p)
+	}
 }
 
 // close ends an assembly without a verdict.
@@ -175,6 +191,24 @@ func (p *assembly) add(sp proto.Span, size int) {
 			p.arrived[c] = true
 			p.missing -= min(proto.Cell, size-c*proto.Cell)
 		}
+	}
+}
+
+// attribute notes who sent a span.
+func (p *assembly) attribute(sp proto.Span, from proto.PeerID) {
+	i := slices.Index(p.sources, from)
+	if i < 0 {
+		i = len(p.sources)
+		p.sources = append(p.sources, from)
+	}
+	if len(p.sources) == 1 {
+		return
+	}
+	if p.senders == nil {
+		p.senders = make([]uint8, len(p.arrived)) // what came before is of the first
+	}
+	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
+		p.senders[c] = uint8(i)
 	}
 }
 

@@ -3,6 +3,7 @@ package payload
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
@@ -83,8 +84,8 @@ func TestDuplicateIsNotWritten(t *testing.T) {
 	for _, sp := range spans[1:] {
 		v, sources = put(t, a, sp, slice(c, sp), "honest")
 	}
-	if v != committed || len(sources) != 1 {
-		t.Errorf("verdict %d from %q", v, sources)
+	if v != committed || len(sources) > 0 {
+		t.Errorf("verdict %d, and false parts of %q", v, sources)
 	}
 	if good, err := store.Check(st, c.Manifest, 0); err != nil || !good {
 		t.Errorf("the store has other bytes than were hashed: %v, %v", good, err)
@@ -110,20 +111,59 @@ func TestOverlappingBlocks(t *testing.T) {
 	}
 }
 
-func TestPieceFailedNamesSources(t *testing.T) {
+// TestFalsePartIsBlamed has one of three peers send a false part of a piece. Nobody knows which it
+// was until the piece is right.
+func TestFalsePartIsBlamed(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
 	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
-	spans := blocks(c.Manifest, 0, 128<<10)
+	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
-	v, sources := put(t, a, spans[1], make([]byte, 128<<10), "polluter")
-	if v != failed || len(sources) != 2 {
+	put(t, a, spans[2], slice(c, spans[2]), "other") // out of order
+	put(t, a, spans[1], make([]byte, 64<<10), "polluter")
+	v, sources := put(t, a, spans[3], slice(c, spans[3]), "polluter")
+	if v != failed || len(sources) != 3 {
 		t.Errorf("verdict %d from %q", v, sources)
 	}
 	for _, sp := range spans { // it starts over
-		v, sources = put(t, a, sp, slice(c, sp), "honest")
+		v, sources = put(t, a, sp, slice(c, sp), "other")
 	}
-	if v != committed || len(sources) != 1 {
-		t.Errorf("at the second attempt: verdict %d from %q", v, sources)
+	if v != committed || !slices.Equal(sources, []proto.PeerID{"polluter"}) {
+		t.Errorf("at the second attempt: verdict %d, and false parts of %q", v, sources)
+	}
+}
+
+// TestSuspectsAreBounded has many pieces fail: the parts of the last ones are kept.
+func TestSuspectsAreBounded(t *testing.T) {
+	const pieces = maxSuspects + 10
+	c := storetest.Make(t, 4, storetest.File("", pieces*32<<10))
+	c.Manifest.PieceLength = 32 << 10
+	c.Hash(t)
+	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	for i := range pieces {
+		spans := blocks(c.Manifest, i, c.Manifest.PieceSize(i)/2)
+		put(t, a, spans[0], slice(c, spans[0]), "honest")
+		if v, _ := put(t, a, spans[1], make([]byte, spans[1].Length), "polluter"); v != failed {
+			t.Fatalf("verdict %d", v)
+		}
+	}
+	if n := len(a.suspects.parts); n != maxSuspects || len(a.suspects.order) != n || len(a.open) > 0 {
+		t.Errorf("parts of %d pieces are kept, in the order of %d", n, len(a.suspects.order))
+	}
+}
+
+// TestDiscard drops what has come of a piece. It comes again from another peer.
+func TestDiscard(t *testing.T) {
+	c := storetest.Make(t, 4, storetest.File("", 256<<10))
+	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	spans := blocks(c.Manifest, 0, 64<<10)
+	put(t, a, spans[0], make([]byte, 64<<10), "polluter")
+	a.discard(0)
+	var v verdict
+	for _, sp := range spans {
+		v, _ = put(t, a, sp, slice(c, sp), "honest")
+	}
+	if v != committed {
+		t.Errorf("verdict %d", v)
 	}
 }
 

@@ -32,6 +32,14 @@ type Codec interface {
 	// Verify hashes or decodes a block after Write, commits the pieces that it completes,
 	// and posts the outcome. A worker calls it, for the blocks of one lane in order.
 	Verify(b *Block)
+	// Discard drops what has come of a piece, for a [mob.Discard], and posts that it failed.
+	// The worker of its lane calls it.
+	Discard(piece int)
+	// Numbers returns the numbers that are made of a piece: its own, or those of coded blocks.
+	Numbers(piece int) proto.Range
+	// Restore posts what the node has again because a piece that was damaged is right again,
+	// and stored.
+	Restore(piece int)
 	// Forget posts what the node does not have any more because of a damaged piece, which
 	// the store has forgotten already.
 	Forget(piece int)
@@ -69,6 +77,12 @@ type Block struct {
 	fresh []proto.Span // the parts of Span that Write wrote: the others are duplicates
 }
 
+func (b *Block) release() {
+	if b.Buf != nil {
+		b.Buf.Release()
+	}
+}
+
 // Peer is the peer that a block comes from or goes to, by one connection.
 type Peer interface{ ID() proto.PeerID }
 
@@ -87,9 +101,10 @@ type Swarm interface {
 // Complaint says that a stored piece may be damaged: a peer got a bad block of it, or it
 // could not be read.
 type Complaint struct {
-	// Peer is the peer that complains, or that the block was for.
-	Peer  Peer
-	Piece uint32
+	// Peer is the peer that complains, if ByPeer is set, or else that the block was for.
+	Peer   Peer
+	ByPeer bool
+	Piece  uint32
 	// Number is the number of the requested block: that of the piece, or of a coded block.
 	Number uint32
 }

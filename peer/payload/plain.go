@@ -34,8 +34,7 @@ func (c *plain) Encode(to Peer, sp proto.Span) (*Buffer, error) {
 	proto.AppendBlockHeader(buf.B[:0], sp.Piece, sp.Begin, len(data))
 	if _, err := c.Store.ReadAt(data, c.m.PieceOffset(int(sp.Piece))+int64(sp.Begin)); err != nil {
 		buf.Release()
-		c.Log.Error("piece cannot be read", "piece", sp.Piece, "error", err)
-		c.Swarm.Complain(Complaint{to, sp.Piece, sp.Piece})
+		c.Swarm.Complain(Complaint{Peer: to, Piece: sp.Piece, Number: sp.Piece})
 		return nil, err
 	}
 	return buf, nil
@@ -76,12 +75,28 @@ func (c *plain) Verify(b *Block) {
 		case incomplete, duplicate:
 		case committed:
 			c.Swarm.Post(mob.Stored{Piece: int(part.Piece)}, nil)
+			for _, id := range sources {
+				c.Log.Warn("peer sent a false part of a piece", "piece", part.Piece)
+				c.Swarm.Post(mob.Blamed{Peer: id, Piece: int(part.Piece)}, nil)
+			}
 		case failed:
 			c.Log.Warn("piece failed its hash", "piece", part.Piece, "sources", len(sources))
 			c.Swarm.Post(mob.Failed{Piece: int(part.Piece), Sources: sources}, nil)
 		}
 	}
 }
+
+// Discard implements [Codec].
+func (c *plain) Discard(piece int) {
+	c.assembler.discard(uint32(piece))
+	c.Swarm.Post(mob.Failed{Piece: piece}, nil)
+}
+
+// Numbers implements [Codec].
+func (c *plain) Numbers(piece int) proto.Range { return proto.Range{First: uint32(piece), Count: 1} }
+
+// Restore implements [Codec].
+func (c *plain) Restore(piece int) { c.Swarm.Post(mob.Stored{Piece: piece}, nil) }
 
 // Forget implements [Codec].
 func (c *plain) Forget(piece int) { c.Swarm.Post(mob.Lost{Piece: piece}, nil) }

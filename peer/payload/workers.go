@@ -30,17 +30,22 @@ func (w Workers) Queue(ctx context.Context, b *Block) {
 	select {
 	case w[int(b.Lane)%len(w)] <- b:
 	case <-ctx.Done():
-		b.Buf.Release()
+		b.release()
 	}
 }
 
-// Run has worker i verify blocks until ctx ends.
-func (w Workers) Run(ctx context.Context, i int, verify func(*Block)) {
+// Run has worker i verify blocks until ctx ends. A block without a buffer has the worker discard
+// the piece of its lane.
+func (w Workers) Run(ctx context.Context, i int, codec Codec) {
 	for {
 		select {
 		case b := <-w[i]:
-			verify(b)
-			b.Buf.Release()
+			if b.Buf == nil {
+				codec.Discard(int(b.Lane))
+				continue
+			}
+			codec.Verify(b)
+			b.release()
 		case <-ctx.Done():
 			return
 		}

@@ -42,9 +42,13 @@ type Config struct {
 	Seed uint64
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
-	// Finished is called once, in a goroutine of its own, when every piece is stored. Run
-	// waits for it.
+	// UploadOnly says that the content is served in place, and nothing is fetched.
+	UploadOnly bool
+	// Finished is called in a goroutine of its own when every piece is stored, and Damaged when a
+	// stored piece was found to be damaged: then it is fetched again, if it may be, and Finished
+	// called again. Run waits for them.
 	Finished func(*Swarm)
+	Damaged  func()
 	// Faults are injected for tests.
 	Faults Faults
 	// Log must not be nil.

@@ -111,7 +111,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 		Swarm:    key,
 		Cluster:  s.cfg.Cluster,
 		Addrs:    s.cfg.Network.Addrs(),
-		Seed:     s.whole(),
+		Seed:     s.inService(),
 		Features: s.coding.Features(),
 	}
 }

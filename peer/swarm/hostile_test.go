@@ -88,6 +88,7 @@ func TestPolluterIsBanned(t *testing.T) {
 	eager := peertest.Configure(func(c *peer.Config) {
 		c.Tuning = mob.DefaultTuning()
 		c.Tuning.Settle = 100 * time.Millisecond // nobody else is there
+		c.Tuning.Dead = 3 * time.Second          // the polluter does not say what became of its bad pieces
 	})
 	good, victim := peertest.Start(t, "A"), peertest.Start(t, "B", eager)
 	seed, link, content := peertest.SeedRandom(t, good, 8<<20, peer.SeedOptions{})

@@ -6,6 +6,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -45,6 +46,8 @@ func (s *Swarm) step(ev mob.Event) {
 			s.drop(a)
 		case mob.Push:
 			s.push(a)
+		case mob.Discard:
+			s.wg.Go(func() { s.workers.Queue(s.ctx, &payload.Block{Lane: uint32(a.Piece)}) })
 		case mob.Finished:
 			s.AnnounceSoon()
 			if s.cfg.Finished != nil {

@@ -94,7 +94,7 @@ func (c *session) duplicate(n int) {
 }
 
 // verifyInWorker runs worker i until the swarm ends.
-func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec.Verify) }
+func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec) }
 
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {

@@ -2,12 +2,14 @@ package swarm
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Status is a snapshot of a swarm.
@@ -20,8 +22,10 @@ type Status struct {
 	Traffic, Rate payload.Traffic
 	// Duplicate is the received payload that was stored already, in bytes.
 	Duplicate int64
-	// Damaged counts pieces that changed on disk after they were verified.
-	Damaged int64
+	// Damaged counts pieces that changed on disk after they were verified and have not come
+	// again. DamagedFiles names the files, up to a hundred.
+	Damaged      int64
+	DamagedFiles []string
 	// Coded is the number of source blocks in a generation, 0 for plain pieces. Strategy
 	// names the kind of permutation gossip, if any.
 	Coded    int
@@ -32,8 +36,9 @@ type Status struct {
 	Rank, Size int
 	// Connected is the number of peers.
 	Connected int
-	// Waiting says what the swarm waits for, in words, while no payload comes.
-	Waiting string
+	// Waiting says what the swarm waits for, in words, while no payload comes. Impaired says what
+	// of the content cannot be served, and why.
+	Waiting, Impaired string
 }
 
 // PeerStatus is the status of a connected peer.
@@ -70,12 +75,22 @@ func (s *Swarm) Status() Status {
 	st := Status{
 		Traffic:   s.traffic.Traffic(),
 		Duplicate: s.traffic.Duplicates(),
-		Damaged:   s.damaged.Load(),
 		Coded:     s.coding.K,
 		Strategy:  s.coding.Strategy.String(),
 		Liars:     s.polluterNames(),
 	}
 	st.Pieces, st.Bytes = s.Stored()
+	damaged := ranges(s.damagedPieces())
+	for _, r := range damaged {
+		st.Damaged += int64(r.Count)
+	}
+	st.DamagedFiles = s.files(damaged)
+	if n, why := s.checks.unreadableNow(); n > 0 {
+		st.Impaired = fmt.Sprintf("%s cannot be read at present: %v", count(n, "piece"), why)
+	} else if st.Damaged > 0 && s.cfg.UploadOnly {
+		st.Impaired = fmt.Sprintf("%s of %s changed on disk: put the files back as they were",
+			count(int(st.Damaged), "piece"), list(st.DamagedFiles))
+	}
 	snap := s.status.Load()
 	if snap == nil {
 		return st
@@ -84,7 +99,7 @@ func (s *Swarm) Status() Status {
 	st.Rank, st.Size = snap.strategy.Rank, snap.strategy.Size
 	st.Connected = len(snap.strategy.Peers)
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
-		st.Waiting = waiting(snap.strategy)
+		st.Waiting = s.waiting(snap.strategy)
 	}
 	return st
 }
@@ -147,8 +162,39 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 	return pieces, bytes
 }
 
+// ranges returns numbers, which are in order, as ranges.
+func ranges(numbers []int) (rs []proto.Range) {
+	for _, i := range numbers {
+		if n := len(rs); n > 0 && rs[n-1].End() == uint64(i) {
+			rs[n-1].Count++
+		} else {
+			rs = append(rs, proto.Range{First: uint32(i), Count: 1})
+		}
+	}
+	return rs
+}
+
+// count counts things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// maxListed bounds the names in a sentence.
+const maxListed = 3
+
+// list lists names.
+func list(names []string) string {
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
 // waiting returns what a swarm waits for, in words.
-func waiting(m mob.Status) string {
+func (s *Swarm) waiting(m mob.Status) string {
 	lacking := m.Total - m.Have
 	switch {
 	case lacking == 0:
@@ -157,6 +203,9 @@ func waiting(m mob.Status) string {
 		return "peers: none of those known can be reached"
 	case m.Settling:
 		return "news of the own cluster"
+	case m.Fetching == 0 && m.Available == 0 && m.Rotten > 0 && !s.coding.Coded():
+		return fmt.Sprintf("the %d missing pieces of %s: no connected peer has them sound, and another source is needed",
+			lacking, list(s.files(m.Lacking)))
 	case m.Fetching == 0 && m.Available == 0:
 		return fmt.Sprintf("the %d missing pieces: none of %d connected peers has any of them", lacking, len(m.Peers))
 	}

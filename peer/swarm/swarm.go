@@ -36,9 +36,8 @@ type Swarm struct {
 	traffic     payload.Counters
 	inbox       chan event
 	progress    chan struct{} // holds a token if the next announce is due at once
-	damaged     atomic.Int64  // pieces that changed on disk
 	status      atomic.Pointer[snapshot]
-	complaints  chan payload.Complaint
+	checks      *checks
 	workers     payload.Workers
 	wg          sync.WaitGroup
 	exclusions  exclusions
@@ -71,16 +70,16 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		return nil, err
 	}
 	s := &Swarm{
-		cfg:        cfg,
-		self:       self,
-		m:          cfg.Verifier.Manifest(),
-		st:         cfg.Store,
-		log:        cfg.Log,
-		inbox:      make(chan event, inboxSize),
-		progress:   make(chan struct{}, 1),
-		complaints: make(chan payload.Complaint, maxComplaints),
-		workers:    payload.NewWorkers(),
-		loopState:  loopState{addrs: newAddressBook(), dials: make(chan struct{}, maxDials)},
+		cfg:       cfg,
+		self:      self,
+		m:         cfg.Verifier.Manifest(),
+		st:        cfg.Store,
+		log:       cfg.Log,
+		inbox:     make(chan event, inboxSize),
+		progress:  make(chan struct{}, 1),
+		checks:    newChecks(),
+		workers:   payload.NewWorkers(),
+		loopState: loopState{addrs: newAddressBook(), dials: make(chan struct{}, maxDials)},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
 	if err := s.prepare(); err != nil {
@@ -102,7 +101,7 @@ func (s *Swarm) Run(members []proto.Member) error {
 	var announcer sync.WaitGroup
 	announcer.Go(func() { s.announce(members) })
 	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, s.self)) })
-	s.wg.Go(s.checkComplaints)
+	s.wg.Go(s.check)
 	for i := range s.workers {
 		s.wg.Go(func() { s.verifyInWorker(i) })
 	}

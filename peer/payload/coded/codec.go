@@ -132,7 +132,7 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 		c.cfg.Counters.Duplicate(len(b.Buf.B))
 		c.cfg.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: number}, nil)
 	case invalid:
-		c.cfg.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{b.From.ID()}}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{b.From.ID()}, Forged: true}, nil)
 	case refused:
 		c.cfg.Swarm.Post(mob.Failed{Piece: number}, nil)
 	case purged:
@@ -162,7 +162,7 @@ func (c *Codec) blame(faults []fault) {
 		if i == 0 {
 			c.cfg.Log.Warn("forged blocks", "count", len(faults), "peer", libpeer.ID(f.sender).String())
 		}
-		c.cfg.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}, Forged: true}, nil)
 	}
 }
 
@@ -193,6 +193,22 @@ func (c *Codec) dropForged(number uint32) {
 		c.lost(out.numbers...)
 	}
 	c.blame(out.faults)
+}
+
+// Discard implements [payload.Codec]: a block comes from one peer.
+func (c *Codec) Discard(int) {}
+
+// Numbers implements [payload.Codec]: every block of the piece's generation is made of it.
+func (c *Codec) Numbers(piece int) proto.Range {
+	g := c.content.GenerationOf(piece)
+	return proto.Range{First: c.content.number(g, 0), Count: uint32(c.content.Coding.Names())}
+}
+
+// Restore implements [payload.Codec].
+func (c *Codec) Restore(piece int) {
+	if g := c.content.GenerationOf(piece); c.content.Has(g) {
+		c.cfg.Swarm.Post(mob.Decoded{Generation: g}, nil)
+	}
 }
 
 // Forget implements [payload.Codec]: the blocks of the piece's generation are lost.
@@ -238,13 +254,12 @@ func newDisk(cfg *payload.Config, coding proto.Coding) disk {
 	return disk{layout: newLayout(cfg.Verifier.Manifest(), coding), Store: cfg.Store}
 }
 
-// encodeFailed logs why a block cannot be made, has a damaged piece checked, and returns
+// encodeFailed has a piece checked that keeps a block from being made, and returns
 // the error of Encode.
 func encodeFailed(cfg *payload.Config, to payload.Peer, number uint32, err error) error {
 	if errors.Is(err, payload.ErrAbsent) {
 		return payload.ErrAbsent
 	}
-	cfg.Log.Error("block cannot be made", "number", number, "error", err)
 	complain(cfg, to, number, err)
 	return err
 }

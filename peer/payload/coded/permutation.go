@@ -92,7 +92,7 @@ func (c *Permutation) Verify(b *payload.Block) {
 	}
 	switch out.verdict {
 	case invalid:
-		c.cfg.Swarm.Post(mob.Failed{Piece: generation, Sources: []proto.PeerID{b.From.ID()}}, b.From)
+		c.cfg.Swarm.Post(mob.Failed{Piece: generation, Sources: []proto.PeerID{b.From.ID()}, Forged: true}, b.From)
 		return
 	case ignored, useless:
 		c.cfg.Counters.Duplicate(len(b.Buf.B))
@@ -123,6 +123,19 @@ func (c *Permutation) decode(generation int) {
 	default:
 		c.cfg.Log.Warn("generation failed its hashes: its blocks are dropped", "generation", generation)
 		c.cfg.Swarm.Post(mob.Polluted{Generation: generation}, nil)
+	}
+}
+
+// Discard implements [payload.Codec]: a block comes from one peer.
+func (c *Permutation) Discard(int) {}
+
+// Numbers implements [payload.Codec]: blocks have no numbers.
+func (c *Permutation) Numbers(int) proto.Range { return proto.Range{} }
+
+// Restore implements [payload.Codec].
+func (c *Permutation) Restore(piece int) {
+	if g := c.content.GenerationOf(piece); c.content.Has(g) {
+		c.cfg.Swarm.Post(mob.Decoded{Generation: g}, nil)
 	}
 }
 

@@ -1,0 +1,93 @@
+package payload
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// maxSuspects bounds the pieces of which suspects keeps the parts.
+const maxSuspects = 256
+
+// suspects finds out who sent the false parts of a piece that came from several peers and failed its
+// hash, as libtorrent's smart ban does. It keeps the hash of each part, and compares them with the
+// piece once that is right. It is guarded by the lock of its assembler.
+type suspects struct {
+	parts map[int][]suspectPart
+	order []int // pieces, the first to be forgotten first
+}
+
+// suspectPart is what one peer sent of a piece: bytes from begin to end.
+type suspectPart struct {
+	from       proto.PeerID
+	begin, end int
+	sum        [sha256.Size]byte
+}
+
+// add keeps the parts of a piece that failed, as they are in the store.
+func (s *suspects) add(a *assembler, i int, p *assembly) {
+	var parts []suspectPart
+	size := a.m.PieceSize(i)
+	for c := range p.senders {
+		from := p.sources[p.senders[c]]
+		if n := len(parts); n > 0 && parts[n-1].from == from {
+			parts[n-1].end = min((c+1)*proto.Cell, size)
+			continue
+		}
+		parts = append(parts, suspectPart{from: from, begin: c * proto.Cell, end: min((c+1)*proto.Cell, size)})
+	}
+	for k := range parts {
+		sum, err := a.sum(i, parts[k].begin, parts[k].end)
+		if err != nil {
+			return
+		}
+		parts[k].sum = sum
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s.parts == nil {
+		s.parts = map[int][]suspectPart{}
+	}
+	if s.parts[i] == nil {
+		s.order = append(s.order, i)
+	}
+	s.parts[i] = parts // not more: the piece comes from one peer alone now
+	if len(s.order) > maxSuspects {
+		delete(s.parts, s.order[0])
+		s.order = slices.Delete(s.order, 0, 1)
+	}
+}
+
+// resolve returns who sent false parts of a piece that is right now.
+func (s *suspects) resolve(a *assembler, i int) (guilty []proto.PeerID) {
+	a.mu.Lock()
+	parts := s.parts[i]
+	if parts != nil {
+		delete(s.parts, i)
+		s.order = slices.DeleteFunc(s.order, func(j int) bool { return j == i })
+	}
+	a.mu.Unlock()
+	for _, part := range parts {
+		sum, err := a.sum(i, part.begin, part.end)
+		if err == nil && sum != part.sum && !slices.Contains(guilty, part.from) {
+			guilty = append(guilty, part.from)
+		}
+	}
+	return guilty
+}
+
+// sum hashes bytes of a piece in the store.
+func (a *assembler) sum(i, begin, end int) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	buf := GetBuffer(min(end-begin, proto.MaxBlock))
+	defer buf.Release()
+	for at := begin; at < end; at += len(buf.B) {
+		b := buf.B[:min(len(buf.B), end-at)]
+		if _, err := a.st.ReadAt(b, a.m.PieceOffset(i)+int64(at)); err != nil {
+			return sum, err
+		}
+		h.Write(b)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}

@@ -1,0 +1,328 @@
+package swarm
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// maxComplaints is how many complaints of one peer may wait; further ones are dropped. A
+	// node requests nothing more of a peer that owes it a few answers.
+	maxComplaints = 1024
+	// retryPause is how long the checker waits before it tries a piece again that is out of
+	// service. It doubles, up to maxRetryPause.
+	retryPause    = time.Second
+	maxRetryPause = time.Minute
+)
+
+// checks is what the checker has to do, and the pieces that are out of service. Safe for
+// concurrent use.
+type checks struct {
+	more chan struct{} // holds a token if there is something new to do
+
+	mu         sync.Mutex // guards what follows
+	complaints map[payload.Peer][]payload.Complaint
+	turns      []payload.Peer // those who complain, the next one first
+	// unreadable are pieces that are verified and cannot be read at present, and damaged those
+	// that failed a check and are not stored again.
+	unreadable, damaged map[int]bool
+	why                 error // why the first of unreadable cannot be read
+}
+
+func newChecks() *checks {
+	return &checks{
+		more:       make(chan struct{}, 1),
+		complaints: map[payload.Peer][]payload.Complaint{},
+		unreadable: map[int]bool{},
+		damaged:    map[int]bool{},
+	}
+}
+
+// Complain implements [payload.Swarm].
+func (s *Swarm) Complain(c payload.Complaint) {
+	if int(c.Piece) < s.m.Pieces() && s.st.Has(int(c.Piece)) {
+		s.checks.add(c)
+	}
+}
+
+// add has a piece checked. Peers take turns, so that one which complains much keeps none waiting.
+func (k *checks) add(c payload.Complaint) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	waiting := k.complaints[c.Peer]
+	if len(waiting) >= maxComplaints || slices.Contains(waiting, c) || !c.ByPeer && k.unreadable[int(c.Piece)] {
+		return
+	}
+	if len(waiting) == 0 {
+		k.turns = append(k.turns, c.Peer)
+	}
+	k.complaints[c.Peer] = append(waiting, c)
+	select {
+	case k.more <- struct{}{}:
+	default:
+	}
+}
+
+// next takes the next complaint.
+func (k *checks) next() (c payload.Complaint, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.turns) == 0 {
+		return c, false
+	}
+	p := k.turns[0]
+	k.turns = k.turns[1:]
+	c, left := k.complaints[p][0], k.complaints[p][1:]
+	if len(left) == 0 {
+		delete(k.complaints, p)
+		return c, true
+	}
+	k.complaints[p] = left
+	k.turns = append(k.turns, p)
+	return c, true
+}
+
+// retry returns any piece that is unreadable, or of a content that is served in place damaged. ok is
+// false if there is none.
+func (s *Swarm) retry() (piece int, ok bool) {
+	k := s.checks
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for piece := range k.unreadable {
+		return piece, true
+	}
+	if !s.cfg.UploadOnly {
+		return 0, false // it is fetched again
+	}
+	for piece := range k.damaged {
+		return piece, true
+	}
+	return 0, false
+}
+
+// check hashes stored pieces one at a time until the swarm ends: those of which peers complain; if one
+// of them is damaged, all others, at half the speed of the disk; and with growing pauses those that
+// are out of service.
+func (s *Swarm) check() {
+	all := s.m.Pieces() // the next piece of a check of all; beyond the last if there is none
+	var due time.Time   // when the next piece that is out of service is tried again
+	pause := retryPause
+	for s.ctx.Err() == nil {
+		if c, ok := s.checks.next(); ok {
+			good, damaged := s.checkPiece(int(c.Piece))
+			switch {
+			case damaged:
+				all = 0
+			case good:
+				s.Post(mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number), Alarm: c.ByPeer}, c.Peer)
+			}
+			continue
+		}
+		wait := time.Duration(-1)
+		if all < s.m.Pieces() {
+			began := time.Now()
+			s.checkPiece(all)
+			all++
+			wait = time.Since(began)
+		} else if piece, ok := s.retry(); !ok {
+			pause, due = retryPause, time.Time{}
+		} else if wait = time.Until(due); wait <= 0 {
+			if good, _ := s.checkPiece(piece); good {
+				pause = retryPause
+				continue
+			}
+			due = time.Now().Add(pause)
+			pause = min(2*pause, maxRetryPause)
+			continue
+		}
+		s.restFor(wait)
+	}
+}
+
+// restFor waits for some time, less if a complaint comes. Without one a negative time does not end.
+func (s *Swarm) restFor(d time.Duration) {
+	var over <-chan time.Time
+	if d >= 0 {
+		over = time.After(d)
+	}
+	select {
+	case <-s.checks.more:
+	case <-over:
+	case <-s.ctx.Done():
+	}
+}
+
+// checkPiece hashes a piece that is stored, or out of service. If its bytes are wrong it is damaged,
+// and not offered any more. If it cannot be read, which says nothing of them, it is not offered at
+// present.
+func (s *Swarm) checkPiece(piece int) (good, damaged bool) {
+	k := s.checks
+	k.mu.Lock()
+	wasDamaged := k.damaged[piece]
+	k.mu.Unlock()
+	if stored := s.st.Has(piece); !stored && !(wasDamaged && s.cfg.UploadOnly) {
+		return false, false
+	}
+	switch good, err := store.Check(s.st, s.m, piece); {
+	case err != nil && !wasDamaged:
+		s.withhold(piece, err)
+	case err != nil:
+	case !good && !wasDamaged:
+		s.lose(piece)
+		return false, true
+	case good:
+		return s.restore(piece, wasDamaged), false
+	}
+	return false, false
+}
+
+// withhold takes a piece out of service that cannot be read at present.
+func (s *Swarm) withhold(piece int, err error) {
+	k := s.checks
+	k.mu.Lock()
+	first, known := len(k.unreadable) == 0, k.unreadable[piece]
+	k.unreadable[piece] = true
+	if first {
+		k.why = err
+	}
+	k.mu.Unlock()
+	if known || s.ctx.Err() != nil {
+		return
+	}
+	if first {
+		s.log.Error("content cannot be read at present, and is offered again when it can be",
+			"file", s.fileOf(piece), "error", err)
+	}
+	s.Post(mob.Withheld{Range: s.codec.Numbers(piece)}, nil)
+}
+
+// lose takes a piece out of service that is damaged.
+func (s *Swarm) lose(piece int) {
+	k := s.checks
+	k.mu.Lock()
+	delete(k.unreadable, piece)
+	k.damaged[piece] = true
+	k.mu.Unlock()
+	s.log.Error("content changed on disk: a piece is damaged and not offered any more",
+		"piece", piece, "file", s.fileOf(piece))
+	if err := s.st.Forget(piece); err != nil {
+		s.log.Error("journal", "error", err)
+	}
+	if s.cfg.Damaged != nil {
+		s.cfg.Damaged()
+	}
+	s.codec.Forget(piece)
+	s.AnnounceSoon()
+}
+
+// restore puts a good piece back into service, and reports whether it is.
+func (s *Swarm) restore(piece int, wasDamaged bool) bool {
+	k := s.checks
+	k.mu.Lock()
+	wasUnreadable := k.unreadable[piece]
+	delete(k.unreadable, piece)
+	last := wasUnreadable && len(k.unreadable) == 0
+	rest := false // of the numbers of the piece some cannot be read yet
+	numbers := s.codec.Numbers(piece)
+	for other := range k.unreadable {
+		rest = rest || s.codec.Numbers(other) == numbers
+	}
+	k.mu.Unlock()
+	if last {
+		s.log.Info("content can be read again")
+	}
+	if wasDamaged {
+		if err := s.st.Commit(piece); err != nil {
+			s.log.Error("journal", "error", err)
+			return false
+		}
+		k.mu.Lock()
+		delete(k.damaged, piece)
+		k.mu.Unlock()
+		s.log.Info("piece is right again", "piece", piece, "file", s.fileOf(piece))
+		s.codec.Restore(piece)
+		s.AnnounceSoon()
+	}
+	if wasUnreadable && !rest {
+		s.Post(mob.Offered{Range: numbers}, nil)
+	}
+	return true
+}
+
+// inService reports whether every piece is stored and can be read.
+func (s *Swarm) inService() bool {
+	s.checks.mu.Lock()
+	defer s.checks.mu.Unlock()
+	return s.whole() && len(s.checks.unreadable) == 0
+}
+
+// unreadable returns how many pieces cannot be read at present, and why.
+func (k *checks) unreadableNow() (pieces int, why error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.unreadable), k.why
+}
+
+// damagedPieces returns the pieces that were found to be damaged and are not stored again, in order.
+func (s *Swarm) damagedPieces() (pieces []int) {
+	k := s.checks
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for piece := range k.damaged {
+		if s.st.Has(piece) {
+			delete(k.damaged, piece)
+			continue
+		}
+		pieces = append(pieces, piece)
+	}
+	slices.Sort(pieces)
+	return pieces
+}
+
+// fileOf returns the name of the first file that has bytes of a piece.
+func (s *Swarm) fileOf(piece int) string {
+	names := s.files([]proto.Range{{First: uint32(piece), Count: 1}})
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}
+
+// maxFiles bounds the names of files in a status.
+const maxFiles = 100
+
+// files returns the names of the files that have bytes of some pieces, which are in order.
+func (s *Swarm) files(pieces []proto.Range) (names []string) {
+	if len(pieces) == 0 {
+		return nil
+	}
+	length := int64(s.m.PieceLength)
+	end := int64(0)
+	for i := range s.m.Entries {
+		e := &s.m.Entries[i]
+		begin := end
+		end += e.Size
+		if e.Kind != proto.File || e.Size == 0 {
+			continue
+		}
+		for len(pieces) > 0 && int64(pieces[0].End())*length <= begin {
+			pieces = pieces[1:]
+		}
+		if len(pieces) == 0 || len(names) >= maxFiles {
+			break
+		}
+		if int64(pieces[0].First)*length < end {
+			if e.Path == "" {
+				return []string{s.m.Name}
+			}
+			names = append(names, e.Path)
+		}
+	}
+	return names
+}

@@ -1,0 +1,86 @@
+package swarm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// flip changes a byte of a file, and neither its size nor its time.
+func flip(t *testing.T, path string, offsets ...int64) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, at := range offsets {
+		b := make([]byte, 1)
+		if _, err := f.ReadAt(b, at); err != nil {
+			t.Fatal(err)
+		}
+		b[0] ^= 1
+		if _, err := f.WriteAt(b, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamagedSource has the only source damaged in five pieces. It takes them back when it is told
+// of one: everything else arrives, both sides name what is damaged, and a sound source completes it.
+func TestDamagedSource(t *testing.T) {
+	t.Parallel()
+	const pieces, damaged = 120, 5
+	a, b, c := peertest.Start(t, "A"), peertest.Start(t, "B"), peertest.Start(t, "C")
+	path, content := peertest.RandomFile(t, 30<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{PieceLength: 256 << 10})
+	var at []int64
+	for k := range int64(damaged) {
+		at = append(at, (10+20*k)<<18)
+	}
+	flip(t, path, at...)
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, b, link, out)
+	peertest.Eventually(t, "all sound pieces", func() bool { return get.Status().PiecesHave == pieces-damaged })
+	want := fmt.Sprintf("the %d missing pieces of content.bin: no connected peer has them sound", damaged)
+	peertest.Eventually(t, "word of what is lacking", func() bool { return strings.Contains(get.Status().Waiting, want) })
+	peertest.Eventually(t, "the source to find them all", func() bool { return seed.Status().Damaged == damaged })
+	if names := seed.Status().DamagedFiles; len(names) != 1 || names[0] != "content.bin" {
+		t.Errorf("the source names %q", names)
+	}
+	got, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pieces {
+		if first := i << 18; i%20 != 10 && string(got[first:first+1<<18]) != string(content[first:first+1<<18]) {
+			t.Errorf("piece %d differs", i)
+		}
+	}
+
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound, _ := peertest.RandomFile(t, 30<<20)
+	if err := os.Chtimes(sound, info.ModTime(), info.ModTime()); err != nil { // so that it is the same content
+		t.Fatal(err)
+	}
+	peertest.Seed(t, c, sound, peer.SeedOptions{PieceLength: 256 << 10})
+	if err := swarmOf(c, link).Connect(peertest.AddrInfo(b)); err != nil {
+		t.Fatal(err)
+	}
+	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
+}
