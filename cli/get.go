@@ -92,6 +92,9 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 	if err != nil {
 		return errors.Join(explainExists(err, path, link), s.close())
 	}
+	if err := s.flush(cmd.Context(), st.ID); err != nil {
+		return errors.Join(err, s.close())
+	}
 	if err := g.printReceipt(st); err != nil {
 		return errors.Join(err, s.close())
 	}

@@ -34,7 +34,7 @@ func (f getFrame) line() string {
 	switch {
 	case st.Length < 0:
 		return f.name() + ": " + waiting(st)
-	case st.Phase == peer.Checking:
+	case st.Phase == peer.Checking && st.Waiting == "":
 		return fmt.Sprintf("%s: checking files, %d%%", f.name(), percent(st.Have, st.Length))
 	case st.Waiting != "":
 		return fmt.Sprintf("%s: %d%%, %s", f.name(), percent(st.Have, st.Length), waiting(st))

@@ -127,6 +127,19 @@ func (g *global) dialSoon(ctx context.Context, locked error) (*session, error) {
 	}
 }
 
+// flush waits until a content is on the disk. It leaves that to a daemon that goes on after the
+// command.
+func (s *session) flush(ctx context.Context, id string) error {
+	if s.own == nil {
+		return nil
+	}
+	t, err := s.own.node.Transfer(id)
+	if err != nil {
+		return err
+	}
+	return t.Flush(ctx)
+}
+
 // close disconnects, and ends a daemon that runs within this command.
 func (s *session) close() error {
 	s.Client.Close()

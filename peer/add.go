@@ -2,6 +2,7 @@ package peer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,8 +49,11 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	if t.removed {
 		return true, nil
 	}
-	err = t.add(a, fresh)
+	created, err := t.add(a, fresh)
 	if err != nil && fresh {
+		if created {
+			err = errors.Join(err, os.RemoveAll(t.node.transferDir(t.ID)))
+		}
 		t.forget()
 		t.giveUp(err)
 	}
@@ -100,35 +104,43 @@ func (n *Node) rootTaken(root string) error {
 	return nil
 }
 
-// add writes what is known of the transfer, and starts it. The caller has the operation lock.
-func (t *Transfer) add(a addition, fresh bool) error {
+// add writes what is known of the transfer, and starts it. It reports whether it created the
+// transfer's folder. The caller has the operation lock.
+func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 	dir := t.node.transferDir(t.ID)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	err = os.Mkdir(dir, 0o700)
+	if created = err == nil; err != nil && !errors.Is(err, os.ErrExist) {
+		return false, err
 	}
 	for name, b := range a.files {
 		if b == nil {
 			continue
 		}
 		if err := datadir.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			return err
+			return created, err
 		}
 	}
 	if !fresh {
-		return t.resume(a.record, a.reuse)
+		return created, t.resume(a.record, a.reuse)
 	}
 	if err := t.update(func(*metadata.Record) {}); err != nil {
-		return err
+		return created, err
 	}
 	t.start(a.reuse)
-	return nil
+	return created, nil
 }
 
 // resume starts a known transfer again, with what a new call says of it. It does nothing if the
 // transfer is running and the call adds nothing.
 func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	old := t.record()
-	if old.Root != r.Root {
+	gone := (old.Begun || old.Seed) && t.node.missing(old.Root)
+	if gone && !r.Seed {
+		if err := t.node.checkFree(r.Root, reuse); err != nil {
+			return err
+		}
+	}
+	if old.Root != r.Root && !gone {
 		switch {
 		case old.Whole && r.Seed:
 			r.Root = old.Root // the same files
@@ -140,7 +152,8 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	if link.Coded != 0 && !link.InfoHash.IsZero() {
 		return fmt.Errorf("%w: `mob rm` the content first to seed it the other way", errBothWays)
 	}
-	if t.running() && (old.Link.String() == link.String() || old.Whole && !r.Seed) {
+	sound := t.sound()
+	if t.running() && !gone && sound && (old.Link.String() == link.String() || old.Whole && !r.Seed) {
 		return nil
 	}
 	t.halt(errRestart)
@@ -148,6 +161,9 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	if err == nil {
 		// The transfer may have changed the record until it ended.
 		err = t.update(func(rec *metadata.Record) {
+			if gone || r.Seed && rec.Seed && !sound { // it begins anew
+				rec.Seed, rec.Begun, rec.Whole = r.Seed, false, false
+			}
 			if r.Seed && !rec.Begun {
 				rec.Seed, rec.Whole = true, true
 			}
@@ -161,6 +177,20 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	}
 	t.start(reuse)
 	return nil
+}
+
+// sound reports whether no piece of a content that was whole is lacking.
+func (t *Transfer) sound() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.mu.desc.Manifest()
+	return t.mu.phase != Whole || t.mu.store == nil || m == nil || t.mu.store.Count() == m.Pieces()
+}
+
+// missing reports whether there is nothing at a path.
+func (n *Node) missing(path string) bool {
+	_, err := n.fs.lstat(path)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // move changes the root of a transfer that has created nothing yet.

@@ -34,7 +34,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 		defer n.withdraw(ctx, link, finder)
 	}
 	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link})
-	t.status = status
+	t.say = status
 	d := metadata.NewDescription("", t.ID, link.InfoHash, n.cfg.Torrents)
 	t.mu.desc = d
 	_, err := t.describe(ctx, finder)
@@ -73,7 +73,7 @@ func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 		Description: t.Description(),
 		Finder:      finder,
 		Clients:     n.cfg.Describe,
-		Status:      t.status,
+		Status:      func(waiting string) { t.say(oneLine(waiting)) },
 		Log:         n.log.With("content", t.ID.String()),
 		Self:        n.host.ID(),
 		Announce:    proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,6 +47,36 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d bytes came again", st.Traffic.WANIn)
 	}
 	if err := errors.Join(b.Close(), os.Remove(out)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFailedGetLeavesNothing has room for the folder of a get's state, and for nothing in it: the
+// next start must find no folder that it cannot read.
+func TestFailedGetLeavesNothing(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if err := syscall.Mount("none", data, "tmpfs", 0, "nr_inodes=64"); err != nil {
+		t.Skip("a small file system cannot be mounted here: ", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(data, syscall.MNT_DETACH) })
+	n := peertest.Start(t, "A", peertest.Data(data))
+	filler := func(i int) string { return filepath.Join(data, "filler"+strconv.Itoa(i)) }
+	full := 0
+	for os.WriteFile(filler(full), nil, 0o600) == nil {
+		full++
+	}
+	if err := os.Remove(filler(0)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := n.Get(absent(t, "nothing"), filepath.Join(t.TempDir(), "out"), peer.GetOptions{})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the get began: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(data, "transfers")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

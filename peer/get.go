@@ -28,7 +28,8 @@ type GetOptions struct {
 //
 // If the node has a transfer of the content, Get resumes it, with what the link brings. It fails
 // with an [*ElsewhereError] if that transfer has begun at another path, and with a
-// [*store.ExistsError] if there is something at path, unless Reuse is set.
+// [*store.ExistsError] if there is something at path, unless Reuse is set. If the content was there
+// and is gone, Get starts over at path.
 func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
@@ -60,6 +61,11 @@ func (n *Node) checkDestination(root string, reuse bool) error {
 	if err := n.checkRoot(root); err != nil {
 		return err
 	}
+	return n.checkFree(root, reuse)
+}
+
+// checkFree fails if a content cannot be created at root.
+func (n *Node) checkFree(root string, reuse bool) error {
 	fi, err := n.fs.lstat(root)
 	if err == nil && !reuse {
 		return &store.ExistsError{Path: root, Dir: fi.IsDir()}

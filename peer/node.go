@@ -44,6 +44,7 @@ type Node struct {
 	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
 	transfers map[cid.Cid]*Transfer
 	closed    bool
+	lost      error // what did not reach the disk
 }
 
 // Option is an option of [Start].
@@ -123,7 +124,8 @@ func (n *Node) enter() error {
 
 // Close ends every transfer and tells peers and trackers. It waits for that, for the disk, and
 // for calls under way that change a transfer. Later ones fail. The transfers that ran are
-// resumed by the next node with the same data folder.
+// resumed by the next node with the same data folder. It returns an error if bytes did not reach
+// the disk.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	n.closed = true
@@ -135,7 +137,16 @@ func (n *Node) Close() error {
 		n.bulk.Close()
 		err = n.host.Close()
 	}
-	return errors.Join(err, n.lock.Close())
+	return errors.Join(n.lost, err, n.lock.Close())
+}
+
+// lose notes why bytes of a transfer did not reach the disk, for Close.
+func (n *Node) lose(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		n.lost = errors.Join(n.lost, err)
+	}
 }
 
 // Host returns the node's libp2p host.

@@ -120,7 +120,7 @@ func (t *Transfer) Progress() Status {
 		st.InfoHash = t.mu.rec.Link.InfoHash.String()
 	}
 	if t.mu.err != nil {
-		st.Error = t.mu.err.Error()
+		st.Error = oneLine(t.mu.err.Error())
 	}
 	end := t.mu.finished
 	if end.IsZero() {
@@ -138,7 +138,7 @@ func (t *Transfer) Progress() Status {
 	if t.mu.rec.Whole {
 		st.PiecesHave, st.Have = st.Pieces, st.Length
 	}
-	if t.mu.phase == Checking {
+	if t.mu.toCheck > 0 && t.mu.phase == Checking {
 		st.Have = t.mu.checked
 	}
 	if t.mu.swarm != nil {

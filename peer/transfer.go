@@ -1,10 +1,10 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -29,7 +29,7 @@ type Transfer struct {
 
 	node *Node
 
-	status func(waiting string) // is called with what the transfer waits for, in words
+	say func(waiting string) // is called with what the transfer waits for, in words
 
 	// operation admits one call at a time that changes what the transfer is: to add, stop or
 	// remove it. These wait for the disk, and nothing else takes it. See operate.
@@ -54,6 +54,7 @@ type Transfer struct {
 		cancel     context.CancelCauseFunc // nil while nothing runs
 		ended      chan struct{}           // closed when nothing runs; nil before the first start
 		outcome    *outcome                // what Wait waits for
+		flushed    *outcome                // what Flush waits for
 	}
 }
 
@@ -98,11 +99,11 @@ const (
 
 func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
-	t.status = t.setWaiting
+	t.say = t.setWaiting
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
 	t.mu.rec = r
 	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, r.Link.InfoHash, n.cfg.Torrents)
-	t.mu.outcome = newOutcome()
+	t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
 	return t
 }
 
@@ -118,40 +119,51 @@ func (t *Transfer) start(reuse bool) {
 	if t.mu.outcome.settled() {
 		t.mu.outcome = newOutcome()
 	}
+	if t.mu.flushed.settled() {
+		t.mu.flushed = newOutcome()
+	}
 	t.mu.Unlock()
 	t.node.wg.Go(func() {
 		defer close(ended)
-		err := t.run(ctx, reuse)
+		why, lost := t.run(ctx, reuse)
 		cancel(nil)
-		t.end(err)
+		t.end(why, lost)
 	})
 }
 
-// end records why the transfer ended.
-func (t *Transfer) end(err error) {
+// end records why the transfer ended, and what kept its bytes from the disk, if anything did. The
+// latter is a failure even of a transfer that was to stop.
+func (t *Transfer) end(why, lost error) {
 	t.mu.Lock()
 	s := t.mu.swarm
 	t.mu.Unlock()
 	if s != nil {
-		t.logUnsaved(t.update(func(r *metadata.Record) { r.Have, r.Bytes = s.Stored() }))
+		t.logUnsaved(t.update(func(r *metadata.Record) {
+			r.Have, r.Bytes = s.Stored()
+			r.Whole = r.Whole && lost == nil
+		}))
 	}
-	stopped := errors.Is(err, ErrStopped) || errors.Is(err, errClosing)
-	restarts := errors.Is(err, errRestart)
+	restarts := lost == nil && errors.Is(why, errRestart)
+	stopped := lost == nil && (errors.Is(why, ErrStopped) || errors.Is(why, errClosing))
 	t.mu.Lock()
 	t.mu.swarm, t.mu.store, t.mu.cancel, t.mu.waiting = nil, nil, nil, ""
 	switch {
 	case restarts:
 		t.mu.phase, t.mu.err = Stopped, ErrStopped
 	case stopped:
-		t.mu.phase, t.mu.err = Stopped, err
-		t.mu.outcome.settle(err)
+		t.mu.phase, t.mu.err = Stopped, why
+		t.settle(why)
 	default:
-		t.mu.phase, t.mu.err = Failed, explain(err)
-		t.mu.outcome.settle(t.mu.err)
+		t.mu.phase, t.mu.err = Failed, explain(cmp.Or(lost, why))
+		t.settle(t.mu.err)
 	}
+	err := t.mu.err
 	t.mu.Unlock()
 	if !restarts && !stopped {
 		t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
+	}
+	if lost != nil {
+		t.node.lose(fmt.Errorf("%s: %w", t.record().Root, err))
 	}
 }
 
@@ -159,7 +171,13 @@ func (t *Transfer) end(err error) {
 func (t *Transfer) giveUp(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.settle(why)
+}
+
+// settle settles what Wait and Flush wait for. The caller has the lock.
+func (t *Transfer) settle(why error) {
 	t.mu.outcome.settle(why)
+	t.mu.flushed.settle(why)
 }
 
 // logUnsaved logs that the record was not saved, unless err is nil.
@@ -181,23 +199,28 @@ func (t *Transfer) update(change func(*metadata.Record)) error {
 	return r.Save(t.node.transferDir(t.ID))
 }
 
-// run runs the transfer through its phases, and returns why it ended, never nil.
-func (t *Transfer) run(ctx context.Context, reuse bool) error {
+// run runs the transfer through its phases, and returns why it ended, never nil, and what kept its
+// bytes from the disk.
+func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 	finder := t.node.finder(t.Link())
 	if finder != nil {
 		defer finder.Close()
 	}
 	members, err := t.describe(ctx, finder)
 	if err != nil {
-		return err
+		return err, nil
 	}
 	v := store.NewVerifier(t.Manifest())
-	st, err := t.openStore(ctx, v, reuse)
+	disk, err := t.openStore(ctx, v, reuse)
 	if err != nil {
-		return err
+		return err, nil
 	}
-	err = t.runSwarm(ctx, content{v, t.node.fs.wrap(st)}, finder, members)
-	return errors.Join(err, st.Close())
+	st := t.node.fs.wrap(disk)
+	why, lost = t.runSwarm(ctx, content{v, st}, finder, members)
+	if err := st.Close(); err != nil && lost == nil {
+		lost = fmt.Errorf("close files: %w", err)
+	}
+	return why, lost
 }
 
 // content is what a swarm verifies and stores.
@@ -206,9 +229,10 @@ type content struct {
 	store    store.Store
 }
 
-// runSwarm runs a swarm until it ends, and returns why.
-func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, members []proto.Member) error {
+// runSwarm runs a swarm until it ends, and returns why, and why the final flush failed, if it did.
+func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, members []proto.Member) (why, lost error) {
 	n := t.node
+	var flush sync.Mutex // guards lost
 	cfg := swarm.Config{
 		Cluster:    n.cfg.Cluster,
 		UploadOnly: t.record().Seed,
@@ -221,16 +245,22 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		Network:    (*nodeNetwork)(n),
 		Seed:       n.seed(t.ID),
 		Tuning:     n.cfg.Tuning,
-		Finished:   func(s *swarm.Swarm) { t.complete(s, c) },
-		Faults:     n.faults,
-		Log:        n.log.With("content", t.ID.String()),
+		Finished: func(s *swarm.Swarm) {
+			if err := t.complete(s, c); err != nil {
+				flush.Lock()
+				defer flush.Unlock()
+				lost = err
+			}
+		},
+		Faults: n.faults,
+		Log:    n.log.With("content", t.ID.String()),
 	}
 	if finder != nil {
 		cfg.Finder = finder
 	}
 	s, err := swarm.New(ctx, cfg)
 	if err != nil {
-		return err
+		return err, nil
 	}
 	t.mu.Lock()
 	t.mu.phase, t.mu.swarm, t.mu.store, t.mu.waiting = Fetching, s, c.store, ""
@@ -242,20 +272,21 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	if attach := n.cfg.AttachExternal; attach != nil {
 		beside.Go(func() { attach(s.Context(), t) })
 	}
-	err = s.Run(members)
+	why = s.Run(members)
 	beside.Wait()
-	return err
+	return why, lost
 }
 
-// complete puts fetched files in their place once every piece is stored, and flushes them.
-func (t *Transfer) complete(s *swarm.Swarm, c content) {
+// complete puts fetched files in their place once every piece is stored, and flushes them. It
+// returns why the flush failed.
+func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 	seed := t.record().Seed
 	if !seed {
 		if err := c.store.Publish(); errors.Is(err, store.ErrNotWhole) {
-			return // a piece was damaged since, and this is called again
+			return nil // a piece was damaged since, and this is called again
 		} else if err != nil {
 			s.Fail(fmt.Errorf("finish: %w", err))
-			return
+			return nil
 		}
 	}
 	t.markWhole()
@@ -263,15 +294,24 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) {
 	if t.Description().Plain() {
 		publishing.Go(func() { t.publishManifest(s, c) })
 	}
+	var err error
 	if !seed {
 		// The user has the content by now. Only if the machine crashes before the flush
 		// ends, pieces are doubtful, as with any copy.
-		err := c.store.Finish()
-		if err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, store.ErrNotWhole) {
-			s.Fail(fmt.Errorf("flush to disk: %w", err))
-		}
+		err = c.store.Finish()
+	}
+	switch {
+	case err == nil:
+		t.mu.Lock()
+		t.mu.flushed.settle(nil)
+		t.mu.Unlock()
+	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
+	default:
+		lost = fmt.Errorf("flush to disk: %w", err)
+		s.Fail(lost)
 	}
 	publishing.Wait()
+	return lost
 }
 
 // markWhole records that the content is whole.
@@ -303,6 +343,20 @@ func (t *Transfer) Wait(ctx context.Context) error {
 	t.mu.Lock()
 	o := t.mu.outcome
 	t.mu.Unlock()
+	return o.wait(ctx)
+}
+
+// Flush is Wait until all of the content is on the disk, too. A crash of the machine does not harm
+// it any more then.
+func (t *Transfer) Flush(ctx context.Context) error {
+	t.mu.Lock()
+	o := t.mu.flushed
+	t.mu.Unlock()
+	return o.wait(ctx)
+}
+
+// wait blocks until the outcome is settled, or ctx ends.
+func (o *outcome) wait(ctx context.Context) error {
 	if o.settled() {
 		return o.err
 	}

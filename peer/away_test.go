@@ -1,0 +1,153 @@
+package peer_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// restart starts a node of cluster B again, and returns its transfer of a link.
+func restart(t *testing.T, data string, link *proto.Link, opts ...peertest.Option) *peer.Transfer {
+	t.Helper()
+	n := peertest.Start(t, "B", append(opts, peertest.Data(data))...)
+	tr, err := n.Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// waitsFor waits until a transfer says what it waits for.
+func waitsFor(t *testing.T, tr *peer.Transfer, text string) {
+	t.Helper()
+	peertest.Eventually(t, "word that it waits for "+text, func() bool {
+		return strings.Contains(tr.Status().Waiting, text)
+	})
+}
+
+// TestContentAway starts a node while a content is not where it was, as a disk that is not mounted
+// yet: the transfer waits for it, and says so. Nothing is taken for damaged.
+func TestContentAway(t *testing.T) {
+	t.Parallel()
+	for name, seeded := range map[string]bool{"fetched": false, "seeded": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, data := peertest.Start(t, "A"), t.TempDir()
+			path, content := peertest.RandomFile(t, 4<<20)
+			_, link := peertest.Seed(t, a, path, peer.SeedOptions{})
+			b, mount := peertest.Start(t, "B", peertest.Data(data)), filepath.Join(t.TempDir(), "mount")
+			out := filepath.Join(mount, "out")
+			if err := os.Mkdir(mount, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if seeded {
+				if err := os.WriteFile(out, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Rename(out, filepath.Join(mount, "content.bin")); err != nil {
+					t.Fatal(err)
+				}
+				out = filepath.Join(mount, "content.bin")
+				info, err := os.Stat(path)
+				if err == nil {
+					err = os.Chtimes(out, info.ModTime(), info.ModTime())
+				}
+				if err == nil {
+					err = os.Chmod(out, info.Mode())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				peertest.Seed(t, b, out, peer.SeedOptions{})
+			} else {
+				peertest.Wait(t, peertest.Get(t, b, link, out))
+			}
+			if err := errors.Join(b.Close(), os.Rename(mount, mount+".away")); err != nil {
+				t.Fatal(err)
+			}
+			var log peertest.Recorder
+			tr := restart(t, data, link, peertest.Log(log.Logger()))
+			waitsFor(t, tr, out+", which is not there")
+			if st := tr.Status(); st.Phase != peer.Checking || st.Damaged != 0 || st.Error != "" {
+				t.Errorf("status %+v", st)
+			}
+			if err := os.Rename(mount+".away", mount); err != nil {
+				t.Fatal(err)
+			}
+			peertest.Eventually(t, "the content to be whole", func() bool { return tr.Status().Phase == peer.Whole })
+			st := tr.Status()
+			if st.Traffic.WANIn+st.Traffic.LANIn != 0 || st.Damaged != 0 || st.Waiting != "" {
+				t.Errorf("status %+v", st)
+			}
+			peertest.EqualFile(t, out, content)
+			if n := log.Count("waiting for it"); n != 1 {
+				t.Errorf("logged %d times", n)
+			}
+		})
+	}
+}
+
+// TestGetAgainWhenGone gets a content again that the user has deleted, at the same path and at
+// another, while the node runs and after a restart.
+func TestGetAgainWhenGone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                       string
+		elsewhere, restart, seeded bool
+	}{
+		{"at the same path", false, false, false},
+		{"elsewhere", true, false, false},
+		{"after a restart", false, true, false},
+		{"after a restart, elsewhere", true, true, false},
+		{"that was seeded", true, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, data := peertest.Start(t, "A"), t.TempDir()
+			path, content := peertest.RandomFile(t, 4<<20)
+			_, link := peertest.Seed(t, a, path, peer.SeedOptions{})
+			b, out := peertest.Start(t, "B", peertest.Data(data)), filepath.Join(t.TempDir(), "out")
+			get := peertest.Get(t, b, link, out)
+			peertest.Wait(t, get)
+			if c.seeded {
+				if _, err := b.Remove(get, false); err != nil {
+					t.Fatal(err)
+				}
+				named := filepath.Join(filepath.Dir(out), "content.bin")
+				if err := os.Rename(out, named); err != nil {
+					t.Fatal(err)
+				}
+				out = named
+				peertest.Seed(t, b, out, peer.SeedOptions{})
+			}
+			if c.restart {
+				if err := errors.Join(b.Close(), os.Remove(out)); err != nil {
+					t.Fatal(err)
+				}
+				get = restart(t, data, link)
+				b = get.Node()
+				waitsFor(t, get, "not there")
+			} else if err := os.Remove(out); err != nil {
+				t.Fatal(err)
+			}
+			if c.elsewhere {
+				if err := os.WriteFile(out+"2", []byte("mine"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := b.Get(link, out+"2", peer.GetOptions{}); err == nil {
+					t.Error("a file of the user was taken over")
+				}
+				peertest.EqualFile(t, out+"2", []byte("mine"))
+				out += "3"
+			}
+			peertest.Wait(t, peertest.Get(t, b, link, out))
+			peertest.EqualFile(t, out, content)
+		})
+	}
+}
