@@ -73,7 +73,7 @@ func (n *Node) acceptBulk() {
 func (n *Node) acceptChannel(from libpeer.ID, ch swarm.Channel) {
 	defer func() { _ = ch.Reset() }()
 	_ = ch.SetReadDeadline(time.Now().Add(swarm.HandshakeTimeout))
-	m, _ := proto.ReadMessage(ch) // nil after an error
+	m, _ := proto.ReadOpening(ch) // nil after an error
 	hello, ok := m.(*proto.BulkHello)
 	if !ok {
 		return

@@ -40,22 +40,48 @@ func WriteMessage(w io.Writer, m Message) error {
 
 // ReadMessage reads one frame and decodes it. It blocks until the whole frame has arrived;
 // io.EOF means that the stream ended between frames. It refuses a frame of more than
-// [MaxFrame] bytes before it reads or allocates the body.
-func ReadMessage(r io.Reader) (Message, error) {
+// [MaxFrame] bytes before it reads the body. Memory grows with the bytes that arrive, not with
+// those that the frame claims.
+func ReadMessage(r io.Reader) (Message, error) { return readMessage(r, MaxFrame) }
+
+// ReadOpening is like [ReadMessage] for the first message of a stream, which has at most
+// [MaxOpening] bytes. The sender may be a stranger.
+func ReadOpening(r io.Reader) (Message, error) { return readMessage(r, MaxOpening) }
+
+func readMessage(r io.Reader, limit uint32) (Message, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(head[:4])
-	if n == 0 || n > MaxFrame {
-		return nil, fmt.Errorf("frame of %d bytes, want 1 to %d", n, MaxFrame)
+	if n == 0 || n > limit {
+		return nil, fmt.Errorf("frame of %d bytes, want 1 to %d", n, limit)
 	}
-	body := make([]byte, n-1)
-	if _, err := io.ReadFull(r, body); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
+	body, err := readBody(r, int(n-1))
+	if err != nil {
 		return nil, err
 	}
 	return Decode(Type(head[4]), body)
+}
+
+// readStep is how many bytes of a body are allocated before any has arrived. Most are shorter.
+const readStep = 4 << 10
+
+// readBody reads n bytes into a buffer that doubles as they arrive.
+func readBody(r io.Reader, n int) ([]byte, error) {
+	body := make([]byte, 0, min(n, readStep))
+	for len(body) < n {
+		if len(body) == cap(body) {
+			body = append(make([]byte, 0, min(n, 2*cap(body))), body...)
+		}
+		at := len(body)
+		body = body[:cap(body)]
+		if _, err := io.ReadFull(r, body[at:]); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+	return body, nil
 }

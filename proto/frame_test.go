@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -65,6 +66,39 @@ func TestReadMessageFrameLimits(t *testing.T) {
 	}
 	if n := allocated(func() { _, _ = ReadMessage(bytes.NewReader([]byte{255, 255, 255, 255, 10})) }); n > 64<<10 {
 		t.Errorf("reading a frame that is too large allocated %d bytes", n)
+	}
+}
+
+// A frame that claims the most bytes, and sends few, costs a reader few.
+func TestReadMessageAllocatesWhatArrives(t *testing.T) {
+	for _, sent := range []int{0, 1000, 10_000, 100_000} {
+		frame := append([]byte{0, 0x10, 0, 0, byte(TypeMembers)}, make([]byte, sent)...)
+		n := allocated(func() { _, _ = ReadMessage(bytes.NewReader(frame)) })
+		if limit := uint64(4*sent + 16<<10); n > limit {
+			t.Errorf("after %d bytes of a frame that claims %d, %d were allocated, want at most %d", sent, MaxFrame, n, limit)
+		}
+	}
+}
+
+// The largest message that may open a stream is accepted, a larger one is refused unread.
+func TestReadOpening(t *testing.T) {
+	hello := &Hello{Swarm: make([]byte, MaxCID), Cluster: strings.Repeat("c", MaxCluster), Features: 1<<64 - 1}
+	announce := &Announce{Swarm: hello.Swarm, Cluster: hello.Cluster, Have: MaxPieces, Total: MaxPieces}
+	for range MaxAddrs {
+		hello.Addrs = append(hello.Addrs, make([]byte, MaxAddr))
+	}
+	announce.Addrs = hello.Addrs
+	for _, want := range []Message{hello, announce, &Goodbye{Text: strings.Repeat("t", MaxText)}} {
+		got, err := ReadOpening(bytes.NewReader(frameOf(t, want)))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%T: %v", want, err)
+		}
+	}
+	r := bytes.NewReader(append([]byte{0, 0, 0x20, 1, byte(TypeHello)}, make([]byte, MaxOpening)...))
+	_, err := ReadOpening(r)
+	checkError(t, err, "frame of 8193 bytes, want 1 to 8192")
+	if r.Len() != MaxOpening {
+		t.Errorf("read %d bytes of the body", MaxOpening-r.Len())
 	}
 }
 

@@ -32,6 +32,9 @@ const (
 	MaxBlock = 256 << 10
 	// MaxFrame bounds type and body of a frame, in bytes.
 	MaxFrame = 1 << 20
+	// MaxOpening bounds the first frame from either side of a stream like MaxFrame. A Hello
+	// with all its fields at their limits has less.
+	MaxOpening = 8 << 10
 	// MaxRanges bounds the ranges in one message.
 	MaxRanges = 16 << 10
 	// MaxMembers bounds the members in one message.

@@ -28,8 +28,30 @@ type wireManifest struct {
 	Version     uint64
 	Name        string
 	PieceLength uint32
-	Entries     []wireEntry
+	Entries     wireEntries
 	Hashes      []byte
+}
+
+// minEntry is the size in bytes of the shortest encoded entry.
+const minEntry = 7
+
+// wireEntries is decoded only if its bytes can hold as many entries as it claims, since an
+// entry takes far more memory than its first byte.
+type wireEntries []wireEntry
+
+// UnmarshalCBOR implements [cbor.Unmarshaler]. b is well-formed.
+func (w *wireEntries) UnmarshalCBOR(b []byte) error {
+	head, length := uint64(b[0]&0x1f), b[1:]
+	if head >= 24 {
+		head, length = 0, length[:1<<(head-24)]
+		for _, c := range length {
+			head = head<<8 | uint64(c)
+		}
+	}
+	if head > uint64(len(b)/minEntry) {
+		return fmt.Errorf("%d entries in %d bytes", head, len(b))
+	}
+	return manifestDecMode.Unmarshal(b, (*[]wireEntry)(w))
 }
 
 // wireEntry is the encoded form of an [Entry]. Path and Target are byte strings, because
@@ -72,7 +94,7 @@ func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 	}
 	w := wireManifest{
 		Version: manifestVersion, Name: m.Name, PieceLength: m.PieceLength,
-		Entries: make([]wireEntry, len(m.Entries)), Hashes: hashes,
+		Entries: make(wireEntries, len(m.Entries)), Hashes: hashes,
 	}
 	for i := range m.Entries {
 		e := &m.Entries[i]

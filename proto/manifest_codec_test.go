@@ -112,6 +112,15 @@ func TestHugeCountsAllocateLittle(t *testing.T) {
 			t.Errorf("%x: allocated %d bytes for %d", claim, n, len(b))
 		}
 	}
+	// A million entries of a byte each take no memory either.
+	empty := slices.Concat(head, []byte{0x9a, 0, 0x10, 0, 0}, bytes.Repeat([]byte{0x80}, MaxEntries), []byte{0x40})
+	if n := allocated(func() {
+		if _, err := DecodeManifest(empty); err == nil {
+			t.Error("a million empty entries accepted")
+		}
+	}); n > 1<<20 {
+		t.Errorf("allocated %d bytes for %d of empty entries", n, len(empty))
+	}
 	// The worst case is a full frame of one-byte elements.
 	frame := append([]byte{0x83, 0x9a, 0, 0x0f, 0xff, 0}, bytes.Repeat([]byte{0x80}, 0xfff00)...)
 	if n := allocated(func() {

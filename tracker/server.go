@@ -1,10 +1,7 @@
 package tracker
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -26,14 +23,8 @@ const (
 	youngDivisor = 3
 )
 
-const (
-	// maxRequest bounds a request's frame, in bytes: an announce with every
-	// address at its limit has less. Without it four bytes would allocate a buffer
-	// of proto.MaxFrame.
-	maxRequest = 8 << 10
-	// goodbyeTimeout bounds the writing of an error, which may come after Timeout.
-	goodbyeTimeout = time.Second
-)
+// goodbyeTimeout bounds the writing of an error, which may come after Timeout.
+const goodbyeTimeout = time.Second
 
 // Server is a tracker on a libp2p host. Its methods may be called from any
 // goroutine.
@@ -138,7 +129,7 @@ func (s *Server) removeStream(st network.Stream) {
 
 // reply reads a request from st and handles it.
 func (s *Server) reply(st network.Stream) proto.Message {
-	req, err := readRequest(st)
+	req, err := proto.ReadOpening(st)
 	if err != nil {
 		return protocolError("bad request: " + err.Error())
 	}
@@ -155,18 +146,6 @@ func (s *Server) reply(st network.Stream) proto.Message {
 	default:
 		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", req.Type()))
 	}
-}
-
-// readRequest is proto.ReadMessage with the limit of maxRequest.
-func readRequest(r io.Reader) (proto.Message, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, err
-	}
-	if n := binary.BigEndian.Uint32(length[:]); n > maxRequest {
-		return nil, fmt.Errorf("frame of %d bytes, at most %d", n, maxRequest)
-	}
-	return proto.ReadMessage(io.MultiReader(bytes.NewReader(length[:]), r))
 }
 
 func protocolError(text string) *proto.Goodbye {

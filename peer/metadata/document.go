@@ -35,7 +35,7 @@ func ServeDocument(stream network.Stream, find func(id []byte) ([]byte, error)) 
 
 func serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 	_ = stream.SetDeadline(time.Now().Add(requestTimeout))
-	m, err := proto.ReadMessage(stream)
+	m, err := proto.ReadOpening(stream)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func RequestDocument(ctx context.Context, stream network.Stream, id cid.Cid, lim
 	if err := proto.WriteMessage(stream, &proto.ManifestRequest{Swarm: id.Bytes()}); err != nil {
 		return nil, err
 	}
-	reply, err := proto.ReadMessage(stream)
+	reply, err := proto.ReadOpening(stream)
 	if err != nil {
 		return nil, err
 	}

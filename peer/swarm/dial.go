@@ -122,7 +122,7 @@ const HandshakeTimeout = 10 * time.Second
 // ReadHello reads the first message of a control stream. It fails with
 // [*proto.RemoteError] if the peer refuses.
 func ReadHello(stream network.Stream) (*proto.Hello, error) {
-	m, err := proto.ReadMessage(stream)
+	m, err := proto.ReadOpening(stream)
 	if err != nil {
 		return nil, err
 	}
