@@ -134,33 +134,62 @@ func (t *Torrent) Manifest() (*proto.Manifest, error) {
 		return nil, fmt.Errorf("torrent: its pieces have %d bytes, and mob supports %d (16 KiB) to %d (16 MiB)",
 			t.PieceLength, proto.MinPieceLength, proto.MaxPieceLength)
 	}
-	m := &proto.Manifest{Name: t.Name, PieceLength: uint32(t.PieceLength), SHA1: t.PieceHashes, Entries: t.entries()}
+	entries, err := t.entries()
+	if err != nil {
+		return nil, fmt.Errorf("torrent: %w", err)
+	}
+	m := &proto.Manifest{Name: t.Name, PieceLength: uint32(t.PieceLength), SHA1: t.PieceHashes, Entries: entries}
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("torrent: %w", err)
 	}
 	return m, nil
 }
 
-// entries are the files with their folders, and the padding.
-func (t *Torrent) entries() []proto.Entry {
-	out := make([]proto.Entry, 0, len(t.Files))
-	dirs := map[string]bool{}
+// entries are the files with their folders, and the padding. A torrent may name thousands
+// of folders with each file, so the limits of a manifest apply before they are made.
+func (t *Torrent) entries() ([]proto.Entry, error) {
+	tree := tree{entries: make([]proto.Entry, 0, len(t.Files)), dirs: map[string]bool{}}
 	for _, f := range t.Files {
 		if f.Pad {
-			out = append(out, proto.Entry{Kind: proto.Pad, Size: f.Length})
+			if err := tree.add(proto.Entry{Kind: proto.Pad, Size: f.Length}); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		for i := range len(f.Path) {
-			if dir := f.Path[:i]; f.Path[i] == '/' && !dirs[dir] {
-				dirs[dir] = true
-				out = append(out, proto.Entry{Path: dir, Kind: proto.Dir, Mode: dirMode, MTime: proto.NoMTime})
+			if dir := f.Path[:i]; f.Path[i] == '/' && !tree.dirs[dir] {
+				tree.dirs[dir] = true
+				err := tree.add(proto.Entry{Path: dir, Kind: proto.Dir, Mode: dirMode, MTime: proto.NoMTime})
+				if err != nil {
+					return nil, err
+				}
 			}
 		}
 		e := proto.Entry{Path: f.Path, Kind: proto.File, Size: f.Length, Mode: fileMode, MTime: proto.NoMTime}
 		if f.Exec {
 			e.Mode = execMode
 		}
-		out = append(out, e)
+		if err := tree.add(e); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return tree.entries, nil
+}
+
+// tree is the entries so far, within the limits of a manifest.
+type tree struct {
+	entries []proto.Entry
+	dirs    map[string]bool // those among the entries
+	paths   int             // bytes
+}
+
+func (t *tree) add(e proto.Entry) error {
+	if len(t.entries) == proto.MaxEntries {
+		return fmt.Errorf("more than %d files and folders", proto.MaxEntries)
+	}
+	if t.paths += len(e.Path); t.paths > proto.MaxManifest {
+		return fmt.Errorf("the paths of its files and folders have more than %d bytes", proto.MaxManifest)
+	}
+	t.entries = append(t.entries, e)
+	return nil
 }

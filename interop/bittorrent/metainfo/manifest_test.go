@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,19 +14,20 @@ import (
 
 // infoOf is an info dictionary of these files.
 func infoOf(pieceLength int64, files ...File) string {
-	text, length := "5:filesl", int64(0)
+	text, length := new(strings.Builder), int64(0)
+	text.WriteString("5:filesl")
 	for _, f := range files {
-		text += "d"
+		text.WriteString("d")
 		if f.Pad {
-			text += "4:attr1:p"
+			text.WriteString("4:attr1:p")
 		} else if f.Exec {
-			text += "4:attr2:xh"
+			text.WriteString("4:attr2:xh")
 		}
-		text += fmt.Sprintf("6:lengthi%de4:pathl", f.Length)
+		fmt.Fprintf(text, "6:lengthi%de4:pathl", f.Length)
 		for e := range strings.SplitSeq(f.Path, "/") {
-			text += element(e)
+			text.WriteString(element(e))
 		}
-		text += "ee"
+		text.WriteString("ee")
 		length += f.Length
 	}
 	var hashes []byte
@@ -33,7 +35,7 @@ func infoOf(pieceLength int64, files ...File) string {
 		sum := sha1.Sum([]byte{byte(i)})
 		hashes = append(hashes, sum[:]...)
 	}
-	return info(text+"e", oneName, fmt.Sprintf("12:piece lengthi%de", pieceLength), "6:pieces"+element(string(hashes)))
+	return info(text.String()+"e", oneName, fmt.Sprintf("12:piece lengthi%de", pieceLength), "6:pieces"+element(string(hashes)))
 }
 
 func TestManifest(t *testing.T) {
@@ -115,4 +117,52 @@ func TestManifestErrors(t *testing.T) {
 	if m, err := (Codec{}).Manifest([]byte(infoOf(16<<10, deep))); err != nil || len(m.Entries) != 2001 {
 		t.Errorf("2001 levels: %v", err)
 	}
+}
+
+// Each file of a torrent may name two thousand folders in four kilobytes, so an info
+// dictionary could stand for ten million of them. It is refused before they are made.
+func TestManifestLimits(t *testing.T) {
+	nested := func(files, levels int) string {
+		all := make([]File, files)
+		for i := range all {
+			all[i] = File{Path: fmt.Sprintf("%05d/", i) + strings.Repeat("d/", levels) + "f", Length: 1}
+		}
+		return infoOf(16<<10, all...)
+	}
+	for _, tt := range []struct{ name, in, want string }{
+		{"many folders", nested(12_000, 90), "more than 1048576 files and folders"},
+		{"long paths", nested(2_500, 2_000), "have more than 201326592 bytes"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Codec{}.Manifest([]byte(tt.in))
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 1<<30 {
+			t.Errorf("%s: allocated %d MB for %d", tt.name, n>>20, len(tt.in)>>20)
+		}
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte(infoOf(16<<10, File{Path: "a/b/c", Length: 5}, File{Path: "p", Length: 3, Pad: true}, File{Path: "a/d"})))
+	f.Add([]byte(info("6:lengthi9e", oneName, oneSize, onePiece)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Codec{}.Manifest(b)
+		if err != nil {
+			return
+		}
+		if err := m.Validate(); err != nil || len(m.Entries) > proto.MaxEntries {
+			t.Fatalf("%v: %+v", err, m)
+		}
+		tor, err := ParseInfo(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tor.Match(m); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
