@@ -1,10 +1,13 @@
 package tracker
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/mob/quota"
 )
 
 // maxAddrBytes bounds the addresses of a member, together: about a dozen. It bounds
@@ -78,6 +81,16 @@ func observedIP(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
 		return nil
 	}
 	return a
+}
+
+// hostOf is whom a remote address counts for. All without an IP count for one.
+func hostOf(remote multiaddr.Multiaddr) netip.Addr {
+	ip, err := manet.ToIP(remote)
+	if err != nil {
+		return netip.Addr{}
+	}
+	a, _ := netip.AddrFromSlice(ip)
+	return quota.Host(a)
 }
 
 // withIP is a with ip in place of its own, nil if a listener at a cannot be reached

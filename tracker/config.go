@@ -18,7 +18,8 @@ type Config struct {
 	Interval time.Duration
 	// Timeout bounds one stream from its first byte to the reply's last. 10 s.
 	Timeout time.Duration
-	// MaxSwarms bounds the swarms. 10,000.
+	// MaxSwarms bounds the swarms. Like of the members and streams below, one address
+	// may have as many as are free: half of them if it is alone. 10,000.
 	MaxSwarms int
 	// MaxSwarmMembers bounds the members of one swarm. 20,000.
 	MaxSwarmMembers int

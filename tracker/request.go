@@ -132,14 +132,19 @@ type endpoint struct {
 	mu sync.Mutex
 	// last is the last announce in the queue, by swarm.
 	last map[string]*turn
+	// slots holds a token for each open stream: a tracker accepts few from one member.
+	slots chan struct{}
 }
+
+// maxRequests bounds the requests to one tracker at a time.
+const maxRequests = 16
 
 func newEndpoint(info peer.AddrInfo) *endpoint {
 	addr := "/p2p/" + info.ID.String()
 	if len(info.Addrs) > 0 {
 		addr = info.Addrs[0].String() + addr
 	}
-	return &endpoint{info: info, addr: addr, last: make(map[string]*turn)}
+	return &endpoint{info: info, addr: addr, last: make(map[string]*turn), slots: make(chan struct{}, maxRequests)}
 }
 
 // turn is a place in a tracker's queue. Announces of one swarm are sent one after the
@@ -187,7 +192,15 @@ func (n *turn) roundTrip(ctx context.Context, h host.Host, frame []byte) (proto.
 			return nil, fmt.Errorf("the announce before has not ended: %w", ctx.Err())
 		}
 	}
-	reply, err := n.tracker.roundTrip(ctx, h, frame)
+	var reply proto.Message
+	var err error
+	select {
+	case n.tracker.slots <- struct{}{}:
+		reply, err = n.tracker.roundTrip(ctx, h, frame)
+		<-n.tracker.slots
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		// The error that the deadline caused is not the reason.
 		err = errors.New("no answer in time")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -44,7 +46,8 @@ type Server struct {
 	// open is the streams being served, for Close and for MaxStreams.
 	open struct {
 		sync.Mutex
-		streams map[network.Stream]struct{}
+		streams map[network.Stream]netip.Addr // and whom they count for
+		shares  *quota.Quota[netip.Addr]
 		closed  bool
 		served  sync.WaitGroup
 	}
@@ -62,7 +65,8 @@ func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
 		seed = rand.Uint64()
 	}
 	s.state.rng = rand.New(rand.NewPCG(seed, 0))
-	s.open.streams = make(map[network.Stream]struct{})
+	s.open.streams = make(map[network.Stream]netip.Addr)
+	s.open.shares = quota.New[netip.Addr](cfg.MaxStreams)
 	h.SetStreamHandler(proto.TrackerProtocol, s.serve)
 	cfg.Log.Info("tracker started", "peer", h.ID())
 	return s
@@ -108,20 +112,23 @@ func (s *Server) serve(st network.Stream) {
 	st.Close()
 }
 
-// addStream registers a stream, unless the server is closed or serves MaxStreams.
+// addStream registers a stream, unless the server is closed, or serves as many as it may:
+// from the stream's address, or of all.
 func (s *Server) addStream(st network.Stream) bool {
 	s.open.Lock()
 	defer s.open.Unlock()
-	if s.open.closed || len(s.open.streams) >= s.cfg.MaxStreams {
+	host := hostOf(st.Conn().RemoteMultiaddr())
+	if s.open.closed || !s.open.shares.Take(host) {
 		return false
 	}
-	s.open.streams[st] = struct{}{}
+	s.open.streams[st] = host
 	s.open.served.Add(1)
 	return true
 }
 
 func (s *Server) removeStream(st network.Stream) {
 	s.open.Lock()
+	s.open.shares.Release(s.open.streams[st])
 	delete(s.open.streams, st)
 	s.open.Unlock()
 	s.open.served.Done()
@@ -140,7 +147,8 @@ func (s *Server) reply(st network.Stream) proto.Message {
 		if len(id) > proto.MaxPeerID {
 			return protocolError("the peer id is too long")
 		}
-		return s.announce(id, req, memberAddrs(req.Addrs, st.Conn().RemoteMultiaddr()))
+		remote := st.Conn().RemoteMultiaddr()
+		return s.announce(origin{id, memberAddrs(req.Addrs, remote), hostOf(remote)}, req)
 	case *proto.FleetRequest:
 		return s.fleet(req.Swarm)
 	default:
@@ -161,16 +169,16 @@ func goodbye(e *proto.RemoteError) *proto.Goodbye {
 	return &proto.Goodbye{Code: e.Code, Text: text}
 }
 
-// announce handles an announce of the member id.
-func (s *Server) announce(id proto.PeerID, a *proto.Announce, addrs [][]byte) proto.Message {
+// announce handles an announce.
+func (s *Server) announce(from origin, a *proto.Announce) proto.Message {
 	s.state.Lock()
 	defer s.state.Unlock()
 	now := s.clock()
 	if a.Leaving {
-		s.state.table.leave(now, a.Swarm, id)
+		s.state.table.leave(now, a.Swarm, from.id)
 		return &proto.Handout{Interval: seconds(s.cfg.Interval)}
 	}
-	m, err := s.state.table.announce(now, id, a, addrs)
+	m, err := s.state.table.announce(now, from, a)
 	if err != nil {
 		return goodbye(err)
 	}

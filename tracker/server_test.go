@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -285,7 +286,7 @@ func waitStreams(t *testing.T, s *Server, n int) {
 
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{MaxStreams: 2}, new(clock))
+	s, info := start(t, Config{MaxStreams: 4}, new(clock))
 	h := loopHost(t)
 	for range 2 {
 		raw(t, h, info, []byte{0})
@@ -294,7 +295,12 @@ func TestStreamsAreBounded(t *testing.T) {
 	st := raw(t, h, info, []byte{0})
 	st.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, err := st.Read(make([]byte, 1)); !errors.Is(err, network.ErrReset) {
-		t.Errorf("the third stream: %v, want a reset", err)
+		t.Errorf("the third stream of one address: %v, want a reset", err)
+	}
+	s.open.Lock()
+	defer s.open.Unlock()
+	if !s.open.shares.Take(netip.MustParseAddr("192.0.2.1")) {
+		t.Error("there is no stream for another address")
 	}
 }
 

@@ -2,10 +2,12 @@ package tracker
 
 import (
 	"container/list"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -13,6 +15,7 @@ import (
 // a handout may be encoded outside of the server's lock.
 type member struct {
 	id       proto.PeerID
+	host     netip.Addr // whom it counts for
 	swarm    *swarm
 	cluster  *cluster
 	addrs    [][]byte
@@ -75,11 +78,23 @@ func (c *cluster) count(m *member, sign int) {
 
 // swarm is the members that transfer one content.
 type swarm struct {
-	key      string // binary CID
+	key      string     // binary CID
+	host     netip.Addr // whose member announced it first
 	created  time.Time
+	entries  *quota.Quota[netip.Addr]
 	members  map[proto.PeerID]*member
 	clusters []*cluster // sorted by name, none empty
 	total    uint32     // pieces of the content, as last announced; 0 while unknown
+}
+
+func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {
+	return &swarm{
+		key:     key,
+		host:    host,
+		created: created,
+		entries: quota.New[netip.Addr](members),
+		members: make(map[proto.PeerID]*member),
+	}
 }
 
 // find is the index of the cluster of this name, or where it would be inserted.

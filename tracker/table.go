@@ -2,8 +2,10 @@ package tracker
 
 import (
 	"container/list"
+	"net/netip"
 	"time"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -13,51 +15,90 @@ import (
 // All members expire after the same time without an announce, so one list in
 // the order of announces has the next to expire at its front, and a call costs
 // only what it expires.
+//
+// An address may have as many swarms and members as are free.
 type table struct {
 	cfg    Config
 	swarms map[string]*swarm
 	order  *list.List // of *member, least recently announced first
 	now    time.Time  // the latest time passed in: it never goes back
+
+	created *quota.Quota[netip.Addr] // swarms, by who announced them first
+	entries *quota.Quota[netip.Addr] // members
 }
 
 func newTable(cfg Config) *table {
-	return &table{cfg: cfg, swarms: make(map[string]*swarm), order: list.New()}
+	return &table{
+		cfg:     cfg,
+		swarms:  make(map[string]*swarm),
+		order:   list.New(),
+		created: quota.New[netip.Addr](cfg.MaxSwarms),
+		entries: quota.New[netip.Addr](cfg.MaxMembers),
+	}
 }
 
 // members counts the members of all swarms, a node once per swarm.
 func (t *table) members() int { return t.order.Len() }
 
-// announce adds or updates the member id as a says, with addrs in place of a's.
-// A known member is always accepted, a new one within the limits.
-func (t *table) announce(
-	now time.Time, id proto.PeerID, a *proto.Announce, addrs [][]byte,
-) (*member, *proto.RemoteError) {
+// origin is where an announce comes from.
+type origin struct {
+	id    proto.PeerID
+	addrs [][]byte   // in place of the announce's
+	host  netip.Addr // whom it counts for
+}
+
+// announce adds or updates the member that announces a. A known member is always
+// accepted, a new one within the limits.
+func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
 	t.expire(now)
 	s := t.swarms[string(a.Swarm)]
 	var m *member
 	if s != nil {
-		m = s.members[id]
+		m = s.members[from.id]
 	}
-	if err := t.checkLimits(s, m, a.Cluster); err != nil {
-		return nil, err
-	}
-	if s == nil {
-		s = &swarm{key: string(a.Swarm), created: t.now, members: make(map[proto.PeerID]*member)}
-		t.swarms[s.key] = s
-	}
-	if a.Total != 0 {
-		s.total = a.Total
+	// A Fleet must fit its message.
+	if s != nil && len(s.clusters) >= proto.MaxClusters {
+		if _, known := s.find(a.Cluster); !known {
+			return nil, busy("the swarm has reached its limit of clusters")
+		}
 	}
 	if m == nil {
-		m = &member{id: id, swarm: s, have: a.Have, total: a.Total}
-		m.elem = t.order.PushBack(m)
-		s.members[id] = m
-		s.cluster(a.Cluster).add(m)
+		var err *proto.RemoteError
+		if m, err = t.join(s, from, a); err != nil {
+			return nil, err
+		}
 	} else {
 		t.order.MoveToBack(m.elem)
 		t.update(m, a)
 	}
-	m.addrs, m.lastSeen = addrs, t.now
+	if a.Total != 0 {
+		m.swarm.total = a.Total
+	}
+	m.addrs, m.lastSeen = from.addrs, t.now
+	return m, nil
+}
+
+// join adds a member to a swarm, which is nil if it is not known.
+func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
+	if !t.entries.Take(from.host) {
+		return nil, busy("the tracker has reached its limit of members, or of those at one address")
+	}
+	if s == nil {
+		if !t.created.Take(from.host) {
+			t.entries.Release(from.host)
+			return nil, busy("the tracker has reached its limit of swarms, or of those from one address")
+		}
+		s = makeSwarm(string(a.Swarm), from.host, t.now, t.cfg.MaxSwarmMembers)
+		t.swarms[s.key] = s
+	}
+	if !s.entries.Take(from.host) {
+		t.entries.Release(from.host)
+		return nil, busy("the swarm has reached its limit of members, or of those at one address")
+	}
+	m := &member{id: from.id, host: from.host, swarm: s, have: a.Have, total: a.Total}
+	m.elem = t.order.PushBack(m)
+	s.members[m.id] = m
+	s.cluster(a.Cluster).add(m)
 	return m, nil
 }
 
@@ -73,28 +114,6 @@ func (t *table) update(m *member, a *proto.Announce) {
 	m.have, m.total = a.Have, a.Total
 	m.swarm.members[m.id] = m
 	m.swarm.cluster(a.Cluster).add(m)
-}
-
-// checkLimits reports which limit keeps a member out of a cluster of s. A swarm or
-// member that is not known yet is nil.
-func (t *table) checkLimits(s *swarm, m *member, cluster string) *proto.RemoteError {
-	if m == nil && t.members() >= t.cfg.MaxMembers {
-		return busy("the tracker has reached its limit of members")
-	}
-	if s == nil {
-		if len(t.swarms) >= t.cfg.MaxSwarms {
-			return busy("the tracker has reached its limit of swarms")
-		}
-		return nil
-	}
-	if m == nil && len(s.members) >= t.cfg.MaxSwarmMembers {
-		return busy("the swarm has reached its limit of members")
-	}
-	// A Fleet must fit its message.
-	if _, known := s.find(cluster); !known && len(s.clusters) >= proto.MaxClusters {
-		return busy("the swarm has reached its limit of clusters")
-	}
-	return nil
 }
 
 func busy(text string) *proto.RemoteError {
@@ -147,8 +166,11 @@ func (t *table) expire(now time.Time) {
 
 func (t *table) remove(m *member) {
 	t.order.Remove(m.elem)
+	t.entries.Release(m.host)
+	m.swarm.entries.Release(m.host)
 	m.swarm.remove(m)
 	if len(m.swarm.members) == 0 {
 		delete(t.swarms, m.swarm.key)
+		t.created.Release(m.swarm.host)
 	}
 }

@@ -2,8 +2,10 @@ package tracker
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"slices"
 	"testing"
@@ -18,11 +20,59 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func join(t testing.TB, tb *table, now time.Time, swarm, cluster, id string, have, total uint32) *member {
 	t.Helper()
 	a := &proto.Announce{Swarm: []byte(swarm), Cluster: cluster, Have: have, Total: total}
-	m, err := tb.announce(now, proto.PeerID(id), a, nil)
+	m, err := tb.announce(now, elsewhere(proto.PeerID(id), swarm), a)
 	if err != nil {
 		t.Fatalf("announce of %s: %v", id, err)
 	}
 	return m
+}
+
+// elsewhere returns an origin whose address is like no other's.
+func elsewhere(id proto.PeerID, swarm string) origin {
+	sum := sha256.Sum256([]byte(swarm + "/" + string(id)))
+	return origin{id: id, host: netip.AddrFrom16([16]byte(sum[:16]))}
+}
+
+// One address takes no more than half of each table, and has no effect on others.
+func TestTableSharesOfAddresses(t *testing.T) {
+	t.Parallel()
+	cfg := Default()
+	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 100, 60, 1000
+	tb := newTable(cfg)
+	flooder := netip.MustParseAddr("192.0.2.1")
+	flood := func(swarm func(int) string) (n int) {
+		for i := range 2000 {
+			from := origin{id: proto.PeerID(fmt.Sprint("flooder ", i)), host: flooder}
+			if _, err := tb.announce(epoch, from, &proto.Announce{Swarm: []byte(swarm(i)), Cluster: "A"}); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	if n := flood(func(i int) string { return fmt.Sprint("swarm ", i) }); n != 50 {
+		t.Errorf("one address made %d swarms of 100", n)
+	}
+	if n := flood(func(int) string { return "one" }); n > 0 {
+		t.Errorf("one more swarm has %d members of the address", n)
+	}
+	join(t, tb, epoch, "one", "A", "honest", 0, 0)
+	if n := flood(func(int) string { return "one" }); n != 30 {
+		t.Errorf("one address has %d members of 60 in a swarm", n)
+	}
+	flood(func(i int) string { return fmt.Sprint("swarm ", i/50) })
+	if n := tb.members(); n > 501 {
+		t.Errorf("one address has %d members of 1000", n-1)
+	}
+	for i := range 40 {
+		join(t, tb, epoch, fmt.Sprint("honest ", i), "A", "honest", 0, 0)
+	}
+	for i := range 20 {
+		join(t, tb, epoch, "one", "A", fmt.Sprint("honest ", i), 0, 0)
+	}
+	tb.expire(epoch.Add(time.Hour))
+	if n := tb.created.Used() + tb.entries.Used(); n != 0 {
+		t.Errorf("%d slots are held by nobody", n)
+	}
 }
 
 func TestTableExpiry(t *testing.T) {
@@ -58,7 +108,7 @@ func TestTableBounds(t *testing.T) {
 	tb := newTable(cfg)
 	refused := func(now time.Time, swarm, cluster, id string) {
 		t.Helper()
-		_, err := tb.announce(now, proto.PeerID(id), &proto.Announce{Swarm: []byte(swarm), Cluster: cluster}, nil)
+		_, err := tb.announce(now, elsewhere(proto.PeerID(id), swarm), &proto.Announce{Swarm: []byte(swarm), Cluster: cluster})
 		if err == nil || err.Code != proto.CodeBusy {
 			t.Errorf("%s joined %s: %v, want CodeBusy", id, swarm, err)
 		}
@@ -87,7 +137,7 @@ func TestTableBoundsClusters(t *testing.T) {
 	for i := range proto.MaxClusters {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint(i), 0, 0)
 	}
-	_, err := tb.announce(epoch, "x", &proto.Announce{Swarm: []byte("s"), Cluster: "more"}, nil)
+	_, err := tb.announce(epoch, elsewhere("x", "s"), &proto.Announce{Swarm: []byte("s"), Cluster: "more"})
 	if err == nil || err.Code != proto.CodeBusy {
 		t.Errorf("one cluster more: %v, want CodeBusy", err)
 	}
@@ -216,7 +266,7 @@ func TestTableAgainstSlowTable(t *testing.T) {
 					r.have = rng.Uint32N(9)
 				}
 				a := &proto.Announce{Swarm: []byte(swarm), Cluster: r.cluster, Have: r.have, Total: r.total}
-				_, err := fast.announce(now, id, a, nil)
+				_, err := fast.announce(now, elsewhere(id, swarm), a)
 				if ok := slow.announce(now, r); ok != (err == nil) {
 					t.Fatalf("seed %d step %d: accepted %v, error %v", seed, step, ok, err)
 				}
@@ -262,7 +312,7 @@ func BenchmarkTableAnnounce(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				m := ms[i*7919%len(ms)]
 				a := proto.Announce{Swarm: []byte("s"), Cluster: m.cluster.name, Have: 1, Total: 2}
-				if _, err := tb.announce(epoch, m.id, &a, m.addrs); err != nil {
+				if _, err := tb.announce(epoch, origin{m.id, m.addrs, m.host}, &a); err != nil {
 					b.Fatal(err)
 				}
 				handout(m, rng)
