@@ -42,6 +42,7 @@ var table = map[string]rule{
 	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
 	"mob/plan":        {outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
+	"mob/quota":       {outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob", "mob/bitset", "proto"}, outside: []string{}, pure: true},
 	"mob/sim":         {ours: []string{"mob", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
@@ -53,13 +54,13 @@ var table = map[string]rule{
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
-	"peer/transport":       {outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
+	"peer/transport":       {ours: []string{"mob/quota"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
-	"peer/swarm":           {ours: []string{"mob", "mob/coded", "mob/permutation", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer/swarm":           {ours: []string{"mob", "mob/coded", "mob/permutation", "mob/quota", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
-	"tracker":            {ours: []string{"mob/ranks", "proto"}},
+	"tracker":            {ours: []string{"mob/quota", "mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},

@@ -41,6 +41,12 @@ func (n *nodeNetwork) DialBulk(ctx context.Context, to libpeer.ID, at ma.Multiad
 // KnownAddrs implements [swarm.Network].
 func (n *nodeNetwork) KnownAddrs(id libpeer.ID) []ma.Multiaddr { return n.host.Peerstore().Addrs(id) }
 
+// Protect implements [swarm.Network].
+func (n *nodeNetwork) Protect(id libpeer.ID, tag string) { n.host.ConnManager().Protect(id, tag) }
+
+// Unprotect implements [swarm.Network].
+func (n *nodeNetwork) Unprotect(id libpeer.ID, tag string) { n.host.ConnManager().Unprotect(id, tag) }
+
 // Addrs implements [swarm.Network].
 func (n *nodeNetwork) Addrs() [][]byte { return (*Node)(n).addrBytes() }
 

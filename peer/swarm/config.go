@@ -65,6 +65,10 @@ type Network interface {
 	// KnownAddrs returns the addresses at which a connected peer may be reached, as far as
 	// libp2p knows.
 	KnownAddrs(id libpeer.ID) []ma.Multiaddr
+	// Protect says that a peer is a member of a swarm, named by a tag, and Unprotect that it
+	// is none any more. The connections of others are closed when they are not in use.
+	Protect(id libpeer.ID, tag string)
+	Unprotect(id libpeer.ID, tag string)
 	// Addrs returns the node's own addresses, as binary multiaddrs.
 	Addrs() [][]byte
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxSessions bounds the peers of one swarm.
-const maxSessions = 2048
-
 // loop runs the strategy until the swarm ends.
 func (s *Swarm) loop() {
 	tick := time.NewTimer(0)
@@ -92,7 +89,7 @@ func (s *Swarm) onJoin(c *session) {
 		old.conn.close()
 		s.step(mob.Left{Peer: c.ID()})
 	}
-	if s.sessionCount() >= maxSessions {
+	if !s.admit(c) {
 		c.conn.refuse(proto.CodeBusy, "too many peers")
 		return
 	}
@@ -100,6 +97,7 @@ func (s *Swarm) onJoin(c *session) {
 	s.connections.Lock()
 	s.connections.sessions[c.ID()] = c
 	s.connections.Unlock()
+	s.protect(c)
 	c.conn.start()
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
 	s.step(mob.Joined{Node: c.node, Whole: c.whole})
@@ -107,10 +105,15 @@ func (s *Swarm) onJoin(c *session) {
 }
 
 func (s *Swarm) forget(c *session) {
+	if s.session(c.ID()) != c {
+		return
+	}
 	s.connections.Lock()
-	defer s.connections.Unlock()
-	if s.connections.sessions[c.ID()] == c {
-		delete(s.connections.sessions, c.ID())
+	delete(s.connections.sessions, c.ID())
+	s.connections.Unlock()
+	s.unprotect(c)
+	if c.inbound() {
+		s.admission.inbound.Release(c.host)
 	}
 }
 
@@ -174,6 +177,7 @@ func (s *Swarm) shutdown() {
 	defer s.connections.RUnlock()
 	for _, c := range s.connections.sessions {
 		c.conn.close()
+		s.unprotect(c)
 	}
 	for {
 		select {

@@ -11,6 +11,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
@@ -68,6 +69,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		addrs:   hello.Addrs,
 		conn:    c,
 		pending: payload.NewPending(),
+		host:    quota.Host(c.remoteIP()),
 	}
 	return c.session
 }

@@ -78,6 +78,7 @@ func (c *nodePeer) readFrame(ch *transport.Reader, h *payload.Header) (*payload.
 // that reads the channel calls it.
 func (c *session) writeInReader(b *payload.Block) {
 	s := c.swarm
+	c.blocks.Add(1)
 	s.traffic.Received(c.local, len(b.Buf.B))
 	if err := s.codec.Write(b); err != nil {
 		b.Buf.Release()

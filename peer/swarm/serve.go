@@ -175,6 +175,7 @@ func (v *server) sendBlock(buf *payload.Buffer, sp proto.Span) error {
 	if _, err := v.ch.Write(buf.B); err != nil {
 		return err
 	}
+	v.blocks.Add(1)
 	v.swarm.traffic.Sent(v.local, int(sp.Length))
 	return nil
 }

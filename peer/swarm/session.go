@@ -1,6 +1,10 @@
 package swarm
 
 import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
@@ -18,9 +22,13 @@ type session struct {
 	dialer proto.PeerID
 	addrs  [][]byte // at which it may be dialled
 	conn   conn
+	host   netip.Addr // whom the peer counts for, if it is a node
+
+	admitted time.Time // set by the loop
 
 	// Safe for concurrent use.
 	pending *payload.Pending
+	blocks  atomic.Int64 // that were requested and exchanged, in both directions
 }
 
 // conn carries a session: a [nodePeer] for nodes, an [Attachment] for external peers.

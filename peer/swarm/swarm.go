@@ -22,6 +22,7 @@ type Swarm struct {
 	// Constant.
 	cfg       Config
 	self      libpeer.ID
+	tag       string // of its members, for [Network.Protect]
 	m         *proto.Manifest
 	st        store.Store
 	log       *slog.Logger
@@ -56,7 +57,8 @@ type loopState struct {
 	strategy mob.Strategy
 	rates    rates
 	addrs    *addressBook
-	dials    chan struct{} // holds a token for each dial under way
+	admission
+	dials chan struct{} // holds a token for each dial under way
 }
 
 // maxDials bounds the dials under way for one swarm.
@@ -70,16 +72,21 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		return nil, err
 	}
 	s := &Swarm{
-		cfg:       cfg,
-		self:      self,
-		m:         cfg.Verifier.Manifest(),
-		st:        cfg.Store,
-		log:       cfg.Log,
-		inbox:     make(chan event, inboxSize),
-		progress:  make(chan struct{}, 1),
-		checks:    newChecks(),
-		workers:   payload.NewWorkers(),
-		loopState: loopState{addrs: newAddressBook(), dials: make(chan struct{}, maxDials)},
+		cfg:      cfg,
+		self:     self,
+		tag:      cfg.Link.Keys()[0].String(),
+		m:        cfg.Verifier.Manifest(),
+		st:       cfg.Store,
+		log:      cfg.Log,
+		inbox:    make(chan event, inboxSize),
+		progress: make(chan struct{}, 1),
+		checks:   newChecks(),
+		workers:  payload.NewWorkers(),
+		loopState: loopState{
+			addrs:     newAddressBook(),
+			admission: newAdmission(),
+			dials:     make(chan struct{}, maxDials),
+		},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
 	if err := s.prepare(); err != nil {

@@ -10,29 +10,22 @@ import (
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/network"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
-	"github.com/libp2p/go-libp2p/x/rate"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
 const (
-	// maxConns bounds the connections of a host: far above the size of any cluster,
-	// and low enough that a flood does not exhaust file descriptors.
-	maxConns = 8192
-	// maxPeerStreams bounds the streams that one peer has open to a host. Members have
-	// a handful per swarm that they share.
-	maxPeerStreams = 1024
 	// yamuxMessage is the most payload in a frame of the muxer. Larger frames mean
 	// fewer switches between its goroutines.
 	yamuxMessage = 1 << 20
-	// yamuxWindow is what a stream may send before the first window update. Receivers
-	// request what they want, so the window need not slow a sender down.
-	yamuxWindow = 16 << 20
+	// yamuxWindow is how far the window of a stream grows while it is read as fast as it
+	// comes. It begins at the protocol's 256 KiB, so nobody can send much that is not read.
+	yamuxWindow = 64 << 20
+	// idleCheck is the time between two looks for idle connections.
+	idleCheck = 15 * time.Second
 )
 
 // NewHost returns a libp2p host for a node or a tracker: TLS 1.3 and yamux over TCP,
@@ -40,8 +33,11 @@ const (
 // same key, the host's port accepts bulk sockets too.
 //
 // The host lifts libp2p's limits per IP address, 8 connections and a new one every
-// 5 s, which a site behind one gateway exceeds. It opens streams without waiting for
-// protocol negotiation: the first read fails if the peer does not speak the protocol.
+// 5 s, which a site behind one gateway exceeds: one address may have as many as are free.
+// Peers that the connection manager protects are members, all others are strangers, which
+// have few streams, and no connection for long without one. The host opens streams without
+// waiting for protocol negotiation: the first read fails if the peer does not speak the
+// protocol.
 func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Host, error) {
 	// With a shared port a second daemon would start beside the first, each with its
 	// own identity and half of the connections.
@@ -49,7 +45,7 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 	if bulk != nil {
 		tcpTransport = libp2p.Transport(bulk.newSharedTCP)
 	}
-	rm, err := newResourceManager()
+	rm, err := newLimits()
 	if err != nil {
 		return nil, fmt.Errorf("resource manager: %w", err)
 	}
@@ -64,8 +60,9 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 		libp2p.Security(libp2ptls.ID, libp2ptls.New),
 		libp2p.Muxer(yamux.ID, newMuxer()),
 		libp2p.ResourceManager(rm),
-		libp2p.ConnectionManager(cm),
+		libp2p.ConnectionManager(protector{cm, rm}),
 		libp2p.DisableRelay(),
+		libp2p.Ping(false),
 		libp2p.DisableMetrics(),
 		// The host is told where it listens: it need not ask peers how they see it.
 		libp2p.ForceReachabilityPublic(),
@@ -81,7 +78,7 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 			return nil, errors.Join(listenError(addr, err), h.Close())
 		}
 	}
-	return lazyHost{h}, nil
+	return newLazyHost(h, rm), nil
 }
 
 func listenError(addr ma.Multiaddr, err error) error {
@@ -92,30 +89,10 @@ func listenError(addr ma.Multiaddr, err error) error {
 	return fmt.Errorf("cannot listen at %s: %w", addr, err)
 }
 
-// newResourceManager bounds the connections of the host as a whole and the inbound streams
-// of each peer, and nothing per address.
-func newResourceManager() (network.ResourceManager, error) {
-	limits := rcmgr.PartialLimitConfig{
-		System: rcmgr.ResourceLimits{
-			Conns:         maxConns,
-			ConnsInbound:  maxConns,
-			ConnsOutbound: maxConns,
-			FD:            maxConns,
-		},
-		PeerDefault: rcmgr.ResourceLimits{StreamsInbound: maxPeerStreams},
-	}
-	return rcmgr.NewResourceManager(
-		rcmgr.NewFixedLimiter(limits.Build(rcmgr.InfiniteLimits)),
-		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),
-		rcmgr.WithConnRateLimiters(&rate.Limiter{}),
-		rcmgr.WithMetricsDisabled(),
-	)
-}
-
 func newMuxer() *yamux.Transport {
 	c := *yamux.DefaultTransport.Config()
 	c.MaxMessageSize = yamuxMessage
-	c.InitialStreamWindowSize = yamuxWindow
-	c.MaxStreamWindowSize = 4 * yamuxWindow
+	c.MaxStreamWindowSize = yamuxWindow
+	c.MaxIncomingStreams = maxPeerStreams
 	return (*yamux.Transport)(&c)
 }

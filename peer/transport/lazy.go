@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -17,13 +18,44 @@ import (
 // in which libp2p's own host waits for identify and for the answer to the protocol's
 // name. A peer that does not speak the protocol resets the stream, so the first read
 // fails.
-type lazyHost struct{ host.Host }
+//
+// It also closes the idle connections of strangers.
+type lazyHost struct {
+	host.Host
+	stop chan struct{}
+	idle sync.WaitGroup
+	once sync.Once
+}
+
+func newLazyHost(h host.Host, l *limits) *lazyHost {
+	lazy := &lazyHost{Host: h, stop: make(chan struct{})}
+	lazy.idle.Go(func() {
+		tick := time.NewTicker(idleCheck)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				l.closeIdle(h.Network().Conns())
+			case <-lazy.stop:
+				return
+			}
+		}
+	})
+	return lazy
+}
+
+// Close implements [host.Host].
+func (h *lazyHost) Close() error {
+	h.once.Do(func() { close(h.stop) })
+	h.idle.Wait()
+	return h.Host.Close()
+}
 
 // closeTimeout bounds how long Close waits for the answer to the protocol's name.
 const closeTimeout = 10 * time.Second
 
 // Connect implements [host.Host]. Unlike libp2p's own it does not wait for identify.
-func (h lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
+func (h *lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 	h.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.TempAddrTTL)
 	if h.Network().Connectedness(info.ID) == network.Connected {
 		return nil
@@ -35,7 +67,7 @@ func (h lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 }
 
 // NewStream implements [host.Host]. It leaves a choice of protocols to libp2p.
-func (h lazyHost) NewStream(ctx context.Context, id peer.ID, protocols ...protocol.ID) (network.Stream, error) {
+func (h *lazyHost) NewStream(ctx context.Context, id peer.ID, protocols ...protocol.ID) (network.Stream, error) {
 	if len(protocols) != 1 {
 		return h.Host.NewStream(ctx, id, protocols...)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +13,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/transport"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/mob/quota"
 )
 
 const (
@@ -21,9 +25,9 @@ const (
 	// both protocols the dialler speaks first.
 	peekTimeout = 5 * time.Second
 	// maxUndecided bounds the connections of a listener that have not finished the
-	// peek and the handshake. Beyond that the oldest is closed: honest peers do not
-	// stay undecided for long.
-	maxUndecided = 256
+	// peek and the handshake. Beyond its share the oldest of an address is closed:
+	// honest peers do not stay undecided for long.
+	maxUndecided = 512
 	// acceptRetry is the pause after a failed accept, which is how scarce
 	// descriptors show.
 	acceptRetry = 50 * time.Millisecond
@@ -42,8 +46,8 @@ type listener struct {
 	wg        sync.WaitGroup
 
 	mu        sync.Mutex
-	undecided [maxUndecided]net.Conn // a ring
-	next      int                    // slot of the oldest
+	shares    *quota.Quota[netip.Addr]
+	undecided map[netip.Addr][]net.Conn // by address, the oldest first
 	closed    bool
 }
 
@@ -60,7 +64,14 @@ func (in incoming) close() {
 
 // newListener starts to accept at l.
 func newListener(l transport.GatedMaListener, handshake func(net.Conn, incoming)) *listener {
-	s := &listener{GatedMaListener: l, handshake: handshake, others: make(chan incoming), done: make(chan struct{})}
+	s := &listener{
+		GatedMaListener: l,
+		handshake:       handshake,
+		others:          make(chan incoming),
+		done:            make(chan struct{}),
+		shares:          quota.New[netip.Addr](maxUndecided),
+		undecided:       map[netip.Addr][]net.Conn{},
+	}
 	s.wg.Go(s.run)
 	return s
 }
@@ -80,40 +91,51 @@ func (l *listener) run() {
 		}
 		setOptions(conn)
 		in := incoming{conn, scope}
-		slot, ok := l.enter(conn)
-		if !ok {
+		host := hostOf(conn.RemoteMultiaddr())
+		if !l.enter(host, conn) {
 			in.close()
 			continue
 		}
 		l.wg.Go(func() {
-			defer l.leave(slot, conn)
+			defer l.leave(host, conn)
 			l.dispatch(in)
 		})
 	}
 }
 
-// enter puts a connection in the slot of the oldest undecided one and closes that.
-func (l *listener) enter(c net.Conn) (slot int, ok bool) {
+// enter notes an undecided connection. If its address has its share, it closes the oldest.
+func (l *listener) enter(host netip.Addr, c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
-		return 0, false
+	of := l.undecided[host]
+	switch {
+	case l.closed:
+		return false
+	case l.shares.Take(host):
+	case len(of) == 0:
+		return false
+	default:
+		_ = of[0].Close()
+		of = of[1:]
 	}
-	slot = l.next
-	l.next = (l.next + 1) % maxUndecided
-	if old := l.undecided[slot]; old != nil {
-		_ = old.Close()
-	}
-	l.undecided[slot] = c
-	return slot, true
+	l.undecided[host] = append(of, c)
+	return true
 }
 
-func (l *listener) leave(slot int, c net.Conn) {
+func (l *listener) leave(host netip.Addr, c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.undecided[slot] == c {
-		l.undecided[slot] = nil
+	of := l.undecided[host]
+	i := slices.Index(of, c)
+	if i < 0 {
+		return // closed for a newer one
 	}
+	if of = slices.Delete(of, i, i+1); len(of) == 0 {
+		delete(l.undecided, host)
+	} else {
+		l.undecided[host] = of
+	}
+	l.shares.Release(host)
 }
 
 // dispatch reads the first bytes of a connection and passes it on.
@@ -157,8 +179,8 @@ func (l *listener) Close() error {
 	err := l.GatedMaListener.Close()
 	l.mu.Lock()
 	l.closed = true
-	for _, c := range l.undecided {
-		if c != nil {
+	for _, of := range l.undecided {
+		for _, c := range of {
 			_ = c.Close()
 		}
 	}

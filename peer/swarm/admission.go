@@ -1,0 +1,89 @@
+package swarm
+
+import (
+	"net/netip"
+	"time"
+
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// maxSessions bounds the peers of one swarm, and maxInbound those that connected
+	// themselves: the strategy needs the rest for members that it chose.
+	maxSessions = 2048
+	maxInbound  = maxSessions - 512
+	// probation is how long a peer that connected itself stays at least. After that it
+	// makes room for another unless blocks went to it or came from it.
+	probation = time.Minute
+)
+
+// admission bounds the sessions of peers that connected themselves. One address has as many as
+// are free, so many identities at one do not fill the swarm.
+type admission struct{ inbound *quota.Quota[netip.Addr] }
+
+func newAdmission() admission { return admission{quota.New[netip.Addr](maxInbound)} }
+
+// admit reports whether there is room for a new session, which it makes if it can.
+func (s *Swarm) admit(c *session) bool {
+	if !c.inbound() {
+		return s.sessionCount() < maxSessions
+	}
+	if !s.admission.inbound.Take(c.host) && (!s.makeRoom(c) || !s.admission.inbound.Take(c.host)) {
+		return false
+	}
+	c.admitted = time.Now()
+	return true
+}
+
+// makeRoom ends the oldest session on probation that has exchanged no block: one of the same
+// address, or any if the table is full.
+func (s *Swarm) makeRoom(c *session) bool {
+	full := s.admission.inbound.Used() == maxInbound
+	var oldest *session
+	for _, o := range s.connections.sessions { // written by the loop alone
+		useless := o.inbound() && o.blocks.Load() == 0 && time.Since(o.admitted) > probation
+		if useless && (full || o.host == c.host) && (oldest == nil || o.admitted.Before(oldest.admitted)) {
+			oldest = o
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	s.forget(oldest)
+	oldest.conn.closeWithError(proto.CodeBusy, "room for other peers")
+	s.step(mob.Left{Peer: oldest.ID()})
+	return true
+}
+
+// inbound reports whether the peer is a node that connected itself.
+func (c *session) inbound() bool {
+	_, node := c.conn.(*nodePeer)
+	return node && c.dialer == c.ID()
+}
+
+// remoteIP returns the address of a node, as seen from here.
+func (c *nodePeer) remoteIP() netip.Addr {
+	ip, err := manet.ToIP(c.stream.Conn().RemoteMultiaddr())
+	if err != nil {
+		return netip.Addr{}
+	}
+	a, _ := netip.AddrFromSlice(ip)
+	return a.Unmap()
+}
+
+// protect keeps the connection of a session's peer, until unprotect.
+func (s *Swarm) protect(c *session) {
+	if n, ok := c.conn.(*nodePeer); ok {
+		s.cfg.Network.Protect(n.peer, s.tag)
+	}
+}
+
+func (s *Swarm) unprotect(c *session) {
+	if n, ok := c.conn.(*nodePeer); ok {
+		s.cfg.Network.Unprotect(n.peer, s.tag)
+	}
+}

@@ -1,0 +1,319 @@
+package transport
+
+import (
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/x/rate"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/mob/quota"
+)
+
+// A stranger is a peer that shares no swarm with this host: nobody protects it in the
+// connection manager. Its streams carry a request or a Hello, and end soon.
+const (
+	// maxConns bounds the connections of a host: far above the size of any cluster,
+	// and low enough that a flood does not exhaust file descriptors. maxInbound of them
+	// may be others' doing.
+	maxConns   = 8192
+	maxInbound = maxConns * 3 / 4
+	// maxStreams bounds the streams that others have open to a host, and maxPeerStreams
+	// those of one peer. Members have a handful per swarm that they share.
+	maxStreams     = 16 << 10
+	maxPeerStreams = 512
+	// maxStrangerStreams bounds the streams of strangers, and maxStrangerPeerStreams
+	// those of one.
+	maxStrangerStreams     = 4096
+	maxStrangerPeerStreams = 32
+	// streamMemory is what libp2p reserves for a stream before its window grows.
+	streamMemory = 256 << 10
+	// idleTimeout is how long a stranger's connection stays open without a stream. A
+	// member of a tracker announces itself more often.
+	idleTimeout = 2 * time.Minute
+)
+
+// limits is the resource manager of a host: libp2p's for the host as a whole and for each
+// peer, and shares of the connections and of strangers' streams for each address.
+type limits struct {
+	network.ResourceManager
+
+	mu      sync.Mutex
+	conns   *quota.Quota[netip.Addr] // inbound connections
+	streams *quota.Quota[netip.Addr] // inbound streams of strangers
+	peers   map[peer.ID]*usage       // those with a connection
+	now     func() time.Time
+}
+
+// usage is what a peer uses.
+type usage struct {
+	host      netip.Addr // of its last connection
+	conns     int
+	protected bool
+	streams   map[*limitedStream]struct{} // those that count as a stranger's
+	used      time.Time                   // when it last had a stream
+}
+
+var errShare = errors.New("the address has its share of the host's connections")
+
+// newLimits returns the limits of a host. Memory is reserved for twice the streams that there
+// may be, and windows grow in the first half only: so no stream fails because another grew.
+func newLimits() (*limits, error) {
+	libp2p := rcmgr.PartialLimitConfig{
+		System: rcmgr.ResourceLimits{
+			Conns:          maxConns,
+			ConnsInbound:   maxConns,
+			ConnsOutbound:  maxConns,
+			FD:             maxConns,
+			StreamsInbound: maxStreams,
+			Memory:         2 * 2 * maxStreams * streamMemory,
+		},
+		PeerDefault: rcmgr.ResourceLimits{
+			StreamsInbound:  maxPeerStreams,
+			StreamsOutbound: maxPeerStreams,
+			Memory:          2 * 2 * maxPeerStreams * streamMemory,
+		},
+	}
+	rm, err := rcmgr.NewResourceManager(
+		rcmgr.NewFixedLimiter(libp2p.Build(rcmgr.InfiniteLimits)),
+		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),
+		rcmgr.WithConnRateLimiters(&rate.Limiter{}),
+		rcmgr.WithMetricsDisabled(),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &limits{
+		ResourceManager: rm,
+		conns:           quota.New[netip.Addr](maxInbound),
+		streams:         quota.New[netip.Addr](maxStrangerStreams),
+		peers:           map[peer.ID]*usage{},
+		now:             time.Now,
+	}, nil
+}
+
+// hostOf returns whom an address counts for. All that have no IP count for one.
+func hostOf(addr ma.Multiaddr) netip.Addr {
+	if addr == nil {
+		return netip.Addr{}
+	}
+	ip, err := manet.ToIP(addr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	a, _ := netip.AddrFromSlice(ip)
+	return quota.Host(a)
+}
+
+// OpenConnection implements [network.ResourceManager].
+func (l *limits) OpenConnection(
+	dir network.Direction, usefd bool, addr ma.Multiaddr,
+) (network.ConnManagementScope, error) {
+	c := &limitedConn{limits: l, host: hostOf(addr), inbound: dir == network.DirInbound}
+	if c.inbound {
+		l.mu.Lock()
+		ok := l.conns.Take(c.host)
+		l.mu.Unlock()
+		if !ok {
+			return nil, errShare
+		}
+	}
+	scope, err := l.ResourceManager.OpenConnection(dir, usefd, addr)
+	if err != nil {
+		c.release()
+		return nil, err
+	}
+	c.ConnManagementScope = scope
+	return c, nil
+}
+
+// limitedConn is a connection's scope.
+type limitedConn struct {
+	network.ConnManagementScope
+	limits  *limits
+	host    netip.Addr
+	inbound bool
+	peer    peer.ID // empty until it is known
+	done    bool
+}
+
+// SetPeer implements [network.ConnManagementScope].
+func (c *limitedConn) SetPeer(id peer.ID) error {
+	if err := c.ConnManagementScope.SetPeer(id); err != nil {
+		return err
+	}
+	l := c.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.done || c.peer != "" {
+		return nil
+	}
+	c.peer = id
+	u := l.usage(id)
+	u.host, u.used = c.host, l.now()
+	u.conns++
+	return nil
+}
+
+// Done implements [network.ResourceScopeSpan]. It may be called again.
+func (c *limitedConn) Done() {
+	c.ConnManagementScope.Done()
+	c.release()
+}
+
+func (c *limitedConn) release() {
+	l := c.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.done {
+		return
+	}
+	c.done = true
+	if c.inbound {
+		l.conns.Release(c.host)
+	}
+	if u := l.peers[c.peer]; u != nil {
+		u.conns--
+		l.forget(c.peer, u)
+	}
+}
+
+// usage returns what a peer uses. The caller holds the lock.
+func (l *limits) usage(id peer.ID) *usage {
+	u := l.peers[id]
+	if u == nil {
+		u = &usage{streams: map[*limitedStream]struct{}{}}
+		l.peers[id] = u
+	}
+	return u
+}
+
+// forget drops a peer that uses nothing. The caller holds the lock.
+func (l *limits) forget(id peer.ID, u *usage) {
+	if u.conns == 0 && len(u.streams) == 0 && !u.protected {
+		delete(l.peers, id)
+	}
+}
+
+// OpenStream implements [network.ResourceManager].
+func (l *limits) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
+	s := &limitedStream{limits: l, peer: id}
+	if err := s.count(dir); err != nil {
+		return nil, err
+	}
+	scope, err := l.ResourceManager.OpenStream(id, dir)
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	s.StreamManagementScope = scope
+	return s, nil
+}
+
+// limitedStream is a stream's scope.
+type limitedStream struct {
+	network.StreamManagementScope
+	limits *limits
+	peer   peer.ID
+	host   netip.Addr // whom it counts for, if it does
+}
+
+// count counts the stream, if it is a stranger's.
+func (s *limitedStream) count(dir network.Direction) error {
+	l := s.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.usage(s.peer)
+	u.used = l.now()
+	if dir != network.DirInbound || u.protected {
+		return nil
+	}
+	if len(u.streams) >= maxStrangerPeerStreams || !l.streams.Take(u.host) {
+		return errShare
+	}
+	s.host = u.host
+	u.streams[s] = struct{}{}
+	return nil
+}
+
+// Done implements [network.ResourceScopeSpan]. It may be called again.
+func (s *limitedStream) Done() {
+	s.StreamManagementScope.Done()
+	s.release()
+}
+
+func (s *limitedStream) release() {
+	l := s.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.peers[s.peer]
+	if u == nil {
+		return
+	}
+	u.used = l.now()
+	if _, ok := u.streams[s]; ok {
+		delete(u.streams, s)
+		l.streams.Release(s.host)
+	}
+	l.forget(s.peer, u)
+}
+
+// protect notes whether a peer is a stranger. The streams of one that is none do not count.
+func (l *limits) protect(id peer.ID, protected bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.usage(id)
+	u.protected, u.used = protected, l.now()
+	if protected {
+		for s := range u.streams {
+			l.streams.Release(s.host)
+		}
+		clear(u.streams)
+	}
+	l.forget(id, u)
+}
+
+// isIdle reports whether a peer is a stranger that has not had a stream for long.
+func (l *limits) isIdle(id peer.ID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.peers[id]
+	return u != nil && !u.protected && len(u.streams) == 0 && l.now().Sub(u.used) >= idleTimeout
+}
+
+// closeIdle closes the connections of strangers that use none.
+func (l *limits) closeIdle(conns []network.Conn) {
+	for _, c := range conns {
+		if c.Stat().NumStreams == 0 && l.isIdle(c.RemotePeer()) {
+			_ = c.Close()
+		}
+	}
+}
+
+// protector is a connection manager that tells the limits who is no stranger.
+type protector struct {
+	connmgr.ConnManager
+	limits *limits
+}
+
+// Protect implements [connmgr.ConnManager].
+func (p protector) Protect(id peer.ID, tag string) {
+	p.ConnManager.Protect(id, tag)
+	p.limits.protect(id, true)
+}
+
+// Unprotect implements [connmgr.ConnManager].
+func (p protector) Unprotect(id peer.ID, tag string) (protected bool) {
+	protected = p.ConnManager.Unprotect(id, tag)
+	if !protected {
+		p.limits.protect(id, false)
+	}
+	return protected
+}

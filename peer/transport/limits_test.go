@@ -1,0 +1,231 @@
+package transport
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+func startLimits(t *testing.T) *limits {
+	t.Helper()
+	l, err := newLimits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// connect opens connections from an address until one fails, and returns them.
+func connect(t *testing.T, l *limits, from string) (open []network.ConnManagementScope) {
+	t.Helper()
+	for {
+		c, err := l.OpenConnection(network.DirInbound, true, ma.StringCast(from))
+		if err != nil {
+			return open
+		}
+		open = append(open, c)
+	}
+}
+
+// The nodes of a site behind one address may be thousands; libp2p's default is eight. But
+// one address cannot take all connections: others have room, and so have dialled ones.
+func TestConnectionsOfOneAddress(t *testing.T) {
+	l := startLimits(t)
+	site := connect(t, l, "/ip4/9.9.9.9/tcp/1234")
+	if len(site) != maxInbound/2 {
+		t.Errorf("one address has %d connections of %d", len(site), maxInbound)
+	}
+	// All addresses of a /64 are one host's.
+	n := 0
+	for i := range 10 {
+		n += len(connect(t, l, fmt.Sprintf("/ip6/2001:db8::%d/tcp/1234", i+1)))
+	}
+	if n != maxInbound/4 {
+		t.Errorf("the next has %d connections of %d", n, maxInbound)
+	}
+	if _, err := l.OpenConnection(network.DirInbound, true, ma.StringCast("/ip4/9.9.9.8/tcp/1")); err != nil {
+		t.Errorf("a third address: %v", err)
+	}
+	for i := range 1000 {
+		if _, err := l.OpenConnection(network.DirOutbound, true, ma.StringCast("/ip4/9.9.9.9/tcp/1234")); err != nil {
+			t.Fatalf("dial %d: %v", i, err)
+		}
+	}
+	for _, c := range site[:10] {
+		c.Done()
+		c.Done() // again, as a socket that is reset twice
+	}
+	if n := len(connect(t, l, "/ip4/9.9.9.7/tcp/1234")); n == 0 {
+		t.Error("closed connections are not released")
+	}
+}
+
+// join has a peer connect from an address.
+func join(t *testing.T, l *limits, id peer.ID, from string) network.ConnManagementScope {
+	t.Helper()
+	c, err := l.OpenConnection(network.DirInbound, true, ma.StringCast(from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetPeer(id); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// openStreams opens streams of a peer until one fails.
+func openStreams(l *limits, id peer.ID, most int) (open []network.StreamManagementScope) {
+	for range most {
+		s, err := l.OpenStream(id, network.DirInbound)
+		if err != nil {
+			break
+		}
+		open = append(open, s)
+	}
+	return open
+}
+
+// Strangers have few streams: each peer, each address, and all of them. Members have as many
+// as they share swarms.
+func TestStreamsOfStrangers(t *testing.T) {
+	l := startLimits(t)
+	n := 0
+	for i := range maxStrangerStreams {
+		id := peer.ID(fmt.Sprint("stranger ", i))
+		join(t, l, id, "/ip4/9.9.9.9/tcp/1234")
+		of := len(openStreams(l, id, 2*maxPeerStreams))
+		if of > maxStrangerPeerStreams {
+			t.Fatalf("a stranger has %d streams", of)
+		}
+		if n += of; of == 0 {
+			break
+		}
+	}
+	if n != maxStrangerStreams/2 {
+		t.Errorf("strangers at one address have %d streams of %d", n, maxStrangerStreams)
+	}
+	join(t, l, "member", "/ip4/9.9.9.9/tcp/1234")
+	if len(openStreams(l, "member", 1)) != 0 {
+		t.Error("the address has more than its share")
+	}
+	l.protect("member", true)
+	open := openStreams(l, "member", 2*maxPeerStreams)
+	if len(open) != maxPeerStreams {
+		t.Errorf("a member has %d streams, want %d", len(open), maxPeerStreams)
+	}
+	for _, s := range open {
+		s.Done()
+	}
+	l.protect("member", false)
+	// Streams that a member opened before it was one do not count.
+	join(t, l, "other", "/ip4/9.9.9.8/tcp/1234")
+	open = openStreams(l, "other", 10)
+	used := l.streams.Used()
+	l.protect("other", true)
+	if got := l.streams.Used(); len(open) != 10 || got != used-10 {
+		t.Errorf("%d streams of a new member, %d of strangers, %d before", len(open), got, used)
+	}
+	for _, s := range open {
+		s.Done()
+		s.Done()
+	}
+}
+
+// The connection of a stranger ends some time after its last stream. That of a member does
+// not.
+func TestIdleConnections(t *testing.T) {
+	a, b := startHost(t), startHost(t)
+	b.SetStreamHandler("/echo", func(s network.Stream) { s.Close() })
+	if err := a.Connect(within(t, 10*time.Second), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.NewStream(within(t, 10*time.Second), b.ID(), protocol.ID("/echo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	l := b.ConnManager().(protector).limits
+	at := time.Now()
+	l.now = func() time.Time { return at }
+	until := func(what string, holds func(network.Conn) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			if !slices.ContainsFunc(b.Network().Conns(), func(c network.Conn) bool { return !holds(c) }) {
+				return
+			}
+		}
+		t.Fatal("timeout: ", what)
+	}
+	// Identify has streams of its own.
+	until("streams end", func(c network.Conn) bool { return c.Stat().NumStreams == 0 })
+	check := func(after time.Duration, open int) {
+		t.Helper()
+		l.mu.Lock()
+		at = at.Add(after)
+		l.mu.Unlock()
+		l.closeIdle(b.Network().Conns())
+		if open == 0 {
+			until("idle connections end", func(network.Conn) bool { return false })
+		}
+		if got := len(b.Network().Conns()); got != open {
+			t.Errorf("after %v: %d connections, want %d", after, got, open)
+		}
+	}
+	b.ConnManager().Protect(a.ID(), "swarm")
+	check(2*idleTimeout, 1)
+	b.ConnManager().Unprotect(a.ID(), "swarm")
+	check(idleTimeout/2, 1)
+	check(idleTimeout, 0)
+}
+
+func startHost(t *testing.T) host.Host {
+	t.Helper()
+	key, err := newKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// A stream that nobody reads takes 256 KiB, and not more however much is sent.
+func TestUnreadStream(t *testing.T) {
+	a, b := startHost(t), startHost(t)
+	b.SetStreamHandler("/unread", func(s network.Stream) {
+		_, _ = s.Read(make([]byte, 1))
+		<-t.Context().Done()
+		s.Reset()
+	})
+	if err := a.Connect(within(t, 10*time.Second), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.NewStream(within(t, 10*time.Second), b.ID(), protocol.ID("/unread"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Reset()
+	sent := 0
+	for {
+		_ = s.SetWriteDeadline(time.Now().Add(time.Second))
+		n, err := s.Write(make([]byte, 16<<10))
+		sent += n
+		if err != nil {
+			break
+		}
+	}
+	if sent > 512<<10 {
+		t.Errorf("%d KiB were sent to a stream that nobody reads", sent>>10)
+	}
+}
