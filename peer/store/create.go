@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,17 +25,20 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFree(root, m); err != nil {
+	if err := checkFree(files.fs, root, m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(dir, m, false)
+	d, err := createJournal(files.fs, dir, m, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := createRoot(root, m); err != nil {
+	if err := createRoot(files.fs, root, m); err != nil {
 		return nil, d.abandon(err)
 	}
-	d, err = d.start(root, files)
+	if err := d.openTree(root, files); err != nil {
+		return nil, err
+	}
+	d, err = d.start(journal.CurrentBoot())
 	if err != nil {
 		return nil, err
 	}
@@ -45,82 +49,94 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 // Adopt is [Create] for a destination that may already have parts of the content. All
-// pieces are doubtful at first. Files of the content that turn out to differ are
+// pieces of the files that are there are doubtful at first. Files of the content that turn out to differ are
 // overwritten; other files in the directory are left alone.
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+	if _, err := files.fs.Lstat(root); errors.Is(err, fs.ErrNotExist) {
 		return Create(dir, root, m, files)
 	}
-	if err := checkRoot(root, m); err != nil {
+	if err := checkRoot(files.fs, root, m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(dir, m, false)
+	d, err := createJournal(files.fs, dir, m, false)
 	if err != nil {
 		return nil, err
 	}
-	for piece := range m.Pieces() {
-		if err := d.journal.Doubt(piece); err != nil {
-			return nil, d.abandon(err)
-		}
+	if err := d.openTree(root, files); err != nil {
+		return nil, err
 	}
-	return d.start(root, files)
+	if err := d.doubtFound(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d.start(journal.CurrentBoot())
 }
 
 // Seed serves the content at root, of which [Scan] has just made m. It never writes
 // there; root may be a symbolic link. Every piece is verified. Seed fails with
 // [*ChangedError] if a file is not as Scan found it.
 func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
-	root, err := resolve(root)
+	root, err := resolve(files.fs, root)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRoot(root, m); err != nil {
+	if err := checkRoot(files.fs, root, m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(dir, m, true)
+	d, err := createJournal(files.fs, dir, m, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.journal.Complete(); err != nil {
+	if err := d.stampScanned(root, files); err != nil {
 		return nil, d.abandon(err)
 	}
-	d, err = d.start(root, files)
+	if err := d.openTree(root, files); err != nil {
+		return nil, err
+	}
+	d, err = d.start(journal.CurrentBoot())
 	if err != nil {
 		return nil, err
 	}
-	if d.Count() == m.Pieces() {
-		return d, d.journal.Sync()
+	if d.Count() < m.Pieces() {
+		return nil, errors.Join(&ChangedError{Path: root, Reason: "its files keep changing; try again"}, d.Close())
 	}
-	defer d.Close()
-	if err := d.tree.compare(context.Background()); err != nil {
-		return nil, err
+	return d, d.journal.Sync()
+}
+
+// stampScanned stamps the files of a content that was just scanned.
+func (d *Disk) stampScanned(root string, files *Files) error {
+	t, err := openTree(root, d.m, files)
+	if err != nil {
+		return err
 	}
-	return nil, &ChangedError{Path: root, Reason: "its files keep changing; try again"}
+	defer t.close()
+	err = t.compare(context.Background(), func(file int, info fs.FileInfo) error {
+		return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
+	})
+	if err != nil {
+		return err
+	}
+	return d.journal.Complete()
 }
 
 // createJournal returns a store with a new journal and no files yet.
-func createJournal(dir string, m *proto.Manifest, seed bool) (*Disk, error) {
+func createJournal(fsys vfs.FS, dir string, m *proto.Manifest, seed bool) (*Disk, error) {
 	id, err := m.Digest()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	l := newLayout(m)
-	j, err := journal.Create(journalPath(dir), journal.Header{Seed: seed, Manifest: id}, m.Pieces(), l.files())
+	j, err := journal.Create(fsys, journalPath(dir), journal.Header{Seed: seed, Manifest: id}, m.Pieces(), l.files())
 	if err != nil {
 		return nil, err
 	}
-	d := newDisk(m, j)
-	if err := j.Boot(journal.CurrentBoot()); err != nil {
-		return nil, d.abandon(err)
-	}
-	return d, nil
+	return newDisk(m, j), nil
 }
 
 func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
@@ -128,6 +144,7 @@ func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
 		m:         m,
 		syncEvery: syncEvery,
 		verified:  newBitset(m.Pieces()),
+		doubtful:  newBitset(m.Pieces()),
 		journal:   j,
 		zeros:     sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
@@ -144,12 +161,12 @@ func (d *Disk) abandon(err error) error {
 }
 
 // createRoot creates the content's directory, or its only file.
-func createRoot(root string, m *proto.Manifest) error {
+func createRoot(fsys vfs.FS, root string, m *proto.Manifest) error {
 	var err error
 	if isSingle(m) {
-		err = createFile(root)
+		err = createFile(fsys, root)
 	} else {
-		err = os.Mkdir(root, 0o777)
+		err = fsys.Mkdir(root, 0o777)
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("cannot create %s: %w: choose another path, or allow writing to %s",
@@ -158,8 +175,8 @@ func createRoot(root string, m *proto.Manifest) error {
 	return err
 }
 
-func createFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, transferFileMode)
+func createFile(fsys vfs.FS, path string) error {
+	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, transferFileMode)
 	if err != nil {
 		return err
 	}
@@ -167,14 +184,14 @@ func createFile(path string) error {
 }
 
 // checkFree returns why root cannot be created.
-func checkFree(root string, m *proto.Manifest) error {
-	if info, err := os.Lstat(root); err == nil {
+func checkFree(fsys vfs.FS, root string, m *proto.Manifest) error {
+	if info, err := fsys.Lstat(root); err == nil {
 		return existsError(root, info, m)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	parent := filepath.Dir(root)
-	if info, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
+	if info, err := fsys.Stat(parent); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the folder %s does not exist: create it first", parent)
 	} else if err != nil {
 		return err
@@ -185,8 +202,8 @@ func checkFree(root string, m *proto.Manifest) error {
 }
 
 // checkRoot returns why what is at root cannot be the content of m.
-func checkRoot(root string, m *proto.Manifest) error {
-	info, err := os.Lstat(root)
+func checkRoot(fsys vfs.FS, root string, m *proto.Manifest) error {
+	info, err := fsys.Lstat(root)
 	if err != nil {
 		return err
 	}
@@ -205,10 +222,10 @@ func existsError(root string, info fs.FileInfo, m *proto.Manifest) error {
 }
 
 // resolve returns the absolute path that path leads to by symbolic links.
-func resolve(path string) (string, error) {
+func resolve(fsys vfs.FS, path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(path)
+	return fsys.Resolve(path)
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -56,35 +55,40 @@ func (t *tree) finishDirs() error {
 	if err := t.syncRoot(); err != nil {
 		return err
 	}
-	if parent, err := os.Open(filepath.Dir(t.path)); err == nil {
-		defer parent.Close()
-		return syncFile(parent)
+	parent, err := t.files.fs.OpenFile(filepath.Dir(t.path), os.O_RDONLY, 0)
+	if err != nil {
+		return nil //nolint:nilerr // the parent is not ours to read
 	}
-	return nil // the parent is not ours to read
+	defer parent.Close()
+	return syncFile(parent)
 }
 
 func (t *tree) finishDir(name string, e *proto.Entry) error {
-	f, err := t.root.Open(name)
+	f, err := t.root.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return t.withPath(name, err)
 	}
 	defer f.Close()
-	return t.setMetadata(f, name, e)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !hasMetadata(info, e) {
+		if err := t.setMetadata(f, name, e); err != nil {
+			return err
+		}
+	}
+	if t.bulk() {
+		return nil
+	}
+	return syncFile(f)
 }
 
 func (t *tree) syncRoot() error {
-	f, err := t.root.Open(".")
+	f, err := t.root.OpenFile(".", os.O_RDONLY, 0)
 	if err != nil {
 		return t.withPath(".", err)
 	}
 	defer f.Close()
 	return syncFile(f)
-}
-
-// syncFile flushes a file or directory. Not all file systems can flush a directory.
-func syncFile(f *os.File) error {
-	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }

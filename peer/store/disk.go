@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/proto"
@@ -18,19 +19,23 @@ type Disk struct {
 	syncEvery int64           // bytes committed between two flushes
 	zeros     func() pieceSum // of a piece of zeros that is not the last
 
-	// Read without a lock, changed with it, but for the first step of Forget.
+	// Read without a lock, changed with it, but for the first step of Forget, and of a
+	// write to a doubtful piece. A piece is in one of them at most, or missing.
 	verified bitset
+	doubtful bitset
+	writable atomic.Bool // the content is not whole, or not any more
 
 	flush     sync.WaitGroup // the running flush
 	finishing sync.Mutex     // held during Publish and Finish
 
-	mu       sync.Mutex // guards what follows
-	journal  *journal.Journal
-	unsynced int64 // bytes committed since the last flush began
-	syncing  bool
-	syncErr  error // why a flush failed; it stays
-	stale    []staleFile
-	closed   bool
+	mu        sync.Mutex // guards what follows
+	journal   *journal.Journal
+	absent    bitset // files that were missing: the journal still has their pieces
+	unsynced  int64  // bytes committed since the last flush began
+	syncing   bool
+	failed    error // why a flush failed; it stays
+	republish bool  // a whole content differs in something else than the bytes
+	closed    bool
 }
 
 // ReadAt implements [io.ReaderAt]. It does not allocate if all files it needs are open.
@@ -57,10 +62,10 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 
 // WriteAt implements [io.WriterAt]. It does not allocate if all files it needs are open.
 func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
-	if !d.tree.writable.Load() {
+	if !d.writable.Load() {
 		return 0, ErrReadOnly
 	}
-	if err := checkWrite(d.m, d.verified, len(p), offset); err != nil || len(p) == 0 {
+	if err := checkWrite(d.m, d.verified, d.doubtful, len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
 	l := &d.tree.layout
@@ -78,19 +83,19 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 }
 
 // Doubtful reports for each piece whether it is doubtful: likely there, but to be
-// hashed again, and then committed or forgotten. [Recheck] does that.
+// hashed again, and then committed or forgotten. [Recheck] does that. A piece that is
+// written to is not doubtful any more.
 func (d *Disk) Doubtful() []bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	doubtful := make([]bool, d.m.Pieces())
 	for i := range doubtful {
-		doubtful[i] = d.journal.State(i) == journal.Doubtful
+		doubtful[i] = d.doubtful.has(i)
 	}
 	return doubtful
 }
 
 // Close implements [io.Closer]. It waits for a running flush but starts none: pieces
-// that are not flushed are doubtful after a crash of the machine, and only then.
+// that are not flushed are doubtful after a crash of the machine, and only then. It
+// returns why a flush failed, if one did.
 func (d *Disk) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -100,13 +105,18 @@ func (d *Disk) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	d.flush.Wait()
-	d.tree.writable.Store(false)
-	err := d.tree.close()
+	d.writable.Store(false)
+	d.tree.closeFiles()
+	d.stampWritten()
+	err := d.tree.root.Close()
 	// With the lock, since a call that began before may still write to the journal.
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.journal.Close(); err == nil {
 		err = e
+	}
+	if d.failed != nil {
+		err = d.failed
 	}
 	return err
 }

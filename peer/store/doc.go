@@ -26,15 +26,17 @@
 // Each transfer has a state directory with one file, the journal. A piece is written
 // before its record is appended. Therefore:
 //
-//   - Killing the process loses no committed piece and makes none doubtful: the
-//     kernel has the bytes and the record, in that order.
+//   - A file is stamped when it is closed, and when all of it is verified and flushed: the
+//     journal has its inode number and the time of its last change, which no program can
+//     set. Pieces of a file that differs from its stamp are doubtful: they are likely there,
+//     but have to be hashed again. So is every piece of the files that were being written when
+//     the process was killed, of those that another program has changed, even if it has
+//     put their times back, and of those that were restored from a snapshot.
 //   - After a crash of the machine, the journal was written under another boot
-//     id. Pieces that had not been flushed by then are doubtful: they are likely
-//     there, but have to be hashed again. These are at most 256 MiB, and what was
-//     committed while one flush was running.
-//   - A destination file that is missing, has another size, or is another file than
-//     the one written to, takes its pieces with it. Once the content is whole,
-//     another modification time makes its pieces doubtful.
+//     id. Pieces that had not been flushed by then are doubtful too.
+//   - Pieces of a file that is missing are missing. The journal keeps them until a file is
+//     created in its place: it may be on a file system that is not mounted. Without any of the
+//     files, [Open] fails with [ErrGone].
 //
 // On systems without a boot id, every restart counts as another boot.
 //
@@ -43,4 +45,18 @@
 // The Commit that exceeds 256 MiB of unflushed pieces starts a flush and does not wait
 // for it. One goroutine syncs the files written so far, then appends a mark that covers
 // the records from before the flush. Commit itself never waits for the disk.
+//
+// After a flush or the closing of a file has failed, the pieces that were not known to be
+// on the disk are doubtful, and the store takes no more until it is opened again.
+//
+// # Other names
+//
+// A file with other names is copied before the first write to it, and the copy takes its
+// place: what the others name does not change. Two names of the content that the file
+// system takes for one are an [AliasError].
+//
+// # Repair
+//
+// A content that was whole and lost a piece is written to and published again, unless it is
+// seeded in place.
 package store

@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -19,9 +20,7 @@ func (d *Disk) WaitFlush() { d.flush.Wait() }
 
 // FailFlush does what a failed flush does.
 func (d *Disk) FailFlush(err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.loseUnsynced(err)
+	d.fail(err)
 }
 
 // Open returns the number of files in c.
@@ -32,4 +31,11 @@ func (c *Files) Open() int {
 }
 
 // IsHole reports whether n bytes at offset of a file are in a hole.
-func IsHole(f *os.File, offset, n int64) bool { return isHole(f, offset, n) }
+func IsHole(path string, offset, n int64) bool {
+	f, err := vfs.OS{}.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.IsHole(offset, n)
+}

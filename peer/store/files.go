@@ -1,8 +1,9 @@
 package store
 
 import (
-	"os"
 	"sync"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // defaultOpenFiles is the budget of a [Files] for which none is given.
@@ -15,11 +16,12 @@ const defaultOpenFiles = 256
 // closed under the cache's lock, no store waits until a file of another is closed, and
 // one that has no file open may always open one, even if all of the budget is in use.
 //
-// Not counted are the two descriptors of each open [Disk], its journal and its
-// directory; those that walking a path takes for a moment; and files that are being
+// Not counted are the descriptors of each open [Disk]: its journal and its directory, the
+// latter twice once it is written to; those that walking a path takes for a moment; and files that are being
 // closed.
 type Files struct {
 	budget int
+	fs     vfs.FS
 
 	mu      sync.Mutex // guards what follows, and all fields of handles but f
 	changed sync.Cond  // a file was opened, became idle, or left the cache
@@ -29,8 +31,10 @@ type Files struct {
 
 // opener is a store's side of the cache: it opens and closes the store's files.
 type opener interface {
-	openFile(number int) (*os.File, error)
-	closeFile(f *os.File) error
+	openFile(number int) (vfs.File, error)
+	closeFile(f vfs.File)
+	// closeLater is closeFile in another goroutine. It does not wait.
+	closeLater(f vfs.File)
 }
 
 type fileKey struct {
@@ -41,7 +45,7 @@ type fileKey struct {
 // handle is one open file, with a reference for each user. It is idle while it has
 // none.
 type handle struct {
-	f          *os.File
+	f          vfs.File
 	key        fileKey
 	refs       int
 	opening    bool
@@ -51,11 +55,15 @@ type handle struct {
 
 // NewFiles returns a cache of at most budget open files; 0 stands for
 // 256.
-func NewFiles(budget int) *Files {
+func NewFiles(budget int) *Files { return NewFilesOn(vfs.OS{}, budget) }
+
+// NewFilesOn is [NewFiles] for stores on another file system than the system's. Their
+// journals are there too.
+func NewFilesOn(fsys vfs.FS, budget int) *Files {
 	if budget <= 0 {
 		budget = defaultOpenFiles
 	}
-	c := &Files{budget: budget, handles: make(map[fileKey]*handle)}
+	c := &Files{budget: budget, fs: fsys, handles: make(map[fileKey]*handle)}
 	c.changed.L = &c.mu
 	c.idle.next, c.idle.prev = &c.idle, &c.idle
 	return c
@@ -105,12 +113,14 @@ func (c *Files) open(key fileKey) (*handle, error) {
 	}
 	h := &handle{key: key, refs: 1, opening: true}
 	c.handles[key] = h
+	if evicted != nil && evicted.key.owner != key.owner {
+		evicted.key.owner.closeLater(evicted.f)
+		evicted = nil
+	}
 	c.mu.Unlock()
 
-	if evicted != nil && evicted.key.owner == key.owner {
+	if evicted != nil {
 		evicted.close()
-	} else if evicted != nil {
-		go evicted.close()
 	}
 	f, err := key.owner.openFile(key.number)
 
@@ -189,11 +199,29 @@ func (c *Files) drop(owner opener) {
 	}
 }
 
-// close closes the file of a handle that is not in the cache and has no users.
-func (h *handle) close() {
-	// What a failing close would report, the last sync has reported.
-	_ = h.key.owner.closeFile(h.f)
+// dropFile closes a file of owner, as drop does.
+func (c *Files) dropFile(owner opener, number int) {
+	c.mu.Lock()
+	h := c.handles[fileKey{owner, number}]
+	if h == nil {
+		c.mu.Unlock()
+		return
+	}
+	delete(c.handles, h.key)
+	h.dropped = true
+	idle := h.refs == 0
+	if idle {
+		h.unlink()
+	}
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	if idle {
+		h.close()
+	}
 }
+
+// close closes the file of a handle that is not in the cache and has no users.
+func (h *handle) close() { h.key.owner.closeFile(h.f) }
 
 // unlink takes an idle handle out of the ring.
 func (h *handle) unlink() {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"testing/synctest"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // fakeStore opens files for a cache. Its file system can be made to hang.
@@ -12,19 +14,23 @@ type fakeStore struct {
 	hang chan struct{} // opening and closing wait until it is closed; nil if they do not
 }
 
-func (s *fakeStore) openFile(int) (*os.File, error) {
+func (s *fakeStore) openFile(int) (vfs.File, error) {
 	if s.hang != nil {
 		<-s.hang
 	}
-	return os.Open(os.DevNull)
+	return vfs.OS{}.OpenFile(os.DevNull, os.O_RDONLY, 0)
 }
 
-func (s *fakeStore) closeFile(f *os.File) error {
+func (s *fakeStore) closeFile(f vfs.File) {
 	if s.hang != nil {
 		<-s.hang
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		s.t.Error(err)
+	}
 }
+
+func (s *fakeStore) closeLater(f vfs.File) { go s.closeFile(f) }
 
 func (s *fakeStore) acquire(c *Files, number int) *handle {
 	s.t.Helper()

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"io/fs"
 	"os"
 	"time"
 
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -18,21 +20,26 @@ func (d *Disk) Finish() error {
 	// No new flush starts, as there is nothing left to commit.
 	d.flush.Wait()
 	// The bytes first: some file systems set the time when they write them out.
-	if err := d.tree.sync(); err != nil {
+	if err := d.flushFiles(); err != nil {
 		return err
 	}
-	mtimes, err := d.tree.publish()
-	if err != nil {
+	if err := d.publish(); err != nil {
 		return err
 	}
-	if err := d.recordWhole(mtimes); err != nil {
+	// Publish wrote nothing but modes and times, which a stamp has too.
+	for _, file := range d.tree.unstamped.takeAll() {
+		if err := d.stamp(file); err != nil {
+			return err
+		}
+	}
+	if err := d.recordWhole(); err != nil {
 		return err
 	}
 	if err := d.journal.Sync(); err != nil {
+		d.fail(err)
 		return err
 	}
-	d.tree.makeReadOnly()
-	return nil
+	return d.end()
 }
 
 // Publish implements [Store].
@@ -42,11 +49,25 @@ func (d *Disk) Publish() error {
 	if done, err := d.readyToFinish(); done || err != nil {
 		return err
 	}
-	if _, err := d.tree.publish(); err != nil {
+	if err := d.publish(); err != nil {
 		return err
 	}
+	return d.end()
+}
+
+// end makes the content read-only, unless a piece was forgotten meanwhile.
+func (d *Disk) end() error {
+	d.mu.Lock()
+	if d.Count() < d.m.Pieces() {
+		d.mu.Unlock()
+		return ErrNotWhole
+	}
+	d.writable.Store(false)
+	d.mu.Unlock()
 	d.tree.makeReadOnly()
-	return nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed // a file that could not be closed
 }
 
 // readyToFinish returns why the content cannot be published, and whether Finish is
@@ -57,143 +78,157 @@ func (d *Disk) readyToFinish() (done bool, err error) {
 	switch {
 	case d.closed:
 		return false, os.ErrClosed
-	case d.syncErr != nil:
-		return false, d.syncErr
+	case d.failed != nil:
+		return false, d.failed
 	case d.Count() < d.m.Pieces():
 		return false, ErrNotWhole
 	}
-	return d.journal.Whole(), nil
+	return d.journal.Whole() && (!d.republish || d.journal.Seed()), nil
 }
 
-// recordWhole records that the content is whole, with the modification times that its
-// files have.
-func (d *Disk) recordWhole(mtimes []int64) error {
+// recordWhole records that the content is whole.
+func (d *Disk) recordWhole() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		return os.ErrClosed
+	case d.failed != nil:
+		return d.failed
+	case d.Count() < d.m.Pieces():
+		return ErrNotWhole
+	}
+	d.republish = false
+	return d.journal.Complete()
+}
+
+// publish makes everything but the bytes what the manifest says.
+func (d *Disk) publish() error {
+	t := d.tree
+	if err := t.createDirs(); err != nil {
+		return err
+	}
+	if err := d.publishFiles(); err != nil {
+		return d.flushed(err)
+	}
+	if err := t.createLinks(); err != nil {
+		return err
+	}
+	return d.flushed(t.finishDirs())
+}
+
+// publishFiles gives all files their size, mode and time.
+func (d *Disk) publishFiles() error {
+	file := 0
+	for i := range d.m.Entries {
+		e := &d.m.Entries[i]
+		if e.Kind == proto.File && e.Size == 0 {
+			if err := d.publishEmpty(i); err != nil {
+				return err
+			}
+		}
+		if e.Size == 0 {
+			continue
+		}
+		if e.Kind == proto.File {
+			if err := d.publishFile(file, e); err != nil {
+				return err
+			}
+		}
+		file++
+	}
+	return nil
+}
+
+// publishFile gives a file of the layout its size, mode and time.
+func (d *Disk) publishFile(file int, e *proto.Entry) error {
+	t := d.tree
+	name := t.fileName(file)
+	info, err := t.stat(file)
+	if err != nil {
+		return err
+	}
+	written := t.ready.has(file)
+	if info == nil || written && vfs.StatOf(info).Inode != d.written(file) {
+		return &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
+	}
+	if written && info.Size() != e.Size {
+		return &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
+	}
+	if info.Size() == e.Size && hasMetadata(info, e) {
+		return d.own(file, info)
+	}
+	// All of its pieces were found and none was written, if it is too long.
+	if err := t.makeReady(file); err != nil {
+		return err
+	}
+	h, err := t.files.acquire(t, file)
+	if err != nil {
+		return err
+	}
+	defer t.files.release(h)
+	t.unstamped.set(file)
+	if err := t.setMetadata(h.f, name, e); err != nil || t.bulk() {
+		return err
+	}
+	return syncFile(h.f)
+}
+
+// own records which file on disk a file is that was found to be what it should be.
+func (d *Disk) own(file int, info fs.FileInfo) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return os.ErrClosed
 	}
-	for file, mtime := range mtimes {
-		if mtime == d.mtime(file) {
-			continue
-		}
-		if err := d.journal.SetMTime(file, mtime); err != nil {
-			return err
-		}
+	if s := vfs.StatOf(info); d.journal.Inode(file) != s.Inode {
+		return d.journal.SetInode(file, s.Inode)
 	}
-	return d.journal.Complete()
+	return nil
 }
 
-// publish makes everything but the bytes what the manifest says. It returns the
-// modification times that the files of the layout got.
-func (t *tree) publish() ([]int64, error) {
-	if err := t.createDirs(); err != nil {
-		return nil, err
+// publishEmpty creates an empty file, or makes one empty.
+func (d *Disk) publishEmpty(entry int) error {
+	t, name, e := d.tree, d.tree.name(entry), &d.m.Entries[entry]
+	if info, err := t.root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 && hasMetadata(info, e) {
+		return nil
 	}
-	mtimes, err := t.finishFiles()
-	if err != nil {
-		return nil, err
-	}
-	if err := t.createLinks(); err != nil {
-		return nil, err
-	}
-	return mtimes, t.finishDirs()
-}
-
-// bulk reports whether there are so many entries that flushing the whole file system
-// is faster than flushing each.
-func (t *tree) bulk() bool { return len(t.m.Entries) >= bulkFiles }
-
-// finishFiles gives all files their size, mode and time. It returns the times that
-// those of the layout got, which may be coarser than in the manifest.
-func (t *tree) finishFiles() ([]int64, error) {
-	mtimes := make([]int64, 0, t.layout.files())
-	for i := range t.m.Entries {
-		e := &t.m.Entries[i]
-		switch {
-		case e.Kind == proto.File && e.Size == 0:
-			if err := t.finishEmpty(i); err != nil {
-				return nil, err
-			}
-		case e.Kind == proto.File:
-			mtime, err := t.finishFile(len(mtimes), e)
-			if err != nil {
-				return nil, err
-			}
-			mtimes = append(mtimes, mtime)
-		case e.Size > 0: // padding, which has no time of its own
-			mtimes = append(mtimes, e.MTime)
-		}
-	}
-	return mtimes, nil
-}
-
-// finishFile finishes a file of the layout and returns its modification time.
-func (t *tree) finishFile(file int, e *proto.Entry) (mtime int64, err error) {
-	// If all of its pieces were found and none was written, it may be too long.
-	if err := t.makeReady(file); err != nil {
-		return 0, err
-	}
-	h, err := t.files.acquire(t, file)
-	if err != nil {
-		return 0, err
-	}
-	defer t.files.release(h)
-	name := t.fileName(file)
-	info, err := h.f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	// The open file may not be the one in the directory any more.
-	now, err := t.stat(file)
-	if err != nil {
-		return 0, err
-	}
-	if now == nil || !os.SameFile(info, now) {
-		return 0, &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
-	}
-	if info.Size() != e.Size {
-		return 0, &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
-	}
-	if err := t.setMetadata(h.f, name, e); err != nil {
-		return 0, err
-	}
-	now, err = t.stat(file)
-	if err != nil || now == nil {
-		return 0, err
-	}
-	return now.ModTime().UnixNano(), nil
-}
-
-// finishEmpty creates or finishes an empty file.
-func (t *tree) finishEmpty(entry int) error {
-	name := t.name(entry)
-	f, info, err := t.openOrCreate(name)
+	f, err := t.openOrCreate(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if info.Size() > 0 {
+	if f.info.Size() > 0 {
+		if err := d.findAlias(name, vfs.StatOf(f.info)); err != nil {
+			return err
+		}
 		if err := f.Truncate(0); err != nil {
 			return err
 		}
 	}
-	return t.setMetadata(f, name, &t.m.Entries[entry])
+	if err := t.setMetadata(f, name, e); err != nil || t.bulk() {
+		return err
+	}
+	return syncFile(f)
+}
+
+// bulk reports whether there are so many entries that flushing the whole file system
+// is faster than flushing each.
+func (t *tree) bulk() bool { return len(t.m.Entries) >= bulkFiles && t.syncsAll() }
+
+// hasMetadata reports whether a file or directory has the mode and the time of e.
+func hasMetadata(info fs.FileInfo, e *proto.Entry) bool {
+	return info.Mode().Perm() == fs.FileMode(e.Mode) &&
+		(e.MTime == proto.NoMTime || info.ModTime().UnixNano() == e.MTime)
 }
 
 // setMetadata gives an open file or directory its time, if the manifest has one, and
 // its mode.
-func (t *tree) setMetadata(f *os.File, name string, e *proto.Entry) error {
+func (t *tree) setMetadata(f vfs.File, name string, e *proto.Entry) error {
 	if e.MTime != proto.NoMTime {
 		if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
 			return t.withPath(name, err)
 		}
 	}
-	if err := f.Chmod(os.FileMode(e.Mode)); err != nil {
-		return err
-	}
-	if t.bulk() {
-		return nil
-	}
-	return syncFile(f)
+	return f.Chmod(fs.FileMode(e.Mode))
 }

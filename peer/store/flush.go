@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 const (
@@ -26,36 +29,89 @@ func (d *Disk) startFlush() {
 // runFlush flushes the files, then marks the records numbered below covers. The pieces
 // of those records were written before they were appended, so they are flushed.
 func (d *Disk) runFlush(covers uint32) {
-	err := d.tree.sync()
+	err := d.flushFiles()
 	d.mu.Lock()
 	if err == nil {
+		// If it fails, the pieces are hashed again after a crash.
 		err = d.journal.Mark(covers)
-	} else {
-		d.loseUnsynced(err)
 	}
 	d.syncing = false
 	d.mu.Unlock()
-	if err == nil {
-		// If it fails, a crash may lose records, and their pieces are hashed again.
-		_ = d.journal.Sync()
+	if err != nil {
+		return
+	}
+	d.stampComplete()
+	if err := d.journal.Sync(); err != nil {
+		d.fail(err)
 	}
 }
 
-// loseUnsynced makes all pieces doubtful that are not known to be on the disk after a
-// flush has failed: the kernel reports a failure once, and may drop the bytes. The
-// caller holds the lock.
-func (d *Disk) loseUnsynced(cause error) {
-	d.syncErr = fmt.Errorf("flush to disk: %w", cause)
-	for _, piece := range d.journal.Unmarked() {
-		// If the disk takes no record either, there is no more to do.
-		_ = d.demote(piece, journal.Doubtful)
+// flushFiles waits until all that was written is on the disk. Nobody writes to a seed.
+func (d *Disk) flushFiles() error {
+	if d.journal.Seed() {
+		return nil
 	}
+	err := d.tree.sync()
+	if err != nil {
+		d.fail(err)
+	}
+	return err
+}
+
+// flushError reports that bytes may not have reached the disk.
+type flushError struct{ error }
+
+func (e flushError) Unwrap() error { return e.error }
+
+// flushed returns err, after having failed if it is a [flushError].
+func (d *Disk) flushed(err error) error {
+	var lost flushError
+	if errors.As(err, &lost) {
+		d.fail(err)
+	}
+	return err
+}
+
+// fail implements owner. A flush has failed, so all pieces are doubtful that are not known
+// to be on the disk: the kernel reports a failure once, and may drop the bytes. What it
+// still has of them in memory is not what is on the disk.
+func (d *Disk) fail(cause error) {
+	d.mu.Lock()
+	if d.failed == nil {
+		d.failed = fmt.Errorf("flush to disk: %w", cause)
+	}
+	lost := newBitset(d.tree.layout.files())
+	for _, piece := range d.journal.Unmarked() {
+		// If the disk takes no record either, the file has no stamp.
+		_ = d.demote(piece, journal.Doubtful)
+		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		for file := first; file < after; file++ {
+			lost.set(file)
+		}
+	}
+	d.mu.Unlock()
+	for _, file := range lost.all() {
+		d.tree.dropCache(file)
+	}
+}
+
+// dropCache makes the next reads of a file come from the disk.
+func (t *tree) dropCache(file int) {
+	if t.layout.pad(file) {
+		return
+	}
+	f, _, err := t.openRegular(t.fileName(file), os.O_RDONLY)
+	if err != nil {
+		return // nobody can read it
+	}
+	f.DropCache()
+	_ = f.Close() // nothing was written
 }
 
 // sync waits until all that was written to the files is on the disk.
 func (t *tree) sync() error {
 	dirty := t.dirty.takeAll()
-	if len(dirty) >= bulkFiles {
+	if len(dirty) >= bulkFiles && t.syncsAll() {
 		if done, err := t.syncAll(); done {
 			return err
 		}
@@ -65,27 +121,48 @@ func (t *tree) sync() error {
 			continue
 		}
 		h, err := t.files.acquire(t, file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // somebody removed it; its pieces will not be trusted
+		var changed *ChangedError
+		if errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
+			continue // somebody removed or replaced it; its pieces will not be trusted
 		}
 		if err != nil {
-			return err
+			return flushError{err}
 		}
 		err = h.f.Sync()
 		t.files.release(h)
 		if err != nil {
-			return err
+			return flushError{err}
 		}
 	}
 	return nil
 }
 
+// syncsAll reports whether a flush of the root's file system covers all files.
+func (t *tree) syncsAll() bool {
+	if t.openTop() != nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.mounts
+}
+
 // syncAll flushes the whole file system. It reports false if that is not possible.
 func (t *tree) syncAll() (bool, error) {
-	f, err := t.root.Open(".")
+	t.mu.Lock()
+	top := t.top
+	t.mu.Unlock()
+	done, err := top.SyncFS()
 	if err != nil {
-		return true, err
+		err = flushError{err}
 	}
-	defer f.Close()
-	return syncFileSystem(f)
+	return done, err
+}
+
+// syncFile flushes a file or directory. Not all file systems can flush a directory.
+func syncFile(f vfs.File) error {
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return flushError{err}
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ func (t *tree) inHole(file int, offset, n int64) bool {
 		return false
 	}
 	defer t.files.release(h)
-	return isHole(h.f, offset, n)
+	return h.f.IsHole(offset, n)
 }
 
 // commitHoles commits the pieces of zeros of new content, whose files start as holes.
@@ -58,8 +58,6 @@ func (d *Disk) commitHoles() error {
 			if err := d.tree.makeReady(file); err != nil {
 				return err
 			}
-			// The next flush must cover the file's size, as after a write.
-			d.tree.dirty.set(file)
 		}
 		if _, ok := d.hashHole(piece); !ok {
 			continue

@@ -1,24 +1,23 @@
 package store
 
 import (
-	"errors"
+	"fmt"
 	"io/fs"
-	"os"
-	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
 )
 
-// staleFile is a file of a whole content that was modified since.
-type staleFile struct {
-	file  int
-	mtime int64 // Unix nanoseconds
-}
-
 // inspect compares every file with the journal and makes the pieces of those that
-// differ doubtful or missing. The store is not in use yet.
-func (d *Disk) inspect() error {
-	before := d.journal.Next()
+// differ doubtful. Pieces of a missing file are missing, but the journal keeps them until
+// another file is created there: what is missing may be a mount. The store is not in use
+// yet.
+func (d *Disk) inspect(boot journal.BootID) error {
+	if err := d.journal.Boot(boot); err != nil {
+		return err
+	}
+	keys := make([]uint64, 0, d.tree.layout.files())
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) {
 			continue
@@ -28,56 +27,130 @@ func (d *Disk) inspect() error {
 			return err
 		}
 		if info == nil {
-			err = d.demoteFile(file, journal.Missing)
-		} else if d.journal.Whole() {
-			err = d.inspectWhole(file, info)
-		} else {
-			err = d.inspectPart(file, info)
+			d.absent.set(file)
+			continue
 		}
-		if err != nil {
+		if s := vfs.StatOf(info); s.Inode != 0 && s.Links == 1 {
+			keys = append(keys, fileKey64(s))
+		}
+		d.tree.noteDevice(info)
+		if err := d.inspectFile(file, info); err != nil {
 			return err
 		}
 	}
-	if d.journal.Next() == before {
+	if !d.journal.Seed() {
+		if err := d.tree.findAliases(keys); err != nil {
+			return err
+		}
+	}
+	d.loadPieces()
+	if d.journal.Seed() || !d.journal.Whole() {
 		return nil
 	}
-	// Before any write: after a crash, a new file must not be taken for the one
-	// that it replaces.
-	return d.journal.Sync()
+	lacks, err := d.tree.lacksEntries()
+	d.republish = d.republish || lacks
+	return err
 }
 
-// inspectWhole compares a file of a whole content.
-func (d *Disk) inspectWhole(file int, info fs.FileInfo) error {
-	sized := info.Size() == d.tree.layout.size(file)
-	if sized {
-		d.tree.ready.set(file)
-	}
-	mtime := info.ModTime().UnixNano()
-	if sized && mtime == d.mtime(file) {
+// checkThere returns [ErrGone] if the journal has pieces, and none of the content's files is
+// there.
+func (d *Disk) checkThere() error {
+	if !d.hasPieces(&d.tree.layout) {
 		return nil
 	}
-	d.stale = append(d.stale, staleFile{file, mtime})
-	return d.demoteFile(file, journal.Doubtful)
+	for file := range d.tree.layout.files() {
+		if d.tree.layout.pad(file) {
+			continue
+		}
+		if info, err := d.tree.stat(file); err != nil || info != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s has none of the files: %w", d.tree.path, ErrGone)
 }
 
-// inspectPart compares a file of a content that is not whole. Its modification time
-// does not matter.
-func (d *Disk) inspectPart(file int, info fs.FileInfo) error {
-	number, known := inode(info), d.journal.Inode(file)
-	sized := info.Size() == d.tree.layout.size(file)
-	if sized && number == known {
-		d.tree.ready.set(file)
+// inspectFile compares a file with its stamp.
+func (d *Disk) inspectFile(file int, info fs.FileInfo) error {
+	if d.stamped(file, info) {
 		return nil
 	}
-	if err := d.demoteFile(file, journal.Doubtful); err != nil || !sized {
+	// Its pieces may be good, if it is too long.
+	d.republish = d.republish || info.Size() != d.tree.layout.size(file)
+	if err := d.doubtFile(file); err != nil {
 		return err
 	}
-	d.tree.ready.set(file)
-	return d.journal.SetInode(file, number)
+	// What the journal says now is true of the file as it is.
+	return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
+}
+
+// doubtFile makes the verified pieces of a file doubtful.
+func (d *Disk) doubtFile(file int) error {
+	first, after := d.tree.layout.filePieces(d.m, file)
+	for piece := first; piece < after; piece++ {
+		if d.journal.State(piece) != journal.Verified {
+			continue
+		}
+		if err := d.journal.Doubt(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doubtFound makes the pieces doubtful of which all files are there.
+func (d *Disk) doubtFound() error {
+	l := &d.tree.layout
+	missing := newBitset(d.m.Pieces())
+	for file := range l.files() {
+		if l.pad(file) {
+			continue
+		}
+		info, err := d.tree.stat(file)
+		if err != nil {
+			return err
+		}
+		first, after := l.filePieces(d.m, file)
+		for piece := first; info == nil && piece < after; piece++ {
+			missing.set(piece)
+		}
+	}
+	for piece := range d.m.Pieces() {
+		if missing.has(piece) {
+			continue
+		}
+		if err := d.journal.Doubt(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadPieces sets what the journal has, but for pieces of missing files.
+func (d *Disk) loadPieces() {
+	for piece := range d.m.Pieces() {
+		switch d.journal.State(piece) {
+		case journal.Verified:
+			d.verified.set(piece)
+		case journal.Doubtful:
+			d.doubtful.set(piece)
+		}
+	}
+	for _, file := range d.absent.all() {
+		d.unload(file)
+	}
+}
+
+// unload makes the pieces of a missing file missing, but not in the journal.
+func (d *Disk) unload(file int) {
+	first, after := d.tree.layout.filePieces(d.m, file)
+	for piece := first; piece < after; piece++ {
+		d.verified.clear(piece)
+		d.doubtful.clear(piece)
+	}
 }
 
 // demoteFile demotes the pieces of a file to a state, but for those already there or
-// below.
+// below. The caller holds the lock.
 func (d *Disk) demoteFile(file int, to journal.State) error {
 	first, after := d.tree.layout.filePieces(d.m, file)
 	for piece := first; piece < after; piece++ {
@@ -91,15 +164,6 @@ func (d *Disk) demoteFile(file int, to journal.State) error {
 	return nil
 }
 
-// mtime returns the modification time that a file of a whole content should have. The
-// caller holds the lock, unless the store is not in use yet.
-func (d *Disk) mtime(file int) int64 {
-	if at, ok := d.journal.MTime(file); ok {
-		return at
-	}
-	return d.m.Entries[d.tree.layout.entries[file]].MTime
-}
-
 // stat describes a file. It returns nil if it is not there or not a regular file.
 func (t *tree) stat(file int) (fs.FileInfo, error) {
 	name := t.fileName(file)
@@ -110,19 +174,20 @@ func (t *tree) stat(file int) (fs.FileInfo, error) {
 	case err == nil, notThere(err):
 		return nil, nil
 	}
-	return nil, t.withPath(name, err)
+	return nil, t.unreadable(file, err)
 }
 
-// notThere reports whether an error of an [os.Root] means that there is no such file below
-// it: because the file is missing, or something is in its way.
-func notThere(err error) bool {
-	if errors.Is(err, fs.ErrNotExist) {
-		return true
+// lacksEntries reports whether an empty file, a directory or a symbolic link is missing.
+func (t *tree) lacksEntries() (bool, error) {
+	for i := range t.m.Entries {
+		if e := &t.m.Entries[i]; e.Kind == proto.Pad || e.Size > 0 {
+			continue
+		}
+		if _, err := t.root.Lstat(t.name(i)); err != nil && notThere(err) {
+			return true, nil
+		} else if err != nil {
+			return false, t.withPath(t.name(i), err)
+		}
 	}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return errno == syscall.ENOTDIR || errno == syscall.ELOOP
-	}
-	// A directory was replaced by a link that leads out of the root.
-	return !errors.Is(err, os.ErrClosed)
+	return false, nil
 }

@@ -49,7 +49,7 @@ func (s *Memory) WriteAt(p []byte, offset int64) (int, error) {
 	if finished {
 		return 0, ErrReadOnly
 	}
-	if err := checkWrite(s.m, s.verified, len(p), offset); err != nil {
+	if err := checkWrite(s.m, s.verified, nil, len(p), offset); err != nil {
 		return 0, err
 	}
 	n := copy(s.data[offset:], p)
@@ -82,6 +82,7 @@ func (s *Memory) Forget(piece int) error {
 	s.verified.clear(piece)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.finished = false
 	return s.check(piece)
 }
 

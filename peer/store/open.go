@@ -1,21 +1,25 @@
 package store
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
 // Open resumes a transfer or a seed after a restart. The arguments are those of
 // [Create] or [Seed]. It stats every file but reads none: pieces that cannot be trusted
-// become doubtful or missing, see [Disk.Doubtful].
+// become doubtful or missing, see [Disk.Doubtful]. A content that was whole and is not any
+// more can be written to again, unless it is a seed.
 //
-// It fails with [ErrNoJournal], [ErrWrongContent] or [ErrGone].
+// It fails with [ErrNoJournal], [ErrWrongContent], [ErrGone], [*AliasError], or
+// [*UnreadableError] if the disk or the network fails. After ErrGone and UnreadableError,
+// a later try may succeed; nothing was changed.
 func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return open(dir, root, m, files, journal.CurrentBoot())
 }
@@ -26,96 +30,96 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, err
 	}
 	l := newLayout(m)
-	j, err := journal.Open(journalPath(dir), id, m.Pieces(), l.files())
-	if err != nil {
+	j, err := journal.Open(files.fs, journalPath(dir), id, m.Pieces(), l.files())
+	if errors.Is(err, journal.ErrNone) || errors.Is(err, journal.ErrOther) {
 		return nil, err
 	}
-	d := newDisk(m, j)
-	root, err = d.findRoot(root)
-	if err == nil {
-		err = j.Boot(boot)
+	if err != nil {
+		return nil, &UnreadableError{Path: journalPath(dir), Err: withoutPath(err)}
 	}
+	d := newDisk(m, j)
+	root, err = d.findRoot(files.fs, root, &l)
 	if err != nil {
 		j.Close()
 		return nil, err
 	}
-	return d.start(root, files)
+	if err := d.openTree(root, files); err != nil {
+		return nil, err
+	}
+	if err := d.checkThere(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d.start(boot)
 }
 
 // findRoot checks that the destination exists. It creates the destination if it does
 // not and no pieces were written to it.
-func (d *Disk) findRoot(root string) (string, error) {
+func (d *Disk) findRoot(fsys vfs.FS, root string, l *layout) (string, error) {
 	resolved, err := filepath.Abs(root)
 	if d.journal.Seed() && err == nil {
-		resolved, err = resolve(root)
+		resolved, err = resolve(fsys, root)
 	}
 	if err == nil {
-		_, err = os.Lstat(resolved)
+		_, err = fsys.Lstat(resolved)
 	}
 	switch {
 	case err == nil:
-		return resolved, checkRoot(resolved, d.m)
+		return resolved, checkRoot(fsys, resolved, d.m)
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	case d.journal.Seed() || d.journal.Whole() || d.hasPieces():
+		return "", &UnreadableError{Path: root, Err: withoutPath(err)}
+	case d.journal.Seed() || d.journal.WasWhole() || d.hasPieces(l):
 		return "", fmt.Errorf("%s: %w", root, ErrGone)
 	}
-	if err := checkFree(resolved, d.m); err != nil {
+	if err := checkFree(fsys, resolved, d.m); err != nil {
 		return "", err
 	}
-	return resolved, createRoot(resolved, d.m)
+	return resolved, createRoot(fsys, resolved, d.m)
 }
 
-// hasPieces reports whether the journal has a piece that is verified or doubtful.
-func (d *Disk) hasPieces() bool {
+// hasPieces reports whether the journal has a piece of a file, verified or doubtful.
+func (d *Disk) hasPieces(l *layout) bool {
 	for piece := range d.m.Pieces() {
-		if d.journal.State(piece) != journal.Missing {
-			return true
+		if d.journal.State(piece) == journal.Missing {
+			continue
+		}
+		for file, after := l.pieceFiles(d.m, piece); file < after; file++ {
+			if !l.pad(file) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// start opens the files of a store that has its journal and compares them with it. If
-// it fails, it closes the store.
-func (d *Disk) start(root string, files *Files) (*Disk, error) {
-	t, err := openTree(root, d.m, files)
-	if err != nil {
-		d.journal.Close()
-		return nil, err
+// openTree opens the files of a store that has its journal. If it fails, it closes that.
+func (d *Disk) openTree(root string, files *Files) (err error) {
+	if d.tree, err = openTree(root, d.m, files); err != nil {
+		return errors.Join(err, d.journal.Close())
 	}
-	d.tree = t
-	t.created = d.recordInode
-	t.writable.Store(!d.journal.Whole())
-	if err := d.inspect(); err != nil {
-		d.Close()
-		return nil, err
-	}
-	for piece := range d.m.Pieces() {
-		if d.journal.State(piece) == journal.Verified {
-			d.verified.set(piece)
-		}
+	id := d.journal.Manifest()
+	d.tree.owner, d.tree.temp = d, ".mob-"+hex.EncodeToString(id[:8])+"-"
+	d.absent = newBitset(d.tree.layout.files())
+	return nil
+}
+
+// start compares the files with the journal. If it fails, it closes the store.
+func (d *Disk) start(boot journal.BootID) (*Disk, error) {
+	if err := d.inspect(boot); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	for _, piece := range d.journal.Unmarked() {
 		// Written before the restart, and maybe not flushed since.
-		first, after := t.layout.pieceFiles(d.m, piece)
-		for file := first; file < after; file++ {
-			t.dirty.set(file)
-		}
+		d.setDirty(piece)
 		d.unsynced += int64(d.m.PieceSize(piece))
 	}
+	d.writable.Store(!d.journal.Seed() && (!d.journal.Whole() || d.absent.count() > 0))
 	return d, nil
 }
 
-// recordInode records which file on disk a file of the content is.
-func (d *Disk) recordInode(file int, number uint64) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return os.ErrClosed
+// setDirty notes that the next flush has to cover a piece.
+func (d *Disk) setDirty(piece int) {
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		d.tree.dirty.set(file)
 	}
-	if d.journal.Inode(file) == number {
-		return nil
-	}
-	return d.journal.SetInode(file, number)
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 const (
@@ -14,55 +16,164 @@ const (
 	transferDirMode  = 0o700
 )
 
-// makeReady ensures that a file exists with its final size. What is not written yet is
-// a hole. It creates the directories above it.
+// makeReady prepares a file for writing: it exists with its final size, is no other file of
+// the content, and has no other name. What is not written yet is a hole. The directories
+// above it are created.
 func (t *tree) makeReady(file int) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ready.has(file) || t.layout.pad(file) {
+	if !t.beginReady(file) {
 		return nil
 	}
-	f, info, err := t.openOrCreate(t.fileName(file))
+	defer t.endReady(file)
+	if err := t.openTop(); err != nil {
+		return err
+	}
+	name := t.fileName(file)
+	f, err := t.openOrCreate(name)
 	if err != nil {
 		return err
 	}
+	// Nothing is written but the size, which a failed close does not lose.
 	defer f.Close()
-	if size := t.layout.size(file); info.Size() != size {
+	// Before the size changes: this may not be a file to write to.
+	if err := t.owner.prepared(file, f); err != nil {
+		return err
+	}
+	if size := t.layout.size(file); f.info.Size() != size {
+		t.unstamped.set(file)
 		if err := f.Truncate(size); err != nil {
 			return err
 		}
 	}
-	if err := t.created(file, inode(info)); err != nil {
-		return err
-	}
+	t.mu.Lock()
+	t.noteDevice(f.info)
+	t.mu.Unlock()
 	t.ready.set(file)
+	// It may be open for reading.
+	t.files.dropFile(t, file)
 	return nil
 }
 
+// beginReady reports whether the caller has to make a file ready. If another goroutine
+// does, it waits for that.
+func (t *tree) beginReady(file int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		if t.ready.has(file) || t.layout.pad(file) {
+			return false
+		}
+		other := t.preparing[file]
+		if other == nil {
+			t.preparing[file] = make(chan struct{})
+			return true
+		}
+		t.mu.Unlock()
+		<-other
+		t.mu.Lock()
+	}
+}
+
+func (t *tree) endReady(file int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.preparing[file])
+	delete(t.preparing, file)
+}
+
+// openTop opens the root, unless it is open: from then on the system reports to it which
+// writes fail.
+func (t *tree) openTop() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.top != nil {
+		return nil
+	}
+	top, err := t.root.OpenFile(".", os.O_RDONLY, 0)
+	if err != nil {
+		return t.withPath(".", err)
+	}
+	info, err := top.Stat()
+	if err != nil {
+		return errors.Join(err, top.Close())
+	}
+	t.top = top
+	t.noteDevice(info)
+	return nil
+}
+
+// noteDevice notes whether the whole content is on one file system. The caller holds the
+// lock, unless the tree is not in use yet.
+func (t *tree) noteDevice(info fs.FileInfo) {
+	device := vfs.StatOf(info).Device
+	t.mounts = t.mounts || t.device != 0 && t.device != device
+	t.device = device
+}
+
+// writable is a file that is open for writing.
+type writable struct {
+	vfs.File
+	info    fs.FileInfo
+	was     fs.FileInfo // of the file that this is a copy of, or info
+	created bool
+}
+
 // openOrCreate opens a file for writing and creates it if it does not exist.
-func (t *tree) openOrCreate(name string) (*os.File, fs.FileInfo, error) {
-	f, info, err := t.openRegular(name, os.O_RDWR)
-	if errors.Is(err, fs.ErrPermission) {
-		t.makeWritable(name)
-		f, info, err = t.openRegular(name, os.O_RDWR)
-	}
+func (t *tree) openOrCreate(name string) (writable, error) {
+	w, err := t.openWritable(name)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return f, info, err
+		return w, err
 	}
-	f, err = t.create(name)
+	f, err := t.create(name)
 	if errors.Is(err, fs.ErrPermission) {
-		t.makeWritable(name)
+		t.makeDirsWritable(name)
 		f, err = t.create(name)
 	}
 	if err != nil {
-		return nil, nil, t.withPath(name, err)
+		return w, t.withPath(name, err)
 	}
-	info, err = f.Stat()
-	return f, info, err
+	info, err := f.Stat()
+	if err != nil {
+		return w, errors.Join(err, f.Close())
+	}
+	return writable{f, info, info, true}, nil
+}
+
+// openWritable opens a file that exists for writing. If the file has other names, they keep
+// what it was: the name gets a copy.
+func (t *tree) openWritable(name string) (w writable, err error) {
+	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
+	if errors.Is(err, fs.ErrPermission) {
+		t.makeWritable(name)
+		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
+	}
+	w.was = w.info
+	if errors.Is(err, fs.ErrPermission) {
+		// With other names, it keeps its mode.
+		var statErr error
+		w.was, statErr = t.root.Lstat(name)
+		if statErr != nil || vfs.StatOf(w.was).Links <= 1 {
+			return w, err
+		}
+	} else if err != nil || vfs.StatOf(w.info).Links <= 1 {
+		return w, err
+	} else {
+		_ = w.Close() // nothing was written
+	}
+	if err := t.separate(name); err != nil {
+		return w, err
+	}
+	if w.File, w.info, err = t.openRegular(name, os.O_RDWR); err != nil {
+		return w, err
+	}
+	if vfs.StatOf(w.info).Links > 1 {
+		_ = w.Close() // nothing was written
+		return w, &ChangedError{Path: t.fullPath(name), Reason: "it got another name meanwhile"}
+	}
+	return w, nil
 }
 
 // create creates a file and the directories above it.
-func (t *tree) create(name string) (*os.File, error) {
+func (t *tree) create(name string) (vfs.File, error) {
 	// With O_EXCL no link is followed, not even a dangling one.
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	f, err := t.root.OpenFile(name, flags, transferFileMode)
@@ -75,18 +186,24 @@ func (t *tree) create(name string) (*os.File, error) {
 	return t.root.OpenFile(name, flags, transferFileMode)
 }
 
-// makeWritable makes a file and the directories above it writable: a Publish that did
-// not complete may have set their final modes. Errors show when the file is opened.
+// makeWritable makes a file that has no other name and the directories above it writable: a
+// Publish may have set their final modes. Errors show when the file is opened.
 func (t *tree) makeWritable(name string) {
-	if t.single == "" {
-		for i, c := range name {
-			if c == filepath.Separator {
-				t.makeDirWritable(name[:i])
-			}
-		}
-	}
-	if info, err := t.root.Lstat(name); err == nil && info.Mode().IsRegular() {
+	t.makeDirsWritable(name)
+	if info, err := t.root.Lstat(name); err == nil && info.Mode().IsRegular() && vfs.StatOf(info).Links <= 1 {
 		_ = t.root.Chmod(name, info.Mode().Perm()|transferFileMode)
+	}
+}
+
+// makeDirsWritable makes the directories above a name writable.
+func (t *tree) makeDirsWritable(name string) {
+	if t.single != "" {
+		return
+	}
+	for i, c := range name {
+		if c == filepath.Separator {
+			t.makeDirWritable(name[:i])
+		}
 	}
 }
 

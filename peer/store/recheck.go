@@ -36,14 +36,14 @@ func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func
 		if !check[piece] {
 			return nil
 		}
-		verdict, err := recheck(s, v, piece)
+		verdict, checked, err := recheck(s, v, piece)
 		var why *UnreadableError
 		if errors.As(err, &why) {
 			unreadable.Add(1)
 			first.CompareAndSwap(nil, why)
 			verdict, err = Unreadable, nil
 		}
-		if err == nil && found != nil {
+		if checked && err == nil && found != nil {
 			found(piece, verdict)
 		}
 		return err
@@ -54,16 +54,27 @@ func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func
 	return err
 }
 
-// recheck hashes a piece, and commits or forgets it.
-func recheck(s Store, v *Verifier, piece int) (Verdict, error) {
+// recheck hashes a piece, and commits or forgets it. It reports false if there was nothing
+// to check, or somebody else has written to the piece meanwhile.
+func recheck(s Store, v *Verifier, piece int) (verdict Verdict, checked bool, err error) {
+	verified := s.Has(piece)
+	d, onDisk := s.(*Disk)
+	if onDisk && !verified && !d.doubtful.has(piece) {
+		return Good, false, nil
+	}
 	good, err := v.check(s, piece, nil)
 	switch {
 	case err != nil:
-		return Unreadable, err
+		return Unreadable, true, err
+	case good && onDisk && !verified:
+		checked, err := d.commit(piece, true)
+		return Good, checked, err
 	case good:
-		return Good, s.Commit(piece)
+		return Good, true, s.Commit(piece)
+	case onDisk && !verified && !d.doubtful.has(piece):
+		return Damaged, false, nil
 	}
-	return Damaged, s.Forget(piece)
+	return Damaged, true, s.Forget(piece)
 }
 
 // inParallel calls do with 0 to n-1, in order, from workers goroutines, or one per CPU

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -45,6 +46,10 @@ var errRemoveSeed = errors.New("the content was not fetched but seeded in place:
 // No store of the transfer may be open. The state directory is left: Remove can be
 // repeated if it fails or a crash cuts it short.
 func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
+	return remove(vfs.OS{}, dir, root, m)
+}
+
+func remove(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -53,11 +58,11 @@ func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+	if _, err := fsys.Lstat(root); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	l := newLayout(m)
-	j, err := journal.Open(journalPath(dir), id, m.Pieces(), l.files())
+	j, err := journal.Open(fsys, journalPath(dir), id, m.Pieces(), l.files())
 	if errors.Is(err, journal.ErrNone) {
 		return []Left{{root, leftUnwritten}}, nil
 	}
@@ -68,10 +73,10 @@ func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
 	if j.Seed() {
 		return nil, errRemoveSeed
 	}
-	if err := checkRoot(root, m); err != nil {
+	if err := checkRoot(fsys, root, m); err != nil {
 		return []Left{{root, leftReplaced}}, nil //nolint:nilerr // says so
 	}
-	t, err := openTree(root, m, NewFiles(1))
+	t, err := openTree(root, m, NewFilesOn(fsys, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +143,7 @@ func (r *remover) removeAll() error {
 	if err != nil || why != "" {
 		return err
 	}
-	if err := os.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.files.fs.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -233,20 +238,37 @@ func (r *remover) reason(name string, e *proto.Entry, number int, info fs.FileIn
 
 // fileReason returns why a file of the layout, of the right size, is left.
 func (r *remover) fileReason(file int, info fs.FileInfo) string {
-	if r.journal.Inode(file) != inode(info) {
-		if r.journal.Whole() {
-			return leftChanged
-		}
+	s := vfs.StatOf(info)
+	switch {
+	case r.journal.Inode(file) == 0 || !r.journal.WasWhole() && r.journal.Inode(file) != s.Inode:
 		return leftUnwritten
-	}
-	at, ok := r.journal.MTime(file)
-	if !ok {
-		at = r.tree.m.Entries[r.tree.layout.entries[file]].MTime
-	}
-	if r.journal.Whole() && at != info.ModTime().UnixNano() {
+	case r.journal.Inode(file) != s.Inode || !r.asRecorded(file, info):
 		return leftChanged
+	case r.journal.WasWhole() && !r.verified(file):
+		return leftChanged // it was found to be damaged
 	}
 	return ""
+}
+
+// asRecorded reports whether a file is as it was when its pieces were recorded.
+func (r *remover) asRecorded(file int, info fs.FileInfo) bool {
+	if stamp := r.journal.Stamp(file); stamp != (journal.Stamp{}) {
+		return stamp == stampOf(vfs.StatOf(info))
+	}
+	// The journal of an earlier version, or of a process that was killed.
+	e := &r.tree.m.Entries[r.tree.layout.entries[file]]
+	return !r.journal.WasWhole() || e.MTime == proto.NoMTime || e.MTime == info.ModTime().UnixNano()
+}
+
+// verified reports whether all pieces of a file are verified.
+func (r *remover) verified(file int) bool {
+	first, after := r.tree.layout.filePieces(r.tree.m, file)
+	for piece := first; piece < after; piece++ {
+		if r.journal.State(piece) != journal.Verified {
+			return false
+		}
+	}
+	return true
 }
 
 // unlessPublished returns why an empty file or a symbolic link is left: Publish makes
@@ -288,7 +310,7 @@ func (r *remover) inRealDir(name string) bool {
 // emptied returns why a directory is left: "" if nothing is in it. It notes what is there
 // and no part of the content.
 func (r *remover) emptied(name string) (why string, err error) {
-	f, err := r.tree.root.Open(name)
+	f, err := r.tree.root.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return "", r.tree.withPath(name, err)
 	}

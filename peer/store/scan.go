@@ -4,11 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"sync"
 
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -54,7 +55,7 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	if err != nil {
 		return nil, err
 	}
-	path, err := resolve(given)
+	path, err := resolve(vfs.OS{}, given)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	if err != nil {
 		return err
 	}
-	return t.compare(ctx)
+	return t.compare(ctx, nil)
 }
 
 // scanner hashes pieces of a content and reports its progress.
@@ -185,8 +186,9 @@ var (
 	_ holeHasher  = (*scanner)(nil)
 )
 
-// compare returns a [*ChangedError] if a file has changed since it was listed.
-func (t *tree) compare(ctx context.Context) error {
+// compare returns a [*ChangedError] if a file has changed since it was listed. It calls
+// same, if it is not nil, with the others.
+func (t *tree) compare(ctx context.Context, same func(file int, info fs.FileInfo) error) error {
 	for file, entry := range t.layout.entries {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -203,13 +205,19 @@ func (t *tree) compare(ctx context.Context) error {
 				Err:    notExist(info),
 			}
 		}
+		if same == nil {
+			continue
+		}
+		if err := same(file, info); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func notExist(info os.FileInfo) error {
+func notExist(info fs.FileInfo) error {
 	if info == nil {
-		return os.ErrNotExist
+		return fs.ErrNotExist
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type Store interface {
 	// [io.ErrUnexpectedEOF], never zeros.
 	io.ReaderAt
 	// WriteAt writes across files. It fails with [ErrVerified] on a verified
-	// piece, and with [ErrReadOnly] if the content is whole or seeded. Writes to
+	// piece, and with [ErrReadOnly] if the content is published or seeded. Writes to
 	// padding are dropped: padding reads as zeros and is in no file. Errors of
 	// the system are wrapped: errors.Is(err, syscall.ENOSPC) reports a full disk.
 	io.WriterAt
@@ -36,12 +36,13 @@ type Store interface {
 	Commit(piece int) error
 	// Forget records that a piece failed a later check. Has is false at once, even
 	// if Forget fails. It then waits for the disk, so that the piece is not
-	// trusted after a crash.
+	// trusted after a crash. From then on the content is not whole, and can be written
+	// to and published again, unless it is seeded.
 	Forget(piece int) error
 
 	// Publish makes the files exactly what the manifest says, once every piece is
 	// committed: sizes, modes, times, empty files, directories and links. From
-	// then on the content is read-only. It does not wait for the bytes to reach
+	// then on the content is read-only, until a piece is forgotten. It does not wait for the bytes to reach
 	// the disk. It fails with [ErrNotWhole] if pieces are missing. Publishing again
 	// does nothing.
 	Publish() error
@@ -68,8 +69,9 @@ func checkPiece(m *proto.Manifest, piece int) error {
 	return nil
 }
 
-// checkWrite returns why n bytes may not be written at offset.
-func checkWrite(m *proto.Manifest, verified bitset, n int, offset int64) error {
+// checkWrite returns why n bytes may not be written at offset. If they may, their pieces are
+// not doubtful any more.
+func checkWrite(m *proto.Manifest, verified, doubtful bitset, n int, offset int64) error {
 	if offset < 0 {
 		return errNegativeOffset
 	}
@@ -81,6 +83,10 @@ func checkWrite(m *proto.Manifest, verified bitset, n int, offset int64) error {
 	}
 	length := int64(m.PieceLength)
 	for piece := offset / length; piece <= (offset+int64(n)-1)/length; piece++ {
+		// First this, then that: see Disk.commit.
+		if doubtful.has(int(piece)) {
+			doubtful.clear(int(piece))
+		}
 		if verified.has(int(piece)) {
 			return ErrVerified
 		}

@@ -8,58 +8,92 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
 // tree is the files of a content on disk, by the file numbers of its layout. It opens,
-// creates and changes all of them through an [os.Root], so no symbolic link leads out
+// creates and changes all of them through a [vfs.Root], so no symbolic link leads out
 // of the content, whoever created it and when.
 type tree struct {
 	m      *proto.Manifest
 	layout layout
 	files  *Files
-	root   *os.Root // the content's directory, or that of its only file
+	root   vfs.Root // the content's directory, or that of its only file
+	dir    string   // path of root
 	path   string   // of the content, for messages
 	single string   // the file's name in root if the content is a single file
-	// created is called with a new file before anything is written to it.
-	created func(file int, inode uint64) error
+	temp   string   // begins the names of temporary files
+	owner  owner    // nil for a tree that is not written to
 
-	writable atomic.Bool
-	dirty    bitset // files written to since the last flush
-	ready    bitset // files that exist with their final size
+	dirty     bitset // files with pieces that were committed since the last flush
+	ready     bitset // files that are prepared for writing, see makeReady
+	unstamped bitset // files that were written to since their last stamp
+	foreign   bitset // files that another program changed, which get no stamp
 
-	mu sync.Mutex // held while a file is made ready
+	closing sync.WaitGroup // files that are being closed for another store to open one
+
+	mu        sync.Mutex // guards what follows
+	preparing map[int]chan struct{}
+	top       vfs.File // root, opened before the first write
+	device    uint64   // of the files, 0 if that is not known
+	mounts    bool     // some files are on other file systems
+}
+
+// owner is what a tree tells the store that writes to it, and asks.
+type owner interface {
+	// prepared is called before the first write to a file.
+	prepared(file int, f writable) error
+	// written returns the inode number of the file that was written to last, 0 if that
+	// is not known.
+	written(file int) uint64
+	// fail is called if bytes that were written may be lost.
+	fail(cause error)
 }
 
 // openTree opens the files at path, which exists, for reading.
 func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
-	t := &tree{m: m, layout: newLayout(m), files: files, path: path}
-	t.dirty, t.ready = newBitset(t.layout.files()), newBitset(t.layout.files())
-	dir := path
+	t := &tree{m: m, layout: newLayout(m), files: files, path: path, dir: path, preparing: make(map[int]chan struct{})}
+	for _, set := range []*bitset{&t.dirty, &t.ready, &t.unstamped, &t.foreign} {
+		*set = newBitset(t.layout.files())
+	}
 	if isSingle(m) {
-		dir, t.single = filepath.Dir(path), filepath.Base(path)
+		t.dir, t.single = filepath.Dir(path), filepath.Base(path)
 	}
 	var err error
-	t.root, err = os.OpenRoot(dir)
-	return t, err
+	t.root, err = files.fs.OpenRoot(t.dir)
+	if err != nil {
+		return nil, &UnreadableError{Path: t.dir, Err: withoutPath(err)}
+	}
+	return t, nil
 }
 
 // isSingle reports whether the content is a single file.
 func isSingle(m *proto.Manifest) bool { return len(m.Entries) == 1 && m.Entries[0].Path == "" }
 
-// close closes all files. Those in use are closed by their users.
+// close closes all files and the root. Files in use are closed by their users.
 func (t *tree) close() error {
-	err := t.root.Close()
+	t.closeFiles()
+	return t.root.Close()
+}
+
+// closeFiles closes all files. Those in use are closed by their users.
+func (t *tree) closeFiles() {
 	t.files.drop(t)
-	return err
+	t.closing.Wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.top != nil {
+		_ = t.top.Close() // nothing was written to it
+		t.top = nil
+	}
 }
 
 // makeReadOnly closes all files. They are opened again for reading only.
 func (t *tree) makeReadOnly() {
-	t.writable.Store(false)
+	t.ready.takeAll()
 	t.files.drop(t)
 }
 
@@ -111,11 +145,7 @@ func (t *tree) unreadable(file int, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrClosed) || errors.As(err, &changed) {
 		return err
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err // without the path
-	}
-	return &UnreadableError{Path: t.fullPath(t.fileName(file)), Err: err}
+	return &UnreadableError{Path: t.fullPath(t.fileName(file)), Err: withoutPath(err)}
 }
 
 // writeAt writes p to a file, which it creates if necessary.
@@ -134,8 +164,7 @@ func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
 	}
 	defer t.files.release(h)
 	n, err := writeInParts(h.f, p, offset)
-	// After the write, so that a flush which takes the bit has the bytes.
-	t.dirty.set(file)
+	t.unstamped.set(file)
 	return n, err
 }
 
@@ -145,7 +174,7 @@ func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
 // virtual machine more than the saved calls.
 const writePart = 32 << 10
 
-func writeInParts(f *os.File, p []byte, offset int64) (n int, err error) {
+func writeInParts(f vfs.File, p []byte, offset int64) (n int, err error) {
 	for n < len(p) && err == nil {
 		var done int
 		done, err = f.WriteAt(p[n:min(n+writePart, len(p))], offset+int64(n))
@@ -155,35 +184,45 @@ func writeInParts(f *os.File, p []byte, offset int64) (n int, err error) {
 }
 
 // openFile implements opener.
-func (t *tree) openFile(file int) (*os.File, error) {
-	name, flags := t.fileName(file), os.O_RDONLY
-	if t.writable.Load() {
-		flags = os.O_RDWR
-	}
-	f, info, err := t.openRegular(name, flags)
-	if errors.Is(err, fs.ErrPermission) && flags == os.O_RDWR {
-		t.makeWritable(name)
-		f, info, err = t.openRegular(name, flags)
-	}
+func (t *tree) openFile(file int) (vfs.File, error) {
+	name := t.fileName(file)
 	if !t.ready.has(file) {
+		f, _, err := t.openRegular(name, os.O_RDONLY)
 		return f, err
 	}
+	f, err := t.openWritable(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is gone", Err: err}
 	}
-	// A file that was truncated would be extended by a write, and read as zeros.
-	if err == nil && info.Size() != t.layout.size(file) && flags == os.O_RDWR {
-		f.Close()
-		return nil, &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	// A file that was truncated would be extended by a write, and read as zeros.
+	if f.info.Size() != t.layout.size(file) {
+		err = &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
+	} else if vfs.StatOf(f.info).Inode != t.owner.written(file) {
+		err = t.owner.prepared(file, f)
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+		return nil, err
+	}
+	return f.File, nil
 }
 
-// closeFile implements opener.
-func (t *tree) closeFile(f *os.File) error { return f.Close() }
+// closeFile implements opener. File systems of a network may report only now that bytes
+// were not written.
+func (t *tree) closeFile(f vfs.File) {
+	if err := f.Close(); err != nil && t.owner != nil {
+		t.owner.fail(err)
+	}
+}
+
+// closeLater implements opener.
+func (t *tree) closeLater(f vfs.File) { t.closing.Go(func() { t.closeFile(f) }) }
 
 // openRegular opens a regular file that exists. It follows no link.
-func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error) {
+func (t *tree) openRegular(name string, flags int) (vfs.File, fs.FileInfo, error) {
 	// Nonblocking, should a named pipe have taken the file's place.
 	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && notThere(err) {
@@ -197,15 +236,29 @@ func (t *tree) openRegular(name string, flags int) (*os.File, fs.FileInfo, error
 		// The root would follow a link to another file of the content.
 		var linkInfo fs.FileInfo
 		linkInfo, err = t.root.Lstat(name)
-		if err == nil && (!linkInfo.Mode().IsRegular() || !os.SameFile(info, linkInfo)) {
+		if err == nil && (!linkInfo.Mode().IsRegular() || !vfs.SameFile(info, linkInfo)) {
 			err = &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file"}
 		}
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close() // nothing was written
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+// notThere reports whether an error of a [vfs.Root] means that there is no such file below
+// it: because the file is missing, or something is in its way.
+func notThere(err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno == syscall.ENOTDIR || errno == syscall.ELOOP
+	}
+	// A directory was replaced by a link that leads out of the root.
+	return !errors.Is(err, os.ErrClosed)
 }
 
 // withPath puts the full path into an error of root about name.
@@ -213,6 +266,15 @@ func (t *tree) withPath(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return &fs.PathError{Op: "open", Path: t.fullPath(name), Err: p.Err}
+	}
+	return err
+}
+
+// withoutPath returns the cause of an error about a path.
+func withoutPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
 	}
 	return err
 }

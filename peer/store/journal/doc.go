@@ -26,9 +26,14 @@
 //	3 forget  index: a piece that is not there
 //	4 doubt   index: a piece that may be there
 //	5 mark    a: commits with a lower number are on the disk
-//	6 inode   index: a file, a: its inode number
-//	7 mtime   index: a file, a: its modification time, if not the manifest's
-//	8 whole   every piece is there and on the disk
+//	6 inode   index: a file, a: its inode number. It was created or written to
+//	7 mtime   of earlier versions, ignored
+//	8 whole   every piece is there and on the disk, until the next forget
+//	9 stamp   index: a file, a: the time of its last change, b: its inode number
+//
+// A stamp says that what the records say of the file's pieces is true of the file which has
+// that time, in Unix nanoseconds, and number. Without it, or once the file has another, its
+// pieces have to be hashed again.
 //
 // Files are numbered without the empty ones. The number of a record counts records
 // from 0. What follows the last readable record is a torn tail, and ignored. An

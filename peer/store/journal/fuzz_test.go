@@ -15,7 +15,7 @@ func FuzzReplay(f *testing.F) {
 		for i := 0; i+recordSize <= len(data); i += recordSize {
 			if b := data[i : i+recordSize]; b[31]&1 == 0 {
 				r := record{
-					kind: recordKind(b[0] % 11), index: uint32(b[4] % (testPieces + 2)),
+					kind: recordKind(b[0] % 12), index: uint32(b[4] % (testPieces + 2)),
 					a: uint64(b[8]), b: uint64(b[16]), number: uint32(i / recordSize),
 				}
 				r.put(b)

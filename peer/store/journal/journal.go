@@ -5,7 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 var (
@@ -18,17 +24,21 @@ var (
 // Journal is the open journal of one content. Its methods must not be called at the
 // same time, except for Sync.
 type Journal struct {
-	f      *os.File
+	fs     vfs.FS
+	path   string
+	f      vfs.File
 	header Header
 	ledger *ledger
 	next   uint32 // number of the next record
 	buf    [recordSize]byte
+
+	named atomic.Bool // the file's name is on the disk
 }
 
 // Create creates a journal at path for a content with that many pieces and files. It
 // replaces a journal there.
-func Create(path string, h Header, pieces, files int) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+func Create(fsys vfs.FS, path string, h Header, pieces, files int) (*Journal, error) {
+	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -36,20 +46,20 @@ func Create(path string, h Header, pieces, files int) (*Journal, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Journal{f: f, header: h, ledger: newLedger(pieces, files)}, nil
+	return &Journal{fs: fsys, path: path, f: f, header: h, ledger: newLedger(pieces, files)}, nil
 }
 
 // Open opens the journal at path and cuts off a torn tail. It fails with [ErrNone] or
 // [ErrOther].
-func Open(path string, manifest [32]byte, pieces, files int) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func Open(fsys vfs.FS, path string, manifest [32]byte, pieces, files int) (*Journal, error) {
+	f, err := fsys.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNone)
 	}
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{f: f}
+	j := &Journal{fs: fsys, path: path, f: f}
 	if err := j.read(manifest, pieces, files); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -58,8 +68,9 @@ func Open(path string, manifest [32]byte, pieces, files int) (*Journal, error) {
 }
 
 func (j *Journal) read(manifest [32]byte, pieces, files int) error {
+	in := io.NewSectionReader(j.f, 0, math.MaxInt64)
 	b := make([]byte, headerSize)
-	if _, err := io.ReadFull(j.f, b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := io.ReadFull(in, b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	h, ok := parseHeader(b)
@@ -69,11 +80,11 @@ func (j *Journal) read(manifest [32]byte, pieces, files int) error {
 	if h.Manifest != manifest {
 		return ErrOther
 	}
-	l, records, err := replay(j.f, pieces, files)
+	l, records, err := replay(in, pieces, files)
 	if err != nil {
 		return err
 	}
-	if h.Seed && !l.whole {
+	if h.Seed && !l.completed {
 		return ErrNone // cut off before its first record
 	}
 	j.header, j.ledger, j.next = h, l, records
@@ -100,6 +111,26 @@ func (j *Journal) Sync() error {
 	if err := j.f.Sync(); err != nil {
 		return fmt.Errorf("sync journal: %w", err)
 	}
+	if j.named.Load() {
+		return nil
+	}
+	if err := j.syncDir(); err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	j.named.Store(true)
+	return nil
+}
+
+// syncDir flushes the directory of the file, which has its name. Not all file systems can.
+func (j *Journal) syncDir() error {
+	dir, err := j.fs.OpenFile(filepath.Dir(j.path), os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
 	return nil
 }
 
@@ -108,7 +139,7 @@ func (j *Journal) Close() error { return j.f.Close() }
 
 // Remove closes and deletes the file.
 func (j *Journal) Remove() error {
-	return errors.Join(j.f.Close(), os.Remove(j.f.Name()))
+	return errors.Join(j.f.Close(), j.fs.Remove(j.path))
 }
 
 // The following methods append one record each. They do not wait for the disk.
@@ -148,18 +179,23 @@ func (j *Journal) SetInode(file int, inode uint64) error {
 	return j.append(record{kind: recordInode, index: uint32(file), a: inode})
 }
 
-// SetMTime records the modification time of a file, in Unix nanoseconds.
-func (j *Journal) SetMTime(file int, mtime int64) error {
-	return j.append(record{kind: recordMTime, index: uint32(file), a: uint64(mtime)})
+// SetStamp records that what the records say of the pieces of a file is true of the file
+// with that stamp.
+func (j *Journal) SetStamp(file int, s Stamp) error {
+	return j.append(record{kind: recordStamp, index: uint32(file), a: uint64(s.Changed), b: s.Inode})
 }
 
-// Complete makes every piece verified and on the disk, and the content whole.
+// Complete makes every piece verified and on the disk, and the content whole. It stays
+// whole until a piece is forgotten.
 func (j *Journal) Complete() error { return j.append(record{kind: recordWhole}) }
 
 // The following methods query what the records add up to.
 
 // Seed reports whether the content is seeded in place.
 func (j *Journal) Seed() bool { return j.header.Seed }
+
+// Manifest returns the SHA-256 of the content's manifest.
+func (j *Journal) Manifest() [32]byte { return j.header.Manifest }
 
 // State returns the state of a piece.
 func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
@@ -173,11 +209,11 @@ func (j *Journal) Whole() bool { return j.ledger.whole }
 // Inode returns the inode number of a file, or 0 if it is not recorded.
 func (j *Journal) Inode(file int) uint64 { return j.ledger.inodes[file] }
 
-// MTime returns the modification time of a file in Unix nanoseconds, if it is recorded.
-func (j *Journal) MTime(file int) (mtime int64, ok bool) {
-	mtime, ok = j.ledger.mtimes[uint32(file)]
-	return mtime, ok
-}
+// Stamp returns the last stamp of a file, zero if there is none.
+func (j *Journal) Stamp(file int) Stamp { return j.ledger.stamps[file] }
+
+// WasWhole reports whether the content is or was whole.
+func (j *Journal) WasWhole() bool { return j.ledger.completed }
 
 // Next returns the number of the next record. Records are numbered from 0.
 func (j *Journal) Next() uint32 { return j.next }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 const (
@@ -31,7 +33,7 @@ func script() []func(*Journal) error {
 		func(j *Journal) error { return j.Commit(4) },
 		func(j *Journal) error { return j.Boot(BootID{2}) },
 		func(j *Journal) error { return j.Commit(5) },
-		func(j *Journal) error { return j.SetMTime(2, -5) },
+		func(j *Journal) error { return j.SetStamp(2, Stamp{-5, 7}) },
 		func(j *Journal) error { return j.Complete() },
 		func(j *Journal) error { return j.Forget(2) },
 		func(j *Journal) error { return j.Commit(2) },
@@ -43,7 +45,7 @@ func script() []func(*Journal) error {
 func write(t testing.TB) (data []byte, states [][]State) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := Create(path, testHeader, testPieces, testFiles)
+	j, err := Create(vfs.OS{}, path, testHeader, testPieces, testFiles)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func reopen(t *testing.T, dir string, data []byte) (*Journal, error) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j, err := Open(path, testHeader.Manifest, testPieces, testFiles)
+	j, err := Open(vfs.OS{}, path, testHeader.Manifest, testPieces, testFiles)
 	if err == nil {
 		err = j.Close()
 	}
@@ -95,14 +97,14 @@ func TestTornAtEveryByte(t *testing.T) {
 			t.Errorf("%d bytes: %v, want %v", n, j.ledger.state, want)
 		}
 		// Records that follow the cut are read.
-		j, err = Open(j.f.Name(), testHeader.Manifest, testPieces, testFiles)
+		j, err = Open(vfs.OS{}, j.path, testHeader.Manifest, testPieces, testFiles)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := errors.Join(j.Commit(1), j.Close()); err != nil {
 			t.Fatal(err)
 		}
-		again, err := os.ReadFile(j.f.Name())
+		again, err := os.ReadFile(j.path)
 		if err != nil || len(again) != headerSize+(records+1)*recordSize {
 			t.Fatalf("%d bytes after the cut at %d, %v", len(again), n, err)
 		}
@@ -179,7 +181,7 @@ func TestBoots(t *testing.T) {
 		{"known now", BootID{}, BootID{1}, Doubtful},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			j, err := Create(filepath.Join(t.TempDir(), "journal"), testHeader, testPieces, testFiles)
+			j, err := Create(vfs.OS{}, filepath.Join(t.TempDir(), "journal"), testHeader, testPieces, testFiles)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,21 +204,21 @@ func TestOtherContent(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, [32]byte{9}, testPieces, testFiles); !errors.Is(err, ErrOther) {
+	if _, err := Open(vfs.OS{}, path, [32]byte{9}, testPieces, testFiles); !errors.Is(err, ErrOther) {
 		t.Errorf("journal of another content: %v", err)
 	}
-	if _, err := Open(path+"x", testHeader.Manifest, testPieces, testFiles); !errors.Is(err, ErrNone) {
+	if _, err := Open(vfs.OS{}, path+"x", testHeader.Manifest, testPieces, testFiles); !errors.Is(err, ErrNone) {
 		t.Errorf("no journal: %v", err)
 	}
 }
 
 func TestSeedCutShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := Create(path, Header{Seed: true}, testPieces, testFiles)
+	j, err := Create(vfs.OS{}, path, Header{Seed: true}, testPieces, testFiles)
 	if err != nil || j.Boot(BootID{1}) != nil || j.Close() != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, [32]byte{}, testPieces, testFiles); !errors.Is(err, ErrNone) {
+	if _, err := Open(vfs.OS{}, path, [32]byte{}, testPieces, testFiles); !errors.Is(err, ErrNone) {
 		t.Errorf("seed that is not whole: %v", err)
 	}
 }

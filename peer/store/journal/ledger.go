@@ -16,13 +16,15 @@ const (
 // once, in order, whether it was just written or is read back.
 type ledger struct {
 	state  []State
-	number []uint32         // of the commit record of each verified piece
-	inodes []uint64         // of each file, 0 if not known
-	mtimes map[uint32]int64 // of files whose time is not the manifest's
-	mark   uint32           // commits with a lower number are on the disk
-	boot   BootID           // of the last records
-	booted bool             // boot is set
-	whole  bool
+	number []uint32 // of the commit record of each verified piece
+	inodes []uint64 // of each file, 0 if not known
+	stamps []Stamp  // of each file, zero if there is none
+	mark   uint32   // commits with a lower number are on the disk
+	boot   BootID   // of the last records
+	booted bool     // boot is set
+
+	whole     bool // and no piece was forgotten since
+	completed bool // was whole once
 }
 
 func newLedger(pieces, files int) *ledger {
@@ -30,7 +32,7 @@ func newLedger(pieces, files int) *ledger {
 		state:  make([]State, pieces),
 		number: make([]uint32, pieces),
 		inodes: make([]uint64, files),
-		mtimes: make(map[uint32]int64),
+		stamps: make([]Stamp, files),
 	}
 }
 
@@ -39,7 +41,7 @@ func (l *ledger) valid(r record) bool {
 	switch r.kind {
 	case recordCommit, recordForget, recordDoubt:
 		return int64(r.index) < int64(len(l.state))
-	case recordInode, recordMTime:
+	case recordInode, recordMTime, recordStamp:
 		return int64(r.index) < int64(len(l.inodes))
 	case recordMark:
 		return r.a <= uint64(r.number)
@@ -63,21 +65,22 @@ func (l *ledger) apply(r record) {
 		l.number[r.index] = r.number
 	case recordForget:
 		l.state[r.index] = Missing
+		l.whole = false
 	case recordDoubt:
 		l.state[r.index] = Doubtful
 	case recordMark:
 		l.mark = max(l.mark, uint32(r.a))
 	case recordInode:
 		l.inodes[r.index] = r.a
-	case recordMTime:
-		l.mtimes[r.index] = int64(r.a)
+	case recordStamp:
+		l.stamps[r.index] = Stamp{Changed: int64(r.a), Inode: r.b}
 	case recordWhole:
 		for i := range l.state {
 			l.state[i] = Verified
 			l.number[i] = r.number
 		}
 		l.mark = r.number + 1
-		l.whole = true
+		l.whole, l.completed = true, true
 	}
 }
 

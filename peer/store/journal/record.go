@@ -24,12 +24,22 @@ const (
 	recordDoubt  recordKind = 4
 	recordMark   recordKind = 5
 	recordInode  recordKind = 6
-	recordMTime  recordKind = 7
+	recordMTime  recordKind = 7 // of earlier versions
 	recordWhole  recordKind = 8
+	recordStamp  recordKind = 9
 )
 
 // BootID identifies one boot of a machine. Zero is unknown.
 type BootID [16]byte
+
+// Stamp identifies one state of a file: any change of the file changes it too.
+type Stamp struct {
+	// Changed is the time of the last change of the file's bytes, mode or links, in Unix
+	// nanoseconds.
+	Changed int64
+	// Inode is the file's inode number.
+	Inode uint64
+}
 
 // record is one record of the journal; see the package comment.
 type record struct {

@@ -1,4 +1,4 @@
-package store
+package vfs
 
 import (
 	"errors"
@@ -7,16 +7,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// SyncFS implements [File].
+func (f osFile) SyncFS() (bool, error) {
+	for {
+		err := unix.Syncfs(int(f.Fd()))
+		if err == nil {
+			return true, nil
+		}
+		if err != unix.EINTR {
+			return true, os.NewSyscallError("syncfs", err)
+		}
+	}
+}
+
 // zfs is the type of OpenZFS in statfs(2). Several of its releases report a hole where
 // data has not reached the disk yet (openzfs/zfs#11900, #15526).
 const zfs = 0x2fc12fc1
 
-// isHole reports whether n bytes at offset of f are in a hole. It reports false on
-// errors, on ZFS, and on file systems that do not track holes.
+// IsHole implements [File]. It reports false on errors, on ZFS, and on file systems that do
+// not track holes.
 //
 // It moves the position of f, which reads and writes at offsets do not use. The call
 // itself returns the answer, so several goroutines may ask at a time.
-func isHole(f *os.File, offset, n int64) bool {
+func (f osFile) IsHole(offset, n int64) bool {
 	next, err := f.Seek(offset, unix.SEEK_DATA)
 	if err == nil && next < offset+n || err != nil && !errors.Is(err, unix.ENXIO) {
 		return false
@@ -27,4 +40,10 @@ func isHole(f *os.File, offset, n int64) bool {
 	}
 	var fs unix.Statfs_t
 	return unix.Fstatfs(int(f.Fd()), &fs) == nil && fs.Type != zfs
+}
+
+// DropCache implements [File].
+func (f osFile) DropCache() {
+	// Pages that could not be written count as clean, and are dropped too.
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// AliasError reports that two files of a content are one on the disk, because it does not
+// tell their names apart, or shows a directory at two places.
+type AliasError struct {
+	// Path and Other are the two.
+	Path, Other string
+}
+
+// Error names both.
+func (e *AliasError) Error() string {
+	return fmt.Sprintf("%s and %s are the same file here: choose a folder on another file system, "+
+		"such as one that tells upper from lower case", e.Path, e.Other)
+}
+
+// fileKey64 is a number that distinguishes files, but for rare accidents.
+func fileKey64(s vfs.Stat) uint64 { return s.Inode ^ s.Device<<48 ^ s.Device>>16 }
+
+// findAliases returns an [*AliasError] if two files of the content are one. The keys are
+// those of the files that are there; it sorts them.
+func (t *tree) findAliases(keys []uint64) error {
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			return t.nameAliases(keys[i])
+		}
+	}
+	return nil
+}
+
+// nameAliases returns an [*AliasError] if two files of the content with that key are one.
+func (t *tree) nameAliases(key uint64) error {
+	var first vfs.Stat
+	name := ""
+	for file := range t.layout.files() {
+		if t.layout.pad(file) {
+			continue
+		}
+		info, err := t.stat(file)
+		if err != nil || info == nil {
+			continue
+		}
+		switch s := vfs.StatOf(info); {
+		case s.Links > 1 || fileKey64(s) != key:
+		case name == "":
+			first, name = s, t.fileName(file)
+		case s.Device == first.Device && s.Inode == first.Inode:
+			return &AliasError{Path: t.fullPath(name), Other: t.fullPath(t.fileName(file))}
+		}
+	}
+	return nil
+}
+
+// findAlias returns an [*AliasError] if what is at a name of the content, and was not there
+// when the store was opened, is a file that the store has created at another name.
+func (d *Disk) findAlias(name string, s vfs.Stat) error {
+	for _, other := range d.withInode(s.Inode) {
+		path := d.tree.fileName(other)
+		if path == name {
+			continue
+		}
+		info, err := d.tree.stat(other)
+		if err != nil || info == nil {
+			continue
+		}
+		if o := vfs.StatOf(info); o.Inode == s.Inode && o.Device == s.Device {
+			return &AliasError{Path: d.tree.fullPath(path), Other: d.tree.fullPath(name)}
+		}
+	}
+	return nil
+}
+
+// withInode returns the files that had an inode number when they were written to last.
+func (d *Disk) withInode(inode uint64) (files []int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for file := range d.tree.layout.files() {
+		if inode != 0 && d.journal.Inode(file) == inode {
+			files = append(files, file)
+		}
+	}
+	return files
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// separate gives a name that it shares with others, in the content or outside, a file of its
+// own with the same bytes. Those of the others do not change with it from then on.
+func (t *tree) separate(name string) error {
+	temp := t.tempName(name)
+	err := t.copyFile(temp, name)
+	if errors.Is(err, fs.ErrPermission) {
+		t.makeDirsWritable(name)
+		err = t.copyFile(temp, name)
+	}
+	if err == nil {
+		err = t.root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = t.root.Remove(temp) // or the next try does
+		return fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
+	}
+	return nil
+}
+
+// tempName returns the name of the copy beside a file. Only copies of this content have it.
+func (t *tree) tempName(name string) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, name) // never fails
+	return filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%016x", t.temp, h.Sum64()))
+}
+
+// copyFile copies a file to a new one, and waits until the copy is on the disk: pieces of
+// the file may count as such.
+func (t *tree) copyFile(to, from string) error {
+	src, _, err := t.openRegular(from, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	// A crash may have left one.
+	if err := t.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dst, err := t.root.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, transferFileMode)
+	if err != nil {
+		return err
+	}
+	err = dst.CopyFrom(src)
+	if err == nil {
+		err = dst.Sync()
+	}
+	return errors.Join(err, dst.Close())
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"io/fs"
+
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// stampOf returns the stamp of the state in which a file is.
+func stampOf(s vfs.Stat) journal.Stamp { return journal.Stamp{Changed: s.Changed, Inode: s.Inode} }
+
+// stampWritten stamps the files that were written to and are closed. A file without its
+// stamp is hashed again.
+func (d *Disk) stampWritten() {
+	d.mu.Lock()
+	failed := d.failed != nil
+	d.mu.Unlock()
+	if failed {
+		return // they may not have what was written
+	}
+	for _, file := range d.tree.unstamped.takeAll() {
+		// A file that is not stamped now is hashed again.
+		_ = d.stamp(file)
+	}
+}
+
+// stampComplete stamps the files that were written to, of which all is verified and
+// flushed. It makes a kill of the process cost no more than the files that it was writing.
+func (d *Disk) stampComplete() {
+	t := d.tree
+	for file := range t.layout.files() {
+		if !t.unstamped.has(file) || t.dirty.has(file) || !d.complete(file) {
+			continue
+		}
+		// Before its state is read, which may be another after the next write.
+		t.unstamped.clear(file)
+		if d.stamp(file) != nil {
+			t.unstamped.set(file)
+		}
+	}
+}
+
+// complete reports whether all pieces of a file are verified.
+func (d *Disk) complete(file int) bool {
+	first, after := d.tree.layout.filePieces(d.m, file)
+	for piece := first; piece < after; piece++ {
+		if !d.verified.has(piece) {
+			return false
+		}
+	}
+	return true
+}
+
+// stamp records the state of a file that was written to, unless another program changed or
+// replaced it.
+func (d *Disk) stamp(file int) error {
+	info, err := d.tree.stat(file)
+	if err != nil || info == nil {
+		return err
+	}
+	return d.recordStamp(file, info)
+}
+
+func (d *Disk) recordStamp(file int, info fs.FileInfo) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := vfs.StatOf(info)
+	if d.failed != nil || d.tree.foreign.has(file) || info.Size() != d.tree.layout.size(file) ||
+		d.journal.Inode(file) != 0 && d.journal.Inode(file) != s.Inode {
+		return nil
+	}
+	if d.journal.Stamp(file) == stampOf(s) {
+		return nil
+	}
+	return d.journal.SetStamp(file, stampOf(s))
+}
+
+// stamped reports whether a file is as it was when its pieces were recorded.
+func (d *Disk) stamped(file int, info fs.FileInfo) bool {
+	return info.Size() == d.tree.layout.size(file) && d.journal.Stamp(file) == stampOf(vfs.StatOf(info))
+}

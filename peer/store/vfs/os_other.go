@@ -1,0 +1,12 @@
+//go:build !linux
+
+package vfs
+
+// SyncFS implements [File].
+func (osFile) SyncFS() (bool, error) { return false, nil }
+
+// IsHole implements [File].
+func (osFile) IsHole(int64, int64) bool { return false }
+
+// DropCache implements [File].
+func (osFile) DropCache() {}

@@ -1,0 +1,99 @@
+// Package vfs is the seam between a store and the file system: just the calls that a store
+// makes. [OS] makes them on the system's files, through an [os.Root] below a content. A
+// test puts another file system in its place, in which any call fails.
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"time"
+)
+
+// FS is a file system. Its paths are absolute.
+type FS interface {
+	// OpenRoot opens the directory at path.
+	OpenRoot(path string) (Root, error)
+	// Resolve returns the path that path leads to by symbolic links.
+	Resolve(path string) (string, error)
+
+	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
+	Lstat(path string) (fs.FileInfo, error)
+	Stat(path string) (fs.FileInfo, error)
+	Mkdir(path string, perm fs.FileMode) error
+	MkdirAll(path string, perm fs.FileMode) error
+	Remove(path string) error
+}
+
+// Root is an open directory. Names are relative to it, and no symbolic link leads out of
+// it. See [os.Root].
+type Root interface {
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Readlink(name string) (string, error)
+	Mkdir(name string, perm fs.FileMode) error
+	MkdirAll(name string, perm fs.FileMode) error
+	Chmod(name string, mode fs.FileMode) error
+	Chtimes(name string, atime, mtime time.Time) error
+	Symlink(target, name string) error
+	Rename(from, to string) error
+	Remove(name string) error
+	io.Closer
+}
+
+// File is an open file or directory. See [os.File].
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	Stat() (fs.FileInfo, error)
+	Chmod(mode fs.FileMode) error
+	Truncate(size int64) error
+	Readdirnames(n int) ([]string, error)
+	Sync() error
+	io.Closer
+
+	// CopyFrom writes all of src, a file of the same file system, to an empty file. The
+	// two share their blocks where the file system can.
+	CopyFrom(src File) error
+	// SyncFS flushes everything on the file system of the file, and reports what failed
+	// to be written since the file was opened. It reports false if the system has no
+	// such call.
+	SyncFS() (bool, error)
+	// IsHole reports whether n bytes at offset are in a hole of a sparse file. It
+	// reports false if that is not certain.
+	IsHole(offset, n int64) bool
+	// DropCache makes the next reads come from the disk rather than from memory, where
+	// the system can.
+	DropCache()
+}
+
+// Stat is what identifies a file and its last change. Numbers that the system does not
+// have are 0.
+type Stat struct {
+	// Device and Inode distinguish a file from all others at one moment.
+	Device, Inode uint64
+	// Links is how many names the file has.
+	Links uint64
+	// Changed is when the bytes, the mode or the links of the file changed last, in Unix
+	// nanoseconds. No program can set it, but with the clock. It is the modification
+	// time on systems that have no such time.
+	Changed int64
+}
+
+// StatOf returns the Stat of what info describes.
+func StatOf(info fs.FileInfo) Stat {
+	if st, ok := info.Sys().(Stat); ok {
+		return st
+	}
+	return statOf(info)
+}
+
+// SameFile reports whether a and b describe one file.
+func SameFile(a, b fs.FileInfo) bool {
+	_, aOther := a.Sys().(Stat)
+	_, bOther := b.Sys().(Stat)
+	if !aOther && !bOther {
+		return sameFile(a, b)
+	}
+	x, y := StatOf(a), StatOf(b)
+	return x.Device == y.Device && x.Inode == y.Inode
+}
