@@ -101,10 +101,11 @@ func (n *Node) begin() error {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
+	documents := metadata.NewServer()
 	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		metadata.ServeDocument(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
+		documents.Serve(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
 	})
-	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { metadata.ServeDocument(s, n.torrentBytes) })
+	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { documents.Serve(s, n.torrentBytes) })
 	n.acceptBulk()
 	n.preconnect(n.cfg.Trackers)
 	return n.loadTransfers()

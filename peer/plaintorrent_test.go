@@ -263,7 +263,7 @@ func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 	t.Helper()
 	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
-		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return info, nil })
+		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return info, nil })
 	})
 	return peertest.LinkAddrs(t, h)
 }

@@ -202,7 +202,7 @@ func TestTorrentOfAnotherContent(t *testing.T) {
 	h := peertest.Stranger(t)
 	asked := make(chan struct{}, 100)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
-		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return lie, nil })
+		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return lie, nil })
 		asked <- struct{}{}
 	})
 	link.InfoHash, link.Peers = sha1.Sum(lie), append(link.Peers, peertest.LinkAddrs(t, h)...)

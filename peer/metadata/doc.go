@@ -3,7 +3,7 @@
 //   - A [Description] holds the manifest, and the info dictionary by which BitTorrent
 //     clients know the content. It checks both and keeps them in the transfer's folder.
 //   - A [Fetcher] fetches them from members of the swarm and from BitTorrent clients.
-//     [ServeDocument] serves them to other nodes.
+//     A [Server] serves them to other nodes.
 //   - A [Record] is the state of the transfer that survives a restart.
 //
 // A content is known by the CID of its manifest, or by its info-hash alone: then it is a

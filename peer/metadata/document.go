@@ -4,11 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 
+	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,16 +29,30 @@ const (
 	chunkSize = 256 << 10
 )
 
-// ServeDocument replies to the request on a stream, and closes the stream. find returns
-// the document for a content id in binary form, or an error if the node does not have it.
-func ServeDocument(stream network.Stream, find func(id []byte) ([]byte, error)) {
+// maxTransfers bounds the documents that a server sends at a time. An address has as many as
+// are free.
+const maxTransfers = 64
+
+// Server serves documents. Its methods may be called from any goroutine.
+type Server struct {
+	mu        sync.Mutex
+	transfers *quota.Quota[netip.Addr]
+}
+
+// NewServer returns a server that serves nothing yet.
+func NewServer() *Server { return &Server{transfers: quota.New[netip.Addr](maxTransfers)} }
+
+// Serve replies to the request on a stream, and closes the stream. find returns the document
+// for a content id in binary form, which is not copied, or an error if the node does not have
+// it.
+func (s *Server) Serve(stream network.Stream, find func(id []byte) ([]byte, error)) {
 	defer stream.Close()
-	if err := serve(stream, find); err != nil {
+	if err := s.serve(stream, find); err != nil {
 		_ = stream.Reset()
 	}
 }
 
-func serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
+func (s *Server) serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 	_ = stream.SetDeadline(time.Now().Add(requestTimeout))
 	m, err := proto.ReadOpening(stream)
 	if err != nil {
@@ -47,6 +66,17 @@ func serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 	if err != nil {
 		return proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
 	}
+	host := transport.HostOf(stream.Conn().RemoteMultiaddr())
+	if !s.begin(host) {
+		return proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeBusy, Text: "too many requests at a time"})
+	}
+	defer s.end(host)
+	defer resetIfMoreComes(stream)()
+	return send(stream, b)
+}
+
+// send sends a document. A peer that leaves a chunk unread for long is given up.
+func send(stream network.Stream, b []byte) error {
 	if err := proto.WriteMessage(stream, &proto.ManifestReply{Length: uint32(len(b))}); err != nil {
 		return err
 	}
@@ -61,10 +91,48 @@ func serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
 	return nil
 }
 
+// resetIfMoreComes resets a stream if anything follows the request, which would lie in memory
+// as long as the reply takes. The result ends that.
+func resetIfMoreComes(stream network.Stream) (end func()) {
+	_ = stream.SetReadDeadline(time.Time{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if n, _ := stream.Read(make([]byte, 1)); n > 0 {
+			_ = stream.Reset()
+		}
+	}()
+	return func() {
+		_ = stream.CloseRead()
+		<-done
+	}
+}
+
+func (s *Server) begin(host netip.Addr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.transfers.Take(host)
+}
+
+func (s *Server) end(host netip.Addr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.transfers.Release(host)
+}
+
 // RequestDocument requests the document of a content and returns it unchecked. It fails if
 // the document is longer than limit bytes, and with a [*proto.RemoteError] if the peer
 // does not have it. It closes the stream.
 func RequestDocument(ctx context.Context, stream network.Stream, id cid.Cid, limit int) ([]byte, error) {
+	return requestDocument(ctx, stream, id, limit, new(progress))
+}
+
+// progress is how much of a document has come. Safe for concurrent use.
+type progress struct{ length, received atomic.Int64 }
+
+func requestDocument(
+	ctx context.Context, stream network.Stream, id cid.Cid, limit int, p *progress,
+) ([]byte, error) {
 	defer stream.Reset()
 	stop := context.AfterFunc(ctx, func() { _ = stream.Reset() })
 	defer stop()
@@ -83,14 +151,15 @@ func RequestDocument(ctx context.Context, stream network.Stream, id cid.Cid, lim
 		if int(reply.Length) > limit {
 			return nil, fmt.Errorf("document of %d bytes, at most %d", reply.Length, limit)
 		}
-		return readDocument(stream, int(reply.Length))
+		p.length.Store(int64(reply.Length))
+		return readDocument(stream, int(reply.Length), p)
 	}
 	return nil, unexpected(reply)
 }
 
 // readDocument reads n bytes. Memory grows with the bytes that arrive, not with those
 // that the peer claims.
-func readDocument(stream network.Stream, n int) ([]byte, error) {
+func readDocument(stream network.Stream, n int, p *progress) ([]byte, error) {
 	var b []byte
 	for len(b) < n {
 		_ = stream.SetReadDeadline(time.Now().Add(stallTimeout))
@@ -99,6 +168,7 @@ func readDocument(stream network.Stream, n int) ([]byte, error) {
 		if _, err := io.ReadFull(stream, b[at:]); err != nil {
 			return nil, err
 		}
+		p.received.Store(int64(len(b)))
 	}
 	return b, nil
 }

@@ -53,7 +53,8 @@ type member struct {
 func newMember(t *testing.T, id protocol.ID, documents map[cid.Cid][]byte) *member {
 	t.Helper()
 	m := &member{Host: newHost(t), documents: documents}
-	m.SetStreamHandler(id, func(s network.Stream) { ServeDocument(s, m.find) })
+	server := NewServer()
+	m.SetStreamHandler(id, func(s network.Stream) { server.Serve(s, m.find) })
 	return m
 }
 

@@ -1,9 +1,12 @@
 package metadata
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -49,35 +52,121 @@ func (s *search) run(ctx context.Context) error {
 	}
 }
 
-// round asks each member once, until take accepts a document. It returns the error of
-// the last member.
+const (
+	// nextAfter is how long the members that were asked may take before one more is asked
+	// besides them, unless a document will be there soon.
+	nextAfter = 3 * time.Second
+	soon      = 30 * time.Second
+	// maxAsked bounds the members that are asked at a time. Beyond that the slowest makes
+	// room, so that those who trickle do not hold the search up.
+	maxAsked = 3
+)
+
+// round asks each member once, until take accepts a document. While those that were asked
+// are slow, it asks for members again. It returns the error of the last member to fail.
 func (s *search) round(ctx context.Context) error {
+	members, listed := s.members(ctx), time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	answers := make(chan *request)
+	var asked []*request
+	defer func() {
+		cancel()
+		for range asked {
+			<-answers
+		}
+	}()
+	ask := func() {
+		if len(members) > 0 && ctx.Err() == nil {
+			asked = append(asked, s.ask(ctx, members[0], answers))
+			members = members[1:]
+		}
+	}
+	next := time.NewTicker(nextAfter)
+	defer next.Stop()
 	last := errNobody
-	for _, info := range s.members(ctx) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	for ask(); len(asked) > 0; {
+		select {
+		case r := <-answers:
+			asked = slices.DeleteFunc(asked, func(o *request) bool { return o == r })
+			err := r.err
+			if err == nil {
+				err = s.take(r.info.ID, r.document)
+			}
+			if err == nil {
+				return nil
+			}
+			last = fmt.Errorf("%s: %w", r.info.ID, err)
+			ask()
+		case <-next.C:
+			if slices.ContainsFunc(asked, func(r *request) bool { return r.left() <= soon }) {
+				continue
+			}
+			if len(members) == 0 && s.pauseMax > 0 && time.Since(listed) > s.pauseMax {
+				members, listed = others(s.members(ctx), asked), time.Now()
+			}
+			slowest := slices.MaxFunc(asked, func(a, b *request) int { return cmp.Compare(a.left(), b.left()) })
+			switch {
+			case len(asked) < maxAsked:
+				ask()
+			case len(members) > 0:
+				slowest.cancel() // its answer is followed by the next request
+			}
 		}
-		b, err := s.request(ctx, info)
-		if err == nil {
-			err = s.take(info.ID, b)
-		}
-		if err == nil {
-			return nil
-		}
-		last = fmt.Errorf("%s: %w", info.ID, err)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return last
 }
 
-// request asks one member for the document, by each key of the content until it knows
-// one.
-func (s *search) request(ctx context.Context, info peer.AddrInfo) (b []byte, err error) {
+// others returns the members that are not being asked.
+func others(members []peer.AddrInfo, asked []*request) []peer.AddrInfo {
+	return slices.DeleteFunc(members, func(info peer.AddrInfo) bool {
+		return slices.ContainsFunc(asked, func(r *request) bool { return r.info.ID == info.ID })
+	})
+}
+
+// request is a request to one member.
+type request struct {
+	info     peer.AddrInfo
+	began    time.Time
+	cancel   context.CancelFunc
+	progress progress
+
+	// Set once it has been answered.
+	document []byte
+	err      error
+}
+
+// ask begins to request the document of one member. The answer is sent to answers.
+func (s *search) ask(ctx context.Context, info peer.AddrInfo, answers chan<- *request) *request {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &request{info: info, began: time.Now(), cancel: cancel}
+	go func() {
+		defer cancel()
+		r.document, r.err = s.request(ctx, r)
+		answers <- r
+	}()
+	return r
+}
+
+// left estimates how long the document will take to come.
+func (r *request) left() time.Duration {
+	received, length := r.progress.received.Load(), r.progress.length.Load()
+	if received == 0 {
+		return math.MaxInt64
+	}
+	return time.Duration(float64(time.Since(r.began)) * float64(length-received) / float64(received))
+}
+
+// request requests the document by each key of the content until the member knows one.
+func (s *search) request(ctx context.Context, r *request) (b []byte, err error) {
 	for _, key := range s.Link.Keys() {
 		var stream network.Stream
-		if stream, err = s.OpenStream(ctx, info, s.protocol); err != nil {
+		if stream, err = s.OpenStream(ctx, r.info, s.protocol); err != nil {
 			return nil, err
 		}
-		b, err = RequestDocument(ctx, stream, key, s.limit)
+		b, err = requestDocument(ctx, stream, key, s.limit, &r.progress)
 		var remote *proto.RemoteError
 		if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
 			return b, err

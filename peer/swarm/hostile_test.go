@@ -98,7 +98,7 @@ func TestPolluterIsBanned(t *testing.T) {
 	// The polluter is the only peer that the victim knows of, until the polluter is banned.
 	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		metadata.ServeDocument(s, func([]byte) ([]byte, error) { return seed.Description().EncodedManifest() })
+		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return seed.Description().EncodedManifest() })
 	})
 	banned := make(chan struct{}, 100)
 	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {

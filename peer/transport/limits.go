@@ -99,8 +99,8 @@ func newLimits() (*limits, error) {
 	}, nil
 }
 
-// hostOf returns whom an address counts for. All that have no IP count for one.
-func hostOf(addr ma.Multiaddr) netip.Addr {
+// HostOf returns whom an address counts for in a share of a table, see [quota.Host]. All that have no IP count for one.
+func HostOf(addr ma.Multiaddr) netip.Addr {
 	if addr == nil {
 		return netip.Addr{}
 	}
@@ -116,7 +116,7 @@ func hostOf(addr ma.Multiaddr) netip.Addr {
 func (l *limits) OpenConnection(
 	dir network.Direction, usefd bool, addr ma.Multiaddr,
 ) (network.ConnManagementScope, error) {
-	c := &limitedConn{limits: l, host: hostOf(addr), inbound: dir == network.DirInbound}
+	c := &limitedConn{limits: l, host: HostOf(addr), inbound: dir == network.DirInbound}
 	if c.inbound {
 		l.mu.Lock()
 		ok := l.conns.Take(c.host)

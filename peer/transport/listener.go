@@ -91,7 +91,7 @@ func (l *listener) run() {
 		}
 		setOptions(conn)
 		in := incoming{conn, scope}
-		host := hostOf(conn.RemoteMultiaddr())
+		host := HostOf(conn.RemoteMultiaddr())
 		if !l.enter(host, conn) {
 			in.close()
 			continue
