@@ -21,6 +21,7 @@ type record struct {
 	good    int // pieces that came from it and were right
 	rotten  int // pieces of it that were bad
 	strikes int
+	stalls  int // how often it left requests unanswered
 	banned  bool
 	// bad has the pieces that were bad when they came from it, and asked those of them that it was
 	// told of and has not answered for, with the time.
@@ -100,20 +101,7 @@ func (s *State) ration(p *peer) {
 	if rationed == p.rationed {
 		return
 	}
-	if rationed && p.local {
-		for i := range p.claim.All() {
-			s.removeClaim(p, i)
-		}
-		for i := range p.have.All() {
-			s.removeHolder(i)
-		}
-	}
-	p.rationed = rationed
-	if !rationed && p.local {
-		for i := range p.have.All() {
-			s.addHolder(i)
-		}
-	}
+	s.recount(p, func() { p.rationed = rationed })
 	if rationed {
 		s.cancelAll(p)
 	}

@@ -33,11 +33,11 @@ func checkCensus(s *State, i int) error {
 	clusters := map[string]bool{}
 	for _, p := range s.peers {
 		switch has, claim := p.have.Has(i), p.claim.Has(i); {
-		case p.local && has:
+		case p.holds() && has:
 			holders++
-		case p.local && claim:
+		case p.claims() && claim:
 			claims++
-		case has || claim:
+		case !p.local && (has || claim):
 			clusters[p.Cluster] = true
 		}
 	}

@@ -51,29 +51,90 @@ func (s *State) announceDropped(p *peer, i int) {
 
 // addClaim notes that a peer claims a piece.
 func (s *State) addClaim(p *peer, i int) {
-	if p.have.Has(i) || p.local && p.rationed || !p.claim.Add(i) {
+	if p.have.Has(i) || p.lapsed[i] || !p.claim.Add(i) {
 		return
 	}
 	if !p.local {
 		s.addRemote(p, i)
 		return
 	}
-	s.touch(i)
-	s.claims[i]++
+	p.claimed[i] = s.now
+	if !p.claims() {
+		return
+	}
+	s.countClaim(i, true)
 	if s.holders[i] > 0 {
 		return
 	}
 	s.relay(i, updateClaim)
-	if p.ID > s.cfg.Self {
+	f := s.fetches[i]
+	overridden := f != nil && f.wan && s.now.Sub(f.claimedAt) > 2*s.claimDelay()
+	if overridden && len(p.lapsed) == 0 {
+		s.overridden = s.now
+	}
+	if !overridden && !s.precedes(p, i) {
 		return
 	}
-	// Two members requested a piece while their claims crossed. The one with the lesser id goes on.
+	// Two members requested a piece while their claims crossed, and the first of them goes on. Or
+	// the other has heard of the claim of the node, and it does not count any more.
 	s.picker.Claimed(i)
-	if f := s.fetches[i]; f != nil && f.wan {
+	if f != nil && f.wan {
 		s.leaveWAN(f)
 		f.claimed = false
 		s.announce(i, updateDrop)
 	}
+}
+
+// precedes reports whether a local peer goes before the node where both claim a piece: it is the
+// one whose share has the piece, or else the one with the lesser id.
+func (s *State) precedes(p *peer, i int) bool {
+	switch {
+	case s.share.has(i):
+		return false
+	case s.shareOf(p).has(i):
+		return true
+	}
+	return p.ID < s.cfg.Self
+}
+
+// countClaim notes that the claim of a local peer on a piece counts, or does not any more.
+func (s *State) countClaim(i int, counts bool) {
+	s.touch(i)
+	if counts {
+		s.claims[i]++
+		return
+	}
+	s.claims[i]--
+	if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
+		s.passOn(i)
+		s.reconsider(i)
+		s.relay(i, updateDrop)
+	}
+}
+
+// countHave notes that a piece of a local peer counts, or does not any more.
+func (s *State) countHave(i int, counts bool) {
+	s.touch(i)
+	if counts {
+		s.holders[i]++
+		if s.holders[i] == 1 && !s.have.Has(i) {
+			s.gained(i)
+		}
+		return
+	}
+	s.holders[i]--
+	f := s.fetches[i]
+	if s.holders[i] == 0 && !s.have.Has(i) {
+		s.inflow.lacking++
+		if s.free(i) && (f == nil || !f.wan) {
+			s.passOn(i)
+		}
+	}
+	if s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
+		f.claimed = false // no member sends it, and two could wait for each other
+		s.announce(i, updateDrop)
+	}
+	s.reconsider(i)
 }
 
 // addHave notes that a peer has a piece.
@@ -90,22 +151,18 @@ func (s *State) addHave(p *peer, i int) {
 		}
 		return
 	}
-	if p.rationed {
+	if p.holds() {
+		s.countHave(i, true)
+	}
+	if at, ok := p.claimed[i]; ok && s.holders[i] == 1 {
+		s.claimTimes.add(s.now.Sub(at))
+	}
+	s.removeClaim(p, i)
+	if !p.holds() {
 		return
 	}
-	s.addHolder(i)
-	s.removeClaim(p, i)
 	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.picker.Doubtful(i) {
 		s.leaveWAN(f)
-	}
-}
-
-// addHolder notes that one more local peer has a piece.
-func (s *State) addHolder(i int) {
-	s.touch(i)
-	s.holders[i]++
-	if s.holders[i] == 1 && !s.have.Has(i) {
-		s.gained(i)
 	}
 }
 
@@ -128,39 +185,22 @@ func (s *State) removeHave(p *peer, i int) {
 		s.removeRemote(p, i)
 		return
 	}
-	if !p.rationed {
-		s.removeHolder(i)
+	if p.holds() {
+		s.countHave(i, false)
 	}
-}
-
-// removeHolder notes that one local peer less has a piece.
-func (s *State) removeHolder(i int) {
-	s.touch(i)
-	s.holders[i]--
-	if s.holders[i] == 0 && !s.have.Has(i) {
-		s.inflow.lacking++
-	}
-	if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
-		f.claimed = false // no member sends it, and two could wait for each other
-		s.announce(i, updateDrop)
-	}
-	s.reconsider(i)
 }
 
 // removeClaim takes back that a peer claims a piece.
 func (s *State) removeClaim(p *peer, i int) {
+	delete(p.claimed, i)
 	if !p.claim.Remove(i) {
 		return
 	}
-	if !p.local {
+	switch {
+	case !p.local:
 		s.removeRemote(p, i)
-		return
-	}
-	s.claims[i]--
-	s.touch(i)
-	if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
-		s.reconsider(i)
-		s.relay(i, updateDrop)
+	case p.claims():
+		s.countClaim(i, false)
 	}
 }
 

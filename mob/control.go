@@ -52,8 +52,8 @@ func (v View) Claims(i int) int { return int(v.s.claims[i]) }
 func (v View) Rarity(i int) int { return int(v.s.rarity[i]) }
 
 // Free reports whether no other member of the cluster has number i, as far as that is not in
-// doubt, or has claimed it.
-func (v View) Free(i int) bool { return v.s.free(i) }
+// doubt, or has claimed it, and whether the node knows its cluster well enough to say so.
+func (v View) Free(i int) bool { return v.s.mayTake(i) }
 
 // Before returns how many other clusters lack number i and are to begin it before the node's.
 func (v View) Before(i int) int { return v.s.clustersBefore(i) }

@@ -52,7 +52,7 @@ func (s *State) lateFetches() []*fetch {
 // waiting.
 func (s *State) isFaster(p *peer, f *fetch) bool {
 	rest := float64(f.missing) / max(p.meter.rate(), 1)
-	waited := f.peer.waited(s.now, f) - f.grace()
+	waited := f.peer.waited(s.now, f) - s.grace(f)
 	return waited > 3*s.t.Queue && waited.Seconds() > 2*(p.wait()+rest) || waited > s.t.Stall/2
 }
 

@@ -18,7 +18,10 @@ type fetch struct {
 	// several. discarded says that it lost that peer, see restart.
 	alone, discarded bool
 	started          time.Time
-	// notBefore is when the first request may be sent, see awaitClaims.
+	claimedAt        time.Time // when it was last claimed
+	// waitsAt is the peer for which it was claimed ahead, and notBefore when the first request may
+	// be sent: see awaitClaims.
+	waitsAt   *peer
 	notBefore time.Time
 }
 
@@ -27,12 +30,17 @@ func newFetch(piece, size int, now time.Time) *fetch {
 }
 
 // grace returns for how long nothing need have come from the peer: an external peer looks at its
-// requests when it sees fit, and sends what was requested before first.
-func (f *fetch) grace() time.Duration {
-	if f.peer == nil || !f.peer.External {
+// requests when it sees fit, and sends what was requested before first. A node may be slow to answer
+// by more than a queue explains.
+func (s *State) grace(f *fetch) time.Duration {
+	switch p := f.peer; {
+	case p == nil:
 		return 0
+	case p.External:
+		return time.Duration(p.wait() * float64(time.Second))
+	default:
+		return max(s.patience(p)-2*s.t.Queue, 0)
 	}
-	return time.Duration(f.peer.wait() * float64(time.Second))
 }
 
 // beginFetch begins a piece with a peer.
@@ -54,9 +62,11 @@ func (s *State) assign(p *peer, f *fetch) {
 	switch {
 	case f.wan:
 	case !p.local:
-		f.wan, f.claimed = true, true
+		f.wan, f.claimed, f.claimedAt = true, true, s.now
 		s.announce(f.piece, updateClaim)
-		s.awaitClaims(p, f)
+		if s.crosses(p, f.piece) {
+			s.awaitClaims(p, f)
+		}
 	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
 		s.claimLocally(f)
 	}

@@ -12,6 +12,10 @@ import (
 // fetches.
 const farBehind = 32
 
+// maxAnswer bounds what counts as the time of an answer: a machine that was suspended says nothing of
+// how busy it is.
+const maxAnswer = time.Minute
+
 // health looks after the peers, now and again: round trips, stalls, silence. It also does what is
 // done when nothing else happens: stealing, end game, gossip.
 func (s *State) health() {
@@ -24,8 +28,9 @@ func (s *State) health() {
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
 	}
+	s.lapseClaims()
 	s.sendShare()
-	s.behind = s.picker.Lag() > max(farBehind, s.pieces/16)
+	s.behind = s.picker.Lag() > max(farBehind, s.pieces/16) || s.isOverridden()
 	s.announceSlow()
 	s.steal()
 	s.endgame()
@@ -59,10 +64,11 @@ func (s *State) check(p *peer) {
 	case p.busy() || p.local && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
+	pause = max(pause, p.path.rtt)
 	switch {
-	case p.local && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall:
+	case p.local && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
 		s.setSilent(p, true)
-	case s.now.Sub(p.lastSeen) > s.t.Dead:
+	case s.now.Sub(p.lastSeen) > s.t.Dead+s.patience(p)+s.late:
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case p.busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
 		s.stall(p)
@@ -71,32 +77,13 @@ func (s *State) check(p *peer) {
 	}
 }
 
-// setSilent notes that a local peer fell silent, or is not any more. While it is, its share and its
-// claims are for others.
-func (s *State) setSilent(p *peer, silent bool) {
-	p.silent = silent
-	if n := s.byID[p.ID]; n != nil {
-		n.silent = silent
-	}
-	if silent {
-		for i := range p.claim.All() {
-			s.removeClaim(p, i)
-		}
-		p.slow = 0
-	}
-	s.updateRank(p.Cluster)
-}
-
 // stallTimeout returns how long a busy peer may send nothing: longer if its rate and what was
 // requested of it explain it.
 func (s *State) stallTimeout(p *peer) time.Duration {
-	return max(s.t.Stall, time.Duration(4*p.wait()*float64(time.Second)))
-}
-
-// stall cancels the requests of a peer, for others. A little is requested of it again later.
-func (s *State) stall(p *peer) {
-	s.cancelAll(p)
-	p.stalled, p.lastBlock = true, s.now
+	if p.meter.rate() == 0 {
+		return s.t.Stall + s.patience(p) + s.late
+	}
+	return max(s.t.Stall, time.Duration(4*p.wait()*float64(time.Second))) + s.patience(p) + s.late
 }
 
 // cancelAll cancels everything that was requested of a peer.
@@ -131,12 +118,13 @@ func (s *State) onPing(p *peer, nonce uint64) {
 
 func (s *State) onPong(p *peer, nonce uint64) {
 	d := sincePing(s.started, s.now, nonce)
-	if d <= 0 || d > s.t.Dead {
+	if d <= 0 || d > maxAnswer {
 		return
 	}
 	p.path.rtt = d
+	p.answers.add(d)
 	if p.local {
-		s.addAnswer(d)
+		s.answers.add(d)
 	}
 	s.wake(p)
 	if p.rtt == 0 || d < p.rtt {

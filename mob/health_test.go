@@ -19,6 +19,7 @@ func TestCompleteNodesRest(t *testing.T) {
 		for end := now.Add(span); now.Before(end); n++ {
 			now = now.Add(s.Wake())
 			s.Step(now, Received{"n", &proto.Pong{}}) // it is alive
+			s.Step(now, Tick{})
 		}
 		return n
 	}

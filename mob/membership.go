@@ -135,6 +135,9 @@ func (s *State) onJoined(nd Node) {
 	}
 	p := s.newPeer(nd)
 	p.record = n.record
+	if p.stalls > 0 {
+		s.setStalled(p)
+	}
 	s.ration(p)
 	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p

@@ -19,6 +19,8 @@ type peer struct {
 
 	// What it announced.
 	have, claim *bitset.Set
+	claimed     map[int]time.Time // when it claimed what it has not got
+	lapsed      map[int]bool      // pieces of which it let a claim lapse
 	announced   bool              // its first Have has come
 	slow        int               // pieces that it is slow at, and that may be stolen
 	deferred    map[int]time.Time // when the node may begin a piece with it, if not at once
@@ -37,20 +39,25 @@ type peer struct {
 	announcedSlow int        // the last count of the node's slow pieces
 
 	// The requests of it.
-	request   int    // bytes of each, 0 if they are of any size
-	current   *fetch // what is requested next, unless that went to another
-	requests  []request
-	inFlight  int // bytes of them
-	meter     meter
-	stalled   bool
-	lastBlock time.Time // when it sent a block, or was sent the first request
-	rejected  time.Time // when it rejected a request
-	rejects   int       // in a row
-	rationed  bool      // see record
+	ahead      int    // pieces that are claimed for it, and wait for the claims of others
+	request    int    // bytes of each, 0 if they are of any size
+	current    *fetch // what is requested next, unless that went to another
+	requests   []request
+	inFlight   int // bytes of them
+	meter      meter
+	lastBlock  time.Time // when it sent a block, or was sent the first request
+	stalled    bool      // it sent nothing for too long, and has not sent enough since
+	proof      int       // blocks to send until it is not stalled any more
+	pauseUntil time.Time // when the next is requested
+	snubs      bool      // it is local, and what it has does not count while it is stalled
+	rejected   time.Time // when it rejected a request
+	rejects    int       // in a row
+	rationed   bool      // see record
 	*record
 
 	// Round trip and sign of life.
 	rtt       time.Duration // the least measured, 0 before the first
+	answers   answers
 	path      path
 	pingSent  time.Time
 	lastSeen  time.Time
@@ -65,6 +72,7 @@ func (s *State) newPeer(nd Node) *peer {
 		lastSeen:   s.now,
 		have:       bitset.New(s.pieces),
 		claim:      bitset.New(s.pieces),
+		claimed:    map[int]time.Time{},
 		subscribed: bitset.New(s.pieces),
 		deferred:   map[int]time.Time{},
 	}

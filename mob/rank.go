@@ -67,3 +67,24 @@ func (s *State) matchPeers(clusters ...string) {
 		}
 	}
 }
+
+// shareOf returns the share of a local peer.
+func (s *State) shareOf(p *peer) share {
+	rank, self := 0, s.cfg.Self < p.ID
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if n.ID >= p.ID {
+			break
+		}
+		if n.alive() {
+			rank++
+		}
+	}
+	if self {
+		rank++
+	}
+	if rank >= s.size {
+		return share{} // it is not alive
+	}
+	first, end := s.picker.Share(rank, s.size)
+	return share{first, end}
+}

@@ -80,34 +80,36 @@ func (s *State) reconsiderAll() {
 	}
 }
 
-// mayFetchWAN reports whether the node knows its cluster well enough to fetch over the WAN: it
-// was told of members, and each of its own cluster has announced what it has, or failed, or had
-// the time to do so.
+// mayFetchWAN reports whether the node knows its cluster well enough to fetch over the WAN, or has
+// waited for that: then it begins with its share.
 func (s *State) mayFetchWAN() bool {
-	if !s.now.Before(s.settled) {
-		return true
-	}
-	if !s.heardOfMembers {
-		return false
-	}
+	return !s.now.Before(s.settled) || s.heardOfMembers && s.knowsCluster()
+}
+
+// knowsCluster reports whether each member of the cluster has announced what it has, or failed.
+func (s *State) knowsCluster() bool {
 	if s.membersChanged {
 		s.membersChanged = false
-		s.clusterKnown = !slices.ContainsFunc(s.nodes[s.cfg.Cluster], func(n *node) bool {
-			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.announced
+		list := s.nodes[s.cfg.Cluster]
+		s.clusterKnown = !slices.ContainsFunc(list[:min(len(list), s.t.MaxLocal)], func(n *node) bool {
+			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.announced && !n.silent
 		})
 	}
 	return s.clusterKnown
 }
 
 func (s *State) fillPeer(p *peer) {
-	if p.stalled && s.now.Sub(p.lastBlock) < s.t.Stall || p.rejects >= maxRejects && s.now.Sub(p.rejected) < s.t.Queue {
+	if p.stalled && s.now.Before(p.pauseUntil) || p.rejects >= maxRejects && s.now.Sub(p.rejected) < s.t.Queue {
 		return
 	}
 	block := p.block(s.t)
 	for p.room(s.t) && !(p.stalled && p.busy()) {
 		f := s.next(p)
-		if f == nil || f.wan && s.now.Before(f.notBefore) {
+		if f == nil {
 			return
+		}
+		if f.peer == nil {
+			continue // it was claimed ahead
 		}
 		sp := f.request(block)
 		p.addRequest(s.now, f, sp)
@@ -125,14 +127,14 @@ func (s *State) next(p *peer) *fetch {
 		return nil
 	}
 	for k, f := range s.unassigned {
-		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.isActive(p) && s.free(f.piece)) {
+		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.isActive(p) && s.mayTake(f.piece) && !Peer{p}.Deferred(f.piece)) {
 			continue
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !s.isActive(p) || !p.local && (s.behind || s.tooLate(p)) {
+	if p.idle || !s.isActive(p) || !p.local && (s.behind || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -157,6 +159,13 @@ func (s *State) free(i int) bool {
 	return s.claims[i] == 0 && (s.holders[i] == 0 || s.picker.Doubtful(i))
 }
 
+// mayTake reports whether the node may begin a piece over the WAN, which is free. While it does
+// not know what its own cluster has, it keeps to its share: so members that know each other little
+// begin different pieces.
+func (s *State) mayTake(i int) bool {
+	return s.free(i) && (s.share.has(i) || s.knowsCluster() || s.now.Sub(s.settled) > 2*s.t.Stall)
+}
+
 // removeRequest takes back the request for a span, which makes room in the pipeline.
 func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
 	r, ok = p.removeRequest(sp)
@@ -172,7 +181,8 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	if p == nil {
 		return
 	}
-	p.lastSeen, p.lastBlock, p.stalled, p.rejects = s.now, s.now, false, 0
+	p.lastSeen, p.rejects = s.now, 0
+	s.delivered(p)
 	p.meter.add(s.now, int(sp.Length))
 	r, ok := s.removeRequest(p, sp)
 	if !ok {

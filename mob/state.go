@@ -20,9 +20,11 @@ type State struct {
 	layout Layout
 	pieces int // how many there are
 
-	rng *rand.Rand
-	now time.Time
-	out []Action // of this step
+	rng      *rand.Rand
+	now      time.Time
+	nextTick time.Time     // when the next tick was asked for
+	late     time.Duration // by how much the last one was, which is the node's own slowness
+	out      []Action      // of this step
 
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
@@ -58,17 +60,19 @@ type State struct {
 	// The node's part of the work of its cluster.
 	rank, size int
 	share      share
-	behind     bool // others of the cluster have so much more that the node leaves the WAN to them
-	slowCount  int  // pieces that are slow on their way over the WAN
+	behind     bool      // others of the cluster have so much more that the node leaves the WAN to them
+	overridden time.Time // when a member last began what the node had claimed before
+	slowCount  int       // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 
 	// What the node knows of its cluster.
 	heardOfMembers bool
-	membersChanged bool          // since clusterKnown was computed
-	clusterKnown   bool          // each member has announced what it has, or failed
-	shareChanged   bool          // since the last Wants for a share
-	wan            bool          // pieces could be fetched over the WAN when peers were last filled
-	answerTime     time.Duration // what members take to answer, see claimDelay
+	membersChanged bool    // since clusterKnown was computed
+	clusterKnown   bool    // each member has announced what it has, or failed
+	shareChanged   bool    // since the last Wants for a share
+	wan            bool    // pieces could be fetched over the WAN when peers were last filled
+	answers        answers // of local peers
+	claimTimes     answers // what members take from a claim to the piece
 
 	// When things began, and are due. The zero time is never.
 	started           time.Time // the first step
@@ -183,16 +187,23 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	case Liar:
 		s.onLiar(ev.Peer)
 	}
-	if !s.now.Before(s.healthAt) {
+	_, ticked := ev.(Tick)
+	if ticked && !s.nextTick.IsZero() {
+		s.late = max(now.Sub(s.nextTick), 0)
+	}
+	if ticked && !s.now.Before(s.healthAt) {
 		s.healthAt = s.now.Add(s.healthInterval())
 		s.health()
 	}
 	if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
 		s.connect()
 	}
-	s.endTurns()
+	if ticked {
+		s.endTurns() // what has come was heard before
+	}
 	s.fill()
 	s.flush()
+	s.nextTick = s.now.Add(s.Wake())
 	return s.out
 }
 

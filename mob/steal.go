@@ -137,7 +137,7 @@ func (s *State) announceSlow() {
 }
 
 // age returns how long a fetch has taken, without what its peer may take in any case.
-func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-f.grace(), 0) }
+func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-s.grace(f), 0) }
 
 // remaining estimates how long a fetch will take yet, by how long it took for what has arrived.
 func (s *State) remaining(f *fetch) time.Duration {

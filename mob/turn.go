@@ -20,13 +20,9 @@ func (s *State) takeTurn(p *peer, i int) {
 	s.deferPiece(p, i, time.Duration(turn)*s.claimDelay())
 }
 
-// claimDelay returns the time that a claim of a local peer takes to come: Turn, or half of what
-// local peers take to answer where their machines are busy.
-func (s *State) claimDelay() time.Duration { return max(s.t.Turn, s.answerTime/2) }
-
-// addAnswer takes a round trip to a local peer into the average over the last few. A machine that
-// has slept counts no more than a busy one.
-func (s *State) addAnswer(d time.Duration) { s.answerTime += (min(d, 2*s.t.Queue) - s.answerTime) / 8 }
+// claimDelay returns the time that a claim of a local peer takes to come: Turn, or half of the
+// most that local peers take to answer where their machines are busy.
+func (s *State) claimDelay() time.Duration { return max(s.t.Turn, s.answers.most()/2) }
 
 // deferPiece keeps the node from beginning a piece with a peer for some time.
 func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
@@ -41,16 +37,29 @@ func (s *State) isQuick(p *peer) bool {
 	return s.size > 1 && (r == 0 || float64(s.layout.Size) < r*(2*s.claimDelay()).Seconds())
 }
 
-// awaitClaims has a fetch wait for the claims of others that are on their way, if the piece would
-// arrive before them. A piece of the node's share is begun by no other member; on a slower link
-// there is time to leave it to another; and for the first piece of a link others wait.
+// crosses reports whether a piece would arrive from a peer before the claims of others on it, which
+// are on their way. A piece of the node's share is begun by no other member; on a slower link there
+// is time to leave it to another; and for the first piece of a link others wait, unless they are
+// late at everything.
+func (s *State) crosses(p *peer, i int) bool {
+	return !s.share.has(i) && s.isQuick(p) && (p.meter.rate() > 0 || s.claimDelay() > s.t.Turn)
+}
+
+// awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further
+// pieces may be claimed ahead.
 func (s *State) awaitClaims(p *peer, f *fetch) {
-	if s.share.has(f.piece) || !s.isQuick(p) || p.meter.rate() == 0 {
-		return
-	}
 	f.notBefore = s.now.Add(s.claimDelay())
+	f.started, f.waitsAt = f.notBefore, p
+	f.peer, p.current = nil, nil
+	p.ahead++
 	s.waiting = append(s.waiting, f)
 	s.scheduleTurn(f.notBefore)
+}
+
+// mayClaimAhead reports whether another piece may be claimed for a peer, besides those that wait for
+// the claims of others: as many as the peer sends in that time, and at least one.
+func (s *State) mayClaimAhead(p *peer) bool {
+	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.meter.rate()*s.claimDelay().Seconds()
 }
 
 // scheduleTurn has endTurns called at a time.
@@ -83,8 +92,10 @@ func (s *State) endTurns() {
 			s.scheduleTurn(f.notBefore)
 			return false
 		}
-		if f.peer != nil {
-			s.wake(f.peer)
+		f.waitsAt.ahead--
+		s.wake(f.waitsAt)
+		if f.wan && f.peer == nil && s.fetches[f.piece] == f {
+			s.unassign(f)
 		}
 		return true
 	})

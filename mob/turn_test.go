@@ -17,7 +17,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 		delay  time.Duration
 	}{
 		{time.Millisecond, false, s.t.Turn}, {300 * time.Millisecond, true, 150 * time.Millisecond},
-		{5 * time.Second, true, s.t.Queue}, {time.Millisecond, false, s.t.Turn},
+		{5 * time.Second, true, 2500 * time.Millisecond}, {time.Millisecond, false, s.t.Turn},
 	} {
 		for range 100 {
 			s.sendPing(s.joined["n"])

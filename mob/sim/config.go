@@ -66,6 +66,20 @@ type Faults struct {
 	Liars []int
 	// Lossy are nodes that reject half of the requests.
 	Lossy []int
+	// Claimers claim every piece and fetch none, and Boasters say that they have every piece and
+	// send none. Both answer pings.
+	Claimers, Boasters []int
+	// Hangs are nodes whose disk hangs once they have stored so many pieces.
+	Hangs map[int]int
+	// Tricklers are nodes that answer one request of ten, and the others never.
+	Tricklers []int
+	// Slow are nodes that seldom get the CPU: they handle what has come every 0.5 to 5 s.
+	Slow []int
+}
+
+// any reports whether there are faults besides nodes that end.
+func (f *Faults) any() bool {
+	return len(f.Liars)+len(f.Lossy)+len(f.Claimers)+len(f.Boasters)+len(f.Hangs)+len(f.Tricklers)+len(f.Slow) > 0
 }
 
 // Kill ends a node.
@@ -129,7 +143,7 @@ func (c *Config) validateCoding() error {
 	if err := rlnc.CheckK(c.Generation); err != nil {
 		return fmt.Errorf("sim: %w", err)
 	}
-	if len(c.Clusters) > 1 || len(c.Faults.Liars)+len(c.Faults.Lossy) > 0 {
+	if len(c.Clusters) > 1 || c.Faults.any() {
 		return errors.New("sim: permutation gossip takes one cluster, and honest nodes")
 	}
 	return nil

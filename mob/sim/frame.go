@@ -26,6 +26,7 @@ const (
 	sending   stage = iota // in the sender's NIC
 	crossing               // on the WAN link, or the LAN
 	receiving              // in the receiver's NIC
+	waiting                // for the CPU of a slow receiver
 )
 
 // happen moves the frame to its next stage.
@@ -44,10 +45,22 @@ func (f *frame) happen(s *sim) {
 			s.later(f.to.in.send(s.now, f.size), f)
 			return
 		}
-		s.deliver(f)
+		s.arrive(f)
 	case receiving:
+		s.arrive(f)
+	case waiting:
 		s.deliver(f)
 	}
+}
+
+// arrive has the receiver handle a frame, when it gets the CPU.
+func (s *sim) arrive(f *frame) {
+	if !f.to.slow {
+		s.deliver(f)
+		return
+	}
+	f.stage = waiting
+	s.later(f.to.awake(s, s.now), f)
 }
 
 // cross puts a frame on the way between two nodes.

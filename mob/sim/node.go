@@ -18,6 +18,11 @@ type node struct {
 	alive    bool // started and not killed
 	liar     bool
 	lossy    bool
+	promises bool // see Faults.Claimers and Faults.Boasters
+	trickles bool
+	slow     bool
+	wakesAt  time.Duration // when a slow node next gets the CPU
+	exempt   bool          // nobody waits for it to be complete
 	// dark is set if it was killed silently: dials to it time out.
 	dark     bool
 	finished time.Duration // 0 until complete
@@ -50,9 +55,12 @@ type request struct {
 // start starts the node.
 func (n *node) start(s *sim, have []proto.Range) {
 	n.alive = true
-	if s.cfg.Strategy.Gossip() {
+	switch {
+	case s.cfg.Strategy.Gossip():
 		n.strategy = n.newGossip(s, len(have) > 0)
-	} else {
+	case n.promises:
+		n.strategy = newPromiser(n.store.has.Cap(), slices.Contains(s.cfg.Faults.Claimers, n.index))
+	default:
 		cfg := mob.Config{
 			Self:        n.ID,
 			Cluster:     n.Cluster,
@@ -88,6 +96,12 @@ func (n *node) step(s *sim, ev mob.Event) {
 // arm has the node woken when the next tick is due.
 func (n *node) arm(s *sim) {
 	at := n.wakeAt
+	if n.slow {
+		at = n.awake(s, s.now+1)
+	}
+	if at == n.armed {
+		return
+	}
 	n.armed = at
 	s.later(at, call(func() {
 		if n.armed != at || !n.alive {
@@ -98,7 +112,7 @@ func (n *node) arm(s *sim) {
 			n.arm(s)
 			return
 		}
-		n.step(s, mob.Tick{})
+		s.later(s.now, call(func() { n.step(s, mob.Tick{}) })) // after what has come
 	}))
 }
 
@@ -230,6 +244,9 @@ func (n *node) receive(s *sim, f *frame) {
 
 // serve queues a block, or rejects the request.
 func (n *node) serve(s *sim, f *frame, sp proto.Span) {
+	if n.withholds(s) {
+		return
+	}
 	if !n.store.has.Has(int(sp.Piece)) || n.lossy && s.rng.IntN(2) == 0 {
 		s.audit.rejects++
 		n.send(s, f.from, &proto.Reject{Span: sp})
@@ -266,6 +283,9 @@ func (n *node) sendNext(s *sim) {
 func (n *node) receiveBlock(s *sim, f *frame) {
 	s.audit.arrival(n, f)
 	n.settle(f.from, f.span)
+	if n.hangs(s) {
+		return
+	}
 	done := n.store.add(f)
 	n.step(s, mob.Arrived{Peer: f.from.ID, Span: f.span})
 	if done == nil {

@@ -14,7 +14,8 @@ type Report struct {
 	// Time is when the last node was complete, Ideal the least possible.
 	Time, Ideal time.Duration
 	// Finished has for each node when it was complete, 0 for the source and for nodes
-	// that are not. Missing counts the latter without killed nodes and liars.
+	// that are not. Missing counts the latter without those that cannot be: killed nodes,
+	// liars, and nodes that fetch nothing or whose disk hangs.
 	Finished []time.Duration
 	Missing  int
 	// Copies is how often the content entered each cluster over the WAN.
@@ -85,7 +86,7 @@ func (s *sim) report() *Report {
 		}
 		r.Finished = append(r.Finished, n.finished)
 		r.Time = max(r.Time, n.finished)
-		if n.index > 0 && n.finished == 0 && !n.liar && !s.dies(n) {
+		if n.index > 0 && n.finished == 0 && !n.exempt {
 			r.Missing++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/mob"
@@ -27,6 +28,7 @@ type sim struct {
 	byID     map[proto.PeerID]*node
 	links    [][]*link // from, to
 	complete int       // receivers
+	exempt   bool      // some receivers are not waited for
 
 	trace                hash.Hash64
 	frame                []byte // a buffer
@@ -83,11 +85,11 @@ func (s *sim) over() bool {
 	if s.complete == len(s.nodes)-1 {
 		return true
 	}
-	if len(s.cfg.Faults.Kills) == 0 && len(s.cfg.Faults.Liars) == 0 {
+	if !s.exempt {
 		return false
 	}
 	for _, n := range s.nodes[1:] {
-		if n.finished == 0 && !n.liar && !s.dies(n) {
+		if n.finished == 0 && !n.exempt {
 			return false
 		}
 	}
@@ -130,6 +132,20 @@ func (s *sim) build() {
 	}
 	for _, i := range s.cfg.Faults.Lossy {
 		s.nodes[i].lossy = true
+	}
+	for _, i := range s.cfg.Faults.Tricklers {
+		s.nodes[i].trickles = true
+	}
+	for _, i := range s.cfg.Faults.Slow {
+		s.nodes[i].slow = true
+	}
+	for _, i := range slices.Concat(s.cfg.Faults.Claimers, s.cfg.Faults.Boasters) {
+		s.nodes[i].promises = true
+	}
+	for _, n := range s.nodes {
+		_, hangs := s.cfg.Faults.Hangs[n.index]
+		n.exempt = n.liar || n.promises || hangs || s.dies(n)
+		s.exempt = s.exempt || n.exempt
 	}
 	for _, a := range s.cfg.Clusters {
 		row := make([]*link, len(s.cfg.Clusters))

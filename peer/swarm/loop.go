@@ -14,6 +14,7 @@ import (
 func (s *Swarm) loop() {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
+	due := time.Now() // the next tick, which events do not put off
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -22,11 +23,34 @@ func (s *Swarm) loop() {
 		case e := <-s.inbox:
 			e.apply(s)
 		case <-tick.C:
-			s.step(mob.Tick{})
-			s.publishStatus(false)
 		}
-		tick.Reset(s.strategy.Wake())
+		now := time.Now()
+		at := now.Add(s.strategy.Wake())
+		if now.Before(due) {
+			due = earlier(due, at)
+		} else {
+			s.tick()
+			due = time.Now().Add(s.strategy.Wake())
+		}
+		tick.Reset(time.Until(due))
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// tick tells the strategy that time has passed, after all that has come.
+func (s *Swarm) tick() {
+	for range len(s.inbox) {
+		e := <-s.inbox
+		e.apply(s)
+	}
+	s.step(mob.Tick{})
+	s.publishStatus(false)
 }
 
 // step hands an event to the strategy and carries out the actions that it returns.

@@ -1,0 +1,146 @@
+package mob
+
+import "time"
+
+// What a member of the cluster claims or has keeps others from fetching it over the WAN, so it is
+// a promise. A member breaks it in one of three ways: it is silent, it lets a claim take much
+// longer than claims take, or it leaves requests unanswered. What it promised counts no more then,
+// and is for others: in turns, so that one of them begins a piece and others hear of it. A slow
+// member is late, but delivers. So the time that a promise may take is measured, at the member and
+// in its cluster, and what it delivers late counts again.
+
+// patience returns how long an answer of a peer may take.
+func (s *State) patience(p *peer) time.Duration {
+	if p.answers == (answers{}) {
+		return s.answers.most()
+	}
+	return p.answers.most()
+}
+
+// holds reports whether what a local peer has counts: it is not one that leaves requests
+// unanswered, or is rationed.
+func (p *peer) holds() bool { return p.local && !p.snubs && !p.rationed }
+
+// claims reports whether what a local peer claims counts.
+func (p *peer) claims() bool { return p.holds() && !p.silent }
+
+// setSilent notes that a local peer fell silent, or is not any more. While it is, its share and its
+// claims are for others.
+func (s *State) setSilent(p *peer, silent bool) {
+	s.recount(p, func() { p.silent = silent })
+	if n := s.byID[p.ID]; n != nil {
+		n.silent, s.membersChanged = silent, true
+	}
+	if silent {
+		p.slow = 0
+	}
+	s.updateRank(p.Cluster)
+}
+
+// setSnubs notes that a peer leaves requests unanswered, or has made up for it.
+func (s *State) setSnubs(p *peer, snubs bool) {
+	s.recount(p, func() { p.snubs = snubs })
+}
+
+// recount counts what a local peer has and claims, before and after a change of what counts.
+func (s *State) recount(p *peer, change func()) {
+	held, claimed := p.holds(), p.claims()
+	change()
+	if holds := p.holds(); holds != held {
+		for i := range p.have.All() {
+			s.countHave(i, holds)
+		}
+	}
+	if claims := p.claims(); claims != claimed {
+		for i := range p.claim.All() {
+			s.countClaim(i, claims)
+		}
+	}
+}
+
+// maxProof bounds the blocks that a peer which stalled again and again must send, 1 << maxProof.
+const maxProof = 6
+
+// stall cancels the requests of a peer, for others. A little is requested of it again later, and
+// what it has counts again when it has sent that: one block the first time, and twice as many each
+// time after.
+func (s *State) stall(p *peer) {
+	s.cancelAll(p)
+	p.pauseUntil = s.now.Add(s.t.Stall)
+	p.stalls++
+	s.setStalled(p)
+}
+
+// setStalled has a peer prove that it answers requests.
+func (s *State) setStalled(p *peer) {
+	p.stalled, p.proof = true, 1<<min(p.stalls-1, maxProof)
+	s.setSnubs(p, true)
+}
+
+// delivered notes that a peer sent a block.
+func (s *State) delivered(p *peer) {
+	p.lastBlock = s.now
+	if !p.stalled {
+		return
+	}
+	p.proof--
+	if p.proof > 0 {
+		return
+	}
+	p.stalled = false
+	s.setSnubs(p, false)
+}
+
+// claimLimit returns how long a claim may last: as long as pieces take that members claim, or that
+// the node itself fetches.
+func (s *State) claimLimit() time.Duration {
+	limit := s.t.Stall
+	for _, f := range s.fetches {
+		if f.wan {
+			limit = max(limit, 2*s.now.Sub(f.started))
+		}
+	}
+	return max(limit, s.claimTimes.most()) + 2*s.claimDelay()
+}
+
+// lapseClaims ends the claims of local peers that have lasted too long. A peer does not get a
+// second turn at a piece.
+func (s *State) lapseClaims() {
+	limit := s.claimLimit() + s.late
+	for _, p := range s.peers {
+		if !p.local || p.claim.Len() == 0 {
+			continue
+		}
+		for i := range p.claim.All() {
+			if s.now.Sub(p.claimed[i]) <= limit {
+				continue
+			}
+			if p.lapsed == nil {
+				p.lapsed = map[int]bool{}
+			}
+			p.lapsed[i] = true
+			p.claim.Remove(i)
+			if p.claims() {
+				s.countClaim(i, false)
+			}
+		}
+	}
+}
+
+// passOn leaves a piece that no member has or claims any more to one member after another: each
+// begins it after the time in which it would have heard of the claims of those before it.
+func (s *State) passOn(i int) {
+	turn := ((s.rank-i)%s.size + s.size) % s.size
+	pause := time.Duration(1+turn) * s.claimDelay()
+	for _, p := range s.peers {
+		if !p.local && p.have.Has(i) {
+			s.deferPiece(p, i, pause)
+		}
+	}
+}
+
+// isOverridden reports whether members have lately begun what the node claims. What it promises
+// does not count for them, and they would fetch a second time what it fetches over the WAN.
+func (s *State) isOverridden() bool {
+	return !s.overridden.IsZero() && s.now.Sub(s.overridden) < 2*s.t.Stall
+}
