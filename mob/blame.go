@@ -9,8 +9,8 @@ import (
 
 // A disk may rot under an honest peer, so a bad piece is no offence. The node reports it with a Bad.
 // The peer checks its copy, and takes the piece back, or announces it again. What is held against a
-// peer is a strike: it does not answer, it announces the piece again and sends it bad again, or its
-// block shows by itself that it is false. Too many strikes ban it.
+// peer is a strike: it does not answer; it announces the piece again and sends it bad again, or the
+// node knows by then that it was false; or its block shows by itself that it is. Too many ban it.
 //
 // What that may cost is bounded: no piece is begun with a peer that owes several answers, and a peer
 // of which more pieces were bad than good is rationed. It is asked last: for one piece at a time, that
@@ -29,6 +29,7 @@ type record struct {
 	asked map[int]time.Time
 	// alarms are its complaints about pieces that are sound.
 	alarms bucket
+	work   bucket // that its messages caused, see affords
 }
 
 const (
@@ -74,7 +75,7 @@ func (s *State) accuse(id proto.PeerID, i int, forged bool) {
 	switch {
 	case p == nil:
 		return
-	case n.strikes >= s.t.Strikes+n.good/goodPerStrike, n.External && n.rotten >= s.t.Strikes && n.rotten > n.good:
+	case s.struckOut(n.record), n.External && n.rotten >= s.t.Strikes && n.rotten > n.good:
 		// An external peer cannot take a piece back.
 		s.ban(p, "too many bad pieces")
 		return
@@ -116,9 +117,19 @@ func (s *State) answered(p *peer, i int, again bool) {
 		return
 	}
 	delete(p.asked, i)
-	if again {
+	switch {
+	case !again:
+	case s.have.Has(i): // so it is known that what came was false
+		s.strike(p)
+	default:
 		s.deferPiece(p, i, s.t.Stall)
 	}
+}
+
+// strike strikes a peer. The next check of all peers bans it if there are too many: it may be in use.
+func (s *State) strike(p *peer) {
+	p.strikes++
+	s.hasten()
 }
 
 // awaitAnswers strikes the peers that have left a complaint without an answer for too long.
@@ -134,11 +145,14 @@ func (s *State) awaitAnswers() {
 				p.strikes++
 			}
 		}
-		if p.strikes >= s.t.Strikes+p.good/goodPerStrike {
+		if s.struckOut(p.record) {
 			s.ban(p, "bad pieces that it does not take back")
 		}
 	}
 }
+
+// struckOut reports whether a node has too many strikes.
+func (s *State) struckOut(r *record) bool { return r.strikes >= s.t.Strikes+r.good/goodPerStrike }
 
 // mayBegin reports whether a piece may be begun with a peer.
 func (s *State) mayBegin(p *peer) bool {

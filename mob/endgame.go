@@ -24,7 +24,7 @@ func (s *State) endgame() {
 	}
 	wan := s.mayFetchWAN()
 	for _, p := range s.peers {
-		if p.stalled || !p.local && !wan || !p.room(s.t) {
+		if p.stalled || p.rationed || !p.local && !wan || !p.room(s.t) {
 			continue
 		}
 		for _, f := range late {

@@ -38,6 +38,7 @@ func (s *State) sendWant(p *peer) {
 			rs = []proto.Range{{First: uint32(s.share.first), Count: uint32(n)}}
 		}
 	}
+	s.owe(p, rs)
 	s.send(p, &proto.Want{Pieces: rs})
 }
 

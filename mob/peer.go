@@ -28,6 +28,7 @@ type peer struct {
 	// What the node asked to be announced, and what the peer did.
 	interest     interest
 	interestSent bool
+	owed         int // haves that the node asked for, and that may come yet
 	subscribed   *bitset.Set
 
 	// What is to be announced to it.

@@ -127,7 +127,8 @@ func (s *State) next(p *peer) *fetch {
 		return nil
 	}
 	for k, f := range s.unassigned {
-		if f.requested() || !p.have.Has(f.piece) || !p.local && !f.wan && !(s.isActive(p) && s.mayTake(f.piece) && !Peer{p}.Deferred(f.piece)) {
+		if f.requested() || !p.have.Has(f.piece) || p.rationed && s.held(p, f.piece) ||
+			!p.local && !f.wan && !(s.isActive(p) && s.mayTake(f.piece) && !Peer{p}.Deferred(f.piece)) {
 			continue
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)

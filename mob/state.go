@@ -231,6 +231,10 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	if p.silent {
 		s.setSilent(p, false)
 	}
+	if !s.affords(p, m) {
+		s.ban(p, "too many messages")
+		return
+	}
 	switch m := m.(type) {
 	case *proto.Have:
 		if n := s.byID[id]; n != nil { // a peer that ends each stream at once is redialled ever later
@@ -249,6 +253,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 		s.onPing(p, m.Nonce)
 	case *proto.Pong:
 		s.onPong(p, m.Nonce)
+	case *proto.Bad: // [Checked] follows
 	default:
 		s.drop(p, proto.CodeProtocol, "unexpected message")
 	}

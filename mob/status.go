@@ -11,7 +11,7 @@ import (
 type Status struct {
 	// Have counts the pieces that are stored, of Total.
 	Have, Total int
-	// Fetching counts the pieces on their way.
+	// Fetching counts the pieces that are requested of a peer.
 	Fetching int
 	// Rank and Size are the node's rank in its cluster, and the number of members.
 	Rank, Size int
@@ -45,7 +45,6 @@ func (s *State) Status() Status {
 	st := Status{
 		Have:     s.have.Len(),
 		Total:    s.pieces,
-		Fetching: len(s.fetches),
 		Rank:     s.rank,
 		Size:     s.size,
 		Settling: !s.have.Full() && !s.mayFetchWAN(),
@@ -64,7 +63,18 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	for i := range s.wanted.All() {
+	lacking := s.wanted
+	for i, f := range s.fetches {
+		if f.peer != nil {
+			st.Fetching++
+			continue
+		}
+		if lacking == s.wanted {
+			lacking = s.wanted.Clone()
+		}
+		lacking.Add(i)
+	}
+	for i := range lacking.All() {
 		if s.holders[i] > 0 || s.rarity[i] > 0 {
 			st.Available++
 			continue

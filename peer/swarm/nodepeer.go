@@ -185,6 +185,7 @@ func (c *nodePeer) read() error {
 			if !c.swarm.coding.Coded() { // the encoder of a coded block is to blame for it
 				c.swarm.Complain(payload.Complaint{Peer: c.session, ByPeer: true, Piece: m.Piece, Number: m.Piece})
 			}
+			c.received(m)
 		case *proto.Members:
 			c.swarm.post(learned{m.Members})
 		case *proto.Goodbye:
