@@ -230,3 +230,83 @@ func TestUnrequestedBlocks(t *testing.T) {
 	peertest.Wait(t, peertest.Get(t, b, link, out))
 	peertest.EqualFile(t, out, content)
 }
+
+// poison announces every piece, sends a false block of each piece that it is asked for, rejects the
+// rest, which others send then, and denies it. It reports whether the peer ends the session with a ban.
+func poison(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) (banned bool) {
+	defer s.Reset()
+	_ = proto.WriteMessage(s, &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}})
+	var bulk network.Stream
+	again := func(piece uint32) {
+		_ = proto.WriteMessage(s, &proto.Have{Have: []proto.Range{{First: piece, Count: 1}}})
+	}
+	for {
+		m, err := proto.ReadMessage(s)
+		if err != nil {
+			return false
+		}
+		switch m := m.(type) {
+		case *proto.Request:
+			if m.Begin > 0 {
+				_ = proto.WriteMessage(s, &proto.Reject{Span: m.Span})
+				again(m.Piece)
+				continue
+			}
+			if bulk == nil {
+				if bulk, err = h.NewStream(context.Background(), to, proto.BulkProtocol); err != nil {
+					return false
+				}
+				defer bulk.Reset()
+				_ = proto.WriteMessage(bulk, &proto.BulkHello{Swarm: link.Manifest.Bytes()})
+			}
+			_ = proto.WriteMessage(bulk, &proto.Block{Piece: m.Piece, Begin: m.Begin, Data: make([]byte, m.Length)})
+		case *proto.Bad:
+			again(m.Piece)
+		case *proto.Ping:
+			_ = proto.WriteMessage(s, &proto.Pong{Nonce: m.Nonce})
+		case *proto.Goodbye:
+			return m.Code == proto.CodeBanned
+		}
+	}
+}
+
+// TestPoisonIsTraced has a peer send one false block of each piece, of which another peer sends the rest.
+// It is found out and banned, the other is not, and the content arrives.
+func TestPoisonIsTraced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	t.Parallel()
+	gate := peertest.NewGate(1 << 20)
+	log := new(peertest.Recorder)
+	good, victim := peertest.Start(t, "A", peertest.WithGate(gate)), peertest.Start(t, "B", peertest.Log(log.Logger()))
+	_, link, content := peertest.SeedRandom(t, good, 32<<20, peer.SeedOptions{PieceLength: 512 << 10})
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, victim, link, out)
+	peertest.Eventually(t, "a session", func() bool { return get.Status().PiecesHave > 0 })
+
+	h := peertest.Stranger(t)
+	banned := make(chan struct{}, 100)
+	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
+		if _, err := proto.ReadMessage(s); err != nil {
+			return
+		}
+		_ = proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
+		if poison(h, victim.Host().ID(), s, link, 64) {
+			banned <- struct{}{}
+		}
+	})
+	if err := swarmOf(victim, link).Connect(libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "the ban", func() bool {
+		gate.Pass(64 << 10) // the other peer is slow
+		return len(banned) > 0
+	})
+	gate.Open()
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	if n := log.Count("peer dropped"); n != 1 {
+		t.Errorf("%d peers were dropped:\n%s", n, log)
+	}
+}

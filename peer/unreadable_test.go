@@ -1,0 +1,119 @@
+package peer_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// failing is a store that cannot be read while it is switched on.
+type failing struct {
+	store.Store
+	on *atomic.Bool
+}
+
+// ReadAt implements [store.Store].
+func (s failing) ReadAt(b []byte, offset int64) (int, error) {
+	if s.on.Load() {
+		return 0, fmt.Errorf("read content.bin: %w", syscall.EIO)
+	}
+	return s.Store.ReadAt(b, offset)
+}
+
+// TestUnreadable has the disk of the only source fail for a while. That is not damage: nothing is
+// recorded, both say what they wait for, the log says it once, and the transfer goes on by itself.
+func TestUnreadable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the source tries a disk that fails again ever later")
+	}
+	t.Parallel()
+	for name, opt := range map[string]peer.SeedOptions{
+		"plain": {PieceLength: 64 << 10},
+		"coded": {PieceLength: 64 << 10, Coded: 16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var on atomic.Bool
+			log := new(peertest.Recorder)
+			gate := peertest.NewGate(4 << 20)
+			a := peertest.Start(t, "A", peertest.Log(log.Logger()), peertest.WithGate(gate))
+			a.SetStore(func(st store.Store) store.Store { return failing{st, &on} })
+			seed, link, content := peertest.SeedRandom(t, a, 64<<20, opt)
+			b := peertest.Start(t, "B")
+			out := filepath.Join(t.TempDir(), "out")
+			get := peertest.Get(t, b, link, out)
+			peertest.Eventually(t, "some blocks", func() bool { return get.Status().Traffic.WANIn > 1<<20 })
+			on.Store(true)
+			gate.Open()
+			peertest.Eventually(t, "word of the disk", func() bool {
+				return strings.Contains(seed.Status().Waiting, "cannot be read at present: read content.bin: input/output error")
+			})
+			peertest.Eventually(t, "word of what is lacking", func() bool {
+				return strings.Contains(get.Status().Waiting, "missing pieces")
+			})
+			if st := seed.Status(); st.Damaged > 0 || st.PiecesHave != st.Pieces {
+				t.Errorf("a read error counts as damage: %+v", st)
+			}
+			on.Store(false)
+			peertest.Wait(t, get)
+			peertest.EqualFile(t, out, content)
+			if n := log.Count("cannot be read at present"); n != 1 {
+				t.Errorf("logged %d times:\n%s", n, log)
+			}
+			if w := seed.Status().Waiting; w != "" {
+				t.Errorf("it still waits for %s", w)
+			}
+		})
+	}
+}
+
+// TestDamagedCopyIsRepaired changes a byte of a copy that was fetched and is whole. Its node fetches the
+// piece again, and is whole again.
+func TestDamagedCopyIsRepaired(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	a, b := tracker.Start(t, "A"), tracker.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, a, 8<<20, peer.SeedOptions{PieceLength: 64 << 10})
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, b, link, out)
+	peertest.Wait(t, get)
+	flipByte(t, out, 1<<20)
+	// A third node, which asks its own cluster first, finds out.
+	c := tracker.Start(t, "B")
+	copied := peertest.Get(t, c, link, filepath.Join(t.TempDir(), "out"))
+	peertest.WaitEqual(t, []*peer.Transfer{copied}, content)
+	peertest.Eventually(t, "the repair", func() bool {
+		st := get.Status()
+		return st.Phase == peer.Whole && st.Damaged == 0 && st.PiecesHave == st.Pieces
+	})
+	peertest.EqualFile(t, out, content)
+}
+
+// flipByte changes a byte of a file, and neither its size nor its time.
+func flipByte(t *testing.T, path string, at int64) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 1)
+	_, err = f.ReadAt(b, at)
+	b[0] ^= 1
+	_, err2 := f.WriteAt(b, at)
+	if err := errors.Join(err, err2, f.Close(), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+}
