@@ -140,7 +140,7 @@ func (s *State) awaitAnswers() {
 			p.idle = false // another that had the same pieces may have gone
 		}
 		for i, at := range p.asked {
-			if s.now.Sub(at) > s.t.Dead {
+			if s.now.Sub(at) > s.t.Dead+s.late {
 				delete(p.asked, i)
 				p.strikes++
 			}
