@@ -67,7 +67,11 @@ func (d *Disk) Forget(piece int) error {
 	if forgotten, err := d.recordForget(piece, missing); !forgotten || err != nil {
 		return err
 	}
-	return d.journal.Sync()
+	err := d.journal.Sync()
+	if err != nil {
+		d.fail(err)
+	}
+	return err
 }
 
 // missingFiles returns the files of a piece that are not there.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -33,8 +32,7 @@ func (t *tree) createDirs() error {
 }
 
 // finishDirs gives all directories their time and mode, the inner ones first, since
-// changes in a directory change its time and may need it to be writable. Then it
-// flushes all names, modes and times.
+// changes in a directory change its time and may need it to be writable.
 func (t *tree) finishDirs() error {
 	for i := len(t.m.Entries) - 1; i >= 0; i-- {
 		e := &t.m.Entries[i]
@@ -45,22 +43,7 @@ func (t *tree) finishDirs() error {
 			return err
 		}
 	}
-	if t.bulk() {
-		// Where this is not possible, a crash may lose modes and times, but no
-		// bytes, and Open notices.
-		if done, err := t.syncAll(); done {
-			return err
-		}
-	}
-	if err := t.syncRoot(); err != nil {
-		return err
-	}
-	parent, err := t.files.fs.OpenFile(filepath.Dir(t.path), os.O_RDONLY, 0)
-	if err != nil {
-		return nil //nolint:nilerr // the parent is not ours to read
-	}
-	defer parent.Close()
-	return syncFile(parent)
+	return nil
 }
 
 func (t *tree) finishDir(name string, e *proto.Entry) error {
@@ -70,25 +53,31 @@ func (t *tree) finishDir(name string, e *proto.Entry) error {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	if err != nil || hasMetadata(info, e) {
 		return err
 	}
-	if !hasMetadata(info, e) {
-		if err := t.setMetadata(f, name, e); err != nil {
+	return t.setMetadata(f, name, e)
+}
+
+// syncDirs flushes all names, modes and times.
+func (t *tree) syncDirs() error {
+	if t.bulk() {
+		// Where this is not possible, a crash may lose modes and times, but no
+		// bytes, and Open notices.
+		if done, err := t.syncAll(); done {
 			return err
 		}
 	}
-	if t.bulk() {
-		return nil
+	for i := range t.m.Entries {
+		if t.m.Entries[i].Kind != proto.Dir {
+			continue
+		}
+		if err := t.syncDir(t.name(i)); err != nil {
+			return err
+		}
 	}
-	return syncFile(f)
-}
-
-func (t *tree) syncRoot() error {
-	f, err := t.root.OpenFile(".", os.O_RDONLY, 0)
-	if err != nil {
-		return t.withPath(".", err)
+	if err := t.syncDir("."); err != nil {
+		return err
 	}
-	defer f.Close()
-	return syncFile(f)
+	return t.syncParent()
 }

@@ -23,7 +23,7 @@ func (d *Disk) Finish() error {
 	if err := d.flushFiles(); err != nil {
 		return err
 	}
-	if err := d.publish(); err != nil {
+	if err := d.publish(true); err != nil {
 		return err
 	}
 	// Publish wrote nothing but modes and times, which a stamp has too.
@@ -49,7 +49,7 @@ func (d *Disk) Publish() error {
 	if done, err := d.readyToFinish(); done || err != nil {
 		return err
 	}
-	if err := d.publish(); err != nil {
+	if err := d.publish(false); err != nil {
 		return err
 	}
 	return d.end()
@@ -102,28 +102,32 @@ func (d *Disk) recordWhole() error {
 	return d.journal.Complete()
 }
 
-// publish makes everything but the bytes what the manifest says.
-func (d *Disk) publish() error {
+// publish makes everything but the bytes what the manifest says, and waits until that is on
+// the disk if flush is set.
+func (d *Disk) publish(flush bool) error {
 	t := d.tree
 	if err := t.createDirs(); err != nil {
 		return err
 	}
-	if err := d.publishFiles(); err != nil {
+	if err := d.publishFiles(flush && !t.bulk()); err != nil {
 		return d.flushed(err)
 	}
 	if err := t.createLinks(); err != nil {
 		return err
 	}
-	return d.flushed(t.finishDirs())
+	if err := t.finishDirs(); err != nil || !flush {
+		return err
+	}
+	return d.flushed(t.syncDirs())
 }
 
 // publishFiles gives all files their size, mode and time.
-func (d *Disk) publishFiles() error {
+func (d *Disk) publishFiles(flush bool) error {
 	file := 0
 	for i := range d.m.Entries {
 		e := &d.m.Entries[i]
 		if e.Kind == proto.File && e.Size == 0 {
-			if err := d.publishEmpty(i); err != nil {
+			if err := d.publishEmpty(i, flush); err != nil {
 				return err
 			}
 		}
@@ -131,7 +135,7 @@ func (d *Disk) publishFiles() error {
 			continue
 		}
 		if e.Kind == proto.File {
-			if err := d.publishFile(file, e); err != nil {
+			if err := d.publishFile(file, e, flush); err != nil {
 				return err
 			}
 		}
@@ -141,7 +145,20 @@ func (d *Disk) publishFiles() error {
 }
 
 // publishFile gives a file of the layout its size, mode and time.
-func (d *Disk) publishFile(file int, e *proto.Entry) error {
+func (d *Disk) publishFile(file int, e *proto.Entry, flush bool) error {
+	if err := d.setFile(file, e); err != nil || !flush {
+		return err
+	}
+	h, err := d.tree.files.acquire(d.tree, file)
+	if err != nil {
+		return err
+	}
+	defer d.tree.files.release(h)
+	return syncFile(h.f)
+}
+
+// setFile is publishFile without a flush.
+func (d *Disk) setFile(file int, e *proto.Entry) error {
 	t := d.tree
 	name := t.fileName(file)
 	info, err := t.stat(file)
@@ -168,10 +185,7 @@ func (d *Disk) publishFile(file int, e *proto.Entry) error {
 	}
 	defer t.files.release(h)
 	t.unstamped.set(file)
-	if err := t.setMetadata(h.f, name, e); err != nil || t.bulk() {
-		return err
-	}
-	return syncFile(h.f)
+	return t.setMetadata(h.f, name, e)
 }
 
 // own records which file on disk a file is that was found to be what it should be.
@@ -188,16 +202,22 @@ func (d *Disk) own(file int, info fs.FileInfo) error {
 }
 
 // publishEmpty creates an empty file, or makes one empty.
-func (d *Disk) publishEmpty(entry int) error {
+func (d *Disk) publishEmpty(entry int, flush bool) error {
 	t, name, e := d.tree, d.tree.name(entry), &d.m.Entries[entry]
-	if info, err := t.root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 && hasMetadata(info, e) {
-		return nil
+	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil && info.Size() == 0 && hasMetadata(info, e) {
+		defer f.Close()
+		if flush {
+			err = syncFile(f)
+		}
+		return err
+	} else if err == nil {
+		_ = f.Close() // nothing was written
 	}
 	f, err := t.openOrCreate(name)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer t.closeFile(f)
 	if f.info.Size() > 0 {
 		if err := d.findAlias(name, vfs.StatOf(f.info)); err != nil {
 			return err
@@ -206,7 +226,7 @@ func (d *Disk) publishEmpty(entry int) error {
 			return err
 		}
 	}
-	if err := t.setMetadata(f, name, e); err != nil || t.bulk() {
+	if err := t.setMetadata(f, name, e); err != nil || !flush {
 		return err
 	}
 	return syncFile(f)

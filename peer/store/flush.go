@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -134,7 +135,47 @@ func (t *tree) sync() error {
 			return flushError{err}
 		}
 	}
-	return nil
+	return t.syncNames()
+}
+
+// syncNames flushes the directories in which files were created since the last flush.
+func (t *tree) syncNames() error {
+	t.mu.Lock()
+	dirs := t.renamed
+	t.renamed = make(map[string]bool)
+	t.mu.Unlock()
+	for dir := range dirs {
+		if err := t.syncDir(dir); err != nil {
+			return err
+		}
+	}
+	if !dirs["."] {
+		return nil
+	}
+	return t.syncParent()
+}
+
+// syncDir flushes the names in a directory.
+func (t *tree) syncDir(name string) error {
+	f, err := t.root.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil && notThere(err) {
+		return nil // somebody removed it
+	}
+	if err != nil {
+		return flushError{t.withPath(name, err)}
+	}
+	defer f.Close()
+	return syncFile(f)
+}
+
+// syncParent flushes the name of the content itself.
+func (t *tree) syncParent() error {
+	f, err := t.files.fs.OpenFile(filepath.Dir(t.path), os.O_RDONLY, 0)
+	if err != nil {
+		return nil //nolint:nilerr // the parent is not ours to read
+	}
+	defer f.Close()
+	return syncFile(f)
 }
 
 // syncsAll reports whether a flush of the root's file system covers all files.

@@ -52,12 +52,8 @@ func (d *Disk) inspect(boot journal.BootID) error {
 	return err
 }
 
-// checkThere returns [ErrGone] if the journal has pieces, and none of the content's files is
-// there.
+// checkThere returns [ErrGone] if none of the content's files is there.
 func (d *Disk) checkThere() error {
-	if !d.hasPieces(&d.tree.layout) {
-		return nil
-	}
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) {
 			continue
@@ -79,6 +75,8 @@ func (d *Disk) inspectFile(file int, info fs.FileInfo) error {
 	if err := d.doubtFile(file); err != nil {
 		return err
 	}
+	// A flush may have failed before the restart.
+	d.tree.dropCache(file)
 	// What the journal says now is true of the file as it is.
 	return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
 }
@@ -118,7 +116,7 @@ func (d *Disk) doubtFound() error {
 		if missing.has(piece) {
 			continue
 		}
-		if err := d.journal.Doubt(piece); err != nil {
+		if err := d.journal.Found(piece); err != nil {
 			return err
 		}
 	}

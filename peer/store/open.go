@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,7 +37,7 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, &UnreadableError{Path: journalPath(dir), Err: withoutPath(err)}
 	}
 	d := newDisk(m, j)
-	root, err = d.findRoot(files.fs, root, &l)
+	root, err = d.findRoot(files.fs, root, d.hasPieces(&l, boot))
 	if err != nil {
 		j.Close()
 		return nil, err
@@ -46,15 +45,17 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	if err := d.openTree(root, files); err != nil {
 		return nil, err
 	}
-	if err := d.checkThere(); err != nil {
-		return nil, errors.Join(err, d.Close())
+	if d.hasPieces(&l, boot) {
+		if err := d.checkThere(); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
 	}
 	return d.start(boot)
 }
 
 // findRoot checks that the destination exists. It creates the destination if it does
 // not and no pieces were written to it.
-func (d *Disk) findRoot(fsys vfs.FS, root string, l *layout) (string, error) {
+func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (string, error) {
 	resolved, err := filepath.Abs(root)
 	if d.journal.Seed() && err == nil {
 		resolved, err = resolve(fsys, root)
@@ -67,7 +68,7 @@ func (d *Disk) findRoot(fsys vfs.FS, root string, l *layout) (string, error) {
 		return resolved, checkRoot(fsys, resolved, d.m)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", &UnreadableError{Path: root, Err: withoutPath(err)}
-	case d.journal.Seed() || d.journal.WasWhole() || d.hasPieces(l):
+	case d.journal.Seed() || d.journal.WasWhole() || hasPieces:
 		return "", fmt.Errorf("%s: %w", root, ErrGone)
 	}
 	if err := checkFree(fsys, resolved, d.m); err != nil {
@@ -76,10 +77,11 @@ func (d *Disk) findRoot(fsys vfs.FS, root string, l *layout) (string, error) {
 	return resolved, createRoot(fsys, resolved, d.m)
 }
 
-// hasPieces reports whether the journal has a piece of a file, verified or doubtful.
-func (d *Disk) hasPieces(l *layout) bool {
+// hasPieces reports whether the journal has a piece of a file that a crash of the machine
+// cannot have lost.
+func (d *Disk) hasPieces(l *layout, boot journal.BootID) bool {
 	for piece := range d.m.Pieces() {
-		if d.journal.State(piece) == journal.Missing {
+		if !d.journal.Lasting(piece, boot) {
 			continue
 		}
 		for file, after := l.pieceFiles(d.m, piece); file < after; file++ {
@@ -96,8 +98,7 @@ func (d *Disk) openTree(root string, files *Files) (err error) {
 	if d.tree, err = openTree(root, d.m, files); err != nil {
 		return errors.Join(err, d.journal.Close())
 	}
-	id := d.journal.Manifest()
-	d.tree.owner, d.tree.temp = d, ".mob-"+hex.EncodeToString(id[:8])+"-"
+	d.tree.owner, d.tree.temp = d, tempPrefix(d.journal.Manifest())
 	d.absent = newBitset(d.tree.layout.files())
 	return nil
 }

@@ -32,8 +32,7 @@ func (t *tree) makeReady(file int) error {
 	if err != nil {
 		return err
 	}
-	// Nothing is written but the size, which a failed close does not lose.
-	defer f.Close()
+	defer t.closeFile(f)
 	// Before the size changes: this may not be a file to write to.
 	if err := t.owner.prepared(file, f); err != nil {
 		return err
@@ -101,6 +100,16 @@ func (t *tree) openTop() error {
 	return nil
 }
 
+// noteName notes that the next flush has to cover a name, and those of the directories above
+// it.
+func (t *tree) noteName(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for dir := filepath.Dir(name); !t.renamed[dir]; dir = filepath.Dir(dir) {
+		t.renamed[dir] = true
+	}
+}
+
 // noteDevice notes whether the whole content is on one file system. The caller holds the
 // lock, unless the tree is not in use yet.
 func (t *tree) noteDevice(info fs.FileInfo) {
@@ -131,9 +140,11 @@ func (t *tree) openOrCreate(name string) (writable, error) {
 	if err != nil {
 		return w, t.withPath(name, err)
 	}
+	t.noteName(name)
 	info, err := f.Stat()
 	if err != nil {
-		return w, errors.Join(err, f.Close())
+		t.closeFile(f)
+		return w, err
 	}
 	return writable{f, info, info, true}, nil
 }
@@ -157,7 +168,7 @@ func (t *tree) openWritable(name string) (w writable, err error) {
 	} else if err != nil || vfs.StatOf(w.info).Links <= 1 {
 		return w, err
 	} else {
-		_ = w.Close() // nothing was written
+		t.closeFile(w.File)
 	}
 	if err := t.separate(name); err != nil {
 		return w, err
@@ -166,7 +177,7 @@ func (t *tree) openWritable(name string) (w writable, err error) {
 		return w, err
 	}
 	if vfs.StatOf(w.info).Links > 1 {
-		_ = w.Close() // nothing was written
+		t.closeFile(w.File)
 		return w, &ChangedError{Path: t.fullPath(name), Reason: "it got another name meanwhile"}
 	}
 	return w, nil

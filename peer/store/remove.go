@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -81,6 +82,7 @@ func remove(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
 		return nil, err
 	}
 	defer t.close()
+	t.temp = tempPrefix(id)
 	r := remover{tree: t, journal: j, kept: make(map[string]bool), modes: make(map[string]fs.FileMode)}
 	r.published = sync.OnceValue(r.allVerified)
 	if err := r.removeAll(); err != nil {
@@ -321,12 +323,19 @@ func (r *remover) emptied(name string) (why string, err error) {
 	}
 	slices.Sort(names)
 	for _, child := range names {
-		if child = filepath.Join(name, child); !r.kept[child] {
+		temp := strings.HasPrefix(child, r.tree.temp)
+		child = filepath.Join(name, child)
+		if temp {
+			// A crash left it.
+			if err := r.remove(child); err != nil {
+				return "", err
+			}
+			continue
+		}
+		why = "not empty"
+		if !r.kept[child] {
 			r.keep(child, leftForeign)
 		}
 	}
-	if len(names) > 0 {
-		return "not empty", nil
-	}
-	return "", nil
+	return why, nil
 }

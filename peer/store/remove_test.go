@@ -111,16 +111,17 @@ func TestRemoveWhole(t *testing.T) {
 func TestRemovePart(t *testing.T) {
 	p := removable(t)
 	p.ok(os.MkdirAll(p.path("a"), 0o755))
+	p.ok(os.WriteFile(p.path("a/y"), make([]byte, piece/2), 0o600))
 	p.ok(os.WriteFile(p.path("mine.txt"), []byte("mine"), 0o600))
 	p.ok(os.WriteFile(p.path("e"), nil, 0o600))
 	d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
 	p.recheck(d)
 	p.put(d, 0) // the first half of a/in/x
 	p.ok(d.Close())
-	p.remove("e: not written by this transfer",
+	p.remove("a: not empty", "a/y: not written by this transfer", "e: not written by this transfer",
 		"mine.txt: not part of the content")
-	p.exists("e", "mine.txt")
-	p.gone(p.path("a"))
+	p.exists("a/y", "e", "mine.txt")
+	p.gone(p.path("a/in"))
 }
 
 // TestRemoveUnbegun has no journal.

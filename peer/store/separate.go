@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -22,12 +23,16 @@ func (t *tree) separate(name string) error {
 	if err == nil {
 		err = t.root.Rename(temp, name)
 	}
+	t.noteName(name)
 	if err != nil {
 		_ = t.root.Remove(temp) // or the next try does
 		return fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
 	}
 	return nil
 }
+
+// tempPrefix begins the names of the copies of the content with that manifest.
+func tempPrefix(manifest [32]byte) string { return ".mob-" + hex.EncodeToString(manifest[:8]) + "-" }
 
 // tempName returns the name of the copy beside a file. Only copies of this content have it.
 func (t *tree) tempName(name string) string {

@@ -37,9 +37,10 @@ type tree struct {
 
 	mu        sync.Mutex // guards what follows
 	preparing map[int]chan struct{}
-	top       vfs.File // root, opened before the first write
-	device    uint64   // of the files, 0 if that is not known
-	mounts    bool     // some files are on other file systems
+	top       vfs.File        // root, opened before the first write
+	renamed   map[string]bool // directories with names that are not flushed
+	device    uint64          // of the files, 0 if that is not known
+	mounts    bool            // some files are on other file systems
 }
 
 // owner is what a tree tells the store that writes to it, and asks.
@@ -55,7 +56,7 @@ type owner interface {
 
 // openTree opens the files at path, which exists, for reading.
 func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
-	t := &tree{m: m, layout: newLayout(m), files: files, path: path, dir: path, preparing: make(map[int]chan struct{})}
+	t := &tree{m: m, layout: newLayout(m), files: files, path: path, dir: path, preparing: make(map[int]chan struct{}), renamed: make(map[string]bool)}
 	for _, set := range []*bitset{&t.dirty, &t.ready, &t.unstamped, &t.foreign} {
 		*set = newBitset(t.layout.files())
 	}
@@ -204,7 +205,7 @@ func (t *tree) openFile(file int) (vfs.File, error) {
 		err = t.owner.prepared(file, f)
 	}
 	if err != nil {
-		_ = f.Close() // nothing was written
+		t.closeFile(f.File)
 		return nil, err
 	}
 	return f.File, nil
@@ -241,7 +242,7 @@ func (t *tree) openRegular(name string, flags int) (vfs.File, fs.FileInfo, error
 		}
 	}
 	if err != nil {
-		_ = f.Close() // nothing was written
+		t.closeFile(f)
 		return nil, nil, err
 	}
 	return f, info, nil

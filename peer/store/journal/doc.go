@@ -24,7 +24,7 @@
 //	1 boot    a, b: the boot id of the machine, 0 if it is not known
 //	2 commit  index: a piece that is written and verified
 //	3 forget  index: a piece that is not there
-//	4 doubt   index: a piece that may be there
+//	4 doubt   index: a piece that may be there, a: 1 if it was found, not written
 //	5 mark    a: commits with a lower number are on the disk
 //	6 inode   index: a file, a: its inode number. It was created or written to
 //	7 mtime   of earlier versions, ignored

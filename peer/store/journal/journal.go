@@ -169,6 +169,11 @@ func (j *Journal) Doubt(piece int) error {
 	return j.append(record{kind: recordDoubt, index: uint32(piece)})
 }
 
+// Found makes a piece doubtful of which the files were there before the transfer.
+func (j *Journal) Found(piece int) error {
+	return j.append(record{kind: recordDoubt, index: uint32(piece), a: 1})
+}
+
 // Mark records that the pieces committed before Next returned covers are on the disk.
 func (j *Journal) Mark(covers uint32) error {
 	return j.append(record{kind: recordMark, a: uint64(covers)})
@@ -199,6 +204,14 @@ func (j *Journal) Manifest() [32]byte { return j.header.Manifest }
 
 // State returns the state of a piece.
 func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
+
+// Lasting reports whether a piece is verified or doubtful, and was there before the boot of
+// the machine with that id: on the disk, or found there.
+func (j *Journal) Lasting(piece int, id BootID) bool {
+	l := j.ledger
+	same := l.booted && l.boot == id && id != BootID{}
+	return l.state[piece] != Missing && (same || l.number[piece] < l.mark || l.number[piece] == 0)
+}
 
 // Unmarked returns the verified pieces that are not known to be on the disk.
 func (j *Journal) Unmarked() []int { return j.ledger.verifiedFrom(j.ledger.mark) }

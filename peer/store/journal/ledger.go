@@ -16,7 +16,7 @@ const (
 // once, in order, whether it was just written or is read back.
 type ledger struct {
 	state  []State
-	number []uint32 // of the commit record of each verified piece
+	number []uint32 // of the commit record of each piece, 0 if it was found
 	inodes []uint64 // of each file, 0 if not known
 	stamps []Stamp  // of each file, zero if there is none
 	mark   uint32   // commits with a lower number are on the disk
@@ -68,6 +68,11 @@ func (l *ledger) apply(r record) {
 		l.whole = false
 	case recordDoubt:
 		l.state[r.index] = Doubtful
+		if r.a == 1 {
+			l.number[r.index] = 0
+		} else if l.number[r.index] == 0 {
+			l.number[r.index] = r.number // its commit is lost
+		}
 	case recordMark:
 		l.mark = max(l.mark, uint32(r.a))
 	case recordInode:

@@ -1,0 +1,353 @@
+// Package faultfs is a file system in memory for tests of stores: any call can be made to
+// fail, before it is done or after, and the power can go.
+//
+// It is as unkind as a file system may be. What was not flushed is lost with the power: each
+// unflushed write by itself, so that they are torn and out of order, and each name whose
+// directory was not flushed. A flush that fails loses what it should have flushed, and reports
+// that once.
+package faultfs
+
+import (
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// FS is a file system in memory. It begins with the directory /.
+type FS struct {
+	// Fold makes names that differ in case only the same.
+	Fold bool
+
+	mu    sync.Mutex
+	root  *node
+	inode uint64 // the last one
+	clock int64  // goes on with each change
+	calls int
+	plan  *Plan
+	dead  bool // the power is off, or the process was killed
+	lost  int  // flushes that failed
+}
+
+// Plan makes calls fail.
+type Plan struct {
+	// At is the number of the first call that fails, from 0.
+	At int
+	// Times is how many calls fail from then on.
+	Times int
+	// Err is what they return.
+	Err error
+	// Done makes them fail after they were done, else they do nothing. A write does
+	// half of what it should.
+	Done bool
+	// Off makes all later calls fail too: the process is killed, or the power goes.
+	Off bool
+	// Only, if not nil, are the calls that are counted, such as "sync".
+	Only func(call, name string) bool
+	// Hang, if not nil, has the call wait until it is closed, without an error.
+	Hang chan struct{}
+}
+
+// New returns an empty file system.
+func New() *FS {
+	f := &FS{}
+	f.root = f.newNode(fs.ModeDir | 0o755)
+	f.root.synced()
+	return f
+}
+
+// SetPlan counts calls from now on, and makes those fail that p says, which may be nil. It
+// turns the power on.
+func (f *FS) SetPlan(p *Plan) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls, f.lost, f.plan, f.dead = 0, 0, p, false
+}
+
+// Calls returns the number of calls since SetPlan.
+func (f *FS) Calls() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+// LostFlushes returns how many flushes, and closings of files with writes that were not
+// flushed, have failed since SetPlan.
+func (f *FS) LostFlushes() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lost
+}
+
+// errDead is what all calls return while the power is off.
+const errDead = syscall.EIO
+
+// begin counts a call. If err is not nil the call returns that and does nothing, or half of
+// it if part is true. Else it returns what after makes of its own error.
+func (f *FS) begin(call, name string) (after func(error) error, part bool, err error) {
+	f.mu.Lock()
+	keep := func(err error) error { return err }
+	if f.dead {
+		f.mu.Unlock()
+		return nil, false, &fs.PathError{Op: call, Path: name, Err: errDead}
+	}
+	p := f.plan
+	if p == nil || p.Only != nil && !p.Only(call, name) {
+		f.mu.Unlock()
+		return keep, false, nil
+	}
+	n := f.calls
+	f.calls++
+	if n < p.At || n >= p.At+p.Times {
+		f.mu.Unlock()
+		return keep, false, nil
+	}
+	f.mu.Unlock()
+	if p.Hang != nil {
+		<-p.Hang
+		return keep, false, nil
+	}
+	fail := func() error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.dead = f.dead || p.Off
+		return &fs.PathError{Op: call, Path: name, Err: p.Err}
+	}
+	if !p.Done {
+		return nil, true, fail()
+	}
+	return func(error) error { return fail() }, false, nil
+}
+
+// node is a file, a directory or a symbolic link.
+type node struct {
+	inode          uint64
+	links          uint64
+	mode           fs.FileMode
+	mtime, changed int64
+	data           []byte
+	names          map[string]*node // of a directory, by folded names
+	shown          map[string]string
+	target         string
+
+	disk    state     // what is on the disk
+	pending []pending // writes since then
+	stale   bool      // a flush has lost what is in data and not on the disk
+}
+
+// state is what is on the disk of a node.
+type state struct {
+	mode           fs.FileMode
+	mtime, changed int64
+	data           []byte
+	names          map[string]*node
+	shown          map[string]string
+}
+
+// pending is a write or a new size that is not on the disk. Writes are in sectors.
+type pending struct {
+	at   int64
+	data []byte // nil for a size
+	size int64
+}
+
+func (f *FS) newNode(mode fs.FileMode) *node {
+	f.inode++
+	n := &node{inode: f.inode, links: 1, mode: mode}
+	if mode.IsDir() {
+		n.names, n.shown = map[string]*node{}, map[string]string{}
+	}
+	f.touch(n)
+	return n
+}
+
+// touch notes that a node has changed.
+func (f *FS) touch(n *node) {
+	f.clock += 1000
+	n.changed = f.clock
+	n.mtime = f.clock
+}
+
+// synced puts a node on the disk, but for writes that a failed flush has lost.
+func (n *node) synced() {
+	data := n.disk.data
+	for _, p := range n.pending {
+		data = p.apply(data)
+	}
+	n.disk = state{mode: n.mode, mtime: n.mtime, changed: n.changed, data: data}
+	n.pending = nil
+	if n.names != nil {
+		n.disk.names, n.disk.shown = maps.Clone(n.names), maps.Clone(n.shown)
+	}
+}
+
+// apply does a write on data.
+func (p *pending) apply(data []byte) []byte {
+	if p.data == nil {
+		return resize(data, p.size)
+	}
+	if end := p.at + int64(len(p.data)); end > int64(len(data)) {
+		data = resize(data, end)
+	}
+	copy(data[p.at:], p.data)
+	return data
+}
+
+// lost drops what a flush should have put on the disk. It stays in memory.
+func (n *node) lost() {
+	n.stale = n.stale || len(n.pending) > 0
+	n.pending = nil
+}
+
+// PowerLoss drops what is not on the disk. Each unflushed write and name is kept if keep says
+// so; nil keeps none. It leaves the power on, without a plan.
+func (f *FS) PowerLoss(keep *rand.Rand) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dead, f.plan = false, nil
+	f.lose(f.root, map[*node]bool{}, func() bool { return keep != nil && keep.IntN(2) == 0 })
+	f.countLinks()
+}
+
+// Kill ends the process that uses f: what it has done stays.
+func (f *FS) Kill() { f.SetPlan(nil) }
+
+func (f *FS) lose(n *node, seen map[*node]bool, keep func() bool) {
+	if seen[n] {
+		return
+	}
+	seen[n] = true
+	kept := n.pending[:0]
+	for _, p := range n.pending {
+		if keep() {
+			kept = append(kept, p)
+		}
+	}
+	n.pending = kept
+	// The inode may be on the disk before the bytes are.
+	if !keep() {
+		n.mode, n.mtime, n.changed = n.disk.mode, n.disk.mtime, n.disk.changed
+	}
+	if n.names != nil {
+		for name := range n.names {
+			if n.disk.names[name] != n.names[name] && keep() {
+				n.disk.names[name], n.disk.shown[name] = n.names[name], n.shown[name]
+			}
+		}
+		for name := range n.disk.names {
+			if n.names[name] == nil && keep() {
+				delete(n.disk.names, name)
+				delete(n.disk.shown, name)
+			}
+		}
+		n.names, n.shown = n.disk.names, n.disk.shown
+	}
+	n.synced()
+	n.data, n.stale = slices.Clone(n.disk.data), false
+	for _, child := range n.names {
+		f.lose(child, seen, keep)
+	}
+}
+
+// countLinks counts the names of all nodes.
+func (f *FS) countLinks() {
+	counts := map[*node]uint64{}
+	var walk func(n *node)
+	walk = func(n *node) {
+		counts[n]++
+		if counts[n] > 1 {
+			return
+		}
+		for _, child := range n.names {
+			walk(child)
+		}
+	}
+	walk(f.root)
+	for n, links := range counts {
+		n.links = links
+	}
+}
+
+func resize(data []byte, size int64) []byte {
+	if size <= int64(len(data)) {
+		return data[:size:size]
+	}
+	return append(data, make([]byte, size-int64(len(data)))...)
+}
+
+// fold returns the key of a name in a directory.
+func (f *FS) fold(name string) string {
+	if f.Fold {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// walk returns the node at a path below dir, without following links at its end.
+func (f *FS) walk(dir *node, name string) (*node, error) {
+	n := dir
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		if n.mode.Type() == fs.ModeSymlink {
+			return nil, syscall.ELOOP // no test needs more
+		}
+		if !n.mode.IsDir() {
+			return nil, syscall.ENOTDIR
+		}
+		if n = n.names[f.fold(part)]; n == nil {
+			return nil, syscall.ENOENT
+		}
+	}
+	return n, nil
+}
+
+// parent returns the directory of a name, and its last part.
+func (f *FS) parent(dir *node, name string) (*node, string, error) {
+	up, last := path.Split(path.Clean(name))
+	n, err := f.walk(dir, up)
+	if err == nil && !n.mode.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	return n, last, err
+}
+
+func (f *FS) link(dir *node, name string, n *node) {
+	dir.names[f.fold(name)], dir.shown[f.fold(name)] = n, name
+	f.touch(dir)
+}
+
+func (f *FS) unlink(dir *node, name string) {
+	n := dir.names[f.fold(name)]
+	delete(dir.names, f.fold(name))
+	delete(dir.shown, f.fold(name))
+	n.links--
+	f.clock += 1000
+	n.changed = f.clock
+	f.touch(dir)
+}
+
+// info describes a node.
+type info struct {
+	name string
+	n    node
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return int64(len(i.n.data)) }
+func (i info) Mode() fs.FileMode  { return i.n.mode }
+func (i info) ModTime() time.Time { return time.Unix(0, i.n.mtime) }
+func (i info) IsDir() bool        { return i.n.mode.IsDir() }
+func (i info) Sys() any {
+	return vfs.Stat{Device: 1, Inode: i.n.inode, Links: i.n.links, Changed: i.n.changed}
+}
+
+func newInfo(name string, n *node) fs.FileInfo { return info{name: path.Base(name), n: *n} }

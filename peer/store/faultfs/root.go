@@ -1,0 +1,282 @@
+package faultfs
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// at is a directory of a file system as a [vfs.Root]. With the root directory it is, but for
+// OpenRoot and others, also a [vfs.FS].
+type at struct {
+	f   *FS
+	dir *node
+}
+
+var (
+	_ vfs.FS   = (*FS)(nil)
+	_ vfs.Root = at{}
+	_ vfs.File = (*file)(nil)
+)
+
+// do runs a call that changes or reads the tree.
+func (a at) do(call, name string, run func() error) error {
+	after, _, err := a.f.begin(call, name)
+	if err != nil {
+		return err
+	}
+	a.f.mu.Lock()
+	err = run()
+	a.f.mu.Unlock()
+	if err != nil {
+		err = &fs.PathError{Op: call, Path: name, Err: err}
+	}
+	return after(err)
+}
+
+// OpenFile implements [vfs.Root].
+func (a at) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	var n *node
+	err := a.do("open", name, func() (err error) {
+		n, err = a.f.walk(a.dir, name)
+		switch {
+		case err == syscall.ENOENT && flag&os.O_CREATE != 0:
+			dir, last, err := a.f.parent(a.dir, name)
+			if err != nil {
+				return err
+			}
+			if dir.mode&0o200 == 0 {
+				return syscall.EACCES
+			}
+			n = a.f.newNode(perm)
+			n.disk = state{mode: perm, changed: n.changed, mtime: n.mtime}
+			a.f.link(dir, last, n)
+			return nil
+		case err != nil:
+			return err
+		case flag&os.O_EXCL != 0:
+			return syscall.EEXIST
+		case n.mode.Type() == fs.ModeSymlink:
+			return syscall.ELOOP
+		case flag&(os.O_RDWR|os.O_WRONLY) != 0 && n.mode.IsDir():
+			return syscall.EISDIR
+		case flag&(os.O_RDWR|os.O_WRONLY) != 0 && n.mode&0o200 == 0, n.mode&0o400 == 0:
+			return syscall.EACCES
+		}
+		if flag&os.O_TRUNC != 0 {
+			a.f.truncate(n, 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &file{f: a.f, n: n, name: name, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}, nil
+}
+
+// Lstat implements [vfs.Root].
+func (a at) Lstat(name string) (i fs.FileInfo, err error) {
+	err = a.do("lstat", name, func() error {
+		n, err := a.f.walk(a.dir, name)
+		if err == nil {
+			i = newInfo(name, n)
+		}
+		return err
+	})
+	return i, err
+}
+
+// Readlink implements [vfs.Root].
+func (a at) Readlink(name string) (target string, err error) {
+	err = a.do("readlink", name, func() error {
+		n, err := a.f.walk(a.dir, name)
+		if err == nil && n.mode.Type() != fs.ModeSymlink {
+			err = syscall.EINVAL
+		}
+		if err == nil {
+			target = n.target
+		}
+		return err
+	})
+	return target, err
+}
+
+// add adds a node with a name.
+func (a at) add(call, name string, mode fs.FileMode, target string) error {
+	return a.do(call, name, func() error {
+		dir, last, err := a.f.parent(a.dir, name)
+		switch {
+		case err != nil:
+			return err
+		case dir.names[a.f.fold(last)] != nil:
+			return syscall.EEXIST
+		case dir.mode&0o200 == 0:
+			return syscall.EACCES
+		}
+		n := a.f.newNode(mode)
+		n.target = target
+		n.synced() // an empty directory is there once its name is
+		a.f.link(dir, last, n)
+		return nil
+	})
+}
+
+// Mkdir implements [vfs.Root].
+func (a at) Mkdir(name string, perm fs.FileMode) error {
+	return a.add("mkdir", name, fs.ModeDir|perm, "")
+}
+
+// Symlink implements [vfs.Root].
+func (a at) Symlink(target, name string) error {
+	return a.add("symlink", name, fs.ModeSymlink|0o777, target)
+}
+
+// MkdirAll implements [vfs.Root].
+func (a at) MkdirAll(name string, perm fs.FileMode) error {
+	if i, err := a.Lstat(name); err == nil && i.IsDir() {
+		return nil
+	}
+	if up := path.Dir(path.Clean(name)); up != "." && up != "/" {
+		if err := a.MkdirAll(up, perm); err != nil {
+			return err
+		}
+	}
+	return a.Mkdir(name, perm)
+}
+
+// change changes the metadata of what has a name.
+func (a at) change(call, name string, change func(n *node)) error {
+	return a.do(call, name, func() error {
+		n, err := a.f.walk(a.dir, name)
+		if err == nil {
+			a.f.clock += 1000
+			n.changed = a.f.clock
+			change(n)
+		}
+		return err
+	})
+}
+
+// Chmod implements [vfs.Root].
+func (a at) Chmod(name string, mode fs.FileMode) error {
+	return a.change("chmod", name, func(n *node) { n.mode = n.mode.Type() | mode.Perm() })
+}
+
+// Chtimes implements [vfs.Root].
+func (a at) Chtimes(name string, _, mtime time.Time) error {
+	return a.change("chtimes", name, func(n *node) { n.mtime = mtime.UnixNano() })
+}
+
+// Rename implements [vfs.Root].
+func (a at) Rename(from, to string) error {
+	return a.do("rename", from, func() error {
+		n, err := a.f.walk(a.dir, from)
+		if err != nil {
+			return err
+		}
+		fromDir, fromLast, _ := a.f.parent(a.dir, from)
+		toDir, toLast, err := a.f.parent(a.dir, to)
+		if err != nil {
+			return err
+		}
+		if toDir.names[a.f.fold(toLast)] != nil {
+			a.f.unlink(toDir, toLast)
+		}
+		n.links++
+		a.f.unlink(fromDir, fromLast)
+		a.f.link(toDir, toLast, n)
+		return nil
+	})
+}
+
+// Link gives a file another name.
+func (a at) Link(from, to string) error {
+	return a.do("link", from, func() error {
+		n, err := a.f.walk(a.dir, from)
+		if err != nil {
+			return err
+		}
+		dir, last, err := a.f.parent(a.dir, to)
+		if err != nil {
+			return err
+		}
+		n.links++
+		a.f.clock += 1000
+		n.changed = a.f.clock
+		a.f.link(dir, last, n)
+		return nil
+	})
+}
+
+// Remove implements [vfs.Root].
+func (a at) Remove(name string) error {
+	return a.do("remove", name, func() error {
+		n, err := a.f.walk(a.dir, name)
+		if err != nil {
+			return err
+		}
+		dir, last, _ := a.f.parent(a.dir, name)
+		switch {
+		case len(n.names) > 0:
+			return syscall.ENOTEMPTY
+		case dir.mode&0o200 == 0:
+			return syscall.EACCES
+		}
+		a.f.unlink(dir, last)
+		return nil
+	})
+}
+
+// Close implements [vfs.Root].
+func (a at) Close() error { return a.do("close", ".", func() error { return nil }) }
+
+// OpenRoot implements [vfs.FS].
+func (f *FS) OpenRoot(name string) (vfs.Root, error) {
+	r := at{f, f.root}
+	err := r.do("open", name, func() (err error) {
+		r.dir, err = f.walk(f.root, name)
+		if err == nil && !r.dir.mode.IsDir() {
+			err = syscall.ENOTDIR
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Resolve implements [vfs.FS].
+func (f *FS) Resolve(name string) (string, error) {
+	_, err := f.Lstat(name)
+	return name, err
+}
+
+// OpenFile implements [vfs.FS].
+func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	return at{f, f.root}.OpenFile(name, flag, perm)
+}
+
+// Lstat implements [vfs.FS].
+func (f *FS) Lstat(name string) (fs.FileInfo, error) { return at{f, f.root}.Lstat(name) }
+
+// Stat implements [vfs.FS].
+func (f *FS) Stat(name string) (fs.FileInfo, error) { return at{f, f.root}.Lstat(name) }
+
+// Mkdir implements [vfs.FS].
+func (f *FS) Mkdir(name string, perm fs.FileMode) error { return at{f, f.root}.Mkdir(name, perm) }
+
+// MkdirAll implements [vfs.FS].
+func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
+	return at{f, f.root}.MkdirAll(name, perm)
+}
+
+// Remove implements [vfs.FS].
+func (f *FS) Remove(name string) error { return at{f, f.root}.Remove(name) }
+
+// Link gives a file another name.
+func (f *FS) Link(from, to string) error { return at{f, f.root}.Link(from, to) }

@@ -1,0 +1,535 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/faultfs"
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// disk is a transfer on a file system that fails.
+type disk struct {
+	storetest.Content
+	t     *testing.T
+	fs    *faultfs.FS
+	files *store.Files
+	boot  journal.BootID
+	open  *store.Disk // to be closed when the process ends
+}
+
+const faultDir, faultRoot, faultOutside = "/state/t", "/home/content", "/home/mine"
+
+// faulty returns a disk with a content of small pieces. Beside it is a file of the user's,
+// with another name in the content if links is set.
+func faulty(t *testing.T, links bool) *disk {
+	const piece = proto.MinPieceLength
+	c := storetest.Make(t, 7, storetest.Dir("a"), storetest.File("a/x", 2*piece+9), storetest.File("b", 100),
+		storetest.File("c", 2*piece), storetest.File("e", 0), storetest.Link("l", "c"))
+	c.Manifest.PieceLength = piece
+	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
+	c.Hash(t)
+	f := faultfs.New()
+	p := &disk{Content: c, t: t, fs: f, files: store.NewFilesOn(f, 2), boot: journal.CurrentBoot()}
+	p.ok(f.MkdirAll("/state", 0o700))
+	p.ok(f.MkdirAll("/home", 0o755))
+	p.writeFile(faultOutside, p.outside(), 0o444)
+	if links {
+		p.ok(f.MkdirAll(faultRoot+"/a", 0o755))
+		p.ok(f.Link(faultOutside, faultRoot+"/a/x"))
+		p.ok(f.Link(faultOutside, faultRoot+"/c"))
+	}
+	p.syncAll()
+	return p
+}
+
+// outside is what is in the user's file: the first piece of a/x, and no more of the content.
+func (p *disk) outside() []byte {
+	b := make([]byte, 2*proto.MinPieceLength+9)
+	copy(b, p.Data[:proto.MinPieceLength])
+	return b
+}
+
+func (p *disk) ok(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *disk) writeFile(name string, data []byte, mode fs.FileMode) {
+	p.t.Helper()
+	f, err := p.fs.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	p.ok(err)
+	_, err = f.WriteAt(data, 0)
+	p.ok(err)
+	p.ok(f.Chmod(mode))
+	p.ok(f.Close())
+}
+
+func (p *disk) syncAll() {
+	p.t.Helper()
+	f, err := p.fs.OpenFile("/", os.O_RDONLY, 0)
+	p.ok(err)
+	_, err = f.SyncFS()
+	p.ok(err)
+}
+
+// start opens the store as a node does.
+func (p *disk) start() (err error) {
+	p.open, err = store.OpenAfterBoot(faultDir, faultRoot, p.Manifest, p.files, p.boot)
+	if errors.Is(err, store.ErrNoJournal) {
+		p.open, err = store.Adopt(faultDir, faultRoot, p.Manifest, p.files)
+	}
+	if err != nil {
+		p.open = nil
+		return err
+	}
+	p.open.FlushEvery(2 * proto.MinPieceLength)
+	return store.Recheck(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
+}
+
+// end closes the store.
+func (p *disk) end() error {
+	if p.open == nil {
+		return nil
+	}
+	d := p.open
+	p.open = nil
+	return d.Close()
+}
+
+// put writes up to n missing pieces.
+func (p *disk) put(n int) error {
+	d := p.open
+	for i := range p.Manifest.Pieces() {
+		if d.Has(i) || n == 0 {
+			continue
+		}
+		n--
+		if _, err := d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); err != nil {
+			return err
+		}
+		err := d.Commit(i)
+		d.WaitFlush()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// life is a whole transfer with two restarts. It ends at the first error. It reports whether
+// Finish has returned without one.
+func (p *disk) life(when string) (finished bool, err error) {
+	steps := []func() error{
+		p.start,
+		func() error { return p.put(2) },
+		func() error { return p.open.Forget(0) },
+		func() error { return p.put(1) },
+		p.end, p.start,
+		func() error { return p.put(99) },
+		func() error { return p.open.Publish() },
+		func() error {
+			err := p.open.Finish()
+			finished = err == nil
+			return err
+		},
+		p.end, p.start, p.end,
+	}
+	for _, step := range steps {
+		was, lost := finished, p.fs.LostFlushes()
+		if err = step(); err != nil {
+			p.finishAgain(when, finished)
+			return finished, err
+		}
+		if finished && !was && lost > 0 {
+			p.t.Errorf("%s: finished after a flush that failed", when)
+		}
+	}
+	return finished, nil
+}
+
+// finishAgain checks that a store of which a flush has failed is not finished later.
+func (p *disk) finishAgain(when string, finished bool) {
+	if p.open == nil || finished || p.fs.LostFlushes() == 0 {
+		return
+	}
+	if err := p.put(99); err == nil && p.open.Finish() == nil {
+		p.t.Errorf("%s: finished after a flush has failed", when)
+	}
+}
+
+// check checks what must hold whenever the store is open and hashed.
+func (p *disk) check(when string) {
+	p.t.Helper()
+	for i := range p.Manifest.Pieces() {
+		if !p.open.Has(i) {
+			continue
+		}
+		if good, err := store.Check(p.open, p.Manifest, i); !good || err != nil {
+			p.t.Errorf("%s: has piece %d, which is %v, %v", when, i, good, err)
+		}
+	}
+	p.checkOutside(when)
+}
+
+func (p *disk) checkOutside(when string) {
+	p.t.Helper()
+	if got := p.readFile(faultOutside); !bytes.Equal(got, p.outside()) {
+		p.t.Errorf("%s: the file outside was written to", when)
+	}
+	if info, err := p.fs.Lstat(faultOutside); err != nil || info.Mode().Perm() != 0o444 {
+		p.t.Errorf("%s: the file outside has mode %v, %v", when, info.Mode(), err)
+	}
+}
+
+func (p *disk) readFile(name string) []byte {
+	p.t.Helper()
+	f, err := p.fs.OpenFile(name, os.O_RDONLY, 0)
+	p.ok(err)
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
+	p.ok(err)
+	p.ok(f.Close())
+	return b
+}
+
+// verify checks that the content is there and nothing else.
+func (p *disk) verify(when string) {
+	p.t.Helper()
+	rest := p.Data
+	for _, e := range p.Manifest.Entries {
+		name := path.Join(faultRoot, e.Path)
+		info, err := p.fs.Lstat(name)
+		if err != nil {
+			p.t.Errorf("%s: %v", when, err)
+			continue
+		}
+		if e.Kind == proto.File && !bytes.Equal(p.readFile(name), rest[:e.Size]) {
+			p.t.Errorf("%s: %s differs", when, e.Path)
+		}
+		if e.Kind != proto.Symlink && (info.Mode().Perm() != fs.FileMode(e.Mode) || info.ModTime().UnixNano() != e.MTime) {
+			p.t.Errorf("%s: %s is %v of %v", when, e.Path, info.Mode(), info.ModTime())
+		}
+		rest = rest[e.Size:]
+	}
+	for dir, want := range map[string]int{faultRoot: 5, faultRoot + "/a": 1, "/home": 2} {
+		f, err := p.fs.OpenFile(dir, os.O_RDONLY, 0)
+		p.ok(err)
+		if names, err := f.Readdirnames(-1); err != nil || len(names) != want {
+			p.t.Errorf("%s: %s has %q, %v", when, dir, names, err)
+		}
+		p.ok(f.Close())
+	}
+	p.checkOutside(when)
+}
+
+// fault is one that strikes at one call, and what follows.
+type fault struct {
+	name  string
+	plan  faultfs.Plan
+	after func(p *disk, random *rand.Rand) // nil is a restart of the process
+}
+
+func powerLoss(p *disk, _ *rand.Rand)          { p.reboot(nil) }
+func tornPowerLoss(p *disk, random *rand.Rand) { p.reboot(random) }
+
+func (p *disk) reboot(keep *rand.Rand) {
+	p.fs.PowerLoss(keep)
+	p.boot[0]++
+}
+
+// everyFault are all faults, each with what may follow.
+func everyFault() (all []fault) {
+	for name, plan := range map[string]faultfs.Plan{
+		"EIO":                {Times: 1, Err: syscall.EIO},
+		"EIO done":           {Times: 1, Err: syscall.EIO, Done: true},
+		"ENOSPC":             {Times: 4, Err: syscall.ENOSPC},
+		"ESTALE":             {Times: 9, Err: syscall.ESTALE},
+		"killed before":      {Times: 1, Err: syscall.EIO, Off: true},
+		"killed after":       {Times: 1, Err: syscall.EIO, Off: true, Done: true},
+		"EIO of all flushes": {Times: 1 << 30, Err: syscall.EIO, Only: func(call, _ string) bool { return call == "sync" }},
+	} {
+		all = append(all, fault{name, plan, nil}, fault{name + ", power loss", plan, powerLoss},
+			fault{name + ", torn power loss", plan, tornPowerLoss})
+	}
+	return all
+}
+
+// TestEveryFault has each fault strike at calls of a whole transfer, then resumes the transfer
+// without faults. Each run takes other calls, and many runs take all.
+func TestEveryFault(t *testing.T) {
+	for name, links := range map[string]bool{"new": false, "links": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := faulty(t, links)
+			p.fs.SetPlan(&faultfs.Plan{})
+			if finished, err := p.life(""); !finished || err != nil {
+				t.Fatal(err)
+			}
+			calls := p.fs.Calls()
+			p.fs.SetPlan(nil)
+			p.verify("without a fault")
+			step := 7
+			if testing.Short() {
+				step = 31
+			}
+			random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+			t.Logf("%d calls", calls)
+			for _, f := range everyFault() {
+				for at := random.IntN(step); at < calls; at += step {
+					strike(t, f, at, links, random)
+					if t.Failed() {
+						return
+					}
+				}
+			}
+		})
+	}
+}
+
+// strike has a fault strike at one call.
+func strike(t *testing.T, f fault, at int, links bool, random *rand.Rand) {
+	t.Helper()
+	p := faulty(t, links)
+	plan := f.plan
+	plan.At = at
+	p.fs.SetPlan(&plan)
+	when := fmt.Sprintf("%s at call %d", f.name, at)
+	finished, err := p.life(when)
+	_ = p.end() // has told what it had to
+	when = fmt.Sprintf("%s (%v)", when, err)
+	p.fs.SetPlan(nil)
+	if f.after != nil {
+		f.after(p, random)
+	}
+	if err := p.start(); err != nil {
+		t.Errorf("%s: open: %v", when, err)
+		return
+	}
+	p.check(when)
+	if finished && p.open.Count() < p.Manifest.Pieces() {
+		t.Errorf("%s: finished, but only %d pieces are there", when, p.open.Count())
+	}
+	for _, step := range []func() error{
+		func() error { return p.put(99) }, p.open.Publish, p.open.Finish, p.end,
+	} {
+		if err := step(); err != nil {
+			t.Errorf("%s: then: %v", when, err)
+			return
+		}
+	}
+	p.reboot(nil)
+	p.verify(when)
+	if err := p.start(); err != nil || p.open.Count() < p.Manifest.Pieces() {
+		t.Errorf("%s: whole, but %d pieces are there, %v", when, p.open.Count(), err)
+	}
+	_ = p.end() // a store that was only read
+}
+
+// TestEveryFaultOfRemove has each fault strike at each call of a removal, then repeats it.
+func TestEveryFaultOfRemove(t *testing.T) {
+	t.Parallel()
+	begin := func() *disk {
+		p := faulty(t, true)
+		if finished, err := p.life(""); !finished || err != nil {
+			t.Fatal(err)
+		}
+		p.writeFile(faultRoot+"/mine", []byte("mine"), 0o600)
+		p.syncAll()
+		return p
+	}
+	remove := func(p *disk) ([]store.Left, error) {
+		return store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest)
+	}
+	p := begin()
+	p.fs.SetPlan(&faultfs.Plan{})
+	if _, err := remove(p); err != nil {
+		t.Fatal(err)
+	}
+	calls := p.fs.Calls()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, f := range everyFault() {
+		for at := range calls {
+			p := begin()
+			plan := f.plan
+			plan.At = at
+			p.fs.SetPlan(&plan)
+			_, err := remove(p)
+			when := fmt.Sprintf("%s at call %d (%v)", f.name, at, err)
+			p.fs.SetPlan(nil)
+			if f.after != nil {
+				f.after(p, random)
+			}
+			left, err := remove(p)
+			// A removal that the power undid may still have changed the file.
+			left = slices.DeleteFunc(left, func(l store.Left) bool {
+				return strings.HasPrefix(l.Why, "changed") || l.Why == "not empty"
+			})
+			if err != nil || len(left) != 1 || left[0].Path != faultRoot+"/mine" {
+				t.Errorf("%s: left are %v, %v", when, left, err)
+			}
+			if got := p.readFile(faultRoot + "/mine"); string(got) != "mine" {
+				t.Errorf("%s: the user's file is %q", when, got)
+			}
+			p.checkOutside(when)
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// TestNamesThatAreOne writes to a file system that does not tell upper from lower case.
+func TestNamesThatAreOne(t *testing.T) {
+	for name, sizes := range map[string][2]int64{"files": {9, 9}, "empty file": {0, 9}, "empty file, later": {9, 0}} {
+		t.Run(name, func(t *testing.T) {
+			p := faulty(t, false)
+			p.fs.Fold = true
+			p.Content = storetest.Make(t, 3, storetest.Dir("D"), storetest.File("D/File", sizes[0]),
+				storetest.Dir("d"), storetest.File("d/fILE", sizes[1]))
+			var alias *store.AliasError
+			_, err := p.life("")
+			if !errors.As(err, &alias) {
+				t.Fatalf("%v", err)
+			}
+			if a, b := alias.Path, alias.Other; a == b || !strings.EqualFold(a, b) {
+				t.Errorf("names %s and %s", a, b)
+			}
+			_ = p.end()
+		})
+	}
+}
+
+// TestNamesThatAreOneBefore takes over a folder in which two names are one file.
+func TestNamesThatAreOneBefore(t *testing.T) {
+	p := faulty(t, false)
+	p.fs.Fold = true
+	p.Content = storetest.Make(t, 3, storetest.File("File", 9), storetest.File("fILE", 9))
+	p.ok(p.fs.MkdirAll(faultRoot, 0o755))
+	p.writeFile(faultRoot+"/file", p.Data[:9], 0o644)
+	var alias *store.AliasError
+	if _, err := store.Adopt(faultDir, faultRoot, p.Manifest, p.files); !errors.As(err, &alias) {
+		t.Errorf("%v", err)
+	}
+	if got := p.readFile(faultRoot + "/file"); !bytes.Equal(got, p.Data[:9]) {
+		t.Error("the file was written to")
+	}
+}
+
+// TestUnreadable has reads fail for a while: nothing is journaled, the other pieces are
+// checked, and all is there when the disk reads again.
+func TestUnreadable(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.EACCES, syscall.EMFILE} {
+		p := faulty(t, false)
+		if finished, err := p.life(""); !finished || err != nil {
+			t.Fatal(err)
+		}
+		p.ok(p.start())
+		before := p.readFile(faultDir + "/journal")
+		p.fs.SetPlan(&faultfs.Plan{Times: 1 << 30, Err: errno, Only: func(call, name string) bool {
+			return name == "c" && (call == "read" || call == "open")
+		}})
+		all := make([]bool, p.Manifest.Pieces())
+		for i := range all {
+			all[i] = true
+		}
+		var verdicts [3]atomic.Int32
+		err := store.Recheck(t.Context(), p.open, store.NewVerifier(p.Manifest), all, func(_ int, v store.Verdict) {
+			verdicts[v].Add(1)
+		})
+		var unreadable *store.UnreadableError
+		if !errors.As(err, &unreadable) || unreadable.Path != faultRoot+"/c" || !errors.Is(err, errno) ||
+			!strings.HasPrefix(err.Error(), "3 pieces were not checked: ") {
+			t.Errorf("%v", err)
+		}
+		if verdicts[store.Good].Load() != 2 || verdicts[store.Damaged].Load() != 0 || verdicts[store.Unreadable].Load() != 3 {
+			t.Errorf("verdicts %v", &verdicts)
+		}
+		if p.open.Count() != len(all) || !bytes.Equal(p.readFile(faultDir+"/journal"), before) {
+			t.Errorf("%d pieces are left, or the journal has changed", p.open.Count())
+		}
+		p.fs.SetPlan(nil)
+		p.ok(store.Recheck(t.Context(), p.open, store.NewVerifier(p.Manifest), all, nil))
+		p.ok(p.end())
+	}
+}
+
+// TestRecheckBesideWrites hashes doubtful pieces while they are written with other bytes:
+// none of them is ever verified.
+func TestRecheckBesideWrites(t *testing.T) {
+	p := newPlace(t, single(t))
+	p.Write(t, p.root)
+	wrong := make([]byte, piece)
+	for range 50 {
+		p.ok(os.WriteFile(p.root, p.Data, 0o600))
+		d, err := store.Adopt(t.TempDir(), p.root, p.Manifest, p.files)
+		p.ok(err)
+		var group sync.WaitGroup
+		group.Go(func() {
+			for i := range p.Manifest.Pieces() {
+				if _, err := d.WriteAt(wrong, p.Manifest.PieceOffset(i)); err != nil && !errors.Is(err, store.ErrVerified) {
+					t.Error(err)
+				}
+			}
+		})
+		p.ok(store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
+		group.Wait()
+		for i := range p.Manifest.Pieces() {
+			if good, err := store.Check(d, p.Manifest, i); d.Has(i) && (!good || err != nil) {
+				t.Fatalf("piece %d is verified, and %v, %v", i, good, err)
+			}
+		}
+		p.ok(d.Close())
+	}
+}
+
+// TestHungDisk has a write hang: what is verified is known and read meanwhile.
+func TestHungDisk(t *testing.T) {
+	p := faulty(t, false)
+	p.ok(p.start())
+	p.ok(p.put(3))
+	hang := make(chan struct{})
+	p.fs.SetPlan(&faultfs.Plan{Times: 1, Hang: hang, Only: func(call, name string) bool {
+		return call == "write" && name == "c"
+	}})
+	d, last := p.open, p.Manifest.Pieces()-1
+	written := make(chan error)
+	go func() {
+		_, err := d.WriteAt(p.Piece(last), p.Manifest.PieceOffset(last))
+		written <- err
+	}()
+	for p.fs.Calls() == 0 {
+		runtime.Gosched()
+	}
+	if !d.Has(0) || d.Count() != 3 || d.Doubtful()[0] {
+		t.Error("pieces are not known while the disk hangs")
+	}
+	if good, err := store.Check(d, p.Manifest, 0); !good || err != nil {
+		t.Errorf("a piece of another file: %v, %v", good, err)
+	}
+	p.ok(d.Forget(0))
+	close(hang)
+	p.ok(<-written)
+	p.ok(d.Commit(last))
+	p.ok(p.put(99))
+	p.ok(d.Finish())
+	p.ok(p.end())
+	p.verify("after the disk hung")
+}

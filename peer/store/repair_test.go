@@ -1,0 +1,236 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+)
+
+// flip flips a bit of a file and puts its times back.
+func (p *place) flip(path string, at int64) {
+	p.t.Helper()
+	info, err := os.Stat(path)
+	p.ok(err)
+	p.ok(os.Chmod(path, 0o600))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	p.ok(err)
+	var b [1]byte
+	_, err = f.ReadAt(b[:], at)
+	p.ok(err)
+	b[0] ^= 1
+	_, err = f.WriteAt(b[:], at)
+	p.ok(err)
+	p.ok(f.Close())
+	p.ok(os.Chtimes(path, time.Time{}, info.ModTime()))
+	p.ok(os.Chmod(path, info.Mode().Perm()))
+}
+
+// TestEditedBetweenSittings edits files in place and puts their times back.
+func TestEditedBetweenSittings(t *testing.T) {
+	for name, whole := range map[string]bool{"part": false, "whole": true} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, folder(t))
+			d := p.create()
+			p.put(d, 0, 1, 2, 3)
+			if whole {
+				p.put(d, 4)
+				p.ok(d.Finish())
+			}
+			p.ok(d.Close())
+			p.flip(p.path("a/x"), piece+9)
+			d = p.open()
+			p.recheck(d)
+			p.recheckAll(d, p.has(d))
+			p.fill(d)
+			p.Verify(t, p.root)
+		})
+	}
+}
+
+// TestEditedDuringRecheck edits a file after its pieces were found to be good, and kills the
+// process.
+func TestEditedDuringRecheck(t *testing.T) {
+	p := newPlace(t, folder(t))
+	d := p.create()
+	p.put(d, 0, 1, 2, 3)
+	p.ok(d.Close())
+	p.ok(os.Chtimes(p.path("a/x"), timeOf(1), timeOf(1)))
+	d = p.open()
+	p.want(d, "ddvv-")
+	p.recheck(d)
+	p.want(d, "vvvv-")
+	p.flip(p.path("a/x"), 5)
+	p.ok(d.Close())
+	p.want(p.open(), "ddvv-")
+}
+
+// TestOldJournal opens the journal of a version without stamps.
+func TestOldJournal(t *testing.T) {
+	p := newPlace(t, folder(t))
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	p.dropStamps()
+	d = p.open()
+	p.want(d, "ddddd")
+	p.recheck(d)
+	p.ok(d.Close())
+	p.want(p.open(), "vvvvv")
+}
+
+// TestRepair damages a whole content of read-only files in every way, and makes it whole
+// again where it is.
+func TestRepair(t *testing.T) {
+	for name, do := range map[string]func(p *place) error{
+		"flipped":   func(p *place) error { p.flip(p.path("a/x"), 3); return nil },
+		"truncated": func(p *place) error { return os.Truncate(p.path("a/x"), 9) },
+		"extended":  func(p *place) error { return os.Truncate(p.path("a/x"), 9*piece) },
+		"removed":   func(p *place) error { return os.Remove(p.path("a/x")) },
+		"directory removed": func(p *place) error {
+			return errors.Join(os.Chmod(p.path("a"), 0o755), os.RemoveAll(p.path("a")))
+		},
+		"empty file removed": func(p *place) error { return os.Remove(p.path("e")) },
+		"link removed":       func(p *place) error { return os.Remove(p.path("l")) },
+		"replaced":           func(p *place) error { replace(p.t, p.path("a/x")); return nil },
+		"linked": func(p *place) error {
+			p.flip(p.path("a/x"), 3)
+			return os.Link(p.path("a/x"), p.root+"-outside")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := storetest.Make(t, 2, storetest.Dir("a"), storetest.File("a/x", 2*piece), storetest.File("b", piece/2),
+				storetest.File("c", 2*piece), storetest.File("e", 0), storetest.Link("l", "c"))
+			c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
+			p := newPlace(t, c)
+			t.Cleanup(func() { _ = os.Chmod(p.path("a"), 0o755) })
+			d := p.create()
+			p.putAll(d)
+			p.ok(d.Finish())
+			p.ok(d.Close())
+			p.ok(do(p))
+			d = p.open()
+			p.fill(d)
+			if _, err := d.WriteAt(p.Piece(0), 0); !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("write to what is whole again: %v", err)
+			}
+			p.Verify(t, p.root)
+			p.ok(d.Close())
+			p.want(p.open(), "vvvvv")
+		})
+	}
+}
+
+// TestRepairWhileServed forgets a piece of a content that is being read.
+func TestRepairWhileServed(t *testing.T) {
+	p := newPlace(t, folder(t))
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.flip(p.path("a/x"), 3)
+	all := p.has(d)
+	if err := store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), all, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.want(d, "-vvvv")
+	p.put(d, 0)
+	p.ok(d.Publish())
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+}
+
+// TestSeedIsNotRepaired checks that nothing is written to what is seeded in place.
+func TestSeedIsNotRepaired(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	d := p.got(p.seed())
+	p.flip(p.path("a/x"), 3)
+	p.ok(store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), p.has(d), nil))
+	p.want(d, "-vvvv")
+	if _, err := d.WriteAt(p.Piece(0), 0); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("write to a seed: %v", err)
+	}
+	p.ok(d.Close())
+	p.want(p.open(), "-dvvv")
+}
+
+// TestNotMounted opens a content whose file system is not mounted: its directory is not
+// there, or has nothing in it. Nothing changes, and all is there when it is mounted.
+func TestNotMounted(t *testing.T) {
+	for name, whole := range map[string]bool{"part": false, "whole": true} {
+		for name2, empty := range map[string]bool{"missing": false, "empty": true} {
+			t.Run(name+" "+name2, func(t *testing.T) {
+				p := newPlace(t, folder(t))
+				d := p.create()
+				p.put(d, 0, 1, 2, 3)
+				want := "vvvv-"
+				if whole {
+					p.put(d, 4)
+					p.ok(d.Finish())
+					want = "vvvvv"
+				}
+				p.ok(d.Close())
+				before, err := os.ReadFile(p.dir + "/journal")
+				p.ok(err)
+				away := p.root + "-unmounted"
+				p.ok(os.Rename(p.root, away))
+				if empty {
+					p.ok(os.Mkdir(p.root, 0o755))
+				}
+				for range 2 {
+					if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); !errors.Is(err, store.ErrGone) {
+						t.Errorf("open: %v", err)
+					}
+				}
+				after, err := os.ReadFile(p.dir + "/journal")
+				p.ok(err)
+				if string(after) != string(before) {
+					t.Error("the journal has changed")
+				}
+				if empty {
+					p.ok(os.Remove(p.root))
+				}
+				p.gone(p.root)
+				p.ok(os.Rename(away, p.root))
+				d = p.open()
+				p.want(d, want)
+				p.fill(d)
+				p.Verify(t, p.root)
+			})
+		}
+	}
+}
+
+// TestFileAwayForAWhile takes a file away and puts it back: while the content is not in use,
+// and while it is.
+func TestFileAwayForAWhile(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.files = store.NewFiles(1)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	away := p.root + "-away"
+	rename := func(from, to string) { p.t.Helper(); p.ok(os.Rename(from, to)) }
+	// A rename changes the file, a mount does not.
+	rename(p.path("a"), away)
+	d = p.open()
+	p.want(d, "--vvv")
+	p.ok(d.Close())
+	rename(away, p.path("a"))
+	d = p.open()
+	p.want(d, "vvvvv")
+
+	_, err := d.ReadAt(make([]byte, 1), 3*piece) // closes a/x
+	p.ok(err)
+	rename(p.path("a"), away)
+	p.ok(store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), p.has(d), nil))
+	p.want(d, "--vvv")
+	p.ok(d.Close())
+	rename(away, p.path("a"))
+	p.want(p.open(), "vvvvv")
+}
