@@ -32,6 +32,7 @@ func (s *State) connect() {
 	for _, cluster := range s.others {
 		budget = s.dialMatches(cluster, budget)
 	}
+	s.tryRumours()
 }
 
 // dialCluster dials the members of the own cluster.

@@ -60,7 +60,7 @@ func TestMaxGlobalBoundsDials(t *testing.T) {
 			far = append(far, Node{ID: proto.PeerID(fmt.Sprint(cluster, rank)), Cluster: cluster})
 		}
 	}
-	s.hears(Learned{far})
+	s.hears(Learned{Nodes: far})
 	for range 10 {
 		s.hears(Tick{})
 	}
@@ -82,7 +82,7 @@ func TestRedialsBackOff(t *testing.T) {
 	for k := range 4 {
 		greets, whole := k&1 > 0, k&2 > 0
 		s := newWitness("c0", "C")
-		s.hears(Learned{[]Node{{ID: "c1", Cluster: "C"}}})
+		s.hears(Learned{Nodes: []Node{{ID: "c1", Cluster: "C"}}})
 		dials := 0
 		for end := s.now.Add(10 * time.Second); s.now.Before(end); {
 			s.hears(Tick{})

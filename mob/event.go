@@ -16,9 +16,12 @@ type Node struct {
 }
 
 type (
-	// Learned brings members that a tracker, a peer or the link told of. Even an empty one ends
-	// the wait for the first answer.
-	Learned struct{ Nodes []Node }
+	// Learned brings members that a tracker told of, or a peer: then they are hearsay. Even an
+	// empty one ends the wait for the first answer.
+	Learned struct {
+		Nodes   []Node
+		Hearsay bool
+	}
 	// Joined says that a control stream to a peer is open, whoever opened it. A peer that is
 	// whole has every piece, and need not announce it.
 	Joined struct {

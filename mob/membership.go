@@ -25,7 +25,7 @@ type node struct {
 
 func (n *node) alive() bool { return n.peer != nil && !n.silent || n.peer == nil && !n.failed }
 
-// onLearned takes in members that others told of. One that failed, and is in another cluster now,
+// onLearned takes in members that a tracker told of. One that failed, and is in another cluster now,
 // is a new one.
 func (s *State) onLearned(nodes []Node) {
 	s.heardOfMembers, s.membersChanged = true, true
@@ -38,7 +38,9 @@ func (s *State) onLearned(nodes []Node) {
 		switch {
 		case n == nil && len(s.byID) >= maxNodes:
 		case n == nil:
+			_, trying := s.rumours.remove(nd.ID)
 			n = s.addNode(nd)
+			n.dialing = trying
 			changed = appendNew(changed, nd.Cluster)
 			if n.Cluster == s.cfg.Cluster {
 				s.settled = s.now.Add(s.t.Settle)
@@ -121,6 +123,7 @@ func (s *State) onJoined(nd Node) {
 	if s.joined[nd.ID] != nil || nd.ID == s.cfg.Self {
 		return
 	}
+	s.rumours.remove(nd.ID)
 	n := s.byID[nd.ID]
 	changed := []string{nd.Cluster}
 	switch {
@@ -154,6 +157,7 @@ func (s *State) onJoined(nd Node) {
 	s.sendWant(p)
 	s.sendPing(p)
 	s.introduce(p, introduced)
+	s.tryRumours()
 }
 
 // onLeft ends the conversation. What was requested of the peer goes to others.
@@ -197,6 +201,10 @@ func (s *State) drop(p *peer, code proto.Code, why string) {
 }
 
 func (s *State) onUnreachable(id proto.PeerID) {
+	if known, _ := s.rumours.remove(id); known {
+		s.membersChanged = true
+		s.tryRumours()
+	}
 	n := s.byID[id]
 	if n == nil || n.peer != nil {
 		return

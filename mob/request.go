@@ -90,10 +90,11 @@ func (s *State) mayFetchWAN() bool {
 func (s *State) knowsCluster() bool {
 	if s.membersChanged {
 		s.membersChanged = false
-		list := s.nodes[s.cfg.Cluster]
-		s.clusterKnown = !slices.ContainsFunc(list[:min(len(list), s.t.MaxLocal)], func(n *node) bool {
+		list, rumours := s.nodes[s.cfg.Cluster], s.rumours.clusters[s.cfg.Cluster]
+		unknown := func(n *node) bool {
 			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.announced && !n.silent
-		})
+		}
+		s.clusterKnown = len(rumours) == 0 && !slices.ContainsFunc(list[:min(len(list), s.t.MaxLocal)], unknown)
 	}
 	return s.clusterKnown
 }

@@ -50,6 +50,7 @@ type State struct {
 	// Who is there: nodes that the node was told of, and peers that joined.
 	nodes      map[string][]*node // by cluster, sorted by id
 	byID       map[proto.PeerID]*node
+	rumours    rumours
 	others     []string // the names of other clusters, sorted
 	peers      []*peer  // sorted by id
 	joined     map[proto.PeerID]*peer
@@ -133,6 +134,7 @@ func New(cfg Config, have []proto.Range) *State {
 		dirty:    bitset.New(n),
 		nodes:    map[string][]*node{},
 		byID:     map[proto.PeerID]*node{},
+		rumours:  newRumours(),
 		joined:   map[proto.PeerID]*peer{},
 		links:    map[string]*link{},
 		size:     1,
@@ -154,7 +156,11 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	}
 	switch ev := ev.(type) {
 	case Learned:
-		s.onLearned(ev.Nodes)
+		if ev.Hearsay {
+			s.onRumours(ev.Nodes)
+		} else {
+			s.onLearned(ev.Nodes)
+		}
 	case Joined:
 		s.onJoined(ev.Node)
 		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {

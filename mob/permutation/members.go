@@ -65,6 +65,17 @@ func (s *State) dialAll() {
 	}
 }
 
+// forgetOne forgets a member that has not joined, if there is one.
+func (s *State) forgetOne() bool {
+	for _, id := range s.known() {
+		if !s.members[id].joined {
+			delete(s.members, id)
+			return true
+		}
+	}
+	return false
+}
+
 // Excluded is the reason that a node of another cluster is refused with.
 func Excluded(cluster string) string {
 	return "permutation gossip stays within cluster " + cluster + ": have the content seeded without --strategy"
@@ -80,6 +91,9 @@ func (s *State) join(ev mob.Joined) {
 		return
 	}
 	m := s.member(ev.Node)
+	if m == nil && s.forgetOne() {
+		m = s.member(ev.Node) // one that is there displaces one that was only told of
+	}
 	if m == nil {
 		s.do(mob.Drop{Peer: ev.ID, Code: proto.CodeBusy, Why: "too many members"})
 		return

@@ -1,6 +1,7 @@
 package permutation
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -43,5 +44,20 @@ func TestMembers(t *testing.T) {
 	}
 	if dials != maxFails+1 {
 		t.Errorf("dialled %d times", dials)
+	}
+}
+
+// TestInventedMembers wants a member that joins to have a place, however many were only told of.
+func TestInventedMembers(t *testing.T) {
+	n := newNode(t, Config{Self: "b", Blocks: blocks})
+	var nodes []mob.Node
+	for i := range 2 * proto.MaxMembers {
+		nodes = append(nodes, mob.Node{ID: proto.PeerID(fmt.Sprint("invented", i)), Cluster: "A"})
+	}
+	n.do(mob.Learned{Nodes: nodes, Hearsay: true})
+	for _, id := range []proto.PeerID{"a", "c", "d"} {
+		if d := find[mob.Drop](n.join(id, false)); len(d) > 0 {
+			t.Errorf("%s is refused: %s", id, d[0].Why)
+		}
 	}
 }

@@ -25,9 +25,14 @@ func (q *Quota[K]) Take(k K) bool {
 	if q.held[k] >= q.size-q.used {
 		return false
 	}
+	q.Grant(k)
+	return true
+}
+
+// Grant takes a slot for k whatever k holds, such as one that was released for it.
+func (q *Quota[K]) Grant(k K) {
 	q.held[k]++
 	q.used++
-	return true
 }
 
 // Release frees a slot of k. It panics if k has none.

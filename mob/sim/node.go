@@ -233,7 +233,7 @@ func (n *node) receive(s *sim, f *frame) {
 		for i, k := range m.Members {
 			ns[i] = mob.Node{ID: k.ID, Cluster: k.Cluster}
 		}
-		n.step(s, mob.Learned{Nodes: ns})
+		n.step(s, mob.Learned{Nodes: ns, Hearsay: true})
 	default:
 		if r, ok := m.(*proto.Reject); ok {
 			n.settle(f.from, r.Span)

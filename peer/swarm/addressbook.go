@@ -1,30 +1,124 @@
 package swarm
 
-import "github.com/mobgrid/mob/proto"
+import (
+	"net/netip"
+
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/proto"
+)
 
 const (
 	// maxAddrs bounds the addresses of one member, so that an introduction of many
 	// members fits a frame.
 	maxAddrs = 8
-	// maxMembers bounds the members in an address book.
+	// maxMembers bounds the members in an address book, and maxHearsay those of which
+	// only a peer told. Each peer may tell of as many as are free.
 	maxMembers = 50_000
+	maxHearsay = 4096
 )
 
-// addressBook maps members to the addresses, as binary multiaddrs, that they or others gave
-// for them. It is not safe for concurrent use.
-type addressBook struct{ addrs map[proto.PeerID][][]byte }
+// addressBook maps members to their addresses, as binary multiaddrs. They come from the member
+// itself or a tracker, or are hearsay. It is not safe for concurrent use.
+type addressBook struct {
+	members map[proto.PeerID]bookEntry
+	hearsay *quota.Quota[proto.PeerID] // members, by who told of them
+}
 
-func newAddressBook() *addressBook { return &addressBook{addrs: map[proto.PeerID][][]byte{}} }
+type bookEntry struct {
+	addrs  [][]byte
+	teller proto.PeerID // empty unless the addresses are hearsay
+}
 
-// add replaces the addresses of a member. It does nothing if addrs is empty, or if the
-// member is new and the book is full.
+func newAddressBook() *addressBook {
+	return &addressBook{members: map[proto.PeerID]bookEntry{}, hearsay: quota.New[proto.PeerID](maxHearsay)}
+}
+
+// add replaces the addresses of a member by those that it, or a tracker, gave. Without any it
+// keeps the ones that are there. It does nothing if the member is new and the book is full.
 func (b *addressBook) add(id proto.PeerID, addrs [][]byte) {
-	addrs = addrs[:min(len(addrs), maxAddrs)]
-	if len(addrs) == 0 || b.addrs[id] == nil && len(b.addrs) >= maxMembers {
+	old, known := b.members[id]
+	if len(addrs) == 0 {
+		addrs = old.addrs
+	}
+	if len(addrs) == 0 || !known && len(b.members) >= maxMembers {
 		return
 	}
-	b.addrs[id] = addrs
+	if old.teller != "" {
+		b.hearsay.Release(old.teller)
+	}
+	b.members[id] = bookEntry{addrs: addrs[:min(len(addrs), maxAddrs)]}
+}
+
+// hear adds the addresses of a member of which a peer told, and reports whether that is news. What
+// is known already is not replaced.
+func (b *addressBook) hear(teller, id proto.PeerID, addrs [][]byte) bool {
+	if _, known := b.members[id]; known || len(addrs) == 0 || !b.hearsay.Take(teller) {
+		return false
+	}
+	b.members[id] = bookEntry{addrs: addrs[:min(len(addrs), maxAddrs)], teller: teller}
+	return true
+}
+
+// forget drops what is known of a member by hearsay alone, because it could not be reached.
+func (b *addressBook) forget(id proto.PeerID) {
+	if e := b.members[id]; e.teller != "" {
+		b.hearsay.Release(e.teller)
+		delete(b.members, id)
+	}
 }
 
 // of returns the addresses of a member, nil if none are known.
-func (b *addressBook) of(id proto.PeerID) [][]byte { return b.addrs[id] }
+func (b *addressBook) of(id proto.PeerID) [][]byte { return b.members[id].addrs }
+
+// reach is from where an address can be reached.
+type reach int
+
+const (
+	nowhere reach = iota
+	thisMachine
+	thisLink
+	thisSite
+	everywhere
+)
+
+func reachOf(a netip.Addr) reach {
+	sharedSpace := netip.MustParsePrefix("100.64.0.0/10") // RFC 6598
+	switch a = a.Unmap(); {
+	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
+		return nowhere
+	case a.IsLoopback():
+		return thisMachine
+	case a.IsLinkLocalUnicast():
+		return thisLink
+	case a.IsPrivate() || sharedSpace.Contains(a):
+		return thisSite
+	}
+	return everywhere
+}
+
+// dialable returns those of the addresses from a node that may be dialled. A node may name
+// addresses that reach as little as its own does: at this machine any, at this site private
+// ones. One that is farther away could only have this node knock at doors of its own network.
+func dialable(addrs [][]byte, from netip.Addr) (out [][]byte) {
+	least := max(reachOf(from), thisMachine)
+	if !from.IsValid() {
+		least = everywhere
+	}
+	for _, b := range addrs {
+		a, err := ma.NewMultiaddrBytes(b)
+		if err != nil {
+			continue
+		}
+		if ip, err := manet.ToIP(a); err == nil {
+			if ip, _ := netip.AddrFromSlice(ip); reachOf(ip) >= least {
+				out = append(out, b)
+			}
+		} else if least < everywhere {
+			out = append(out, b) // a name may stand for any address
+		}
+	}
+	return out
+}

@@ -32,8 +32,11 @@ func (s *Swarm) admit(c *session) bool {
 	if !c.inbound() {
 		return s.sessionCount() < maxSessions
 	}
-	if !s.admission.inbound.Take(c.host) && (!s.makeRoom(c) || !s.admission.inbound.Take(c.host)) {
-		return false
+	if !s.admission.inbound.Take(c.host) {
+		if !s.makeRoom(c) {
+			return false
+		}
+		s.admission.inbound.Grant(c.host)
 	}
 	c.admitted = time.Now()
 	return true

@@ -77,7 +77,7 @@ func (c *nodePeer) directAddrs() []ma.Multiaddr {
 	if conn.Stat().Direction == network.DirOutbound {
 		return []ma.Multiaddr{conn.RemoteMultiaddr()}
 	}
-	advertised := transport.ParseAddrs(c.hello.Addrs[:min(len(c.hello.Addrs), maxAddrs)])
+	advertised := transport.ParseAddrs(c.addrs[:min(len(c.addrs), maxAddrs)])
 	if len(advertised) > 0 {
 		return advertised
 	}

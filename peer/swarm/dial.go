@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -42,7 +41,7 @@ func (s *Swarm) dial(id proto.PeerID) {
 		} else {
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
 		}
-		s.post(strategyEvent{mob.Unreachable{Peer: id}, nil})
+		s.post(unreachable{id})
 	})
 }
 

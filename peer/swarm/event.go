@@ -25,8 +25,15 @@ type (
 		session *session
 		err     error
 	}
-	// learned are members that a tracker or a peer tells of.
+	// unreachable is a member whose dial failed.
+	unreachable struct{ peer proto.PeerID }
+	// learned are members that a tracker tells of.
 	learned struct{ members []proto.Member }
+	// heard are members that a peer tells of.
+	heard struct {
+		members []proto.Member
+		from    *nodePeer
+	}
 )
 
 func (e strategyEvent) apply(s *Swarm) {
@@ -39,7 +46,14 @@ func (e joined) apply(s *Swarm) { s.onJoin(e.session) }
 
 func (e left) apply(s *Swarm) { s.onLeave(e.session, e.err) }
 
+func (e unreachable) apply(s *Swarm) {
+	s.addrs.forget(e.peer)
+	s.step(mob.Unreachable{Peer: e.peer})
+}
+
 func (e learned) apply(s *Swarm) { s.onMembers(e.members) }
+
+func (e heard) apply(s *Swarm) { s.onHearsay(e.from, e.members) }
 
 // post hands an event to the loop. It blocks while the loop is behind, which applies
 // back-pressure to readers of the network.

@@ -115,6 +115,9 @@ func (s *Swarm) onJoin(c *session) {
 	}
 	if !s.admit(c) {
 		c.conn.refuse(proto.CodeBusy, "too many peers")
+		if c.dialer == s.id() {
+			s.step(mob.Unreachable{Peer: c.ID()})
+		}
 		return
 	}
 	s.addrs.add(c.ID(), c.addrs)
@@ -163,21 +166,34 @@ func (s *Swarm) drop(a mob.Drop) {
 	c.conn.closeWithError(a.Code, a.Why)
 }
 
-// onMembers hands members to the strategy, and notes their addresses.
+// onMembers hands members that a tracker told of to the strategy, and notes their addresses.
 func (s *Swarm) onMembers(members []proto.Member) {
 	nodes := make([]mob.Node, 0, len(members))
 	for i := range members {
-		m := &members[i]
-		if m.ID == s.id() {
-			continue
+		if m := &members[i]; s.isOther(m.ID) {
+			s.addrs.add(m.ID, m.Addrs)
+			nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
 		}
-		if _, err := libpeer.IDFromBytes([]byte(m.ID)); err != nil {
-			continue
-		}
-		s.addrs.add(m.ID, m.Addrs)
-		nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
 	}
 	s.step(mob.Learned{Nodes: nodes})
+}
+
+// onHearsay hands members that a peer told of to the strategy, as far as they are news.
+func (s *Swarm) onHearsay(from *nodePeer, members []proto.Member) {
+	nodes := make([]mob.Node, 0, len(members))
+	for i := range members {
+		m := &members[i]
+		if s.isOther(m.ID) && s.addrs.hear(from.ID(), m.ID, dialable(m.Addrs, from.remoteIP())) {
+			nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
+		}
+	}
+	s.step(mob.Learned{Nodes: nodes, Hearsay: true})
+}
+
+// isOther reports whether an id is a valid one of another node.
+func (s *Swarm) isOther(id proto.PeerID) bool {
+	_, err := libpeer.IDFromBytes([]byte(id))
+	return err == nil && id != s.id()
 }
 
 // introduce tells a peer of members whose addresses are known.

@@ -66,7 +66,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		whole:   hello.Seed,
 		local:   hello.Cluster == s.cfg.Cluster,
 		dialer:  proto.PeerID(dialer),
-		addrs:   hello.Addrs,
+		addrs:   dialable(hello.Addrs, c.remoteIP()),
 		conn:    c,
 		pending: payload.NewPending(),
 		host:    quota.Host(c.remoteIP()),
@@ -187,7 +187,7 @@ func (c *nodePeer) read() error {
 			}
 			c.received(m)
 		case *proto.Members:
-			c.swarm.post(learned{m.Members})
+			c.swarm.post(heard{m.Members, c})
 		case *proto.Goodbye:
 			return &proto.RemoteError{Code: m.Code, Text: m.Text}
 		default:

@@ -1,0 +1,139 @@
+package mob
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mobgrid/mob/mob/ranks"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// maxRumours bounds the rumours that a node remembers.
+	maxRumours = 4096
+	// maxTrials is how many of them it dials at a time.
+	maxTrials = 8
+)
+
+// rumour is a member that a peer told of, and nobody else. It counts for nothing, and is told to
+// nobody, until it has joined: a peer may invent thousands.
+type rumour struct {
+	Node
+	trying bool
+}
+
+// rumours are the rumours of a swarm. Those of a cluster are sorted by id.
+type rumours struct {
+	clusters map[string][]*rumour
+	byID     map[proto.PeerID]*rumour
+	trials   int
+}
+
+func newRumours() rumours {
+	return rumours{clusters: map[string][]*rumour{}, byID: map[proto.PeerID]*rumour{}}
+}
+
+func findRumour(rs []*rumour, id proto.PeerID) (int, bool) {
+	return slices.BinarySearchFunc(rs, id, func(r *rumour, id proto.PeerID) int {
+		return strings.Compare(string(r.ID), string(id))
+	})
+}
+
+func (r *rumours) add(nd Node) {
+	if r.byID[nd.ID] != nil || len(r.byID) >= maxRumours {
+		return
+	}
+	n := &rumour{Node: nd}
+	r.byID[nd.ID] = n
+	list := r.clusters[nd.Cluster]
+	i, _ := findRumour(list, nd.ID)
+	r.clusters[nd.Cluster] = slices.Insert(list, i, n)
+}
+
+// remove forgets a rumour, and reports whether there was one, and whether it is being dialled.
+func (r *rumours) remove(id proto.PeerID) (known, trying bool) {
+	n := r.byID[id]
+	if n == nil {
+		return false, false
+	}
+	delete(r.byID, id)
+	list := r.clusters[n.Cluster]
+	i, _ := findRumour(list, id)
+	if list = slices.Delete(list, i, i+1); len(list) == 0 {
+		delete(r.clusters, n.Cluster)
+	} else {
+		r.clusters[n.Cluster] = list
+	}
+	if n.trying {
+		r.trials--
+	}
+	return true, n.trying
+}
+
+// onRumours takes in members that a peer told of.
+func (s *State) onRumours(nodes []Node) {
+	s.heardOfMembers, s.membersChanged = true, true
+	for _, nd := range nodes {
+		if nd.ID != s.cfg.Self && s.byID[nd.ID] == nil {
+			s.rumours.add(nd)
+		}
+	}
+	s.tryRumours()
+}
+
+// tryRumours dials rumours, a few at a time and in random order: all of the own cluster, and those
+// of other clusters whose shares would overlap the node's, while it has room for more peers.
+func (s *State) tryRumours() {
+	if s.rumours.trials == maxTrials || len(s.rumours.byID) == 0 {
+		return
+	}
+	local := 0
+	for _, p := range s.peers {
+		if p.local {
+			local++
+		}
+	}
+	var list []*rumour
+	if local < s.t.MaxLocal {
+		list = appendUntried(list, s.rumours.clusters[s.cfg.Cluster])
+	}
+	if len(s.peers)-local < s.t.MaxGlobal {
+		for cluster, rs := range s.rumours.clusters {
+			if cluster != s.cfg.Cluster {
+				list = appendUntried(list, s.matchingRumours(cluster, rs))
+			}
+		}
+	}
+	// The order of a map would make histories differ.
+	slices.SortFunc(list, func(a, b *rumour) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	for len(list) > 0 && s.rumours.trials < maxTrials {
+		i := s.rng.IntN(len(list))
+		list[i].trying = true
+		s.rumours.trials++
+		s.do(Dial{Peer: list[i].ID})
+		list = slices.Delete(list, i, i+1)
+	}
+}
+
+func appendUntried(list, rs []*rumour) []*rumour {
+	for _, r := range rs {
+		if !r.trying {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// matchingRumours returns the rumours of a cluster that the node would dial if they were members.
+func (s *State) matchingRumours(cluster string, rs []*rumour) []*rumour {
+	known := s.nodes[cluster]
+	first, end := ranks.Matches(s.rank, s.size, len(known)+len(rs))
+	var out []*rumour
+	for i, r := range rs {
+		before, _ := findNode(known, r.ID)
+		if rank := before + i; rank >= first && rank < end {
+			out = append(out, r)
+		}
+	}
+	return out
+}

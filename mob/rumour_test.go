@@ -1,0 +1,117 @@
+package mob
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// invented returns members that do not exist, whose ids come first.
+func invented(n int, cluster func(int) string) (nodes []Node) {
+	for i := range n {
+		nodes = append(nodes, Node{ID: proto.PeerID(fmt.Sprintf("\x00%06d", i)), Cluster: cluster(i)})
+	}
+	return nodes
+}
+
+// A peer invents 50,000 members, of the node's cluster or each of its own, all of them before real
+// ones in the order of dials. They count for nothing, are told to nobody and dialled a few at a
+// time. The members that a tracker tells of are dialled at once.
+func TestRumoursDisplaceNobody(t *testing.T) {
+	for name, cluster := range map[string]func(int) string{
+		"own cluster":   func(int) string { return "C" },
+		"other cluster": func(int) string { return "D" },
+		"a cluster each": func(i int) string {
+			return fmt.Sprint("cluster", i)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWitness("c0", "C")
+			s.joins("E", "teller")
+			take[Dial](s)
+			s.hears(Learned{Nodes: invented(50_000, cluster), Hearsay: true})
+			var real []Node
+			for i := range 20 {
+				real = append(real, Node{ID: proto.PeerID(fmt.Sprint("real", i)), Cluster: "C"})
+			}
+			s.hears(Learned{Nodes: real}, Tick{}, Tick{}, Tick{})
+			members, rumours := 0, 0
+			for _, a := range s.did {
+				switch a := a.(type) {
+				case Dial:
+					if a.Peer[0] == 0 {
+						rumours++
+					} else {
+						members++
+					}
+				case Introduce:
+					for _, n := range a.Members {
+						if n.ID[0] == 0 {
+							t.Fatalf("%q is told of a rumour", a.Peer)
+						}
+					}
+				}
+			}
+			if members != len(real) || rumours == 0 || rumours > maxTrials {
+				t.Errorf("%d of %d members and %d rumours are dialled", members, len(real), rumours)
+			}
+			if s.size != len(real)+1 || len(s.others) != 1 {
+				t.Errorf("the cluster has %d members, and there are %d others, want %d and 1", s.size, len(s.others), len(real)+1)
+			}
+			if len(s.rumours.byID) > maxRumours {
+				t.Errorf("%d rumours are remembered", len(s.rumours.byID))
+			}
+			// Each that fails makes room for the next.
+			for _, d := range take[Dial](s) {
+				if d.Peer[0] == 0 {
+					s.hears(Unreachable{Peer: d.Peer})
+				}
+			}
+			if n := len(take[Dial](s)); n != rumours {
+				t.Errorf("%d more are dialled after %d failed", n, rumours)
+			}
+		})
+	}
+}
+
+// A rumour that turns out to be true is a member: it counts, and others hear of it.
+func TestTrueRumour(t *testing.T) {
+	s := newWitness("c0", "C")
+	s.joins("C", "teller")
+	s.hears(Learned{Nodes: []Node{{ID: "c2", Cluster: "C"}, {ID: "teller", Cluster: "C"}}, Hearsay: true})
+	if d := take[Dial](s); len(d) != 1 || d[0].Peer != "c2" || s.size != 2 {
+		t.Fatalf("it dials %v, and its cluster has %d members", d, s.size)
+	}
+	s.joins("C", "c2")
+	if s.size != 3 || len(s.rumours.byID) != 0 || s.rumours.trials != 0 {
+		t.Errorf("the cluster has %d members, %d rumours and %d trials are left", s.size, len(s.rumours.byID), s.rumours.trials)
+	}
+	told := false
+	s.joins("C", "c3")
+	for _, i := range take[Introduce](s) {
+		for _, n := range i.Members {
+			told = told || i.Peer == "c3" && n.ID == "c2"
+		}
+	}
+	if !told {
+		t.Error("nobody hears of it")
+	}
+}
+
+// What peers tell of does not keep a node from fetching over the WAN for longer than it waits for
+// its cluster at the start.
+func TestRumoursDoNotDelayFetching(t *testing.T) {
+	s := newWitness("c0", "C")
+	s.joins("B", "source")
+	s.hears(Received{"source", &proto.Have{Have: []proto.Range{{Count: 64}}}})
+	for i := range 100 {
+		s.hears(Learned{Nodes: []Node{{ID: proto.PeerID(fmt.Sprint("c", i+1)), Cluster: "C"}}, Hearsay: true})
+		for _, a := range take[Send](s) {
+			if _, ok := a.Message.(*proto.Request); ok {
+				return
+			}
+		}
+	}
+	t.Errorf("nothing is requested in %v", s.now)
+}

@@ -1,0 +1,108 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/proto"
+)
+
+// door is a swarm that admits peers, and does nothing with them.
+type door struct {
+	*Swarm
+	protected map[libpeer.ID]bool
+}
+
+type doorNetwork struct {
+	Network
+	*door
+}
+
+func (d doorNetwork) Protect(id libpeer.ID, _ string)   { d.protected[id] = true }
+func (d doorNetwork) Unprotect(id libpeer.ID, _ string) { delete(d.protected, id) }
+
+type doorStrategy struct{ mob.Strategy }
+
+func (doorStrategy) Step(time.Time, mob.Event) []mob.Action { return nil }
+
+type doorStream struct{ network.Stream }
+
+func (doorStream) Reset() error { return nil }
+
+func newDoor() *door {
+	d := &door{Swarm: &Swarm{self: "self"}, protected: map[libpeer.ID]bool{}}
+	d.loopState = loopState{addrs: newAddressBook(), admission: newAdmission(), strategy: doorStrategy{}}
+	d.connections.sessions = map[proto.PeerID]*session{}
+	d.cfg.Network = doorNetwork{door: d}
+	return d
+}
+
+// comes has a peer join from an address, dialled by the node or by itself. It reports whether the
+// peer was admitted.
+func (d *door) comes(id libpeer.ID, host string, dialled bool) (*session, bool) {
+	n := &nodePeer{peer: id, stream: doorStream{}, out: make(chan proto.Message, 1), uploads: payload.NewQueue()}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	c := &session{swarm: d.Swarm, node: mob.Node{ID: proto.PeerID(id)}, conn: n, host: netip.MustParseAddr(host)}
+	n.session, c.dialer = c, c.ID()
+	if dialled {
+		c.dialer = d.id()
+	}
+	if !d.admit(c) {
+		return nil, false
+	}
+	d.connections.sessions[c.ID()] = c
+	d.protect(c)
+	return c, true
+}
+
+// Thousands of identities at one address do not fill a swarm: others have room, members that the
+// node dials too, and later those that exchange nothing make room at their own address.
+func TestIdentitiesDoNotFillASwarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor()
+		var flood []*session
+		for i := range 2 * maxSessions {
+			if c, ok := d.comes(libpeer.ID(fmt.Sprint("identity", i)), "192.0.2.66", false); ok {
+				flood = append(flood, c)
+			}
+		}
+		if len(flood) != maxInbound/2 {
+			t.Errorf("one address has %d of %d sessions", len(flood), maxInbound)
+		}
+		for i := range 200 {
+			if _, ok := d.comes(libpeer.ID(fmt.Sprint("member", i)), fmt.Sprintf("192.0.2.%d", i%50), false); !ok {
+				t.Fatalf("no room for member %d of another address", i)
+			}
+			if _, ok := d.comes(libpeer.ID(fmt.Sprint("chosen", i)), "192.0.2.66", true); !ok {
+				t.Fatalf("no room for member %d that the node dials", i)
+			}
+		}
+		if _, ok := d.comes("too soon", "192.0.2.66", false); ok {
+			t.Error("a peer on probation makes room")
+		}
+		flood[0].blocks.Add(1)
+		time.Sleep(2 * probation)
+		if _, ok := d.comes("neighbour", "192.0.2.66", false); !ok {
+			t.Error("peers that exchange nothing do not make room at their address")
+		}
+		if d.session(flood[0].ID()) == nil || !d.protected[libpeer.ID(flood[0].ID())] {
+			t.Error("a peer that exchanged a block made room")
+		}
+		if d.session("member0") == nil || d.session("chosen0") == nil {
+			t.Error("a peer of another address made room")
+		}
+		if n := len(d.protected); n != d.sessionCount() {
+			t.Errorf("%d peers are protected, and %d have sessions", n, d.sessionCount())
+		}
+		time.Sleep(time.Minute) // until closed sessions are reset
+	})
+}
