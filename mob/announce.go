@@ -130,12 +130,16 @@ func (s *State) scheduleFlush(p *peer, urgent bool) {
 	case urgent:
 		p.urgent = true
 		if s.flushAt.IsZero() {
-			s.flushAt = s.flushed.Add(s.t.Batch)
+			s.flushAt = s.flushed.Add(s.batch())
 		}
 	case s.lazyAt.IsZero():
-		s.lazyAt = s.flushed.Add(max(s.t.Batch, time.Duration(len(s.peers))*s.t.LazyBatch))
+		s.lazyAt = s.flushed.Add(max(s.batch(), time.Duration(len(s.peers))*s.t.LazyBatch))
 	}
 }
+
+// batch returns the least time between two batches. Where machines are busy nobody acts on one
+// sooner than claims come, and each message costs them more than it tells.
+func (s *State) batch() time.Duration { return max(s.t.Batch, s.claimDelay()) }
 
 // flush sends a batch when it is due.
 func (s *State) flush() {

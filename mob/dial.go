@@ -10,15 +10,17 @@ import (
 // [Tuning.Calm].
 const maxRestless = 10
 
-// scheduleConnect has the node dial once members have stopped coming and going for a moment.
-// Meanwhile ranks shift, and a peer that is dialled by its rank is of no use a moment later.
+// scheduleConnect has the node dial once members have stopped coming and going for a moment, which
+// is longer where machines are busy. Meanwhile ranks shift, and a peer that is dialled by its rank
+// is of no use a moment later.
 func (s *State) scheduleConnect() {
-	if s.now.Sub(s.shifted) > s.t.Calm {
+	calm := max(s.t.Calm, s.claimDelay())
+	if s.now.Sub(s.shifted) > calm {
 		s.restless = s.now
 	}
 	s.shifted = s.now
-	at := s.now.Add(s.t.Calm)
-	if latest := s.restless.Add(maxRestless * s.t.Calm); at.After(latest) {
+	at := s.now.Add(calm)
+	if latest := s.restless.Add(maxRestless * calm); at.After(latest) {
 		at = latest
 	}
 	s.connectAt = at

@@ -64,7 +64,7 @@ func (s *State) check(p *peer) {
 	case p.busy() || p.local && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
-	pause = max(pause, p.path.rtt)
+	pause = max(pause, p.path.rtt, 2*s.claimDelay())
 	switch {
 	case p.local && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
 		s.setSilent(p, true)
@@ -111,7 +111,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 		return p.matched && !s.isActive(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.fetchesHere() && s.now.Sub(p.pingSent) >= s.t.Queue/2 {
+	if p.fetchesHere() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, 2*s.claimDelay()) {
 		s.sendPing(p)
 	}
 }
