@@ -275,7 +275,7 @@ func (s *State) store(i int) {
 		s.gained(i)
 	}
 	if f := s.fetches[i]; f != nil {
-		if f.peer != nil {
+		if f.peer != nil && !s.layout.Whole { // a coded block may still be false
 			s.credit(f.peer)
 		}
 		s.endFetch(f)

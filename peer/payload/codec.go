@@ -92,6 +92,8 @@ type Swarm interface {
 	// peer, and is dropped if the peer's connection has ended. Post blocks while the
 	// strategy is behind.
 	Post(ev mob.Event, from Peer)
+	// IsPeer reports whether a node is connected. It does not block.
+	IsPeer(id proto.PeerID) bool
 	// Complain has a piece checked. It does not block.
 	Complain(c Complaint)
 	// Fail ends the swarm because of an error of this node.

@@ -45,6 +45,7 @@ type Polluter struct {
 	Sent atomic.Int64 // false blocks
 
 	relay  bool     // changes the blocks that others made, and only these
+	fresh  bool     // signs each block with a new key
 	sentTo sync.Map // false blocks as *atomic.Int64, by proto.PeerID
 }
 
@@ -55,6 +56,9 @@ func NewPolluter() *Polluter { return new(Polluter) }
 // NewTamperer returns a polluter that changes the coded blocks which other nodes made when it
 // passes them on, so that their signatures are invalid.
 func NewTamperer() *Polluter { return &Polluter{relay: true} }
+
+// NewSybil returns a polluter that signs each false block of a coded transfer with a new key.
+func NewSybil() *Polluter { return &Polluter{fresh: true} }
 
 // SentTo returns how many false blocks were sent to a node.
 func (p *Polluter) SentTo(id libpeer.ID) int64 {
@@ -106,11 +110,15 @@ func (p *polluting) falsify(frame []byte, sp proto.Span) bool {
 	if !signed || p.relay {
 		return true
 	}
+	key := p.key
+	if p.fresh {
+		public, key, _ = ed25519.GenerateKey(nil)
+	}
 	data := frame[proto.CodedHeader:]
 	statement := proto.CodedStatement(p.link.Manifest.Bytes(), p.link.Coded, sp.Piece, sha256.Sum256(data))
 	var o proto.Origin
 	copy(o.Encoder[:], public)
-	copy(o.Signature[:], ed25519.Sign(p.key, statement))
+	copy(o.Signature[:], ed25519.Sign(key, statement))
 	proto.AppendCodedHeader(frame[:0], sp.Piece, &o, len(data))
 	return true
 }

@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/peer"
@@ -40,6 +41,40 @@ func TestPollutingMember(t *testing.T) {
 	}
 	if named == 0 {
 		t.Error("nobody named the polluter")
+	}
+}
+
+// TestSybil has a member that signs each of its false blocks with a new key: everybody gets the content,
+// those that it sent much to ban it, and nobody else is banned.
+func TestSybil(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	t.Parallel()
+	p := peertest.NewSybil()
+	log := new(peertest.Recorder)
+	nodes := peertest.Clusters(t, 2, 3, peertest.At(1, peertest.WithPolluter(p)),
+		peertest.At(2, peertest.Log(log.Logger())), peertest.At(3, peertest.Log(log.Logger())),
+		peertest.At(4, peertest.Log(log.Logger())), peertest.At(5, peertest.Log(log.Logger())))
+	_, link, content := peertest.SeedRandom(t, nodes[0], 48<<20, peer.SeedOptions{Coded: 8})
+	// It is whole before the others come, so that it is asked for much.
+	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
+	p.On.Store(true)
+	peertest.WaitEqual(t, peertest.GetAll(t, nodes[2:], link), content)
+	id := nodes[1].Host().ID()
+	most := int64(0)
+	for _, n := range nodes[2:] {
+		most = max(most, p.SentTo(n.Host().ID()))
+	}
+	dropped := log.Count("peer dropped")
+	t.Logf("%d false blocks, at most %d to one node; %d bans", p.Sent.Load(), most, dropped)
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "peer dropped") && !strings.Contains(line, id.String()) {
+			t.Errorf("an honest peer was dropped: %s", line)
+		}
+	}
+	if dropped == 0 && most > 200 {
+		t.Errorf("%d false blocks went to one node, and nobody banned the polluter", most)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
 )
 
 // A block takes five steps from the socket to the peers that hear of it:
@@ -96,6 +97,9 @@ func (c *session) duplicate(n int) {
 
 // verifyInWorker runs worker i until the swarm ends.
 func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec) }
+
+// IsPeer implements [payload.Swarm].
+func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
 
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {

@@ -10,8 +10,7 @@ import (
 func (c *namedContent) blame(out *outcome, encoder publicKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.polluters[encoder] {
-		c.polluters[encoder] = true
+	if c.signers.pollutes(encoder) {
 		out.polluters = append(out.polluters, encoder)
 	}
 }

@@ -34,10 +34,11 @@ func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivK
 		return nil, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
 	return &Codec{cfg: cfg, content: newNamed(namedConfig{
-		disk:  newDisk(&cfg, coding),
-		swarm: swarm,
-		key:   ed25519.PrivateKey(raw),
-		cache: cached(coding),
+		disk:   newDisk(&cfg, coding),
+		swarm:  swarm,
+		key:    ed25519.PrivateKey(raw),
+		cache:  cached(coding),
+		isPeer: func(id proto.PeerID) bool { return cfg.Swarm.IsPeer(id) },
 	})}, nil
 }
 

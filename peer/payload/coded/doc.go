@@ -33,6 +33,9 @@
 // one is a polluter. No honest node is blamed, since it signs only what it made of pieces
 // that it hashed again when it read them.
 //
+// A key that belongs to no peer, and signed no block that proved right yet, counts against the node that
+// sends its first block. So to sign each block with a new key is of no use.
+//
 // Recoded blocks are not signed, since a node that recodes does not know what it sends. A
 // generation that fails its hashes is dropped, and gathered again; polluters are not
 // identified.

@@ -15,9 +15,9 @@ type namedContent struct {
 	encoders encoders
 	memory   blockMemory
 
-	mu        sync.Mutex
-	open      map[int]*generation // those under way
-	polluters map[publicKey]bool
+	mu      sync.Mutex
+	open    map[int]*generation // those under way
+	signers signers
 }
 
 type namedConfig struct {
@@ -26,6 +26,8 @@ type namedConfig struct {
 	swarm []byte
 	// key signs the blocks that the node makes.
 	key ed25519.PrivateKey
+	// isPeer reports whether a node is connected. Nil stands for no.
+	isPeer func(proto.PeerID) bool
 	// cache is how many whole generations are kept in memory for encoding, at least one.
 	cache int
 }
@@ -43,11 +45,11 @@ func cached(c proto.Coding) int { return 2 * Live(c) }
 
 func newNamed(cfg namedConfig) *namedContent {
 	c := &namedContent{
-		disk:      cfg.disk,
-		cfg:       cfg,
-		memory:    blockMemory{size: cfg.disk.Coding.Block},
-		open:      map[int]*generation{},
-		polluters: map[publicKey]bool{},
+		disk:    cfg.disk,
+		cfg:     cfg,
+		memory:  blockMemory{size: cfg.disk.Coding.Block},
+		open:    map[int]*generation{},
+		signers: newSigners(cfg.isPeer),
 	}
 	c.encoders = newEncoders(&c.disk, &c.memory, cfg.cache)
 	return c
@@ -57,17 +59,23 @@ func newNamed(cfg namedConfig) *namedContent {
 func (c *namedContent) allPolluters() []publicKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]publicKey, 0, len(c.polluters))
-	for k := range c.polluters {
+	out := make([]publicKey, 0, len(c.signers.polluters))
+	for k := range c.signers.polluters {
 		out = append(out, k)
 	}
 	return out
 }
 
-func (c *namedContent) isPolluter(k publicKey) bool {
+func (c *namedContent) trust(encoder publicKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.polluters[k]
+	c.signers.trust(encoder)
+}
+
+func (c *namedContent) admit(b *namedBlock) admission {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.signers.admit(b.encoder, b.sender)
 }
 
 // underWay returns a generation under way, nil if it is not.

@@ -11,8 +11,8 @@ const (
 	// ignored: the block is not needed. Its generation is whole or being decoded, or is
 	// being repaired from source blocks only.
 	ignored
-	// invalid: it is no block of the content, or its signature is invalid. Its sender is
-	// to blame.
+	// invalid: it is no block of the content, its signature is invalid, or its sender has
+	// sent too much that was refused. Its sender is to blame.
 	invalid
 	// useless: it is a linear combination of blocks that are there.
 	useless
@@ -21,8 +21,8 @@ const (
 
 	// The following are for named blocks only.
 
-	// refused: its encoder is a polluter. Another peer may have the block from another
-	// encoder.
+	// refused: its encoder is a polluter, or unknown. Another peer may have the block from
+	// another encoder.
 	refused
 	// purged: its generation could be decoded and failed its hashes, since blocks of it,
 	// perhaps this one, have invalid signatures. Those are dropped, see numbers, and

@@ -255,6 +255,8 @@ func (c *namedContent) finishRepair(g *generation, out *outcome) error {
 			}
 			if sha256.Sum256(b) != cl.sum {
 				c.blame(out, cl.encoder)
+			} else {
+				c.trust(cl.encoder)
 			}
 		}
 		return nil

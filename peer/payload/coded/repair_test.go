@@ -282,7 +282,7 @@ func TestTamperingRelay(t *testing.T) {
 	if out.verdict != purged || !slices.Equal(out.faults, []fault{{30, "relay"}}) {
 		t.Errorf("%+v", out)
 	}
-	if n.isPolluter(source.key()) {
+	if n.signers.polluters[source.key()] {
 		t.Error("the encoder is blamed")
 	}
 }

@@ -25,10 +25,14 @@ func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin,
 		return out, err
 	}
 	b := &namedBlock{payload: data, origin: *o, sender: sender, claim: claim{name: name, encoder: o.Encoder}}
-	if c.isPolluter(b.encoder) {
-		out.verdict = refused
-		if g.holds(name) {
+	if a := c.admit(b); a != admitted {
+		switch {
+		case g.holds(name):
 			out.verdict = duplicate
+		case a == abusive:
+			out.verdict = invalid
+		default:
+			out.verdict = refused
 		}
 		return out, nil
 	}
@@ -116,6 +120,11 @@ func (c *namedContent) decode(g *generation, out *outcome) error {
 		c.suspectAll(g, out)
 		return nil
 	}
+	c.mu.Lock()
+	for _, b := range g.held {
+		c.signers.proved(b)
+	}
+	c.mu.Unlock()
 	var spare [][]byte
 	for name, b := range g.held {
 		if name >= g.k {

@@ -178,7 +178,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 			!slices.Equal(out.faults, []fault{{3, "m"}}) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
-		if got := n.memory.bytes.Load(); got != int64(len(b)) || got != n.liveBytes() || n.isPolluter(source.key()) {
+		if got := n.memory.bytes.Load(); got != int64(len(b)) || got != n.liveBytes() || n.signers.polluters[source.key()] {
 			t.Errorf("%s: %d bytes are left of one block", name, got)
 		}
 		if out, err := n.dropForged(5); err != nil || out.verdict != ignored || len(out.faults) > 0 {
@@ -203,7 +203,7 @@ func TestForgeriesArePurged(t *testing.T) {
 			out = n.give(t, source, number)
 		}
 		if _, right := source.block(t, 20); slices.Equal(b, right) {
-			if out.verdict != decoded || n.isPolluter(source.key()) {
+			if out.verdict != decoded || n.signers.polluters[source.key()] {
 				t.Errorf("%s, of a block that is right: %+v", name, out)
 			}
 			continue
@@ -218,7 +218,7 @@ func TestForgeriesArePurged(t *testing.T) {
 		for ; out.verdict != decoded; number-- {
 			out = n.give(t, source, number)
 		}
-		if n.isPolluter(source.key()) {
+		if n.signers.polluters[source.key()] {
 			t.Error("the encoder is blamed")
 		}
 	}
