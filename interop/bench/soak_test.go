@@ -97,11 +97,17 @@ func (n *soakNode) restart(gently bool) error {
 	if err := end(); err != nil {
 		return err
 	}
-	d, err := n.daemon.fleet.StartDaemon(n.daemon.Node)
-	if err == nil {
-		n.daemon = d
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		d, err := n.daemon.fleet.StartDaemon(n.daemon.Node)
+		if err == nil {
+			n.daemon = d
+			return nil
+		}
+		// A get that finds no daemon takes its place until it is done.
+		if !strings.Contains(err.Error(), "in use by another daemon") || time.Now().After(deadline) {
+			return err
+		}
 	}
-	return err
 }
 
 // run runs transfers for a time, and prints and checks what the daemons use.
