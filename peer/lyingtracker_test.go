@@ -1,0 +1,83 @@
+package peer_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// lyingTracker tells a node of itself, of members that do not exist, and of real ones at false
+// addresses and in false clusters.
+type lyingTracker struct {
+	self proto.PeerID
+	real []proto.PeerID
+}
+
+// Announce implements [peer.Finder].
+func (l *lyingTracker) Announce(context.Context, *proto.Announce) (*proto.Handout, error) {
+	h := &proto.Handout{Interval: 1}
+	dead := ma.StringCast("/ip4/127.0.0.1/tcp/9").Bytes()
+	add := func(id proto.PeerID, cluster string, addrs ...[]byte) {
+		h.Members = append(h.Members, proto.Member{ID: id, Cluster: cluster, Addrs: addrs})
+	}
+	add(l.self, "elsewhere", dead)
+	for _, id := range l.real {
+		add(id, "elsewhere", dead)
+	}
+	for i := range 100 {
+		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		id, err := libpeer.IDFromPrivateKey(key)
+		if err != nil {
+			return nil, err
+		}
+		add(proto.PeerID(id), []string{"A", "B", fmt.Sprint(i)}[i%3], dead, []byte("not an address"))
+	}
+	return h, nil
+}
+
+// Close implements [peer.Finder].
+func (l *lyingTracker) Close() error { return nil }
+
+// TestLyingTracker has nodes that know each other's true addresses from the link alone. What the
+// tracker says must not keep them from it, nor make them fetch again.
+func TestLyingTracker(t *testing.T) {
+	t.Parallel()
+	lies := &lyingTracker{}
+	lie := peertest.Configure(func(cfg *peer.Config) {
+		cfg.Finder = func(h host.Host, _ []ma.Multiaddr) peer.Finder {
+			return &lyingTracker{self: proto.PeerID(h.ID()), real: lies.real}
+		}
+		cfg.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
+	})
+	source := peertest.Start(t, "A", lie)
+	members := []*peer.Node{peertest.Start(t, "B", lie), peertest.Start(t, "B", lie)}
+	for _, n := range append(members, source) {
+		lies.real = append(lies.real, proto.PeerID(n.Host().ID()))
+	}
+	_, link, content := peertest.SeedRandom(t, source, 8<<20, peer.SeedOptions{})
+	for _, n := range members {
+		link.Peers = append(link.Peers, n.Addrs()...)
+	}
+	gets := peertest.GetAll(t, members, link)
+	peertest.WaitEqual(t, gets, content)
+	var wan int64
+	for _, get := range gets {
+		wan += get.Status().Traffic.WANIn
+	}
+	if copies := float64(wan) / float64(len(content)); copies > 1.25 {
+		t.Errorf("%.2f copies entered the cluster", copies)
+	}
+}
