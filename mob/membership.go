@@ -142,6 +142,9 @@ func (s *State) onJoined(nd Node) {
 		s.setStalled(p)
 	}
 	s.ration(p)
+	if len(s.peers) == 0 {
+		s.reunite(n)
+	}
 	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p
 	if n.banned {
@@ -158,6 +161,23 @@ func (s *State) onJoined(nd Node) {
 	s.sendPing(p)
 	s.introduce(p, introduced)
 	s.tryRumours()
+}
+
+// reunite has a node that was alone until n joined look for its cluster anew. If its network was away, a peer of
+// another cluster may be back first, and must not be asked for what members have. A dial under way
+// may wait for TCP to try again, so members have longer than at the start.
+func (s *State) reunite(n *node) {
+	for _, m := range s.nodes[s.cfg.Cluster] {
+		if m == n || !m.failed || m.banned {
+			continue
+		}
+		m.failed, m.retryAt = false, s.now
+		s.membersChanged = true
+		s.settled = s.now.Add(2 * s.t.Settle)
+	}
+	if s.membersChanged {
+		s.scheduleConnect()
+	}
 }
 
 // onLeft ends the conversation. What was requested of the peer goes to others.

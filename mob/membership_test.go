@@ -76,3 +76,49 @@ func TestWholePeerNeedNotAnnounce(t *testing.T) {
 		}
 	}
 }
+
+// TestReunited has a node lose everybody, and a peer of another cluster come back first: it must
+// dial its own cluster and wait for it a while, before it requests what members may have.
+func TestReunited(t *testing.T) {
+	s := New(Config{Self: "n", Cluster: "B", Length: 4 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
+	now := time.Unix(1, 0)
+	var dialled []proto.PeerID
+	requested := map[proto.PeerID]int{}
+	step := func(ev Event) {
+		now = now.Add(10 * time.Millisecond)
+		for _, a := range s.Step(now, ev) {
+			switch a := a.(type) {
+			case Dial:
+				dialled = append(dialled, a.Peer)
+			case Send:
+				if _, ok := a.Message.(*proto.Request); ok {
+					requested[a.Peer]++
+				}
+			}
+		}
+	}
+	member := Node{ID: "b", Cluster: "B"}
+	remote := Joined{Node: Node{ID: "a", Cluster: "A"}, Whole: true}
+	step(Learned{Nodes: []Node{member}})
+	step(Joined{Node: member})
+	step(remote)
+	step(Left{Peer: "b"})
+	step(Left{Peer: "a"})
+	for range 3 {
+		step(Unreachable{Peer: "b"})
+	}
+	dialled = nil
+	clear(requested)
+	step(remote)
+	for range 5 {
+		step(Tick{})
+	}
+	if len(requested) > 0 || !slices.Contains(dialled, "b") {
+		t.Errorf("requested of %v, dialled %q", requested, dialled)
+	}
+	step(Unreachable{Peer: "b"})
+	step(Tick{})
+	if requested["a"] == 0 {
+		t.Error("nothing is requested once the members are known to be away")
+	}
+}
