@@ -19,7 +19,8 @@ const outage = 20 * time.Second
 // changes a running transfer. end undoes what begin did.
 var outages = map[string]struct {
 	begin, end func(tr *mobTransfer) error
-	// maxCopies bounds what enters a cluster over the WAN.
+	// maxCopies bounds what enters a cluster over the WAN. A node that cannot reach its
+	// cluster, or does not run, may fetch again what others have fetched meanwhile.
 	maxCopies float64
 }{
 	"partition": {
@@ -37,6 +38,11 @@ var outages = map[string]struct {
 		},
 		// TCP sends again what arrived and was not acknowledged.
 		maxCopies: 1.25,
+	},
+	"unplugged": {
+		begin:     func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Unplug() },
+		end:       func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Plug() },
+		maxCopies: 1.15,
 	},
 }
 
