@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 //	hangup NAME                  sends SIGHUP to a program
 //	end NAME SIGNAL N            signals a program and checks its exit status
 //	last VARIABLE FILE           sets a variable to the last word of a file
+//	forge N LINKFILE             has N nodes that do not exist announce that they are whole
 //	random FILE SIZE             makes a file of random bytes
 //	hole FILE SIZE               makes a file that is a hole
 func TestScripts(t *testing.T) {
@@ -66,6 +67,7 @@ func TestScripts(t *testing.T) {
 			"hangup": hangup,
 			"end":    end,
 			"last":   last,
+			"forge":  forge,
 			"random": random,
 			"hole":   hole,
 		},

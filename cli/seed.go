@@ -20,7 +20,7 @@ on standard output.
 The daemon of --data serves the content from then on. Without a daemon the command
 runs a node until Ctrl-C. Do not change the content while it is served.
 
---wait N returns when N other nodes have the whole content, as the trackers count.
+--wait N returns when N other nodes have told this one that they have the whole content.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
 for them, with the trackers of --bt-tracker. --torrent-file also writes a torrent file.
@@ -83,7 +83,7 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if f.wait > 0 && len(req.Trackers)+len(s.Info.Trackers) == 0 {
-		return errors.New("--wait needs a tracker to count the nodes: give --tracker")
+		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
 	ctx := cmd.Context()
 	st, err := g.hash(ctx, s, req, f.quiet)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +15,8 @@ import (
 // fleetEvery is the time between two queries to the trackers.
 const fleetEvery = time.Second
 
-// waitForNodes waits until f.wait other nodes have the whole content.
+// waitForNodes waits until f.wait other nodes have told this one that they have the whole
+// content. What the trackers count is shown only: anybody may announce anything.
 func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f *seedFlags) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
@@ -23,12 +25,20 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 	p := g.newProgress()
 	defer p.clear()
 	for {
-		fleet, err := s.Fleet(ctx, link)
-		frame := waitFrame{st, f.wait, fleet, err}
+		now, err := s.Visit(ctx, st.ID)
+		if err == nil {
+			st = now
+		}
+		fleet, noFleet := s.Fleet(ctx, link)
+		frame := waitFrame{st, f.wait, fleet, noFleet}
 		switch {
 		case ctx.Err() != nil:
 			return &interruptedError{fmt.Sprintf("interrupted before %s had the whole content", plural(f.wait, "other node"))}
-		case err == nil && frame.complete() >= f.wait:
+		case err != nil:
+			return err
+		case st.Error != "":
+			return errors.New(st.Error)
+		case st.WholeNodes >= f.wait:
 			p.clear()
 			g.note("%s", frame.count())
 			return nil
@@ -51,18 +61,15 @@ type waitFrame struct {
 	err   error // of the query
 }
 
-// complete counts the complete nodes, less this one.
-func (f waitFrame) complete() int { return max(0, f.fleet.Whole()-1) }
-
 func (f waitFrame) count() string {
-	return fmt.Sprintf("%d of %s complete", f.complete(), plural(f.want, "other node"))
+	return fmt.Sprintf("%d of %s complete", f.st.WholeNodes, plural(f.want, "other node"))
 }
 
 func (f waitFrame) picture(width int) []string {
+	lines := []string{f.st.Name, "  " + barBeside(" "+f.count(), int64(f.st.WholeNodes), int64(f.want), width)}
 	if f.err != nil {
-		return []string{f.line()}
+		return append(lines, "  trackers: "+f.err.Error())
 	}
-	lines := []string{f.st.Name, "  " + barBeside(" "+f.count(), int64(f.complete()), int64(f.want), width)}
 	for _, c := range f.fleet.Clusters {
 		lines = append(lines, "  "+clusterLine(c, f.st.Pieces))
 	}
@@ -71,7 +78,7 @@ func (f waitFrame) picture(width int) []string {
 
 func (f waitFrame) line() string {
 	if f.err != nil {
-		return fmt.Sprintf("%s: waiting for the trackers: %v", f.st.Name, f.err)
+		return fmt.Sprintf("%s: %s; trackers: %v", f.st.Name, f.count(), f.err)
 	}
 	var clusters []string
 	for _, c := range f.fleet.Clusters {

@@ -46,8 +46,11 @@ type Status struct {
 	Rank    int           `json:"rank"`     // of the node in its cluster
 	MobSize int           `json:"mob_size"` // the members of its cluster
 	// Connected is the number of peers. [Transfer.Progress] leaves Peers empty.
-	Connected int          `json:"connected"`
-	Peers     []PeerStatus `json:"peers"`
+	Connected int `json:"connected"`
+	// WholeNodes counts the other nodes that told this one themselves that they have everything,
+	// since the transfer was started or resumed.
+	WholeNodes int          `json:"whole_nodes"`
+	Peers      []PeerStatus `json:"peers"`
 }
 
 // CodingStatus is the part of a [Status] that is about coding. It is zero for plain pieces.
@@ -99,6 +102,17 @@ func (t *Transfer) Status() Status {
 		st.Connected = len(st.Peers)
 	}
 	return st
+}
+
+// Visit has the node connect to all members that trackers named, so that [Status.WholeNodes] counts
+// those that are whole. It does not wait for them.
+func (t *Transfer) Visit() {
+	t.mu.Lock()
+	s := t.mu.swarm
+	t.mu.Unlock()
+	if s != nil {
+		s.Visit()
+	}
 }
 
 // Progress returns a Status without Peers, for callers that poll often.
@@ -157,7 +171,7 @@ func (st *Status) addSwarm(s *swarm.Status) {
 	st.Traffic, st.Rate = s.Traffic, s.Rate
 	st.Duplicate, st.Damaged, st.DamagedFiles = s.Duplicate, s.Damaged, s.DamagedFiles
 	st.CodingStatus = CodingStatus{Coded: s.Coded, Strategy: s.Strategy, Liars: s.Liars}
-	st.Rank, st.MobSize, st.Connected = s.Rank, s.Size, s.Connected
+	st.Rank, st.MobSize, st.Connected, st.WholeNodes = s.Rank, s.Size, s.Connected, s.Whole
 	if st.Phase == Fetching {
 		st.Waiting = s.Waiting
 	}

@@ -91,6 +91,12 @@ func (c *Client) Transfer(ctx context.Context, name string) (st peer.Status, err
 	return st, c.call(ctx, "GET", "/v1/transfer?name="+url.QueryEscape(name), nil, &st)
 }
 
+// Visit is like Transfer, and has the daemon connect to all members of the swarm, so that
+// the status counts the nodes that have the whole content.
+func (c *Client) Visit(ctx context.Context, name string) (st peer.Status, err error) {
+	return st, c.call(ctx, "GET", "/v1/transfer?visit&name="+url.QueryEscape(name), nil, &st)
+}
+
 // Seed hashes a content and serves it. It blocks until the content is served, and
 // meanwhile calls progress, in bytes.
 func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, error) {

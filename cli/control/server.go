@@ -145,6 +145,9 @@ func (s *Server) transfer(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.URL.Query().Has("visit") {
+		t.Visit()
+	}
 	return t.Status(), nil
 }
 

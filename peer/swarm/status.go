@@ -36,6 +36,8 @@ type Status struct {
 	Rank, Size int
 	// Connected is the number of peers.
 	Connected int
+	// Whole counts the other nodes that said in a session that they have everything.
+	Whole int
 	// Waiting says what the swarm waits for, in words, while no payload comes. Impaired says what
 	// of the content cannot be served, and why.
 	Waiting, Impaired string
@@ -59,6 +61,7 @@ type PeerStatus struct {
 type snapshot struct {
 	strategy mob.Status
 	rate     payload.Traffic
+	whole    int
 }
 
 // publishStatus publishes the loop's view: twice a second, and at once if now is set.
@@ -66,7 +69,9 @@ func (s *Swarm) publishStatus(now bool) {
 	at, t := time.Now(), s.traffic.Traffic()
 	sampled := s.rates.sample(at, t)
 	if sampled || now {
-		s.status.Store(&snapshot{strategy: s.strategy.Status(), rate: s.rates.rate(at, t)})
+		st := s.strategy.Status()
+		s.wholeNodes.note(st)
+		s.status.Store(&snapshot{strategy: st, rate: s.rates.rate(at, t), whole: len(s.wholeNodes.ids)})
 	}
 }
 
@@ -98,6 +103,7 @@ func (s *Swarm) Status() Status {
 	st.Rate = snap.rate
 	st.Rank, st.Size = snap.strategy.Rank, snap.strategy.Size
 	st.Connected = len(snap.strategy.Peers)
+	st.Whole = snap.whole
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
 		st.Waiting = s.waiting(snap.strategy)
 	}

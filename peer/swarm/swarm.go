@@ -58,6 +58,7 @@ type loopState struct {
 	rates    rates
 	addrs    *addressBook
 	admission
+	wholeNodes
 	dials chan struct{} // holds a token for each dial under way
 }
 
@@ -83,9 +84,10 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		checks:   newChecks(),
 		workers:  payload.NewWorkers(),
 		loopState: loopState{
-			addrs:     newAddressBook(),
-			admission: newAdmission(),
-			dials:     make(chan struct{}, maxDials),
+			addrs:      newAddressBook(),
+			admission:  newAdmission(),
+			wholeNodes: newWholeNodes(),
+			dials:      make(chan struct{}, maxDials),
 		},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
