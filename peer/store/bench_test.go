@@ -109,3 +109,36 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSmallFiles is a transfer of 2000 files, with a restart after it.
+func BenchmarkSmallFiles(b *testing.B) {
+	entries := []proto.Entry{}
+	for i := range 2000 {
+		entries = append(entries, storetest.File(strconv.Itoa(i), 4096))
+	}
+	c := storetest.Make(b, 1, entries...)
+	for b.Loop() {
+		state, root, files := b.TempDir(), filepath.Join(b.TempDir(), "content"), store.NewFiles(0)
+		d, err := store.Create(state, root, c.Manifest, files)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range c.Manifest.Pieces() {
+			if _, err := d.WriteAt(c.Piece(i), c.Manifest.PieceOffset(i)); err != nil {
+				b.Fatal(err)
+			}
+			if err := d.Commit(i); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, step := range []func() error{d.Publish, d.Finish, d.Close} {
+			if err := step(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if d, err = store.Open(state, root, c.Manifest, files); err != nil || d.Count() != c.Manifest.Pieces() {
+			b.Fatal(d.Count(), err)
+		}
+		d.Close()
+	}
+}

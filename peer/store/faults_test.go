@@ -11,6 +11,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,12 +37,23 @@ type disk struct {
 
 const faultDir, faultRoot, faultOutside = "/state/t", "/home/content", "/home/mine"
 
-// faulty returns a disk with a content of small pieces. Beside it is a file of the user's,
-// with another name in the content if links is set.
-func faulty(t *testing.T, links bool) *disk {
+// kind is what a faulty disk begins with.
+type kind struct {
+	links bool // files of the content are other names of the user's file
+	more  int  // files besides; with many, the whole file system is flushed
+}
+
+// faulty returns a disk with a content of small pieces. Beside it is a file of the user's.
+func faulty(t *testing.T, k kind) *disk {
 	const piece = proto.MinPieceLength
-	c := storetest.Make(t, 7, storetest.Dir("a"), storetest.File("a/x", 2*piece+9), storetest.File("b", 100),
-		storetest.File("c", 2*piece), storetest.File("e", 0), storetest.Link("l", "c"))
+	entries := []proto.Entry{
+		storetest.Dir("a"), storetest.File("a/x", 2*piece+9), storetest.File("b", 100),
+		storetest.File("c", 2*piece), storetest.File("e", 0), storetest.Link("l", "c"),
+	}
+	for i := range k.more {
+		entries = append(entries, storetest.File("more"+strconv.Itoa(i), 1000))
+	}
+	c := storetest.Make(t, 7, entries...)
 	c.Manifest.PieceLength = piece
 	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 	c.Hash(t)
@@ -50,7 +62,7 @@ func faulty(t *testing.T, links bool) *disk {
 	p.ok(f.MkdirAll("/state", 0o700))
 	p.ok(f.MkdirAll("/home", 0o755))
 	p.writeFile(faultOutside, p.outside(), 0o444)
-	if links {
+	if k.links {
 		p.ok(f.MkdirAll(faultRoot+"/a", 0o755))
 		p.ok(f.Link(faultOutside, faultRoot+"/a/x"))
 		p.ok(f.Link(faultOutside, faultRoot+"/c"))
@@ -229,7 +241,7 @@ func (p *disk) verify(when string) {
 		}
 		rest = rest[e.Size:]
 	}
-	for dir, want := range map[string]int{faultRoot: 5, faultRoot + "/a": 1, "/home": 2} {
+	for dir, want := range map[string]int{faultRoot: len(p.Manifest.Entries) - 1, faultRoot + "/a": 1, "/home": 2} {
 		f, err := p.fs.OpenFile(dir, os.O_RDONLY, 0)
 		p.ok(err)
 		if names, err := f.Readdirnames(-1); err != nil || len(names) != want {
@@ -264,7 +276,7 @@ func everyFault() (all []fault) {
 		"ESTALE":             {Times: 9, Err: syscall.ESTALE},
 		"killed before":      {Times: 1, Err: syscall.EIO, Off: true},
 		"killed after":       {Times: 1, Err: syscall.EIO, Off: true, Done: true},
-		"EIO of all flushes": {Times: 1 << 30, Err: syscall.EIO, Only: func(call, _ string) bool { return call == "sync" }},
+		"EIO of all flushes": {Times: 1 << 30, Err: syscall.EIO, Only: func(call, _ string) bool { return call == "sync" || call == "syncfs" }},
 	} {
 		all = append(all, fault{name, plan, nil}, fault{name + ", power loss", plan, powerLoss},
 			fault{name + ", torn power loss", plan, tornPowerLoss})
@@ -275,10 +287,10 @@ func everyFault() (all []fault) {
 // TestEveryFault has each fault strike at calls of a whole transfer, then resumes the transfer
 // without faults. Each run takes other calls, and many runs take all.
 func TestEveryFault(t *testing.T) {
-	for name, links := range map[string]bool{"new": false, "links": true} {
+	for name, k := range map[string]kind{"new": {}, "links": {links: true}, "many": {more: 2 * 64}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := faulty(t, links)
+			p := faulty(t, k)
 			p.fs.SetPlan(&faultfs.Plan{})
 			if finished, err := p.life(""); !finished || err != nil {
 				t.Fatal(err)
@@ -288,13 +300,14 @@ func TestEveryFault(t *testing.T) {
 			p.verify("without a fault")
 			step := 7
 			if testing.Short() {
-				step = 31
+				step = 61
 			}
+			step *= 1 + k.more/8
 			random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 			t.Logf("%d calls", calls)
 			for _, f := range everyFault() {
 				for at := random.IntN(step); at < calls; at += step {
-					strike(t, f, at, links, random)
+					strike(t, f, at, k, random)
 					if t.Failed() {
 						return
 					}
@@ -305,9 +318,9 @@ func TestEveryFault(t *testing.T) {
 }
 
 // strike has a fault strike at one call.
-func strike(t *testing.T, f fault, at int, links bool, random *rand.Rand) {
+func strike(t *testing.T, f fault, at int, k kind, random *rand.Rand) {
 	t.Helper()
-	p := faulty(t, links)
+	p := faulty(t, k)
 	plan := f.plan
 	plan.At = at
 	p.fs.SetPlan(&plan)
@@ -347,7 +360,7 @@ func strike(t *testing.T, f fault, at int, links bool, random *rand.Rand) {
 func TestEveryFaultOfRemove(t *testing.T) {
 	t.Parallel()
 	begin := func() *disk {
-		p := faulty(t, true)
+		p := faulty(t, kind{links: true})
 		if finished, err := p.life(""); !finished || err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +413,7 @@ func TestEveryFaultOfRemove(t *testing.T) {
 func TestNamesThatAreOne(t *testing.T) {
 	for name, sizes := range map[string][2]int64{"files": {9, 9}, "empty file": {0, 9}, "empty file, later": {9, 0}} {
 		t.Run(name, func(t *testing.T) {
-			p := faulty(t, false)
+			p := faulty(t, kind{})
 			p.fs.Fold = true
 			p.Content = storetest.Make(t, 3, storetest.Dir("D"), storetest.File("D/File", sizes[0]),
 				storetest.Dir("d"), storetest.File("d/fILE", sizes[1]))
@@ -419,7 +432,7 @@ func TestNamesThatAreOne(t *testing.T) {
 
 // TestNamesThatAreOneBefore takes over a folder in which two names are one file.
 func TestNamesThatAreOneBefore(t *testing.T) {
-	p := faulty(t, false)
+	p := faulty(t, kind{})
 	p.fs.Fold = true
 	p.Content = storetest.Make(t, 3, storetest.File("File", 9), storetest.File("fILE", 9))
 	p.ok(p.fs.MkdirAll(faultRoot, 0o755))
@@ -437,7 +450,7 @@ func TestNamesThatAreOneBefore(t *testing.T) {
 // checked, and all is there when the disk reads again.
 func TestUnreadable(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.EACCES, syscall.EMFILE} {
-		p := faulty(t, false)
+		p := faulty(t, kind{})
 		if finished, err := p.life(""); !finished || err != nil {
 			t.Fatal(err)
 		}
@@ -502,7 +515,7 @@ func TestRecheckBesideWrites(t *testing.T) {
 
 // TestHungDisk has a write hang: what is verified is known and read meanwhile.
 func TestHungDisk(t *testing.T) {
-	p := faulty(t, false)
+	p := faulty(t, kind{})
 	p.ok(p.start())
 	p.ok(p.put(3))
 	hang := make(chan struct{})

@@ -210,6 +210,9 @@ func has(t *testing.T, h Harness, c Content) {
 	check(t, s.Finish())
 	check(t, s.Forget(order[0]))
 	wantPieces(t, s, c, order[1:])
+	put(t, s, c, order[:1]) // a content that was whole is repaired
+	check(t, s.Finish())
+	check(t, s.Forget(order[0]))
 	check(t, s.Close())
 	wantPieces(t, s, c, order[1:])
 	if s.Forget(order[1]) == nil {
