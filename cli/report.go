@@ -90,7 +90,11 @@ func transferLines(st peer.Status, peers bool) []string {
 		if len(st.DamagedFiles) > 0 {
 			of = " of " + strings.Join(st.DamagedFiles, ", ")
 		}
-		out = append(out, "  damaged "+plural(int(st.Damaged), "piece")+of+" changed on disk and no longer served")
+		then := " changed on disk: fetched again"
+		if st.Seed {
+			then = " changed on disk and no longer served"
+		}
+		out = append(out, "  damaged "+plural(int(st.Damaged), "piece")+of+then)
 	}
 	if st.Error != "" && st.Phase == peer.Failed {
 		out = append(out, "  error   "+st.Error)

@@ -17,6 +17,11 @@ func (n *Node) SetRemove(remove func(dir, root string, m *proto.Manifest) ([]sto
 	n.fs.remove = remove
 }
 
+// WithStore wraps the stores of a node's transfers from its start on.
+func WithStore(wrap func(store.Store) store.Store) Option {
+	return func(n *Node) { n.fs.wrap = wrap }
+}
+
 // SetStore wraps the stores of a node's transfers.
 func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,23 +24,24 @@ const (
 // openStore opens or creates the store at the transfer's root, and rehashes doubtful pieces. While
 // a content that was there once is missing, or cannot be read, it waits: a disk may not be mounted
 // yet, or a server not be up.
-func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool) (*store.Disk, error) {
+func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error {
 	waited := false
 	for pause := lookPause; ; pause = min(2*pause, maxLookPause) {
-		st, err := t.tryStore(v, reuse)
+		st, err := t.tryStore(c.verifier, reuse)
 		if err == nil {
-			err = t.prepareStore(ctx, st, v)
+			c.disk, c.store = st, t.node.fs.wrap(st)
+			err = t.prepareStore(ctx, c)
 		}
 		if err == nil {
 			if waited {
 				t.say("")
 				t.node.log.Info("content is there again", "content", t.ID.String(), "path", t.record().Root)
 			}
-			return st, nil
+			return nil
 		}
 		why := away(t.record(), err)
 		if why == "" || ctx.Err() != nil {
-			return nil, err
+			return err
 		}
 		if !waited {
 			waited = true
@@ -52,7 +55,7 @@ func (t *Transfer) openStore(ctx context.Context, v *store.Verifier, reuse bool)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -75,14 +78,18 @@ func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) 
 	return st, err
 }
 
-// prepareStore takes over an open store. If it fails, it closes the store.
-func (t *Transfer) prepareStore(ctx context.Context, st *store.Disk, v *store.Verifier) error {
+// prepareStore takes over an open store, and notes what is wrong with the content. If it fails, it
+// closes the store.
+func (t *Transfer) prepareStore(ctx context.Context, c *content) error {
 	err := t.markBegun()
 	if err == nil {
-		err = t.recheck(ctx, st, v)
+		err = t.recheck(ctx, c)
+	}
+	if err == nil {
+		err = t.noteDamage(c)
 	}
 	if err != nil {
-		return errors.Join(err, st.Close())
+		return errors.Join(err, c.store.Close())
 	}
 	return nil
 }
@@ -91,6 +98,7 @@ func (t *Transfer) prepareStore(ctx context.Context, st *store.Disk, v *store.Ve
 // content is not there or cannot be read at present. It returns "" if waiting is of no use.
 func away(r metadata.Record, err error) string {
 	var changed *store.ChangedError
+	var unreadable *store.UnreadableError
 	var exists *store.ExistsError
 	var errno syscall.Errno
 	switch {
@@ -100,7 +108,7 @@ func away(r metadata.Record, err error) string {
 		return r.Root + ", which is not there: put it back, or give it up with `mob rm`"
 	case errors.Is(err, store.ErrGone), errors.Is(err, fs.ErrNotExist):
 		return r.Root + ", which is not there: put it back, `mob get` the link again to start over, or give it up with `mob rm`"
-	case errors.As(err, &errno) && errno != syscall.ENOSPC && errno != syscall.EDQUOT:
+	case errors.As(err, &unreadable), errors.As(err, &errno) && errno != syscall.ENOSPC && errno != syscall.EDQUOT:
 		return fmt.Sprintf("%s, which cannot be read at present (%v)", r.Root, err)
 	}
 	return ""
@@ -114,29 +122,70 @@ func (t *Transfer) markBegun() error {
 	return t.update(func(r *metadata.Record) { r.Begun = true })
 }
 
-// recheck rehashes the doubtful pieces of a store.
-func (t *Transfer) recheck(ctx context.Context, st *store.Disk, v *store.Verifier) error {
-	m := v.Manifest()
-	doubtful := st.Doubtful()
+// recheck rehashes the doubtful pieces of a store, and those of a seed that were damaged: the user
+// may have put its files back. It notes which cannot be read.
+func (t *Transfer) recheck(ctx context.Context, c *content) error {
+	m, seed := c.verifier.Manifest(), t.record().Seed
+	check := c.disk.Doubtful()
 	var total int64
-	for i, d := range doubtful {
-		if d {
+	for i := range check {
+		check[i] = check[i] || seed && !c.store.Has(i)
+		if check[i] {
 			total += int64(m.PieceSize(i))
 		}
 	}
+	c.lost, c.unreadable, c.why = nil, nil, nil
 	if total == 0 {
 		return nil
 	}
 	t.mu.Lock()
 	t.mu.phase, t.mu.checked, t.mu.toCheck = Checking, 0, total
 	t.mu.Unlock()
-	err := store.Recheck(ctx, st, v, doubtful, func(piece int, _ store.Verdict) {
+	var mu sync.Mutex
+	err := store.Recheck(ctx, c.store, c.verifier, check, func(piece int, v store.Verdict) {
 		t.mu.Lock()
 		t.mu.checked += int64(m.PieceSize(piece))
 		t.mu.Unlock()
+		if v == store.Unreadable {
+			mu.Lock()
+			c.unreadable = append(c.unreadable, piece)
+			mu.Unlock()
+		}
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	var why *store.UnreadableError
+	if errors.As(err, &why) && t.Link().Coded == 0 { // the blocks of a generation need all its pieces
+		c.why, err = why, nil
+	}
 	return err
+}
+
+// noteDamage notes which pieces of a content that was whole are damaged or missing. What was fetched
+// is fetched again; a seed serves the rest.
+func (t *Transfer) noteDamage(c *content) error {
+	r, m := t.record(), c.verifier.Manifest()
+	if !r.Whole {
+		return nil // what is lacking is fetched in any case
+	}
+	slices.Sort(c.unreadable)
+	for i := range m.Pieces() {
+		if _, unreadable := slices.BinarySearch(c.unreadable, i); !c.store.Has(i) && !unreadable {
+			c.lost = append(c.lost, i)
+		}
+	}
+	if len(c.lost) == 0 {
+		return nil
+	}
+	files, more := filesOf(m, c.lost, maxNamed)
+	text := "content is damaged on disk: its pieces are fetched again"
+	if r.Seed {
+		text = "content is damaged on disk: its pieces are not offered until the files are put back as they were"
+	}
+	t.node.log.Error(text, "content", t.ID.String(), "path", r.Root, "pieces", len(c.lost), "files", files, "more_files", more)
+	if r.Seed {
+		return nil
+	}
+	return t.update(func(r *metadata.Record) { r.Whole = false })
 }

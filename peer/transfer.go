@@ -47,6 +47,7 @@ type Transfer struct {
 		err        error  // why it failed or was stopped
 		swarm      *swarm.Swarm
 		store      store.Store // of swarm
+		disk       *store.Disk // under store
 		checked    int64       // bytes that were rehashed, of toCheck
 		toCheck    int64
 		began      time.Time
@@ -146,7 +147,7 @@ func (t *Transfer) end(why, lost error) {
 	restarts := lost == nil && errors.Is(why, errRestart)
 	stopped := lost == nil && (errors.Is(why, ErrStopped) || errors.Is(why, errClosing))
 	t.mu.Lock()
-	t.mu.swarm, t.mu.store, t.mu.cancel, t.mu.waiting = nil, nil, nil, ""
+	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.cancel, t.mu.waiting = nil, nil, nil, nil, ""
 	switch {
 	case restarts:
 		t.mu.phase, t.mu.err = Stopped, ErrStopped
@@ -210,14 +211,12 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 	if err != nil {
 		return err, nil
 	}
-	v := store.NewVerifier(t.Manifest())
-	disk, err := t.openStore(ctx, v, reuse)
-	if err != nil {
+	c := content{verifier: store.NewVerifier(t.Manifest())}
+	if err := t.openStore(ctx, &c, reuse); err != nil {
 		return err, nil
 	}
-	st := t.node.fs.wrap(disk)
-	why, lost = t.runSwarm(ctx, content{v, st}, finder, members)
-	if err := st.Close(); err != nil && lost == nil {
+	why, lost = t.runSwarm(ctx, c, finder, members)
+	if err := c.store.Close(); err != nil && lost == nil {
 		lost = fmt.Errorf("close files: %w", err)
 	}
 	return why, lost
@@ -227,6 +226,10 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 type content struct {
 	verifier *store.Verifier
 	store    store.Store
+	disk     *store.Disk // under store
+	// What was wrong with a content when its store was opened, see [swarm.Config].
+	lost, unreadable []int
+	why              error
 }
 
 // runSwarm runs a swarm until it ends, and returns why, and why the final flush failed, if it did.
@@ -252,8 +255,11 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 				lost = err
 			}
 		},
-		Faults: n.faults,
-		Log:    n.log.With("content", t.ID.String()),
+		Lost:       c.lost,
+		Unreadable: c.unreadable,
+		Why:        c.why,
+		Faults:     n.faults,
+		Log:        n.log.With("content", t.ID.String()),
 	}
 	if finder != nil {
 		cfg.Finder = finder
@@ -263,8 +269,11 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		return err, nil
 	}
 	t.mu.Lock()
-	t.mu.phase, t.mu.swarm, t.mu.store, t.mu.waiting = Fetching, s, c.store, ""
+	t.mu.phase, t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = Fetching, s, c.store, c.disk, ""
 	t.mu.Unlock()
+	if cfg.UploadOnly { // it serves what is sound
+		t.markWhole()
+	}
 	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
 		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
@@ -329,6 +338,7 @@ func (t *Transfer) markDamaged() {
 	seed, whole := t.mu.rec.Seed, t.mu.phase == Whole
 	if whole && !seed {
 		t.mu.phase, t.mu.finished = Fetching, time.Time{}
+		t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
 	}
 	t.mu.Unlock()
 	if whole && !seed {

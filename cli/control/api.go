@@ -66,6 +66,14 @@ type Left struct {
 	Why  string `json:"why"`
 }
 
+// VerifyRequest asks the daemon to hash a content again.
+type VerifyRequest struct {
+	// Name is a content id, a link or a path.
+	Name string `json:"name"`
+	// Repair fetches what is damaged, and waits until the content is whole.
+	Repair bool `json:"repair,omitempty"`
+}
+
 // LinkRequest names a content, which the daemon need not have.
 type LinkRequest struct {
 	Link string `json:"link"`
@@ -79,7 +87,7 @@ type ExportRequest struct {
 
 // Event is a line of a stream. Which fields are set depends on the call.
 type Event struct {
-	// Hashed of Total bytes are done, in a seed or an export.
+	// Hashed of Total bytes are done, in a seed, an export or a verify.
 	Hashed int64 `json:"hashed,omitempty"`
 	Total  int64 `json:"total,omitempty"`
 	// Waiting says in words what a describe waits for.
@@ -90,6 +98,8 @@ type Event struct {
 	// Torrent is the info dictionary of an export, or of a describe whose link names
 	// no manifest.
 	Torrent []byte `json:"torrent,omitempty"`
+	// Verification is what a verify found. Statuses follow while it repairs.
+	Verification *peer.Verification `json:"verification,omitempty"`
 	// Done marks the last event of a call that succeeded, Error that of one that
 	// failed.
 	Done  bool   `json:"done,omitempty"`

@@ -126,6 +126,19 @@ func (c *Client) Export(ctx context.Context, req ExportRequest, progress func(do
 	return last.Torrent, *last.Status, nil
 }
 
+// Verify has a content hashed again, and repaired if the request asks for it. It blocks until that
+// is done, and meanwhile calls progress with each event.
+func (c *Client) Verify(ctx context.Context, req VerifyRequest, progress func(Event)) (*peer.Verification, peer.Status, error) {
+	last, err := c.stream(ctx, "/v1/verify", req, progress)
+	if err != nil {
+		return nil, peer.Status{}, err
+	}
+	if last.Status == nil || last.Verification == nil {
+		return nil, peer.Status{}, c.unexpected(errors.New("no result at the end of a verify"))
+	}
+	return last.Verification, *last.Status, nil
+}
+
 // Get fetches a content. It blocks until the content is complete. The transfer
 // continues when ctx ends; [Client.Stop] ends it.
 func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Status)) (peer.Status, error) {

@@ -8,6 +8,7 @@
 //	POST /v1/seed      SeedRequest    stream: hashed..., then the status
 //	POST /v1/get       GetRequest     stream: status..., the last one whole
 //	POST /v1/export    ExportRequest  stream: hashed..., then the info dictionary
+//	POST /v1/verify    VerifyRequest  stream: hashed..., then what was found and the status
 //	POST /v1/stop      NameRequest
 //	POST /v1/remove    NameRequest    Removal
 //	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary

@@ -58,6 +58,7 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
 	mux.HandleFunc("POST /v1/seed", stream(maxRequest, s.seed))
 	mux.HandleFunc("POST /v1/export", stream(maxRequest, s.export))
+	mux.HandleFunc("POST /v1/verify", stream(maxRequest, s.verify))
 	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
 	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

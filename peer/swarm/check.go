@@ -26,22 +26,32 @@ const (
 type checks struct {
 	more chan struct{} // holds a token if there is something new to do
 
+	losing sync.Mutex // held while a piece is taken out of service
+
 	mu         sync.Mutex // guards what follows
 	complaints map[payload.Peer][]payload.Complaint
 	turns      []payload.Peer // those who complain, the next one first
-	// unreadable are pieces that are verified and cannot be read at present, and damaged those
-	// that failed a check and are not stored again.
+	// unreadable are pieces that are verified, or doubtful since the start, and cannot be read at
+	// present, and damaged those that failed a check and are not stored again.
 	unreadable, damaged map[int]bool
 	why                 error // why the first of unreadable cannot be read
 }
 
-func newChecks() *checks {
-	return &checks{
+func newChecks(cfg *Config) *checks {
+	k := &checks{
 		more:       make(chan struct{}, 1),
 		complaints: map[payload.Peer][]payload.Complaint{},
 		unreadable: map[int]bool{},
 		damaged:    map[int]bool{},
+		why:        cfg.Why,
 	}
+	for _, piece := range cfg.Lost {
+		k.damaged[piece] = true
+	}
+	for _, piece := range cfg.Unreadable {
+		k.unreadable[piece] = true
+	}
+	return k
 }
 
 // Complain implements [payload.Swarm].
@@ -115,11 +125,11 @@ func (s *Swarm) check() {
 	pause := retryPause
 	for s.ctx.Err() == nil {
 		if c, ok := s.checks.next(); ok {
-			good, damaged := s.checkPiece(int(c.Piece))
-			switch {
-			case damaged:
+			switch verdict, ok := s.checkPiece(int(c.Piece)); {
+			case !ok:
+			case verdict == store.Damaged:
 				all = 0
-			case good:
+			case verdict == store.Good:
 				s.Post(mob.Checked{Peer: c.Peer.ID(), Piece: int(c.Number), Alarm: c.ByPeer}, c.Peer)
 			}
 			continue
@@ -133,7 +143,7 @@ func (s *Swarm) check() {
 		} else if piece, ok := s.retry(); !ok {
 			pause, due = retryPause, time.Time{}
 		} else if wait = time.Until(due); wait <= 0 {
-			if good, _ := s.checkPiece(piece); good {
+			if verdict, ok := s.checkPiece(piece); ok && verdict == store.Good {
 				pause = retryPause
 				continue
 			}
@@ -158,28 +168,49 @@ func (s *Swarm) restFor(d time.Duration) {
 	}
 }
 
-// checkPiece hashes a piece that is stored, or out of service. If its bytes are wrong it is damaged,
-// and not offered any more. If it cannot be read, which says nothing of them, it is not offered at
-// present.
-func (s *Swarm) checkPiece(piece int) (good, damaged bool) {
+// Checkable reports whether CheckPiece hashes a piece: it is stored, or out of service and not on
+// its way again.
+func (s *Swarm) Checkable(piece int) bool {
 	k := s.checks
 	k.mu.Lock()
-	wasDamaged := k.damaged[piece]
-	k.mu.Unlock()
-	if stored := s.st.Has(piece); !stored && !(wasDamaged && s.cfg.UploadOnly) {
-		return false, false
+	defer k.mu.Unlock()
+	return s.st.Has(piece) || k.unreadable[piece] || k.damaged[piece] && s.cfg.UploadOnly
+}
+
+// CheckPiece hashes a piece again, and takes it out of service, or puts it back. It reports false for
+// pieces that are not [Swarm.Checkable].
+func (s *Swarm) CheckPiece(piece int) (verdict store.Verdict, ok bool) { return s.checkPiece(piece) }
+
+// Unreadable returns how many pieces cannot be read at present, and why.
+func (s *Swarm) Unreadable() (pieces int, why error) { return s.checks.unreadableNow() }
+
+// checkPiece hashes a piece that is stored, or out of service. If its bytes are wrong it is damaged,
+// and not offered any more. If it cannot be read, which says nothing of them, it is not offered at
+// present. It reports false for other pieces.
+func (s *Swarm) checkPiece(piece int) (verdict store.Verdict, ok bool) {
+	if !s.Checkable(piece) {
+		return 0, false
 	}
-	switch good, err := store.Check(s.st, s.m, piece); {
+	k := s.checks
+	k.mu.Lock()
+	wasDamaged := k.damaged[piece] && !s.st.Has(piece)
+	k.mu.Unlock()
+	good, err := store.Check(s.st, s.m, piece)
+	switch {
 	case err != nil && !wasDamaged:
 		s.withhold(piece, err)
-	case err != nil:
-	case !good && !wasDamaged:
+	case err == nil && !good && !wasDamaged:
 		s.lose(piece)
-		return false, true
-	case good:
-		return s.restore(piece, wasDamaged), false
+	case err == nil && good && !s.restore(piece):
+		return store.Damaged, true
 	}
-	return false, false
+	switch {
+	case err != nil:
+		return store.Unreadable, true
+	case good:
+		return store.Good, true
+	}
+	return store.Damaged, true
 }
 
 // withhold takes a piece out of service that cannot be read at present.
@@ -204,29 +235,76 @@ func (s *Swarm) withhold(piece int, err error) {
 
 // lose takes a piece out of service that is damaged.
 func (s *Swarm) lose(piece int) {
-	k := s.checks
-	k.mu.Lock()
-	delete(k.unreadable, piece)
-	k.damaged[piece] = true
-	k.mu.Unlock()
+	// One at a time, and hashed again: the piece may have been lost with another, and have come again.
+	s.checks.losing.Lock()
+	defer s.checks.losing.Unlock()
+	if good, err := store.Check(s.st, s.m, piece); !s.Checkable(piece) || good || err != nil {
+		return
+	}
+	first, after := s.besides(piece)
+	had := make([]bool, after-first)
+	for i := range had {
+		had[i] = s.st.Has(first + i)
+	}
 	s.log.Error("content changed on disk: a piece is damaged and not offered any more",
 		"piece", piece, "file", s.fileOf(piece))
 	if err := s.st.Forget(piece); err != nil {
 		s.log.Error("journal", "error", err)
 	}
+	// If a file is gone, so are all pieces that have a part of it.
+	lost := []int{piece}
+	for i := range had {
+		if other := first + i; other != piece && had[i] && !s.st.Has(other) {
+			lost = append(lost, other)
+		}
+	}
+	k := s.checks
+	k.mu.Lock()
+	for _, piece := range lost {
+		delete(k.unreadable, piece)
+		k.damaged[piece] = true
+	}
+	k.mu.Unlock()
 	if s.cfg.Damaged != nil {
 		s.cfg.Damaged()
 	}
-	s.codec.Forget(piece)
+	for _, piece := range lost {
+		s.codec.Forget(piece)
+	}
 	s.AnnounceSoon()
 }
 
+// besides returns the pieces first to after-1 that have a part of a file of which piece has one.
+func (s *Swarm) besides(piece int) (first, after int) {
+	begin := s.m.PieceOffset(piece)
+	end := begin + int64(s.m.PieceSize(piece))
+	first, after = piece, piece+1
+	var at int64
+	for i := range s.m.Entries {
+		from := at
+		at += s.m.Entries[i].Size
+		if from < end && at > begin {
+			first = min(first, int(from/int64(s.m.PieceLength)))
+			after = max(after, int((at-1)/int64(s.m.PieceLength))+1)
+		}
+	}
+	return first, after
+}
+
 // restore puts a good piece back into service, and reports whether it is.
-func (s *Swarm) restore(piece int, wasDamaged bool) bool {
+func (s *Swarm) restore(piece int) bool {
+	if !s.st.Has(piece) {
+		if err := s.st.Commit(piece); err != nil {
+			s.log.Error("journal", "error", err)
+			return false
+		}
+		defer s.finishAgain()
+	}
 	k := s.checks
 	k.mu.Lock()
-	wasUnreadable := k.unreadable[piece]
+	wasUnreadable, wasDamaged := k.unreadable[piece], k.damaged[piece]
 	delete(k.unreadable, piece)
+	delete(k.damaged, piece)
 	last := wasUnreadable && len(k.unreadable) == 0
 	rest := false // of the numbers of the piece some cannot be read yet
 	numbers := s.codec.Numbers(piece)
@@ -238,13 +316,6 @@ func (s *Swarm) restore(piece int, wasDamaged bool) bool {
 		s.log.Info("content can be read again")
 	}
 	if wasDamaged {
-		if err := s.st.Commit(piece); err != nil {
-			s.log.Error("journal", "error", err)
-			return false
-		}
-		k.mu.Lock()
-		delete(k.damaged, piece)
-		k.mu.Unlock()
 		s.log.Info("piece is right again", "piece", piece, "file", s.fileOf(piece))
 		s.codec.Restore(piece)
 		s.AnnounceSoon()
@@ -255,6 +326,15 @@ func (s *Swarm) restore(piece int, wasDamaged bool) bool {
 	return true
 }
 
+// finishAgain calls Finished if the last doubtful piece that could not be read is right: to the
+// strategy it was stored all the time.
+func (s *Swarm) finishAgain() {
+	if len(s.cfg.Unreadable) > 0 && s.whole() {
+		s.AnnounceSoon()
+		s.wg.Go(func() { s.cfg.Finished(s) })
+	}
+}
+
 // inService reports whether every piece is stored and can be read.
 func (s *Swarm) inService() bool {
 	s.checks.mu.Lock()
@@ -262,7 +342,7 @@ func (s *Swarm) inService() bool {
 	return s.whole() && len(s.checks.unreadable) == 0
 }
 
-// unreadable returns how many pieces cannot be read at present, and why.
+// unreadableNow returns how many pieces cannot be read at present, and why.
 func (k *checks) unreadableNow() (pieces int, why error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -49,6 +49,11 @@ type Config struct {
 	// called again. Run waits for them.
 	Finished func(*Swarm)
 	Damaged  func()
+	// Lost are pieces that were found to be damaged before the start. Unreadable are pieces that
+	// are doubtful and could not be read, Why says why: these are neither offered nor fetched until
+	// they can be read. They must be empty if the transfer is coded.
+	Lost, Unreadable []int
+	Why              error
 	// Faults are injected for tests.
 	Faults Faults
 	// Log must not be nil.

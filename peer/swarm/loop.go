@@ -15,6 +15,9 @@ func (s *Swarm) loop() {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	due := time.Now() // the next tick, which events do not put off
+	for _, piece := range s.cfg.Unreadable {
+		s.step(mob.Withheld{Range: s.codec.Numbers(piece)})
+	}
 	for {
 		select {
 		case <-s.ctx.Done():

@@ -73,10 +73,10 @@ func (s *Swarm) stateConfig() mob.Config {
 	}
 }
 
-// stored lists the verified pieces.
+// stored lists the verified pieces, and those that cannot be read: the strategy must not fetch them.
 func (s *Swarm) stored() (have []proto.Range) {
 	for i := range s.m.Pieces() {
-		if s.st.Has(i) {
+		if s.st.Has(i) || s.checks.unreadable[i] {
 			have = append(have, proto.Range{First: uint32(i), Count: 1})
 		}
 	}

@@ -81,7 +81,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		log:      cfg.Log,
 		inbox:    make(chan event, inboxSize),
 		progress: make(chan struct{}, 1),
-		checks:   newChecks(),
+		checks:   newChecks(&cfg),
 		workers:  payload.NewWorkers(),
 		loopState: loopState{
 			addrs:      newAddressBook(),

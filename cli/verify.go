@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+)
+
+const verifyHelp = `Reads all that this node has of a content again, hashes it, and names the pieces that
+are damaged, and their files. The content is served meanwhile.
+
+Damaged pieces are not offered any more. --repair fetches them anew, and waits until
+the content is whole. A content that was seeded is never written to: put its files
+back as they were, and verify or seed it again.
+
+The exit status is 0 if all of it is sound, or was repaired, and 1 if pieces are damaged
+or cannot be read.
+
+The daemon of --data does the work. Without a daemon the command runs a node itself.`
+
+const verifyExample = `  mob verify big.tar
+  mob verify "$LINK" --repair
+  mob verify big.tar --json`
+
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	node   nodeFlags
+	repair bool
+	quiet  bool
+}
+
+func newVerify(g *global) *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:     "verify PATH|LINK|ID",
+		Short:   "Read a content again, and name what is damaged",
+		Long:    verifyHelp,
+		Example: verifyExample,
+		Args:    args(1, "PATH|LINK|ID"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.verify(cmd, given[0], &f) },
+	}
+	f.node.add(g, cmd)
+	cmd.Flags().BoolVar(&f.repair, "repair", false, "fetch what is damaged anew, and wait until the content is whole")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+func (g *global) verify(cmd *cobra.Command, text string, f *verifyFlags) (err error) {
+	c, err := g.parseContent(text)
+	if err != nil {
+		return err
+	}
+	s, err := g.dialOrRun(cmd, &f.node)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	v, st, err := g.hashAgain(cmd.Context(), s, control.VerifyRequest{Name: c.name, Repair: f.repair}, f.quiet)
+	if err != nil {
+		return err
+	}
+	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count
+	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0}
+	if g.json {
+		err = writeJSON(g.Out, r)
+	} else {
+		err = r.print(g.Out)
+	}
+	return errors.Join(err, r.verdict())
+}
+
+// hashAgain has the daemon verify a content, and shows the progress.
+func (g *global) hashAgain(ctx context.Context, s *session, req control.VerifyRequest, quiet bool) (
+	*peer.Verification, peer.Status, error,
+) {
+	p := g.newProgress()
+	defer p.clear()
+	began := time.Now()
+	return s.Verify(ctx, req, func(ev control.Event) {
+		switch {
+		case quiet || ev.Done:
+		case ev.Status != nil:
+			p.show(getFrame{*ev.Status})
+		case ev.Total > 0:
+			p.show(hashFrame{filepath.Base(req.Name), ev.Hashed, ev.Total, time.Since(began)})
+		}
+	})
+}
+
+// verified is what a verify found.
+type verified struct {
+	*peer.Verification
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Path string `json:"path"`
+	Seed bool   `json:"seed"`
+	// Repaired is set if what was damaged or missing was fetched.
+	Repaired bool `json:"repaired"`
+}
+
+// verdict returns an error unless the content is sound now.
+func (r verified) verdict() error {
+	var all []error
+	switch n := r.Damaged.Count; {
+	case n == 0 || r.Repaired:
+	case r.Seed:
+		all = append(all, fmt.Errorf("%s damaged and not offered any more: "+
+			"put the files back as they were, and verify or seed the content again", arePieces(n)))
+	default:
+		all = append(all, fmt.Errorf("%s damaged: `mob verify --repair` repairs the content", arePieces(n)))
+	}
+	if n := r.Unreadable.Count; n > 0 {
+		all = append(all, fmt.Errorf("%s not readable at present: %s", arePieces(n), r.Why))
+	}
+	return errors.Join(all...)
+}
+
+// arePieces formats a number of pieces, and the verb.
+func arePieces(n int) string {
+	if n == 1 {
+		return "1 piece is"
+	}
+	return plural(n, "piece") + " are"
+}
+
+// print writes what was found for people.
+func (r verified) print(out io.Writer) error {
+	w := newTextWriter(out)
+	switch sound := r.Checked - r.Damaged.Count; {
+	case sound == r.Pieces:
+		w.line("%s: sound, %s", r.Path, plural(r.Pieces, "piece"))
+	default:
+		w.line("%s: %d of %s sound", r.Path, sound, plural(r.Pieces, "piece"))
+	}
+	listPieces(w, "damaged", r.Damaged)
+	listPieces(w, "unreadable", r.Unreadable)
+	if lacking := r.Pieces - r.Checked - r.Unreadable.Count; lacking > 0 {
+		w.line("  %s missing", arePieces(lacking))
+	}
+	if r.Repaired {
+		w.line("  repaired: all pieces are sound now")
+	}
+	return w.flush()
+}
+
+// maxNumbers bounds the numbers of pieces in one line.
+const maxNumbers = 20
+
+func listPieces(w textWriter, what string, l peer.PieceList) {
+	if l.Count == 0 {
+		return
+	}
+	var numbers []string
+	for _, n := range l.Numbers[:min(len(l.Numbers), maxNumbers)] {
+		numbers = append(numbers, fmt.Sprint(n))
+	}
+	text := strings.Join(numbers, ", ")
+	if more := l.Count - len(numbers); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	w.line("  %s: %s, %s", what, plural(l.Count, "piece"), text)
+	for _, f := range l.Files {
+		w.line("    in %s", f)
+	}
+	if l.MoreFiles > 0 {
+		w.line("    and in %s more", plural(l.MoreFiles, "file"))
+	}
+}

@@ -1,0 +1,268 @@
+package peer_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// flipOne changes a byte of a file.
+func flipOne(path string, offset int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, 1)
+	_, err = f.ReadAt(b, offset)
+	if err == nil {
+		b[0] ^= 1
+		_, err = f.WriteAt(b, offset)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// folder makes a folder with three files of a megabyte each.
+func folder(t *testing.T) string {
+	t.Helper()
+	path, content := peertest.RandomFile(t, 3<<20)
+	dir := filepath.Join(filepath.Dir(path), "folder")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a", "b", "sub/c"} {
+		if err := os.WriteFile(filepath.Join(dir, name), content[i<<20:(i+1)<<20], 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func equalFolder(t *testing.T, got, want string) {
+	t.Helper()
+	for _, name := range []string{"a", "b", "sub/c"} {
+		content, err := os.ReadFile(filepath.Join(want, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		peertest.EqualFile(t, filepath.Join(got, name), content)
+	}
+}
+
+// damages are what may happen to the file b of a folder with three files, of 16 pieces each, while
+// no daemon runs, and how many of its pieces are damaged then.
+var damages = map[string]struct {
+	do     func(path string) error
+	pieces int
+}{
+	"byte flipped": {func(path string) error { return flipOne(path, 100_000) }, 1},
+	"truncated":    {func(path string) error { return os.Truncate(path, 500_000) }, 9},
+	"too long":     {func(path string) error { return os.Truncate(path, 1<<20+1) }, 0},
+	"deleted":      {os.Remove, 16},
+}
+
+// TestDamagedCopy damages a whole copy while its node does not run. At the next start the node says
+// what is damaged, does not pass for whole, and fetches that, and nothing else.
+func TestDamagedCopy(t *testing.T) {
+	t.Parallel()
+	for name, damage := range damages {
+		for _, opt := range []peer.SeedOptions{{}, {Coded: 4}} {
+			t.Run(fmt.Sprintf("%s, coded %d", name, opt.Coded), func(t *testing.T) {
+				t.Parallel()
+				data, src, out := t.TempDir(), folder(t), filepath.Join(t.TempDir(), "out")
+				gate := peertest.NewGate(8 << 20)
+				a := peertest.Start(t, "A", peertest.WithGate(gate))
+				opt.PieceLength = 64 << 10
+				_, link := peertest.Seed(t, a, src, opt)
+				b := peertest.Start(t, "B", peertest.Data(data))
+				get := peertest.Get(t, b, link, out)
+				peertest.Wait(t, get)
+				if err := get.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(b.Close(), damage.do(filepath.Join(out, "b"))); err != nil {
+					t.Fatal(err)
+				}
+				gate.Pass(-100 << 20)
+				var log peertest.Recorder
+				get = restart(t, data, link, peertest.Log(log.Logger()))
+				if damage.pieces > 0 {
+					peertest.Eventually(t, "word of the damage", func() bool {
+						st := get.Status()
+						return st.Damaged == int64(damage.pieces) && slices.Equal(st.DamagedFiles, []string{"b"}) && st.Phase == peer.Fetching
+					})
+					if text := log.String(); !strings.Contains(text, "damaged on disk") || !strings.Contains(text, "files=[b]") {
+						t.Errorf("log %s", text)
+					}
+				}
+				gate.Open()
+				peertest.Wait(t, get)
+				equalFolder(t, out, src)
+				st := get.Status()
+				if got, most := st.Traffic.WANIn, int64(damage.pieces+4)*(64<<10); got > most {
+					t.Errorf("%d bytes came for %d damaged pieces", got, damage.pieces)
+				}
+				peertest.Eventually(t, "the damage to be over", func() bool {
+					st := get.Status()
+					return st.Phase == peer.Whole && st.Damaged == 0 && st.PiecesHave == st.Pieces
+				})
+			})
+		}
+	}
+}
+
+// TestDamagedSeed damages a seeded content while its node does not run. At the next start the node
+// says what is damaged, serves the rest, and writes nothing; and all again once it is put back.
+func TestDamagedSeed(t *testing.T) {
+	t.Parallel()
+	for name, damage := range damages {
+		if damage.pieces == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, src := t.TempDir(), folder(t)
+			a := peertest.Start(t, "B", peertest.Data(data))
+			_, link := peertest.Seed(t, a, src, peer.SeedOptions{PieceLength: 64 << 10})
+			path := filepath.Join(src, "b")
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := os.ReadFile(path)
+			if err == nil {
+				err = errors.Join(a.Close(), damage.do(path))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A member that has all could repair it.
+			seed := restart(t, data, link)
+			link.Peers = seed.Node().Addrs()
+			peertest.Eventually(t, "word of the damage", func() bool {
+				st := seed.Status()
+				return st.Phase == peer.Whole && st.Damaged == int64(damage.pieces) && slices.Equal(st.DamagedFiles, []string{"b"}) &&
+					strings.Contains(st.Waiting, "put the files back")
+			})
+			out := filepath.Join(t.TempDir(), "out")
+			get := peertest.Get(t, peertest.Start(t, "C"), link, out)
+			peertest.Eventually(t, "what is sound", func() bool {
+				st := get.Status()
+				return st.Pieces > 0 && st.PiecesHave == st.Pieces-damage.pieces
+			})
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(os.Chmod(path, info.Mode()), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
+				t.Fatal(err)
+			}
+			v, err := seed.Verify(t.Context(), nil)
+			if err != nil || v.Damaged.Count != 0 || v.Checked != v.Pieces {
+				t.Errorf("verified %+v, %v", v, err)
+			}
+			peertest.Wait(t, get)
+			equalFolder(t, out, src)
+			if st := seed.Status(); st.Damaged != 0 || st.PiecesHave != st.Pieces {
+				t.Errorf("status %+v", st)
+			}
+		})
+	}
+}
+
+// unreadable is a store in which the second megabyte cannot be read while that is switched on.
+type unreadable struct {
+	store.Store
+	on *atomic.Bool
+}
+
+// ReadAt implements [store.Store].
+func (s unreadable) ReadAt(b []byte, offset int64) (int, error) {
+	if s.on.Load() && offset+int64(len(b)) > 1<<20 && offset < 2<<20 {
+		return 0, &store.UnreadableError{Path: "b", Err: syscall.EIO}
+	}
+	return s.Store.ReadAt(b, offset)
+}
+
+// TestUnreadableAtStart has a file that cannot be read when a node starts, and has to be checked. It
+// is neither taken for damaged nor fetched, the rest is served, and all of it once it can be read.
+func TestUnreadableAtStart(t *testing.T) {
+	t.Parallel()
+	data, src, out := t.TempDir(), folder(t), filepath.Join(t.TempDir(), "out")
+	a := peertest.Start(t, "A")
+	_, link := peertest.Seed(t, a, src, peer.SeedOptions{PieceLength: 64 << 10})
+	b := peertest.Start(t, "B", peertest.Data(data))
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	path := filepath.Join(out, "b")
+	if err := errors.Join(a.Close(), b.Close(), os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0))); err != nil { // so that it is doubtful
+		t.Fatal(err)
+	}
+	var on atomic.Bool
+	on.Store(true)
+	b, err := peer.Start(peer.Config{Data: data, Cluster: "B"},
+		peer.WithStore(func(st store.Store) store.Store { return unreadable{st, &on} }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	get, err := b.Transfer(link.Manifest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitsFor(t, get, "16 pieces cannot be read at present: b cannot be read at present: input/output error")
+	if st := get.Status(); st.Damaged != 0 || st.PiecesHave != st.Pieces-16 || st.Phase != peer.Fetching {
+		t.Errorf("status %+v", st)
+	}
+	l := *link
+	l.Peers = get.Node().Addrs()
+	other := peertest.Get(t, peertest.Start(t, "C"), &l, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "what can be read", func() bool {
+		st := other.Status()
+		return st.Pieces > 0 && st.PiecesHave == st.Pieces-16
+	})
+	v, err := get.Verify(t.Context(), nil)
+	if err != nil || v.Unreadable.Count != 16 || v.Damaged.Count != 0 || !slices.Equal(v.Unreadable.Files, []string{"b"}) {
+		t.Errorf("verified %+v, %v", v, err)
+	}
+	on.Store(false)
+	peertest.Wait(t, get)
+	peertest.Wait(t, other)
+	equalFolder(t, out, src)
+	if st := get.Status(); st.Traffic.WANIn+st.Traffic.LANIn != 0 || st.Damaged != 0 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// TestSeedAgain seeds a content again that was damaged, and is right again.
+func TestSeedAgain(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	b := peertest.Start(t, "B", peertest.Data(data))
+	path, content := peertest.RandomFile(t, 4<<20)
+	_, link := peertest.Seed(t, b, path, peer.SeedOptions{})
+	info, err := os.Stat(path)
+	if err == nil {
+		err = errors.Join(b.Close(), os.WriteFile(path, make([]byte, len(content)), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := restart(t, data, link)
+	peertest.Eventually(t, "the damage", func() bool { return tr.Status().Phase == peer.Whole && tr.Status().PiecesHave == 0 })
+	if err := errors.Join(os.WriteFile(path, content, 0o600), os.Chmod(path, info.Mode()), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := peertest.Seed(t, tr.Node(), path, peer.SeedOptions{})
+	if st := again.Status(); again != tr || st.PiecesHave != st.Pieces {
+		t.Errorf("status %+v", st)
+	}
+}

@@ -1,0 +1,223 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Verification is what [Transfer.Verify] found. Its JSON is an interface for scripts.
+type Verification struct {
+	// Pieces is how many the content has, and Checked how many of them were hashed: those that
+	// the node has, and for a seed all.
+	Pieces  int `json:"pieces"`
+	Checked int `json:"checked"`
+	// Damaged pieces have other bytes, and are not offered any more.
+	Damaged PieceList `json:"damaged"`
+	// Unreadable pieces cannot be read at present, which says nothing of their bytes. Why is the
+	// reason for the first.
+	Unreadable PieceList `json:"unreadable"`
+	Why        string    `json:"why,omitempty"`
+}
+
+// PieceList names some pieces.
+type PieceList struct {
+	Count int `json:"count"`
+	// Numbers has the first thousand of them, counted from 0.
+	Numbers []int `json:"numbers"`
+	// Files has the files that they are in, the first hundred of them, and MoreFiles counts the
+	// others.
+	Files     []string `json:"files"`
+	MoreFiles int      `json:"more_files,omitempty"`
+}
+
+// newPieceList lists pieces of m, which it sorts.
+func newPieceList(m *proto.Manifest, pieces []int) PieceList {
+	slices.Sort(pieces)
+	l := PieceList{Count: len(pieces), Numbers: append([]int{}, pieces[:min(len(pieces), 1000)]...)}
+	files, more := filesOf(m, pieces, 100)
+	l.Files, l.MoreFiles = append([]string{}, files...), more
+	return l
+}
+
+// verification collects what a check of all pieces finds. Its methods may be called from any
+// goroutine.
+type verification struct {
+	m        *proto.Manifest
+	total    int64 // bytes
+	progress func(done, total int64)
+
+	mu                  sync.Mutex // guards what follows, and is held during calls of progress
+	done                int64
+	checked             int
+	damaged, unreadable []int
+	why                 error
+}
+
+func newVerification(m *proto.Manifest, check []bool, progress func(done, total int64)) *verification {
+	v := &verification{m: m, progress: progress}
+	for i, c := range check {
+		if c {
+			v.total += int64(m.PieceSize(i))
+		}
+	}
+	return v
+}
+
+// found notes what a piece is.
+func (v *verification) found(piece int, verdict store.Verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done += int64(v.m.PieceSize(piece))
+	switch verdict {
+	case store.Good:
+		v.checked++
+	case store.Damaged:
+		v.checked++
+		v.damaged = append(v.damaged, piece)
+	case store.Unreadable:
+		v.unreadable = append(v.unreadable, piece)
+	}
+	if v.progress != nil {
+		v.progress(v.done, v.total)
+	}
+}
+
+func (v *verification) result() *Verification {
+	r := &Verification{
+		Pieces:     v.m.Pieces(),
+		Checked:    v.checked,
+		Damaged:    newPieceList(v.m, v.damaged),
+		Unreadable: newPieceList(v.m, v.unreadable),
+	}
+	if v.why != nil && len(v.unreadable) > 0 {
+		r.Why = oneLine(v.why.Error())
+	}
+	return r
+}
+
+// Verify reads all that the node has of the content again, and hashes it. It calls progress, if
+// that is not nil, with the bytes done and to do. Damaged pieces are not offered any more. Those of
+// a content that was fetched are missing from then on, and fetched again while the transfer runs;
+// a content that was seeded is never written to. The transfer goes on meanwhile. One that does not
+// run is verified all the same, and cannot be started or removed meanwhile.
+func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
+	s, disk, err := t.awaitSwarm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return t.verifyStopped(ctx, progress)
+	}
+	disk.Refresh()
+	m := t.Manifest()
+	check := make([]bool, m.Pieces())
+	for i := range check {
+		check[i] = s.Checkable(i)
+	}
+	v := newVerification(m, check, progress)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(check) && ctx.Err() == nil && s.Context().Err() == nil; i = int(next.Add(1)) - 1 {
+				if !check[i] {
+					continue
+				}
+				verdict, ok := s.CheckPiece(i)
+				if !ok { // it was in a file that is gone, or another check was faster
+					verdict = store.Damaged
+				}
+				v.found(i, verdict)
+			}
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if s.Context().Err() != nil {
+		return nil, fmt.Errorf("the content was not verified to the end: %w", context.Cause(s.Context()))
+	}
+	_, v.why = s.Unreadable()
+	return v.result(), nil
+}
+
+// awaitSwarm waits until the transfer serves what it has, and returns its swarm, nil if it does not
+// run, and the store of that. It fails if the transfer waits for something else.
+func (t *Transfer) awaitSwarm(ctx context.Context) (*swarm.Swarm, *store.Disk, error) {
+	for {
+		t.mu.Lock()
+		s, disk, running, waiting := t.mu.swarm, t.mu.disk, t.mu.cancel != nil, t.mu.waiting
+		t.mu.Unlock()
+		switch {
+		case s != nil, !running:
+			return s, disk, nil
+		case waiting != "":
+			return nil, nil, fmt.Errorf("there is nothing to verify: the transfer waits for %s", waiting)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+}
+
+// verifyStopped is Verify for a transfer that does not run.
+func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
+	done, err := t.operate()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.node.ctx, func() { cancel(errClosing) })()
+	switch {
+	case t.removed:
+		return nil, ErrUnknownTransfer
+	case t.running():
+		return nil, errors.New("the transfer has just been started: verify it again")
+	}
+	d, r := t.Description(), t.record()
+	if err := d.Load(); d.Manifest() == nil {
+		return nil, errors.Join(errors.New("there is nothing to verify: the manifest is not here"), err)
+	}
+	m := d.Manifest()
+	st, err := store.Open(t.node.transferDir(t.ID), r.Root, m, t.node.files)
+	if err != nil {
+		return nil, fmt.Errorf("there is nothing to verify: %w", err)
+	}
+	st.Refresh()
+	check := st.Doubtful()
+	for i := range check {
+		check[i] = check[i] || st.Has(i) || r.Seed
+	}
+	v := newVerification(m, check, progress)
+	err = store.Recheck(ctx, st, store.NewVerifier(m), check, v.found)
+	var unreadable *store.UnreadableError
+	if errors.As(err, &unreadable) {
+		v.why, err = unreadable, nil
+	}
+	err = errors.Join(err, st.Close())
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err == nil && len(v.damaged) > 0 && !r.Seed {
+		err = t.update(func(r *metadata.Record) {
+			r.Whole, r.Have = false, r.Have-len(v.damaged)
+		})
+	}
+	return v.result(), err
+}
