@@ -1,0 +1,74 @@
+package swarm_test
+
+import (
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// promise announces something on a control stream, and from then on answers pings and nothing else.
+func promise(s network.Stream, m *proto.Have) {
+	defer s.Reset()
+	_ = proto.WriteMessage(s, m)
+	for {
+		m, err := proto.ReadMessage(s)
+		if err != nil {
+			return
+		}
+		if ping, ok := m.(*proto.Ping); ok {
+			_ = proto.WriteMessage(s, &proto.Pong{Nonce: ping.Nonce})
+		}
+	}
+}
+
+// TestUndelivered has a member of a cluster that promises pieces and does not deliver them: it claims
+// all, it says that it is whole, or its disk hangs. The others get the content nevertheless, and
+// little of it twice.
+func TestUndelivered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("promises last for seconds")
+	}
+	t.Parallel()
+	const size = 16 << 20
+	all := []proto.Range{{Count: 1 << 16}}
+	for name, promised := range map[string]*proto.Have{
+		"claims all pieces":     {Claim: all},
+		"says that it is whole": {Have: all},
+		"disk hangs":            nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := peertest.NewGate(0)
+			opts := []peertest.Option{peertest.At(0, peertest.WithGate(source))}
+			if promised == nil {
+				opts = append(opts, peertest.At(3, peertest.WithGate(peertest.NewGate(size/8))))
+			}
+			nodes := peertest.Clusters(t, 2, 3, opts...)
+			_, link, content := peertest.SeedRandom(t, nodes[0], size, peer.SeedOptions{})
+			gets := peertest.GetAll(t, nodes[1:], link)
+			if promised != nil {
+				h := peertest.Stranger(t)
+				for _, n := range nodes[3:] {
+					peertest.Eventually(t, "the swarm", func() bool { return swarmOf(n, link) != nil })
+					hello := &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "B"}
+					go promise(controlAs(t, h, n, hello), promised)
+				}
+			}
+			source.Open()
+			peertest.WaitEqual(t, gets, content)
+			var wan int64
+			for _, g := range gets[2:] {
+				wan += g.Status().Traffic.WANIn
+			}
+			copies := float64(wan) / size
+			t.Logf("%.3f copies crossed into B", copies)
+			if copies > 1.2 {
+				t.Errorf("%.3f copies crossed into B", copies)
+			}
+		})
+	}
+}
