@@ -105,11 +105,16 @@ func (s *State) countClaim(i int, counts bool) {
 		return
 	}
 	s.claims[i]--
-	if f := s.fetches[i]; s.free(i) && !s.have.Has(i) && (f == nil || !f.wan) {
-		s.passOn(i)
+	if s.isLeft(i) {
 		s.reconsider(i)
 		s.relay(i, updateDrop)
 	}
+}
+
+// isLeft reports whether a piece is left to whoever begins it: no member has, claims or fetches it.
+func (s *State) isLeft(i int) bool {
+	f := s.fetches[i]
+	return s.free(i) && !s.have.Has(i) && (f == nil || !f.wan)
 }
 
 // countHave notes that a piece of a local peer counts, or does not any more.
@@ -123,14 +128,10 @@ func (s *State) countHave(i int, counts bool) {
 		return
 	}
 	s.holders[i]--
-	f := s.fetches[i]
 	if s.holders[i] == 0 && !s.have.Has(i) {
 		s.inflow.lacking++
-		if s.free(i) && (f == nil || !f.wan) {
-			s.passOn(i)
-		}
 	}
-	if s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
+	if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
 		f.claimed = false // no member sends it, and two could wait for each other
 		s.announce(i, updateDrop)
 	}

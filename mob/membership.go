@@ -193,6 +193,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 		p.link.peers = removePeer(p.link.peers, p)
 	}
 	s.releaseAll(p)
+	s.setSnubs(p, true) // what it promised does not count any more
 	for i := range p.have.All() {
 		s.removeHave(p, i)
 	}

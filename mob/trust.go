@@ -49,11 +49,13 @@ func (s *State) recount(p *peer, change func()) {
 	if holds := p.holds(); holds != held {
 		for i := range p.have.All() {
 			s.countHave(i, holds)
+			s.passOn(i)
 		}
 	}
 	if claims := p.claims(); claims != claimed {
 		for i := range p.claim.All() {
 			s.countClaim(i, claims)
+			s.passOn(i)
 		}
 	}
 }
@@ -96,7 +98,7 @@ func (s *State) delivered(p *peer) {
 func (s *State) claimLimit() time.Duration {
 	limit := s.t.Stall
 	for _, f := range s.fetches {
-		if f.wan {
+		if f.wan && f.peer != nil {
 			limit = max(limit, 2*s.now.Sub(f.started))
 		}
 	}
@@ -122,6 +124,7 @@ func (s *State) lapseClaims() {
 			p.claim.Remove(i)
 			if p.claims() {
 				s.countClaim(i, false)
+				s.passOn(i)
 			}
 		}
 	}
@@ -130,6 +133,9 @@ func (s *State) lapseClaims() {
 // passOn leaves a piece that no member has or claims any more to one member after another: each
 // begins it after the time in which it would have heard of the claims of those before it.
 func (s *State) passOn(i int) {
+	if !s.isLeft(i) {
+		return
+	}
 	turn := ((s.rank-i)%s.size + s.size) % s.size
 	pause := time.Duration(1+turn) * s.claimDelay()
 	for _, p := range s.peers {
