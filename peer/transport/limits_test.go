@@ -154,7 +154,9 @@ func TestIdleConnections(t *testing.T) {
 	s.Close()
 	l := b.ConnManager().(protector).limits
 	at := time.Now()
-	l.now = func() time.Time { return at }
+	l.mu.Lock()
+	l.now = func() time.Time { return at } // called with the lock held
+	l.mu.Unlock()
 	until := func(what string, holds func(network.Conn) bool) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
