@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -96,6 +97,41 @@ func TestDamagedCopyIsRepaired(t *testing.T) {
 		return st.Phase == peer.Whole && st.Damaged == 0 && st.PiecesHave == st.Pieces
 	})
 	peertest.EqualFile(t, out, content)
+}
+
+// TestDamagedSeedResumes starts a node whose seed has changed since. It serves the rest, says so, and
+// serves all once the file is right again.
+func TestDamagedSeedResumes(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	a := peertest.Start(t, "A", peertest.Data(data))
+	path, content := peertest.RandomFile(t, 4<<20)
+	seed, _ := peertest.Seed(t, a, path, peer.SeedOptions{})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	changed := slices.Clone(content)
+	changed[1<<20] ^= 1
+	if err := os.WriteFile(path, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a = peertest.Start(t, "A", peertest.Data(data))
+	seed, err := a.Transfer(seed.ID.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "word of the damage", func() bool {
+		st := seed.Status()
+		return st.Phase == peer.Whole && st.PiecesHave == st.Pieces-1 && st.Damaged == 1 &&
+			strings.Contains(st.Waiting, "1 piece of content.bin changed on disk: put the files back as they were")
+	})
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "the piece", func() bool {
+		st := seed.Status()
+		return st.PiecesHave == st.Pieces && st.Damaged == 0 && st.Waiting == ""
+	})
 }
 
 // flipByte changes a byte of a file, and neither its size nor its time.

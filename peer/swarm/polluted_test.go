@@ -56,7 +56,7 @@ func TestSybil(t *testing.T) {
 	nodes := peertest.Clusters(t, 2, 3, peertest.At(1, peertest.WithPolluter(p)),
 		peertest.At(2, peertest.Log(log.Logger())), peertest.At(3, peertest.Log(log.Logger())),
 		peertest.At(4, peertest.Log(log.Logger())), peertest.At(5, peertest.Log(log.Logger())))
-	_, link, content := peertest.SeedRandom(t, nodes[0], 48<<20, peer.SeedOptions{Coded: 8})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 8})
 	// It is whole before the others come, so that it is asked for much.
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	p.On.Store(true)

@@ -91,6 +91,11 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
+	for i := 0; cfg.UploadOnly && i < s.m.Pieces(); i++ {
+		if !s.st.Has(i) && !s.checks.unreadable[i] {
+			s.checks.damaged[i] = true
+		}
+	}
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
