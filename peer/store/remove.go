@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -254,12 +255,16 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 
 // asRecorded reports whether a file is as it was when its pieces were recorded.
 func (r *remover) asRecorded(file int, info fs.FileInfo) bool {
-	if stamp := r.journal.Stamp(file); stamp != (journal.Stamp{}) {
-		return stamp == stampOf(vfs.StatOf(info))
-	}
-	// The journal of an earlier version, or of a process that was killed.
 	e := &r.tree.m.Entries[r.tree.layout.entries[file]]
-	return !r.journal.WasWhole() || e.MTime == proto.NoMTime || e.MTime == info.ModTime().UnixNano()
+	if e.MTime != proto.NoMTime && (r.journal.WasWhole() || r.published()) {
+		// Publish has set the time. A stamp may be younger than a change right after that, and
+		// an earlier version has none. Some file systems round times to two seconds.
+		if info.ModTime().Sub(time.Unix(0, e.MTime)).Abs() >= 2*time.Second {
+			return false
+		}
+	}
+	stamp := r.journal.Stamp(file)
+	return stamp == (journal.Stamp{}) || stamp == stampOf(vfs.StatOf(info))
 }
 
 // verified reports whether all pieces of a file are verified.
