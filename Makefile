@@ -1,4 +1,4 @@
-# Ten words: build test race grid sim soak fuzz bench lint cover. CI runs the same.
+# Eleven words: build test race grid sim faults soak fuzz bench lint cover. CI runs the same.
 
 SHELL := bash
 
@@ -30,7 +30,7 @@ CC_THERE = { command -v "$$(go env CC)" || \
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get && { apt-get -qy install gcc libc6-dev || \
 	{ apt-get -q update && apt-get -qy install gcc libc6-dev; }; }; }; } >/dev/null 2>&1
 
-.PHONY: build test race grid sim soak fuzz bench lint cover
+.PHONY: build test race grid sim faults soak fuzz bench lint cover
 
 # The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.)
 build:
@@ -63,6 +63,11 @@ grid:
 # The swarm in virtual time, with all seeds, thresholds and figures.
 sim:
 	go test -count=1 -v $(SIM)
+
+# The tests of docs/faults.md, as root for those on the grid. Prints the table with what came of
+# each.
+faults:
+	go test -count=1 -timeout 0 -run '^TestFault' . -faults
 
 # Many transfers, joins, kills and restarts on a grid for SOAKTIME, as root. Prints what the
 # daemons use.
