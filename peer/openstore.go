@@ -14,6 +14,9 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
+// maxNamed bounds the files that a message of the log names.
+const maxNamed = 8
+
 const (
 	// lookPause is the first pause before a content is looked for again that is not there, or
 	// cannot be read. It doubles up to maxLookPause.
@@ -178,7 +181,7 @@ func (t *Transfer) noteDamage(c *content) error {
 	if len(c.lost) == 0 {
 		return nil
 	}
-	files, more := filesOf(m, c.lost, maxNamed)
+	files, more := m.FilesOf(c.lost, maxNamed)
 	text := "content is damaged on disk: its pieces are fetched again"
 	if r.Seed {
 		text = "content is damaged on disk: its pieces are not offered until the files are put back as they were"

@@ -144,6 +144,9 @@ func (t *Transfer) end(why, lost error) {
 			r.Whole = r.Whole && lost == nil
 		}))
 	}
+	if lost != nil { // before anybody can see that the transfer has failed
+		t.node.lose(fmt.Errorf("%s: %w", t.record().Root, explain(lost)))
+	}
 	restarts := lost == nil && errors.Is(why, errRestart)
 	stopped := lost == nil && (errors.Is(why, ErrStopped) || errors.Is(why, errClosing))
 	t.mu.Lock()
@@ -162,9 +165,6 @@ func (t *Transfer) end(why, lost error) {
 	t.mu.Unlock()
 	if !restarts && !stopped {
 		t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
-	}
-	if lost != nil {
-		t.node.lose(fmt.Errorf("%s: %w", t.record().Root, err))
 	}
 }
 
@@ -271,15 +271,15 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	t.mu.Lock()
 	t.mu.phase, t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = Fetching, s, c.store, c.disk, ""
 	t.mu.Unlock()
-	if cfg.UploadOnly { // it serves what is sound
-		t.markWhole()
-	}
 	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
 		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
 	}
 	if attach := n.cfg.AttachExternal; attach != nil {
 		beside.Go(func() { attach(s.Context(), t) })
+	}
+	if cfg.UploadOnly && len(c.lost)+len(c.unreadable) > 0 {
+		t.markWhole() // it serves what is sound
 	}
 	why = s.Run(members)
 	beside.Wait()

@@ -45,7 +45,7 @@ type PieceList struct {
 func newPieceList(m *proto.Manifest, pieces []int) PieceList {
 	slices.Sort(pieces)
 	l := PieceList{Count: len(pieces), Numbers: append([]int{}, pieces[:min(len(pieces), 1000)]...)}
-	files, more := filesOf(m, pieces, 100)
+	files, more := m.FilesOf(pieces, 100)
 	l.Files, l.MoreFiles = append([]string{}, files...), more
 	return l
 }

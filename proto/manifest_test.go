@@ -265,3 +265,29 @@ func checkError(t *testing.T, err error, want string) {
 		t.Errorf("error of more than one line: %q", err)
 	}
 }
+
+func TestFilesOf(t *testing.T) {
+	m := tree() // "a-b" ends in piece 0, "a/c" in piece 1
+	for _, c := range []struct {
+		pieces []int
+		most   int
+		paths  string
+		more   int
+	}{
+		{nil, 9, "", 0},
+		{[]int{0}, 9, "a-b a/c", 0},
+		{[]int{1}, 9, "a/c", 0},
+		{[]int{0, 1}, 9, "a-b a/c", 0},
+		{[]int{0, 1}, 1, "a-b", 1},
+		{[]int{0, 1}, 0, "", 2},
+	} {
+		paths, more := m.FilesOf(c.pieces, c.most)
+		if got := strings.Join(paths, " "); got != c.paths || more != c.more {
+			t.Errorf("files of %v, at most %d: %q and %d more", c.pieces, c.most, got, more)
+		}
+	}
+	single := &Manifest{Name: "x.bin", PieceLength: pieceLength, Entries: []Entry{{Kind: File, Size: 5}}}
+	if paths, _ := single.FilesOf([]int{0}, 9); len(paths) != 1 || paths[0] != "x.bin" {
+		t.Errorf("files of a single file: %q", paths)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -367,7 +366,7 @@ func (s *Swarm) damagedPieces() (pieces []int) {
 
 // fileOf returns the name of the first file that has bytes of a piece.
 func (s *Swarm) fileOf(piece int) string {
-	names := s.files([]proto.Range{{First: uint32(piece), Count: 1}})
+	names, _ := s.m.FilesOf([]int{piece}, 1)
 	if len(names) == 0 {
 		return ""
 	}
@@ -376,33 +375,3 @@ func (s *Swarm) fileOf(piece int) string {
 
 // maxFiles bounds the names of files in a status.
 const maxFiles = 100
-
-// files returns the names of the files that have bytes of some pieces, which are in order.
-func (s *Swarm) files(pieces []proto.Range) (names []string) {
-	if len(pieces) == 0 {
-		return nil
-	}
-	length := int64(s.m.PieceLength)
-	end := int64(0)
-	for i := range s.m.Entries {
-		e := &s.m.Entries[i]
-		begin := end
-		end += e.Size
-		if e.Kind != proto.File || e.Size == 0 {
-			continue
-		}
-		for len(pieces) > 0 && int64(pieces[0].End())*length <= begin {
-			pieces = pieces[1:]
-		}
-		if len(pieces) == 0 || len(names) >= maxFiles {
-			break
-		}
-		if int64(pieces[0].First)*length < end {
-			if e.Path == "" {
-				return []string{s.m.Name}
-			}
-			names = append(names, e.Path)
-		}
-	}
-	return names
-}

@@ -85,11 +85,9 @@ func (s *Swarm) Status() Status {
 		Liars:     s.polluterNames(),
 	}
 	st.Pieces, st.Bytes = s.Stored()
-	damaged := ranges(s.damagedPieces())
-	for _, r := range damaged {
-		st.Damaged += int64(r.Count)
-	}
-	st.DamagedFiles = s.files(damaged)
+	damaged := s.damagedPieces()
+	st.Damaged = int64(len(damaged))
+	st.DamagedFiles, _ = s.m.FilesOf(damaged, maxFiles)
 	if n, why := s.checks.unreadableNow(); n > 0 {
 		st.Impaired = fmt.Sprintf("%s cannot be read at present: %v", count(n, "piece"), why)
 	} else if st.Damaged > 0 && s.cfg.UploadOnly {
@@ -168,16 +166,14 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 	return pieces, bytes
 }
 
-// ranges returns numbers, which are in order, as ranges.
-func ranges(numbers []int) (rs []proto.Range) {
-	for _, i := range numbers {
-		if n := len(rs); n > 0 && rs[n-1].End() == uint64(i) {
-			rs[n-1].Count++
-		} else {
-			rs = append(rs, proto.Range{First: uint32(i), Count: 1})
+// numbers lists what is in ranges.
+func numbers(ranges []proto.Range) (list []int) {
+	for _, r := range ranges {
+		for i := uint64(r.First); i < r.End(); i++ {
+			list = append(list, int(i))
 		}
 	}
-	return rs
+	return list
 }
 
 // count counts things.
@@ -210,8 +206,9 @@ func (s *Swarm) waiting(m mob.Status) string {
 	case m.Settling:
 		return "news of the own cluster"
 	case m.Fetching == 0 && m.Available == 0 && m.Rotten > 0 && !s.coding.Coded():
+		files, _ := s.m.FilesOf(numbers(m.Lacking), maxFiles)
 		return fmt.Sprintf("the %d missing pieces of %s: no connected peer has them sound, and another source is needed",
-			lacking, list(s.files(m.Lacking)))
+			lacking, list(files))
 	case m.Fetching == 0 && m.Available == 0:
 		return fmt.Sprintf("the %d missing pieces: none of %d connected peers has any of them", lacking, len(m.Peers))
 	}
