@@ -54,6 +54,9 @@ func TestStrangersMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a node for seconds")
 	}
+	if raceDetector {
+		t.Skip("the race detector multiplies memory")
+	}
 	link, child := startFlooded(t)
 	fetch := func(name string) {
 		t.Helper()

@@ -1,0 +1,6 @@
+//go:build race
+
+package peer_test
+
+// raceDetector multiplies the memory of a process.
+const raceDetector = true
