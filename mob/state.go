@@ -299,12 +299,15 @@ func (s *State) checkComplete() {
 	s.complete = true
 	for _, p := range s.peers {
 		s.sendWant(p)
-		s.sendWhole(p)
+		if p.have.Full() {
+			s.sendWhole(p)
+		}
 	}
 }
 
 // sendWhole tells a peer that the node has everything, whatever the peer subscribed to: it may
-// count the nodes that do.
+// count the nodes that do. One that fetches is not told, lest it turns to the node for pieces that
+// are the business of others.
 func (s *State) sendWhole(p *peer) {
 	if s.pieces > 0 {
 		s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
