@@ -42,7 +42,8 @@ var outages = map[string]struct {
 	"unplugged": {
 		begin:     func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Unplug() },
 		end:       func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Plug() },
-		maxCopies: 1.15,
+		// If a peer of another cluster is back long before its own, the node fetches its share again.
+		maxCopies: 1.40,
 	},
 }
 
