@@ -40,8 +40,8 @@ var outages = map[string]struct {
 		maxCopies: 1.25,
 	},
 	"unplugged": {
-		begin:     func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Unplug() },
-		end:       func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Plug() },
+		begin: func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Unplug() },
+		end:   func(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Plug() },
 		// If a peer of another cluster is back long before its own, the node fetches its share again.
 		maxCopies: 1.40,
 	},
