@@ -17,21 +17,6 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// flipOne changes a byte of a file.
-func flipOne(path string, offset int64) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	b := make([]byte, 1)
-	_, err = f.ReadAt(b, offset)
-	if err == nil {
-		b[0] ^= 1
-		_, err = f.WriteAt(b, offset)
-	}
-	return errors.Join(err, f.Close())
-}
-
 // folder makes a folder with three files of a megabyte each.
 func folder(t *testing.T) string {
 	t.Helper()
@@ -65,7 +50,7 @@ var damages = map[string]struct {
 	do     func(path string) error
 	pieces int
 }{
-	"byte flipped": {func(path string) error { return flipOne(path, 100_000) }, 1},
+	"byte flipped": {func(path string) error { return peertest.Flip(path, 100_000) }, 1},
 	"truncated":    {func(path string) error { return os.Truncate(path, 500_000) }, 9},
 	"too long":     {func(path string) error { return os.Truncate(path, 1<<20+1) }, 0},
 	"deleted":      {os.Remove, 16},

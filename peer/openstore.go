@@ -130,13 +130,10 @@ func (t *Transfer) markBegun() error {
 func (t *Transfer) recheck(ctx context.Context, c *content) error {
 	m, seed := c.verifier.Manifest(), t.record().Seed
 	check := c.disk.Doubtful()
-	var total int64
 	for i := range check {
 		check[i] = check[i] || seed && !c.store.Has(i)
-		if check[i] {
-			total += int64(m.PieceSize(i))
-		}
 	}
+	total := bytesOf(m, check)
 	c.lost, c.unreadable, c.why = nil, nil, nil
 	if total == 0 {
 		return nil

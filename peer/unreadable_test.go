@@ -1,7 +1,6 @@
 package peer_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,7 +86,9 @@ func TestDamagedCopyIsRepaired(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, b, link, out)
 	peertest.Wait(t, get)
-	flipByte(t, out, 1<<20)
+	if err := peertest.Flip(out, 1<<20); err != nil {
+		t.Fatal(err)
+	}
 	// A third node, which asks its own cluster first, finds out.
 	c := tracker.Start(t, "B")
 	copied := peertest.Get(t, c, link, filepath.Join(t.TempDir(), "out"))
@@ -132,24 +133,4 @@ func TestDamagedSeedResumes(t *testing.T) {
 		st := seed.Status()
 		return st.PiecesHave == st.Pieces && st.Damaged == 0 && st.Waiting == ""
 	})
-}
-
-// flipByte changes a byte of a file, and neither its size nor its time.
-func flipByte(t *testing.T, path string, at int64) {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, 1)
-	_, err = f.ReadAt(b, at)
-	b[0] ^= 1
-	_, err2 := f.WriteAt(b, at)
-	if err := errors.Join(err, err2, f.Close(), os.Chtimes(path, info.ModTime(), info.ModTime())); err != nil {
-		t.Fatal(err)
-	}
 }

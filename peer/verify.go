@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
@@ -65,13 +63,17 @@ type verification struct {
 }
 
 func newVerification(m *proto.Manifest, check []bool, progress func(done, total int64)) *verification {
-	v := &verification{m: m, progress: progress}
-	for i, c := range check {
-		if c {
-			v.total += int64(m.PieceSize(i))
+	return &verification{m: m, total: bytesOf(m, check), progress: progress}
+}
+
+// bytesOf returns the bytes of the pieces that are set.
+func bytesOf(m *proto.Manifest, pieces []bool) (n int64) {
+	for i, set := range pieces {
+		if set {
+			n += int64(m.PieceSize(i))
 		}
 	}
-	return v
+	return n
 }
 
 // found notes what a piece is.
@@ -126,23 +128,17 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 		check[i] = s.Checkable(i)
 	}
 	v := newVerification(m, check, progress)
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(check) && ctx.Err() == nil && s.Context().Err() == nil; i = int(next.Add(1)) - 1 {
-				if !check[i] {
-					continue
-				}
-				verdict, ok := s.CheckPiece(i)
-				if !ok { // it was in a file that is gone, or another check was faster
-					verdict = store.Damaged
-				}
-				v.found(i, verdict)
-			}
-		})
-	}
-	workers.Wait()
+	err = store.InParallel(ctx, len(check), 0, func(i int) error {
+		if err := s.Context().Err(); err != nil || !check[i] {
+			return err
+		}
+		verdict, ok := s.CheckPiece(i)
+		if !ok { // it was in a file that is gone, or another check was faster
+			verdict = store.Damaged
+		}
+		v.found(i, verdict)
+		return nil
+	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -150,7 +146,7 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 		return nil, fmt.Errorf("the content was not verified to the end: %w", context.Cause(s.Context()))
 	}
 	_, v.why = s.Unreadable()
-	return v.result(), nil
+	return v.result(), err
 }
 
 // awaitSwarm waits until the transfer serves what it has, and returns its swarm, nil if it does not

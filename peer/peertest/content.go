@@ -3,6 +3,7 @@ package peertest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,6 +24,29 @@ func RandomFile(t testing.TB, size int) (path string, content []byte) {
 		t.Fatal(err)
 	}
 	return path, content
+}
+
+// Flip changes bytes of a file, and neither its size nor its time.
+func Flip(path string, offsets ...int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, 1)
+	for _, at := range offsets {
+		if _, err = f.ReadAt(b, at); err != nil {
+			break
+		}
+		b[0] ^= 1
+		if _, err = f.WriteAt(b, at); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, f.Close(), os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
 // Seed seeds what is at path. The link is the test's to change.

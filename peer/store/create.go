@@ -49,8 +49,8 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 // Adopt is [Create] for a destination that may already have parts of the content. All
-// pieces of the files that are there are doubtful at first. Files of the content that turn out to differ are
-// overwritten; other files in the directory are left alone.
+// pieces of the files that are there are doubtful at first. Files of the content that turn
+// out to differ are overwritten; other files in the directory are left alone.
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func(piece int, v Verdict)) error {
 	var unreadable atomic.Int64
 	var first atomic.Pointer[UnreadableError]
-	err := inParallel(ctx, len(check), 0, func(piece int) error {
+	err := InParallel(ctx, len(check), 0, func(piece int) error {
 		if !check[piece] {
 			return nil
 		}
@@ -77,10 +77,10 @@ func recheck(s Store, v *Verifier, piece int) (verdict Verdict, checked bool, er
 	return Damaged, true, s.Forget(piece)
 }
 
-// inParallel calls do with 0 to n-1, in order, from workers goroutines, or one per CPU
+// InParallel calls do with 0 to n-1, in order, from workers goroutines, or one per CPU
 // if workers is not positive. It stops when a call fails or ctx is cancelled, and
 // returns the first error.
-func inParallel(ctx context.Context, n, workers int, do func(int) error) error {
+func InParallel(ctx context.Context, n, workers int, do func(int) error) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}

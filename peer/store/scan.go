@@ -97,7 +97,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	d := newDisk(m, nil)
 	d.tree = t
 	s := newScanner(ctx, d, m, opt)
-	err = inParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
+	err = InParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
 		sum, err := s.hash(piece, sums)
 		copy(m.Hashes[piece*sha256.Size:], sum[:])
 		return err

@@ -28,7 +28,7 @@ func SHA1(ctx context.Context, content io.ReaderAt, m *proto.Manifest, opt ScanO
 	}
 	sums := newSHA1Sums(m)
 	s := newScanner(ctx, content, m, opt)
-	err := inParallel(ctx, m.Pieces(), opt.workers(), func(piece int) error {
+	err := InParallel(ctx, m.Pieces(), opt.workers(), func(piece int) error {
 		sum, err := s.hash(piece, &sums)
 		if err == nil && sum != m.Hash(piece) {
 			err = &DamagedError{Piece: piece}

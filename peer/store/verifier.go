@@ -91,7 +91,7 @@ func (v *Verifier) FullManifest(ctx context.Context, content io.ReaderAt, opt Sc
 	unknown, total := v.unknown()
 	s := newScanner(ctx, content, v.m, opt)
 	s.total = total
-	err := inParallel(ctx, len(unknown), opt.workers(), func(i int) error {
+	err := InParallel(ctx, len(unknown), opt.workers(), func(i int) error {
 		good, err := s.check(v, unknown[i])
 		if err == nil && !good {
 			err = &DamagedError{Piece: unknown[i]}

@@ -4,9 +4,9 @@ import (
 	"net/netip"
 
 	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -84,8 +84,10 @@ const (
 	everywhere
 )
 
+// sharedSpace is that of providers behind NAT (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
 func reachOf(a netip.Addr) reach {
-	sharedSpace := netip.MustParsePrefix("100.64.0.0/10") // RFC 6598
 	switch a = a.Unmap(); {
 	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
 		return nowhere
@@ -112,12 +114,10 @@ func dialable(addrs [][]byte, from netip.Addr) (out [][]byte) {
 		if err != nil {
 			continue
 		}
-		if ip, err := manet.ToIP(a); err == nil {
-			if ip, _ := netip.AddrFromSlice(ip); reachOf(ip) >= least {
-				out = append(out, b)
-			}
-		} else if least < everywhere {
-			out = append(out, b) // a name may stand for any address
+		ip := transport.IPOf(a)
+		// A name may stand for any address.
+		if ip.IsValid() && reachOf(ip) >= least || !ip.IsValid() && least < everywhere {
+			out = append(out, b)
 		}
 	}
 	return out

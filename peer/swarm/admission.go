@@ -4,10 +4,9 @@ import (
 	"net/netip"
 	"time"
 
-	manet "github.com/multiformats/go-multiaddr/net"
-
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -69,14 +68,7 @@ func (c *session) inbound() bool {
 }
 
 // remoteIP returns the address of a node, as seen from here.
-func (c *nodePeer) remoteIP() netip.Addr {
-	ip, err := manet.ToIP(c.stream.Conn().RemoteMultiaddr())
-	if err != nil {
-		return netip.Addr{}
-	}
-	a, _ := netip.AddrFromSlice(ip)
-	return a.Unmap()
-}
+func (c *nodePeer) remoteIP() netip.Addr { return transport.IPOf(c.stream.Conn().RemoteMultiaddr()) }
 
 // protect keeps the connection of a session's peer, until unprotect.
 func (s *Swarm) protect(c *session) {

@@ -124,7 +124,7 @@ func (s *Swarm) check() {
 	pause := retryPause
 	for s.ctx.Err() == nil {
 		if c, ok := s.checks.next(); ok {
-			switch verdict, ok := s.checkPiece(int(c.Piece)); {
+			switch verdict, ok := s.CheckPiece(int(c.Piece)); {
 			case !ok:
 			case verdict == store.Damaged:
 				all = 0
@@ -136,13 +136,13 @@ func (s *Swarm) check() {
 		wait := time.Duration(-1)
 		if all < s.m.Pieces() {
 			began := time.Now()
-			s.checkPiece(all)
+			s.CheckPiece(all)
 			all++
 			wait = time.Since(began)
 		} else if piece, ok := s.retry(); !ok {
 			pause, due = retryPause, time.Time{}
 		} else if wait = time.Until(due); wait <= 0 {
-			if verdict, ok := s.checkPiece(piece); ok && verdict == store.Good {
+			if verdict, ok := s.CheckPiece(piece); ok && verdict == store.Good {
 				pause = retryPause
 				continue
 			}
@@ -176,17 +176,10 @@ func (s *Swarm) Checkable(piece int) bool {
 	return s.st.Has(piece) || k.unreadable[piece] || k.damaged[piece] && s.cfg.UploadOnly
 }
 
-// CheckPiece hashes a piece again, and takes it out of service, or puts it back. It reports false for
+// CheckPiece hashes a piece again. If its bytes are wrong it is damaged, and not offered any more. If
+// it cannot be read, which says nothing of them, it is not offered at present. It reports false for
 // pieces that are not [Swarm.Checkable].
-func (s *Swarm) CheckPiece(piece int) (verdict store.Verdict, ok bool) { return s.checkPiece(piece) }
-
-// Unreadable returns how many pieces cannot be read at present, and why.
-func (s *Swarm) Unreadable() (pieces int, why error) { return s.checks.unreadableNow() }
-
-// checkPiece hashes a piece that is stored, or out of service. If its bytes are wrong it is damaged,
-// and not offered any more. If it cannot be read, which says nothing of them, it is not offered at
-// present. It reports false for other pieces.
-func (s *Swarm) checkPiece(piece int) (verdict store.Verdict, ok bool) {
+func (s *Swarm) CheckPiece(piece int) (verdict store.Verdict, ok bool) {
 	if !s.Checkable(piece) {
 		return 0, false
 	}
@@ -341,8 +334,9 @@ func (s *Swarm) inService() bool {
 	return s.whole() && len(s.checks.unreadable) == 0
 }
 
-// unreadableNow returns how many pieces cannot be read at present, and why.
-func (k *checks) unreadableNow() (pieces int, why error) {
+// Unreadable returns how many pieces cannot be read at present, and why.
+func (s *Swarm) Unreadable() (pieces int, why error) {
+	k := s.checks
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.unreadable), k.why

@@ -11,33 +11,6 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// flip changes a byte of a file, and neither its size nor its time.
-func flip(t *testing.T, path string, offsets ...int64) {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, at := range offsets {
-		b := make([]byte, 1)
-		if _, err := f.ReadAt(b, at); err != nil {
-			t.Fatal(err)
-		}
-		b[0] ^= 1
-		if _, err := f.WriteAt(b, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestDamagedSource has the only source damaged in five pieces. It takes them back when it is told
 // of one: everything else arrives, both sides name what is damaged, and a sound source completes it.
 func TestDamagedSource(t *testing.T) {
@@ -53,7 +26,9 @@ func TestDamagedSource(t *testing.T) {
 	for k := range int64(damaged) {
 		at = append(at, (10+20*k)<<18)
 	}
-	flip(t, path, at...)
+	if err := peertest.Flip(path, at...); err != nil {
+		t.Fatal(err)
+	}
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, b, link, out)
 	peertest.Eventually(t, "all sound pieces", func() bool { return get.Status().PiecesHave == pieces-damaged })

@@ -48,6 +48,25 @@ func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello) n
 	return s
 }
 
+// attack has a host join a node that dials it, and do with 64 pieces on the control stream what a
+// function does. That reports whether it was banned, which the channel tells.
+func attack(
+	h libhost.Host, victim *peer.Node, link *proto.Link,
+	do func(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) (banned bool),
+) <-chan struct{} {
+	banned := make(chan struct{}, 100)
+	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
+		if _, err := proto.ReadMessage(s); err != nil {
+			return
+		}
+		_ = proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
+		if do(h, victim.Host().ID(), s, link, 64) {
+			banned <- struct{}{}
+		}
+	})
+	return banned
+}
+
 // pollute answers every request on a control stream with garbage of the right size. It
 // reports whether the peer ends the session with a ban.
 func pollute(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) (banned bool) {
@@ -100,16 +119,7 @@ func TestPolluterIsBanned(t *testing.T) {
 	h.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
 		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return seed.Description().EncodedManifest() })
 	})
-	banned := make(chan struct{}, 100)
-	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
-		if _, err := proto.ReadMessage(s); err != nil {
-			return
-		}
-		_ = proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
-		if pollute(h, victim.Host().ID(), s, link, 64) {
-			banned <- struct{}{}
-		}
-	})
+	banned := attack(h, victim, link, pollute)
 	bad := *link
 	bad.Peers = peertest.LinkAddrs(t, h)
 	get := peertest.Get(t, victim, &bad, out)
@@ -286,16 +296,7 @@ func TestPoisonIsTraced(t *testing.T) {
 	peertest.Eventually(t, "a session", func() bool { return get.Status().PiecesHave > 0 })
 
 	h := peertest.Stranger(t)
-	banned := make(chan struct{}, 100)
-	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
-		if _, err := proto.ReadMessage(s); err != nil {
-			return
-		}
-		_ = proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
-		if poison(h, victim.Host().ID(), s, link, 64) {
-			banned <- struct{}{}
-		}
-	})
+	banned := attack(h, victim, link, poison)
 	if err := swarmOf(victim, link).Connect(libpeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
 		t.Fatal(err)
 	}

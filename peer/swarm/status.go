@@ -88,7 +88,7 @@ func (s *Swarm) Status() Status {
 	damaged := s.damagedPieces()
 	st.Damaged = int64(len(damaged))
 	st.DamagedFiles, _ = s.m.FilesOf(damaged, maxFiles)
-	if n, why := s.checks.unreadableNow(); n > 0 {
+	if n, why := s.Unreadable(); n > 0 {
 		st.Impaired = fmt.Sprintf("%s cannot be read at present: %v", count(n, "piece"), why)
 	} else if st.Damaged > 0 && s.cfg.UploadOnly {
 		st.Impaired = fmt.Sprintf("%s of %s changed on disk: put the files back as they were",

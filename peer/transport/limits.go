@@ -99,8 +99,8 @@ func newLimits() (*limits, error) {
 	}, nil
 }
 
-// HostOf returns whom an address counts for in a share of a table, see [quota.Host]. All that have no IP count for one.
-func HostOf(addr ma.Multiaddr) netip.Addr {
+// IPOf returns the IP of an address, the zero Addr if it has none.
+func IPOf(addr ma.Multiaddr) netip.Addr {
 	if addr == nil {
 		return netip.Addr{}
 	}
@@ -109,8 +109,12 @@ func HostOf(addr ma.Multiaddr) netip.Addr {
 		return netip.Addr{}
 	}
 	a, _ := netip.AddrFromSlice(ip)
-	return quota.Host(a)
+	return a.Unmap()
 }
+
+// HostOf returns whom an address counts for in a share of a table, see [quota.Host]. All that have
+// no IP count for one.
+func HostOf(addr ma.Multiaddr) netip.Addr { return quota.Host(IPOf(addr)) }
 
 // OpenConnection implements [network.ResourceManager].
 func (l *limits) OpenConnection(
