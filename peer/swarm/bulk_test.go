@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -121,6 +122,10 @@ func stopListening(t *testing.T, n *peer.Node) (again func()) {
 	}
 }
 
+// slowly is how much passes a gate at a time while a test waits for sockets, which are dialled
+// between two blocks: so little that 16 MiB last for as long as it waits.
+const slowly = 4 << 10
+
 // TestBulkStream sends blocks on a stream while there is no direct path, and on a socket once
 // there is one.
 func TestBulkStream(t *testing.T) {
@@ -142,7 +147,7 @@ func TestBulkStream(t *testing.T) {
 				peertest.Eventually(t, "a stream", func() bool { _, n := channelsTo(a, b, link); return n > 0 })
 				again()
 				peertest.Eventually(t, "a socket", func() bool {
-					gate.Pass(proto.MinSeedPieceLength) // between two blocks it is dialled
+					gate.Pass(slowly)
 					n, _ := channelsTo(a, b, link)
 					return n > 0
 				})
@@ -158,15 +163,27 @@ func TestBulkStream(t *testing.T) {
 }
 
 // TestLongPath opens several sockets on a path with a long round trip when blocks wait for it.
+// What is fetched is requested in large windows, so that blocks wait however fast they are sent.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
-	long := swarm.Faults{RTT: func(*transport.Conn) time.Duration { return time.Second }}
-	gate := peertest.NewGate(8 << 20)
-	a, b := peertest.Start(t, "A", peertest.WithFaults(long), peertest.WithGate(gate)), peertest.Start(t, "B")
+	long := swarm.Faults{
+		RTT:         func(*transport.Conn) time.Duration { return time.Second },
+		DirectRetry: time.Millisecond,
+	}
+	gate := peertest.NewGate(1 << 20)
+	wide := peertest.Configure(func(c *peer.Config) {
+		c.Tuning = mob.DefaultTuning()
+		c.Tuning.MinBlock = 1 << 20
+	})
+	a, b := peertest.Start(t, "A", peertest.WithFaults(long), peertest.WithGate(gate)), peertest.Start(t, "B", wide)
 	_, link, content := peertest.SeedRandom(t, a, 16<<20, peer.SeedOptions{})
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, b, link, out)
-	peertest.Eventually(t, "several sockets", func() bool { n, _ := channelsTo(a, b, link); return n == swarm.MaxFlows })
+	peertest.Eventually(t, "several sockets", func() bool {
+		gate.Pass(slowly)
+		n, _ := channelsTo(a, b, link)
+		return n == swarm.MaxFlows
+	})
 	gate.Open()
 	peertest.Wait(t, get)
 	peertest.EqualFile(t, out, content)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -38,6 +39,8 @@ type nodePeer struct {
 	uploads *payload.Queue
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
+
+	further atomic.Int32 // servers beside the first
 
 	channels struct {
 		sync.Mutex

@@ -27,12 +27,13 @@ type server struct {
 	direct *transport.Conn        // ch, if that is a bulk socket
 	dialed <-chan *transport.Conn // a bulk socket that is being dialled, or nil
 	retry  time.Time              // when a bulk socket is dialled again
-	spread bool                   // further servers were started
+	first  bool                   // this one starts the others
+	spread time.Time              // when further servers are started again, if some have no socket
 }
 
 // serve runs the session's first server.
 func (c *nodePeer) serve() {
-	v := &server{nodePeer: c}
+	v := &server{nodePeer: c, first: true}
 	if c.swarm.pusher != nil {
 		v.dialed = v.dialDirect() // every node pushes to every other, and soon
 	}
@@ -41,12 +42,13 @@ func (c *nodePeer) serve() {
 
 // serveToo runs one more server if there is a direct path for it.
 func (c *nodePeer) serveToo() {
+	defer c.further.Add(-1)
 	ch, err := c.openDirect()
 	if err != nil {
 		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
 		return
 	}
-	v := &server{nodePeer: c, ch: ch, direct: ch, spread: true}
+	v := &server{nodePeer: c, ch: ch, direct: ch}
 	v.run()
 }
 
@@ -158,13 +160,16 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 	return out
 }
 
-// share starts further servers where one flow is too slow.
+// share starts further servers where one flow is too slow. Those that find no path are started
+// again after a pause.
 func (v *server) share() {
-	if v.spread || v.direct == nil || v.swarm.cfg.Faults.RTT(v.direct) < longPath {
+	if !v.first || v.direct == nil || v.further.Load() == maxFlows-1 ||
+		time.Now().Before(v.spread) || v.swarm.cfg.Faults.RTT(v.direct) < longPath {
 		return
 	}
-	v.spread = true
-	for range maxFlows - 1 {
+	v.spread = time.Now().Add(v.swarm.cfg.Faults.DirectRetry)
+	for range maxFlows - 1 - v.further.Load() {
+		v.further.Add(1)
 		v.swarm.wg.Go(v.serveToo)
 	}
 }
