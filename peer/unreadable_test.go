@@ -36,18 +36,23 @@ func TestUnreadable(t *testing.T) {
 		t.Skip("the source tries a disk that fails again ever later")
 	}
 	t.Parallel()
-	for name, opt := range map[string]peer.SeedOptions{
-		"plain": {PieceLength: 64 << 10},
-		"coded": {PieceLength: 64 << 10, Coded: 16},
+	// Few pieces, since each is found out by a request of its own, but of coded ones more than are
+	// encoded from memory.
+	for name, tt := range map[string]struct {
+		size int
+		opt  peer.SeedOptions
+	}{
+		"plain": {6 << 20, peer.SeedOptions{PieceLength: 256 << 10}},
+		"coded": {16 << 20, peer.SeedOptions{PieceLength: 256 << 10, Coded: 16}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var on atomic.Bool
 			log := new(peertest.Recorder)
-			gate := peertest.NewGate(4 << 20)
+			gate := peertest.NewGate(2 << 20)
 			a := peertest.Start(t, "A", peertest.Log(log.Logger()), peertest.WithGate(gate))
 			a.SetStore(func(st store.Store) store.Store { return failing{st, &on} })
-			seed, link, content := peertest.SeedRandom(t, a, 64<<20, opt)
+			seed, link, content := peertest.SeedRandom(t, a, tt.size, tt.opt)
 			b := peertest.Start(t, "B")
 			out := filepath.Join(t.TempDir(), "out")
 			get := peertest.Get(t, b, link, out)
