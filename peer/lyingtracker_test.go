@@ -19,8 +19,8 @@ import (
 // lyingTracker tells a node of itself, of members that do not exist, and of real ones at false
 // addresses and in false clusters.
 type lyingTracker struct {
-	self proto.PeerID
-	real []proto.PeerID
+	self           proto.PeerID
+	real, invented []proto.PeerID
 }
 
 // Announce implements [peer.Finder].
@@ -34,16 +34,8 @@ func (l *lyingTracker) Announce(context.Context, *proto.Announce) (*proto.Handou
 	for _, id := range l.real {
 		add(id, "elsewhere", dead)
 	}
-	for i := range 100 {
-		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		id, err := libpeer.IDFromPrivateKey(key)
-		if err != nil {
-			return nil, err
-		}
-		add(proto.PeerID(id), []string{"A", "B", fmt.Sprint(i)}[i%3], dead, []byte("not an address"))
+	for i, id := range l.invented {
+		add(id, []string{"A", "B", fmt.Sprint(i)}[i%3], dead, []byte("not an address"))
 	}
 	return h, nil
 }
@@ -56,13 +48,25 @@ func (l *lyingTracker) Close() error { return nil }
 func TestLyingTracker(t *testing.T) {
 	t.Parallel()
 	lies := &lyingTracker{}
+	for range 100 {
+		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := libpeer.IDFromPrivateKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lies.invented = append(lies.invented, proto.PeerID(id))
+	}
 	lie := peertest.Configure(func(cfg *peer.Config) {
 		cfg.Finder = func(h host.Host, _ []ma.Multiaddr) peer.Finder {
-			return &lyingTracker{self: proto.PeerID(h.ID()), real: lies.real}
+			return &lyingTracker{proto.PeerID(h.ID()), lies.real, lies.invented}
 		}
 		cfg.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
 	})
-	source := peertest.Start(t, "A", lie)
+	gate := peertest.NewGate(0)
+	source := peertest.Start(t, "A", lie, peertest.WithGate(gate))
 	members := []*peer.Node{peertest.Start(t, "B", lie), peertest.Start(t, "B", lie)}
 	for _, n := range append(members, source) {
 		lies.real = append(lies.real, proto.PeerID(n.Host().ID()))
@@ -72,6 +76,11 @@ func TestLyingTracker(t *testing.T) {
 		link.Peers = append(link.Peers, n.Addrs()...)
 	}
 	gets := peertest.GetAll(t, members, link)
+	for _, get := range gets {
+		// What each fetches before it has found the other, both fetch.
+		peertest.Eventually(t, "both others", func() bool { return get.Status().Connected == 2 })
+	}
+	gate.Open()
 	peertest.WaitEqual(t, gets, content)
 	var wan int64
 	for _, get := range gets {
