@@ -1,6 +1,10 @@
 package mob
 
-import "github.com/mobgrid/mob/proto"
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // Action is something that the caller of a [Strategy] does for it.
 type Action interface{ action() }
@@ -16,8 +20,12 @@ type (
 		Peer    proto.PeerID
 		Members []Node
 	}
-	// Dial opens a control stream to a member. [Joined] or [Unreachable] follows.
-	Dial struct{ Peer proto.PeerID }
+	// Dial opens a control stream to a member. [Joined] or [Unreachable] follows. A connection to it
+	// from before the time Dead does not work: a session over it fell silent.
+	Dial struct {
+		Peer proto.PeerID
+		Dead time.Time
+	}
 	// Drop ends the control stream of a joined peer. No [Left] follows.
 	Drop struct {
 		Peer proto.PeerID

@@ -23,6 +23,7 @@ type record struct {
 	strikes int
 	stalls  int // how often it left requests unanswered
 	banned  bool
+	deadAt  time.Time // when a session with it was last dropped for silence
 	// bad has the pieces that were bad when they came from it, and asked those of them that it was
 	// told of and has not answered for, with the time.
 	bad   map[int]bool

@@ -10,6 +10,9 @@ func (s *State) onHave(p *peer, m *proto.Have) {
 	first := !p.announced
 	if first {
 		p.announced, s.membersChanged = true, true
+		if n := s.byID[p.ID]; n != nil {
+			s.endWait(n)
+		}
 	}
 	if len(m.Have) > 0 {
 		p.idle = false

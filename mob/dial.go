@@ -89,5 +89,5 @@ func (s *State) dial(n *node) {
 		return
 	}
 	n.dialing = true
-	s.do(Dial{Peer: n.ID})
+	s.do(Dial{Peer: n.ID, Dead: n.deadAt})
 }

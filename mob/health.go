@@ -65,10 +65,12 @@ func (s *State) check(p *peer) {
 		pause = min(pause, s.t.Stall/2)
 	}
 	pause = max(pause, p.path.rtt, 2*s.claimDelay())
+	dead := s.t.Dead + s.patience(p) + s.late
 	switch {
 	case p.local && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
 		s.setSilent(p, true)
-	case s.now.Sub(p.lastSeen) > s.t.Dead+s.patience(p)+s.late:
+	case s.now.Sub(p.lastSeen) > dead || s.answersNone(p, dead):
+		p.deadAt = s.now
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case p.busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
 		s.stall(p)
@@ -120,6 +122,10 @@ func (s *State) onPong(p *peer, nonce uint64) {
 	d := sincePing(s.started, s.now, nonce)
 	if d <= 0 || d > maxAnswer {
 		return
+	}
+	since := s.now.Sub(s.reunited) + time.Microsecond // as sincePing rounds
+	if n := s.byID[p.ID]; n != nil && n.awaited > 0 && d <= since {
+		s.endWait(n)
 	}
 	p.path.rtt = d
 	p.answers.add(d)

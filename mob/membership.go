@@ -17,6 +17,10 @@ type node struct {
 	dialing bool
 	silent  bool // see peer.silent
 	failed  bool // its stream ended or its dial failed since it last joined
+	// awaited, if not 0, says that the node was cut off and waits for the member, and how many of its
+	// sessions may yet end without a word; stale that the dial under way began before. See reunite.
+	awaited int
+	stale   bool
 	retryAt time.Time
 	pause   time.Duration // before the next dial
 	fails   int           // since it last joined and announced what it has
@@ -142,16 +146,20 @@ func (s *State) onJoined(nd Node) {
 		s.setStalled(p)
 	}
 	s.ration(p)
-	if len(s.peers) == 0 {
-		s.reunite(n)
+	if len(s.peers) == 0 && !s.heardAt.IsZero() && !s.isSilence() {
+		s.reunite(n) // it lost all others at once
 	}
+	s.heard()
 	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p
 	if n.banned {
 		s.ban(p, "banned before")
 		return
 	}
-	n.peer, n.silent, n.failed, n.dialing = p, false, false, false
+	if n.awaited > 0 { // it is still to announce what it has
+		s.settled = s.now.Add(s.t.Settle)
+	}
+	n.peer, n.silent, n.failed, n.dialing, n.stale = p, false, false, false, false
 	s.membersChanged = true
 	if !p.local && s.remote[p.Cluster] == nil {
 		s.remote[p.Cluster] = &remoteCluster{pieces: bitset.New(s.pieces), salt: clusterSalt(p.Cluster)}
@@ -161,23 +169,6 @@ func (s *State) onJoined(nd Node) {
 	s.sendPing(p)
 	s.introduce(p, introduced)
 	s.tryRumours()
-}
-
-// reunite has a node that was alone until n joined look for its cluster anew. If its network was away, a peer of
-// another cluster may be back first, and must not be asked for what members have. A dial under way
-// may wait for TCP to try again, so members have longer than at the start.
-func (s *State) reunite(n *node) {
-	for _, m := range s.nodes[s.cfg.Cluster] {
-		if m == n || !m.failed || m.banned {
-			continue
-		}
-		m.failed, m.retryAt = false, s.now
-		s.membersChanged = true
-		s.settled = s.now.Add(2 * s.t.Settle)
-	}
-	if s.membersChanged {
-		s.scheduleConnect()
-	}
 }
 
 // onLeft ends the conversation. What was requested of the peer goes to others.
@@ -209,8 +200,8 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	case n.External:
 		s.removeNode(n)
 	default:
-		n.banned = banned
-		s.markFailed(n)
+		n.peer, n.banned = nil, banned
+		s.lose(n, false)
 	}
 	s.updateRank(p.Cluster)
 }
@@ -230,15 +221,27 @@ func (s *State) onUnreachable(id proto.PeerID) {
 	if n == nil || n.peer != nil {
 		return
 	}
-	s.markFailed(n)
+	n.dialing = false
+	s.lose(n, !n.stale)
 	s.updateRank(n.Cluster)
 }
 
-func (s *State) markFailed(n *node) {
-	n.peer, n.dialing, n.failed = nil, false, true
-	s.membersChanged = true
+// lose notes that a session or a dial has failed. away says that the member cannot be reached now; one
+// that is awaited is dialled again if that is not known.
+func (s *State) lose(n *node, away bool) {
+	if n.awaited > 1 && !away && !n.banned {
+		n.awaited--
+		n.stale, s.membersChanged = false, true
+		s.dial(n)
+		return
+	}
+	n.failed = true
+	s.endWait(n)
 	n.pause = min(max(2*n.pause, s.t.Retry), s.t.MaxRetry)
 	n.retryAt = s.now.Add(n.pause)
+	if s.isSilence() {
+		return // the node may be cut off
+	}
 	n.fails++
 	if n.fails > maxFails && !n.banned {
 		s.removeNode(n)

@@ -77,48 +77,123 @@ func TestWholePeerNeedNotAnnounce(t *testing.T) {
 	}
 }
 
-// TestReunited has a node lose everybody, and a peer of another cluster come back first: it must
-// dial its own cluster and wait for it a while, before it requests what members may have.
-func TestReunited(t *testing.T) {
-	s := New(Config{Self: "n", Cluster: "B", Length: 4 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
-	now := time.Unix(1, 0)
-	var dialled []proto.PeerID
-	requested := map[proto.PeerID]int{}
-	step := func(ev Event) {
-		now = now.Add(10 * time.Millisecond)
-		for _, a := range s.Step(now, ev) {
-			switch a := a.(type) {
-			case Dial:
-				dialled = append(dialled, a.Peer)
-			case Send:
-				if _, ok := a.Message.(*proto.Request); ok {
-					requested[a.Peer]++
-				}
+// reunited is a node that was cut off, with what it dials and requests.
+type reunited struct {
+	*State
+	now       time.Time
+	dialled   []proto.PeerID
+	requested map[proto.PeerID]int
+}
+
+func (r *reunited) step(ev Event) {
+	r.now = r.now.Add(10 * time.Millisecond)
+	for _, a := range r.Step(r.now, ev) {
+		switch a := a.(type) {
+		case Dial:
+			r.dialled = append(r.dialled, a.Peer)
+		case Send:
+			if _, ok := a.Message.(*proto.Request); ok {
+				r.requested[a.Peer]++
 			}
 		}
 	}
-	member := Node{ID: "b", Cluster: "B"}
+}
+
+// wait lets time pass, in which a sends something now and then.
+func (r *reunited) wait(d time.Duration) {
+	for end := r.now.Add(d); r.now.Before(end); {
+		r.now = r.now.Add(max(r.Wake()-10*time.Millisecond, 0))
+		r.step(Tick{})
+		r.step(Received{Peer: "a", Message: &proto.Have{}})
+	}
+}
+
+// cutOff has a node of B know b of its cluster and a of another, lose both, and a come back first.
+func cutOff(away func(r *reunited)) *reunited {
+	cfg := Config{Self: "n", Cluster: "B", Length: 4 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}
+	r := &reunited{State: New(cfg, nil), now: time.Unix(1, 0), requested: map[proto.PeerID]int{}}
 	remote := Joined{Node: Node{ID: "a", Cluster: "A"}, Whole: true}
-	step(Learned{Nodes: []Node{member}})
-	step(Joined{Node: member})
-	step(remote)
-	step(Left{Peer: "b"})
-	step(Left{Peer: "a"})
-	for range 3 {
-		step(Unreachable{Peer: "b"})
+	r.step(Learned{Nodes: []Node{{ID: "b", Cluster: "B"}}})
+	r.step(Joined{Node: Node{ID: "b", Cluster: "B"}})
+	r.step(remote)
+	r.step(Left{Peer: "a"})
+	away(r)
+	r.dialled = nil
+	clear(r.requested)
+	r.step(remote)
+	return r
+}
+
+// TestReunited has a node lose everybody, and a peer of another cluster come back first: it dials its
+// own cluster, and waits for it however long the dial takes, before it requests what members may have.
+// A dial from before says nothing when it fails, and is begun again. A member that cannot be reached by
+// one from after is away.
+func TestReunited(t *testing.T) {
+	for name, away := range map[string]func(*reunited){
+		"dial to come": func(r *reunited) { // it failed, and pauses
+			r.step(Left{Peer: "b"})
+			for range 3 {
+				r.step(Unreachable{Peer: "b"})
+			}
+		},
+		"dial under way": func(r *reunited) {
+			r.step(Left{Peer: "b"})
+			r.wait(2 * time.Second)
+		},
+		"session open": func(r *reunited) { r.wait(10 * time.Second) },
+		"for ten minutes": func(r *reunited) {
+			r.step(Left{Peer: "b"})
+			for range 60 {
+				r.wait(10 * time.Second)
+				r.step(Unreachable{Peer: "b"})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := cutOff(away)
+			r.wait(9 * time.Second) // longer than to settle
+			switch name {
+			case "dial under way":
+				r.step(Unreachable{Peer: "b"})
+			case "session open":
+				r.step(Left{Peer: "b"})
+			}
+			r.wait(9 * time.Second)
+			if len(r.requested) > 0 || !slices.Equal(r.dialled, []proto.PeerID{"b"}) || !r.Status().Settling {
+				t.Fatalf("requested of %v, dialled %q, settling %v", r.requested, r.dialled, r.Status().Settling)
+			}
+			r.step(Unreachable{Peer: "b"})
+			r.step(Tick{})
+			if r.requested["a"] == 0 {
+				t.Error("nothing is requested once the members are known to be away")
+			}
+		})
 	}
-	dialled = nil
-	clear(requested)
-	step(remote)
-	for range 5 {
-		step(Tick{})
+}
+
+// TestReunitedAnswers has the member come back after the peer of another cluster: it is requested of
+// nobody else, and a member that answers nothing stops the node for a while only.
+func TestReunitedAnswers(t *testing.T) {
+	all := &proto.Have{Have: []proto.Range{{Count: 4}}}
+	r := cutOff(func(r *reunited) { r.step(Left{Peer: "b"}) })
+	r.wait(9 * time.Second)
+	r.step(Joined{Node: Node{ID: "b", Cluster: "B"}})
+	r.step(Left{Peer: "b"}) // both sides had dialled
+	r.step(Joined{Node: Node{ID: "b", Cluster: "B"}})
+	r.step(Received{Peer: "b", Message: all})
+	r.wait(time.Second)
+	if r.requested["a"] > 0 || r.requested["b"] == 0 {
+		t.Errorf("requested of %v", r.requested)
 	}
-	if len(requested) > 0 || !slices.Contains(dialled, "b") {
-		t.Errorf("requested of %v, dialled %q", requested, dialled)
+
+	r = cutOff(func(r *reunited) { r.wait(10 * time.Second) })
+	for range 60 { // it sends something, and does not answer the ping
+		r.wait(time.Second)
+		r.step(Received{Peer: "b", Message: &proto.Have{}})
 	}
-	step(Unreachable{Peer: "b"})
-	step(Tick{})
-	if requested["a"] == 0 {
-		t.Error("nothing is requested once the members are known to be away")
+	r.step(Unreachable{Peer: "b"})
+	r.wait(time.Second)
+	if r.requested["a"] == 0 {
+		t.Error("a member that answers no ping stops the node for ever")
 	}
 }

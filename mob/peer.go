@@ -60,6 +60,7 @@ type peer struct {
 	rtt       time.Duration // the least measured, 0 before the first
 	answers   answers
 	path      path
+	joinedAt  time.Time
 	pingSent  time.Time
 	lastSeen  time.Time
 	silent    bool      // for so long that others do its part of the work
@@ -70,6 +71,7 @@ func (s *State) newPeer(nd Node) *peer {
 	p := &peer{
 		Node:       nd,
 		local:      nd.Cluster == s.cfg.Cluster,
+		joinedAt:   s.now,
 		lastSeen:   s.now,
 		have:       bitset.New(s.pieces),
 		claim:      bitset.New(s.pieces),

@@ -81,9 +81,10 @@ func (s *State) reconsiderAll() {
 }
 
 // mayFetchWAN reports whether the node knows its cluster well enough to fetch over the WAN, or has
-// waited for that: then it begins with its share.
+// waited for that: then it begins with its share. After it was cut off it waits for each member.
 func (s *State) mayFetchWAN() bool {
-	return !s.now.Before(s.settled) || s.heardOfMembers && s.knowsCluster()
+	known := s.knowsCluster()
+	return known && s.heardOfMembers || !s.awaits && !s.now.Before(s.settled)
 }
 
 // knowsCluster reports whether each member of the cluster has announced what it has, or failed.
@@ -91,10 +92,12 @@ func (s *State) knowsCluster() bool {
 	if s.membersChanged {
 		s.membersChanged = false
 		list, rumours := s.nodes[s.cfg.Cluster], s.rumours.clusters[s.cfg.Cluster]
+		list = list[:min(len(list), s.t.MaxLocal)]
+		s.awaits = slices.ContainsFunc(list, func(n *node) bool { return n.awaited > 0 })
 		unknown := func(n *node) bool {
 			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.announced && !n.silent
 		}
-		s.clusterKnown = len(rumours) == 0 && !slices.ContainsFunc(list[:min(len(list), s.t.MaxLocal)], unknown)
+		s.clusterKnown = len(rumours) == 0 && !s.awaits && !slices.ContainsFunc(list, unknown)
 	}
 	return s.clusterKnown
 }
@@ -183,6 +186,7 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	if p == nil {
 		return
 	}
+	s.heard()
 	p.lastSeen, p.rejects = s.now, 0
 	s.delivered(p)
 	p.meter.add(s.now, int(sp.Length))

@@ -70,6 +70,7 @@ type State struct {
 	heardOfMembers bool
 	membersChanged bool    // since clusterKnown was computed
 	clusterKnown   bool    // each member has announced what it has, or failed
+	awaits         bool    // a member is awaited: see reunite
 	shareChanged   bool    // since the last Wants for a share
 	wan            bool    // pieces could be fetched over the WAN when peers were last filled
 	answers        answers // of local peers
@@ -86,6 +87,8 @@ type State struct {
 	healthAt          time.Time
 	gossipAt          time.Time
 	connectAt         time.Time // when members may be worth a dial
+	heardAt           time.Time // when a peer last gave a sign of life
+	reunited          time.Time // when the node was last back from being cut off
 	shifted, restless time.Time // when members last came or went, and since when they do
 }
 
@@ -233,6 +236,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	if p == nil {
 		return
 	}
+	s.heard()
 	p.lastSeen = s.now
 	if p.silent {
 		s.setSilent(p, false)

@@ -60,6 +60,8 @@ type Cluster struct {
 type Faults struct {
 	// Kills end nodes at given times.
 	Kills []Kill
+	// Cuts cut nodes off for a while.
+	Cuts []Cut
 	// KillSource ends the source as soon as every piece is stored elsewhere.
 	KillSource bool
 	// Liars are nodes that send damaged blocks. In a coded transfer nobody would notice.
@@ -79,7 +81,8 @@ type Faults struct {
 
 // any reports whether there are faults besides nodes that end.
 func (f *Faults) any() bool {
-	return len(f.Liars)+len(f.Lossy)+len(f.Claimers)+len(f.Boasters)+len(f.Hangs)+len(f.Tricklers)+len(f.Slow) > 0
+	return len(f.Liars)+len(f.Lossy)+len(f.Claimers)+len(f.Boasters)+len(f.Hangs)+len(f.Tricklers)+len(f.Slow)+
+		len(f.Cuts) > 0
 }
 
 // Kill ends a node.
@@ -122,6 +125,11 @@ func (c *Config) validate() error {
 	}
 	if c.Length <= 0 || c.PieceLength <= 0 {
 		return fmt.Errorf("sim: content of %d bytes in pieces of %d", c.Length, c.PieceLength)
+	}
+	for _, k := range c.Faults.Cuts {
+		if k.Node < 0 || k.Node >= c.nodes() {
+			return fmt.Errorf("sim: no node %d to cut off", k.Node)
+		}
 	}
 	for _, k := range c.Faults.Kills {
 		if k.Node < 0 || k.Node >= c.nodes() {

@@ -65,6 +65,10 @@ func (s *sim) arrive(f *frame) {
 
 // cross puts a frame on the way between two nodes.
 func (s *sim) cross(f *frame) {
+	if at := s.heldUntil(f); at > s.now {
+		s.resend(f, at)
+		return
+	}
 	f.stage = crossing
 	at, delay := s.now, s.cfg.LanRTT/2
 	if f.from.cluster != f.to.cluster {

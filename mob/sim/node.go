@@ -44,7 +44,9 @@ type node struct {
 }
 
 // conn is the connection of two nodes.
-type conn struct{ _ byte } // not empty, so that pointers differ
+type conn struct {
+	lost map[*node]*loss // by sender
+}
 
 // request is a span requested of a peer.
 type request struct {
@@ -190,16 +192,21 @@ const dialTimeout = 5 * time.Second
 // dial connects after the round trips of TCP, TLS and Hello.
 func (n *node) dial(s *sim, to *node) {
 	rtt := s.rtt(n, to)
-	if to.dark {
+	at, ok := s.connectedAt(n, to)
+	if to.dark || !ok {
 		s.later(s.now+dialTimeout, call(func() { n.step(s, mob.Unreachable{Peer: to.ID}) }))
 		return
 	}
-	s.later(s.now+3*rtt, call(func() {
+	s.later(at+3*rtt, call(func() {
 		switch {
 		case !n.alive || n.conns[to] != nil:
-		case !to.alive || to.conns[n] != nil:
+		case !to.alive:
 			n.step(s, mob.Unreachable{Peer: to.ID})
 		default:
+			if to.conns[n] != nil { // the node has given that up
+				to.disconnect(n)
+				to.step(s, mob.Left{Peer: n.ID})
+			}
 			c := &conn{}
 			n.conns[to], to.conns[n] = c, c
 			to.step(s, mob.Joined{Node: n.Node, Whole: n.store.has.Full()})

@@ -1,10 +1,18 @@
 package sim
 
-import "github.com/mobgrid/mob/mob"
+import (
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+)
 
 // askTracker tells the node of members, and again at intervals.
 func (n *node) askTracker(s *sim) {
 	if !n.alive {
+		return
+	}
+	if end := s.cutUntil(n, n); end > 0 {
+		s.later(end+time.Duration(s.rng.Int64N(int64(announceInterval))), call(func() { n.askTracker(s) }))
 		return
 	}
 	var handout, others []mob.Node
