@@ -33,6 +33,18 @@ func (n *nodeNetwork) OpenStream(ctx context.Context, to libpeer.AddrInfo, id pr
 	return n.host.NewStream(ctx, to.ID, id)
 }
 
+// CloseOld implements [swarm.Network]. TCP would send again what was lost after ever longer times.
+func (n *nodeNetwork) CloseOld(id libpeer.ID, before time.Time) {
+	if n.host.ConnManager().IsProtected(id, "") {
+		return
+	}
+	for _, c := range n.host.Network().ConnsToPeer(id) {
+		if c.Stat().Opened.Before(before) {
+			_ = c.Close()
+		}
+	}
+}
+
 // DialBulk implements [swarm.Network].
 func (n *nodeNetwork) DialBulk(ctx context.Context, to libpeer.ID, at ma.Multiaddr) (*transport.Conn, error) {
 	return n.bulk.Dial(ctx, to, at)

@@ -28,6 +28,7 @@ func newAdmission() admission { return admission{quota.New[netip.Addr](maxInboun
 
 // admit reports whether there is room for a new session, which it makes if it can.
 func (s *Swarm) admit(c *session) bool {
+	c.admitted = time.Now()
 	if !c.inbound() {
 		return s.sessionCount() < maxSessions
 	}
@@ -37,7 +38,6 @@ func (s *Swarm) admit(c *session) bool {
 		}
 		s.admission.inbound.Grant(c.host)
 	}
-	c.admitted = time.Now()
 	return true
 }
 

@@ -65,6 +65,9 @@ type Config struct {
 type Network interface {
 	// OpenStream opens a stream to a peer, and connects to it first if need be.
 	OpenStream(ctx context.Context, to libpeer.AddrInfo, id protocol.ID) (network.Stream, error)
+	// CloseOld closes the connections to a peer that were opened before a time and have fallen
+	// silent, unless a swarm has a session with the peer.
+	CloseOld(id libpeer.ID, before time.Time)
 	// DialBulk opens a bulk socket to a peer at one address.
 	DialBulk(ctx context.Context, to libpeer.ID, at ma.Multiaddr) (*transport.Conn, error)
 	// KnownAddrs returns the addresses at which a connected peer may be reached, as far as

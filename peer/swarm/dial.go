@@ -17,11 +17,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// dialTimeout bounds a dial with its handshakes.
-const dialTimeout = 8 * time.Second
+// dialTimeout bounds a dial with its handshakes. A session that fell silent is older.
+const dialTimeout = 10 * time.Second
 
-// dial opens a session with a member in the background, and reports the result to the loop.
-func (s *Swarm) dial(id proto.PeerID) {
+// dial opens a session with a member in the background, and reports the result to the loop. It does
+// not use a connection from before the time dead.
+func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 	info := libpeer.AddrInfo{ID: libpeer.ID(id), Addrs: transport.ParseAddrs(s.addrs.of(id))}
 	s.wg.Go(func() {
 		select {
@@ -29,6 +30,11 @@ func (s *Swarm) dial(id proto.PeerID) {
 		case <-s.ctx.Done():
 			return
 		}
+		if s.session(id) != nil { // it has joined meanwhile
+			<-s.dials
+			return
+		}
+		s.cfg.Network.CloseOld(info.ID, dead)
 		c, err := s.connect(info)
 		<-s.dials
 		if err == nil {
@@ -49,8 +55,10 @@ func (s *Swarm) dial(id proto.PeerID) {
 // content's ids until the node knows one. The info-hash comes first, if there is one: nodes that
 // have both ids know it, and nodes that have the torrent alone.
 func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
+	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
+	defer cancel()
 	for _, key := range slices.Backward(s.cfg.Keys()) {
-		c, err = s.connectAs(info, key.Bytes())
+		c, err = s.connectAs(ctx, info, key.Bytes())
 		var refused *proto.RemoteError
 		if !errors.As(err, &refused) || refused.Code != proto.CodeUnknownSwarm {
 			break
@@ -60,14 +68,13 @@ func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 }
 
 // connectAs opens a control stream and exchanges Hellos on it.
-func (s *Swarm) connectAs(info libpeer.AddrInfo, key []byte) (*session, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
-	defer cancel()
+func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte) (*session, error) {
 	stream, err := s.cfg.Network.OpenStream(ctx, info, proto.ControlProtocol)
 	if err != nil {
 		return nil, err
 	}
-	_ = stream.SetDeadline(time.Now().Add(HandshakeTimeout))
+	deadline, _ := ctx.Deadline()
+	_ = stream.SetDeadline(deadline)
 	err = proto.WriteMessage(stream, s.hello(key))
 	var hello *proto.Hello
 	if err == nil {
@@ -115,7 +122,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 	}
 }
 
-// HandshakeTimeout bounds the exchange of Hellos on a new stream.
+// HandshakeTimeout bounds the wait for the first message of a stream that a peer opened.
 const HandshakeTimeout = 10 * time.Second
 
 // ReadHello reads the first message of a control stream. It fails with

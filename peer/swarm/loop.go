@@ -65,7 +65,7 @@ func (s *Swarm) step(ev mob.Event) {
 		case mob.Introduce:
 			s.introduce(a)
 		case mob.Dial:
-			s.dial(a.Peer)
+			s.dial(a.Peer, a.Dead)
 		case mob.Drop:
 			s.drop(a)
 		case mob.Push:
@@ -104,11 +104,12 @@ func (s *Swarm) push(a mob.Push) {
 	}
 }
 
-// onJoin adds a new session. Of two sessions with one peer both sides keep the one that the lesser
-// id dialled, and of two of those the newer.
+// onJoin adds a new session. Of two sessions with one peer that were dialled at once both sides keep the
+// one that the lesser id dialled, and of any others the newer: the peer has given up the older, which
+// may have fallen silent because the network was away.
 func (s *Swarm) onJoin(c *session) {
 	if old := s.session(c.ID()); old != nil {
-		if old.dialer < c.dialer {
+		if old.dialer < c.dialer && time.Since(old.admitted) < dialTimeout {
 			c.conn.refuse(proto.CodeDuplicate, "another stream is kept")
 			return
 		}

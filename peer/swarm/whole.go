@@ -44,7 +44,7 @@ func (visit) apply(s *Swarm) {
 	s.wholeNodes.visited = time.Now()
 	for id, e := range s.addrs.members {
 		if _, known := s.wholeNodes.ids[id]; !known && e.teller == "" && s.session(id) == nil {
-			s.dial(id)
+			s.dial(id, time.Time{})
 		}
 	}
 }
