@@ -14,6 +14,8 @@ type (
 	Send struct {
 		Peer    proto.PeerID
 		Message proto.Message
+		// Made says of a request that the peer makes the block itself, see [Picker].
+		Made bool
 	}
 	// Introduce sends a joined peer the addresses of members.
 	Introduce struct {

@@ -108,8 +108,8 @@ func (c *Control) Want(i int) bool {
 // Unwant notes that number i is not to be fetched.
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 
-// Store notes that number i is stored and verified, and announces it.
-func (c *Control) Store(i int) { c.s.store(i) }
+// Store notes that number i is stored and verified, and announces it unless it is withheld.
+func (c *Control) Store(i int, withheld bool) { c.s.store(i, withheld) }
 
 // Announce announces a number that is stored, again to those that were told already.
 func (c *Control) Announce(i int) { c.s.announce(i, updateHave) }

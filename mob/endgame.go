@@ -3,8 +3,6 @@ package mob
 import (
 	"cmp"
 	"slices"
-
-	"github.com/mobgrid/mob/proto"
 )
 
 // endgame requests the rest of late pieces of a second peer: for each peer that has room, the
@@ -61,8 +59,7 @@ func (s *State) help(p *peer, f *fetch) {
 	f.helper = p
 	for _, r := range slices.Clone(f.peer.requests) {
 		if r.fetch == f && !f.has(r.span) {
-			p.addRequest(s.now, f, r.span)
-			s.send(p, &proto.Request{Span: r.span})
+			s.request(p, f, r.span)
 		}
 	}
 }

@@ -43,7 +43,11 @@ type (
 		Span proto.Span
 	}
 	// Stored says that a piece is verified and on disk; a coded block, that it is in memory.
-	Stored struct{ Piece int }
+	Stored struct {
+		Piece int
+		// Withheld says that the block is not for others before it is [Offered].
+		Withheld bool
+	}
 	// Failed says that a piece failed its hash, or that what came of it was discarded, and which
 	// peers sent parts of it.
 	Failed struct {
@@ -59,12 +63,15 @@ type (
 		Peer  proto.PeerID
 		Piece int
 	}
+	// Misled says that a peer passed on a false block whose encoder is no peer. Its encoder may have
+	// misled it.
+	Misled struct{ Peer proto.PeerID }
 	// Lost says that a stored piece turned out to be damaged, and is not served any more. It is
 	// fetched again.
 	Lost struct{ Piece int }
 	// Withheld says that stored pieces cannot be read at present.
 	Withheld struct{ proto.Range }
-	// Offered says that pieces which were withheld can be read again.
+	// Offered says that pieces which were withheld are for others again.
 	Offered struct{ proto.Range }
 	// Checked says that a piece is sound of which a peer complained, which is a false alarm then, or
 	// that could not be read for it.
@@ -104,6 +111,7 @@ func (Arrived) event()     {}
 func (Stored) event()      {}
 func (Failed) event()      {}
 func (Blamed) event()      {}
+func (Misled) event()      {}
 func (Lost) event()        {}
 func (Withheld) event()    {}
 func (Offered) event()     {}

@@ -79,7 +79,7 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 				g.sent += int(sp.Length)
 				step(Arrived{"g", sp})
 				if got[sp.Piece] += int(sp.Length); got[sp.Piece] == pulsePiece {
-					step(Stored{int(sp.Piece)})
+					step(Stored{Piece: int(sp.Piece)})
 				}
 			}
 			if len(out) == 0 {

@@ -18,6 +18,9 @@ type Picker interface {
 	Share(rank, size int) (first, end int)
 	// Pick returns a wanted number to begin with a peer that has it, -1 if there is none.
 	Pick(p Peer) int
+	// Makes reports whether a peer that has a number makes it itself, and does not pass on what
+	// another made.
+	Makes(p Peer, i int) bool
 	// Apply takes in an event that says what became of numbers: [Stored], [Failed], [Lost],
 	// [Useless], [Decoded] or [Polluted]. The picker has its State note what follows.
 	Apply(ev Event)

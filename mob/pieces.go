@@ -82,7 +82,7 @@ func (k *pieces) localKey(i int) (key int) {
 func (k *pieces) Apply(ev Event) {
 	switch ev := ev.(type) {
 	case Stored:
-		k.Store(ev.Piece)
+		k.Store(ev.Piece, false)
 	case Failed:
 		k.GiveUp(ev.Piece)
 		k.fetch(ev.Piece)
@@ -109,6 +109,9 @@ func (k *pieces) Claimed(int) {}
 
 // Gained implements [Picker].
 func (k *pieces) Gained(int) bool { return true }
+
+// Makes implements [Picker]: who made a piece is of no interest.
+func (k *pieces) Makes(Peer, int) bool { return false }
 
 // Doubtful implements [Picker].
 func (k *pieces) Doubtful(int) bool { return false }

@@ -116,9 +116,14 @@ func (s *State) fillPeer(p *peer) {
 			continue // it was claimed ahead
 		}
 		sp := f.request(block)
-		p.addRequest(s.now, f, sp)
-		s.send(p, &proto.Request{Span: sp})
+		s.request(p, f, sp)
 	}
+}
+
+// request requests a span of a fetch.
+func (s *State) request(p *peer, f *fetch, sp proto.Span) {
+	p.addRequest(s.now, f, sp)
+	s.do(Send{Peer: p.ID, Message: &proto.Request{Span: sp}, Made: s.picker.Makes(Peer{p}, f.piece)})
 }
 
 // next returns the fetch to request of p next: the one that it is at, one that has no peer, or a

@@ -29,7 +29,7 @@ type State struct {
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
 	have       *bitset.Set
-	withheld   *bitset.Set // of have: they cannot be read at present
+	withheld   *bitset.Set // of have: they are not for others at present
 	wanted     *bitset.Set
 	fetches    map[int]*fetch
 	unassigned []*fetch     // fetches that have bytes to request, and no peer
@@ -191,6 +191,8 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.blame(ev)
 	case Blamed:
 		s.accuse(ev.Peer, ev.Piece, false)
+	case Misled:
+		s.onMisled(ev.Peer)
 	case Checked:
 		s.onChecked(ev)
 	case Liar:
@@ -269,8 +271,8 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	}
 }
 
-// store notes a verified piece and announces it.
-func (s *State) store(i int) {
+// store notes a verified piece, and announces it unless it is withheld.
+func (s *State) store(i int, withheld bool) {
 	if !s.have.Add(i) {
 		return
 	}
@@ -283,11 +285,18 @@ func (s *State) store(i int) {
 			s.credit(f.peer)
 		}
 		s.endFetch(f)
+		if f.claimed && withheld {
+			s.announce(i, updateDrop)
+		}
 	}
 	delete(s.suspects, i)
 	delete(s.rotten, i)
 	s.wanted.Remove(i)
-	s.announce(i, updateHave)
+	if withheld {
+		s.withheld.Add(i)
+	} else {
+		s.announce(i, updateHave)
+	}
 	s.checkComplete()
 }
 

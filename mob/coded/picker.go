@@ -207,6 +207,13 @@ func (k *Picker) Gained(i int) bool {
 	return true
 }
 
+// Makes implements [mob.Picker]. A node that has not decoded a generation keeps no block that
+// follows from others, so it has at most as many as there are source blocks.
+func (k *Picker) Makes(p mob.Peer, i int) bool {
+	number := i / k.Names
+	return p.Has().Count(number*k.Names, (number+1)*k.Names) > k.sourcesIn(number)
+}
+
 // Doubtful implements [mob.Picker].
 func (k *Picker) Doubtful(i int) bool {
 	g := k.at(i)

@@ -10,7 +10,7 @@ import (
 func (k *Picker) Apply(ev mob.Event) {
 	switch ev := ev.(type) {
 	case mob.Stored:
-		k.stored(ev.Piece)
+		k.stored(ev.Piece, ev.Withheld)
 	case mob.Failed:
 		k.failed(ev)
 	case mob.Lost:
@@ -24,8 +24,8 @@ func (k *Picker) Apply(ev mob.Event) {
 	}
 }
 
-// stored notes a block that may be passed on.
-func (k *Picker) stored(i int) {
+// stored notes a block, which may be passed on unless it is withheld.
+func (k *Picker) stored(i int, withheld bool) {
 	if k.Has(i) {
 		return
 	}
@@ -39,7 +39,7 @@ func (k *Picker) stored(i int) {
 			g.from[i] = f.Peer
 		}
 	}
-	k.Store(i)
+	k.Store(i, withheld)
 }
 
 // failed notes that a false block came, or none. If nobody is to blame the peer that sent it may
@@ -115,7 +115,7 @@ func (k *Picker) decoded(number int) {
 		if k.Has(i) {
 			k.Announce(i)
 		}
-		k.stored(i)
+		k.stored(i, false)
 	}
 	k.begin()
 }

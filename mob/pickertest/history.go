@@ -176,7 +176,7 @@ func (h *history) event() mob.Event {
 	case 5:
 		return mob.Unreachable{Peer: h.peer()}
 	case 6:
-		return mob.Stored{Piece: int(h.number())}
+		return mob.Stored{Piece: int(h.number()), Withheld: h.byte()%4 == 0}
 	case 7:
 		return mob.Failed{Piece: int(h.number()), Sources: []proto.PeerID{h.peer(), h.peer()}[:h.byte()%3]}
 	case 8:
@@ -201,6 +201,10 @@ func (h *history) event() mob.Event {
 		return mob.Polluted{Generation: h.byte()%8 - 1}
 	case 21:
 		return mob.Liar{Peer: h.peer()}
+	case 22:
+		return mob.Misled{Peer: h.peer()}
+	case 23:
+		return mob.Offered{Range: proto.Range{First: h.number(), Count: 8}}
 	}
 	return mob.Received{Peer: h.peer(), Message: h.message()}
 }

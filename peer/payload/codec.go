@@ -70,6 +70,7 @@ type Block struct {
 	From   Peer
 	Span   proto.Span
 	Origin proto.Origin // see Header
+	Made   bool         // it was requested of From as a block that From makes itself
 	Buf    *Buffer      // the payload
 	// Lane is the piece or generation of the block. Write sets it.
 	Lane uint32
@@ -94,6 +95,8 @@ type Swarm interface {
 	Post(ev mob.Event, from Peer)
 	// IsPeer reports whether a node is connected. It does not block.
 	IsPeer(id proto.PeerID) bool
+	// IsMember reports whether a tracker told of a node. It does not block.
+	IsMember(id proto.PeerID) bool
 	// Complain has a piece checked. It does not block.
 	Complain(c Complaint)
 	// Fail ends the swarm because of an error of this node.

@@ -13,20 +13,20 @@ const maxCancelled = 4096
 // not in it are never written. Safe for concurrent use.
 type Pending struct {
 	mu        sync.Mutex
-	requested map[proto.Span]struct{}
+	requested map[proto.Span]bool     // whether the peer makes the block itself
 	cancelled map[proto.Span]struct{} // their blocks may still come
 }
 
 // NewPending returns an empty set.
 func NewPending() *Pending {
-	return &Pending{requested: map[proto.Span]struct{}{}, cancelled: map[proto.Span]struct{}{}}
+	return &Pending{requested: map[proto.Span]bool{}, cancelled: map[proto.Span]struct{}{}}
 }
 
-// Add adds a request. Call it before the request is sent.
-func (p *Pending) Add(sp proto.Span) {
+// Add adds a request, and whether the peer makes the block itself. Call it before the request is sent.
+func (p *Pending) Add(sp proto.Span, made bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requested[sp] = struct{}{}
+	p.requested[sp] = made
 }
 
 // Cancel removes a request that is cancelled.
@@ -44,15 +44,15 @@ func (p *Pending) Cancel(sp proto.Span) {
 }
 
 // Take removes the request of a block that arrived. It reports whether there was one, or
-// one that was cancelled.
-func (p *Pending) Take(sp proto.Span) (requested, cancelled bool) {
+// one that was cancelled, and whether the peer makes the block itself.
+func (p *Pending) Take(sp proto.Span) (requested, made, cancelled bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, requested = p.requested[sp]; requested {
+	if made, requested = p.requested[sp]; requested {
 		delete(p.requested, sp)
-		return true, false
+		return true, made, false
 	}
 	_, cancelled = p.cancelled[sp]
 	delete(p.cancelled, sp)
-	return false, cancelled
+	return false, false, cancelled
 }

@@ -123,16 +123,17 @@ func TestQueueAllocatesNothing(t *testing.T) {
 
 func TestPending(t *testing.T) {
 	p := NewPending()
-	p.Add(span(1))
-	p.Add(span(2))
+	p.Add(span(1), false)
+	p.Add(span(2), true)
 	p.Cancel(span(2))
 	p.Cancel(span(3))
-	for i, want := range [][2]bool{1: {true, false}, 2: {false, true}, 3: {}} {
-		requested, cancelled := p.Take(span(i))
-		if got := [2]bool{requested, cancelled}; got != want {
+	p.Add(span(4), true)
+	for i, want := range [][3]bool{1: {true, false, false}, 2: {false, false, true}, 3: {}, 4: {true, true, false}} {
+		requested, made, cancelled := p.Take(span(i))
+		if got := [3]bool{requested, made, cancelled}; got != want {
 			t.Errorf("block %d: %v, want %v", i, got, want)
 		}
-		if requested, cancelled = p.Take(span(i)); requested || cancelled {
+		if requested, _, cancelled = p.Take(span(i)); requested || cancelled {
 			t.Errorf("block %d was taken twice", i)
 		}
 	}

@@ -109,7 +109,7 @@ func (a *Attachment) Release(b *Buffer) { b.Release() }
 // Store takes in a span that the swarm requested of the peer, and drops one whose request
 // was cancelled. It blocks while verification is behind.
 func (a *Attachment) Store(sp proto.Span, b *Buffer) {
-	requested, _ := a.session.pending.Take(sp)
+	requested, _, _ := a.session.pending.Take(sp)
 	if requested {
 		a.session.writeInReader(&payload.Block{From: a.session, Span: sp, Buf: b})
 		return

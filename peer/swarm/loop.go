@@ -90,7 +90,7 @@ func (s *Swarm) send(a mob.Send) {
 	}
 	switch m := a.Message.(type) {
 	case *proto.Request:
-		c.pending.Add(m.Span)
+		c.pending.Add(m.Span, a.Made)
 	case *proto.Cancel:
 		c.pending.Cancel(m.Span)
 	}
@@ -176,6 +176,9 @@ func (s *Swarm) onMembers(members []proto.Member) {
 	for i := range members {
 		if m := &members[i]; s.isOther(m.ID) {
 			s.addrs.add(m.ID, m.Addrs)
+			if len(s.addrs.of(m.ID)) > 0 { // as many as the book holds
+				s.told.Store(m.ID, true)
+			}
 			nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
 		}
 	}

@@ -42,7 +42,8 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 		if err != nil {
 			return err
 		}
-		requested, cancelled := c.pending.Take(b.Span)
+		requested, made, cancelled := c.pending.Take(b.Span)
+		b.Made = made
 		switch {
 		case requested, c.swarm.pusher != nil:
 			c.writeInReader(b)
@@ -100,6 +101,12 @@ func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec) }
 
 // IsPeer implements [payload.Swarm].
 func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
+
+// IsMember implements [payload.Swarm].
+func (s *Swarm) IsMember(id proto.PeerID) bool {
+	_, ok := s.told.Load(id)
+	return ok
+}
 
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {

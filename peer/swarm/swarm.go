@@ -42,6 +42,7 @@ type Swarm struct {
 	workers     payload.Workers
 	wg          sync.WaitGroup
 	exclusions  exclusions
+	told        sync.Map // of which members, by proto.PeerID, a tracker told
 	connections struct {
 		sync.RWMutex // written by the loop alone
 		sessions     map[proto.PeerID]*session

@@ -1,6 +1,7 @@
 package coded
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mobgrid/mob/mob/rlnc"
@@ -10,8 +11,12 @@ import (
 func (c *namedContent) blame(out *outcome, encoder publicKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.signers.pollutes(encoder) {
+	by, news := c.signers.pollutes(encoder)
+	if news {
 		out.polluters = append(out.polluters, encoder)
+	}
+	if by != "" {
+		out.misled = append(out.misled, by)
 	}
 }
 
@@ -59,16 +64,31 @@ func (c *namedContent) dropForged(number uint32) (outcome, error) {
 	return out, c.purge(g, []int{name}, &out)
 }
 
+// allUnderWay returns the generations under way.
+func (c *namedContent) allUnderWay() []*generation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.open))
+}
+
+// signedBy returns the numbers of the blocks under way that encoders signed.
+func (c *namedContent) signedBy(encoders []publicKey) (numbers []uint32) {
+	for _, g := range c.allUnderWay() {
+		g.mu.Lock()
+		for name, b := range g.held {
+			if slices.Contains(encoders, b.encoder) {
+				numbers = append(numbers, c.number(g.number, name))
+			}
+		}
+		g.mu.Unlock()
+	}
+	return numbers
+}
+
 // disown drops the blocks that polluters signed from all generations under way, and
 // returns their numbers.
 func (c *namedContent) disown(polluters []publicKey) (dropped []uint32, err error) {
-	c.mu.Lock()
-	var open []*generation
-	for _, g := range c.open {
-		open = append(open, g)
-	}
-	c.mu.Unlock()
-	for _, g := range open {
+	for _, g := range c.allUnderWay() {
 		names, e := c.disownIn(g, polluters)
 		for _, name := range names {
 			dropped = append(dropped, c.number(g.number, name))

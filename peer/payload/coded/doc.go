@@ -33,8 +33,18 @@
 // one is a polluter. No honest node is blamed, since it signs only what it made of pieces
 // that it hashed again when it read them.
 //
-// A key that belongs to no peer, and signed no block that proved right yet, counts against the node that
-// sends its first block. So to sign each block with a new key is of no use.
+// # Keys that belong to nobody
+//
+// To sign each false block with a new key is of no use. A node that has decoded a generation makes all its
+// blocks itself, and before that it has at most k of them. So a block from a peer that announced more must
+// have the peer's own signature; any other is the peer's fault, and a few ban it. That happens to no honest
+// node, whatever others send it.
+//
+// A node that passes for one which has not decoded anything may send blocks of others. It vouches for their
+// encoders: an honest node passes on blocks only of peers, of members that a tracker told of, and of encoders
+// that proved right. What it has of others it keeps for itself until their generation is decoded, so a false
+// block of a new key goes no further than one hop. A node that vouched for polluters may have been misled
+// itself. It is never banned for that, but asked last, and soon nothing of unknown encoders is taken of it.
 //
 // Recoded blocks are not signed, since a node that recodes does not know what it sends. A
 // generation that fails its hashes is dropped, and gathered again; polluters are not

@@ -26,8 +26,9 @@ type namedConfig struct {
 	swarm []byte
 	// key signs the blocks that the node makes.
 	key ed25519.PrivateKey
-	// isPeer reports whether a node is connected. Nil stands for no.
-	isPeer func(proto.PeerID) bool
+	// isPeer reports whether a node is connected, and isMember whether a tracker told of it. Nil stands
+	// for no.
+	isPeer, isMember func(proto.PeerID) bool
 	// cache is how many whole generations are kept in memory for encoding, at least one.
 	cache int
 }
@@ -49,7 +50,7 @@ func newNamed(cfg namedConfig) *namedContent {
 		cfg:     cfg,
 		memory:  blockMemory{size: cfg.disk.Coding.Block},
 		open:    map[int]*generation{},
-		signers: newSigners(cfg.isPeer),
+		signers: newSigners(cfg.isPeer, cfg.isMember),
 	}
 	c.encoders = newEncoders(&c.disk, &c.memory, cfg.cache)
 	return c
@@ -66,13 +67,23 @@ func (c *namedContent) allPolluters() []publicKey {
 	return out
 }
 
-func (c *namedContent) trust(encoder publicKey) {
+// trust notes that an encoder signed a block that was right.
+func (c *namedContent) trust(out *outcome, encoder publicKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.signers.trust(encoder)
+	if c.signers.trust(encoder) {
+		out.trusted = append(out.trusted, encoder)
+	}
 }
 
-func (c *namedContent) admit(b *namedBlock) admission {
+// trusts reports whether blocks of an encoder may be passed on.
+func (c *namedContent) trusts(encoder publicKey) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.signers.trusts(encoder)
+}
+
+func (c *namedContent) admit(b *namedBlock) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.signers.admit(b.encoder, b.sender)

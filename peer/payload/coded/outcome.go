@@ -11,8 +11,8 @@ const (
 	// ignored: the block is not needed. Its generation is whole or being decoded, or is
 	// being repaired from source blocks only.
 	ignored
-	// invalid: it is no block of the content, its signature is invalid, or its sender has
-	// sent too much that was refused. Its sender is to blame.
+	// invalid: it is no block of the content, its signature is invalid, or its sender should have
+	// made and signed it. Its sender is to blame.
 	invalid
 	// useless: it is a linear combination of blocks that are there.
 	useless
@@ -21,8 +21,8 @@ const (
 
 	// The following are for named blocks only.
 
-	// refused: its encoder is a polluter, or unknown. Another peer may have the block from
-	// another encoder.
+	// refused: its encoder is a polluter, or unknown. Its sender is not to blame. Another peer may
+	// have the block from another encoder.
 	refused
 	// purged: its generation could be decoded and failed its hashes, since blocks of it,
 	// perhaps this one, have invalid signatures. Those are dropped, see numbers, and
@@ -49,9 +49,14 @@ const (
 type outcome struct {
 	verdict    verdict
 	generation int
-	numbers    []uint32    // see verdict
-	polluters  []publicKey // the encoders found to be polluters: the caller must call disown
-	faults     []fault
+	numbers    []uint32       // see verdict
+	polluters  []publicKey    // the encoders found to be polluters: the caller must call disown
+	misled     []proto.PeerID // the nodes that introduced those of them that are not peers
+	trusted    []publicKey    // encoders found to be trusted: the caller must call offered
+	// withheld says of a block that is held that its encoder is not trusted, and of a piece or a
+	// generation that this was so of some block of it.
+	withheld bool
+	faults   []fault
 }
 
 // fault is a block whose sender is to blame.

@@ -1,20 +1,21 @@
 package coded
 
-import "github.com/mobgrid/mob/proto"
+import (
+	"strings"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // A polluter could sign each block with a new key, and nobody would find the node behind it. So a key is
-// trusted if it is that of the sender or of another peer, which can be banned, or if a generation was right
-// that has a block of it. Any other key is introduced by the node that sends its first block, and a
-// node may introduce few at a time, fewer for each that was a polluter's, and none in the end. Honest
-// nodes forward blocks of encoders that the receiver has not met, but it soon has.
+// trusted if it is that of the sender, of another peer or of a member that a tracker told of, or if a block
+// of it was in a generation that was right. Blocks of other keys are decoded, but not passed on. The node
+// that sends the first block of a key which is no peer's introduces it. It may introduce few keys at a time
+// that are not trusted, and fewer for each that was a polluter's.
 const (
 	// maxIntroduced is how many keys a node may introduce before blocks of them prove right, and
 	// polluterCost how many of these a polluter among them takes for good.
 	maxIntroduced = 32
 	polluterCost  = 8
-	// maxRefused is how many blocks of unknown encoders a node may send beyond that, and beyond as
-	// many as proved right, if it introduced a polluter.
-	maxRefused = 16
 	// maxSigners bounds the keys, and maxIntroducers the nodes, that are remembered.
 	maxSigners     = 8192
 	maxIntroducers = 4096
@@ -23,78 +24,90 @@ const (
 // signers is what is known of the nodes that sign blocks and of those that send them. The lock of its
 // content guards it.
 type signers struct {
-	// known has the introducer of each key, nil for one that is trusted.
-	known       map[publicKey]*introducer
+	known       map[publicKey]*signer
 	introducers map[proto.PeerID]*introducer
 	polluters   map[publicKey]bool
-	// isPeer reports whether a node is connected. Nil stands for no.
-	isPeer func(proto.PeerID) bool
+	// isPeer reports whether a node is connected, and isMember whether a tracker told of it. Nil stands
+	// for no.
+	isPeer, isMember func(proto.PeerID) bool
 }
 
-// introducer is a node that sends blocks.
+// signer is a key that signed blocks.
+type signer struct {
+	trusted bool
+	by      *introducer // nil if it is a peer's
+}
+
+// introducer is a node that sends blocks of others.
 type introducer struct {
-	open      int // keys that it introduced and that did not prove right
+	id        proto.PeerID
+	open      int // keys that it introduced and that are not trusted
 	polluters int // those that were polluters'
-	right     int // blocks of it in generations that were right
-	refused   int
 }
 
-func newSigners(isPeer func(proto.PeerID) bool) signers {
+func newSigners(isPeer, isMember func(proto.PeerID) bool) signers {
 	return signers{
-		known:       map[publicKey]*introducer{},
+		known:       map[publicKey]*signer{},
 		introducers: map[proto.PeerID]*introducer{},
 		polluters:   map[publicKey]bool{},
 		isPeer:      isPeer,
+		isMember:    isMember,
 	}
 }
 
-// admission says whether a block is taken.
-type admission int
+// signs reports whether a node signs with a key: its id ends in it.
+func signs(id proto.PeerID, k publicKey) bool { return strings.HasSuffix(string(id), string(k[:])) }
 
-const (
-	admitted admission = iota
-	// unwanted: its encoder is a polluter, or unknown. Its sender is not to blame.
-	unwanted
-	// abusive: its sender sends many blocks that are unwanted.
-	abusive
-)
-
-// admit decides on a block by its encoder and its sender.
-func (s *signers) admit(encoder publicKey, sender proto.PeerID) admission {
+// admit reports whether a block is taken, by its encoder and its sender. If not, the sender is not to
+// blame: it may not know the encoder either, or trust it.
+func (s *signers) admit(encoder publicKey, sender proto.PeerID) bool {
 	if s.polluters[encoder] {
-		return unwanted
+		return false
 	}
-	if _, known := s.known[encoder]; known {
-		return admitted
+	k := s.known[encoder]
+	if k != nil && k.trusted {
+		return true
 	}
-	if id := peerOf(encoder); id == sender || s.isPeer != nil && s.isPeer(id) {
-		s.remember(encoder, nil)
-		return admitted
+	id := peerOf(encoder)
+	peer := signs(sender, encoder) || s.isPeer != nil && s.isPeer(id)
+	trusted := peer || s.isMember != nil && s.isMember(id)
+	if k != nil {
+		if trusted {
+			s.trust(encoder)
+		}
+		return true
 	}
-	in := s.introducer(sender)
-	if in.open+polluterCost*in.polluters < maxIntroduced {
-		in.open++
-		s.remember(encoder, in)
-		return admitted
+	k = &signer{trusted: trusted}
+	if !peer {
+		k.by = s.introducer(sender)
 	}
-	in.refused++
-	if in.polluters > 0 && in.refused > maxRefused+in.right {
-		return abusive
+	if !trusted {
+		if k.by.open+polluterCost*k.by.polluters >= maxIntroduced {
+			return false
+		}
+		k.by.open++
 	}
-	return unwanted
+	s.remember(encoder, k)
+	return true
 }
 
-// remember notes a key, and forgets any if there are too many.
-func (s *signers) remember(encoder publicKey, in *introducer) {
+// trusts reports whether blocks of an encoder may be passed on.
+func (s *signers) trusts(encoder publicKey) bool {
+	k := s.known[encoder]
+	return k != nil && k.trusted
+}
+
+// remember notes a key, and forgets any that is trusted if there are too many.
+func (s *signers) remember(encoder publicKey, k *signer) {
 	if len(s.known) >= maxSigners {
-		for k, in := range s.known {
-			if in == nil {
-				delete(s.known, k)
+		for old, k := range s.known {
+			if k.trusted {
+				delete(s.known, old)
 				break
 			}
 		}
 	}
-	s.known[encoder] = in
+	s.known[encoder] = k
 }
 
 // introducer returns what is known of a sender, and forgets any if there are too many.
@@ -107,36 +120,38 @@ func (s *signers) introducer(sender proto.PeerID) *introducer {
 				break
 			}
 		}
-		in = new(introducer)
+		in = &introducer{id: sender}
 		s.introducers[sender] = in
 	}
 	return in
 }
 
-// proved notes that a block was right.
-func (s *signers) proved(b *namedBlock) {
-	s.trust(b.encoder)
-	s.introducer(b.sender).right++
-}
-
-// trust notes that an encoder signed a block that was right.
-func (s *signers) trust(encoder publicKey) {
-	if in := s.known[encoder]; in != nil {
-		in.open--
-		s.known[encoder] = nil
-	}
-}
-
-// pollutes notes that an encoder signed a false block, and reports whether that is news.
-func (s *signers) pollutes(encoder publicKey) bool {
-	if s.polluters[encoder] {
+// trust notes that an encoder signed a block that was right, and reports whether it is trusted only now.
+func (s *signers) trust(encoder publicKey) bool {
+	k := s.known[encoder]
+	if k == nil || k.trusted {
 		return false
 	}
-	s.polluters[encoder] = true
-	if in := s.known[encoder]; in != nil {
-		in.open--
-		in.polluters++
-	}
-	delete(s.known, encoder)
+	k.trusted = true
+	k.by.open--
 	return true
+}
+
+// pollutes notes that an encoder signed a false block, and reports whether that is news. The node that
+// introduced it, if any, is returned: it vouched for the encoder, also if that was right before.
+func (s *signers) pollutes(encoder publicKey) (by proto.PeerID, news bool) {
+	if s.polluters[encoder] {
+		return "", false
+	}
+	s.polluters[encoder] = true
+	k := s.known[encoder]
+	delete(s.known, encoder)
+	if k == nil || k.by == nil {
+		return "", true
+	}
+	if !k.trusted {
+		k.by.open--
+	}
+	k.by.polluters++
+	return k.by.id, true
 }

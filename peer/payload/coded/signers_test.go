@@ -4,9 +4,11 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -21,46 +23,83 @@ func (n *node) signAs(key, number uint32, b []byte) (o proto.Origin) {
 	return o
 }
 
-// TestFreshKeys has a node sign each of its false blocks with a new key. After a few polluters that it
-// introduced nothing of it is taken any more, and then it is to blame; what an honest node sends is.
+// TestFreshKeys has a node that passes for a relay sign each of its false blocks with a new key. It
+// counts against that node, and after a few nothing of others is taken of it any more. What an honest
+// node sends is.
 func TestFreshKeys(t *testing.T) {
-	const k, generations = 4, 32
-	c := storetest.Make(t, 1, storetest.File("", generations<<20))
+	const k = 4
+	c := storetest.Make(t, 1, storetest.File("", 8<<20))
 	source, n := newSource(t, c, k, 1), newNode(t, c, k, 2)
-	keys := uint32(0)
-	polluters, refusals := 0, 0
-	for round := range 1000 {
-		g := round % generations
-		number := n.number(g, round/generations%n.Coding.Names())
-		// The next block of the polluter, as if another node had made it.
+	misled, refusals := 0, 0
+	for g := range n.Generations() {
+		number := n.number(g, k)
 		_, b := source.block(t, number)
 		b[0] ^= 1
-		keys++
-		o := source.signAs(keys, number, b)
+		o := source.signAs(number, number, b)
 		out, err := n.take(number, "polluter", &o, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch out.verdict {
-		case invalid:
-			if polluters == 0 || refusals < maxRefused {
-				t.Errorf("to blame after %d polluters and %d refusals", polluters, refusals)
-			}
-			t.Logf("%d polluters, %d refusals", polluters, refusals)
-			return
-		case refused:
+		if out.verdict == refused {
 			refusals++
 		}
 		all := shuffled(n.namedContent, g, 1)
 		for _, name := range append(all, all...) { // the second time to repair it
 			out := n.give(t, source, name)
-			polluters += len(out.polluters)
+			for _, id := range out.misled {
+				misled++
+				if id != "polluter" {
+					t.Errorf("%q is held to account", id)
+				}
+			}
 			if out.verdict == refused {
 				t.Fatal("a block of the source was refused")
 			}
 		}
 	}
-	t.Errorf("%d polluters, %d refusals, and it is not to blame", polluters, refusals)
+	n.mustHave(t, c)
+	if most := maxIntroduced / polluterCost; misled != most || refusals != n.Generations()-most {
+		t.Errorf("%d false blocks were taken and %d refused, want %d taken", misled, refusals, most)
+	}
+}
+
+// TestUntrustedEncoder has a node get blocks of an encoder that it does not know: it keeps them for itself
+// until a generation that has one is right, and then offers them in every generation.
+func TestUntrustedEncoder(t *testing.T) {
+	const k = 4
+	c := storetest.Make(t, 1, storetest.File("", 2<<20))
+	source, n := newSource(t, c, k, 1), newNode(t, c, k, 2)
+	take := func(number uint32) outcome {
+		o, b := source.block(t, number)
+		out, err := n.take(number, "relay", &o, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	other := n.number(1, 0)
+	b := make([]byte, n.Coding.Block)
+	for _, number := range []uint32{0, 1, 2, other} {
+		if out := take(number); out.verdict != held || !out.withheld {
+			t.Fatalf("block %d: %+v", number, out)
+		}
+		if _, err := n.load(b, number); !errors.Is(err, payload.ErrAbsent) {
+			t.Errorf("block %d is passed on before its encoder is trusted: %v", number, err)
+		}
+	}
+	out := take(3)
+	if out.verdict != decoded || !out.withheld || !slices.Equal(out.trusted, []publicKey{source.key()}) {
+		t.Errorf("%+v at the end of a generation", out)
+	}
+	if got := n.signedBy(out.trusted); !slices.Equal(got, []uint32{other}) {
+		t.Errorf("%v are offered, want %d", got, other)
+	}
+	if o, err := n.load(b, other); err != nil || publicKey(o.Encoder) != source.key() {
+		t.Errorf("a block of an encoder that is trusted is not passed on: %v", err)
+	}
+	if out := take(other + 1); out.verdict != held || out.withheld {
+		t.Errorf("%+v of an encoder that is trusted", out)
+	}
 }
 
 // TestManyEncoders has a node forward right blocks of more encoders than it may introduce at a time: all

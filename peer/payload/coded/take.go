@@ -25,13 +25,8 @@ func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin,
 		return out, err
 	}
 	b := &namedBlock{payload: data, origin: *o, sender: sender, claim: claim{name: name, encoder: o.Encoder}}
-	if a := c.admit(b); a != admitted {
-		switch {
-		case g.holds(name):
-			out.verdict = duplicate
-		case a == abusive:
-			out.verdict = invalid
-		default:
+	if !c.admit(b) {
+		if !g.holds(name) {
 			out.verdict = refused
 		}
 		return out, nil
@@ -43,16 +38,21 @@ func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin,
 	}
 	switch g.state {
 	case gathering:
-		return out, c.gather(g, b, &out)
+		err = c.gather(g, b, &out)
 	case repairing:
 		if !c.check(generation, b) {
 			out.verdict = invalid
 			return out, nil
 		}
-		return out, c.repair(g, b, &out)
+		err = c.repair(g, b, &out)
+	default:
+		out.verdict = ignored
+		return out, nil
 	}
-	out.verdict = ignored
-	return out, nil
+	if kept := g.held[name]; kept != nil && !c.trusts(kept.encoder) {
+		g.withheld, out.withheld = true, true
+	}
+	return out, err
 }
 
 // holds reports whether the block of a name is held.
@@ -120,11 +120,10 @@ func (c *namedContent) decode(g *generation, out *outcome) error {
 		c.suspectAll(g, out)
 		return nil
 	}
-	c.mu.Lock()
 	for _, b := range g.held {
-		c.signers.proved(b)
+		c.trust(out, b.encoder)
 	}
-	c.mu.Unlock()
+	out.withheld = g.withheld
 	var spare [][]byte
 	for name, b := range g.held {
 		if name >= g.k {
