@@ -147,7 +147,7 @@ func TestClientSlowTracker(t *testing.T) {
 		received <- a.Leaving
 		_ = proto.WriteMessage(st, &proto.Handout{Interval: 5}) // the client may be gone
 	})
-	h, c := node(t, ClientConfig{Grace: 20 * time.Millisecond}, fast, peer.AddrInfo{ID: slow.ID(), Addrs: slow.Addrs()})
+	h, c := node(t, ClientConfig{Timeout: 20 * time.Second, Grace: 20 * time.Millisecond}, fast, peer.AddrInfo{ID: slow.ID(), Addrs: slow.Addrs()})
 	ctx, cancel := context.WithCancel(t.Context())
 	a := announce(h, "A", 0)
 	if _, err := c.Announce(ctx, a); err != nil {
@@ -164,7 +164,7 @@ func TestClientSlowTracker(t *testing.T) {
 			if got != want {
 				t.Error("the leave came before the announce")
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatal("the slow tracker received no announce")
 		}
 	}

@@ -91,7 +91,7 @@ func GetAll(t testing.TB, nodes []*peer.Node, link *proto.Link) (gets []*peer.Tr
 }
 
 // waitTimeout bounds every wait of a test.
-const waitTimeout = time.Minute
+const waitTimeout = 3 * time.Minute
 
 // Wait waits until a content is whole.
 func Wait(t testing.TB, get *peer.Transfer) {
@@ -129,7 +129,7 @@ func EqualFile(t testing.TB, path string, content []byte) {
 // Eventually waits until a condition holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(waitTimeout / 2); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout / 3); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if holds() {
 			return
 		}
