@@ -11,10 +11,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// loadConfig sets flags from a TOML file that has their names as keys. Flags that
-// are set already stay. A key that is not a flag is an error, since it is likely
-// misspelt.
-func loadConfig(path string, flags *pflag.FlagSet) error {
+// tables are the functions that read the tables of a configuration file, by key.
+// A function gets the table as go-toml decodes it: a map[string]any, or a list of
+// them for [[key]].
+type tables map[string]func(value any) error
+
+// loadConfig sets flags from a TOML file that has their names as keys, and hands
+// its tables to their functions. Flags that are set already stay. Any other key is
+// an error, since it is likely misspelt.
+func loadConfig(path string, flags *pflag.FlagSet, tables tables) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read the configuration: %w", err)
@@ -28,6 +33,12 @@ func loadConfig(path string, flags *pflag.FlagSet) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if read := tables[key]; read != nil {
+			if err := read(keys[key]); err != nil {
+				return fmt.Errorf("%s: [%s]: %w", path, key, err)
+			}
+			continue
+		}
 		f := flags.Lookup(key)
 		if f == nil || slices.Contains([]string{"config", "help", "version"}, key) {
 			return fmt.Errorf("%s: unknown key %q: `mobd --help` lists the keys", path, key)

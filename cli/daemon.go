@@ -35,6 +35,7 @@ type daemonConfig struct {
 	bittorrent *bittorrent.Config // nil for no BitTorrent clients
 	btTrackers []string           // for the links of seeds that are offered to them
 	log        *slog.Logger
+	logLevel   *slog.LevelVar // of log
 }
 
 // daemon is a node with its control socket.

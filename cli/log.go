@@ -4,20 +4,34 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 )
 
-// newLog returns the log of a node or a tracker.
-func newLog(w io.Writer, level string, asJSON bool) (*slog.Logger, error) {
-	if level == "off" {
-		return slog.New(slog.DiscardHandler), nil
+// logOff is above every level.
+const logOff = slog.Level(math.MaxInt)
+
+// newLog returns the log of a node or a tracker, and its level, which may be set at any time.
+func newLog(w io.Writer, level string, asJSON bool) (*slog.Logger, *slog.LevelVar, error) {
+	l, err := parseLogLevel(level)
+	if err != nil {
+		return nil, nil, err
 	}
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("unknown --log-level %q: want debug, info, warn, error or off", level)
-	}
-	opt := &slog.HandlerOptions{Level: l}
+	at := new(slog.LevelVar)
+	at.Set(l)
+	opt := &slog.HandlerOptions{Level: at}
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(w, opt)), nil
+		return slog.New(slog.NewJSONHandler(w, opt)), at, nil
 	}
-	return slog.New(slog.NewTextHandler(w, opt)), nil
+	return slog.New(slog.NewTextHandler(w, opt)), at, nil
+}
+
+// parseLogLevel parses a value of --log-level.
+func parseLogLevel(text string) (l slog.Level, err error) {
+	if text == "off" {
+		return logOff, nil
+	}
+	if err := l.UnmarshalText([]byte(text)); err != nil {
+		return 0, fmt.Errorf("unknown --log-level %q: want debug, info, warn, error or off", text)
+	}
+	return l, nil
 }

@@ -11,8 +11,8 @@ const mobdHelp = `Runs the daemon of a node. It seeds and fetches what mob comma
 other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
-reach it through the socket mobd.sock in the data folder. SIGTERM stops it, SIGHUP
-does not.
+reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
+it read log-level again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. --config
 reads a TOML file with the names of flags as keys. Flags take precedence over it.`
@@ -28,7 +28,6 @@ const mobdExample = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --da
 
 func newMobd(env *Env) *cobra.Command {
 	var n nodeFlags
-	var file string
 	cmd := &cobra.Command{
 		Use:     "mobd --cluster NAME --listen MULTIADDR",
 		Short:   "Run the daemon of a node",
@@ -37,24 +36,13 @@ func newMobd(env *Env) *cobra.Command {
 		Args:    args(0),
 		Version: version(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file != "" {
-				if err := loadConfig(file, cmd.Flags()); err != nil {
-					return err
-				}
+			if err := n.readConfig(cmd.Flags()); err != nil {
+				return err
 			}
 			return env.mobd(cmd, &n)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&n.cluster, "cluster", "", "cluster of this node")
-	f.StringArrayVar(&n.listen, "listen", nil, "address to listen on; repeatable")
-	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
-	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
-	n.addBTTrackers(f)
-	n.bt.add(f)
-	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
-	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
-	f.StringVar(&file, "config", "", "configuration file")
+	n.addDaemon(env, cmd.Flags())
 	return cmd
 }
 
@@ -69,7 +57,9 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
-	defer onHangup(func() { cfg.log.Info("SIGHUP ignored: the configuration is read at the start only") })()
+	r := newReloader(env, cfg.log)
+	defer onHangup(r.reload)()
+	r.add("log-level", reloadLogLevel(cfg.logLevel))
 	d, err := startDaemon(cfg)
 	if err != nil {
 		return err

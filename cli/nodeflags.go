@@ -19,6 +19,7 @@ type nodeFlags struct {
 	btTrackers []string // BitTorrent trackers for links
 	logLevel   string
 	logJSON    bool
+	file       string // the configuration file of mobd
 }
 
 // add adds the flags of a command that runs a node when there is no daemon.
@@ -32,6 +33,28 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use; repeatable")
 	n.bt.add(f)
+}
+
+// addDaemon adds the flags of mobd.
+func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
+	f.StringVar(&n.cluster, "cluster", "", "cluster of this node")
+	f.StringArrayVar(&n.listen, "listen", nil, "address to listen on; repeatable")
+	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
+	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
+	n.addBTTrackers(f)
+	n.bt.add(f)
+	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
+	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
+	f.StringVar(&n.file, "config", "", "configuration file")
+}
+
+// readConfig reads the configuration file of mobd, if there is one. Flags that are set
+// already stay.
+func (n *nodeFlags) readConfig(f *pflag.FlagSet) error {
+	if n.file == "" {
+		return nil
+	}
+	return loadConfig(n.file, f, tables{})
 }
 
 // addBTTrackers adds the flag of commands that make links or torrent files.
@@ -62,7 +85,7 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 	if err := checkBTTrackers(n.btTrackers); err != nil {
 		return cfg, err
 	}
-	cfg.log, err = newLog(env.Err, n.logLevel, n.logJSON)
+	cfg.log, cfg.logLevel, err = newLog(env.Err, n.logLevel, n.logJSON)
 	if err != nil {
 		return cfg, err
 	}

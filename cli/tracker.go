@@ -62,7 +62,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if err := bt.check(cmd); err != nil {
 		return err
 	}
-	log, err := newLog(g.Err, g.logLevel, false)
+	log, _, err := newLog(g.Err, g.logLevel, false)
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}

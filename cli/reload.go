@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/spf13/pflag"
+)
+
+// reloader has SIGHUP read the configuration of a daemon again.
+type reloader struct {
+	env *Env
+	log *slog.Logger
+
+	mu       sync.Mutex
+	settings []setting
+}
+
+// setting is what takes effect without a restart.
+type setting struct {
+	name string
+	// apply takes it from the flags and the configuration as they are now. It returns what
+	// changed, empty for nothing. After an error the old value stays.
+	apply func(*nodeFlags) (changed string, err error)
+}
+
+func newReloader(env *Env, log *slog.Logger) *reloader { return &reloader{env: env, log: log} }
+
+// add adds a setting, which a SIGHUP from now on applies.
+func (r *reloader) add(name string, apply func(*nodeFlags) (changed string, err error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settings = append(r.settings, setting{name, apply})
+}
+
+// reload reads the configuration and applies each setting. What is wrong with one does
+// not keep the others from being applied.
+func (r *reloader) reload() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, err := r.read()
+	if err != nil {
+		r.log.Error("configuration not read again: nothing is changed", "error", err)
+		return
+	}
+	same := true
+	for _, s := range r.settings {
+		changed, err := s.apply(n)
+		switch {
+		case err != nil:
+			r.log.Error("configuration read again: the old value stays", "key", s.name, "error", err)
+		case changed != "":
+			r.log.Info("configuration read again", "key", s.name, "now", changed)
+		}
+		same = same && err == nil && changed == ""
+	}
+	if same {
+		r.log.Info("configuration read again: nothing to change")
+	}
+}
+
+// read returns what the command line and the configuration file say.
+func (r *reloader) read() (*nodeFlags, error) {
+	n := new(nodeFlags)
+	f := pflag.NewFlagSet("mobd", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	n.addDaemon(r.env, f)
+	if err := f.Parse(r.env.Args); err != nil {
+		return nil, err
+	}
+	return n, n.readConfig(f)
+}
+
+// reloadLogLevel sets the level of a log.
+func reloadLogLevel(level *slog.LevelVar) func(*nodeFlags) (string, error) {
+	return func(n *nodeFlags) (string, error) {
+		l, err := parseLogLevel(n.logLevel)
+		if err != nil || l == level.Level() {
+			return "", err
+		}
+		level.Set(l)
+		return n.logLevel, nil
+	}
+}
