@@ -75,7 +75,8 @@ var table = map[string]rule{
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
 	"cli/control": {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
-	"cli":         {ours: []string{"cli/control", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli/web":     {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
+	"cli":         {ours: []string{"cli/control", "cli/web", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }

@@ -60,10 +60,16 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	r := newReloader(env, cfg.log)
 	defer onHangup(r.reload)()
 	r.add("log-level", reloadLogLevel(cfg.logLevel))
+	site, err := n.web.open(env, cfg.data, cfg.log)
+	if err != nil {
+		return err
+	}
+	defer site.stop()
 	d, err := startDaemon(cfg)
 	if err != nil {
 		return err
 	}
+	site.start(d.register)
 	addr := ownAddr(d.node.Host(), cfg.listen[0])
 	cfg.log.Info("daemon started", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {

@@ -17,6 +17,7 @@ type nodeFlags struct {
 	trackers   []string
 	bt         btFlags
 	btTrackers []string // BitTorrent trackers for links
+	web        webFlags // of mobd alone
 	logLevel   string
 	logJSON    bool
 	file       string // the configuration file of mobd
@@ -45,6 +46,7 @@ func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
 	n.bt.add(f)
 	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
 	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
+	n.web.add(f)
 	f.StringVar(&n.file, "config", "", "configuration file")
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/tracker"
@@ -31,6 +32,7 @@ const trackerExample = `  mob tracker --listen /ip4/0.0.0.0/tcp/4000
 func newTracker(g *global) *cobra.Command {
 	var listen []string
 	var bt btTracker
+	var page webFlags
 	cmd := &cobra.Command{
 		Use:     "tracker --listen MULTIADDR",
 		Short:   "Run a tracker",
@@ -43,15 +45,16 @@ func newTracker(g *global) *cobra.Command {
 			if !cmd.Flags().Changed("log-level") {
 				g.logLevel = "info"
 			}
-			return g.tracker(cmd, listen, &bt)
+			return g.tracker(cmd, listen, &bt, &page)
 		},
 	}
 	cmd.Flags().StringArrayVar(&listen, "listen", nil, "address to listen on; repeatable")
 	bt.flags(cmd)
+	page.add(cmd.Flags())
 	return cmd
 }
 
-func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) error {
+func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, page *webFlags) error {
 	if len(listen) == 0 {
 		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
 	}
@@ -70,6 +73,11 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 	if err != nil {
 		return err
 	}
+	site, err := page.open(g.Env, dir, log)
+	if err != nil {
+		return err
+	}
+	defer site.stop()
 	key, err := datadir.LoadKey(dir)
 	if err != nil {
 		return err
@@ -86,6 +94,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker) err
 		return err
 	}
 	defer stop()
+	site.start(func(*web.Server) {})
 	defer onHangup(func() { bt.hangup(log) })()
 	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
 	<-cmd.Context().Done()

@@ -66,6 +66,9 @@ func NewServer(cfg Config) *Server {
 	return s
 }
 
+// Handler answers the calls of clients that may do all that the daemon can.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
 // Serve answers the clients of ln, and blocks until [Server.Shutdown].
 func (s *Server) Serve(ln net.Listener) error {
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {

@@ -64,16 +64,7 @@ func makeKey(dir, path string) (crypto.PrivKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}
-	temp, err := os.CreateTemp(dir, keyFile+".*") // readable by its owner only
-	if err != nil {
-		return nil, fmt.Errorf("key: %w", err)
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Link(temp.Name(), path) // fails if path exists
-	}
+	err = createSecret(path, data)
 	if errors.Is(err, fs.ErrExist) {
 		return LoadKey(dir)
 	}

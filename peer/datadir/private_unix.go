@@ -39,6 +39,17 @@ func checkKey(path string, info os.FileInfo) error {
 	return nil
 }
 
+// checkSecret fails if the file of a secret can be read by another user.
+func checkSecret(path string, info os.FileInfo) error {
+	if err := checkOwner(path, info); err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("%s can be read by other users (mode %04o): `chmod 600 %s`", path, mode, path)
+	}
+	return nil
+}
+
 // checkOwner fails if a file belongs to neither the user of this process nor root.
 func checkOwner(path string, info os.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// policy lets a page use what its own server serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+}
+
+// refusal is why a request is not answered.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) write(w http.ResponseWriter) {
+	if r.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	http.Error(w, r.text, r.status)
+}
+
+// check refuses requests that the sender may not make, or did not mean to.
+func (s *Server) check(r *http.Request, owner bool) *refusal {
+	if !s.knows(r.Host) {
+		return &refusal{http.StatusMisdirectedRequest,
+			"this server does not go by the name in the request's Host: give it with --http-host if it should"}
+	}
+	if err := s.crossSite.Check(r); err != nil || foreign(r) {
+		return &refusal{http.StatusForbidden, "the request began at another origin"}
+	}
+	if s.allows(r, owner) {
+		return nil
+	}
+	return &refusal{http.StatusUnauthorized, "this needs the token, which is in " + tokenFile +
+		" in the data folder, or in the file of --http-token-file: open the page with ?token=TOKEN once"}
+}
+
+// allows reports whether a request has the token, or needs none.
+func (s *Server) allows(r *http.Request, owner bool) bool {
+	if s.addr.unix() {
+		return true
+	}
+	if !owner && safe(r.Method) && s.addr.loopback() {
+		return true
+	}
+	return s.owned(r)
+}
+
+// owned reports whether a request has the token.
+func (s *Server) owned(r *http.Request) bool {
+	if s.addr.unix() {
+		return true
+	}
+	if text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return s.token.is(text)
+	}
+	c, err := r.Cookie(s.cookieName())
+	return err == nil && s.token.is(c.Value)
+}
+
+// safe reports whether a method changes nothing.
+func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// foreign reports whether a browser says that the page of another origin asks. What the user typed or
+// followed shows a page to the user only.
+func foreign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return !safe(r.Method) || r.Header.Get("Sec-Fetch-Mode") != "navigate"
+}
+
+// knows reports whether the server goes by a request's Host. It may be any address: whose name is
+// rebound sends the name.
+func (s *Server) knows(host string) bool {
+	name := hostname(host)
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return s.hosts[name]
+}
+
+// allowedHosts are the names that a server goes by.
+func allowedHosts(a address, more []string) map[string]bool {
+	hosts := map[string]bool{"localhost": true}
+	if name, err := os.Hostname(); err == nil {
+		hosts[hostname(name)] = true
+	}
+	if a.host != "" {
+		hosts[hostname(a.host)] = true
+	}
+	for _, name := range more {
+		hosts[hostname(name)] = true
+	}
+	return hosts
+}
+
+// hostname is a Host without port and brackets, in the one form that names are compared in.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// cookieName has the port: a browser sends the cookies of one port to all ports of a host.
+func (s *Server) cookieName() string {
+	_, port, _ := net.SplitHostPort(s.ln.Addr().String())
+	return "mob-token-" + port
+}
+
+// welcome answers a request with ?token= by a cookie and the same page without it, so that the token
+// stays in no history.
+func (s *Server) welcome(w http.ResponseWriter, r *http.Request) bool {
+	query := r.URL.Query()
+	if !query.Has("token") || r.Method != http.MethodGet || !s.knows(r.Host) {
+		return false
+	}
+	if !s.token.is(query.Get("token")) {
+		(&refusal{http.StatusUnauthorized, "this is not the token"}).write(w)
+		return true
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name:     s.cookieName(),
+		Value:    s.token.text,
+		Path:     "/",
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
+	query.Del("token")
+	to := "/" + strings.TrimLeft(r.URL.EscapedPath(), "/")
+	if len(query) > 0 {
+		to += "?" + query.Encode()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return true
+}

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/mob/quota"
+)
+
+// address is where a server listens.
+type address struct {
+	path       string // of a Unix socket, else empty
+	host, port string
+}
+
+func (a address) unix() bool { return a.path != "" }
+
+// loopback reports whether only this machine can reach the address.
+func (a address) loopback() bool {
+	ip, err := netip.ParseAddr(a.host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(a.host, "localhost")
+}
+
+// CheckListen checks a value of [Config.Listen].
+func CheckListen(listen string) error {
+	_, err := parseAddress(listen)
+	return err
+}
+
+func parseAddress(listen string) (a address, err error) {
+	if path, ok := strings.CutPrefix(listen, "unix:"); ok {
+		a.path, err = filepath.Abs(path)
+		if path == "" || err != nil {
+			return a, fmt.Errorf("cannot listen on %q: want unix:PATH", listen)
+		}
+		return a, nil
+	}
+	a.host, a.port, err = net.SplitHostPort(listen)
+	if err != nil || a.port == "" {
+		return a, fmt.Errorf("cannot listen on %q: want ADDR:PORT such as 127.0.0.1:8080, or unix:PATH", listen)
+	}
+	return a, nil
+}
+
+func listen(a address) (net.Listener, error) {
+	if a.unix() {
+		ln, err := listenUnix(a.path)
+		if err != nil {
+			return nil, fmt.Errorf("cannot listen on unix:%s: %w", a.path, err)
+		}
+		return ln, nil
+	}
+	// localhost has an address of each family, and only the first is listened on.
+	ln, err := net.Listen("tcp", net.JoinHostPort(a.host, a.port))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("another program listens on %s already: choose another port", net.JoinHostPort(a.host, a.port))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", net.JoinHostPort(a.host, a.port), err)
+	}
+	return ln, nil
+}
+
+// listenUnix binds a socket that only its owner can open, in place of a stale one. Until the socket
+// has its mode, it is in a folder that nobody else can enter.
+func listenUnix(path string) (net.Listener, error) {
+	if err := checkStale(path); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".h")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	temp := filepath.Join(dir, "s")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	ln.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(temp, 0o600), os.Rename(temp, path)); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return &unixListener{UnixListener: ln, remove: sync.OnceFunc(func() { _ = os.Remove(path) })}, nil
+}
+
+// checkStale fails if there is something at the path of a socket, unless nobody listens there.
+func checkStale(path string) error {
+	fi, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if fi.Mode().Type() != os.ModeSocket {
+		return errors.New("something else is there: move it away")
+	}
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		c.Close()
+		return errors.New("another program listens there already")
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	return nil
+}
+
+// unixListener is a listener that removes its socket.
+type unixListener struct {
+	*net.UnixListener
+	remove func()
+}
+
+// Close implements [net.Listener].
+func (l *unixListener) Close() error {
+	l.remove()
+	return l.UnixListener.Close()
+}
+
+// limitedListener closes the connections that are too many, from one address or in all.
+type limitedListener struct {
+	net.Listener
+
+	mu    sync.Mutex
+	conns *quota.Quota[netip.Addr]
+}
+
+func limitConns(ln net.Listener) net.Listener {
+	return &limitedListener{Listener: ln, conns: quota.New[netip.Addr](maxConns)}
+}
+
+// Accept implements [net.Listener].
+func (l *limitedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		host := remoteHost(c.RemoteAddr().String())
+		if !l.take(host) {
+			c.Close()
+			continue
+		}
+		return &limitedConn{Conn: c, release: sync.OnceFunc(func() { l.release(host) })}, nil
+	}
+}
+
+func (l *limitedListener) take(host netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conns.Take(host)
+}
+
+func (l *limitedListener) release(host netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns.Release(host)
+}
+
+// limitedConn releases its slot when it is closed.
+type limitedConn struct {
+	net.Conn
+	release func()
+}
+
+// Close implements [net.Conn].
+func (c *limitedConn) Close() error {
+	c.release()
+	return c.Conn.Close()
+}

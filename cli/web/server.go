@@ -1,0 +1,226 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/mob/quota"
+)
+
+// Bounds of a server.
+const (
+	maxConns   = 512
+	maxStreams = 64
+	maxHeader  = 16 << 10 // bytes
+	maxBody    = 1 << 20  // bytes
+
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second // of a request
+	writeTimeout  = 10 * time.Second // of one write, however long the answer
+	idleTimeout   = time.Minute
+)
+
+// Config configures a Server.
+type Config struct {
+	// Listen is ADDR:PORT or unix:PATH.
+	Listen string
+	// Hosts are further names that the server goes by, besides those of loopback, its address
+	// and the machine's name.
+	Hosts []string
+	// TokenFile has the token. If it is empty, Data has a file http-token, which is made.
+	TokenFile string
+	// Data is the data folder.
+	Data string
+	// Log receives refused requests at level debug. Nil means no log.
+	Log *slog.Logger
+}
+
+// Server answers requests to the patterns that were handed to it. Its methods may be called
+// from any goroutine.
+type Server struct {
+	cfg       Config
+	addr      address
+	ln        net.Listener
+	token     token
+	hosts     map[string]bool
+	mux       *http.ServeMux
+	open      *http.ServeMux // patterns without a token
+	crossSite *http.CrossOriginProtection
+	http      *http.Server
+
+	mu      sync.Mutex
+	streams *quota.Quota[netip.Addr]
+
+	closing chan struct{} // closed by Close: streams end
+	close   func()
+}
+
+// Listen opens the socket, and makes the token's file if there is none. [Server.Serve] answers.
+func Listen(cfg Config) (_ *Server, err error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		cfg:       cfg,
+		mux:       http.NewServeMux(),
+		open:      http.NewServeMux(),
+		crossSite: http.NewCrossOriginProtection(),
+		streams:   quota.New[netip.Addr](maxStreams),
+		closing:   make(chan struct{}),
+	}
+	s.close = sync.OnceFunc(func() { close(s.closing) })
+	s.addr, err = parseAddress(cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	if !s.addr.unix() {
+		if s.token, err = loadToken(cfg.TokenFile, cfg.Data); err != nil {
+			return nil, err
+		}
+	}
+	s.ln, err = listen(s.addr)
+	if err != nil {
+		return nil, err
+	}
+	s.hosts = allowedHosts(s.addr, cfg.Hosts)
+	s.http = &http.Server{
+		Handler:           http.HandlerFunc(s.serve),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+// Handle answers requests that match a pattern of [http.ServeMux]. A GET needs the token unless
+// the server listens on loopback or a Unix socket; another method always does, unless on a Unix
+// socket.
+func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
+
+// HandleOwner answers requests that match a pattern. They need the token, unless on a Unix socket.
+func (s *Server) HandleOwner(pattern string, h http.Handler) {
+	s.mux.Handle(pattern, ownerOnly{h})
+}
+
+// HandleOpen answers requests that match a pattern. They need no token, and come by any name: h
+// changes nothing, and tells nothing that a stranger may not know.
+func (s *Server) HandleOpen(pattern string, h http.Handler) { s.open.Handle(pattern, h) }
+
+// Serve answers clients, and blocks until [Server.Close].
+func (s *Server) Serve() error {
+	if err := s.http.Serve(limitConns(s.ln)); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close ends the streams, waits a moment for other answers under way, and closes the socket.
+// Without a Serve before it, it only closes the socket.
+func (s *Server) Close() error {
+	s.close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = s.http.Close()
+	}
+	if e := s.ln.Close(); !errors.Is(e, net.ErrClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// URL is where the page is, without the token. It is the path of a Unix socket.
+func (s *Server) URL() string {
+	if s.addr.unix() {
+		return s.cfg.Listen
+	}
+	return "http://" + s.ln.Addr().String() + "/"
+}
+
+// TokenFile is where the token is, empty on a Unix socket.
+func (s *Server) TokenFile() string { return s.token.file }
+
+// ownerOnly marks a handler that only the owner may call.
+type ownerOnly struct{ http.Handler }
+
+// serve checks a request, and has its handler answer.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w.Header())
+	w = deadlines(w)
+	if h, pattern := s.open.Handler(r); pattern != "" {
+		h.ServeHTTP(w, r)
+		return
+	}
+	h, pattern := s.mux.Handler(r)
+	_, owner := h.(ownerOnly)
+	if s.welcome(w, r) {
+		return
+	}
+	if refused := s.check(r, owner); refused != nil {
+		s.cfg.Log.Debug("http request refused", "remote", r.RemoteAddr, "path", r.URL.Path, "reason", refused.text)
+		refused.write(w)
+		return
+	}
+	if pattern == "" {
+		http.NotFound(w, r)
+		return
+	}
+	if err := readBody(w, r); err != nil {
+		http.Error(w, "the request's body cannot be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mux.ServeHTTP(w, r) // not h, which lacks the pattern's wildcards
+}
+
+// readBody reads a request's body while its time runs, and then stops the time: the handler may answer
+// for long.
+func readBody(w http.ResponseWriter, r *http.Request) error {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(b))
+	return http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// deadlineWriter gives each write its own time.
+type deadlineWriter struct {
+	http.ResponseWriter
+	ctl *http.ResponseController
+}
+
+func deadlines(w http.ResponseWriter) *deadlineWriter {
+	d := &deadlineWriter{w, http.NewResponseController(w)}
+	_ = d.ctl.SetWriteDeadline(time.Now().Add(writeTimeout)) // of an empty answer
+	return d
+}
+
+// Write implements [http.ResponseWriter].
+func (w *deadlineWriter) Write(b []byte) (int, error) {
+	_ = w.ctl.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// remoteHost is whom a request counts for. All that come through a Unix socket count for one.
+func remoteHost(addr string) netip.Addr {
+	a, err := netip.ParseAddrPort(strings.TrimSpace(addr))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return quota.Host(a.Addr())
+}

@@ -1,0 +1,58 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/mobgrid/mob/peer/datadir"
+)
+
+// tokenFile is the name of the token's file in the data folder.
+const tokenFile = "http-token"
+
+// minToken is the length of the shortest token, in bytes: one that nobody guesses.
+const minToken = 16
+
+// token is the secret of those who may change something.
+type token struct {
+	file string
+	sum  [sha256.Size]byte
+	text string
+}
+
+// loadToken reads the token of a file, or else that of the data folder, which it makes if there is
+// none.
+func loadToken(file, data string) (token, error) {
+	var b []byte
+	var err error
+	if file != "" {
+		b, err = datadir.ReadSecret(file)
+	} else {
+		file = filepath.Join(data, tokenFile)
+		b, err = datadir.LoadSecret(file, []byte(rand.Text()+"\n"))
+	}
+	if err != nil {
+		return token{}, fmt.Errorf("cannot read the token of --http: %w", err)
+	}
+	text := strings.TrimSpace(string(b))
+	if len(text) < minToken || strings.ContainsFunc(text, strange) {
+		return token{}, fmt.Errorf("%s holds no token: want one word of at least %d letters and digits", file, minToken)
+	}
+	return token{file: file, sum: sha256.Sum256([]byte(text)), text: text}, nil
+}
+
+// is reports whether text is the token, in a time that does not depend on how much of it is right.
+func (t *token) is(text string) bool {
+	if t.text == "" || text == "" {
+		return false
+	}
+	sum := sha256.Sum256([]byte(text))
+	return subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1
+}
+
+// strange reports whether a cookie cannot have r.
+func strange(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`",;\`, r) }
