@@ -65,6 +65,7 @@ type State struct {
 	overridden time.Time // when a member last began what the node had claimed before
 	slowCount  int       // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
+	stalls     int64 // of all peers, since the start
 
 	// What the node knows of its cluster.
 	heardOfMembers bool

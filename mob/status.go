@@ -23,7 +23,9 @@ type Status struct {
 	// came and were bad.
 	Lacking []proto.Range
 	Rotten  int
-	Peers   []PeerStatus
+	// Stalls counts the times that a peer left requests unanswered, since the start.
+	Stalls int64
+	Peers  []PeerStatus
 }
 
 // PeerStatus is one joined peer.
@@ -37,7 +39,9 @@ type PeerStatus struct {
 	Rate     float64
 	InFlight int
 	RTT      time.Duration
-	Stalled  bool
+	// Queue is how long the last ping of a remote peer queued on its way.
+	Queue   time.Duration
+	Stalled bool
 }
 
 // Status implements [Strategy].
@@ -48,6 +52,7 @@ func (s *State) Status() Status {
 		Rank:     s.rank,
 		Size:     s.size,
 		Settling: !s.have.Full() && !s.mayFetchWAN(),
+		Stalls:   s.stalls,
 	}
 	for _, p := range s.peers {
 		ps := PeerStatus{
@@ -56,6 +61,7 @@ func (s *State) Status() Status {
 			Have:     p.have.Len(),
 			InFlight: p.inFlight,
 			RTT:      p.rtt,
+			Queue:    p.path.queue,
 			Stalled:  p.stalled,
 		}
 		if p.busy() {

@@ -70,6 +70,7 @@ func (s *State) stall(p *peer) {
 	s.cancelAll(p)
 	p.pauseUntil = s.now.Add(s.t.Stall)
 	p.stalls++
+	s.stalls++
 	s.setStalled(p)
 }
 

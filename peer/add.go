@@ -85,6 +85,9 @@ func (t *Transfer) forget() {
 	t.node.mu.Lock()
 	defer t.node.mu.Unlock()
 	delete(t.node.transfers, t.ID)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.happened(Event{Event: EventRemoved})
 }
 
 // checkRoot fails if a transfer has its content at root.

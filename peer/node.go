@@ -41,8 +41,11 @@ type Node struct {
 
 	fs fileSystem
 
+	events events
+
 	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
 	transfers map[cid.Cid]*Transfer
+	ended     swarm.Totals // of the swarms that ended
 	closed    bool
 	lost      error // what did not reach the disk
 }
@@ -78,6 +81,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		files:     store.NewFiles(cfg.OpenFiles),
 		fs:        osFileSystem(),
 		transfers: map[cid.Cid]*Transfer{},
+		events:    newEvents(),
 	}
 	for _, o := range opts {
 		o(n)
@@ -133,6 +137,7 @@ func (n *Node) Close() error {
 	n.mu.Unlock()
 	n.stop(errClosing)
 	n.wg.Wait()
+	n.events.close()
 	var err error
 	if n.host != nil {
 		n.bulk.Close()

@@ -52,8 +52,10 @@ func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error 
 				"content", t.ID.String(), "path", t.record().Root, "error", err)
 		}
 		t.mu.Lock()
-		t.mu.phase, t.mu.checked, t.mu.toCheck = Checking, 0, 0
+		t.mu.checked, t.mu.toCheck = 0, 0
+		waits := t.enter(Checking)
 		t.mu.Unlock()
+		t.node.note(waits)
 		t.say(oneLine(why))
 		select {
 		case <-time.After(pause):
@@ -139,8 +141,10 @@ func (t *Transfer) recheck(ctx context.Context, c *content) error {
 		return nil
 	}
 	t.mu.Lock()
-	t.mu.phase, t.mu.checked, t.mu.toCheck = Checking, 0, total
+	t.mu.checked, t.mu.toCheck = 0, total
+	begins := t.enter(Checking)
 	t.mu.Unlock()
+	t.node.note(begins)
 	var mu sync.Mutex
 	err := store.Recheck(ctx, c.store, c.verifier, check, func(piece int, v store.Verdict) {
 		t.mu.Lock()
@@ -183,6 +187,9 @@ func (t *Transfer) noteDamage(c *content) error {
 	if r.Seed {
 		text = "content is damaged on disk: its pieces are not offered until the files are put back as they were"
 	}
+	t.mu.Lock()
+	t.damageFound(len(c.lost), files)
+	t.mu.Unlock()
 	t.node.log.Error(text, "content", t.ID.String(), "path", r.Root, "pieces", len(c.lost), "files", files, "more_files", more)
 	if r.Seed {
 		return nil

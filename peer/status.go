@@ -6,6 +6,7 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Status is a snapshot of a transfer. Its JSON is an interface for scripts.
@@ -148,10 +149,7 @@ func (t *Transfer) Progress() Status {
 		return st
 	}
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
-	st.PiecesHave, st.Have = t.mu.rec.Have, t.mu.rec.Bytes
-	if t.mu.rec.Whole {
-		st.PiecesHave, st.Have = st.Pieces, st.Length
-	}
+	st.PiecesHave, st.Have = t.stored(m)
 	if t.mu.toCheck > 0 && t.mu.phase == Checking {
 		st.Have = t.mu.checked
 	}
@@ -163,6 +161,18 @@ func (t *Transfer) Progress() Status {
 		}
 	}
 	return st
+}
+
+// stored returns the verified pieces and their bytes, of a content with manifest m. The caller has
+// the lock.
+func (t *Transfer) stored(m *proto.Manifest) (pieces int, bytes int64) {
+	switch {
+	case t.mu.swarm != nil:
+		return t.mu.swarm.Stored()
+	case t.mu.rec.Whole:
+		return m.Pieces(), m.Length()
+	}
+	return t.mu.rec.Have, t.mu.rec.Bytes
 }
 
 // addSwarm adds the status of the swarm.

@@ -114,7 +114,7 @@ func (t *Transfer) start(reuse bool) {
 	ended := make(chan struct{})
 	t.mu.Lock()
 	t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.rec.Link.InfoHash, t.node.cfg.Torrents)
-	t.mu.phase, t.mu.err, t.mu.waiting = Seeking, nil, ""
+	t.mu.err, t.mu.waiting = nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
 	t.mu.cancel, t.mu.ended = cancel, ended
 	if t.mu.outcome.settled() {
@@ -123,7 +123,9 @@ func (t *Transfer) start(reuse bool) {
 	if t.mu.flushed.settled() {
 		t.mu.flushed = newOutcome()
 	}
+	begins := t.enter(Seeking)
 	t.mu.Unlock()
+	t.node.note(begins)
 	t.node.wg.Go(func() {
 		defer close(ended)
 		why, lost := t.run(ctx, reuse)
@@ -149,23 +151,28 @@ func (t *Transfer) end(why, lost error) {
 	}
 	restarts := lost == nil && errors.Is(why, errRestart)
 	stopped := lost == nil && (errors.Is(why, ErrStopped) || errors.Is(why, errClosing))
+	t.node.mu.Lock() // so that nobody counts the swarm twice, or not at all
 	t.mu.Lock()
+	if s != nil {
+		totals := s.Totals()
+		t.node.ended.Add(&totals)
+	}
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.cancel, t.mu.waiting = nil, nil, nil, nil, ""
+	phase := Stopped
 	switch {
 	case restarts:
-		t.mu.phase, t.mu.err = Stopped, ErrStopped
+		t.mu.err = ErrStopped
 	case stopped:
-		t.mu.phase, t.mu.err = Stopped, why
+		t.mu.err = why
 		t.settle(why)
 	default:
-		t.mu.phase, t.mu.err = Failed, explain(cmp.Or(lost, why))
+		phase, t.mu.err = Failed, explain(cmp.Or(lost, why))
 		t.settle(t.mu.err)
 	}
-	err := t.mu.err
+	ends := t.enter(phase)
 	t.mu.Unlock()
-	if !restarts && !stopped {
-		t.node.log.Error("transfer failed", "content", t.ID.String(), "error", err)
-	}
+	t.node.mu.Unlock()
+	t.node.note(ends)
 }
 
 // giveUp settles the outcome of a transfer that does not run.
@@ -269,8 +276,10 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		return err, nil
 	}
 	t.mu.Lock()
-	t.mu.phase, t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = Fetching, s, c.store, c.disk, ""
+	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
+	begins := t.enter(Fetching)
 	t.mu.Unlock()
+	n.note(begins)
 	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
 		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
@@ -327,20 +336,27 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 func (t *Transfer) markWhole() {
 	t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = true }))
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.mu.phase, t.mu.finished = Whole, time.Now()
+	t.mu.finished = time.Now()
 	t.mu.outcome.settle(nil)
+	ends := t.enter(Whole)
+	t.mu.Unlock()
+	t.node.note(ends)
 }
 
-// markDamaged records that a piece of the content is damaged. What was fetched is fetched again.
-func (t *Transfer) markDamaged() {
+// markDamaged records that pieces of the content are damaged. What was fetched is fetched again.
+func (t *Transfer) markDamaged(pieces []int) {
+	files, _ := t.Manifest().FilesOf(pieces, maxNamed)
 	t.mu.Lock()
+	t.damageFound(len(pieces), files)
 	seed, whole := t.mu.rec.Seed, t.mu.phase == Whole
+	var again *Event
 	if whole && !seed {
-		t.mu.phase, t.mu.finished = Fetching, time.Time{}
+		t.mu.finished = time.Time{}
 		t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
+		again = t.enter(Fetching)
 	}
 	t.mu.Unlock()
+	t.node.note(again)
 	if whole && !seed {
 		t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
 	}

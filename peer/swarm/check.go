@@ -257,8 +257,9 @@ func (s *Swarm) lose(piece int) {
 		k.damaged[piece] = true
 	}
 	k.mu.Unlock()
+	s.counts.damaged.Add(int64(len(lost)))
 	if s.cfg.Damaged != nil {
-		s.cfg.Damaged()
+		s.cfg.Damaged(lost)
 	}
 	for _, piece := range lost {
 		s.codec.Forget(piece)

@@ -44,11 +44,11 @@ type Config struct {
 	Tuning mob.Tuning
 	// UploadOnly says that the content is served in place, and nothing is fetched.
 	UploadOnly bool
-	// Finished is called in a goroutine of its own when every piece is stored, and Damaged when a
-	// stored piece was found to be damaged: then it is fetched again, if it may be, and Finished
-	// called again. Run waits for them.
+	// Finished is called in a goroutine of its own when every piece is stored, and Damaged when
+	// stored pieces were found to be damaged: then they are fetched again, if they may be, and
+	// Finished is called again. Run waits for them.
 	Finished func(*Swarm)
-	Damaged  func()
+	Damaged  func(pieces []int)
 	// Lost are pieces that were found to be damaged before the start. Unreadable are pieces that
 	// are doubtful and could not be read, Why says why: these are neither offered nor fetched until
 	// they can be read. They must be empty if the transfer is coded.

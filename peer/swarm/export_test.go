@@ -44,3 +44,19 @@ func (s *Swarm) Connect(to libpeer.AddrInfo) error {
 	}
 	return err
 }
+
+// hang keeps the loop waiting.
+type hang struct{ began, over chan struct{} }
+
+func (e hang) apply(*Swarm) {
+	close(e.began)
+	<-e.over
+}
+
+// Hang has the loop hang until goOn is called.
+func (s *Swarm) Hang() (goOn func()) {
+	e := hang{make(chan struct{}), make(chan struct{})}
+	s.post(e)
+	<-e.began
+	return func() { close(e.over) }
+}

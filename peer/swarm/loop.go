@@ -130,6 +130,7 @@ func (s *Swarm) onJoin(c *session) {
 	s.connections.Unlock()
 	s.protect(c)
 	c.conn.start()
+	s.counts.joined.Add(1)
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
 	s.step(mob.Joined{Node: c.node, Whole: c.whole})
 	s.publishStatus(true)
@@ -142,6 +143,7 @@ func (s *Swarm) forget(c *session) {
 	s.connections.Lock()
 	delete(s.connections.sessions, c.ID())
 	s.connections.Unlock()
+	s.counts.left.Add(1)
 	s.unprotect(c)
 	if c.inbound() {
 		s.admission.inbound.Release(c.host)
@@ -226,6 +228,7 @@ func (s *Swarm) shutdown() {
 		c.conn.close()
 		s.unprotect(c)
 	}
+	s.counts.left.Add(int64(len(s.connections.sessions)))
 	for {
 		select {
 		case e := <-s.inbox:

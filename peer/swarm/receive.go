@@ -110,6 +110,7 @@ func (s *Swarm) IsMember(id proto.PeerID) bool {
 
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {
+	s.counts.note(ev)
 	c, _ := from.(*session)
 	s.post(strategyEvent{ev, c})
 }

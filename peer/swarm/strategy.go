@@ -20,7 +20,7 @@ func (s *Swarm) prepare() (err error) {
 	cfg := payload.Config{
 		Swarm:    s,
 		Verifier: s.cfg.Verifier,
-		Store:    s.st,
+		Store:    countingStore{s.st, s},
 		Counters: &s.traffic,
 		Log:      s.log,
 	}

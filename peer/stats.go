@@ -1,0 +1,65 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mobgrid/mob/peer/swarm"
+)
+
+// Stats are the figures of a node for monitoring: all its transfers together.
+type Stats struct {
+	// Totals are since the node started, those of transfers that ended or were removed included.
+	// None of them goes down.
+	Totals swarm.Totals
+	// Transfers counts the transfers in each phase.
+	Transfers map[Phase]int
+	// Clusters has what the node sees of each cluster. A peer counts once in each transfer that it
+	// shares.
+	Clusters map[string]swarm.ClusterStatus
+	// Damaged and Unreadable count pieces that are not served at present.
+	Damaged, Unreadable int
+}
+
+// Stats returns the figures of the node. It waits neither for the disk nor for the network, and costs
+// less than a [Transfer.Status] of each transfer.
+func (n *Node) Stats() Stats {
+	st := Stats{Transfers: map[Phase]int{}, Clusters: map[string]swarm.ClusterStatus{}}
+	for _, s := range n.count(&st) {
+		s.AddClusters(st.Clusters)
+		damaged, unreadable := s.OutOfService()
+		st.Damaged += damaged
+		st.Unreadable += unreadable
+	}
+	return st
+}
+
+// count counts the transfers and their totals, and returns the running swarms.
+func (n *Node) count(st *Stats) (swarms []*swarm.Swarm) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	st.Totals = n.ended
+	for _, t := range n.transfers {
+		t.mu.Lock()
+		st.Transfers[t.mu.phase]++
+		s := t.mu.swarm
+		t.mu.Unlock()
+		if s != nil { // it ends under n.mu
+			swarms = append(swarms, s)
+			totals := s.Totals()
+			st.Totals.Add(&totals)
+		}
+	}
+	return swarms
+}
+
+// Probe waits until the loop of every transfer has answered, and fails if ctx ends before. So it
+// tells a node that hangs from one that works.
+func (n *Node) Probe(ctx context.Context) error {
+	for _, s := range n.count(&Stats{Transfers: map[Phase]int{}}) {
+		if err := s.Probe(ctx); err != nil {
+			return fmt.Errorf("a transfer does not answer: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package swarm
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// Totals are what a swarm has counted since it began. None of them goes down.
+type Totals struct {
+	// Traffic is payload, and Duplicate the received payload that was stored already, in bytes.
+	Traffic   payload.Traffic
+	Duplicate int64
+	// Verified counts the pieces that came and were right, and VerifiedBytes their bytes. Bad
+	// counts the pieces, coded blocks and generations that came and were not.
+	Verified, VerifiedBytes, Bad int64
+	// Damaged counts the stored pieces that turned out to be damaged.
+	Damaged int64
+	// Stalls counts the times that a peer left requests unanswered.
+	Stalls int64
+	// Joined and Left count the sessions that began and that ended.
+	Joined, Left int64
+}
+
+// Add adds the totals of another swarm.
+func (t *Totals) Add(u *Totals) {
+	t.Traffic.WANIn += u.Traffic.WANIn
+	t.Traffic.LANIn += u.Traffic.LANIn
+	t.Traffic.WANOut += u.Traffic.WANOut
+	t.Traffic.LANOut += u.Traffic.LANOut
+	t.Duplicate += u.Duplicate
+	t.Verified += u.Verified
+	t.VerifiedBytes += u.VerifiedBytes
+	t.Bad += u.Bad
+	t.Damaged += u.Damaged
+	t.Stalls += u.Stalls
+	t.Joined += u.Joined
+	t.Left += u.Left
+}
+
+// counts are the counters of a swarm besides those of its payload. Safe for concurrent use.
+type counts struct{ verified, verifiedBytes, bad, damaged, joined, left atomic.Int64 }
+
+// note counts an event of the codec. A piece that is discarded has no sources.
+func (c *counts) note(ev mob.Event) {
+	switch ev := ev.(type) {
+	case mob.Failed:
+		if len(ev.Sources) > 0 {
+			c.bad.Add(1)
+		}
+	case mob.Polluted:
+		c.bad.Add(1)
+	}
+}
+
+// countingStore is the store of a codec, which counts the pieces that the codec commits.
+type countingStore struct {
+	store.Store
+	swarm *Swarm
+}
+
+// Commit implements [store.Store].
+func (c countingStore) Commit(piece int) error {
+	err := c.Store.Commit(piece)
+	if err == nil {
+		c.swarm.counts.verified.Add(1)
+		c.swarm.counts.verifiedBytes.Add(int64(c.swarm.m.PieceSize(piece)))
+	}
+	return err
+}
+
+// Totals returns what the swarm has counted. It does not block.
+func (s *Swarm) Totals() Totals {
+	t := Totals{
+		Traffic:       s.traffic.Traffic(),
+		Duplicate:     s.traffic.Duplicates(),
+		Verified:      s.counts.verified.Load(),
+		VerifiedBytes: s.counts.verifiedBytes.Load(),
+		Bad:           s.counts.bad.Load(),
+		Damaged:       s.counts.damaged.Load(),
+		Joined:        s.counts.joined.Load(),
+		Left:          s.counts.left.Load(),
+	}
+	if snap := s.status.Load(); snap != nil {
+		t.Stalls = snap.strategy.Stalls
+	}
+	return t
+}
+
+// ClusterStatus is what a node sees of a cluster.
+type ClusterStatus struct {
+	// Peers counts the sessions, and Stalled those with a peer that owes blocks.
+	Peers, Stalled int
+	// RTT is the longest round trip to one of its peers, and Queue the longest time that the last
+	// ping of one of them queued on its way.
+	RTT, Queue time.Duration
+}
+
+// BitTorrentCluster is the name under which external peers are counted. No cluster has it.
+const BitTorrentCluster = "(bittorrent)"
+
+// AddClusters adds the peers at the last snapshot to what is known of their clusters.
+func (s *Swarm) AddClusters(clusters map[string]ClusterStatus) {
+	snap := s.status.Load()
+	if snap == nil {
+		return
+	}
+	for i := range snap.strategy.Peers {
+		p := &snap.strategy.Peers[i]
+		name := p.Cluster
+		if p.External {
+			name = BitTorrentCluster
+		}
+		c := clusters[name]
+		c.Peers++
+		if p.Stalled {
+			c.Stalled++
+		}
+		c.RTT, c.Queue = max(c.RTT, p.RTT), max(c.Queue, p.Queue)
+		clusters[name] = c
+	}
+}
+
+// OutOfService returns how many pieces are damaged, and how many cannot be read at present.
+func (s *Swarm) OutOfService() (damaged, unreadable int) {
+	k := s.checks
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for piece := range k.damaged {
+		if !s.st.Has(piece) {
+			damaged++
+		}
+	}
+	return damaged, len(k.unreadable)
+}
