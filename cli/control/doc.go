@@ -17,7 +17,8 @@
 // NAME is a content id, a link, or the path of a content. A stream has a JSON
 // [Event] per line, two in a second. The last one is Done or has an Error. A
 // client takes the daemon for hung when its stream falls silent. A client that
-// leaves does not end a get: that takes a stop.
+// leaves does not end a get: that takes a stop. Both sides ignore fields that they do
+// not know, so that a command and a daemon of different versions understand each other.
 //
 // The server holds no lock of its own and answers each call in a goroutine, so a
 // call that waits for a disk or a network delays no other.

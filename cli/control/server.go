@@ -111,12 +111,11 @@ func httpStatus(c Code) int {
 	return http.StatusConflict
 }
 
-// read decodes the body of a request.
+// read decodes the body of a request. It ignores fields that it does not know, which a
+// later version may send.
 func read[T any](r *http.Request) (T, error) {
 	var v T
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
 		return v, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
 			"restart it if its version is not that of mob", err)}
 	}
