@@ -55,7 +55,7 @@ func TestSybil(t *testing.T) {
 		opts = append(opts, peertest.At(i, peertest.Log(logs[i].Logger())))
 	}
 	nodes := peertest.Clusters(t, 2, 3, append(opts, peertest.At(1, peertest.WithPolluter(p)))...)
-	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 8})
+	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 8})
 	// It is whole before the others come, so that it is asked for much.
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	p.On.Store(true)
