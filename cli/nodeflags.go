@@ -38,7 +38,7 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 
 // addDaemon adds the flags of mobd.
 func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
-	f.StringVar(&n.cluster, "cluster", "", "cluster of this node")
+	f.StringVar(&n.cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
 	f.StringArrayVar(&n.listen, "listen", nil, "address to listen on; repeatable")
 	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use for every transfer; repeatable")

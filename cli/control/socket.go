@@ -25,11 +25,15 @@ func socketPath(data string) (string, error) {
 
 // Listen opens the control socket of a data folder, for the folder's owner alone, and
 // replaces a stale one. The caller must hold the folder's lock, since it would replace
-// the socket of a running daemon as well.
+// the socket of a running daemon as well. A socket that systemd has opened is taken as it
+// is.
 func Listen(data string) (net.Listener, error) {
 	path, err := socketPath(data)
 	if err != nil {
 		return nil, err
+	}
+	if ln, err := passed(path); ln != nil || err != nil {
+		return ln, err
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != os.ModeSocket {
 		return nil, fmt.Errorf("%s is in the way of the control socket: move it away", path)
