@@ -78,6 +78,7 @@ var table = map[string]rule{
 	"cli/web":     {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
 	"cli":         {ours: []string{"cli/control", "cli/web", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
+	"deploy/man":  {ours: []string{"cli"}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }
 
