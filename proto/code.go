@@ -22,6 +22,9 @@ const (
 	// CodeExcluded: the swarm does not accept the receiver, which is in another cluster
 	// or uses another strategy.
 	CodeExcluded Code = 7
+	// CodeNoMember: the sender takes part in a network, and the receiver has not shown that
+	// it does too.
+	CodeNoMember Code = 8
 )
 
 // RemoteError is a received [Goodbye] as an error.

@@ -13,9 +13,10 @@
 // except in a [Block], [CodedBlock] or [GossipBlock], where it is a fixed header and the
 // payload.
 //
-// There are five kinds of streams, each with a versioned libp2p protocol id: control and
-// bulk streams between two members of a swarm, and manifest, torrent and tracker streams,
-// which carry one request and one reply.
+// There are six kinds of streams, each with a versioned libp2p protocol id: control and
+// bulk streams between two members of a swarm, manifest, torrent and tracker streams,
+// which carry one request and one reply, and membership streams, which precede all others
+// in a network.
 package proto
 
 // The libp2p protocol ids. An incompatible change gets a new version.
@@ -25,4 +26,5 @@ const (
 	ManifestProtocol = "/mob/manifest/1.0.0"
 	TorrentProtocol  = "/mob/torrent/1.0.0"
 	TrackerProtocol  = "/mob/tracker/1.0.0"
+	MemberProtocol   = "/mob/member/1.0.0"
 )

@@ -50,6 +50,10 @@ const (
 	MaxText = 512
 	// MaxPeerID bounds a peer id, in bytes.
 	MaxPeerID = 64
+	// MaxCredential bounds the envelope of a [Credential], MaxRevoked that of a [Revoked], in
+	// bytes.
+	MaxCredential = 1 << 10
+	MaxRevoked    = 512 << 10
 	// MaxCID bounds a binary content id, in bytes.
 	MaxCID = 64
 	// MaxLink bounds a link in bytes, MaxLinkAddrs each of its lists of addresses.

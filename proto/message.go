@@ -1,19 +1,14 @@
 package proto
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-
-	"github.com/fxamacker/cbor/v2"
-)
+import "fmt"
 
 // Type is the number of a message on the wire. Numbers are only appended.
 type Type uint8
 
 // The types of messages. A control stream carries Hello to Goodbye, and Permutation and
 // later ones; a bulk stream carries BulkHello and then Blocks, CodedBlocks or GossipBlocks;
-// manifest, torrent and tracker streams carry one request and one reply.
+// manifest, torrent and tracker streams carry one request and one reply; a membership stream
+// carries Credentials and lists of Revoked.
 const (
 	TypeHello           Type = 1
 	TypeHave            Type = 2
@@ -43,6 +38,8 @@ const (
 	TypeHolds           Type = 26
 	TypeTaken           Type = 27
 	// 28 is reserved: it was in use.
+	TypeCredential Type = 29
+	TypeRevoked    Type = 30
 )
 
 // Message is the content of one frame.
@@ -51,28 +48,6 @@ type Message interface {
 	Type() Type
 	// check reports the first limit that the message breaks.
 	check() error
-}
-
-// The CBOR modes of all messages. No list in a message is longer than [MaxRanges], so a
-// frame of tiny elements cannot make a reader allocate much more than the frame.
-//
-//nolint:gochecknoglobals // immutable modes, built once
-var (
-	encMode = must(cbor.EncOptions{
-		Sort: cbor.SortCoreDeterministic, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-		NilContainers: cbor.NilContainerAsEmpty,
-	}.EncMode())
-	decMode = must(cbor.DecOptions{
-		IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-		MaxArrayElements: MaxRanges, MaxMapPairs: 16, MaxNestedLevels: 4,
-	}.DecMode())
-)
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Decode decodes the body of a message of type t. It does not keep body, except that the
@@ -103,11 +78,7 @@ func decodeBody(m Message, body []byte) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	// The library accepts long integers, and null for a list or a number.
-	if again, err := encMode.Marshal(m); err != nil || !bytes.Equal(again, body) {
-		return errors.New("not in its deterministic encoding")
-	}
-	return nil
+	return checkCBOR(body, m)
 }
 
 // newMessage returns an empty message of type t, or nil if the type is unknown.
@@ -167,6 +138,10 @@ func newMessage(t Type) Message {
 		return new(Holds)
 	case TypeTaken:
 		return new(Taken)
+	case TypeCredential:
+		return new(Credential)
+	case TypeRevoked:
+		return new(Revoked)
 	}
 	return nil
 }

@@ -1,0 +1,118 @@
+package membership
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Certificate says that a node is a member of a network. It is immutable.
+type Certificate struct {
+	Network ID
+	Peer    peer.ID
+	// Cluster and Roles are empty in a pass.
+	Cluster  string
+	Roles    Roles
+	From, To time.Time
+
+	envelope []byte
+}
+
+// Grant is a certificate, and the pass that goes before it.
+type Grant struct{ Pass, Certificate *Certificate }
+
+// slack is how far the clocks of two members may be apart.
+const slack = 150 * time.Minute
+
+// Envelope returns the signed form.
+func (c *Certificate) Envelope() []byte { return c.envelope }
+
+// passRecord and certificateRecord are the payloads of the envelopes.
+type passRecord struct {
+	_        struct{} `cbor:",toarray"`
+	Peer     []byte
+	From, To uint64
+}
+
+type certificateRecord struct {
+	_        struct{} `cbor:",toarray"`
+	Peer     []byte
+	Cluster  string
+	Roles    uint64
+	From, To uint64
+}
+
+const (
+	passType        = "/mob/pass/1"
+	certificateType = "/mob/certificate/1"
+)
+
+// openPass checks the signature of a pass and decodes it.
+func openPass(b []byte) (*Certificate, error) {
+	var r passRecord
+	network, err := open(b, passType, &r)
+	if err != nil {
+		return nil, fmt.Errorf("invalid pass: %w", err)
+	}
+	c := &Certificate{Network: network, From: seconds(r.From), To: seconds(r.To), envelope: b}
+	return c, c.setPeer(r.Peer)
+}
+
+// openCertificate checks the signature of a certificate and decodes it.
+func openCertificate(b []byte) (*Certificate, error) {
+	var r certificateRecord
+	network, err := open(b, certificateType, &r)
+	if err != nil {
+		return nil, fmt.Errorf("invalid certificate: %w", err)
+	}
+	if err := proto.CheckCluster(r.Cluster); err != nil {
+		return nil, fmt.Errorf("invalid certificate: %w", err)
+	}
+	if r.Roles == 0 || Roles(r.Roles)&^allRoles != 0 {
+		return nil, errors.New("invalid certificate: unknown roles")
+	}
+	c := &Certificate{
+		Network: network, Cluster: r.Cluster, Roles: Roles(r.Roles),
+		From: seconds(r.From), To: seconds(r.To), envelope: b,
+	}
+	return c, c.setPeer(r.Peer)
+}
+
+func (c *Certificate) setPeer(b []byte) error {
+	id, err := peer.IDFromBytes(b)
+	if err != nil || len(b) > proto.MaxPeerID {
+		return errors.New("invalid certificate: no peer id")
+	}
+	c.Peer = id
+	return nil
+}
+
+// maxTime bounds the times of certificates, in seconds: the year 9999.
+const maxTime = 253402300799
+
+func seconds(s uint64) time.Time { return time.Unix(int64(min(s, maxTime)), 0).UTC() }
+
+// check fails unless the certificate is one of a network for a node at a time.
+func (c *Certificate) check(network ID, id peer.ID, now time.Time) error {
+	switch {
+	case c.Network != network:
+		return errors.New("the certificate is of another network")
+	case c.Peer != id:
+		return errors.New("the certificate is of another node")
+	}
+	return c.checkTime(now)
+}
+
+func (c *Certificate) checkTime(now time.Time) error {
+	switch {
+	case now.Add(slack).Before(c.From):
+		return fmt.Errorf("the certificate is not valid before %s: are the clocks right?", c.From.Format(time.RFC3339))
+	case now.Add(-slack).After(c.To):
+		return fmt.Errorf("the certificate expired at %s", c.To.Format(time.RFC3339))
+	}
+	return nil
+}

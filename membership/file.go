@@ -1,0 +1,133 @@
+package membership
+
+import (
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// The types of PEM blocks in files.
+const (
+	secretBlock      = "MOB NETWORK SECRET"
+	passBlock        = "MOB PASS"
+	certificateBlock = "MOB CERTIFICATE"
+	listBlock        = "MOB REVOKED MEMBERS"
+)
+
+// maxFile bounds the files, in bytes.
+const maxFile = 1 << 20
+
+// PEM returns the secret as text.
+func (s *Secret) PEM() []byte { return pemBlock(secretBlock, s.seed) }
+
+// PEM returns the grant as text.
+func (g *Grant) PEM() []byte {
+	return append(pemBlock(passBlock, g.Pass.envelope), pemBlock(certificateBlock, g.Certificate.envelope)...)
+}
+
+// PEM returns the list as text.
+func (l *List) PEM() []byte { return pemBlock(listBlock, l.envelope) }
+
+func pemBlock(kind string, b []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b})
+}
+
+// blocks returns the blocks of a text, which must be of these types.
+func blocks(text []byte, kinds ...string) ([][]byte, error) {
+	var out [][]byte
+	for _, kind := range kinds {
+		block, rest := pem.Decode(text)
+		if block == nil || block.Type != kind {
+			return nil, fmt.Errorf("it has no %q", "BEGIN "+kind)
+		}
+		out, text = append(out, block.Bytes), rest
+	}
+	return out, nil
+}
+
+// ReadSecret reads the file of a secret. It fails if other users can read it too.
+func ReadSecret(path string) (*Secret, error) {
+	text, mode, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the network's secret: %w", err)
+	}
+	if mode.Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("the network's secret %s can be read by other users (mode %04o): `chmod 600 %s`, "+
+			"or make a new network if one of them may have read it", path, mode.Perm(), path)
+	}
+	b, err := blocks(text, secretBlock)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not the secret of a network: %w", path, err)
+	}
+	s, err := secretOf(b[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// ParseGrant parses the text of a grant.
+func ParseGrant(text []byte) (*Grant, error) {
+	b, err := blocks(text, passBlock, certificateBlock)
+	if err != nil {
+		return nil, err
+	}
+	return openGrant(b[0], b[1])
+}
+
+// ReadGrant reads the file of a grant.
+func ReadGrant(path string) (*Grant, error) {
+	text, _, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate: %w", err)
+	}
+	g, err := ParseGrant(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a certificate: %w", path, err)
+	}
+	return g, nil
+}
+
+// ParseList parses the text of a list.
+func ParseList(text []byte) (*List, error) {
+	b, err := blocks(text, listBlock)
+	if err != nil {
+		return nil, err
+	}
+	return openList(b[0])
+}
+
+// ReadList reads the file of a list.
+func ReadList(path string) (*List, error) {
+	text, _, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the list of revoked members: %w", err)
+	}
+	l, err := ParseList(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a list of revoked members: %w", path, err)
+	}
+	return l, nil
+}
+
+func readFile(path string) ([]byte, os.FileMode, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() && info.Mode()&os.ModeNamedPipe == 0 {
+		return nil, 0, errors.New(path + " is not a file")
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = errors.New(path + " is too large")
+	}
+	return b, info.Mode(), err
+}

@@ -1,0 +1,66 @@
+package membership
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// List is the signed list of the members of a network that were revoked. It is immutable.
+// Of two lists the one with the higher serial counts.
+type List struct {
+	Network ID
+	Serial  uint64
+	Peers   []peer.ID // ascending
+
+	envelope []byte
+}
+
+// MaxRevoked bounds the members of a list.
+const MaxRevoked = 8192
+
+const listType = "/mob/revoked/1"
+
+type listRecord struct {
+	_      struct{} `cbor:",toarray"`
+	Serial uint64
+	Peers  [][]byte
+}
+
+// Envelope returns the signed form, nil of a nil list.
+func (l *List) Envelope() []byte {
+	if l == nil {
+		return nil
+	}
+	return l.envelope
+}
+
+// Has reports whether a node was revoked. A nil list has nobody.
+func (l *List) Has(id peer.ID) bool {
+	if l == nil {
+		return false
+	}
+	_, found := slices.BinarySearch(l.Peers, id)
+	return found
+}
+
+// openList checks the signature of a list and decodes it.
+func openList(b []byte) (*List, error) {
+	var r listRecord
+	network, err := open(b, listType, &r)
+	if err != nil {
+		return nil, fmt.Errorf("invalid list of revoked members: %w", err)
+	}
+	if r.Serial == 0 || len(r.Peers) > MaxRevoked {
+		return nil, errors.New("invalid list of revoked members")
+	}
+	l := &List{Network: network, Serial: r.Serial, Peers: make([]peer.ID, len(r.Peers)), envelope: b}
+	for i, p := range r.Peers {
+		if l.Peers[i], err = peer.IDFromBytes(p); err != nil || i > 0 && l.Peers[i] <= l.Peers[i-1] {
+			return nil, errors.New("invalid list of revoked members: bad peer ids")
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,278 @@
+package membership
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// Config configures a Member.
+type Config struct {
+	// Network is the network. Secret is its secret, and Grant was made with it: a member has
+	// one of the two. With the secret it signs its own grant, with all roles.
+	Network ID
+	Secret  *Secret
+	Grant   *Grant
+	// Self is the member, and Cluster its cluster. Without a cluster that of the grant is it.
+	Self    peer.ID
+	Cluster string
+	// ListFile has the newest list of revoked members, across restarts. WriteFile replaces it
+	// atomically. Empty means that lists are not kept.
+	ListFile  string
+	WriteFile func(path string, b []byte, mode os.FileMode) error
+	// Now is the clock. Nil means that of the system.
+	Now func() time.Time
+}
+
+// ownValidity is how long a grant is valid that a member signed itself. It is renewed when
+// half of that is left, so that a clock may be off.
+const ownValidity = 24 * time.Hour
+
+// Member is a node's part in a network. Its methods may be called from any goroutine.
+type Member struct {
+	cfg Config
+
+	mu       sync.Mutex
+	grant    *Grant
+	list     *List
+	onChange func()
+
+	keeping sync.Mutex // held while a list is kept
+}
+
+// New returns the member that cfg configures. It fails if its grant is not valid, or it was
+// revoked.
+func New(cfg Config) (*Member, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Secret != nil {
+		cfg.Network = cfg.Secret.ID()
+	}
+	m := &Member{cfg: cfg}
+	err := m.loadList()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Secret != nil {
+		m.grant, err = m.sign()
+	} else {
+		m.grant, err = cfg.Grant, m.checkGrant(cfg.Grant)
+		m.cfg.Cluster = cfg.Grant.Certificate.Cluster
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Problem()
+}
+
+// loadList loads the list that was kept.
+func (m *Member) loadList() error {
+	if m.cfg.ListFile == "" {
+		return nil
+	}
+	l, err := ReadList(m.cfg.ListFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if l.Network != m.cfg.Network {
+		return fmt.Errorf("%s: %w: remove it to join this network", m.cfg.ListFile, errOtherList)
+	}
+	m.list = l
+	return nil
+}
+
+var errOtherList = errors.New("the list of revoked members is of another network")
+
+// sign makes a grant.
+func (m *Member) sign() (*Grant, error) {
+	now := m.cfg.Now()
+	return m.cfg.Secret.Sign(Certificate{
+		Peer: m.cfg.Self, Cluster: m.cfg.Cluster, Roles: allRoles, From: now, To: now.Add(ownValidity),
+	})
+}
+
+// checkGrant fails if a grant is not this node's.
+func (m *Member) checkGrant(g *Grant) error {
+	c := g.Certificate
+	switch {
+	case c.Network != m.cfg.Network:
+		return fmt.Errorf("the certificate is of the network %s, not of %s", c.Network, m.cfg.Network)
+	case c.Peer != m.cfg.Self:
+		return fmt.Errorf("the certificate is of the node %s, and this one is %s: `mob network sign FILE %s`",
+			c.Peer, m.cfg.Self, m.cfg.Self)
+	case m.cfg.Cluster != "" && c.Cluster != m.cfg.Cluster:
+		return fmt.Errorf("the certificate is for the cluster %s, not %s: give --cluster %s, or have another one signed",
+			c.Cluster, m.cfg.Cluster, c.Cluster)
+	}
+	return c.checkTime(m.cfg.Now())
+}
+
+// Network returns the network.
+func (m *Member) Network() ID { return m.cfg.Network }
+
+// Signs reports whether this node has the secret.
+func (m *Member) Signs() bool { return m.cfg.Secret != nil }
+
+// OnChange has f called, in the goroutine that made the change, after each change of the
+// grant or the list.
+func (m *Member) OnChange(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.onChange = f
+}
+
+// changed calls the function of OnChange.
+func (m *Member) changed() {
+	m.mu.Lock()
+	f := m.onChange
+	m.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+// Grant returns this node's grant.
+func (m *Member) Grant() *Grant {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.grant
+}
+
+// Renew renews the grant if this node has the secret and it is time. It is called often.
+func (m *Member) Renew() error {
+	if m.cfg.Secret == nil {
+		return nil
+	}
+	c, now := m.Grant().Certificate, m.cfg.Now()
+	if left := c.To.Sub(now); left > ownValidity/2 && left <= ownValidity {
+		return nil
+	}
+	g, err := m.sign()
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.grant = g
+	m.mu.Unlock()
+	m.changed()
+	return nil
+}
+
+// SetGrant replaces the grant by another one of this node, and reports whether it is new.
+func (m *Member) SetGrant(g *Grant) (bool, error) {
+	if err := m.checkGrant(g); err != nil {
+		return false, err
+	}
+	m.mu.Lock()
+	same := bytes.Equal(g.Certificate.envelope, m.grant.Certificate.envelope)
+	m.grant = g
+	m.mu.Unlock()
+	if !same {
+		m.changed()
+	}
+	return !same, nil
+}
+
+// VerifyPass opens a pass that a peer has shown, and fails unless the peer is a member.
+func (m *Member) VerifyPass(b []byte, from peer.ID) error {
+	c, err := openPass(b)
+	if err != nil {
+		return err
+	}
+	return m.check(c, from)
+}
+
+// Verify opens a certificate that a peer has shown, and fails unless the peer is a member.
+func (m *Member) Verify(b []byte, from peer.ID) (*Certificate, error) {
+	c, err := openCertificate(b)
+	if err != nil {
+		return nil, err
+	}
+	return c, m.check(c, from)
+}
+
+// Check fails if a certificate that was verified is not valid any more.
+func (m *Member) Check(c *Certificate) error { return m.check(c, c.Peer) }
+
+var errRevoked = errors.New("the certificate was revoked")
+
+func (m *Member) check(c *Certificate, from peer.ID) error {
+	if err := c.check(m.cfg.Network, from, m.cfg.Now()); err != nil {
+		return err
+	}
+	if m.List().Has(from) {
+		return errRevoked
+	}
+	return nil
+}
+
+// Problem says why other members refuse this node, nil if they do not.
+func (m *Member) Problem() error {
+	if err := m.Check(m.Grant().Certificate); err != nil {
+		return fmt.Errorf("this node is no member of its network: %w", err)
+	}
+	return nil
+}
+
+// List returns the newest list of revoked members, nil if there is none.
+func (m *Member) List() *List {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.list
+}
+
+// Serial returns that of the newest list, 0 if there is none.
+func (m *Member) Serial() uint64 {
+	if l := m.List(); l != nil {
+		return l.Serial
+	}
+	return 0
+}
+
+// Adopt takes a list that is newer than all before, and reports whether it is.
+func (m *Member) Adopt(l *List) (bool, error) {
+	if l.Network != m.cfg.Network {
+		return false, errOtherList
+	}
+	m.mu.Lock()
+	if m.list != nil && l.Serial <= m.list.Serial {
+		m.mu.Unlock()
+		return false, nil
+	}
+	m.list = l
+	m.mu.Unlock()
+	m.changed()
+	if err := m.keep(); err != nil {
+		return true, fmt.Errorf("the list of revoked members was not kept: %w", err)
+	}
+	return true, nil
+}
+
+// keep keeps the newest list.
+func (m *Member) keep() error {
+	if m.cfg.ListFile == "" {
+		return nil
+	}
+	m.keeping.Lock()
+	defer m.keeping.Unlock()
+	return m.cfg.WriteFile(m.cfg.ListFile, m.List().PEM(), 0o600)
+}
+
+// AdoptEnvelope is like Adopt for a list that a member has passed on.
+func (m *Member) AdoptEnvelope(b []byte) (bool, error) {
+	l, err := openList(b)
+	if err != nil {
+		return false, err
+	}
+	return m.Adopt(l)
+}

@@ -1,0 +1,58 @@
+package membership
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Roles is what a member may do.
+type Roles uint64
+
+// The roles.
+const (
+	// Seed: bring contents into the network.
+	Seed Roles = 1 << iota
+	// Get: fetch contents, and serve what was fetched.
+	Get
+	// Track: be a tracker.
+	Track
+
+	allRoles = Seed | Get | Track
+)
+
+// DefaultRoles are those of a node.
+const DefaultRoles = Seed | Get
+
+// roleNames are in the order of the bits.
+func roleNames() []string { return []string{"seed", "get", "track"} }
+
+// Has reports whether any of the roles is among them.
+func (r Roles) Has(any Roles) bool { return r&any != 0 }
+
+// Names lists the roles.
+func (r Roles) Names() (names []string) {
+	for i, name := range roleNames() {
+		if r.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// String returns the names, as [ParseRoles] takes them.
+func (r Roles) String() string { return strings.Join(r.Names(), ",") }
+
+// ParseRoles parses a list of roles with commas.
+func ParseRoles(text string) (r Roles, err error) {
+next:
+	for name := range strings.SplitSeq(text, ",") {
+		for i, known := range roleNames() {
+			if strings.TrimSpace(name) == known {
+				r |= 1 << i
+				continue next
+			}
+		}
+		return 0, fmt.Errorf("role %q: want %s", name, strings.Join(roleNames(), ", "))
+	}
+	return r, nil
+}

@@ -1,0 +1,23 @@
+package proto
+
+import "fmt"
+
+// Credential shows on a membership stream that the sender takes part in a network. The
+// opener's first one has a pass, all others a certificate: see package membership.
+type Credential struct {
+	_ struct{} `cbor:",toarray"`
+	// Envelope is the signed envelope, at most [MaxCredential] bytes.
+	Envelope []byte
+	// Serial is that of the newest list of revoked members that the sender has, 0 for none.
+	Serial uint64
+}
+
+// Type implements [Message].
+func (*Credential) Type() Type { return TypeCredential }
+
+func (m *Credential) check() error {
+	if n := len(m.Envelope); n == 0 || n > MaxCredential {
+		return fmt.Errorf("credential of %d bytes, want 1 to %d", n, MaxCredential)
+	}
+	return nil
+}
