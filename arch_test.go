@@ -36,6 +36,8 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
+	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
+
 	"mob":             {ours: []string{"mob/bitset", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
@@ -56,13 +58,13 @@ var table = map[string]rule{
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"mob/quota", "peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
-	"peer/transport":       {ours: []string{"mob/quota"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
+	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
-	"peer/swarm":           {ours: []string{"mob", "mob/coded", "mob/permutation", "mob/quota", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"peer":                 {ours: []string{"mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
+	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/quota", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer":                 {ours: []string{"membership", "mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
-	"tracker":            {ours: []string{"mob/quota", "mob/ranks", "proto"}},
+	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
@@ -76,7 +78,7 @@ var table = map[string]rule{
 
 	"cli/control": {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
 	"cli/web":     {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
-	"cli":         {ours: []string{"cli/control", "cli/web", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli":         {ours: []string{"cli/control", "cli/web", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"deploy/man":  {ours: []string{"cli"}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},

@@ -72,7 +72,7 @@ func (g *demoGrid) startTracker() error {
 	if err != nil {
 		return err
 	}
-	g.trackerHost, err = transport.NewHost(key, []ma.Multiaddr{loopback()}, nil)
+	g.trackerHost, err = transport.NewHost(key, []ma.Multiaddr{loopback()}, nil, nil)
 	if err != nil {
 		return err
 	}

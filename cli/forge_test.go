@@ -30,7 +30,7 @@ func forge(ts *testscript.TestScript, neg bool, args []string) {
 	for range n {
 		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 		ts.Check(err)
-		h, err := transport.NewHost(key, nil, nil)
+		h, err := transport.NewHost(key, nil, nil, nil)
 		ts.Check(err)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		c := tracker.NewClient(h, trackers, tracker.ClientConfig{Timeout: 10 * time.Second})

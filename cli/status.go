@@ -141,5 +141,5 @@ func newClientHost() (libhost.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return transport.NewHost(key, nil, nil)
+	return transport.NewHost(key, nil, nil, nil)
 }

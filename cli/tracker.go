@@ -82,7 +82,7 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, pag
 	if err != nil {
 		return err
 	}
-	h, err := transport.NewHost(key, addrs, nil)
+	h, err := transport.NewHost(key, addrs, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
@@ -31,6 +32,9 @@ type Config struct {
 	Listen []ma.Multiaddr
 	// Trackers are asked for the members of every swarm, besides the trackers of its link.
 	Trackers []ma.Multiaddr
+	// Network is the network of which the node is a member. Start fills in Self, Cluster and
+	// where lists are kept. Nil means that the node is open: it talks to everybody.
+	Network *membership.Config
 	// Finder returns the client of some trackers. Nil means that no tracker is asked: links
 	// must name peers.
 	Finder func(host.Host, []ma.Multiaddr) Finder

@@ -82,8 +82,8 @@ func (n *Node) acceptControl(stream network.Stream) {
 // acceptBulk accepts bulk channels: sockets and streams.
 func (n *Node) acceptBulk() {
 	n.host.SetStreamHandler(proto.BulkProtocol, func(s network.Stream) { n.acceptChannel(s.Conn().RemotePeer(), s) })
-	connected := func(id libpeer.ID) bool { return n.host.Network().Connectedness(id) == network.Connected }
-	n.bulk.Handle(connected, func(from libpeer.ID, c *transport.Conn) { n.acceptChannel(from, c) })
+	known := func(id libpeer.ID) bool { return transport.IsMember(n.host, id) }
+	n.bulk.Handle(known, func(from libpeer.ID, c *transport.Conn) { n.acceptChannel(from, c) })
 }
 
 // acceptChannel hands an incoming bulk channel to the swarm that its BulkHello names, until the

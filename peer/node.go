@@ -32,6 +32,7 @@ type Node struct {
 	faults swarm.Faults
 	host   libhost.Host
 	bulk   *transport.Endpoint
+	member *transport.Membership // nil without a network
 	files  *store.Files
 	log    *slog.Logger
 	lock   *os.File
@@ -101,7 +102,10 @@ func (n *Node) begin() error {
 	if n.bulk, err = transport.NewEndpoint(key); err != nil {
 		return err
 	}
-	if n.host, err = transport.NewHost(key, n.cfg.Listen, n.bulk); err != nil {
+	if err = n.join(key); err != nil {
+		return err
+	}
+	if n.host, err = transport.NewHost(key, n.cfg.Listen, n.bulk, n.member); err != nil {
 		return err
 	}
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)

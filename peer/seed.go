@@ -79,6 +79,9 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err := n.checkApart(root); err != nil {
 		return nil, err
 	}
+	if err := n.maySeed(); err != nil {
+		return nil, err
+	}
 	m, info, err := n.scan(ctx, root, opt)
 	if err != nil {
 		return nil, err

@@ -210,6 +210,11 @@ func (t *Transfer) update(change func(*metadata.Record)) error {
 // run runs the transfer through its phases, and returns why it ended, never nil, and what kept its
 // bytes from the disk.
 func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
+	if t.record().Seed {
+		if err := t.node.maySeed(); err != nil {
+			return err, nil
+		}
+	}
 	finder := t.node.finder(t.Link())
 	if finder != nil {
 		defer finder.Close()

@@ -200,7 +200,7 @@ func TestHandoutFitsFrame(t *testing.T) {
 		cluster = append(cluster, bytes.Repeat([]byte{'.'}, proto.MaxCluster-len(cluster))...)
 		var err *proto.RemoteError
 		a := &proto.Announce{Swarm: []byte("s"), Cluster: string(cluster)}
-		m, err = tb.announce(epoch, origin{proto.PeerID(id), addrs, elsewhere(proto.PeerID(id), "s").host}, a)
+		m, err = tb.announce(epoch, origin{id: proto.PeerID(id), addrs: addrs, host: elsewhere(proto.PeerID(id), "s").host}, a)
 		if err != nil {
 			t.Fatal(err)
 		}

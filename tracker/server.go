@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 )
@@ -148,7 +149,15 @@ func (s *Server) reply(st network.Stream) proto.Message {
 			return protocolError("the peer id is too long")
 		}
 		remote := st.Conn().RemoteMultiaddr()
-		return s.announce(origin{id, memberAddrs(req.Addrs, remote), hostOf(remote)}, req)
+		from := origin{id: id, addrs: memberAddrs(req.Addrs, remote), host: hostOf(remote)}
+		if cert := membership.Of(st); cert != nil {
+			if req.Cluster != cert.Cluster {
+				return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
+					"the node says that it is of the cluster %s, and its certificate is for %s", req.Cluster, cert.Cluster)}
+			}
+			from.getOnly = !cert.Roles.Has(membership.Seed)
+		}
+		return s.announce(from, req)
 	case *proto.FleetRequest:
 		return s.fleet(req.Swarm)
 	default:

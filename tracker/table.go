@@ -45,6 +45,8 @@ type origin struct {
 	id    proto.PeerID
 	addrs [][]byte   // in place of the announce's
 	host  netip.Addr // whom it counts for
+	// getOnly says that the member may not bring contents into its network.
+	getOnly bool
 }
 
 // announce adds or updates the member that announces a. A known member is always
@@ -80,6 +82,10 @@ func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member
 
 // join adds a member to a swarm, which is nil if it is not known.
 func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
+	if s == nil && from.getOnly && a.Total != 0 && a.Have == a.Total {
+		return nil, &proto.RemoteError{Code: proto.CodeExcluded, Text: "nobody else has announced this content, " +
+			"and the certificate of the node does not have the role seed"}
+	}
 	if !t.entries.Take(from.host) {
 		return nil, busy("the tracker has reached its limit of members, or of those at one address")
 	}

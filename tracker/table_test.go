@@ -312,7 +312,7 @@ func BenchmarkTableAnnounce(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				m := ms[i*7919%len(ms)]
 				a := proto.Announce{Swarm: []byte("s"), Cluster: m.cluster.name, Have: 1, Total: 2}
-				if _, err := tb.announce(epoch, origin{m.id, m.addrs, m.host}, &a); err != nil {
+				if _, err := tb.announce(epoch, origin{id: m.id, addrs: m.addrs, host: m.host}, &a); err != nil {
 					b.Fatal(err)
 				}
 				handout(m, rng)

@@ -20,7 +20,7 @@ func Stranger(t testing.TB) host.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
+	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

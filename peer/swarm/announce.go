@@ -97,8 +97,10 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 				s.post(joined{c})
 				continue
 			}
+			s.noteRefusal(err)
 			var refused *proto.RemoteError
-			if errors.As(err, &refused) && refused.Code == proto.CodeExcluded && !s.whole() {
+			excluded := errors.As(err, &refused) && (refused.Code == proto.CodeExcluded || refused.Code == proto.CodeNoMember)
+			if excluded && !s.whole() {
 				s.Fail(refused) // the link is wrong: its own peers refuse the node
 				return
 			}

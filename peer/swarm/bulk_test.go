@@ -206,7 +206,7 @@ func TestSocketsOfStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, end)
+	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, end, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

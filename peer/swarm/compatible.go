@@ -3,14 +3,20 @@ package swarm
 import (
 	"fmt"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/proto"
 )
 
 // refusal returns what a node with this Hello is told if it cannot take part in the swarm,
 // and nil if it can. All nodes of a swarm exchange the content in one way, which its link
-// names; permutation gossip stays within one cluster.
-func (s *Swarm) refusal(hello *proto.Hello) *proto.Goodbye {
+// names; permutation gossip stays within one cluster. In a network the cluster is that of the
+// node's certificate, which is nil without one.
+func (s *Swarm) refusal(hello *proto.Hello, cert *membership.Certificate) *proto.Goodbye {
+	if cert != nil && hello.Cluster != cert.Cluster {
+		return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
+			"the node says that it is of the cluster %s, and its certificate is for %s", hello.Cluster, cert.Cluster)}
+	}
 	switch {
 	case !s.coding.Agrees(hello.Features):
 		return &proto.Goodbye{Code: proto.CodeExcluded, Text: mismatch(s.coding, proto.CodingOf(hello.Features))}
@@ -22,7 +28,11 @@ func (s *Swarm) refusal(hello *proto.Hello) *proto.Goodbye {
 
 // refusedBy returns the refusal that a peer with this Hello should have sent, and nil if
 // there is none. Older peers accept nodes that use another coding.
-func (s *Swarm) refusedBy(hello *proto.Hello) error {
+func (s *Swarm) refusedBy(hello *proto.Hello, cert *membership.Certificate) error {
+	if cert != nil && hello.Cluster != cert.Cluster {
+		return fmt.Errorf("the peer says that it is of the cluster %s, and its certificate is for %s",
+			hello.Cluster, cert.Cluster)
+	}
 	switch {
 	case !s.coding.Agrees(hello.Features):
 		return &proto.RemoteError{Code: proto.CodeExcluded, Text: mismatch(proto.CodingOf(hello.Features), s.coding)}

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -41,6 +42,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			s.post(joined{c})
 			return
 		}
+		s.noteRefusal(err)
 		var refused *proto.RemoteError
 		if errors.As(err, &refused) && refused.Code == proto.CodeExcluded {
 			s.logExclusion(info.ID, err)
@@ -84,7 +86,7 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 		err = errors.New("peer answered for another content")
 	}
 	if err == nil {
-		err = s.refusedBy(hello)
+		err = s.refusedBy(hello, membership.Of(stream))
 	}
 	if err != nil {
 		_ = stream.Reset()
@@ -97,7 +99,7 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 // Accept replies to the Hello of a peer that opened a control stream. The stream is the swarm's
 // from then on.
 func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
-	if no := s.refusal(hello); no != nil {
+	if no := s.refusal(hello, membership.Of(stream)); no != nil {
 		s.logExclusion(stream.Conn().RemotePeer(), errors.New(no.Text))
 		_ = proto.WriteMessage(stream, no)
 		_ = stream.Close()
@@ -139,6 +141,14 @@ func ReadHello(stream network.Stream) (*proto.Hello, error) {
 		return nil, &proto.RemoteError{Code: m.Code, Text: m.Text}
 	}
 	return nil, fmt.Errorf("expected a Hello, got message type %d", m.Type())
+}
+
+// noteRefusal notes that this node and a peer do not admit each other, for the status.
+func (s *Swarm) noteRefusal(err error) {
+	var refused *transport.NotAdmittedError
+	if errors.As(err, &refused) {
+		s.notAdmitted.Store(refused)
+	}
 }
 
 // exclusions remembers the excluded peers that were logged, since both sides dial again.

@@ -202,6 +202,9 @@ func (s *Swarm) waiting(m mob.Status) string {
 	case lacking == 0:
 		return "the disk"
 	case len(m.Peers) == 0:
+		if refused := s.notAdmitted.Load(); refused != nil {
+			return "peers: none of those known is admitted: " + refused.Error()
+		}
 		return "peers: none of those known can be reached"
 	case m.Settling:
 		return "news of the own cluster"

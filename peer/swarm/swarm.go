@@ -43,7 +43,8 @@ type Swarm struct {
 	workers     payload.Workers
 	wg          sync.WaitGroup
 	exclusions  exclusions
-	told        sync.Map // of which members, by proto.PeerID, a tracker told
+	notAdmitted atomic.Pointer[transport.NotAdmittedError] // the last one
+	told        sync.Map                                   // of which members, by proto.PeerID, a tracker told
 	connections struct {
 		sync.RWMutex // written by the loop alone
 		sessions     map[proto.PeerID]*session

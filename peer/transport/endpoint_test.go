@@ -44,7 +44,7 @@ func start(t testing.TB) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, endpoint)
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, endpoint, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

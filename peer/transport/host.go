@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"syscall"
 	"time"
@@ -15,6 +16,8 @@ import (
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/membership"
 )
 
 const (
@@ -38,7 +41,11 @@ const (
 // have few streams, and no connection for long without one. The host opens streams without
 // waiting for protocol negotiation: the first read fails if the peer does not speak the
 // protocol.
-func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Host, error) {
+//
+// With a member the host takes part in its network: it exchanges credentials on each
+// connection before any other stream, opens streams to other members only, and refuses those
+// of anybody else.
+func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *Membership) (host.Host, error) {
 	// With a shared port a second daemon would start beside the first, each with its
 	// own identity and half of the connections.
 	tcpTransport := libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport())
@@ -72,13 +79,23 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint) (host.Ho
 	if err != nil {
 		return nil, errors.Join(err, cm.Close(), rm.Close())
 	}
+	lazy := newLazyHost(h, rm)
+	if member != nil {
+		lazy.gate = newGate(h, member.Member, member.Log)
+	}
 	// libp2p.New does not fail if at least one address works.
 	for _, addr := range listen {
 		if err := h.Network().Listen(addr); err != nil {
-			return nil, errors.Join(listenError(addr, err), h.Close())
+			return nil, errors.Join(listenError(addr, err), lazy.Close())
 		}
 	}
-	return newLazyHost(h, rm), nil
+	return lazy, nil
+}
+
+// Membership is a host's part in a network. Log is for the operator; nil means no log.
+type Membership struct {
+	*membership.Member
+	Log *slog.Logger
 }
 
 func listenError(addr ma.Multiaddr, err error) error {

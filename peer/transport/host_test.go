@@ -13,7 +13,7 @@ func TestHostListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestHostListens(t *testing.T) {
 	}
 	taken := h.Addrs()[0]
 	for _, at := range [][]ma.Multiaddr{{taken}, {ma.StringCast("/ip4/127.0.0.1/tcp/0"), taken}} {
-		if second, err := NewHost(key, at, nil); err == nil {
+		if second, err := NewHost(key, at, nil, nil); err == nil {
 			second.Close()
 			t.Errorf("two hosts listen on %s", taken)
 		}
@@ -35,7 +35,7 @@ func TestListenOnForeignAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}, nil); err == nil {
+	if h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}, nil, nil); err == nil {
 		h.Close()
 		t.Error("listening on an address of another machine succeeded")
 	}

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -19,9 +20,11 @@ import (
 // name. A peer that does not speak the protocol resets the stream, so the first read
 // fails.
 //
-// It also closes the idle connections of strangers.
+// It also closes the idle connections of strangers, and in a network lets only members use
+// its streams.
 type lazyHost struct {
 	host.Host
+	gate *gate // nil without a network
 	stop chan struct{}
 	idle sync.WaitGroup
 	once sync.Once
@@ -46,7 +49,12 @@ func newLazyHost(h host.Host, l *limits) *lazyHost {
 
 // Close implements [host.Host].
 func (h *lazyHost) Close() error {
-	h.once.Do(func() { close(h.stop) })
+	h.once.Do(func() {
+		close(h.stop)
+		if h.gate != nil {
+			h.gate.close()
+		}
+	})
 	h.idle.Wait()
 	return h.Host.Close()
 }
@@ -60,26 +68,59 @@ func (h *lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 	if h.Network().Connectedness(info.ID) == network.Connected {
 		return nil
 	}
-	if _, err := h.Network().DialPeer(ctx, info.ID); err != nil {
+	c, err := h.Network().DialPeer(ctx, info.ID)
+	if err != nil {
 		return fmt.Errorf("dial: %w", err)
 	}
-	return nil
+	if h.gate != nil {
+		_, err = h.gate.prove(ctx, c)
+	}
+	return err
+}
+
+// SetStreamHandler implements [host.Host].
+func (h *lazyHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
+	if h.gate != nil {
+		handle = h.gate.guard(id, handle)
+	}
+	h.Host.SetStreamHandler(id, handle)
+}
+
+// IsMember reports whether a connected peer may use the streams of a host that [NewHost] made:
+// any without a network, else one whose certificate was accepted.
+func IsMember(h host.Host, id peer.ID) bool {
+	if lazy, ok := h.(*lazyHost); ok && lazy.gate != nil {
+		return lazy.gate.isMember(id)
+	}
+	return h.Network().Connectedness(id) == network.Connected
 }
 
 // NewStream implements [host.Host]. It leaves a choice of protocols to libp2p.
 func (h *lazyHost) NewStream(ctx context.Context, id peer.ID, protocols ...protocol.ID) (network.Stream, error) {
-	if len(protocols) != 1 {
+	if len(protocols) != 1 && h.gate == nil {
 		return h.Host.NewStream(ctx, id, protocols...)
 	}
-	s, err := h.Network().NewStream(ctx, id)
+	if len(protocols) != 1 {
+		return nil, errors.New("want one protocol in a network")
+	}
+	raw, err := h.Network().NewStream(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("open stream: %w", err)
 	}
-	if err := s.SetProtocol(protocols[0]); err != nil {
+	s, err := newLazyStream(raw, protocols[0])
+	if err == nil && h.gate != nil {
+		return h.gate.open(ctx, s)
+	}
+	return s, err
+}
+
+// newLazyStream returns a stream with the protocol, or resets it.
+func newLazyStream(s network.Stream, id protocol.ID) (network.Stream, error) {
+	if err := s.SetProtocol(id); err != nil {
 		_ = s.Reset()
 		return nil, err
 	}
-	return &lazyStream{Stream: s, lazy: msmux.NewMSSelect(s, protocols[0])}, nil
+	return &lazyStream{Stream: s, lazy: msmux.NewMSSelect(s, id)}, nil
 }
 
 // lazyStream sends the protocol's name with the first bytes written, and reads the

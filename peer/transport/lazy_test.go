@@ -21,7 +21,7 @@ func newListening(t *testing.T) host.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil)
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,55 @@
+package peer
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/transport"
+)
+
+// RevokedFile is the file in a data folder with the newest list of revoked members.
+const RevokedFile = "revoked"
+
+// join makes the node a member of its network, if it has one.
+func (n *Node) join(key crypto.PrivKey) error {
+	if n.cfg.Network == nil {
+		return nil
+	}
+	cfg := *n.cfg.Network
+	var err error
+	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
+		return err
+	}
+	cfg.Cluster = n.cfg.Cluster
+	cfg.ListFile, cfg.WriteFile = filepath.Join(n.cfg.Data, RevokedFile), datadir.WriteFile
+	m, err := membership.New(cfg)
+	if err != nil {
+		return err
+	}
+	n.member = &transport.Membership{Member: m, Log: n.log}
+	return nil
+}
+
+// Membership returns the node's part in its network, nil if it has none.
+func (n *Node) Membership() *membership.Member {
+	if n.member == nil {
+		return nil
+	}
+	return n.member.Member
+}
+
+// maySeed fails if the node may not bring contents into its network.
+func (n *Node) maySeed() error {
+	if n.member == nil {
+		return nil
+	}
+	if roles := n.member.Grant().Certificate.Roles; !roles.Has(membership.Seed) {
+		return fmt.Errorf("this node may not seed: its certificate has the roles %s, without seed", roles)
+	}
+	return nil
+}

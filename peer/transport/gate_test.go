@@ -1,0 +1,501 @@
+package transport
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/proto"
+)
+
+// testMember is a host in a network.
+type testMember struct {
+	host.Host
+	member *membership.Member
+	clock  *atomic.Int64 // by how much its clock is ahead
+}
+
+// newTestMember starts a host. change, if not nil, changes its grant before it is signed.
+func newTestMember(t testing.TB, secret *membership.Secret, change func(*membership.Certificate)) *testMember {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	c := membership.Certificate{
+		Peer: id, Cluster: "geneva", Roles: membership.DefaultRoles, From: now.Add(-time.Hour), To: now.Add(24 * time.Hour),
+	}
+	if change != nil {
+		change(&c)
+	}
+	grant, err := secret.Sign(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := new(atomic.Int64)
+	// Its own clock is within its own certificate: what counts here is what others think.
+	start := c.From.Add(time.Minute).Sub(now)
+	if c.From.Before(now) && c.To.After(now) {
+		start = 0
+	}
+	clock.Store(int64(start))
+	m, err := membership.New(membership.Config{
+		Network: secret.ID(), Grant: grant, Self: c.Peer,
+		Now: func() time.Time { return time.Now().Add(time.Duration(clock.Load())) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if testing.Verbose() {
+		log = slog.Default()
+	}
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, &Membership{m, log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return &testMember{h, m, clock}
+}
+
+func newTestSecret(t testing.TB) *membership.Secret {
+	t.Helper()
+	s, err := membership.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// serveTest answers streams of a protocol with the cluster that the other side has proved.
+func serveTest(h host.Host, id protocol.ID, served *atomic.Int64) {
+	h.SetStreamHandler(id, func(s network.Stream) {
+		defer s.Close()
+		served.Add(1)
+		// The name in the answer shows which certificate came with the stream.
+		name := "open"
+		if c := membership.Of(s); c != nil {
+			name = c.Cluster
+		}
+		_, _ = io.ReadAll(s)
+		_ = proto.WriteMessage(s, &proto.Goodbye{Text: name})
+	})
+}
+
+// request opens a stream and returns the text that it is answered with.
+func request(ctx context.Context, from host.Host, to host.Host, id protocol.ID) (string, error) {
+	if err := from.Connect(ctx, peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
+		return "", err
+	}
+	return requestConnected(ctx, from, to.ID(), id)
+}
+
+func requestConnected(ctx context.Context, from host.Host, to peer.ID, id protocol.ID) (string, error) {
+	s, err := from.NewStream(ctx, to, id)
+	if err != nil {
+		return "", err
+	}
+	defer s.Reset()
+	if err := proto.WriteMessage(s, &proto.Goodbye{Text: "question"}); err != nil {
+		return "", err
+	}
+	if err := s.CloseWrite(); err != nil {
+		return "", err
+	}
+	m, err := proto.ReadMessage(s)
+	if err != nil {
+		return "", err
+	}
+	bye := m.(*proto.Goodbye)
+	if bye.Code != 0 {
+		return "", &proto.RemoteError{Code: bye.Code, Text: bye.Text}
+	}
+	return bye.Text, nil
+}
+
+// TestGate opens streams between members, and between those that are not.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	secret, other := newTestSecret(t), newTestSecret(t)
+	node := func(t *testing.T) host.Host { return newTestMember(t, secret, nil) }
+	open := func(t *testing.T) host.Host {
+		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { h.Close() })
+		return h
+	}
+	with := func(change func(*membership.Certificate)) func(*testing.T) host.Host {
+		return func(t *testing.T) host.Host { return newTestMember(t, secret, change) }
+	}
+	roles := func(r membership.Roles) func(*testing.T) host.Host {
+		return with(func(c *membership.Certificate) { c.Roles = r })
+	}
+	foreign := func(t *testing.T) host.Host { return newTestMember(t, other, nil) }
+	for _, tt := range []struct {
+		name     string
+		from, to func(*testing.T) host.Host
+		protocol protocol.ID
+		want     string // the error of the opener, empty for none
+	}{
+		{"two members", node, node, proto.ControlProtocol, ""},
+		{"bulk", node, node, proto.BulkProtocol, ""},
+		{"manifest", node, node, proto.ManifestProtocol, ""},
+		{"open nodes", open, open, proto.ControlProtocol, ""},
+		{"a stranger opens", open, node, proto.ControlProtocol, "talks to members of its network only: give --network"},
+		{"a stranger asks for a manifest", open, node, proto.ManifestProtocol, "talks to members of its network only"},
+		{"a stranger asks for an info dictionary", open, node, proto.TorrentProtocol, "talks to members of its network only"},
+		{"a stranger asks a tracker", open, roles(membership.Track), proto.TrackerProtocol, "talks to members of its network only"},
+		{"a stranger opens a bulk stream", open, node, proto.BulkProtocol, "reset"},
+		{"a stranger is dialled", node, open, proto.ControlProtocol, "shows no certificate: does it run without --network?"},
+		{"another network opens", foreign, node, proto.ControlProtocol, "refuses this node: the certificate is of another network"},
+		{"another network is dialled", node, foreign, proto.ControlProtocol, "refuses this node: the certificate is of another network"},
+		{"expired", with(func(c *membership.Certificate) {
+			c.From, c.To = c.From.Add(-100*time.Hour), c.From.Add(-4*time.Hour)
+		}), node, proto.ControlProtocol, "refuses this node: the certificate expired"},
+		{"not yet valid", with(func(c *membership.Certificate) { c.From = c.From.Add(5 * time.Hour) }), node,
+			proto.ControlProtocol, "refuses this node: the certificate is not valid before"},
+		{"an expired node is dialled", node, with(func(c *membership.Certificate) {
+			c.From, c.To = c.From.Add(-100*time.Hour), c.From.Add(-4*time.Hour)
+		}), proto.ControlProtocol, "the certificate"},
+		{"a tracker", node, roles(membership.Track), proto.TrackerProtocol, ""},
+		{"a tracker without the role", node, node, proto.TrackerProtocol, "its certificate has the roles seed,get"},
+		{"a tracker is no node", node, roles(membership.Track), proto.ControlProtocol, "its certificate has the roles track"},
+		{"a tracker opens", roles(membership.Track), node, proto.ControlProtocol, "roles track is not for nodes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			from, to := tt.from(t), tt.to(t)
+			var served atomic.Int64
+			serveTest(to, tt.protocol, &served)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			answer, err := request(ctx, from, to, tt.protocol)
+			if tt.want == "" {
+				want := "geneva"
+				if tt.name == "open nodes" {
+					want = "open"
+				}
+				if err != nil || answer != want || served.Load() != 1 {
+					t.Fatalf("answer %q, %v", answer, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+			if served.Load() != 0 {
+				t.Error("the stream was served")
+			}
+		})
+	}
+}
+
+// TestGateBothWays has both sides of a connection open streams at once, over it.
+func TestGateBothWays(t *testing.T) {
+	t.Parallel()
+	secret := newTestSecret(t)
+	a, b := newTestMember(t, secret, nil), newTestMember(t, secret, nil)
+	var served atomic.Int64
+	serveTest(a, proto.ControlProtocol, &served)
+	serveTest(b, proto.ControlProtocol, &served)
+	// Without an exchange on it, as when a connection was dialled for something else.
+	a.Peerstore().AddAddrs(b.ID(), b.Addrs(), time.Hour)
+	if _, err := a.Network().DialPeer(t.Context(), b.ID()); err != nil {
+		t.Fatal(err)
+	}
+	const each = 8
+	errs := make(chan error, 2*each)
+	for range each {
+		go func() {
+			_, err := requestConnected(t.Context(), a, b.ID(), proto.ControlProtocol)
+			errs <- err
+		}()
+		go func() {
+			for b.Network().Connectedness(a.ID()) != network.Connected {
+				runtime.Gosched()
+			}
+			_, err := requestConnected(t.Context(), b, a.ID(), proto.ControlProtocol)
+			errs <- err
+		}()
+	}
+	for range 2 * each {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// watcher writes down what a host sends to a protocol.
+func watchBytes(h host.Host, id protocol.ID) <-chan []byte {
+	got := make(chan []byte, 8)
+	h.SetStreamHandler(id, func(s network.Stream) {
+		_ = s.SetReadDeadline(time.Now().Add(2 * time.Second))
+		b, _ := io.ReadAll(s)
+		got <- b
+		_ = s.Reset()
+	})
+	return got
+}
+
+// TestGateTellsStrangersNothing has a member dial a stranger that speaks the protocol: the
+// member shows its pass, and not its cluster.
+func TestGateTellsStrangersNothing(t *testing.T) {
+	t.Parallel()
+	secret := newTestSecret(t)
+	m := newTestMember(t, secret, nil)
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stranger.Close() })
+	shown, control := watchBytes(stranger, proto.MemberProtocol), watchBytes(stranger, proto.ControlProtocol)
+	_, err = request(t.Context(), m, stranger, proto.ControlProtocol)
+	if err == nil {
+		t.Fatal("a stranger was admitted")
+	}
+	if b := <-shown; len(b) == 0 || strings.Contains(string(b), "geneva") {
+		t.Errorf("the stranger was shown %q", b)
+	}
+	select {
+	case b := <-control:
+		if len(b) > 0 {
+			t.Errorf("the stranger was sent %q", b)
+		}
+	default:
+	}
+}
+
+// TestGateReplay has a node show the credentials of another.
+func TestGateReplay(t *testing.T) {
+	t.Parallel()
+	secret := newTestSecret(t)
+	victim, thief := newTestMember(t, secret, nil), newTestMember(t, newTestSecret(t), nil)
+	to := newTestMember(t, secret, nil)
+	if err := thief.Host.(*lazyHost).Host.Connect(t.Context(), peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := thief.Host.(*lazyHost).Host.NewStream(t.Context(), to.ID(), proto.MemberProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := proto.WriteMessage(s, &proto.Credential{Envelope: victim.member.Grant().Pass.Envelope()}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := proto.ReadMessage(s)
+	bye, ok := m.(*proto.Goodbye)
+	if err != nil || !ok || bye.Code != proto.CodeNoMember || bye.Text != "the certificate is of another node" {
+		t.Fatalf("answer %+v, %v", m, err)
+	}
+}
+
+// TestGateRevokes has a list reach members that are not connected to who got it, through those
+// that are, and end the connections of who is on it.
+func TestGateRevokes(t *testing.T) {
+	t.Parallel()
+	secret := newTestSecret(t)
+	var chain []*testMember
+	for range 4 {
+		m := newTestMember(t, secret, nil)
+		serveTest(m, proto.ControlProtocol, new(atomic.Int64))
+		chain = append(chain, m)
+	}
+	revoked := newTestMember(t, secret, nil)
+	serveTest(revoked, proto.ControlProtocol, new(atomic.Int64))
+	for i := range chain[1:] {
+		if _, err := request(t.Context(), chain[i], chain[i+1], proto.ControlProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := chain[len(chain)-1]
+	if _, err := request(t.Context(), revoked, last, proto.ControlProtocol); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{}, 8)
+	last.Network().Notify(&network.NotifyBundle{DisconnectedF: func(_ network.Network, c network.Conn) {
+		if c.RemotePeer() == revoked.ID() {
+			ended <- struct{}{}
+		}
+	}})
+	list, err := secret.Revoke(nil, time.Now(), revoked.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if newer, err := chain[0].member.Adopt(list); err != nil || !newer {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the session goes on")
+	}
+	t.Logf("ended after %v over %d hops", time.Since(began), len(chain)-1)
+	for revoked.Network().Connectedness(last.ID()) == network.Connected {
+		runtime.Gosched()
+	}
+	_, err = request(t.Context(), revoked, last, proto.ControlProtocol)
+	if err == nil || !strings.Contains(err.Error(), "was revoked") {
+		t.Errorf("dialled again: %v", err)
+	}
+	// A member that was away learns of it when it is back.
+	away := newTestMember(t, secret, nil)
+	if _, err := request(t.Context(), away, last, proto.ControlProtocol); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); away.member.Serial() != list.Serial; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the list was not passed on")
+		}
+	}
+}
+
+// TestGateExpires ends the connection of a member whose certificate expires, and not that of
+// one that renews.
+func TestGateExpires(t *testing.T) {
+	t.Parallel()
+	secret := newTestSecret(t)
+	m, renewing, expiring := newTestMember(t, secret, nil), newTestMember(t, secret, nil), newTestMember(t, secret, nil)
+	for _, o := range []*testMember{renewing, expiring} {
+		serveTest(o, proto.ControlProtocol, new(atomic.Int64))
+		if _, err := request(t.Context(), m, o, proto.ControlProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	g, err := secret.Sign(membership.Certificate{
+		Peer: renewing.ID(), Cluster: "geneva", Roles: membership.Get, From: now, To: now.Add(100 * time.Hour),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := renewing.member.SetGrant(g); err != nil {
+		t.Fatal(err)
+	}
+	gate := m.Host.(*lazyHost).gate
+	conn := m.Network().ConnsToPeer(renewing.ID())[0]
+	for gate.certificate(conn).Roles != membership.Get { // until it has arrived
+		runtime.Gosched()
+	}
+	m.clock.Store(int64(48 * time.Hour))
+	gate.closeRefused()
+	if m.Network().Connectedness(expiring.ID()) == network.Connected {
+		t.Error("the expired member is connected")
+	}
+	if m.Network().Connectedness(renewing.ID()) != network.Connected {
+		t.Error("the member that renewed is not connected")
+	}
+}
+
+// TestGateStrangersCostLittle opens more streams than strangers may have.
+func TestGateStrangersCostLittle(t *testing.T) {
+	t.Parallel()
+	m := newTestMember(t, newTestSecret(t), nil)
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := NewHost(key, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stranger.Close() })
+	if err := stranger.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 * maxStrangerPeerStreams { // none sends more than its name
+		s, err := stranger.NewStream(t.Context(), m.ID(), proto.MemberProtocol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write([]byte{0}); err != nil && !errors.Is(err, network.ErrReset) {
+			t.Log(err)
+		}
+	}
+	gate := m.Host.(*lazyHost).gate
+	gate.mu.Lock()
+	defer gate.mu.Unlock()
+	if len(gate.conns) > 1 {
+		t.Errorf("%d connections are remembered", len(gate.conns))
+	}
+	for _, a := range gate.conns {
+		if a.answering > maxStrangerPeerStreams {
+			t.Errorf("%d streams are answered", a.answering)
+		}
+	}
+}
+
+// BenchmarkHandshake connects, exchanges credentials and disconnects. What that costs is the
+// difference between its two cases, for both sides together.
+func BenchmarkHandshake(b *testing.B) {
+	for _, name := range []string{"open", "network"} {
+		b.Run(name, func(b *testing.B) {
+			secret := newTestSecret(b)
+			hosts := make([]host.Host, 2)
+			for i := range hosts {
+				if name == "network" {
+					hosts[i] = newTestMember(b, secret, nil)
+					continue
+				}
+				key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+				if err != nil {
+					b.Fatal(err)
+				}
+				h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Cleanup(func() { h.Close() })
+				hosts[i] = h
+			}
+			serveTest(hosts[1], proto.ControlProtocol, new(atomic.Int64))
+			before := cpuTime(b)
+			for b.Loop() {
+				if _, err := request(b.Context(), hosts[0], hosts[1], proto.ControlProtocol); err != nil {
+					b.Fatal(err)
+				}
+				_ = hosts[0].Network().ClosePeer(hosts[1].ID())
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-us/op")
+		})
+	}
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
