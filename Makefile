@@ -9,6 +9,8 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so
 # they run one after the other and without the race detector.
 GRID := ./interop/netns ./interop/bench
+# The tests in a browser are a module of their own.
+BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
 # detector, which makes them ten times slower.
 SIM := ./mob/sim
@@ -55,10 +57,15 @@ race:
 	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
 	@set -euo pipefail; go test -json -race -shuffle=on -count=$(COUNT) $(UNITS) | go run .ci/report.go
 
-# Our programs and stock clients on real kernel links, with kills; as root. `.ci/install all`
-# installs the clients.
+# Our programs and stock clients on real kernel links, with kills, and the pages in a browser; as
+# root. `.ci/install all` installs clients and browser.
 grid:
-	@set -euo pipefail; go test -json -count=1 -p 1 -timeout 30m $(GRID) | go run .ci/report.go
+	@set -euo pipefail; \
+	{ failed=0; \
+	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
+	  go -C $(BROWSER) test -json -count=1 . || failed=1; \
+	  exit $$failed; \
+	} | go run .ci/report.go
 
 # The swarm in virtual time, with all seeds, thresholds and figures.
 sim:
@@ -97,8 +104,10 @@ bench: build
 # it compiles for macOS.
 lint:
 	GOOS=darwin GOARCH=arm64 go vet ./...
+	go -C $(BROWSER) vet ./...
 	$(PINNED) go run $(GOLANGCI) run
 	go mod tidy -diff
+	go -C $(BROWSER) mod tidy -diff
 	@set -euo pipefail; \
 	if $(PINNED) GOBIN="$(CURDIR)/bin" go install $(GOVULNCHECK); then \
 	  status=0; bin/govulncheck ./... || status=$$?; \

@@ -25,7 +25,6 @@ func (s *State) health() {
 		}
 	}
 	s.awaitAnswers()
-	s.leaveShare()
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
 	}

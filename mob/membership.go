@@ -30,13 +30,8 @@ type node struct {
 func (n *node) alive() bool { return n.peer != nil && !n.silent || n.peer == nil && !n.failed }
 
 // onLearned takes in members that a tracker told of. One that failed, and is in another cluster now,
-// is a new one. Those of the own cluster that come late are rumours: a tracker could invent one after
-// the other, and the node would wait for them, and leave them shares.
+// is a new one.
 func (s *State) onLearned(nodes []Node) {
-	if s.learnedAt.IsZero() {
-		s.learnedAt = s.now
-	}
-	late := s.now.Sub(s.learnedAt) >= s.t.Settle
 	s.heardOfMembers, s.membersChanged = true, true
 	var changed []string
 	for _, nd := range nodes {
@@ -45,8 +40,6 @@ func (s *State) onLearned(nodes []Node) {
 		}
 		n := s.byID[nd.ID]
 		switch {
-		case n == nil && late && nd.Cluster == s.cfg.Cluster:
-			s.rumours.add(nd)
 		case n == nil && len(s.byID) >= maxNodes:
 		case n == nil:
 			_, trying := s.rumours.remove(nd.ID)
@@ -66,7 +59,6 @@ func (s *State) onLearned(nodes []Node) {
 		s.updateRank(changed...)
 		s.dialCluster()
 	}
-	s.tryRumours()
 }
 
 func appendNew(list []string, name string) []string {

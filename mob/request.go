@@ -173,27 +173,7 @@ func (s *State) free(i int) bool {
 // not know what its own cluster has, it keeps to its share: so members that know each other little
 // begin different pieces.
 func (s *State) mayTake(i int) bool {
-	if !s.free(i) {
-		return false
-	}
-	if s.share.has(i) || s.mayLeaveShare() {
-		return true
-	}
-	s.keptToShare = true
-	return false
-}
-
-func (s *State) mayLeaveShare() bool {
-	return s.knowsCluster() || s.now.Sub(s.settled) > 2*s.t.Stall
-}
-
-// leaveShare has peers asked again that had nothing of the node's share, once that is another, or the
-// node need not keep to it.
-func (s *State) leaveShare() {
-	if s.keptToShare && (s.shareChanged || s.mayLeaveShare()) {
-		s.keptToShare = false
-		s.reconsiderAll()
-	}
+	return s.free(i) && (s.share.has(i) || s.knowsCluster() || s.now.Sub(s.settled) > 2*s.t.Stall)
 }
 
 // removeRequest takes back the request for a span, which makes room in the pipeline.

@@ -15,8 +15,8 @@ const (
 	maxTrials = 8
 )
 
-// rumour is a member that a peer told of, and nobody else, or a tracker when the node knew its cluster.
-// It counts for nothing, and is told to nobody, until it has joined: a peer may invent thousands.
+// rumour is a member that a peer told of, and nobody else. It counts for nothing, and is told to
+// nobody, until it has joined: a peer may invent thousands.
 type rumour struct {
 	Node
 	trying bool

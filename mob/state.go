@@ -72,7 +72,6 @@ type State struct {
 	membersChanged bool    // since clusterKnown was computed
 	clusterKnown   bool    // each member has announced what it has, or failed
 	awaits         bool    // a member is awaited: see reunite
-	keptToShare    bool    // a piece was free, and not begun since it is not in the share
 	shareChanged   bool    // since the last Wants for a share
 	wan            bool    // pieces could be fetched over the WAN when peers were last filled
 	answers        answers // of local peers
@@ -80,7 +79,6 @@ type State struct {
 
 	// When things began, and are due. The zero time is never.
 	started           time.Time // the first step
-	learnedAt         time.Time // when a tracker answered first
 	settled           time.Time // from when on the node fetches over the WAN in any case
 	flushed           time.Time // when a batch of haves was sent
 	flushAt, lazyAt   time.Time // when the next is due with urgent ones, and with others

@@ -127,6 +127,9 @@ func (l *unixListener) Close() error {
 	return l.UnixListener.Close()
 }
 
+// sendBuffer bounds what the system keeps for a client that does not read, in bytes.
+const sendBuffer = 64 << 10
+
 // limitedListener closes the connections that are too many, from one address or in all.
 type limitedListener struct {
 	net.Listener
@@ -145,6 +148,9 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		c, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
+		}
+		if t, ok := c.(*net.TCPConn); ok {
+			_ = t.SetWriteBuffer(sendBuffer) // on failure a client that reads nothing is dropped later
 		}
 		host := remoteHost(c.RemoteAddr().String())
 		if !l.take(host) {

@@ -25,7 +25,7 @@ const (
 
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second // of a request
-	writeTimeout  = 10 * time.Second // of one write, however long the answer
+	writeTimeout  = 10 * time.Second
 	idleTimeout   = time.Minute
 )
 
@@ -60,6 +60,9 @@ type Server struct {
 	mu      sync.Mutex
 	streams *quota.Quota[netip.Addr]
 
+	every        time.Duration // between two events of a stream
+	writeTimeout time.Duration // of one write, however long the answer
+
 	closing chan struct{} // closed by Close: streams end
 	close   func()
 }
@@ -76,6 +79,9 @@ func Listen(cfg Config) (_ *Server, err error) {
 		crossSite: http.NewCrossOriginProtection(),
 		streams:   quota.New[netip.Addr](maxStreams),
 		closing:   make(chan struct{}),
+
+		every:        eventEvery,
+		writeTimeout: writeTimeout,
 	}
 	s.close = sync.OnceFunc(func() { close(s.closing) })
 	s.addr, err = parseAddress(cfg.Listen)
@@ -158,7 +164,7 @@ type ownerOnly struct{ http.Handler }
 // serve checks a request, and has its handler answer.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
-	w = deadlines(w)
+	w = s.deadlines(w)
 	if h, pattern := s.open.Handler(r); pattern != "" {
 		h.ServeHTTP(w, r)
 		return
@@ -198,18 +204,22 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 // deadlineWriter gives each write its own time.
 type deadlineWriter struct {
 	http.ResponseWriter
-	ctl *http.ResponseController
+	timeout time.Duration
 }
 
-func deadlines(w http.ResponseWriter) *deadlineWriter {
-	d := &deadlineWriter{w, http.NewResponseController(w)}
-	_ = d.ctl.SetWriteDeadline(time.Now().Add(writeTimeout)) // of an empty answer
+func (s *Server) deadlines(w http.ResponseWriter) *deadlineWriter {
+	d := &deadlineWriter{w, s.writeTimeout}
+	d.restart() // for an empty answer
 	return d
+}
+
+func (w *deadlineWriter) restart() {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.timeout))
 }
 
 // Write implements [http.ResponseWriter].
 func (w *deadlineWriter) Write(b []byte) (int, error) {
-	_ = w.ctl.SetWriteDeadline(time.Now().Add(writeTimeout))
+	w.restart()
 	return w.ResponseWriter.Write(b)
 }
 

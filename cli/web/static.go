@@ -1,0 +1,23 @@
+package web
+
+import (
+	"embed"
+	"io/fs"
+	"net/http"
+)
+
+//go:embed static
+var static embed.FS
+
+// HandlePage shows a page at /: an HTML file of the folder static. Its parts need no token, since
+// everybody has them.
+func (s *Server) HandlePage(name string) {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	s.HandleOpen("GET /static/", http.StripPrefix("/static", http.FileServerFS(files)))
+	s.Handle("GET /{$}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, files, name)
+	}))
+}

@@ -1,0 +1,240 @@
+// The page of a node.
+import { byId, bytes, call, duration, element, follow, percent, plural, rate, setText, sync } from "./common.js";
+
+const phases = {
+  seeking: "Looking for it",
+  checking: "Checking",
+  fetching: "Fetching",
+  whole: "Whole",
+  stopped: "Stopped",
+  failed: "Failed",
+};
+
+let owner = false;
+let open = ""; // the id of the transfer whose peers are shown
+let before = null; // the phases of the last event, by id
+
+const ask = follow(show, (hello) => {
+  owner = hello.owner;
+  byId("change").hidden = !owner;
+  byId("readonly").hidden = owner;
+  if (owner) showLimits();
+});
+
+function show(node) {
+  setText(byId("cluster"), node.cluster);
+  setText(byId("node"), `Node …${node.id.slice(-8)}, version ${node.version}`);
+  document.title = `mob ${node.cluster}`;
+  setText(byId("wan-in"), rate(node.rate.wan_in));
+  setText(byId("wan-out"), rate(node.rate.wan_out));
+  setText(byId("lan-in"), rate(node.rate.lan_in));
+  setText(byId("lan-out"), rate(node.rate.lan_out));
+  byId("none").hidden = node.transfers.length > 0;
+  byId("more").hidden = !node.more;
+  if (node.more) setText(byId("more"), `and ${node.more} more: mob ls shows all`);
+  sync(byId("transfers"), node.transfers, (t) => t.id, makeTransfer, (card, t) => updateTransfer(card, t, node.peers));
+  byId("alone").hidden = node.clusters.length > 0;
+  sync(byId("clusters"), node.clusters, (c) => c.name, makeCluster, updateCluster);
+  tell(node.transfers);
+}
+
+// tell says what has changed, for who does not see it.
+function tell(transfers) {
+  const now = new Map(transfers.map((t) => [t.id, t.phase]));
+  if (before) {
+    const news = transfers
+      .filter((t) => before.get(t.id) !== t.phase)
+      .map((t) => `${title(t)}: ${phases[t.phase] || t.phase}`);
+    if (news.length) setText(byId("news"), news.join(". "));
+  }
+  before = now;
+}
+
+function title(t) {
+  return t.name || `${t.id.slice(0, 16)}…`;
+}
+
+function makeTransfer(t) {
+  const card = element("li");
+  const row = element("div", "row");
+  row.append(element("h3"), element("span", "phase"));
+  const bar = element("progress");
+  bar.max = 100;
+  const buttons = element("div", "buttons");
+  const peers = element("button", "show-peers", "Peers");
+  peers.type = "button";
+  peers.setAttribute("aria-expanded", "false");
+  peers.addEventListener("click", () => {
+    open = open === t.id ? "" : t.id;
+    ask(open);
+  });
+  const verify = element("button", "verify", "Verify");
+  verify.type = "button";
+  verify.addEventListener("click", () => verifyTransfer(card, verify, t.id));
+  const stop = element("button", "stop", "Stop");
+  stop.type = "button";
+  stop.addEventListener("click", () => act(card, () => call("/v1/stop", { name: t.id }), "Stopped"));
+  buttons.append(peers, verify, stop);
+  const answer = element("p", "answer");
+  answer.setAttribute("role", "status");
+  const table = element("div", "scroll");
+  table.hidden = true;
+  table.tabIndex = 0;
+  table.setAttribute("role", "region");
+  card.append(row, bar, element("p", "numbers"), element("p", "quiet path"), element("p", "note"), buttons, answer, table);
+  return card;
+}
+
+function updateTransfer(card, t, peers) {
+  const part = (selector) => card.querySelector(selector);
+  const name = title(t);
+  setText(part("h3"), name);
+  const phase = part(".phase");
+  setText(phase, t.seed && t.phase === "whole" ? "Seeding" : phases[t.phase] || t.phase);
+  phase.className = `phase ${t.phase}`;
+  const bar = part("progress");
+  const known = t.length >= 0;
+  const done = known ? percent(t.have, t.length) : 0;
+  bar.hidden = !known || t.phase === "whole";
+  bar.value = known && t.length > 0 ? (100 * t.have) / t.length : done;
+  bar.setAttribute("aria-label", `${name}: ${done} %`);
+  setText(part(".numbers"), numbers(t, done));
+  setText(part(".path"), t.root);
+  const note = part(".note");
+  setText(note, t.error || (t.waiting ? `Waits for ${t.waiting}` : t.damaged ? `${plural(t.damaged, "damaged piece")}` : ""));
+  note.className = `note quiet ${t.error || t.damaged ? "bad" : t.waiting ? "warn" : ""}`;
+  note.hidden = !note.textContent;
+  part(".stop").hidden = !owner || t.phase === "stopped" || t.phase === "failed";
+  part(".verify").hidden = !owner || !known;
+  part(".stop").setAttribute("aria-label", `Stop ${name}`);
+  part(".verify").setAttribute("aria-label", `Verify ${name}`);
+  const toggle = part(".show-peers");
+  setText(toggle, plural(t.connected, "peer"));
+  toggle.setAttribute("aria-expanded", String(open === t.id));
+  toggle.setAttribute("aria-label", `${plural(t.connected, "peer")} of ${name}`);
+  const table = part(".scroll");
+  table.hidden = open !== t.id;
+  table.setAttribute("aria-label", `Peers of ${name}`);
+  if (open === t.id && peers) showPeers(table, peers);
+}
+
+function numbers(t, done) {
+  const parts = [];
+  if (t.phase === "whole") {
+    parts.push(bytes(t.length));
+  } else if (t.length >= 0) {
+    parts.push(`${done} %`, `${bytes(t.have)} of ${bytes(t.length)}`);
+  }
+  const flow = [
+    ["from WAN", t.rate.wan_in],
+    ["from LAN", t.rate.lan_in],
+    ["to WAN", t.rate.wan_out],
+    ["to LAN", t.rate.lan_out],
+  ].filter(([, n]) => n > 0).map(([what, n]) => `${rate(n)} ${what}`);
+  parts.push(...flow);
+  const speed = t.rate.wan_in + t.rate.lan_in;
+  if (t.phase === "fetching" && speed > 0 && t.length > t.have) parts.push(`${duration((t.length - t.have) / speed)} left`);
+  if (t.phase === "whole" && !t.seed && t.traffic.wan_in + t.traffic.lan_in > 0) {
+    parts.push(`${bytes(t.traffic.wan_in)} came from WAN, ${bytes(t.traffic.lan_in)} from LAN`, `in ${duration(t.elapsed)}`);
+  }
+  return parts.join(" · ");
+}
+
+function showPeers(box, peers) {
+  let body = box.querySelector("tbody");
+  if (!body) {
+    const table = element("table");
+    const head = element("tr");
+    for (const [name, className] of [["Cluster"], ["Peer"], ["Has", "number"], ["Receiving", "number"], ["Round trip", "number"], ["State"]]) {
+      const th = element("th", className, name);
+      th.scope = "col";
+      head.append(th);
+    }
+    const thead = element("thead");
+    thead.append(head);
+    body = element("tbody");
+    table.append(thead, body);
+    box.append(table);
+  }
+  sync(body, peers, (p) => p.id, () => {
+    const row = element("tr");
+    for (const c of ["", "id", "number", "number", "number", ""]) row.append(element("td", c));
+    return row;
+  }, (row, p) => {
+    const text = [
+      p.local ? `${p.cluster} (own)` : p.cluster,
+      p.client || `…${p.id.slice(-8)}`,
+      `${Math.floor(100 * p.part)} %`,
+      rate(p.rate),
+      p.rtt > 0 ? `${p.rtt < 10 ? p.rtt.toFixed(1) : Math.round(p.rtt)} ms` : "–",
+      p.stalled ? "stalled" : "",
+    ];
+    text.forEach((value, i) => setText(row.children[i], value));
+    row.children[1].title = p.id;
+    row.children[5].className = p.stalled ? "warn" : "";
+  });
+}
+
+function makeCluster() {
+  const box = element("li");
+  box.append(element("h3"), element("p", "numbers"), element("p", "quiet"));
+  return box;
+}
+
+function updateCluster(box, c) {
+  box.className = c.local ? "own" : "";
+  setText(box.children[0], c.name);
+  setText(box.children[1], `${plural(c.peers, "peer")}${c.rate > 0 ? ` · ${rate(c.rate)} from it` : ""}`);
+  setText(box.children[2], [c.local ? "This node’s cluster" : "", c.stalled ? `${c.stalled} stalled` : ""].filter(Boolean).join(" · "));
+}
+
+// act does something and says what came of it.
+async function act(box, what, done) {
+  const answer = box.querySelector(".answer");
+  try {
+    const result = await what();
+    answer.className = "answer quiet";
+    setText(answer, typeof done === "function" ? done(result) : done);
+    return true;
+  } catch (error) {
+    answer.className = "answer bad";
+    setText(answer, error.message);
+    return false;
+  }
+}
+
+function verifyTransfer(card, button, id) {
+  setText(card.querySelector(".answer"), "");
+  button.disabled = true;
+  act(card, () => call("/v1/verify", { name: id }, (event) => {
+    if (event.total) setText(button, `Verifying ${percent(event.hashed || 0, event.total)} %`);
+    return false;
+  }), verdict).finally(() => {
+    button.disabled = false;
+    setText(button, "Verify");
+  });
+}
+
+function verdict(event) {
+  const v = event.verification || {};
+  const count = (list) => (list ? list.count || 0 : 0);
+  const damaged = count(v.damaged);
+  const unreadable = count(v.unreadable);
+  if (damaged + unreadable === 0) return "Verified: every stored piece is sound";
+  return [damaged ? `${plural(damaged, "piece")} damaged` : "", unreadable ? `${plural(unreadable, "piece")} unreadable` : ""].filter(Boolean).join(", ");
+}
+
+byId("get").addEventListener("submit", (e) => {
+  e.preventDefault();
+  const form = e.target;
+  const request = { link: form.link.value.trim(), path: form.path.value.trim() };
+  // A get goes on when its client leaves: the first answer is enough.
+  act(form, () => call("/v1/get", request, (event) => Boolean(event.status)), "Started").then((ok) => {
+    if (ok) form.reset();
+  });
+});
+
+async function showLimits() {
+  const answer = await fetch("/v1/limit");
+  byId("limits").hidden = !answer.ok;
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// A stream sends what has changed each second, and something after a while in any case, so that
+// neither end takes the other for dead.
+const (
+	eventEvery = time.Second
+	sendAnyway = 15 * time.Second
+)
+
+// maxDetail bounds the name of what a client wants the details of, in bytes.
+const maxDetail = 256
+
+// HandleStream answers a pattern with server-sent events. The first one, hello, says whether the client
+// may change something: {"owner":bool}. The others are what snapshot returns, as JSON. detail is the
+// query parameter of that name: what to tell more of. snapshot is called once a second at most for each
+// detail, however many clients there are.
+func (s *Server) HandleStream(pattern string, snapshot func(detail string) any) {
+	f := &feed{snapshot: snapshot, every: s.every, last: map[string]*event{}}
+	s.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.stream(w, r, f) }))
+}
+
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
+	host := remoteHost(r.RemoteAddr)
+	detail := r.URL.Query().Get("detail")
+	if len(detail) > maxDetail {
+		http.Error(w, "the name is too long", http.StatusBadRequest)
+		return
+	}
+	if !s.takeStream(host) {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.releaseStream(host)
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(b []byte) error {
+		_, err := w.Write(b)
+		if err == nil {
+			err = http.NewResponseController(w).Flush()
+		}
+		return err
+	}
+	if send(fmt.Appendf(nil, "event: hello\ndata: {\"owner\":%t}\n\n", s.owned(r))) != nil {
+		return
+	}
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	var sent []byte
+	var at time.Time
+	for {
+		if b := f.now(detail); !bytes.Equal(b, sent) || time.Since(at) > sendAnyway {
+			if send(b) != nil {
+				return // it is gone, or reads nothing
+			}
+			sent, at = b, time.Now()
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-s.closing:
+			return
+		}
+	}
+}
+
+func (s *Server) takeStream(host netip.Addr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.streams.Take(host)
+}
+
+func (s *Server) releaseStream(host netip.Addr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams.Release(host)
+}
+
+// feed makes the events that all clients of a stream share.
+type feed struct {
+	snapshot func(detail string) any
+	every    time.Duration
+
+	mu   sync.Mutex
+	last map[string]*event // by detail
+}
+
+// event is an encoded snapshot. Its lock is held while it is made.
+type event struct {
+	mu   sync.Mutex
+	at   time.Time
+	data []byte
+}
+
+// now returns the event of now. What nobody has asked for lately is forgotten.
+func (f *feed) now(detail string) []byte {
+	f.mu.Lock()
+	e := f.last[detail]
+	if e == nil {
+		e = &event{}
+		f.last[detail] = e
+	}
+	if len(f.last) > maxStreams {
+		clear(f.last)
+	}
+	f.mu.Unlock()
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if at := time.Now(); e.data == nil || at.Sub(e.at) > f.every*9/10 {
+		b, err := json.Marshal(f.snapshot(detail))
+		if err != nil {
+			b = []byte("null") // a type that has no JSON: a test would see
+		}
+		e.at, e.data = at, fmt.Appendf(nil, "data: %s\n\n", b)
+	}
+	return e.data
+}

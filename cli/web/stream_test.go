@@ -1,0 +1,150 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// startStream serves a stream and returns a function that opens it.
+func startStream(t *testing.T, every time.Duration, snapshot func(detail string) any) (*Server, func() net.Conn) {
+	t.Helper()
+	s, err := Listen(Config{Listen: "127.0.0.1:0", Data: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.every, s.writeTimeout = every, 100*time.Millisecond
+	s.HandleStream("GET /events", snapshot)
+	go s.Serve()
+	t.Cleanup(func() { s.Close() })
+	return s, func() net.Conn {
+		c, err := dial(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprintf(c, "GET /events?detail=x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		return c
+	}
+}
+
+// streams returns how many streams are open.
+func (s *Server) openStreams() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.streams.Used()
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not in 20 s", what)
+		}
+	}
+}
+
+// Browsers that never read are dropped, and keep neither a stream nor a goroutine. One that reads goes on.
+func TestReaderThatNeverReads(t *testing.T) {
+	var n atomic.Int64
+	big := strings.Repeat("x", 64<<10)
+	s, open := startStream(t, 5*time.Millisecond, func(string) any { return fmt.Sprint(n.Add(1), big) })
+	before := runtime.NumGoroutine()
+	good := bufio.NewReaderSize(open(), 1<<20)
+	goodReads := make(chan int, 1)
+	go func() {
+		lines := 0
+		for {
+			if _, err := good.ReadString('\n'); err != nil {
+				goodReads <- lines
+				return
+			}
+			lines++
+		}
+	}()
+	for range 10 {
+		c := open()
+		if err := c.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "streams to open", func() bool { return s.openStreams() == 11 })
+	eventually(t, "readers that never read to be dropped", func() bool { return s.openStreams() == 1 })
+	eventually(t, "their goroutines to end", func() bool { return runtime.NumGoroutine() <= before+5 })
+	at := n.Load()
+	eventually(t, "the one that reads to go on", func() bool { return n.Load() > at+5 })
+	s.Close()
+	if lines := <-goodReads; lines < 10 {
+		t.Errorf("the one that reads got %d lines", lines)
+	}
+}
+
+// All clients share what is made once, and too many are turned away.
+func TestStreamsAreBounded(t *testing.T) {
+	var made, asked atomic.Int64
+	_, open := startStream(t, time.Hour, func(detail string) any {
+		made.Add(1)
+		if detail == "x" {
+			asked.Add(1)
+		}
+		return "the same"
+	})
+	for range maxStreams / 2 {
+		r := bufio.NewReader(open())
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp, err)
+		}
+		lines := bufio.NewScanner(resp.Body)
+		var got []string
+		for len(got) < 5 && lines.Scan() {
+			got = append(got, lines.Text())
+		}
+		if text := strings.Join(got, "|"); text != `event: hello|data: {"owner":false}||data: "the same"|` {
+			t.Fatalf("the stream began with %s", text)
+		}
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(open()), nil)
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one too many from an address: %v, %v", resp, err)
+	}
+	if made.Load() != asked.Load() || made.Load() != 1 {
+		t.Errorf("%d events were made", made.Load())
+	}
+}
+
+// What has not changed is not sent again.
+func TestStreamSendsChanges(t *testing.T) {
+	var n atomic.Int64
+	_, open := startStream(t, 5*time.Millisecond, func(string) any { return n.Add(1) / 10 })
+	r := bufio.NewReader(open())
+	last := -1
+	for got := 0; got < 5; {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok || bytes.Contains(data, []byte("owner")) {
+			continue
+		}
+		var v int
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		if v == last {
+			t.Errorf("%d came twice", v)
+		}
+		last = v
+		got++
+	}
+}

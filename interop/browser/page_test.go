@@ -1,0 +1,82 @@
+package browser
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// card is an expression for the card of a transfer on the page of its node.
+func card(name string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("#transfers > li")].find(c => c.querySelector("h3").textContent === %q)`, name)
+}
+
+// phase is an expression for what the page says of a transfer.
+func phase(name string) string { return card(name) + `?.querySelector(".phase").textContent` }
+
+// A user starts a get on the page, sees it move and end, verifies and stops it; who has no token only
+// sees it. The copy is right.
+func TestPageOfNode(t *testing.T) {
+	if what := missing(); what != "" {
+		t.Skip("needs " + what)
+	}
+	tracker := start(t, "mob", "tracker", "--listen", "/ip4/127.0.0.1/tcp/0")
+	source := startNode(t, "geneva", tracker)
+	nodes := []*server{startNode(t, "geneva", tracker), startNode(t, "zurich", tracker), startNode(t, "zurich", tracker)}
+	path := content(t, "climate.tar", 40e6)
+	link := source.mob(t, "seed", path)
+	small := source.mob(t, "seed", content(t, "weights.bin", 2e6))
+	dest := t.TempDir()
+	me := nodes[1]
+	me.mob(t, "get", small, "-o", filepath.Join(dest, "weights.bin"))
+
+	browser := browse(t)
+	p := open(t, browser, me.url+"?token="+me.token, "404")
+	p.await("the page is live", `document.querySelector("#state").textContent === "Live"`)
+	p.await("the owner's form", `!document.querySelector("#change").hidden`)
+	p.await("what is there", phase("weights.bin")+`=== "Whole"`)
+	if url := eval[string](p, "location.href"); url != me.url {
+		t.Errorf("the token stays in the address: %s", url)
+	}
+
+	copied := filepath.Join(dest, "climate.tar")
+	p.do(chromedp.SendKeys("#get [name=link]", link), chromedp.SendKeys("#get [name=path]", copied+"\r"))
+	p.await("the get to start", phase("climate.tar")+`=== "Fetching"`)
+	value := card("climate.tar") + `.querySelector("progress").value`
+	p.await("the bar to move", value+"> 1")
+	first := eval[float64](p, value)
+	p.await("the bar to move on", fmt.Sprintf("%s > %v", value, first))
+	p.await("a rate", `/\/s from (WAN|LAN)/.test(`+card("climate.tar")+`.querySelector(".numbers").textContent)`)
+	other := make(chan error, 1)
+	go func() {
+		_, err := nodes[0].run("get", link, "-o", filepath.Join(dest, "other"))
+		other <- err
+	}()
+	p.do(chromedp.Evaluate(card("climate.tar")+`.querySelector(".show-peers").click()`, nil))
+	p.await("the peers", card("climate.tar")+`.querySelectorAll("tbody tr").length > 0`)
+	p.checkNames()
+	p.look("node")
+	p.await("the end", phase("climate.tar")+`=== "Whole"`)
+	p.await("the end to be told", `document.querySelector("#news").textContent.includes("climate.tar: Whole")`)
+	if err := <-other; err != nil {
+		t.Error(err)
+	}
+	if sum(t, copied) != sum(t, path) {
+		t.Error("the copy is wrong")
+	}
+
+	p.do(chromedp.Evaluate(card("climate.tar")+`.querySelector(".verify").click()`, nil))
+	p.await("the verdict", card("climate.tar")+`.querySelector(".answer").textContent.startsWith("Verified")`)
+	guest := open(t, browser, source.url, "401")
+	guest.await("the page for readers", `!document.querySelector("#readonly").hidden`)
+	guest.await("no buttons", `[...document.querySelectorAll("#transfers .stop")].every(b => b.hidden)`)
+	refused := eval[int](guest, `0`)
+	guest.do(chromedp.Evaluate(`fetch("/v1/stop", {method: "POST", body: "{}"}).then(r => r.status)`, &refused, chromedp.EvalAsValue, awaitPromise))
+	if refused != 401 {
+		t.Errorf("a change without the token is answered with %d", refused)
+	}
+	p.do(chromedp.Evaluate(card("climate.tar")+`.querySelector(".stop").click()`, nil))
+	p.await("the stop", phase("climate.tar")+`=== "Stopped"`)
+}
