@@ -60,15 +60,16 @@ var table = map[string]rule{
 	"peer/metadata":        {ours: []string{"mob/quota", "peer/datadir", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
-	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/quota", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"peer":                 {ours: []string{"membership", "mob", "peer/datadir", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
+	"peer/limit":           {outside: []string{}},
+	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer":                 {ours: []string{"membership", "mob", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
-		outside: []string{"github.com/anacrolix/torrent", "golang.org/x/time"}},
+	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
+		outside: []string{"github.com/anacrolix/torrent"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
@@ -76,9 +77,9 @@ var table = map[string]rule{
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
-	"cli/control": {ours: []string{"peer", "peer/metadata", "peer/store", "proto", "tracker"}},
+	"cli/control": {ours: []string{"peer", "peer/limit", "peer/metadata", "peer/store", "proto", "tracker"}},
 	"cli/web":     {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
-	"cli":         {ours: []string{"cli/control", "cli/web", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli":         {ours: []string{"cli/control", "cli/web", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/mob":     {ours: []string{"cli"}, outside: []string{}},
 	"deploy/man":  {ours: []string{"cli"}},
 	"cli/mobd":    {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},

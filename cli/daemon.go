@@ -16,6 +16,7 @@ import (
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -34,6 +35,7 @@ type daemonConfig struct {
 	trackers   []ma.Multiaddr
 	bittorrent *bittorrent.Config // nil for no BitTorrent clients
 	btTrackers []string           // for the links of seeds that are offered to them
+	limits     *limit.Policy      // nil for none
 	log        *slog.Logger
 	logLevel   *slog.LevelVar // of log
 }
@@ -41,6 +43,7 @@ type daemonConfig struct {
 // daemon is a node with its control socket.
 type daemon struct {
 	node   *peer.Node
+	limits context.CancelFunc // ends their policy
 	bt     *bittorrent.Server // nil without --bt-listen
 	server *control.Server
 	socket net.Listener
@@ -49,6 +52,10 @@ type daemon struct {
 
 func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 	d := &daemon{served: make(chan error, 1)}
+	if cfg.limits == nil {
+		cfg.limits = limit.NewPolicy(limit.Limits{}, nil)
+	}
+	limits, _ := cfg.limits.InForce(time.Now())
 	node := peer.Config{
 		Data:     cfg.data,
 		Cluster:  cfg.cluster,
@@ -56,6 +63,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		Trackers: cfg.trackers,
 		Finder:   finder(cfg.log),
 		Torrents: metainfo.Codec{},
+		Limits:   limits,
 		Log:      cfg.log,
 	}
 	served := control.Config{Data: cfg.data, Trackers: cfg.trackers, BTTrackers: cfg.btTrackers, Version: version()}
@@ -72,12 +80,15 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.limits = cancel
+	go cfg.limits.Run(ctx, d.node.SetLimits)
 	// The node holds the lock of the folder, so a socket that is there is stale.
 	d.socket, err = control.Listen(cfg.data)
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
-	served.Node = d.node
+	served.Node, served.Limits = d.node, cfg.limits
 	d.server = control.NewServer(served)
 	go func() { d.served <- d.server.Serve(d.socket) }()
 	return d, nil
@@ -87,6 +98,9 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 // serves its transfers.
 func (d *daemon) closeNode() (err error) {
 	if d.node != nil {
+		if d.limits != nil {
+			d.limits()
+		}
 		err = d.node.Close()
 	}
 	if d.bt != nil {

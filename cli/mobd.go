@@ -12,10 +12,13 @@ other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
 reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
-it read log-level again from the configuration file.
+it read limits and log-level again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. --config
-reads a TOML file with the names of flags as keys. Flags take precedence over it.`
+reads a TOML file with the names of flags as keys. Flags take precedence over it.
+
+In it, [[limit]] limits some hours of some days, in local time. Hours such as
+22:00-06:00 end on the next day. Where entries overlap, the later one counts.`
 
 const mobdExample = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob
   mobd --config /etc/mobd.toml
@@ -24,7 +27,13 @@ const mobdExample = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --da
   cluster = "geneva"
   listen  = "/ip4/0.0.0.0/tcp/4001"
   data    = "/var/lib/mob"
-  tracker = ["/ip4/192.0.2.7/tcp/4000/p2p/12D3KooW..."]`
+  tracker = ["/ip4/192.0.2.7/tcp/4000/p2p/12D3KooW..."]
+  wan-down = "100MB"
+
+  [[limit]]
+  days     = "mon-fri"
+  hours    = "08:00-18:00"
+  wan-down = "20MB"`
 
 func newMobd(env *Env) *cobra.Command {
 	var n nodeFlags
@@ -60,6 +69,7 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	r := newReloader(env, cfg.log)
 	defer onHangup(r.reload)()
 	r.add("log-level", reloadLogLevel(cfg.logLevel))
+	r.add("limits", reloadLimits(cfg.limits))
 	site, err := n.web.open(env, cfg.data, cfg.log)
 	if err != nil {
 		return err

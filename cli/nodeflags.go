@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -17,6 +18,7 @@ type nodeFlags struct {
 	trackers   []string
 	bt         btFlags
 	btTrackers []string // BitTorrent trackers for links
+	limits     limitFlags
 	web        webFlags // of mobd alone
 	logLevel   string
 	logJSON    bool
@@ -34,6 +36,7 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use; repeatable")
 	n.bt.add(f)
+	n.limits.add(f, false)
 }
 
 // addDaemon adds the flags of mobd.
@@ -46,6 +49,7 @@ func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
 	n.bt.add(f)
 	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
 	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
+	n.limits.add(f, true)
 	n.web.add(f)
 	f.StringVar(&n.file, "config", "", "configuration file")
 }
@@ -56,7 +60,7 @@ func (n *nodeFlags) readConfig(f *pflag.FlagSet) error {
 	if n.file == "" {
 		return nil
 	}
-	return loadConfig(n.file, f, tables{})
+	return loadConfig(n.file, f, tables{"limit": n.limits.readTable})
 }
 
 // addBTTrackers adds the flag of commands that make links or torrent files.
@@ -87,6 +91,11 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 	if err := checkBTTrackers(n.btTrackers); err != nil {
 		return cfg, err
 	}
+	limits, schedule, err := n.limits.config()
+	if err != nil {
+		return cfg, err
+	}
+	cfg.limits = limit.NewPolicy(limits, schedule)
 	cfg.log, cfg.logLevel, err = newLog(env.Err, n.logLevel, n.logJSON)
 	if err != nil {
 		return cfg, err

@@ -16,6 +16,8 @@ type report struct {
 	Node      *control.Info  `json:"node,omitempty"`
 	Transfers []peer.Status  `json:"transfers"`
 	Fleet     *control.Fleet `json:"fleet,omitempty"`
+	// Limits are those of the node, nil if the daemon does not know limits.
+	Limits *control.Limits `json:"limits,omitempty"`
 	// FleetError says why there is no Fleet.
 	FleetError string `json:"fleet_error,omitempty"`
 
@@ -31,6 +33,7 @@ func (r report) lines() []string {
 	var out []string
 	if r.Node != nil && !r.detailed {
 		out = append(out, nodeLines(r.Node)...)
+		out = append(out, statusLimitLines(r.Limits, time.Now())...)
 	}
 	for _, st := range r.Transfers {
 		if len(out) > 0 {
@@ -81,6 +84,9 @@ func transferLines(st peer.Status, peers bool) []string {
 	}
 	for _, id := range st.Liars {
 		out = append(out, "  banned  "+id+" for false blocks")
+	}
+	if st.Limits != nil {
+		out = append(out, "  limits  "+st.Limits.String())
 	}
 	if st.Waiting != "" {
 		out = append(out, "  now     "+waiting(st))

@@ -77,8 +77,8 @@ func TestScripts(t *testing.T) {
 // running is the key of the started programs.
 type running struct{}
 
-// limit bounds each wait of a script.
-const limit = 20 * time.Second
+// patience bounds each wait of a script.
+const patience = 20 * time.Second
 
 func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
@@ -158,13 +158,13 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	re := regexp.MustCompile(args[1])
 	var b []byte
-	for until := time.Now().Add(limit); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		b, _ = os.ReadFile(ts.MkAbs(args[0]))
 		if re.Match(b) {
 			return
 		}
 	}
-	ts.Fatalf("%s does not match %q after %v:\n%s", args[0], args[1], limit, b)
+	ts.Fatalf("%s does not match %q after %v:\n%s", args[0], args[1], patience, b)
 }
 
 func hangup(ts *testscript.TestScript, neg bool, args []string) {
@@ -186,7 +186,7 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := ts.Value(running{}).(map[string]*exec.Cmd)[args[0]]
 	_ = cmd.Process.Signal(signals[args[1]]) // the program may have ended by itself
-	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	defer timer.Stop()
 	if got := strconv.Itoa(exitStatus(ts, cmd.Wait())); got != args[2] {
 		log, _ := os.ReadFile(ts.MkAbs(args[0] + ".err"))

@@ -57,6 +57,9 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("listen") || f.Changed("bt-listen") {
 			g.note("note: --cluster, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
 		}
+		if c, _ := n.limits.change(); !c.IsZero() {
+			g.note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.data)
+		}
 		return s, nil
 	}
 	var none *control.NoDaemonError

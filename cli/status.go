@@ -92,7 +92,11 @@ func (g *global) reporter(ctx context.Context, given []string) (ask func() (repo
 // reportAll reports all contents of the node.
 func (s *session) reportAll(ctx context.Context) (report, error) {
 	list, err := s.Transfers(ctx)
-	return report{Node: &s.Info, Transfers: list}, err
+	r := report{Node: &s.Info, Transfers: list}
+	if l, err := s.Limits(ctx); err == nil { // a daemon of an older version has none
+		r.Limits = &l
+	}
+	return r, err
 }
 
 // reportOne reports a single content, which other nodes may have when this one

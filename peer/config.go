@@ -11,6 +11,7 @@ import (
 
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
@@ -48,6 +49,8 @@ type Config struct {
 	// AttachExternal, if not nil, runs beside every swarm in a goroutine of its own, and
 	// attaches external peers with [Transfer.Attach]. It must return when ctx ends.
 	AttachExternal func(ctx context.Context, t *Transfer)
+	// Limits are the limits of the node at its start.
+	Limits limit.Limits
 	// OpenFiles bounds the open files of contents. 0 means [store.DefaultOpenFiles].
 	OpenFiles int
 	// Tuning tunes the strategy of every swarm. The zero value means [mob.DefaultTuning].

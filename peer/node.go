@@ -18,6 +18,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -39,6 +40,8 @@ type Node struct {
 	ctx    context.Context // ends with the node
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup // of running transfers and of operations, see enter
+
+	limits limit.Buckets
 
 	fs fileSystem
 
@@ -84,6 +87,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		transfers: map[cid.Cid]*Transfer{},
 		events:    newEvents(),
 	}
+	n.limits.Set(cfg.Limits)
 	for _, o := range opts {
 		o(n)
 	}

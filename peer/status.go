@@ -3,6 +3,7 @@ package peer
 import (
 	"time"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -42,6 +43,8 @@ type Status struct {
 	Damaged      int64    `json:"damaged"`
 	DamagedFiles []string `json:"damaged_files,omitempty"`
 	CodingStatus
+	// Limits are those of the transfer itself, nil for none.
+	Limits *limit.Limits `json:"limits,omitempty"`
 	// Elapsed is the time from the start until the content was whole, or until now.
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Rank    int           `json:"rank"`     // of the node in its cluster
@@ -133,6 +136,9 @@ func (t *Transfer) Progress() Status {
 	}
 	if !t.mu.rec.Link.InfoHash.IsZero() {
 		st.InfoHash = t.mu.rec.Link.InfoHash.String()
+	}
+	if own := t.Limits(); own != (limit.Limits{}) {
+		st.Limits = &own
 	}
 	if t.mu.err != nil {
 		st.Error = oneLine(t.mu.err.Error())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -27,7 +28,8 @@ type Transfer struct {
 	// a torrent. It is constant.
 	ID cid.Cid
 
-	node *Node
+	node   *Node
+	limits limit.Buckets
 
 	say func(waiting string) // is called with what the transfer waits for, in words
 
@@ -259,6 +261,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		Store:      c.store,
 		Network:    (*nodeNetwork)(n),
 		Seed:       n.seed(t.ID),
+		Limits:     t.swarmLimits(),
 		Tuning:     n.cfg.Tuning,
 		Finished: func(s *swarm.Swarm) {
 			if err := t.complete(s, c); err != nil {

@@ -13,6 +13,8 @@
 //	POST /v1/remove    NameRequest    Removal
 //	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary
 //	POST /v1/fleet     LinkRequest    Fleet
+//	GET  /v1/limit                    Limits
+//	POST /v1/limit     LimitRequest   Limits
 //
 // NAME is a content id, a link, or the path of a content. A stream has a JSON
 // [Event] per line, two in a second. The last one is Done or has an Error. A

@@ -16,6 +16,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -36,6 +37,8 @@ type Config struct {
 	// BitTorrent clients, and BTPeers is where the node serves these itself.
 	BTTrackers []string
 	BTPeers    []netip.AddrPort
+	// Limits says which limits of the node are in force.
+	Limits *limit.Policy
 	// Version is that of the program.
 	Version string
 }
@@ -61,6 +64,8 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/verify", stream(maxRequest, s.verify))
 	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
 	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))
+	mux.HandleFunc("GET /v1/limit", reply(s.limits))
+	mux.HandleFunc("POST /v1/limit", reply(s.setLimits))
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return s

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
-	"golang.org/x/time/rate"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -35,7 +35,7 @@ type Server struct {
 	peerID   [20]byte
 	ctx      context.Context // ends with the server
 	cancel   context.CancelFunc
-	limiter  *rate.Limiter // of the upload, nil for no limit
+	limiter  limit.Bucket // of the upload
 
 	// Safe for concurrent use.
 	localNets  localNets
@@ -67,10 +67,10 @@ func serve(cfg Config, l net.Listener) *Server {
 		cfg:        cfg,
 		log:        cfg.Log,
 		listener:   l,
-		limiter:    newLimiter(cfg.Upload),
 		handshakes: make(chan struct{}, maxHandshakes),
 		managers:   map[proto.InfoHash]*connManager{},
 	}
+	s.limiter.SetRate(limit.Rate(cfg.Upload))
 	copy(s.peerID[:], "-MB0001-")
 	_, _ = rand.Read(s.peerID[8:]) // never fails
 	s.ctx, s.cancel = context.WithCancel(context.Background())

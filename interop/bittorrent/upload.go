@@ -2,10 +2,11 @@ package bittorrent
 
 import (
 	"encoding/binary"
+	"slices"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
-	"golang.org/x/time/rate"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -13,23 +14,18 @@ import (
 // time.
 const batchSize = proto.MaxBlock
 
-// newLimiter limits to bytes per second, nil for no limit. Its burst is a fifth of a
-// second or one batch.
-func newLimiter(bytes int64) *rate.Limiter {
-	if bytes <= 0 {
-		return nil
-	}
-	return rate.NewLimiter(rate.Limit(bytes), max(int(bytes/5), batchSize))
-}
-
 // serveLoop serves the requests of the client until the queue is closed.
 func (c *peerConn) serveLoop() {
+	var limits limit.Chain
 	for {
 		s, _, ok := c.requests.Next()
 		if !ok {
 			return
 		}
-		if err := c.serveBatch(s); err != nil {
+		if limits == nil { // it has joined: others have no request in the queue
+			limits = slices.Concat(c.attachment.Upload(), limit.Chain{&c.swarm.server.limiter})
+		}
+		if err := c.serveBatch(s, limits); err != nil {
 			c.cancel(err)
 			return
 		}
@@ -38,13 +34,14 @@ func (c *peerConn) serveLoop() {
 
 // serveBatch serves a request, and those that wait behind it as far as they fit a
 // batch.
-func (c *peerConn) serveBatch(s proto.Span) error {
+func (c *peerConn) serveBatch(s proto.Span, limits limit.Chain) error {
 	buf := c.attachment.Buffer(batchSize)
 	defer c.attachment.Release(buf)
 	b, payload, ok := buf.B[:0], 0, true
+	most := limits.Chunk(batchSize - chunk)
 	for ok {
 		if len(b)+pieceHeader+int(s.Length) > cap(b) {
-			if err := c.writePieces(b, payload); err != nil {
+			if err := c.writePieces(b, payload, limits); err != nil {
 				return err
 			}
 			b, payload = b[:0], 0
@@ -52,12 +49,12 @@ func (c *peerConn) serveBatch(s proto.Span) error {
 		if next := c.appendPiece(b, s); len(next) > len(b) {
 			b, payload = next, payload+int(s.Length)
 		}
-		if len(b) >= batchSize-chunk {
+		if len(b) >= most {
 			break
 		}
 		s, ok = c.requests.TryNext()
 	}
-	return c.writePieces(b, payload)
+	return c.writePieces(b, payload, limits)
 }
 
 // appendPiece appends a piece message. It rejects the request if the chunk cannot be
@@ -76,16 +73,13 @@ func (c *peerConn) appendPiece(b []byte, s proto.Span) []byte {
 	return b
 }
 
-// writePieces writes piece messages with so many bytes of payload, within the rate
-// limit.
-func (c *peerConn) writePieces(b []byte, payload int) error {
+// writePieces writes piece messages with so many bytes of payload, as the limits allow.
+func (c *peerConn) writePieces(b []byte, payload int, limits limit.Chain) error {
 	if payload == 0 {
 		return nil
 	}
-	if l := c.swarm.server.limiter; l != nil {
-		if err := l.WaitN(c.ctx, min(payload, l.Burst())); err != nil {
-			return err
-		}
+	if err := limits.Wait(c.ctx, payload); err != nil {
+		return err
 	}
 	if err := c.write(b); err != nil {
 		return err

@@ -40,6 +40,8 @@ type Config struct {
 	Finder metadata.Finder
 	// Seed seeds random choices.
 	Seed uint64
+	// Limits limit the payload.
+	Limits Limits
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
 	// UploadOnly says that the content is served in place, and nothing is fetched.

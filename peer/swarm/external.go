@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
@@ -93,6 +94,9 @@ func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 	}
 	return err
 }
+
+// Upload returns the limits of what is sent to the peer. It may be called after Join.
+func (a *Attachment) Upload() limit.Chain { return a.swarm.cfg.Limits.up(a.session.local) }
 
 // Sent counts n bytes of payload that were sent to the peer.
 func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.local, n) }

@@ -81,8 +81,7 @@ func (s *Swarm) step(ev mob.Event) {
 	}
 }
 
-// send sends a peer a message. A request is noted before it leaves, so that its block is
-// expected.
+// send sends a peer a message. A limit may hold a request back.
 func (s *Swarm) send(a mob.Send) {
 	c := s.session(a.Peer)
 	if c == nil {
@@ -90,8 +89,12 @@ func (s *Swarm) send(a mob.Send) {
 	}
 	switch m := a.Message.(type) {
 	case *proto.Request:
-		c.pending.Add(m.Span, a.Made)
+		s.request(c, m, a.Made)
+		return
 	case *proto.Cancel:
+		if s.withdraw(c, m.Span) {
+			return
+		}
 		c.pending.Cancel(m.Span)
 	}
 	c.conn.send(a.Message)
@@ -144,6 +147,7 @@ func (s *Swarm) forget(c *session) {
 	delete(s.connections.sessions, c.ID())
 	s.connections.Unlock()
 	s.counts.left.Add(1)
+	s.withdrawAll(c)
 	s.unprotect(c)
 	if c.inbound() {
 		s.admission.inbound.Release(c.host)

@@ -174,11 +174,22 @@ func (v *server) share() {
 	}
 }
 
-// sendBlock sends the frame of a block.
+// sendBlock sends the frame of a block, as fast as the limits allow.
 func (v *server) sendBlock(buf *payload.Buffer, sp proto.Span) error {
-	_ = v.ch.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if _, err := v.ch.Write(buf.B); err != nil {
-		return err
+	limits := v.swarm.cfg.Limits.up(v.local)
+	for b := buf.B; len(b) > 0; {
+		n := len(b)
+		if limits.Limited() {
+			n = limits.Chunk(n)
+			if err := limits.Wait(v.ctx, n); err != nil {
+				return err
+			}
+		}
+		_ = v.ch.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if _, err := v.ch.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
 	}
 	v.blocks.Add(1)
 	v.swarm.traffic.Sent(v.local, int(sp.Length))

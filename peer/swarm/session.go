@@ -48,6 +48,12 @@ type conn interface {
 // ID implements [payload.Peer].
 func (c *session) ID() proto.PeerID { return c.node.ID }
 
+// request sends a request. It is noted before it leaves, so that its block is expected.
+func (c *session) request(m *proto.Request, made bool) {
+	c.pending.Add(m.Span, made)
+	c.conn.send(m)
+}
+
 // received hands a message of the peer to the loop.
 func (c *session) received(m proto.Message) {
 	c.swarm.post(strategyEvent{mob.Received{Peer: c.ID(), Message: m}, c})

@@ -62,7 +62,8 @@ type loopState struct {
 	addrs    *addressBook
 	admission
 	wholeNodes
-	dials chan struct{} // holds a token for each dial under way
+	throttle throttle
+	dials    chan struct{} // holds a token for each dial under way
 }
 
 // maxDials bounds the dials under way for one swarm.

@@ -1,0 +1,97 @@
+package control
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
+)
+
+// LimitRequest changes limits of the node, or of one transfer, until the daemon ends.
+type LimitRequest struct {
+	// Name is the content id, link or path of the transfer, empty for the node.
+	Name string `json:"name,omitempty"`
+	// Reset forgets earlier changes first: of the node the configuration counts again, and a
+	// transfer has no limits.
+	Reset bool `json:"reset,omitempty"`
+	limit.Change
+}
+
+// Limits are the limits of the node.
+type Limits struct {
+	limit.Limits
+	// Settings says what set each of them, and until when.
+	Settings []limit.Setting `json:"settings"`
+	// Share is the node's part in the limit of its cluster, nil if there is none.
+	Share *peer.ShareStatus `json:"share,omitempty"`
+	// Transfers are those that have limits of their own.
+	Transfers []TransferLimits `json:"transfers,omitempty"`
+}
+
+// TransferLimits are the limits of one transfer.
+type TransferLimits struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	limit.Limits
+}
+
+// Limits returns the limits of the node.
+func (c *Client) Limits(ctx context.Context) (l Limits, err error) {
+	return l, c.call(ctx, "GET", "/v1/limit", nil, &l)
+}
+
+// SetLimits changes limits, and returns those of the node.
+func (c *Client) SetLimits(ctx context.Context, req LimitRequest) (l Limits, err error) {
+	return l, c.call(ctx, "POST", "/v1/limit", req, &l)
+}
+
+// Limits returns the limits of the node.
+func (s *Server) Limits() Limits {
+	inForce, settings := s.cfg.Limits.InForce(time.Now())
+	l := Limits{Limits: inForce, Settings: settings, Share: s.cfg.Node.Share()}
+	for _, t := range s.cfg.Node.Transfers() {
+		if own := t.Limits(); own != (limit.Limits{}) {
+			l.Transfers = append(l.Transfers, TransferLimits{t.ID.String(), t.Progress().Name, own})
+		}
+	}
+	return l
+}
+
+// SetLimits changes limits.
+func (s *Server) SetLimits(req LimitRequest) error {
+	if err := req.Check(); err != nil {
+		return &Error{CodeRequest, err.Error()}
+	}
+	if req.Name == "" {
+		s.cfg.Limits.Change(req.Change, req.Reset)
+		return nil
+	}
+	if req.ClusterWANDown != nil {
+		return &Error{CodeRequest, "cluster-wan-down is for the node: a transfer has no such limit"}
+	}
+	t, err := s.cfg.Node.Transfer(req.Name)
+	if err != nil {
+		return err
+	}
+	own := t.Limits()
+	if req.Reset {
+		own = limit.Limits{}
+	}
+	t.SetLimits(req.Apply(own))
+	return nil
+}
+
+func (s *Server) limits(*http.Request) (any, error) { return s.Limits(), nil }
+
+func (s *Server) setLimits(r *http.Request) (any, error) {
+	req, err := read[LimitRequest](r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.SetLimits(req); err != nil {
+		return nil, err
+	}
+	return s.Limits(), nil
+}

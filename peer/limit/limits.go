@@ -1,0 +1,44 @@
+package limit
+
+import "strings"
+
+// Limits are the limits of a node, or of one transfer. Zero rates are no limits.
+type Limits struct {
+	// WANDown limits what comes over the WAN, WANUp and LANUp what is sent. The headers of
+	// packets count.
+	WANDown Rate `json:"wan_down"`
+	WANUp   Rate `json:"wan_up"`
+	LANUp   Rate `json:"lan_up"`
+	// ClusterWANDown limits what comes over the WAN to all members of a cluster together. A
+	// transfer has none.
+	ClusterWANDown Rate `json:"cluster_wan_down"`
+}
+
+// String lists the limits that are set.
+func (l Limits) String() string {
+	var set []string
+	for i, r := range l.rates() {
+		if *r != 0 {
+			set = append(set, Names[i]+" "+r.String())
+		}
+	}
+	if len(set) == 0 {
+		return "no limits"
+	}
+	return strings.Join(set, ", ")
+}
+
+// Buckets are the token buckets of a node, or of one transfer.
+type Buckets struct{ WANDown, WANUp, LANUp Bucket }
+
+// Set changes the limits, except that of the cluster.
+func (b *Buckets) Set(l Limits) {
+	b.WANDown.SetRate(l.WANDown)
+	b.WANUp.SetRate(l.WANUp)
+	b.LANUp.SetRate(l.LANUp)
+}
+
+// Limits returns the limits, without that of the cluster.
+func (b *Buckets) Limits() Limits {
+	return Limits{WANDown: b.WANDown.Rate(), WANUp: b.WANUp.Rate(), LANUp: b.LANUp.Rate()}
+}

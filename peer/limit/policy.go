@@ -1,0 +1,119 @@
+package limit
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// checkEvery is how long a change of the clock may go unnoticed.
+const checkEvery = 5 * time.Second
+
+// Policy is what says which limits are in force: a configuration, its schedule, and changes at run
+// time, of which the later ones here count more. It is safe for concurrent use.
+type Policy struct {
+	changed chan struct{} // holds a token if the limits may have changed
+
+	mu       sync.Mutex
+	base     Limits
+	schedule Schedule
+	command  Change
+}
+
+// NewPolicy returns the policy of a configuration.
+func NewPolicy(base Limits, s Schedule) *Policy {
+	return &Policy{changed: make(chan struct{}, 1), base: base, schedule: s}
+}
+
+// Configure replaces the configuration, and reports whether it is another. Changes at run time stay.
+func (p *Policy) Configure(base Limits, s Schedule) (changed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed = base != p.base || !slices.EqualFunc(s, p.schedule, func(a, b Entry) bool {
+		return a.text == b.text && a.limits.Apply(Limits{}) == b.limits.Apply(Limits{}) && a.limits.names() == b.limits.names()
+	})
+	p.base, p.schedule = base, s
+	p.wake()
+	return changed
+}
+
+// Change changes limits at run time, after forgetting earlier such changes if reset is set.
+func (p *Policy) Change(c Change, reset bool) {
+	p.mu.Lock()
+	if reset {
+		p.command = Change{}
+	}
+	p.command = p.command.Then(c)
+	p.mu.Unlock()
+	p.wake()
+}
+
+func (p *Policy) wake() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Setting is a limit that is in force.
+type Setting struct {
+	Name string `json:"name"` // one of [Names]
+	Rate Rate   `json:"rate"`
+	// By says who set it: "configuration", "schedule" or "command".
+	By string `json:"by"`
+	// Entry has the days and hours of the entry of a schedule, and Until when another counts.
+	Entry string    `json:"entry,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// InForce returns the limits that are in force at a time, and what set each of them.
+func (p *Policy) InForce(now time.Time) (Limits, []Setting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	scheduled, by := p.schedule.at(now)
+	l := p.command.Apply(scheduled.Apply(p.base))
+	var all []Setting
+	for k, r := range l.rates() {
+		s := Setting{Name: Names[k], Rate: *r, By: "configuration"}
+		switch e := by[k]; {
+		case *p.command.rates()[k] != nil:
+			s.By = "command"
+		case e != nil:
+			s.By, s.Entry, s.Until = "schedule", e.String(), p.schedule.until(k, now)
+		default:
+			s.Until = p.schedule.until(k, now)
+		}
+		all = append(all, s)
+	}
+	return l, all
+}
+
+// Run calls apply with the limits in force whenever they change, until ctx ends. Local time is what
+// counts: when the clock is set, or daylight saving begins or ends, the limits are those of the time
+// that it shows.
+func (p *Policy) Run(ctx context.Context, apply func(Limits)) {
+	var last Limits
+	for first := true; ; first = false {
+		if l, _ := p.InForce(time.Now()); first || l != last {
+			last = l
+			apply(l)
+		}
+		select {
+		case <-p.changed:
+		case <-time.After(p.pause(time.Now())):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pause returns how long the limits cannot change: until the next minute of a schedule, or checkEvery.
+func (p *Policy) pause(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.schedule) == 0 {
+		return time.Hour
+	}
+	return min(checkEvery, now.Truncate(time.Minute).Add(time.Minute).Sub(now)+time.Millisecond)
+}

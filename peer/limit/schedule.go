@@ -1,0 +1,150 @@
+package limit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Schedule is a list of limits that hold on some days at some hours. Where entries overlap, the
+// later one in the list counts.
+type Schedule []Entry
+
+// Entry is an entry of a [Schedule].
+type Entry struct {
+	days     [7]bool // by time.Weekday
+	from, to int     // minutes of the day; to is less than from if it is on the next day
+	limits   Change
+	text     string
+}
+
+// day is the minutes of a day on a clock.
+const day = 24 * 60
+
+//nolint:gochecknoglobals // a constant table
+var weekdays = [...]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+
+// NewEntry returns an entry. Days are such as "mon-fri" or "sat,sun", empty for all. Hours are such
+// as "08:00-18:00", in local time, empty for the whole day. Hours such as "22:00-06:00" begin on one
+// of the days and end on the next.
+func NewEntry(days, hours string, limits Change) (Entry, error) {
+	e := Entry{limits: limits}
+	if limits.IsZero() {
+		return e, fmt.Errorf("no limit: name one of %s", strings.Join(Names[:], ", "))
+	}
+	if err := e.setDays(days); err != nil {
+		return e, err
+	}
+	if err := e.setHours(hours); err != nil {
+		return e, err
+	}
+	e.text = strings.Join(slices.DeleteFunc([]string{days, hours}, func(s string) bool { return s == "" }), " ")
+	if e.text == "" {
+		e.text = "always"
+	}
+	return e, nil
+}
+
+func (e *Entry) setDays(text string) error {
+	if text == "" {
+		text = "sun-sat"
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "-")
+		if !isRange {
+			last = first
+		}
+		a, b := slices.Index(weekdays[:], first), slices.Index(weekdays[:], last)
+		if a < 0 || b < 0 {
+			return fmt.Errorf(`days %q: want days such as "mon-fri" or "sat,sun"`, text)
+		}
+		for d := a; ; d = (d + 1) % len(weekdays) {
+			e.days[d] = true
+			if d == b {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Entry) setHours(text string) error {
+	if text == "" {
+		text = "00:00-24:00"
+	}
+	from, to, ok := strings.Cut(text, "-")
+	if !ok {
+		return fmt.Errorf(`hours %q: want hours such as "08:00-18:00"`, text)
+	}
+	for _, at := range []struct {
+		text    string
+		minutes *int
+	}{{from, &e.from}, {to, &e.to}} {
+		t, err := time.Parse("15:04", strings.TrimSpace(at.text))
+		*at.minutes = t.Hour()*60 + t.Minute()
+		if strings.TrimSpace(at.text) == "24:00" {
+			*at.minutes, err = day, nil
+		}
+		if err != nil {
+			return fmt.Errorf(`hours %q: want hours such as "08:00-18:00"`, text)
+		}
+	}
+	if e.from == e.to || e.from == day {
+		return fmt.Errorf("hours %q: they end as they begin", text)
+	}
+	return nil
+}
+
+// String returns the days and hours.
+func (e *Entry) String() string { return e.text }
+
+// holds reports whether the entry holds at a time on the clock of the time's location.
+func (e *Entry) holds(at time.Time) bool {
+	now, today := at.Hour()*60+at.Minute(), at.Weekday()
+	if e.from < e.to {
+		return e.days[today] && e.from <= now && now < e.to
+	}
+	yesterday := (today + 6) % 7
+	return e.days[today] && e.from <= now || e.days[yesterday] && now < e.to
+}
+
+// at returns what the schedule says at a time, and for each limit the entry that says it, nil for
+// none.
+func (s Schedule) at(now time.Time) (c Change, by [len(Names)]*Entry) {
+	for i := range s {
+		e := &s[i]
+		if !e.holds(now) {
+			continue
+		}
+		c = c.Then(e.limits)
+		for k, r := range e.limits.rates() {
+			if *r != nil {
+				by[k] = e
+			}
+		}
+	}
+	return c, by
+}
+
+// until returns when the entry of limit k is next another than at a time. It is zero if there is no
+// such time within a week.
+func (s Schedule) until(k int, now time.Time) time.Time {
+	_, by := s.at(now)
+	var edges []time.Time
+	y, m, d := now.Date()
+	for ahead := range 9 {
+		for i := range s {
+			for _, minute := range []int{s[i].from, s[i].to} {
+				edges = append(edges, time.Date(y, m, d+ahead, minute/60, minute%60, 0, 0, now.Location()))
+			}
+		}
+	}
+	slices.SortFunc(edges, time.Time.Compare)
+	for _, at := range edges {
+		if _, then := s.at(at); at.After(now) && then[k] != by[k] {
+			return at
+		}
+	}
+	return time.Time{}
+}

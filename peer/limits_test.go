@@ -1,0 +1,65 @@
+package peer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// TestLimits fetches a content with each of the limits, which then is what bounds the time. The
+// limits of the node and of the transfer both hold, and one that is taken away while the transfer
+// waits for it bounds it no more.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	const size = 3 << 20
+	low, high := limit.Rate(4<<20), limit.Rate(1<<30)
+	for _, c := range []struct {
+		name, from  string
+		source, get limit.Limits // of the nodes
+		own         limit.Limits // of the transfer that fetches
+		limited     bool
+	}{
+		{"none", "B", limit.Limits{}, limit.Limits{WANUp: 1000, LANUp: 1000}, limit.Limits{}, false},
+		{"wan-down", "B", limit.Limits{}, limit.Limits{WANDown: low}, limit.Limits{}, true},
+		{"wan-down of a transfer", "B", limit.Limits{}, limit.Limits{WANDown: high}, limit.Limits{WANDown: low}, true},
+		{"wan-up", "B", limit.Limits{WANUp: low, LANUp: 1000}, limit.Limits{}, limit.Limits{}, true},
+		{"lan-up", "A", limit.Limits{LANUp: low, WANUp: 1000}, limit.Limits{WANDown: 1000}, limit.Limits{}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			source := peertest.Start(t, c.from, peertest.Configure(func(cfg *peer.Config) { cfg.Limits = c.source }))
+			node := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) { cfg.Limits = c.get }))
+			_, link, content := peertest.SeedRandom(t, source, size, peer.SeedOptions{})
+			began := time.Now()
+			get := peertest.Get(t, node, link, t.TempDir()+"/out")
+			get.SetLimits(c.own)
+			peertest.Wait(t, get)
+			took, st := time.Since(began), get.Status()
+			bound := time.Duration(float64(len(content)) / float64(low) * float64(time.Second))
+			if c.limited && took < bound*9/10 {
+				t.Errorf("took %v, which is less than %v", took, bound)
+			}
+			if sum := st.Traffic.WANIn + st.Traffic.LANIn; sum != size {
+				t.Errorf("received %d bytes of %d", sum, size)
+			}
+		})
+	}
+}
+
+// TestLimitLifted has a transfer that crawls go on as fast as it can when its limit goes.
+func TestLimitLifted(t *testing.T) {
+	t.Parallel()
+	source := peertest.Start(t, "B")
+	node := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) { cfg.Limits = limit.Limits{WANDown: 1000} }))
+	_, link, content := peertest.SeedRandom(t, source, 8<<20, peer.SeedOptions{})
+	get := peertest.Get(t, node, link, t.TempDir()+"/out")
+	peertest.Eventually(t, "the first block comes", func() bool { return get.Status().Traffic.WANIn > 0 })
+	if have := get.Status().Have; have == int64(len(content)) {
+		t.Fatal("it was not limited")
+	}
+	node.SetLimits(limit.Limits{})
+	peertest.Wait(t, get)
+}

@@ -1,0 +1,102 @@
+package swarm
+
+import (
+	"slices"
+
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Limits are the token buckets of a swarm's payload. Nil chains have no limit.
+type Limits struct {
+	// WANDown is for what comes over the WAN, WANUp and LANUp for what is sent.
+	WANDown, WANUp, LANUp limit.Chain
+}
+
+// up returns the buckets of what is sent to a peer.
+func (l *Limits) up(local bool) limit.Chain {
+	if local {
+		return l.LANUp
+	}
+	return l.WANUp
+}
+
+// throttle holds requests back while the limit of what comes over the WAN is reached. What was
+// not requested does not come: so no payload waits in sockets, and at senders, for a reader that
+// must not read yet. To the strategy the requests that are held are on their way, as in the queue
+// before a slow link, and it sizes its windows by that. One that it cancels costs nothing. The
+// loop owns it.
+type throttle struct {
+	held    []heldRequest // in order
+	waiting bool          // a goroutine waits for the first of them
+}
+
+// heldRequest is a request that was not sent yet.
+type heldRequest struct {
+	to   *session
+	m    *proto.Request
+	made bool // see [payload.Pending]
+}
+
+// granted says that so many bytes more may be requested.
+type granted struct{ n int }
+
+func (e granted) apply(s *Swarm) {
+	s.throttle.waiting = false
+	if len(s.throttle.held) == 0 {
+		s.cfg.Limits.WANDown.Refund(e.n)
+		return
+	}
+	first := s.throttle.held[0]
+	s.cfg.Limits.WANDown.Refund(e.n - int(first.m.Length)) // the one that waited may be cancelled
+	s.release(first)
+	for len(s.throttle.held) > 0 && s.cfg.Limits.WANDown.Try(int(s.throttle.held[0].m.Length)) {
+		s.release(s.throttle.held[0])
+	}
+	s.awaitGrant()
+}
+
+// release sends the first of the requests that are held.
+func (s *Swarm) release(h heldRequest) {
+	s.throttle.held = slices.Delete(s.throttle.held, 0, 1)
+	h.to.request(h.m, h.made)
+}
+
+// request sends a request, once the limits allow it.
+func (s *Swarm) request(c *session, m *proto.Request, made bool) {
+	limits := s.cfg.Limits.WANDown
+	if c.local || len(s.throttle.held) == 0 && (!limits.Limited() || limits.Try(int(m.Length))) {
+		c.request(m, made)
+		return
+	}
+	s.throttle.held = append(s.throttle.held, heldRequest{c, m, made})
+	s.awaitGrant()
+}
+
+// awaitGrant waits, in a goroutine, until the first of the requests that are held may be sent.
+func (s *Swarm) awaitGrant() {
+	if s.throttle.waiting || len(s.throttle.held) == 0 {
+		return
+	}
+	s.throttle.waiting = true
+	n := int(s.throttle.held[0].m.Length)
+	s.wg.Go(func() {
+		if s.cfg.Limits.WANDown.Wait(s.ctx, n) == nil {
+			s.post(granted{n})
+		}
+	})
+}
+
+// withdraw reports whether a request was held, and takes it back.
+func (s *Swarm) withdraw(c *session, sp proto.Span) bool {
+	i := slices.IndexFunc(s.throttle.held, func(h heldRequest) bool { return h.to == c && h.m.Span == sp })
+	if i >= 0 {
+		s.throttle.held = slices.Delete(s.throttle.held, i, i+1)
+	}
+	return i >= 0
+}
+
+// withdrawAll takes back the requests to a session that has ended.
+func (s *Swarm) withdrawAll(c *session) {
+	s.throttle.held = slices.DeleteFunc(s.throttle.held, func(h heldRequest) bool { return h.to == c })
+}
