@@ -17,6 +17,8 @@ type Announce struct {
 	Total uint32
 	// Leaving removes the member.
 	Leaving bool
+	// Received follows the message in its stream, unless it is nil. It is not part of the message.
+	Received *Received `cbor:"-"`
 }
 
 // Type implements [Message].

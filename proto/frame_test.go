@@ -51,7 +51,7 @@ func TestReadMessageFrameLimits(t *testing.T) {
 		{"too large", append([]byte{0, 0x10, 0, 1}, largest[4:]...), "frame of 1048577 bytes, want 1 to 1048576"},
 		{"huge", []byte{255, 255, 255, 255, 10}, "frame of 4294967295 bytes"},
 		{"type 0", []byte{0, 0, 0, 2, 0, 0x80}, "message type 0 is unknown"},
-		{"type 31", []byte{0, 0, 0, 2, 31, 0x80}, "message type 31 is unknown"},
+		{"type 63", []byte{0, 0, 0, 2, 63, 0x80}, "message type 63 is unknown"},
 		{"type 255", []byte{0, 0, 0, 2, 255, 0x80}, "message type 255 is unknown"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -41,6 +41,8 @@ const (
 	MaxMembers = 1024
 	// MaxClusters bounds the clusters in one message.
 	MaxClusters = 1024
+	// MaxFlows bounds the flows of a [Received].
+	MaxFlows = 64
 	// MaxAddrs bounds the addresses of a member, MaxAddr one of them in bytes.
 	MaxAddrs = 16
 	MaxAddr  = 256

@@ -40,6 +40,7 @@ const (
 	// 28 is reserved: it was in use.
 	TypeCredential Type = 29
 	TypeRevoked    Type = 30
+	TypeReceived   Type = 31
 )
 
 // Message is the content of one frame.
@@ -142,6 +143,8 @@ func newMessage(t Type) Message {
 		return new(Credential)
 	case TypeRevoked:
 		return new(Revoked)
+	case TypeReceived:
+		return new(Received)
 	}
 	return nil
 }

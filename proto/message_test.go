@@ -43,6 +43,7 @@ func samples() []Message {
 		&Taken{Generation: 4},
 		&Credential{Envelope: []byte("pass"), Serial: 7},
 		&Revoked{List: []byte("list")},
+		&Received{Length: 1000, WAN: 300, Flows: []Flow{{Cluster: "A", Bytes: 300}, {Cluster: "B", Bytes: 700}}},
 	}
 }
 

@@ -43,6 +43,11 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	if err != nil {
 		return nil, err
 	}
+	if a, ok := req.(*proto.Announce); ok && a.Received != nil {
+		if frame, err = proto.AppendFrame(frame, a.Received); err != nil {
+			return nil, err
+		}
+	}
 	if !c.add(len(c.trackers)) {
 		return nil, errClosed
 	}

@@ -100,7 +100,7 @@ func (s *Server) serve(st network.Stream) {
 	}
 	defer s.removeStream(st)
 	st.SetDeadline(time.Now().Add(s.cfg.Timeout))
-	reply := s.reply(st)
+	reply, then := s.reply(st)
 	if bye, ok := reply.(*proto.Goodbye); ok {
 		s.cfg.Log.Debug("request refused", "peer", st.Conn().RemotePeer(), "code", bye.Code, "reason", bye.Text)
 		st.SetDeadline(time.Now().Add(goodbyeTimeout))
@@ -109,6 +109,9 @@ func (s *Server) serve(st network.Stream) {
 		s.cfg.Log.Debug("reply not sent", "peer", st.Conn().RemotePeer(), "error", err)
 		st.Reset()
 		return
+	}
+	if then != nil && st.CloseWrite() == nil {
+		then()
 	}
 	st.Close()
 }
@@ -135,33 +138,47 @@ func (s *Server) removeStream(st network.Stream) {
 	s.open.served.Done()
 }
 
-// reply reads a request from st and handles it.
-func (s *Server) reply(st network.Stream) proto.Message {
+// reply reads a request from st and handles it. then, if it is not nil, reads what follows the request, once
+// the reply is sent.
+func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 	req, err := proto.ReadOpening(st)
 	if err != nil {
-		return protocolError("bad request: " + err.Error())
+		return protocolError("bad request: " + err.Error()), nil
 	}
 	switch req := req.(type) {
 	case *proto.Announce:
 		// The member's id is the one that the connection proved.
 		id := proto.PeerID(st.Conn().RemotePeer())
 		if len(id) > proto.MaxPeerID {
-			return protocolError("the peer id is too long")
+			return protocolError("the peer id is too long"), nil
 		}
 		remote := st.Conn().RemoteMultiaddr()
 		from := origin{id: id, addrs: memberAddrs(req.Addrs, remote), host: hostOf(remote)}
 		if cert := membership.Of(st); cert != nil {
 			if req.Cluster != cert.Cluster {
 				return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
-					"the node says that it is of the cluster %s, and its certificate is for %s", req.Cluster, cert.Cluster)}
+					"the node says that it is of the cluster %s, and its certificate is for %s", req.Cluster, cert.Cluster)}, nil
 			}
 			from.getOnly = !cert.Roles.Has(membership.Seed)
 		}
-		return s.announce(from, req)
+		return s.announce(from, req), func() { s.received(st, id, req.Swarm) }
 	case *proto.FleetRequest:
-		return s.fleet(req.Swarm)
+		return s.fleet(req.Swarm), nil
 	default:
-		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", req.Type()))
+		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", req.Type())), nil
+	}
+}
+
+// received reads what a member has received, if it says that. Nobody waits for it.
+func (s *Server) received(st network.Stream, id proto.PeerID, swarm []byte) {
+	m, err := proto.ReadOpening(st)
+	if err != nil {
+		return
+	}
+	if r, ok := m.(*proto.Received); ok {
+		s.state.Lock()
+		defer s.state.Unlock()
+		s.state.table.received(s.clock(), id, swarm, r)
 	}
 }
 

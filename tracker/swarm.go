@@ -22,6 +22,7 @@ type member struct {
 	have     uint32
 	total    uint32 // 0 until the member has the manifest
 	lastSeen time.Time
+	inflow   *inflow       // nil until the member says what it received
 	elem     *list.Element // in table.order
 }
 
@@ -42,6 +43,7 @@ type cluster struct {
 	whole        uint32 // members that have every piece
 	unknownTotal uint32 // members whose total is 0
 	missing      uint64 // pieces that the other members lack
+	inflow       inflowSum
 }
 
 // rank is the index of the member with this id, or where it would be inserted.
@@ -60,6 +62,8 @@ func (c *cluster) add(m *member) {
 
 func (c *cluster) remove(m *member) {
 	c.count(m, -1)
+	c.inflow.forget(m.inflow)
+	m.inflow = nil
 	i, _ := c.rank(m.id)
 	c.members = slices.Delete(c.members, i, i+1)
 }

@@ -146,11 +146,10 @@ func (t *table) fleet(now time.Time, key []byte) *proto.Fleet {
 	f := &proto.Fleet{Clusters: make([]proto.FleetCluster, len(s.clusters))}
 	for i, c := range s.clusters {
 		f.Clusters[i] = proto.FleetCluster{
-			Name:  c.name,
-			Nodes: uint32(len(c.members)),
-			Whole: c.whole,
-			// A member without the manifest lacks every piece.
-			Missing: c.missing + uint64(c.unknownTotal)*uint64(s.total),
+			Name:    c.name,
+			Nodes:   uint32(len(c.members)),
+			Whole:   c.whole,
+			Missing: s.missing(c),
 		}
 	}
 	return f

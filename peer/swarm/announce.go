@@ -64,6 +64,8 @@ func (s *Swarm) announcement(leaving bool) proto.Announce {
 		Have:    uint32(s.st.Count()),
 		Total:   uint32(s.m.Pieces()),
 		Leaving: leaving,
+
+		Received: s.received(),
 	}
 }
 

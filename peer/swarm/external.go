@@ -65,6 +65,7 @@ func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 		dialer:  info.ID,
 		conn:    (*externalConn)(a),
 		pending: payload.NewPending(),
+		source:  a.swarm.sources.of(info.Cluster),
 	}
 	a.swarm.post(joined{a.session})
 }

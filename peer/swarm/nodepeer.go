@@ -72,6 +72,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		addrs:   dialable(hello.Addrs, c.remoteIP()),
 		conn:    c,
 		pending: payload.NewPending(),
+		source:  s.sources.of(hello.Cluster),
 		host:    quota.Host(c.remoteIP()),
 	}
 	return c.session

@@ -81,7 +81,7 @@ func (c *nodePeer) readFrame(ch *transport.Reader, h *payload.Header) (*payload.
 func (c *session) writeInReader(b *payload.Block) {
 	s := c.swarm
 	c.blocks.Add(1)
-	s.traffic.Received(c.local, len(b.Buf.B))
+	c.count(len(b.Buf.B))
 	if err := s.codec.Write(b); err != nil {
 		b.Buf.Release()
 		s.Fail(err)
@@ -92,8 +92,14 @@ func (c *session) writeInReader(b *payload.Block) {
 
 // duplicate counts payload that came and is not needed.
 func (c *session) duplicate(n int) {
-	c.swarm.traffic.Received(c.local, n)
+	c.count(n)
 	c.swarm.traffic.Duplicate(n)
+}
+
+// count counts received payload.
+func (c *session) count(n int) {
+	c.swarm.traffic.Received(c.local, n)
+	c.source.Add(int64(n))
 }
 
 // verifyInWorker runs worker i until the swarm ends.

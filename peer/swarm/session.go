@@ -28,7 +28,8 @@ type session struct {
 
 	// Safe for concurrent use.
 	pending *payload.Pending
-	blocks  atomic.Int64 // that were requested and exchanged, in both directions
+	blocks  atomic.Int64  // that were requested and exchanged, in both directions
+	source  *atomic.Int64 // payload in bytes that came from the peer's cluster
 }
 
 // conn carries a session: a [nodePeer] for nodes, an [Attachment] for external peers.

@@ -35,6 +35,7 @@ type Swarm struct {
 
 	// Safe for concurrent use.
 	traffic     payload.Counters
+	sources     sources
 	counts      counts
 	inbox       chan event
 	progress    chan struct{} // holds a token if the next announce is due at once

@@ -1,0 +1,139 @@
+package tracker
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// maxMemberFlows bounds the clusters from which a member's payload is counted, those that sent most. It
+// bounds the table's memory.
+const maxMemberFlows = 16
+
+// maxBytes bounds what a member may say that it received, in bytes, so that no sum overflows.
+const maxBytes = 1 << 48
+
+// copiesUnit is how copies are counted: in millionths, so that a sum that is added to and subtracted from
+// stays exact.
+const copiesUnit = 1_000_000
+
+// inflow is what a member says that it received.
+type inflow struct {
+	at     time.Time
+	copies uint64 // over the WAN, in parts of the content: see copiesUnit
+	flows  []flow
+}
+
+// flow is payload from one cluster, in bytes, and the mean rate in bytes per second between the last two
+// announces.
+type flow struct {
+	from  string
+	bytes uint64
+	rate  uint64
+}
+
+// inflowSum is what the members of a cluster received.
+type inflowSum struct {
+	copies uint64
+	from   map[string]*flow // by cluster, none without bytes
+}
+
+// forget takes a member's inflow out of the sum.
+func (s *inflowSum) forget(in *inflow) {
+	if in == nil {
+		return
+	}
+	s.copies -= in.copies
+	for _, f := range in.flows {
+		sum := s.from[f.from]
+		sum.bytes -= f.bytes
+		sum.rate -= f.rate
+		if sum.bytes == 0 {
+			delete(s.from, f.from)
+		}
+	}
+}
+
+func (s *inflowSum) add(in *inflow) {
+	s.copies += in.copies
+	if s.from == nil {
+		s.from = map[string]*flow{}
+	}
+	for _, f := range in.flows {
+		sum := s.from[f.from]
+		if sum == nil {
+			sum = &flow{from: f.from}
+			s.from[f.from] = sum
+		}
+		sum.bytes += f.bytes
+		sum.rate += f.rate
+	}
+}
+
+// received updates what a member of a swarm received, if both are known. A member that lies changes the
+// figures of its own cluster, until it leaves or expires. Clusters that are not of the swarm are left out.
+func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Received) {
+	t.expire(now)
+	s := t.swarms[string(key)]
+	if s == nil || s.members[id] == nil {
+		return
+	}
+	m := s.members[id]
+	in := &inflow{at: t.now}
+	if r.Length > 0 {
+		in.copies = uint64(float64(min(r.WAN, maxBytes)) / float64(r.Length) * copiesUnit)
+		in.copies = min(in.copies, maxBytes)
+	}
+	for _, f := range r.Flows {
+		i, known := s.find(f.Cluster)
+		if !known || f.Bytes == 0 {
+			continue
+		}
+		in.addFlow(flow{from: s.clusters[i].name, bytes: min(f.Bytes, maxBytes)})
+	}
+	in.setRates(m.inflow)
+	m.cluster.inflow.forget(m.inflow)
+	m.inflow = in
+	m.cluster.inflow.add(in)
+}
+
+// addFlow adds a flow, in place of the least one when there are too many.
+func (in *inflow) addFlow(f flow) {
+	if len(in.flows) < maxMemberFlows {
+		in.flows = append(in.flows, f)
+		return
+	}
+	least := 0
+	for i := range in.flows {
+		if in.flows[i].bytes < in.flows[least].bytes {
+			least = i
+		}
+	}
+	if in.flows[least].bytes < f.bytes {
+		in.flows[least] = f
+	}
+}
+
+// setRates sets the rates since the inflow before, which is nil for the first. Two announces at almost the
+// same time keep the rates.
+func (in *inflow) setRates(before *inflow) {
+	if before == nil {
+		return
+	}
+	dt := in.at.Sub(before.at)
+	for i := range in.flows {
+		f := &in.flows[i]
+		for _, old := range before.flows {
+			switch {
+			case old.from != f.from:
+			case dt < time.Second:
+				f.rate = old.rate
+			case f.bytes > old.bytes:
+				f.rate = uint64(float64(f.bytes-old.bytes) / dt.Seconds())
+			}
+		}
+	}
+	if dt < time.Second {
+		in.at = before.at // or the rates would be kept for ever
+	}
+}

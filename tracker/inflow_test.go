@@ -1,0 +1,199 @@
+package tracker
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// flowsOf formats the flows of a cluster.
+func flowsOf(o *Overview, cluster string) string {
+	for _, c := range o.Clusters {
+		if c.Name == cluster {
+			return fmt.Sprintf("%.2f %v", c.Copies, c.Flows)
+		}
+	}
+	return "none"
+}
+
+// Members tell what they received after their announces, and the tracker adds it up by clusters.
+func TestTrackerKnowsFlows(t *testing.T) {
+	t.Parallel()
+	clk := new(clock)
+	s, info := start(t, Config{}, clk)
+	hA, cA := node(t, ClientConfig{}, info)
+	hB, cB := node(t, ClientConfig{}, info)
+	hC, cC := node(t, ClientConfig{}, info)
+	tell := func(c *Client, a *proto.Announce, r *proto.Received) {
+		t.Helper()
+		a.Received = r
+		if _, err := c.Announce(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want string) {
+		t.Helper()
+		var got string
+		for end := time.Now().Add(10 * time.Second); got != want; time.Sleep(time.Millisecond) {
+			if got = flowsOf(s.Overview(nil), "B"); time.Now().After(end) {
+				t.Fatalf("the flows are %s, want %s", got, want)
+			}
+		}
+	}
+	received := func(wan, lan uint64) *proto.Received {
+		return &proto.Received{Length: 1000, WAN: wan, Flows: []proto.Flow{{Cluster: "A", Bytes: wan}, {Cluster: "B", Bytes: lan}}}
+	}
+	tell(cA, announce(hA, "A", 10), nil)
+	tell(cB, announce(hB, "B", 0), nil)
+	expect("0.00 []")
+	tell(cB, announce(hB, "B", 5), received(250, 100))
+	expect("0.25 [{A 250 0} {B 100 0}]")
+	tell(cC, announce(hC, "B", 5), received(250, 0))
+	expect("0.50 [{A 500 0} {B 100 0}]")
+	clk.add(10 * time.Second)
+	tell(cB, announce(hB, "B", 10), received(550, 400))
+	expect("0.80 [{A 800 30} {B 400 30}]")
+	// One that moves to another cluster, or leaves, takes its figures along.
+	tell(cC, announce(hC, "C", 5), nil)
+	expect("0.55 [{A 550 30} {B 400 30}]")
+	leaving := announce(hB, "B", 10)
+	leaving.Leaving = true
+	tell(cC, announce(hC, "B", 5), nil)
+	tell(cB, leaving, received(550, 400))
+	expect("0.00 []")
+}
+
+// A tracker of an older version reads the announce only. The member gets its reply all the same.
+func TestOldTrackerIgnoresReceived(t *testing.T) {
+	t.Parallel()
+	old := loopHost(t)
+	old.SetStreamHandler(proto.TrackerProtocol, func(st network.Stream) {
+		if _, err := proto.ReadOpening(st); err != nil {
+			t.Error(err)
+		}
+		if err := proto.WriteMessage(st, &proto.Handout{Interval: 30}); err != nil {
+			t.Error(err)
+		}
+		st.Close()
+	})
+	h, c := node(t, ClientConfig{}, peer.AddrInfo{ID: old.ID(), Addrs: old.Addrs()})
+	for range 20 {
+		a := announce(h, "A", 1)
+		a.Received = &proto.Received{Length: 10, WAN: 1, Flows: []proto.Flow{{Cluster: "B", Bytes: 1}}}
+		if _, err := c.Announce(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A member that never closes its side, or sends something else there, has its reply.
+func TestAnnounceThatGoesOn(t *testing.T) {
+	t.Parallel()
+	s, info := start(t, Config{Timeout: 300 * time.Millisecond}, new(clock))
+	h := loopHost(t)
+	for _, more := range []proto.Message{nil, &proto.Ping{Nonce: 1}, announce(h, "B", 2)} {
+		frame, err := proto.AppendFrame(nil, announce(h, "A", 1))
+		if err == nil && more != nil {
+			frame, err = proto.AppendFrame(frame, more)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := raw(t, h, info, frame)
+		if _, err := proto.ReadMessage(st); err != nil {
+			t.Errorf("%T: %v", more, err)
+		}
+	}
+	waitStreams(t, s, 0)
+	if o := s.Overview(nil); len(o.Clusters) != 1 || o.Clusters[0].Name != "A" {
+		t.Errorf("the tracker knows %+v", o.Clusters)
+	}
+}
+
+// A liar changes the figures of its own cluster only, by no more than sums can bear, and takes them along.
+func TestLiarOfFlows(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	for i := range 30 {
+		join(t, tb, epoch, "s", fmt.Sprintf("c%02d", i), fmt.Sprint("honest ", i), 10, 10)
+	}
+	lie := &proto.Received{Length: 1, WAN: math.MaxUint64}
+	for i := range 30 {
+		lie.Flows = append(lie.Flows, proto.Flow{Cluster: fmt.Sprintf("c%02d", i), Bytes: math.MaxUint64 - uint64(i)})
+	}
+	for i := range 40 {
+		lie.Flows = append(lie.Flows, proto.Flow{Cluster: fmt.Sprintf("nowhere %d", i), Bytes: math.MaxUint64})
+	}
+	for i := range 1000 {
+		id := proto.PeerID(fmt.Sprint("liar ", i))
+		join(t, tb, epoch, "s", "c00", string(id), 0, 10)
+		tb.received(epoch, id, []byte("s"), lie)
+		tb.received(epoch.Add(time.Nanosecond), id, []byte("s"), lie)
+		tb.received(epoch, id, []byte("unknown"), lie)
+	}
+	tb.received(epoch, "stranger", []byte("s"), lie)
+	s := tb.swarms["s"]
+	for _, c := range s.clusters[1:] {
+		if c.inflow.copies != 0 || len(c.inflow.from) != 0 {
+			t.Errorf("%s has %+v", c.name, c.inflow)
+		}
+	}
+	first := &s.clusters[0].inflow
+	if len(first.from) != maxMemberFlows || first.copies != 1000*maxBytes || first.from["c05"].bytes != 1000*maxBytes {
+		t.Errorf("the liars' cluster has %d flows, %d copies", len(first.from), first.copies)
+	}
+	for i := range 1000 {
+		tb.leave(epoch, []byte("s"), proto.PeerID(fmt.Sprint("liar ", i)))
+	}
+	if first.copies != 0 || len(first.from) != 0 {
+		t.Errorf("the liars left %+v", *first)
+	}
+}
+
+// Who lacks much more than others is named, and nobody while all get on alike.
+func TestStragglers(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	for i := range 4 {
+		join(t, tb, epoch, "s", "A", fmt.Sprint("a", i), 100, 100)
+		join(t, tb, epoch, "s", "B", fmt.Sprint("b", i), 10, 100)
+		join(t, tb, epoch, "s", "C", fmt.Sprint("c", i), 12, 100)
+	}
+	named := func() (out string) {
+		for _, c := range tb.swarms["s"].overview() {
+			for _, s := range c.Stragglers {
+				out += fmt.Sprintf("%s %d/%d ", s.ID, s.Have, s.Total)
+			}
+		}
+		return out
+	}
+	if got := named(); got != "" {
+		t.Errorf("at the start: %s", got)
+	}
+	for i := range 4 {
+		join(t, tb, epoch, "s", "B", fmt.Sprint("b", i), 99, 100)
+		join(t, tb, epoch, "s", "C", fmt.Sprint("c", i), 100, 100)
+	}
+	if got := named(); got != "" {
+		t.Errorf("at the end: %s", got)
+	}
+	join(t, tb, epoch, "s", "B", "b2", 40, 100)
+	join(t, tb, epoch, "s", "C", "c1", 0, 0)
+	if got := named(); got != "b2 40/100 c1 0/0 " {
+		t.Errorf("with two far behind: %s", got)
+	}
+}
+
+func BenchmarkOverview(b *testing.B) {
+	s, _ := start(b, Config{}, new(clock))
+	s.state.table, _ = newSwarm(b, 20, 50)
+	for b.Loop() {
+		s.Overview(nil)
+	}
+}
