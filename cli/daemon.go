@@ -38,6 +38,8 @@ type daemonConfig struct {
 	limits     *limit.Policy      // nil for none
 	log        *slog.Logger
 	logLevel   *slog.LevelVar // of log
+	// socketGroup names whose members may use the control socket besides the owner.
+	socketGroup string
 }
 
 // daemon is a node with its control socket.
@@ -84,7 +86,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 	d.limits = cancel
 	go cfg.limits.Run(ctx, d.node.SetLimits)
 	// The node holds the lock of the folder, so a socket that is there is stale.
-	d.socket, err = control.Listen(cfg.data)
+	d.socket, err = control.Listen(cfg.data, cfg.socketGroup)
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}

@@ -22,7 +22,9 @@ type nodeFlags struct {
 	web        webFlags // of mobd alone
 	logLevel   string
 	logJSON    bool
-	file       string // the configuration file of mobd
+	// socketGroup is of mobd alone.
+	socketGroup string
+	file        string // the configuration file of mobd
 }
 
 // add adds the flags of a command that runs a node when there is no daemon.
@@ -51,6 +53,7 @@ func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
 	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
 	n.limits.add(f, true)
 	n.web.add(f)
+	f.StringVar(&n.socketGroup, "socket-group", "", "group whose members may use the daemon for their own files; none by default")
 	f.StringVar(&n.file, "config", "", "configuration file")
 }
 
@@ -83,6 +86,7 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 	if err != nil {
 		return cfg, err
 	}
+	cfg.socketGroup = n.socketGroup
 	cfg.trackers, err = parseTrackers(n.trackers)
 	if err != nil {
 		return cfg, err

@@ -49,6 +49,9 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	if t.removed {
 		return true, nil
 	}
+	if !fresh && !t.For(a.record.User) {
+		return false, &ElsewhereError{Root: t.record().Root}
+	}
 	created, err := t.add(a, fresh)
 	if err != nil && fresh {
 		if created {
@@ -165,7 +168,7 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 		// The transfer may have changed the record until it ended.
 		err = t.update(func(rec *metadata.Record) {
 			if gone || r.Seed && rec.Seed && !sound { // it begins anew
-				rec.Seed, rec.Begun, rec.Whole = r.Seed, false, false
+				rec.Seed, rec.Begun, rec.Whole, rec.User = r.Seed, false, false, r.User
 			}
 			if r.Seed && !rec.Begun {
 				rec.Seed, rec.Whole = true, true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -20,6 +21,9 @@ type GetOptions struct {
 	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
 	// from members and BitTorrent clients.
 	Torrent []byte
+	// User is the user who asks, if it is not the owner of the node. No file is written that
+	// he may not write, and Reuse is not for him.
+	User *vfs.User
 }
 
 // Get begins to fetch the content of a link to path, which names the file or folder itself, not
@@ -44,13 +48,19 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 			return nil, err
 		}
 	}
+	if root, err = n.checkUser(opt.User, root); err != nil {
+		return nil, err
+	}
+	if opt.User != nil && opt.Reuse {
+		return nil, errReuse
+	}
 	if n.lookup(link.Keys()) == nil {
 		if err := n.checkDestination(root, opt.Reuse); err != nil {
 			return nil, err
 		}
 	}
 	return n.add(addition{
-		record: metadata.Record{Root: root, Link: link, Added: time.Now()},
+		record: metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User},
 		files:  map[string][]byte{metadata.TorrentFile: opt.Torrent},
 		reuse:  opt.Reuse,
 	})

@@ -67,18 +67,18 @@ func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error 
 
 // tryStore opens or creates the store.
 func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) {
-	m, r, dir := v.Manifest(), t.record(), t.node.transferDir(t.ID)
+	m, r, dir, files := v.Manifest(), t.record(), t.node.transferDir(t.ID), t.files()
 	if r.Seed && !r.Begun { // all of it was just hashed
-		return store.Seed(dir, r.Root, m, t.node.files)
+		return store.Seed(dir, r.Root, m, files)
 	}
-	st, err := store.Open(dir, r.Root, m, t.node.files)
+	st, err := store.Open(dir, r.Root, m, files)
 	switch {
 	case errors.Is(err, store.ErrNoJournal) && r.Seed:
-		st, err = store.Seed(dir, r.Root, m, t.node.files)
+		st, err = store.Seed(dir, r.Root, m, files)
 	case errors.Is(err, store.ErrNoJournal) && (reuse || r.Begun):
-		st, err = store.Adopt(dir, r.Root, m, t.node.files)
+		st, err = store.Adopt(dir, r.Root, m, files)
 	case errors.Is(err, store.ErrNoJournal), errors.Is(err, store.ErrGone) && !r.Begun:
-		st, err = store.Create(dir, r.Root, m, t.node.files)
+		st, err = store.Create(dir, r.Root, m, files)
 	}
 	return st, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -39,6 +40,9 @@ type SeedOptions struct {
 	// the addresses at which BitTorrent clients reach a peer.
 	Announce     []string
 	TorrentPeers []netip.AddrPort
+	// User is the user who asks, if it is not the owner of the node. No file is read that he
+	// may not read.
+	User *vfs.User
 	// Progress, if not nil, is called with the bytes hashed and to hash.
 	Progress func(done, total int64)
 }
@@ -74,6 +78,9 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
+		return nil, err
+	}
+	if root, err = n.checkUser(opt.User, root); err != nil {
 		return nil, err
 	}
 	if err := n.checkApart(root); err != nil {
@@ -113,6 +120,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 			Link:  link,
 			Whole: true,
 			Added: time.Now(),
+			User:  opt.User,
 		},
 		files: map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info},
 	})
@@ -163,6 +171,9 @@ func within(path, dir string) bool {
 // it. Options that do not suit the content fail before it is hashed.
 func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
 	so := store.ScanOptions{PieceLength: opt.PieceLength, Progress: opt.Progress}
+	if opt.User != nil {
+		so.FS = vfs.As(opt.User, "", "")
+	}
 	if !opt.Torrent {
 		so.Accept = func(m *proto.Manifest) error {
 			_, err := opt.generations(m)

@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -123,6 +124,10 @@ func (t *Transfer) removeContent() ([]store.Left, error) {
 	d, r := t.Description(), t.record()
 	err := d.Load()
 	if m := d.Manifest(); m != nil {
+		if r.User != nil {
+			dir := t.node.transferDir(t.ID)
+			return store.RemoveOn(vfs.As(r.User, r.Root, dir), dir, r.Root, m)
+		}
 		return t.node.fs.remove(t.node.transferDir(t.ID), r.Root, m)
 	}
 	if !r.Begun && err == nil {

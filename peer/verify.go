@@ -191,7 +191,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 		return nil, errors.Join(errors.New("there is nothing to verify: the manifest is not here"), err)
 	}
 	m := d.Manifest()
-	st, err := store.Open(t.node.transferDir(t.ID), r.Root, m, t.node.files)
+	st, err := store.Open(t.node.transferDir(t.ID), r.Root, m, t.files())
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}

@@ -14,6 +14,7 @@ type Info struct {
 	Data     string   `json:"data"`
 	Version  string   `json:"version"`
 	PID      int      `json:"pid"`
+	UID      int      `json:"uid"` // of its owner
 }
 
 // SeedRequest asks the daemon to hash and serve a content.

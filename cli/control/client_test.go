@@ -31,7 +31,7 @@ func answerWith(t *testing.T, f func(net.Conn)) (data string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(data) })
-	ln, err := Listen(data)
+	ln, err := Listen(data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +99,12 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(data)
-	first, err := Listen(data)
+	first, err := Listen(data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	first.(*socket).UnixListener.Close() // as a killed daemon would
-	second, err := Listen(data)
+	second, err := Listen(data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, SocketName), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(data); err == nil {
+	if _, err := Listen(data, ""); err == nil {
 		t.Error("Listen replaced a file")
 	}
 }
@@ -201,7 +201,7 @@ func TestServerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(data)
-	ln, err := Listen(data)
+	ln, err := Listen(data, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestClientLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer node.Close()
-	ln, err := Listen(data)
+	ln, err := Listen(data, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 // Package control is the API between commands and the daemon of a data folder:
-// HTTP/1.1 and JSON over a Unix socket in that folder. Who may write to the
-// socket, which is the owner of the folder, may do all that the daemon can.
+// HTTP/1.1 and JSON over a Unix socket in that folder. The owner of the daemon and
+// root may do all that it can. Who else may write to the socket sees and changes only the
+// transfers that it began, with files that it may use itself.
 //
 //	GET  /v1/node                     Info
 //	GET  /v1/transfers                list of peer.Status

@@ -17,6 +17,7 @@ const (
 	CodeUnknown Code = "unknown_transfer"
 	CodeStopped Code = "stopped"
 	CodeExists  Code = "exists" // something is at the destination
+	CodeDenied  Code = "denied" // for the owner of the daemon alone
 )
 
 // Error is a failure that the daemon reports.

@@ -83,7 +83,13 @@ func (s *Server) SetLimits(req LimitRequest) error {
 	return nil
 }
 
-func (s *Server) limits(*http.Request) (any, error) { return s.Limits(), nil }
+func (s *Server) limits(r *http.Request) (any, error) {
+	l := s.Limits()
+	if caller(r) != nil {
+		l.Transfers = nil
+	}
+	return l, nil
+}
 
 func (s *Server) setLimits(r *http.Request) (any, error) {
 	req, err := read[LimitRequest](r)

@@ -46,13 +46,14 @@ type Config struct {
 // Server answers the calls of clients, each in a goroutine of its own.
 type Server struct {
 	cfg  Config
+	mux  *http.ServeMux
 	http *http.Server
 }
 
 // NewServer returns a server. [Server.Serve] runs it.
 func NewServer(cfg Config) *Server {
-	s := &Server{cfg: cfg}
 	mux := http.NewServeMux()
+	s := &Server{cfg: cfg, mux: mux}
 	mux.HandleFunc("GET /v1/node", reply(s.node))
 	mux.HandleFunc("GET /v1/transfers", reply(s.transfers))
 	mux.HandleFunc("GET /v1/transfer", reply(s.transfer))
@@ -67,12 +68,12 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("GET /v1/limit", reply(s.limits))
 	mux.HandleFunc("POST /v1/limit", reply(s.setLimits))
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: guard(mux), ConnContext: withCaller, ReadHeaderTimeout: 10 * time.Second}
 	return s
 }
 
 // Handler answers the calls of clients that may do all that the daemon can.
-func (s *Server) Handler() http.Handler { return s.http.Handler }
+func (s *Server) Handler() http.Handler { return s.mux }
 
 // Serve answers the clients of ln, and blocks until [Server.Shutdown].
 func (s *Server) Serve(ln net.Listener) error {
@@ -110,6 +111,8 @@ func httpStatus(c Code) int {
 	switch c {
 	case CodeUnknown:
 		return http.StatusNotFound
+	case CodeDenied:
+		return http.StatusForbidden
 	case CodeRequest:
 		return http.StatusBadRequest
 	}
@@ -137,19 +140,22 @@ func (s *Server) node(*http.Request) (any, error) {
 		Data:     s.cfg.Data,
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
+		UID:      os.Geteuid(),
 	}, nil
 }
 
-func (s *Server) transfers(*http.Request) (any, error) {
+func (s *Server) transfers(r *http.Request) (any, error) {
 	list := []peer.Status{}
 	for _, t := range s.cfg.Node.Transfers() {
-		list = append(list, t.Status())
+		if t.For(caller(r)) {
+			list = append(list, t.Status())
+		}
 	}
 	return list, nil
 }
 
 func (s *Server) transfer(r *http.Request) (any, error) {
-	t, err := s.cfg.Node.Transfer(r.URL.Query().Get("name"))
+	t, err := s.find(r, r.URL.Query().Get("name"))
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +170,7 @@ func (s *Server) stop(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.cfg.Node.Transfer(req.Name)
+	t, err := s.find(r, req.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +182,7 @@ func (s *Server) remove(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.cfg.Node.Transfer(req.Name)
+	t, err := s.find(r, req.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 )
@@ -23,11 +25,11 @@ func socketPath(data string) (string, error) {
 	return path, nil
 }
 
-// Listen opens the control socket of a data folder, for the folder's owner alone, and
-// replaces a stale one. The caller must hold the folder's lock, since it would replace
+// Listen opens the control socket of a data folder, for the folder's owner and the members
+// of a group, if one is given, and replaces a stale one. The caller must hold the folder's lock, since it would replace
 // the socket of a running daemon as well. A socket that systemd has opened is taken as it
 // is.
-func Listen(data string) (net.Listener, error) {
+func Listen(data, group string) (net.Listener, error) {
 	path, err := socketPath(data)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func Listen(data string) (net.Listener, error) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != os.ModeSocket {
 		return nil, fmt.Errorf("%s is in the way of the control socket: move it away", path)
 	}
-	ln, err := listen(data, path)
+	ln, err := listen(data, path, group)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the control socket: %w", err)
 	}
@@ -47,7 +49,7 @@ func Listen(data string) (net.Listener, error) {
 
 // listen binds a socket in a folder that nobody else can enter, gives it its mode, and
 // moves it to its place: until then its mode is up to the umask.
-func listen(data, path string) (net.Listener, error) {
+func listen(data, path, group string) (net.Listener, error) {
 	dir := filepath.Join(data, ".s") // short, as the path of a socket must be
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
@@ -63,6 +65,9 @@ func listen(data, path string) (net.Listener, error) {
 	}
 	ln.SetUnlinkOnClose(false)
 	err = os.Chmod(temp, 0o600)
+	if err == nil && group != "" {
+		err = openToGroup(data, temp, group)
+	}
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
@@ -70,6 +75,29 @@ func listen(data, path string) (net.Listener, error) {
 		return nil, errors.Join(err, ln.Close())
 	}
 	return &socket{UnixListener: ln, remove: sync.OnceFunc(func() { _ = os.Remove(path) })}, nil
+}
+
+// openToGroup lets the members of a group through the data folder to a socket.
+func openToGroup(data, socket, group string) error {
+	gid, err := strconv.Atoi(group)
+	if g, unknown := user.LookupGroup(group); unknown == nil {
+		gid, err = strconv.Atoi(g.Gid)
+	}
+	if err != nil {
+		return fmt.Errorf("there is no group %q", group)
+	}
+	info, err := os.Stat(data)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(os.Chown(data, -1, gid), os.Chown(socket, -1, gid))
+	if err == nil {
+		err = errors.Join(os.Chmod(data, info.Mode().Perm()&^0o070|0o010), os.Chmod(socket, 0o660))
+	}
+	if err != nil {
+		return fmt.Errorf("for the group %s: %w", group, err)
+	}
+	return nil
 }
 
 // socket is a listener that removes its socket.

@@ -34,7 +34,7 @@ func TestSocketMode(t *testing.T) {
 		}
 	})
 	for range 300 {
-		ln, err := Listen(data)
+		ln, err := Listen(data, "")
 		if err != nil {
 			t.Fatal(err)
 		}

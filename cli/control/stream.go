@@ -84,7 +84,7 @@ func (s *Server) seed(r *http.Request) (task, error) {
 		return task{}, err
 	}
 	var p hashProgress
-	opt.Progress = p.set
+	opt.Progress, opt.User = p.set, caller(r)
 	return task{
 		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
@@ -144,7 +144,7 @@ func (s *Server) export(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	t, err := s.cfg.Node.Transfer(req.Name)
+	t, err := s.find(r, req.Name)
 	if err != nil {
 		return task{}, err
 	}
@@ -171,7 +171,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{Reuse: req.Reuse, Torrent: req.Torrent})
+	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{Reuse: req.Reuse, Torrent: req.Torrent, User: caller(r)})
 	if err != nil {
 		return task{}, err
 	}

@@ -13,7 +13,7 @@ func (s *Server) verify(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	t, err := s.cfg.Node.Transfer(req.Name)
+	t, err := s.find(r, req.Name)
 	if err != nil {
 		return task{}, err
 	}
@@ -46,7 +46,7 @@ func (s *Server) repair(ctx context.Context, t *peer.Transfer) error {
 	if st.Seed {
 		return nil
 	}
-	if _, err := s.cfg.Node.Get(t.Link(), st.Root, peer.GetOptions{}); err != nil { // it may be stopped
+	if _, err := s.cfg.Node.Get(t.Link(), st.Root, peer.GetOptions{User: t.User()}); err != nil { // it may be stopped
 		return err
 	}
 	if err := t.Wait(ctx); err != nil {

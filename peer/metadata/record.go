@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -24,6 +25,9 @@ type Record struct {
 	Have    int         `json:"have"`  // verified pieces when the transfer last ended
 	Bytes   int64       `json:"bytes"` // in those pieces
 	Added   time.Time   `json:"added"`
+	// User began the transfer, and it uses no file that he may not use. Nil stands for
+	// the owner of the node.
+	User *vfs.User `json:"user,omitempty"`
 }
 
 const recordFile = "transfer.json"

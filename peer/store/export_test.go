@@ -42,8 +42,3 @@ func IsHole(path string, offset, n int64) bool {
 
 // TempName returns the name of the copy that is made of a file with other names.
 func (d *Disk) TempName(name string) string { return d.tree.tempName(name) }
-
-// RemoveOn is [Remove] on another file system.
-func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
-	return remove(fsys, dir, root, m)
-}

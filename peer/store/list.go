@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
 // list returns the entries of the file or directory at path, which is not a symbolic
 // link, in the order of a manifest.
-func list(ctx context.Context, path string) ([]proto.Entry, error) {
-	info, err := os.Lstat(path)
+func list(ctx context.Context, fsys vfs.FS, path string) ([]proto.Entry, error) {
+	info, err := fsys.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func list(ctx context.Context, path string) ([]proto.Entry, error) {
 		}
 		return []proto.Entry{e}, nil
 	}
-	root, err := os.OpenRoot(path)
+	root, err := fsys.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func list(ctx context.Context, path string) ([]proto.Entry, error) {
 // lister collects the entries below a directory.
 type lister struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
-	root    *os.Root
+	root    vfs.Root
 	path    string // of root
 	entries []proto.Entry
 }
@@ -80,7 +81,7 @@ func (l *lister) readNames(path string) ([]string, error) {
 	if path == "" {
 		path = "."
 	}
-	f, err := l.root.Open(filepath.FromSlash(path))
+	f, err := l.root.OpenFile(filepath.FromSlash(path), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, l.withPath(path, err)
 	}

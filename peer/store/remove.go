@@ -48,10 +48,11 @@ var errRemoveSeed = errors.New("the content was not fetched but seeded in place:
 // No store of the transfer may be open. The state directory is left: Remove can be
 // repeated if it fails or a crash cuts it short.
 func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
-	return remove(vfs.OS{}, dir, root, m)
+	return RemoveOn(vfs.OS{}, dir, root, m)
 }
 
-func remove(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
+// RemoveOn is [Remove] on another file system than the system's.
+func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ type ScanOptions struct {
 	// Workers is how many pieces are hashed at a time, each with a buffer of 1 MiB;
 	// 0 stands for one per CPU.
 	Workers int
+	// FS is where the files are; nil stands for the system's.
+	FS vfs.FS
 	// Accept, if not nil, is called with the manifest before anything is read, while
 	// its hashes are zeros. If it fails, so does the scan.
 	Accept func(*proto.Manifest) error
@@ -55,12 +57,15 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	if err != nil {
 		return nil, err
 	}
-	path, err := resolve(vfs.OS{}, given)
+	if opt.FS == nil {
+		opt.FS = vfs.OS{}
+	}
+	path, err := resolve(opt.FS, given)
 	if err != nil {
 		return nil, err
 	}
 	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength}
-	m.Entries, err = list(ctx, path)
+	m.Entries, err = list(ctx, opt.FS, path)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +94,7 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 // hashAll hashes the files at path into m, and into sums unless that is nil.
 func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sums *sha1Sums) error {
 	opt.Workers = opt.workers()
-	t, err := openTree(path, m, NewFiles(2*opt.Workers))
+	t, err := openTree(path, m, NewFilesOn(opt.FS, 2*opt.Workers))
 	if err != nil {
 		return err
 	}

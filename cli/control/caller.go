@@ -1,0 +1,70 @@
+package control
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// callerKey is the key of the caller in the context of a connection of the socket.
+type callerKey struct{}
+
+// withCaller notes who is at the other end of a connection, as the system says.
+func withCaller(ctx context.Context, c net.Conn) context.Context {
+	u, err := credentials(c)
+	if err != nil {
+		return ctx // which is nobody
+	}
+	return context.WithValue(ctx, callerKey{}, u)
+}
+
+// forUsers are the calls that are for those who are not the owner of the daemon. Each of them
+// shows and changes only the transfers that its caller began. All other calls are the owner's.
+//
+//nolint:gochecknoglobals // constant
+var forUsers = []string{
+	"GET /v1/node", "GET /v1/transfers", "GET /v1/transfer", "GET /v1/limit",
+	"POST /v1/seed", "POST /v1/get", "POST /v1/stop", "POST /v1/remove", "POST /v1/verify", "POST /v1/export",
+	"POST /v1/describe", "POST /v1/fleet",
+}
+
+// guard answers only calls that their caller may make.
+func guard(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, known := r.Context().Value(callerKey{}).(*vfs.User)
+		if _, pattern := mux.Handler(r); !known || caller(r) != nil && pattern != "" && !slices.Contains(forUsers, pattern) {
+			reply(func(*http.Request) (any, error) {
+				return nil, &Error{CodeDenied, "that is for the owner of the daemon: run the command as that user"}
+			})(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// caller returns who makes a call: nil for who may do all that the daemon can, which are its
+// owner and root, and who calls by [Server.Handler].
+func caller(r *http.Request) *vfs.User {
+	u, _ := r.Context().Value(callerKey{}).(*vfs.User)
+	if u == nil || u.UID == 0 || u.UID == uint32(os.Geteuid()) {
+		return nil
+	}
+	return u
+}
+
+// find returns the transfer of that name, if it is for the caller.
+func (s *Server) find(r *http.Request, name string) (*peer.Transfer, error) {
+	t, err := s.cfg.Node.Transfer(name)
+	if err != nil {
+		return nil, err
+	}
+	if !t.For(caller(r)) {
+		return nil, peer.ErrUnknownTransfer
+	}
+	return t, nil
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// machine is a folder with programs, daemons and users of its own.
+type machine struct {
+	t   *testing.T
+	dir string
+}
+
+// Users of a machine. Those who work are members of the group of the sockets.
+const (
+	daemonUser = 60001
+	alice      = 60002
+	bob        = 60003
+	eve        = 60004
+	workers    = 60010
+)
+
+func newMachine(t *testing.T) *machine {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to run programs as several users")
+	}
+	dir, err := os.MkdirTemp("", "mob") // short, as the path of a socket must be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	m := &machine{t, dir}
+	m.check(os.Chmod(dir, 0o755))
+	exe, err := os.Executable()
+	m.check(err)
+	src, err := os.Open(exe)
+	m.check(err)
+	defer src.Close()
+	dst, err := os.OpenFile(m.path("mob"), os.O_CREATE|os.O_WRONLY, 0o755)
+	m.check(err)
+	_, err = io.Copy(dst, src)
+	m.check(errors.Join(err, dst.Close(), os.Link(m.path("mob"), m.path("mobd"))))
+	return m
+}
+
+func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
+
+func (m *machine) check(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// mkdir makes a folder of a user, with a group and a mode.
+func (m *machine) mkdir(name string, user, group int, mode os.FileMode) {
+	m.t.Helper()
+	m.check(errors.Join(os.Mkdir(m.path(name), 0o700), os.Chown(m.path(name), user, group), os.Chmod(m.path(name), mode)))
+}
+
+// write writes a file of a user.
+func (m *machine) write(name string, user, group int, mode os.FileMode) {
+	m.t.Helper()
+	m.check(errors.Join(os.WriteFile(m.path(name), []byte("content of "+name), 0o600),
+		os.Chown(m.path(name), user, group), os.Chmod(m.path(name), mode)))
+}
+
+// command returns a program that runs as a user.
+func (m *machine) command(user int, program string, arg ...string) *exec.Cmd {
+	cmd := exec.Command(m.path(program), arg...)
+	cmd.Dir, cmd.Env = m.dir, []string{"GORACE=atexit_sleep_ms=0", "HOME=" + m.dir}
+	groups := []uint32{}
+	if user != eve {
+		groups = append(groups, workers)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user), Groups: groups}}
+	return cmd
+}
+
+// daemon starts a daemon, and ends it with the test.
+func (m *machine) daemon(data, cluster string) {
+	m.t.Helper()
+	m.mkdir(data, daemonUser, daemonUser, 0o700)
+	cmd := m.command(daemonUser, "mobd", "--cluster", cluster, "--listen", "/ip4/127.0.0.1/tcp/0", "--data", m.path(data), "--socket-group", "60010")
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	m.check(err)
+	m.check(cmd.Start())
+	m.t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	first := make([]byte, 5)
+	if _, err := io.ReadFull(out, first); err != nil {
+		m.t.Fatalf("no daemon: %v\n%s", err, log.String())
+	}
+}
+
+// mob runs a command as a user.
+func (m *machine) mob(user int, arg ...string) (status int, out, text string) {
+	m.t.Helper()
+	cmd := m.command(user, "mob", arg...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Run()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		m.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// works runs a command that must succeed, and returns what it prints.
+func (m *machine) works(user int, arg ...string) string {
+	m.t.Helper()
+	status, out, text := m.mob(user, arg...)
+	if status != 0 {
+		m.t.Fatalf("user %d: mob %s: status %d\n%s", user, strings.Join(arg, " "), status, text)
+	}
+	return strings.TrimSpace(out)
+}
+
+// refused runs a command that must fail with a text, in one line.
+func (m *machine) refused(want string, user int, arg ...string) {
+	m.t.Helper()
+	status, out, text := m.mob(user, arg...)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if status != 1 || out != "" || !strings.Contains(lines[len(lines)-1], want) {
+		m.t.Errorf("user %d: mob %s: status %d, want %q\n%s%s", user, strings.Join(arg, " "), status, want, out, text)
+	}
+}
+
+// TestUsers has users who are not the owner of a daemon use it: for what they may read and
+// write themselves, and nothing else.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.daemon("a", "A")
+	m.daemon("b", "B")
+	m.mkdir("alice", alice, alice, 0o777)
+	m.mkdir("bob", bob, bob, 0o777)
+	m.write("alice/x", alice, alice, 0o644)
+	m.mkdir("alice/tree", alice, alice, 0o755)
+	m.write("alice/tree/y", alice, alice, 0o644)
+	m.mkdir("alice/mixed", alice, alice, 0o755)
+	m.write("alice/mixed/y", alice, alice, 0o644)
+	m.write("alice/mixed/z", bob, daemonUser, 0o640) // the daemon may read it, alice may not
+	m.write("bob/secret", bob, daemonUser, 0o640)
+	m.mkdir("bob/closed", bob, daemonUser, 0o750)
+	m.write("bob/closed/open", bob, bob, 0o644)
+	m.mkdir("daemon", daemonUser, daemonUser, 0o755)
+	m.check(os.Symlink(m.path("bob/secret"), m.path("alice/link")))
+	m.check(os.Symlink(m.path("daemon"), m.path("alice/elsewhere")))
+	m.check(os.Symlink(m.path("b"), m.path("alice/data")))
+
+	t.Run("who is not in the group", func(t *testing.T) {
+		m.t = t
+		m.refused("belongs to another user", eve, "--data", "a", "ls")
+	})
+	var link, tree string
+	t.Run("seed", func(t *testing.T) {
+		m.t = t
+		link = m.works(alice, "--data", "a", "seed", "alice/x")
+		tree = m.works(alice, "--data", "a", "seed", "alice/tree")
+		for _, path := range []string{"bob/secret", "alice/link", "alice/mixed", "bob/closed", "bob/closed/open"} {
+			m.refused("permission denied", alice, "--data", "a", "seed", path)
+		}
+		m.refused("data folder", alice, "--data", "a", "seed", "a/mobd.sock")
+		m.refused("data folder", alice, "--data", "a", "seed", "a/key")
+		m.refused("data folder", alice, "--data", "a", "seed", ".")
+		m.works(daemonUser, "--data", "a", "seed", "bob/secret")
+	})
+	t.Run("see and change", func(t *testing.T) {
+		m.t = t
+		if out := m.works(bob, "--data", "a", "ls", "--json"); out != "[]" {
+			t.Errorf("bob sees %s", out)
+		}
+		if out := m.works(alice, "--data", "a", "ls"); strings.Contains(out, "secret") || !strings.Contains(out, "alice/x") {
+			t.Errorf("alice sees %s", out)
+		}
+		if out := m.works(daemonUser, "--data", "a", "ls"); !strings.Contains(out, "alice/x") {
+			t.Errorf("the owner sees %s", out)
+		}
+		for _, of := range []string{link, m.path("alice/x")} {
+			m.refused("no such transfer", bob, "--data", "a", "rm", of)
+			m.refused("no such transfer", bob, "--data", "a", "verify", of)
+			m.refused("no such transfer", bob, "--data", "a", "export", of)
+		}
+		m.refused("already at", bob, "--data", "a", "get", link, "-o", "bob/x")
+		m.refused("already at", bob, "--data", "a", "seed", "alice/x")
+		m.works(alice, "--data", "a", "verify", "alice/x")
+		m.works(daemonUser, "--data", "a", "verify", "alice/x")
+	})
+	t.Run("get", func(t *testing.T) {
+		m.t = t
+		m.works(alice, "--data", "b", "get", link, "-o", "alice/copy")
+		m.works(alice, "--data", "b", "get", tree, "-o", "alice/trees")
+		for _, c := range []struct{ got, want string }{{"alice/copy", "alice/x"}, {"alice/trees/y", "alice/tree/y"}} {
+			got, err := os.ReadFile(m.path(c.got))
+			if err != nil || string(got) != "content of "+c.want {
+				t.Errorf("%s: %q, %v", c.got, got, err)
+			}
+		}
+		m.works(daemonUser, "--data", "b", "verify", "alice/trees")
+		m.works(alice, "--data", "b", "rm", link, "--content")
+		m.works(alice, "--data", "b", "rm", tree, "--content")
+		for _, name := range []string{"alice/copy", "alice/trees"} {
+			if _, err := os.Lstat(m.path(name)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %v after the removal", name, err)
+			}
+		}
+		m.write("alice/there", alice, alice, 0o666)
+		m.refused("only the owner", alice, "--data", "b", "get", link, "-o", "alice/there", "--reuse")
+		for _, path := range []string{"bob/closed/x", "daemon/x", "alice/elsewhere/x"} {
+			for _, l := range []string{link, tree} {
+				m.refused("permission denied", alice, "--data", "b", "get", l, "-o", path)
+				m.mob(alice, "--data", "b", "rm", l)
+			}
+		}
+		m.refused("data folder", alice, "--data", "b", "get", link, "-o", "b/x")
+		m.refused("data folder", alice, "--data", "b", "get", link, "-o", "alice/data/x")
+		m.refused("data folder", alice, "--data", "b", "get", link, "-o", "b/transfers/x")
+	})
+}

@@ -1,0 +1,64 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+var errReuse = errors.New("only the owner of the daemon may take over what is there: choose another path")
+
+// userFiles bounds the open files of a transfer that another user began.
+const userFiles = 64
+
+// User returns who began the transfer, nil for the owner of the node.
+func (t *Transfer) User() *vfs.User { return t.record().User }
+
+// For reports whether the transfer is for a user to see and to change: one that the user began,
+// or any if it is the owner of the node, nil.
+func (t *Transfer) For(u *vfs.User) bool {
+	began := t.User()
+	return u == nil || began != nil && began.UID == u.UID
+}
+
+// files returns how the transfer opens its files.
+func (t *Transfer) files() *store.Files {
+	r := t.record()
+	if r.User == nil {
+		return t.node.files
+	}
+	made := r.Root
+	if r.Seed {
+		made = ""
+	}
+	return store.NewFilesOn(vfs.As(r.User, made, t.node.transferDir(t.ID)), userFiles)
+}
+
+// checkUser returns the path at which a user who is not the owner of the node may have a
+// content, without symbolic links, if it is one. It fails if the user cannot reach it, and if it
+// is in the data folder.
+func (n *Node) checkUser(u *vfs.User, root string) (string, error) {
+	if u == nil {
+		return root, nil
+	}
+	data, err := filepath.EvalSymlinks(n.cfg.Data)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(root))
+	if err != nil {
+		return "", err
+	}
+	root = filepath.Join(dir, filepath.Base(root))
+	if within(root, data) || root == data {
+		return "", fmt.Errorf("%s is in the node's data folder: choose another path", root)
+	}
+	if _, err := vfs.As(u, "", "").Lstat(root); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return root, nil
+}
