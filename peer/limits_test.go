@@ -63,3 +63,47 @@ func TestLimitLifted(t *testing.T) {
 	node.SetLimits(limit.Limits{})
 	peertest.Wait(t, get)
 }
+
+// TestClusterLimit has two of three members of a cluster share its limit, which is the lowest that
+// one of them has. The third one has none.
+func TestClusterLimit(t *testing.T) {
+	t.Parallel()
+	const size = 3 << 20
+	low := limit.Rate(2 << 20)
+	source := peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, source, size, peer.SeedOptions{})
+	var nodes []*peer.Node
+	var gets []*peer.Transfer
+	began := time.Now()
+	for _, r := range []limit.Rate{low, 2 * low, 0} {
+		n := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) {
+			cfg.Limits = limit.Limits{ClusterWANDown: r, WANDown: 1000}
+			if r > 0 {
+				cfg.Limits.WANDown = 0
+			}
+		}))
+		nodes = append(nodes, n)
+		link.Peers = append(link.Peers, n.Addrs()...)
+	}
+	gets = peertest.GetAll(t, nodes, link)
+	peertest.Eventually(t, "the two know each other's limit", func() bool {
+		a, b := nodes[0].Share(), nodes[1].Share()
+		return a.Members == 2 && a.LowestBy == "" && a.Limit == low &&
+			b.Members == 2 && b.LowestBy == nodes[0].Host().ID().String() && b.Limit == low
+	})
+	peertest.WaitEqual(t, gets, content)
+	bound := time.Duration(float64(size) / float64(low) * float64(time.Second))
+	if took := time.Since(began); took < bound*9/10 {
+		t.Errorf("took %v, which is less than %v", took, bound)
+	}
+	if nodes[2].Share() != nil {
+		t.Error("a node without the limit has a share in it")
+	}
+	if err := gets[1].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "the one that is left has all of it", func() bool {
+		st := nodes[0].Share()
+		return st.Members == 1 && st.Rate == low
+	})
+}

@@ -41,7 +41,8 @@ type Node struct {
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup // of running transfers and of operations, see enter
 
-	limits limit.Buckets
+	limits  limit.Buckets
+	sharing *sharing
 
 	fs fileSystem
 
@@ -85,9 +86,10 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		files:     store.NewFiles(cfg.OpenFiles),
 		fs:        osFileSystem(),
 		transfers: map[cid.Cid]*Transfer{},
+		sharing:   newSharing(),
 		events:    newEvents(),
 	}
-	n.limits.Set(cfg.Limits)
+	n.SetLimits(cfg.Limits)
 	for _, o := range opts {
 		o(n)
 	}
@@ -112,6 +114,7 @@ func (n *Node) begin() error {
 	if n.host, err = transport.NewHost(key, n.cfg.Listen, n.bulk, n.member); err != nil {
 		return err
 	}
+	n.wg.Go(func() { n.sharing.run(n.ctx) })
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
 	documents := metadata.NewServer()
 	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {

@@ -262,6 +262,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		Network:    (*nodeNetwork)(n),
 		Seed:       n.seed(t.ID),
 		Limits:     t.swarmLimits(),
+		Sharing:    n.sharing,
 		Tuning:     n.cfg.Tuning,
 		Finished: func(s *swarm.Swarm) {
 			if err := t.complete(s, c); err != nil {

@@ -11,6 +11,9 @@ const (
 	featureGossip        = 1 << 1
 	featureStrategyShift = 16
 	// 1 << 2 is reserved: it was in use.
+
+	// FeatureDemand: the sender understands [Demand].
+	FeatureDemand = 1 << 3
 )
 
 // Features returns the feature bits of a [Hello] in a transfer with this coding.

@@ -41,6 +41,7 @@ const (
 	TypeCredential Type = 29
 	TypeRevoked    Type = 30
 	TypeReceived   Type = 31
+	TypeDemand     Type = 32
 )
 
 // Message is the content of one frame.
@@ -143,6 +144,8 @@ func newMessage(t Type) Message {
 		return new(Credential)
 	case TypeRevoked:
 		return new(Revoked)
+	case TypeDemand:
+		return new(Demand)
 	case TypeReceived:
 		return new(Received)
 	}

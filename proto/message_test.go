@@ -44,6 +44,7 @@ func samples() []Message {
 		&Credential{Envelope: []byte("pass"), Serial: 7},
 		&Revoked{List: []byte("list")},
 		&Received{Length: 1000, WAN: 300, Flows: []Flow{{Cluster: "A", Bytes: 300}, {Cluster: "B", Bytes: 700}}},
+		&Demand{Limit: 3_000_000, Rate: 937_500},
 	}
 }
 

@@ -42,6 +42,8 @@ type Config struct {
 	Seed uint64
 	// Limits limit the payload.
 	Limits Limits
+	// Sharing is the node's part in a limit that its cluster shares. Nil means that it has none.
+	Sharing Sharing
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
 	// UploadOnly says that the content is served in place, and nothing is fetched.
@@ -81,6 +83,16 @@ type Network interface {
 	Unprotect(id libpeer.ID, tag string)
 	// Addrs returns the node's own addresses, as binary multiaddrs.
 	Addrs() [][]byte
+}
+
+// Sharing is a node's part in a limit that its cluster shares. Its methods may be called from any
+// goroutine, and do not block.
+type Sharing interface {
+	// Join notes a session with a member of the cluster, until leave is called. send sends it a
+	// message.
+	Join(id proto.PeerID, send func(proto.Message)) (leave func())
+	// Hear takes in what a member demands.
+	Hear(id proto.PeerID, m *proto.Demand)
 }
 
 // Faults is fault injection for tests. The zero value injects none.

@@ -120,7 +120,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 		Cluster:  s.cfg.Cluster,
 		Addrs:    s.cfg.Network.Addrs(),
 		Seed:     s.inService(),
-		Features: s.coding.Features(),
+		Features: s.coding.Features() | proto.FeatureDemand,
 	}
 }
 

@@ -133,6 +133,7 @@ func (s *Swarm) onJoin(c *session) {
 	s.connections.Unlock()
 	s.protect(c)
 	c.conn.start()
+	s.share(c)
 	s.counts.joined.Add(1)
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
 	s.step(mob.Joined{Node: c.node, Whole: c.whole})
@@ -148,6 +149,7 @@ func (s *Swarm) forget(c *session) {
 	s.connections.Unlock()
 	s.counts.left.Add(1)
 	s.withdrawAll(c)
+	c.stopSharing()
 	s.unprotect(c)
 	if c.inbound() {
 		s.admission.inbound.Release(c.host)
@@ -230,6 +232,7 @@ func (s *Swarm) shutdown() {
 	defer s.connections.RUnlock()
 	for _, c := range s.connections.sessions {
 		c.conn.close()
+		c.stopSharing()
 		s.unprotect(c)
 	}
 	s.counts.left.Add(int64(len(s.connections.sessions)))

@@ -190,6 +190,10 @@ func (c *nodePeer) read() error {
 				c.swarm.Complain(payload.Complaint{Peer: c.session, ByPeer: true, Piece: m.Piece, Number: m.Piece})
 			}
 			c.received(m)
+		case *proto.Demand:
+			if c.local && c.swarm.cfg.Sharing != nil {
+				c.swarm.cfg.Sharing.Hear(c.ID(), m)
+			}
 		case *proto.Members:
 			c.swarm.post(heard{m.Members, c})
 		case *proto.Goodbye:

@@ -24,7 +24,9 @@ type session struct {
 	conn   conn
 	host   netip.Addr // whom the peer counts for, if it is a node
 
-	admitted time.Time // set by the loop
+	// Set by the loop.
+	admitted time.Time
+	unshare  func() // notes the end of the session, see [Sharing]; nil if it is none of them
 
 	// Safe for concurrent use.
 	pending *payload.Pending

@@ -100,3 +100,18 @@ func (s *Swarm) withdraw(c *session, sp proto.Span) bool {
 func (s *Swarm) withdrawAll(c *session) {
 	s.throttle.held = slices.DeleteFunc(s.throttle.held, func(h heldRequest) bool { return h.to == c })
 }
+
+// share notes a session with a member of the cluster that understands demands.
+func (s *Swarm) share(c *session) {
+	if n, ok := c.conn.(*nodePeer); ok && c.local && s.cfg.Sharing != nil && n.hello.Features&proto.FeatureDemand != 0 {
+		c.unshare = s.cfg.Sharing.Join(c.ID(), c.conn.send)
+	}
+}
+
+// stopSharing notes the end of the session.
+func (c *session) stopSharing() {
+	if c.unshare != nil {
+		c.unshare()
+		c.unshare = nil
+	}
+}

@@ -1,0 +1,223 @@
+package limit
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Demand is what a member of a cluster says of the limit that its members share.
+type Demand struct {
+	// Limit is the limit that the member was given, zero if it takes no part.
+	Limit Rate
+	// Rate is how much the member needs, as far as it knows, and [Unbounded] if all that it may
+	// have.
+	Rate Rate
+}
+
+// Unbounded is the demand of a member that could use more than it has.
+const Unbounded = maxRate
+
+const (
+	// shareTick is how often a member looks at its share, and tells others of its demand. A
+	// share grows only after two ticks: by then others have heard of it.
+	shareTick = 100 * time.Millisecond
+	// useTicks is over how many ticks use is measured.
+	useTicks = 3
+	// spare is the part of an even share that a member has without a demand, as a divisor, so
+	// that its first request need not wait for the others.
+	spare = 32
+)
+
+// Share is a node's share of a limit that the members of its cluster have together. Those that
+// cannot use an even share leave the rest to the others (max-min fairness). Each member computes
+// all shares, from what all say. A share falls at once, and grows after the others have heard
+// why: so together the members stay below the limit. It is safe for concurrent use.
+type Share struct {
+	// Bucket lets the node's share pass.
+	Bucket Bucket
+
+	changed chan struct{} // closed and replaced when the limit changes
+
+	mu      sync.Mutex
+	own     Demand // what the node tells others
+	members map[string]Demand
+	rate    Rate // of the bucket
+	next    Rate // what it was to be at the last tick
+	starved int  // ticks since somebody had to wait, at most useTicks
+	passed  [useTicks]int64
+	tick    int
+}
+
+// NewShare returns the share of a node without a limit.
+func NewShare() *Share {
+	return &Share{changed: make(chan struct{}), members: map[string]Demand{}, starved: useTicks}
+}
+
+// SetLimit changes the node's limit. Without one it takes no part.
+func (s *Share) SetLimit(r Rate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r == s.own.Limit {
+		return
+	}
+	s.own = Demand{Limit: r}
+	s.lower()
+	if len(s.members) == 0 {
+		s.set(s.target())
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Demand returns what the node tells others.
+func (s *Share) Demand() Demand {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own
+}
+
+// Hear takes in what a member says.
+func (s *Share) Hear(id string, d Demand) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.Limit == 0 {
+		delete(s.members, id)
+		return
+	}
+	d.Limit = max(d.Limit, minRate)
+	if s.members[id] == d {
+		return
+	}
+	s.members[id] = d
+	s.lower()
+}
+
+// Leave notes that a member is gone.
+func (s *Share) Leave(id string) { s.Hear(id, Demand{}) }
+
+// Run keeps the share right, and calls tell with the node's demand when others should know it,
+// until ctx ends.
+func (s *Share) Run(ctx context.Context, tell func(Demand)) {
+	ticks := time.NewTicker(shareTick)
+	defer ticks.Stop()
+	var told Demand
+	for {
+		d, changed := s.step()
+		if d != told {
+			told = d
+			tell(d)
+		}
+		due := ticks.C
+		if d.Limit == 0 {
+			due = nil
+		}
+		select {
+		case <-due:
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// step is a tick. It returns the node's demand, and a channel that is closed when the limit changes.
+func (s *Share) step() (Demand, <-chan struct{}) {
+	starved, passed := s.Bucket.Starved(), s.Bucket.Passed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own.Limit == 0 {
+		return s.own, s.changed
+	}
+	s.starved = min(s.starved+1, useTicks)
+	if starved {
+		s.starved = 0
+	}
+	use := Rate(float64(passed-s.passed[s.tick%useTicks]) / (useTicks * shareTick).Seconds())
+	s.passed[s.tick%useTicks] = passed
+	s.tick++
+	switch need := use + use/4; {
+	case s.starved < useTicks:
+		s.own.Rate = Unbounded
+	case need > s.own.Rate || need < s.own.Rate/4*3:
+		s.own.Rate = need
+	}
+	target := s.target()
+	if len(s.members) == 0 {
+		s.next = target
+	}
+	s.set(min(target, max(s.rate, s.next)))
+	s.next = target
+	return s.own, s.changed
+}
+
+// ShareStatus is the state of a [Share].
+type ShareStatus struct {
+	// Rate is the share in Limit, and Members how many share it.
+	Rate, Limit Rate
+	Members     int
+	// LowestBy is the member whose limit is lower than the node's, empty if there is none.
+	LowestBy string
+}
+
+// Status returns the state, nil while there is no limit.
+func (s *Share) Status() *ShareStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own.Limit == 0 {
+		return nil
+	}
+	st := &ShareStatus{Rate: s.rate, Members: len(s.members) + 1}
+	st.Limit, st.LowestBy = s.limit()
+	return st
+}
+
+// What follows is called with the lock held.
+
+// limit returns the lowest limit of a member, and which one has it, empty for the node itself.
+func (s *Share) limit() (lowest Rate, by string) {
+	lowest = s.own.Limit
+	for id, d := range s.members {
+		if d.Limit < lowest || d.Limit == lowest && by > id {
+			lowest, by = d.Limit, id
+		}
+	}
+	return lowest, by
+}
+
+// lower takes back what is now another's.
+func (s *Share) lower() {
+	if t := s.target(); t == 0 || t < s.rate {
+		s.set(t)
+	}
+}
+
+func (s *Share) set(r Rate) {
+	s.rate = r
+	s.Bucket.SetRate(r)
+}
+
+// target returns the node's share by what all members say, at least one, and 0 without a limit.
+func (s *Share) target() Rate {
+	if s.own.Limit == 0 {
+		return 0
+	}
+	left, _ := s.limit()
+	n := Rate(len(s.members) + 1)
+	least := left / n / spare
+	demands := []Rate{max(s.own.Rate, least)}
+	for _, d := range s.members {
+		demands = append(demands, max(d.Rate, least))
+	}
+	slices.Sort(demands)
+	var share Rate
+	for i, d := range demands {
+		got := min(d, left/(n-Rate(i)))
+		left -= got
+		if d == max(s.own.Rate, least) {
+			share = got
+		}
+	}
+	return max(share+left/n, 1)
+}

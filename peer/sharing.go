@@ -1,0 +1,102 @@
+package peer
+
+import (
+	"context"
+	"sync"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/proto"
+)
+
+// sharing is the node's part in the limit that the members of its cluster share. It implements
+// [swarm.Sharing]: a member is a node of the cluster that some swarm has a session with.
+type sharing struct {
+	share *limit.Share
+
+	mu       sync.Mutex
+	sessions map[proto.PeerID][]*sharingSession
+}
+
+// sharingSession is a session with a member.
+type sharingSession struct{ send func(proto.Message) }
+
+func newSharing() *sharing {
+	return &sharing{share: limit.NewShare(), sessions: map[proto.PeerID][]*sharingSession{}}
+}
+
+// run tells the members what the node needs, until ctx ends.
+func (s *sharing) run(ctx context.Context) {
+	s.share.Run(ctx, func(limit.Demand) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, all := range s.sessions {
+			s.tell(all[0])
+		}
+	})
+}
+
+// tell sends what the node needs. The caller has the lock: so a session gets the newest last.
+func (s *sharing) tell(to *sharingSession) {
+	d := s.share.Demand()
+	to.send(&proto.Demand{Limit: uint64(d.Limit), Rate: uint64(d.Rate)})
+}
+
+// Join implements [swarm.Sharing].
+func (s *sharing) Join(id proto.PeerID, send func(proto.Message)) (leave func()) {
+	c := &sharingSession{send}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions[id] = append(s.sessions[id], c)
+	if s.share.Demand().Limit > 0 {
+		s.tell(c)
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		all := s.sessions[id]
+		for i := range all {
+			if all[i] == c {
+				s.sessions[id] = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+		if len(s.sessions[id]) == 0 {
+			delete(s.sessions, id)
+			s.share.Leave(string(id))
+		}
+	}
+}
+
+// Hear implements [swarm.Sharing].
+func (s *sharing) Hear(id proto.PeerID, m *proto.Demand) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sessions[id]) > 0 { // else its last session has just ended
+		s.share.Hear(string(id), limit.Demand{Limit: limit.Rate(m.Limit), Rate: limit.Rate(m.Rate)})
+	}
+}
+
+// ShareStatus is the node's part in the limit that its cluster shares.
+type ShareStatus struct {
+	// Rate is the node's part of Limit, and Members how many share it, the node included.
+	Rate    limit.Rate `json:"rate"`
+	Limit   limit.Rate `json:"limit"`
+	Members int        `json:"members"`
+	// LowestBy is the id of a member that has a lower limit than the node, empty if none has.
+	LowestBy string `json:"lowest_by,omitempty"`
+}
+
+// Share returns the node's part in the limit that its cluster shares, nil if it has no such limit.
+func (n *Node) Share() *ShareStatus {
+	st := n.sharing.share.Status()
+	if st == nil {
+		return nil
+	}
+	out := &ShareStatus{Rate: st.Rate, Limit: st.Limit, Members: st.Members}
+	if st.LowestBy != "" {
+		out.LowestBy = libpeer.ID(st.LowestBy).String()
+	}
+	return out
+}
