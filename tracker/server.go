@@ -44,6 +44,8 @@ type Server struct {
 		rng   *rand.Rand
 	}
 
+	counts counts
+
 	// open is the streams being served, for Close and for MaxStreams.
 	open struct {
 		sync.Mutex
@@ -95,13 +97,16 @@ func (s *Server) Close() error {
 // serve is the stream handler: one request, one reply.
 func (s *Server) serve(st network.Stream) {
 	if !s.addStream(st) {
+		s.counts.overloaded.Add(1)
 		st.ResetWithError(network.StreamResourceLimitExceeded)
 		return
 	}
 	defer s.removeStream(st)
 	st.SetDeadline(time.Now().Add(s.cfg.Timeout))
 	reply, then := s.reply(st)
+	s.counts.requests.Add(1)
 	if bye, ok := reply.(*proto.Goodbye); ok {
+		s.counts.refuse(bye.Code)
 		s.cfg.Log.Debug("request refused", "peer", st.Conn().RemotePeer(), "code", bye.Code, "reason", bye.Text)
 		st.SetDeadline(time.Now().Add(goodbyeTimeout))
 	}

@@ -175,7 +175,7 @@ func TestMembersExpireAndLeave(t *testing.T) {
 
 func TestFullTrackerIsBusy(t *testing.T) {
 	t.Parallel()
-	_, info := start(t, Config{MaxMembers: 1}, new(clock))
+	s, info := start(t, Config{MaxMembers: 1}, new(clock))
 	h1, c1 := node(t, ClientConfig{}, info)
 	h2, c2 := node(t, ClientConfig{}, info)
 	if _, err := c1.Announce(t.Context(), announce(h1, "A", 0)); err != nil {
@@ -185,6 +185,9 @@ func TestFullTrackerIsBusy(t *testing.T) {
 	var remote *proto.RemoteError
 	if !errors.As(err, &remote) || remote.Code != proto.CodeBusy {
 		t.Errorf("got %v, want CodeBusy", err)
+	}
+	if st := s.Stats(); st.Requests != 2 || st.Busy != 1 || st.Members != 1 || st.Swarms != 1 || st.MaxMembers != 1 {
+		t.Errorf("stats %+v", st)
 	}
 }
 
@@ -249,6 +252,9 @@ func TestBadRequests(t *testing.T) {
 	}
 	if _, members := size(s); members != 0 {
 		t.Errorf("%d members", members)
+	}
+	if st := s.Stats(); st.Requests != 10 || st.Invalid != 10 {
+		t.Errorf("stats %+v", st)
 	}
 }
 

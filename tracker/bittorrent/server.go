@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anacrolix/torrent/tracker/udp"
@@ -30,6 +31,7 @@ type Server struct {
 		table *table
 	}
 
+	counts  struct{ requests, refused atomic.Int64 }
 	serving sync.WaitGroup
 }
 
@@ -136,7 +138,36 @@ func (s *Server) Close() error {
 func (s *Server) announce(a *announce) (announceResult, error) {
 	s.state.Lock()
 	defer s.state.Unlock()
-	return s.state.table.announce(s.clock(), a)
+	out, err := s.state.table.announce(s.clock(), a)
+	s.counts.requests.Add(1)
+	if err != nil {
+		s.counts.refused.Add(1)
+	}
+	return out, err
+}
+
+// Stats are the figures of a tracker for monitoring.
+type Stats struct {
+	Torrents, Peers       int // now
+	MaxTorrents, MaxPeers int
+	// Announces counts those that could be read since the start, and Refused those of them that the
+	// tracker refused.
+	Announces, Refused int64
+}
+
+// Stats returns the figures of the tracker.
+func (s *Server) Stats() Stats {
+	st := Stats{
+		MaxTorrents: s.cfg.MaxTorrents,
+		MaxPeers:    s.cfg.MaxPeers,
+		Announces:   s.counts.requests.Load(),
+		Refused:     s.counts.refused.Load(),
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	s.state.table.expire(s.clock())
+	st.Torrents, st.Peers = len(s.state.table.torrents), s.state.table.order.Len()
+	return st
 }
 
 func (s *Server) scrape(hash infohash.T) (udp.ScrapeInfohashResult, bool) {

@@ -53,6 +53,9 @@ func TestClient(t *testing.T) {
 			announce(1001, 0, tracker.Started)
 			announce(1002, 9, tracker.Started)
 			out := announce(1003, 9, tracker.Started)
+			if st := s.Stats(); st.Torrents != 1 || st.Peers != 3 || st.Announces != 3 || st.Refused != 0 {
+				t.Errorf("stats %+v", st)
+			}
 			if out.Seeders != 1 || out.Leechers != 2 || len(out.Peers) != 2 || out.Interval < 540 {
 				t.Fatalf("%+v", out)
 			}
