@@ -12,7 +12,8 @@ import (
 type btTracker struct {
 	listen   []string
 	torrents string
-	reload   func() error // nil before the start, and without --bt-listen
+	reload   func() error            // nil before the start, and without --bt-listen
+	stats    func() bittorrent.Stats // likewise
 }
 
 func (b *btTracker) flags(cmd *cobra.Command) {
@@ -48,7 +49,7 @@ func (b *btTracker) start(env *Env, cfg bittorrent.Config) (stop func(), err err
 	for _, url := range announceURLs(s.Addrs()) {
 		env.note("BitTorrent announce URL: %s", url)
 	}
-	b.reload = s.Reload
+	b.reload, b.stats = s.Reload, s.Stats
 	return func() { s.Close() }, nil
 }
 

@@ -50,6 +50,7 @@ type daemon struct {
 	server *control.Server
 	socket net.Listener
 	served chan error // the result of Serve
+	health *health
 }
 
 func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
@@ -90,6 +91,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
+	d.health = newHealth(d.node.Probe)
 	served.Node, served.Limits = d.node, cfg.limits
 	d.server = control.NewServer(served)
 	go func() { d.served <- d.server.Serve(d.socket) }()

@@ -8,6 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mobgrid/mob/cli/metrics"
+	"github.com/mobgrid/mob/cli/web"
 )
 
 const (
@@ -67,6 +72,13 @@ func (h *health) current() *probing {
 		close(p.done)
 	}()
 	return p
+}
+
+// register adds metrics and health to the server of --http.
+func (h *health) register(s *web.Server, c prometheus.Collector) {
+	s.Handle("GET /metrics", metrics.NewHandler(c))
+	s.HandleOpen("GET /healthz", http.HandlerFunc(h.healthz))
+	s.HandleOpen("GET /readyz", http.HandlerFunc(h.readyz))
 }
 
 // errNotReady answers /readyz before the start is over, and once the end begins.

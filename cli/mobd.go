@@ -80,12 +80,16 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 		return err
 	}
 	site.start(d.register)
+	systemd := newNotifier(env.Getenv, cfg.log, d.health, d.statusLine)
+	r.tell(systemd.reloading)
 	addr := ownAddr(d.node.Host(), cfg.listen[0])
 	cfg.log.Info("daemon started", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
 		return errors.Join(err, d.close())
 	}
+	systemd.ready()
 	<-cmd.Context().Done()
 	cfg.log.Info("shutting down")
+	systemd.stopping()
 	return d.close()
 }

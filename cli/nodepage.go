@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer"
 )
@@ -75,6 +76,7 @@ func (d *daemon) register(s *web.Server) {
 	s.HandleOwner("/v1/", d.server.Handler())
 	s.HandleStream("GET /events", func(detail string) any { return newNodePage(d.node, detail) })
 	s.HandlePage("node.html")
+	d.health.register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), version()))
 }
 
 // newNodePage returns what the page shows now, with the peers of the transfer whose id is detail.

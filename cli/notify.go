@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mobgrid/mob/peer"
 )
 
 // statusEvery is the time between two lines of progress for `systemctl status`.
@@ -137,4 +139,31 @@ func (n *notifier) stopping() {
 	if n.conn != nil {
 		_ = n.conn.Close()
 	}
+}
+
+// statusLine says in one line what a node does.
+func (d *daemon) statusLine() string {
+	phases := map[peer.Phase]int{}
+	var have, length, rate int64
+	for _, t := range d.node.Transfers() {
+		st := t.Progress()
+		phases[st.Phase]++
+		if st.Phase == peer.Fetching && st.Length > 0 {
+			have, length, rate = have+st.Have, length+st.Length, rate+st.Rate.WANIn+st.Rate.LANIn
+		}
+	}
+	var parts []string
+	for _, p := range []peer.Phase{peer.Seeking, peer.Checking, peer.Fetching, peer.Whole, peer.Stopped, peer.Failed} {
+		if n := phases[p]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, p))
+		}
+	}
+	if len(parts) == 0 {
+		return "no transfers"
+	}
+	line := "transfers: " + strings.Join(parts, ", ")
+	if length > 0 {
+		line += fmt.Sprintf("; %d %% of %s at %s", 100*have/length, formatBytes(length), formatRate(rate))
+	}
+	return line
 }

@@ -15,6 +15,7 @@ type reloader struct {
 
 	mu       sync.Mutex
 	settings []setting
+	begins   func() (done func()) // nil if nobody is told of a reload
 }
 
 // setting is what takes effect without a restart.
@@ -34,11 +35,21 @@ func (r *reloader) add(name string, apply func(*nodeFlags) (changed string, err 
 	r.settings = append(r.settings, setting{name, apply})
 }
 
+// tell has begins called before each reload, and done after it.
+func (r *reloader) tell(begins func() (done func())) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begins = begins
+}
+
 // reload reads the configuration and applies each setting. What is wrong with one does
 // not keep the others from being applied.
 func (r *reloader) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.begins != nil {
+		defer r.begins()()
+	}
 	n, err := r.read()
 	if err != nil {
 		r.log.Error("configuration not read again: nothing is changed", "error", err)

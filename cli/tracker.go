@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/transport"
@@ -94,11 +96,24 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, pag
 		return err
 	}
 	defer stop()
-	site.start(func(*web.Server) {})
-	defer onHangup(func() { bt.hangup(log) })()
+	alive := newHealth(func(context.Context) error {
+		server.Stats()
+		return nil
+	})
+	site.start(func(s *web.Server) { alive.register(s, metrics.NewTracker(server.Stats, bt.stats, version())) })
+	systemd := newNotifier(g.Getenv, log, alive, func() string {
+		st := server.Stats()
+		return fmt.Sprintf("%d members of %d swarms", st.Members, st.Swarms)
+	})
+	defer onHangup(func() {
+		defer systemd.reloading()()
+		bt.hangup(log)
+	})()
 	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
+	systemd.ready()
 	<-cmd.Context().Done()
 	log.Info("shutting down")
+	systemd.stopping()
 	return nil
 }
 

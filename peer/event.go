@@ -13,7 +13,7 @@ const (
 	EventPhase   EventKind = "phase"   // a transfer is in another phase
 	EventDamage  EventKind = "damage"  // stored pieces turned out to be damaged
 	EventRemoved EventKind = "removed" // a transfer was removed
-	EventLimits  EventKind = "limits"  // limits of rates were changed, see [Node.Tell]
+	EventLimits  EventKind = "limits"  // limits of the node, or of a transfer, were changed
 )
 
 // Event is something that happened at a node. Its JSON is an interface for scripts.
@@ -35,7 +35,7 @@ type Event struct {
 	// Damaged counts the pieces of an EventDamage, and Files names their files, eight at most.
 	Damaged int      `json:"damaged,omitempty"`
 	Files   []string `json:"files,omitempty"`
-	// Text says what else there is to say.
+	// Text has the limits of an EventLimits.
 	Text string `json:"text,omitempty"`
 }
 
@@ -99,11 +99,6 @@ func (n *Node) note(e *Event) {
 		return
 	}
 	n.log.Info("transfer "+string(e.Phase), attrs...)
-}
-
-// Tell publishes an event that is not of a transfer, such as [EventLimits].
-func (n *Node) Tell(kind EventKind, text string) {
-	n.events.publish(Event{Time: time.Now(), Event: kind, Text: text})
 }
 
 // Follow returns what happens from now on. The caller closes the follower.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
@@ -81,9 +82,10 @@ func TestFollowerThatNeverReads(t *testing.T) {
 	idle, busy := a.Follow(), a.Follow()
 	defer busy.Close()
 	const many = 5000
-	for range many {
-		a.Tell(peer.EventLimits, "changed")
-		if e := <-busy.Events; e.Text != "changed" {
+	for i := range many {
+		l := limit.Limits{WANUp: limit.Rate(1e6 * (1 + i%2))}
+		a.SetLimits(l)
+		if e := <-busy.Events; e.Event != peer.EventLimits || e.Text != l.String() {
 			t.Fatalf("event %+v", e)
 		}
 	}

@@ -1,14 +1,20 @@
 package peer
 
 import (
+	"time"
+
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/swarm"
 )
 
 // SetLimits changes the limits of the node, which all its transfers share.
 func (n *Node) SetLimits(l limit.Limits) {
+	changed := n.Limits() != l
 	n.limits.Set(l)
 	n.sharing.share.SetLimit(l.ClusterWANDown)
+	if changed {
+		n.events.publish(Event{Time: time.Now(), Event: EventLimits, Text: l.String()})
+	}
 }
 
 // Limits returns the limits of the node.
@@ -20,7 +26,12 @@ func (n *Node) Limits() limit.Limits {
 
 // SetLimits changes the limits of the transfer. Those of the node hold as well. They are kept until
 // the node closes.
-func (t *Transfer) SetLimits(l limit.Limits) { t.limits.Set(l) }
+func (t *Transfer) SetLimits(l limit.Limits) {
+	t.limits.Set(l)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.happened(Event{Event: EventLimits, Text: l.String()})
+}
 
 // Limits returns the limits of the transfer.
 func (t *Transfer) Limits() limit.Limits { return t.limits.Limits() }

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// manager is systemd's side of notifications.
+type manager struct {
+	t    *testing.T
+	conn *net.UnixConn
+}
+
+func newManager(t *testing.T) *manager {
+	t.Helper()
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(shortDir(t), "n"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &manager{t, conn}
+}
+
+// next returns the variables of the next notification.
+func (m *manager) next() []string {
+	m.t.Helper()
+	b := make([]byte, 4096)
+	_ = m.conn.SetReadDeadline(time.Now().Add(time.Minute))
+	n, err := m.conn.Read(b)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return strings.Split(string(b[:n]), "\n")
+}
+
+// await waits for a variable, and returns the notification.
+func (m *manager) await(variable string) []string {
+	m.t.Helper()
+	for {
+		if lines := m.next(); slices.Contains(lines, variable) {
+			return lines
+		}
+	}
+}
+
+// pending empties the queue.
+func (m *manager) pending() (n int) {
+	b := make([]byte, 4096)
+	for ; ; n++ {
+		_ = m.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if _, err := m.conn.Read(b); err != nil {
+			return n
+		}
+	}
+}
+
+// TestWatchdogOfOneThatHangs has a node hang. systemd hears nothing until it answers again.
+func TestWatchdogOfOneThatHangs(t *testing.T) {
+	t.Parallel()
+	m := newManager(t)
+	var hang atomic.Pointer[chan struct{}]
+	var probes atomic.Int64
+	hangs := make(chan bool, 10)
+	h := newHealth(func(context.Context) error {
+		probes.Add(1)
+		if ch := hang.Load(); ch != nil {
+			hangs <- true
+			<-*ch
+		}
+		return nil
+	})
+	env := map[string]string{"NOTIFY_SOCKET": m.conn.LocalAddr().String(), "WATCHDOG_USEC": "1200000"}
+	n := newNotifier(func(name string) string { return env[name] }, slog.New(slog.DiscardHandler), h, func() string { return "fine" })
+	if h.ready.Load() {
+		t.Error("it is ready before it is")
+	}
+	n.ready()
+	if lines := m.next(); !slices.Equal(lines, []string{"READY=1", "STATUS=fine"}) {
+		t.Errorf("at first %q", lines)
+	}
+	m.await("WATCHDOG=1")
+	m.await("WATCHDOG=1")
+	over := make(chan struct{})
+	hang.Store(&over)
+	<-hangs
+	m.pending()
+	began := probes.Load()
+	for range 2 { // two times half of the watchdog's time
+		ctx, cancel := context.WithTimeout(t.Context(), n.watchdog/2)
+		if err := h.check(ctx); err == nil {
+			t.Error("a node that hangs is well")
+		}
+		cancel()
+	}
+	if got := m.pending(); got > 0 || probes.Load() != began {
+		t.Errorf("%d signs of life, and %d probes, of a node that hangs", got, probes.Load()-began)
+	}
+	hang.Store(nil)
+	close(over)
+	m.await("WATCHDOG=1")
+	n.stopping()
+	m.await("STOPPING=1")
+	if h.ready.Load() {
+		t.Error("it is ready after it")
+	}
+}
+
+// TestHealth asks many times at once.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	why := errors.New("disk on fire")
+	h := newHealth(func(context.Context) error { return why })
+	if err := h.check(t.Context()); !errors.Is(err, why) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var probes atomic.Int64
+	h = newHealth(func(ctx context.Context) error {
+		probes.Add(1)
+		<-t.Context().Done()
+		return nil
+	})
+	for range 1000 {
+		if err := h.check(ctx); err == nil || !strings.Contains(err.Error(), "not answered") {
+			t.Fatal(err)
+		}
+	}
+	if n := probes.Load(); n > 1 {
+		t.Errorf("%d probes hang", n)
+	}
+}
+
+// service is a program under a service manager.
+type service struct {
+	*exec.Cmd
+	*manager
+	out *bufio.Reader
+}
+
+// startService runs the test binary as mob or mobd.
+func startService(t *testing.T, program string, args ...string) *service {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), program) // by this name the test binary is the program
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	s := &service{exec.Command(path, args...), newManager(t), nil}
+	s.Env = append(os.Environ(), "NOTIFY_SOCKET="+s.conn.LocalAddr().String(), "WATCHDOG_USEC=2000000")
+	s.Stderr = os.Stderr
+	out, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.out = bufio.NewReader(out)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.Process.Kill()
+		_ = s.Wait()
+	})
+	return s
+}
+
+// fetch asks a server at a Unix socket.
+func fetch(t *testing.T, socket, path string) (status int, body string) {
+	t.Helper()
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	resp, err := c.Get("http://localhost" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// TestServices runs the daemon and a tracker as systemd does, and scrapes them.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"mobd": {"--cluster", "geneva", "--listen", "/ip4/127.0.0.1/tcp/0", "--log-level", "warn"},
+		"mob":  {"tracker", "--listen", "/ip4/127.0.0.1/tcp/0", "--log-level", "warn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := shortDir(t)
+			socket := filepath.Join(data, "h")
+			s := startService(t, name, append(args, "--data", filepath.Join(data, "d"), "--http", "unix:"+socket)...)
+			s.await("READY=1")
+			s.await("WATCHDOG=1")
+			if line, err := s.out.ReadString('\n'); err != nil || !strings.Contains(line, "/p2p/") {
+				t.Errorf("%q, %v", line, err)
+			}
+			for _, path := range []string{"/healthz", "/readyz"} {
+				if status, body := fetch(t, socket, path); status != http.StatusOK || body != "ok\n" {
+					t.Errorf("%s: %d %s", path, status, body)
+				}
+			}
+			want := map[string]string{"mobd": `mob_node_info{cluster="geneva"`, "mob": `mob_tracker_entries{table="members"} 0`}[name]
+			if status, body := fetch(t, socket, "/metrics"); status != http.StatusOK || !strings.Contains(body, want) {
+				t.Errorf("metrics: %d %s", status, body)
+			}
+			if err := s.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+			var us int64
+			if lines := s.await("RELOADING=1"); len(lines) != 2 {
+				t.Errorf("%q", lines)
+			} else if _, err := fmt.Sscanf(lines[1], "MONOTONIC_USEC=%d", &us); err != nil || us <= 0 {
+				t.Errorf("%q: %v", lines, err)
+			}
+			s.await("READY=1")
+			if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			s.await("STOPPING=1")
+			if err := s.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
