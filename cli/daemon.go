@@ -38,6 +38,7 @@ type daemonConfig struct {
 	limits     *limit.Policy      // nil for none
 	log        *slog.Logger
 	logLevel   *slog.LevelVar // of log
+	keep       peer.Keep
 	// socketGroup names whose members may use the control socket besides the owner.
 	socketGroup string
 }

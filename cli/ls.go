@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -46,7 +47,7 @@ func (g *global) ls(cmd *cobra.Command) error {
 		if st.Length >= 0 {
 			done, size = fmt.Sprintf("%d%%", percent(st.Have, st.Length)), formatBytes(st.Length)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st), done, size, cmp.Or(printable(st.Root), "-"), st.ID)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st, time.Now()), done, size, cmp.Or(printable(st.Root), "-"), st.ID)
 	}
 	return w.Flush()
 }

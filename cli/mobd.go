@@ -79,6 +79,8 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	if err != nil {
 		return err
 	}
+	d.node.SetKeep(cfg.keep)
+	r.add("keep", reloadKeep(d.node, cfg.keep))
 	site.start(d.register)
 	systemd := newNotifier(env.Getenv, cfg.log, d.health, d.statusLine)
 	r.tell(systemd.reloading)

@@ -19,6 +19,7 @@ type nodeFlags struct {
 	bt         btFlags
 	btTrackers []string // BitTorrent trackers for links
 	limits     limitFlags
+	keep       keepTable
 	web        webFlags // of mobd alone
 	logLevel   string
 	logJSON    bool
@@ -63,7 +64,7 @@ func (n *nodeFlags) readConfig(f *pflag.FlagSet) error {
 	if n.file == "" {
 		return nil
 	}
-	return loadConfig(n.file, f, tables{"limit": n.limits.readTable})
+	return loadConfig(n.file, f, tables{"limit": n.limits.readTable, "keep": n.keep.readTable})
 }
 
 // addBTTrackers adds the flag of commands that make links or torrent files.
@@ -100,6 +101,7 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 		return cfg, err
 	}
 	cfg.limits = limit.NewPolicy(limits, schedule)
+	cfg.keep = n.keep.keep
 	cfg.log, cfg.logLevel, err = newLog(env.Err, n.logLevel, n.logJSON)
 	if err != nil {
 		return cfg, err

@@ -91,6 +91,9 @@ func transferLines(st peer.Status, peers bool) []string {
 	if st.Waiting != "" {
 		out = append(out, "  now     "+waiting(st))
 	}
+	if !st.Ends.IsZero() {
+		out = append(out, "  kept    until "+st.Ends.Local().Format("2006-01-02 15:04")+endsIn(st, time.Now()))
+	}
 	if st.Damaged > 0 {
 		of := ""
 		if len(st.DamagedFiles) > 0 {

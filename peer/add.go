@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ipfs/go-cid"
 
@@ -49,6 +50,7 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	if t.removed {
 		return true, nil
 	}
+	t.use()()
 	if !fresh && !t.For(a.record.User) {
 		return false, &ElsewhereError{Root: t.record().Root}
 	}
@@ -169,6 +171,7 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 		err = t.update(func(rec *metadata.Record) {
 			if gone || r.Seed && rec.Seed && !sound { // it begins anew
 				rec.Seed, rec.Begun, rec.Whole, rec.User = r.Seed, false, false, r.User
+				rec.Completed = time.Time{}
 			}
 			if r.Seed && !rec.Begun {
 				rec.Seed, rec.Whole = true, true

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"os"
+	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
@@ -38,3 +39,6 @@ func (t *Transfer) Dir() string { return t.node.transferDir(t.ID) }
 
 // Node returns the node of a transfer.
 func (t *Transfer) Node() *Node { return t.node }
+
+// EndAll ends the contents of a node that end at a time.
+func EndAll(n *Node, now time.Time) { n.endAll(now) }

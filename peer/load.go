@@ -40,6 +40,7 @@ func (n *Node) loadTransfers() error {
 			link.Peers = n.Addrs()
 			r.Link = &link
 		}
+		n.number.Store(max(n.number.Load(), r.Number))
 		t := newTransfer(n, id, r)
 		n.mu.Lock()
 		n.transfers[id] = t

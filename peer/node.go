@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ipfs/go-cid"
 	libhost "github.com/libp2p/go-libp2p/core/host"
@@ -47,6 +48,9 @@ type Node struct {
 	fs fileSystem
 
 	events events
+
+	keep   atomic.Pointer[Keep]
+	number atomic.Int64 // of the last content that was whole
 
 	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
 	transfers map[cid.Cid]*Transfer
@@ -93,6 +97,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	for _, o := range opts {
 		o(n)
 	}
+	n.SetKeep(Keep{})
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -123,7 +128,11 @@ func (n *Node) begin() error {
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { documents.Serve(s, n.torrentBytes) })
 	n.acceptBulk()
 	n.preconnect(n.cfg.Trackers)
-	return n.loadTransfers()
+	if err := n.loadTransfers(); err != nil {
+		return err
+	}
+	n.wg.Go(func() { n.runKeep(n.ctx) })
+	return nil
 }
 
 // enter begins an operation, which ends with n.wg.Done. Close waits for it. enter fails once the

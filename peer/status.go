@@ -51,6 +51,8 @@ type Status struct {
 	MobSize int           `json:"mob_size"` // the members of its cluster
 	// Connected is the number of peers. [Transfer.Progress] leaves Peers empty.
 	Connected int `json:"connected"`
+	// Ends is when the content ends by what [Node.SetKeep] says, unless somebody uses it then.
+	Ends time.Time `json:"ends,omitzero"`
 	// WholeNodes counts the other nodes that told this one themselves that they have everything,
 	// since the transfer was started or resumed.
 	WholeNodes int          `json:"whole_nodes"`
@@ -111,6 +113,7 @@ func (t *Transfer) Status() Status {
 // Visit has the node connect to all members that trackers named, so that [Status.WholeNodes] counts
 // those that are whole. It does not wait for them.
 func (t *Transfer) Visit() {
+	t.use()()
 	t.mu.Lock()
 	s := t.mu.swarm
 	t.mu.Unlock()
@@ -132,6 +135,7 @@ func (t *Transfer) Progress() Status {
 		Phase:   t.mu.phase,
 		Waiting: t.mu.waiting,
 		Length:  -1,
+		Ends:    t.ends(),
 		Peers:   []PeerStatus{},
 	}
 	if !t.mu.rec.Link.InfoHash.IsZero() {

@@ -19,6 +19,7 @@ func (t *Transfer) Torrent() []byte { return t.Description().Torrent() }
 // content, which must be whole, and calls progress, if that is not nil, with the bytes hashed and
 // to hash. It does not offer the content to BitTorrent clients.
 func (t *Transfer) MakeTorrent(ctx context.Context, progress func(done, total int64)) ([]byte, error) {
+	defer t.use()()
 	return t.Description().MakeTorrent(func(m *proto.Manifest) ([]byte, error) {
 		t.mu.Lock()
 		st, whole := t.mu.store, t.mu.phase == Whole

@@ -56,6 +56,9 @@ type Transfer struct {
 		finished   time.Time
 		cancel     context.CancelCauseFunc // nil while nothing runs
 		ended      chan struct{}           // closed when nothing runs; nil before the first start
+		out        int64                   // bytes sent when that was looked at last
+		used       time.Time               // when somebody used it last
+		users      int                     // who use it now, see use
 		outcome    *outcome                // what Wait waits for
 		flushed    *outcome                // what Flush waits for
 	}
@@ -104,7 +107,7 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
 	t.say = t.setWaiting
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
-	t.mu.rec = r
+	t.mu.rec, t.mu.used = r, time.Now()
 	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, r.Link.InfoHash, n.cfg.Torrents)
 	t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
 	return t
@@ -343,7 +346,13 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 
 // markWhole records that the content is whole.
 func (t *Transfer) markWhole() {
-	t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = true }))
+	number := t.node.number.Add(1)
+	t.logUnsaved(t.update(func(r *metadata.Record) {
+		r.Whole = true
+		if r.Completed.IsZero() {
+			r.Completed, r.Number = time.Now(), number
+		}
+	}))
 	t.mu.Lock()
 	t.mu.finished = time.Now()
 	t.mu.outcome.settle(nil)

@@ -93,12 +93,17 @@ func (n *Node) Transfers() []*Transfer {
 // left at the transfer's path, see [store.Remove]. It waits for the disk. If it fails, the
 // transfer is still there, possibly stopped. Removing it again does nothing.
 func (n *Node) Remove(t *Transfer, deleteContent bool) ([]store.Left, error) {
+	return n.remove(t, deleteContent, func() bool { return true })
+}
+
+// remove is Remove, if that is still to be once nothing else changes the transfer.
+func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]store.Left, error) {
 	done, err := t.operate()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if t.removed {
+	if t.removed || !still() {
 		return nil, nil
 	}
 	if deleteContent && t.record().Seed {

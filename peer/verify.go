@@ -114,6 +114,7 @@ func (v *verification) result() *Verification {
 // a content that was seeded is never written to. The transfer goes on meanwhile. One that does not
 // run is verified all the same, and cannot be started or removed meanwhile.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
+	defer t.use()()
 	s, disk, err := t.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,10 @@ type Record struct {
 	Have    int         `json:"have"`  // verified pieces when the transfer last ended
 	Bytes   int64       `json:"bytes"` // in those pieces
 	Added   time.Time   `json:"added"`
+	// Completed is when the content was seeded or was whole first, and Number grows with each
+	// content of the node that was.
+	Completed time.Time `json:"completed,omitzero"`
+	Number    int64     `json:"number,omitempty"`
 	// User began the transfer, and it uses no file that he may not use. Nil stands for
 	// the owner of the node.
 	User *vfs.User `json:"user,omitempty"`

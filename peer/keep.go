@@ -1,0 +1,186 @@
+package peer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/peer/metadata"
+)
+
+// Keep says how long a node keeps whole contents. The zero value keeps them until they are
+// removed.
+type Keep struct {
+	// For is how long a content is kept after it was seeded or was whole. 0 is for ever.
+	For time.Duration
+	// Disk bounds the contents that were fetched, in bytes: the oldest end first. 0 is no bound.
+	// It needs Delete.
+	Disk int64
+	// Delete deletes the files of a content that ends and was fetched, as [Node.Remove] does.
+	// Otherwise only the transfer ends. Seeded files are never deleted.
+	Delete bool
+}
+
+const (
+	// keepEvery is the time between two looks for contents that end.
+	keepEvery = time.Minute
+	// keepIdle is how long nobody may have used a content that ends.
+	keepIdle = 10 * time.Minute
+)
+
+// SetKeep sets how long contents are kept from now on.
+func (n *Node) SetKeep(k Keep) { n.keep.Store(&k) }
+
+// kept is what counts of a transfer for how long it is kept.
+type kept struct {
+	transfer *Transfer
+	whole    bool
+	fetched  bool
+	since    time.Time // when it was seeded, or was whole
+	number   int64     // grows with each content that was whole, whatever the clock says
+	bytes    int64
+	used     time.Time // when somebody used it last
+}
+
+// ending is a content that ends, and why.
+type ending struct {
+	kept
+	why string
+}
+
+// ended returns which contents end now.
+func (k Keep) ended(list []kept, now time.Time) (ends []ending) {
+	slices.SortStableFunc(list, func(a, b kept) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), a.since.Compare(b.since))
+	})
+	var total int64
+	for _, c := range list {
+		if c.fetched {
+			total += c.bytes
+		}
+	}
+	for _, c := range list {
+		if !c.whole || now.Sub(c.used) < keepIdle {
+			continue
+		}
+		why := ""
+		switch {
+		case k.For > 0 && now.Sub(c.since) >= k.For:
+			why = fmt.Sprintf("kept for %v", k.For)
+		case k.Disk > 0 && k.Delete && c.fetched && total > k.Disk:
+			why = fmt.Sprintf("fetched contents take %d bytes, %d are for them", total, k.Disk)
+		default:
+			continue
+		}
+		ends = append(ends, ending{c, why})
+		if c.fetched {
+			total -= c.bytes
+		}
+	}
+	return ends
+}
+
+// runKeep ends contents until ctx ends.
+func (n *Node) runKeep(ctx context.Context) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			n.endAll(now)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// endAll ends the contents that end now.
+func (n *Node) endAll(now time.Time) {
+	k := n.keep.Load()
+	if *k == (Keep{}) {
+		return
+	}
+	var list []kept
+	for _, t := range n.Transfers() {
+		list = append(list, t.kept(now))
+	}
+	for _, e := range k.ended(list, now) {
+		n.endKept(e, k.Delete, now)
+	}
+}
+
+// endKept ends a content, unless somebody uses it meanwhile.
+func (n *Node) endKept(e ending, deleteContent bool, now time.Time) {
+	t := e.transfer
+	deleteContent = deleteContent && e.fetched
+	id, root := t.ID.String(), t.record().Root
+	left, err := n.remove(t, deleteContent, func() bool { return now.Sub(t.kept(now).used) >= keepIdle })
+	switch {
+	case err != nil:
+		n.log.Error("content not ended", "content", id, "path", root, "error", err)
+	case t.isRemoved():
+		n.log.Info("content ended", "content", id, "path", root, "why", e.why, "deleted", deleteContent, "left", len(left))
+	}
+}
+
+// kept returns what counts of the transfer, and notes whether it served since the last call.
+func (t *Transfer) kept(now time.Time) kept {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &t.mu.rec
+	c := kept{transfer: t, whole: r.Whole, fetched: !r.Seed, since: keptSince(r), number: r.Number, bytes: r.Link.Length}
+	if m := t.mu.desc.Manifest(); m != nil {
+		c.bytes = m.Length()
+	}
+	var out int64
+	if t.mu.swarm != nil {
+		sum := t.mu.swarm.Totals().Traffic
+		out = sum.WANOut + sum.LANOut
+	}
+	if out != t.mu.out || t.mu.users > 0 || t.mu.phase == Checking || t.mu.phase == Fetching {
+		t.mu.out, t.mu.used = out, now
+	}
+	c.used = t.mu.used
+	return c
+}
+
+// keptSince returns from when on a content is kept. A transfer of an earlier version does not know
+// when it was whole.
+func keptSince(r *metadata.Record) time.Time {
+	if r.Completed.After(r.Added) {
+		return r.Completed
+	}
+	return r.Added
+}
+
+// ends returns when the content ends, zero if it does not. The caller has the lock.
+func (t *Transfer) ends() time.Time {
+	k := t.node.keep.Load()
+	if k.For == 0 || !t.mu.rec.Whole {
+		return time.Time{}
+	}
+	return keptSince(&t.mu.rec).Add(k.For)
+}
+
+// use notes that somebody uses the content, until done is called.
+func (t *Transfer) use() (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.users++
+	t.mu.used = time.Now()
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.mu.users--
+		t.mu.used = time.Now()
+	}
+}
+
+// isRemoved reports whether the transfer was removed.
+func (t *Transfer) isRemoved() bool {
+	t.operation.Lock()
+	defer t.operation.Unlock()
+	return t.removed
+}
