@@ -15,6 +15,7 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/tracker"
@@ -33,6 +34,7 @@ type daemonConfig struct {
 	listen     []ma.Multiaddr
 	data       string // absolute
 	trackers   []ma.Multiaddr
+	network    *membership.Config // nil for an open node
 	bittorrent *bittorrent.Config // nil for no BitTorrent clients
 	btTrackers []string           // for the links of seeds that are offered to them
 	limits     *limit.Policy      // nil for none
@@ -65,6 +67,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		Cluster:  cfg.cluster,
 		Listen:   cfg.listen,
 		Trackers: cfg.trackers,
+		Network:  cfg.network,
 		Finder:   finder(cfg.log),
 		Torrents: metainfo.Codec{},
 		Limits:   limits,

@@ -106,3 +106,6 @@ func writeJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+// formatDate formats a time to the minute.
+func formatDate(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

@@ -28,20 +28,24 @@ const inspectExample = `  mob inspect "$LINK"
 
 func newInspect(g *global) *cobra.Command {
 	var timeout time.Duration
+	var network networkFlags
 	cmd := &cobra.Command{
 		Use:     "inspect LINK|ID|PATH|FILE",
 		Short:   "Show what a link leads to",
 		Long:    inspectHelp,
 		Example: inspectExample,
 		Args:    args(1, "LINK|ID|PATH|FILE"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.inspect(cmd.Context(), given[0], timeout) },
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return g.inspect(cmd.Context(), given[0], &network, timeout)
+		},
 	}
+	network.add(cmd.Flags())
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
 	g.jsonFlag(cmd)
 	return cmd
 }
 
-func (g *global) inspect(ctx context.Context, text string, timeout time.Duration) error {
+func (g *global) inspect(ctx context.Context, text string, n *networkFlags, timeout time.Duration) error {
 	if isTorrentFile(text) {
 		m, err := readTorrentFile(text)
 		if err != nil {
@@ -58,7 +62,7 @@ func (g *global) inspect(ctx context.Context, text string, timeout time.Duration
 			return g.showManifest(&proto.Link{Manifest: id}, m)
 		}
 	}
-	s, err := g.dialOrRunTemporary(ctx, c)
+	s, err := g.dialOrRunTemporary(ctx, c, n)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -12,16 +13,21 @@ other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
 reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
-it read limits and log-level again from the configuration file.
+it read limits, log-level, certificate and revoked again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. --config
 reads a TOML file with the names of flags as keys. Flags take precedence over it.
 
 In it, [[limit]] limits some hours of some days, in local time. Hours such as
-22:00-06:00 end on the next day. Where entries overlap, the later one counts.`
+22:00-06:00 end on the next day. Where entries overlap, the later one counts.
+
+Without --network whoever reaches the daemon and has a link may fetch the content, and
+names of clusters are believed. With it the daemon talks to members of that network
+only: see "mob network --help".`
 
 const mobdExample = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob
   mobd --config /etc/mobd.toml
+  mobd --network "$ID" --certificate cert --listen /ip4/0.0.0.0/tcp/4001
 
   # /etc/mobd.toml
   cluster = "geneva"
@@ -56,6 +62,11 @@ func newMobd(env *Env) *cobra.Command {
 }
 
 func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
+	proved, err := n.network.cluster()
+	if err != nil {
+		return wrong(cmd, "%w", err)
+	}
+	n.cluster = cmp.Or(n.cluster, proved)
 	if n.cluster == "" {
 		return wrong(cmd, "--cluster is missing: name the cluster of this node")
 	}
@@ -85,7 +96,9 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	systemd := newNotifier(env.Getenv, cfg.log, d.health, d.statusLine)
 	r.tell(systemd.reloading)
 	addr := ownAddr(d.node.Host(), cfg.listen[0])
+	r.add("network", reloadNetwork(d.node))
 	cfg.log.Info("daemon started", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
+	logNetwork(cfg.log, d.node.Membership())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
 		return errors.Join(err, d.close())
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
@@ -16,6 +17,7 @@ type nodeFlags struct {
 	listen     []string
 	data       string
 	trackers   []string
+	network    networkFlags
 	bt         btFlags
 	btTrackers []string // BitTorrent trackers for links
 	limits     limitFlags
@@ -38,6 +40,7 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 	f.StringVar(&n.cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
 	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use; repeatable")
+	n.network.add(f)
 	n.bt.add(f)
 	n.limits.add(f, false)
 }
@@ -48,6 +51,7 @@ func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
 	f.StringArrayVar(&n.listen, "listen", nil, "address to listen on; repeatable")
 	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
+	n.network.add(f)
 	n.addBTTrackers(f)
 	n.bt.add(f)
 	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
@@ -75,6 +79,13 @@ func (n *nodeFlags) addBTTrackers(f *pflag.FlagSet) {
 
 // config checks the flags.
 func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
+	cfg.network, err = n.network.config()
+	if err == nil {
+		err = checkRoles(cfg.network, membership.DefaultRoles)
+	}
+	if err != nil {
+		return cfg, err
+	}
 	cfg.cluster = n.cluster
 	if err := proto.CheckCluster(n.cluster); err != nil {
 		return cfg, fmt.Errorf("--cluster: %w", err)

@@ -56,6 +56,18 @@ func (r report) lines() []string {
 
 func nodeLines(n *control.Info) []string {
 	out := []string{"node      " + n.ID, "cluster   " + n.Cluster}
+	if net := n.Network; net != nil {
+		out = append(out, "network   "+net.ID)
+		until := "until " + formatDate(net.Until)
+		if net.Renews {
+			until = "renews its certificate"
+		}
+		out = append(out, fmt.Sprintf("          %s; %s; %s revoked",
+			strings.Join(net.Roles, ", "), until, plural(net.Revoked, "member")))
+		if net.Problem != "" {
+			out = append(out, "          "+net.Problem)
+		}
+	}
 	for i, a := range n.Addrs {
 		a, _, _ = strings.Cut(a, "/p2p/") // the id is in the first line
 		out = append(out, heading("listens", i)+a)

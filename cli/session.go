@@ -47,6 +47,13 @@ func (g *global) dial(ctx context.Context) (*session, error) {
 // command until the session is closed.
 func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	n.data, n.logLevel = g.data, g.logLevel
+	proved, err := n.network.cluster()
+	if err != nil {
+		return nil, wrong(cmd, "%w", err)
+	}
+	if proved != "" && !cmd.Flags().Changed("cluster") {
+		n.cluster = proved
+	}
 	cfg, err := n.config(g.Env)
 	if err != nil {
 		return nil, wrong(cmd, "%w", err)
@@ -56,6 +63,9 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	if err == nil {
 		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("listen") || f.Changed("bt-listen") {
 			g.note("note: --cluster, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
+		}
+		if cfg.network != nil {
+			g.note("note: --network is ignored: the daemon of %s has its own", cfg.data)
 		}
 		if c, _ := n.limits.change(); !c.IsZero() {
 			g.note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.data)
@@ -77,18 +87,30 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 // dialOrRunTemporary connects to the daemon of the data folder. When there is
 // none, and c is a link, it runs a node in a temporary folder: one in the data
 // folder would resume the transfers there.
-func (g *global) dialOrRunTemporary(ctx context.Context, c content) (*session, error) {
+func (g *global) dialOrRunTemporary(ctx context.Context, c content, n *networkFlags) (*session, error) {
 	s, err := g.dial(ctx)
 	var none *control.NoDaemonError
 	if !errors.As(err, &none) || c.link == nil {
 		return s, err
 	}
+	network, err := n.config()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "mob-")
 	if err != nil {
 		return nil, err
 	}
+	cluster := "default"
+	if network != nil && network.Grant != nil { // it is for the key of the data folder
+		cluster = network.Grant.Certificate.Cluster
+		if err := g.lendKey(dir); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
 	s, err = runSession(ctx, daemonConfig{
-		cluster: "default",
+		cluster: cluster,
+		network: network,
 		data:    dir,
 		listen:  []ma.Multiaddr{loopback()},
 		log:     slog.New(slog.DiscardHandler),
@@ -98,6 +120,15 @@ func (g *global) dialOrRunTemporary(ctx context.Context, c content) (*session, e
 	}
 	s.dir = dir
 	return s, nil
+}
+
+// lendKey copies the key of the data folder to a temporary one.
+func (g *global) lendKey(dir string) error {
+	data, err := dataFolder(g.data)
+	if err != nil {
+		return err
+	}
+	return datadir.CopyKey(data, dir)
 }
 
 // runSession runs a daemon within the command and connects to it.

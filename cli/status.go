@@ -10,10 +10,13 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	libhost "github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
@@ -33,21 +36,23 @@ const watchEvery = time.Second
 
 func newStatus(g *global) *cobra.Command {
 	var watch bool
+	var network networkFlags
 	cmd := &cobra.Command{
 		Use:     "status [LINK|ID|PATH]",
 		Short:   "Show contents and their traffic",
 		Long:    statusHelp,
 		Example: statusExample,
 		Args:    args(0, "LINK|ID|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.status(cmd.Context(), given, watch) },
+		RunE:    func(cmd *cobra.Command, given []string) error { return g.status(cmd.Context(), given, &network, watch) },
 	}
+	network.add(cmd.Flags())
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "repeat until Ctrl-C")
 	g.jsonFlag(cmd)
 	return cmd
 }
 
-func (g *global) status(ctx context.Context, given []string, watch bool) error {
-	ask, end, err := g.reporter(ctx, given)
+func (g *global) status(ctx context.Context, given []string, n *networkFlags, watch bool) error {
+	ask, end, err := g.reporter(ctx, given, n)
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,9 @@ func (g *global) status(ctx context.Context, given []string, watch bool) error {
 }
 
 // reporter returns a function that makes a report. end releases what it needs.
-func (g *global) reporter(ctx context.Context, given []string) (ask func() (report, error), end func(), err error) {
+func (g *global) reporter(
+	ctx context.Context, given []string, n *networkFlags,
+) (ask func() (report, error), end func(), err error) {
 	var c content
 	if len(given) > 0 {
 		c, err = g.parseContent(given[0])
@@ -78,7 +85,7 @@ func (g *global) reporter(ctx context.Context, given []string) (ask func() (repo
 	s, err := g.dial(ctx)
 	var none *control.NoDaemonError
 	if errors.As(err, &none) && c.link != nil {
-		return trackerReporter(ctx, c.link)
+		return g.trackerReporter(ctx, c.link, n)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -124,11 +131,13 @@ func (s *session) reportOne(ctx context.Context, c *content) (report, error) {
 }
 
 // trackerReporter reports what the trackers of a link know, without a daemon.
-func trackerReporter(ctx context.Context, link *proto.Link) (ask func() (report, error), end func(), err error) {
+func (g *global) trackerReporter(
+	ctx context.Context, link *proto.Link, n *networkFlags,
+) (ask func() (report, error), end func(), err error) {
 	if len(link.Trackers) == 0 {
 		return nil, nil, control.ErrNoTracker
 	}
-	h, err := newClientHost()
+	h, err := g.newClientHost(n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,11 +148,34 @@ func trackerReporter(ctx context.Context, link *proto.Link) (ask func() (report,
 	return ask, func() { h.Close() }, nil
 }
 
-// newClientHost returns a host with a new identity that listens nowhere.
-func newClientHost() (libhost.Host, error) {
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+// newClientHost returns a host that listens nowhere. It has a new identity, or with a certificate
+// that of the data folder.
+func (g *global) newClientHost(n *networkFlags) (libhost.Host, error) {
+	cfg, err := n.config()
 	if err != nil {
 		return nil, err
 	}
-	return transport.NewHost(key, nil, nil, nil)
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil || cfg == nil {
+		return transport.NewHost(key, nil, nil, nil)
+	}
+	cfg.Cluster = "default"
+	if cfg.Grant != nil {
+		dir, err := dataFolder(g.data)
+		if err != nil {
+			return nil, err
+		}
+		if key, err = datadir.LoadKey(dir); err != nil {
+			return nil, err
+		}
+		cfg.Cluster = cfg.Grant.Certificate.Cluster
+	}
+	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
+		return nil, err
+	}
+	m, err := membership.New(*cfg)
+	if err != nil {
+		return nil, err
+	}
+	return transport.NewHost(key, nil, nil, &transport.Membership{Member: m})
 }

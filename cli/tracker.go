@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/tracker"
@@ -24,8 +25,13 @@ long as that folder does.
 
 With --bt-listen it also serves stock BitTorrent clients, by HTTP and by UDP on the
 same port, and prints their announce URLs on standard error. --torrents limits these
-clients to a list of info-hashes: 40 hexadecimal digits on each line. SIGHUP reloads
-the list, and does not end the tracker.`
+clients to a list of info-hashes: 40 hexadecimal digits on each line.
+
+With --network only members of that network are introduced, see "mob network --help":
+a certificate needs the role track. BitTorrent clients are outside of it.
+
+SIGHUP reloads the list of torrents, --certificate and --revoked, and does not end the
+tracker.`
 
 const trackerExample = `  mob tracker --listen /ip4/0.0.0.0/tcp/4000
   mob tracker --listen /ip4/192.0.2.7/tcp/4000 --data /var/lib/mob-tracker
@@ -35,6 +41,7 @@ func newTracker(g *global) *cobra.Command {
 	var listen []string
 	var bt btTracker
 	var page webFlags
+	var network networkFlags
 	cmd := &cobra.Command{
 		Use:     "tracker --listen MULTIADDR",
 		Short:   "Run a tracker",
@@ -47,16 +54,19 @@ func newTracker(g *global) *cobra.Command {
 			if !cmd.Flags().Changed("log-level") {
 				g.logLevel = "info"
 			}
-			return g.tracker(cmd, listen, &bt, &page)
+			return g.tracker(cmd, listen, &bt, &page, &network)
 		},
 	}
 	cmd.Flags().StringArrayVar(&listen, "listen", nil, "address to listen on; repeatable")
 	bt.flags(cmd)
 	page.add(cmd.Flags())
+	network.add(cmd.Flags())
 	return cmd
 }
 
-func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, page *webFlags) error {
+func (g *global) tracker(
+	cmd *cobra.Command, listen []string, bt *btTracker, page *webFlags, n *networkFlags,
+) error {
 	if len(listen) == 0 {
 		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
 	}
@@ -66,6 +76,13 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, pag
 	}
 	if err := bt.check(cmd); err != nil {
 		return err
+	}
+	network, err := n.config()
+	if err == nil {
+		err = checkRoles(network, membership.Track)
+	}
+	if err != nil {
+		return wrong(cmd, "%w", err)
 	}
 	log, _, err := newLog(g.Err, g.logLevel, false)
 	if err != nil {
@@ -84,7 +101,11 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, pag
 	if err != nil {
 		return err
 	}
-	h, err := transport.NewHost(key, addrs, nil, nil)
+	member, err := trackerMembership(network, key, dir, log)
+	if err != nil {
+		return err
+	}
+	h, err := transport.NewHost(key, addrs, nil, member)
 	if err != nil {
 		return err
 	}
@@ -105,9 +126,11 @@ func (g *global) tracker(cmd *cobra.Command, listen []string, bt *btTracker, pag
 		st := server.Stats()
 		return fmt.Sprintf("%d members of %d swarms", st.Members, st.Swarms)
 	})
+	logNetwork(log, member.Get())
 	defer onHangup(func() {
 		defer systemd.reloading()()
 		bt.hangup(log)
+		n.hangup(log, member.Get())
 	})()
 	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
 	systemd.ready()

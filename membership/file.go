@@ -53,13 +53,13 @@ func ReadSecret(path string) (*Secret, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the network's secret: %w", err)
 	}
-	if mode.Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the network's secret %s can be read by other users (mode %04o): `chmod 600 %s`, "+
-			"or make a new network if one of them may have read it", path, mode.Perm(), path)
-	}
 	b, err := blocks(text, secretBlock)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not the secret of a network: %w", path, err)
+	}
+	if mode.Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("the network's secret %s can be read by other users (mode %04o): `chmod 600 %s`, "+
+			"or make a new network if one of them may have read it", path, mode.Perm(), path)
 	}
 	s, err := secretOf(b[0])
 	if err != nil {

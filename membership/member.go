@@ -22,6 +22,8 @@ type Config struct {
 	// Self is the member, and Cluster its cluster. Without a cluster that of the grant is it.
 	Self    peer.ID
 	Cluster string
+	// List is a list of revoked members that is known at the start, nil for none.
+	List *List
 	// ListFile has the newest list of revoked members, across restarts. WriteFile replaces it
 	// atomically. Empty means that lists are not kept.
 	ListFile  string
@@ -41,6 +43,7 @@ type Member struct {
 	mu       sync.Mutex
 	grant    *Grant
 	list     *List
+	refusal  string // why the last member to answer refused this node, empty if it did not
 	onChange func()
 
 	keeping sync.Mutex // held while a list is kept
@@ -59,6 +62,11 @@ func New(cfg Config) (*Member, error) {
 	err := m.loadList()
 	if err != nil {
 		return nil, err
+	}
+	if cfg.List != nil {
+		if _, err := m.Adopt(cfg.List); err != nil {
+			return nil, err
+		}
 	}
 	if cfg.Secret != nil {
 		m.grant, err = m.sign()
@@ -222,6 +230,21 @@ func (m *Member) Problem() error {
 		return fmt.Errorf("this node is no member of its network: %w", err)
 	}
 	return nil
+}
+
+// Refused notes that another member refused this node, and why. Empty means that it did not.
+func (m *Member) Refused(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refusal = why
+}
+
+// Refusal says why the last member to answer refused this node, which need not know the reason
+// itself. It is empty if it did not.
+func (m *Member) Refusal() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refusal
 }
 
 // List returns the newest list of revoked members, nil if there is none.

@@ -37,10 +37,7 @@ func (n *Node) join(key crypto.PrivKey) error {
 
 // Membership returns the node's part in its network, nil if it has none.
 func (n *Node) Membership() *membership.Member {
-	if n.member == nil {
-		return nil
-	}
-	return n.member.Member
+	return n.member.Get()
 }
 
 // maySeed fails if the node may not bring contents into its network.

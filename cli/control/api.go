@@ -15,6 +15,8 @@ type Info struct {
 	Version  string   `json:"version"`
 	PID      int      `json:"pid"`
 	UID      int      `json:"uid"` // of its owner
+	// Network is nil for an open node.
+	Network *Network `json:"network,omitempty"`
 }
 
 // SeedRequest asks the daemon to hash and serve a content.

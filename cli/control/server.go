@@ -141,6 +141,7 @@ func (s *Server) node(*http.Request) (any, error) {
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
 		UID:      os.Geteuid(),
+		Network:  newNetwork(n.Membership()),
 	}, nil
 }
 

@@ -34,6 +34,20 @@ func LoadKey(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
+// CopyKey copies the key of one folder to another, for a node that lives for a moment. It makes
+// the key if there is none.
+func CopyKey(from, to string) error {
+	key, err := LoadKey(from)
+	if err != nil {
+		return err
+	}
+	data, err := crypto.MarshalPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("key: %w", err)
+	}
+	return createSecret(filepath.Join(to, keyFile), data)
+}
+
 func readKey(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

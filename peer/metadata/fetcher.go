@@ -62,7 +62,7 @@ func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error)
 	}
 	var trackers string
 	s.members = func(ctx context.Context) []peer.AddrInfo {
-		members, trackers = f.askTrackers(ctx)
+		members, trackers, s.refused = f.askTrackers(ctx)
 		f.Status(fmt.Sprintf("looking for %s: %s", what, trackers))
 		return f.candidates(members)
 	}
@@ -156,16 +156,20 @@ func (f *Fetcher) askClients(ctx context.Context, s *search, cancel context.Canc
 	}
 }
 
-// askTrackers announces this node. status describes the result.
-func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, status string) {
+// askTrackers announces this node. status describes the result. refused is not nil if the trackers
+// are in a network, and this node is in none.
+func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, status string, refused error) {
 	if f.Finder == nil {
-		return nil, "the link names no tracker"
+		return nil, "the link names no tracker", nil
 	}
 	h, err := Announce(ctx, f.Finder, f.Link.Keys(), f.Announce)
-	if err != nil {
-		return nil, err.Error()
+	if err != nil && isClosed(err) {
+		refused = err
 	}
-	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members))
+	if err != nil {
+		return nil, err.Error(), refused
+	}
+	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members)), nil
 }
 
 // candidates orders the peers to ask: one local member, the link's peers, other local

@@ -25,6 +25,8 @@ type search struct {
 	members func(context.Context) []peer.AddrInfo
 	// take checks a document. If it fails, the search goes on.
 	take func(from peer.ID, b []byte) error
+	// refused is set if the trackers talk to members of their network only.
+	refused error
 	// failed is called with the error of each round.
 	failed func(error)
 	// pause follows the first round. It doubles with each round up to pauseMax.
@@ -34,12 +36,22 @@ type search struct {
 // errNobody is the error of a round without members.
 var errNobody = errors.New("no known peer has the content")
 
+// errClosed ends a search: everybody who could be asked talks to members of a network only, and
+// this node is in none.
+var errClosed = errors.New("not admitted")
+
+// isClosed reports whether an error is the refusal of somebody who is in a network.
+func isClosed(err error) bool {
+	var refused *proto.RemoteError
+	return errors.As(err, &refused) && refused.Code == proto.CodeNoMember
+}
+
 // run searches until take accepts a document. Otherwise it returns the cause of ctx.
 func (s *search) run(ctx context.Context) error {
 	for pause := s.pause; ; pause = min(2*pause, s.pauseMax) {
 		err := s.round(ctx)
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, errClosed) {
+			return err
 		}
 		if ctx.Err() == nil {
 			s.failed(err)
@@ -83,7 +95,7 @@ func (s *search) round(ctx context.Context) error {
 	}
 	next := time.NewTicker(nextAfter)
 	defer next.Stop()
-	last := errNobody
+	last, others := errNobody, false
 	for ask(); len(asked) > 0; {
 		select {
 		case r := <-answers:
@@ -96,13 +108,14 @@ func (s *search) round(ctx context.Context) error {
 				return nil
 			}
 			last = fmt.Errorf("%s: %w", r.info.ID, err)
+			others = others || !isClosed(err)
 			ask()
 		case <-next.C:
 			if slices.ContainsFunc(asked, func(r *request) bool { return r.left() <= soon }) {
 				continue
 			}
 			if len(members) == 0 && s.pauseMax > 0 && time.Since(listed) > s.pauseMax {
-				members, listed = others(s.members(ctx), asked), time.Now()
+				members, listed = notAsked(s.members(ctx), asked), time.Now()
 			}
 			slowest := slices.MaxFunc(asked, func(a, b *request) int { return cmp.Compare(a.left(), b.left()) })
 			switch {
@@ -116,11 +129,17 @@ func (s *search) round(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if last == errNobody && s.refused != nil {
+		last = s.refused
+	}
+	if isClosed(last) && !others {
+		return fmt.Errorf("%w: %w", errClosed, last)
+	}
 	return last
 }
 
-// others returns the members that are not being asked.
-func others(members []peer.AddrInfo, asked []*request) []peer.AddrInfo {
+// notAsked returns the members that are not being asked.
+func notAsked(members []peer.AddrInfo, asked []*request) []peer.AddrInfo {
 	return slices.DeleteFunc(members, func(info peer.AddrInfo) bool {
 		return slices.ContainsFunc(asked, func(r *request) bool { return r.info.ID == info.ID })
 	})

@@ -3,6 +3,7 @@ package swarm
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -32,6 +33,7 @@ func (s *Swarm) announce(first []proto.Member) {
 		return
 	}
 	retry := announceRetry
+	var refused string // what was logged
 	for {
 		pause := retry
 		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Keys(), s.announcement(false))
@@ -43,7 +45,13 @@ func (s *Swarm) announce(first []proto.Member) {
 			}
 		} else {
 			retry = min(2*retry, announceRetryMax)
-			s.log.Debug("no tracker answers", "error", err)
+			level := slog.LevelDebug
+			var refusal *proto.RemoteError
+			if errors.As(err, &refusal) && (refusal.Code == proto.CodeNoMember || refusal.Code == proto.CodeExcluded) &&
+				err.Error() != refused {
+				level, refused = slog.LevelWarn, err.Error()
+			}
+			s.log.Log(s.ctx, level, "no tracker answers", "error", err)
 		}
 		select {
 		case <-time.After(max(pause, time.Second)):

@@ -213,6 +213,7 @@ func (g *gate) change(c network.Conn, f func(*admitted)) {
 // accept notes the certificate of the other side of a connection.
 func (g *gate) accept(c network.Conn, cert *membership.Certificate) {
 	g.change(c, func(a *admitted) { a.certificate, a.err = cert, nil })
+	g.member.Refused("")
 }
 
 // certificate returns that of the other side of a connection, nil before it was accepted.
@@ -502,6 +503,9 @@ func (s *memberStream) Certificate() *membership.Certificate { return s.certific
 // logRefusal logs a refusal, each once.
 func (g *gate) logRefusal(e *NotAdmittedError) {
 	g.mu.Lock()
+	if e.Remote {
+		g.member.Refused(e.Reason)
+	}
 	level := slog.LevelDebug
 	text := e.Error()
 	if g.refused[e.Peer] != text && (g.refused[e.Peer] != "" || len(g.refused) < maxRefusals) {

@@ -92,6 +92,14 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *
 	return lazy, nil
 }
 
+// Get returns the member, nil of a nil Membership.
+func (m *Membership) Get() *membership.Member {
+	if m == nil {
+		return nil
+	}
+	return m.Member
+}
+
 // Membership is a host's part in a network. Log is for the operator; nil means no log.
 type Membership struct {
 	*membership.Member
