@@ -1,0 +1,263 @@
+package peer_test
+
+import (
+	"crypto/rand"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+func newSecret(t *testing.T) *membership.Secret {
+	t.Helper()
+	s, err := membership.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// inNetwork has a node hold the secret of a network. Its clock is ahead.
+func inNetwork(secret *membership.Secret, ahead time.Duration) peertest.Option {
+	return peertest.Configure(func(c *peer.Config) {
+		c.Network = &membership.Config{Secret: secret, Now: func() time.Time { return time.Now().Add(ahead) }}
+	})
+}
+
+// TestRevokedInTheMiddle revokes one of two nodes halfway through a transfer, over bulk sockets. Its
+// sessions end, those of the other do not, and it is refused after a restart of the source.
+func TestRevokedInTheMiddle(t *testing.T) {
+	t.Parallel()
+	secret, gate, data := newSecret(t), peertest.NewGate(6<<20), t.TempDir()
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A", inNetwork(secret, 0), peertest.WithGate(gate), peertest.Data(data))
+	b := tracker.Start(t, "B", inNetwork(secret, 0))
+	c := tracker.Start(t, "C", inNetwork(secret, 0))
+	seed, link, content := peertest.SeedRandom(t, a, 24<<20, peer.SeedOptions{})
+	out := filepath.Join(t.TempDir(), "out")
+	revoked := peertest.Get(t, c, link, out)
+	peertest.Eventually(t, "bytes at the node to be revoked", func() bool { return revoked.Status().Have > 0 })
+	good := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "sessions", func() bool { return seed.Status().Connected == 2 && good.Status().Connected == 2 })
+
+	list, err := secret.Revoke(nil, time.Now(), c.Host().ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := b.Membership().Adopt(list); err != nil { // the source learns it from b
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "the end of its sessions", func() bool { return revoked.Status().Connected == 0 })
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the sessions ended after %v", took)
+	}
+	had := revoked.Status().Have
+	gate.Open()
+	peertest.Wait(t, good)
+	peertest.WaitEqual(t, []*peer.Transfer{good}, content)
+	if st := revoked.Status(); st.Have != had || st.Connected != 0 {
+		t.Errorf("the revoked node has %d bytes, and had %d; %d peers", st.Have, had, st.Connected)
+	}
+	peertest.Eventually(t, "word of why", func() bool {
+		return strings.Contains(revoked.Status().Waiting, "the certificate was revoked")
+	})
+	if why := c.Membership().Refusal(); why != "the certificate was revoked" {
+		t.Errorf("refusal %q", why)
+	}
+
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := tracker.Start(t, "A", inNetwork(secret, 0), peertest.Data(data))
+	if again.Membership().Serial() != list.Serial {
+		t.Error("the list was forgotten")
+	}
+	if err := c.Host().Connect(t.Context(), peertest.AddrInfo(again)); err == nil || !strings.Contains(err.Error(), "was revoked") {
+		t.Errorf("after a restart: %v", err)
+	}
+}
+
+// TestClocksApart has nodes whose clocks differ. Two hours work, three do not.
+func TestClocksApart(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ahead  time.Duration
+		admits bool
+	}{
+		"two hours ahead":    {2 * time.Hour, true},
+		"two hours behind":   {-2 * time.Hour, true},
+		"three hours ahead":  {3 * time.Hour, false},
+		"three hours behind": {-3 * time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			secret := newSecret(t)
+			a, b := peertest.Start(t, "A", inNetwork(secret, 0)), peertest.Start(t, "B", inNetwork(secret, tt.ahead))
+			_, link, content := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
+			get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+			if tt.admits {
+				peertest.WaitEqual(t, []*peer.Transfer{get}, content)
+				return
+			}
+			waitsFor(t, get, "is not valid before")
+		})
+	}
+}
+
+// member starts a host that is a member of a network by a certificate for a cluster: a test speaks
+// the protocol for it.
+func member(t *testing.T, secret *membership.Secret, cluster string) host.Host {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := libpeer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := membership.New(membership.Config{Secret: secret, Self: id, Cluster: cluster})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}
+	h, err := transport.NewHost(key, listen, nil, &transport.Membership{Member: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// TestClusterIsProved has a member whose certificate is for cluster B say that it is of A.
+func TestClusterIsProved(t *testing.T) {
+	t.Parallel()
+	secret := newSecret(t)
+	a := peertest.Start(t, "A", inNetwork(secret, 0))
+	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
+	for cluster, admits := range map[string]bool{"A": false, "B": true} {
+		h := member(t, secret, "B")
+		if err := h.Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := h.NewStream(t.Context(), a.Host().ID(), proto.ControlProtocol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := proto.WriteMessage(s, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: cluster}); err != nil {
+			t.Fatal(err)
+		}
+		m, err := proto.ReadMessage(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bye, ok := m.(*proto.Goodbye); ok == admits || ok && (bye.Code != proto.CodeExcluded ||
+			bye.Text != "the node says that it is of the cluster A, and its certificate is for B") {
+			t.Errorf("cluster %s: %+v", cluster, m)
+		}
+	}
+
+	// It is dialled.
+	h := member(t, secret, "B")
+	ended := make(chan error, 1)
+	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
+		m, err := proto.ReadMessage(s)
+		if hello, ok := m.(*proto.Hello); ok {
+			_ = proto.WriteMessage(s, &proto.Hello{Swarm: hello.Swarm, Cluster: "A"})
+			m, err = proto.ReadMessage(s)
+		}
+		if err == nil {
+			t.Errorf("it was sent %+v", m)
+		}
+		ended <- err
+	})
+	lie := *link
+	lie.Peers = peertest.LinkAddrs(t, h)
+	b := peertest.Start(t, "C", inNetwork(secret, 0))
+	h.SetStreamHandler(proto.ManifestProtocol, forward(t, h, a))
+	peertest.Get(t, b, &lie, filepath.Join(t.TempDir(), "out"))
+	<-ended
+}
+
+// forward answers streams of the manifest's protocol with what a node answers.
+func forward(t *testing.T, h host.Host, to *peer.Node) network.StreamHandler {
+	return func(s network.Stream) {
+		defer s.Close()
+		request, err := proto.ReadMessage(s)
+		if err != nil {
+			return
+		}
+		b, err := to.ManifestBytes(request.(*proto.ManifestRequest).Swarm)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = proto.WriteMessage(s, &proto.ManifestReply{Length: uint32(len(b))})
+		_, _ = s.Write(b)
+	}
+}
+
+// TestStrangerGetsNothing has a stranger with the link ask a node of a network in every way. No
+// answer has a byte of the content, nor its name, size or cluster.
+func TestStrangerGetsNothing(t *testing.T) {
+	t.Parallel()
+	a := peertest.Start(t, "geneva", inNetwork(newSecret(t), 0))
+	path, _ := peertest.RandomFile(t, 1<<20)
+	_, link := peertest.Seed(t, a, path, peer.SeedOptions{})
+	h := peertest.Stranger(t)
+	if err := h.Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
+		t.Fatal(err)
+	}
+	swarm := link.Manifest.Bytes()
+	for id, request := range map[protocol.ID]proto.Message{
+		proto.ControlProtocol:  &proto.Hello{Swarm: swarm, Cluster: "geneva"},
+		proto.ManifestProtocol: &proto.ManifestRequest{Swarm: swarm},
+		proto.TorrentProtocol:  &proto.ManifestRequest{Swarm: swarm},
+		proto.BulkProtocol:     &proto.BulkHello{Swarm: swarm},
+	} {
+		s, err := h.NewStream(t.Context(), a.Host().ID(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = s.SetDeadline(time.Now().Add(10 * time.Second))
+		if err := proto.WriteMessage(s, request); err != nil {
+			t.Fatal(err)
+		}
+		m, err := proto.ReadMessage(s)
+		if id == proto.BulkProtocol {
+			if err == nil {
+				t.Errorf("%s: answer %+v", id, m)
+			}
+			continue
+		}
+		bye, ok := m.(*proto.Goodbye)
+		if !ok || bye.Code != proto.CodeNoMember || strings.Contains(bye.Text, "geneva") {
+			t.Errorf("%s: answer %+v, %v", id, m, err)
+		}
+		if m, err := proto.ReadMessage(s); err == nil {
+			t.Errorf("%s: then %+v", id, m)
+		}
+	}
+
+	// A node without a network fails at once, and says what it needs.
+	b := peertest.Start(t, "geneva")
+	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+	err := get.Wait(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "talks to members of its network only: give --network and --certificate") {
+		t.Errorf("error %v", err)
+	}
+}
