@@ -27,8 +27,9 @@ and one of them --bt-listen, to fetch from BitTorrent clients. The first node th
 completes it makes a manifest, with which the others verify it too.
 
 PATH is the file or folder to create, not its parent, and by default the link's name
-in the current folder. It must not exist; --reuse takes over what is there, such as
-an older copy, and fetches only what differs.
+in the current folder. Folders above it are made. It must not exist; --reuse takes over
+what is there, such as an older copy, and fetches only what differs. A content that does
+not fit on the disk is not begun.
 
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.
@@ -86,6 +87,12 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 	s, err := g.dialOrRun(cmd, &f.node)
 	if err != nil {
 		return err
+	}
+	if s.Info.UID != os.Getuid() && os.Getuid() != 0 {
+		// Folders that the daemon makes would not be this user's.
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return errors.Join(err, s.close())
+		}
 	}
 	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, Torrent: info}
 	st, err := g.fetch(cmd.Context(), s, req, f.quiet)

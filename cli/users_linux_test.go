@@ -206,6 +206,9 @@ func TestUsers(t *testing.T) {
 		m.t = t
 		m.works(alice, "--data", "b", "get", link, "-o", "alice/copy")
 		m.works(alice, "--data", "b", "get", tree, "-o", "alice/trees")
+		if _, _, text := m.mob(alice, "--data", "b", "get", tree, "-o", "bob/closed/new/x"); !strings.Contains(text, "permission denied") {
+			t.Errorf("a folder that is not hers to make: %s", text)
+		}
 		for _, c := range []struct{ got, want string }{{"alice/copy", "alice/x"}, {"alice/trees/y", "alice/tree/y"}} {
 			got, err := os.ReadFile(m.path(c.got))
 			if err != nil || string(got) != "content of "+c.want {

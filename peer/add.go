@@ -144,7 +144,7 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	old := t.record()
 	gone := (old.Begun || old.Seed) && t.node.missing(old.Root)
 	if gone && !r.Seed {
-		if err := t.node.checkFree(r.Root, reuse); err != nil {
+		if err := t.node.checkFree(r.Root, reuse, r.User); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/dustin/go-humanize"
 )
 
 var (
@@ -30,9 +32,28 @@ func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("the content is already at %s: use it there, or `mob rm` it first", e.Root)
 }
 
+// NoRoomError reports that what is left to fetch does not fit on the disk. It wraps
+// [syscall.ENOSPC].
+type NoRoomError struct {
+	Path       string // of the content
+	Need, Free int64  // bytes
+}
+
+// Error implements error.
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("%s needs %s and the disk has %s free: make room for %s more, or choose another path",
+		e.Path, humanize.Bytes(uint64(e.Need)), humanize.Bytes(uint64(e.Free)), humanize.Bytes(uint64(e.Need-e.Free)))
+}
+
+// Unwrap returns the error of the system that would follow.
+func (e *NoRoomError) Unwrap() error { return syscall.ENOSPC }
+
 // explain adds advice to an error that ended a transfer.
 func explain(err error) error {
+	var noRoom *NoRoomError
 	switch {
+	case errors.As(err, &noRoom):
+		return noRoom
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("the disk is full (%w): make room and get the link again, what is there is kept", err)
 	case errors.Is(err, syscall.EDQUOT):

@@ -15,11 +15,12 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestFullDisk has a get run into a full disk; with room it goes on from there.
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=8m"); err != nil {
+// smallDisk mounts a file system of a size such as 8m, and returns its folder and how to change
+// that.
+func smallDisk(t *testing.T, size string) (dir string, resize func(size string)) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
 		t.Skip("a small file system cannot be mounted here: ", err)
 	}
 	t.Cleanup(func() {
@@ -27,25 +28,101 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	return dir, func(size string) {
+		t.Helper()
+		if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size="+size); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFullDisk has a get run into a disk that somebody else fills; with room it goes on from there.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	dir, resize := smallDisk(t, "32m")
+	gate := peertest.NewGate(4 << 20)
+	a, b := peertest.Start(t, "A", peertest.WithGate(gate)), peertest.Start(t, "B")
 	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
 	out := filepath.Join(dir, "out")
 	get := peertest.Get(t, b, link, out)
+	peertest.Eventually(t, "the begin of the transfer", func() bool { return get.Status().Have > 0 })
+	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 24<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gate.Open()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := get.Wait(ctx)
-	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "make room") {
+	var noRoom *peer.NoRoomError
+	if !errors.Is(err, syscall.ENOSPC) || errors.As(err, &noRoom) || !strings.Contains(err.Error(), "make room") {
 		t.Fatalf("a full disk: %v", err)
 	}
-	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size=32m"); err != nil {
-		t.Fatal(err)
-	}
+	resize("64m")
 	get = peertest.Get(t, b, link, out)
 	peertest.Wait(t, get)
 	peertest.EqualFile(t, out, content)
 	if st := get.Status(); st.Traffic.WANIn >= int64(len(content)) {
 		t.Errorf("%d bytes came again", st.Traffic.WANIn)
 	}
+	if err := errors.Join(b.Close(), os.Remove(out)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoRoom gets contents that do not fit on the disk. Nothing is fetched or left, and it is said how
+// much is missing. What is there already, and zeros, count as what they take.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	dir, resize := smallDisk(t, "8m")
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
+	out := filepath.Join(dir, "out")
+	wait := func(get *peer.Transfer) error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		return get.Wait(ctx)
+	}
+	var noRoom *peer.NoRoomError
+	get := peertest.Get(t, b, link, out)
+	if err := wait(get); !errors.As(err, &noRoom) || noRoom.Need != 12<<20 || noRoom.Free > 8<<20 ||
+		!strings.HasSuffix(err.Error(), "free: make room for 4.2 MB more, or choose another path") {
+		t.Fatalf("no room: %v", err)
+	}
+	if st := get.Status(); st.Phase != peer.Failed || st.Traffic.WANIn != 0 {
+		t.Errorf("%s after %d bytes", st.Phase, st.Traffic.WANIn)
+	}
+	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	// What somebody has of it already needs no more room, and is not deleted.
+	if err := os.WriteFile(out, content[:6<<20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	get, err := b.Get(link, out, peer.GetOptions{Reuse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wait(get); !errors.As(err, &noRoom) {
+		t.Errorf("with half of it there: %v", err)
+	}
+	peertest.EqualFile(t, out, content[:6<<20])
+	resize("12m")
+	if get, err = b.Get(link, out, peer.GetOptions{Reuse: true}); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	sparse := filepath.Join(t.TempDir(), "sparse")
+	if err := errors.Join(os.WriteFile(sparse, content[:1<<20], 0o600), os.Truncate(sparse, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	_, link = peertest.Seed(t, a, sparse, peer.SeedOptions{})
+	out = filepath.Join(dir, "sparse")
+	get = peertest.Get(t, b, link, out)
+	peertest.Wait(t, get)
 	if err := errors.Join(b.Close(), os.Remove(out)); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, errReuse
 	}
 	if n.lookup(link.Keys()) == nil {
-		if err := n.checkDestination(root, opt.Reuse); err != nil {
+		if err := n.checkDestination(root, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -67,15 +67,16 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 }
 
 // checkDestination reports what the store would report later, once the manifest is known.
-func (n *Node) checkDestination(root string, reuse bool) error {
+func (n *Node) checkDestination(root string, opt GetOptions) error {
 	if err := n.checkRoot(root); err != nil {
 		return err
 	}
-	return n.checkFree(root, reuse)
+	return n.checkFree(root, opt.Reuse, opt.User)
 }
 
-// checkFree fails if a content cannot be created at root.
-func (n *Node) checkFree(root string, reuse bool) error {
+// checkFree fails if a content cannot be created at root. It makes the folders above it that are
+// missing, but for a user who is not the owner of the node: these would not be his.
+func (n *Node) checkFree(root string, reuse bool, u *vfs.User) error {
 	fi, err := n.fs.lstat(root)
 	if err == nil && !reuse {
 		return &store.ExistsError{Path: root, Dir: fi.IsDir()}
@@ -83,9 +84,13 @@ func (n *Node) checkFree(root string, reuse bool) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	fi, err = os.Stat(filepath.Dir(root))
+	dir := filepath.Dir(root)
+	fi, err = os.Stat(dir)
+	if errors.Is(err, os.ErrNotExist) && u == nil {
+		return os.MkdirAll(dir, 0o777)
+	}
 	if err != nil || !fi.IsDir() {
-		return fmt.Errorf("the folder %s is not there: create it first", filepath.Dir(root))
+		return fmt.Errorf("the folder %s is not there: create it first", dir)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func TestBadDestinations(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{dir, file, filepath.Join(dir, "no", "folder"), filepath.Join(file, "under a file")} {
+	for _, path := range []string{dir, file, filepath.Join(dir, "file", "below"), filepath.Join(file, "under a file")} {
 		if _, err := n.Get(link, path, peer.GetOptions{}); err == nil {
 			t.Errorf("%s was taken as a destination", path)
 		} else {

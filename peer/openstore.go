@@ -71,6 +71,11 @@ func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) 
 	if r.Seed && !r.Begun { // all of it was just hashed
 		return store.Seed(dir, r.Root, m, files)
 	}
+	if !r.Seed && t.node.missing(r.Root) {
+		if err := checkRoom(r.Root, func() (int64, int64, bool) { return store.RoomFor(r.Root, m, files) }); err != nil {
+			return nil, err
+		}
+	}
 	st, err := store.Open(dir, r.Root, m, files)
 	switch {
 	case errors.Is(err, store.ErrNoJournal) && r.Seed:
@@ -86,7 +91,13 @@ func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) 
 // prepareStore takes over an open store, and notes what is wrong with the content. If it fails, it
 // closes the store.
 func (t *Transfer) prepareStore(ctx context.Context, c *content) error {
-	err := t.markBegun()
+	var err error
+	if r := t.record(); !r.Seed {
+		err = checkRoom(r.Root, c.disk.Room)
+	}
+	if err == nil {
+		err = t.markBegun()
+	}
 	if err == nil {
 		err = t.recheck(ctx, c)
 	}

@@ -212,6 +212,9 @@ func (a at) Link(from, to string) error {
 	})
 }
 
+// Free implements [vfs.Root].
+func (at) Free() (int64, bool) { return 0, false }
+
 // Remove implements [vfs.Root].
 func (a at) Remove(name string) error {
 	return a.do("remove", name, func() error {

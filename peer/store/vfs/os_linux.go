@@ -42,6 +42,27 @@ func (f osFile) IsHole(offset, n int64) bool {
 	return unix.Fstatfs(int(f.Fd()), &fs) == nil && fs.Type != zfs
 }
 
+// Free implements [Root].
+func (r osRoot) Free() (int64, bool) {
+	f, err := r.Root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil || fs.Type == zfs || fs.Blocks == 0 {
+		return 0, false
+	}
+	blocks, size := fs.Bavail, fs.Frsize
+	if os.Geteuid() == 0 {
+		blocks = fs.Bfree
+	}
+	if size == 0 {
+		size = fs.Bsize
+	}
+	return int64(blocks) * size, true
+}
+
 // DropCache implements [File].
 func (f osFile) DropCache() {
 	// Pages that could not be written count as clean, and are dropped too.

@@ -12,5 +12,6 @@ func statOf(info fs.FileInfo) Stat {
 	}
 	return Stat{
 		Device: uint64(st.Dev), Inode: st.Ino, Links: uint64(st.Nlink), Changed: st.Ctimespec.Nano(),
+		Allocated: st.Blocks * 512,
 	}
 }

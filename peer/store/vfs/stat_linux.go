@@ -13,5 +13,6 @@ func statOf(info fs.FileInfo) Stat {
 	return Stat{
 		Device: uint64(st.Dev), Inode: st.Ino, //nolint:unconvert // narrower on some systems
 		Links: uint64(st.Nlink), Changed: st.Ctim.Nano(), //nolint:unconvert // likewise
+		Allocated: st.Blocks * 512,
 	}
 }

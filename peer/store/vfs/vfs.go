@@ -37,6 +37,9 @@ type Root interface {
 	Symlink(target, name string) error
 	Rename(from, to string) error
 	Remove(name string) error
+	// Free returns how many bytes the file system of the directory has for this process. It
+	// reports false if that is not known, as where files are compressed.
+	Free() (int64, bool)
 	io.Closer
 }
 
@@ -77,6 +80,8 @@ type Stat struct {
 	// nanoseconds. No program can set it, but with the clock. It is the modification
 	// time on systems that have no such time.
 	Changed int64
+	// Allocated is how many bytes the file takes on the disk.
+	Allocated int64
 }
 
 // StatOf returns the Stat of what info describes.

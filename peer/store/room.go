@@ -1,0 +1,54 @@
+package store
+
+import (
+	"path/filepath"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
+)
+
+// RoomFor is [Disk.Room] for a content of which nothing is there yet.
+func RoomFor(root string, m *proto.Manifest, files *Files) (need, free int64, known bool) {
+	dir, err := files.fs.OpenRoot(filepath.Dir(root))
+	if err != nil {
+		return 0, 0, false // to create the content fails too
+	}
+	defer dir.Close()
+	free, known = dir.Free()
+	zeros := hashZeros(newPieceHash(m), int64(m.PieceLength))
+	for piece := range m.Pieces() {
+		if !zeros.matches(m, piece) {
+			need += int64(m.PieceSize(piece))
+		}
+	}
+	return need, free, known
+}
+
+// Room returns how many bytes the pieces need that are not stored, and how many the file system has
+// free. Pieces of zeros need none. It reports false if that is not known.
+func (d *Disk) Room() (need, free int64, known bool) {
+	free, known = d.tree.root.Free()
+	var zero int64
+	zeros := d.zeros()
+	for piece := range d.m.Pieces() {
+		size := int64(d.m.PieceSize(piece))
+		switch {
+		case zeros.matches(d.m, piece):
+			zero += size
+		case !d.verified.has(piece):
+			need += size
+		}
+	}
+	// Pieces that are not verified may have their place already, from before.
+	rest := d.m.Length() - zero
+	for file := range d.tree.layout.files() {
+		if d.tree.layout.pad(file) {
+			rest -= d.tree.layout.size(file)
+			continue
+		}
+		if info, err := d.tree.stat(file); err == nil && info != nil {
+			rest -= min(vfs.StatOf(info).Allocated, d.tree.layout.size(file))
+		}
+	}
+	return max(min(need, rest), 0), free, known
+}
