@@ -92,7 +92,7 @@ func (t *Transfer) forget() {
 	delete(t.node.transfers, t.ID)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.happened(Event{Event: EventRemoved})
+	t.happened(Event{Kind: EventRemoved})
 }
 
 // checkRoot fails if a transfer has its content at root.

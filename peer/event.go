@@ -18,8 +18,8 @@ const (
 
 // Event is something that happened at a node. Its JSON is an interface for scripts.
 type Event struct {
-	Time  time.Time `json:"time"`
-	Event EventKind `json:"event"`
+	Time time.Time `json:"time"`
+	Kind EventKind `json:"event"`
 	// Content is the id of the transfer, and Name and Path are those of its content. They are
 	// empty if the event is about none.
 	Content string `json:"content,omitempty"`
@@ -46,13 +46,13 @@ func (t *Transfer) enter(p Phase) *Event {
 		return nil
 	}
 	t.mu.phase = p
-	e := t.happened(Event{Event: EventPhase})
+	e := t.happened(Event{Kind: EventPhase})
 	return &e
 }
 
 // damageFound publishes that pieces are damaged. The caller has the lock.
 func (t *Transfer) damageFound(pieces int, files []string) {
-	t.happened(Event{Event: EventDamage, Damaged: pieces, Files: files})
+	t.happened(Event{Kind: EventDamage, Damaged: pieces, Files: files})
 }
 
 // happened publishes an event of the transfer, and returns it, complete. The caller has the lock,
@@ -84,7 +84,7 @@ func (t *Transfer) event(e Event) Event {
 func (t *Transfer) Event() Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.event(Event{Event: EventPhase})
+	return t.event(Event{Kind: EventPhase})
 }
 
 // note logs the begin of a phase, unless e is nil. It is the one line of the log for that.
@@ -92,7 +92,7 @@ func (n *Node) note(e *Event) {
 	if e == nil {
 		return
 	}
-	attrs := []any{"event", string(e.Event), "content", e.Content, "name", e.Name, "phase", string(e.Phase),
+	attrs := []any{"event", string(e.Kind), "content", e.Content, "name", e.Name, "phase", string(e.Phase),
 		"bytes", e.Bytes, "duration", e.Duration}
 	if e.Phase == Failed {
 		n.log.Error("transfer failed", append(attrs, "error", e.Error)...)

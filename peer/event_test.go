@@ -20,7 +20,7 @@ func phases(t *testing.T, f *peer.Follower, id string) (list []peer.Phase) {
 		if e.Content != id || e.Time.IsZero() {
 			t.Errorf("event %+v", e)
 		}
-		if e.Event == peer.EventPhase {
+		if e.Kind == peer.EventPhase {
 			list = append(list, e.Phase)
 		}
 	}
@@ -85,7 +85,7 @@ func TestFollowerThatNeverReads(t *testing.T) {
 	for i := range many {
 		l := limit.Limits{WANUp: limit.Rate(1e6 * (1 + i%2))}
 		a.SetLimits(l)
-		if e := <-busy.Events; e.Event != peer.EventLimits || e.Text != l.String() {
+		if e := <-busy.Events; e.Kind != peer.EventLimits || e.Text != l.String() {
 			t.Fatalf("event %+v", e)
 		}
 	}

@@ -13,7 +13,7 @@ func (n *Node) SetLimits(l limit.Limits) {
 	n.limits.Set(l)
 	n.sharing.share.SetLimit(l.ClusterWANDown)
 	if changed {
-		n.events.publish(Event{Time: time.Now(), Event: EventLimits, Text: l.String()})
+		n.events.publish(Event{Time: time.Now(), Kind: EventLimits, Text: l.String()})
 	}
 }
 
@@ -30,7 +30,7 @@ func (t *Transfer) SetLimits(l limit.Limits) {
 	t.limits.Set(l)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.happened(Event{Event: EventLimits, Text: l.String()})
+	t.happened(Event{Kind: EventLimits, Text: l.String()})
 }
 
 // Limits returns the limits of the transfer.

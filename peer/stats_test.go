@@ -108,7 +108,7 @@ func TestDamageIsCounted(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	e := <-follower.Events
-	if e.Event != peer.EventDamage || e.Damaged != 1 || len(e.Files) != 1 || e.Content != seed.ID.String() {
+	if e.Kind != peer.EventDamage || e.Damaged != 1 || len(e.Files) != 1 || e.Content != seed.ID.String() {
 		t.Errorf("event %+v", e)
 	}
 }
