@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -43,6 +44,11 @@ func TestMain(m *testing.M) {
 //	random FILE SIZE             makes a file of random bytes
 //	hole FILE SIZE               makes a file that is a hole
 func TestScripts(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup; then programs inherit it, and go on
+		hangups := make(chan os.Signal, 1)
+		signal.Notify(hangups, syscall.SIGHUP)
+		t.Cleanup(func() { signal.Stop(hangups) })
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
