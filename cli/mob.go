@@ -52,7 +52,7 @@ func newMob(env *Env) *cobra.Command {
 	pf.StringVar(&g.logLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	root.AddCommand(
 		newSeed(g), newGet(g), newStatus(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g), newEvents(g),
-		newLimit(g),
+		newLimit(g), newSbcast(g),
 		newTracker(g), newNetwork(g), newDemo(g), newBench(g), newVersion(g),
 	)
 	return root

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+const sbcastHelp = `Copies a file or folder to all nodes of a Slurm allocation, as Slurm's sbcast does, as
+a swarm: SRC is read once, and each byte enters each cluster once.
+
+DEST is a path on each node; with a slash at its end it is the folder for SRC. The
+command seeds SRC, and has srun run "mob sbcast" once on each node, which gets DEST.
+mob must be at the same path there. A daemon of --data that is the user's own does the
+work; otherwise the command runs a node itself, here and there, so that DEST belongs to
+the user. $MOB_CLUSTER names the cluster of a node.
+
+The flags are those of sbcast. --compress, --fanout, --size and --timeout are accepted
+and do nothing: mob has no use for them. Modes and times are preserved in any case,
+owners never. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
+
+const sbcastExample = `  mob sbcast model.bin /tmp/model.bin
+  mob sbcast --force data/ /scratch/
+  srun ls -l /tmp/model.bin`
+
+// sbcastFlags are the flags of sbcast.
+type sbcastFlags struct {
+	node     nodeFlags
+	force    bool
+	preserve bool
+	compress string
+	fanout   string
+	size     string
+	timeout  string
+	job      string
+	libs     string
+	verbose  int
+	receive  bool // of the command that srun runs
+}
+
+func newSbcast(g *global) *cobra.Command {
+	var f sbcastFlags
+	cmd := &cobra.Command{
+		Use:     "sbcast SRC DEST",
+		Short:   "Copy a file or folder to all nodes of a Slurm job",
+		Long:    sbcastHelp,
+		Example: sbcastExample,
+		Args:    args(2, "SRC", "DEST"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if f.receive {
+				return g.sbcastReceive(cmd, given[1], &f)
+			}
+			return g.sbcast(cmd, given[0], given[1], &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.node.trackers, "tracker", nil, "tracker to use; repeatable")
+	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
+	fl.BoolVarP(&f.preserve, "preserve", "p", false, "preserve modes and times, as is done in any case")
+	fl.StringVarP(&f.compress, "compress", "C", "", "ignored")
+	fl.Lookup("compress").NoOptDefVal = "default"
+	fl.StringVarP(&f.fanout, "fanout", "F", "", "ignored")
+	fl.StringVarP(&f.size, "size", "s", "", "ignored")
+	fl.StringVarP(&f.timeout, "timeout", "t", "", "ignored")
+	fl.StringVarP(&f.job, "jobid", "j", "", "job to copy to (default $SLURM_JOB_ID)")
+	fl.StringVar(&f.libs, "send-libs", "no", "refused: shared libraries are not sent")
+	fl.Lookup("send-libs").NoOptDefVal = "yes"
+	fl.CountVarP(&f.verbose, "verbose", "v", "say more")
+	fl.BoolVar(&f.receive, "receive", false, "get DEST on this node")
+	_ = fl.MarkHidden("receive") // it exists
+	return cmd
+}
+
+func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (err error) {
+	if f.libs != "no" {
+		return wrong(cmd, "--send-libs is not supported: copy the libraries by a command of their own")
+	}
+	for _, name := range []string{"compress", "fanout", "size", "timeout"} {
+		if cmd.Flags().Changed(name) {
+			g.note("note: --%s is ignored: mob has no use for it", name)
+		}
+	}
+	if f.job == "" {
+		f.job = g.Getenv("SLURM_JOB_ID")
+	}
+	nodes, _ := strconv.Atoi(g.Getenv("SLURM_JOB_NUM_NODES"))
+	if f.job == "" || nodes < 1 {
+		return errors.New("there is no Slurm job here: run the command in an allocation (salloc, sbatch)")
+	}
+	if strings.HasSuffix(dest, "/") {
+		dest = filepath.Join(dest, filepath.Base(src))
+	}
+	if dest, err = filepath.Abs(dest); err != nil {
+		return err
+	}
+	req, err := (&seedFlags{node: f.node}).request(src)
+	if err != nil {
+		return wrong(cmd, "%w", err)
+	}
+	s, err := g.ownNode(cmd, &f.node, func(*session) bool { return true })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	ctx := cmd.Context()
+	_, err = s.Transfer(ctx, req.Path)
+	known := err == nil
+	st, err := g.hash(ctx, s, req, f.verbose == 0)
+	if err != nil {
+		return err
+	}
+	if !known {
+		defer func() { err = errors.Join(err, s.forget(ctx, st.ID)) }()
+	}
+	failed, err := g.sbcastRun(ctx, f, st, dest, nodes)
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %s without %s: %s", len(failed), plural(nodes, "node"), dest, strings.Join(failed, "; "))
+	}
+	g.note("%s: %s on %s", dest, formatBytes(st.Length), plural(nodes, "node"))
+	return nil
+}
+
+// sbcastRun has srun run the receivers, and returns what failed.
+func (g *global) sbcastRun(ctx context.Context, f *sbcastFlags, st peer.Status, dest string, nodes int) (failed []string, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	n := strconv.Itoa(nodes)
+	arg := []string{"--jobid=" + f.job, "--overlap", "--nodes=" + n, "--ntasks=" + n, "--ntasks-per-node=1", "--kill-on-bad-exit=0",
+		exe, "sbcast", "--receive", "--data", g.data}
+	if f.force {
+		arg = append(arg, "--force")
+	}
+	cmd := exec.CommandContext(ctx, "srun", append(arg, st.Root, dest)...)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(st.Link+"\n"), io.Discard // not in the arguments, which others see
+	if f.verbose > 0 {
+		cmd.Stderr = g.Err
+		g.note("%s", strings.Join(cmd.Args, " "))
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // srun ends its tasks
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot run srun: %w", err)
+	}
+	done := 0
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		switch word, rest, _ := strings.Cut(lines.Text(), " "); word {
+		case "done":
+			done++
+			if f.verbose > 0 {
+				g.note("%s", rest)
+			}
+		case "failed":
+			failed = append(failed, rest)
+		}
+	}
+	err = cmd.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if silent := nodes - done - len(failed); silent > 0 {
+		why := "srun ended"
+		if err != nil {
+			why = fmt.Sprintf("srun: %v", err)
+		}
+		for range silent {
+			failed = append(failed, "a node that said nothing ("+why+"; see --verbose)")
+		}
+	}
+	return failed, nil
+}
+
+// sbcastReceive gets DEST on a node, with the link from standard input, and prints a line about it.
+func (g *global) sbcastReceive(cmd *cobra.Command, dest string, f *sbcastFlags) error {
+	name := g.Getenv("SLURMD_NODENAME")
+	if name == "" {
+		name, _ = os.Hostname()
+	}
+	if err := g.sbcastGet(cmd, dest, f); err != nil {
+		fmt.Fprintln(g.Out, "failed", name+":", oneLine(err.Error()))
+		return err
+	}
+	_, err := fmt.Fprintln(g.Out, "done", name)
+	return err
+}
+
+func (g *global) sbcastGet(cmd *cobra.Command, dest string, f *sbcastFlags) (err error) {
+	text, err := g.readArg("-")
+	if err != nil {
+		return err
+	}
+	link, err := proto.ParseLink(text)
+	if err != nil {
+		return err
+	}
+	s, err := g.ownNode(cmd, &f.node, func(s *session) bool {
+		st, err := s.Transfer(cmd.Context(), link.String())
+		return err != nil || st.Root == dest // otherwise the daemon has it elsewhere
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	req := control.GetRequest{Link: link.String(), Path: dest, Reuse: f.force}
+	st, err := g.fetch(cmd.Context(), s, req, true)
+	if err != nil {
+		var e *control.Error
+		if errors.As(err, &e) && e.Code == control.CodeExists {
+			err = fmt.Errorf("%s exists already: replace it with --force", dest)
+		}
+		return err
+	}
+	return s.flush(cmd.Context(), st.ID)
+}
+
+// ownNode connects to the daemon of the data folder if it is this user's own, and will do. Otherwise
+// it runs a node in a temporary folder: what another user's daemon writes is not this user's.
+func (g *global) ownNode(cmd *cobra.Command, n *nodeFlags, does func(*session) bool) (*session, error) {
+	s, err := g.dial(cmd.Context())
+	if err == nil && s.Info.UID == os.Getuid() && does(s) {
+		return s, nil
+	}
+	if err == nil {
+		s.Client.Close()
+	}
+	dir, err := os.MkdirTemp("", "mob-")
+	if err != nil {
+		return nil, err
+	}
+	own := *g
+	own.data = dir
+	n.cluster, n.listen = g.Getenv("MOB_CLUSTER"), []string{"/ip4/0.0.0.0/tcp/0"}
+	if n.cluster == "" {
+		n.cluster = "default"
+	}
+	s, err = own.dialOrRun(cmd, n)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s.dir = dir
+	return s, nil
+}
