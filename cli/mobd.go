@@ -13,8 +13,7 @@ other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
 reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
-it read limits, log-level, tracker, certificate and revoked again from the configuration
-file.
+it read limits, log-level, certificate and revoked again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. --config
 reads a TOML file with the names of flags as keys. Flags take precedence over it.
@@ -98,7 +97,6 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	r.tell(systemd.reloading)
 	addr := ownAddr(d.node.Host(), cfg.listen[0])
 	r.add("network", reloadNetwork(d.node))
-	r.add("tracker", reloadTrackers(d.node))
 	cfg.log.Info("daemon started", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
 	logNetwork(cfg.log, d.node.Membership())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {

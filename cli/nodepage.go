@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer"
@@ -30,6 +31,7 @@ type nodePage struct {
 	More      int            `json:"more,omitempty"` // transfers that are not among them
 	Clusters  []pageCluster  `json:"clusters"`
 	Peers     []pagePeer     `json:"peers,omitempty"` // of the transfer that is asked for
+	Limits    control.Limits `json:"limits"`
 }
 
 // pageTransfer is a transfer on the page of its node.
@@ -74,7 +76,11 @@ type pagePeer struct {
 // register adds the page of a node to the server of --http.
 func (d *daemon) register(s *web.Server) {
 	s.HandleOwner("/v1/", d.server.Handler())
-	s.HandleStream("GET /events", func(detail string) any { return newNodePage(d.node, detail) })
+	s.HandleStream("GET /events", func(detail string) any {
+		p := newNodePage(d.node, detail)
+		p.Limits = d.server.Limits()
+		return p
+	})
 	s.HandlePage("node.html")
 	d.health.register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), version()))
 }

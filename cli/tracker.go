@@ -121,7 +121,10 @@ func (g *global) tracker(
 		server.Stats()
 		return nil
 	})
-	site.start(func(s *web.Server) { alive.register(s, metrics.NewTracker(server.Stats, bt.stats, version())) })
+	site.start(func(s *web.Server) {
+		registerFleet(s, h, server)
+		alive.register(s, metrics.NewTracker(server.Stats, bt.stats, version()))
+	})
 	systemd := newNotifier(g.Getenv, log, alive, func() string {
 		st := server.Stats()
 		return fmt.Sprintf("%d members of %d swarms", st.Members, st.Swarms)

@@ -356,16 +356,9 @@ func TestFiles(t *testing.T) {
 
 // A damaged file has one error and no panic, and what is read is what was signed.
 func FuzzOpen(f *testing.F) {
-	secret, err := secretOf(bytes.Repeat([]byte{7}, 32)) // the same in each process
-	if err != nil {
-		f.Fatal(err)
-	}
-	self, err := peer.IDFromPublicKey(secret.key.GetPublic())
-	if err != nil {
-		f.Fatal(err)
-	}
+	secret, self := newSecret(f), newPeer(f)
 	grant := sign(f, secret, self, "geneva", DefaultRoles)
-	list, err := secret.Revoke(nil, epoch, self)
+	list, err := secret.Revoke(nil, epoch, newPeer(f))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -50,8 +50,7 @@ type Node struct {
 	events events
 
 	keep   atomic.Pointer[Keep]
-	own    atomic.Pointer[[]ma.Multiaddr] // the node's own trackers
-	number atomic.Int64                   // of the last content that was whole
+	number atomic.Int64 // of the last content that was whole
 
 	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
 	transfers map[cid.Cid]*Transfer
@@ -99,7 +98,6 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		o(n)
 	}
 	n.SetKeep(Keep{})
-	n.SetTrackers(cfg.Trackers)
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
 	if err := n.begin(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -221,6 +219,25 @@ func (n *Node) seed(id cid.Cid) uint64 {
 	h.Write([]byte(n.host.ID()))
 	h.Write(id.Bytes())
 	return h.Sum64()
+}
+
+// finder returns a client of the trackers of a link and of the node, nil if there are none.
+func (n *Node) finder(link *proto.Link) Finder {
+	trackers := n.trackers(link.Trackers)
+	if n.cfg.Finder == nil || len(trackers) == 0 {
+		return nil
+	}
+	return n.cfg.Finder(n.host, trackers)
+}
+
+// trackers returns the given trackers and the node's own, without duplicates.
+func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
+	for _, t := range slices.Concat(given, n.cfg.Trackers) {
+		if !slices.ContainsFunc(all, t.Equal) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // swarm returns the running swarm of a content, nil if there is none.

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -97,11 +98,17 @@ func (s *swarm) missing(c *cluster) uint64 {
 
 func (s *swarm) overview() []ClusterOverview {
 	var missing uint64
+	var whole int
 	for _, c := range s.clusters {
 		missing += s.missing(c)
+		whole += int(c.whole)
 	}
 	// Far behind is who lacks twice what a member lacks in the mean, and a twentieth of the content.
+	// While few are whole nobody is: what a member lacked at its last announce may have come since.
 	far := max(2*missing/uint64(len(s.members)), uint64(s.total)/20, 1)
+	if 2*whole < len(s.members) {
+		far = math.MaxUint64
+	}
 	out := make([]ClusterOverview, 0, len(s.clusters))
 	for _, c := range s.clusters {
 		co := ClusterOverview{

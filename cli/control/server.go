@@ -33,6 +33,8 @@ type Config struct {
 	Node *peer.Node
 	// Data is the node's data folder.
 	Data string
+	// Trackers are those of the node.
+	Trackers []ma.Multiaddr
 	// BTTrackers are announce URLs for the links of seeds that are offered to
 	// BitTorrent clients, and BTPeers is where the node serves these itself.
 	BTTrackers []string
@@ -147,7 +149,7 @@ func (s *Server) node(*http.Request) (any, error) {
 		ID:       n.Host().ID().String(),
 		Cluster:  n.Cluster(),
 		Addrs:    texts(n.Addrs()),
-		Trackers: texts(n.Trackers()),
+		Trackers: texts(s.cfg.Trackers),
 		Data:     s.cfg.Data,
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
@@ -224,7 +226,7 @@ func (s *Server) readLink(r *http.Request) (*proto.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	link.Trackers = append(link.Trackers, s.cfg.Node.Trackers()...)
+	link.Trackers = append(link.Trackers, s.cfg.Trackers...)
 	return link, nil
 }
 

@@ -148,3 +148,38 @@ func TestStreamSendsChanges(t *testing.T) {
 		got++
 	}
 }
+
+// One address has half of the connections at most, and they are free again when they end.
+func TestConnectionsAreBounded(t *testing.T) {
+	s, err := Listen(Config{Listen: "127.0.0.1:0", Data: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.HandleOpen("GET /healthz", http.NotFoundHandler())
+	go s.Serve()
+	defer s.Close()
+	answered := func() bool {
+		c, err := dial(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(20 * time.Second))
+		fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		_, err = http.ReadResponse(bufio.NewReader(c), nil)
+		return err == nil
+	}
+	var held []net.Conn
+	for range maxConns / 2 {
+		c, err := dial(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	eventually(t, "one address to have all it may have", func() bool { return !answered() })
+	for _, c := range held {
+		c.Close()
+	}
+	eventually(t, "room", answered)
+}

@@ -3,6 +3,7 @@ package browser
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -109,19 +110,48 @@ func (s *server) mob(t *testing.T, args ...string) string {
 
 // run is like mob, for any goroutine.
 func (s *server) run(args ...string) (string, error) {
+	out, err := s.output(args...)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return lines[len(lines)-1], err
+}
+
+// output runs a command of a node and returns what it prints.
+func (s *server) output(args ...string) ([]byte, error) {
 	bin, err := programs()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	cmd := exec.Command(filepath.Join(bin, "mob"), append([]string{"--data", s.data}, args...)...)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("mob %v: %w\n%s", args, err, errs.String())
+		return nil, fmt.Errorf("mob %v: %w\n%s", args, err, errs.String())
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return lines[len(lines)-1], nil
+	return out, nil
+}
+
+// received returns the payload in bytes that came over the WAN.
+func (s *server) received(t *testing.T) (n int64) {
+	t.Helper()
+	out, err := s.output("status", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Transfers []struct {
+			Traffic struct {
+				WANIn int64 `json:"wan_in"`
+			}
+		}
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range report.Transfers {
+		n += tr.Traffic.WANIn
+	}
+	return n
 }
 
 // content writes a file that nothing compresses.

@@ -3,7 +3,9 @@ package browser
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -16,8 +18,8 @@ func card(name string) string {
 // phase is an expression for what the page says of a transfer.
 func phase(name string) string { return card(name) + `?.querySelector(".phase").textContent` }
 
-// A user starts a get on the page, sees it move and end, verifies and stops it; who has no token only
-// sees it. The copy is right.
+// A user starts a get on the page, sees it move, limits it, sees it end, verifies and stops it; who has no
+// token only sees it. The copy is right.
 func TestPageOfNode(t *testing.T) {
 	if what := missing(); what != "" {
 		t.Skip("needs " + what)
@@ -25,7 +27,7 @@ func TestPageOfNode(t *testing.T) {
 	tracker := start(t, "mob", "tracker", "--listen", "/ip4/127.0.0.1/tcp/0")
 	source := startNode(t, "geneva", tracker)
 	nodes := []*server{startNode(t, "geneva", tracker), startNode(t, "zurich", tracker), startNode(t, "zurich", tracker)}
-	path := content(t, "climate.tar", 40e6)
+	path := content(t, "climate.tar", 80e6)
 	link := source.mob(t, "seed", path)
 	small := source.mob(t, "seed", content(t, "weights.bin", 2e6))
 	dest := t.TempDir()
@@ -35,7 +37,7 @@ func TestPageOfNode(t *testing.T) {
 	browser := browse(t)
 	p := open(t, browser, me.url+"?token="+me.token, "404")
 	p.await("the page is live", `document.querySelector("#state").textContent === "Live"`)
-	p.await("the owner's form", `!document.querySelector("#change").hidden`)
+	p.await("the owner's form", `!document.querySelector(".owner").hidden`)
 	p.await("what is there", phase("weights.bin")+`=== "Whole"`)
 	if url := eval[string](p, "location.href"); url != me.url {
 		t.Errorf("the token stays in the address: %s", url)
@@ -57,7 +59,18 @@ func TestPageOfNode(t *testing.T) {
 	p.do(chromedp.Evaluate(card("climate.tar")+`.querySelector(".show-peers").click()`, nil))
 	p.await("the peers", card("climate.tar")+`.querySelectorAll("tbody tr").length > 0`)
 	p.checkNames()
+	const limit = 4e6
+	p.do(chromedp.SendKeys("#limit [name=wan_down]", "4\r"))
+	p.await("the limit", `document.querySelector("#limits").textContent.includes("From WAN: 4.0\u00a0MB/s")`)
+	p.await("the rate to fall", `parseFloat(document.querySelector("#wan-in").textContent) < 4.3`)
+	from, began := me.received(t), time.Now()
+	time.Sleep(4 * time.Second)
+	if rate := float64(me.received(t)-from) / time.Since(began).Seconds(); rate > 1.05*limit || rate <= 0 { // a busy machine is slower
+		t.Errorf("with a limit of 4 MB/s the node fetches at %.2f MB/s", rate/1e6)
+	}
 	p.look("node")
+	p.do(chromedp.Click("#reset"))
+	p.await("no limit", `!document.querySelector("#unlimited").hidden`)
 	p.await("the end", phase("climate.tar")+`=== "Whole"`)
 	p.await("the end to be told", `document.querySelector("#news").textContent.includes("climate.tar: Whole")`)
 	if err := <-other; err != nil {
@@ -79,4 +92,42 @@ func TestPageOfNode(t *testing.T) {
 	}
 	p.do(chromedp.Evaluate(card("climate.tar")+`.querySelector(".stop").click()`, nil))
 	p.await("the stop", phase("climate.tar")+`=== "Stopped"`)
+}
+
+// The page of a tracker shows the clusters of a swarm, the flows between them, and the end.
+func TestPageOfTracker(t *testing.T) {
+	if what := missing(); what != "" {
+		t.Skip("needs " + what)
+	}
+	tracker := start(t, "mob", "tracker", "--listen", "/ip4/127.0.0.1/tcp/0")
+	p := open(t, browse(t), tracker.url, "404")
+	p.await("an empty page", `!document.querySelector("#none").hidden`)
+	p.checkNames()
+	source := startNode(t, "geneva", tracker)
+	link := source.mob(t, "seed", content(t, "climate.tar", 60e6))
+	dest := t.TempDir()
+	gets := make(chan error, 6)
+	for i, cluster := range []string{"geneva", "zurich", "zurich", "bern", "bern", "bern"} {
+		n := startNode(t, cluster, tracker)
+		go func() {
+			_, err := n.run("get", link, "-o", filepath.Join(dest, fmt.Sprint(i)))
+			gets <- err
+		}()
+	}
+	p.await("the clusters", `document.querySelectorAll("#clusters > li").length === 3`)
+	p.await("a flow", `[...document.querySelectorAll(".flows li")].some(li => /^from .*\/s$/.test(li.textContent))`)
+	p.await("the map", `document.querySelectorAll("#map path.busy").length > 0`)
+	p.checkNames()
+	p.look("fleet")
+	for range cap(gets) {
+		if err := <-gets; err != nil {
+			t.Error(err)
+		}
+	}
+	p.await("the end", `document.querySelector("#whole").textContent === "7"`)
+	p.await("the copies", `[...document.querySelectorAll("#clusters > li")].every(c =>
+		parseFloat(c.querySelector(".numbers").textContent.split("·")[2]) < 1.2)`)
+	if got := eval[string](p, `document.querySelector("#clusters").textContent`); !strings.Contains(got, "from geneva") {
+		t.Errorf("the page shows %s", got)
+	}
 }

@@ -16,9 +16,8 @@ let before = null; // the phases of the last event, by id
 
 const ask = follow(show, (hello) => {
   owner = hello.owner;
-  byId("change").hidden = !owner;
+  for (const e of document.querySelectorAll(".owner")) e.hidden = !owner;
   byId("readonly").hidden = owner;
-  if (owner) showLimits();
 });
 
 function show(node) {
@@ -35,6 +34,7 @@ function show(node) {
   sync(byId("transfers"), node.transfers, (t) => t.id, makeTransfer, (card, t) => updateTransfer(card, t, node.peers));
   byId("alone").hidden = node.clusters.length > 0;
   sync(byId("clusters"), node.clusters, (c) => c.name, makeCluster, updateCluster);
+  showLimits(node.limits);
   tell(node.transfers);
 }
 
@@ -234,7 +234,45 @@ byId("get").addEventListener("submit", (e) => {
   });
 });
 
-async function showLimits() {
-  const answer = await fetch("/v1/limit");
-  byId("limits").hidden = !answer.ok;
+// What the limits are called, by their names in flags and in JSON.
+const limits = [
+  ["wan-down", "wan_down", "From WAN"],
+  ["wan-up", "wan_up", "To WAN"],
+  ["lan-up", "lan_up", "To LAN"],
+  ["cluster-wan-down", "cluster_wan_down", "Whole cluster, from WAN"],
+];
+
+let inForce = {};
+
+function showLimits(now) {
+  const form = byId("limit");
+  for (const [, key] of limits) {
+    // What the user types is left alone.
+    const value = now[key] ? String(now[key] / 1e6) : "";
+    if (now[key] !== inForce[key] && document.activeElement !== form[key]) form[key].value = value;
+  }
+  inForce = now;
+  const set = (now.settings || []).filter((s) => s.rate > 0);
+  byId("unlimited").hidden = set.length > 0;
+  sync(byId("limits"), set, (s) => s.name, () => element("li"), (item, s) => {
+    const named = limits.find(([name]) => name === s.name);
+    const parts = [`${named ? named[2] : s.name}: ${rate(s.rate)}`];
+    if (s.by) parts.push(`by ${s.by}${s.entry ? ` ${s.entry}` : ""}`);
+    if (s.until) parts.push(`until ${new Date(s.until).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit" })}`);
+    setText(item, parts.join(", "));
+  });
 }
+
+byId("limit").addEventListener("submit", (e) => {
+  e.preventDefault();
+  const request = {};
+  for (const [, key] of limits) {
+    const wanted = Math.round(Number(e.target[key].value || 0) * 1e6);
+    if (wanted !== (inForce[key] || 0)) request[key] = wanted;
+  }
+  act(e.target, () => call("/v1/limit", request), "Set");
+});
+
+byId("reset").addEventListener("click", () => {
+  act(byId("limit"), () => call("/v1/limit", { reset: true }), "As configured");
+});
