@@ -182,13 +182,17 @@ func startService(t *testing.T, program string, args ...string) *service {
 	return s
 }
 
+// unixClient returns a client of a server at a Unix socket.
+func unixClient(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+}
+
 // fetch asks a server at a Unix socket.
 func fetch(t *testing.T, socket, path string) (status int, body string) {
 	t.Helper()
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}}
-	resp, err := c.Get("http://localhost" + path)
+	resp, err := unixClient(socket).Get("http://localhost" + path)
 	if err != nil {
 		t.Fatal(err)
 	}

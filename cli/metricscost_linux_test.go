@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// cpuTime returns the processor time of a process, to 10 ms.
+func cpuTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	var ticks int
+	for _, f := range fields[11:13] { // of user and system
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// TestMetricsCostLittle has a daemon with 64 peers scraped each second while somebody looks at its
+// page. That takes at most a hundredth of a core.
+func TestMetricsCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures for half a minute")
+	}
+	const peers, during = 64, 15 * time.Second
+	dir := shortDir(t)
+	socket, data := filepath.Join(dir, "h"), filepath.Join(dir, "d")
+	s := startService(t, "mobd", "--cluster", "hub", "--listen", "/ip4/127.0.0.1/tcp/0", "--log-level", "warn",
+		"--data", data, "--http", "unix:"+socket)
+	s.await("READY=1")
+	c, err := control.Dial(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	path, _ := peertest.RandomFile(t, 1<<20)
+	st, err := c.Seed(t.Context(), control.SeedRequest{Path: path}, func(int64, int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := proto.ParseLink(st.Link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range peers {
+		n := peertest.Start(t, fmt.Sprintf("c%d", i/8))
+		peertest.Wait(t, peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out")))
+	}
+	peertest.Eventually(t, "all peers", func() bool {
+		st, err := c.Transfer(t.Context(), path)
+		return err == nil && st.Connected == peers
+	})
+	measure := func(each func()) time.Duration {
+		before := cpuTime(t, s.Process.Pid)
+		for end := time.Now().Add(during); time.Now().Before(end); time.Sleep(time.Second) {
+			each()
+		}
+		return cpuTime(t, s.Process.Pid) - before
+	}
+	idle := measure(func() {})
+	var took time.Duration
+	scrapes := 0
+	page := make(chan struct{})
+	go func() {
+		defer close(page)
+		resp, err := unixClient(socket).Get("http://localhost/events")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		b := make([]byte, 64<<10)
+		for err == nil {
+			_, err = resp.Body.Read(b)
+		}
+	}()
+	busy := measure(func() {
+		began := time.Now()
+		status, body := fetch(t, socket, "/metrics")
+		took += time.Since(began)
+		scrapes++
+		if status != http.StatusOK || !strings.Contains(body, `mob_peers{cluster="c7"} 8`) {
+			t.Errorf("%d %s", status, body)
+		}
+	})
+	share := float64(busy-idle) / float64(during)
+	t.Logf("%d peers: %.2f %% of a core idle, %.2f %% more with metrics and page; a scrape takes %v",
+		peers, 100*float64(idle)/float64(during), 100*share, took/time.Duration(scrapes))
+	if share > 0.01 {
+		t.Errorf("metrics and page take %.2f %% of a core", 100*share)
+	}
+	_ = s.Process.Kill()
+	<-page
+}
