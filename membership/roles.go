@@ -26,8 +26,8 @@ const DefaultRoles = Seed | Get
 // roleNames are in the order of the bits.
 func roleNames() []string { return []string{"seed", "get", "track"} }
 
-// Has reports whether any of the roles is among them.
-func (r Roles) Has(any Roles) bool { return r&any != 0 }
+// Has reports whether one of some roles is among them.
+func (r Roles) Has(one Roles) bool { return r&one != 0 }
 
 // Names lists the roles.
 func (r Roles) Names() (names []string) {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -173,7 +174,8 @@ func TestClusterIsProved(t *testing.T) {
 
 	// It is dialled.
 	h := member(t, secret, "B")
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) }) // it is dialled again
 	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
 		m, err := proto.ReadMessage(s)
 		if hello, ok := m.(*proto.Hello); ok {
@@ -183,18 +185,18 @@ func TestClusterIsProved(t *testing.T) {
 		if err == nil {
 			t.Errorf("it was sent %+v", m)
 		}
-		ended <- err
+		end()
 	})
 	lie := *link
 	lie.Peers = peertest.LinkAddrs(t, h)
 	b := peertest.Start(t, "C", inNetwork(secret, 0))
-	h.SetStreamHandler(proto.ManifestProtocol, forward(t, h, a))
+	h.SetStreamHandler(proto.ManifestProtocol, forward(t, a))
 	peertest.Get(t, b, &lie, filepath.Join(t.TempDir(), "out"))
 	<-ended
 }
 
 // forward answers streams of the manifest's protocol with what a node answers.
-func forward(t *testing.T, h host.Host, to *peer.Node) network.StreamHandler {
+func forward(t *testing.T, to *peer.Node) network.StreamHandler {
 	return func(s network.Stream) {
 		defer s.Close()
 		request, err := proto.ReadMessage(s)

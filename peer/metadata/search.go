@@ -129,7 +129,7 @@ func (s *search) round(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if last == errNobody && s.refused != nil {
+	if errors.Is(last, errNobody) && s.refused != nil {
 		last = s.refused
 	}
 	if isClosed(last) && !others {
