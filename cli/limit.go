@@ -19,7 +19,8 @@ schedule. --reset gives these their say again.
 
 With --for it is about one content, whose limits hold beside those of the node.
 
-A rate is per second: 50MB, 400Mbit, or 0 for none. Headers of packets count.`
+A rate is per second: 50MB, 400Mbit, or 0 for none. It is that of the content, without
+the headers of packets, which take another 5 %.`
 
 const limitCommandExample = `  mob limit
   mob limit --wan-down 20MB --wan-up 100Mbit

@@ -4,8 +4,8 @@ import "strings"
 
 // Limits are the limits of a node, or of one transfer. Zero rates are no limits.
 type Limits struct {
-	// WANDown limits what comes over the WAN, WANUp and LANUp what is sent. The headers of
-	// packets count.
+	// WANDown limits what comes over the WAN, WANUp and LANUp what is sent: the content, and
+	// its headers within TCP.
 	WANDown Rate `json:"wan_down"`
 	WANUp   Rate `json:"wan_up"`
 	LANUp   Rate `json:"lan_up"`
