@@ -73,7 +73,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		Limits:   limits,
 		Log:      cfg.log,
 	}
-	served := control.Config{Data: cfg.data, Trackers: cfg.trackers, BTTrackers: cfg.btTrackers, Version: version(), Log: cfg.log}
+	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: version(), Log: cfg.log}
 	if cfg.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
 		if err != nil {

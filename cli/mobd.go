@@ -13,7 +13,7 @@ other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
 reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
-it read limits, log-level, certificate and revoked again from the configuration file.
+it read limits, trackers, log-level, certificate and revoked again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. --config
 reads a TOML file with the names of flags as keys. Flags take precedence over it.
@@ -91,6 +91,7 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 		return err
 	}
 	d.node.SetKeep(cfg.keep)
+	r.add("trackers", reloadTrackers(d.node))
 	r.add("keep", reloadKeep(d.node, cfg.keep))
 	site.start(d.register)
 	systemd := newNotifier(env.Getenv, cfg.log, d.health, d.statusLine)

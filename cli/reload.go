@@ -3,9 +3,13 @@ package cli
 import (
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 
+	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/peer"
 )
 
 // reloader has SIGHUP read the configuration of a daemon again.
@@ -92,5 +96,17 @@ func reloadLogLevel(level *slog.LevelVar) func(*nodeFlags) (string, error) {
 		}
 		level.Set(l)
 		return n.logLevel, nil
+	}
+}
+
+// reloadTrackers sets the trackers of a node.
+func reloadTrackers(node *peer.Node) func(*nodeFlags) (string, error) {
+	return func(n *nodeFlags) (string, error) {
+		trackers, err := parseTrackers(n.trackers)
+		if err != nil || slices.EqualFunc(trackers, node.Trackers(), ma.Multiaddr.Equal) {
+			return "", err
+		}
+		node.SetTrackers(trackers)
+		return plural(len(trackers), "tracker"), nil
 	}
 }

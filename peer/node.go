@@ -44,6 +44,8 @@ type Node struct {
 
 	limits  limit.Buckets
 	sharing *sharing
+	// ownTrackers are those of the node itself.
+	ownTrackers atomic.Pointer[[]ma.Multiaddr]
 
 	fs fileSystem
 
@@ -94,6 +96,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		events:    newEvents(),
 	}
 	n.SetLimits(cfg.Limits)
+	n.SetTrackers(cfg.Trackers)
 	for _, o := range opts {
 		o(n)
 	}
@@ -127,7 +130,7 @@ func (n *Node) begin() error {
 	})
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { documents.Serve(s, n.torrentBytes) })
 	n.acceptBulk()
-	n.preconnect(n.cfg.Trackers)
+	n.preconnect(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
 		return err
 	}
@@ -219,25 +222,6 @@ func (n *Node) seed(id cid.Cid) uint64 {
 	h.Write([]byte(n.host.ID()))
 	h.Write(id.Bytes())
 	return h.Sum64()
-}
-
-// finder returns a client of the trackers of a link and of the node, nil if there are none.
-func (n *Node) finder(link *proto.Link) Finder {
-	trackers := n.trackers(link.Trackers)
-	if n.cfg.Finder == nil || len(trackers) == 0 {
-		return nil
-	}
-	return n.cfg.Finder(n.host, trackers)
-}
-
-// trackers returns the given trackers and the node's own, without duplicates.
-func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
-	for _, t := range slices.Concat(given, n.cfg.Trackers) {
-		if !slices.ContainsFunc(all, t.Equal) {
-			all = append(all, t)
-		}
-	}
-	return all
 }
 
 // swarm returns the running swarm of a content, nil if there is none.

@@ -33,8 +33,6 @@ type Config struct {
 	Node *peer.Node
 	// Data is the node's data folder.
 	Data string
-	// Trackers are those of the node.
-	Trackers []ma.Multiaddr
 	// BTTrackers are announce URLs for the links of seeds that are offered to
 	// BitTorrent clients, and BTPeers is where the node serves these itself.
 	BTTrackers []string
@@ -149,7 +147,7 @@ func (s *Server) node(*http.Request) (any, error) {
 		ID:       n.Host().ID().String(),
 		Cluster:  n.Cluster(),
 		Addrs:    texts(n.Addrs()),
-		Trackers: texts(s.cfg.Trackers),
+		Trackers: texts(s.cfg.Node.Trackers()),
 		Data:     s.cfg.Data,
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
@@ -226,7 +224,7 @@ func (s *Server) readLink(r *http.Request) (*proto.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	link.Trackers = append(link.Trackers, s.cfg.Trackers...)
+	link.Trackers = append(link.Trackers, s.cfg.Node.Trackers()...)
 	return link, nil
 }
 

@@ -1,0 +1,75 @@
+package peer
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// SetTrackers replaces the trackers of the node. Transfers that ask trackers ask the new ones from
+// their next announce on, others from their next start on.
+func (n *Node) SetTrackers(trackers []ma.Multiaddr) { n.ownTrackers.Store(&trackers) }
+
+// Trackers returns the trackers of the node.
+func (n *Node) Trackers() []ma.Multiaddr { return *n.ownTrackers.Load() }
+
+// trackers returns the given trackers and the node's own, without duplicates.
+func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
+	for _, t := range slices.Concat(given, n.Trackers()) {
+		if !slices.ContainsFunc(all, t.Equal) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// finder returns a client of the trackers of a link and of the node, nil if there are none.
+func (n *Node) finder(link *proto.Link) Finder {
+	trackers := n.trackers(link.Trackers)
+	if n.cfg.Finder == nil || len(trackers) == 0 {
+		return nil
+	}
+	return &linkFinder{node: n, link: link, trackers: trackers, client: n.cfg.Finder(n.host, trackers)}
+}
+
+// linkFinder is a client of the trackers of a link and of the node, as these are now.
+type linkFinder struct {
+	node *Node
+	link *proto.Link
+
+	mu       sync.Mutex
+	trackers []ma.Multiaddr // of client
+	client   Finder
+}
+
+// Announce implements [Finder].
+func (f *linkFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
+	client, old := f.now()
+	if old != nil {
+		_ = old.Close() // its trackers forget the node by themselves
+	}
+	return client.Announce(ctx, a)
+}
+
+// now returns the client of the trackers as they are, and the one that it has replaced, if it has.
+func (f *linkFinder) now() (client, old Finder) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.node.trackers(f.link.Trackers)
+	if len(all) > 0 && !slices.EqualFunc(all, f.trackers, ma.Multiaddr.Equal) {
+		old = f.client
+		f.trackers, f.client = all, f.node.cfg.Finder(f.node.host, all)
+	}
+	return f.client, old
+}
+
+// Close implements [Finder].
+func (f *linkFinder) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.client.Close()
+}
