@@ -107,3 +107,37 @@ func TestClusterLimit(t *testing.T) {
 		return st.Members == 1 && st.Rate == low
 	})
 }
+
+// TestCrawl has the members of a cluster share a few pieces per second, from two sources. Nobody takes
+// another for dead, and each byte enters the cluster once.
+func TestCrawl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes eight seconds")
+	}
+	t.Parallel()
+	const size, rate = 4 << 20, 512 << 10
+	source := peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, source, size, peer.SeedOptions{})
+	second := peertest.Start(t, "C")
+	get := peertest.Get(t, second, link, t.TempDir()+"/out")
+	peertest.Wait(t, get)
+	link.Peers = append(link.Peers, second.Addrs()...)
+	var nodes []*peer.Node
+	for range 6 {
+		n := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) {
+			cfg.Limits = limit.Limits{ClusterWANDown: rate}
+		}))
+		nodes = append(nodes, n)
+		link.Peers = append(link.Peers, n.Addrs()...)
+	}
+	gets := peertest.GetAll(t, nodes, link)
+	peertest.WaitEqual(t, gets, content)
+	var wan, duplicate int64
+	for _, g := range gets {
+		st := g.Status()
+		wan, duplicate = wan+st.Traffic.WANIn, duplicate+st.Duplicate
+	}
+	if wan > size*105/100 {
+		t.Errorf("%d bytes came over the WAN for %d, %d of them twice", wan, size, duplicate)
+	}
+}
