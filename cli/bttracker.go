@@ -12,6 +12,7 @@ import (
 type btTracker struct {
 	listen   []string
 	torrents string
+	urls     []string                // once it runs
 	reload   func() error            // nil before the start, and without --bt-listen
 	stats    func() bittorrent.Stats // likewise
 }
@@ -46,7 +47,8 @@ func (b *btTracker) start(env *Env, cfg bittorrent.Config) (stop func(), err err
 	if err != nil {
 		return nil, err
 	}
-	for _, url := range announceURLs(s.Addrs()) {
+	b.urls = announceURLs(s.Addrs())
+	for _, url := range b.urls {
 		env.note("BitTorrent announce URL: %s", url)
 	}
 	b.reload, b.stats = s.Reload, s.Stats

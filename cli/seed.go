@@ -23,7 +23,8 @@ runs a node until Ctrl-C. Do not change the content while it is served.
 --wait N returns when N other nodes have told this one that they have the whole content.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
-for them, with the trackers of --bt-tracker. --torrent-file also writes a torrent file.
+for them, with the trackers of --bt-tracker, or without that those of its trackers that
+serve BitTorrent (--bt-listen). --torrent-file also writes a torrent file.
 Torrents have no symbolic links, empty folders, modes and times.
 
 --coded sends random linear combinations of k blocks (RLNC), of which any k will do:

@@ -117,6 +117,7 @@ func (g *global) tracker(
 		return err
 	}
 	defer stop()
+	server.SetAnnounceURLs(bt.urls)
 	alive := newHealth(func(context.Context) error {
 		server.Stats()
 		return nil

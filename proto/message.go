@@ -42,6 +42,9 @@ const (
 	TypeRevoked    Type = 30
 	TypeReceived   Type = 31
 	TypeDemand     Type = 32
+
+	TypeAnnounceURLsRequest Type = 33
+	TypeAnnounceURLs        Type = 34
 )
 
 // Message is the content of one frame.
@@ -146,6 +149,10 @@ func newMessage(t Type) Message {
 		return new(Revoked)
 	case TypeDemand:
 		return new(Demand)
+	case TypeAnnounceURLsRequest:
+		return new(AnnounceURLsRequest)
+	case TypeAnnounceURLs:
+		return new(AnnounceURLs)
 	case TypeReceived:
 		return new(Received)
 	}

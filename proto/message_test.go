@@ -45,6 +45,8 @@ func samples() []Message {
 		&Revoked{List: []byte("list")},
 		&Received{Length: 1000, WAN: 300, Flows: []Flow{{Cluster: "A", Bytes: 300}, {Cluster: "B", Bytes: 700}}},
 		&Demand{Limit: 3_000_000, Rate: 937_500},
+		&AnnounceURLsRequest{},
+		&AnnounceURLs{URLs: []string{"udp://192.0.2.7:6969"}},
 	}
 }
 
@@ -85,7 +87,7 @@ func TestTypesAreNumberedInOrder(t *testing.T) {
 		}
 	}
 	for i := range 256 {
-		_, err := Decode(Type(i), []byte{0x80})
+		_, err := Decode(Type(i), []byte{0xa0})
 		if i == 0 || i == reserved || i > len(all)+1 {
 			checkError(t, err, "is unknown")
 		} else {

@@ -66,6 +66,20 @@ func (c *Client) Fleet(ctx context.Context, swarm []byte) (*proto.Fleet, error) 
 	return mergeFleets(fleets), nil
 }
 
+// AnnounceURLs returns where the trackers serve BitTorrent clients. It blocks for at most Timeout.
+// It fails if no tracker has replied.
+func (c *Client) AnnounceURLs(ctx context.Context) (urls []string, err error) {
+	replies, err := askAll[*proto.AnnounceURLs](ctx, c, &proto.AnnounceURLsRequest{})
+	for _, r := range replies {
+		for _, url := range r.URLs {
+			if !slices.Contains(urls, url) {
+				urls = append(urls, url)
+			}
+		}
+	}
+	return urls[:min(len(urls), proto.MaxLinkAddrs)], err
+}
+
 // add registers n requests, unless the client is closed.
 func (c *Client) add(n int) bool {
 	c.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -46,6 +47,9 @@ type Server struct {
 
 	counts counts
 
+	// announceURLs is where the tracker serves BitTorrent clients.
+	announceURLs atomic.Pointer[[]string]
+
 	// open is the streams being served, for Close and for MaxStreams.
 	open struct {
 		sync.Mutex
@@ -73,6 +77,12 @@ func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
 	h.SetStreamHandler(proto.TrackerProtocol, s.serve)
 	cfg.Log.Info("tracker started", "peer", h.ID())
 	return s
+}
+
+// SetAnnounceURLs says where the tracker serves BitTorrent clients, for those who ask.
+func (s *Server) SetAnnounceURLs(urls []string) {
+	urls = slices.Clone(urls[:min(len(urls), proto.MaxLinkAddrs)])
+	s.announceURLs.Store(&urls)
 }
 
 // Close stops the tracker: it resets the open streams and waits for their handlers.
@@ -169,6 +179,12 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 		return s.announce(from, req), func() { s.received(st, id, req.Swarm) }
 	case *proto.FleetRequest:
 		return s.fleet(req.Swarm), nil
+	case *proto.AnnounceURLsRequest:
+		reply := &proto.AnnounceURLs{}
+		if urls := s.announceURLs.Load(); urls != nil {
+			reply.URLs = *urls
+		}
+		return reply, nil
 	default:
 		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", req.Type())), nil
 	}

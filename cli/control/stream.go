@@ -9,11 +9,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/tracker"
 )
 
 // eventEvery is the time between two events of a stream.
@@ -88,6 +90,9 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	return task{
 		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
+			if req.Torrent && len(opt.Announce) == 0 {
+				opt.Announce = s.announceURLs(ctx, opt.Trackers)
+			}
 			t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
 			if err == nil {
 				err = t.Wait(ctx)
@@ -99,6 +104,22 @@ func (s *Server) seed(r *http.Request) (task, error) {
 			return Event{Status: &st}, nil
 		},
 	}, nil
+}
+
+// announceURLs asks the trackers of a link where they serve BitTorrent clients. Those that do not
+// answer, or do not know the question, have no say.
+func (s *Server) announceURLs(ctx context.Context, trackers []ma.Multiaddr) []string {
+	infos, err := libpeer.AddrInfosFromP2pAddrs(slices.Concat(trackers, s.cfg.Node.Trackers())...)
+	if err != nil || len(infos) == 0 {
+		return nil
+	}
+	client := tracker.NewClient(s.cfg.Node.Host(), infos, tracker.ClientConfig{})
+	defer client.Close()
+	urls, err := client.AnnounceURLs(ctx)
+	if err != nil {
+		return nil // the seed says that its link names no tracker for BitTorrent clients
+	}
+	return urls
 }
 
 // seedOptions checks a request. Its errors have [CodeRequest].

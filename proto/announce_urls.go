@@ -1,0 +1,28 @@
+package proto
+
+import "fmt"
+
+// AnnounceURLs answers an [AnnounceURLsRequest].
+type AnnounceURLs struct {
+	_ struct{} `cbor:",toarray"`
+	// URLs are the announce URLs of the tracker, none if it serves no BitTorrent clients.
+	URLs []string
+}
+
+// Type implements [Message].
+func (*AnnounceURLs) Type() Type { return TypeAnnounceURLs }
+
+func (m *AnnounceURLs) check() error {
+	if len(m.URLs) > MaxLinkAddrs {
+		return fmt.Errorf("%d announce URLs, at most %d", len(m.URLs), MaxLinkAddrs)
+	}
+	for _, url := range m.URLs {
+		if len(url) > MaxText {
+			return fmt.Errorf("announce URL of %d bytes, at most %d", len(url), MaxText)
+		}
+		if err := CheckAnnounce(url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
