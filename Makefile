@@ -1,4 +1,4 @@
-# Eleven words: build test race grid sim faults soak fuzz bench lint cover. CI runs the same.
+# Thirteen words: build packages image test race grid sim faults soak fuzz bench lint cover. CI runs the same.
 
 SHELL := bash
 
@@ -8,20 +8,21 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so
 # they run one after the other and without the race detector.
-GRID := ./interop/netns ./interop/bench
+GRID := ./interop/netns ./interop/bench ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
 # detector, which makes them ten times slower.
 SIM := ./mob/sim
 # All other packages but the root, whose tests list the module.
-UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
+UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
 SOAKTIME ?= 30m
 COUNT ?= 3
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+NFPM := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Linters that were built with an older Go refuse this module.
 PINNED = GOTOOLCHAIN=go$(shell go list -m -f '{{.GoVersion}}')
@@ -32,11 +33,35 @@ CC_THERE = { command -v "$$(go env CC)" || \
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get && { apt-get -qy install gcc libc6-dev || \
 	{ apt-get -q update && apt-get -qy install gcc libc6-dev; }; }; }; } >/dev/null 2>&1
 
-.PHONY: build test race grid sim faults soak fuzz bench lint cover
+# Where packages and the image go, and for which machine: amd64 or arm64.
+DIST ?= dist
+ARCH ?= $(shell go env GOARCH)
+
+.PHONY: build packages image static test race grid sim faults soak fuzz bench lint cover
 
 # The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.)
 build:
 	go build -o bin/ ./cli/...
+
+# Static programs for Linux, in DIST/bin. Their version is that of the commit, or of its tag.
+static:
+	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -buildvcs=true -ldflags='-s -w' -o $(DIST)/bin/ ./cli/mob ./cli/mobd
+
+# deb and rpm packages for Linux, in DIST.
+packages: static
+	@rm -rf $(DIST)/man
+	go run ./deploy/man $(DIST)/man
+	gzip -9n $(DIST)/man/man?/*
+	@set -euo pipefail; export DIST=$(DIST); \
+	stamp="$$(go version -m $(DIST)/bin/mobd | awk '$$1 == "mod" { print $$3 }')"; \
+	export VERSION="$${VERSION:-$${stamp/(devel)/v0.0.0-devel}}"; \
+	for p in deb rpm; do GOFLAGS= ARCH=$(ARCH) go run $(NFPM) package -f deploy/packages/nfpm.yaml -p $$p -t $(DIST)/; done
+
+# A container image of the static programs, in DIST/mob-image.tar.
+image: static
+	@set -euo pipefail; stamp="$$(go version -m $(DIST)/bin/mobd | awk '$$1 == "mod" { print $$3 }')"; \
+	version="$${VERSION:-$${stamp/(devel)/v0.0.0-devel}}"; \
+	go run ./deploy/image $(DIST)/bin $(ARCH) "$$version" $(DIST)/mob-image.tar
 
 # Units, text scenarios, short simulations, the commands as scripts and one small grid, in
 # under four minutes on two cores from a fresh clone. Says what was skipped and why.

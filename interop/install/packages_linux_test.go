@@ -1,0 +1,288 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// builtPackages makes packages of two versions, once, and returns their folder. The name of the
+// older one has a tilde.
+var builtPackages = sync.OnceValues(func() (dir string, err error) {
+	dir = filepath.Join(scratch, "dist")
+	for _, version := range []string{"v0.0.1-rc1", "v0.0.1"} {
+		cmd := exec.Command("make", "-C", "../..", "packages", "DIST="+dir, "VERSION="+version)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("make packages: %w: %s", err, out)
+		}
+	}
+	return dir, nil
+})
+
+// manager is a package manager. install also upgrades.
+type manager struct {
+	name, pattern          string
+	install, remove, purge []string
+}
+
+func managers() []manager {
+	return []manager{
+		{"dpkg", "*.deb", []string{"dpkg", "-i"}, []string{"dpkg", "-r", "mob"}, []string{"dpkg", "-P", "mob"}},
+		// On a Debian the rpm knows of no other package. It has no purge.
+		{"rpm", "*.rpm", []string{"rpm", "-U", "--nodeps"}, []string{"rpm", "-e", "mob"}, nil},
+	}
+}
+
+// TestPackages installs the packages on a machine with systemd, has others than root use the
+// daemon, upgrades in the middle of a transfer, and removes everything but the content.
+func TestPackages(t *testing.T) {
+	for _, pm := range managers() {
+		t.Run(pm.name, func(t *testing.T) {
+			if _, err := exec.LookPath(pm.name); err != nil {
+				t.Skip("there is no ", pm.name)
+			}
+			m := boot(t)
+			dir, err := builtPackages()
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(dir, pm.pattern))
+			if err != nil || len(files) != 2 {
+				t.Fatalf("packages %v, %v", files, err)
+			}
+			for _, file := range files {
+				b, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				to := "tmp/new.package"
+				if strings.Contains(file, "~") {
+					to = "tmp/old.package"
+				}
+				if err := os.WriteFile(m.path(to), b, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			(&installation{m, pm}).test()
+		})
+	}
+}
+
+// installation is a machine with the package.
+type installation struct {
+	*machine
+	pm manager
+}
+
+func (i *installation) test() {
+	i.run(append(i.pm.install, "/tmp/old.package")...)
+	i.quietAtFirst()
+	i.configure()
+	i.groupOnly()
+	i.upgradeInTransfer()
+	i.trackerRuns()
+	i.removal()
+}
+
+// quietAtFirst: an installation starts and enables nothing, and a daemon without a cluster says
+// what is missing, once.
+func (i *installation) quietAtFirst() {
+	i.t.Helper()
+	for _, unit := range []string{"mobd.service", "mobd.socket", "mob-tracker.service"} {
+		if state, _ := i.try("root", "systemctl", "is-enabled", unit); state != "disabled" {
+			i.t.Errorf("%s is %s", unit, state)
+		}
+		if state, _ := i.try("root", "systemctl", "is-active", unit); state != "inactive" {
+			i.t.Errorf("%s is %s", unit, state)
+		}
+	}
+	i.write("/etc/systemd/system/mobd.service.d/log.conf", "[Service]\nStandardError=append:/var/log/mobd.log\n")
+	i.run("systemctl", "daemon-reload")
+	_, _ = i.try("root", "systemctl", "start", "mobd")
+	i.await("a daemon without a cluster fails", func() bool {
+		state, _ := i.try("root", "systemctl", "is-failed", "mobd")
+		return state == "failed"
+	})
+	if log := i.run("cat", "/var/log/mobd.log"); strings.Count(log, "--cluster is missing") != 1 {
+		i.t.Errorf("a daemon without a cluster logs %q", log)
+	}
+	i.run("systemctl", "stop", "mobd.socket")
+	i.run("systemctl", "reset-failed")
+}
+
+// configure does what docs/operating.md tells to.
+func (i *installation) configure() {
+	i.t.Helper()
+	i.run("sed", "-i", `s/^#cluster = .*/cluster = "here"/`, "/etc/mob/mobd.toml")
+	i.run("install", "-d", "-o", "mob", "-g", "mob", "-m", "2775", "/srv/content")
+	i.write("/etc/systemd/system/mobd.service.d/contents.conf", "[Service]\nReadWritePaths=/srv/content\n")
+	i.run("systemctl", "daemon-reload")
+	i.run("systemctl", "enable", "--now", "mobd")
+	i.await("the daemon runs", func() bool {
+		_, err := i.try("root", "mob", "--data", data, "ls")
+		return err == nil
+	})
+	if who := i.run("ps", "-o", "user=", "-C", "mobd"); strings.TrimSpace(who) != "mob" {
+		i.t.Errorf("mobd runs as %q", who)
+	}
+}
+
+// data is the data folder of the packages.
+const data = "/var/lib/mob"
+
+// groupOnly: members of the group may use the daemon, and others may not.
+func (i *installation) groupOnly() {
+	i.t.Helper()
+	i.run("useradd", "-G", "mob", "member")
+	i.run("useradd", "stranger")
+	if out, err := i.try("member", "mob", "--data", data, "ls"); err != nil {
+		i.t.Errorf("a member of the group: %v: %s", err, out)
+	}
+	if out, err := i.try("stranger", "mob", "--data", data, "ls"); err == nil || !strings.Contains(out, "belongs to another user") {
+		i.t.Errorf("a stranger: %v: %s", err, out)
+	}
+	if _, err := i.try("member", "cat", data+"/key"); err == nil {
+		i.t.Error("a member of the group can read the key")
+	}
+}
+
+// contentSize takes some seconds at the rate of upgradeInTransfer.
+const contentSize = 48 << 20
+
+// upgradeInTransfer upgrades the package while the daemon fetches. The new daemon fetches the
+// rest, and no more.
+func (i *installation) upgradeInTransfer() {
+	i.t.Helper()
+	content := make([]byte, contentSize)
+	_, _ = rand.Read(content)
+	i.run("mkdir", "/srv/source")
+	if err := os.WriteFile(i.path("/srv/source/big"), content, 0o644); err != nil {
+		i.t.Fatal(err)
+	}
+	i.run("ip", "link", "set", "lo", "mtu", "1500")
+	i.run("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "80mbit", "burst", "64k", "latency", "50ms")
+	link := i.seedElsewhere("/srv/source/big")
+	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
+	defer cancel()
+	get := i.command(ctx, "mob", "mob", "--data", data, "get", link, "-o", "/srv/content/big")
+	if err := get.Start(); err != nil {
+		i.t.Fatal(err)
+	}
+	i.await("a quarter is fetched", func() bool { return i.status().Have > contentSize/4 })
+	before, started := i.status(), i.run("systemctl", "show", "-P", "MainPID", "mobd")
+	i.run(append(i.pm.install, "/tmp/new.package")...)
+	_ = get.Wait() // it says that the daemon went
+	if now := i.run("systemctl", "show", "-P", "MainPID", "mobd"); now == started || now == "0" {
+		i.t.Errorf("process %s, and %s after the upgrade", started, now)
+	}
+	if out, err := i.try("mob", "mob", "--data", data, "get", link, "-o", "/srv/content/big"); err != nil {
+		st, _ := i.try("root", "mob", "--data", data, "status")
+		log, _ := i.try("root", "tail", "-n", "30", "/var/log/mobd.log")
+		i.t.Fatalf("after the upgrade: %v: %s\n%s\n%s", err, out, st, log)
+	}
+	after := i.status()
+	i.t.Logf("%d of %d bytes before the upgrade, %d fetched after it", before.Have, contentSize, after.Traffic.WANIn)
+	if after.Traffic.WANIn == 0 {
+		i.t.Error("the transfer was too fast for an upgrade in the middle")
+	}
+	if lacked := contentSize - before.Have; after.Traffic.WANIn > lacked+contentSize/20 {
+		i.t.Errorf("%d bytes were missing, and %d fetched after the upgrade", lacked, after.Traffic.WANIn)
+	}
+	if got, err := os.ReadFile(i.path("/srv/content/big")); err != nil || !bytes.Equal(got, content) {
+		i.t.Errorf("the content is another one, %v", err)
+	}
+	if got := i.run("cat", "/etc/mob/mobd.toml"); !strings.Contains(got, `cluster = "here"`) {
+		i.t.Error("the upgrade lost the configuration")
+	}
+}
+
+// seedElsewhere runs another daemon, in another cluster, and has it seed a content.
+func (i *installation) seedElsewhere(path string) (link string) {
+	i.t.Helper()
+	ctx, cancel := context.WithCancel(i.t.Context())
+	source := i.command(ctx, "root", "mobd", "--cluster", "there", "--listen", "/ip4/127.0.0.1/tcp/0", "--data", "/srv/node")
+	if err := source.Start(); err != nil {
+		i.t.Fatal(err)
+	}
+	i.t.Cleanup(func() { cancel(); _ = source.Wait() })
+	i.await("the source seeds", func() (ok bool) {
+		out, err := i.command(ctx, "root", "mob", "--data", "/srv/node", "seed", path).Output()
+		link = strings.TrimSpace(string(out))
+		return err == nil
+	})
+	return link
+}
+
+// transfer is what the test reads of `mob status --json`.
+type transfer struct {
+	Have    int
+	Traffic struct {
+		WANIn int `json:"wan_in"`
+	}
+}
+
+// status is that of the only transfer of the daemon.
+func (i *installation) status() (only transfer) {
+	ctx, cancel := context.WithTimeout(i.t.Context(), 10*time.Second)
+	defer cancel()
+	out, err := i.command(ctx, "root", "mob", "--data", data, "status", "--json").Output()
+	var st struct{ Transfers []transfer }
+	if err == nil && json.Unmarshal(out, &st) == nil && len(st.Transfers) == 1 {
+		only = st.Transfers[0]
+	}
+	return only
+}
+
+// trackerRuns starts the unit of the tracker, which needs no configuration.
+func (i *installation) trackerRuns() {
+	i.t.Helper()
+	i.run("systemctl", "start", "mob-tracker")
+	i.await("the tracker has a key", func() bool { return i.there("/var/lib/private/mob-tracker/tracker/key") })
+	if state, _ := i.try("root", "systemctl", "is-active", "mob-tracker"); state != "active" {
+		i.t.Errorf("the tracker is %s", state)
+	}
+}
+
+// removal: a removal stops what runs, a purge removes what mob kept, and nothing removes a
+// content, wherever it is.
+func (i *installation) removal() {
+	i.t.Helper()
+	i.run("cp", "/srv/content/big", data+"/content")
+	i.run(i.pm.remove...)
+	if who, err := i.try("root", "pgrep", "-u", "mob"); err == nil {
+		i.t.Errorf("processes %s of mob run after the removal", who)
+	}
+	for _, name := range []string{"/usr/bin/mob", "/usr/lib/systemd/system/mobd.service"} {
+		if i.there(name) {
+			i.t.Errorf("%s is there after the removal", name)
+		}
+	}
+	if !i.there(data + "/key") {
+		i.t.Error("the removal lost the key")
+	}
+	if i.pm.purge == nil {
+		return
+	}
+	i.run(i.pm.purge...)
+	if left := i.run("ls", "-A", data); left != "content" {
+		i.t.Errorf("the purge leaves %q, want the content alone", left)
+	}
+	if left := i.run("ls", "-A", "/srv/content"); left != "big" {
+		i.t.Errorf("the purge leaves %q in the folder of contents", left)
+	}
+	for _, name := range []string{"/var/lib/mob-tracker", "/var/lib/private/mob-tracker", "/etc/mob/mobd.toml"} {
+		if i.there(name) {
+			i.t.Errorf("%s is there after the purge", name)
+		}
+	}
+	i.run("id", "mob") // who owns the content
+}
