@@ -155,7 +155,7 @@ func (i *installation) groupOnly() {
 	}
 }
 
-// contentSize takes some seconds at the rate of upgradeInTransfer.
+// contentSize takes some seconds at the first rate of upgradeInTransfer.
 const contentSize = 48 << 20
 
 // upgradeInTransfer upgrades the package while the daemon fetches. The new daemon fetches the
@@ -169,7 +169,7 @@ func (i *installation) upgradeInTransfer() {
 		i.t.Fatal(err)
 	}
 	i.run("ip", "link", "set", "lo", "mtu", "1500")
-	i.run("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "80mbit", "burst", "64k", "latency", "50ms")
+	i.linkRate("add", "80mbit")
 	link := i.seedElsewhere("/srv/source/big")
 	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
 	defer cancel()
@@ -178,9 +178,11 @@ func (i *installation) upgradeInTransfer() {
 		i.t.Fatal(err)
 	}
 	i.await("a quarter is fetched", func() bool { return i.status().Have > contentSize/4 })
+	i.linkRate("change", "1mbit") // an upgrade takes many seconds on a busy machine
 	before, started := i.status(), i.run("systemctl", "show", "-P", "MainPID", "mobd")
 	i.run(append(i.pm.install, "/tmp/new.package")...)
 	_ = get.Wait() // it says that the daemon went
+	i.linkRate("change", "800mbit")
 	if now := i.run("systemctl", "show", "-P", "MainPID", "mobd"); now == started || now == "0" {
 		i.t.Errorf("process %s, and %s after the upgrade", started, now)
 	}
@@ -205,6 +207,12 @@ func (i *installation) upgradeInTransfer() {
 	}
 }
 
+// linkRate limits the machine's loopback, over which the nodes exchange the content.
+func (i *installation) linkRate(action, rate string) {
+	i.t.Helper()
+	i.run("tc", "qdisc", action, "dev", "lo", "root", "tbf", "rate", rate, "burst", "64k", "latency", "50ms")
+}
+
 // seedElsewhere runs another daemon, in another cluster, and has it seed a content.
 func (i *installation) seedElsewhere(path string) (link string) {
 	i.t.Helper()
@@ -214,12 +222,16 @@ func (i *installation) seedElsewhere(path string) (link string) {
 		i.t.Fatal(err)
 	}
 	i.t.Cleanup(func() { cancel(); _ = source.Wait() })
-	i.await("the source seeds", func() (ok bool) {
-		out, err := i.command(ctx, "root", "mob", "--data", "/srv/node", "seed", path).Output()
-		link = strings.TrimSpace(string(out))
+	// Before the daemon runs, mob would run one itself.
+	i.await("the source runs", func() bool {
+		_, err := i.try("root", "mob", "--data", "/srv/node", "ls")
 		return err == nil
 	})
-	return link
+	out, err := i.command(ctx, "root", "mob", "--data", "/srv/node", "seed", path).Output()
+	if err != nil {
+		i.t.Fatalf("seed: %v", err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // transfer is what the test reads of `mob status --json`.
