@@ -81,7 +81,7 @@ func (c counted) windows() (least, most float64) {
 
 // TestGridLimits transfers a content between two nodes with each of the limits, and reads the counters
 // of the interfaces, where headers of packets hardly count: segments are large there. In any two
-// seconds as many bytes pass as the limit says.
+// seconds no more bytes pass than the limit says, and in all hardly less.
 func TestGridLimits(t *testing.T) {
 	const limit, size = 4e6, 40e6
 	for _, c := range []struct {
@@ -118,9 +118,11 @@ func TestGridLimits(t *testing.T) {
 			}
 			counted := stop()
 			least, most := counted.windows()
-			t.Logf("%.3f to %.3f of the limit in two seconds", least/limit, most/limit)
-			if least < 0.95*limit || most > 1.05*limit {
-				t.Errorf("%.2f to %.2f MB/s in two seconds", least/1e6, most/1e6)
+			from, to, bytes := counted.busy()
+			mean := bytes / to.Sub(from).Seconds()
+			t.Logf("%.3f of the limit, %.3f to %.3f in two seconds", mean/limit, least/limit, most/limit)
+			if mean < 0.95*limit || most > 1.05*limit { // the least also tells how busy the machine is
+				t.Errorf("%.2f MB/s, up to %.2f in two seconds", mean/1e6, most/1e6)
 			}
 			for _, d := range []*Daemon{source, sink} {
 				if err := d.Stop(); err != nil {
@@ -180,7 +182,8 @@ func TestGridClusterLimit(t *testing.T) {
 	rate := bytes / to.Sub(from).Seconds()
 	least, most := counted.windows()
 	t.Logf("D: %.3f MB/s, %.3f to %.3f of the limit in two seconds", rate/1e6, least/limit, most/limit)
-	if rate < 0.95*limit || rate > 1.01*limit || most > 1.05*limit {
+	// A machine that is busy delivers late what was requested before, which is in two windows then.
+	if rate < 0.95*limit || rate > 1.01*limit || most > 1.1*limit {
 		t.Errorf("D received %.2f MB/s, and up to %.2f in two seconds", rate/1e6, most/1e6)
 	}
 	after := f.received(t, names...)

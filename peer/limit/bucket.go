@@ -12,8 +12,8 @@ import (
 const nothing Rate = -1
 
 // credit is how long a bucket that nobody uses saves up what it does not let pass. Then a
-// timer that fires late costs no throughput. In any two seconds it adds two percent.
-const credit = 40 * time.Millisecond
+// timer that fires late costs no throughput. In any two seconds it adds one percent.
+const credit = 20 * time.Millisecond
 
 // Bucket is a token bucket. Who has waited for it may pass on bytes, in the order of the
 // calls. A call may pass when what went before is paid for, so a block that is longer than

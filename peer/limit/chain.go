@@ -53,6 +53,7 @@ func (c Chain) Chunk(n int) int {
 	return n
 }
 
-// onWire returns how many bytes the payload takes in TCP, with the headers of TLS and of blocks. The
-// headers of packets are not in it: they take 4.6 % where packets have 1500 bytes.
-func onWire(n int) int { return n + n/500 }
+// onWire returns about how many bytes the payload takes in TCP, with the headers of TLS and of blocks,
+// and the messages that go with them. The headers of packets are not in it: they take 4.6 % where
+// packets have 1500 bytes.
+func onWire(n int) int { return n + n/100 }

@@ -23,8 +23,10 @@ const (
 	// shareTick is how often a member looks at its share, and tells others of its demand. A
 	// share grows only after two ticks: by then others have heard of it.
 	shareTick = 100 * time.Millisecond
-	// useTicks is over how many ticks use is measured.
-	useTicks = 3
+	// useTicks is over how many ticks use is measured: more than a slow member takes for a block.
+	useTicks = 10
+	// calmTicks is for how many ticks nobody must have waited before a member demands less.
+	calmTicks = 3
 	// spare is the part of an even share that a member has without a demand, as a divisor, so
 	// that its first request need not wait for the others.
 	spare = 32
@@ -45,14 +47,14 @@ type Share struct {
 	members map[string]Demand
 	rate    Rate // of the bucket
 	next    Rate // what it was to be at the last tick
-	starved int  // ticks since somebody had to wait, at most useTicks
+	starved int  // ticks since somebody had to wait, at most calmTicks
 	passed  [useTicks]int64
 	tick    int
 }
 
 // NewShare returns the share of a node without a limit.
 func NewShare() *Share {
-	return &Share{changed: make(chan struct{}), members: map[string]Demand{}, starved: useTicks}
+	return &Share{changed: make(chan struct{}), members: map[string]Demand{}, starved: calmTicks}
 }
 
 // SetLimit changes the node's limit. Without one it takes no part.
@@ -130,7 +132,7 @@ func (s *Share) step() (Demand, <-chan struct{}) {
 	if s.own.Limit == 0 {
 		return s.own, s.changed
 	}
-	s.starved = min(s.starved+1, useTicks)
+	s.starved = min(s.starved+1, calmTicks)
 	if starved {
 		s.starved = 0
 	}
@@ -138,7 +140,7 @@ func (s *Share) step() (Demand, <-chan struct{}) {
 	s.passed[s.tick%useTicks] = passed
 	s.tick++
 	switch need := use + use/4; {
-	case s.starved < useTicks:
+	case s.starved < calmTicks:
 		s.own.Rate = Unbounded
 	case need > s.own.Rate || need < s.own.Rate/4*3:
 		s.own.Rate = need
