@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -225,5 +226,41 @@ func TestLinkAttack(t *testing.T) {
 	p.ok(os.Symlink(p.root+"2", p.root))
 	if _, err := store.Open(p.dir, p.root, p.Manifest, p.files); err == nil {
 		t.Error("open through a link: no error")
+	}
+}
+
+// TestChangedBeforeFinish has another program change a file after the content was published, and before the
+// disk is flushed: its time stays, it is hashed again, and it is not removed with the content.
+func TestChangedBeforeFinish(t *testing.T) {
+	for name, change := range map[string]func(p *place){
+		"edited": func(p *place) {
+			f, err := os.OpenFile(p.path("b"), os.O_WRONLY, 0)
+			p.ok(err)
+			_, err = f.WriteString("x")
+			p.ok(errors.Join(err, f.Close()))
+		},
+		"edited, times put back": func(p *place) { p.flip(p.path("b"), 10) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := removable(t)
+			d := p.create()
+			p.putAll(d)
+			p.ok(d.Publish())
+			change(p)
+			p.ok(os.WriteFile(p.path("e"), []byte("mine"), 0))
+			changed, err := os.Stat(p.path("b"))
+			p.ok(err)
+			p.ok(d.Finish())
+			if info, err := os.Stat(p.path("b")); err != nil || !info.ModTime().Equal(changed.ModTime()) {
+				t.Errorf("it has another time: %v", err)
+			}
+			p.ok(d.Close())
+			p.remove("b: changed since it was fetched", "e: changed since it was fetched")
+			d = p.open()
+			if !slices.Contains(d.Doubtful(), true) {
+				t.Error("none of its pieces is doubtful")
+			}
+			p.ok(d.Close())
+		})
 	}
 }

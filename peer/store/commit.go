@@ -113,6 +113,10 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 	}
 	if err == nil {
 		d.writable.Store(!d.journal.Seed())
+		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		for file := first; file < after; file++ {
+			delete(d.published, file) // it will be written to
+		}
 	}
 	return forgotten, err
 }

@@ -146,6 +146,7 @@ func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
 		verified:  newBitset(m.Pieces()),
 		doubtful:  newBitset(m.Pieces()),
 		journal:   j,
+		published: make(map[int]journal.Stamp),
 		zeros:     sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
 }

@@ -27,6 +27,7 @@ type Disk struct {
 
 	flush     sync.WaitGroup // the running flush
 	finishing sync.Mutex     // held during Publish and Finish
+	shown     bool           // Publish has returned; guarded by finishing
 
 	mu        sync.Mutex // guards what follows
 	journal   *journal.Journal
@@ -35,6 +36,8 @@ type Disk struct {
 	syncing   bool
 	failed    error // why a flush failed; it stays
 	republish bool  // a whole content differs in something else than the bytes
+	// published has how Publish left files. Others may change them from then on.
+	published map[int]journal.Stamp
 	closed    bool
 }
 

@@ -52,6 +52,7 @@ func (d *Disk) Publish() error {
 	if err := d.publish(false); err != nil {
 		return err
 	}
+	d.shown = true
 	return d.end()
 }
 
@@ -172,6 +173,9 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if written && info.Size() != e.Size {
 		return &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
 	}
+	if d.changedSince(file, info) {
+		return nil // its time is that of the change
+	}
 	if info.Size() == e.Size && hasMetadata(info, e) {
 		return d.own(file, info)
 	}
@@ -185,7 +189,25 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	}
 	defer t.files.release(h)
 	t.unstamped.set(file)
-	return t.setMetadata(h.f, name, e)
+	if err := t.setMetadata(h.f, name, e); err != nil {
+		return err
+	}
+	info, err = h.f.Stat()
+	if err != nil {
+		return t.withPath(name, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.published[file] = stampOf(vfs.StatOf(info))
+	return nil
+}
+
+// changedSince reports whether another program changed a file since it was published.
+func (d *Disk) changedSince(file int, info fs.FileInfo) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was, ok := d.published[file]
+	return ok && was != stampOf(vfs.StatOf(info))
 }
 
 // own records which file on disk a file is that was found to be what it should be.
@@ -212,6 +234,9 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 		return err
 	} else if err == nil {
 		_ = f.Close() // nothing was written
+		if d.shown && info.Size() > 0 {
+			return nil // another program wrote to it since
+		}
 	}
 	f, err := t.openOrCreate(name)
 	if err != nil {

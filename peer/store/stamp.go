@@ -70,10 +70,14 @@ func (d *Disk) recordStamp(file int, info fs.FileInfo) error {
 		d.journal.Inode(file) != 0 && d.journal.Inode(file) != s.Inode {
 		return nil
 	}
-	if d.journal.Stamp(file) == stampOf(s) {
+	stamp, published := d.published[file]
+	if !published {
+		stamp = stampOf(s)
+	}
+	if d.journal.Stamp(file) == stamp {
 		return nil
 	}
-	return d.journal.SetStamp(file, stampOf(s))
+	return d.journal.SetStamp(file, stamp)
 }
 
 // stamped reports whether a file is as it was when its pieces were recorded.
