@@ -43,6 +43,7 @@ const networkExample = `  mob network new /etc/mob/network                      
   PEER=$(ssh node7 mob network id)
   mob network sign network "$PEER" --cluster geneva > node7.cert
   mobd --network "$ID" --certificate node7.cert --listen /ip4/0.0.0.0/tcp/4001
+  mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
   mob network revoke network "$PEER" > revoked`
 
 func newNetwork(g *global) *cobra.Command {
@@ -248,17 +249,81 @@ func revoke(file string, ids []libpeer.ID) (*membership.List, error) {
 	return l, datadir.WriteFile(kept, l.PEM(), 0o644)
 }
 
+const networkShowHelp = `Prints the id of the network whose secret FILE has, or what a certificate or a list of
+revoked members says.
+
+--join prints a line for "mob join" instead, which sets up a node: with the network, the
+trackers and, if FILE is one, the certificate. With --with-secret it has the secret, for
+any number of nodes: whoever has that line decides who takes part.`
+
 func newNetworkShow(g *global) *cobra.Command {
+	var j inviteFlags
 	cmd := &cobra.Command{
-		Use:     "show FILE",
-		Short:   "Show a secret's network, a certificate or a list",
-		Long:    "Prints the id of the network whose secret FILE has, or what a certificate or a list of revoked members says.",
-		Example: "  ID=$(mob network show network)\n  mob network show node7.cert --json",
-		Args:    args(1, "FILE"),
-		RunE:    func(_ *cobra.Command, given []string) error { return g.showNetwork(given[0]) },
+		Use:   "show FILE",
+		Short: "Show a secret's network, a certificate or a list",
+		Long:  networkShowHelp,
+		Example: `  ID=$(mob network show network)
+  mob network show node7.cert --json
+  mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
+  mob network show network --join --with-secret | ssh node8 sudo mob join - --cluster geneva`,
+		Args: args(1, "FILE"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if j.join {
+				return g.invite(cmd, given[0], &j)
+			}
+			if j.secret || len(j.trackers) > 0 {
+				return wrong(cmd, "--tracker and --with-secret are for --join")
+			}
+			return g.showNetwork(given[0])
+		},
 	}
 	g.jsonFlag(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&j.join, "join", false, "print a line for mob join")
+	f.StringArrayVar(&j.trackers, "tracker", nil, "tracker for that node; repeatable")
+	f.BoolVar(&j.secret, "with-secret", false, "put the secret in the line: who has it decides who takes part")
 	return cmd
+}
+
+// inviteFlags are the flags of show for a line for join.
+type inviteFlags struct {
+	join, secret bool
+	trackers     []string
+}
+
+// invite prints a line for join, and on standard error what to do with it.
+func (g *global) invite(cmd *cobra.Command, file string, f *inviteFlags) error {
+	trackers, err := parseTrackers(f.trackers)
+	if err != nil {
+		return wrong(cmd, "%w", err)
+	}
+	if len(trackers) > proto.MaxLinkAddrs {
+		return wrong(cmd, "%d trackers, at most %d", len(trackers), proto.MaxLinkAddrs)
+	}
+	in := new(membership.Invitation)
+	for _, t := range trackers {
+		in.Trackers = append(in.Trackers, t.String())
+	}
+	hint := "on the node: sudo mob join LINE"
+	if grant, err := membership.ReadGrant(file); err == nil {
+		if f.secret {
+			return wrong(cmd, "--with-secret: %s is a certificate, give the file of the secret", file)
+		}
+		in.Network, in.Grant = grant.Certificate.Network, grant
+	} else {
+		s, err := membership.ReadSecret(file)
+		if err != nil {
+			return err
+		}
+		in.Network = s.ID()
+		if f.secret {
+			in.Secret = s
+			hint = "whoever has this line decides who takes part; on the node: sudo mob join - --cluster NAME, with the line as input"
+		}
+	}
+	g.note("%s", hint)
+	_, err = fmt.Fprintln(g.Out, in)
+	return err
 }
 
 func (g *global) showNetwork(file string) error {

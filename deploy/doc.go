@@ -1,3 +1,3 @@
-// Package deploy tests what operators take as it is: systemd units, the default configuration,
-// and the Kubernetes files. It has no code of its own.
+// Package deploy has what operators take as it is: systemd units, the default configuration,
+// and the Kubernetes files. It tests them, and its only code gives some of them to commands.
 package deploy

@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/deploy"
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
+)
+
+const joinHelp = `Sets this machine up as a node of a network: writes the configuration of mobd, beside it
+the node's certificate or the network's secret, and the units of systemd if root runs it
+and no package has installed them. It starts nothing, and prints what is left to do.
+
+LINE is what "mob network show --join" prints. With the certificate of this node, its
+cluster is that of the certificate. A line with the secret is read from standard input (-)
+or a file (@PATH) only, since other users see arguments. With neither, the certificate goes
+where the command says, once it is signed. As root the data folder is /var/lib/mob unless
+--data or $MOB_DATA says otherwise.
+
+Files that are there and differ are named, and nothing is written, unless --force is given.`
+
+const joinExample = `  mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
+  sudo mob join - --cluster geneva < line
+  mob join LINE --config ~/mob/mobd.toml --data ~/mob/data`
+
+// The paths of a node that the package or the unit runs.
+const (
+	systemConfig = "/etc/mob/mobd.toml"
+	systemData   = "/var/lib/mob"
+	systemUser   = "mob"
+)
+
+// joinFlags are the flags of join.
+type joinFlags struct {
+	cluster string
+	listen  []string
+	config  string
+	units   string
+	force   bool
+	data    string
+}
+
+func newJoin(g *global) *cobra.Command {
+	var f joinFlags
+	cmd := &cobra.Command{
+		Use:     "join LINE",
+		Short:   "Set this machine up as a node of a network",
+		Long:    joinHelp,
+		Example: joinExample,
+		Args:    args(1, "LINE"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			f.data = g.data
+			if os.Geteuid() == 0 && !cmd.Flag("data").Changed && g.Getenv("MOB_DATA") == "" {
+				f.data = systemData
+			}
+			line, err := g.readArg(given[0])
+			if err != nil {
+				return err
+			}
+			in, err := membership.ParseInvitation(line)
+			if err != nil {
+				return wrong(cmd, "%w", err)
+			}
+			if in.Secret != nil && line == given[0] {
+				return wrong(cmd, "the line has the secret of the network, and other users see arguments: "+
+					"give - instead, and the line on standard input")
+			}
+			j, err := f.plan(in)
+			if err != nil {
+				return wrong(cmd, "%w", err)
+			}
+			return j.write(g, f.force)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.cluster, "cluster", "", "cluster of this node; that of the certificate by default")
+	fl.StringArrayVar(&f.listen, "listen", []string{"/ip4/0.0.0.0/tcp/4001"}, "address to listen on; repeatable")
+	fl.StringVar(&f.config, "config", systemConfig, "configuration file to write; the others go to its folder")
+	fl.StringVar(&f.units, "unit", "", "folder for units of systemd; root's is /etc/systemd/system if no package has any")
+	fl.BoolVar(&f.force, "force", false, "overwrite files that differ")
+	return cmd
+}
+
+// joinFile is a file to write.
+type joinFile struct {
+	path string
+	b    []byte
+	mode os.FileMode
+}
+
+// privateMode is that of files which only mobd may read.
+const privateMode = 0o600
+
+// joinPlan is what join does.
+type joinPlan struct {
+	files []joinFile
+	next  []string // commands that are left to the user
+}
+
+// joinConfig is the configuration of mobd that join writes.
+type joinConfig struct {
+	Cluster     string   `toml:"cluster,omitempty"`
+	Listen      []string `toml:"listen"`
+	Data        string   `toml:"data"`
+	Tracker     []string `toml:"tracker,omitempty"`
+	Network     string   `toml:"network"`
+	Certificate string   `toml:"certificate,omitempty"`
+}
+
+// plan checks everything, and says what to write.
+func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
+	if _, err := parseListen(f.listen); err != nil {
+		return nil, err
+	}
+	if _, err := parseTrackers(in.Trackers); err != nil {
+		return nil, fmt.Errorf("the line is invalid: %w", err)
+	}
+	if err := f.setCluster(in); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.data, err = dataFolder(f.data); err != nil {
+		return nil, err
+	}
+	if f.config, err = filepath.Abs(f.config); err != nil {
+		return nil, err
+	}
+	cfg := joinConfig{
+		Cluster: f.cluster, Listen: f.listen, Data: f.data, Tracker: in.Trackers,
+		Network: in.Network.String(), Certificate: filepath.Join(filepath.Dir(f.config), "certificate"),
+	}
+	j := new(joinPlan)
+	switch {
+	case in.Secret != nil:
+		cfg.Network, cfg.Certificate = filepath.Join(filepath.Dir(f.config), "network"), ""
+		j.files = append(j.files, joinFile{cfg.Network, in.Secret.PEM(), privateMode})
+	case in.Grant != nil:
+		j.files = append(j.files, joinFile{cfg.Certificate, in.Grant.PEM(), privateMode})
+	default:
+		j.next = append(j.next, fmt.Sprintf("write the certificate of this node to %s: `mob --data %s network id`, "+
+			"as the user of mobd, prints the id to sign for", cfg.Certificate, f.data))
+	}
+	text, err := toml.Marshal(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	text = append([]byte("# Written by `mob join`. The keys are the flags of `mobd --help` by their names.\n"), text...)
+	j.files = append(j.files, joinFile{f.config, text, 0o644})
+	return j, j.addUnits(f)
+}
+
+// setCluster takes the cluster of the certificate, and checks it.
+func (f *joinFlags) setCluster(in *membership.Invitation) error {
+	switch {
+	case in.Grant != nil:
+		if err := checkRoles(&membership.Config{Grant: in.Grant}, membership.DefaultRoles); err != nil {
+			return err
+		}
+		if c := in.Grant.Certificate.Cluster; f.cluster != "" && f.cluster != c {
+			return fmt.Errorf("--cluster: the certificate is for the cluster %s", c)
+		}
+		f.cluster = in.Grant.Certificate.Cluster
+	case f.cluster != "":
+	case in.Secret != nil:
+		return errors.New("--cluster is missing: name the cluster of this node")
+	default:
+		return nil // the certificate will have it
+	}
+	if err := proto.CheckCluster(f.cluster); err != nil {
+		return fmt.Errorf("--cluster: %w", err)
+	}
+	return nil
+}
+
+// addUnits adds the units of systemd, and what starts mobd.
+func (j *joinPlan) addUnits(f *joinFlags) error {
+	system := f.config == systemConfig && f.data == systemData && os.Geteuid() == 0 && exists("/run/systemd/system")
+	packaged := exists("/usr/lib/systemd/system/mobd.service") || exists("/lib/systemd/system/mobd.service")
+	switch {
+	case f.units == "" && system && packaged:
+		j.next = append(j.next, "systemctl enable --now mobd")
+		return nil
+	case f.units == "" && system:
+		f.units = "/etc/systemd/system"
+	case f.units == "":
+		j.next = append(j.next, "mobd --config "+f.config)
+		return nil
+	case f.data != systemData:
+		return fmt.Errorf("--unit: the unit has its data in %s: give --data %s", systemData, systemData)
+	}
+	mobd, err := findMobd()
+	if err != nil {
+		return err
+	}
+	if f.units, err = filepath.Abs(f.units); err != nil {
+		return err
+	}
+	for _, name := range []string{"mobd.service", "mobd.socket"} {
+		b, err := deploy.Files.ReadFile("systemd/" + name)
+		if err != nil {
+			return err
+		}
+		run := []byte(quoteUnit(mobd) + " --config " + quoteUnit(f.config))
+		b = bytes.Replace(b, []byte("/usr/bin/mobd --config "+systemConfig), run, 1)
+		j.files = append(j.files, joinFile{filepath.Join(f.units, name), b, 0o644})
+	}
+	if _, err := user.Lookup(systemUser); err != nil {
+		j.next = append(j.next, "useradd --system --user-group --home-dir "+systemData+" "+systemUser)
+		if j.files[0].mode == privateMode { // which it has to read
+			j.next = append(j.next, "chown "+systemUser+" "+j.files[0].path)
+		}
+	}
+	j.next = append(j.next, "systemctl daemon-reload", "systemctl enable --now mobd")
+	return nil
+}
+
+// quoteUnit quotes a path for a unit, where needed.
+func quoteUnit(path string) string {
+	path = strings.NewReplacer("%", "%%", "$", "$$").Replace(path)
+	if strings.ContainsAny(path, " \t'\"\\;") {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// findMobd returns the path of mobd: beside mob, or in PATH.
+func findMobd() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path := filepath.Join(filepath.Dir(self), "mobd"); exists(path) {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath("mobd")
+	if err != nil {
+		return "", fmt.Errorf("mobd is missing, which the unit starts: %w", err)
+	}
+	return filepath.Abs(path)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// write writes the files, or none if one of them would overwrite what somebody else has written.
+func (j *joinPlan) write(g *global, force bool) error {
+	if !force {
+		if err := j.checkFiles(); err != nil {
+			return err
+		}
+	}
+	for i, f := range j.files {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return err
+		}
+		if err := datadir.WriteFile(f.path, f.b, f.mode); err != nil {
+			return fmt.Errorf("cannot write %s: %w", f.path, err)
+		}
+		if f.mode == privateMode {
+			if err := giveAway(f.path); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(g.Out, heading("wrote", i)+f.path); err != nil {
+			return err
+		}
+	}
+	for i, command := range j.next {
+		if _, err := fmt.Fprintln(g.Out, heading("next", i)+command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFiles fails if files that are there differ, other than the configuration of the package.
+func (j *joinPlan) checkFiles() error {
+	stock, err := deploy.Files.ReadFile("packages/mobd.toml")
+	if err != nil {
+		return err
+	}
+	var differ []string
+	for _, f := range j.files {
+		switch b, err := os.ReadFile(f.path); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !bytes.Equal(b, f.b) && !bytes.Equal(b, stock):
+			differ = append(differ, f.path)
+		}
+	}
+	if differ == nil {
+		return nil
+	}
+	return fmt.Errorf("nothing was written: --force overwrites %s", strings.Join(differ, ", "))
+}
+
+// giveAway gives a file of the node to the user that the unit runs mobd as, if there is one.
+func giveAway(path string) error {
+	u, err := user.Lookup(systemUser)
+	if err != nil || os.Geteuid() != 0 {
+		return nil
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return err
+	}
+	return os.Chown(path, uid, -1)
+}
