@@ -82,13 +82,14 @@ race:
 	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
 	@set -euo pipefail; go test -json -race -shuffle=on -count=$(COUNT) $(UNITS) | go run .ci/report.go
 
-# Our programs and stock clients on real kernel links, with kills, and the pages in a browser; as
-# root. `.ci/install all` installs clients and browser.
+# Our programs and stock clients on real kernel links, with kills, the pages in a browser, and
+# what metrics cost; as root. `.ci/install all` installs clients and browser.
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \
 	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
 	  go -C $(BROWSER) test -json -count=1 . || failed=1; \
+	  go test -json -count=1 -run '^TestMetricsCostLittle$$' ./cli || failed=1; \
 	  exit $$failed; \
 	} | go run .ci/report.go
 

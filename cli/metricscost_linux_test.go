@@ -40,6 +40,9 @@ func TestMetricsCostLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures for half a minute")
 	}
+	if raceDetector {
+		t.Skip("the race detector multiplies CPU time")
+	}
 	const peers, during = 64, 15 * time.Second
 	dir := shortDir(t)
 	socket, data := filepath.Join(dir, "h"), filepath.Join(dir, "d")

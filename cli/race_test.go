@@ -1,0 +1,6 @@
+//go:build race
+
+package cli
+
+// raceDetector multiplies the CPU time of a process.
+const raceDetector = true
