@@ -81,12 +81,12 @@ func serve(cfg peer.Config, faults swarm.Faults) error {
 	if err != nil {
 		return err
 	}
-	socket, err := control.Listen(cfg.Data)
+	socket, err := control.Listen(cfg.Data, "")
 	if err != nil {
 		return errors.Join(err, node.Close())
 	}
 	fmt.Printf("ready %v/p2p/%v\n", cfg.Listen[0], node.Host().ID())
-	return control.NewServer(control.Config{Node: node, Data: cfg.Data, Trackers: cfg.Trackers}).Serve(socket)
+	return control.NewServer(control.Config{Node: node, Data: cfg.Data}).Serve(socket)
 }
 
 func finder(h host.Host, addrs []ma.Multiaddr) peer.Finder {
