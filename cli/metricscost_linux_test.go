@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -43,7 +45,7 @@ func TestMetricsCostLittle(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector multiplies CPU time")
 	}
-	const peers, during = 64, 15 * time.Second
+	const peers, during, rounds = 64, 6 * time.Second, 3
 	dir := shortDir(t)
 	socket, data := filepath.Join(dir, "h"), filepath.Join(dir, "d")
 	s := startService(t, "mobd", "--cluster", "hub", "--listen", "/ip4/127.0.0.1/tcp/0", "--log-level", "warn",
@@ -78,24 +80,9 @@ func TestMetricsCostLittle(t *testing.T) {
 		}
 		return cpuTime(t, s.Process.Pid) - before
 	}
-	idle := measure(func() {})
 	var took time.Duration
 	scrapes := 0
-	page := make(chan struct{})
-	go func() {
-		defer close(page)
-		resp, err := unixClient(socket).Get("http://localhost/events")
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer resp.Body.Close()
-		b := make([]byte, 64<<10)
-		for err == nil {
-			_, err = resp.Body.Read(b)
-		}
-	}()
-	busy := measure(func() {
+	scrape := func() {
 		began := time.Now()
 		status, body := fetch(t, socket, "/metrics")
 		took += time.Since(began)
@@ -103,13 +90,43 @@ func TestMetricsCostLittle(t *testing.T) {
 		if status != http.StatusOK || !strings.Contains(body, `mob_peers{cluster="c7"} 8`) {
 			t.Errorf("%d %s", status, body)
 		}
-	})
+	}
+	// Whatever else the machine does only adds, so the least counts.
+	idle, busy := time.Hour, time.Hour
+	for range rounds {
+		idle = min(idle, measure(func() {}))
+		left := openPage(t, socket)
+		busy = min(busy, measure(scrape))
+		left()
+	}
 	share := float64(busy-idle) / float64(during)
 	t.Logf("%d peers: %.2f %% of a core idle, %.2f %% more with metrics and page; a scrape takes %v",
 		peers, 100*float64(idle)/float64(during), 100*share, took/time.Duration(scrapes))
 	if share > 0.01 {
 		t.Errorf("metrics and page take %.2f %% of a core", 100*share)
 	}
-	_ = s.Process.Kill()
-	<-page
+}
+
+// openPage reads the events of the page, until it is left.
+func openPage(t *testing.T, socket string) (leave func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := unixClient(socket).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_, _ = io.Copy(io.Discard, resp.Body)
+	}()
+	return func() {
+		cancel()
+		<-closed
+		resp.Body.Close()
+	}
 }
