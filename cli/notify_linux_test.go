@@ -131,7 +131,7 @@ func TestHealth(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var probes atomic.Int64
-	h = newHealth(func(ctx context.Context) error {
+	h = newHealth(func(context.Context) error {
 		probes.Add(1)
 		<-t.Context().Done()
 		return nil

@@ -31,11 +31,11 @@ func TestRumoursDisplaceNobody(t *testing.T) {
 			s.joins("E", "teller")
 			take[Dial](s)
 			s.hears(Learned{Nodes: invented(50_000, cluster), Hearsay: true})
-			var real []Node
+			var actual []Node
 			for i := range 20 {
-				real = append(real, Node{ID: proto.PeerID(fmt.Sprint("real", i)), Cluster: "C"})
+				actual = append(actual, Node{ID: proto.PeerID(fmt.Sprint("real", i)), Cluster: "C"})
 			}
-			s.hears(Learned{Nodes: real}, Tick{}, Tick{}, Tick{})
+			s.hears(Learned{Nodes: actual}, Tick{}, Tick{}, Tick{})
 			members, rumours := 0, 0
 			for _, a := range s.did {
 				switch a := a.(type) {
@@ -53,11 +53,11 @@ func TestRumoursDisplaceNobody(t *testing.T) {
 					}
 				}
 			}
-			if members != len(real) || rumours == 0 || rumours > maxTrials {
-				t.Errorf("%d of %d members and %d rumours are dialled", members, len(real), rumours)
+			if members != len(actual) || rumours == 0 || rumours > maxTrials {
+				t.Errorf("%d of %d members and %d rumours are dialled", members, len(actual), rumours)
 			}
-			if s.size != len(real)+1 || len(s.others) != 1 {
-				t.Errorf("the cluster has %d members, and there are %d others, want %d and 1", s.size, len(s.others), len(real)+1)
+			if s.size != len(actual)+1 || len(s.others) != 1 {
+				t.Errorf("the cluster has %d members, and there are %d others, want %d and 1", s.size, len(s.others), len(actual)+1)
 			}
 			if len(s.rumours.byID) > maxRumours {
 				t.Errorf("%d rumours are remembered", len(s.rumours.byID))

@@ -98,7 +98,7 @@ func (n *Node) note(e *Event) {
 		n.log.Error("transfer failed", append(attrs, "error", e.Error)...)
 		return
 	}
-	n.log.Info("transfer "+string(e.Phase), attrs...)
+	n.log.Info("transfer phase", attrs...)
 }
 
 // Follow returns what happens from now on. The caller closes the follower.

@@ -194,16 +194,15 @@ func (t *Transfer) noteDamage(c *content) error {
 		return nil
 	}
 	files, more := m.FilesOf(c.lost, maxNamed)
-	text := "content is damaged on disk: its pieces are fetched again"
-	if r.Seed {
-		text = "content is damaged on disk: its pieces are not offered until the files are put back as they were"
-	}
 	t.mu.Lock()
 	t.damageFound(len(c.lost), files)
 	t.mu.Unlock()
-	t.node.log.Error(text, "content", t.ID.String(), "path", r.Root, "pieces", len(c.lost), "files", files, "more_files", more)
+	log := t.node.log.With("content", t.ID.String(), "path", r.Root, "pieces", len(c.lost), "files", files,
+		"more_files", more)
 	if r.Seed {
+		log.Error("content is damaged on disk: its pieces are not offered until the files are put back as they were")
 		return nil
 	}
+	log.Error("content is damaged on disk: its pieces are fetched again")
 	return t.update(func(r *metadata.Record) { r.Whole = false })
 }

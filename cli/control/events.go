@@ -135,7 +135,7 @@ func (e *eventStream) run(follow bool) error {
 			}
 		}
 	}
-	e.countSessions(nil)
+	_ = e.countSessions(nil) // nothing is sent yet
 	if !follow {
 		return e.end("")
 	}

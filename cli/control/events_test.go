@@ -3,6 +3,7 @@ package control
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -38,7 +39,9 @@ func serveNode(t *testing.T, n *peer.Node, log *slog.Logger, change func(*Server
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
-		<-served
+		if err := <-served; err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
 	})
 	return s, data
 }

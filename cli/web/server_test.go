@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -36,7 +37,7 @@ func serve(t *testing.T, cfg Config) (*Server, func(method, path string, header 
 		}
 	})
 	client := &http.Client{
-		Transport:     &http.Transport{Dial: func(string, string) (net.Conn, error) { return dial(s) }},
+		Transport:     &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(s) }},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	t.Cleanup(client.CloseIdleConnections)

@@ -23,7 +23,7 @@ func startStream(t *testing.T, every time.Duration, snapshot func(detail string)
 	}
 	s.every, s.writeTimeout = every, 100*time.Millisecond
 	s.HandleStream("GET /events", snapshot)
-	go s.Serve()
+	go func() { _ = s.Serve() }()
 	t.Cleanup(func() { s.Close() })
 	return s, func() net.Conn {
 		c, err := dial(s)
@@ -156,7 +156,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.HandleOpen("GET /healthz", http.NotFoundHandler())
-	go s.Serve()
+	go func() { _ = s.Serve() }()
 	defer s.Close()
 	answered := func() bool {
 		c, err := dial(s)
@@ -164,7 +164,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		c.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 		fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		_, err = http.ReadResponse(bufio.NewReader(c), nil)
 		return err == nil

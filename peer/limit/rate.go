@@ -64,11 +64,3 @@ func (r Rate) String() string {
 	}
 	return strconv.FormatInt(int64(r), 10) + " B/s"
 }
-
-// least returns the lower of two limits.
-func least(a, b Rate) Rate {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}

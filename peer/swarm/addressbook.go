@@ -84,9 +84,6 @@ const (
 	everywhere
 )
 
-// sharedSpace is that of providers behind NAT (RFC 6598).
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
-
 func reachOf(a netip.Addr) reach {
 	switch a = a.Unmap(); {
 	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
@@ -95,10 +92,16 @@ func reachOf(a netip.Addr) reach {
 		return thisMachine
 	case a.IsLinkLocalUnicast():
 		return thisLink
-	case a.IsPrivate() || sharedSpace.Contains(a):
+	case a.IsPrivate() || isSharedSpace(a):
 		return thisSite
 	}
 	return everywhere
+}
+
+// isSharedSpace reports whether an address is one of a provider behind NAT: 100.64.0.0/10 (RFC 6598).
+func isSharedSpace(a netip.Addr) bool {
+	b := a.As16()
+	return a.Is4() && b[12] == 100 && b[13]&0xc0 == 64
 }
 
 // dialable returns those of the addresses from a node that may be dialled. A node may name

@@ -1,6 +1,7 @@
 package faultfs
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -44,7 +45,7 @@ func (a at) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) 
 	err := a.do("open", name, func() (err error) {
 		n, err = a.f.walk(a.dir, name)
 		switch {
-		case err == syscall.ENOENT && flag&os.O_CREATE != 0:
+		case errors.Is(err, syscall.ENOENT) && flag&os.O_CREATE != 0:
 			dir, last, err := a.f.parent(a.dir, name)
 			if err != nil {
 				return err
