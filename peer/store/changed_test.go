@@ -264,3 +264,21 @@ func TestChangedBeforeFinish(t *testing.T) {
 		})
 	}
 }
+
+// TestRemovedBeforeFinish has a folder, a link and an empty file removed after the content was published: they are
+// not made again.
+func TestRemovedBeforeFinish(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	for _, name := range []string{"c", "e", "l"} {
+		p.ok(os.Remove(p.path(name)))
+	}
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	for _, name := range []string{"c", "e", "l"} {
+		p.gone(p.path(name))
+	}
+	p.remove()
+}

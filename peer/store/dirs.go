@@ -9,21 +9,27 @@ import (
 )
 
 // createDirs creates all directories, or makes those that exist writable until
-// finishDirs.
-func (t *tree) createDirs() error {
+// finishDirs. The second time it creates none: what is missing was removed since.
+func (t *tree) createDirs(again bool) error {
 	for i := range t.m.Entries {
 		if t.m.Entries[i].Kind != proto.Dir {
 			continue
 		}
 		name := t.name(i)
-		err := t.root.Mkdir(name, transferDirMode)
-		if err == nil {
+		if !again {
+			err := t.root.Mkdir(name, transferDirMode)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, fs.ErrExist) {
+				return t.withPath(name, err)
+			}
+		}
+		info, err := t.root.Lstat(name)
+		if again && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return t.withPath(name, err)
-		}
-		if info, err := t.root.Lstat(name); err != nil || !info.IsDir() {
+		if err != nil || !info.IsDir() {
 			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a folder"}
 		}
 		t.makeDirWritable(name)
@@ -33,13 +39,14 @@ func (t *tree) createDirs() error {
 
 // finishDirs gives all directories their time and mode, the inner ones first, since
 // changes in a directory change its time and may need it to be writable.
-func (t *tree) finishDirs() error {
+func (t *tree) finishDirs(again bool) error {
 	for i := len(t.m.Entries) - 1; i >= 0; i-- {
 		e := &t.m.Entries[i]
 		if e.Kind != proto.Dir {
 			continue
 		}
-		if err := t.finishDir(t.name(i), e); err != nil {
+		err := t.finishDir(t.name(i), e)
+		if err != nil && !(again && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}
@@ -60,7 +67,7 @@ func (t *tree) finishDir(name string, e *proto.Entry) error {
 }
 
 // syncDirs flushes all names, modes and times.
-func (t *tree) syncDirs() error {
+func (t *tree) syncDirs(again bool) error {
 	if t.bulk() {
 		// Where this is not possible, a crash may lose modes and times, but no
 		// bytes, and Open notices.
@@ -72,7 +79,8 @@ func (t *tree) syncDirs() error {
 		if t.m.Entries[i].Kind != proto.Dir {
 			continue
 		}
-		if err := t.syncDir(t.name(i)); err != nil {
+		err := t.syncDir(t.name(i))
+		if err != nil && !(again && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}

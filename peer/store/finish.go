@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"time"
@@ -107,19 +108,22 @@ func (d *Disk) recordWhole() error {
 // the disk if flush is set.
 func (d *Disk) publish(flush bool) error {
 	t := d.tree
-	if err := t.createDirs(); err != nil {
+	again := flush && d.shown // what others removed since is not made anew
+	if err := t.createDirs(again); err != nil {
 		return err
 	}
 	if err := d.publishFiles(flush && !t.bulk()); err != nil {
 		return d.flushed(err)
 	}
-	if err := t.createLinks(); err != nil {
+	if !again {
+		if err := t.createLinks(); err != nil {
+			return err
+		}
+	}
+	if err := t.finishDirs(again); err != nil || !flush {
 		return err
 	}
-	if err := t.finishDirs(); err != nil || !flush {
-		return err
-	}
-	return d.flushed(t.syncDirs())
+	return d.flushed(t.syncDirs(again))
 }
 
 // publishFiles gives all files their size, mode and time.
@@ -237,6 +241,8 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 		if d.shown && info.Size() > 0 {
 			return nil // another program wrote to it since
 		}
+	} else if flush && d.shown && errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	f, err := t.openOrCreate(name)
 	if err != nil {
