@@ -1,8 +1,6 @@
 package control
 
 import (
-	"errors"
-	"net"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,28 +11,13 @@ import (
 // maxGroups is the most groups that a user of Linux is in.
 const maxGroups = 65536
 
-// credentials returns the user at the other end of a Unix socket, as it was when the
-// connection was made.
-func credentials(c net.Conn) (*vfs.User, error) {
-	conn, ok := c.(*net.UnixConn)
-	if !ok {
-		return nil, errors.New("no Unix socket")
-	}
-	raw, err := conn.SyscallConn()
+// peerUser returns the user at the other end of a socket.
+func peerUser(fd uintptr) (*vfs.User, error) {
+	cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return nil, err
 	}
-	var u *vfs.User
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		var cred *unix.Ucred
-		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if failed != nil {
-			return
-		}
-		u = &vfs.User{UID: cred.Uid, Groups: append(peerGroups(fd), cred.Gid)}
-	})
-	return u, errors.Join(err, failed)
+	return &vfs.User{UID: cred.Uid, Groups: append(peerGroups(fd), cred.Gid)}, nil
 }
 
 // peerGroups returns the supplementary groups of the process at the other end of a socket. It

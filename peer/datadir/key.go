@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ const keyFile = "key"
 // impersonate the node, so LoadKey fails if another user can read it.
 func LoadKey(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, keyFile)
-	data, err := readKey(path)
+	data, err := readPrivate(path, checkKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeKey(dir, path)
 	}
@@ -46,22 +45,6 @@ func CopyKey(from, to string) error {
 		return fmt.Errorf("key: %w", err)
 	}
 	return createSecret(filepath.Join(to, keyFile), data)
-}
-
-func readKey(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKey(path, info); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(f)
 }
 
 // makeKey writes a new key atomically. If another process is faster it loads that

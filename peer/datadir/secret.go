@@ -12,7 +12,10 @@ import (
 const maxSecret = 64 << 10
 
 // ReadSecret reads a file whose content is a secret. It fails if another user can read it.
-func ReadSecret(path string) ([]byte, error) {
+func ReadSecret(path string) ([]byte, error) { return readPrivate(path, checkSecret) }
+
+// readPrivate reads a file that check accepts.
+func readPrivate(path string, check func(path string, info os.FileInfo) error) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -22,7 +25,7 @@ func ReadSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSecret(path, info); err != nil {
+	if err := check(path, info); err != nil {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(f, maxSecret))

@@ -139,18 +139,7 @@ func TestGate(t *testing.T) {
 	t.Parallel()
 	secret, other := newTestSecret(t), newTestSecret(t)
 	node := func(t *testing.T) host.Host { return newTestMember(t, secret, nil) }
-	open := func(t *testing.T) host.Host {
-		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { h.Close() })
-		return h
-	}
+	open := startHost
 	with := func(change func(*membership.Certificate)) func(*testing.T) host.Host {
 		return func(t *testing.T) host.Host { return newTestMember(t, secret, change) }
 	}
@@ -270,17 +259,9 @@ func TestGateTellsStrangersNothing(t *testing.T) {
 	t.Parallel()
 	secret := newTestSecret(t)
 	m := newTestMember(t, secret, nil)
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stranger, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stranger.Close() })
+	stranger := startHost(t)
 	shown, control := watchBytes(stranger, proto.MemberProtocol), watchBytes(stranger, proto.ControlProtocol)
-	_, err = request(t.Context(), m, stranger, proto.ControlProtocol)
+	_, err := request(t.Context(), m, stranger, proto.ControlProtocol)
 	if err == nil {
 		t.Fatal("a stranger was admitted")
 	}
