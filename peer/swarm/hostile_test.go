@@ -218,6 +218,7 @@ func TestUnrequestedBlocks(t *testing.T) {
 	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
 	h := peertest.Stranger(t)
 	s := control(t, h, n, link)
+	peertest.Eventually(t, "the session", func() bool { _, _, joined := swarmOf(n, link).Channels(h.ID()); return joined })
 	bulk, err := h.NewStream(context.Background(), n.Host().ID(), proto.BulkProtocol)
 	if err != nil {
 		t.Fatal(err)
