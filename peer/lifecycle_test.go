@@ -13,6 +13,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -167,6 +168,47 @@ func TestRemoveKeepsForeignFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	peertest.EqualFile(t, out, []byte("the user's"))
+}
+
+// TestRemoveCutShort ends a node while it deletes a content. The next one does not fetch what is gone by
+// then, so the rest can be deleted too.
+func TestRemoveCutShort(t *testing.T) {
+	t.Parallel()
+	source, folder := peertest.Start(t, "A"), filepath.Join(t.TempDir(), "folder")
+	for _, name := range []string{"first", "second"} {
+		if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, name), []byte(name), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, link := peertest.Seed(t, source, folder, peer.SeedOptions{})
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	n := peertest.Start(t, "B", peertest.Data(data))
+	get := peertest.Get(t, n, link, out)
+	peertest.Wait(t, get)
+	errCut := errors.New("cut short")
+	n.SetRemove(func(string, string, *proto.Manifest) ([]store.Left, error) {
+		return nil, errors.Join(errCut, os.Remove(filepath.Join(out, "first")))
+	})
+	if _, err := n.Remove(get, true); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n = peertest.Start(t, "B", peertest.Data(data))
+	get, err := n.Transfer(link.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if phase := get.Status().Phase; phase != peer.Stopped {
+		t.Errorf("the transfer is %s", phase)
+	}
+	if _, err := n.Remove(get, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
 }
 
 func TestLinkWithoutContent(t *testing.T) {

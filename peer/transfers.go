@@ -10,6 +10,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
@@ -91,7 +92,8 @@ func (n *Node) Transfers() []*Transfer {
 // Remove stops a transfer and deletes its state. If deleteContent is set, it deletes the files
 // too, and fails if those were seeded: it deletes only what was fetched, and returns what it has
 // left at the transfer's path, see [store.Remove]. It waits for the disk. If it fails, the
-// transfer is still there, possibly stopped. Removing it again does nothing.
+// transfer is still there, possibly stopped. If the machine crashes while files are deleted, it is
+// still there and stopped. Removing it again does nothing.
 func (n *Node) Remove(t *Transfer, deleteContent bool) ([]store.Left, error) {
 	return n.remove(t, deleteContent, func() bool { return true })
 }
@@ -112,6 +114,9 @@ func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]sto
 	t.halt(ErrStopped)
 	var left []store.Left
 	if deleteContent {
+		// After a crash the next node must not fetch what is gone by then. A full disk is no reason to
+		// delete nothing.
+		t.logUnsaved(t.update(func(r *metadata.Record) { r.Stopped = true }))
 		left, err = t.removeContent()
 		if err != nil {
 			return left, err
