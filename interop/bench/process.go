@@ -26,7 +26,7 @@ type process struct {
 }
 
 // readyTimeout bounds the time until a program is ready.
-const readyTimeout = 20 * time.Second
+const readyTimeout = time.Minute
 
 // startProcess runs a command with its errors in a log, and waits for its first line.
 func startProcess(node *netns.Node, cmd *exec.Cmd, log string) (*process, error) {
