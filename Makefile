@@ -100,7 +100,7 @@ sim:
 # The tests of docs/faults.md, as root for those on the grid. Prints the table with what came of
 # each.
 faults:
-	go test -count=1 -timeout 0 -run '^TestFault' . -faults
+	go test -v -count=1 -timeout 0 -run '^TestFault' . -faults
 
 # Many transfers, joins, kills and restarts on a grid for SOAKTIME, as root. Prints what the
 # daemons use.
