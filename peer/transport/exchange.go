@@ -1,0 +1,183 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// ask opens a membership stream, and returns when the other side has closed it.
+func (g *gate) ask(c network.Conn) error {
+	err := g.askOnce(c)
+	g.change(c, func(a *admitted) {
+		a.asking = false
+		if err != nil {
+			a.failed, a.err = true, err
+		}
+	})
+	return err
+}
+
+func (g *gate) askOnce(c network.Conn) error {
+	ctx, cancel := context.WithTimeout(g.ctx, credentialTimeout)
+	defer cancel()
+	raw, err := c.NewStream(ctx)
+	if err != nil {
+		return fmt.Errorf("open stream: %w", err)
+	}
+	s, err := newLazyStream(raw, proto.MemberProtocol)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
+	if err := g.askOn(s, c); err != nil {
+		_ = s.Reset()
+		if refused := new(NotAdmittedError); errors.As(err, &refused) {
+			g.logRefusal(refused)
+		}
+		return err
+	}
+	return s.Close()
+}
+
+func (g *gate) askOn(s network.Stream, c network.Conn) error {
+	grant, id := g.member.Grant(), c.RemotePeer()
+	serial := g.member.Serial()
+	if err := proto.WriteMessage(s, &proto.Credential{Envelope: grant.Pass.Envelope(), Serial: serial}); err != nil {
+		return err
+	}
+	shown, err := readCredential(s, id)
+	if err != nil {
+		if refused := new(NotAdmittedError); !errors.As(err, &refused) && !c.IsClosed() && g.ctx.Err() == nil {
+			// A node that does not know the protocol resets the stream.
+			return &NotAdmittedError{Peer: id, Reason: "it shows no certificate: does it run without --network?"}
+		}
+		return err
+	}
+	cert, err := g.member.Verify(shown.Envelope, id)
+	if err != nil {
+		_ = proto.WriteMessage(s, notAdmitted(err))
+		_ = s.CloseWrite()
+		return &NotAdmittedError{Peer: id, Reason: err.Error()}
+	}
+	err = proto.WriteMessage(s, &proto.Credential{Envelope: grant.Certificate.Envelope(), Serial: serial})
+	if err != nil {
+		return err
+	}
+	g.accept(c, cert)
+	return g.exchangeLists(s, id, shown.Serial)
+}
+
+// answer answers a membership stream.
+func (g *gate) answer(s network.Stream) {
+	c := s.Conn()
+	g.change(c, func(a *admitted) { a.answering++ })
+	_ = s.SetDeadline(time.Now().Add(credentialTimeout))
+	err := g.answerOn(s, c)
+	g.change(c, func(a *admitted) {
+		a.answering--
+		if err != nil {
+			a.err = err
+		}
+	})
+	if err != nil {
+		if refused := new(NotAdmittedError); errors.As(err, &refused) {
+			g.logRefusal(refused)
+			_ = s.Close()
+			return
+		}
+		_ = s.Reset()
+		return
+	}
+	_ = s.Close()
+}
+
+func (g *gate) answerOn(s network.Stream, c network.Conn) error {
+	id := c.RemotePeer()
+	refuse := func(err error) error {
+		_ = proto.WriteMessage(s, notAdmitted(err))
+		return &NotAdmittedError{Peer: id, Reason: err.Error()}
+	}
+	shown, err := readCredential(s, id)
+	if err != nil {
+		return err
+	}
+	if err := g.member.VerifyPass(shown.Envelope, id); err != nil {
+		return refuse(err)
+	}
+	own := &proto.Credential{Envelope: g.member.Grant().Certificate.Envelope(), Serial: g.member.Serial()}
+	if err := proto.WriteMessage(s, own); err != nil {
+		return err
+	}
+	if shown, err = readCredential(s, id); err != nil {
+		return err
+	}
+	cert, err := g.member.Verify(shown.Envelope, id)
+	if err != nil {
+		return refuse(err)
+	}
+	g.accept(c, cert)
+	return g.exchangeLists(s, id, shown.Serial)
+}
+
+// exchangeLists passes on the list of revoked members if the other side has an older one, or
+// takes its list, until it ends the stream.
+func (g *gate) exchangeLists(s network.Stream, from peer.ID, serial uint64) error {
+	if l := g.member.List(); l != nil && l.Serial > serial {
+		if err := proto.WriteMessage(s, &proto.Revoked{List: l.Envelope()}); err != nil {
+			return err
+		}
+	}
+	if err := s.CloseWrite(); err != nil {
+		return err
+	}
+	for {
+		m, err := proto.ReadMessage(s)
+		switch m := m.(type) {
+		case nil:
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		case *proto.Revoked:
+			newer, err := g.member.AdoptEnvelope(m.List)
+			if newer {
+				g.log.Info("list of revoked members received", "peer", from, "members", len(g.member.List().Peers))
+			}
+			if err != nil {
+				return err
+			}
+		case *proto.Goodbye:
+			return &NotAdmittedError{Peer: from, Remote: true, Reason: m.Text}
+		default:
+			return fmt.Errorf("unexpected message type %d", m.Type())
+		}
+	}
+}
+
+// readCredential reads a Credential. It fails with a [*NotAdmittedError] if the peer refuses.
+func readCredential(s network.Stream, from peer.ID) (*proto.Credential, error) {
+	m, err := proto.ReadOpening(s)
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *proto.Credential:
+		return m, nil
+	case *proto.Goodbye:
+		return nil, &NotAdmittedError{Peer: from, Remote: true, Reason: m.Text}
+	}
+	return nil, fmt.Errorf("expected a Credential, got message type %d", m.Type())
+}
+
+// notAdmitted is what a peer is told that is refused.
+func notAdmitted(err error) *proto.Goodbye {
+	return &proto.Goodbye{Code: proto.CodeNoMember, Text: err.Error()}
+}
