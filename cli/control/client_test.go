@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -103,7 +104,7 @@ func TestListenReplacesOnlySockets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.(*socket).UnixListener.Close() // as a killed daemon would
+	first.(*datadir.Socket).UnixListener.Close() // as a killed daemon would
 	second, err := Listen(data, "")
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,9 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"syscall"
+
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // maxSocketPath is the longest path of a socket: 107 bytes on Linux, 103 on macOS.
@@ -47,8 +48,7 @@ func Listen(data, group string) (net.Listener, error) {
 	return ln, nil
 }
 
-// listen binds a socket in a folder that nobody else can enter, gives it its mode, and
-// moves it to its place: until then its mode is up to the umask.
+// listen binds the socket, in place of a stale one.
 func listen(data, path, group string) (net.Listener, error) {
 	dir := filepath.Join(data, ".s") // short, as the path of a socket must be
 	if err := os.RemoveAll(dir); err != nil {
@@ -58,23 +58,11 @@ func listen(data, path, group string) (net.Listener, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	temp := filepath.Join(dir, "s")
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
-	if err != nil {
-		return nil, err
+	var ready func(socket string) error
+	if group != "" {
+		ready = func(socket string) error { return openToGroup(data, socket, group) }
 	}
-	ln.SetUnlinkOnClose(false)
-	err = os.Chmod(temp, 0o600)
-	if err == nil && group != "" {
-		err = openToGroup(data, temp, group)
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, ln.Close())
-	}
-	return &socket{UnixListener: ln, remove: sync.OnceFunc(func() { _ = os.Remove(path) })}, nil
+	return datadir.ListenUnix(path, dir, ready)
 }
 
 // openToGroup lets the members of a group through the data folder to a socket.
@@ -98,16 +86,4 @@ func openToGroup(data, socket, group string) error {
 		return fmt.Errorf("for the group %s: %w", group, err)
 	}
 	return nil
-}
-
-// socket is a listener that removes its socket.
-type socket struct {
-	*net.UnixListener
-	remove func() // once: later the path may be that of another daemon
-}
-
-// Close implements [net.Listener].
-func (s *socket) Close() error {
-	s.remove()
-	return s.UnixListener.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // address is where a server listens.
@@ -69,8 +70,7 @@ func listen(a address) (net.Listener, error) {
 	return ln, nil
 }
 
-// listenUnix binds a socket that only its owner can open, in place of a stale one. Until the socket
-// has its mode, it is in a folder that nobody else can enter.
+// listenUnix binds a socket that only its owner can open, in place of a stale one.
 func listenUnix(path string) (net.Listener, error) {
 	if err := checkStale(path); err != nil {
 		return nil, err
@@ -80,16 +80,7 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	temp := filepath.Join(dir, "s")
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	ln.SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(temp, 0o600), os.Rename(temp, path)); err != nil {
-		return nil, errors.Join(err, ln.Close())
-	}
-	return &unixListener{UnixListener: ln, remove: sync.OnceFunc(func() { _ = os.Remove(path) })}, nil
+	return datadir.ListenUnix(path, dir, nil)
 }
 
 // checkStale fails if there is something at the path of a socket, unless nobody listens there.
@@ -113,18 +104,6 @@ func checkStale(path string) error {
 		return err
 	}
 	return nil
-}
-
-// unixListener is a listener that removes its socket.
-type unixListener struct {
-	*net.UnixListener
-	remove func()
-}
-
-// Close implements [net.Listener].
-func (l *unixListener) Close() error {
-	l.remove()
-	return l.UnixListener.Close()
 }
 
 // sendBuffer bounds what the system keeps for a client that does not read, in bytes.
