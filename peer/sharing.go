@@ -62,9 +62,11 @@ func (s *sharing) Join(id proto.PeerID, send func(proto.Message)) (leave func())
 				break
 			}
 		}
-		if len(s.sessions[id]) == 0 {
+		if all = s.sessions[id]; len(all) == 0 {
 			delete(s.sessions, id)
 			s.share.Leave(string(id))
+		} else if s.share.Demand().Limit > 0 { // what the ended session was sent last may not have arrived
+			s.tell(all[0])
 		}
 	}
 }

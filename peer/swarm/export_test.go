@@ -60,3 +60,7 @@ func (s *Swarm) Hang() (goOn func()) {
 	<-e.began
 	return func() { close(e.over) }
 }
+
+// WrapSharing replaces the swarm's part in the limit of its cluster. The loop hangs, and there is no
+// session.
+func (s *Swarm) WrapSharing(wrap func(Sharing) Sharing) { s.cfg.Sharing = wrap(s.cfg.Sharing) }

@@ -132,8 +132,8 @@ func (s *Swarm) onJoin(c *session) {
 	s.connections.sessions[c.ID()] = c
 	s.connections.Unlock()
 	s.protect(c)
+	s.share(c) // before what it demands is read
 	c.conn.start()
-	s.share(c)
 	s.counts.joined.Add(1)
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
 	s.step(mob.Joined{Node: c.node, Whole: c.whole})

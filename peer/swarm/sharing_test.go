@@ -1,0 +1,56 @@
+package swarm_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/proto"
+)
+
+// slowSharing takes its time to note a session.
+type slowSharing struct{ swarm.Sharing }
+
+func (s slowSharing) Join(id proto.PeerID, send func(proto.Message)) (leave func()) {
+	time.Sleep(50 * time.Millisecond)
+	return s.Sharing.Join(id, send)
+}
+
+// TestFirstDemandCounts has a member of the cluster say what it demands of its limit in the segment
+// that also holds its Hello. It says it once.
+func TestFirstDemandCounts(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) {
+		cfg.Limits = limit.Limits{ClusterWANDown: 1 << 20}
+	}))
+	_, link, _ := peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
+	sw := swarmOf(n, link)
+	goOn := sw.Hang()
+	sw.WrapSharing(func(s swarm.Sharing) swarm.Sharing { return slowSharing{s} })
+	goOn()
+	var first bytes.Buffer
+	for _, m := range []proto.Message{
+		&proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "A", Features: proto.FeatureDemand},
+		&proto.Demand{Limit: 1 << 20, Rate: uint64(limit.Unbounded)},
+	} {
+		if err := proto.WriteMessage(&first, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := peertest.Stranger(t)
+	if err := h.Connect(t.Context(), peertest.AddrInfo(n)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := h.NewStream(t.Context(), n.Host().ID(), proto.ControlProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write(first.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "both share the limit", func() bool { return n.Share().Members == 2 })
+}
