@@ -78,10 +78,11 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 	nodes := []*peer.Node{tracker.Start(t, "A", peertest.WithGate(gate)), tracker.Start(t, "A"), tracker.Start(t, "A")}
 	mortal := tracker.Start(t, "A", peertest.Data(data))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 32, Strategy: proto.Overlap2})
-	gets := peertest.GetAll(t, nodes[1:], link)
 	out := filepath.Join(t.TempDir(), "out")
 	lost := peertest.Get(t, mortal, link, out)
 	peertest.Eventually(t, "some pieces", func() bool { return lost.Status().PiecesHave > 40 })
+	gets := peertest.GetAll(t, nodes[1:], link)
+	peertest.Eventually(t, "the others", func() bool { return lost.Status().Connected == 3 })
 	if err := mortal.Close(); err != nil {
 		t.Fatal(err)
 	}
