@@ -27,8 +27,8 @@ func control(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link) netwo
 	return controlAs(t, h, n, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
 }
 
-// controlAs does so with another Hello.
-func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello) network.Stream {
+// controlAs does so with another Hello, which more messages follow at once.
+func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello, more ...proto.Message) network.Stream {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -39,8 +39,10 @@ func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello) n
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := proto.WriteMessage(s, hello); err != nil {
-		t.Fatal(err)
+	for _, m := range append([]proto.Message{hello}, more...) {
+		if err := proto.WriteMessage(s, m); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := proto.ReadMessage(s); err != nil {
 		t.Fatal(err)

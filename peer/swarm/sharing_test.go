@@ -1,7 +1,6 @@
 package swarm_test
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
@@ -20,8 +19,8 @@ func (s slowSharing) Join(id proto.PeerID, send func(proto.Message)) (leave func
 	return s.Sharing.Join(id, send)
 }
 
-// TestFirstDemandCounts has a member of the cluster say what it demands of its limit in the segment
-// that also holds its Hello. It says it once.
+// TestFirstDemandCounts has a member of the cluster say what it demands of its limit right behind
+// its Hello. It says it once.
 func TestFirstDemandCounts(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) {
@@ -32,25 +31,8 @@ func TestFirstDemandCounts(t *testing.T) {
 	goOn := sw.Hang()
 	sw.WrapSharing(func(s swarm.Sharing) swarm.Sharing { return slowSharing{s} })
 	goOn()
-	var first bytes.Buffer
-	for _, m := range []proto.Message{
+	controlAs(t, peertest.Stranger(t), n,
 		&proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "A", Features: proto.FeatureDemand},
-		&proto.Demand{Limit: 1 << 20, Rate: uint64(limit.Unbounded)},
-	} {
-		if err := proto.WriteMessage(&first, m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h := peertest.Stranger(t)
-	if err := h.Connect(t.Context(), peertest.AddrInfo(n)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := h.NewStream(t.Context(), n.Host().ID(), proto.ControlProtocol)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Write(first.Bytes()); err != nil {
-		t.Fatal(err)
-	}
+		&proto.Demand{Limit: 1 << 20, Rate: uint64(limit.Unbounded)})
 	peertest.Eventually(t, "both share the limit", func() bool { return n.Share().Members == 2 })
 }
