@@ -546,3 +546,30 @@ func TestHungDisk(t *testing.T) {
 	p.ok(p.end())
 	p.verify("after the disk hung")
 }
+
+// TestReadsBesidePublish reads a file that Publish has just made read-only, and that is no
+// longer open: its mode stays.
+func TestReadsBesidePublish(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.start())
+	p.ok(p.put(99))
+	hang := make(chan struct{})
+	p.fs.SetPlan(&faultfs.Plan{Times: 1, Hang: hang, Only: func(call, name string) bool {
+		return call == "fchmod" && name == "b" // after a/x
+	}})
+	d, published := p.open, make(chan error)
+	go func() { published <- d.Publish() }()
+	for p.fs.Calls() == 0 {
+		runtime.Gosched()
+	}
+	for _, piece := range []int{p.Manifest.Pieces() - 1, 0} { // of c, in the place of a/x, which is opened again
+		if good, err := store.Check(d, p.Manifest, piece); !good || err != nil {
+			t.Errorf("piece %d: %v, %v", piece, good, err)
+		}
+	}
+	close(hang)
+	p.ok(<-published)
+	p.ok(d.Finish())
+	p.ok(p.end())
+	p.verify("read while it was published")
+}

@@ -193,6 +193,8 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	}
 	defer t.files.release(h)
 	t.unstamped.set(file)
+	// If a read or a flush opens it again, then not for writing: that would change its mode.
+	t.ready.clear(file)
 	if err := t.setMetadata(h.f, name, e); err != nil {
 		return err
 	}
