@@ -1,0 +1,15 @@
+// Package agent is the part of a cast that runs on each of its hosts.
+//
+// The caster starts an agent by a remote shell and talks to it on its standard input and output:
+//
+//	caster                                   agent
+//	  | <------------------------- hello (carry) |
+//	  | -- Start: key, certificate, what to do -> |  starts a node
+//	  | <---------------------- Ready: addresses |  the caster dials them
+//	  | <------------- Progress, once per second |  it fetches, and serves its neighbours
+//	  | -- Segment, Release: of a stream -------> |
+//	  | <---------------------- Done, or Failed |  it serves on
+//	  | -- End ---------------------------------> |  it removes what is its own, and exits
+//
+// An [Order] is a line of JSON, a [Report] a record (RFC 7464). Secrets are in the Start order only.
+package agent

@@ -1,0 +1,97 @@
+package agent
+
+// Order is what the caster tells an agent. One field is set. An order without any says that the
+// caster is still there.
+type Order struct {
+	Start *Start `json:"start,omitempty"`
+	// Segment is the signed record of a segment of a stream, and of its end: see cast/stream.
+	Segment []byte `json:"segment,omitempty"`
+	// Release says that every host has the segments below this number.
+	Release *uint64 `json:"release,omitempty"`
+	// End ends the agent.
+	End *End `json:"end,omitempty"`
+}
+
+// Start says who the agent is and what it does. It comes first, and once.
+type Start struct {
+	// Host and Cluster name the host, as the user did.
+	Host    string `json:"host"`
+	Cluster string `json:"cluster"`
+	// Key is the private key of the node, as libp2p marshals it. Network is the id of the cast's
+	// network, and Grant the certificate of the node, as PEM.
+	Key     []byte `json:"key"`
+	Network string `json:"network"`
+	Grant   string `json:"grant"`
+	// Caster has the addresses of the caster, with its peer id.
+	Caster []string `json:"caster"`
+	// Link is that of the content. It is empty for a stream, whose records are signed with the
+	// private half of Stream, as libp2p marshals public keys.
+	Link   string `json:"link,omitempty"`
+	Stream []byte `json:"stream,omitempty"`
+	// Dest is where the content goes: a path, relative to the folder in which the agent runs. With a
+	// slash at its end, or if it is a folder, the content goes into it by its own name. Without a
+	// Dest it is the content's name. Force replaces what is there.
+	Dest  string `json:"dest,omitempty"`
+	Force bool   `json:"force,omitempty"`
+	// Exec is a command for sh, which gets the content on its standard input, instead of a Dest.
+	Exec string `json:"exec,omitempty"`
+	// Spool bounds what a stream may keep on the disk, in bytes.
+	Spool int64 `json:"spool,omitempty"`
+}
+
+// End ends an agent.
+type End struct {
+	// Error says why the cast was given up. What is not whole is removed.
+	Error string `json:"error,omitempty"`
+}
+
+// Report is what an agent tells the caster. One field is set.
+type Report struct {
+	Ready    *Ready    `json:"ready,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+	Output   *Output   `json:"output,omitempty"`
+	Done     *Done     `json:"done,omitempty"`
+	Failed   *Failed   `json:"failed,omitempty"`
+}
+
+// Ready says that the node listens.
+type Ready struct {
+	Addrs []string `json:"addrs"` // with its peer id
+}
+
+// Progress comes once per second, from the first to the last.
+type Progress struct {
+	// Bytes is what is verified of the content, or what the consumer of a stream has got.
+	Bytes int64 `json:"bytes"`
+	// WAN and LAN are the payload that came from other clusters and from the own one, in bytes.
+	WAN int64 `json:"wan"`
+	LAN int64 `json:"lan"`
+	// Held says that the host has the segments below this number.
+	Held uint64 `json:"held,omitempty"`
+	// Waiting says what a host without progress waits for, in words.
+	Waiting string `json:"waiting,omitempty"`
+}
+
+// Output is a line that the command printed, without its end.
+type Output struct {
+	Line string `json:"line"`
+}
+
+// Done says that the host has the content and that it is on the disk, or that the command has
+// ended well.
+type Done struct {
+	Progress
+	// Seconds is the time since the Start order.
+	Seconds float64 `json:"seconds"`
+}
+
+// Failed says that the host will not have the content.
+type Failed struct {
+	Progress
+	// Error is one line.
+	Error string `json:"error"`
+	// Exit is the status of the command, 128 plus the number of the signal that killed it. It is 0
+	// if there was none, or it had not ended by itself.
+	Exit    int     `json:"exit,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
