@@ -47,14 +47,16 @@ type Config struct {
 	Event func(Event)
 }
 
-// Event is a change of a host or of the source.
+// Event is something that happened: one of Host, Output and Source is set.
 type Event struct {
-	// Index is the place in Config.Hosts of the host that changed, -1 for the source.
+	// Index is the place in Config.Hosts of the host of Host and Output.
 	Index int
-	// Host is how the host is now, if Index is not -1.
-	Host HostResult
-	// Source is how the source is now, if Index is -1.
-	Source Source
+	// Host is how the host is now.
+	Host *HostResult
+	// Output is a line that Exec printed there.
+	Output *string
+	// Source is how the source is now.
+	Source *Source
 }
 
 // Source is how far the source of a cast is.
@@ -95,6 +97,8 @@ type HostResult struct {
 	Took time.Duration
 	// Exit is the exit status of Exec, nil if it has not exited.
 	Exit *int
+	// Waiting says in words what a host without progress waits for, empty if it does not.
+	Waiting string
 	// Error says in one line why the host failed, empty unless it did. Hosts that failed for
 	// the same reason have the same text, so it does not name the host.
 	Error string
