@@ -65,7 +65,7 @@ var table = map[string]rule{
 	"peer":                 {ours: []string{"membership", "mob", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
-	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}},
+	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}, tests: []string{"peer/transport"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},

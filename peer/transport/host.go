@@ -8,11 +8,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/sec"
+	"github.com/libp2p/go-libp2p/core/transport"
+	basichost "github.com/libp2p/go-libp2p/p2p/host/basic"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
@@ -46,12 +53,6 @@ const (
 // connection before any other stream, opens streams to other members only, and refuses those
 // of anybody else.
 func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *Membership) (host.Host, error) {
-	// With a shared port a second daemon would start beside the first, each with its
-	// own identity and half of the connections.
-	tcpTransport := libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport())
-	if bulk != nil {
-		tcpTransport = libp2p.Transport(bulk.newSharedTCP)
-	}
 	rm, err := newLimits()
 	if err != nil {
 		return nil, fmt.Errorf("resource manager: %w", err)
@@ -60,22 +61,7 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connection manager: %w", err), rm.Close())
 	}
-	h, err := libp2p.New(
-		libp2p.Identity(key),
-		libp2p.NoListenAddrs,
-		tcpTransport,
-		libp2p.Security(libp2ptls.ID, libp2ptls.New),
-		libp2p.Muxer(yamux.ID, newMuxer()),
-		libp2p.ResourceManager(rm),
-		libp2p.ConnectionManager(protector{cm, rm}),
-		libp2p.DisableRelay(),
-		libp2p.Ping(false),
-		libp2p.DisableMetrics(),
-		// The host is told where it listens: it need not ask peers how they see it.
-		libp2p.ForceReachabilityPublic(),
-		libp2p.DisableIdentifyAddressDiscovery(),
-		libp2p.UserAgent("mob"),
-	)
+	h, err := newBasicHost(key, bulk, rm, protector{cm, rm})
 	if err != nil {
 		return nil, errors.Join(err, cm.Close(), rm.Close())
 	}
@@ -83,13 +69,71 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *
 	if member != nil {
 		lazy.gate = newGate(h, member.Member, member.Log)
 	}
-	// libp2p.New does not fail if at least one address works.
+	// One call for each: a call with several does not fail if one of them works.
 	for _, addr := range listen {
 		if err := h.Network().Listen(addr); err != nil {
 			return nil, errors.Join(listenError(addr, err), lazy.Close())
 		}
 	}
 	return lazy, nil
+}
+
+// newBasicHost returns libp2p's own host, of the parts that mob uses. libp2p.New would link
+// the others as well: QUIC, WebRTC and WebTransport are a third of a program.
+//
+// The host is told where it listens: it does not ask peers how they see it. Closing it closes
+// the limits and the connection manager.
+func newBasicHost(key crypto.PrivKey, bulk *Endpoint, rm *limits, cm protector) (_ host.Host, err error) {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: newMuxer()}}
+	tls, err := libp2ptls.New(libp2ptls.ID, key, muxers)
+	if err != nil {
+		return nil, err
+	}
+	up, err := upgrader.New([]sec.SecureTransport{tls}, muxers, nil, rm, nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTCP(up, rm, bulk)
+	if err != nil {
+		return nil, err
+	}
+	peers, err := pstoremem.NewPeerstore()
+	if err != nil {
+		return nil, err
+	}
+	bus := eventbus.NewBus()
+	network, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm))
+	if err != nil {
+		return nil, errors.Join(err, peers.Close())
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, network.Close(), peers.Close())
+		}
+	}()
+	err = errors.Join(peers.AddPrivKey(id, key), peers.AddPubKey(id, key.GetPublic()), network.AddTransport(t))
+	if err != nil {
+		return nil, err
+	}
+	h, err := basichost.NewHost(network, &basichost.HostOpts{EventBus: bus, ConnManager: cm, UserAgent: "mob"})
+	if err != nil {
+		return nil, err
+	}
+	h.Start()
+	return h, nil
+}
+
+// newTCP returns the transport of a host's connections. With a shared port a second daemon would
+// start beside the first, each with its own identity and half of the connections.
+func newTCP(up transport.Upgrader, rm *limits, bulk *Endpoint) (transport.Transport, error) {
+	if bulk != nil {
+		return bulk.newSharedTCP(up, rm)
+	}
+	return tcp.NewTCPTransport(up, rm, nil, tcp.DisableReuseport())
 }
 
 // Get returns the member, nil of a nil Membership.

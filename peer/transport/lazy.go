@@ -56,7 +56,8 @@ func (h *lazyHost) Close() error {
 		}
 	})
 	h.idle.Wait()
-	return h.Host.Close()
+	// Without connections the host does not wait for what it still says on them.
+	return errors.Join(h.Network().Close(), h.Host.Close())
 }
 
 // closeTimeout bounds how long Close waits for the answer to the protocol's name.

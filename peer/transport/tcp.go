@@ -15,7 +15,7 @@ type sharedTCP struct {
 	endpoint *Endpoint
 }
 
-// newSharedTCP is a constructor for [libp2p.Transport].
+// newSharedTCP returns the transport on the endpoint's port.
 func (e *Endpoint) newSharedTCP(up transport.Upgrader, rcmgr network.ResourceManager) (*sharedTCP, error) {
 	t, err := tcp.NewTCPTransport(up, rcmgr, nil, tcp.DisableReuseport())
 	if err != nil {
