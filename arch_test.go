@@ -68,6 +68,9 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}, tests: []string{"peer/transport"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
+	"cast/carry": {outside: []string{}},
+	"cast/agent": {ours: []string{"cast/carry"}},
+
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
 		outside: []string{"github.com/anacrolix/torrent"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
@@ -79,15 +82,16 @@ var table = map[string]rule{
 
 	"interop/install": {outside: []string{}},
 
-	"deploy":       {tests: []string{"cli"}},
-	"deploy/image": {outside: []string{}},
-	"cli/control":  {ours: []string{"membership", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
-	"cli/web":      {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
-	"cli":          {ours: []string{"cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
-	"cli/metrics":  {ours: []string{"peer", "peer/swarm", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
-	"cli/mob":      {ours: []string{"cli"}, outside: []string{}},
-	"deploy/man":   {ours: []string{"cli"}},
-	"cli/mobd":     {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
+	"deploy":        {tests: []string{"cli"}},
+	"deploy/image":  {outside: []string{}},
+	"cli/control":   {ours: []string{"membership", "peer", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
+	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
+	"cli":           {ours: []string{"cast/agent", "cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
+	"cli/mob":       {ours: []string{"cli"}, outside: []string{}},
+	"deploy/man":    {ours: []string{"cli"}},
+	"cli/mob-agent": {ours: []string{"cast/agent"}, outside: []string{}},
+	"cli/mobd":      {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
 }
 
 // impure are the packages of the standard library that one that computes only

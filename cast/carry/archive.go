@@ -1,0 +1,107 @@
+package carry
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+)
+
+// member is how much of a program is in one member of its archive, in bytes. Members are
+// compressed in parallel.
+const member = 1 << 20
+
+// archive is a program as it travels: a gzip file of several members (RFC 1952, section 2.2). Equal programs
+// make equal archives, wherever they are packed.
+type archive struct {
+	data []byte
+	sum  string // SHA-256, in hexadecimal
+}
+
+func packFile(path string) (*archive, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return pack(f)
+}
+
+func pack(f *os.File) (*archive, error) {
+	length, err := strippedLength(f)
+	if err != nil {
+		return nil, err
+	}
+	program := make([]byte, length)
+	if _, err := f.ReadAt(program, 0); err != nil {
+		return nil, err
+	}
+	removeSections(program)
+
+	members := make([]bytes.Buffer, (len(program)+member-1)/member)
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range members {
+		free <- struct{}{}
+		wg.Go(func() {
+			z, _ := gzip.NewWriterLevel(&members[i], gzip.DefaultCompression)   // the level is one
+			_, _ = z.Write(program[i*member : min((i+1)*member, len(program))]) // to memory
+			_ = z.Close()
+			<-free
+		})
+	}
+	wg.Wait()
+	a := new(archive)
+	for i := range members {
+		a.data = append(a.data, members[i].Bytes()...)
+	}
+	sum := sha256.Sum256(a.data)
+	a.sum = hex.EncodeToString(sum[:])
+	return a, nil
+}
+
+// strippedLength returns the length of a program without what only debuggers need: of ELF, what
+// follows the last segment that is loaded. Programs of other formats may be signed, and stay as they are.
+func strippedLength(r interface {
+	io.ReaderAt
+	Stat() (os.FileInfo, error)
+}) (int64, error) {
+	info, err := r.Stat()
+	if err != nil {
+		return 0, err
+	}
+	f, err := elf.NewFile(r)
+	if err != nil {
+		var format *elf.FormatError
+		if errors.As(err, &format) {
+			return info.Size(), nil
+		}
+		return 0, err
+	}
+	var end uint64
+	for _, p := range f.Progs {
+		end = max(end, p.Off+p.Filesz)
+	}
+	return min(int64(end), info.Size()), nil
+}
+
+// removeSections takes the section headers, which were cut off, out of the header of an ELF program:
+// e_shoff, and e_shnum with e_shstrndx.
+func removeSections(program []byte) {
+	if !bytes.HasPrefix(program, []byte(elf.ELFMAG)) || len(program) < 64 {
+		return
+	}
+	if elf.Class(program[elf.EI_CLASS]) == elf.ELFCLASS32 {
+		clear(program[0x20:0x24])
+		clear(program[0x30:0x34])
+		return
+	}
+	clear(program[0x28:0x30])
+	clear(program[0x3c:0x40])
+}

@@ -1,0 +1,199 @@
+package carry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DefaultShell is the remote shell. It asks nothing, does not wait long for a host that is not there, and notices
+// one that is no more.
+func DefaultShell() []string {
+	return []string{"ssh", "-T", "-oBatchMode=yes", "-oConnectTimeout=5", "-oServerAliveInterval=5", "-oServerAliveCountMax=3"}
+}
+
+// Config says how a program is carried.
+type Config struct {
+	// Shell is called as Shell... HOST COMMANDLINE. Empty means [DefaultShell].
+	Shell []string
+	// Programs are what [Find] found.
+	Programs *Programs
+	// Window is how many logins may be under way at a time; 0 means 32.
+	Window int
+	// Keep leaves the program in the cache of the host, where the next cast finds it.
+	Keep bool
+	// Log is for what goes wrong and is tried in another way. It may be nil.
+	Log *slog.Logger
+	// Note is told what happens on a host: "login", "program" while it gets the program, then
+	// "start". It must not block. It may be nil.
+	Note func(host, phase string)
+}
+
+// Carrier starts the program on hosts. Its methods may be called by several goroutines.
+type Carrier struct {
+	cfg    Config
+	line   string        // the command line
+	window chan struct{} // a place for each login
+	times  times
+
+	mu     sync.Mutex
+	depots map[place]*depot
+}
+
+// place is where hosts share a depot.
+type place struct {
+	cluster  string
+	platform platform
+}
+
+// times bound what a host may take.
+type times struct {
+	login    time.Duration // until the script speaks
+	bring    time.Duration // without a sign of life while it gets the archive
+	stall    time.Duration // until another host need not wait for that
+	start    time.Duration // from the archive to the hello
+	pause    time.Duration // before a second login; twice as long before each that follows
+	attempts int           // of logins
+}
+
+// New returns a carrier.
+func New(cfg Config) *Carrier {
+	if len(cfg.Shell) == 0 {
+		cfg.Shell = DefaultShell()
+	}
+	if cfg.Window == 0 {
+		cfg.Window = 32
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Note == nil {
+		cfg.Note = func(string, string) {}
+	}
+	return &Carrier{
+		cfg: cfg, line: script(cfg.Programs, cfg.Keep), window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
+		times: times{
+			login: time.Minute, bring: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
+			pause: 500 * time.Millisecond, attempts: 6,
+		},
+	}
+}
+
+// Start starts the program on a host and returns when it has said hello. The errors say in one line
+// why there is none, and do not name the host. The process is the caller's, who waits for it; ctx
+// ends the start only.
+func (c *Carrier) Start(ctx context.Context, host, cluster string) (*Process, error) {
+	if host == "" || strings.HasPrefix(host, "-") {
+		return nil, fmt.Errorf("%q is no host", host)
+	}
+	l := &login{Carrier: c, host: host, cluster: cluster}
+	defer l.leave()
+	pause := c.times.pause
+	for attempt := 1; ; attempt++ {
+		p, err := l.try(ctx)
+		if err == nil || attempt == c.times.attempts || !l.again {
+			return p, err
+		}
+		c.cfg.Log.Debug("logging in again", "host", host, "error", err)
+		select {
+		case <-time.After(pause/2 + rand.N(pause)): // not all at once
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		pause *= 2
+	}
+}
+
+// depotOf returns the depot of a cluster and platform.
+func (c *Carrier) depotOf(at place) *depot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.depots[at]
+	if d == nil {
+		d = new(depot)
+		c.depots[at] = d
+	}
+	return d
+}
+
+// login is the start of the program on one host.
+type login struct {
+	*Carrier
+	host, cluster string
+
+	entered bool // it has a place in the window
+	shell   bool // the remote shell has to bring the archive
+	again   bool // after an error: another login may do better
+}
+
+// enter takes a place in the window.
+func (l *login) enter(ctx context.Context) error {
+	if l.entered {
+		return nil
+	}
+	select {
+	case l.window <- struct{}{}:
+		l.entered = true
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// leave gives the place back.
+func (l *login) leave() {
+	if l.entered {
+		l.entered = false
+		<-l.window
+	}
+}
+
+// message is what the script says, and the first that the program does.
+type message struct {
+	Need   string `json:"need"` // what uname says
+	By     string `json:"by"`   // what downloads, if there is something
+	Got    bool   `json:"got"`
+	Failed bool   `json:"failed"`
+	Hello  *Hello `json:"hello"`
+}
+
+// try logs in once.
+func (l *login) try(ctx context.Context) (*Process, error) {
+	l.again = false
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	l.cfg.Note(l.host, "login")
+	p, err := start(l.host, slices.Concat(l.cfg.Shell, []string{l.host, l.line}))
+	if err != nil {
+		return nil, fmt.Errorf("cannot run %s: %w", l.cfg.Shell[0], err)
+	}
+	alive, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-p.ended
+		cancel()
+	}()
+	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
+	t := &talk{login: l, process: p, alive: alive, watch: watch{process: p}}
+	if err = t.run(); err == nil {
+		return p, nil
+	}
+	p.Kill()
+	_, line := p.Wait()
+	if errors.Is(err, io.EOF) {
+		err = errors.New(line)
+	}
+	l.again = !t.spoken && isBusy(p.stderr.lines)
+	if t.claim != nil && t.claim.from != nil { // a download took too long, or the host ended in it
+		l.again, l.shell = !l.shell, true
+	}
+	t.end(false)
+	return nil, err
+}

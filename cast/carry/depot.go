@@ -1,0 +1,157 @@
+package carry
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+const (
+	// maxPuts is how many hosts of a depot get the archive from the remote shell at a time, where
+	// they cannot get it from neighbours.
+	maxPuts = 4
+	// maxFailures is how many downloads from neighbours may fail, while none succeeds, before the
+	// remote shell brings the archive to all hosts.
+	maxFailures = 2
+)
+
+// depot says from where the hosts of one cluster and platform get the archive. The first gets it
+// from the remote shell. Each that has it serves one other at a time, so the number of servers doubles.
+type depot struct {
+	mu       sync.Mutex
+	waiting  []*claim
+	servers  []*server
+	puts     int  // that are under way and have not stalled
+	failures int  // of downloads from neighbours
+	works    bool // a download has succeeded
+}
+
+// server is a host that serves the archive.
+type server struct {
+	Hello
+	busy     bool
+	failures int // in a row
+}
+
+// claim is the turn of a host to get the archive.
+type claim struct {
+	shell   bool          // it gets it from the remote shell in any case
+	not     *server       // it does not get it from there
+	granted chan struct{} // closed when it is its turn
+	from    *server       // nil for the remote shell
+	counted bool          // in puts
+}
+
+// wait waits for a host's turn. The caller ends the claim.
+func (d *depot) wait(ctx context.Context, shell bool, not *server) (*claim, error) {
+	c := &claim{shell: shell, not: not, granted: make(chan struct{})}
+	d.mu.Lock()
+	d.waiting = append(d.waiting, c)
+	d.grant()
+	d.mu.Unlock()
+	select {
+	case <-c.granted:
+		return c, nil
+	case <-ctx.Done():
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(d.waiting, c); i >= 0 {
+		d.waiting = slices.Delete(d.waiting, i, i+1)
+		return nil, context.Cause(ctx)
+	}
+	return c, nil // granted meanwhile
+}
+
+// grant lets those take their turn for whom there is a server. The caller holds the lock.
+func (d *depot) grant() {
+	blocked := d.failures >= maxFailures && !d.works
+	d.waiting = slices.DeleteFunc(d.waiting, func(c *claim) bool {
+		if c.shell || blocked {
+			return d.put(c, maxPuts)
+		}
+		var others bool
+		for _, s := range d.servers {
+			if s == c.not {
+				continue
+			}
+			if others = true; !s.busy {
+				c.from, s.busy = s, true
+				close(c.granted)
+				return true
+			}
+		}
+		return !others && d.put(c, 1)
+	})
+}
+
+// put grants a claim on the remote shell, if fewer than limit are under way. The caller holds the lock.
+func (d *depot) put(c *claim, limit int) bool {
+	if d.puts >= limit {
+		return false
+	}
+	d.puts++
+	c.counted = true
+	close(c.granted)
+	return true
+}
+
+// stalled says that nothing happens on a claim. Others do not wait for it, but it may still succeed.
+func (d *depot) stalled(c *claim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.uncount(c)
+	if c.from != nil {
+		c.from.busy = false
+	}
+	d.grant()
+}
+
+// uncount takes a claim out of puts. The caller holds the lock.
+func (d *depot) uncount(c *claim) {
+	if c.counted {
+		c.counted = false
+		d.puts--
+	}
+}
+
+// end ends a claim. A server from which two downloads in a row failed is not used again.
+func (d *depot) end(c *claim, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.uncount(c)
+	if s := c.from; s != nil {
+		s.busy = false
+		if ok {
+			d.works, s.failures = true, 0
+		} else {
+			d.failures++
+			s.failures++
+		}
+		if s.failures == 2 {
+			d.drop(s)
+		}
+	}
+	d.grant()
+}
+
+// add adds a server.
+func (d *depot) add(s *server) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.servers = append(d.servers, s)
+	d.grant()
+}
+
+// remove removes a server.
+func (d *depot) remove(s *server) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drop(s)
+	d.grant()
+}
+
+// drop removes a server, if it is one. The caller holds the lock.
+func (d *depot) drop(s *server) {
+	d.servers = slices.DeleteFunc(d.servers, func(other *server) bool { return other == s })
+}

@@ -1,0 +1,25 @@
+// Package carry runs a program on hosts where nothing is installed, by a remote shell such as ssh,
+// and talks to it on its standard input and output.
+//
+// On each host a script (launch.sh) looks for the program of the same build: at the caster's own
+// path, in $PATH, in the cache. Where it finds none, it says so and is told how to get it: from the
+// remote shell, or over HTTP from a neighbour that has it already. Into each cluster the program
+// goes once; every host that has it serves one neighbour at a time. It travels without what only
+// debuggers need, compressed, and is not run unless its SHA-256 is that which the caster told. The
+// script makes a temporary folder, in which the program may keep its files too, and removes it when
+// the program ends.
+//
+//	caster                                host
+//	  | -- RSH HOST COMMANDLINE --------> |  script
+//	  | <---- {"need":"Linux x86_64"} --- |  the program is not there
+//	  | -- put HASH SIZE, the archive --> |  or
+//	  | -- get HASH PATH ADDRESS... ----> |  from a neighbour
+//	  | <------------- {"failed":true} -- |  the caster tries something else
+//	  | <--------------- {"got":true} --- |  the hash is right
+//	  | <--- {"hello":{path, addrs}} ---- |  the program runs: see Serve
+//	  | -- lines of JSON ---------------> |
+//	  | <-------------------- records --- |
+//
+// What a host sends are records of JSON text sequences (RFC 7464): 0x1E, JSON, a newline. All else on its
+// standard output is ignored, as shells print greetings there.
+package carry

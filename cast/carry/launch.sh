@@ -1,0 +1,87 @@
+# Finds the program on a host, or gets it, and runs it. One shell or two stand between the caster and sh: csh and fish
+# among them. So this becomes one line, without these comments, in single quotes: it has no single quote, no
+# exclamation mark, and no two backslashes in a row. Words in @ are replaced.
+
+fail() { echo "mob: $1" >&2; exit 1; };
+say() { printf "\036%s\n" "$1"; };
+d=;
+trap "exit 1" HUP INT PIPE TERM;
+trap "rm -rf \"\$d\"" EXIT;
+
+u=$(uname -sm);
+case $u in
+@PLATFORMS@
+*) say "{\"need\":\"$u\"}"; exit 1;;
+esac;
+
+# Of n, the name of the program: i is in its first 64 KiB if it is of this build, v names the build in the cache, p is
+# where the caster has it, a are its arguments, k KiB are what it needs.
+c=${XDG_CACHE_HOME:-$HOME/.cache}/mob/$n-$v;
+x=;
+for f in "$p" "$(command -v "$n")" "$c"; do
+	if [ -f "$f" ] && [ -x "$f" ] && dd if="$f" bs=65536 count=1 2>/dev/null | LC_ALL=C grep -qF -e "$i"; then x=$f; break; fi;
+done;
+
+# A folder in which files can be made; if the program has to be brought, executed too. An empty program
+# will do for that: the kernel refuses it, but in another way, and the shell takes it for a script.
+w=;
+fits() {
+	printf : >"$d/p" && chmod 700 "$d/p" || { w="$w, $t is full"; return 1; };
+	"$d/p" || { w="$w, nothing can be executed in $t"; return 1; };
+	set -- $(df -Pk "$d" | tail -n 1);
+	if [ "$4" -lt "$k" ]; then w="$w, $t has no $k KiB free"; return 1; fi;
+	return 0;
+};
+for t in "$TMPDIR" /tmp /var/tmp /dev/shm "$XDG_RUNTIME_DIR" "$HOME/.cache" "$HOME"; do
+	case $t in /*) ;; *) continue;; esac;
+	d=$(mktemp -d "$t/mob.XXXXXX" 2>/dev/null) || { d=; w="$w, $t cannot be written"; continue; };
+	if [ "$x" ] || fits 2>/dev/null; then break; fi;
+	rm -rf "$d";
+	d=;
+done;
+[ "$d" ] || fail "there is no folder for the program: ${w#, }";
+
+# The archive, into $d/a. Each order is a line; after that of put comes the archive, and then nothing until this has
+# answered, since head may read ahead.
+sum() { (sha256sum || shasum -a 256 || openssl dgst -sha256 -r) <"$d/a" 2>/dev/null; };
+fetch() {
+	for f in $l; do
+		case $g in
+		*curl) curl -q -fgsS --noproxy "*" --connect-timeout 3 -y 10 -Y 10000 -o "$d/a" "http://$f/$s" && return;;
+		*wget) (unset http_proxy; wget -q -t 1 -T 10 -O "$d/a" "http://$f/$s") && return;;
+		*bash)
+			q=${f%:*};
+			q=${q#\[};
+			bash -c "exec 3<>/dev/tcp/\$0/\$1 || exit; printf \"GET /%s HTTP/1.0\r\n\r\n\" \$2 >&3;
+				while read -r l <&3 && [ \${#l} -gt 1 ]; do :; done; cat <&3" "${q%\]}" "${f##*:}" "$s" >"$d/a" && return;;
+		esac;
+	done;
+};
+b=;
+if [ -z "$x" ]; then
+	command -v gzip >/dev/null || fail "gzip is missing";
+	: >"$d/a";
+	[ "$(sum)" ] || fail "sha256sum, shasum and openssl are missing";
+	g=$(command -v curl || command -v wget || command -v bash);
+	say "{\"need\":\"$u\",\"by\":\"$g\"}";
+	while :; do
+		read -r o h s l || fail "the caster has gone";
+		case $o in
+		put) head -c "$s" >"$d/a" || fail "the program cannot be written to $t";;
+		get) fetch;;
+		*) fail "the caster says $o";;
+		esac;
+		case $(sum) in "$h"*) break;; esac;
+		rm -f "$d/a";
+		say "{\"failed\":true}";
+	done;
+	say "{\"got\":true}";
+	b=$d/a;
+	x=$d/$n;
+	gzip -dc <"$b" >"$x" && chmod 700 "$x" || fail "the program cannot be unpacked in $t";
+	if [ @KEEP@ ]; then mkdir -p "${c%/*}" && cp "$x" "$c.$$" && mv "$c.$$" "$c" || rm -f "$c.$$"; fi;
+fi;
+
+MOB_AGENT_DIR=$d MOB_AGENT_ARCHIVE=$b "$x" $a;
+r=$?;
+exit $r;

@@ -1,0 +1,85 @@
+package carry
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+const (
+	// separator precedes each record (RFC 7464, section 2.2).
+	separator = 0x1e
+	// maxRecord is the size of the longest record, in bytes.
+	maxRecord = 1 << 20
+)
+
+// WriteRecord writes v as a record, in one call of Write.
+func WriteRecord(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	record := make([]byte, 0, len(text)+2)
+	record = append(append(append(record, separator), text...), '\n')
+	_, err = w.Write(record)
+	return err
+}
+
+// recordReader reads records, and skips what is none: greetings, records that are cut off or too
+// long.
+type recordReader struct{ r *bufio.Reader }
+
+func newRecordReader(r io.Reader) *recordReader {
+	return &recordReader{bufio.NewReaderSize(r, 32<<10)}
+}
+
+// next returns the next record. It may be called again after an error of the reader's that passes,
+// such as a timeout, but what was read of a record is lost.
+func (r *recordReader) next() (json.RawMessage, error) {
+	for {
+		if err := r.skip(); err != nil {
+			return nil, err
+		}
+		text, err := r.line()
+		if err != nil {
+			return nil, err
+		}
+		if json.Valid(text) {
+			return text, nil
+		}
+	}
+}
+
+// skip reads up to the next separator.
+func (r *recordReader) skip() error {
+	for {
+		_, err := r.r.ReadSlice(separator)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// line reads a record after its separator: up to the newline, or to another separator, which
+// begins a new record.
+func (r *recordReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.r.ReadSlice('\n')
+		if i := bytes.LastIndexByte(part, separator); i >= 0 {
+			line, part = nil, part[i+1:]
+		}
+		if len(line) <= maxRecord {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(line) > maxRecord {
+			return nil, err
+		}
+		return line, err
+	}
+}

@@ -1,0 +1,53 @@
+package carry
+
+import (
+	_ "embed" // for launchScript
+	"fmt"
+	"strings"
+)
+
+// launchScript is the script that runs on a host, for people: see [script].
+//
+//go:embed launch.sh
+var launchScript string
+
+// script returns the command line that runs one of the programs on a host, for any shell.
+func script(programs *Programs, keep bool) string {
+	var platforms []string
+	for _, p := range programs.all {
+		platforms = append(platforms, p.scriptCase())
+	}
+	kept := `""`
+	if keep {
+		kept = "1"
+	}
+	text := strings.NewReplacer("@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", kept).Replace(launchScript)
+	var line []string
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {
+			line = append(line, l)
+		}
+	}
+	return "exec sh -c '" + strings.Join(line, " ") + "'"
+}
+
+// scriptCase is the branch of the script for the systems on which the program runs.
+func (p *program) scriptCase() string {
+	var names []string
+	for _, name := range p.platform.unames() {
+		names = append(names, `"`+name+`"`)
+	}
+	return fmt.Sprintf(`%s) n=%s; i="%s"; v=%s; p="%s"; a="%s"; k=%d;;`,
+		strings.Join(names, "|"), p.name, p.marker, p.version, plain(p.path), p.args, p.space()>>10)
+}
+
+// plain returns the path if shells leave it as it is, within double quotes that are within single
+// ones. Of another it returns an empty one: then no host has the program there.
+func plain(path string) string {
+	for _, r := range path {
+		if r > '~' || r < ' ' || strings.ContainsRune("!\"$'\\`", r) {
+			return ""
+		}
+	}
+	return path
+}

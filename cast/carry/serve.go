@@ -1,0 +1,205 @@
+package carry
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// dirVariable and archiveVariable are the variables in which the script tells the program its folder and the
+	// archive, which is empty if the program was there already.
+	dirVariable     = "MOB_AGENT_DIR"
+	archiveVariable = "MOB_AGENT_ARCHIVE"
+	// folderPrefix begins the name of that folder.
+	folderPrefix = "mob."
+	// maxAddrs bounds the addresses in a hello.
+	maxAddrs = 8
+	// requestTimeout is how long a neighbour may take to say what it wants.
+	requestTimeout = 10 * time.Second
+)
+
+// Hello is what the program says first.
+type Hello struct {
+	// Platform is its system and architecture, as Go names them, with a slash between.
+	Platform string `json:"platform"`
+	// Path is that of the archive on its HTTP server, without a slash. It is empty if there is no
+	// server.
+	Path string `json:"path,omitempty"`
+	// Addrs are where neighbours may find the server: host:port as in a URL.
+	Addrs []string `json:"addrs,omitempty"`
+}
+
+// Server is the part of the program on a host that has to do with its being carried. It serves the
+// archive to neighbours.
+type Server struct {
+	// Dir is a folder for the files of the program. Close removes it, and so does the script if the
+	// program is killed.
+	Dir string
+
+	archive func() (*io.SectionReader, error)
+	file    *os.File     // the archive, if the script brought it
+	http    *http.Server // nil if it cannot listen
+	serving sync.WaitGroup
+}
+
+// Serve begins the program on a host: it says hello on out and serves the archive until Close. What
+// the script brought it removes from the disk at once: the archive stays open.
+func Serve(out io.Writer) (*Server, error) {
+	dir, path := os.Getenv(dirVariable), os.Getenv(archiveVariable)
+	for _, name := range []string{dirVariable, archiveVariable} { // they are not for commands that the program runs
+		if err := os.Unsetenv(name); err != nil {
+			return nil, err
+		}
+	}
+	if !isOurs(dir) {
+		var err error
+		if dir, err = os.MkdirTemp("", folderPrefix); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{Dir: dir, archive: sync.OnceValues(packSelf)}
+	if path != "" {
+		if err := s.open(path); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	if err := removeBrought(dir); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	hello := &Hello{Platform: platform{runtime.GOOS, runtime.GOARCH}.String()}
+	if l, err := net.Listen("tcp", ":0"); err == nil { // else neighbours get it from others
+		hello.Path = rand.Text()
+		hello.Addrs = addrs(l.Addr().(*net.TCPAddr).Port)
+		s.http = s.newHTTP(hello.Path)
+		s.serving.Go(func() { _ = s.http.Serve(l) })
+	}
+	if err := WriteRecord(out, &struct {
+		Hello *Hello `json:"hello"`
+	}{hello}); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// open opens the archive that the script brought.
+func (s *Server) open(path string) (err error) {
+	if s.file, err = os.Open(path); err != nil {
+		return err
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	archive := io.NewSectionReader(s.file, 0, info.Size())
+	s.archive = func() (*io.SectionReader, error) { return archive, nil }
+	return nil
+}
+
+// isOurs reports whether the script made a folder.
+func isOurs(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && info.Mode().Perm() == 0o700 &&
+		filepath.IsAbs(dir) && strings.HasPrefix(filepath.Base(dir), folderPrefix)
+}
+
+// removeBrought removes what the script has put into its folder: the archive, the program, and that which it tried
+// to run.
+func removeBrought(dir string) error {
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
+	}
+	return err
+}
+
+// packSelf returns the archive of this program.
+func packSelf() (*io.SectionReader, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open("/proc/self/exe") // Linux has it even when it is no longer there
+	if err != nil {
+		f, err = os.Open(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a, err := pack(f)
+	if err != nil {
+		return nil, err
+	}
+	return io.NewSectionReader(bytes.NewReader(a.data), 0, int64(len(a.data))), nil
+}
+
+func (s *Server) newHTTP(path string) *http.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /"+path, func(w http.ResponseWriter, r *http.Request) {
+		archive, err := s.archive()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/gzip")
+		http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(archive, 0, archive.Size()))
+	})
+	return &http.Server{
+		Handler: mux, ReadHeaderTimeout: requestTimeout, IdleTimeout: requestTimeout,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
+	}
+}
+
+// addrs are the addresses of this machine that neighbours may reach, with a port: IPv4 first, as IPv6 is often set up
+// in part. It has those of loopback only if there are no others.
+func addrs(port int) []string {
+	all, _ := net.InterfaceAddrs() // without any there is no server
+	var near, far []netip.Addr
+	for _, a := range all {
+		prefix, err := netip.ParsePrefix(a.String())
+		ip := prefix.Addr().Unmap()
+		switch {
+		case err != nil || ip.IsLinkLocalUnicast():
+		case ip.IsLoopback():
+			near = append(near, ip)
+		default:
+			far = append(far, ip)
+		}
+	}
+	if len(far) == 0 {
+		far = near
+	}
+	slices.SortStableFunc(far, func(a, b netip.Addr) int { return cmp.Compare(a.BitLen(), b.BitLen()) })
+	var out []string
+	for _, ip := range far[:min(len(far), maxAddrs)] {
+		out = append(out, netip.AddrPortFrom(ip, uint16(port)).String())
+	}
+	return out
+}
+
+// Close ends the server and removes the folder.
+func (s *Server) Close() error {
+	var err error
+	if s.http != nil {
+		err = s.http.Close()
+		s.serving.Wait()
+	}
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+	}
+	return errors.Join(err, os.RemoveAll(s.Dir))
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cast/agent"
+)
+
+const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It takes orders from
+standard input.`
+
+// newAgent is the command that runs on each host of a cast if there is no mob-agent to carry. It is not
+// for people.
+func newAgent(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:     "agent",
+		Short:   "Take part in a cast, on a host",
+		Long:    agentHelp,
+		Example: "  mob agent",
+		Args:    args(0),
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if status := agent.Run(cmd.Context(), g.In, g.Out); status != exitDone {
+				return errors.New("") // it has said why
+			}
+			return nil
+		},
+	}
+}
