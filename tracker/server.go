@@ -196,7 +196,13 @@ func (s *Server) received(st network.Stream, id proto.PeerID, swarm []byte) {
 	if err != nil {
 		return
 	}
-	if r, ok := m.(*proto.Received); ok {
+	r, _ := m.(*proto.Received)
+	s.noteReceived(id, swarm, r)
+}
+
+// noteReceived notes what a member has received, unless r is nil.
+func (s *Server) noteReceived(id proto.PeerID, swarm []byte, r *proto.Received) {
+	if r != nil {
 		s.state.Lock()
 		defer s.state.Unlock()
 		s.state.table.received(s.clock(), id, swarm, r)
