@@ -50,6 +50,9 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	if t.removed {
 		return true, nil
 	}
+	if t.joined != nil {
+		return false, errJoined
+	}
 	t.use()()
 	if !fresh && !t.For(a.record.User) {
 		return false, &ElsewhereError{Root: t.record().Root}

@@ -104,6 +104,9 @@ func (n *Node) endAll(now time.Time) {
 	}
 	var list []kept
 	for _, t := range n.Transfers() {
+		if t.joined != nil { // whoever joined leaves
+			continue
+		}
 		list = append(list, t.kept(now))
 	}
 	for _, e := range k.ended(list, now) {

@@ -30,6 +30,7 @@ type Transfer struct {
 
 	node   *Node
 	limits limit.Buckets
+	joined *joined // nil unless [Node.Join] made the transfer
 
 	say func(waiting string) // is called with what the transfer waits for, in words
 
@@ -49,7 +50,7 @@ type Transfer struct {
 		err        error  // why it failed or was stopped
 		swarm      *swarm.Swarm
 		store      store.Store // of swarm
-		disk       *store.Disk // under store
+		disk       *store.Disk // under store, nil if that is the caller's of [Node.Join]
 		checked    int64       // bytes that were rehashed, of toCheck
 		toCheck    int64
 		began      time.Time
@@ -118,7 +119,9 @@ func (t *Transfer) start(reuse bool) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
 	t.mu.Lock()
-	t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.rec.Link.InfoHash, t.node.cfg.Torrents)
+	if t.joined == nil {
+		t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.rec.Link.InfoHash, t.node.cfg.Torrents)
+	}
 	t.mu.err, t.mu.waiting = nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
 	t.mu.cancel, t.mu.ended = cancel, ended
@@ -130,7 +133,7 @@ func (t *Transfer) start(reuse bool) {
 	}
 	begins := t.enter(Seeking)
 	t.mu.Unlock()
-	t.node.note(begins)
+	t.note(begins)
 	t.node.wg.Go(func() {
 		defer close(ended)
 		why, lost := t.run(ctx, reuse)
@@ -177,7 +180,7 @@ func (t *Transfer) end(why, lost error) {
 	ends := t.enter(phase)
 	t.mu.Unlock()
 	t.node.mu.Unlock()
-	t.node.note(ends)
+	t.note(ends)
 }
 
 // giveUp settles the outcome of a transfer that does not run.
@@ -200,7 +203,7 @@ func (t *Transfer) logUnsaved(err error) {
 	}
 }
 
-// update changes the record and writes it. Writes are ordered, and readers of the state do not
+// update changes the record and writes it, unless nothing of the transfer is on the disk. Writes are ordered, and readers of the state do not
 // wait for them.
 func (t *Transfer) update(change func(*metadata.Record)) error {
 	t.saving.Lock()
@@ -209,6 +212,9 @@ func (t *Transfer) update(change func(*metadata.Record)) error {
 	change(&t.mu.rec)
 	r := t.mu.rec
 	t.mu.Unlock()
+	if t.joined != nil {
+		return nil
+	}
 	return r.Save(t.node.transferDir(t.ID))
 }
 
@@ -220,15 +226,17 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 			return err, nil
 		}
 	}
-	finder := t.node.finder(t.Link())
-	if finder != nil {
-		defer finder.Close()
-	}
+	finder, closeFinder := t.finder()
+	defer closeFinder()
 	members, err := t.describe(ctx, finder)
 	if err != nil {
 		return err, nil
 	}
 	c := content{verifier: store.NewVerifier(t.Manifest())}
+	if t.joined != nil {
+		c.store = t.joined.store
+		return t.runSwarm(ctx, c, finder, members)
+	}
 	if err := t.openStore(ctx, &c, reuse); err != nil {
 		return err, nil
 	}
@@ -243,7 +251,7 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 type content struct {
 	verifier *store.Verifier
 	store    store.Store
-	disk     *store.Disk // under store
+	disk     *store.Disk // under store, nil if that is the caller's of [Node.Join]
 	// What was wrong with a content when its store was opened, see [swarm.Config].
 	lost, unreadable []int
 	why              error
@@ -291,7 +299,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
 	begins := t.enter(Fetching)
 	t.mu.Unlock()
-	n.note(begins)
+	t.note(begins)
 	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
 		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
@@ -358,7 +366,7 @@ func (t *Transfer) markWhole() {
 	t.mu.outcome.settle(nil)
 	ends := t.enter(Whole)
 	t.mu.Unlock()
-	t.node.note(ends)
+	t.note(ends)
 }
 
 // markDamaged records that pieces of the content are damaged. What was fetched is fetched again.
@@ -374,7 +382,7 @@ func (t *Transfer) markDamaged(pieces []int) {
 		again = t.enter(Fetching)
 	}
 	t.mu.Unlock()
-	t.node.note(again)
+	t.note(again)
 	if whole && !seed {
 		t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
 	}

@@ -108,10 +108,14 @@ func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]sto
 	if t.removed || !still() {
 		return nil, nil
 	}
-	if deleteContent && t.record().Seed {
+	if deleteContent && (t.record().Seed || t.joined != nil) {
 		return nil, errors.New("the content was not fetched by mob: delete it yourself")
 	}
 	t.halt(ErrStopped)
+	if t.joined != nil {
+		t.forget()
+		return nil, nil
+	}
 	var left []store.Left
 	if deleteContent {
 		// After a crash the next node must not fetch what is gone by then. A full disk is no reason to

@@ -122,7 +122,9 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if s == nil {
 		return t.verifyStopped(ctx, progress)
 	}
-	disk.Refresh()
+	if disk != nil {
+		disk.Refresh()
+	}
 	m := t.Manifest()
 	check := make([]bool, m.Pieces())
 	for i := range check {
@@ -184,6 +186,8 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	switch {
 	case t.removed:
 		return nil, ErrUnknownTransfer
+	case t.joined != nil:
+		return nil, errJoined
 	case t.running():
 		return nil, errors.New("the transfer has just been started: verify it again")
 	}
