@@ -1,0 +1,148 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+const (
+	// blockSize is the size of the blocks in which segments are kept, in bytes. It is the length of
+	// their pieces, too.
+	blockSize = 64 << 10
+	// maxMemory bounds what one side keeps in memory, in blocks.
+	maxMemory = 128 << 20 / blockSize
+)
+
+// errSpoolFull is returned while the spool has no room.
+var errSpoolFull = errors.New("the spool is full")
+
+// space is where one side of a stream keeps its segments: in blocks of memory, and in those of the
+// spool, a file without a name. Both are used again, so that neither grows with the stream. It is safe
+// for concurrent use.
+type space struct {
+	dir      string
+	maxSpool int // blocks
+
+	mu     sync.Mutex
+	memory int      // blocks in use
+	free   [][]byte // blocks that were in use
+	spool  int      // blocks of the file in use
+	holes  []int64  // blocks of the file that were in use
+	end    int64    // blocks of the file
+	file   *os.File // nil before the first use
+}
+
+func newSpace(dir string, spool int64) *space {
+	return &space{dir: dir, maxSpool: int(max(spool, 0) / blockSize)}
+}
+
+// take returns blocks of memory, of any content, or none if there are too few. force takes them in any
+// case.
+func (s *space) take(n int, force bool) [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.memory+n > maxMemory && !force {
+		return nil
+	}
+	s.memory += n
+	blocks := make([][]byte, n)
+	for i := range blocks {
+		if last := len(s.free) - 1; last >= 0 {
+			blocks[i], s.free = s.free[last], s.free[:last]
+		} else {
+			blocks[i] = make([]byte, blockSize)
+		}
+	}
+	return blocks
+}
+
+// give takes a block of memory back.
+func (s *space) give(block []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.memory--
+	s.free = append(s.free, block)
+}
+
+// takeSpool returns blocks of the spool. It fails with [errSpoolFull].
+func (s *space) takeSpool(n int) ([]int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spool+n > s.maxSpool {
+		return nil, errSpoolFull
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp(s.dir, "mob-spool-*")
+		if err != nil {
+			return nil, fmt.Errorf("spool: %w", err)
+		}
+		s.file = f
+		if err := os.Remove(f.Name()); err != nil {
+			return nil, fmt.Errorf("spool: %w", err)
+		}
+	}
+	s.spool += n
+	blocks := make([]int64, n)
+	for i := range blocks {
+		if last := len(s.holes) - 1; last >= 0 {
+			blocks[i], s.holes = s.holes[last], s.holes[:last]
+		} else {
+			blocks[i] = s.end
+			s.end++
+		}
+	}
+	return blocks, nil
+}
+
+// giveSpool takes blocks of the spool back. It frees the disk when none is in use.
+func (s *space) giveSpool(blocks []int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spool -= len(blocks)
+	s.holes = append(s.holes, blocks...)
+	if s.spool == 0 && s.file != nil {
+		_ = s.file.Truncate(0) // or the disk is free when the file is closed
+		s.holes, s.end = nil, 0
+	}
+}
+
+// limitSpool makes do with the spool as it is, since the disk is full.
+func (s *space) limitSpool() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.maxSpool = min(s.maxSpool, s.spool)
+}
+
+// used returns the bytes in use.
+func (s *space) used() (memory, spool int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.memory) * blockSize, int64(s.spool) * blockSize
+}
+
+// readSpool reads the begin of a block of the spool, and writeSpool writes it.
+func (s *space) readSpool(p []byte, block, offset int64) error {
+	if _, err := s.file.ReadAt(p, block*blockSize+offset); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+func (s *space) writeSpool(p []byte, block, offset int64) error {
+	if _, err := s.file.WriteAt(p, block*blockSize+offset); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+// close closes the spool. Nothing must be in use.
+func (s *space) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = nil
+	if s.file != nil {
+		_ = s.file.Close()
+	}
+}
