@@ -76,6 +76,9 @@ var table = map[string]rule{
 		outside: []string{"github.com/anacrolix/torrent"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
+	"cast/hostset": {outside: []string{}, pure: true},
+	"cast":         {ours: []string{"cast/hostset", "proto"}},
+
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "mob", "mob/coded", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
@@ -87,7 +90,7 @@ var table = map[string]rule{
 	"deploy/image":  {outside: []string{}},
 	"cli/control":   {ours: []string{"membership", "peer", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
 	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
-	"cli":           {ours: []string{"cast/agent", "cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli":           {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
 	"cli/mob":       {ours: []string{"cli"}, outside: []string{}},
 	"deploy/man":    {ours: []string{"cli"}},
