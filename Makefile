@@ -8,14 +8,14 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so
 # they run one after the other and without the race detector.
-GRID := ./interop/netns ./interop/bench ./interop/install
+GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/cast ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
 # detector, which makes them ten times slower.
 SIM := ./mob/sim
 # All other packages but the root, whose tests list the module.
-UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|bench\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
+UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|cast\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 FUZZTIME ?= 1m
 SOAKTIME ?= 30m
@@ -82,8 +82,8 @@ race:
 	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
 	@set -euo pipefail; go test -json -race -shuffle=on -count=$(COUNT) $(UNITS) | go run .ci/report.go
 
-# Our programs and stock clients on real kernel links, with kills, the pages in a browser, and
-# what metrics cost; as root. `.ci/install all` installs clients and browser.
+# Our programs and stock clients on real kernel links, with kills and logins by ssh, the pages in
+# a browser, and what metrics cost; as root. `.ci/install all` installs clients and browser.
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \

@@ -22,13 +22,17 @@ func (u *Usage) Add(v Usage) {
 	u.Peak = max(u.Peak, v.Peak)
 }
 
-// Usage is what the command itself has used so far. It fails once the command has ended.
-func (p *Process) Usage() (Usage, error) {
-	cpu, err := processCPU(p.Pid())
+// Usage is what the command itself, and children that it has waited for, have used so far; Peak is
+// its own. It fails once the command has ended.
+func (p *Process) Usage() (Usage, error) { return UsageOf(p.Pid()) }
+
+// UsageOf is [Process.Usage] of any process.
+func UsageOf(pid int) (Usage, error) {
+	cpu, err := processCPU(pid)
 	if err != nil {
 		return Usage{}, err
 	}
-	_, peak, err := processMemory(p.Pid())
+	_, peak, err := processMemory(pid)
 	return Usage{CPU: cpu, Peak: peak}, err
 }
 
@@ -75,21 +79,21 @@ func processMemory(pid int) (now, peak int64, err error) {
 // userHZ is the unit of times in /proc, the same on every Linux.
 const userHZ = 100
 
-// processCPU reads the user and system time of a process.
+// processCPU reads the user and system time of a process and of children that it has waited for.
 func processCPU(pid int) (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
 	// The name, in parentheses, may contain spaces. Of the fields after it, the first is field 3;
-	// utime and stime are fields 14 and 15.
+	// utime, stime, cutime and cstime are fields 14 to 17.
 	s := string(b)
 	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
-	if len(f) < 13 {
+	if len(f) < 15 {
 		return 0, fmt.Errorf("process %d: short stat", pid)
 	}
 	var ticks int64
-	for _, v := range f[11:13] {
+	for _, v := range f[11:15] {
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
 			return 0, err

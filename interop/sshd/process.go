@@ -1,0 +1,123 @@
+package sshd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// Process is a process on a host.
+type Process struct {
+	// Pid is its ID on this machine.
+	Pid int
+	// Command is its command line.
+	Command string
+}
+
+// Processes lists what runs on each host besides the server: logins and what they started.
+// A process that ends meanwhile may be left out.
+func (s *Site) Processes() (map[*Host][]Process, error) {
+	s.mu.Lock()
+	hosts := slices.Clone(s.hosts)
+	s.mu.Unlock()
+	byNamespace := map[string]*Host{}
+	for _, h := range hosts {
+		byNamespace[h.pids] = h
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	all := map[*Host][]Process{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		namespace, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+		h := byNamespace[namespace]
+		if err != nil || h == nil || pid == h.Pid() {
+			continue
+		}
+		if p, ok := readProcess(pid); ok {
+			all[h] = append(all[h], p)
+		}
+	}
+	return all, nil
+}
+
+// readProcess reads a process that lives: one that was not yet waited for has no command.
+func readProcess(pid int) (Process, bool) {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(line) == 0 {
+		return Process{}, false
+	}
+	line = bytes.TrimRight(line, "\x00")
+	return Process{pid, strings.TrimSpace(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))}, true
+}
+
+// Processes lists what runs on the host besides the server.
+func (h *Host) Processes() ([]Process, error) {
+	s := Site{hosts: []*Host{h}}
+	all, err := s.Processes()
+	return all[h], err
+}
+
+// Signal sends a signal to all processes on the host but the server.
+func (h *Host) Signal(sig syscall.Signal) error {
+	all, err := h.Processes()
+	errs := []error{err}
+	for _, p := range all {
+		if err := syscall.Kill(p.Pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Usage is what all processes of all hosts have used so far, with those that have ended on
+// hosts that still run. Peak is that of processes that still run.
+func (s *Site) Usage() (netns.Usage, error) {
+	all, err := s.Processes()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var sum netns.Usage
+	for _, h := range s.hosts {
+		used, failed := h.usage(all[h])
+		sum.Add(used)
+		err = errors.Join(err, failed)
+	}
+	return sum, err
+}
+
+// Usage is that of the host alone.
+func (h *Host) Usage() (netns.Usage, error) {
+	all, err := h.Processes()
+	if err != nil {
+		return netns.Usage{}, err
+	}
+	return h.usage(all)
+}
+
+func (h *Host) usage(all []Process) (netns.Usage, error) {
+	var sum netns.Usage
+	for _, p := range append(all, Process{Pid: h.Pid()}) {
+		used, err := netns.UsageOf(p.Pid)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // it has ended, and counts with the process that waited for it
+		}
+		if err != nil {
+			return sum, err
+		}
+		sum.Add(used)
+	}
+	return sum, nil
+}
