@@ -39,7 +39,7 @@ func runAll(m *testing.M) int {
 
 // The programs are built on the first call.
 var (
-	buildMob    = sync.OnceValue(func() error { return build("../../cli/mob", "../../cli/mobd") })
+	buildMob    = sync.OnceValue(func() error { return build("../../cli/mob", "../../cli/mob-agent", "../../cli/mobd") })
 	buildFaulty = sync.OnceValue(func() error { return build("./testdata/faulty") })
 )
 

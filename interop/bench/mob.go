@@ -27,10 +27,13 @@ type Mob struct {
 func (m Mob) Name() string { return strings.Join(append([]string{"mob"}, m.Seed...), ":") }
 
 // Missing implements [System].
-func (m Mob) Missing() error {
-	for _, name := range []string{"mob", "mobd"} {
-		if _, err := os.Stat(filepath.Join(m.Bin, name)); err != nil {
-			return fmt.Errorf("%s is not in %s: build both programs into one folder (make build)", name, m.Bin)
+func (m Mob) Missing() error { return missingBuilt(m.Bin, "mob", "mobd") }
+
+// missingBuilt is nil if programs of this project are in a folder.
+func missingBuilt(bin string, programs ...string) error {
+	for _, name := range programs {
+		if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
+			return fmt.Errorf("%s is not in %s: build all programs into one folder (make build)", name, bin)
 		}
 	}
 	return nil

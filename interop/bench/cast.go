@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/mobgrid/mob/interop/sshd"
+)
+
+// Cast is mob cast as a system: nothing runs on the other nodes but a server of ssh.
+type Cast struct {
+	// Bin is the folder of the program mob.
+	Bin string
+	// There has the same build on the path of the hosts; otherwise they have no program
+	// yet.
+	There bool
+	// Stream has the content come from standard input, and go into a command.
+	Stream bool
+}
+
+// Name implements [System]: it is such as mob:cast or mob:cast:there:stream.
+func (c Cast) Name() string {
+	name := "mob:cast"
+	if c.There {
+		name += ":there"
+	}
+	if c.Stream {
+		name += ":stream"
+	}
+	return name
+}
+
+// Missing implements [System].
+func (c Cast) Missing() error {
+	return errors.Join(missingBuilt(c.Bin, "mob", "mob-agent"), sshd.Missing())
+}
+
+// Prepare implements [System]: it starts the servers of ssh.
+func (c Cast) Prepare(ctx context.Context, site Site) (Transfer, error) {
+	host := sshd.Config{Hide: c.Bin}
+	if c.There {
+		host.Programs = c.Bin
+	}
+	r, err := newRemote(ctx, site, host)
+	if err != nil {
+		return nil, err
+	}
+	var args []string
+	if c.Stream {
+		args = []string{"cast", "-", "--exec", "cat >" + copyName}
+		r.stdin = site.Content
+	} else {
+		args = []string{"cast", site.Content, "-o", copyPath()}
+		r.changed = oldTime()
+		if err := os.Chtimes(site.Content, r.changed, r.changed); err != nil {
+			return nil, errors.Join(err, r.hosts.Close())
+		}
+	}
+	args = append(args, "--rsh", "ssh -F "+r.hosts.ClientConfig())
+	for _, hosts := range byCluster(site.Receivers) {
+		args = append(args, "--hosts", hosts)
+	}
+	r.command = r.program(filepath.Join(c.Bin, "mob"), args...)
+	return r, nil
+}

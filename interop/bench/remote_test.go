@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// TestCopiers runs what people copy with on a small cluster.
+func TestCopiers(t *testing.T) {
+	needsGrid(t)
+	for _, c := range Copiers() {
+		t.Run(c.Name(), func(t *testing.T) {
+			if err := c.Missing(); err != nil {
+				t.Skip(err)
+			}
+			clusters := []netns.Cluster{{Name: "A", Nodes: 4, NIC: 20 * netns.MBps}}
+			b := newBench(t, Case{Clusters: clusters, Scenario: netns.Steady(netns.Links{}), Size: 4e6})
+			r := mustRunWasteful(t, b, c)
+			if r.CPU <= 0 || r.Peak <= 0 || r.Last < r.Median {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestCast casts to hosts with and without the program. Its way is part of what enters the
+// other cluster, once.
+func TestCast(t *testing.T) {
+	needsGrid(t)
+	const size = 24e6
+	copies := map[string]float64{}
+	for _, c := range []Cast{{}, {There: true}, {There: true, Stream: true}} {
+		c.Bin = bin(t)
+		if err := c.Missing(); err != nil {
+			t.Skip(err)
+		}
+		r := mustRunWasteful(t, fastGrid(t, "2x3", size, Kills{}), c)
+		copies[c.Name()] = r.Copies[1].Copies
+		t.Logf("%s: %.2f copies, %.2f s", c.Name(), r.Copies[1].Copies, r.Last)
+	}
+	for _, name := range []string{"mob:cast:there", "mob:cast:there:stream"} {
+		if copies[name] > 1.2 {
+			t.Errorf("%s: %.2f copies", name, copies[name])
+		}
+	}
+	if program := copies["mob:cast"] - copies["mob:cast:there"]; program < 2e6/size || program > 12e6/size {
+		t.Errorf("the program takes %.1f MB", program*size/1e6)
+	}
+}
+
+// TestCastSurvivesDeath kills hosts with everything on them.
+func TestCastSurvivesDeath(t *testing.T) {
+	needsGrid(t)
+	c := Cast{Bin: bin(t), There: true}
+	if err := c.Missing(); err != nil {
+		t.Skip(err)
+	}
+	mustRunWasteful(t, fastGrid(t, "2x4", 36e6, Kills{Percent: 25, After: killAfter / 2}), c)
+}
