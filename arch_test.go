@@ -239,3 +239,22 @@ func (p *pkg) parse(t *testing.T) []*file {
 	}
 	return files
 }
+
+// TestAgentIsSmall checks that mob-agent, which goes over the network to each host, has nothing in it of
+// commands, plots, BitTorrent and transports that it does not use.
+func TestAgentIsSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cli/mob-agent").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heavy := range []string{
+		module + "/cli", module + "/interop", "github.com/spf13/cobra", "gonum.org/v1/plot", "github.com/anacrolix/torrent",
+		"github.com/libp2p/go-libp2p/config", "github.com/quic-go/quic-go", "github.com/pion/webrtc/v4", "github.com/gorilla/websocket",
+	} {
+		for path := range strings.Lines(string(out)) {
+			if path = strings.TrimSpace(path); path == heavy || strings.HasPrefix(path, heavy+"/") && path != module+"/cli/mob-agent" {
+				t.Errorf("mob-agent links %s", path)
+			}
+		}
+	}
+}

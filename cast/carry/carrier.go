@@ -187,7 +187,10 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	}
 	p.Kill()
 	_, line := p.Wait()
-	if errors.Is(err, io.EOF) {
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, io.EOF):
 		err = errors.New(line)
 	}
 	l.again = !t.spoken && isBusy(p.stderr.lines)

@@ -85,6 +85,7 @@ func anonymous(host, line string) string {
 		}
 	}
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "ssh: "), ".")
+	line = strings.ReplaceAll(line, " "+name+" ", " ")
 	for _, begin := range []string{"connect to host ", "Could not resolve hostname "} {
 		if rest, ok := strings.CutPrefix(line, begin); ok {
 			if _, reason, ok := strings.Cut(rest, ": "); ok {

@@ -1,0 +1,129 @@
+package carry
+
+import (
+	"context"
+	"testing"
+)
+
+// TestDepotDoubles serves many hosts: in each round every server serves one, and the remote shell is used once.
+func TestDepotDoubles(t *testing.T) {
+	t.Parallel()
+	const hosts = 100
+	var d depot
+	claims := make(chan *claim, hosts)
+	for range hosts {
+		go func() {
+			if c, err := d.wait(t.Context(), false, nil); err == nil {
+				claims <- c
+			}
+		}()
+	}
+	first := <-claims
+	if first.from != nil {
+		t.Fatal("the first has a server")
+	}
+	d.add(new(server))
+	d.end(first, true)
+	for served, servers, rounds := 1, 1, 0; served < hosts; rounds++ {
+		round := make([]*claim, min(servers, hosts-served))
+		for i := range round {
+			if round[i] = <-claims; round[i].from == nil {
+				t.Fatal("the remote shell brings it again")
+			}
+		}
+		select {
+		case <-claims:
+			t.Fatal("a server serves two")
+		default:
+		}
+		for _, c := range round {
+			d.end(c, true)
+		}
+		for range round {
+			d.add(new(server))
+		}
+		served, servers = served+len(round), servers+len(round)
+		if rounds > 7 {
+			t.Fatalf("%d of %d are served after %d rounds", served, hosts, rounds)
+		}
+	}
+}
+
+// granted is whether a claim is granted at once.
+func granted(t *testing.T, d *depot, shell bool, not *server) *claim {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c, err := d.wait(ctx, shell, not)
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// TestDepotBlocked has neighbours that do not reach each other: the remote shell serves several at a time.
+func TestDepotBlocked(t *testing.T) {
+	t.Parallel()
+	d := new(depot)
+	d.add(new(server))
+	for range maxFailures {
+		c := granted(t, d, false, nil)
+		if c == nil || c.from == nil {
+			t.Fatal("no server")
+		}
+		d.end(c, false)
+	}
+	for i := range maxPuts {
+		if c := granted(t, d, false, nil); c == nil || c.from != nil {
+			t.Fatalf("host %d waits", i)
+		}
+	}
+	if granted(t, d, false, nil) != nil {
+		t.Error("all get it at once")
+	}
+}
+
+// TestDepotStalled has a host that gets the archive and falls silent: the others do not wait for it.
+func TestDepotStalled(t *testing.T) {
+	t.Parallel()
+	d := new(depot)
+	first := granted(t, d, false, nil)
+	if granted(t, d, false, nil) != nil {
+		t.Fatal("two are brought it")
+	}
+	d.stalled(first)
+	second := granted(t, d, false, nil)
+	if second == nil || second.from != nil {
+		t.Fatal("the second waits for the first")
+	}
+	s := new(server)
+	d.add(s)
+	d.end(second, true)
+	d.end(first, false)
+	slow := granted(t, d, false, nil)
+	if slow == nil || slow.from != s || granted(t, d, false, nil) != nil {
+		t.Fatal("the server does not serve one")
+	}
+	d.stalled(slow)
+	if c := granted(t, d, false, nil); c == nil || c.from != s {
+		t.Error("a server that serves one who is silent does not serve others")
+	}
+}
+
+// TestDepotAvoids has a download fail: it goes on with another server, and the remote shell if there is none.
+func TestDepotAvoids(t *testing.T) {
+	t.Parallel()
+	d, bad, good := new(depot), new(server), new(server)
+	d.add(bad)
+	if c := granted(t, d, false, bad); c == nil || c.from != nil {
+		t.Error("with a bad server only, the remote shell does not bring it")
+	}
+	d.add(good)
+	if c := granted(t, d, false, bad); c == nil || c.from != good {
+		t.Error("the good server is not used")
+	}
+	d.remove(good)
+	if c := granted(t, d, false, nil); c == nil || c.from != bad {
+		t.Error("another host does not get it from the bad server")
+	}
+}

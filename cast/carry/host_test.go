@@ -1,0 +1,184 @@
+package carry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// site is a folder in which each host has a home and a place for temporary files.
+type site struct {
+	testing.TB
+	dir  string
+	path string // $PATH on the hosts
+}
+
+func newSite(t testing.TB) *site {
+	t.Helper()
+	return &site{t, t.TempDir(), os.Getenv("PATH")}
+}
+
+// shell returns a remote shell: as sshd does, it has the login shell run a command line. begin are commands
+// before that.
+func (s *site) shell(login, begin string) []string {
+	return []string{"sh", "-c", s.login(login, begin), "rsh"}
+}
+
+func (s *site) login(shell, begin string) string {
+	return `H="` + s.dir + `/$1"; mkdir -p "$H/home" "$H/tmp"; cd "$H/home"; ` + begin + `
+		exec env -i PATH="` + s.path + `" HOME="$H/home" TMPDIR="$H/tmp" ` + shell + ` -c "$2"`
+}
+
+// counting is a remote shell after which the file of sent has what went to a host.
+func (s *site) counting() []string {
+	return []string{"sh", "-c", `tee "` + s.dir + `/$1.sent" | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}
+}
+
+// sent reports whether the remote shell brought the archive to a host.
+func (s *site) sent(host string) bool {
+	s.Helper()
+	b, err := os.ReadFile(filepath.Join(s.dir, host+".sent"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return bytes.HasPrefix(b, []byte("put "))
+}
+
+// carrier returns one for the hosts, with a shell that does just that.
+func (s *site) carrier(ps *Programs) *Carrier {
+	return New(Config{Shell: s.shell("/bin/sh", ""), Programs: ps})
+}
+
+// tools gives the hosts a $PATH with what every system has, and these programs, only.
+func (s *site) tools(names ...string) {
+	s.Helper()
+	s.path = s.TempDir()
+	names = append(names, "sh", "cat", "chmod", "cp", "dd", "df", "env", "grep", "head", "mkdir", "mktemp", "mv", "rm", "tail", "uname")
+	for _, name := range names {
+		if err := os.Symlink(needs(s, name), filepath.Join(s.path, name)); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// needs returns the path of a program, without which it skips the test.
+func needs(t testing.TB, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip(err)
+	}
+	return path
+}
+
+// fake puts a script before the programs of the hosts.
+func (s *site) fake(name, script string) {
+	s.Helper()
+	dir := s.TempDir()
+	s.write(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"))
+	s.path = dir + ":" + s.path
+}
+
+// write makes a file that can be executed.
+func (s *site) write(path string, b []byte) {
+	s.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b, 0o755)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// start starts the program on a host and ends it with the test.
+func (s *site) start(c *Carrier, host string) *Process {
+	s.Helper()
+	p, err := c.Start(s.Context(), host, "A")
+	if err != nil {
+		s.Fatalf("%s: %v", host, err)
+	}
+	s.Cleanup(func() { s.finish(p) })
+	return p
+}
+
+// refuses fails to start the program on a host, of which nothing remains.
+func (s *site) refuses(c *Carrier, host, want string) {
+	s.Helper()
+	p, err := c.Start(s.Context(), host, "A")
+	if err == nil {
+		s.finish(p)
+		s.Fatal("it started")
+	}
+	if err.Error() != want {
+		s.Errorf("error %q, want %q", err, want)
+	}
+	s.empty(host)
+}
+
+// finish ends a program and waits for it.
+func (s *site) finish(p *Process) {
+	s.Helper()
+	p.CloseStdin()
+	for {
+		if _, err := p.Next(); err != nil {
+			break
+		}
+	}
+	p.Kill()
+	p.Wait()
+}
+
+// ask has the program answer.
+func (s *site) ask(p *Process, text string) echo {
+	s.Helper()
+	if err := p.Send(text); err != nil {
+		s.Fatal(err)
+	}
+	record, err := p.Next()
+	if err != nil {
+		status, line := p.Wait()
+		s.Fatalf("no answer: status %d: %s", status, line)
+	}
+	var e echo
+	if err := json.Unmarshal(record, &e); err != nil || string(e.Echo) != strconv.Quote(text) {
+		s.Fatalf("the answer to %q is %s", text, record)
+	}
+	return e
+}
+
+// files are what is on a host, besides empty folders.
+func (s *site) files(host string) []string {
+	s.Helper()
+	var files []string
+	root := filepath.Join(s.dir, host)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		if err == nil && (!d.IsDir() || strings.Contains(name, folderPrefix)) {
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return files
+}
+
+// empty waits until nothing is on a host.
+func (s *site) empty(host string) {
+	s.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		files := s.files(host)
+		if len(files) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			s.Fatalf("on %s remains %q", host, files)
+		}
+	}
+}
