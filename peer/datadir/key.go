@@ -40,11 +40,16 @@ func CopyKey(from, to string) error {
 	if err != nil {
 		return err
 	}
+	return SaveKey(to, key)
+}
+
+// SaveKey makes a key that of a folder, which has none.
+func SaveKey(dir string, key crypto.PrivKey) error {
 	data, err := crypto.MarshalPrivateKey(key)
 	if err != nil {
 		return fmt.Errorf("key: %w", err)
 	}
-	return createSecret(filepath.Join(to, keyFile), data)
+	return createSecret(filepath.Join(dir, keyFile), data)
 }
 
 // makeKey writes a new key atomically. If another process is faster it loads that
