@@ -42,6 +42,12 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isSingle(m) && d.tree.layout.files() > 0 {
+		// It is there already: from now on the journal has that it is this transfer's.
+		if err := d.tree.makeReady(0); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+	}
 	if err := d.commitHoles(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

@@ -124,6 +124,19 @@ func TestRemovePart(t *testing.T) {
 	p.gone(p.path("a/in"))
 }
 
+// TestRemoveUntouched removes a content of which nothing has come yet.
+func TestRemoveUntouched(t *testing.T) {
+	for _, name := range []string{"", "x"} {
+		p := newPlace(t, single(t))
+		if name != "" {
+			p.Content = storetest.Make(t, 1, storetest.File(name, piece))
+		}
+		p.ok(p.create().Close())
+		p.remove()
+		p.gone(p.root)
+	}
+}
+
 // TestRemoveUnbegun has no journal.
 func TestRemoveUnbegun(t *testing.T) {
 	p := removable(t)
