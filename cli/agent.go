@@ -22,7 +22,7 @@ func newAgent(g *global) *cobra.Command {
 		Args:    args(0),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if status := agent.Run(cmd.Context(), g.In, g.Out); status != exitDone {
+			if status := agent.Run(cmd.Context(), g.In, g.Out, g.Err); status != exitDone {
 				return errors.New("") // it has said why
 			}
 			return nil

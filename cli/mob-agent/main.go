@@ -14,5 +14,5 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	os.Exit(agent.Run(ctx, os.Stdin, os.Stdout))
+	os.Exit(agent.Run(ctx, os.Stdin, os.Stdout, os.Stderr))
 }

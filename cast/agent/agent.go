@@ -1,0 +1,309 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/peer"
+)
+
+const (
+	// reportEvery is the time between two reports of progress, which also tell that the agent lives.
+	reportEvery = time.Second
+	// silence is how long the caster may say nothing before it counts as gone.
+	silence = time.Minute
+	// lastProgress is how long an agent without a caster waits for another piece: neighbours may have
+	// all of them.
+	lastProgress = 10 * time.Second
+	// lastRequest is how long an agent without a caster serves its neighbours after the last request.
+	lastRequest = 5 * time.Second
+	// closing bounds how long an agent takes to remove what is its own.
+	closing = 10 * time.Second
+	// maxOrder bounds an order, in bytes.
+	maxOrder = 64 << 20
+)
+
+var (
+	errGone    = errors.New("the caster is gone, and the content is not whole")
+	errNoOrder = errors.New("the caster is gone before it said what to do")
+	errEnded   = errors.New("the cast was given up")
+)
+
+// Run is an agent from its first order to its end. It reads orders from stdin, writes reports to stdout,
+// and why it failed to stderr. The result is the exit status: 0 if the host has the content.
+//
+// Run ends when the caster says so, when ctx ends, or some time after stdin has. A Read of stdin may
+// still be under way then.
+func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit int) {
+	// Without this, a report to a caster that is gone would kill the process.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	carried, err := carry.Serve(stdout)
+	if err == nil {
+		a := &agent{carried: carried, out: newReporter(stdout), began: time.Now(), outcome: make(chan error, 1)}
+		err = a.run(ctx, stdin)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "mob:", oneLine(err))
+		return 1
+	}
+	return 0
+}
+
+// agent is an agent. The goroutine of run owns it.
+type agent struct {
+	carried *carry.Server
+	out     *reporter
+	began   time.Time // when the Start order came
+	node    *peer.Node
+	job     job
+
+	outcome chan error // of the job
+	settled bool       // the outcome was reported
+	failure error      // why the host does not have the content
+}
+
+// job is what a host does with the content. Its methods may be called from any goroutine.
+type job interface {
+	// run blocks until the host has the content, or its command has ended. Afterwards the node
+	// serves on what it has.
+	run(ctx context.Context) error
+	// progress says how far it is. The caller adds the traffic.
+	progress() Progress
+	// order takes in a Segment or a Release.
+	order(o *Order)
+	// close ends the job. It removes what is not whole. It comes after run has returned.
+	close() error
+}
+
+// run obeys the orders until the end.
+func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	orders := make(chan *Order)
+	go readOrders(ctx, stdin, orders)
+	err = a.obey(ctx, orders)
+	cancel(err)
+	a.out.close()
+	closed := make(chan error, 1)
+	go func() { closed <- a.close() }()
+	select {
+	case lost := <-closed:
+		return errors.Join(err, lost)
+	case <-time.After(closing):
+		return errors.Join(err, errors.New("the clean-up takes too long"))
+	}
+}
+
+// obey is run without the clean-up.
+func (a *agent) obey(ctx context.Context, orders <-chan *Order) error {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	var last liveness
+	last.note(a.progress(), a.sent(), true)
+	for {
+		select {
+		case o, ok := <-orders:
+			if !ok {
+				orders, last.orphan = nil, true
+				break
+			}
+			last.heard = time.Now()
+			if o.End != nil {
+				return a.end(o.End)
+			}
+			if err := a.take(ctx, o); err != nil {
+				return err
+			}
+		case err := <-a.outcome:
+			a.settle(err)
+		case <-tick.C:
+			now := a.progress()
+			a.out.progress(now)
+			last.note(now, a.sent(), false)
+		case <-ctx.Done():
+			return fmt.Errorf("interrupted: %w", errEnded)
+		}
+		if over, err := a.orphaned(&last); over {
+			return err
+		}
+	}
+}
+
+// take does what an order says.
+func (a *agent) take(ctx context.Context, o *Order) error {
+	switch {
+	case o.Start != nil && a.job != nil:
+		return errors.New("a second Start order")
+	case o.Start != nil:
+		a.began = time.Now()
+		if err := a.start(ctx, o.Start); err != nil {
+			a.settle(err)
+		}
+	case o.Segment == nil && o.Release == nil: // the caster is still there
+	case a.job == nil && a.failure == nil:
+		return errors.New("an order before the Start order")
+	case a.job != nil:
+		a.job.order(o)
+	}
+	return nil
+}
+
+// start starts the node and the job.
+func (a *agent) start(ctx context.Context, s *Start) error {
+	err := a.startNode(s)
+	if err != nil {
+		return err
+	}
+	a.out.send(&Report{Ready: &Ready{Addrs: texts(a.node.Addrs())}})
+	if err := a.meetCaster(ctx, s); err != nil {
+		return err
+	}
+	if s.Link != "" {
+		a.job, err = newDownload(a.node, s)
+	} else {
+		a.job, err = newStreaming(a.node, s, a.carried.Dir, a.out)
+	}
+	if err != nil {
+		return err
+	}
+	go func() { a.outcome <- a.job.run(ctx) }()
+	return nil
+}
+
+// settle reports what the job came to.
+func (a *agent) settle(err error) {
+	a.settled, a.failure = true, err
+	p, seconds := a.progress(), time.Since(a.began).Seconds()
+	if err == nil {
+		a.out.send(&Report{Done: &Done{Progress: p, Seconds: seconds}})
+		return
+	}
+	f := &Failed{Progress: p, Error: oneLine(err), Seconds: seconds}
+	var status *exitError
+	if errors.As(err, &status) {
+		f.Exit = status.status
+	}
+	a.out.send(&Report{Failed: f})
+}
+
+// end is what becomes of the host with an End order.
+func (a *agent) end(e *End) error {
+	switch {
+	case a.settled:
+		return a.failure
+	case e.Error != "":
+		return fmt.Errorf("%w: %s", errEnded, e.Error)
+	}
+	return errEnded
+}
+
+// orphaned reports whether an agent without a caster has nothing left to do.
+func (a *agent) orphaned(l *liveness) (over bool, err error) {
+	switch {
+	case !l.orphan && time.Since(l.heard) < silence:
+		return false, nil
+	case a.failure != nil:
+		return true, a.failure
+	case a.job == nil:
+		return true, errNoOrder
+	case a.settled:
+		return time.Since(l.asked) > lastRequest, nil
+	case time.Since(l.moved) > lastProgress:
+		return true, errGone
+	}
+	return false, nil
+}
+
+// liveness is what an agent without a caster goes by.
+type liveness struct {
+	orphan bool      // stdin has ended
+	heard  time.Time // when an order came last
+	moved  time.Time // when something came last
+	asked  time.Time // when something was sent last
+
+	bytes, sent int64
+}
+
+// note notes how far the host is.
+func (l *liveness) note(p Progress, sent int64, first bool) {
+	now := time.Now()
+	if first {
+		l.heard = now
+	}
+	if in := p.Bytes + p.WAN + p.LAN; first || in != l.bytes {
+		l.bytes, l.moved = in, now
+	}
+	if first || sent != l.sent {
+		l.sent, l.asked = sent, now
+	}
+}
+
+// progress says how far the host is.
+func (a *agent) progress() (p Progress) {
+	if a.job != nil {
+		p = a.job.progress()
+	}
+	if a.node != nil {
+		t := a.node.Stats().Totals.Traffic
+		p.WAN, p.LAN = t.WANIn, t.LANIn
+	}
+	return p
+}
+
+// sent returns the payload that went to others, in bytes.
+func (a *agent) sent() int64 {
+	if a.node == nil {
+		return 0
+	}
+	t := a.node.Stats().Totals.Traffic
+	return t.WANOut + t.LANOut
+}
+
+// close removes what is not whole, and all that the agent had for itself.
+func (a *agent) close() (err error) {
+	if a.job != nil {
+		if !a.settled {
+			<-a.outcome
+		}
+		err = a.job.close()
+	}
+	if a.node != nil {
+		_ = a.node.Close() // what it has not flushed is not whole, or was flushed before Done
+	}
+	return errors.Join(err, a.carried.Close())
+}
+
+// readOrders reads orders until stdin or ctx ends. It closes the channel if stdin ends.
+func readOrders(ctx context.Context, stdin io.Reader, orders chan<- *Order) {
+	lines := bufio.NewScanner(stdin)
+	lines.Buffer(nil, maxOrder)
+	for lines.Scan() {
+		o := new(Order)
+		if json.Unmarshal(lines.Bytes(), o) != nil {
+			break
+		}
+		select {
+		case orders <- o:
+		case <-ctx.Done():
+			return
+		}
+	}
+	close(orders)
+}
+
+// oneLine is the text of an error as one line.
+func oneLine(err error) string {
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(lines, "; ")
+}

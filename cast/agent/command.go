@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxLine bounds a line of a command, in bytes. A longer one is reported in parts.
+	maxLine = 4 << 10
+	// outputWait bounds the wait for what holds the output of a command open after its end.
+	outputWait = 2 * time.Second
+)
+
+// exitError says how a command ended.
+type exitError struct {
+	status int // 128 plus the number of a signal
+	signal string
+	last   string // line of its standard error
+}
+
+// Error implements error.
+func (e *exitError) Error() string {
+	text := fmt.Sprintf("the command ended with status %d", e.status)
+	if e.signal != "" {
+		text = "the command was killed: " + e.signal
+	}
+	if e.last != "" {
+		text += ": " + e.last
+	}
+	return text
+}
+
+// command runs a command line with sh, in a process group of its own. What is written to the command
+// is its standard input.
+type command struct {
+	cmd    *exec.Cmd
+	stdin  *os.File // the end that is written to
+	stderr lastLine
+	ended  chan struct{} // closed when it has ended
+	result chan error    // gets how
+}
+
+// startCommand starts a command line. output is called with each line that it prints.
+func startCommand(line string, env []string, output func(string)) (*command, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	c := &command{stdin: w, ended: make(chan struct{}), result: make(chan error, 1)}
+	stdout, stderr := &lineWriter{line: output}, &lineWriter{line: c.stderr.keep}
+	c.cmd = exec.Command("sh", "-c", line)
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = r, stdout, stderr
+	c.cmd.Env = append(os.Environ(), env...)
+	c.cmd.SysProcAttr = groupOfItsOwn()
+	c.cmd.WaitDelay = outputWait
+	started := make(chan error)
+	go func() {
+		// Linux kills the command when the thread ends that started it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := c.cmd.Start()
+		started <- err
+		if err == nil {
+			err = c.cmd.Wait()
+			stdout.flush()
+			stderr.flush()
+			c.result <- c.status(err)
+			close(c.ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// status is how a command has ended whose Wait returned err.
+func (c *command) status(err error) error {
+	state := c.cmd.ProcessState
+	if state == nil {
+		return err
+	}
+	if state.Success() {
+		return nil // though something may hold its output open
+	}
+	e := &exitError{status: state.ExitCode(), last: c.stderr.text()}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		e.status, e.signal = 128+int(ws.Signal()), ws.Signal().String()
+	}
+	return e
+}
+
+// Write implements [consumer].
+func (c *command) Write(b []byte) (int, error) {
+	n, err := c.stdin.Write(b)
+	if err != nil {
+		err = errNotRead
+	}
+	return n, err
+}
+
+// over implements [consumer].
+func (c *command) over() <-chan error { return c.result }
+
+// finish implements [consumer]. The command may take long to end.
+func (c *command) finish(ctx context.Context) error {
+	_ = c.stdin.Close()
+	select {
+	case err := <-c.result:
+		return err
+	case <-ctx.Done():
+		c.kill()
+		return context.Cause(ctx)
+	}
+}
+
+// kill implements [consumer]. The command, and all that it has started, is killed before it can take
+// the end of what comes for the end of the stream.
+func (c *command) kill() {
+	select {
+	case <-c.ended:
+	default:
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+		<-c.ended
+	}
+	_ = c.stdin.Close()
+}
+
+// lineWriter calls a function with each line that is written to it.
+type lineWriter struct {
+	line func(string)
+	rest []byte
+}
+
+// Write implements [io.Writer].
+func (w *lineWriter) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for len(w.rest) > 0 {
+		end, next := bytes.IndexByte(w.rest, '\n'), 1
+		if end < 0 && len(w.rest) < maxLine {
+			break
+		}
+		if end < 0 || end > maxLine {
+			end, next = maxLine, 0
+		}
+		w.line(string(w.rest[:end]))
+		w.rest = w.rest[end+next:]
+	}
+	return len(b), nil
+}
+
+// flush ends the last line.
+func (w *lineWriter) flush() {
+	if len(w.rest) > 0 {
+		w.line(string(w.rest))
+		w.rest = nil
+	}
+}
+
+// lastLine keeps the last line that is not blank.
+type lastLine struct {
+	mu   sync.Mutex
+	last string
+}
+
+func (l *lastLine) keep(line string) {
+	if line = strings.TrimSpace(line); line != "" {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.last = line
+	}
+}
+
+func (l *lastLine) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}

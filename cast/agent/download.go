@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// download is the job of a host that gets a file or a folder.
+type download struct {
+	node     *peer.Node
+	link     *proto.Link
+	dest     string // absolute
+	force    bool
+	existed  bool   // something was at dest before
+	parent   string // the topmost folder above dest that is not there yet, or empty
+	transfer atomic.Pointer[peer.Transfer]
+	whole    atomic.Bool
+}
+
+func newDownload(n *peer.Node, s *Start) (job, error) {
+	link, err := proto.ParseLink(s.Link)
+	if err != nil {
+		return nil, err
+	}
+	d := &download{node: n, link: link, force: s.Force}
+	if d.dest, err = destination(s.Dest, link.Name); err != nil {
+		return nil, err
+	}
+	_, err = os.Lstat(d.dest)
+	d.existed = err == nil
+	d.parent = missing(filepath.Dir(d.dest))
+	return d, nil
+}
+
+// destination returns the absolute path of a content, see [Start.Dest].
+func destination(dest, name string) (string, error) {
+	info, err := os.Stat(dest)
+	switch {
+	case dest == "":
+		dest = name
+	case strings.HasSuffix(dest, "/") || err == nil && info.IsDir():
+		if name == "" {
+			return "", fmt.Errorf("%s is a folder: name the file", dest)
+		}
+		dest = filepath.Join(dest, name)
+	}
+	return filepath.Abs(dest)
+}
+
+// missing returns the topmost folder on the way to dir that is not there, empty if dir is.
+func missing(dir string) (top string) {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return top
+		}
+		top = dir
+	}
+}
+
+// removeEmpty removes folders that were made on the way to path, as far as nothing is in them.
+func removeEmpty(path, top string) {
+	if top == "" {
+		return
+	}
+	for dir := filepath.Dir(path); len(dir) >= len(top); dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil {
+			return
+		}
+	}
+}
+
+// run implements [job].
+func (d *download) run(ctx context.Context) error {
+	t, err := d.node.Get(d.link, d.dest, peer.GetOptions{Reuse: d.force})
+	if err != nil {
+		return d.explain(err)
+	}
+	d.transfer.Store(t)
+	if err := t.Wait(ctx); err != nil {
+		return d.explain(err)
+	}
+	if err := t.Flush(ctx); err != nil {
+		return d.explain(err)
+	}
+	d.whole.Store(true)
+	return nil
+}
+
+// explain puts an error in the words of a cast, of which nothing is kept.
+func (d *download) explain(err error) error {
+	var exists *store.ExistsError
+	var room *peer.NoRoomError
+	switch {
+	case errors.As(err, &exists) && !d.force:
+		return errExists(d.dest)
+	case errors.As(err, &room):
+		return room
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return explainWrite(d.dest, err)
+	}
+	return err
+}
+
+// progress implements [job].
+func (d *download) progress() (p Progress) {
+	if t := d.transfer.Load(); t != nil {
+		st := t.Progress()
+		p.Waiting = st.Waiting
+		if st.Phase != peer.Checking {
+			p.Bytes = st.Have
+		}
+	}
+	return p
+}
+
+// order implements [job]. A content comes without.
+func (d *download) order(*Order) {}
+
+// close implements [job]. What was at the destination before is left, though parts of it may be
+// overwritten.
+func (d *download) close() error {
+	if d.whole.Load() {
+		return nil
+	}
+	var err error
+	if t := d.transfer.Load(); t != nil && !d.existed {
+		_, err = d.node.Remove(t, true)
+	}
+	removeEmpty(d.dest, d.parent)
+	return err
+}

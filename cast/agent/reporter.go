@@ -1,0 +1,113 @@
+package agent
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/cast/carry"
+)
+
+const (
+	// maxOutput bounds the lines of a command that wait for the caster.
+	maxOutput = 64
+	// lastReports bounds how long an agent that ends waits for its last reports to be written.
+	lastReports = 2 * time.Second
+)
+
+// reporter writes reports in order. Only the output of a command waits for a caster that does not
+// read; that of everything else is bounded by itself. Its methods may be called from any goroutine.
+type reporter struct {
+	w    io.Writer
+	idle chan struct{} // closed when nothing is written any more
+
+	mu     sync.Mutex
+	change sync.Cond // of what follows
+	queue  []*Report
+	lines  int // of Output in queue
+	closed bool
+}
+
+func newReporter(w io.Writer) *reporter {
+	r := &reporter{w: w, idle: make(chan struct{})}
+	r.change.L = &r.mu
+	go r.write()
+	return r
+}
+
+// write writes what is in the queue until close. After an error it drops it: the end of stdin tells
+// the agent that the caster is gone.
+func (r *reporter) write() {
+	defer close(r.idle)
+	var err error
+	for {
+		r.mu.Lock()
+		for len(r.queue) == 0 && !r.closed {
+			r.change.Wait()
+		}
+		if len(r.queue) == 0 {
+			r.mu.Unlock()
+			return
+		}
+		next := r.queue[0]
+		r.queue = r.queue[1:]
+		if next.Output != nil {
+			r.lines--
+		}
+		r.change.Broadcast()
+		r.mu.Unlock()
+		if err == nil {
+			err = carry.WriteRecord(r.w, next)
+		}
+	}
+}
+
+// send queues a report that comes a few times at most.
+func (r *reporter) send(rep *Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue = append(r.queue, rep)
+	r.change.Broadcast()
+}
+
+// progress queues a Progress, unless one waits there.
+func (r *reporter) progress(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, q := range r.queue {
+		if q.Progress != nil {
+			*q.Progress = p
+			return
+		}
+	}
+	r.queue = append(r.queue, &Report{Progress: &p})
+	r.change.Broadcast()
+}
+
+// output queues a line of a command. It waits for the caster while many wait there.
+func (r *reporter) output(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.lines >= maxOutput && !r.closed {
+		r.change.Wait()
+	}
+	if r.closed {
+		return
+	}
+	r.queue = append(r.queue, &Report{Output: &Output{Line: line}})
+	r.lines++
+	r.change.Broadcast()
+}
+
+// close waits for what is queued to be written, for a while: a caster that does not read holds
+// nobody.
+func (r *reporter) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.change.Broadcast()
+	r.mu.Unlock()
+	select {
+	case <-r.idle:
+	case <-time.After(lastReports):
+	}
+}

@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/mobgrid/mob/cast/stream"
+	"github.com/mobgrid/mob/peer"
+)
+
+// streaming is the job of a host that gets a stream.
+type streaming struct {
+	start    *Start
+	finder   peer.Finder
+	receiver *stream.Receiver
+	output   func(line string)
+}
+
+// consumer takes the bytes of a stream, in order. After an error of Write it takes no more: if that is
+// errNotRead, over says what comes of it.
+type consumer interface {
+	io.Writer
+	// over gets what came of a consumer that does not wait for the end of the stream. It may be nil.
+	over() <-chan error
+	// finish ends a stream that is whole, and blocks until its bytes are where they are to be. If ctx
+	// ends before, it is as with kill.
+	finish(ctx context.Context) error
+	// kill ends a stream that is not, or whose consumer is over.
+	kill()
+}
+
+// errNotRead says that a command does not read what comes any more.
+var errNotRead = errors.New("the command does not read")
+
+func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error) {
+	key, err := crypto.UnmarshalPublicKey(s.Stream)
+	if err != nil {
+		return nil, err
+	}
+	caster, err := parseAddrs(s.Caster)
+	if err != nil {
+		return nil, err
+	}
+	finder := Finder(n.Host(), caster)
+	r, err := stream.NewReceiver(stream.ReceiverConfig{
+		Node:   n,
+		Key:    key,
+		Finder: finder,
+		Peers:  caster,
+		Spool:  s.Spool,
+		Dir:    dir,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &streaming{start: s, finder: finder, receiver: r, output: out.output}, nil
+}
+
+// run implements [job]. When the consumer is over, the receiver goes on for the neighbours.
+func (s *streaming) run(ctx context.Context) error {
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	received := make(chan error, 1)
+	go func() {
+		_, err := s.receiver.Run(ctx, c)
+		received <- err
+	}()
+	select {
+	case err = <-received:
+		if err == nil {
+			return c.finish(ctx)
+		}
+		if errors.Is(err, errNotRead) {
+			select {
+			case err = <-c.over():
+			case <-ctx.Done():
+			}
+		}
+	case err = <-c.over():
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	c.kill()
+	return err
+}
+
+// open starts the consumer.
+func (s *streaming) open() (consumer, error) {
+	if s.start.Exec != "" {
+		env := []string{"MOB_HOST=" + s.start.Host, "MOB_CLUSTER=" + s.start.Cluster}
+		return startCommand(s.start.Exec, env, s.output)
+	}
+	return createTarget(s.start.Dest, s.start.Force)
+}
+
+// progress implements [job].
+func (s *streaming) progress() Progress {
+	st := s.receiver.Stats()
+	return Progress{Bytes: st.Bytes, Held: s.receiver.Held(), Waiting: st.Waiting}
+}
+
+// order implements [job]. What is wrong with an order fails run.
+func (s *streaming) order(o *Order) {
+	if o.Release != nil {
+		_ = s.receiver.Release(*o.Release)
+		return
+	}
+	_ = s.receiver.Add(o.Segment)
+}
+
+// close implements [job].
+func (s *streaming) close() error {
+	s.receiver.Close()
+	return s.finder.Close()
+}

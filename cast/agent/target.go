@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// target is the file that a stream goes to. It has another name beside its own until it is whole.
+type target struct {
+	file   *os.File
+	dest   string
+	force  bool
+	parent string // the topmost folder that was made for it, or empty
+}
+
+// createTarget creates the file that a stream goes to, see [Start.Dest].
+func createTarget(dest string, force bool) (*target, error) {
+	dest, err := destination(dest, "")
+	if err != nil {
+		return nil, err
+	}
+	switch info, err := os.Lstat(dest); {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is there, and not a regular file", dest)
+	case err == nil && !force:
+		return nil, errExists(dest)
+	}
+	t := &target{dest: dest, force: force, parent: missing(filepath.Dir(dest))}
+	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
+		removeEmpty(dest, t.parent)
+		return nil, err
+	}
+	name := filepath.Join(filepath.Dir(dest), fmt.Sprintf(".mob-%016x", rand.Uint64()))
+	t.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		removeEmpty(dest, t.parent)
+		return nil, fmt.Errorf("cannot create %s: %w", dest, errors.Unwrap(err))
+	}
+	return t, nil
+}
+
+// errExists is the error of a destination that is there already.
+func errExists(dest string) error {
+	return fmt.Errorf("%s exists already: replace it with --force", dest)
+}
+
+// explainWrite says why a destination could not be written, of which nothing is kept.
+func explainWrite(dest string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("the disk is full: %s does not fit", dest)
+	}
+	return fmt.Errorf("cannot write %s: %w", dest, err)
+}
+
+// Write implements [io.Writer].
+func (t *target) Write(b []byte) (int, error) {
+	n, err := t.file.Write(b)
+	if err != nil {
+		err = explainWrite(t.dest, err)
+	}
+	return n, err
+}
+
+// over implements [consumer].
+func (t *target) over() <-chan error { return nil }
+
+// finish implements [consumer]. It flushes the file, and gives it its name.
+func (t *target) finish(context.Context) error {
+	err := t.file.Sync()
+	if e := t.file.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = t.publish()
+	} else {
+		err = explainWrite(t.dest, err)
+	}
+	if err == nil {
+		err = syncFolder(filepath.Dir(t.dest))
+	}
+	if err != nil {
+		t.kill()
+	}
+	return err
+}
+
+// publish gives the file its name. Without force it replaces nothing.
+func (t *target) publish() error {
+	if t.force {
+		return os.Rename(t.file.Name(), t.dest)
+	}
+	err := os.Link(t.file.Name(), t.dest)
+	switch {
+	case err == nil:
+		return os.Remove(t.file.Name())
+	case errors.Is(err, fs.ErrExist):
+		return errExists(t.dest)
+	}
+	// Some file systems have no links.
+	if _, err := os.Lstat(t.dest); err == nil {
+		return errExists(t.dest)
+	}
+	return os.Rename(t.file.Name(), t.dest)
+}
+
+// kill implements [consumer].
+func (t *target) kill() {
+	_ = t.file.Close()
+	_ = os.Remove(t.file.Name())
+	removeEmpty(t.dest, t.parent)
+}
+
+// syncFolder has a new name reach the disk.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil // it may be written and not read
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}
