@@ -68,8 +68,8 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}, tests: []string{"peer/transport"}},
 	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"cast/carry": {outside: []string{}},
-	"cast/agent": {ours: []string{"cast/carry"}},
+	"cast/carry":  {outside: []string{}},
+	"cast/agent":  {ours: []string{"cast/carry", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/store", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
 
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
@@ -77,7 +77,7 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"cast/hostset": {outside: []string{}, pure: true},
-	"cast":         {ours: []string{"cast/hostset", "proto"}},
+	"cast":         {ours: []string{"cast/agent", "cast/carry", "cast/hostset", "cast/stream", "membership", "peer", "peer/datadir", "proto", "tracker"}, tests: []string{"peer/limit"}},
 
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/sshd":  {ours: []string{"interop/netns"}, outside: []string{}},

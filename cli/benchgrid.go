@@ -17,8 +17,14 @@ from the first node of cluster A to all other nodes, and prints a table. It need
 root, and mobd beside mob.
 
 mob is this very program. The others are what the system's packages have: aria2,
-libtorrent, transmission, rtorrent; one that is missing is named and left out. The
-content and all copies go to a folder in $TMPDIR, which is removed.
+libtorrent, transmission, rtorrent, taktuk, udpcast; one that is missing is named and
+left out. The content and all copies go to a folder in $TMPDIR, which is removed.
+
+mob:cast is mob cast to nodes that have nothing but a server of ssh, from openssh-server:
+the time is that of the command, so the logins and the way of the program are part of
+it. With mob:cast:there the nodes have the program already; mob:cast:stream casts
+standard input into a command. Beside it run scp in a loop, tar through ssh in a tree,
+taktuk, udpcast (in one cluster) and kascade, if a program of that name is on the path.
 
 mob+aria2:50% is one transfer of both: the source seeds with --torrent, and half of the
 receivers in each cluster are stock clients. With several, mob+aria2+libtorrent:50%,
@@ -37,6 +43,7 @@ const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transm
   mob bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
   mob bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
   mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
+  mob bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 

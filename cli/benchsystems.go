@@ -17,7 +17,13 @@ import (
 const own = "mob"
 
 // systemNames lists the systems that can be compared.
-func systemNames() []string { return append([]string{own}, stock.Names()...) }
+func systemNames() []string {
+	names := append([]string{own, own + castSuffix}, stock.Names()...)
+	for _, c := range bench.Copiers() {
+		names = append(names, c.Name())
+	}
+	return names
+}
 
 // parseSystems parses the names of --systems. An error is wrong usage.
 func parseSystems(names []string) ([]bench.System, error) {
@@ -42,6 +48,9 @@ func parseSystem(name string) (bench.System, error) {
 	if name == own {
 		return ownSystem()
 	}
+	if options, cast := strings.CutPrefix(name, own+castSuffix); cast && (options == "" || options[0] == ':') {
+		return castSystem(name, strings.Split(options, ":")[1:])
+	}
 	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
 		return seededSystem(strings.Split(options, ":"))
 	}
@@ -50,6 +59,9 @@ func parseSystem(name string) (bench.System, error) {
 	}
 	if c := stock.Find(name); c != nil {
 		return bench.BitTorrent{Client: c}, nil
+	}
+	if c, found := bench.FindCopier(name); found {
+		return c, nil
 	}
 	return nil, fmt.Errorf("unknown system %q: use some of %s, or such as %s", name, strings.Join(systemNames(), ","), mixedExample)
 }
@@ -75,12 +87,38 @@ func seededSystem(options []string) (bench.System, error) {
 	return s, nil
 }
 
-// ownNames lists the systems that are mob alone, for --check: "mob" if there is none.
+// castSuffix follows the name of mob for mob cast.
+const castSuffix = ":cast"
+
+// castSystem is mob cast, with options there and stream.
+func castSystem(name string, options []string) (bench.System, error) {
+	s, err := ownSystem()
+	c := bench.Cast{Bin: s.Bin}
+	for _, o := range options {
+		switch o {
+		case "there":
+			c.There = true
+		case "stream":
+			c.Stream = true
+		default:
+			return nil, fmt.Errorf("unknown system %q: options of %s are there and stream", name, own+castSuffix)
+		}
+	}
+	return c, err
+}
+
+// ownNames lists the systems that are mob alone, for --check: "mob" if there is none. A cast
+// to hosts without the program is not among them, since it also has that to send.
 func ownNames(systems []bench.System) []string {
 	var names []string
 	for _, s := range systems {
-		if _, is := s.(bench.Mob); is {
+		switch s := s.(type) {
+		case bench.Mob:
 			names = append(names, s.Name())
+		case bench.Cast:
+			if s.There {
+				names = append(names, s.Name())
+			}
 		}
 	}
 	if len(names) == 0 {

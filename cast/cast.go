@@ -1,0 +1,206 @@
+package cast
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/cast/carry"
+)
+
+const (
+	// lookEvery is the time between two looks at all hosts. What is new of them becomes Events then.
+	lookEvery = 250 * time.Millisecond
+	// silence is how long a host may say nothing before it is given up. Its agent reports every second.
+	silence = 30 * time.Second
+	// beat is the time between two signs of life to an agent.
+	beat = 10 * time.Second
+	// endWait bounds the wait for an agent to end, before its shell is killed.
+	endWait = 5 * time.Second
+)
+
+// Run casts. It returns when every host is done or has failed, and nothing of the cast is left here or
+// there. The error says why the cast as a whole failed: why single hosts did is in the result. If ctx
+// ends, the hosts are told to give up, and the error is the cause.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	c, err := newCaster(cfg)
+	if err != nil {
+		return nil, err
+	}
+	err = c.run(ctx)
+	err = errors.Join(err, c.node.close())
+	return c.result(), err
+}
+
+// caster is a cast under way.
+type caster struct {
+	cfg     Config
+	began   time.Time
+	node    *node
+	source  *source
+	carrier *carry.Carrier
+	hosts   []*host
+	byName  map[string]*host
+	dials   sync.WaitGroup // of agents
+
+	silence time.Duration // see there
+
+	settled chan struct{} // gets a token when a host is done or has failed
+	over    chan struct{} // closed when the agents are told to end
+	why     error         // why before all of them were done; constant then
+
+	telling sync.Mutex // of Config.Event
+	told    Source     // guarded by telling
+}
+
+// newCaster prepares a cast.
+func newCaster(cfg Config) (c *caster, err error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Event == nil {
+		cfg.Event = func(Event) {}
+	}
+	c = &caster{
+		cfg:     cfg,
+		began:   time.Now(),
+		byName:  map[string]*host{},
+		silence: silence,
+		settled: make(chan struct{}, len(cfg.Hosts)),
+		over:    make(chan struct{}),
+	}
+	for i := range cfg.Hosts {
+		h, err := newHost(c, i)
+		if err != nil {
+			return nil, err
+		}
+		c.hosts = append(c.hosts, h)
+		c.byName[h.is.Name] = h
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	programs, err := carry.Find(exe)
+	if err != nil {
+		return nil, err
+	}
+	c.carrier = carry.New(carry.Config{
+		Shell:    cfg.Shell,
+		Programs: programs,
+		Window:   cfg.Window,
+		Keep:     cfg.Keep,
+		Log:      cfg.Log,
+		Note:     c.note,
+	})
+	if c.node, err = startNode(cfg.Data, ownCluster(cfg.Hosts), cfg.Log); err != nil {
+		return nil, err
+	}
+	if c.source, err = newSource(&c.cfg, c.node); err != nil {
+		return nil, errors.Join(err, c.node.close())
+	}
+	return c, nil
+}
+
+// ownCluster names the cluster of the caster. It is one of its own: what crosses into a cluster does so
+// once, and so the caster sends each byte once to each.
+func ownCluster(hosts []Host) string {
+	name := "source"
+	for slices.ContainsFunc(hosts, func(h Host) bool { return h.Cluster == name }) {
+		name += "-"
+	}
+	return name
+}
+
+// run runs all hosts, and returns why they were not done when they were told to end.
+func (c *caster) run(ctx context.Context) error {
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, h := range c.hosts {
+		all.Go(func() { h.run(working) })
+	}
+	read := make(chan error, 1)
+	all.Go(func() { read <- c.source.run(working) })
+	c.why = c.wait(ctx, read)
+	if c.why != nil && ctx.Err() == nil {
+		for _, h := range c.hosts {
+			h.settle(Failed, oneLine(c.why), 0)
+		}
+	}
+	close(c.over)
+	cancel()
+	all.Wait()
+	c.dials.Wait()
+	c.look()
+	return c.why
+}
+
+// note notes a phase of a login.
+func (c *caster) note(name, phase string) {
+	if h := c.byName[name]; h != nil {
+		h.enter(Phase(phase))
+	}
+}
+
+// wait waits until every host is done or has failed. It fails if the source does, or ctx ends before.
+func (c *caster) wait(ctx context.Context, read <-chan error) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for left := len(c.hosts); left > 0; {
+		select {
+		case <-c.settled:
+			left--
+		case err := <-read:
+			if err != nil && ctx.Err() == nil {
+				return err
+			}
+			read = nil
+		case <-tick.C:
+			c.look()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// look gives up hosts that have fallen silent, releases what all have, and tells what is new.
+func (c *caster) look() {
+	now := time.Now()
+	held := ^uint64(0)
+	for _, h := range c.hosts {
+		h.checkSilence(now)
+		held = min(held, h.heldNow())
+		if e, changed := h.news(now); changed {
+			c.tell(e)
+		}
+	}
+	c.source.release(held)
+	if s := c.source.state(); s != c.told {
+		c.told = s
+		c.tell(Event{Source: &s})
+	}
+}
+
+// tell tells an event.
+func (c *caster) tell(e Event) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.cfg.Event(e)
+}
+
+// result is what became of the cast.
+func (c *caster) result() *Result {
+	r := &Result{Length: c.source.state().Length}
+	for _, h := range c.hosts {
+		hr := h.now(time.Now())
+		r.Hosts = append(r.Hosts, hr)
+		r.Took = max(r.Took, hr.Took)
+	}
+	return r
+}

@@ -1,0 +1,336 @@
+package cast
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFile casts a file to the homes of some hosts.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, hostNames(3)...)
+	const name = `it's "a" file`
+	path, content := randomFile(t, name, 3<<20)
+	r := g.mustCast(g.config(path, hostNames(3)...))
+	for _, h := range r.Hosts {
+		g.checkFile(content, g.home(h.Name, name))
+		if h.Bytes != int64(len(content)) || h.WAN+h.LAN < h.Bytes || h.Took <= 0 || h.Took > r.Took || h.Exit != nil {
+			t.Errorf("%+v", h)
+		}
+		info, err := os.Stat(g.home(h.Name, name))
+		must(t, err)
+		if info.Mode().Perm() != 0o640 {
+			t.Errorf("mode %v", info.Mode())
+		}
+	}
+	if r.Length != int64(len(content)) {
+		t.Errorf("length %d", r.Length)
+	}
+}
+
+// TestEmptyFile casts a file without bytes, to a folder that is made.
+func TestEmptyFile(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a")
+	path, _ := randomFile(t, "empty", 0)
+	cfg := g.config(path, "a")
+	cfg.Dest = "new/folder/"
+	g.mustCast(cfg)
+	g.checkFile(nil, g.home("a", "new/folder/empty"))
+}
+
+// TestFolder casts a folder with links, modes and times.
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	src := filepath.Join(t.TempDir(), "tree")
+	must(t, os.MkdirAll(filepath.Join(src, "sub folder"), 0o755))
+	content := randomBytes(300_000)
+	must(t, os.WriteFile(filepath.Join(src, "sub folder", "run"), content, 0o755))
+	must(t, os.WriteFile(filepath.Join(src, "none"), nil, 0o600))
+	must(t, os.Symlink("sub folder/run", filepath.Join(src, "link")))
+	then := time.Unix(1_600_000_000, 0)
+	must(t, os.Chtimes(filepath.Join(src, "sub folder", "run"), then, then))
+	cfg := g.config(src, "a", "b")
+	cfg.Dest = "copy of %h"
+	g.mustCast(cfg)
+	for _, name := range []string{"a", "b"} {
+		copied := g.home(name, "copy of "+name)
+		g.checkFile(content, filepath.Join(copied, "sub folder", "run"))
+		info, err := os.Stat(filepath.Join(copied, "sub folder", "run"))
+		must(t, err)
+		if info.Mode().Perm() != 0o755 || !info.ModTime().Equal(then) {
+			t.Errorf("mode %v, time %v", info.Mode(), info.ModTime())
+		}
+		if to, err := os.Readlink(filepath.Join(copied, "link")); err != nil || to != "sub folder/run" {
+			t.Errorf("link to %q, %v", to, err)
+		}
+		g.checkFile(nil, filepath.Join(copied, "none"))
+	}
+}
+
+// TestDestination puts a content where cp would put it, and replaces nothing without Force.
+func TestDestination(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "absent", "file", "folder", "readonly")
+	path, content := randomFile(t, "src", 70_000)
+	must(t, os.WriteFile(g.home("file", "x"), []byte("mine"), 0o600))
+	must(t, os.Mkdir(g.home("folder", "x"), 0o755))
+	readonly := os.Getuid() != 0 // root writes anyway
+	if readonly {
+		must(t, os.Chmod(g.home("readonly"), 0o555))
+	} else {
+		must(t, os.WriteFile(g.home("readonly", "x"), nil, 0o600))
+	}
+	cfg := g.config(path, "absent", "file", "folder", "readonly")
+	cfg.Dest = "x"
+	r, err := g.cast(cfg)
+	must(t, err)
+	g.checkFile(content, g.home("absent", "x"))
+	checkFailed(t, &r.Hosts[1], "/x exists already: replace it with --force")
+	g.checkFile([]byte("mine"), g.home("file", "x"))
+	g.checkFile(content, g.home("folder", "x", "src"))
+	if readonly {
+		checkFailed(t, &r.Hosts[3], "permission denied")
+	} else {
+		checkFailed(t, &r.Hosts[3], "exists already")
+	}
+
+	cfg = g.config(path, "file", "folder")
+	cfg.Dest, cfg.Force = "x", true
+	g.mustCast(cfg)
+	g.checkFile(content, g.home("file", "x"))
+	g.checkFile(content, g.home("folder", "x", "src"))
+}
+
+// TestNotAFolder fails on a host on which the way to the destination is no folder.
+func TestNotAFolder(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "good", "bad")
+	path, content := randomFile(t, "src", 70_000)
+	must(t, os.WriteFile(g.home("bad", "dir"), nil, 0o600))
+	cfg := g.config(path, "good", "bad")
+	cfg.Dest = "dir/x"
+	r, err := g.cast(cfg)
+	must(t, err)
+	g.checkFile(content, g.home("good", "dir", "x"))
+	checkFailed(t, &r.Hosts[1], "dir")
+	for _, source := range []string{path, "-"} {
+		cfg := g.config(source, "bad")
+		cfg.Dest, cfg.Stdin = "dir/x", bytes.NewReader(content)
+		r, err := g.cast(cfg)
+		must(t, err)
+		checkFailed(t, &r.Hosts[0], "dir")
+	}
+}
+
+// TestUnreachable casts to a host that there is and one that there is not.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "good")
+	path, content := randomFile(t, "src", 70_000)
+	r, err := g.cast(g.config(path, "gone", "good"))
+	must(t, err)
+	checkFailed(t, &r.Hosts[0], "name or service not known")
+	g.checkFile(content, g.home("good", "src"))
+}
+
+// TestNoSource fails before anybody logs in.
+func TestNoSource(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a")
+	for _, exec := range []string{"", "cat"} {
+		cfg := g.config(filepath.Join(g.root, "nothing"), "a")
+		cfg.Exec = exec
+		if _, err := Run(t.Context(), cfg); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("error %v", err)
+		}
+	}
+	g.checkClean()
+}
+
+// TestStreamToFile casts a stream into files, which replace nothing without Force.
+func TestStreamToFile(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b", "taken", "folder")
+	content := randomBytes(5_000_000)
+	must(t, os.WriteFile(g.home("taken", "out"), []byte("mine"), 0o600))
+	must(t, os.Mkdir(g.home("folder", "out"), 0o755))
+	cfg := g.config("-", "a", "b", "taken", "folder")
+	cfg.Stdin, cfg.Dest = bytes.NewReader(content), "out"
+	r, err := g.cast(cfg)
+	must(t, err)
+	for i, name := range []string{"a", "b"} {
+		g.checkFile(content, g.home(name, "out"))
+		if h := r.Hosts[i]; h.Phase != Done || h.Bytes != int64(len(content)) {
+			t.Errorf("%+v", h)
+		}
+	}
+	checkFailed(t, &r.Hosts[2], "/out exists already: replace it with --force")
+	checkFailed(t, &r.Hosts[3], "out is a folder: name the file")
+	g.checkFile([]byte("mine"), g.home("taken", "out"))
+	if r.Length != int64(len(content)) {
+		t.Errorf("length %d", r.Length)
+	}
+
+	cfg = g.config("-", "taken")
+	cfg.Stdin, cfg.Dest, cfg.Force = strings.NewReader("new"), "out", true
+	g.mustCast(cfg)
+	g.checkFile([]byte("new"), g.home("taken", "out"))
+	for _, name := range []string{"a", "b", "taken"} {
+		if entries, _ := os.ReadDir(g.home(name)); len(entries) != 1 {
+			t.Errorf("%s has %v", name, entries)
+		}
+	}
+}
+
+// TestCommand has commands take a stream: some of them fail, stop reading, or start late.
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "good", "fails", "short", "deaf", "killed")
+	content := randomBytes(4_000_000)
+	var out outputs
+	cfg := g.config("-", "good", "fails", "short", "deaf", "killed")
+	cfg.Stdin, cfg.Event = bytes.NewReader(content), out.event
+	cfg.Exec = `case $MOB_HOST in
+		good) cat >out; echo "%h of $MOB_CLUSTER"; echo 100%%;;
+		fails) head -c 1000 >part; echo first >&2; echo "it does not work" >&2; exit 3;;
+		short) head -c 10 >ten;;
+		deaf) exec <&-; echo; exit 0;;
+		killed) kill -9 $$;;
+	esac`
+	r, err := g.cast(cfg)
+	must(t, err)
+	g.checkFile(content, g.home("good", "out"))
+	g.checkFile(content[:10], g.home("short", "ten"))
+	for _, i := range []int{0, 2, 3} {
+		if h := r.Hosts[i]; h.Phase != Done || h.Exit == nil || *h.Exit != 0 {
+			t.Errorf("%+v", h)
+		}
+	}
+	checkFailed(t, &r.Hosts[1], "status 3: it does not work")
+	checkFailed(t, &r.Hosts[4], "killed")
+	if e := r.Hosts[1].Exit; e == nil || *e != 3 {
+		t.Errorf("exit %v", e)
+	}
+	if e := r.Hosts[4].Exit; e == nil || *e != 128+9 {
+		t.Errorf("exit %v", e)
+	}
+	if got, want := out.lines[0], []string{"good of default", "100%"}; !slices.Equal(got, want) {
+		t.Errorf("output %q, want %q", got, want)
+	}
+}
+
+// TestFileToCommand has a command take a file, with its length known.
+func TestFileToCommand(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	path, content := randomFile(t, "src", 2_000_000)
+	cfg := g.config(path, "a", "b")
+	cfg.Exec = "cat >out"
+	r := g.mustCast(cfg)
+	for _, h := range r.Hosts {
+		g.checkFile(content, g.home(h.Name, "out"))
+	}
+	if r.Length != int64(len(content)) {
+		t.Errorf("length %d", r.Length)
+	}
+}
+
+// failingReader fails after some bytes.
+type failingReader struct{ r io.Reader }
+
+func (f failingReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err == io.EOF {
+		err = errors.New("the tape is torn")
+	}
+	return n, err
+}
+
+// TestFailingSource has a source fail in the middle: no command may take that for the end.
+func TestFailingSource(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "file", "command")
+	for _, exec := range []string{"", `cat >part; echo end >complete`} {
+		cfg := g.config("-", "file", "command")
+		cfg.Stdin, cfg.Dest, cfg.Exec = failingReader{bytes.NewReader(randomBytes(3_000_000))}, "out", exec
+		if exec != "" {
+			cfg.Dest = ""
+		}
+		r, err := g.cast(cfg)
+		if err == nil || !strings.Contains(err.Error(), "the tape is torn") {
+			t.Errorf("error %v", err)
+		}
+		for i := range r.Hosts {
+			checkFailed(t, &r.Hosts[i], "the tape is torn")
+		}
+	}
+	g.checkEmpty(g.home("file"))
+	if exists(g.home("command", "complete")) {
+		t.Error("the command was told that all is there")
+	}
+}
+
+// TestInterrupted ends a cast in the middle.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	path, _ := randomFile(t, "src", 20<<20)
+	for _, source := range []string{path, "-"} {
+		cfg := g.config(source, "a", "b")
+		cfg.Dest = "out"
+		r, w := io.Pipe()
+		cfg.Stdin = r
+		go func() { _, _ = w.Write(randomBytes(1 << 20)) }()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("enough")
+		cfg.Event = func(e Event) {
+			if e.Host != nil && e.Host.Bytes > 0 {
+				cancel(why)
+			}
+		}
+		res, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(ctx)
+		_ = r.Close()
+		if !errors.Is(err, why) {
+			t.Errorf("error %v", err)
+		}
+		for _, h := range res.Hosts {
+			if h.Phase == Done {
+				t.Errorf("%+v", h)
+			}
+			g.checkEmpty(g.home(h.Name))
+		}
+		g.checkClean()
+	}
+}
+
+// TestClusters casts to two clusters: each byte crosses into each of them about once.
+func TestClusters(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, hostNames(6)...)
+	path, content := randomFile(t, "src", 16<<20)
+	cfg := g.config(path, hostNames(6)...)
+	for i := range cfg.Hosts {
+		cfg.Hosts[i].Cluster = []string{"lyon", "source"}[i%2]
+	}
+	r := g.mustCast(cfg)
+	wan := map[string]int64{}
+	for _, h := range r.Hosts {
+		wan[h.Cluster] += h.WAN
+		g.checkFile(content, g.home(h.Name, "src"))
+	}
+	for cluster, n := range wan {
+		if copies := float64(n) / float64(len(content)); copies < 1 || copies > 1.3 {
+			t.Errorf("%.2f copies into %s", copies, cluster)
+		}
+	}
+}

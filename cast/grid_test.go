@@ -1,0 +1,190 @@
+package cast
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// grid is hosts of which each is a folder of this machine: with a home, and a folder for temporary files.
+type grid struct {
+	t     testing.TB
+	root  string
+	shell string
+	tmp   string // of the caster
+}
+
+// rsh stands for ssh.
+const rsh = `#!/bin/sh
+root=$(dirname "$0"); host=$1
+cd "$root/$host/home" 2>/dev/null || { echo "ssh: Could not resolve hostname $host: Name or service not known" >&2; exit 255; }
+export HOME="$PWD" TMPDIR="$root/$host/tmp" MOB_TEST_HOST="$root/$host"
+unset XDG_CACHE_HOME XDG_RUNTIME_DIR
+[ -f ../rc ] && . ../rc
+# As with ssh, a signal to the shell here is none to what it runs there.
+if command -v setsid >/dev/null; then exec setsid -w sh -c "$2"; fi
+exec sh -c "$2"
+`
+
+func newGrid(t testing.TB, names ...string) *grid {
+	t.Helper()
+	g := &grid{t: t, root: t.TempDir()}
+	g.shell, g.tmp = filepath.Join(g.root, "rsh"), filepath.Join(g.root, "caster tmp")
+	g.write(g.shell, rsh)
+	must(t, os.Chmod(g.shell, 0o755))
+	must(t, os.Mkdir(g.tmp, 0o700))
+	for _, name := range names {
+		must(t, os.MkdirAll(g.home(name), 0o755))
+		must(t, os.MkdirAll(filepath.Join(g.root, name, "tmp"), 0o755))
+	}
+	return g
+}
+
+// home is the path of something in the home of a host.
+func (g *grid) home(name string, elem ...string) string {
+	return filepath.Join(append([]string{g.root, name, "home"}, elem...)...)
+}
+
+// onLogin adds shell commands that a host runs at a login.
+func (g *grid) onLogin(name, commands string) { g.write(filepath.Join(g.root, name, "rc"), commands) }
+
+func (g *grid) write(path, text string) {
+	g.t.Helper()
+	must(g.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// config is a cast of source to hosts of one cluster.
+func (g *grid) config(source string, names ...string) Config {
+	cfg := Config{Source: source, Shell: []string{g.shell}, Spool: 1 << 30, Data: g.tmp}
+	for _, name := range names {
+		cfg.Hosts = append(cfg.Hosts, Host{Name: name, Cluster: DefaultCluster})
+	}
+	return cfg
+}
+
+// cast casts, and checks that nothing of it is left.
+func (g *grid) cast(cfg Config) (*Result, error) {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r, err := (&testCast{Config: cfg}).run(ctx)
+	g.checkClean()
+	return r, err
+}
+
+// mustCast casts to hosts of which all are to be done.
+func (g *grid) mustCast(cfg Config) *Result {
+	g.t.Helper()
+	r, err := g.cast(cfg)
+	must(g.t, err)
+	for _, h := range r.Hosts {
+		if h.Phase != Done {
+			g.t.Fatalf("%s: %s: %s", h.Name, h.Phase, h.Error)
+		}
+	}
+	return r
+}
+
+// checkClean checks that there is nothing in any folder for temporary files.
+func (g *grid) checkClean() {
+	g.t.Helper()
+	left, err := filepath.Glob(filepath.Join(g.root, "*", "tmp", "*"))
+	must(g.t, err)
+	here, err := filepath.Glob(filepath.Join(g.tmp, "*"))
+	must(g.t, err)
+	if left = append(left, here...); len(left) > 0 {
+		g.t.Errorf("left behind: %q", left)
+	}
+}
+
+// checkFile checks that a host has a file of these bytes.
+func (g *grid) checkFile(want []byte, path string) {
+	g.t.Helper()
+	got, err := os.ReadFile(path)
+	must(g.t, err)
+	if !bytes.Equal(got, want) {
+		g.t.Errorf("%s has %d bytes and not the %d of the source", path, len(got), len(want))
+	}
+}
+
+// checkEmpty checks that there is nothing in a folder.
+func (g *grid) checkEmpty(dir string) {
+	g.t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(g.t, err)
+	for _, e := range entries {
+		g.t.Errorf("%s is left in %s", e.Name(), dir)
+	}
+}
+
+// checkFailed checks that the host of a result failed, with some text.
+func checkFailed(t testing.TB, r *HostResult, text string) {
+	t.Helper()
+	if r.Phase != Failed || !strings.Contains(r.Error, text) {
+		t.Errorf("%s: %s: %q, want a failure with %q", r.Name, r.Phase, r.Error, text)
+	}
+}
+
+// randomFile makes a file in a folder of its own, and returns its path and bytes.
+func randomFile(t testing.TB, name string, size int) (path string, content []byte) {
+	t.Helper()
+	content = randomBytes(size)
+	path = filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, content, 0o640))
+	return path, content
+}
+
+// randomBytes are the same in each test.
+func randomBytes(size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{7}).Read(b) // never fails
+	return b
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outputs collects the output of commands from Events, by host.
+type outputs struct {
+	mu    sync.Mutex
+	lines map[int][]string
+}
+
+func (o *outputs) event(e Event) {
+	if e.Output == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lines == nil {
+		o.lines = map[int][]string{}
+	}
+	o.lines[e.Index] = append(o.lines[e.Index], *e.Output)
+}
+
+// exists reports whether something is at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// hostNames are n names of hosts.
+func hostNames(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("n%d", i+1))
+	}
+	return all
+}

@@ -1,0 +1,331 @@
+package cast
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/membership"
+)
+
+// host is one of those that get the content.
+type host struct {
+	caster     *caster
+	index      int
+	dest, exec string // of this host
+
+	mu      sync.Mutex
+	is      HostResult // but Took, which news and now fill in
+	took    time.Duration
+	changed bool // since news was called
+	heard   time.Time
+	held    uint64         // it has the segments below this number
+	process *carry.Process // nil before it runs
+}
+
+func newHost(c *caster, index int) (*host, error) {
+	h := &host{caster: c, index: index, is: HostResult{Host: c.cfg.Hosts[index], Phase: Waiting}}
+	var err error
+	if h.dest, err = h.is.Expand(c.cfg.Dest); err == nil {
+		h.exec, err = h.is.Expand(c.cfg.Exec)
+	}
+	return h, err
+}
+
+// run runs the agent on the host until the cast is over. ctx bounds the start.
+func (h *host) run(ctx context.Context) {
+	p, err := h.caster.carrier.Start(ctx, h.is.Name, h.is.Cluster)
+	if err != nil {
+		h.fail(ctx, err)
+		return
+	}
+	h.mu.Lock()
+	h.process, h.heard = p, time.Now()
+	h.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.read(ctx, p)
+	}()
+	err = h.order(ctx, p, ended)
+	if err == nil {
+		err = h.end(p)
+	}
+	if err != nil {
+		p.Kill()
+	}
+	select {
+	case <-ended:
+	case <-time.After(endWait):
+		p.Kill()
+		<-ended
+	}
+}
+
+// end tells the agent to end.
+func (h *host) end(p *carry.Process) error {
+	end := new(agent.End)
+	if why := h.caster.why; why != nil {
+		end.Error = oneLine(why)
+	}
+	err := p.Send(&agent.Order{End: end})
+	p.CloseStdin()
+	return err
+}
+
+// errEnded says that the agent has ended before it was told to.
+var errEnded = errors.New("the agent has ended")
+
+// order gives the agent its orders, until the cast is over or the agent has ended.
+func (h *host) order(ctx context.Context, p *carry.Process, ended <-chan struct{}) error {
+	s := h.caster.source
+	signs := time.NewTicker(beat)
+	defer signs.Stop()
+	ready := s.ready
+	var next, released uint64
+	var changed <-chan struct{}
+	for {
+		if ready == nil {
+			var records [][]byte
+			var first uint64
+			records, first, changed = s.records.from(next)
+			next = max(next, first) + uint64(len(records))
+			for _, r := range records {
+				if err := p.Send(&agent.Order{Segment: r}); err != nil {
+					return err
+				}
+			}
+			if first > released {
+				released = first
+				if err := p.Send(&agent.Order{Release: &first}); err != nil {
+					return err
+				}
+			}
+		}
+		select {
+		case <-ready:
+			ready = nil
+			start, err := h.start()
+			if err == nil {
+				err = p.Send(&agent.Order{Start: start})
+			}
+			if err != nil {
+				h.fail(ctx, err)
+				return err
+			}
+			h.enter(Start)
+		case <-changed:
+		case <-signs.C:
+			if err := p.Send(&agent.Order{}); err != nil {
+				return err
+			}
+		case <-h.caster.over:
+			return nil
+		case <-ended:
+			return errEnded
+		}
+	}
+}
+
+// start makes the Start order, with a key for this agent alone.
+func (h *host) start() (*agent.Start, error) {
+	c := h.caster
+	key, grant, err := c.node.admit(h.is.Cluster, membership.DefaultRoles)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := crypto.MarshalPrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	s := &agent.Start{
+		Host:    h.is.Name,
+		Cluster: h.is.Cluster,
+		Key:     secret,
+		Network: c.node.secret.ID().String(),
+		Grant:   string(grant.PEM()),
+		Dest:    h.dest,
+		Exec:    h.exec,
+		Force:   c.cfg.Force,
+		Spool:   c.cfg.Spool,
+	}
+	for _, a := range c.node.Addrs() {
+		s.Caster = append(s.Caster, a.String())
+	}
+	c.source.fill(s)
+	return s, nil
+}
+
+// read reads what the agent reports, until it has ended.
+func (h *host) read(ctx context.Context, p *carry.Process) {
+	for {
+		record, err := p.Next()
+		if err != nil {
+			break
+		}
+		var r agent.Report
+		if json.Unmarshal(record, &r) == nil {
+			h.take(ctx, &r)
+		}
+	}
+	if _, line := p.Wait(); line != "" {
+		h.fail(ctx, errors.New(line))
+		return
+	}
+	h.fail(ctx, errEnded)
+}
+
+// take takes in a report.
+func (h *host) take(ctx context.Context, r *agent.Report) {
+	h.mu.Lock()
+	h.heard = time.Now()
+	h.mu.Unlock()
+	switch {
+	case r.Ready != nil:
+		h.enter(Fetching)
+		h.caster.dials.Go(func() { h.caster.dial(ctx, r.Ready.Addrs) })
+	case r.Progress != nil:
+		h.progress(r.Progress)
+	case r.Output != nil:
+		h.caster.tell(Event{Index: h.index, Output: &r.Output.Line})
+	case r.Done != nil:
+		h.progress(&r.Done.Progress)
+		h.settle(Done, "", 0)
+	case r.Failed != nil:
+		h.progress(&r.Failed.Progress)
+		h.settle(Failed, r.Failed.Error, r.Failed.Exit)
+	}
+}
+
+// progress notes how far the host is.
+func (h *host) progress(p *agent.Progress) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.is.settled() {
+		return
+	}
+	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Waiting
+	h.held, h.changed = p.Held, true
+}
+
+// enter notes a phase. Phases only move on.
+func (h *host) enter(p Phase) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.is.settled() {
+		h.is.Phase, h.changed = p, true
+	}
+}
+
+// fail notes that the host failed, unless that is because the cast is over.
+func (h *host) fail(ctx context.Context, why error) {
+	if ctx.Err() == nil {
+		h.settle(Failed, oneLine(why), 0)
+	}
+}
+
+// settle notes what came of the host, once.
+func (h *host) settle(p Phase, why string, exit int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.is.settled() {
+		return
+	}
+	h.is.Phase, h.is.Error, h.is.Waiting = p, why, ""
+	if h.exec != "" && (p == Done || exit != 0) {
+		h.is.Exit = &exit
+	}
+	h.took, h.changed = time.Since(h.caster.began), true
+	h.caster.settled <- struct{}{} // has room for all
+}
+
+// settled reports whether the host is done or has failed.
+func (r *HostResult) settled() bool { return r.Phase == Done || r.Phase == Failed }
+
+// checkSilence gives the host up if it has said nothing for long.
+func (h *host) checkSilence(now time.Time) {
+	h.mu.Lock()
+	p := h.process
+	silent := p != nil && !h.is.settled() && now.Sub(h.heard) > h.caster.silence
+	h.mu.Unlock()
+	if silent {
+		h.settle(Failed, fmt.Sprintf("silent for %.0f s", h.caster.silence.Seconds()), 0)
+		p.Kill()
+	}
+}
+
+// heldNow returns the number below which the host needs no segments any more.
+func (h *host) heldNow() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.is.settled() {
+		return ^uint64(0)
+	}
+	return h.held
+}
+
+// news returns how the host is, if that has changed since the last call.
+func (h *host) news(now time.Time) (e Event, changed bool) {
+	h.mu.Lock()
+	changed, h.changed = h.changed, false
+	h.mu.Unlock()
+	if !changed {
+		return Event{}, false
+	}
+	r := h.now(now)
+	return Event{Index: h.index, Host: &r}, true
+}
+
+// now returns how the host is.
+func (h *host) now(at time.Time) HostResult {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.is
+	r.Took = h.took
+	if !r.settled() {
+		r.Took = at.Sub(h.caster.began)
+	}
+	return r
+}
+
+// dialWait is how long an agent has to connect by itself, before the caster dials it.
+const dialWait = 300 * time.Millisecond
+
+// dial connects to an agent at the addresses that it reports, unless it has connected by itself: this
+// machine may be behind a NAT.
+func (c *caster) dial(ctx context.Context, addrs []string) {
+	var all []ma.Multiaddr
+	for _, text := range addrs {
+		if a, err := ma.NewMultiaddr(text); err == nil {
+			all = append(all, a)
+		}
+	}
+	infos, err := libpeer.AddrInfosFromP2pAddrs(all...)
+	if err != nil || len(infos) != 1 {
+		return
+	}
+	select {
+	case <-time.After(dialWait):
+	case <-ctx.Done():
+		return
+	}
+	if err := c.node.Host().Connect(ctx, infos[0]); err != nil {
+		c.cfg.Log.Debug("agent not reached", "peer", infos[0].ID, "error", err)
+	}
+}
+
+// oneLine is the text of an error as one line.
+func oneLine(err error) string {
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(lines, "; ")
+}

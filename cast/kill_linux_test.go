@@ -1,0 +1,396 @@
+package cast
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// agents returns the processes of agents on a host.
+func (g *grid) agents(name string) (pids []int) {
+	procs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range procs {
+		env, _ := os.ReadFile(filepath.Join(proc, "environ"))
+		arg, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+		args := strings.Split(string(arg), "\x00")
+		host := "MOB_TEST_HOST=" + filepath.Join(g.root, name)
+		if len(args) > 1 && args[1] == "agent" && bytes.Contains(append(env, 0), append([]byte(host), 0)) {
+			pid, _ := strconv.Atoi(filepath.Base(proc))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// signal sends a signal to the agent of a host.
+func (g *grid) signal(name string, s syscall.Signal) {
+	g.t.Helper()
+	pids := g.agents(name)
+	if len(pids) != 1 {
+		g.t.Errorf("%s has %d agents", name, len(pids))
+	}
+	for _, pid := range pids {
+		must(g.t, syscall.Kill(pid, s))
+	}
+}
+
+// await waits for something that no event tells of.
+func await(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// phases tells when hosts are in a phase.
+type phases struct {
+	mu   sync.Mutex
+	cond sync.Cond
+	are  map[int]Phase
+}
+
+func newPhases() *phases {
+	p := &phases{are: map[int]Phase{}}
+	p.cond.L = &p.mu
+	return p
+}
+
+func (p *phases) event(e Event) {
+	if e.Host != nil {
+		p.mu.Lock()
+		p.are[e.Index] = e.Host.Phase
+		p.mu.Unlock()
+		p.cond.Broadcast()
+	}
+}
+
+// await waits until these hosts are in a phase.
+func (p *phases) await(want Phase, hosts ...int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, i := range hosts {
+		for p.are[i] != want {
+			p.cond.Wait()
+		}
+	}
+}
+
+// TestAgentsKilled has agents die before, in and after a transfer. The others do not mind.
+func TestAgentsKilled(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "good", "before", "in", "after", "other")
+	content := randomBytes(2 << 20)
+	r, w := io.Pipe()
+	cfg := g.config("-", "good", "before", "in", "after", "other")
+	cfg.Stdin = r
+	cfg.Exec = `if [ $MOB_HOST = after ]; then head -c 10 >out; else cat >out; fi`
+	p := newPhases()
+	cfg.Event = p.event
+	go func() {
+		p.await(Fetching, 0, 1, 2, 3, 4)
+		g.signal("before", syscall.SIGKILL)
+		p.await(Failed, 1)
+		_, _ = w.Write(content[:1<<20])
+		await(t, "bytes at the host", func() bool {
+			info, err := os.Stat(g.home("in", "out"))
+			return err == nil && info.Size() > 0
+		})
+		g.signal("in", syscall.SIGKILL)
+		p.await(Failed, 2)
+		p.await(Done, 3)
+		g.signal("after", syscall.SIGKILL)
+		_, _ = w.Write(content[1<<20:])
+		_ = w.Close()
+	}()
+	res, err := g.cast(cfg)
+	must(t, err)
+	g.checkFile(content, g.home("good", "out"))
+	g.checkFile(content, g.home("other", "out"))
+	g.checkFile(content[:10], g.home("after", "out"))
+	for i, want := range []Phase{Done, Failed, Failed, Done, Done} {
+		if h := res.Hosts[i]; h.Phase != want || (h.Error == "") != (want == Done) {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
+// TestAgentKilledOfFile has an agent die while it fetches a file, of which it leaves a part.
+func TestAgentKilledOfFile(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b", "c")
+	path, content := randomFile(t, "src", 4<<20)
+	cfg := g.config(path, "a", "b", "c")
+	killed := make(chan struct{})
+	go func() {
+		defer close(killed)
+		await(t, "a part of the file", func() bool { return exists(g.home("b", "src")) })
+		g.signal("b", syscall.SIGKILL)
+	}()
+	res, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	must(t, err)
+	<-killed
+	g.checkClean()
+	g.checkFile(content, g.home("a", "src"))
+	g.checkFile(content, g.home("c", "src"))
+	checkFailed(t, &res.Hosts[1], "")
+}
+
+// TestStoppedAgent has an agent that hangs. Nobody waits for it while they fetch, and it is given up.
+func TestStoppedAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits until a host counts as silent")
+	}
+	t.Parallel()
+	g := newGrid(t, "a", "hangs", "c")
+	path, content := randomFile(t, "src", 4<<20)
+	cfg := g.config(path, "a", "hangs", "c")
+	p := newPhases()
+	cfg.Event = p.event
+	c, err := newCaster(cfg)
+	must(t, err)
+	c.silence = 4 * time.Second
+	c.node.SetLimits(limitOf(4 << 20))
+	stopped := make(chan []int, 1)
+	var others time.Duration
+	go func() {
+		await(t, "a part of the file", func() bool { return exists(g.home("hangs", "src")) })
+		stopped <- g.agents("hangs")
+		g.signal("hangs", syscall.SIGSTOP)
+		began := time.Now()
+		p.await(Done, 0, 2)
+		others = time.Since(began)
+	}()
+	must(t, c.run(t.Context()))
+	must(t, c.node.close())
+	g.checkFile(content, g.home("a", "src"))
+	g.checkFile(content, g.home("c", "src"))
+	res := c.result()
+	checkFailed(t, &res.Hosts[1], "silent for 4 s")
+	if res.Took < others {
+		t.Errorf("the others took %v of %v", others, res.Took)
+	}
+	for _, pid := range <-stopped {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+	await(t, "the end of the agent that hung", func() bool { return len(g.agents("hangs")) == 0 })
+	await(t, "its clean-up", func() bool { return !exists(g.home("hangs", "src")) })
+}
+
+// castingProcess is a caster in a process of its own.
+type castingProcess struct {
+	*exec.Cmd
+	stderr bytes.Buffer
+	mu     sync.Mutex
+	said   map[string]bool
+}
+
+// startCaster starts a cast in a process of its own. Hosts write what goes wrong into a file.
+func (g *grid) startCaster(c testCast) *castingProcess {
+	g.t.Helper()
+	for _, h := range c.Hosts {
+		rc, _ := os.ReadFile(filepath.Join(g.root, h.Name, "rc"))
+		g.onLogin(h.Name, "exec 2>>../stderr; "+string(rc))
+	}
+	exe, err := os.Executable()
+	must(g.t, err)
+	text, err := json.Marshal(castDescription{
+		Source: c.Source,
+		Dest:   c.Dest,
+		Exec:   c.Exec,
+		Data:   c.Data,
+		Hosts:  c.Hosts,
+		Shell:  c.Shell,
+		Spool:  c.Spool,
+		Rate:   c.Rate,
+	})
+	must(g.t, err)
+	p := &castingProcess{Cmd: exec.Command(exe, "caster"), said: map[string]bool{}}
+	p.Env = append(os.Environ(), "MOB_TEST_CAST="+string(text))
+	p.Stderr = &p.stderr
+	in, err := p.StdinPipe()
+	must(g.t, err)
+	go func() { _, _ = in.Write(randomBytes(1 << 20)) }() // of a stream, which does not end
+	out, err := p.StdoutPipe()
+	must(g.t, err)
+	must(g.t, p.Start())
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			f := strings.Fields(lines.Text())
+			p.mu.Lock()
+			p.said[f[0]+" "+f[1]] = true
+			p.mu.Unlock()
+		}
+	}()
+	g.t.Cleanup(func() {
+		_ = p.Process.Kill()
+		_ = in.Close()
+		<-read
+	})
+	return p
+}
+
+// await waits until hosts are in a phase.
+func (p *castingProcess) await(t testing.TB, phase Phase, hosts ...string) {
+	t.Helper()
+	for _, h := range hosts {
+		await(t, fmt.Sprintf("%s %s: %s", h, phase, &p.stderr), func() bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.said[h+" "+string(phase)]
+		})
+	}
+}
+
+// checkStderr checks what a host wrote there.
+func (g *grid) checkStderr(name, want string) {
+	g.t.Helper()
+	text, err := os.ReadFile(filepath.Join(g.root, name, "stderr"))
+	must(g.t, err)
+	if !strings.Contains(string(text), want) {
+		g.t.Errorf("%s wrote %q, want %q", name, text, want)
+	}
+}
+
+// awaitEnd waits until no agents are left.
+func (g *grid) awaitEnd(names ...string) {
+	g.t.Helper()
+	for _, name := range names {
+		await(g.t, "the end of the agent of "+name, func() bool { return len(g.agents(name)) == 0 })
+		await(g.t, "the clean-up of "+name, func() bool {
+			left, _ := filepath.Glob(filepath.Join(g.root, name, "tmp", "*"))
+			return len(left) == 0
+		})
+	}
+}
+
+// TestCasterKilled kills the caster in the middle of a file, of a stream, and of one with a command. No
+// host keeps a part, no command takes what it got for all, and nothing is left.
+func TestCasterKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("agents wait for neighbours")
+	}
+	t.Parallel()
+	for _, kind := range []string{"file", "stream", "command"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newGrid(t, "a", "b")
+			path, _ := randomFile(t, "src", 64<<20)
+			c := testCast{Config: g.config(path, "a", "b"), Rate: 4 << 20}
+			part := func(name string) bool { return exists(g.home(name, "src")) }
+			switch kind {
+			case "stream":
+				c.Source, c.Dest = "-", "src"
+				part = func(name string) bool {
+					parts, _ := filepath.Glob(g.home(name, ".mob-*"))
+					return len(parts) > 0
+				}
+			case "command":
+				c.Exec = "cat >src; echo >complete"
+			}
+			p := g.startCaster(c)
+			for _, name := range []string{"a", "b"} {
+				await(t, "a part at "+name, func() bool { return part(name) })
+			}
+			must(t, p.Process.Kill())
+			_ = p.Wait()
+			g.awaitEnd("a", "b")
+			for _, name := range []string{"a", "b"} {
+				g.checkStderr(name, "mob: the caster is gone, and the content is not whole")
+				if kind == "command" {
+					must(t, os.Remove(g.home(name, "src"))) // the command wrote it
+				}
+				g.checkEmpty(g.home(name))
+			}
+		})
+	}
+}
+
+// TestCasterKilledLate kills the caster when some hosts are done: they keep what they have.
+func TestCasterKilledLate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("agents wait for neighbours")
+	}
+	t.Parallel()
+	g := newGrid(t, "a", "b", "late")
+	g.onLogin("late", "sleep 3600 & wait")
+	path, content := randomFile(t, "src", 1<<20)
+	p := g.startCaster(testCast{Config: g.config(path, "a", "b", "late")})
+	p.await(t, Done, "a", "b")
+	must(t, p.Process.Kill())
+	_ = p.Wait()
+	g.awaitEnd("a", "b")
+	g.checkFile(content, g.home("a", "src"))
+	g.checkFile(content, g.home("b", "src"))
+}
+
+// TestCasterInterrupted sends the caster a signal in the middle. It waits for its agents.
+func TestCasterInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			g := newGrid(t, "a", "b")
+			path, _ := randomFile(t, "src", 64<<20)
+			p := g.startCaster(testCast{Config: g.config(path, "a", "b"), Rate: 4 << 20})
+			for _, name := range []string{"a", "b"} {
+				await(t, "a part at "+name, func() bool { return exists(g.home(name, "src")) })
+			}
+			must(t, p.Process.Signal(s))
+			_ = p.Wait()
+			if status := p.ProcessState.ExitCode(); status != 1 {
+				t.Errorf("status %d: %s", status, &p.stderr)
+			}
+			for _, name := range []string{"a", "b"} {
+				if n := len(g.agents(name)); n > 0 {
+					t.Errorf("%d agents are left", n)
+				}
+				g.checkEmpty(g.home(name))
+				g.checkStderr(name, "the cast was given up")
+			}
+			g.checkClean()
+		})
+	}
+}
+
+// TestFullDisk has a host with hardly any room.
+func TestFullDisk(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root for a file system")
+	}
+	t.Parallel()
+	g := newGrid(t, "good", "full")
+	small := g.home("full")
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(small, syscall.MNT_DETACH) })
+	path, content := randomFile(t, "src", 3<<20)
+	for _, source := range []string{path, "-"} {
+		cfg := g.config(source, "good", "full")
+		cfg.Dest, cfg.Stdin, cfg.Force = "src", bytes.NewReader(content), true
+		r, err := g.cast(cfg)
+		must(t, err)
+		g.checkFile(content, g.home("good", "src"))
+		want := "src needs 3.1 MB and the disk has 1.0 MB free"
+		if source == "-" {
+			want = "the disk is full: " + small + "/src does not fit"
+		}
+		checkFailed(t, &r.Hosts[1], want)
+		g.checkEmpty(small)
+	}
+}

@@ -1,0 +1,101 @@
+package cast
+
+import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libhost "github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// node is the node of the caster, with the tracker of the cast, in a temporary folder. It makes a network
+// for the cast alone, and admits the agents to it.
+type node struct {
+	*peer.Node
+	dir     string
+	secret  *membership.Secret
+	tracker *tracker.Server
+}
+
+// startNode starts the node in a new folder below data, or in that of the system for temporary files.
+func startNode(data, cluster string, log *slog.Logger) (n *node, err error) {
+	n = new(node)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close())
+		}
+	}()
+	if n.dir, err = os.MkdirTemp(data, "mob-cast-"); err != nil {
+		return n, err
+	}
+	if n.secret, err = membership.NewSecret(); err != nil {
+		return n, err
+	}
+	key, grant, err := n.admit(cluster, membership.DefaultRoles|membership.Track)
+	if err != nil {
+		return n, err
+	}
+	if err := datadir.SaveKey(n.dir, key); err != nil {
+		return n, err
+	}
+	n.Node, err = peer.Start(peer.Config{
+		Data:    n.dir,
+		Cluster: cluster,
+		Listen:  agent.ListenAddrs(),
+		Network: &membership.Config{Network: n.secret.ID(), Grant: grant},
+		Finder:  func(libhost.Host, []ma.Multiaddr) peer.Finder { return n.tracker.Local() },
+		Log:     log,
+	})
+	if err != nil {
+		return n, err
+	}
+	n.tracker = tracker.New(n.Host(), tracker.Config{Log: log})
+	n.SetTrackers(n.Addrs())
+	return n, nil
+}
+
+// admit makes a key, and its certificate. That is valid for as long as certificates can be, since the
+// clocks of hosts may be wrong: the network ends with the cast.
+func (n *node) admit(cluster string, roles membership.Roles) (crypto.PrivKey, *membership.Grant, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := libpeer.IDFromPrivateKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	grant, err := n.secret.Sign(membership.Certificate{
+		Peer:    id,
+		Cluster: cluster,
+		Roles:   roles,
+		From:    time.Unix(0, 0),
+		To:      time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+	})
+	return key, grant, err
+}
+
+// close ends the node and removes its folder.
+func (n *node) close() (err error) {
+	if n.Node != nil {
+		_ = n.Node.Close() // nothing of it outlasts the cast
+	}
+	if n.tracker != nil {
+		err = n.tracker.Close()
+	}
+	if n.dir != "" {
+		err = errors.Join(err, os.RemoveAll(n.dir))
+	}
+	return err
+}

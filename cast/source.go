@@ -1,0 +1,143 @@
+package cast
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/cast/stream"
+	"github.com/mobgrid/mob/peer"
+)
+
+// source is what is cast: a content, or a stream.
+type source struct {
+	node *node
+	path string // of a content
+
+	stream io.Reader // nil for a content
+	file   *os.File  // that is streamed, if any
+	sender *stream.Sender
+	key    []byte // with which the records are verified
+	// records are those of a stream. A content has none.
+	records recordLog
+
+	// ready is closed when agents can be told what to get. link is constant then.
+	ready chan struct{}
+	link  string
+
+	length, read atomic.Int64 // see [Source]
+}
+
+// newSource returns the source of a cast. A command reads its standard input from the begin to the end:
+// for that a file is a stream, too.
+func newSource(cfg *Config, n *node) (*source, error) {
+	s := &source{node: n, path: cfg.Source, ready: make(chan struct{})}
+	s.length.Store(-1)
+	switch {
+	case cfg.Source == "-":
+		s.stream = cfg.Stdin
+	case cfg.Exec != "":
+		f, err := os.Open(cfg.Source)
+		if err != nil {
+			return nil, err
+		}
+		s.stream, s.file = f, f
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			_ = f.Close()
+			return nil, fmt.Errorf("%s is a folder: a command can only get a file", cfg.Source)
+		} else if err == nil && info.Mode().IsRegular() {
+			s.length.Store(info.Size())
+		}
+	default:
+		_, err := os.Stat(cfg.Source)
+		return s, err
+	}
+	return s, s.startStream(cfg)
+}
+
+// startStream makes the sender of a stream, with a key of its own.
+func (s *source) startStream(cfg *Config) error {
+	private, public, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return err
+	}
+	if s.key, err = crypto.MarshalPublicKey(public); err != nil {
+		return err
+	}
+	s.sender, err = stream.NewSender(stream.SenderConfig{
+		Node:    s.node.Node,
+		Finder:  s.node.tracker.Local(),
+		Key:     private,
+		Spool:   cfg.Spool,
+		Dir:     s.node.dir,
+		Publish: s.records.add,
+	})
+	close(s.ready)
+	return err
+}
+
+// run reads the source. It returns when agents can get a content, or a stream has ended.
+func (s *source) run(ctx context.Context) error {
+	if s.stream == nil {
+		return s.seed(ctx)
+	}
+	if s.file != nil {
+		defer s.file.Close()
+	}
+	_, err := s.sender.Run(ctx, countingReader{s})
+	return err
+}
+
+// seed hashes a content, and serves it.
+func (s *source) seed(ctx context.Context) error {
+	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{Progress: func(done, total int64) {
+		s.read.Store(done)
+		s.length.Store(total)
+	}})
+	if err != nil {
+		return err
+	}
+	n := t.Manifest().Length()
+	s.read.Store(n)
+	s.length.Store(n)
+	s.link = t.Link().String()
+	close(s.ready)
+	return nil
+}
+
+// fill says in a Start order what to get. The source is ready.
+func (s *source) fill(o *agent.Start) {
+	o.Link, o.Stream = s.link, s.key
+}
+
+// release says that all hosts that are not done have the segments of a stream below this number.
+func (s *source) release(n uint64) {
+	if s.sender == nil {
+		return
+	}
+	if n, more := s.records.release(n); more {
+		s.sender.Release(n)
+	}
+}
+
+// state says how far the source is.
+func (s *source) state() Source { return Source{Length: s.length.Load(), Read: s.read.Load()} }
+
+// countingReader counts what is read of a stream.
+type countingReader struct{ *source }
+
+// Read implements [io.Reader].
+func (r countingReader) Read(p []byte) (int, error) {
+	n, err := r.stream.Read(p)
+	read := r.read.Add(int64(n))
+	if err == io.EOF {
+		r.length.Store(read)
+	}
+	return n, err
+}
