@@ -39,13 +39,15 @@ ARCH ?= $(shell go env GOARCH)
 
 .PHONY: build packages image static test race grid sim faults soak fuzz bench lint cover
 
-# The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.)
+# The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.) mob-agent is
+# static, as it goes to other systems.
 build:
-	go build -o bin/ ./cli/...
+	go build -o bin/ ./cli/mob ./cli/mobd
+	CGO_ENABLED=0 go build -o bin/ ./cli/mob-agent
 
 # Static programs for Linux, in DIST/bin. Their version is that of the commit, or of its tag.
 static:
-	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -buildvcs=true -ldflags='-s -w' -o $(DIST)/bin/ ./cli/mob ./cli/mobd
+	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -buildvcs=true -ldflags='-s -w' -o $(DIST)/bin/ ./cli/mob ./cli/mob-agent ./cli/mobd
 
 # deb and rpm packages for Linux, in DIST.
 packages: static

@@ -84,4 +84,5 @@ fi;
 
 MOB_AGENT_DIR=$d MOB_AGENT_ARCHIVE=$b "$x" $a;
 r=$?;
+case $r in 126|127) echo "mob: the program does not run on this host" >&2;; esac;
 exit $r;

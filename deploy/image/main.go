@@ -4,7 +4,7 @@
 //
 //	image FOLDER ARCH VERSION FILE
 //
-// FOLDER has the static programs mob and mobd. The archive is an OCI image layout, with the
+// FOLDER has the static programs mob, mob-agent and mobd. The archive is an OCI image layout, with the
 // manifest.json of `docker save` beside it.
 package main
 
@@ -56,7 +56,7 @@ func makeLayer(programs string) ([]byte, error) {
 	a.folder("tmp/", 0, 0o1777)
 	a.folder("usr/", 0, 0o755)
 	a.folder("usr/bin/", 0, 0o755)
-	for _, name := range []string{"mob", "mobd"} {
+	for _, name := range []string{"mob", "mob-agent", "mobd"} {
 		b, err := os.ReadFile(filepath.Join(programs, name))
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 // TestImage reads an image back as a runtime does, by its digests.
 func TestImage(t *testing.T) {
 	dir := t.TempDir()
-	programs := map[string]string{"mob": "one program", "mobd": "another"}
+	programs := map[string]string{"mob": "one program", "mob-agent": "another", "mobd": "the last"}
 	for name, text := range programs {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -273,7 +273,7 @@ func (i *installation) removal() {
 	if who, err := i.try("root", "pgrep", "-u", "mob"); err == nil {
 		i.t.Errorf("processes %s of mob run after the removal", who)
 	}
-	for _, name := range []string{"/usr/bin/mob", "/usr/lib/systemd/system/mobd.service"} {
+	for _, name := range []string{"/usr/bin/mob", "/usr/bin/mob-agent", "/usr/lib/systemd/system/mobd.service"} {
 		if i.there(name) {
 			i.t.Errorf("%s is there after the removal", name)
 		}
