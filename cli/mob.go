@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cast"
 )
 
 const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
@@ -52,7 +54,7 @@ func newMob(env *Env) *cobra.Command {
 	pf.StringVar(&g.logLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	root.AddCommand(
 		newSeed(g), newGet(g), newStatus(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g), newEvents(g),
-		newLimit(g), newSbcast(g),
+		newLimit(g), newSbcast(g), newCast(g, cast.Run),
 		newTracker(g), newNetwork(g), newJoin(g), newDemo(g), newBench(g), newVersion(g), newAgent(g),
 	)
 	return root

@@ -1,0 +1,312 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/mobgrid/mob/cast"
+)
+
+const castHelp = `Copies a file, a folder or a stream (-, standard input) to many hosts, on which nothing is
+installed: no daemon, no tracker, no mob. Each byte enters each cluster once, the hosts
+pass it on to each other, and the survivors finish whatever dies.
+
+It logs in to each host with ssh, which must not ask for a password, and brings the
+program: one copy into each cluster, which the others get from a neighbour, checked by
+hash. At the end it removes what it brought, --keep aside. A host that has the same build
+of mob already, at the same path, on $PATH or from --keep, needs no copy.
+
+HOSTSET is a set as ClusterShell writes it: n[1-20,30],gw with padding (n[001-064]),
+steps (n[0-62/2]), several brackets, and, from left to right, "," for these too, "!" for
+not these, "&" for only these, "^" for those in one of both. Quote it for the shell. It
+may also be @FILE or - (standard input) with lines "HOSTSET [CLUSTER]" and # comments, or
+slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are of one cluster: name
+the clusters if there are several, so that each byte enters each of them once.
+
+DEST is a path on each host, in the home folder unless it is absolute. With a slash at its
+end, or if it is a folder already, the content goes into it. It is SRC's name by default.
+What is there already is replaced with --force only. With --exec a command on each host
+gets the content on its standard input, while it flows; if the transfer fails, the command
+is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent sign.
+CMD also has $MOB_HOST and $MOB_CLUSTER; what it prints is shown with its host.
+
+Exit status: 0 if all hosts have the content, or those of --min; 1 if fewer have; 2 wrong
+usage, before anything was contacted; 130 interrupted, with everything removed.`
+
+const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
+  mob cast data/ --hosts 'lyon=l[001-040]' --hosts 'tokyo=t[001-040]' -o /data --bad failed
+  mob cast data/ --retry failed -o /data
+  tar c tree | mob cast - --hosts slurm --exec 'tar x -C /tmp'
+  mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json`
+
+// castShell is the default of --rsh.
+const castShell = "ssh -T -oBatchMode=yes -oConnectTimeout=5"
+
+// castRunner is [cast.Run].
+type castRunner func(context.Context, cast.Config) (*cast.Result, error)
+
+// castFlags are the flags of cast.
+type castFlags struct {
+	hosts []string
+	retry string
+	dest  string
+	exec  string
+	force bool
+
+	shell  string
+	window int
+	keep   bool
+	spool  string
+
+	min   string
+	good  string
+	bad   string
+	quiet bool
+}
+
+func newCast(g *global, run castRunner) *cobra.Command {
+	var f castFlags
+	cmd := &cobra.Command{
+		Use:     "cast SRC|- --hosts [CLUSTER=]HOSTSET ... [-o DEST | --exec CMD]",
+		Short:   "Copy a file, folder or stream to many hosts by ssh",
+		Long:    castHelp,
+		Example: castExample,
+		Args:    args(1, "SRC"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			cfg, least, err := f.config(g, given[0], cmd.Flags().Changed)
+			if err != nil {
+				return wrong(cmd, "%w", err)
+			}
+			return g.cast(cmd, run, &f, cfg, least)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
+	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
+	fl.StringVarP(&f.dest, "output", "o", "", "file or folder to create on each host, `DEST`")
+	fl.StringVar(&f.exec, "exec", "", "command that gets the content on each host, `CMD`")
+	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
+	fl.StringVar(&f.shell, "rsh", castShell, "remote shell: called as `CMD` HOST COMMANDLINE")
+	fl.IntVar(&f.window, "window", 32, "`NUMBER` of logins at once")
+	fl.BoolVar(&f.keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
+	fl.StringVar(&f.spool, "spool", "10GB", "`SIZE` that a stream may take on the disk of a slow host, and here")
+	fl.StringVar(&f.min, "min", "100%", "hosts that must get the content, a `NUMBER` or percentage")
+	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
+	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+// config checks the flags, before anything is contacted. It also returns the least number of
+// hosts that must get the content.
+func (f *castFlags) config(g *global, src string, given func(flag string) bool) (cfg cast.Config, least int, err error) {
+	cfg = cast.Config{Source: src, Stdin: g.In, Dest: f.dest, Exec: f.exec, Force: f.force, Window: f.window, Keep: f.keep}
+	if cfg.Log, _, err = newLog(g.Err, g.logLevel, false); err != nil {
+		return cfg, 0, err
+	}
+	switch {
+	case f.window < 1:
+		return cfg, 0, fmt.Errorf("--window %d: want at least one login at once", f.window)
+	case given("exec") && given("output"):
+		return cfg, 0, errors.New("--exec and -o exclude each other: a command gets the content, or DEST")
+	case given("exec") && strings.TrimSpace(f.exec) == "":
+		return cfg, 0, errors.New("--exec is empty: give a command")
+	case given("output") && f.dest == "":
+		return cfg, 0, errors.New("-o is empty: give a path")
+	}
+	spool, err := humanize.ParseBytes(f.spool)
+	if err != nil || spool > math.MaxInt64 {
+		return cfg, 0, fmt.Errorf("--spool %q: want a size such as 10GB", f.spool)
+	}
+	cfg.Spool = int64(spool)
+	if cfg.Shell, err = splitCommand(f.shell); err != nil {
+		return cfg, 0, fmt.Errorf("--rsh: %w", err)
+	}
+	if err := errors.Join(checkFolder("--good", f.good), checkFolder("--bad", f.bad)); err != nil {
+		return cfg, 0, err
+	}
+	if cfg.Hosts, err = f.parseHosts(g, src); err != nil {
+		return cfg, 0, err
+	}
+	if least, err = parseMin(f.min, len(cfg.Hosts)); err != nil {
+		return cfg, 0, fmt.Errorf("--min %s: %w", f.min, err)
+	}
+	if _, err := cfg.Hosts[0].Expand(f.dest + f.exec); err != nil { // one of them is empty
+		return cfg, 0, err
+	}
+	return cfg, least, f.checkSource(g, src)
+}
+
+// parseHosts returns the hosts of --hosts and --retry.
+func (f *castFlags) parseHosts(g *global, src string) ([]cast.Host, error) {
+	specs := f.hosts
+	if f.retry != "" {
+		specs = append(specs, "@"+f.retry)
+	}
+	if len(specs) == 0 {
+		return nil, errors.New("--hosts is missing: say where to copy to")
+	}
+	for _, s := range specs {
+		if src == "-" && (s == "-" || strings.HasSuffix(s, "=-")) {
+			return nil, errors.New("standard input cannot be both the content and a list of hosts")
+		}
+	}
+	hosts, err := cast.Hosts(specs, g.Getenv, g.In)
+	if err != nil {
+		return nil, fmt.Errorf("--hosts: %w", err)
+	}
+	return hosts, nil
+}
+
+// checkSource checks that there is a source, and that it can go where it shall.
+func (f *castFlags) checkSource(g *global, src string) error {
+	if src == "-" {
+		switch {
+		case f.dest == "" && f.exec == "":
+			return errors.New("standard input has no name: give a file with -o, or a command with --exec")
+		case strings.HasSuffix(f.dest, "/"):
+			return fmt.Errorf("standard input has no name: give a file, not the folder %s", f.dest)
+		case isTerminal(g.In):
+			return errors.New("standard input is a terminal: pipe the content into the command")
+		}
+		return nil
+	}
+	fi, err := os.Stat(src)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", src)
+	case err != nil:
+		return err
+	case fi.IsDir() && f.exec != "":
+		return fmt.Errorf("%s is a folder, and --exec takes one file: `tar c %s | mob cast - --exec 'tar x'`", src, src)
+	case !fi.IsDir() && !fi.Mode().IsRegular():
+		return fmt.Errorf("%s is neither a file nor a folder: pipe it into `mob cast -`", src)
+	}
+	return nil
+}
+
+// cast sends the content, and reports.
+func (g *global) cast(cmd *cobra.Command, run castRunner, f *castFlags, cfg cast.Config, least int) error {
+	if _, err := exec.LookPath(cfg.Shell[0]); err != nil {
+		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", cfg.Shell[0])
+	}
+	ctx := cmd.Context()
+	res, err := g.runCast(ctx, run, cfg, f.quiet)
+	if res == nil {
+		return err
+	}
+	r := newCastReport(res, cfg)
+	if g.json {
+		err = errors.Join(err, writeJSON(g.Out, r))
+	} else {
+		err = errors.Join(err, r.print(g.Out))
+	}
+	err = errors.Join(err, writeHosts(f.good, r.hosts(true)), writeHosts(f.bad, r.hosts(false)))
+	switch {
+	case ctx.Err() != nil && (err != nil || r.Done < least):
+		return &interruptedError{fmt.Sprintf("interrupted: %d of %s have the content", r.Done, plural(len(r.Hosts), "host"))}
+	case err != nil:
+		return err
+	case r.Done < least:
+		return fmt.Errorf("%d of %s have the content", r.Done, plural(len(r.Hosts), "host"))
+	}
+	return nil
+}
+
+// parseMin returns how many of n hosts a value of --min means.
+func parseMin(text string, n int) (int, error) {
+	if number, ok := strings.CutSuffix(text, "%"); ok {
+		share, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(share > 0 && share <= 100) {
+			return 0, errors.New("want more than 0% and at most 100%")
+		}
+		const rounding = 1e-9 // 99.9 % of 1000 are 999
+		return max(1, int(math.Ceil(share*float64(n)/100-rounding))), nil
+	}
+	least, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, errors.New("want a number of hosts, or a percentage such as 95%")
+	case least < 1 || least > n:
+		return 0, fmt.Errorf("want 1 to %d hosts", n)
+	}
+	return least, nil
+}
+
+// checkFolder fails unless the file of a flag, which may be empty for none, could be made.
+func checkFolder(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		return fmt.Errorf("%s: %s is a folder", flag, path)
+	}
+	dir := filepath.Dir(path)
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		return fmt.Errorf("%s: the folder %s does not exist", flag, dir)
+	}
+	return nil
+}
+
+// isTerminal says whether a reader is a terminal.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	c, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	terminal := false
+	err = c.Control(func(fd uintptr) { terminal = cwriter.IsTerminal(int(fd)) })
+	return err == nil && terminal
+}
+
+// splitCommand splits a command at its blanks. Single and double quotes keep blanks together,
+// as with rsync's --rsh; there are no backslashes.
+func splitCommand(text string) (words []string, err error) {
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	for _, r := range text {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, inWord = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if inWord {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			inWord = false
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("%s: a %c is missing", text, quote)
+	case len(words) == 0 || words[0] == "":
+		return nil, errors.New("the command is empty")
+	}
+	return words, nil
+}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/cast"
+)
+
+const (
+	// castRateOver is the time over which the rate is shown.
+	castRateOver = 3 * time.Second
+	// castFolded is up to how many hosts a phase names them.
+	castFolded = 1000
+	// castQueue bounds the bytes that commands on hosts have printed and that were not
+	// printed here yet.
+	castQueue = 16 << 20
+)
+
+// castView is a cast as its events tell, and what it shows of it.
+type castView struct {
+	name  string
+	began time.Time
+
+	mu      sync.Mutex
+	source  cast.Source
+	hosts   []cast.HostResult
+	output  []string // of commands, not printed yet
+	queued  int      // bytes of it
+	dropped int      // lines that did not fit
+	wake    chan struct{}
+
+	samples []castSample // newest last; of the goroutine that shows frames
+}
+
+// castSample is how much all hosts had at a time.
+type castSample struct {
+	at  time.Time
+	got int64
+}
+
+func newCastView(cfg cast.Config) *castView {
+	v := &castView{name: cfg.Source, began: time.Now(), wake: make(chan struct{}, 1)}
+	if v.name == "-" {
+		v.name = "standard input"
+	}
+	v.source.Length = -1
+	for _, h := range cfg.Hosts {
+		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting})
+	}
+	return v
+}
+
+// event takes an event into the view.
+func (v *castView) event(e cast.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case e.Source != nil:
+		v.source = *e.Source
+	case e.Host != nil:
+		v.hosts[e.Index] = *e.Host
+	case e.Output == nil:
+	case v.queued+len(*e.Output) > castQueue:
+		v.dropped++
+	default:
+		v.output = append(v.output, v.hosts[e.Index].Name+": "+*e.Output)
+		v.queued += len(*e.Output)
+		select {
+		case v.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// takeOutput returns what commands printed since the last call.
+func (v *castView) takeOutput() (lines []string, dropped int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	lines, dropped = v.output, v.dropped
+	v.output, v.queued, v.dropped = nil, 0, 0
+	return lines, dropped
+}
+
+// runCast runs a cast, shows its progress, and prints what commands on the hosts print: to
+// standard output, or with --json to standard error.
+func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, quiet bool) (res *cast.Result, err error) {
+	v := newCastView(cfg)
+	cfg.Event = v.event
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		res, err = run(ctx, cfg)
+	}()
+	p := g.newProgress()
+	defer p.clear()
+	out := g.Out
+	if g.json {
+		out = g.Err
+	}
+	flush := func() {
+		lines, dropped := v.takeOutput()
+		if len(lines)+dropped == 0 {
+			return
+		}
+		p.clear()
+		for _, l := range lines {
+			fmt.Fprintln(out, printable(l))
+		}
+		if dropped > 0 {
+			p.note("%s of output were left out: they came faster than they could be printed", plural(dropped, "line"))
+		}
+	}
+	tick := time.NewTicker(drawEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-v.wake:
+			flush()
+		case <-tick.C:
+			if !quiet {
+				p.show(v.frame())
+			}
+		case <-done:
+			flush()
+			return res, err
+		}
+	}
+}
+
+// frame returns how far the cast is now.
+func (v *castView) frame() castFrame {
+	v.mu.Lock()
+	f := castFrame{name: v.name, took: time.Since(v.began), source: v.source, hosts: slices.Clone(v.hosts)}
+	v.mu.Unlock()
+	var got int64
+	for i := range f.hosts {
+		got += f.hosts[i].Bytes
+	}
+	now := time.Now()
+	for len(v.samples) > 1 && now.Sub(v.samples[1].at) >= castRateOver {
+		v.samples = v.samples[1:]
+	}
+	v.samples = append(v.samples, castSample{now, got})
+	first := v.samples[0]
+	f.rate = max(0, average(got-first.got, now.Sub(first.at)))
+	return f
+}
+
+// castFrame shows how far a cast is.
+type castFrame struct {
+	name   string
+	took   time.Duration
+	source cast.Source
+	hosts  []cast.HostResult
+	rate   int64 // of all hosts
+}
+
+// castPhases are the phases in their order.
+func castPhases() []cast.Phase {
+	return []cast.Phase{cast.Waiting, cast.Login, cast.Program, cast.Start, cast.Fetching, cast.Done, cast.Failed}
+}
+
+// in returns the hosts in a phase.
+func (f castFrame) in(phase cast.Phase) (hosts []cast.HostResult) {
+	for _, h := range f.hosts {
+		if h.Phase == phase {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// picture has a line for each phase that hosts are in, and for each reason why some failed.
+func (f castFrame) picture(width int) []string {
+	lines := []string{f.head()}
+	for _, phase := range castPhases() {
+		hosts := f.in(phase)
+		if len(hosts) == 0 {
+			continue
+		}
+		line := castPhaseLine(string(phase), len(hosts))
+		switch {
+		case phase == cast.Fetching:
+			lines = append(lines, line+f.fetching(hosts, width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+f.slowest(hosts))
+			continue
+		case phase == cast.Failed:
+			name := string(phase)
+			for _, c := range causes(hosts) {
+				lines = append(lines, castPhaseLine(name, len(c.hosts))+c.String())
+				name = ""
+			}
+			continue
+		case len(hosts) <= castFolded && phase != cast.Waiting && phase != cast.Done:
+			line += fold(hosts)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// castPhaseLine begins the line of some hosts in a phase.
+func castPhaseLine(phase string, hosts int) string { return fmt.Sprintf("  %-9s %5d  ", phase, hosts) }
+
+// head says what is sent to how many.
+func (f castFrame) head() string {
+	text := f.name
+	switch s := f.source; {
+	case s.Length < 0 && s.Read > 0:
+		text += fmt.Sprintf(": %s so far", formatBytes(s.Read))
+	case s.Length >= 0 && s.Read < s.Length:
+		text += fmt.Sprintf(": %d%% of %s hashed", percent(s.Read, s.Length), formatBytes(s.Length))
+	case s.Length >= 0:
+		text += ": " + formatBytes(s.Length)
+	}
+	return fmt.Sprintf("%s to %s, %s", text, plural(len(f.hosts), "host"), formatDuration(f.took))
+}
+
+// progress returns how much the hosts that did not fail have, and are to have: -1 for a stream.
+func (f castFrame) progress() (have, all int64) {
+	for _, h := range f.hosts {
+		if h.Phase != cast.Failed {
+			have += h.Bytes
+			all += f.source.Length
+		}
+	}
+	if f.source.Length < 0 {
+		return have, -1
+	}
+	return have, all
+}
+
+// fetching shows how far the hosts are that fetch.
+func (f castFrame) fetching(hosts []cast.HostResult, width int) string {
+	have, all := f.progress()
+	if all < 0 {
+		return fmt.Sprintf("%s, %s", formatBytes(have), formatRate(f.rate))
+	}
+	facts := fmt.Sprintf(" %3d%%, %s", percent(have, all), formatRate(f.rate))
+	if left := timeLeft(all-have, f.rate); left != "" {
+		facts += ", " + left
+	}
+	return barBeside(facts, have, all, width)
+}
+
+// slowest names the host that has the least of those that fetch.
+func (f castFrame) slowest(hosts []cast.HostResult) string {
+	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	text := fmt.Sprintf("%s, %s", least.Name, formatBytes(least.Bytes))
+	if f.source.Length >= 0 {
+		text = fmt.Sprintf("%s, %d%%", least.Name, percent(least.Bytes, f.source.Length))
+	}
+	if least.Waiting != "" {
+		text += ", waiting for " + least.Waiting
+	}
+	return text
+}
+
+func (f castFrame) line() string {
+	parts := []string{f.head()}
+	if have, all := f.progress(); all > 0 && have > 0 {
+		parts = append(parts, fmt.Sprintf("%d%%", percent(have, all)), formatRate(f.rate))
+	} else if have > 0 {
+		parts = append(parts, formatRate(f.rate))
+	}
+	var phases []string
+	for _, phase := range castPhases() {
+		hosts := f.in(phase)
+		if len(hosts) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", len(hosts), phase)
+		if phase == cast.Fetching {
+			text += fmt.Sprintf(" (slowest %s)", f.slowest(hosts))
+		}
+		phases = append(phases, text)
+	}
+	return strings.Join(parts, ", ") + "; " + strings.Join(phases, ", ")
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cast/hostset"
+)
+
+// castReport says what became of a cast.
+type castReport struct {
+	Source string `json:"source"`
+	// Bytes is the size of the content, -1 if it is not known.
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	// Rate is what all hosts got together, in bytes per second.
+	Rate    int64      `json:"rate"`
+	FromWAN int64      `json:"from_wan"`
+	FromLAN int64      `json:"from_lan"`
+	Done    int        `json:"done"`
+	Failed  int        `json:"failed"`
+	Hosts   []castHost `json:"hosts"`
+
+	res *cast.Result
+}
+
+// castHost says what became of a host.
+type castHost struct {
+	Host    string     `json:"host"`
+	Cluster string     `json:"cluster"`
+	Phase   cast.Phase `json:"phase"`
+	Bytes   int64      `json:"bytes"`
+	FromWAN int64      `json:"from_wan"`
+	FromLAN int64      `json:"from_lan"`
+	Seconds float64    `json:"seconds"`
+	// Exit is the exit status of the command of --exec, nil if it has not exited.
+	Exit  *int   `json:"exit,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+func newCastReport(res *cast.Result, cfg cast.Config) *castReport {
+	r := &castReport{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), res: res}
+	var got int64
+	for _, h := range res.Hosts {
+		r.Hosts = append(r.Hosts, castHost{
+			Host: h.Name, Cluster: h.Cluster, Phase: h.Phase, Bytes: h.Bytes, FromWAN: h.WAN, FromLAN: h.LAN,
+			Seconds: h.Took.Seconds(), Exit: h.Exit, Error: h.Error,
+		})
+		got += h.Bytes
+		r.FromWAN += h.WAN
+		r.FromLAN += h.LAN
+		switch h.Phase {
+		case cast.Done:
+			r.Done++
+		case cast.Failed:
+			r.Failed++
+		}
+	}
+	r.Rate = average(got, res.Took)
+	return r
+}
+
+// print prints the report for people: what was done, and who failed, by cause.
+func (r *castReport) print(w io.Writer) error {
+	t := newTextWriter(w)
+	name := r.Source
+	if name == "-" {
+		name = "standard input"
+	}
+	size := ""
+	if r.Bytes >= 0 {
+		size = formatBytes(r.Bytes) + " "
+	}
+	t.line("%s: %sto %d of %s in %s, %s in all; %s from WAN, %s from LAN", name, size, r.Done, plural(len(r.Hosts), "host"),
+		formatDuration(r.res.Took), formatRate(r.Rate), formatBytes(r.FromWAN), formatBytes(r.FromLAN))
+	r.printClusters(t)
+	for _, phase := range castPhases() {
+		var hosts []cast.HostResult
+		for _, h := range r.res.Hosts {
+			if h.Phase == phase && phase != cast.Done {
+				hosts = append(hosts, h)
+			}
+		}
+		for _, c := range causes(hosts) {
+			t.line("%d %s: %s", len(c.hosts), phase, c)
+		}
+	}
+	return t.flush()
+}
+
+// printClusters prints what entered each cluster, if there are several.
+func (r *castReport) printClusters(t textWriter) {
+	type cluster struct {
+		name             string
+		hosts, done      int
+		fromWAN, fromLAN int64
+	}
+	var all []*cluster
+	for _, h := range r.Hosts {
+		i := slices.IndexFunc(all, func(c *cluster) bool { return c.name == h.Cluster })
+		if i < 0 {
+			i, all = len(all), append(all, &cluster{name: h.Cluster})
+		}
+		c := all[i]
+		c.hosts++
+		if h.Phase == cast.Done {
+			c.done++
+		}
+		c.fromWAN += h.FromWAN
+		c.fromLAN += h.FromLAN
+	}
+	if len(all) < 2 {
+		return
+	}
+	for _, c := range all {
+		copies := ""
+		if r.Bytes > 0 {
+			copies = fmt.Sprintf(" (%.2f copies)", float64(c.fromWAN)/float64(r.Bytes))
+		}
+		t.line("  %-16s %d of %s, %s from WAN%s, %s from LAN", c.name, c.done, plural(c.hosts, "host"),
+			formatBytes(c.fromWAN), copies, formatBytes(c.fromLAN))
+	}
+}
+
+// castCause is hosts that failed for the same reason.
+type castCause struct {
+	hosts []cast.HostResult
+	text  string
+}
+
+// String returns the set of the hosts, and the reason if there is one.
+func (c castCause) String() string { return strings.TrimSpace(fold(c.hosts) + " " + c.text) }
+
+// causes folds hosts by why they failed, the most frequent reason first.
+func causes(hosts []cast.HostResult) (all []castCause) {
+	at := map[string]int{}
+	for _, h := range hosts {
+		i, ok := at[h.Error]
+		if !ok {
+			i = len(all)
+			at[h.Error], all = i, append(all, castCause{text: h.Error})
+		}
+		all[i].hosts = append(all[i].hosts, h)
+	}
+	slices.SortStableFunc(all, func(a, b castCause) int { return cmp.Compare(len(b.hosts), len(a.hosts)) })
+	return all
+}
+
+// fold returns the set of some hosts.
+func fold(hosts []cast.HostResult) string {
+	names := make([]string, len(hosts))
+	for i, h := range hosts {
+		names[i] = h.Name
+	}
+	return hostset.Fold(names)
+}
+
+// hosts returns those that have the content, or the others, as [cast.Hosts] reads them: a set
+// for each cluster.
+func (r *castReport) hosts(done bool) string {
+	var clusters []string
+	of := map[string][]cast.HostResult{}
+	for _, h := range r.res.Hosts {
+		if (h.Phase == cast.Done) != done {
+			continue
+		}
+		if of[h.Cluster] == nil {
+			clusters = append(clusters, h.Cluster)
+		}
+		of[h.Cluster] = append(of[h.Cluster], h)
+	}
+	var b strings.Builder
+	for _, c := range clusters {
+		b.WriteString(fold(of[c]))
+		if c != cast.DefaultCluster {
+			b.WriteString(" " + c)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// writeHosts writes hosts to a file, whose path may be empty for none.
+func writeHosts(path, hosts string) error {
+	if path == "" {
+		return nil
+	}
+	return os.WriteFile(path, []byte(hosts), 0o666)
+}
