@@ -2,7 +2,10 @@
 # among them. So this becomes one line, without these comments, in single quotes: it has no single quote, no
 # exclamation mark, and no two backslashes in a row. Words in @ are replaced.
 
+# Processes that need not be started are worth some trouble: a hundred hosts may be containers on one machine.
+
 fail() { echo "mob: $1" >&2; exit 1; };
+first() { for f; do if command -v "$f" >/dev/null; then return 0; fi; done; f=; return 1; };
 say() { printf "\036%s\n" "$1"; };
 d=;
 trap "exit 1" HUP INT PIPE TERM;
@@ -18,18 +21,20 @@ esac;
 # where the caster has it, a are its arguments, k KiB are what it needs.
 c=${XDG_CACHE_HOME:-$HOME/.cache}/mob/$n-$v;
 x=;
-for f in "$p" "$(command -v "$n")" "$c"; do
+q=;
+if first "$n"; then q=$(command -v "$n"); fi;
+for f in "$p" "$q" "$c"; do
 	if [ -f "$f" ] && [ -x "$f" ] && dd if="$f" bs=65536 count=1 2>/dev/null | LC_ALL=C grep -qF -e "$i"; then x=$f; break; fi;
 done;
 
-# A folder in which files can be made; if the program has to be brought, executed too. An empty program
-# will do for that: the kernel refuses it, but in another way, and the shell takes it for a script.
+# A folder in which files can be made; if the program has to be brought, executed too. An empty program will do for
+# that: the kernel refuses it, but in another way, and the shell takes it for a script. The header of df has 7 words.
 w=;
 fits() {
-	printf : >"$d/p" && chmod 700 "$d/p" || { w="$w, $t is full"; return 1; };
-	"$d/p" || { w="$w, nothing can be executed in $t"; return 1; };
-	set -- $(df -Pk "$d" | tail -n 1);
-	if [ "$4" -lt "$k" ]; then w="$w, $t has no $k KiB free"; return 1; fi;
+	: >"$d/$n" && chmod 700 "$d/$n" || { w="$w, $t is full"; return 1; };
+	"$d/$n" || { w="$w, nothing can be executed in $t"; return 1; };
+	set -- $(LC_ALL=C df -Pk "$d");
+	if [ "${11}" -lt "$k" ]; then w="$w, $t has no $k KiB free"; return 1; fi;
 	return 0;
 };
 for t in "$TMPDIR" /tmp /var/tmp /dev/shm "$XDG_RUNTIME_DIR" "$HOME/.cache" "$HOME"; do
@@ -47,9 +52,9 @@ sum() { (sha256sum || shasum -a 256 || openssl dgst -sha256 -r) <"$d/a" 2>/dev/n
 fetch() {
 	for f in $l; do
 		case $g in
-		*curl) curl -q -fgsS --noproxy "*" --connect-timeout 3 -y 10 -Y 10000 -o "$d/a" "http://$f/$s" && return;;
-		*wget) (unset http_proxy; wget -q -t 1 -T 10 -O "$d/a" "http://$f/$s") && return;;
-		*bash)
+		curl) curl -q -fgsS --noproxy "*" --connect-timeout 3 -y 10 -Y 10000 -o "$d/a" "http://$f/$s" && return;;
+		wget) (unset http_proxy; wget -q -t 1 -T 10 -O "$d/a" "http://$f/$s") && return;;
+		bash)
 			q=${f%:*};
 			q=${q#\[};
 			bash -c "exec 3<>/dev/tcp/\$0/\$1 || exit; printf \"GET /%s HTTP/1.0\r\n\r\n\" \$2 >&3;
@@ -59,10 +64,10 @@ fetch() {
 };
 b=;
 if [ -z "$x" ]; then
-	command -v gzip >/dev/null || fail "gzip is missing";
-	: >"$d/a";
-	[ "$(sum)" ] || fail "sha256sum, shasum and openssl are missing";
-	g=$(command -v curl || command -v wget || command -v bash);
+	first gzip || fail "gzip is missing";
+	first sha256sum shasum openssl || fail "sha256sum, shasum and openssl are missing";
+	first curl wget bash;
+	g=$f;
 	say "{\"need\":\"$u\",\"by\":\"$g\"}";
 	while :; do
 		read -r o h s l || fail "the caster has gone";
@@ -78,7 +83,7 @@ if [ -z "$x" ]; then
 	say "{\"got\":true}";
 	b=$d/a;
 	x=$d/$n;
-	gzip -dc <"$b" >"$x" && chmod 700 "$x" || fail "the program cannot be unpacked in $t";
+	gzip -dc <"$b" >"$x" || fail "the program cannot be unpacked in $t";
 	if [ @KEEP@ ]; then mkdir -p "${c%/*}" && cp "$x" "$c.$$" && mv "$c.$$" "$c" || rm -f "$c.$$"; fi;
 fi;
 
