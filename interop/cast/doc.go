@@ -1,0 +1,2 @@
+// Package cast has tests of mob cast on hosts of a grid, with a server of ssh on each.
+package cast

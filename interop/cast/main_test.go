@@ -1,0 +1,32 @@
+package cast
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+// programs is the folder of the built programs, which TestMain makes and removes.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(runAll(m)) }
+
+func runAll(m *testing.M) int {
+	var err error
+	programs, err = os.MkdirTemp("", "mob-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(programs)
+	return m.Run()
+}
+
+// build builds the programs, on the first call.
+var build = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "build", "-o", programs+"/", "../../cli/mob", "../../cli/mob-agent")
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+})

@@ -1,0 +1,51 @@
+package cast
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/interop/sshd"
+)
+
+// BenchmarkStartup is the time from the command to the last of many hosts, for a content of
+// a kilobyte. The remote shell enters the namespaces, which costs less than ssh.
+func BenchmarkStartup(b *testing.B) {
+	for _, hosts := range []int{20, 100, 200} {
+		for name, configure := range map[string]func(string, *sshd.Config){"nothing": nil, "there": there} {
+			b.Run(fmt.Sprintf("%d-%s", hosts, name), func(b *testing.B) {
+				s := newSite(b, 0, []int{1 + hosts}, configure)
+				path := s.file("content", 1000)
+				for i := 0; b.Loop(); i++ {
+					start := time.Now()
+					all := s.startBy(s.logins.Enter(), nil, path, "-o", fmt.Sprint("copy", i)).wait(0)
+					ended := time.Since(start)
+					last := 0.0
+					for _, r := range all {
+						last = max(last, r.Seconds)
+					}
+					b.ReportMetric(last, "last-s")
+					b.ReportMetric(ended.Seconds(), "ended-s")
+				}
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+var large = flag.Bool("large", false, "run the test with 200 hosts, which takes minutes")
+
+// TestManyHosts casts to 200 hosts of one cluster, by ssh.
+func TestManyHosts(t *testing.T) {
+	if !*large {
+		t.Skip("takes minutes: go test -run ManyHosts ./interop/cast -large")
+	}
+	s := newSite(t, lan/10, []int{201}, nil)
+	path := s.file("content", 4e6)
+	start := time.Now()
+	s.start(nil, path).wait(0)
+	t.Logf("%d hosts in %v", len(s.hosts), time.Since(start))
+	s.same(path, "content", s.hosts...)
+	s.cleanAfter(s.hosts, "content")
+}
