@@ -104,6 +104,9 @@ func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 
 // Close leaves all swarms, and forgets the stream. A call of Run that is under way fails.
 func (r *Receiver) Close() {
+	r.mu.Lock()
+	r.fail(errClosed)
+	r.mu.Unlock()
 	r.cancel()
 	r.wg.Wait()
 	r.mu.Lock()
@@ -393,8 +396,6 @@ func (r *Receiver) deliver(ctx context.Context, w io.Writer) (int64, error) {
 			return r.bytes, r.err
 		case ctx.Err() != nil:
 			return r.bytes, context.Cause(ctx)
-		case r.ctx.Err() != nil:
-			return r.bytes, errClosed
 		case r.chain.ended && r.given == r.end:
 			return r.bytes, nil
 		case s == nil || !s.whole || s.busy:

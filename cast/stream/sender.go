@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,8 +46,10 @@ type Sender struct {
 	space   *space
 	wake    chan struct{} // holds a token when the state has changed
 	failure atomic.Pointer[error]
+	size    int64 // of every segment, for tests; 0 means the pace of the uplink
 
 	unsent atomic.Int64 // bytes of published segments that have not left the node once
+	sent   atomic.Int64 // bytes that have
 	tail   sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows
@@ -144,8 +147,9 @@ type sending struct {
 // pace is how large segments are: about what leaves the node in an interval.
 type pace struct {
 	size  int64     // bytes, a multiple of a block
-	next  uint64    // the segment that is looked at next
-	after time.Time // when the one before had left
+	fixed bool      // for tests
+	sent  int64     // bytes that had left the node
+	since time.Time // when that was noted
 }
 
 const (
@@ -155,31 +159,24 @@ const (
 	minSize   = 256 << 10
 )
 
-// ahead returns up to how many bytes that have not left the node another segment is published.
+// ahead returns up to how many bytes that have not left the node another segment is published, and up to
+// how many that were not published are read.
 func (p *pace) ahead() int64 { return 2 * p.size }
 
-// note adapts the size to the segments that have left the node. It doubles at most, like the window of
-// a TCP connection that starts.
-func (p *pace) note(live []*source) {
-	for len(live) > 0 && p.next < live[0].number+uint64(len(live)) {
-		p.next = max(p.next, live[0].number)
-		first, last := live[p.next-live[0].number].times()
-		if last.IsZero() {
-			return
-		}
-		length := live[p.next-live[0].number].length
-		p.next++
-		if first.Before(p.after) {
-			first = p.after
-		}
-		p.after = last
-		if length < p.size/2 {
-			continue // the stream is slow, so this says nothing of the uplink
-		}
-		size := int64(float64(length) * interval.Seconds() / max(last.Sub(first).Seconds(), 1e-3))
-		size = min(max(size, p.size/2, minSize), 2*p.size, maxSegment)
-		p.size = size / blockSize * blockSize
+// note adapts the size once in an interval to what has left the node meanwhile. It doubles at most, like
+// the window of a TCP connection that starts.
+func (p *pace) note(sent int64) {
+	now := time.Now()
+	passed := now.Sub(p.since)
+	if passed < interval || p.fixed {
+		return
 	}
+	size := int64(float64(sent-p.sent) * interval.Seconds() / passed.Seconds())
+	p.sent, p.since = sent, now
+	if size < p.size/2 { // the stream is slow, which says nothing of the uplink, or the uplink is
+		size = p.size / 2
+	}
+	p.size = min(max(size, minSize), 2*p.size, maxSegment) / blockSize * blockSize
 }
 
 // maxLive bounds the segments that are published and not released. Each has a swarm.
@@ -192,7 +189,7 @@ const hurry = 32
 // run sends the stream.
 func (s *sending) run() (int64, error) {
 	defer s.cutter.stop()
-	s.pace = pace{size: firstSize}
+	s.pace = pace{size: cmp.Or(s.size, firstSize), fixed: s.size > 0, since: time.Now()}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -229,7 +226,7 @@ func (s *sending) step() error {
 		return *err
 	}
 	s.release()
-	s.pace.note(s.live)
+	s.pace.note(s.sent.Load())
 	for s.mayCut() {
 		segment, hashes := s.cutter.cut(s.pace.size)
 		if err := s.offer(segment, hashes); err != nil {
@@ -240,21 +237,33 @@ func (s *sending) step() error {
 		return nil
 	}
 	if err := s.cutter.failed(); errors.Is(err, io.EOF) {
+		defer s.note(false)
 		return s.publish(nil, nil)
 	} else if err != nil {
 		return err
 	}
-	held, err := s.makeRoom()
-	if err != nil {
-		return err
+	held := false
+	if s.cutter.size() < s.pace.ahead() {
+		var err error
+		if held, err = s.makeRoom(); err != nil {
+			return err
+		}
+		if !held {
+			s.cutter.more()
+		}
 	}
-	if !held {
-		s.cutter.more()
-	}
+	s.note(held)
+	return nil
+}
+
+// note publishes how far the sender is.
+func (s *sending) note(held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Read, s.stats.Published, s.stats.Held = s.cutter.read, s.chain.next, held
-	return nil
+	if s.chain.ended {
+		s.stats.Published--
+	}
 }
 
 // mayCut reports whether there is a segment to publish, and the uplink will soon need it.
@@ -303,7 +312,6 @@ func (s *sending) offer(c *content, hashes []byte) error {
 	if err := segment.transfer.Wait(s.ctx); err != nil {
 		return fmt.Errorf("segment %d: %w", segment.number, err)
 	}
-	segment.published = time.Now()
 	return s.publish(b, nil)
 }
 
@@ -351,17 +359,14 @@ func (s *sending) close() {
 // source is a segment at the sender.
 type source struct {
 	*content
-	sender    *Sender
-	number    uint64
-	transfer  *peer.Transfer
-	published time.Time
+	sender   *Sender
+	number   uint64
+	transfer *peer.Transfer
 
 	left atomic.Int64 // bytes that have not left the node once
 
-	mu    sync.Mutex // guards what follows
-	sent  []bool     // which cells have left it
-	first time.Time  // when the first did
-	last  time.Time  // when the last did
+	mu   sync.Mutex
+	sent []bool // which cells have left it
 }
 
 func newSource(s *Sender, c *content, number uint64) *source {
@@ -394,13 +399,6 @@ func (c *source) ReadAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// times returns when the first byte left the node, and when the last had. The latter is zero until then.
-func (c *source) times() (first, last time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.first, c.last
-}
-
 // forget counts what has not left the node as if it had.
 func (c *source) forget() {
 	c.mu.Lock()
@@ -415,10 +413,6 @@ func (c *source) note(from, to int64) {
 	if c.left.Load() == 0 {
 		return
 	}
-	now := time.Now()
-	if c.first.IsZero() {
-		c.first = now
-	}
 	var n int64
 	for cell := from / proto.Cell; cell*proto.Cell < to; cell++ {
 		if !c.sent[cell] {
@@ -426,10 +420,9 @@ func (c *source) note(from, to int64) {
 			n += min(proto.Cell, c.length-cell*proto.Cell)
 		}
 	}
+	c.left.Add(-n)
 	c.sender.unsent.Add(-n)
-	if c.left.Add(-n) == 0 {
-		c.last = now
-	}
+	c.sender.sent.Add(n)
 	c.sender.rouse()
 }
 

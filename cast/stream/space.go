@@ -22,20 +22,21 @@ var errSpoolFull = errors.New("the spool is full")
 // spool, a file without a name. Both are used again, so that neither grows with the stream. It is safe
 // for concurrent use.
 type space struct {
-	dir      string
-	maxSpool int // blocks
+	dir string
 
-	mu     sync.Mutex
-	memory int      // blocks in use
-	free   [][]byte // blocks that were in use
-	spool  int      // blocks of the file in use
-	holes  []int64  // blocks of the file that were in use
-	end    int64    // blocks of the file
-	file   *os.File // nil before the first use
+	mu        sync.Mutex
+	maxMemory int      // blocks
+	maxSpool  int      // blocks
+	memory    int      // blocks in use
+	free      [][]byte // blocks that were in use
+	spool     int      // blocks of the file in use
+	holes     []int64  // blocks of the file that were in use
+	end       int64    // blocks of the file
+	file      *os.File // nil before the first use
 }
 
 func newSpace(dir string, spool int64) *space {
-	return &space{dir: dir, maxSpool: int(max(spool, 0) / blockSize)}
+	return &space{dir: dir, maxMemory: maxMemory, maxSpool: int(max(spool, 0) / blockSize)}
 }
 
 // take returns blocks of memory, of any content, or none if there are too few. force takes them in any
@@ -43,7 +44,7 @@ func newSpace(dir string, spool int64) *space {
 func (s *space) take(n int, force bool) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.memory+n > maxMemory && !force {
+	if s.memory+n > s.maxMemory && !force {
 		return nil
 	}
 	s.memory += n

@@ -9,8 +9,12 @@ import (
 	"hash"
 	"io"
 	mathrand "math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -35,6 +39,7 @@ type cast struct {
 	published chan struct{} // holds a token for each record
 
 	mu        sync.Mutex
+	keep      bool // nothing is released
 	records   [][]byte
 	receivers []*receiver
 	released  uint64
@@ -115,6 +120,7 @@ func (c *cast) join(cluster string, change func(*stream.ReceiverConfig)) *receiv
 	for _, record := range c.records {
 		_ = r.Add(record)
 	}
+	_ = r.Release(c.released) // Run fails with the same error
 	c.receivers = append(c.receivers, r)
 	return r
 }
@@ -136,7 +142,7 @@ func (c *cast) releaseOnce() {
 			held = min(held, r.Held())
 		}
 	}
-	if held == ^uint64(0) || held == c.released {
+	if held == ^uint64(0) || held == c.released || c.keep {
 		return
 	}
 	c.released = held
@@ -249,4 +255,348 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-var errReader = errors.New("the tape is torn")
+// pipe is a stream that a test writes.
+func pipe(t testing.TB) (*io.PipeReader, *io.PipeWriter) {
+	r, w := io.Pipe()
+	t.Cleanup(func() { w.Close() })
+	return r, w
+}
+
+// background runs the sender, and returns where its outcome comes.
+func (c *cast) background(r io.Reader) <-chan outcome {
+	out := make(chan outcome, 1)
+	go func() {
+		n, err := c.run(r)
+		out <- outcome{n, err}
+	}()
+	return out
+}
+
+// await waits for the next record.
+func (c *cast) await() {
+	c.t.Helper()
+	select {
+	case <-c.published:
+	case <-c.ctx.Done():
+		c.t.Fatal("no record is published")
+	}
+}
+
+// TestSlowStream checks that the bytes of a slow stream arrive while it goes on.
+func TestSlowStream(t *testing.T) {
+	t.Parallel()
+	c := newCast(t, nil)
+	got, consumer := io.Pipe()
+	out := c.start(c.join("A", nil), consumer)
+	r, w := pipe(t)
+	sent := c.background(r)
+	for _, word := range []string{"one", "two", "three"} {
+		_, err := io.WriteString(w, word)
+		check(t, err)
+		b := make([]byte, len(word))
+		_, err = io.ReadFull(got, b)
+		check(t, err)
+		if string(b) != word {
+			t.Fatalf("the consumer got %q in place of %q", b, word)
+		}
+	}
+	check(t, w.Close())
+	if o := <-sent; o.err != nil || o.n != 11 {
+		t.Errorf("sent %d, %v", o.n, o.err)
+	}
+	if o := <-out; o.err != nil || o.n != 11 {
+		t.Errorf("got %d, %v", o.n, o.err)
+	}
+}
+
+// TestReaderFails checks that receivers fail with the error of the stream's source.
+func TestReaderFails(t *testing.T) {
+	t.Parallel()
+	c := newCast(t, nil)
+	a, b := c.start(c.join("A", nil), io.Discard), c.start(c.join("B", nil), io.Discard)
+	torn := errors.New("the tape is torn")
+	if _, err := c.run(io.MultiReader(random(3<<20), iotest.ErrReader(torn))); !errors.Is(err, torn) {
+		t.Errorf("the sender ends with %v", err)
+	}
+	for _, out := range []<-chan outcome{a, b} {
+		if o := <-out; o.err == nil || !strings.Contains(o.err.Error(), torn.Error()) {
+			t.Errorf("a receiver ends with %v", o.err)
+		}
+	}
+}
+
+// gate is a consumer that takes nothing until it is opened.
+type gate struct {
+	*sum
+	open chan struct{}
+}
+
+func newGate() *gate { return &gate{newSum(), make(chan struct{})} }
+
+func (g *gate) Write(p []byte) (int, error) {
+	<-g.open
+	return g.sum.Write(p)
+}
+
+// TestSlowConsumer checks that a consumer that takes nothing fills the memory and the spool of its host,
+// then those of the sender, and then holds the stream, while others get all that was published.
+func TestSlowConsumer(t *testing.T) {
+	const size, memory, spool = 96 << 20, 12 << 20, 8 << 20
+	t.Parallel()
+	c := newCast(t, func(cfg *stream.SenderConfig) { cfg.Spool = spool })
+	c.sender.SetMemory(memory)
+	c.sender.SetSize(2 << 20)
+	slow, fast := newGate(), newSum()
+	lags := c.join("A", func(cfg *stream.ReceiverConfig) { cfg.Spool = spool })
+	lags.SetMemory(memory)
+	keeps := c.join("A", nil)
+	slowOut, fastOut := c.start(lags, slow), c.start(keeps, fast)
+	sent := c.background(random(size))
+	var st stream.SenderStats
+	peertest.Eventually(t, "all is full, and the other receiver has all that was published", func() bool {
+		st = c.sender.Stats()
+		return st.Held && st.Spool > 0 && lags.Stats().Spool > 0 && lags.Stats().Waiting != "" && keeps.Held() == st.Published
+	})
+	if got := lags.Stats(); got.Bytes > 0 || got.Spool == 0 || got.Spool > spool || got.Memory > memory || got.Waiting == "" {
+		t.Errorf("the host of the slow consumer has %+v", got)
+	}
+	if st.Spool == 0 || st.Spool > spool || st.Memory > memory+1<<20 || st.Read == size {
+		t.Errorf("the sender has %+v", st)
+	}
+	if got := keeps.Stats(); got.Spool > 0 {
+		t.Errorf("the host of the other consumer has %+v", got)
+	}
+	close(slow.open)
+	for _, out := range []<-chan outcome{sent, slowOut, fastOut} {
+		if o := <-out; o.n != size || o.err != nil {
+			t.Errorf("%d of %d: %v", o.n, size, o.err)
+		}
+	}
+	slow.want(t, size)
+	fast.want(t, size)
+}
+
+// TestDeadReceiver checks that a receiver that dies holds nobody once it does not count any more.
+func TestDeadReceiver(t *testing.T) {
+	const size = 48 << 20
+	t.Parallel()
+	c := newCast(t, nil)
+	c.sender.SetMemory(8 << 20) // so that the dead one holds the stream
+	c.sender.SetSize(1 << 20)
+	c.sender.SetSpool(0)
+	dies, s := c.join("A", nil), newSum()
+	_ = c.start(dies, io.Discard)
+	out := c.start(c.join("A", nil), s)
+	sent := c.background(random(size))
+	peertest.Eventually(t, "bytes", func() bool { return dies.Stats().Bytes > 0 })
+	dies.Close()
+	check(t, dies.node.Close())
+	c.drop(dies)
+	for _, out := range []<-chan outcome{sent, out} {
+		if o := <-out; o.n != size || o.err != nil {
+			t.Errorf("%d of %d: %v", o.n, size, o.err)
+		}
+	}
+	s.want(t, size)
+}
+
+// TestLateReceiver checks that a receiver that starts late gets what was not released, and is refused if
+// that is not all.
+func TestLateReceiver(t *testing.T) {
+	const size = 8 << 20
+	t.Parallel()
+	c := newCast(t, nil)
+	c.keep = true
+	early := newSum()
+	first := c.join("A", nil)
+	out := c.start(first, early)
+	r, w := pipe(t)
+	sent := c.background(r)
+	_, err := io.Copy(w, random(size))
+	check(t, err)
+	peertest.Eventually(t, "the early receiver has it", func() bool { return first.Stats().Bytes == size })
+	s := newSum()
+	late := c.start(c.join("A", nil), s)
+	c.mu.Lock()
+	c.keep = false
+	c.mu.Unlock()
+	peertest.Eventually(t, "release", func() bool { return c.sender.Stats().Memory < size/2 })
+	if o := <-c.start(c.join("A", nil), io.Discard); o.err == nil || !strings.Contains(o.err.Error(), "gone at its source") {
+		t.Errorf("a receiver that comes after the release: %v", o.err)
+	}
+	c.drop(c.receivers[2])
+	check(t, w.Close())
+	for _, out := range []<-chan outcome{sent, out, late} {
+		if o := <-out; o.n != size || o.err != nil {
+			t.Errorf("%d of %d: %v", o.n, size, o.err)
+		}
+	}
+	early.want(t, size)
+	s.want(t, size)
+}
+
+// failing is a consumer that fails after some bytes.
+type failing struct{ left int }
+
+var errConsumer = errors.New("the consumer has enough")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errConsumer
+	}
+	return len(p), nil
+}
+
+// TestConsumerFails checks that a receiver whose consumer fails says so, and goes on to get and to serve.
+func TestConsumerFails(t *testing.T) {
+	const size = 24 << 20
+	t.Parallel()
+	c := newCast(t, nil)
+	s, fails := newSum(), c.join("A", nil)
+	failed, out := c.start(fails, &failing{1 << 20}), c.start(c.join("A", nil), s)
+	sent := c.background(random(size))
+	if o := <-failed; o.err != errConsumer || o.n > 1<<20 { //nolint:errorlint // it is not wrapped
+		t.Errorf("the receiver got %d: %v", o.n, o.err)
+	}
+	for _, out := range []<-chan outcome{sent, out} {
+		if o := <-out; o.n != size || o.err != nil {
+			t.Errorf("%d of %d: %v", o.n, size, o.err)
+		}
+	}
+	s.want(t, size)
+	if got, want := fails.Held(), c.sender.Stats().Published; got != want {
+		t.Errorf("the receiver without a consumer holds %d of %d segments", got, want)
+	}
+}
+
+// TestSpoolFails checks that a spool that cannot be written fails the receiver, and the stream at the
+// sender.
+func TestSpoolFails(t *testing.T) {
+	const size, memory = 32 << 20, 8 << 20
+	missing := filepath.Join(t.TempDir(), "missing")
+	for name, at := range map[string]string{"receiver": "receiver", "sender": "sender"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCast(t, func(cfg *stream.SenderConfig) {
+				if at == "sender" {
+					cfg.Dir = missing
+				}
+			})
+			c.sender.SetMemory(memory)
+			c.sender.SetSize(1 << 20)
+			r := c.join("A", func(cfg *stream.ReceiverConfig) {
+				if at == "receiver" {
+					cfg.Dir = missing
+				} else {
+					cfg.Spool = 0
+				}
+			})
+			r.SetMemory(memory)
+			other := c.start(c.join("A", nil), io.Discard)
+			g := newGate()
+			out := c.start(r, g)
+			sent := c.background(random(size))
+			failed := sent
+			if at == "receiver" {
+				failed = out
+				peertest.Eventually(t, "a false write", func() bool { return r.Failed() != nil })
+				close(g.open)
+			}
+			if o := <-failed; o.err == nil || !strings.Contains(o.err.Error(), "spool: ") {
+				t.Fatalf("a spool that is not there: %v", o.err)
+			}
+			if at == "sender" {
+				if o := <-other; o.err == nil || !strings.Contains(o.err.Error(), "cut off at its source: spool: ") {
+					t.Errorf("the other receiver: %v", o.err)
+				}
+				close(g.open)
+				<-out
+				return
+			}
+			c.drop(r)
+			if o := <-sent; o.err != nil {
+				t.Error(o.err)
+			}
+		})
+	}
+}
+
+// TestFalseRecord checks that a receiver fails at a record that is not the next.
+func TestFalseRecord(t *testing.T) {
+	t.Parallel()
+	c := newCast(t, nil)
+	r := c.join("A", nil)
+	out := c.start(r, io.Discard)
+	if err := r.Add([]byte("not a record")); err == nil {
+		t.Error("no error")
+	}
+	if o := <-out; o.err == nil || !strings.Contains(o.err.Error(), "false record") {
+		t.Errorf("Run returns %v", o.err)
+	}
+	if err := r.Add(nil); err == nil {
+		t.Error("no error after the first")
+	}
+}
+
+// TestCancel checks that both sides end with their contexts.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	c := newCast(t, nil)
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.ctx = ctx
+	out := c.start(c.join("A", nil), io.Discard)
+	r, w := pipe(t)
+	sent := c.background(r)
+	_, err := io.WriteString(w, "some")
+	check(t, err)
+	c.await()
+	cancel()
+	for _, out := range []<-chan outcome{sent, out} {
+		if o := <-out; !errors.Is(o.err, context.Canceled) {
+			t.Error(o.err)
+		}
+	}
+}
+
+// TestFlat checks that a long stream takes no more memory, goroutines and names than a short one.
+func TestFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends a thousand segments")
+	}
+	const block, segments = 64 << 10, 1200
+	c := newCast(t, nil)
+	c.sender.SetSize(block)
+	a, b := c.start(c.join("A", nil), io.Discard), c.start(c.join("A", nil), io.Discard)
+	r, w := pipe(t)
+	sent := c.background(r)
+	source := random(segments * block)
+	// rest has some segments sent, waits until nothing is under way, and returns what there is.
+	rest := func(n int64) (heap uint64, goroutines, transfers int) {
+		_, err := io.CopyN(w, source, n*block)
+		check(t, err)
+		peertest.Eventually(t, "everything is released", func() bool {
+			st := c.sender.Stats()
+			return len(c.node.Transfers()) == 0 && st.Read%block == 0 && c.released == st.Published
+		})
+		for _, r := range c.receivers {
+			peertest.Eventually(t, "no transfer at a receiver", func() bool { return len(r.node.Transfers()) == 0 })
+			transfers += len(r.node.Stats().Transfers) + len(r.node.Stats().Clusters)
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc, runtime.NumGoroutine(), transfers
+	}
+	heap, goroutines, names := rest(segments / 4)
+	heap2, goroutines2, names2 := rest(segments - segments/4)
+	t.Logf("%d KiB and %d goroutines, then %d KiB and %d, in %d segments", heap>>10, goroutines, heap2>>10, goroutines2, c.sender.Stats().Published)
+	if heap2 > heap+heap/4+1<<20 || goroutines2 > goroutines+8 || names2 > names {
+		t.Errorf("%d bytes, %d goroutines and %d names became %d, %d and %d", heap, goroutines, names, heap2, goroutines2, names2)
+	}
+	check(t, w.Close())
+	for _, out := range []<-chan outcome{sent, a, b} {
+		if o := <-out; o.n != segments*block || o.err != nil {
+			t.Errorf("%d: %v", o.n, o.err)
+		}
+	}
+}

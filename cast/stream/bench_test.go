@@ -1,0 +1,132 @@
+package stream_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// benchSize is what the benchmarks move, in bytes.
+const benchSize = 512 << 20
+
+// usage reports the time and the CPU seconds since it was called first.
+func usage(b *testing.B) func() (wall, cpu float64) {
+	b.Helper()
+	read := func() float64 {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	}
+	began, used := time.Now(), read()
+	return func() (float64, float64) { return time.Since(began).Seconds(), read() - used }
+}
+
+// BenchmarkStream sends a stream to receivers of one cluster in the same process, and reports the
+// seconds, the CPU seconds and the segments.
+func BenchmarkStream(b *testing.B) {
+	for _, receivers := range []int{1, 4, 16} {
+		b.Run(fmt.Sprint(receivers), func(b *testing.B) {
+			for b.Loop() {
+				c := newCast(b, nil)
+				var outs []<-chan outcome
+				for range receivers {
+					outs = append(outs, c.start(c.join("A", nil), io.Discard))
+				}
+				used := usage(b)
+				_, err := c.run(random(benchSize))
+				check(b, err)
+				for _, out := range outs {
+					check(b, (<-out).err)
+				}
+				wall, cpu := used()
+				b.ReportMetric(wall, "s")
+				b.ReportMetric(cpu, "cpu-s")
+				b.ReportMetric(float64(c.sender.Stats().Published), "segments")
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkGet moves a file of the same bytes from a seed to as many nodes.
+func BenchmarkGet(b *testing.B) {
+	for _, receivers := range []int{1, 4, 16} {
+		b.Run(fmt.Sprint(receivers), func(b *testing.B) {
+			for b.Loop() {
+				benchGet(b, receivers)
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func benchGet(b *testing.B, receivers int) {
+	var server *tracker.Server
+	source := peertest.Start(b, "caster", peertest.Configure(func(c *peer.Config) {
+		c.Finder = func(host.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
+		c.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
+	}))
+	server = tracker.New(source.Host(), tracker.Config{})
+	b.Cleanup(func() { server.Close() })
+	path := filepath.Join(b.TempDir(), "content")
+	f, err := os.Create(path)
+	check(b, err)
+	_, err = io.Copy(f, random(benchSize))
+	check(b, err)
+	check(b, f.Close())
+	var nodes []*peer.Node
+	for range receivers {
+		nodes = append(nodes, peertest.Start(b, "A", peertest.Configure(func(c *peer.Config) {
+			c.Finder = func(h host.Host, at []ma.Multiaddr) peer.Finder {
+				infos, _ := libpeer.AddrInfosFromP2pAddrs(at...)
+				return tracker.NewClient(h, infos, tracker.ClientConfig{})
+			}
+		})))
+	}
+	used := usage(b)
+	t, err := source.Seed(context.Background(), path, peer.SeedOptions{})
+	check(b, err)
+	link := *t.Link()
+	link.Trackers = source.Addrs()
+	var all sync.WaitGroup
+	for _, n := range nodes {
+		all.Go(func() {
+			out := filepath.Join(b.TempDir(), n.Host().ID().String())
+			l := link
+			get, err := n.Get(&l, out, peer.GetOptions{})
+			if err == nil {
+				err = get.Wait(context.Background())
+			}
+			if err != nil {
+				b.Error(err)
+			}
+			_ = os.Remove(out)
+		})
+	}
+	all.Wait()
+	wall, cpu := used()
+	b.ReportMetric(wall, "s")
+	b.ReportMetric(cpu, "cpu-s")
+}

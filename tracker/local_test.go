@@ -1,0 +1,52 @@
+package tracker
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestLocal checks that the node on the tracker's own host is a member like others.
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	s, info := start(t, Config{}, new(clock))
+	_, remote := node(t, ClientConfig{}, info)
+	h, local := s.host, s.Local()
+	ctx := context.Background()
+	a := &proto.Announce{Swarm: proto.ManifestCID([]byte("x")).Bytes(), Cluster: "A", Addrs: [][]byte{h.Addrs()[0].Bytes()}}
+	got, err := local.Announce(ctx, a)
+	if err != nil || len(got.Members) != 0 {
+		t.Fatalf("the first announce: %v, %v", got, err)
+	}
+	b := *a
+	b.Addrs = nil
+	got, err = remote.Announce(ctx, &b)
+	if err != nil || len(got.Members) != 1 || got.Members[0].ID != proto.PeerID(h.ID()) || len(got.Members[0].Addrs) != 1 {
+		t.Errorf("the other node hears of %+v, %v", got, err)
+	}
+	if got, err = local.Announce(ctx, a); err != nil || len(got.Members) != 1 {
+		t.Errorf("the node hears of %+v, %v", got, err)
+	}
+	a.Leaving = true
+	if _, err = local.Announce(ctx, a); err != nil {
+		t.Error(err)
+	}
+	if got, err = remote.Announce(ctx, &b); err != nil || len(got.Members) != 0 {
+		t.Errorf("after it has left, the other hears of %+v, %v", got, err)
+	}
+	if err := local.Close(); err != nil {
+		t.Error(err)
+	}
+	full, _ := start(t, Config{MaxSwarms: 1}, new(clock))
+	a.Leaving = false
+	if _, err = full.Local().Announce(ctx, a); err != nil {
+		t.Error(err)
+	}
+	a.Swarm = proto.ManifestCID([]byte("y")).Bytes()
+	var refused *proto.RemoteError
+	if _, err = full.Local().Announce(ctx, a); !errors.As(err, &refused) || refused.Code != proto.CodeBusy {
+		t.Errorf("a swarm too many: %v", err)
+	}
+}
