@@ -187,7 +187,7 @@ func (f castFrame) picture(width int) []string {
 		line := castPhaseLine(string(phase), len(hosts))
 		switch {
 		case phase == cast.Fetching:
-			lines = append(lines, line+f.fetching(hosts, width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+f.slowest(hosts))
+			lines = append(lines, line+f.fetching(width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+f.slowest(hosts))
 			continue
 		case phase == cast.Failed:
 			name := string(phase)
@@ -235,8 +235,8 @@ func (f castFrame) progress() (have, all int64) {
 	return have, all
 }
 
-// fetching shows how far the hosts are that fetch.
-func (f castFrame) fetching(hosts []cast.HostResult, width int) string {
+// fetching shows how much all hosts have.
+func (f castFrame) fetching(width int) string {
 	have, all := f.progress()
 	if all < 0 {
 		return fmt.Sprintf("%s, %s", formatBytes(have), formatRate(f.rate))
