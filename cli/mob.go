@@ -22,7 +22,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
 const mobExample = `  mob demo                                       # see it work on this machine
   mob tracker --listen /ip4/0.0.0.0/tcp/4000     # where all nodes can reach it
   mob seed big.tar --tracker TRACKER             # prints a link
-  mob get LINK -o big.tar                        # on every other node`
+  mob get LINK -o big.tar                        # on every other node
+  mob cast big.tar --hosts 'n[1-64]'             # or by ssh, with nothing installed there`
 
 // global are the flags of all commands of mob.
 type global struct {
