@@ -362,6 +362,33 @@ func TestLogins(t *testing.T) {
 	}
 }
 
+// TestLyingHosts has hosts that say what the script never would.
+func TestLyingHosts(t *testing.T) {
+	t.Parallel()
+	ps := absent(t)
+	need := `printf '\036{"need":"%s"}\n' "$(uname -sm)"; `
+	for name, test := range map[string]struct{ says, want string }{
+		"needs twice":   {need + need + "cat >/dev/null;", "the host needs the program twice"},
+		"never gets it": {need + `read -r line; head -c 1000 >/dev/null; printf '\036{"failed":true}\n'; cat >/dev/null;`, "the program was damaged on its way"},
+		"failed first":  {`printf '\036{"failed":true}\n'; cat >/dev/null;`, "the host failed to get what it was not sent"},
+		"escapes":       {`printf '\036{"need":"\\u001b[2J x"}\n'; cat >/dev/null;`, "no program for [2J/x: put mob-agent-[2J-x of the same build into " + ps.folder},
+		"floods":        {`while :; do printf '\036{"else":1}\n'; done;`, "no answer for 2 s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			c := New(Config{Shell: s.shell("/bin/sh", test.says), Programs: ps})
+			if name == "floods" {
+				c.times.login = 2 * time.Second
+			}
+			s.refuses(c, "n1", test.want)
+			if d := c.depotOf(place{"A", ps.all[0].platform}); d.puts != 0 || len(d.waiting) != 0 {
+				t.Errorf("the depot has %d puts and %d waiting", d.puts, len(d.waiting))
+			}
+		})
+	}
+}
+
 // TestBusyJumpHost has a jump host that takes two logins at a time.
 func TestBusyJumpHost(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@
 fail() { echo "mob: $1" >&2; exit 1; };
 first() { for f; do if command -v "$f" >/dev/null; then return 0; fi; done; f=; return 1; };
 say() { printf "\036%s\n" "$1"; };
+set -f;
 d=;
 trap "exit 1" HUP INT PIPE TERM;
 trap "rm -rf \"\$d\"" EXIT;
@@ -17,14 +18,14 @@ case $u in
 *) say "{\"need\":\"$u\"}"; exit 1;;
 esac;
 
-# Of n, the name of the program: i is in its first 64 KiB if it is of this build, v names the build in the cache, p is
-# where the caster has it, a are its arguments, k KiB are what it needs.
+# Of n, the name of the program: i is in it if it is of this build, near its start, v names the build in the cache,
+# p is where the caster has it, a are its arguments, k KiB are what it needs.
 c=${XDG_CACHE_HOME:-$HOME/.cache}/mob/$n-$v;
 x=;
 q=;
 if first "$n"; then q=$(command -v "$n"); fi;
 for f in "$p" "$q" "$c"; do
-	if [ -f "$f" ] && [ -x "$f" ] && dd if="$f" bs=65536 count=1 2>/dev/null | LC_ALL=C grep -qF -e "$i"; then x=$f; break; fi;
+	if [ -f "$f" ] && [ -x "$f" ] && LC_ALL=C grep -qF -e "$i" "$f" 2>/dev/null; then x=$f; break; fi;
 done;
 
 # A folder in which files can be made; if the program has to be brought, executed too. An empty program will do for

@@ -22,7 +22,8 @@ const (
 	// agentName is the program's name, before the system and the architecture for which one is that
 	// the caster does not run on.
 	agentName = "mob-agent"
-	// markerRange is where in a program its build id is looked for, in bytes from its start.
+	// markerRange is where in a program its build id is looked for, in bytes from its start, as the go
+	// command does.
 	markerRange = 64 << 10
 )
 

@@ -26,8 +26,9 @@ const (
 	archiveVariable = "MOB_AGENT_ARCHIVE"
 	// folderPrefix begins the name of that folder.
 	folderPrefix = "mob."
-	// maxAddrs bounds the addresses in a hello.
+	// maxAddrs bounds the addresses in a hello, and maxPath the path, in bytes.
 	maxAddrs = 8
+	maxPath  = 64
 	// requestTimeout is how long a neighbour may take to say what it wants.
 	requestTimeout = 10 * time.Second
 )
@@ -41,6 +42,18 @@ type Hello struct {
 	Path string `json:"path,omitempty"`
 	// Addrs are where neighbours may find the server: host:port as in a URL.
 	Addrs []string `json:"addrs,omitempty"`
+}
+
+// isServer reports whether neighbours may be sent there. What it names goes into their orders, so a host
+// that lies must not add some of its own.
+func (h *Hello) isServer() bool {
+	for _, a := range h.Addrs {
+		if ap, err := netip.ParseAddrPort(a); err != nil || ap.String() != a || ap.Addr().Zone() != "" {
+			return false
+		}
+	}
+	odd := strings.ContainsFunc(h.Path, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+	return h.Path != "" && !odd && len(h.Path) <= maxPath && len(h.Addrs) > 0 && len(h.Addrs) <= maxAddrs
 }
 
 // Server is the part of the program on a host that has to do with its being carried. It serves the

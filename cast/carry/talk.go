@@ -83,7 +83,10 @@ func (t *talk) next() (*message, error) {
 
 // need finds the program that the host needs.
 func (t *talk) need(m *message) error {
-	pf := parseUname(m.Need)
+	if t.archive != nil {
+		return errors.New("the host needs the program twice")
+	}
+	pf := parseUname(clean([]byte(m.Need[:min(len(m.Need), maxLine)])))
 	program := t.cfg.Programs.of(pf)
 	if program == nil {
 		return t.cfg.Programs.missing(pf)
@@ -157,10 +160,10 @@ func (t *talk) end(ok bool) {
 
 // serve adds the host to the servers of its depot, for as long as its program runs.
 func (t *talk) serve(h *Hello) {
-	system, arch, _ := strings.Cut(h.Platform, "/")
-	if h.Path == "" || len(h.Addrs) == 0 {
+	if !h.isServer() {
 		return
 	}
+	system, arch, _ := strings.Cut(h.Platform, "/")
 	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, platform{system, arch}})
 	d.add(s)
 	context.AfterFunc(t.alive, func() { d.remove(s) })
