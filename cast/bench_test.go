@@ -1,0 +1,53 @@
+package cast
+
+import (
+	"flag"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	benchHosts = flag.Int("hosts", 20, "hosts of a benchmark")
+	benchSize  = flag.Int("size", 50<<20, "bytes of a benchmark")
+)
+
+// BenchmarkFile casts a file to hosts of one cluster, on which the program is already. It reports when the
+// last host fetched, when the last one was done, and what came after that.
+func BenchmarkFile(b *testing.B) { benchmark(b, false) }
+
+// BenchmarkStream casts a stream.
+func BenchmarkStream(b *testing.B) { benchmark(b, true) }
+
+func benchmark(b *testing.B, stream bool) {
+	path, content := randomFile(b, "src", *benchSize)
+	b.SetBytes(int64(len(content)))
+	var starts, fetches, ends time.Duration
+	for b.Loop() {
+		g := newGrid(b, hostNames(*benchHosts)...)
+		cfg := g.config(path, hostNames(*benchHosts)...)
+		if stream {
+			cfg.Exec = "cat >src"
+		}
+		var mu sync.Mutex
+		began, fetching := time.Now(), time.Duration(0)
+		phases := map[int]Phase{}
+		cfg.Event = func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Host != nil && phases[e.Index] != e.Host.Phase {
+				if phases[e.Index] = e.Host.Phase; e.Host.Phase == Fetching {
+					fetching = time.Since(began)
+				}
+			}
+		}
+		r := g.mustCast(cfg)
+		starts += fetching
+		fetches += r.Took
+		ends += time.Since(began) - r.Took
+	}
+	n := float64(b.N)
+	b.ReportMetric(starts.Seconds()/n, "s-started")
+	b.ReportMetric(fetches.Seconds()/n, "s-done")
+	b.ReportMetric(ends.Seconds()/n, "s-after")
+}
