@@ -48,6 +48,7 @@ type caster struct {
 	dials   sync.WaitGroup // of agents
 
 	silence time.Duration // see there
+	looked  time.Time     // when look was called last
 
 	settled chan struct{} // gets a token when a host is done or has failed
 	over    chan struct{} // closed when the agents are told to end
@@ -172,8 +173,13 @@ func (c *caster) wait(ctx context.Context, read <-chan error) error {
 // look gives up hosts that have fallen silent, releases what all have, and tells what is new.
 func (c *caster) look() {
 	now := time.Now()
+	stopped := now.Sub(c.looked) > c.silence/2 // this process was, and has read nothing
+	c.looked = now
 	held := ^uint64(0)
 	for _, h := range c.hosts {
+		if stopped {
+			h.hear()
+		}
 		h.checkSilence(now)
 		held = min(held, h.heldNow())
 		if e, changed := h.news(now); changed {

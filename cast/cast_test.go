@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -245,12 +246,16 @@ func TestFileToCommand(t *testing.T) {
 	}
 }
 
-// failingReader fails after some bytes.
-type failingReader struct{ r io.Reader }
+// failingReader fails after some bytes, once it may.
+type failingReader struct {
+	r   io.Reader
+	may <-chan struct{}
+}
 
 func (f failingReader) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
 	if err == io.EOF {
+		<-f.may
 		err = errors.New("the tape is torn")
 	}
 	return n, err
@@ -261,10 +266,20 @@ func TestFailingSource(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "file", "command")
 	for _, exec := range []string{"", `cat >part; echo end >complete`} {
+		flow := make(chan struct{})
+		var once sync.Once
+		some := map[int]bool{}
 		cfg := g.config("-", "file", "command")
-		cfg.Stdin, cfg.Dest, cfg.Exec = failingReader{bytes.NewReader(randomBytes(3_000_000))}, "out", exec
-		if exec != "" {
+		cfg.Stdin, cfg.Dest = failingReader{bytes.NewReader(randomBytes(3_000_000)), flow}, "out"
+		if cfg.Exec = exec; exec != "" {
 			cfg.Dest = ""
+		}
+		cfg.Event = func(e Event) {
+			if e.Host != nil && e.Host.Bytes > 0 {
+				if some[e.Index] = true; len(some) == 2 {
+					once.Do(func() { close(flow) })
+				}
+			}
 		}
 		r, err := g.cast(cfg)
 		if err == nil || !strings.Contains(err.Error(), "the tape is torn") {
@@ -275,9 +290,35 @@ func TestFailingSource(t *testing.T) {
 		}
 	}
 	g.checkEmpty(g.home("file"))
-	if exists(g.home("command", "complete")) {
+	if !exists(g.home("command", "part")) || exists(g.home("command", "complete")) {
 		t.Error("the command was told that all is there")
 	}
+}
+
+// TestChangedSource has a file change while it is cast: nobody can have it then, and nobody waits for it.
+func TestChangedSource(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits until a piece was complained of")
+	}
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	path, _ := randomFile(t, "src", 8<<20)
+	cfg := g.config(path, "a", "b")
+	var once sync.Once
+	cfg.Event = func(e Event) {
+		if e.Host != nil && e.Host.Phase == Fetching {
+			once.Do(func() { must(t, os.WriteFile(path, make([]byte, 8<<20), 0o640)) })
+		}
+	}
+	r, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "src was changed while it was cast") {
+		t.Errorf("error %v", err)
+	}
+	for i := range r.Hosts {
+		checkFailed(t, &r.Hosts[i], "was changed while it was cast")
+		g.checkEmpty(g.home(r.Hosts[i].Name))
+	}
+	g.checkClean()
 }
 
 // TestInterrupted ends a cast in the middle.

@@ -187,9 +187,7 @@ func (h *host) read(ctx context.Context, p *carry.Process) {
 
 // take takes in a report.
 func (h *host) take(ctx context.Context, r *agent.Report) {
-	h.mu.Lock()
-	h.heard = time.Now()
-	h.mu.Unlock()
+	h.hear()
 	switch {
 	case r.Ready != nil:
 		h.enter(Fetching)
@@ -205,6 +203,13 @@ func (h *host) take(ctx context.Context, r *agent.Report) {
 		h.progress(&r.Failed.Progress)
 		h.settle(Failed, r.Failed.Error, r.Failed.Exit)
 	}
+}
+
+// hear notes that the host is there.
+func (h *host) hear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard = time.Now()
 }
 
 // progress notes how far the host is.

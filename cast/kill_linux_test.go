@@ -248,7 +248,7 @@ func (g *grid) startCaster(c testCast) *castingProcess {
 func (p *castingProcess) await(t testing.TB, phase Phase, hosts ...string) {
 	t.Helper()
 	for _, h := range hosts {
-		await(t, fmt.Sprintf("%s %s: %s", h, phase, &p.stderr), func() bool {
+		await(t, fmt.Sprintf("%s %s", h, phase), func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return p.said[h+" "+string(phase)]

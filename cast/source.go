@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
@@ -82,7 +83,7 @@ func (s *source) startStream(cfg *Config) error {
 	return err
 }
 
-// run reads the source. It returns when agents can get a content, or a stream has ended.
+// run reads the source. It returns when a stream has ended, or the source has failed, or ctx ends.
 func (s *source) run(ctx context.Context) error {
 	if s.stream == nil {
 		return s.seed(ctx)
@@ -94,7 +95,8 @@ func (s *source) run(ctx context.Context) error {
 	return err
 }
 
-// seed hashes a content, and serves it.
+// seed hashes a content, and serves it. It fails if that changes meanwhile: then nobody can have all of
+// it.
 func (s *source) seed(ctx context.Context) error {
 	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{Progress: func(done, total int64) {
 		s.read.Store(done)
@@ -108,7 +110,21 @@ func (s *source) seed(ctx context.Context) error {
 	s.length.Store(n)
 	s.link = t.Link().String()
 	close(s.ready)
-	return nil
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if t.Progress().Damaged > 0 {
+				return fmt.Errorf("%s was changed while it was cast", s.path)
+			}
+			if err := t.Err(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // fill says in a Start order what to get. The source is ready.

@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	// reportEvery is the time between two reports of progress, which also tell that the agent lives.
+	// reportEvery is the time between two reports of progress, which also tell that the agent lives. That
+	// it has another segment of a stream it says after lookEvery: others may wait for that.
 	reportEvery = time.Second
+	lookEvery   = 250 * time.Millisecond
 	// silence is how long the caster may say nothing before it counts as gone.
 	silence = time.Minute
 	// lastProgress is how long an agent without a caster waits for another piece: neighbours may have
@@ -107,9 +109,11 @@ func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 
 // obey is run without the clean-up.
 func (a *agent) obey(ctx context.Context, orders <-chan *Order) error {
-	tick := time.NewTicker(reportEvery)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var last liveness
+	var reported time.Time
+	held := uint64(0)
 	last.note(a.progress(), a.sent(), true)
 	for {
 		select {
@@ -129,7 +133,10 @@ func (a *agent) obey(ctx context.Context, orders <-chan *Order) error {
 			a.settle(err)
 		case <-tick.C:
 			now := a.progress()
-			a.out.progress(now)
+			if now.Held != held || time.Since(reported) >= reportEvery {
+				a.out.progress(now)
+				held, reported = now.Held, time.Now()
+			}
 			last.note(now, a.sent(), false)
 		case <-ctx.Done():
 			return fmt.Errorf("interrupted: %w", errEnded)

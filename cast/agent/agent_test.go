@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libhost "github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// running is an agent in this process.
+type running struct {
+	t       *testing.T
+	stdin   *io.PipeWriter
+	reports chan Report
+	stderr  bytes.Buffer
+	exit    chan int
+}
+
+func start(t *testing.T) *running {
+	t.Helper()
+	in, stdin := io.Pipe()
+	out, stdout := io.Pipe()
+	r := &running{t: t, stdin: stdin, reports: make(chan Report, 100), exit: make(chan int, 1)}
+	var done sync.WaitGroup
+	done.Go(func() {
+		r.exit <- Run(t.Context(), in, stdout, &r.stderr)
+		_ = in.Close()
+		_ = stdout.Close()
+	})
+	done.Go(func() {
+		for lines := bufio.NewReader(out); ; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				close(r.reports)
+				return
+			}
+			var rep Report
+			if json.Unmarshal([]byte(strings.TrimPrefix(line, "\x1e")), &rep) != nil {
+				t.Errorf("no record: %q", line)
+			}
+			r.reports <- rep
+		}
+	})
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		done.Wait()
+	})
+	return r
+}
+
+func (r *running) order(o *Order) {
+	r.t.Helper()
+	if err := json.NewEncoder(r.stdin).Encode(o); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// report returns the next report that a function accepts.
+func (r *running) report(is func(Report) bool) Report {
+	r.t.Helper()
+	for rep := range r.reports {
+		if is(rep) {
+			return rep
+		}
+	}
+	r.t.Fatalf("no such report: %s", &r.stderr)
+	return Report{}
+}
+
+// ended checks how the agent ended.
+func (r *running) ended(status int, text string) {
+	r.t.Helper()
+	if got := <-r.exit; got != status || !strings.Contains(r.stderr.String(), text) {
+		r.t.Errorf("status %d: %q, want %d: %q", got, &r.stderr, status, text)
+	}
+}
+
+// TestBadOrders gives an agent orders that no caster would.
+func TestBadOrders(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for name, c := range map[string]struct {
+		orders string
+		text   string
+	}{
+		"none":          {"", "the caster is gone before it said what to do"},
+		"garbage":       {"put 3 abc\nxyz", "the caster is gone before it said what to do"},
+		"segment first": {`{"segment":"AAAA"}`, "an order before the Start order"},
+		"no key":        {`{"start":{}}`, "mob: "},
+		"end first":     {`{"end":{}}`, "the cast was given up"},
+		"given up":      {`{"end":{"error":"enough"}}`, "the cast was given up: enough"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := start(t)
+			_, _ = io.WriteString(a.stdin, c.orders+"\n")
+			_ = a.stdin.Close()
+			a.ended(1, c.text)
+		})
+	}
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// testCaster is a node with its tracker and a network, as a caster has them.
+type testCaster struct {
+	*peer.Node
+	secret  *membership.Secret
+	tracker *tracker.Server
+}
+
+func (c *testCaster) admit(t *testing.T) (crypto.PrivKey, *membership.Grant) {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	must(t, err)
+	id, err := libpeer.IDFromPrivateKey(key)
+	must(t, err)
+	grant, err := c.secret.Sign(membership.Certificate{
+		Peer:    id,
+		Cluster: "local",
+		Roles:   membership.DefaultRoles | membership.Track,
+		From:    time.Now(),
+		To:      time.Now().Add(time.Hour),
+	})
+	must(t, err)
+	return key, grant
+}
+
+func startCaster(t *testing.T) *testCaster {
+	t.Helper()
+	c := new(testCaster)
+	var err error
+	c.secret, err = membership.NewSecret()
+	must(t, err)
+	key, grant := c.admit(t)
+	dir := t.TempDir()
+	must(t, datadir.SaveKey(dir, key))
+	c.Node, err = peer.Start(peer.Config{
+		Data:    dir,
+		Network: &membership.Config{Network: c.secret.ID(), Grant: grant},
+		Finder:  func(libhost.Host, []ma.Multiaddr) peer.Finder { return c.tracker.Local() },
+	})
+	must(t, err)
+	c.tracker = tracker.New(c.Host(), tracker.Config{})
+	t.Cleanup(func() {
+		must(t, c.Node.Close())
+		must(t, c.tracker.Close())
+	})
+	return c
+}
+
+// TestCasterBehindNAT gets a file from a caster that the agent cannot reach, and that reaches the agent.
+func TestCasterBehindNAT(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts nobody
+	must(t, err)
+	defer silent.Close()
+	c := startCaster(t)
+	_, port, err := net.SplitHostPort(silent.Addr().String())
+	must(t, err)
+	at := ma.StringCast("/ip4/127.0.0.1/tcp/" + port + "/p2p/" + c.Host().ID().String())
+	c.SetTrackers([]ma.Multiaddr{at})
+
+	path := filepath.Join(t.TempDir(), "src")
+	content := bytes.Repeat([]byte("content "), 50_000)
+	must(t, os.WriteFile(path, content, 0o644))
+	seed, err := c.Seed(t.Context(), path, peer.SeedOptions{})
+	must(t, err)
+	link := *seed.Link()
+	link.Peers = []ma.Multiaddr{at}
+
+	a := start(t)
+	key, grant := c.admit(t)
+	secret, err := crypto.MarshalPrivateKey(key)
+	must(t, err)
+	dest := filepath.Join(t.TempDir(), "copy")
+	began := time.Now()
+	a.order(&Order{Start: &Start{
+		Host:    "host",
+		Cluster: "local",
+		Key:     secret,
+		Network: c.secret.ID().String(),
+		Grant:   string(grant.PEM()),
+		Caster:  []string{at.String()},
+		Link:    link.String(),
+		Dest:    dest,
+	}})
+	ready := a.report(func(r Report) bool { return r.Ready != nil })
+	addrs, err := parseAddrs(ready.Ready.Addrs)
+	must(t, err)
+	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	must(t, c.Host().Connect(ctx, infos[0]))
+	done := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
+	if done.Done == nil {
+		t.Fatal(done.Failed.Error)
+	}
+	if took := time.Since(began); took > casterWait {
+		t.Errorf("took %v: the agent has waited for its own dial", took)
+	}
+	got, err := os.ReadFile(dest)
+	must(t, err)
+	if !bytes.Equal(got, content) {
+		t.Errorf("%d bytes of %d", len(got), len(content))
+	}
+	a.order(&Order{End: &End{}})
+	a.ended(0, "")
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
