@@ -37,8 +37,11 @@ func UsageOf(pid int) (Usage, error) {
 }
 
 // Memory is the resident memory of the command itself, in bytes. It fails once the command has ended.
-func (p *Process) Memory() (int64, error) {
-	now, _, err := processMemory(p.Pid())
+func (p *Process) Memory() (int64, error) { return MemoryOf(p.Pid()) }
+
+// MemoryOf is [Process.Memory] of any process.
+func MemoryOf(pid int) (int64, error) {
+	now, _, err := processMemory(pid)
 	return now, err
 }
 
