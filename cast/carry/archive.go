@@ -54,7 +54,7 @@ func pack(f *os.File) (*archive, error) {
 	for i := range members {
 		free <- struct{}{}
 		wg.Go(func() {
-			z, _ := gzip.NewWriterLevel(&members[i], gzip.DefaultCompression)   // the level is one
+			z, _ := gzip.NewWriterLevel(&members[i], level)                     // which is one
 			_, _ = z.Write(program[i*member : min((i+1)*member, len(program))]) // to memory
 			_ = z.Close()
 			<-free

@@ -58,8 +58,7 @@ func TestNoFolder(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	s.fake("df", `echo "Filesystem 1024-blocks Used Available Capacity Mounted on none 99999999 0 99999999 0% /"`)
 	shell := s.mounts(`mount -t tmpfs -o size=1m none "$TMPDIR"`)
-	s.fake("df", `echo "none 99999999 0 99999999 0% /"`)
-	shell = s.shell(filepath.Join(s.dir, "login"), "")
 	s.refuses(New(Config{Shell: shell, Programs: absent(t)}), "n1", "the program cannot be written to "+s.dir+"/n1/tmp")
 }
