@@ -16,6 +16,9 @@ type JoinOptions struct {
 	// Finder finds the members of the swarm, in place of the trackers of the link and of the node.
 	// The transfer does not close it.
 	Finder Finder
+	// Patience is how long a member may take to answer before others do its part of the work. It may
+	// join later. 0 means as long as in other transfers, which have the time.
+	Patience time.Duration
 }
 
 // errJoined is returned for a content whose bytes are the caller's of [Node.Join].
@@ -32,7 +35,7 @@ func (n *Node) Join(link *proto.Link, manifest []byte, st store.Store, opt JoinO
 		return nil, errNoContent
 	}
 	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Seed, Whole: opt.Seed, Added: time.Now()})
-	t.joined = &joined{st, opt.Finder}
+	t.joined = &joined{st, opt.Finder, opt.Patience}
 	t.mu.desc = metadata.NewDescription("", t.ID, link.InfoHash, nil)
 	if err := t.mu.desc.SetManifest(manifest); err != nil {
 		return nil, err
@@ -62,4 +65,6 @@ func (n *Node) Join(link *proto.Link, manifest []byte, st store.Store, opt JoinO
 type joined struct {
 	store  store.Store
 	finder Finder // nil for those of the link and of the node
+	// patience is 0 for that of other transfers.
+	patience time.Duration
 }

@@ -291,6 +291,10 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	if finder != nil {
 		cfg.Finder = finder
 	}
+	if t.joined != nil && t.joined.patience > 0 {
+		cfg.Patience = t.joined.patience
+		cfg.Tuning.Settle = min(cfg.Tuning.Settle, cfg.Patience)
+	}
 	s, err := swarm.New(ctx, cfg)
 	if err != nil {
 		return err, nil

@@ -130,3 +130,29 @@ func benchGet(b *testing.B, receivers int) {
 	b.ReportMetric(wall, "s")
 	b.ReportMetric(cpu, "cpu-s")
 }
+
+// BenchmarkSegment reports the CPU milliseconds of all nodes that a segment costs besides its bytes.
+func BenchmarkSegment(b *testing.B) {
+	const segments, size = 100, 64 << 10
+	for _, receivers := range []int{1, 4, 16} {
+		b.Run(fmt.Sprint(receivers), func(b *testing.B) {
+			for b.Loop() {
+				c := newCast(b, nil)
+				c.sender.SetSize(size)
+				var outs []<-chan outcome
+				for range receivers {
+					outs = append(outs, c.start(c.join("A", nil), io.Discard))
+				}
+				used := usage(b)
+				_, err := c.run(random(segments * size))
+				check(b, err)
+				for _, out := range outs {
+					check(b, (<-out).err)
+				}
+				_, cpu := used()
+				b.ReportMetric(cpu/segments*1e3, "cpu-ms/segment")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

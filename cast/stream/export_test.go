@@ -1,5 +1,16 @@
 package stream
 
+import "github.com/libp2p/go-libp2p/core/crypto"
+
+// SwarmOf returns the key under which the nodes of a stream announce themselves.
+func SwarmOf(key crypto.PubKey) []byte {
+	_, swarm, err := streamName(key)
+	if err != nil {
+		panic(err)
+	}
+	return swarm
+}
+
 // SetMemory and SetSpool bound what the sender keeps, in bytes.
 func (s *Sender) SetMemory(bytes int64) { s.space.setMemory(bytes) }
 

@@ -31,13 +31,14 @@ type members struct {
 	announce proto.Announce
 	known    chan struct{} // closed with the first answer
 
-	mu   sync.Mutex
-	list []proto.Member
+	mu     sync.Mutex
+	list   []proto.Member
+	absent map[string]int // in how many segments in a row a member took no part, by its id as text
 }
 
 // newMembers returns the members of the stream with that key, as a node finds them.
 func newMembers(n *peer.Node, f peer.Finder, key []byte) *members {
-	m := &members{finder: f, known: make(chan struct{})}
+	m := &members{finder: f, known: make(chan struct{}), absent: map[string]int{}}
 	m.announce = proto.Announce{Swarm: key, Cluster: n.Cluster()}
 	for _, a := range n.Addrs() {
 		if at, _ := libpeer.SplitAddr(a); at != nil && len(at.Bytes()) <= proto.MaxAddr {
@@ -95,8 +96,53 @@ func (m *members) Announce(ctx context.Context, a *proto.Announce) (*proto.Hando
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h.Members = m.list // which is replaced, and never changed
+	for _, member := range m.list {
+		if m.absent[libpeer.ID(member.ID).String()] < maxAbsent {
+			h.Members = append(h.Members, member)
+		}
+	}
 	return h, nil
+}
+
+const (
+	// patience is how long a member may take to answer at the begin of a segment. In a segment that took
+	// as long all others have.
+	patience = time.Second
+	// maxAbsent is in how many such segments in a row a member takes no part before it is left out, such
+	// as one that hangs. It may still dial, and is tried again after retryAbsent of them.
+	maxAbsent   = 2
+	retryAbsent = 30
+)
+
+// took notes who took part in a segment that took a time.
+func (m *members) took(d time.Duration, peers []peer.PeerStatus) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	present := make(map[string]bool, len(peers))
+	for i := range peers {
+		present[peers[i].ID] = true
+		delete(m.absent, peers[i].ID)
+	}
+	if d < patience {
+		return
+	}
+	for _, member := range m.list {
+		id := libpeer.ID(member.ID).String()
+		switch {
+		case present[id]:
+		case m.absent[id] >= maxAbsent+retryAbsent:
+			m.absent[id] = maxAbsent - 1
+		default:
+			m.absent[id]++
+		}
+	}
+}
+
+// count returns how many other members there are.
+func (m *members) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.list)
 }
 
 // Close implements [peer.Finder].

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	ma "github.com/multiformats/go-multiaddr"
@@ -49,6 +50,7 @@ type Receiver struct {
 	segments map[uint64]*segment // that were announced, until their bytes are of no use any more
 	next     uint64              // the segment to fetch next
 	fetching int                 // segments that are fetched now
+	missing  int64               // bytes of them that are not here
 	held     uint64              // all segments below are whole
 	given    uint64              // all segments below were given to the consumer
 	released uint64              // all segments below are with all receivers
@@ -237,9 +239,15 @@ func (r *Receiver) await(ctx context.Context) bool {
 	return ctx.Err() == nil && r.ctx.Err() == nil
 }
 
-// maxFetching is how many segments are fetched at once. Only whole ones are given to the consumer, in
-// order, so more would come later, and with fewer the links would be idle at the end of each.
-const maxFetching = 3
+// maxFetching bounds the segments that are fetched at once. Only whole ones are given to the consumer, in
+// order, so a segment is begun only when less is missing of those before it than two of its size: then
+// links are not idle at the end of each, nor while a few pieces of one are held up.
+const maxFetching = 8
+
+// isFull reports whether enough is fetched already. The caller has the lock.
+func (r *Receiver) isFull(next *segment) bool {
+	return r.fetching == maxFetching || r.missing >= 2*next.manifest.Length()
+}
 
 // fetch fetches segments until the receiver is closed, or fails.
 func (r *Receiver) fetch() {
@@ -252,7 +260,7 @@ func (r *Receiver) fetch() {
 	}()
 	for r.ctx.Err() == nil {
 		s := r.segments[r.next]
-		if s == nil || r.fetching == maxFetching || r.err != nil {
+		if s == nil || r.err != nil || r.isFull(s) {
 			r.await(r.ctx)
 			continue
 		}
@@ -265,6 +273,7 @@ func (r *Receiver) fetch() {
 		r.waiting = ""
 		r.next++
 		r.fetching++
+		r.missing += s.manifest.Length()
 		r.begin(s, blocks)
 	}
 }
@@ -334,19 +343,46 @@ func (r *Receiver) begin(s *segment, memory [][]byte) {
 		Length:   s.manifest.Length(),
 		Peers:    r.cfg.Peers,
 	}
-	st := store.NewMemoryOf(s.manifest, s.content)
+	st := &countingStore{store.NewMemoryOf(s.manifest, s.content), r, s.manifest}
 	encoded := s.encoded
 	s.encoded = nil
+	began := time.Now()
 	r.wg.Go(func() {
-		t, err := r.cfg.Node.Join(link, encoded, st, peer.JoinOptions{Finder: r.members})
+		t, err := r.cfg.Node.Join(link, encoded, st, peer.JoinOptions{Finder: r.members, Patience: patience})
 		if err == nil {
 			r.mu.Lock()
 			s.transfer = t
 			r.mu.Unlock()
 			err = t.Wait(r.ctx)
 		}
+		if err == nil {
+			r.members.took(time.Since(began), t.Status().Peers)
+		}
 		r.fetched(s, err)
 	})
+}
+
+// countingStore notes how much of a segment is missing. A piece that is lost later is not noted.
+type countingStore struct {
+	*store.Memory
+	receiver *Receiver
+	manifest *proto.Manifest
+}
+
+// Commit implements [store.Store].
+func (s *countingStore) Commit(piece int) error {
+	before := s.Has(piece)
+	err := s.Memory.Commit(piece)
+	if err == nil && !before {
+		r := s.receiver
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.missing -= int64(s.manifest.PieceSize(piece))
+		if next := r.segments[r.next]; next != nil && !r.isFull(next) {
+			r.change()
+		}
+	}
+	return err
 }
 
 // fetched notes what became of a segment.

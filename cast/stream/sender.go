@@ -121,9 +121,8 @@ func (s *Sender) fail(err error) {
 func (s *Sender) Run(ctx context.Context, r io.Reader) (n int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
-	announcer := newMembers(s.cfg.Node, s.cfg.Finder, s.swarm)
-	beside.Go(func() { announcer.run(ctx) })
-	run := &sending{Sender: s, ctx: ctx, cutter: newCutter(s.space, r)}
+	run := &sending{Sender: s, ctx: ctx, members: newMembers(s.cfg.Node, s.cfg.Finder, s.swarm), cutter: newCutter(s.space, r)}
+	beside.Go(func() { run.members.run(ctx) })
 	defer func() {
 		run.close()
 		cancel()
@@ -137,14 +136,17 @@ func (s *Sender) Run(ctx context.Context, r io.Reader) (n int64, err error) {
 // sending is a run of a [Sender]. Its goroutine owns it.
 type sending struct {
 	*Sender
-	ctx    context.Context
-	cutter *cutter
-	chain  chain
-	live   []*source // that were published, and are not released
-	pace   pace
+	ctx     context.Context
+	members *members
+	cutter  *cutter
+	chain   chain
+	live    []*source // that were published, and are not released
+	pace    pace
 }
 
-// pace is how large segments are: about what leaves the node in an interval.
+// pace is how large segments are: about what leaves the node in an interval, and more with many members.
+// For each segment every two of those in a cluster have a session, which costs them about a millisecond
+// of CPU each.
 type pace struct {
 	size  int64     // bytes, a multiple of a block
 	fixed bool      // for tests
@@ -163,15 +165,19 @@ const (
 // how many that were not published are read.
 func (p *pace) ahead() int64 { return 2 * p.size }
 
+// manyMembers is how many members add an interval to what a segment has.
+const manyMembers = 16
+
 // note adapts the size once in an interval to what has left the node meanwhile. It doubles at most, like
 // the window of a TCP connection that starts.
-func (p *pace) note(sent int64) {
+func (p *pace) note(sent int64, members int) {
 	now := time.Now()
 	passed := now.Sub(p.since)
 	if passed < interval || p.fixed {
 		return
 	}
-	size := int64(float64(sent-p.sent) * interval.Seconds() / passed.Seconds())
+	most := interval + interval*time.Duration(members)/manyMembers
+	size := int64(float64(sent-p.sent) * most.Seconds() / passed.Seconds())
 	p.sent, p.since = sent, now
 	if size < p.size/2 { // the stream is slow, which says nothing of the uplink, or the uplink is
 		size = p.size / 2
@@ -226,7 +232,7 @@ func (s *sending) step() error {
 		return *err
 	}
 	s.release()
-	s.pace.note(s.sent.Load())
+	s.pace.note(s.sent.Load(), s.members.count())
 	for s.mayCut() {
 		segment, hashes := s.cutter.cut(s.pace.size)
 		if err := s.offer(segment, hashes); err != nil {

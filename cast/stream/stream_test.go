@@ -18,11 +18,13 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -598,5 +600,62 @@ func TestFlat(t *testing.T) {
 		if o := <-out; o.n != segments*block || o.err != nil {
 			t.Errorf("%d: %v", o.n, o.err)
 		}
+	}
+}
+
+// TestSilentMember checks that a member that accepts connections and never answers, as one that was
+// stopped, holds up the first segments alone.
+func TestSilentMember(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a member that is silent")
+	}
+	t.Parallel()
+	const block, segments, first = 256 << 10, 24, 2
+	c := newCast(t, nil)
+	c.sender.SetSize(block)
+	silent := peertest.Stranger(t)
+	silent.SetStreamHandler(proto.ControlProtocol, func(network.Stream) {})
+	infos, err := libpeer.AddrInfosFromP2pAddrs(c.node.Addrs()...)
+	check(t, err)
+	client := tracker.NewClient(silent, infos, tracker.ClientConfig{})
+	t.Cleanup(func() { client.Close() })
+	_, err = client.Announce(c.ctx, &proto.Announce{
+		Swarm: stream.SwarmOf(c.key.GetPublic()), Cluster: "A", Addrs: [][]byte{silent.Addrs()[0].Bytes()},
+	})
+	check(t, err)
+	var sums []*sum
+	var outs []<-chan outcome
+	for range 2 {
+		s := newSum()
+		sums, outs = append(sums, s), append(outs, c.start(c.join("A", nil), s))
+	}
+	r, w := pipe(t)
+	sent := c.background(r)
+	source := random(segments * block)
+	// pass has some segments sent one after the other, and returns how long that takes.
+	pass := func(n int) time.Duration {
+		began := time.Now()
+		for range n {
+			_, err := io.CopyN(w, source, block)
+			check(t, err)
+			peertest.Eventually(t, "the segment is released", func() bool {
+				return len(c.node.Transfers()) == 0 && c.sender.Stats().Memory <= 64<<10
+			})
+		}
+		return time.Since(began) / time.Duration(n)
+	}
+	slow, quick := pass(first), pass(segments-first)
+	t.Logf("the first segments take %v each, the others %v", slow, quick)
+	if quick > slow/2 {
+		t.Errorf("the first segments take %v each, the others %v: they wait for the silent member too", slow, quick)
+	}
+	check(t, w.Close())
+	for _, out := range append(outs, sent) {
+		if o := <-out; o.n != segments*block || o.err != nil {
+			t.Errorf("%d: %v", o.n, o.err)
+		}
+	}
+	for _, s := range sums {
+		s.want(t, segments*block)
 	}
 }

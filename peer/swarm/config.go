@@ -46,6 +46,9 @@ type Config struct {
 	Sharing Sharing
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
+	// Patience is how long the dial of a member may take before the strategy hears that it has failed.
+	// The dial goes on. 0 means as long as it takes.
+	Patience time.Duration
 	// UploadOnly says that the content is served in place, and nothing is fetched.
 	UploadOnly bool
 	// Finished is called in a goroutine of its own when every piece is stored, and Damaged when

@@ -36,6 +36,9 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			return
 		}
 		s.cfg.Network.CloseOld(info.ID, dead)
+		if s.cfg.Patience > 0 {
+			defer time.AfterFunc(s.cfg.Patience, func() { s.post(unreachable{id}) }).Stop()
+		}
 		c, err := s.connect(info)
 		<-s.dials
 		if err == nil {
@@ -77,6 +80,8 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 	}
 	deadline, _ := ctx.Deadline()
 	_ = stream.SetDeadline(deadline)
+	// A node leaves a swarm at once, whoever does not answer.
+	defer context.AfterFunc(ctx, func() { _ = stream.Reset() })()
 	err = proto.WriteMessage(stream, s.hello(key))
 	var hello *proto.Hello
 	if err == nil {
