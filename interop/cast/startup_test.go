@@ -18,20 +18,34 @@ func BenchmarkStartup(b *testing.B) {
 				s := newSite(b, 0, []int{1 + hosts}, configure)
 				path := s.file("content", 1000)
 				for i := 0; b.Loop(); i++ {
+					before := cpu(b, s)
 					start := time.Now()
-					all := s.startBy(s.logins.Enter(), nil, path, "-o", fmt.Sprint("copy", i)).wait(0)
+					c := s.startBy(s.logins.Enter(), nil, path, "-o", fmt.Sprint("copy", i))
+					all := c.wait(0)
 					ended := time.Since(start)
+					used := c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime() + cpu(b, s) - before
 					last := 0.0
 					for _, r := range all {
 						last = max(last, r.Seconds)
 					}
 					b.ReportMetric(last, "last-s")
 					b.ReportMetric(ended.Seconds(), "ended-s")
+					b.ReportMetric(used.Seconds(), "cpu-s")
 				}
 				b.ReportMetric(0, "ns/op")
 			})
 		}
 	}
+}
+
+// cpu is the time that processes on hosts have used so far.
+func cpu(b *testing.B, s *site) time.Duration {
+	b.Helper()
+	used, err := s.logins.Usage()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return used.CPU
 }
 
 var large = flag.Bool("large", false, "run the test with 200 hosts, which takes minutes")
