@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,8 +18,9 @@ import (
 	"time"
 )
 
-// agents returns the processes of agents on a host.
+// agents returns the processes of agents on a host, without those that they are about to start.
 func (g *grid) agents(name string) (pids []int) {
+	var parents []int
 	procs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range procs {
 		env, _ := os.ReadFile(filepath.Join(proc, "environ"))
@@ -28,9 +30,22 @@ func (g *grid) agents(name string) (pids []int) {
 		if len(args) > 1 && args[1] == "agent" && bytes.Contains(append(env, 0), append([]byte(host), 0)) {
 			pid, _ := strconv.Atoi(filepath.Base(proc))
 			pids = append(pids, pid)
+			stat, _ := os.ReadFile(filepath.Join(proc, "stat"))
+			if f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(f) > 1 {
+				parent, _ := strconv.Atoi(f[1])
+				parents = append(parents, parent)
+			} else {
+				parents = append(parents, 0)
+			}
 		}
 	}
-	return pids
+	var own []int
+	for i, pid := range pids {
+		if !slices.Contains(pids, parents[i]) {
+			own = append(own, pid)
+		}
+	}
+	return own
 }
 
 // signal sends a signal to the agent of a host.
