@@ -107,9 +107,13 @@ func newCaster(cfg Config) (c *caster, err error) {
 	return c, nil
 }
 
-// ownCluster names the cluster of the caster. It is one of its own: what crosses into a cluster does so
-// once, and so the caster sends each byte once to each.
+// ownCluster names the cluster of the caster: one of its own, so that it sends each byte once to each
+// cluster. If the user names no clusters, it is of the hosts' one: within a cluster blocks are larger and
+// nobody waits for a turn, and a piece that only the caster has is requested by one host there, too.
 func ownCluster(hosts []Host) string {
+	if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Cluster != DefaultCluster }) {
+		return DefaultCluster
+	}
 	name := "source"
 	for slices.ContainsFunc(hosts, func(h Host) bool { return h.Cluster == name }) {
 		name += "-"
@@ -126,7 +130,11 @@ func (c *caster) run(ctx context.Context) error {
 		all.Go(func() { h.run(working) })
 	}
 	read := make(chan error, 1)
-	all.Go(func() { read <- c.source.run(working) })
+	var failed error // why the source did
+	all.Go(func() {
+		failed = c.source.run(working)
+		read <- failed
+	})
 	c.why = c.wait(ctx, read)
 	if c.why != nil && ctx.Err() == nil {
 		for _, h := range c.hosts {
@@ -138,6 +146,9 @@ func (c *caster) run(ctx context.Context) error {
 	all.Wait()
 	c.dials.Wait()
 	c.look()
+	if c.why == nil && !errors.Is(failed, context.Canceled) {
+		return failed // of which the hosts have heard before this end
+	}
 	return c.why
 }
 

@@ -230,7 +230,8 @@ func (r *remote) Close() (netns.Usage, error) {
 	return used, errors.Join(err, r.hosts.Close())
 }
 
-// byCluster lists the clusters of nodes in order, each with the names of its nodes.
+// byCluster lists the clusters of nodes in order, each with the names of its nodes. A single one has no
+// name, as few users would give it one.
 func byCluster(nodes []*netns.Node) []string {
 	var order []string
 	members := map[string][]string{}
@@ -242,7 +243,9 @@ func byCluster(nodes []*netns.Node) []string {
 	}
 	all := make([]string, len(order))
 	for i, c := range order {
-		all[i] = c + "=" + strings.Join(members[c], ",")
+		if all[i] = strings.Join(members[c], ","); len(order) > 1 {
+			all[i] = c + "=" + all[i]
+		}
 	}
 	return all
 }
