@@ -35,7 +35,7 @@ type nodePeer struct {
 	peer    libpeer.ID
 	hello   *proto.Hello // of the peer
 	stream  network.Stream
-	out     chan proto.Message
+	out     outbox
 	uploads *payload.Queue
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
@@ -57,7 +57,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		peer:    id,
 		hello:   hello,
 		stream:  stream,
-		out:     make(chan proto.Message, sendQueue),
+		out:     newOutbox(),
 		uploads: payload.NewQueue(),
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
@@ -92,10 +92,7 @@ func (c *nodePeer) start() {
 
 // send implements conn. A peer that lets thousands of messages wait is dropped.
 func (c *nodePeer) send(m proto.Message) {
-	select {
-	case c.out <- m:
-	case <-c.ctx.Done():
-	default:
+	if c.ctx.Err() == nil && !c.out.add(m) {
 		c.close()
 	}
 }
@@ -207,13 +204,17 @@ func (c *nodePeer) read() error {
 // write sends queued messages, a batch with each system call. It ends after a Goodbye.
 func (c *nodePeer) write() {
 	var buf []byte
+	var sent []proto.Message
 	for {
 		select {
 		case <-c.ctx.Done():
 			return
-		case m := <-c.out:
+		case <-c.out.more:
+		}
+		sent = c.out.take(sent)
+		for rest := sent; len(rest) > 0; {
 			var bye bool
-			buf, bye = c.batch(buf[:0], m)
+			buf, rest, bye = c.batch(buf[:0], rest)
 			_ = c.stream.SetWriteDeadline(time.Now().Add(writeTimeout))
 			if _, err := c.stream.Write(buf); err != nil {
 				c.close()
@@ -226,12 +227,13 @@ func (c *nodePeer) write() {
 				return
 			}
 		}
+		clear(sent)
 	}
 }
 
-// batch appends the frames of m and of the messages queued behind it, up to a Goodbye.
-func (c *nodePeer) batch(buf []byte, m proto.Message) (_ []byte, bye bool) {
-	for {
+// batch appends the frames of messages, up to a Goodbye, and returns the messages of the next batch.
+func (c *nodePeer) batch(buf []byte, queue []proto.Message) (_ []byte, rest []proto.Message, bye bool) {
+	for i, m := range queue {
 		var err error
 		buf, err = proto.AppendFrame(buf, m)
 		if err != nil {
@@ -239,12 +241,8 @@ func (c *nodePeer) batch(buf []byte, m proto.Message) (_ []byte, bye bool) {
 		}
 		_, bye = m.(*proto.Goodbye)
 		if bye || len(buf) >= maxBatch {
-			return buf, bye
-		}
-		select {
-		case m = <-c.out:
-		default:
-			return buf, false
+			return buf, queue[i+1:], bye
 		}
 	}
+	return buf, nil, false
 }

@@ -1,0 +1,42 @@
+package swarm
+
+import (
+	"sync"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// outbox is the messages that wait for a peer, in order. Safe for concurrent use. It takes no more memory
+// than they do: a stream has many sessions, and for a short time.
+type outbox struct {
+	more chan struct{} // holds a token if there are some
+
+	mu    sync.Mutex
+	queue []proto.Message
+}
+
+func newOutbox() outbox { return outbox{more: make(chan struct{}, 1)} }
+
+// add appends a message. It reports false if [sendQueue] wait already.
+func (o *outbox) add(m proto.Message) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) >= sendQueue {
+		return false
+	}
+	o.queue = append(o.queue, m)
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take returns the messages that wait, and appends later ones to empty, which has room from before.
+func (o *outbox) take(empty []proto.Message) []proto.Message {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.queue
+	o.queue = empty[:0]
+	return all
+}
