@@ -116,16 +116,19 @@ func (r *remote) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- p.Wait() }()
+	ended, gone := make(chan error, 1), make(chan struct{})
+	go func() {
+		ended <- p.Wait()
+		close(gone)
+	}()
 	result, err := r.watch(ctx, ended, whole)
 	if err != nil {
 		_ = p.Signal(syscall.SIGTERM) // to have it clean up; Close ends the rest
 		select {
-		case <-ended:
+		case <-gone:
 		case <-time.After(5 * time.Second):
 			_ = p.Kill() // it may have ended
-			<-ended
+			<-gone
 		}
 	}
 	r.addCommand()
