@@ -122,7 +122,6 @@ func benchGet(b *testing.B, receivers int) {
 			if err != nil {
 				b.Error(err)
 			}
-			_ = os.Remove(out)
 		})
 	}
 	all.Wait()
