@@ -132,8 +132,8 @@ func TestFoldProduct(t *testing.T) {
 // TestMillion wants a million names to be parsed and folded in twice the time that it takes to
 // put them into a map and to sort them, whatever place of the name they differ in.
 func TestMillion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures for some seconds")
+	if testing.Short() || raceDetector {
+		t.Skip("it measures for some seconds")
 	}
 	for _, text := range []string{"n[1-1000000]", "n[000001-1000000]-ib0", "r[1-1000]n[1-1000]"} {
 		best := math.Inf(1)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package hostset
+
+const raceDetector = false

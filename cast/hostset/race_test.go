@@ -1,0 +1,6 @@
+//go:build race
+
+package hostset
+
+// raceDetector makes some calls slower than others.
+const raceDetector = true
