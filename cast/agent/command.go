@@ -68,6 +68,7 @@ func startCommand(line string, env []string, output func(string)) (*command, err
 		// Linux kills the command when the thread ends that started it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
+		punctual()
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
