@@ -193,7 +193,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	case errors.Is(err, io.EOF):
 		err = errors.New(line)
 	}
-	l.again = !t.spoken && isBusy(p.stderr.lines)
+	l.again = !t.spoken && isBusy(p.stderr.reason())
 	if t.claim != nil && t.claim.from != nil { // a download took too long, or the host ended in it
 		l.again, l.shell = !l.shell, true
 	}

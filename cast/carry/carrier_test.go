@@ -339,10 +339,10 @@ func TestLogins(t *testing.T) {
 		shell, want string
 		logins      int
 	}{
-		"denied": {`echo "me@$1: Permission denied (publickey)." >&2; exit 255;`, "ssh: permission denied (publickey)", 1},
+		"denied": {`echo "me@$1: Permission denied (publickey)." >&2; exit 255;`, "sh: permission denied (publickey)", 1},
 		"busy": {
 			`echo "kex_exchange_identification: read: Connection reset by peer" >&2; echo "Connection reset by 10.0.0.1 port 22" >&2; exit 255;`,
-			"ssh: connection reset", 4,
+			"sh: connection reset", 4,
 		},
 		"silent": {`exit 0;`, "the remote shell ended with status 0", 1},
 		"noise":  {`head -c 3000000 /dev/zero; echo "Connection to $1 closed." >&2; exit 3;`, "the remote shell ended with status 3", 1},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,8 +19,11 @@ const (
 	maxLine  = 400
 )
 
-// tail is the last lines of a text.
-type tail struct{ lines []string }
+// tail is the last lines of a text, and the first in it of a crash.
+type tail struct {
+	lines []string
+	crash string
+}
 
 func (t *tail) readFrom(r io.Reader) {
 	b := bufio.NewReaderSize(r, 4<<10)
@@ -28,6 +32,9 @@ func (t *tail) readFrom(r io.Reader) {
 		if text := clean(part[:min(len(part), maxLine)]); begin && text != "" {
 			t.lines = append(t.lines, text)
 			t.lines = t.lines[max(0, len(t.lines)-maxLines):]
+			if t.crash == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
+				t.crash = text
+			}
 		}
 		begin = err == nil
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -48,7 +55,7 @@ func clean(line []byte) string {
 
 // isNoise reports whether a line is one that ssh prints and that is no reason for an end.
 func isNoise(line string) bool {
-	for _, begin := range []string{"Warning: Permanently added", "Pseudo-terminal will not be allocated", "** ", "debug"} {
+	for _, begin := range []string{"Warning: ", "Pseudo-terminal will not be allocated", "** ", "debug"} {
 		if strings.HasPrefix(line, begin) {
 			return true
 		}
@@ -56,61 +63,87 @@ func isNoise(line string) bool {
 	return strings.Contains(line, "onnection to ") && strings.HasSuffix(line, "closed.")
 }
 
-// cause returns the reason why a remote shell ended with a status, in one line: the last on its standard
-// error. It does not name the host, so that equal reasons are equal.
-func cause(host string, lines []string, status int) string {
-	if status == 128+9 {
-		return "killed (signal 9)"
-	}
-	for _, line := range slices.Backward(lines) {
-		if !isNoise(line) {
-			return anonymous(host, line)
-		}
-	}
-	return fmt.Sprintf("the remote shell ended with status %d", status)
+// isBusy reports whether ssh failed, by the reason that it gave, because the other end, or a host on the way, had too
+// many logins at a time. It says so in no better way than this.
+func isBusy(reason string) bool {
+	return containsAny(reason, "exchange_identification", "banner exchange", "onnection reset by ", "onnection closed by ")
 }
 
-// anonymous returns what ssh or the script said, without the host.
-func anonymous(host, line string) string {
+// isVague reports whether a line only says that the connection has ended: ssh may have said before why.
+func isVague(line string) bool {
+	return isBusy(line) || containsAny(line, "stdio forwarding failed", "Disconnected from ") ||
+		strings.HasPrefix(line, "Connection to ") && strings.HasSuffix(line, " timed out")
+}
+
+// isClear reports whether a line says why ssh has not connected, or not to a host on the way.
+func isClear(line string) bool {
+	return containsAny(line, "ssh: ", "ermission denied (", "Host key verification failed", "open failed: ", "Received disconnect from ")
+}
+
+func containsAny(line string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(line, part) })
+}
+
+// reason returns the line that says why a remote shell has ended: the last on its standard error, unless another
+// says more. It is empty if there is none.
+func (t *tail) reason() (reason string) {
+	for _, line := range slices.Backward(t.lines) {
+		switch {
+		case isNoise(line):
+		case reason == "" && !isVague(line), reason != "" && isClear(line):
+			return line
+		case reason == "", isBusy(line) && !isBusy(reason):
+			reason = line
+		}
+	}
+	return reason
+}
+
+// cause returns the reason why a remote shell ended with a status, in one line. It does not name the host, so that
+// equal reasons are equal.
+func (t *tail) cause(shell, host string, status int) string {
+	reason := t.reason()
+	switch {
+	case t.crash != "":
+		return "the program has crashed: " + t.crash
+	case status == 128+9:
+		return "killed (signal 9)"
+	case reason == "":
+		return fmt.Sprintf("the remote shell ended with status %d", status)
+	}
+	return anonymous(shell, host, reason)
+}
+
+var (
+	// peerPrefix is whom ssh speaks of, before the reason.
+	peerPrefix = regexp.MustCompile(`^(?:\S+@\S+|Could not resolve hostname \S+|channel \d+: open failed|kex_exchange_identification): `)
+	// peerSocket is the other end of a connection: its name or address, and its port.
+	peerSocket = regexp.MustCompile(` (?:(?:to host|to|by|from|with) )?\S+ port \d+(?::\d+)?`)
+	// peerName is the same without a port.
+	peerName = regexp.MustCompile(`^(Connection|Timeout, server)(?: to)? \S+ (closed by|not)`)
+)
+
+// anonymous returns what a remote shell or the script said, without the host and its address. Where the name has no
+// usual place it becomes %h.
+func anonymous(shell, host, line string) string {
 	if reason, ok := strings.CutPrefix(line, "mob: "); ok {
 		return reason
 	}
-	_, name, found := strings.Cut(host, "@")
-	if !found {
-		name = host
+	if rest, ok := strings.CutPrefix(line, "ssh: "); ok {
+		shell, line = "ssh", rest
 	}
-	for _, prefix := range []string{host + ": ", name + ": "} {
-		if i := strings.Index(line, prefix); i >= 0 && !strings.Contains(line[:i], " ") {
-			line = line[i+len(prefix):] // root@n1: Permission denied (publickey).
-		}
+	line = peerPrefix.ReplaceAllString(line, "")
+	line = strings.TrimPrefix(peerSocket.ReplaceAllString(line, ""), "connect: ")
+	line = peerName.ReplaceAllString(line, "$1 $2")
+	line = strings.TrimPrefix(strings.TrimSuffix(line, "."), host+": ")
+	if _, name, found := strings.Cut(host, "@"); found {
+		line, host = strings.ReplaceAll(line, host, "%h"), name
 	}
-	line = strings.TrimSuffix(strings.TrimPrefix(line, "ssh: "), ".")
-	line = strings.ReplaceAll(line, " "+name+" ", " ")
-	for _, begin := range []string{"connect to host ", "Could not resolve hostname "} {
-		if rest, ok := strings.CutPrefix(line, begin); ok {
-			if _, reason, ok := strings.Cut(rest, ": "); ok {
-				line = reason
-			}
-		}
-	}
-	for _, event := range []string{"Connection closed by ", "Connection reset by "} {
-		if i := strings.Index(line, event); i >= 0 {
-			line = strings.TrimSuffix(event, " by ")
-		}
-	}
-	return "ssh: " + lowerFirst(line)
+	line = regexp.MustCompile(`\b`+regexp.QuoteMeta(host)+`\b`).ReplaceAllString(line, "%h")
+	return shell + ": " + lowerFirst(line)
 }
 
 func lowerFirst(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(first)) + s[size:]
-}
-
-// isBusy reports whether ssh failed because the other end, or a host on the way, had too many logins at a time. It
-// says so in no better way than this.
-func isBusy(lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool {
-		return strings.Contains(line, "exchange_identification") ||
-			strings.Contains(line, "onnection reset") || strings.Contains(line, "onnection closed")
-	})
 }

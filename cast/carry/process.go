@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -224,5 +225,5 @@ func (p *Process) Wait() (status int, lastLine string) {
 	if p.why != nil {
 		return p.status, p.why.Error()
 	}
-	return p.status, cause(p.host, p.stderr.lines, p.status)
+	return p.status, p.stderr.cause(filepath.Base(p.cmd.Args[0]), p.host, p.status)
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,7 +57,14 @@ func oddities() []oddity {
 				t.Fatal(err)
 			}
 		}, fails: "ost key"},
-		{name: "login refused", make: func(_ *testing.T, c *sshd.Config) { c.Server = []string{"DenyUsers root"} }, fails: "denied"},
+		{name: "another architecture", make: func(t *testing.T, c *sshd.Config) {
+			c.Programs = t.TempDir()
+			const uname = "#!/bin/sh\n[ \"$1\" = -sm ] && echo Linux ppc64le\n"
+			if err := os.WriteFile(filepath.Join(c.Programs, "uname"), []byte(uname), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, fails: "put mob-agent-linux-ppc64le of the same build into"},
+		{name: "little memory", bashrc: "ulimit -v 100000", fails: "crashed: fatal error: "},
 	}
 }
 
@@ -95,11 +104,116 @@ func TestOddHosts(t *testing.T) {
 				t.Errorf("reported as %+v, want an error with %q", r, o.fails)
 			}
 			s.cleanAfter([]*sshd.Host{h})
-			if left := list(t, h.Path(sshd.HomeOnHosts())); len(left) > 0 {
-				t.Errorf("%v is left", left)
+			for _, name := range list(t, h.Path(sshd.HomeOnHosts())) {
+				if name != ".bashrc" {
+					t.Errorf("%s is left", name)
+				}
 			}
 		})
 	}
+}
+
+// TestUnreachable casts to hosts of which none can be logged in to. Two of each kind fail with the same words, which
+// name neither the host nor its address.
+func TestUnreachable(t *testing.T) {
+	type kind struct {
+		name, want string
+		make       func(t *testing.T, c *sshd.Config)
+		dies       bool
+		alias      string // lines for the client, of a host that is not there
+	}
+	kinds := []kind{
+		{name: "refused", dies: true, want: "connection refused"},
+		{name: "denied", make: func(_ *testing.T, c *sshd.Config) {
+			c.Server = []string{"DenyUsers root", "Banner /etc/os-release"}
+		}, want: "permission denied"},
+		{name: "other key", make: func(t *testing.T, c *sshd.Config) {
+			c.HostKey = filepath.Join(t.TempDir(), "key")
+			if err := sshd.NewKey(c.HostKey); err != nil {
+				t.Fatal(err)
+			}
+		}, want: "host key verification failed"},
+		{name: "behind a host that is down", make: func(_ *testing.T, c *sshd.Config) {
+			c.Client = []string{"ProxyJump A1"} // the first that is refused
+		}, want: "connection refused"},
+		{name: "unknown name", alias: "HostName nowhere.invalid", want: "name"},
+		{name: "nobody there", alias: "HostName 10.254.254.254", want: ""}, // by the routes of the grid
+		{name: "behind a host that denies", alias: "HostName 10.254.254.254\nProxyJump A3", want: "permission denied"},
+	}
+	kindOf := func(name string) int {
+		n, err := strconv.Atoi(name[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (n - 1) / 2
+	}
+	there := slices.IndexFunc(kinds, func(k kind) bool { return k.alias != "" })
+	s := newSite(t, lan, []int{1 + 2*there}, func(name string, c *sshd.Config) {
+		if k := kinds[kindOf(name)]; k.make != nil {
+			k.make(t, c)
+		}
+	})
+	for _, h := range s.hosts {
+		if kinds[kindOf(h.Name)].dies {
+			if err := h.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var aliases []string
+	config, err := os.OpenFile(s.logins.ClientConfig(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 2 * there; i < 2*len(kinds); i++ {
+		name := fmt.Sprint("X", i+1)
+		aliases = append(aliases, name)
+		fmt.Fprintf(config, "Host %s\n%s\n", name, kinds[i/2].alias)
+	}
+	if err := config.Close(); err != nil {
+		t.Fatal(err)
+	}
+	said := map[int]string{}
+	for name, r := range s.start(nil, s.file("content", 1000), "--hosts", strings.Join(aliases, ",")).wait(1) {
+		i := kindOf(name)
+		if before, ok := said[i]; ok && before != r.Error {
+			t.Errorf("%s: %q and %q", kinds[i].name, before, r.Error)
+		}
+		said[i] = r.Error
+		if r.Phase != "failed" || !strings.HasPrefix(r.Error, "ssh: ") || !strings.Contains(r.Error, kinds[i].want) {
+			t.Errorf("%s: %+v", kinds[i].name, r)
+		}
+	}
+}
+
+// TestNoHome casts to a host on which the user's home folder is not there.
+func TestNoHome(t *testing.T) {
+	s := newSite(t, lan, []int{3}, func(name string, c *sshd.Config) {
+		if name == "A1" {
+			c.Mounts = `sed 's,^\(root:.*:\)[^:]*\(:[^:]*\)$,\1/nowhere\2,' /etc/passwd >/run/table && cat /run/table >/etc/passwd`
+		}
+	})
+	path := s.file("content", 1e6)
+	s.start(nil, path, "-o", "/var/tmp/here/").wait(0)
+	for _, h := range s.hosts {
+		s.same(path, "../var-tmp/here/content", h)
+		if err := os.RemoveAll(filepath.Join(h.Home(), "../var-tmp/here")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.cleanAfter(s.hosts)
+}
+
+// TestUnknownKeys casts with a client that does not know the keys of the hosts.
+func TestUnknownKeys(t *testing.T) {
+	s := newSite(t, lan, []int{3}, nil)
+	shell := "ssh -o UserKnownHostsFile=/dev/null -F " + s.logins.ClientConfig()
+	for name, r := range s.startBy(shell, nil, s.file("content", 1000)).wait(1) {
+		if r.Phase != "failed" || r.Error != "ssh: host key verification failed" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	s.cleanAfter(s.hosts)
 }
 
 // TestJumpHost casts through a host that takes ten logins at a time.
