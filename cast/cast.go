@@ -98,7 +98,7 @@ func newCaster(cfg Config) (c *caster, err error) {
 		Log:      cfg.Log,
 		Note:     c.note,
 	})
-	if c.node, err = startNode(cfg.Data, ownCluster(cfg.Hosts), cfg.Log); err != nil {
+	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), cfg.Log); err != nil {
 		return nil, err
 	}
 	if c.source, err = newSource(&c.cfg, c.node); err != nil {
@@ -107,15 +107,18 @@ func newCaster(cfg Config) (c *caster, err error) {
 	return c, nil
 }
 
-// ownCluster names the cluster of the caster: one of its own, so that it sends each byte once to each
-// cluster. If the user names no clusters, it is of the hosts' one: within a cluster blocks are larger and
-// nobody waits for a turn, and a piece that only the caster has is requested by one host there, too.
-func ownCluster(hosts []Host) string {
-	if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Cluster != DefaultCluster }) {
+// ownCluster names the cluster of the caster, unless the user does: one of its own, so that it sends each byte
+// once to each cluster. If the user names no clusters at all, it is of the hosts' one: within a cluster blocks are
+// larger and nobody waits for a turn, and a piece that only the caster has is requested by one host there, too.
+func ownCluster(cfg *Config) string {
+	if cfg.Cluster != "" {
+		return cfg.Cluster
+	}
+	if !slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.Cluster != DefaultCluster }) {
 		return DefaultCluster
 	}
 	name := "source"
-	for slices.ContainsFunc(hosts, func(h Host) bool { return h.Cluster == name }) {
+	for slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.Cluster == name }) {
 		name += "-"
 	}
 	return name

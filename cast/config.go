@@ -15,6 +15,9 @@ type Config struct {
 	Stdin io.Reader
 	// Hosts are who gets the content: at least one, none twice.
 	Hosts []Host
+	// Cluster is that of this machine, from which its hosts get the content as from a
+	// neighbour. Empty means one of its own, or the hosts' if they are all in [DefaultCluster].
+	Cluster string
 
 	// Dest is the path on each host, after [Host.Expand]; relative paths are within the
 	// home folder of the login. With a slash at its end, or if it is a folder already, the

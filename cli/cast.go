@@ -34,7 +34,8 @@ steps (n[0-62/2]), several brackets, and, from left to right, "," for these too,
 not these, "&" for only these, "^" for those in one of both. Quote it for the shell. It
 may also be @FILE or - (standard input) with lines "HOSTSET [CLUSTER]" and # comments, or
 slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are of one cluster: name
-the clusters if there are several, so that each byte enters each of them once.
+the clusters if there are several, so that each byte enters each of them once. If this
+machine is in one of them, say which with --cluster: else all of it enters that one, too.
 
 DEST is a path on each host, in the home folder unless it is absolute. With a slash at its
 end, or if it is a folder already, the content goes into it. It is SRC's name by default.
@@ -60,11 +61,12 @@ type castRunner func(context.Context, cast.Config) (*cast.Result, error)
 
 // castFlags are the flags of cast.
 type castFlags struct {
-	hosts []string
-	retry string
-	dest  string
-	exec  string
-	force bool
+	hosts   []string
+	retry   string
+	cluster string
+	dest    string
+	exec    string
+	force   bool
 
 	shell  string
 	window int
@@ -96,6 +98,7 @@ func newCast(g *global, run castRunner) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
 	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
+	fl.StringVar(&f.cluster, "cluster", "", "cluster of this machine among those of --hosts, $MOB_CLUSTER by default")
 	fl.StringVarP(&f.dest, "output", "o", "", "file or folder to create on each host, `DEST`")
 	fl.StringVar(&f.exec, "exec", "", "command that gets the content on each host, `CMD`")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
@@ -142,6 +145,9 @@ func (f *castFlags) config(g *global, src string, given func(flag string) bool) 
 	if cfg.Hosts, err = f.parseHosts(g, src); err != nil {
 		return cfg, 0, err
 	}
+	if cfg.Cluster, err = f.ownCluster(g, cfg.Hosts); err != nil {
+		return cfg, 0, fmt.Errorf("--cluster: %w", err)
+	}
 	if least, err = parseMin(f.min, len(cfg.Hosts)); err != nil {
 		return cfg, 0, fmt.Errorf("--min %s: %w", f.min, err)
 	}
@@ -170,6 +176,20 @@ func (f *castFlags) parseHosts(g *global, src string) ([]cast.Host, error) {
 		return nil, fmt.Errorf("--hosts: %w", err)
 	}
 	return hosts, nil
+}
+
+// ownCluster returns the cluster of this machine, empty if it is not known. Its usual cluster means nothing where the
+// hosts are not told apart.
+func (f *castFlags) ownCluster(g *global, hosts []cast.Host) (string, error) {
+	name := f.cluster
+	named := slices.ContainsFunc(hosts, func(h cast.Host) bool { return h.Cluster != cast.DefaultCluster })
+	if name == "" && named {
+		name = g.Getenv("MOB_CLUSTER")
+	}
+	if name == "" {
+		return "", nil
+	}
+	return name, proto.CheckCluster(name)
 }
 
 // checkSource checks that there is a source, and that it can go where it shall.

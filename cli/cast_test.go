@@ -182,6 +182,30 @@ func TestCastInterrupted(t *testing.T) {
 	}
 }
 
+// TestCastCluster has the cluster of this machine in the configuration.
+func TestCastCluster(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ env, flag, hosts, want string }{
+		{"", "", "n1", ""},
+		{"", "", "lyon=n1", ""},
+		{"", "lyon", "lyon=n1", "lyon"},
+		{"lyon", "", "lyon=n1", "lyon"},
+		{"lyon", "", "n1", ""},
+		{"lyon", "paris", "lyon=n1", "paris"},
+		{"", "office", "n1", "office"},
+	} {
+		f := castFlags{hosts: []string{test.hosts}, cluster: test.flag}
+		g := &global{Env: &Env{Getenv: func(string) string { return test.env }}}
+		hosts, err := f.parseHosts(g, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.ownCluster(g, hosts); err != nil || got != test.want {
+			t.Errorf("%+v: %q, %v", test, got, err)
+		}
+	}
+}
+
 // TestCastFails ends a cast that could not begin.
 func TestCastFails(t *testing.T) {
 	t.Parallel()

@@ -59,8 +59,12 @@ func (c Cast) Prepare(ctx context.Context, site Site) (Transfer, error) {
 		}
 	}
 	args = append(args, "--rsh", "ssh -F "+r.hosts.ClientConfig())
-	for _, hosts := range byCluster(site.Receivers) {
+	clusters := byCluster(site.Receivers)
+	for _, hosts := range clusters {
 		args = append(args, "--hosts", hosts)
+	}
+	if len(clusters) > 1 {
+		args = append(args, "--cluster", site.Source.Cluster)
 	}
 	r.command = r.program(filepath.Join(c.Bin, "mob"), args...)
 	return r, nil

@@ -45,6 +45,30 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestOwnCluster casts from within one of two clusters: its hosts get nothing from the other.
+func TestOwnCluster(t *testing.T) {
+	s := newSite(t, lan, []int{3, 2}, there)
+	const size = 20e6
+	path := s.file("content", size)
+	before, err := s.grid.WANBytes("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range s.start(nil, path, "--cluster", "A").wait(0) {
+		if (r.WAN == 0) != (r.Cluster == "A") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	after, err := s.grid.WANBytes("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if into := after - before; into > size/5 {
+		t.Errorf("%.1f MB entered A, from where all of it came", float64(into)/1e6)
+	}
+	s.same(path, "content", s.hosts...)
+}
+
 // TestThere casts to hosts that have the program on their path.
 func TestThere(t *testing.T) {
 	s := newSite(t, lan, []int{1, 3}, there)
