@@ -96,7 +96,7 @@ func TestDestination(t *testing.T) {
 	r, err := g.cast(cfg)
 	must(t, err)
 	g.checkFile(content, g.home("absent", "x"))
-	checkFailed(t, &r.Hosts[1], "/x exists already: replace it with --force")
+	checkFailed(t, &r.Hosts[1], "x exists already: replace it with --force")
 	g.checkFile([]byte("mine"), g.home("file", "x"))
 	g.checkFile(content, g.home("folder", "x", "src"))
 	if readonly {
@@ -110,6 +110,37 @@ func TestDestination(t *testing.T) {
 	g.mustCast(cfg)
 	g.checkFile(content, g.home("file", "x"))
 	g.checkFile(content, g.home("folder", "x", "src"))
+}
+
+// TestSameWords has hosts fail for the same reason, in folders of different names: they say the same.
+func TestSameWords(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b", "c")
+	path, content := randomFile(t, "src", 70_000)
+	for _, name := range []string{"a", "b", "c"} {
+		must(t, os.Mkdir(g.home(name, "to-"+name), 0o755))
+		must(t, os.WriteFile(g.home(name, "to-"+name, "src"), nil, 0o600))
+		must(t, os.WriteFile(g.home(name, "src"), nil, 0o600))
+	}
+	for _, test := range []struct{ source, dest, want string }{
+		{path, "", "src exists already: replace it with --force"},
+		{path, "to-%h", "to-%h/src exists already: replace it with --force"},
+		{path, g.root + "/%h/home/to-%h/", g.root + "/%h/home/to-%h/src exists already: replace it with --force"},
+		{path, "to-%h/src/x", "to-%h/src"},
+		{"-", "to-%h/src", "to-%h/src exists already: replace it with --force"},
+		{"-", "to-%h/src/x", "to-%h/src"},
+	} {
+		cfg := g.config(test.source, "a", "b", "c")
+		cfg.Stdin, cfg.Dest = bytes.NewReader(content), test.dest
+		r, err := g.cast(cfg)
+		must(t, err)
+		for i := range r.Hosts {
+			checkFailed(t, &r.Hosts[i], test.want)
+			if got := r.Hosts[i].Error; got != r.Hosts[0].Error || strings.Contains(got, "to-a") {
+				t.Errorf("-o %s: %q and %q", test.dest, r.Hosts[0].Error, got)
+			}
+		}
+	}
 }
 
 // TestNotAFolder fails on a host on which the way to the destination is no folder.
@@ -175,7 +206,7 @@ func TestStreamToFile(t *testing.T) {
 			t.Errorf("%+v", h)
 		}
 	}
-	checkFailed(t, &r.Hosts[2], "/out exists already: replace it with --force")
+	checkFailed(t, &r.Hosts[2], "out exists already: replace it with --force")
 	checkFailed(t, &r.Hosts[3], "out is a folder: name the file")
 	g.checkFile([]byte("mine"), g.home("taken", "out"))
 	if r.Length != int64(len(content)) {

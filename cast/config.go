@@ -27,7 +27,8 @@ type Config struct {
 	// Exec is a command line for the shell of each host, after [Host.Expand]. It gets the
 	// content on its standard input in place of a file at Dest.
 	Exec string
-	// Force takes over what is at Dest. Without it a host that has something there fails.
+	// Force takes over what is at Dest, in place: only what differs is sent. Without it a host
+	// that has something there fails.
 	Force bool
 
 	// Shell is the command that runs a command line on a host, with its arguments: it is
@@ -100,8 +101,13 @@ type HostResult struct {
 	Took time.Duration
 	// Exit is the exit status of Exec, nil if it has not exited.
 	Exit *int
+	// Moved is when the host last made progress: in its phase, or in what it has.
+	Moved time.Time
 	// Waiting says in words what a host without progress waits for, empty if it does not.
 	Waiting string
+	// Overwriting says that with Force parts of what was at Dest are overwritten, and that
+	// it is not whole. Another cast with Force completes it.
+	Overwriting bool
 	// Error says in one line why the host failed, empty unless it did. Hosts that failed for
 	// the same reason have the same text, so it does not name the host.
 	Error string

@@ -34,7 +34,7 @@ type host struct {
 }
 
 func newHost(c *caster, index int) (*host, error) {
-	h := &host{caster: c, index: index, is: HostResult{Host: c.cfg.Hosts[index], Phase: Waiting}}
+	h := &host{caster: c, index: index, is: HostResult{Host: c.cfg.Hosts[index], Phase: Waiting, Moved: c.began}}
 	var err error
 	if h.dest, err = h.is.Expand(c.cfg.Dest); err == nil {
 		h.exec, err = h.is.Expand(c.cfg.Exec)
@@ -155,6 +155,7 @@ func (h *host) start() (*agent.Start, error) {
 		Network: c.node.secret.ID().String(),
 		Grant:   string(grant.PEM()),
 		Dest:    h.dest,
+		Given:   c.cfg.Dest,
 		Exec:    h.exec,
 		Force:   c.cfg.Force,
 		Spool:   c.cfg.Spool,
@@ -219,7 +220,11 @@ func (h *host) progress(p *agent.Progress) {
 	if h.is.settled() {
 		return
 	}
+	if p.Bytes != h.is.Bytes {
+		h.is.Moved = time.Now()
+	}
 	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Waiting
+	h.is.Overwriting = p.Overwriting
 	h.held, h.changed = p.Held, true
 }
 
@@ -228,7 +233,7 @@ func (h *host) enter(p Phase) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.is.settled() {
-		h.is.Phase, h.changed = p, true
+		h.is.Phase, h.is.Moved, h.changed = p, time.Now(), true
 	}
 }
 
@@ -247,6 +252,7 @@ func (h *host) settle(p Phase, why string, exit int) {
 		return
 	}
 	h.is.Phase, h.is.Error, h.is.Waiting = p, why, ""
+	h.is.Overwriting = h.is.Overwriting && p == Failed
 	if h.exec != "" && (p == Done || exit != 0) {
 		h.is.Exit = &exit
 	}

@@ -3,6 +3,7 @@ package cast
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -161,6 +162,63 @@ func TestAgentKilledOfFile(t *testing.T) {
 	g.checkFile(content, g.home("a", "src"))
 	g.checkFile(content, g.home("c", "src"))
 	checkFailed(t, &res.Hosts[1], "")
+}
+
+// TestForceCutShort ends casts with Force in the middle: one by the death of an agent, one as a whole. What was there
+// is lost in part, which the result says, and another cast completes it.
+func TestForceCutShort(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	path, content := randomFile(t, "src", 8<<20)
+	old := bytes.Repeat([]byte("old\n"), len(content)/4)
+	check := func(r *HostResult, phase Phase, overwriting bool) {
+		t.Helper()
+		if r.Phase != phase || r.Overwriting != overwriting {
+			t.Errorf("%s: %s, overwriting %v; want %s, %v", r.Name, r.Phase, r.Overwriting, phase, overwriting)
+		}
+	}
+	for _, dies := range []bool{true, false} {
+		for _, name := range []string{"a", "b"} {
+			must(t, os.WriteFile(g.home(name, "src"), old, 0o600))
+		}
+		cfg := g.config(path, "a", "b")
+		cfg.Force = true
+		ctx, cancel := context.WithCancel(t.Context())
+		hit := make(chan struct{})
+		var once sync.Once
+		cfg.Event = func(e Event) {
+			if e.Host != nil && e.Index == 1 && e.Host.Overwriting {
+				once.Do(func() { close(hit) })
+			}
+		}
+		go func() {
+			<-hit
+			if dies {
+				g.signal("b", syscall.SIGKILL)
+			} else {
+				cancel()
+			}
+		}()
+		r, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(ctx)
+		cancel()
+		if dies {
+			must(t, err)
+			check(&r.Hosts[0], Done, false)
+			check(&r.Hosts[1], Failed, true)
+		} else {
+			if err == nil {
+				t.Error("no error")
+			}
+			check(&r.Hosts[1], Fetching, true)
+		}
+		if got, err := os.ReadFile(g.home("b", "src")); err != nil || bytes.Equal(got, content) {
+			t.Errorf("it has all of it, or nothing: %v", err)
+		}
+		cfg.Event = nil
+		g.mustCast(cfg)
+		g.checkFile(content, g.home("a", "src"))
+		g.checkFile(content, g.home("b", "src"))
+	}
 }
 
 // TestStoppedAgent has an agent that hangs. Nobody waits for it while they fetch, and it is given up.
@@ -401,9 +459,9 @@ func TestFullDisk(t *testing.T) {
 		r, err := g.cast(cfg)
 		must(t, err)
 		g.checkFile(content, g.home("good", "src"))
-		want := "src needs 3.1 MB and the disk has 1.0 MB free"
+		want := "src needs 3.1 MB and the disk has less free: make room, or choose another path"
 		if source == "-" {
-			want = "the disk is full: " + small + "/src does not fit"
+			want = "the disk is full: src does not fit"
 		}
 		checkFailed(t, &r.Hosts[1], want)
 		g.checkEmpty(small)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/proto"
 )
 
 const castHelp = `Copies a file, a folder or a stream (-, standard input) to many hosts, on which nothing is

@@ -22,7 +22,7 @@ func castTo(t *testing.T, fails map[string]string, arg ...string) (status int, o
 		res := &cast.Result{Length: 1000, Took: 2 * time.Second}
 		for i, h := range cfg.Hosts {
 			exit := 0
-			r := cast.HostResult{Host: h, Phase: cast.Done, Bytes: 1000, WAN: 100, LAN: 900, Took: time.Second, Exit: &exit}
+			r := cast.HostResult{Host: h, Phase: cast.Done, Moved: time.Now(), Bytes: 1000, WAN: 100, LAN: 900, Took: time.Second, Exit: &exit}
 			if why := fails[h.Name]; why != "" {
 				r = cast.HostResult{Host: h, Phase: cast.Failed, Took: time.Second, Error: why}
 			}
@@ -166,19 +166,66 @@ func TestCastInterrupted(t *testing.T) {
 	run := func(ctx context.Context, cfg cast.Config) (*cast.Result, error) {
 		cancel()
 		<-ctx.Done()
-		return &cast.Result{Length: -1, Hosts: []cast.HostResult{
-			{Host: cfg.Hosts[0], Phase: cast.Done}, {Host: cfg.Hosts[1], Phase: cast.Fetching}, {Host: cfg.Hosts[2], Phase: cast.Failed, Error: "x"},
+		return &cast.Result{Length: 1000, Hosts: []cast.HostResult{
+			{Host: cfg.Hosts[0], Phase: cast.Done},
+			{Host: cfg.Hosts[1], Phase: cast.Fetching, Bytes: 500, Moved: time.Now().Add(-75 * time.Second), Overwriting: true, Waiting: "peers"},
+			{Host: cfg.Hosts[2], Phase: cast.Failed, Error: "x"},
 		}}, ctx.Err()
 	}
 	status, out, errs := castWith(ctx, run, src, "--hosts", "n[1-3]", "--bad", bad, "--min", "1", "-q")
 	if status != exitInterrupted || errs != "interrupted: 1 of 3 hosts have the content" {
 		t.Errorf("status %d, %s", status, errs)
 	}
-	if want := "1 fetching: n2\n1 failed: n3 x\n"; !strings.HasSuffix(out, want) {
+	want := "1 fetching: n2 what was at DEST is partly overwritten\n" +
+		"  slowest: n2, 50%, no progress for 1m15s, waiting for peers\n1 failed: n3 x\n"
+	if !strings.HasSuffix(out, want) {
 		t.Errorf("%s, want %s", out, want)
 	}
 	if b, err := os.ReadFile(bad); err != nil || string(b) != "n[2-3]\n" {
 		t.Errorf("%q, %v are bad", b, err)
+	}
+}
+
+// TestCastOverwritten tells of hosts that have lost what they had.
+func TestCastOverwritten(t *testing.T) {
+	t.Parallel()
+	run := func(_ context.Context, cfg cast.Config) (*cast.Result, error) {
+		return &cast.Result{Length: 1000, Hosts: []cast.HostResult{
+			{Host: cfg.Hosts[0], Phase: cast.Failed, Error: "silent for 30 s", Overwriting: true},
+			{Host: cfg.Hosts[1], Phase: cast.Failed, Error: "silent for 30 s"},
+		}}, nil
+	}
+	src := castSource(t)
+	_, out, _ := castWith(t.Context(), run, src, "--hosts", "n[1-2]", "-f")
+	want := "1 failed: n1 silent for 30 s; what was at DEST is partly overwritten\n1 failed: n2 silent for 30 s\n"
+	if !strings.HasSuffix(out, want) {
+		t.Errorf("%s, want %s last", out, want)
+	}
+	_, out, _ = castWith(t.Context(), run, src, "--hosts", "n[1-2]", "-f", "--json")
+	var r castReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil || !r.Hosts[0].Overwritten || r.Hosts[1].Overwritten {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestCastLate names the last host if it was much later than the others.
+func TestCastLate(t *testing.T) {
+	t.Parallel()
+	for last, want := range map[time.Duration]string{
+		20 * time.Second:  "WAN, 0 B from LAN\n",
+		100 * time.Second: "\nthe last was n2, after 1m40s; half of them had it after 20s\n",
+	} {
+		run := func(_ context.Context, cfg cast.Config) (*cast.Result, error) {
+			res := &cast.Result{Length: 1000}
+			for _, h := range cfg.Hosts {
+				res.Hosts = append(res.Hosts, cast.HostResult{Host: h, Phase: cast.Done, Took: 20 * time.Second})
+			}
+			res.Hosts[1].Took = last
+			return res, nil
+		}
+		if _, out, _ := castWith(t.Context(), run, castSource(t), "--hosts", "n[1-5]"); !strings.HasSuffix(out, want) {
+			t.Errorf("%s, want %s last", out, want)
+		}
 	}
 }
 
@@ -264,7 +311,7 @@ func TestCastFrame(t *testing.T) {
 		{Phase: cast.Fetching, Bytes: 100, Waiting: "peers"}, {Phase: cast.Done, Bytes: 1000}, {Phase: cast.Failed, Error: "no space left"},
 		{Phase: cast.Failed, Error: "ssh: connection timed out"},
 	} {
-		r.Host = cfg.Hosts[i]
+		r.Host, r.Moved = cfg.Hosts[i], time.Now()
 		v.event(cast.Event{Index: i, Host: &r})
 	}
 	check("big.tar: 1.0 kB to 8 hosts, 12s, 21%, 100 B/s; 1 waiting, 2 login, 2 fetching (slowest n5, 10%, waiting for peers), 1 done, 2 failed",

@@ -15,6 +15,8 @@ import (
 const (
 	// castRateOver is the time over which the rate is shown.
 	castRateOver = 3 * time.Second
+	// castStill is after what time without progress a host is said to make none.
+	castStill = 10 * time.Second
 	// castFolded is up to how many hosts a phase names them.
 	castFolded = 1000
 	// castQueue bounds the bytes that commands on hosts have printed and that were not
@@ -51,7 +53,7 @@ func newCastView(cfg cast.Config) *castView {
 	}
 	v.source.Length = -1
 	for _, h := range cfg.Hosts {
-		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting})
+		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
 	}
 	return v
 }
@@ -187,7 +189,7 @@ func (f castFrame) picture(width int) []string {
 		line := castPhaseLine(string(phase), len(hosts))
 		switch {
 		case phase == cast.Fetching:
-			lines = append(lines, line+f.fetching(width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+f.slowest(hosts))
+			lines = append(lines, line+f.fetching(width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+slowest(hosts, f.source.Length))
 			continue
 		case phase == cast.Failed:
 			name := string(phase)
@@ -248,12 +250,18 @@ func (f castFrame) fetching(width int) string {
 	return barBeside(facts, have, all, width)
 }
 
-// slowest names the host that has the least of those that fetch.
-func (f castFrame) slowest(hosts []cast.HostResult) string {
-	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int { return cmp.Compare(a.Bytes, b.Bytes) })
+// slowest names the host that has the least of those that fetch a content, whose length is -1 if it is not known,
+// and says what holds it up.
+func slowest(hosts []cast.HostResult, length int64) string {
+	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int {
+		return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), a.Moved.Compare(b.Moved))
+	})
 	text := fmt.Sprintf("%s, %s", least.Name, formatBytes(least.Bytes))
-	if f.source.Length >= 0 {
-		text = fmt.Sprintf("%s, %d%%", least.Name, percent(least.Bytes, f.source.Length))
+	if length >= 0 {
+		text = fmt.Sprintf("%s, %d%%", least.Name, percent(least.Bytes, length))
+	}
+	if still := time.Since(least.Moved); still > castStill {
+		text += fmt.Sprintf(", no progress for %s", formatDuration(still))
 	}
 	if least.Waiting != "" {
 		text += ", waiting for " + least.Waiting
@@ -276,7 +284,7 @@ func (f castFrame) line() string {
 		}
 		text := fmt.Sprintf("%d %s", len(hosts), phase)
 		if phase == cast.Fetching {
-			text += fmt.Sprintf(" (slowest %s)", f.slowest(hosts))
+			text += fmt.Sprintf(" (slowest %s)", slowest(hosts, f.source.Length))
 		}
 		phases = append(phases, text)
 	}

@@ -7,10 +7,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cast/hostset"
 )
+
+// castLate is by how much the last host has to be later than others to be named.
+const castLate = time.Second
 
 // castReport says what became of a cast.
 type castReport struct {
@@ -41,6 +45,8 @@ type castHost struct {
 	// Exit is the exit status of the command of --exec, nil if it has not exited.
 	Exit  *int   `json:"exit,omitempty"`
 	Error string `json:"error,omitempty"`
+	// Overwritten says that parts of what was at DEST are overwritten, and that it is not whole.
+	Overwritten bool `json:"overwritten,omitempty"`
 }
 
 func newCastReport(res *cast.Result, cfg cast.Config) *castReport {
@@ -49,7 +55,7 @@ func newCastReport(res *cast.Result, cfg cast.Config) *castReport {
 	for _, h := range res.Hosts {
 		r.Hosts = append(r.Hosts, castHost{
 			Host: h.Name, Cluster: h.Cluster, Phase: h.Phase, Bytes: h.Bytes, FromWAN: h.WAN, FromLAN: h.LAN,
-			Seconds: h.Took.Seconds(), Exit: h.Exit, Error: h.Error,
+			Seconds: h.Took.Seconds(), Exit: h.Exit, Error: h.Error, Overwritten: h.Overwriting,
 		})
 		got += h.Bytes
 		r.FromWAN += h.WAN
@@ -89,8 +95,34 @@ func (r *castReport) print(w io.Writer) error {
 		for _, c := range causes(hosts) {
 			t.line("%d %s: %s", len(c.hosts), phase, c)
 		}
+		if phase == cast.Fetching && len(hosts) > 0 {
+			t.line("  slowest: %s", slowest(hosts, r.Bytes))
+		}
+	}
+	if late := r.late(); late != "" {
+		t.line("%s", late)
 	}
 	return t.flush()
+}
+
+// late names the last host that was done, if it was much later than half of them.
+func (r *castReport) late() string {
+	var done []cast.HostResult
+	for _, h := range r.res.Hosts {
+		if h.Phase == cast.Done {
+			done = append(done, h)
+		}
+	}
+	if len(done) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(done, func(a, b cast.HostResult) int { return cmp.Compare(a.Took, b.Took) })
+	last, half := done[len(done)-1], done[(len(done)-1)/2]
+	if last.Took < castLate+half.Took*5/4 {
+		return ""
+	}
+	return fmt.Sprintf("the last was %s, after %s; half of them had it after %s", last.Name,
+		formatDuration(last.Took), formatDuration(half.Took))
 }
 
 // printClusters prints what entered each cluster, if there are several.
@@ -140,10 +172,14 @@ func (c castCause) String() string { return strings.TrimSpace(fold(c.hosts) + " 
 func causes(hosts []cast.HostResult) (all []castCause) {
 	at := map[string]int{}
 	for _, h := range hosts {
-		i, ok := at[h.Error]
+		text := h.Error
+		if h.Overwriting {
+			text = strings.TrimPrefix(text+"; what was at DEST is partly overwritten", "; ")
+		}
+		i, ok := at[text]
 		if !ok {
 			i = len(all)
-			at[h.Error], all = i, append(all, castCause{text: h.Error})
+			at[text], all = i, append(all, castCause{text: text})
 		}
 		all[i].hosts = append(all[i].hosts, h)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -54,10 +55,12 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 	carried, err := carry.Serve(stdout)
 	if err == nil {
 		a := &agent{carried: carried, out: newReporter(stdout), began: time.Now(), outcome: make(chan error, 1)}
-		err = a.run(ctx, stdin)
+		if err = a.run(ctx, stdin); err != nil {
+			err = errors.New(a.describe(err))
+		}
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "mob:", oneLine(err))
+		fmt.Fprintln(stderr, "mob:", err)
 		return 1
 	}
 	return 0
@@ -68,6 +71,7 @@ type agent struct {
 	carried *carry.Server
 	out     *reporter
 	began   time.Time // when the Start order came
+	given   Start     // that order
 	node    *peer.Node
 	job     job
 
@@ -153,7 +157,7 @@ func (a *agent) take(ctx context.Context, o *Order) error {
 	case o.Start != nil && a.job != nil:
 		return errors.New("a second Start order")
 	case o.Start != nil:
-		a.began = time.Now()
+		a.began, a.given = time.Now(), *o.Start
 		if err := a.start(ctx, o.Start); err != nil {
 			a.settle(err)
 		}
@@ -196,7 +200,7 @@ func (a *agent) settle(err error) {
 		a.out.send(&Report{Done: &Done{Progress: p, Seconds: seconds}})
 		return
 	}
-	f := &Failed{Progress: p, Error: oneLine(err), Seconds: seconds}
+	f := &Failed{Progress: p, Error: a.describe(err), Seconds: seconds}
 	var status *exitError
 	if errors.As(err, &status) {
 		f.Exit = status.status
@@ -264,6 +268,7 @@ func (a *agent) progress() (p Progress) {
 	if a.node != nil {
 		t := a.node.Stats().Totals.Traffic
 		p.WAN, p.LAN = t.WANIn, t.LANIn
+		p.Overwriting = p.Overwriting && t.WANIn+t.LANIn > 0
 	}
 	return p
 }
@@ -309,8 +314,19 @@ func readOrders(ctx context.Context, stdin io.Reader, orders chan<- *Order) {
 	close(orders)
 }
 
-// oneLine is the text of an error as one line.
-func oneLine(err error) string {
-	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(lines, "; ")
+// describe returns the text of an error in one line. It names paths as the user does, which are the same on all
+// hosts: homes and temporary folders are not.
+func (a *agent) describe(why error) string {
+	lines := strings.FieldsFunc(why.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
+	names := []string{a.carried.Dir, "the temporary folder"}
+	if path, err := filepath.Abs(a.given.Dest); err == nil {
+		for given := filepath.Clean(a.given.Given); strings.Contains(given, "%"); given = filepath.Dir(given) {
+			names = append(names, path, given)
+			path = filepath.Dir(path)
+		}
+	}
+	if home, err := os.Getwd(); err == nil {
+		names = append(names, home+"/", "")
+	}
+	return strings.NewReplacer(names...).Replace(strings.Join(lines, "; "))
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
@@ -105,7 +107,8 @@ func (d *download) explain(err error) error {
 	case errors.As(err, &exists) && !d.force:
 		return errExists(d.dest)
 	case errors.As(err, &room):
-		return room
+		return fmt.Errorf("%s needs %s and the disk has less free: make room, or choose another path", d.dest,
+			humanize.Bytes(uint64(room.Need))) // how much less is not the same on all hosts
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return explainWrite(d.dest, err)
 	}
@@ -120,6 +123,7 @@ func (d *download) progress() (p Progress) {
 		if st.Phase != peer.Checking {
 			p.Bytes = st.Have
 		}
+		p.Overwriting = d.existed && !d.whole.Load()
 	}
 	return p
 }

@@ -30,8 +30,10 @@ type Start struct {
 	Stream []byte `json:"stream,omitempty"`
 	// Dest is where the content goes: a path, relative to the folder in which the agent runs. With a
 	// slash at its end, or if it is a folder, the content goes into it by its own name. Without a
-	// Dest it is the content's name. Force replaces what is there.
+	// Dest it is the content's name. Given is what the user gave for it, which errors name in its place.
+	// Force replaces what is there.
 	Dest  string `json:"dest,omitempty"`
+	Given string `json:"given,omitempty"`
 	Force bool   `json:"force,omitempty"`
 	// Exec is a command for sh, which gets the content on its standard input, instead of a Dest.
 	Exec string `json:"exec,omitempty"`
@@ -70,6 +72,8 @@ type Progress struct {
 	Held uint64 `json:"held,omitempty"`
 	// Waiting says what a host without progress waits for, in words.
 	Waiting string `json:"waiting,omitempty"`
+	// Overwriting says that parts of what was at the destination are overwritten, and it is not whole.
+	Overwriting bool `json:"overwriting,omitempty"`
 }
 
 // Output is a line that the command printed, without its end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
@@ -17,6 +18,7 @@ type streaming struct {
 	finder   peer.Finder
 	receiver *stream.Receiver
 	output   func(line string)
+	whole    atomic.Bool // the consumer has all of it
 }
 
 // consumer takes the bytes of a stream, in order. After an error of Write it takes no more: if that is
@@ -73,6 +75,7 @@ func (s *streaming) run(ctx context.Context) error {
 	select {
 	case err = <-received:
 		if err == nil {
+			s.whole.Store(true)
 			return c.finish(ctx)
 		}
 		if errors.Is(err, errNotRead) {
@@ -101,7 +104,11 @@ func (s *streaming) open() (consumer, error) {
 // progress implements [job].
 func (s *streaming) progress() Progress {
 	st := s.receiver.Stats()
-	return Progress{Bytes: st.Bytes, Held: s.receiver.Held(), Waiting: st.Waiting}
+	p := Progress{Bytes: st.Bytes, Held: s.receiver.Held(), Waiting: st.Waiting}
+	if s.whole.Load() && s.start.Exec != "" {
+		p.Waiting = "the command, which has all of its input"
+	}
+	return p
 }
 
 // order implements [job]. What is wrong with an order fails run.

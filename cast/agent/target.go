@@ -55,6 +55,10 @@ func explainWrite(dest string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("the disk is full: %s does not fit", dest)
 	}
+	var why syscall.Errno
+	if errors.As(err, &why) { // without the name that the file has till then
+		err = why
+	}
 	return fmt.Errorf("cannot write %s: %w", dest, err)
 }
 
