@@ -65,21 +65,15 @@ func (s *State) announceLoss(i int) {
 	}
 }
 
-// claimLocally claims a piece, to the own cluster, that a single member has. Others begin pieces of the
-// node's share after those of their own, so a claim on one of these waits for a batch, and is not sent if
-// the piece has come by then.
+// claimLocally claims a piece, to the own cluster, that a single member has.
 func (s *State) claimLocally(f *fetch) {
 	if f.claimed {
 		return
 	}
 	f.claimed = true
-	urgent := !s.share.has(f.piece)
 	for _, p := range s.peers {
-		if !p.local || !p.subscribed.Has(f.piece) || p.have.Has(f.piece) {
-			continue
-		}
-		s.announceTo(p, f.piece, updateClaim, urgent)
-		if urgent {
+		if p.local && p.subscribed.Has(f.piece) && !p.have.Has(f.piece) {
+			s.announceTo(p, f.piece, updateClaim, true)
 			s.flushPeer(p)
 		}
 	}
@@ -170,28 +164,23 @@ func (s *State) flush() {
 	s.announcing = left
 }
 
-// prunePending drops the haves that a local peer has got in the meantime, and the claims on what the node
-// has got, and reports whether anything is left. In a large cluster most of it is not.
+// prunePending drops the haves that a local peer has got in the meantime, and reports whether
+// anything is left. In a large cluster most of it is not.
 func (s *State) prunePending(p *peer) bool {
 	if p.local {
-		p.pending.Have = s.without(p.pending.Have, p.have)
-		p.pending.Claim = s.without(p.pending.Claim, s.have)
+		old := p.pending.Have
+		p.pending.Have = nil
+		for i := range bitset.Numbers(old, s.pieces) {
+			if !p.have.Has(i) {
+				p.pending.Have = bitset.Append(p.pending.Have, i)
+			}
+		}
 	}
 	if pendingRanges(p) > 0 || p.local && p.announcedSlow != s.slowCount {
 		return true
 	}
 	p.hasPending = false
 	return false
-}
-
-// without returns the pieces of rs that are not in a set.
-func (s *State) without(rs []proto.Range, set *bitset.Set) (left []proto.Range) {
-	for i := range bitset.Numbers(rs, s.pieces) {
-		if !set.Has(i) {
-			left = bitset.Append(left, i)
-		}
-	}
-	return left
 }
 
 // due reports whether a time has come, and clears it then.
