@@ -146,6 +146,7 @@ func TestBulkStream(t *testing.T) {
 			if late {
 				peertest.Eventually(t, "a stream", func() bool { _, n := channelsTo(a, b, link); return n > 0 })
 				again()
+				a.Host().Peerstore().AddAddrs(b.Host().ID(), b.Host().Addrs(), time.Hour) // it said that it has none
 				peertest.Eventually(t, "a socket", func() bool {
 					gate.Pass(slowly)
 					n, _ := channelsTo(a, b, link)

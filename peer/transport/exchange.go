@@ -17,9 +17,9 @@ import (
 func (g *gate) ask(c network.Conn) error {
 	err := g.askOnce(c)
 	g.change(c, func(a *admitted) {
-		a.asking = false
+		a.asking, a.failed = false, err != nil
 		if err != nil {
-			a.failed, a.err = true, err
+			a.err = err
 		}
 	})
 	return err
@@ -38,7 +38,11 @@ func (g *gate) askOnce(c network.Conn) error {
 	}
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	if err := g.askOn(s, c); err != nil {
+		late := ctx.Err()
 		_ = s.Reset()
+		if late != nil {
+			return fmt.Errorf("exchange credentials: %w", late)
+		}
 		if refused := new(NotAdmittedError); errors.As(err, &refused) {
 			g.logRefusal(refused)
 		}

@@ -51,7 +51,7 @@ type gate struct {
 // admitted is what a gate knows of a connection.
 type admitted struct {
 	certificate *membership.Certificate // nil before it was accepted
-	failed      bool                    // the last exchange that this side began: it begins another
+	failed      bool                    // the last exchange that this side began: the other may lack its certificate
 	asking      bool                    // this side's membership stream is under way
 	answering   int                     // as many of the other side are
 	err         error                   // of the last that failed
@@ -219,34 +219,41 @@ func (g *gate) isMember(id peer.ID) bool {
 }
 
 // prove exchanges credentials on a connection unless that was done, and returns the
-// certificate of the other side.
+// certificate of the other side. After an exchange that failed it waits for the end of another: the
+// other side may not have got what was shown.
 func (g *gate) prove(ctx context.Context, c network.Conn) (*membership.Certificate, error) {
 	g.mu.Lock()
 	if a := g.of(c); (a.certificate == nil || a.failed) && !a.asking && g.ctx.Err() == nil {
-		a.asking, a.failed, a.err = true, false, nil
+		a.asking, a.err = true, nil
 		g.wg.Go(func() { _ = g.ask(c) })
 	}
 	g.mu.Unlock()
-	return g.wait(ctx, c, func(a *admitted) bool { return a.asking })
+	return g.wait(ctx, c, func(a *admitted) (settled, mayCome bool) {
+		return !a.failed || !a.asking, a.asking
+	})
 }
 
-// wait waits for the certificate of the other side, as long as one may come.
+// errNoCertificate is the error of a connection on which nobody has tried to show one.
+var errNoCertificate = errors.New("no certificate was shown")
+
+// wait waits for the certificate of the other side until it is settled, as long as that may come.
 func (g *gate) wait(
-	ctx context.Context, c network.Conn, mayCome func(*admitted) bool,
+	ctx context.Context, c network.Conn, state func(*admitted) (settled, mayCome bool),
 ) (*membership.Certificate, error) {
 	for {
 		g.mu.Lock()
 		a := g.of(c)
-		cert, err, more, changed := a.certificate, a.err, mayCome(a), a.changed
+		cert, err, changed := a.certificate, a.err, a.changed
+		settled, mayCome := state(a)
 		g.mu.Unlock()
 		switch {
-		case cert != nil:
+		case cert != nil && settled:
 			return cert, nil
-		case more:
+		case mayCome:
 		case err != nil:
 			return nil, err
 		default:
-			return nil, errors.New("no certificate was shown")
+			return nil, errNoCertificate
 		}
 		select {
 		case <-changed:

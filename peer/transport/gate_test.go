@@ -241,6 +241,54 @@ func TestGateBothWays(t *testing.T) {
 	}
 }
 
+// TestGateCutOff cuts the exchange of credentials off when one side has accepted the other, as happens when
+// it takes too long on a busy machine. Streams that follow say nothing of membership, but wait for
+// another exchange.
+func TestGateCutOff(t *testing.T) {
+	t.Parallel()
+	secret := newTestSecret(t)
+	from, to := newTestMember(t, secret, nil), newTestMember(t, secret, nil)
+	var served atomic.Int64
+	serveTest(to, proto.ControlProtocol, &served)
+
+	// All but the certificate of the side that opens.
+	s := dialStream(t, from, to, proto.MemberProtocol)
+	if err := proto.WriteMessage(s, &proto.Credential{Envelope: from.member.Grant().Pass.Envelope()}); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := readCredential(s, to.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := from.member.Verify(shown.Envelope, to.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Reset()
+	control := dialStream(t, from, to, proto.ControlProtocol)
+	if err := proto.WriteMessage(control, &proto.Goodbye{}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := proto.ReadMessage(control); err == nil {
+		t.Errorf("the member is told %+v", m)
+	}
+
+	g := from.Host.(*lazyHost).gate
+	g.change(control.Conn(), func(a *admitted) { a.certificate, a.failed, a.err = cert, true, errors.New("cut off") })
+	answer := to.Host.(*lazyHost).gate.answer
+	to.Host.(*lazyHost).mux.AddHandler(proto.MemberProtocol, func(_ protocol.ID, s io.ReadWriteCloser) error {
+		time.Sleep(100 * time.Millisecond) // a stream that did not wait would be here first
+		answer(s.(network.Stream))
+		return nil
+	})
+	if _, err := requestConnected(t.Context(), from, to.ID(), proto.ControlProtocol); err != nil {
+		t.Error(err)
+	}
+	if served.Load() != 1 {
+		t.Errorf("%d streams were served", served.Load())
+	}
+}
+
 // watcher writes down what a host sends to a protocol.
 func watchBytes(h host.Host, id protocol.ID) <-chan []byte {
 	got := make(chan []byte, 8)
@@ -277,19 +325,28 @@ func TestGateTellsStrangersNothing(t *testing.T) {
 	}
 }
 
+// dialStream opens a stream to another host past the gate of the host itself.
+func dialStream(t *testing.T, from, to host.Host, id protocol.ID) network.Stream {
+	t.Helper()
+	from.Peerstore().AddAddrs(to.ID(), to.Addrs(), time.Hour)
+	raw, err := from.Network().NewStream(t.Context(), to.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newLazyStream(raw, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // TestGateReplay has a node show the credentials of another.
 func TestGateReplay(t *testing.T) {
 	t.Parallel()
 	secret := newTestSecret(t)
 	victim, thief := newTestMember(t, secret, nil), newTestMember(t, newTestSecret(t), nil)
 	to := newTestMember(t, secret, nil)
-	if err := thief.Host.(*lazyHost).Host.Connect(t.Context(), peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := thief.Host.(*lazyHost).Host.NewStream(t.Context(), to.ID(), proto.MemberProtocol)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := dialStream(t, thief, to, proto.MemberProtocol)
 	if err := proto.WriteMessage(s, &proto.Credential{Envelope: victim.member.Grant().Pass.Envelope()}); err != nil {
 		t.Fatal(err)
 	}

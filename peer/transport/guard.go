@@ -44,9 +44,17 @@ func (g *gate) guard(id protocol.ID, handle network.StreamHandler) network.Strea
 	return func(s network.Stream) {
 		c := s.Conn()
 		ctx, cancel := context.WithTimeout(g.ctx, credentialTimeout)
-		cert, err := g.wait(ctx, c, func(a *admitted) bool { return a.asking || a.answering > 0 })
+		cert, err := g.wait(ctx, c, func(a *admitted) (settled, mayCome bool) {
+			return true, a.asking || a.answering > 0
+		})
 		cancel()
+		refused := new(NotAdmittedError)
 		switch {
+		case err != nil && !errors.Is(err, errNoCertificate) && !errors.As(err, &refused):
+			// The exchange was late or cut off, as on a busy machine. That says nothing of the peer, which
+			// tries again.
+			_ = s.Reset()
+			return
 		case err != nil:
 			err = errors.New("this node talks to members of its network only: give --network and --certificate")
 		case id != proto.TrackerProtocol && !cert.Roles.Has(needed(id)):

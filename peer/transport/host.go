@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
-	basichost "github.com/libp2p/go-libp2p/p2p/host/basic"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
@@ -42,6 +42,10 @@ const (
 // listening on every one of the addresses. With a bulk endpoint, which must have the
 // same key, the host's port accepts bulk sockets too.
 //
+// It has only what nodes and trackers use of libp2p's own host, which would link a third of a program
+// more, and have the two ends of each connection tell each other by the identify protocol what nobody
+// here asks for: nodes say in their own messages where they listen.
+//
 // The host lifts libp2p's limits per IP address, 8 connections and a new one every
 // 5 s, which a site behind one gateway exceeds: one address may have as many as are free.
 // Peers that the connection manager protects are members, all others are strangers, which
@@ -61,70 +65,59 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connection manager: %w", err), rm.Close())
 	}
-	h, err := newBasicHost(key, bulk, rm, protector{cm, rm})
+	n, bus, err := newNetwork(key, bulk, rm)
 	if err != nil {
 		return nil, errors.Join(err, cm.Close(), rm.Close())
 	}
-	lazy := newLazyHost(h, rm)
+	h, err := newLazyHost(n, bus, rm, protector{cm, rm})
+	if err != nil {
+		return nil, err
+	}
 	if member != nil {
-		lazy.gate = newGate(h, member.Member, member.Log)
+		h.gate = newGate(h, member.Member, member.Log)
 	}
 	// One call for each: a call with several does not fail if one of them works.
 	for _, addr := range listen {
-		if err := h.Network().Listen(addr); err != nil {
-			return nil, errors.Join(listenError(addr, err), lazy.Close())
+		if err := n.Listen(addr); err != nil {
+			return nil, errors.Join(listenError(addr, err), h.Close())
 		}
 	}
-	return lazy, nil
+	return h, nil
 }
 
-// newBasicHost returns libp2p's own host, of the parts that mob uses. libp2p.New would link
-// the others as well: QUIC, WebRTC and WebTransport are a third of a program.
-//
-// The host is told where it listens: it does not ask peers how they see it. Closing it closes
-// the limits and the connection manager.
-func newBasicHost(key crypto.PrivKey, bulk *Endpoint, rm *limits, cm protector) (_ host.Host, err error) {
+// newNetwork returns the connections of a host, which do not listen yet.
+func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm, _ event.Bus, err error) {
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: newMuxer()}}
 	tls, err := libp2ptls.New(libp2ptls.ID, key, muxers)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	up, err := upgrader.New([]sec.SecureTransport{tls}, muxers, nil, rm, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t, err := newTCP(up, rm, bulk)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	peers, err := pstoremem.NewPeerstore()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bus := eventbus.NewBus()
-	network, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm))
+	n, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm))
 	if err != nil {
-		return nil, errors.Join(err, peers.Close())
+		return nil, nil, errors.Join(err, peers.Close())
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, network.Close(), peers.Close())
-		}
-	}()
-	err = errors.Join(peers.AddPrivKey(id, key), peers.AddPubKey(id, key.GetPublic()), network.AddTransport(t))
+	err = errors.Join(peers.AddPrivKey(id, key), peers.AddPubKey(id, key.GetPublic()), n.AddTransport(t))
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, n.Close(), peers.Close())
 	}
-	h, err := basichost.NewHost(network, &basichost.HostOpts{EventBus: bus, ConnManager: cm, UserAgent: "mob"})
-	if err != nil {
-		return nil, err
-	}
-	h.Start()
-	return h, nil
+	return n, bus, nil
 }
 
 // newTCP returns the transport of a host's connections. With a shared port a second daemon would

@@ -4,14 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/host/pstoremanager"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	ma "github.com/multiformats/go-multiaddr"
 	msmux "github.com/multiformats/go-multistream"
 )
 
@@ -23,41 +29,104 @@ import (
 // It also closes the idle connections of strangers, and in a network lets only members use
 // its streams.
 type lazyHost struct {
-	host.Host
-	gate *gate // nil without a network
-	stop chan struct{}
-	idle sync.WaitGroup
-	once sync.Once
+	network *swarm.Swarm
+	bus     event.Bus
+	limits  *limits
+	conns   protector
+	mux     *msmux.MultistreamMuxer[protocol.ID]
+	forgets *pstoremanager.PeerstoreManager // peers that are not connected any more
+	gate    *gate                           // nil without a network
+	stop    chan struct{}
+	idle    sync.WaitGroup
+	once    sync.Once
+	addrs   listenAddrs
 }
 
-func newLazyHost(h host.Host, l *limits) *lazyHost {
-	lazy := &lazyHost{Host: h, stop: make(chan struct{})}
-	lazy.idle.Go(func() {
+// newLazyHost returns a host. Closing it closes what it was given, as an error does.
+func newLazyHost(n *swarm.Swarm, bus event.Bus, l *limits, conns protector) (*lazyHost, error) {
+	h := &lazyHost{
+		network: n, bus: bus, limits: l, conns: conns,
+		mux:  msmux.NewMultistreamMuxer[protocol.ID](),
+		stop: make(chan struct{}),
+	}
+	forgets, err := pstoremanager.NewPeerstoreManager(n.Peerstore(), bus, n)
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	h.forgets = forgets
+	forgets.Start()
+	n.Notify(conns.Notifee())
+	n.SetStreamHandler(h.accept)
+	h.idle.Go(func() {
 		tick := time.NewTicker(idleCheck)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				l.closeIdle(h.Network().Conns())
-			case <-lazy.stop:
+				l.closeIdle(n.Conns())
+			case <-h.stop:
 				return
 			}
 		}
 	})
-	return lazy
+	return h, nil
 }
 
 // Close implements [host.Host].
-func (h *lazyHost) Close() error {
+func (h *lazyHost) Close() (err error) {
 	h.once.Do(func() {
 		close(h.stop)
 		if h.gate != nil {
 			h.gate.close()
 		}
+		h.idle.Wait()
+		err = errors.Join(h.conns.Close(), h.network.Close())
+		if h.forgets != nil {
+			err = errors.Join(err, h.forgets.Close())
+		}
+		err = errors.Join(err, h.Peerstore().Close(), h.limits.Close())
 	})
-	h.idle.Wait()
-	// Without connections the host does not wait for what it still says on them.
-	return errors.Join(h.Network().Close(), h.Host.Close())
+	return err
+}
+
+// ID implements [host.Host].
+func (h *lazyHost) ID() peer.ID { return h.network.LocalPeer() }
+
+// Peerstore implements [host.Host].
+func (h *lazyHost) Peerstore() peerstore.Peerstore { return h.network.Peerstore() }
+
+// Addrs implements [host.Host].
+func (h *lazyHost) Addrs() []ma.Multiaddr { return h.addrs.of(h.network) }
+
+// Network implements [host.Host].
+func (h *lazyHost) Network() network.Network { return h.network }
+
+// Mux implements [host.Host].
+func (h *lazyHost) Mux() protocol.Switch { return h.mux }
+
+// ConnManager implements [host.Host].
+func (h *lazyHost) ConnManager() connmgr.ConnManager { return h.conns }
+
+// EventBus implements [host.Host].
+func (h *lazyHost) EventBus() event.Bus { return h.bus }
+
+// negotiationTimeout bounds the time until a peer has said which protocol a stream has.
+const negotiationTimeout = 10 * time.Second
+
+// accept hands an incoming stream to the handler of its protocol.
+func (h *lazyHost) accept(s network.Stream) {
+	_ = s.SetDeadline(time.Now().Add(negotiationTimeout))
+	id, handle, err := h.mux.Negotiate(s)
+	if err != nil {
+		_ = s.ResetWithError(network.StreamProtocolNegotiationFailed)
+		return
+	}
+	_ = s.SetDeadline(time.Time{})
+	if s.SetProtocol(id) != nil {
+		_ = s.ResetWithError(network.StreamResourceLimitExceeded)
+		return
+	}
+	_ = handle(id, s)
 }
 
 // closeTimeout bounds how long Close waits for the answer to the protocol's name.
@@ -66,10 +135,10 @@ const closeTimeout = 10 * time.Second
 // Connect implements [host.Host]. Unlike libp2p's own it does not wait for identify.
 func (h *lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 	h.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.TempAddrTTL)
-	if h.Network().Connectedness(info.ID) == network.Connected {
+	if h.network.Connectedness(info.ID) == network.Connected {
 		return nil
 	}
-	c, err := h.Network().DialPeer(ctx, info.ID)
+	c, err := h.network.DialPeer(ctx, info.ID)
 	if err != nil {
 		return fmt.Errorf("dial: %w", err)
 	}
@@ -81,10 +150,26 @@ func (h *lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 
 // SetStreamHandler implements [host.Host].
 func (h *lazyHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
+	h.mux.AddHandler(id, h.handler(id, handle))
+}
+
+// SetStreamHandlerMatch implements [host.Host].
+func (h *lazyHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
+	h.mux.AddHandlerWithFunc(id, match, h.handler(id, handle))
+}
+
+// RemoveStreamHandler implements [host.Host].
+func (h *lazyHost) RemoveStreamHandler(id protocol.ID) { h.mux.RemoveHandler(id) }
+
+// handler returns a handler of the muxer, which lets only members through in a network.
+func (h *lazyHost) handler(id protocol.ID, handle network.StreamHandler) protocol.HandlerFunc {
 	if h.gate != nil {
 		handle = h.gate.guard(id, handle)
 	}
-	h.Host.SetStreamHandler(id, handle)
+	return func(_ protocol.ID, s io.ReadWriteCloser) error {
+		handle(s.(network.Stream)) // which accept has negotiated
+		return nil
+	}
 }
 
 // IsMember reports whether a connected peer may use the streams of a host that [NewHost] made:
@@ -96,15 +181,15 @@ func IsMember(h host.Host, id peer.ID) bool {
 	return h.Network().Connectedness(id) == network.Connected
 }
 
-// NewStream implements [host.Host]. It leaves a choice of protocols to libp2p.
+// errProtocols is the error of a stream with a choice of protocols.
+var errProtocols = errors.New("want one protocol")
+
+// NewStream implements [host.Host]. It takes one protocol.
 func (h *lazyHost) NewStream(ctx context.Context, id peer.ID, protocols ...protocol.ID) (network.Stream, error) {
-	if len(protocols) != 1 && h.gate == nil {
-		return h.Host.NewStream(ctx, id, protocols...)
-	}
 	if len(protocols) != 1 {
-		return nil, errors.New("want one protocol in a network")
+		return nil, errProtocols
 	}
-	raw, err := h.Network().NewStream(ctx, id)
+	raw, err := h.network.NewStream(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("open stream: %w", err)
 	}

@@ -166,7 +166,6 @@ func TestIdleConnections(t *testing.T) {
 		}
 		t.Fatal("timeout: ", what)
 	}
-	// Identify has streams of its own.
 	until("streams end", func(c network.Conn) bool { return c.Stat().NumStreams == 0 })
 	check := func(after time.Duration, open int) {
 		t.Helper()
