@@ -62,6 +62,12 @@ type Tuning struct {
 	// MaxLocal and MaxGlobal bound the local peers and those of other clusters that the node
 	// dials. It accepts more.
 	MaxLocal, MaxGlobal int
+	// Session is for how many bytes of a content a node opens one session with a local peer. To
+	// open one costs both of them as much as to exchange so many: with a small content the nodes
+	// of a large cluster have few, with random members, and not one with each. That is so where
+	// there is one cluster only: over the WAN each piece is fetched once because all members
+	// hear of each claim. 0 means that a session costs nothing.
+	Session int
 }
 
 // DefaultTuning returns the tuning of the measurements in BENCHMARKS.md.

@@ -40,6 +40,10 @@ func (s *State) connect() {
 // dialCluster dials the members of the own cluster.
 func (s *State) dialCluster() {
 	list := s.nodes[s.cfg.Cluster]
+	if most := s.maxLocal(); most < min(len(list), s.t.MaxLocal) {
+		s.dialNeighbours(list, most)
+		return
+	}
 	for _, n := range list[:min(len(list), s.t.MaxLocal)] {
 		s.dial(n)
 	}

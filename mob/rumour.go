@@ -93,8 +93,14 @@ func (s *State) tryRumours() {
 			local++
 		}
 	}
+	dialing := 0
+	for _, n := range s.nodes[s.cfg.Cluster] {
+		if n.dialing {
+			dialing++
+		}
+	}
 	var list []*rumour
-	if local < s.t.MaxLocal {
+	if local+dialing < s.maxLocal() {
 		list = appendUntried(list, s.rumours.clusters[s.cfg.Cluster])
 	}
 	if len(s.peers)-local < s.t.MaxGlobal {

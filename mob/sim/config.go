@@ -34,6 +34,8 @@ type Config struct {
 	// Handout is how many members of other clusters the tracker tells a node of at once,
 	// besides those of its own; 0 is all.
 	Handout int
+	// Session is that of [mob.Tuning].
+	Session int
 	// Faults are what goes wrong.
 	Faults Faults
 	// Limit ends the run, in virtual time; 0 is twenty times the ideal time, and a minute.

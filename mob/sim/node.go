@@ -63,13 +63,15 @@ func (n *node) start(s *sim, have []proto.Range) {
 	case n.promises:
 		n.strategy = newPromiser(n.store.has.Cap(), slices.Contains(s.cfg.Faults.Claimers, n.index))
 	default:
+		tuning := mob.DefaultTuning()
+		tuning.Session = s.cfg.Session
 		cfg := mob.Config{
 			Self:        n.ID,
 			Cluster:     n.Cluster,
 			Length:      s.cfg.Length,
 			PieceLength: s.cfg.PieceLength,
 			Seed:        s.cfg.Seed + uint64(n.index),
-			Tuning:      mob.DefaultTuning(),
+			Tuning:      tuning,
 		}
 		if s.cfg.Coding.Blocks > 0 {
 			cfg.Picker = coded.New(s.cfg.Length, s.cfg.PieceLength, s.cfg.Coding)
