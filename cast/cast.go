@@ -98,7 +98,7 @@ func newCaster(cfg Config) (c *caster, err error) {
 		Log:      cfg.Log,
 		Note:     c.note,
 	})
-	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), cfg.Log); err != nil {
+	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log); err != nil {
 		return nil, err
 	}
 	if c.source, err = newSource(&c.cfg, c.node); err != nil {

@@ -29,7 +29,8 @@ type node struct {
 }
 
 // startNode starts the node in a new folder below data, or in that of the system for temporary files.
-func startNode(data, cluster string, log *slog.Logger) (n *node, err error) {
+// content says that it seeds one, and not a stream.
+func startNode(data, cluster string, content bool, log *slog.Logger) (n *node, err error) {
 	n = new(node)
 	defer func() {
 		if err != nil {
@@ -55,6 +56,7 @@ func startNode(data, cluster string, log *slog.Logger) (n *node, err error) {
 		Listen:  agent.ListenAddrs(),
 		Network: &membership.Config{Network: n.secret.ID(), Grant: grant},
 		Finder:  func(libhost.Host, []ma.Multiaddr) peer.Finder { return n.tracker.Local() },
+		Tuning:  agent.Tuning(content),
 		Log:     log,
 	})
 	if err != nil {

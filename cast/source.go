@@ -28,15 +28,23 @@ type source struct {
 	// records are those of a stream. A content has none.
 	records recordLog
 
-	// ready is closed when agents can be told what to get. link is constant then.
-	ready chan struct{}
-	link  string
+	// ready is closed when agents can be told what to get. link and manifest are constant then.
+	ready    chan struct{}
+	link     string
+	manifest []byte // nil if it is long
 
 	length, read atomic.Int64 // see [Source]
 }
 
-// newSource returns the source of a cast. A command reads its standard input from the begin to the end:
-// for that a file is a stream, too.
+// maxManifest bounds a manifest in a Start order, in bytes. The handshakes of an agent that asks for it cost
+// about as many; a longer one enters each cluster once.
+const maxManifest = 16 << 10
+
+// streams reports whether the source is a stream. A command reads its standard input from the begin to the
+// end: for that a file is one, too.
+func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
+
+// newSource returns the source of a cast.
 func newSource(cfg *Config, n *node) (*source, error) {
 	s := &source{node: n, path: cfg.Source, ready: make(chan struct{})}
 	s.length.Store(-1)
@@ -109,6 +117,9 @@ func (s *source) seed(ctx context.Context) error {
 	s.read.Store(n)
 	s.length.Store(n)
 	s.link = t.Link().String()
+	if b, err := t.Description().EncodedManifest(); err == nil && len(b) <= maxManifest {
+		s.manifest = b
+	}
 	close(s.ready)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -129,7 +140,7 @@ func (s *source) seed(ctx context.Context) error {
 
 // fill says in a Start order what to get. The source is ready.
 func (s *source) fill(o *agent.Start) {
-	o.Link, o.Stream = s.link, s.key
+	o.Link, o.Manifest, o.Stream = s.link, s.manifest, s.key
 }
 
 // release says that all hosts that are not done have the segments of a stream below this number.

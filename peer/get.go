@@ -18,6 +18,8 @@ type GetOptions struct {
 	// Reuse takes over existing files at the destination: they are hashed, and only pieces
 	// that differ are fetched.
 	Reuse bool
+	// Manifest is the encoded manifest that the link names. If it is nil, it is requested from members.
+	Manifest []byte
 	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
 	// from members and BitTorrent clients.
 	Torrent []byte
@@ -42,7 +44,12 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if len(link.Keys()) == 0 {
 		return nil, errNoContent
 	}
-	if opt.Torrent != nil { // report at once if it is invalid
+	if opt.Manifest != nil { // report at once if it is invalid
+		if err := metadata.NewDescription("", link.Manifest, link.InfoHash, nil).SetManifest(opt.Manifest); err != nil {
+			return nil, err
+		}
+	}
+	if opt.Torrent != nil {
 		d := metadata.NewDescription("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents)
 		if err := d.SetTorrent(opt.Torrent); err != nil {
 			return nil, err
@@ -61,7 +68,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	}
 	return n.add(addition{
 		record: metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User},
-		files:  map[string][]byte{metadata.TorrentFile: opt.Torrent},
+		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
 		reuse:  opt.Reuse,
 	})
 }

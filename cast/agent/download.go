@@ -24,6 +24,7 @@ type download struct {
 	link     *proto.Link
 	dest     string // absolute
 	force    bool
+	manifest []byte // nil if it is to be asked for
 	existed  bool   // something was at dest before
 	parent   string // the topmost folder above dest that is not there yet, or empty
 	transfer atomic.Pointer[peer.Transfer]
@@ -35,7 +36,7 @@ func newDownload(n *peer.Node, s *Start) (job, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &download{node: n, link: link, force: s.Force}
+	d := &download{node: n, link: link, force: s.Force, manifest: s.Manifest}
 	if d.dest, err = destination(s.Dest, link.Name); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func removeEmpty(path, top string) {
 
 // run implements [job].
 func (d *download) run(ctx context.Context) error {
-	t, err := d.node.Get(d.link, d.dest, peer.GetOptions{Reuse: d.force})
+	t, err := d.node.Get(d.link, d.dest, peer.GetOptions{Reuse: d.force, Manifest: d.manifest})
 	if err != nil {
 		return d.explain(err)
 	}

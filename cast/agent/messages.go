@@ -28,6 +28,9 @@ type Start struct {
 	// private half of Stream, as libp2p marshals public keys.
 	Link   string `json:"link,omitempty"`
 	Stream []byte `json:"stream,omitempty"`
+	// Manifest is that of the content, if it is so short that it costs less to send it than to have the
+	// agent ask others for it.
+	Manifest []byte `json:"manifest,omitempty"`
 	// Dest is where the content goes: a path, relative to the folder in which the agent runs. With a
 	// slash at its end, or if it is a folder, the content goes into it by its own name. Without a
 	// Dest it is the content's name. Given is what the user gave for it, which errors name in its place.

@@ -18,6 +18,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/tracker"
@@ -27,6 +28,20 @@ import (
 func Finder(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
 	infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...) // those of a caster, which has made them itself
 	return tracker.NewClient(h, infos, tracker.ClientConfig{})
+}
+
+// session is how many bytes a session is worth, see [mob.Tuning]: to open one takes both ends a millisecond or
+// two, in which a fast network moves so many.
+const session = 256 << 10
+
+// Tuning returns the tuning of the nodes of a cast. The length of a content is known from the start, that of a
+// stream is not.
+func Tuning(content bool) mob.Tuning {
+	t := mob.DefaultTuning()
+	if content {
+		t.Session = session
+	}
+	return t
 }
 
 // startNode starts the node of an agent, in a folder of its own.
@@ -56,6 +71,7 @@ func (a *agent) startNode(s *Start) (err error) {
 		Listen:  ListenAddrs(),
 		Network: &membership.Config{Network: id, Grant: grant},
 		Finder:  Finder,
+		Tuning:  Tuning(s.Link != ""),
 	})
 	return err
 }
