@@ -2,11 +2,12 @@ package carry
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +40,6 @@ type Config struct {
 // Carrier starts the program on hosts. Its methods may be called by several goroutines.
 type Carrier struct {
 	cfg    Config
-	line   string        // the command line
 	window chan struct{} // a place for each login
 	times  times
 
@@ -78,7 +78,7 @@ func New(cfg Config) *Carrier {
 		cfg.Note = func(string, string) {}
 	}
 	return &Carrier{
-		cfg: cfg, line: script(cfg.Programs, cfg.Keep), window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
+		cfg: cfg, window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
 		times: times{
 			login: time.Minute, bring: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
 			pause: 500 * time.Millisecond, attempts: 6,
@@ -103,7 +103,7 @@ func (c *Carrier) Start(ctx context.Context, host, cluster string) (*Process, er
 		}
 		c.cfg.Log.Debug("logging in again", "host", host, "error", err)
 		select {
-		case <-time.After(pause/2 + rand.N(pause)): // not all at once
+		case <-time.After(pause/2 + mathrand.N(pause)): // not all at once
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -171,7 +171,8 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	l.cfg.Note(l.host, "login")
-	p, err := start(l.host, slices.Concat(l.cfg.Shell, []string{l.host, l.line}))
+	command := script(l.cfg.Programs, l.cfg.Keep, rand.Text())
+	p, err := start(l.host, slices.Concat(l.cfg.Shell, []string{l.host, command}))
 	if err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", l.cfg.Shell[0], err)
 	}

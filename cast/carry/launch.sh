@@ -2,7 +2,8 @@
 # among them. So this becomes one line, without these comments, in single quotes: it has no single quote, no
 # exclamation mark, and no two backslashes in a row. Words in @ are replaced.
 
-# Processes that need not be started are worth some trouble: a hundred hosts may be containers on one machine.
+# Processes that need not be started are worth some trouble: a hundred hosts may be containers on one machine, and each
+# costs a shell some milliseconds.
 
 fail() { echo "mob: $1" >&2; exit 1; };
 first() { for f; do if command -v "$f" >/dev/null; then return 0; fi; done; f=; return 1; };
@@ -10,9 +11,13 @@ say() { printf "\036%s\n" "$1"; };
 set -f;
 d=;
 trap "exit 1" HUP INT PIPE TERM;
-trap "rm -rf \"\$d\"" EXIT;
+trap "if [ -e \"\$d\" ]; then rm -rf \"\$d\"; fi" EXIT;
 
-u=$(uname -sm);
+# What uname says: newer kernels say it in files, too.
+u=;
+f=;
+{ read -r u && read -r f <&3; } 2>/dev/null </proc/sys/kernel/ostype 3</proc/sys/kernel/arch;
+if [ "$f" ]; then u="$u $f"; else u=$(uname -sm); fi;
 case $u in
 @PLATFORMS@
 *) say "{\"need\":\"$u\"}"; exit 1;;
@@ -22,14 +27,12 @@ esac;
 # p is where the caster has it, a are its arguments, k KiB are what it needs.
 c=${XDG_CACHE_HOME:-$HOME/.cache}/mob/$n-$v;
 x=;
-q=;
-if first "$n"; then q=$(command -v "$n"); fi;
-for f in "$p" "$q" "$c"; do
-	if [ -f "$f" ] && [ -x "$f" ] && LC_ALL=C grep -qF -e "$i" "$f" 2>/dev/null; then x=$f; break; fi;
-done;
+has() { [ -f "$1" ] && [ -x "$1" ] && LC_ALL=C grep -qF -e "$i" "$1" 2>/dev/null && x=$1; };
+has "$p" || { first "$n" && has "$(command -v "$n")"; } || has "$c";
 
 # A folder in which files can be made; if the program has to be brought, executed too. An empty program will do for
 # that: the kernel refuses it, but in another way, and the shell takes it for a script. The header of df has 7 words.
+# A program that is there makes the folder itself, and nobody else has one of that name.
 w=;
 fits() {
 	: >"$d/$n" && chmod 700 "$d/$n" || { w="$w, $t is full"; return 1; };
@@ -40,9 +43,14 @@ fits() {
 };
 for t in "$TMPDIR" /tmp /var/tmp /dev/shm "$XDG_RUNTIME_DIR" "$HOME/.cache" "$HOME"; do
 	case $t in /*) ;; *) continue;; esac;
-	d=$(mktemp -d "$t/mob.XXXXXX" 2>/dev/null) || { d=; w="$w, $t cannot be written"; continue; };
-	if [ "$x" ] || fits 2>/dev/null; then break; fi;
-	rm -rf "$d";
+	d=$t/mob.@NAME@;
+	if [ "$x" ] && [ -d "$t" ] && [ -w "$t" ]; then break; fi;
+	if [ -z "$x" ] && mkdir -m 700 "$d" 2>/dev/null; then
+		if fits 2>/dev/null; then break; fi;
+		rm -rf "$d";
+	else
+		w="$w, $t cannot be written";
+	fi;
 	d=;
 done;
 [ "$d" ] || fail "there is no folder for the program: ${w#, }";

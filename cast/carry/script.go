@@ -11,8 +11,9 @@ import (
 //go:embed launch.sh
 var launchScript string
 
-// script returns the command line that runs one of the programs on a host, for any shell.
-func script(programs *Programs, keep bool) string {
+// script returns the command line that runs one of the programs on a host, for any shell. name ends the name of
+// the folder of the program there, and nobody else knows it.
+func script(programs *Programs, keep bool, name string) string {
 	var platforms []string
 	for _, p := range programs.all {
 		platforms = append(platforms, p.scriptCase())
@@ -21,7 +22,7 @@ func script(programs *Programs, keep bool) string {
 	if keep {
 		kept = "1"
 	}
-	text := strings.NewReplacer("@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", kept).Replace(launchScript)
+	text := strings.NewReplacer("@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", kept, "@NAME@", name).Replace(launchScript)
 	var line []string
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {

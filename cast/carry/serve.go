@@ -60,7 +60,7 @@ func (h *Hello) isServer() bool {
 // archive to neighbours.
 type Server struct {
 	// Dir is a folder for the files of the program. Close removes it, and so does the script if the
-	// program is killed.
+	// program was killed.
 	Dir string
 
 	archive func() (*io.SectionReader, error)
@@ -78,11 +78,9 @@ func Serve(out io.Writer) (*Server, error) {
 			return nil, err
 		}
 	}
-	if !isOurs(dir) {
-		var err error
-		if dir, err = os.MkdirTemp("", folderPrefix); err != nil {
-			return nil, err
-		}
+	dir, err := ownFolder(dir)
+	if err != nil {
+		return nil, err
 	}
 	s := &Server{Dir: dir, archive: sync.OnceValues(packSelf)}
 	if path != "" {
@@ -122,11 +120,24 @@ func (s *Server) open(path string) (err error) {
 	return nil
 }
 
-// isOurs reports whether the script made a folder.
-func isOurs(dir string) bool {
-	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && info.Mode().Perm() == 0o700 &&
-		filepath.IsAbs(dir) && strings.HasPrefix(filepath.Base(dir), folderPrefix)
+// ownFolder returns the folder that the script named, which is there if it has brought something. If that cannot
+// be used, it is another.
+func ownFolder(dir string) (string, error) {
+	if filepath.IsAbs(dir) && strings.HasPrefix(filepath.Base(dir), folderPrefix) {
+		if os.Mkdir(dir, 0o700) == nil {
+			return dir, nil
+		}
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Mode().Perm() == 0o700 {
+			return dir, nil
+		}
+	}
+	var err error
+	for _, parent := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
+		if dir, err = os.MkdirTemp(parent, folderPrefix); err == nil {
+			break
+		}
+	}
+	return dir, err
 }
 
 // removeBrought removes what the script has put into its folder: the archive, the program, and that which it tried
