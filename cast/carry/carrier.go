@@ -45,6 +45,7 @@ type Carrier struct {
 
 	mu     sync.Mutex
 	depots map[place]*depot
+	firsts map[string]context.Context // by cluster: end when its other hosts may log in
 }
 
 // place is where hosts share a depot.
@@ -55,6 +56,7 @@ type place struct {
 
 // times bound what a host may take.
 type times struct {
+	ahead    time.Duration // before the other hosts of its cluster log in
 	login    time.Duration // until the script speaks
 	bring    time.Duration // without a sign of life while it gets the archive
 	stall    time.Duration // until another host need not wait for that
@@ -79,8 +81,9 @@ func New(cfg Config) *Carrier {
 	}
 	return &Carrier{
 		cfg: cfg, window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
+		firsts: map[string]context.Context{},
 		times: times{
-			login: time.Minute, bring: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
+			ahead: time.Second, login: time.Minute, bring: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
 			pause: 500 * time.Millisecond, attempts: 6,
 		},
 	}
@@ -93,6 +96,7 @@ func (c *Carrier) Start(ctx context.Context, host, cluster string) (*Process, er
 	if host == "" || strings.HasPrefix(host, "-") {
 		return nil, fmt.Errorf("%q is no host", host)
 	}
+	defer c.awaitFirst(ctx, cluster)()
 	l := &login{Carrier: c, host: host, cluster: cluster}
 	defer l.leave()
 	pause := c.times.pause
@@ -109,6 +113,25 @@ func (c *Carrier) Start(ctx context.Context, host, cluster string) (*Process, er
 		}
 		pause *= 2
 	}
+}
+
+// awaitFirst has the first host of a cluster log in alone: the others wait until started is called, or for a while.
+// What it is started for begins while they log in. If all logged in at once, a machine that is busy with that would
+// have none of them for long.
+func (c *Carrier) awaitFirst(ctx context.Context, cluster string) (started func()) {
+	c.mu.Lock()
+	first := c.firsts[cluster]
+	if first == nil {
+		c.firsts[cluster], started = context.WithTimeout(context.Background(), c.times.ahead)
+		c.mu.Unlock()
+		return started
+	}
+	c.mu.Unlock()
+	select {
+	case <-first.Done():
+	case <-ctx.Done():
+	}
+	return func() {}
 }
 
 // depotOf returns the depot of a cluster and platform.

@@ -435,6 +435,56 @@ func TestBusyJumpHost(t *testing.T) {
 	wg.Wait()
 }
 
+// TestFirstOfCluster has the first host of a cluster hang in its login. The other waits for it, but not for
+// long; that of another cluster does not.
+func TestFirstOfCluster(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"waits": time.Hour, "goes on": time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			dir := t.TempDir()
+			logins, gate := filepath.Join(dir, "logins"), filepath.Join(dir, "gate")
+			if err := syscall.Mkfifo(gate, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			begin := `echo "$1" >>"` + logins + `"; if [ "$1" = n1 ]; then cat "` + gate + `"; fi; `
+			c := New(Config{Shell: s.shell("/bin/sh", begin), Programs: absent(t)})
+			c.times.ahead = ahead
+			var all sync.WaitGroup
+			start := func(host, cluster string) {
+				p, err := c.Start(t.Context(), host, cluster)
+				if err != nil {
+					t.Errorf("%s: %v", host, err)
+					return
+				}
+				s.finish(p)
+			}
+			all.Go(func() { start("n1", "A") })
+			open, err := os.OpenFile(gate, os.O_WRONLY, 0) // when n1 logs in
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "n1 n3 n2"
+			if ahead < time.Hour {
+				start("n2", "A")
+				want = "n1 n2 n3"
+			} else {
+				all.Go(func() { start("n2", "A") })
+			}
+			start("n3", "B")
+			if err := open.Close(); err != nil {
+				t.Fatal(err)
+			}
+			all.Wait()
+			b, err := os.ReadFile(logins)
+			if got := strings.Join(strings.Fields(string(b)), " "); err != nil || got != want {
+				t.Errorf("logins of %s, want %s: %v", got, want, err)
+			}
+		})
+	}
+}
+
 // TestHangingLogin has a login in which nothing happens. It is ended with all that it started.
 func TestHangingLogin(t *testing.T) {
 	t.Parallel()
