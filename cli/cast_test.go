@@ -302,8 +302,8 @@ func TestCastFrame(t *testing.T) {
 			t.Errorf("picture\n%s\nwant\n%s", got, strings.Join(wantPicture, "\n"))
 		}
 	}
-	check("big.tar: 25% of 1.0 kB hashed to 8 hosts, 12s; 8 waiting",
-		"big.tar: 25% of 1.0 kB hashed to 8 hosts, 12s",
+	check("big.tar: 1.0 kB (25% read) to 8 hosts, 12s; 8 waiting",
+		"big.tar: 1.0 kB (25% read) to 8 hosts, 12s",
 		"  waiting       8  ")
 	v.event(cast.Event{Source: &cast.Source{Length: 1000, Read: 1000}})
 	for i, r := range []cast.HostResult{

@@ -216,7 +216,7 @@ func (f castFrame) head() string {
 	case s.Length < 0 && s.Read > 0:
 		text += fmt.Sprintf(": %s so far", formatBytes(s.Read))
 	case s.Length >= 0 && s.Read < s.Length:
-		text += fmt.Sprintf(": %d%% of %s hashed", percent(s.Read, s.Length), formatBytes(s.Length))
+		text += fmt.Sprintf(": %s (%d%% read)", formatBytes(s.Length), percent(s.Read, s.Length))
 	case s.Length >= 0:
 		text += ": " + formatBytes(s.Length)
 	}

@@ -121,6 +121,9 @@ func (d *download) progress() (p Progress) {
 	if t := d.transfer.Load(); t != nil {
 		st := t.Progress()
 		p.Waiting = st.Waiting
+		if st.Phase == peer.Seeking {
+			p.Waiting = "the manifest"
+		}
 		if st.Phase != peer.Checking {
 			p.Bytes = st.Have
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
@@ -18,7 +19,8 @@ type streaming struct {
 	finder   peer.Finder
 	receiver *stream.Receiver
 	output   func(line string)
-	whole    atomic.Bool // the consumer has all of it
+	whole    atomic.Bool  // the consumer has all of it
+	writing  atomic.Int64 // when the last Write to it began, in nanoseconds since 1970, or 0
 }
 
 // consumer takes the bytes of a stream, in order. After an error of Write it takes no more: if that is
@@ -32,6 +34,22 @@ type consumer interface {
 	finish(ctx context.Context) error
 	// kill ends a stream that is not, or whose consumer is over.
 	kill()
+}
+
+// slowWrite is how long a Write may take until a host is said to wait for it.
+const slowWrite = 2 * time.Second
+
+// timedWriter notes when a Write began that is under way.
+type timedWriter struct {
+	io.Writer
+	began *atomic.Int64
+}
+
+// Write implements [io.Writer].
+func (w timedWriter) Write(b []byte) (int, error) {
+	w.began.Store(time.Now().UnixNano())
+	defer w.began.Store(0)
+	return w.Writer.Write(b)
 }
 
 // errNotRead says that a command does not read what comes any more.
@@ -69,7 +87,7 @@ func (s *streaming) run(ctx context.Context) error {
 	}
 	received := make(chan error, 1)
 	go func() {
-		_, err := s.receiver.Run(ctx, c)
+		_, err := s.receiver.Run(ctx, timedWriter{c, &s.writing})
 		received <- err
 	}()
 	select {
@@ -105,7 +123,14 @@ func (s *streaming) open() (consumer, error) {
 func (s *streaming) progress() Progress {
 	st := s.receiver.Stats()
 	p := Progress{Bytes: st.Bytes, Held: s.receiver.Held(), Waiting: st.Waiting}
-	if s.whole.Load() && s.start.Exec != "" {
+	began := s.writing.Load()
+	slow := began != 0 && time.Since(time.Unix(0, began)) > slowWrite
+	switch {
+	case s.start.Exec == "" && slow:
+		p.Waiting = "the disk"
+	case slow:
+		p.Waiting = "the command, which does not read"
+	case s.whole.Load() && s.start.Exec != "":
 		p.Waiting = "the command, which has all of its input"
 	}
 	return p

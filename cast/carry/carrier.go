@@ -14,15 +14,9 @@ import (
 	"time"
 )
 
-// DefaultShell is the remote shell. It asks nothing, does not wait long for a host that is not there, and notices
-// one that is no more.
-func DefaultShell() []string {
-	return []string{"ssh", "-T", "-oBatchMode=yes", "-oConnectTimeout=5", "-oServerAliveInterval=5", "-oServerAliveCountMax=3"}
-}
-
 // Config says how a program is carried.
 type Config struct {
-	// Shell is called as Shell... HOST COMMANDLINE. Empty means [DefaultShell].
+	// Shell is called as Shell... HOST COMMANDLINE.
 	Shell []string
 	// Programs are what [Find] found.
 	Programs *Programs
@@ -67,9 +61,6 @@ type times struct {
 
 // New returns a carrier.
 func New(cfg Config) *Carrier {
-	if len(cfg.Shell) == 0 {
-		cfg.Shell = DefaultShell()
-	}
 	if cfg.Window == 0 {
 		cfg.Window = 32
 	}

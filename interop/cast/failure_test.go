@@ -160,7 +160,7 @@ func TestStopped(t *testing.T) {
 		return last
 	}
 	t.Logf("the others took %.2f s, and %.2f s without", last(all), last(calm))
-	if last(all) > 1.25*last(calm) { // the figure, 1.03, is for a quiet machine: see BENCHMARKS.md
+	if last(all) > 1.5*last(calm) { // on a busy machine; for the figure of a quiet one see BENCHMARKS.md
 		t.Errorf("the others took %.2f s, and %.2f s without", last(all), last(calm))
 	}
 	s.same(path, "content", s.without("B1")...)
