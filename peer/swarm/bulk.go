@@ -23,6 +23,9 @@ const (
 	// directRetry is the pause before a bulk socket is dialled again, while blocks go over
 	// a stream.
 	directRetry = 2 * time.Minute
+	// directWorth is the length of a content, in bytes, from which on bulk sockets are worth the
+	// handshakes. All of a shorter one is on its way over a stream before these have ended.
+	directWorth = 256 << 10
 )
 
 // Channel is a one-way path for blocks between two nodes: a bulk socket, or a libp2p stream

@@ -105,6 +105,19 @@ func TestBrokenChannel(t *testing.T) {
 	}
 }
 
+// TestSmallContentsTakeStreams has a content be over before a bulk socket would be there: nobody dials one.
+func TestSmallContentsTakeStreams(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, a, 200_000, peer.SeedOptions{})
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	peertest.EqualFile(t, out, content)
+	if sockets, streams := channelsTo(a, b, link); sockets != 0 || streams != 1 {
+		t.Errorf("%d sockets and %d streams", sockets, streams)
+	}
+}
+
 // stopListening makes a node unreachable but for the connections that it has or dials, until
 // again is called.
 func stopListening(t *testing.T, n *peer.Node) (again func()) {

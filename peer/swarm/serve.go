@@ -114,7 +114,7 @@ func (v *server) prepare() error {
 	if v.ch == nil {
 		patience = directWait
 	}
-	if now := time.Now(); v.dialed == nil && now.After(v.retry) {
+	if now := time.Now(); v.dialed == nil && now.After(v.retry) && v.swarm.m.Length() >= directWorth {
 		v.retry = now.Add(v.swarm.cfg.Faults.DirectRetry)
 		v.dialed = v.dialDirect()
 	}
