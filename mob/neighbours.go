@@ -14,8 +14,11 @@ func (s *State) maxLocal() int {
 }
 
 // dialNeighbours dials random members of the own cluster, unless the node has so many local peers already.
-// Those who dialled it count.
+// Those who dialled it count. A node that fetches nothing dials nobody: who needs it dials it.
 func (s *State) dialNeighbours(members []*node, most int) {
+	if s.complete {
+		return
+	}
 	var others []*node
 	for _, n := range members {
 		switch {

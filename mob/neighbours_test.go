@@ -101,3 +101,17 @@ func reached(from *witness, byID map[proto.PeerID]*witness) int {
 	}
 	return len(seen)
 }
+
+// TestWholeNodesDialNobody has a node of a large cluster have a small content: those who need it dial it.
+func TestWholeNodesDialNobody(t *testing.T) {
+	s := newSparse(0, 1000)
+	s.hears(Stored{Piece: 0})
+	var others []Node
+	for i := range 50 {
+		others = append(others, Node{ID: proto.PeerID(fmt.Sprint("other", i)), Cluster: "C"})
+	}
+	s.hears(Learned{Nodes: others}, Tick{}, Tick{})
+	if d := take[Dial](s); len(d) > 0 {
+		t.Errorf("it dials %v", d)
+	}
+}
