@@ -309,8 +309,9 @@ func (h *host) now(at time.Time) HostResult {
 	return r
 }
 
-// dialWait is how long an agent has to connect by itself, before the caster dials it.
-const dialWait = 300 * time.Millisecond
+// dialWait is how long an agent has to connect by itself, before the caster dials it: long enough for a machine
+// on which many agents start at once, and half as long as an agent waits for either.
+const dialWait = time.Second
 
 // dial connects to an agent at the addresses that it reports, unless it has connected by itself: this
 // machine may be behind a NAT.
