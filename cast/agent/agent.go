@@ -286,7 +286,7 @@ func (a *agent) sent() int64 {
 func (a *agent) close() (err error) {
 	if a.job != nil {
 		if !a.settled {
-			<-a.outcome
+			a.failure = <-a.outcome
 		}
 		err = a.job.close()
 	}

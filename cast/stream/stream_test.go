@@ -457,7 +457,7 @@ func TestConsumerFails(t *testing.T) {
 	s, fails := newSum(), c.join("A", nil)
 	failed, out := c.start(fails, &failing{1 << 20}), c.start(c.join("A", nil), s)
 	sent := c.background(random(size))
-	if o := <-failed; o.err != errConsumer || o.n > 1<<20 { //nolint:errorlint // it is not wrapped
+	if o := <-failed; o.err != errConsumer || o.n > 1<<20 {
 		t.Errorf("the receiver got %d: %v", o.n, o.err)
 	}
 	for _, out := range []<-chan outcome{sent, out} {
