@@ -108,14 +108,15 @@ func newCaster(cfg Config) (c *caster, err error) {
 }
 
 // ownCluster names the cluster of the caster, unless the user does: one of its own, so that it sends each byte
-// once to each cluster. If the user names no clusters at all, it is of the hosts' one: within a cluster blocks are
-// larger and nobody waits for a turn, and a piece that only the caster has is requested by one host there, too.
+// once to each cluster. If the hosts are all of one cluster, it is of that, too: within a cluster blocks are larger,
+// nobody waits for a turn, nodes have few sessions, and a piece that only the caster has is requested by one host, too.
 func ownCluster(cfg *Config) string {
 	if cfg.Cluster != "" {
 		return cfg.Cluster
 	}
-	if !slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.Cluster != DefaultCluster }) {
-		return DefaultCluster
+	only := cfg.Hosts[0].Cluster
+	if !slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.Cluster != only }) {
+		return only
 	}
 	name := "source"
 	for slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.Cluster == name }) {

@@ -16,7 +16,7 @@ type Config struct {
 	// Hosts are who gets the content: at least one, none twice.
 	Hosts []Host
 	// Cluster is that of this machine, from which its hosts get the content as from a
-	// neighbour. Empty means one of its own, or the hosts' if they are all in [DefaultCluster].
+	// neighbour. Empty means one of its own, or the hosts' if they are all of one.
 	Cluster string
 
 	// Dest is the path on each host, after [Host.Expand]; relative paths are within the

@@ -123,3 +123,29 @@ func TestExpand(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnCluster has the caster be of the cluster that the user names, that of all hosts, or one of its own.
+func TestOwnCluster(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		cluster string
+		of      []string // the clusters of hosts
+		want    string
+	}{
+		{"", []string{DefaultCluster, DefaultCluster}, DefaultCluster},
+		{"", []string{"lyon", "lyon"}, "lyon"},
+		{"", []string{"lyon", "tokyo"}, "source"},
+		{"", []string{"source", "tokyo", "source-"}, "source--"},
+		{"", []string{DefaultCluster, "tokyo"}, "source"},
+		{"lyon", []string{"lyon", "tokyo"}, "lyon"},
+		{"office", []string{"lyon"}, "office"},
+	} {
+		cfg := &Config{Cluster: test.cluster}
+		for _, c := range test.of {
+			cfg.Hosts = append(cfg.Hosts, Host{Name: "n", Cluster: c})
+		}
+		if got := ownCluster(cfg); got != test.want {
+			t.Errorf("%q of %v, want %s", got, test.of, test.want)
+		}
+	}
+}
