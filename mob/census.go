@@ -92,9 +92,9 @@ func (s *State) addClaim(p *peer, i int) {
 // one whose share has the piece, or else the one with the lesser id.
 func (s *State) precedes(p *peer, i int) bool {
 	switch {
-	case s.share.has(i):
+	case s.share.Has(i):
 		return false
-	case s.shareOf(p).has(i):
+	case s.shareOf(p).Has(i):
 		return true
 	}
 	return p.ID < s.cfg.Self
@@ -118,6 +118,21 @@ func (s *State) countClaim(i int, counts bool) {
 func (s *State) isLeft(i int) bool {
 	f := s.fetches[i]
 	return s.free(i) && !s.have.Has(i) && (f == nil || !f.wan)
+}
+
+// open has a piece fetched that came into being, unless it is stored. Members take turns at it, as if
+// what peers announced of it before came now.
+func (s *State) open(i int) (news bool) {
+	if s.have.Has(i) || s.fetches[i] != nil || !s.wanted.Add(i) {
+		return false
+	}
+	for _, p := range s.peers {
+		if !p.local && p.have.Has(i) && s.isActive(p) {
+			s.takeTurn(p, i)
+		}
+	}
+	s.reconsider(i)
+	return true
 }
 
 // countHave notes that a piece of a local peer counts, or does not any more.

@@ -16,6 +16,9 @@ type Config struct {
 	Picker      Picker
 	Length      int64
 	PieceLength int
+	// Growing says that the pieces come into being while the swarm runs: each is wanted from the
+	// event [Grown] on that names it. Such a content is never complete.
+	Growing bool
 	// UploadOnly says that nothing is fetched, whatever is lacking.
 	UploadOnly bool
 	// Seed makes the random choices.

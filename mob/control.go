@@ -40,7 +40,7 @@ func (v View) Wanted() *bitset.Set { return v.s.wanted }
 func (v View) Rank() (rank, size int) { return v.s.rank, v.s.size }
 
 // InShare reports whether number i is in the node's share.
-func (v View) InShare(i int) bool { return v.s.share.has(i) }
+func (v View) InShare(i int) bool { return v.s.share.Has(i) }
 
 // Holders returns how many local peers have number i.
 func (v View) Holders(i int) int { return int(v.s.holders[i]) }
@@ -108,6 +108,9 @@ func (c *Control) Want(i int) bool {
 // Unwant notes that number i is not to be fetched.
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 
+// Open is Want for a number that peers may have announced already, and has the node request it.
+func (c *Control) Open(i int) bool { return c.s.open(i) }
+
 // Store notes that number i is stored and verified, and announces it unless it is withheld.
 func (c *Control) Store(i int, withheld bool) { c.s.store(i, withheld) }
 
@@ -157,19 +160,25 @@ func (c *Control) Changed(first, end int) bool {
 }
 
 // maxCandidates bounds the numbers that one pick looks at. Beyond it the best of a random sample
-// is as good.
+// is as good, or of the first of them if they have an order.
 const maxCandidates = 512
 
 // Best returns the wanted number that a peer has and that has the least key, -1 if there is none.
-// key returns false for a number that is not to be begun with the peer. Of equals it is one at
+// key returns false for a number that is not to be begun with the peer, and else less than 1<<32. Of equals it is one at
 // random.
 func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	s := c.s
 	best, bestKey, ties, seen := -1, 0, 0, 0
 	last := p.p.rationed
-	from := s.rng.IntN((s.pieces+63)/64) * 64
+	from := 0
+	if s.layout.Together == 0 {
+		from = s.rng.IntN((s.pieces+63)/64) * 64
+	}
 	for i := range s.wanted.Intersection(p.p.have, from) {
 		k, ok := key(i)
+		if s.layout.Together > 0 {
+			k += i / s.layout.Together << 32
+		}
 		if !ok || last && s.held(p.p, i) {
 			continue
 		}

@@ -38,8 +38,9 @@
 //     others, and the last blocks may be requested twice (endgame.go).
 //   - A node bans a peer that sent it too many bad pieces.
 //
-// A State asks a [Picker] which piece to request of a peer. There is one for plain pieces, and one
-// for coded transfers (package mob/coded), to which a piece is a coded block.
+// A State asks a [Picker] which piece to request of a peer. There is one for plain pieces, one for
+// those of a content that grows, as a stream does, and one for coded transfers (package mob/coded), to
+// which a piece is a coded block.
 //
 // # The contract with the caller
 //

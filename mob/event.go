@@ -69,6 +69,12 @@ type (
 	// Lost says that a stored piece turned out to be damaged, and is not served any more. It is
 	// fetched again.
 	Lost struct{ Piece int }
+	// Grown says that a content which grows has further pieces from the number First on, and how
+	// many bytes each of them has. They can be verified, and stored, from now on.
+	Grown struct {
+		First int
+		Sizes []int
+	}
 	// Withheld says that stored pieces cannot be read at present.
 	Withheld struct{ proto.Range }
 	// Offered says that pieces which were withheld are for others again.
@@ -113,6 +119,7 @@ func (Failed) event()      {}
 func (Blamed) event()      {}
 func (Misled) event()      {}
 func (Lost) event()        {}
+func (Grown) event()       {}
 func (Withheld) event()    {}
 func (Offered) event()     {}
 func (Checked) event()     {}

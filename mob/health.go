@@ -30,7 +30,7 @@ func (s *State) health() {
 	}
 	s.lapseClaims()
 	s.sendShare()
-	s.behind = s.picker.Lag() > max(farBehind, s.pieces/16) || s.isOverridden()
+	s.behind = s.picker.Lag() > max(farBehind, s.layout.Current/16) || s.isOverridden()
 	s.announceSlow()
 	s.steal()
 	s.endgame()

@@ -34,9 +34,7 @@ func (s *State) sendWant(p *peer) {
 	case allInterest:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
 	case shareInterest:
-		if n := s.share.end - s.share.first; n > 0 {
-			rs = []proto.Range{{First: uint32(s.share.first), Count: uint32(n)}}
-		}
+		rs = s.share.ranges(s.pieces)
 	}
 	s.owe(p, rs)
 	s.send(p, &proto.Want{Pieces: rs})

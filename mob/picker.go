@@ -1,5 +1,7 @@
 package mob
 
+import "github.com/mobgrid/mob/proto"
+
 // Picker decides what a [State] requests: which number of a peer next, which numbers are of use,
 // and what follows when one arrives or is lost. The State decides of whom: it keeps the peers,
 // the requests and the claims, and takes the numbers from its picker. A number stands for a
@@ -13,16 +15,16 @@ type Picker interface {
 	// Attach gives the picker its State, which has the numbers that are stored. The picker adds
 	// to [View.Wanted] what is to be fetched. It is called once.
 	Attach(c *Control)
-	// Share is the range of numbers that the member of a rank begins before others, in a cluster
-	// of size members: first <= i < end.
-	Share(rank, size int) (first, end int)
+	// Share is the numbers that the member of a rank begins before others, in a cluster of size
+	// members.
+	Share(rank, size int) Share
 	// Pick returns a wanted number to begin with a peer that has it, -1 if there is none.
 	Pick(p Peer) int
 	// Makes reports whether a peer that has a number makes it itself, and does not pass on what
 	// another made.
 	Makes(p Peer, i int) bool
 	// Apply takes in an event that says what became of numbers: [Stored], [Failed], [Lost],
-	// [Useless], [Decoded] or [Polluted]. The picker has its State note what follows.
+	// [Useless], [Decoded], [Polluted] or [Grown]. The picker has its State note what follows.
 	Apply(ev Event)
 	// Claimed tells that a local peer which goes first has claimed a number as well.
 	Claimed(i int)
@@ -39,6 +41,23 @@ type Picker interface {
 	Unclaimed() bool
 }
 
+// Share is some of the numbers of a [Picker]: each i of which i mod Every is from First up to, but not
+// including, End. They are a single range if Every is that of all numbers.
+type Share struct{ First, End, Every int }
+
+// Has reports whether a number is in the share. The zero Share has none.
+func (s Share) Has(i int) bool { return s.Every > 0 && i%s.Every >= s.First && i%s.Every < s.End }
+
+// ranges returns the numbers below count that are in the share.
+func (s Share) ranges(count int) (rs []proto.Range) {
+	for at := 0; at < count && s.End > s.First; at += s.Every {
+		if first, end := at+s.First, min(at+s.End, count); first < end {
+			rs = append(rs, proto.Range{First: uint32(first), Count: uint32(end - first)})
+		}
+	}
+	return rs
+}
+
 // Layout describes the numbers of a [Picker].
 type Layout struct {
 	// Count is how many there are.
@@ -47,6 +66,14 @@ type Layout struct {
 	// the last may be shorter.
 	Size   int
 	Length int64
+	// Short has the length of each number that is shorter than Size and Length say. The picker may
+	// add a number before it wants it.
+	Short map[int]int
+	// Together is how many numbers that follow each other are picked before any later ones. With 0
+	// there is no order.
+	Together int
+	// Current is how many numbers are of interest at a time, Count if all are.
+	Current int
 	// Whole says that a number is requested with one request. Otherwise requests are of any size.
 	Whole bool
 	// Batched says that many numbers become available at a time. They are announced together, and
@@ -56,5 +83,8 @@ type Layout struct {
 
 // size is the length of number i in bytes.
 func (l *Layout) size(i int) int {
+	if n, ok := l.Short[i]; ok {
+		return n
+	}
 	return int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
 }

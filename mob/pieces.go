@@ -11,7 +11,7 @@ type pieces struct {
 // newPieces is the picker of a content of length bytes in pieces of size bytes.
 func newPieces(length int64, size int) *pieces {
 	count := int((length + int64(size) - 1) / int64(size))
-	return &pieces{layout: Layout{Count: count, Size: size, Length: length}}
+	return &pieces{layout: Layout{Count: count, Size: size, Length: length, Current: count}}
 }
 
 // Layout implements [Picker].
@@ -27,8 +27,9 @@ func (k *pieces) Attach(c *Control) {
 }
 
 // Share implements [Picker].
-func (k *pieces) Share(rank, size int) (first, end int) {
-	return ranks.Share(k.layout.Count, rank, size)
+func (k *pieces) Share(rank, size int) Share {
+	first, end := ranks.Share(k.layout.Count, rank, size)
+	return Share{first, end, k.layout.Count}
 }
 
 // maxBefore bounds the clusters before the own one that a pick tells apart.

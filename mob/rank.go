@@ -27,7 +27,7 @@ func (s *State) updateRank(changed ...string) {
 		return
 	}
 	s.rank, s.size = rank, size
-	s.share.first, s.share.end = s.picker.Share(rank, size)
+	s.share = s.picker.Share(rank, size)
 	s.matchPeers(s.others...)
 	s.shareChanged = true
 }
@@ -69,7 +69,7 @@ func (s *State) matchPeers(clusters ...string) {
 }
 
 // shareOf returns the share of a local peer.
-func (s *State) shareOf(p *peer) share {
+func (s *State) shareOf(p *peer) Share {
 	rank, self := 0, s.cfg.Self < p.ID
 	for _, n := range s.nodes[s.cfg.Cluster] {
 		if n.ID >= p.ID {
@@ -83,8 +83,7 @@ func (s *State) shareOf(p *peer) share {
 		rank++
 	}
 	if rank >= s.size {
-		return share{} // it is not alive
+		return Share{} // it is not alive
 	}
-	first, end := s.picker.Share(rank, s.size)
-	return share{first, end}
+	return s.picker.Share(rank, s.size)
 }

@@ -20,6 +20,12 @@ func (s *State) fill() {
 			s.wake(p)
 		}
 	}
+	if all := s.mayTakeAll(); all != s.all {
+		s.all = all
+		if all {
+			s.reconsiderAll()
+		}
+	}
 	s.sortReady()
 	for _, p := range s.ready {
 		p.ready = false
@@ -172,9 +178,10 @@ func (s *State) free(i int) bool {
 // mayTake reports whether the node may begin a piece over the WAN, which is free. While it does
 // not know what its own cluster has, it keeps to its share: so members that know each other little
 // begin different pieces.
-func (s *State) mayTake(i int) bool {
-	return s.free(i) && (s.share.has(i) || s.knowsCluster() || s.now.Sub(s.settled) > 2*s.t.Stall)
-}
+func (s *State) mayTake(i int) bool { return s.free(i) && (s.share.Has(i) || s.mayTakeAll()) }
+
+// mayTakeAll reports whether the node may begin pieces beside those of its share.
+func (s *State) mayTakeAll() bool { return s.knowsCluster() || s.now.Sub(s.settled) > 2*s.t.Stall }
 
 // removeRequest takes back the request for a span, which makes room in the pipeline.
 func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {

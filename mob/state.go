@@ -60,7 +60,7 @@ type State struct {
 
 	// The node's part of the work of its cluster.
 	rank, size int
-	share      share
+	share      Share
 	behind     bool      // others of the cluster have so much more that the node leaves the WAN to them
 	overridden time.Time // when a member last began what the node had claimed before
 	slowCount  int       // pieces that are slow on their way over the WAN
@@ -73,7 +73,7 @@ type State struct {
 	clusterKnown   bool    // each member has announced what it has, or failed
 	awaits         bool    // a member is awaited: see reunite
 	shareChanged   bool    // since the last Wants for a share
-	wan            bool    // pieces could be fetched over the WAN when peers were last filled
+	wan, all       bool    // pieces, and any of them, could be fetched over the WAN when peers were last filled
 	answers        answers // of local peers
 	claimTimes     answers // what members take from a claim to the piece
 
@@ -93,11 +93,6 @@ type State struct {
 	shifted, restless time.Time // when members last came or went, and since when they do
 }
 
-// share is the pieces first <= i < end, which the node begins before other members do.
-type share struct{ first, end int }
-
-func (s share) has(i int) bool { return i >= s.first && i < s.end }
-
 // remoteCluster is what the nodes of another cluster have, or have claimed.
 type remoteCluster struct {
 	pieces *bitset.Set
@@ -108,7 +103,11 @@ type remoteCluster struct {
 // not a positive multiple of [proto.Cell].
 func New(cfg Config, have []proto.Range) *State {
 	picker := cfg.Picker
-	if picker == nil {
+	switch {
+	case picker != nil:
+	case cfg.Growing:
+		picker = newGrowing(cfg.Length, cfg.PieceLength)
+	default:
 		picker = newPieces(cfg.Length, cfg.PieceLength)
 	}
 	layout := picker.Layout()
@@ -142,7 +141,7 @@ func New(cfg Config, have []proto.Range) *State {
 		joined:   map[proto.PeerID]*peer{},
 		links:    map[string]*link{},
 		size:     1,
-		share:    share{0, n},
+		share:    picker.Share(0, 1),
 	}
 	for i := range bitset.Numbers(have, n) {
 		s.have.Add(i)
@@ -178,7 +177,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.onReceived(ev.Peer, ev.Message)
 	case Arrived:
 		s.onArrived(ev.Peer, ev.Span)
-	case Stored, Useless, Decoded, Polluted:
+	case Stored, Useless, Decoded, Polluted, Grown:
 		s.picker.Apply(ev)
 	case Lost:
 		s.picker.Apply(ev)
@@ -302,7 +301,7 @@ func (s *State) store(i int, withheld bool) {
 }
 
 func (s *State) checkComplete() {
-	if s.finished || !s.have.Full() {
+	if s.finished || s.cfg.Growing || !s.have.Full() {
 		return
 	}
 	s.finished = true

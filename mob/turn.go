@@ -42,7 +42,7 @@ func (s *State) isQuick(p *peer) bool {
 // is time to leave it to another; and for the first piece of a link others wait, unless they are
 // late at everything.
 func (s *State) crosses(p *peer, i int) bool {
-	return !s.share.has(i) && s.isQuick(p) && (p.meter.rate() > 0 || s.claimDelay() > s.t.Turn)
+	return !s.share.Has(i) && s.isQuick(p) && (p.meter.rate() > 0 || s.claimDelay() > s.t.Turn)
 }
 
 // awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further

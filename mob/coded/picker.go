@@ -50,7 +50,8 @@ func New(length int64, size int, c Coding) *Picker {
 func (k *Picker) Layout() mob.Layout {
 	count := len(k.byGen) * k.Names
 	return mob.Layout{
-		Count: count, Size: k.size, Length: int64(count) * int64(k.size), Whole: true, Batched: true,
+		Count: count, Size: k.size, Length: int64(count) * int64(k.size), Current: count,
+		Whole: true, Batched: true,
 	}
 }
 
@@ -63,7 +64,10 @@ func (k *Picker) Attach(c *mob.Control) {
 }
 
 // Share implements [mob.Picker]: a share is a count, see key.
-func (k *Picker) Share(int, int) (first, end int) { return 0, len(k.byGen) * k.Names }
+func (k *Picker) Share(int, int) mob.Share {
+	count := len(k.byGen) * k.Names
+	return mob.Share{End: count, Every: count}
+}
 
 // at is the generation of a number, nil if it is not being fetched.
 func (k *Picker) at(i int) *generation {

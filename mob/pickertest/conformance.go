@@ -15,6 +15,10 @@ type Subject struct {
 	mob.Picker
 	// Right is the event that reports a number which has arrived and is not false.
 	Right func(i int) mob.Event
+	// Begin are events that come before others.
+	Begin []mob.Event
+	// Growing says that the content grows, see [mob.Config].
+	Growing bool
 	// Check returns what is inconsistent in the picker or in its State; nil checks nothing.
 	Check func(s *mob.State) error
 }
@@ -68,8 +72,9 @@ func (k *spy) Pick(p mob.Peer) int {
 
 func newNode(sub Subject) *node {
 	n := &node{Subject: sub, spy: &spy{Picker: sub.Picker}, arrived: map[int]int{}, now: time.Unix(1e9, 0)}
-	n.state = mob.New(mob.Config{Self: "n", Cluster: "B", Seed: 1, Tuning: mob.DefaultTuning(), Picker: n.spy}, nil)
+	n.state = mob.New(mob.Config{Self: "n", Cluster: "B", Seed: 1, Tuning: mob.DefaultTuning(), Picker: n.spy, Growing: n.Growing}, nil)
 	n.step(mob.Learned{})
+	n.step(n.Begin...)
 	return n
 }
 
@@ -132,6 +137,9 @@ func (n *node) arrive() int {
 // size is the length of a number.
 func (n *node) size(i int) int {
 	l := n.spy.Layout()
+	if size, ok := l.Short[i]; ok {
+		return size
+	}
 	return int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
 }
 
@@ -160,7 +168,7 @@ func (n *node) finish(t *testing.T, arrived func(i int)) {
 	t.Helper()
 	for range 10 * n.count() {
 		i := n.arrive()
-		if n.finished {
+		if n.isDone() {
 			break
 		}
 		if i < 0 {
@@ -170,9 +178,14 @@ func (n *node) finish(t *testing.T, arrived func(i int)) {
 		arrived(i)
 		n.step(n.Right(i))
 	}
-	if st := n.state.Status(); !n.finished || st.Have < st.Total || n.spy.control.Wanted().Len() > 0 {
+	if st := n.state.Status(); !n.isDone() || st.Have < st.Total || n.spy.control.Wanted().Len() > 0 {
 		t.Errorf("not everything is stored: %+v", st)
 	}
+}
+
+// isDone reports whether everything is stored.
+func (n *node) isDone() bool {
+	return n.finished || n.Growing && n.spy.control.Stored(0, n.count()) == n.count()
 }
 
 // requestsWhatPeersHave has two peers that have different numbers.
@@ -230,17 +243,17 @@ func recoversFromLoss(t *testing.T, n *node) {
 	n.finish(t, func(int) {})
 }
 
-// sharesAreInRange wants the shares of all members to be ranges, and no number in no share.
+// sharesAreInRange wants the shares of all members to be within the numbers, and no number in no share.
 func sharesAreInRange(t *testing.T, n *node) {
 	for size := 1; size < 10; size++ {
 		in := make([]bool, n.count())
 		for rank := range size {
-			first, end := n.Share(rank, size)
-			if first < 0 || end < first || end > n.count() {
-				t.Fatalf("rank %d of %d: %d to %d of %d numbers", rank, size, first, end, n.count())
+			s := n.Share(rank, size)
+			if s.First < 0 || s.End < s.First || s.End > s.Every {
+				t.Fatalf("rank %d of %d: %+v of %d numbers", rank, size, s, n.count())
 			}
-			for i := first; i < end; i++ {
-				in[i] = true
+			for i := range in {
+				in[i] = in[i] || s.Has(i)
 			}
 		}
 		if i := slices.Index(in, false); i >= 0 {

@@ -47,7 +47,7 @@ type history struct {
 func (h *history) run(t *testing.T, sub Subject, have []proto.Range) string {
 	t.Helper()
 	k := &spy{Picker: sub.Picker}
-	s := mob.New(mob.Config{Self: "d", Cluster: "A", Seed: 7, Tuning: mob.DefaultTuning(), Picker: k}, have)
+	s := mob.New(mob.Config{Self: "d", Cluster: "A", Seed: 7, Tuning: mob.DefaultTuning(), Picker: k, Growing: sub.Growing}, have)
 	var trace []byte
 	for n := 0; len(h.data) > 0 && n < 2000; n++ {
 		for _, a := range s.Step(h.now, h.event()) {
@@ -73,6 +73,9 @@ func (h *history) note(t *testing.T, trace []byte, k *spy, a mob.Action) []byte 
 		h.requests = append(h.requests, send)
 		i, l := int(r.Piece), k.Layout()
 		size := int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
+		if short, ok := l.Short[i]; ok {
+			size = short
+		}
 		if i >= h.count || k.control.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size ||
 			l.Whole && int(r.Length) != size {
 			t.Fatalf("requests %v", r.Span)
@@ -166,7 +169,7 @@ func (h *history) message() proto.Message {
 }
 
 func (h *history) event() mob.Event {
-	switch k := h.byte() % 28; k {
+	switch k := h.byte() % 30; k {
 	case 0:
 		return mob.Learned{Nodes: []mob.Node{h.node(), h.node()}}
 	case 1, 2, 3:
@@ -205,6 +208,12 @@ func (h *history) event() mob.Event {
 		return mob.Misled{Peer: h.peer()}
 	case 23:
 		return mob.Offered{Range: proto.Range{First: h.number(), Count: 8}}
+	case 24, 25:
+		g := mob.Grown{First: int(h.number())}
+		for range h.byte() % 8 {
+			g.Sizes = append(g.Sizes, 1+h.byte()<<8)
+		}
+		return g
 	}
 	return mob.Received{Peer: h.peer(), Message: h.message()}
 }
