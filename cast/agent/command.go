@@ -56,6 +56,7 @@ func startCommand(line string, env []string, output func(string)) (*command, err
 		return nil, err
 	}
 	defer r.Close()
+	widen(r)
 	c := &command{stdin: w, ended: make(chan struct{}), result: make(chan error, 1)}
 	stdout, stderr := &lineWriter{line: output}, &lineWriter{line: c.stderr.keep}
 	c.cmd = exec.Command("sh", "-c", line)
