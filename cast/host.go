@@ -29,7 +29,7 @@ type host struct {
 	took    time.Duration
 	changed bool // since news was called
 	heard   time.Time
-	held    uint64         // it has the segments below this number
+	held    uint64         // it has what the records below this number announce
 	process *carry.Process // nil before it runs
 }
 
@@ -101,7 +101,7 @@ func (h *host) order(ctx context.Context, p *carry.Process, ended <-chan struct{
 			records, first, changed = s.records.from(next)
 			next = max(next, first) + uint64(len(records))
 			for _, r := range records {
-				if err := p.Send(&agent.Order{Segment: r}); err != nil {
+				if err := p.Send(&agent.Order{Record: r}); err != nil {
 					return err
 				}
 			}
@@ -275,7 +275,7 @@ func (h *host) checkSilence(now time.Time) {
 	}
 }
 
-// heldNow returns the number below which the host needs no segments any more.
+// heldNow returns the number below which the host needs no records any more.
 func (h *host) heldNow() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,7 @@ import "sync"
 // goroutine.
 type recordLog struct {
 	mu      sync.Mutex
-	first   uint64 // number of records[0]: all hosts have the segments below
+	first   uint64 // number of records[0]: all hosts have what those below announce
 	records [][]byte
 	changed chan struct{} // closed with the next change; nil if nobody waits
 }

@@ -81,7 +81,6 @@ func (s *source) startStream(cfg *Config) error {
 	}
 	s.sender, err = stream.NewSender(stream.SenderConfig{
 		Node:    s.node.Node,
-		Finder:  s.node.tracker.Local(),
 		Key:     private,
 		Spool:   cfg.Spool,
 		Dir:     s.node.dir,
@@ -143,7 +142,7 @@ func (s *source) fill(o *agent.Start) {
 	o.Link, o.Manifest, o.Stream = s.link, s.manifest, s.key
 }
 
-// release says that all hosts that are not done have the segments of a stream below this number.
+// release says that all hosts that are not done have what the records of a stream below this number announce.
 func (s *source) release(n uint64) {
 	if s.sender == nil {
 		return

@@ -1,8 +1,6 @@
 package peer
 
 import (
-	"context"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -90,21 +88,17 @@ func (t *Transfer) Event() Event {
 }
 
 // note logs the begin of a phase, unless e is nil. It is the one line of the log for that.
-func (t *Transfer) note(e *Event) {
+func (n *Node) note(e *Event) {
 	if e == nil {
 		return
 	}
 	attrs := []any{"event", string(e.Kind), "content", e.Content, "name", e.Name, "phase", string(e.Phase),
 		"bytes", e.Bytes, "duration", e.Duration}
 	if e.Phase == Failed {
-		t.node.log.Error("transfer failed", append(attrs, "error", e.Error)...)
+		n.log.Error("transfer failed", append(attrs, "error", e.Error)...)
 		return
 	}
-	level := slog.LevelInfo
-	if t.joined != nil { // a stream has several of them in a second
-		level = slog.LevelDebug
-	}
-	t.node.log.Log(context.Background(), level, "transfer phase", attrs...)
+	n.log.Info("transfer phase", attrs...)
 }
 
 // Follow returns what happens from now on. The caller closes the follower.

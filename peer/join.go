@@ -1,48 +1,59 @@
 package peer
 
 import (
+	"crypto/sha256"
 	"errors"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
 // JoinOptions are the options of [Node.Join].
 type JoinOptions struct {
-	// Seed says that the store has every piece. Then nothing is fetched.
-	Seed bool
-	// Finder finds the members of the swarm, in place of the trackers of the link and of the node.
-	// The transfer does not close it.
-	Finder Finder
-	// Patience is how long a member may take to answer before others do its part of the work. It may
-	// join later. 0 means as long as in other transfers, which have the time.
-	Patience time.Duration
+	// Pieces bounds the pieces of the content, which have PieceLength bytes each, a power of two, or less.
+	// All members of the swarm have to use the same.
+	Pieces      int
+	PieceLength uint32
+	// Source says that the node has every piece from its begin on. Then nothing is fetched.
+	Source bool
+}
+
+// Growing is a node's part in the swarm of a content whose pieces come into being while the swarm runs. It
+// is never whole: only its users know whether it will grow. Its methods may be called from any goroutine.
+type Growing struct {
+	*Transfer
+	verifier *store.Verifier
+	swarm    *swarm.Swarm
+	source   bool
+}
+
+// Piece describes a piece of a [Growing]: its length in bytes, and its SHA-256.
+type Piece struct {
+	Size int
+	Sum  [sha256.Size]byte
 }
 
 // errJoined is returned for a content whose bytes are the caller's of [Node.Join].
 var errJoined = errors.New("the content is in use by another part of this program, which keeps its bytes elsewhere")
 
-// Join takes part in the swarm of a content whose bytes are in a store of the caller's. manifest is the
-// encoded manifest, which the link names. Join waits neither for the disk nor for the network:
-// [Transfer.Wait] does, and a seed accepts peers once that has returned.
+// Join takes part in the swarm of a content that grows, whose bytes are in a store of the caller's. The link
+// names the content by an id that is that of no manifest, and may name peers and trackers. The node
+// accepts peers once Join returns, which does not wait for the network.
 //
 // Nothing of the transfer is in the data folder: the next node with that folder does not know it, and
-// once it is stopped it stays so, until it is removed. The caller closes the store after that.
-func (n *Node) Join(link *proto.Link, manifest []byte, st store.Store, opt JoinOptions) (*Transfer, error) {
+// once it is stopped it stays so, until it is removed. The caller closes the store after that. The store
+// may lose pieces that it had: then it says that it does not have them.
+func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing, error) {
 	if !link.Manifest.Defined() {
 		return nil, errNoContent
 	}
-	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Seed, Whole: opt.Seed, Added: time.Now()})
-	t.joined = &joined{st, opt.Finder, opt.Patience}
-	t.mu.desc = metadata.NewDescription("", t.ID, link.InfoHash, nil)
-	if err := t.mu.desc.SetManifest(manifest); err != nil {
-		return nil, err
-	}
-	if opt.Seed && st.Count() < t.mu.desc.Manifest().Pieces() {
-		return nil, store.ErrNotWhole
-	}
+	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()})
+	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
+	t.joined = &joined{verifier, st, make(chan *swarm.Swarm, 1)}
+	t.mu.desc = metadata.NewGrowing(t.ID, verifier.Manifest())
 	done, err := t.operate()
 	if err != nil {
 		return nil, err
@@ -58,13 +69,45 @@ func (n *Node) Join(link *proto.Link, manifest []byte, st store.Store, opt JoinO
 		return nil, errors.New("the node has a transfer of this content already")
 	}
 	t.start(false)
-	return t, nil
+	t.mu.Lock()
+	ended := t.mu.ended
+	t.mu.Unlock()
+	select {
+	case s := <-t.joined.swarm:
+		return &Growing{t, verifier, s, opt.Source}, nil
+	case <-ended:
+		t.forget()
+		return nil, t.Err()
+	}
 }
 
-// joined is what the caller of [Node.Join] brought.
+// joined is what the caller of [Node.Join] brought, and where it gets the swarm.
 type joined struct {
-	store  store.Store
-	finder Finder // nil for those of the link and of the node
-	// patience is 0 for that of other transfers.
-	patience time.Duration
+	verifier *store.Verifier
+	store    store.Store
+	swarm    chan *swarm.Swarm
+}
+
+// Grow says that the content has further pieces, from the number first on. They are fetched, or the source
+// has them in its store. Grow waits while the swarm is busy.
+func (g *Growing) Grow(first int, pieces []Piece) {
+	sizes := make([]int, len(pieces))
+	for i, p := range pieces {
+		g.verifier.Grow(first+i, p.Size, p.Sum)
+		sizes[i] = p.Size
+	}
+	if !g.source {
+		g.swarm.Grow(first, sizes)
+		return
+	}
+	for i := range pieces {
+		g.swarm.Gain(first + i)
+	}
+}
+
+// Withhold says that the store does not have count pieces any more, from the number first on, which others
+// may lack. They are told, and the node does not fetch the pieces again. Withhold waits while the swarm is
+// busy.
+func (g *Growing) Withhold(first, count int) {
+	g.swarm.Withhold(proto.Range{First: uint32(first), Count: uint32(count)})
 }

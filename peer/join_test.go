@@ -2,6 +2,7 @@ package peer_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,55 +15,89 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// inMemory is a content for [peer.Node.Join]: its link, its encoded manifest, and a store that has it.
-func inMemory(t *testing.T, source *peer.Node, seed uint64, size int64) (*proto.Link, []byte, *store.Memory, storetest.Content) {
+// growingContent is a content that grows up to its size, and the options of its members.
+type growingContent struct {
+	storetest.Content
+	link *proto.Link
+	opt  peer.JoinOptions
+}
+
+// newGrowing returns a content of pieces of 64 KiB, whose source is a node.
+func newGrowing(t *testing.T, source *peer.Node, seed uint64, pieces int) growingContent {
 	t.Helper()
-	c := storetest.Make(t, seed, storetest.File("", size))
-	b, err := c.Manifest.Encode()
+	c := storetest.Make(t, seed, storetest.File("", int64(pieces)*(64<<10)))
+	sum := sha256.Sum256(c.Data)
+	return growingContent{
+		Content: c,
+		link:    &proto.Link{Manifest: proto.ManifestCID(sum[:]), Name: "content", Peers: source.Addrs()},
+		opt:     peer.JoinOptions{Pieces: pieces, PieceLength: 64 << 10},
+	}
+}
+
+// join has a node take part with an empty store.
+func (c growingContent) join(t *testing.T, n *peer.Node, source bool) (*peer.Growing, *store.Memory) {
+	t.Helper()
+	m := *c.Manifest
+	m.PieceLength = c.opt.PieceLength
+	st, opt := store.NewMemory(&m), c.opt
+	opt.Source = source
+	g, err := n.Join(c.link, st, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := store.NewMemory(c.Manifest)
-	if _, err := st.WriteAt(c.Data, 0); err != nil {
-		t.Fatal(err)
-	}
-	for i := range c.Manifest.Pieces() {
-		if err := st.Commit(i); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &proto.Link{Manifest: proto.ManifestCID(b), Name: "content", Length: size, Peers: source.Addrs()}, b, st, c
+	return g, st
 }
 
-// TestJoin moves a content between two nodes that have nothing of it on their disks.
+// pieces are those from first to end. The last has size bytes.
+func (c growingContent) pieces(first, end, size int) (all []peer.Piece) {
+	for i := first; i < end; i++ {
+		n := 64 << 10
+		if i == end-1 {
+			n = size
+		}
+		all = append(all, peer.Piece{Size: n, Sum: sha256.Sum256(c.Data[i<<16 : i<<16+n])})
+	}
+	return all
+}
+
+// TestJoin has a content grow at its source. Others get its pieces as they come, and nothing of it is on
+// their disks.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a, b := peertest.Start(t, "A", peertest.Data(dirs[0])), peertest.Start(t, "A", peertest.Data(dirs[1]))
-	link, manifest, full, content := inMemory(t, a, 1, 5<<20+1)
-	seed, err := a.Join(link, manifest, full, peer.JoinOptions{Seed: true})
-	if err != nil {
-		t.Fatal(err)
+	c := newGrowing(t, a, 1, 40)
+	source, from := c.join(t, a, true)
+	get, to := c.join(t, b, false)
+	grow := func(first, end, size int) {
+		if _, err := from.WriteAt(c.Data[first<<16:end<<16], int64(first)<<16); err != nil {
+			t.Fatal(err)
+		}
+		for i := first; i < end; i++ {
+			if err := from.Commit(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		source.Grow(first, c.pieces(first, end, size))
+		get.Grow(first, c.pieces(first, end, size))
+		peertest.Eventually(t, "the pieces", func() bool { return to.Count() == end })
 	}
-	peertest.Wait(t, seed)
-	st := store.NewMemory(content.Manifest)
-	get, err := b.Join(link, manifest, st, peer.JoinOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	peertest.Wait(t, get)
-	if err := get.Flush(t.Context()); err != nil {
-		t.Error(err)
-	}
-	got := make([]byte, len(content.Data))
-	if _, err := st.ReadAt(got, 0); err != nil || !bytes.Equal(got, content.Data) {
+	grow(0, 3, 64<<10)
+	grow(3, 20, 100)
+	grow(20, 40, 64<<10)
+	want := bytes.Clone(c.Data)
+	clear(want[19<<16+100 : 20<<16]) // what is no part of a short piece does not travel
+	got := make([]byte, len(want))
+	if _, err := to.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("other bytes: %v", err)
 	}
-	if s := get.Status(); s.Phase != peer.Whole || s.Have != s.Length || s.Root != "" || s.Seed {
-		t.Errorf("status %+v", s)
+	for _, g := range []*peer.Growing{source, get} {
+		if s := g.Status(); s.Phase != peer.Fetching || s.Root != "" || g.Err() != nil {
+			t.Errorf("status %+v: %v", s, g.Err())
+		}
 	}
-	if v, err := get.Verify(t.Context(), nil); err != nil || v.Checked != v.Pieces || v.Damaged.Count > 0 {
-		t.Errorf("verified %+v: %v", v, err)
+	if n := b.Stats().Totals.VerifiedBytes; n != 39<<16+100 {
+		t.Errorf("%d bytes were verified", n)
 	}
 	for i, n := range []*peer.Node{a, b} {
 		if names, err := filepath.Glob(filepath.Join(dirs[i], "transfers", "*")); err != nil || len(names) > 0 {
@@ -79,23 +114,19 @@ func TestJoin(t *testing.T) {
 	if s := get.Status(); s.Phase != peer.Stopped || !errors.Is(get.Err(), peer.ErrStopped) {
 		t.Errorf("status %+v after Stop", s)
 	}
+	get.Grow(0, c.pieces(0, 1, 1)) // does nothing, and does not wait
 	if _, err := get.Verify(t.Context(), nil); err == nil {
 		t.Error("verified while stopped: no error")
 	}
-	if _, err := b.Remove(get, false); err != nil {
+	if _, err := b.Remove(get.Transfer, false); err != nil {
 		t.Error(err)
 	}
 	if n := len(b.Transfers()); n != 0 {
 		t.Errorf("%d transfers after Remove", n)
 	}
-	if _, err := st.ReadAt(got, 0); err != nil {
+	if _, err := to.ReadAt(got, 0); err != nil {
 		t.Errorf("the store is closed: %v", err)
 	}
-	again, err := b.Join(link, manifest, st, peer.JoinOptions{Seed: true}) // by now it has all
-	if err != nil {
-		t.Fatal(err)
-	}
-	peertest.Wait(t, again)
 	if err := errors.Join(a.Close(), b.Close()); err != nil {
 		t.Error(err)
 	}
@@ -104,48 +135,79 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestJoinForgets checks that a store may lose pieces: nobody complains, they are not fetched again, and who
+// lacks them gets them from others.
+func TestJoinForgets(t *testing.T) {
+	t.Parallel()
+	const pieces = 8
+	a, b, late := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "A")
+	c := newGrowing(t, a, 1, pieces)
+	source, from := c.join(t, a, true)
+	get, to := c.join(t, b, false)
+	if _, err := from.WriteAt(c.Data, 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pieces {
+		if err := from.Commit(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := c.pieces(0, pieces, 64<<10)
+	source.Grow(0, all)
+	get.Grow(0, all)
+	peertest.Eventually(t, "the pieces", func() bool { return to.Count() == pieces })
+	forget := func(g *peer.Growing, st *store.Memory, first int) {
+		for i := range pieces / 2 {
+			if err := st.Forget(first + i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.Withhold(first, pieces/2)
+	}
+	forget(source, from, 0)
+	forget(get, to, pieces/2)
+	last, st := c.join(t, late, false)
+	last.Grow(0, all)
+	peertest.Eventually(t, "the pieces of both", func() bool { return st.Count() == pieces })
+	if n := to.Count(); n != pieces/2 {
+		t.Errorf("the node has %d pieces", n)
+	}
+	for i, n := range []*peer.Node{a, b, late} {
+		if s := n.Stats(); s.Totals.Bad+s.Totals.Damaged > 0 {
+			t.Errorf("node %d counts %+v", i, s.Totals)
+		}
+	}
+}
+
 // TestJoinRefused checks what Join refuses, and who may not use its content.
 func TestJoinRefused(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
-	link, manifest, full, content := inMemory(t, n, 1, 1<<20)
-	other, _, _, _ := inMemory(t, n, 2, 1<<20)
-	empty := store.NewMemory(content.Manifest)
-	for name, join := range map[string]func() (*peer.Transfer, error){
-		"another manifest": func() (*peer.Transfer, error) { return n.Join(other, manifest, full, peer.JoinOptions{}) },
-		"no manifest":      func() (*peer.Transfer, error) { return n.Join(link, nil, full, peer.JoinOptions{}) },
-		"no link":          func() (*peer.Transfer, error) { return n.Join(&proto.Link{}, manifest, full, peer.JoinOptions{}) },
-		"an empty seed":    func() (*peer.Transfer, error) { return n.Join(link, manifest, empty, peer.JoinOptions{Seed: true}) },
-	} {
-		if _, err := join(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+	c := newGrowing(t, n, 1, 16)
+	if _, err := n.Join(&proto.Link{}, store.NewMemory(c.Manifest), c.opt); err == nil {
+		t.Error("no link: no error")
 	}
 	if got := n.Transfers(); len(got) > 0 {
-		t.Fatalf("%d transfers after refusals", len(got))
+		t.Fatalf("%d transfers after a refusal", len(got))
 	}
-	seed, err := n.Join(link, manifest, full, peer.JoinOptions{Seed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	peertest.Wait(t, seed)
-	if _, err := n.Join(link, manifest, full, peer.JoinOptions{Seed: true}); err == nil {
+	g, st := c.join(t, n, true)
+	if _, err := n.Join(c.link, st, c.opt); err == nil {
 		t.Error("joined twice: no error")
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := n.Get(link, out, peer.GetOptions{}); err == nil {
+	if _, err := n.Get(c.link, out, peer.GetOptions{}); err == nil {
 		t.Error("Get of a content that was joined: no error")
 	}
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Get has created something: %v", err)
 	}
-	if _, err := n.Remove(seed, true); err == nil {
+	if _, err := n.Remove(g.Transfer, true); err == nil {
 		t.Error("removed a content that is the caller's: no error")
 	}
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := n.Join(link, manifest, full, peer.JoinOptions{Seed: true}); err == nil {
+	if _, err := n.Join(c.link, st, c.opt); err == nil {
 		t.Error("joined a node that is closed: no error")
 	}
 }

@@ -55,7 +55,7 @@ func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error 
 		t.mu.checked, t.mu.toCheck = 0, 0
 		waits := t.enter(Checking)
 		t.mu.Unlock()
-		t.note(waits)
+		t.node.note(waits)
 		t.say(oneLine(why))
 		select {
 		case <-time.After(pause):
@@ -155,7 +155,7 @@ func (t *Transfer) recheck(ctx context.Context, c *content) error {
 	t.mu.checked, t.mu.toCheck = 0, total
 	begins := t.enter(Checking)
 	t.mu.Unlock()
-	t.note(begins)
+	t.node.note(begins)
 	var mu sync.Mutex
 	err := store.Recheck(ctx, c.store, c.verifier, check, func(piece int, v store.Verdict) {
 		t.mu.Lock()

@@ -30,9 +30,6 @@ func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
 // finder returns what finds the members of the transfer's swarm, nil if there is nothing, and a function
 // that ends its use.
 func (t *Transfer) finder() (f Finder, done func()) {
-	if t.joined != nil && t.joined.finder != nil {
-		return t.joined.finder, func() {}
-	}
 	if f = t.node.finder(t.Link()); f == nil {
 		return nil, func() {}
 	}

@@ -133,7 +133,7 @@ func (t *Transfer) start(reuse bool) {
 	}
 	begins := t.enter(Seeking)
 	t.mu.Unlock()
-	t.note(begins)
+	t.node.note(begins)
 	t.node.wg.Go(func() {
 		defer close(ended)
 		why, lost := t.run(ctx, reuse)
@@ -180,7 +180,7 @@ func (t *Transfer) end(why, lost error) {
 	ends := t.enter(phase)
 	t.mu.Unlock()
 	t.node.mu.Unlock()
-	t.note(ends)
+	t.node.note(ends)
 }
 
 // giveUp settles the outcome of a transfer that does not run.
@@ -232,11 +232,10 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 	if err != nil {
 		return err, nil
 	}
-	c := content{verifier: store.NewVerifier(t.Manifest())}
-	if t.joined != nil {
-		c.store = t.joined.store
-		return t.runSwarm(ctx, c, finder, members)
+	if j := t.joined; j != nil {
+		return t.runSwarm(ctx, content{verifier: j.verifier, store: j.store}, finder, members)
 	}
+	c := content{verifier: store.NewVerifier(t.Manifest())}
 	if err := t.openStore(ctx, &c, reuse); err != nil {
 		return err, nil
 	}
@@ -291,10 +290,6 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	if finder != nil {
 		cfg.Finder = finder
 	}
-	if t.joined != nil && t.joined.patience > 0 {
-		cfg.Patience = t.joined.patience
-		cfg.Tuning.Settle = min(cfg.Tuning.Settle, cfg.Patience)
-	}
 	s, err := swarm.New(ctx, cfg)
 	if err != nil {
 		return err, nil
@@ -303,7 +298,10 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
 	begins := t.enter(Fetching)
 	t.mu.Unlock()
-	t.note(begins)
+	t.node.note(begins)
+	if t.joined != nil {
+		t.joined.swarm <- s
+	}
 	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {
 		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
@@ -370,7 +368,7 @@ func (t *Transfer) markWhole() {
 	t.mu.outcome.settle(nil)
 	ends := t.enter(Whole)
 	t.mu.Unlock()
-	t.note(ends)
+	t.node.note(ends)
 }
 
 // markDamaged records that pieces of the content are damaged. What was fetched is fetched again.
@@ -386,7 +384,7 @@ func (t *Transfer) markDamaged(pieces []int) {
 		again = t.enter(Fetching)
 	}
 	t.mu.Unlock()
-	t.note(again)
+	t.node.note(again)
 	if whole && !seed {
 		t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
 	}

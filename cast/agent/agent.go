@@ -20,7 +20,7 @@ import (
 
 const (
 	// reportEvery is the time between two reports of progress, which also tell that the agent lives. That
-	// it has another segment of a stream it says after lookEvery: others may wait for that.
+	// it has more of a stream it says after lookEvery: others may wait for that.
 	reportEvery = time.Second
 	lookEvery   = 250 * time.Millisecond
 	// silence is how long the caster may say nothing before it counts as gone.
@@ -87,7 +87,7 @@ type job interface {
 	run(ctx context.Context) error
 	// progress says how far it is. The caller adds the traffic.
 	progress() Progress
-	// order takes in a Segment or a Release.
+	// order takes in a Record or a Release.
 	order(o *Order)
 	// close ends the job. It removes what is not whole. It comes after run has returned.
 	close() error
@@ -161,7 +161,7 @@ func (a *agent) take(ctx context.Context, o *Order) error {
 		if err := a.start(ctx, o.Start); err != nil {
 			a.settle(err)
 		}
-	case o.Segment == nil && o.Release == nil: // the caster is still there
+	case o.Record == nil && o.Release == nil: // the caster is still there
 	case a.job == nil && a.failure == nil:
 		return errors.New("an order before the Start order")
 	case a.job != nil:

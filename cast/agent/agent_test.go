@@ -101,12 +101,12 @@ func TestBadOrders(t *testing.T) {
 		orders string
 		text   string
 	}{
-		"none":          {"", "the caster is gone before it said what to do"},
-		"garbage":       {"put 3 abc\nxyz", "the caster is gone before it said what to do"},
-		"segment first": {`{"segment":"AAAA"}`, "an order before the Start order"},
-		"no key":        {`{"start":{}}`, "mob: "},
-		"end first":     {`{"end":{}}`, "the cast was given up"},
-		"given up":      {`{"end":{"error":"enough"}}`, "the cast was given up: enough"},
+		"none":         {"", "the caster is gone before it said what to do"},
+		"garbage":      {"put 3 abc\nxyz", "the caster is gone before it said what to do"},
+		"record first": {`{"record":"AAAA"}`, "an order before the Start order"},
+		"no key":       {`{"start":{}}`, "mob: "},
+		"end first":    {`{"end":{}}`, "the cast was given up"},
+		"given up":     {`{"end":{"error":"enough"}}`, "the cast was given up: enough"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := start(t)

@@ -7,7 +7,7 @@
 //	  | -- Start: key, certificate, what to do -> |  starts a node
 //	  | <---------------------- Ready: addresses |  the caster dials them
 //	  | <------------- Progress, once per second |  it fetches, and serves its neighbours
-//	  | -- Segment, Release: of a stream -------> |
+//	  | -- Record, Release: of a stream --------> |
 //	  | <---------------------- Done, or Failed |  it serves on
 //	  | -- End ---------------------------------> |  it removes what is its own, and exits
 //

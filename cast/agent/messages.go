@@ -4,9 +4,9 @@ package agent
 // caster is still there.
 type Order struct {
 	Start *Start `json:"start,omitempty"`
-	// Segment is the signed record of a segment of a stream, and of its end: see cast/stream.
-	Segment []byte `json:"segment,omitempty"`
-	// Release says that every host has the segments below this number.
+	// Record is a signed record of a stream: see cast/stream.
+	Record []byte `json:"record,omitempty"`
+	// Release says that every host has what the records below this number announce.
 	Release *uint64 `json:"release,omitempty"`
 	// End ends the agent.
 	End *End `json:"end,omitempty"`
@@ -71,7 +71,7 @@ type Progress struct {
 	// WAN and LAN are the payload that came from other clusters and from the own one, in bytes.
 	WAN int64 `json:"wan"`
 	LAN int64 `json:"lan"`
-	// Held says that the host has the segments below this number.
+	// Held says that the host has what the records below this number announce.
 	Held uint64 `json:"held,omitempty"`
 	// Waiting says what a host without progress waits for, in words.
 	Waiting string `json:"waiting,omitempty"`

@@ -16,7 +16,6 @@ import (
 // streaming is the job of a host that gets a stream.
 type streaming struct {
 	start    *Start
-	finder   peer.Finder
 	receiver *stream.Receiver
 	output   func(line string)
 	whole    atomic.Bool  // the consumer has all of it
@@ -64,19 +63,17 @@ func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error
 	if err != nil {
 		return nil, err
 	}
-	finder := Finder(n.Host(), caster)
 	r, err := stream.NewReceiver(stream.ReceiverConfig{
-		Node:   n,
-		Key:    key,
-		Finder: finder,
-		Peers:  caster,
-		Spool:  s.Spool,
-		Dir:    dir,
+		Node:  n,
+		Key:   key,
+		Peers: caster,
+		Spool: s.Spool,
+		Dir:   dir,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &streaming{start: s, finder: finder, receiver: r, output: out.output}, nil
+	return &streaming{start: s, receiver: r, output: out.output}, nil
 }
 
 // run implements [job]. When the consumer is over, the receiver goes on for the neighbours.
@@ -142,11 +139,11 @@ func (s *streaming) order(o *Order) {
 		_ = s.receiver.Release(*o.Release)
 		return
 	}
-	_ = s.receiver.Add(o.Segment)
+	_ = s.receiver.Add(o.Record)
 }
 
 // close implements [job].
 func (s *streaming) close() error {
 	s.receiver.Close()
-	return s.finder.Close()
+	return nil
 }

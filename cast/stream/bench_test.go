@@ -13,14 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/libp2p/go-libp2p/core/host"
-	ma "github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/peertest"
-	"github.com/mobgrid/mob/tracker"
 )
 
 // benchSize is what the benchmarks move, in bytes.
@@ -40,8 +33,19 @@ func usage(b *testing.B) func() (wall, cpu float64) {
 	return func() (float64, float64) { return time.Since(began).Seconds(), read() - used }
 }
 
+// benchFile makes a file of random bytes.
+func benchFile(b *testing.B) (path string) {
+	path = filepath.Join(b.TempDir(), "content")
+	f, err := os.Create(path)
+	check(b, err)
+	_, err = io.Copy(f, random(benchSize))
+	check(b, err)
+	check(b, f.Close())
+	return path
+}
+
 // BenchmarkStream sends a stream to receivers of one cluster in the same process, and reports the
-// seconds, the CPU seconds and the segments.
+// seconds, the CPU seconds and the records.
 func BenchmarkStream(b *testing.B) {
 	for _, receivers := range []int{1, 4, 16} {
 		b.Run(fmt.Sprint(receivers), func(b *testing.B) {
@@ -51,8 +55,11 @@ func BenchmarkStream(b *testing.B) {
 				for range receivers {
 					outs = append(outs, c.start(c.join("A", nil), io.Discard))
 				}
+				f, err := os.Open(benchFile(b))
+				check(b, err)
+				defer f.Close()
 				used := usage(b)
-				_, err := c.run(random(benchSize))
+				_, err = c.run(f)
 				check(b, err)
 				for _, out := range outs {
 					check(b, (<-out).err)
@@ -60,7 +67,7 @@ func BenchmarkStream(b *testing.B) {
 				wall, cpu := used()
 				b.ReportMetric(wall, "s")
 				b.ReportMetric(cpu, "cpu-s")
-				b.ReportMetric(float64(c.sender.Stats().Published), "segments")
+				b.ReportMetric(float64(c.sender.Stats().Published), "records")
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")
@@ -83,27 +90,11 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func benchGet(b *testing.B, receivers int) {
-	var server *tracker.Server
-	source := peertest.Start(b, "caster", peertest.Configure(func(c *peer.Config) {
-		c.Finder = func(host.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
-		c.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
-	}))
-	server = tracker.New(source.Host(), tracker.Config{})
-	b.Cleanup(func() { server.Close() })
-	path := filepath.Join(b.TempDir(), "content")
-	f, err := os.Create(path)
-	check(b, err)
-	_, err = io.Copy(f, random(benchSize))
-	check(b, err)
-	check(b, f.Close())
+	source, _ := startCaster(b)
+	path := benchFile(b)
 	var nodes []*peer.Node
 	for range receivers {
-		nodes = append(nodes, peertest.Start(b, "A", peertest.Configure(func(c *peer.Config) {
-			c.Finder = func(h host.Host, at []ma.Multiaddr) peer.Finder {
-				infos, _ := libpeer.AddrInfosFromP2pAddrs(at...)
-				return tracker.NewClient(h, infos, tracker.ClientConfig{})
-			}
-		})))
+		nodes = append(nodes, startNode(b, "A"))
 	}
 	used := usage(b)
 	t, err := source.Seed(context.Background(), path, peer.SeedOptions{})
@@ -128,30 +119,4 @@ func benchGet(b *testing.B, receivers int) {
 	wall, cpu := used()
 	b.ReportMetric(wall, "s")
 	b.ReportMetric(cpu, "cpu-s")
-}
-
-// BenchmarkSegment reports the CPU milliseconds of all nodes that a segment costs besides its bytes.
-func BenchmarkSegment(b *testing.B) {
-	const segments, size = 100, 64 << 10
-	for _, receivers := range []int{1, 4, 16} {
-		b.Run(fmt.Sprint(receivers), func(b *testing.B) {
-			for b.Loop() {
-				c := newCast(b, nil)
-				c.sender.SetSize(size)
-				var outs []<-chan outcome
-				for range receivers {
-					outs = append(outs, c.start(c.join("A", nil), io.Discard))
-				}
-				used := usage(b)
-				_, err := c.run(random(segments * size))
-				check(b, err)
-				for _, out := range outs {
-					check(b, (<-out).err)
-				}
-				_, cpu := used()
-				b.ReportMetric(cpu/segments*1e3, "cpu-ms/segment")
-			}
-			b.ReportMetric(0, "ns/op")
-		})
-	}
 }

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
+// idle is how long the cutter waits for more of a stream, and late how long at all, before it cuts a piece
+// short.
 const (
-	// interval is about how much of the stream a segment has, in time, and idle how long the cutter
-	// waits for more before it cuts a segment short.
-	interval = 500 * time.Millisecond
-	idle     = 250 * time.Millisecond
+	idle = 200 * time.Millisecond
+	late = 400 * time.Millisecond
 )
 
-// cutter reads a stream into blocks, hashes them, and cuts segments. A goroutine reads. The rest is not
-// safe for concurrent use.
+// cutter reads a stream and cuts it into pieces. A goroutine reads. The rest is not safe for concurrent use.
 type cutter struct {
 	space  *space
 	empty  chan []byte // what the goroutine is to fill
@@ -26,13 +25,11 @@ type cutter struct {
 	read    int64 // bytes
 	err     error // of the stream, io.EOF at its end
 
-	// What was read and is not cut: whole blocks, their hashes, and part[begin:end] of a block that is
-	// being filled.
-	blocks        [][]byte
-	hashes        []byte
+	// What was read: pieces that are to be published, and part[begin:end] of a block that is being filled.
+	whole         []*piece
 	part          []byte
 	begin, end    int
-	first, newest time.Time // when the first and the last byte of it came
+	first, newest time.Time // when the first and the last byte of part came
 }
 
 // filled is the outcome of a Read.
@@ -59,9 +56,7 @@ func (c *cutter) stop() { close(c.empty) }
 // hasRoom reports whether a block is there to be filled. It takes one if it can.
 func (c *cutter) hasRoom() bool {
 	if c.part == nil && c.err == nil {
-		if b := c.space.take(1, false); b != nil {
-			c.part = b[0]
-		}
+		c.part = c.space.take(false)
 	}
 	return c.part != nil || c.err != nil
 }
@@ -80,43 +75,42 @@ func (c *cutter) take(f filled) {
 	c.err = f.err
 	if f.n > 0 {
 		c.newest = time.Now()
-		if c.size() == 0 {
+		if c.begin == c.end {
 			c.first = c.newest
 		}
 	}
 	c.read += int64(f.n)
 	c.end += f.n
-	if c.end == blockSize && c.begin > 0 {
+	if c.end == pieceSize && c.begin > 0 {
 		copy(c.part, c.part[c.begin:])
 		c.begin, c.end = 0, c.end-c.begin
 	}
-	if c.end == blockSize {
-		c.push(c.part)
+	if c.end == pieceSize {
+		c.whole = append(c.whole, newPiece(c.space, c.part, pieceSize))
 		c.part, c.end = nil, 0
+		c.first = c.newest
 	}
 }
 
-// push adds a block, of which the length is what it has.
-func (c *cutter) push(b []byte) {
-	sum := sha256.Sum256(b)
-	c.hashes = append(c.hashes, sum[:]...)
-	c.blocks = append(c.blocks, b[:blockSize])
+// newPiece is a piece of size bytes of a block.
+func newPiece(s *space, block []byte, size int) *piece {
+	return &piece{space: s, size: size, sum: sha256.Sum256(block[:size]), memory: block}
 }
 
 // size returns how many bytes are not cut.
-func (c *cutter) size() int64 { return int64(len(c.blocks))*blockSize + int64(c.end-c.begin) }
+func (c *cutter) size() int64 { return int64(len(c.whole))*pieceSize + int64(c.end-c.begin) }
 
-// due reports whether what is there is to be cut, however little it is.
+// due reports whether the part of a piece that is there is to be cut, however little it is.
 func (c *cutter) due() bool {
-	return c.size() > 0 && (c.err != nil || time.Since(c.newest) >= idle || time.Since(c.first) >= interval)
+	return c.end > c.begin && (c.err != nil || time.Since(c.newest) >= idle || time.Since(c.first) >= late)
 }
 
 // wait returns the time until that is so, unless something happens.
 func (c *cutter) wait() time.Duration {
-	if c.size() == 0 || c.due() {
+	if c.begin == c.end || c.due() {
 		return time.Hour
 	}
-	return max(min(idle-time.Since(c.newest), interval-time.Since(c.first)), 0)
+	return max(min(idle-time.Since(c.newest), late-time.Since(c.first)), 0)
 }
 
 // failed returns the error of the stream. It returns io.EOF once all was cut.
@@ -127,26 +121,24 @@ func (c *cutter) failed() error {
 	return c.err
 }
 
-// cut cuts a segment of at most a number of bytes, which is a multiple of a block, off what is there.
-// It returns the hashes of the segment's blocks.
-func (c *cutter) cut(most int64) (*content, []byte) {
-	length := c.size()
-	if length <= most && c.end > c.begin {
-		part := c.part[c.begin:c.end]
-		if c.reading || c.begin > 0 { // the rest of the block is being filled
-			part = c.space.take(1, true)[0][:len(part)]
-			copy(part, c.part[c.begin:c.end])
-			c.begin = c.end
-		} else {
-			c.part, c.end = nil, 0
-		}
-		c.push(part)
+// cutShort cuts the part of a piece that is there. It returns the bytes if they are few, or else adds them to
+// the pieces, of which there must be none.
+func (c *cutter) cutShort() (rest []byte) {
+	part := c.part[c.begin:c.end]
+	switch {
+	case len(part) <= maxRest:
+		rest = slices.Clone(part)
+		c.begin = c.end
+	case c.reading || c.begin > 0: // the rest of the block is being filled
+		block := c.space.take(true)
+		c.whole = append(c.whole, newPiece(c.space, block, copy(block, part)))
+		c.begin = c.end
+	default:
+		c.whole = append(c.whole, newPiece(c.space, c.part, c.end))
+		c.part, c.end = nil, 0
 	}
-	n := min(len(c.blocks), int(most/blockSize))
-	segment := newContent(c.space, min(length, int64(n)*blockSize), slices.Clone(c.blocks[:n]))
-	hashes := slices.Clone(c.hashes[:n*sha256.Size])
-	c.blocks = slices.Delete(c.blocks, 0, n)
-	c.hashes = slices.Delete(c.hashes, 0, n*sha256.Size)
-	c.first = time.Now() // what is left is not late
-	return segment, hashes
+	if !c.reading && c.begin == c.end {
+		c.begin, c.end = 0, 0
+	}
+	return rest
 }

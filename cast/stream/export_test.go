@@ -2,14 +2,17 @@ package stream
 
 import "github.com/libp2p/go-libp2p/core/crypto"
 
-// SwarmOf returns the key under which the nodes of a stream announce themselves.
+// SwarmOf returns the key under which the nodes of a stream announce themselves at its begin.
 func SwarmOf(key crypto.PubKey) []byte {
-	_, swarm, err := streamName(key)
+	link, err := epochLink(key, 0)
 	if err != nil {
 		panic(err)
 	}
-	return swarm
+	return link.Manifest.Bytes()
 }
+
+// PieceSize is the length of the pieces of a stream.
+const PieceSize = pieceSize
 
 // SetMemory and SetSpool bound what the sender keeps, in bytes.
 func (s *Sender) SetMemory(bytes int64) { s.space.setMemory(bytes) }
@@ -18,7 +21,7 @@ func (s *Sender) SetMemory(bytes int64) { s.space.setMemory(bytes) }
 func (s *Sender) SetSpool(bytes int64) {
 	s.space.mu.Lock()
 	defer s.space.mu.Unlock()
-	s.space.maxSpool = int(bytes / blockSize)
+	s.space.maxSpool = int(bytes / pieceSize)
 }
 
 // SetMemory bounds what the receiver keeps in memory, in bytes.
@@ -27,11 +30,14 @@ func (r *Receiver) SetMemory(bytes int64) { r.space.setMemory(bytes) }
 func (s *space) setMemory(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.maxMemory = int(bytes / blockSize)
+	s.maxMemory = int(bytes / pieceSize)
 }
 
-// SetSize has all segments be of one size in bytes. It must be called before Run.
-func (s *Sender) SetSize(bytes int64) { s.size = bytes }
+// SetEpoch sets the pieces of an epoch. It must be called before Run, and before the first record.
+func (s *Sender) SetEpoch(pieces uint64) { s.epoch = pieces }
+
+// SetEpoch does so at a receiver.
+func (r *Receiver) SetEpoch(pieces uint64) { r.epoch = pieces }
 
 // Failed returns why the receiver has failed, nil while it has not.
 func (r *Receiver) Failed() error {

@@ -6,27 +6,20 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/proto"
 )
 
 // ReceiverConfig configures a [Receiver].
 type ReceiverConfig struct {
-	// Node fetches and serves the segments.
+	// Node fetches and serves the pieces.
 	Node *peer.Node
 	// Key is the key that signs the records.
 	Key crypto.PubKey
-	// Finder finds the other receivers and the sender: a client of the tracker that the sender
-	// announces itself to. The receiver does not close it.
-	Finder peer.Finder
-	// Peers are the addresses of the sender, which ends with its peer id. They are dialled while no
-	// member is known.
+	// Peers are the addresses of the sender, which ends with its peer id. It is the tracker of the stream.
 	Peers []ma.Multiaddr
 	// Spool bounds what is on the disk, in bytes, and Dir is where. An empty Dir is that of the system
 	// for temporary files.
@@ -37,26 +30,27 @@ type ReceiverConfig struct {
 // Receiver gets one stream, and passes it on to its neighbours. Its methods may be called from any
 // goroutine.
 type Receiver struct {
-	cfg     ReceiverConfig
-	space   *space
-	members *members
-	ctx     context.Context // ends with Close
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup
+	cfg    ReceiverConfig
+	space  *space
+	epoch  uint64          // pieces of an epoch
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows; nothing under it waits
 	changed  chan struct{}
 	chain    chain
-	segments map[uint64]*segment // that were announced, until their bytes are of no use any more
-	next     uint64              // the segment to fetch next
-	fetching int                 // segments that are fetched now
-	missing  int64               // bytes of them that are not here
-	held     uint64              // all segments below are whole
-	given    uint64              // all segments below were given to the consumer
-	released uint64              // all segments below are with all receivers
-	end      uint64              // the number of segments, once chain.ended
-	bytes    int64               // that the consumer took
-	waiting  string              // what fetching waits for, in words
+	parts    queue             // that were announced, until they are of no use any more
+	pieces   uint64            // that were announced
+	epochs   map[uint64]*epoch // whose swarms the node is in
+	missing  int               // parts that are on their way
+	next     uint64            // the part to fetch next
+	held     uint64            // all parts below are whole
+	given    uint64            // all parts below were given to the consumer
+	kept     uint64            // all parts below are freed, or nobody else needs them
+	released uint64            // all records below are with all receivers
+	bytes    int64             // that the consumer took
+	waiting  string            // what fetching waits for, in words
 	err      error
 }
 
@@ -70,36 +64,55 @@ type ReceiverStats struct {
 	Waiting string
 }
 
-// segment is a segment at a receiver. The receiver's lock guards it.
-type segment struct {
-	number   uint64
-	encoded  []byte // the manifest, until it is fetched
-	manifest *proto.Manifest
-	content  *content // nil before it is fetched
-	transfer *peer.Transfer
+// part is a part of the stream at a receiver: a piece, or what was in a record. The receiver's lock guards
+// it.
+type part struct {
+	record uint64 // that announced it
+	number uint64 // of the piece
+	rest   []byte // what was in the record, nil for a piece
+	*piece        // has no bytes before it is fetched
+	epoch  *epoch // nil unless it is a piece that is fetched
 
-	whole   bool
-	busy    bool // it moves to the spool, or is given to the consumer
-	given   bool // to the consumer
-	leaving bool // its swarm
-	left    bool // its swarm
+	whole bool
+	busy  bool // it moves to the spool, or is given to the consumer
+	freed bool
+}
+
+// queue is parts, by numbers that go on.
+type queue struct {
+	first uint64 // the number of parts[0]
+	parts []*part
+}
+
+func (q *queue) end() uint64 { return q.first + uint64(len(q.parts)) }
+
+// at returns part n, nil if there is none.
+func (q *queue) at(n uint64) *part {
+	if n < q.first || n >= q.end() {
+		return nil
+	}
+	return q.parts[n-q.first]
+}
+
+// pop removes the first part.
+func (q *queue) pop() {
+	q.parts[0] = nil
+	q.first, q.parts = q.first+1, q.parts[1:]
 }
 
 // NewReceiver returns a receiver that fetches what [Receiver.Add] announces, until Close.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
-	_, swarm, err := streamName(cfg.Key)
-	if err != nil {
+	if _, err := epochLink(cfg.Key, 0); err != nil {
 		return nil, err
 	}
 	r := &Receiver{
-		cfg:      cfg,
-		space:    newSpace(cfg.Dir, cfg.Spool),
-		members:  newMembers(cfg.Node, cfg.Finder, swarm),
-		changed:  make(chan struct{}),
-		segments: map[uint64]*segment{},
+		cfg:     cfg,
+		space:   newSpace(cfg.Dir, cfg.Spool),
+		epoch:   epochPieces,
+		changed: make(chan struct{}),
+		epochs:  map[uint64]*epoch{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.wg.Go(func() { r.members.run(r.ctx) })
 	r.wg.Go(r.fetch)
 	return r, nil
 }
@@ -112,13 +125,9 @@ func (r *Receiver) Close() {
 	r.cancel()
 	r.wg.Wait()
 	r.mu.Lock()
-	all := r.segments
-	r.segments = nil
-	r.mu.Unlock()
-	for _, s := range all {
-		if s.content != nil {
-			s.content.free()
-		}
+	defer r.mu.Unlock()
+	for _, p := range r.parts.parts {
+		r.free(p)
 	}
 	r.space.close()
 }
@@ -146,29 +155,41 @@ func (r *Receiver) Add(b []byte) error {
 		return r.err
 	}
 	rec, err := r.chain.open(r.cfg.Key, b)
-	if err == nil && !rec.isEnd() {
-		s := &segment{number: rec.Number, encoded: rec.Manifest}
-		if s.manifest, err = checkManifest(rec.Manifest); err == nil {
-			r.segments[s.number] = s
-		}
-	}
 	switch {
 	case err != nil:
 		r.fail(err)
+		return err
 	case rec.Error != "":
 		r.fail(fmt.Errorf("the stream was cut off at its source: %s", rec.Error))
-	case rec.isEnd():
-		r.end = rec.Number
+	case len(rec.Rest) > 0:
+		r.parts.parts = append(r.parts.parts, &part{record: rec.Number, rest: rec.Rest})
+	}
+	for i := range rec.pieces() {
+		p := &piece{space: r.space}
+		p.sum, p.size = rec.piece(i)
+		r.parts.parts = append(r.parts.parts, &part{record: rec.Number, number: r.pieces, piece: p})
+		r.pieces++
 	}
 	r.change()
-	return err
+	return nil
 }
 
-// Held returns the number of the first segment that is not whole: all below are here.
+// Held returns the number of the first record of which not all is here.
 func (r *Receiver) Held() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.held
+	return r.heldRecord()
+}
+
+// heldRecord is Held for callers with the lock. The end is none of the records.
+func (r *Receiver) heldRecord() uint64 {
+	if p := r.parts.at(r.held); p != nil {
+		return p.record
+	}
+	if r.chain.ended {
+		return r.chain.next - 1
+	}
+	return r.chain.next
 }
 
 // Stats returns how far the receiver is. It does not block.
@@ -180,49 +201,66 @@ func (r *Receiver) Stats() ReceiverStats {
 	return st
 }
 
-// Release says that every receiver has the segments below n: nobody needs to be served with them any
-// more. It fails if this one lacks some, and then so does Run: nobody has them for it.
+// Release says that every receiver has what the records below n announce: nobody needs to be served with
+// it any more. It fails if this one lacks some, and then so does Run: nobody has it for it.
 func (r *Receiver) Release(n uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.released = max(r.released, n)
-	if r.held < r.released {
-		r.fail(fmt.Errorf("segment %d is gone at its source before it was here: this host was given up", r.held))
+	if held := r.heldRecord(); held < r.released {
+		r.fail(fmt.Errorf("record %d is gone at its source before it was here: this host was given up", held))
 		return r.err
 	}
-	for _, s := range r.segments {
-		r.settle(s)
-	}
-	r.change()
+	r.settle()
 	return nil
 }
 
-// settle leaves the swarm of a segment that was released, and forgets the segment when that is done and
-// the consumer has it. The caller has the lock.
-func (r *Receiver) settle(s *segment) {
-	if s.number < r.released {
-		r.leave(s)
-	}
-	if s.left && s.given {
-		delete(r.segments, s.number)
-		s.content.free()
+// settle forgets what was released and is with the consumer. The caller has the lock.
+func (r *Receiver) settle() {
+	for r.parts.first < r.given {
+		p := r.parts.at(r.parts.first)
+		if p.record >= r.released {
+			break
+		}
+		r.free(p)
+		r.parts.pop()
 		r.change()
+	}
+	r.kept = max(r.kept, r.parts.first)
+	first := r.firstPiece()
+	for number, e := range r.epochs {
+		if (number+1)*r.epoch <= first {
+			r.leave(e)
+		}
 	}
 }
 
-// leave leaves the swarm of a segment, in the background. The caller has the lock.
-func (r *Receiver) leave(s *segment) {
-	if s.leaving || s.transfer == nil {
-		return
+// firstPiece returns the number of the first piece that is needed. The caller has the lock.
+func (r *Receiver) firstPiece() uint64 {
+	for _, p := range r.parts.parts {
+		if p.rest == nil {
+			return p.number
+		}
 	}
-	s.leaving = true
-	r.wg.Go(func() {
-		_, _ = r.cfg.Node.Remove(s.transfer, false) // fails only if the node closes, which ends it too
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		s.left = true
-		r.settle(s)
-	})
+	return r.pieces
+}
+
+// leave leaves the swarm of an epoch, in the background. The caller has the lock.
+func (r *Receiver) leave(e *epoch) {
+	delete(r.epochs, e.number)
+	r.wg.Go(func() { e.leave(r.cfg.Node) })
+}
+
+// free frees a part. The caller has the lock.
+func (r *Receiver) free(p *part) {
+	switch {
+	case p.freed:
+	case p.epoch != nil:
+		p.epoch.drop(int(p.number % r.epoch))
+	case p.rest != nil && p.whole:
+		p.piece.free()
+	}
+	p.freed = true
 }
 
 // await waits until the state has changed. The caller has the lock. It reports false if the receiver
@@ -239,59 +277,127 @@ func (r *Receiver) await(ctx context.Context) bool {
 	return ctx.Err() == nil && r.ctx.Err() == nil
 }
 
-// maxFetching bounds the segments that are fetched at once. Only whole ones are given to the consumer, in
-// order, so a segment is begun only when less is missing of those before it than two of its size: then
-// links are not idle at the end of each, nor while a few pieces of one are held up.
-const maxFetching = 8
+// maxMissing bounds the pieces that are fetched at once. Their memory is taken, and the consumer waits for
+// the first of them.
+const maxMissing = 512
 
-// isFull reports whether enough is fetched already. The caller has the lock.
-func (r *Receiver) isFull(next *segment) bool {
-	return r.fetching == maxFetching || r.missing >= 2*next.manifest.Length()
-}
-
-// fetch fetches segments until the receiver is closed, or fails.
+// fetch fetches parts until the receiver is closed, or fails.
 func (r *Receiver) fetch() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer func() {
-		for _, s := range r.segments {
-			r.leave(s)
+		for _, e := range r.epochs {
+			r.leave(e)
 		}
 	}()
 	for r.ctx.Err() == nil {
-		s := r.segments[r.next]
-		if s == nil || r.err != nil || r.isFull(s) {
+		p := r.parts.at(r.next)
+		if p == nil || r.err != nil || r.missing >= maxMissing {
 			r.await(r.ctx)
 			continue
 		}
-		blocks, waiting := r.makeRoom(s)
-		if blocks == nil {
-			r.waiting = waiting
+		block, waiting := r.makeRoom()
+		r.waiting = waiting
+		if block == nil {
 			r.await(r.ctx)
 			continue
 		}
-		r.waiting = ""
-		r.next++
-		r.fetching++
-		r.missing += s.manifest.Length()
-		r.begin(s, blocks)
+		r.begin(p, block)
 	}
 }
 
-// makeRoom takes memory for a segment, or says what it waits for. It leaves the swarms of what the
-// consumer has, the oldest first, and then moves what the consumer is farthest from to the spool. The
-// caller has the lock, which is free meanwhile.
-func (r *Receiver) makeRoom(s *segment) (blocks [][]byte, waiting string) {
-	for r.ctx.Err() == nil {
-		if blocks := r.space.take(blocksOf(s.manifest.Length()), false); blocks != nil {
-			return blocks, ""
+// begin begins to fetch parts from p, the next one, on: as many as there are, and as is easy. The caller
+// has the lock, which is free meanwhile.
+func (r *Receiver) begin(p *part, block []byte) {
+	if p.rest != nil {
+		p.piece = newPiece(r.space, block, copy(block, p.rest))
+		r.next++
+		r.note(p)
+		return
+	}
+	e, err := r.enter(p.number)
+	if err == nil && opens(p.number, r.epoch) {
+		_, err = r.enter(p.number + r.epoch)
+	}
+	if err != nil {
+		r.space.give(block)
+		r.fail(err)
+		return
+	}
+	first := int(p.number % r.epoch)
+	var known []peer.Piece
+	for {
+		p.piece.memory, p.epoch = block, e
+		p.piece.stored = r.storedOf(p)
+		e.put(first+len(known), p.piece, false)
+		known = append(known, peer.Piece{Size: p.size, Sum: p.sum})
+		r.missing++
+		r.next++
+		p = r.parts.at(r.next)
+		if p == nil || p.rest != nil || p.number/r.epoch != e.number || opens(p.number, r.epoch) || r.missing >= maxMissing {
+			break
 		}
-		if old := r.oldestGiven(); old != nil {
-			if old.leaving {
-				return nil, ""
-			}
-			r.leave(old)
-			return nil, ""
+		if block = r.space.take(false); block == nil {
+			break
+		}
+	}
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	e.swarm.Grow(first, known)
+}
+
+// enter returns the epoch of a piece. It joins the swarm, if the node is not in it. The caller has the lock,
+// which is free meanwhile.
+func (r *Receiver) enter(piece uint64) (*epoch, error) {
+	number := piece / r.epoch
+	if e := r.epochs[number]; e != nil {
+		return e, nil
+	}
+	e := newEpoch(number)
+	e.lost = func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fail(errSpoolDamaged)
+	}
+	r.mu.Unlock()
+	err := e.join(r.cfg.Node, r.cfg.Key, r.epoch, r.cfg.Peers, false)
+	r.mu.Lock()
+	if err == nil {
+		r.epochs[number] = e
+	}
+	return e, err
+}
+
+// storedOf returns what is called when a piece is verified.
+func (r *Receiver) storedOf(p *part) func() {
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.missing--
+		r.note(p)
+	}
+}
+
+// note notes that a part is whole. The caller has the lock.
+func (r *Receiver) note(p *part) {
+	p.whole = true
+	for p := r.parts.at(r.held); p != nil && p.whole; p = r.parts.at(r.held) {
+		r.held++
+	}
+	r.change()
+}
+
+// makeRoom takes memory for a part, or says what it waits for. It frees what the consumer has, the oldest
+// first, and then moves what the consumer is farthest from to the spool. The caller has the lock, which is
+// free meanwhile.
+func (r *Receiver) makeRoom() (block []byte, waiting string) {
+	for r.ctx.Err() == nil && r.err == nil {
+		if block := r.space.take(false); block != nil {
+			return block, ""
+		}
+		if r.kept < r.given {
+			r.withhold()
+			continue
 		}
 		far := r.newestWaiting()
 		if far == nil {
@@ -299,7 +405,7 @@ func (r *Receiver) makeRoom(s *segment) (blocks [][]byte, waiting string) {
 		}
 		far.busy = true
 		r.mu.Unlock()
-		err := far.content.toSpool()
+		err := far.toSpool()
 		r.mu.Lock()
 		far.busy = false
 		r.change()
@@ -314,94 +420,42 @@ func (r *Receiver) makeRoom(s *segment) (blocks [][]byte, waiting string) {
 	return nil, ""
 }
 
-// oldestGiven returns the oldest segment that the consumer has and that is kept for neighbours.
-func (r *Receiver) oldestGiven() (oldest *segment) {
-	for _, s := range r.segments {
-		if s.given && s.whole && (oldest == nil || s.number < oldest.number) {
-			oldest = s
+// maxWithheld is how many parts are withheld at a time, since each time costs messages.
+const maxWithheld = 64
+
+// withhold frees some of the oldest parts that the consumer has and that are kept for neighbours. The caller
+// has the lock, which is free meanwhile.
+func (r *Receiver) withhold() {
+	var e *epoch
+	first, count := 0, 0
+	for r.kept < r.given && count < maxWithheld {
+		p := r.parts.at(r.kept)
+		if p.epoch != nil {
+			if e == nil {
+				e, first = p.epoch, int(p.number%r.epoch)
+			} else if p.epoch != e {
+				break
+			}
+			count++
 		}
+		r.free(p)
+		r.kept++
 	}
-	return oldest
+	if count > 0 {
+		r.mu.Unlock()
+		defer r.mu.Lock()
+		e.swarm.Withhold(first, count)
+	}
 }
 
-// newestWaiting returns the newest whole segment in memory that the consumer waits for.
-func (r *Receiver) newestWaiting() (newest *segment) {
-	for _, s := range r.segments {
-		if s.whole && !s.given && !s.busy && (newest == nil || s.number > newest.number) && s.content.inMemory() {
-			newest = s
+// newestWaiting returns the newest whole part in memory that the consumer waits for.
+func (r *Receiver) newestWaiting() *part {
+	for n := r.next; n > r.given; n-- {
+		if p := r.parts.at(n - 1); p.whole && !p.busy && p.inMemory() {
+			return p
 		}
 	}
-	return newest
-}
-
-// begin begins to fetch a segment. The caller has the lock.
-func (r *Receiver) begin(s *segment, memory [][]byte) {
-	s.content = newContent(r.space, s.manifest.Length(), memory)
-	link := &proto.Link{
-		Manifest: proto.ManifestCID(s.encoded),
-		Name:     s.manifest.Name,
-		Length:   s.manifest.Length(),
-		Peers:    r.cfg.Peers,
-	}
-	st := &countingStore{store.NewMemoryOf(s.manifest, s.content), r, s.manifest}
-	encoded := s.encoded
-	s.encoded = nil
-	began := time.Now()
-	r.wg.Go(func() {
-		t, err := r.cfg.Node.Join(link, encoded, st, peer.JoinOptions{Finder: r.members, Patience: patience})
-		if err == nil {
-			r.mu.Lock()
-			s.transfer = t
-			r.mu.Unlock()
-			err = t.Wait(r.ctx)
-		}
-		if err == nil {
-			r.members.took(time.Since(began), t.Status().Peers)
-		}
-		r.fetched(s, err)
-	})
-}
-
-// countingStore notes how much of a segment is missing. A piece that is lost later is not noted.
-type countingStore struct {
-	*store.Memory
-	receiver *Receiver
-	manifest *proto.Manifest
-}
-
-// Commit implements [store.Store].
-func (s *countingStore) Commit(piece int) error {
-	before := s.Has(piece)
-	err := s.Memory.Commit(piece)
-	if err == nil && !before {
-		r := s.receiver
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.missing -= int64(s.manifest.PieceSize(piece))
-		if next := r.segments[r.next]; next != nil && !r.isFull(next) {
-			r.change()
-		}
-	}
-	return err
-}
-
-// fetched notes what became of a segment.
-func (r *Receiver) fetched(s *segment, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fetching--
-	switch {
-	case r.ctx.Err() != nil:
-		r.leave(s)
-	case err != nil:
-		r.fail(fmt.Errorf("segment %d: %w", s.number, err))
-	default:
-		s.whole = true
-		for n := r.segments[r.held]; n != nil && n.whole; n = r.segments[r.held] {
-			r.held++
-		}
-	}
-	r.change()
+	return nil
 }
 
 // errClosed is returned by Run after Close.
@@ -423,33 +477,34 @@ func (r *Receiver) Run(ctx context.Context, w io.Writer) (int64, error) {
 
 // deliver writes what was not given to the consumer yet.
 func (r *Receiver) deliver(ctx context.Context, w io.Writer) (int64, error) {
+	buf := make([]byte, pieceSize)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
-		s := r.segments[r.given]
+		p := r.parts.at(r.given)
 		switch {
 		case r.err != nil:
 			return r.bytes, r.err
 		case ctx.Err() != nil:
 			return r.bytes, context.Cause(ctx)
-		case r.chain.ended && r.given == r.end:
+		case p == nil && r.chain.ended:
 			return r.bytes, nil
-		case s == nil || !s.whole || s.busy:
+		case p == nil || !p.whole || p.busy:
 			r.await(ctx)
 			continue
 		}
-		s.busy = true
+		p.busy = true
 		r.mu.Unlock()
-		n, err := s.content.deliver(w, s.manifest)
+		n, err := p.deliver(w, buf)
 		r.mu.Lock()
-		r.bytes += n
-		s.busy, s.given = false, true
+		r.bytes += int64(n)
+		p.busy = false
 		r.given++
 		var consumer *consumerError
 		if err != nil && !errors.As(err, &consumer) {
 			r.fail(err)
 		}
-		r.settle(s)
+		r.settle()
 		r.change()
 		if err != nil {
 			return r.bytes, err

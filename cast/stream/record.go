@@ -15,23 +15,31 @@ import (
 
 // The limits of a record.
 const (
-	// maxRecord bounds an encoded record in bytes. The hashes of the largest segment take half of it.
+	// maxRecord bounds an encoded record in bytes: three times what the rest of the limits take.
 	maxRecord = 32 << 10
+	// maxPieces bounds the pieces that a record announces, and maxRest the bytes of the stream in it.
+	maxPieces = 256
+	maxRest   = 2 << 10
 	// maxText bounds the text of an error in a record, in bytes.
 	maxText = 1 << 10
 )
 
-// record describes a segment, or the end of the stream. It is the payload of a libp2p envelope, which
-// has the signature.
+// record says how a stream goes on: with pieces, or with the bytes in the record itself. It is the payload of a
+// libp2p envelope, which has the signature.
 type record struct {
 	_ struct{} `cbor:",toarray"`
 	// Number counts the records from 0.
 	Number uint64
 	// Before is the SHA-256 of the payload of the record before, empty in the first.
 	Before []byte
-	// Manifest is the encoded manifest of the segment, empty at the end.
-	Manifest []byte
-	// Error says at the end why the stream was cut off, empty if it was not.
+	// Sums are the SHA-256 of the pieces, joined. Each has the full length but for the last, which has
+	// Last bytes. Pieces are numbered from the begin of the stream on.
+	Sums []byte
+	Last uint32
+	// Rest is some bytes that are not worth a piece.
+	Rest []byte
+	// End says that the stream ends here, and Error why it was cut off, empty if it was not.
+	End   bool
 	Error string
 }
 
@@ -48,8 +56,29 @@ func (r *record) MarshalRecord() ([]byte, error) { return proto.EncodeCBOR(r) }
 // UnmarshalRecord implements [libp2precord.Record].
 func (r *record) UnmarshalRecord(b []byte) error { return proto.DecodeCBOR(b, r) }
 
-// isEnd reports whether the stream has no segment of that number.
-func (r *record) isEnd() bool { return len(r.Manifest) == 0 }
+// pieces returns how many pieces the record announces.
+func (r *record) pieces() int { return len(r.Sums) / sha256.Size }
+
+// piece returns the hash and the length of a piece.
+func (r *record) piece(i int) (sum [sha256.Size]byte, size int) {
+	size = pieceSize
+	if i == r.pieces()-1 {
+		size = int(r.Last)
+	}
+	return [sha256.Size]byte(r.Sums[i*sha256.Size:]), size
+}
+
+// check reports why a record cannot be.
+func (r *record) check() error {
+	n := r.pieces()
+	switch {
+	case len(r.Sums) != n*sha256.Size, n > maxPieces, len(r.Rest) > maxRest,
+		n > 0 && (r.Last == 0 || r.Last > pieceSize || len(r.Rest) > 0),
+		r.End != (n == 0 && len(r.Rest) == 0):
+		return fmt.Errorf("record %d makes no sense", r.Number)
+	}
+	return nil
+}
 
 // chain is how far the records of a stream are, at either side.
 type chain struct {
@@ -61,16 +90,22 @@ type chain struct {
 // add takes in a record, which was encoded as payload.
 func (c *chain) add(r *record, payload []byte) {
 	sum := sha256.Sum256(payload)
-	c.next, c.before, c.ended = c.next+1, sum[:], r.isEnd()
+	c.next, c.before, c.ended = c.next+1, sum[:], r.End
 }
 
-// seal makes and signs the next record.
-func (c *chain) seal(key crypto.PrivKey, manifest []byte, failure error) ([]byte, error) {
-	r := &record{Number: c.next, Before: c.before, Manifest: manifest}
+// end makes the last record of a stream, which was cut off if failure is not nil.
+func end(failure error) *record {
+	r := &record{End: true}
 	if failure != nil {
 		r.Error = strings.ToValidUTF8(failure.Error(), "?")
 		r.Error = strings.ToValidUTF8(r.Error[:min(len(r.Error), maxText)], "")
 	}
+	return r
+}
+
+// seal makes r the next record, and signs it.
+func (c *chain) seal(key crypto.PrivKey, r *record) ([]byte, error) {
+	r.Number, r.Before = c.next, c.before
 	e, err := libp2precord.Seal(r, key)
 	if err != nil {
 		return nil, err
@@ -97,49 +132,12 @@ func (c *chain) open(key crypto.PubKey, b []byte) (*record, error) {
 	case c.ended:
 		return nil, errors.New("a record came after the end")
 	case c.next == 0 && r.Number > 0:
-		return nil, fmt.Errorf("too late: the stream is at segment %d, and those before are gone", r.Number)
+		return nil, fmt.Errorf("too late: the stream is at record %d, and what was before is gone", r.Number)
 	case r.Number > c.next:
 		return nil, fmt.Errorf("record %d came in place of %d", r.Number, c.next)
 	case !bytes.Equal(r.Before, c.before):
 		return nil, fmt.Errorf("record %d is of another stream", r.Number)
 	}
 	c.add(r, e.RawPayload)
-	return r, nil
-}
-
-// maxSegment bounds a segment, in bytes.
-const maxSegment = 32 << 20
-
-// newManifest describes a segment by the hashes of its blocks. name tells streams apart: two contents of
-// one node are never the same.
-func newManifest(name string, number uint64, size int64, hashes []byte) *proto.Manifest {
-	return &proto.Manifest{
-		Name:        fmt.Sprintf("%s-%d", name, number),
-		PieceLength: blockSize,
-		Entries:     []proto.Entry{{Kind: proto.File, Size: size, Mode: 0o600, MTime: proto.NoMTime}},
-		Hashes:      hashes,
-	}
-}
-
-// checkManifest decodes the manifest of a segment.
-func checkManifest(b []byte) (*proto.Manifest, error) {
-	m, err := proto.DecodeManifest(b)
-	if err != nil {
-		return nil, err
-	}
-	if len(m.Entries) != 1 || m.Entries[0].Kind != proto.File || m.PieceLength != blockSize ||
-		m.Length() == 0 || m.Length() > maxSegment {
-		return nil, errors.New("not the manifest of a segment")
-	}
-	return m, nil
-}
-
-// streamName returns the name of a stream, and the key under which its nodes announce themselves.
-func streamName(key crypto.PubKey) (name string, swarm []byte, err error) {
-	raw, err := key.Raw()
-	if err != nil {
-		return "", nil, err
-	}
-	sum := sha256.Sum256(append([]byte("mob-stream:"), raw...))
-	return fmt.Sprintf("stream-%x", sum[:6]), proto.ManifestCID(sum[:]).Bytes(), nil
+	return r, r.check()
 }

@@ -18,12 +18,16 @@ func newKey(t *testing.T) crypto.PrivKey {
 	return key
 }
 
-// sealAll makes the records of a stream with these segments, and its end.
-func sealAll(t *testing.T, key crypto.PrivKey, failure error, manifests ...string) (records [][]byte) {
+// sealAll makes the records of a stream of these words, and its end.
+func sealAll(t *testing.T, key crypto.PrivKey, failure error, words ...string) (records [][]byte) {
 	t.Helper()
 	var c chain
-	for _, m := range append(manifests, "") {
-		b, err := c.seal(key, []byte(m), failure)
+	var all []*record
+	for _, word := range words {
+		all = append(all, &record{Rest: []byte(word)})
+	}
+	for _, r := range append(all, end(failure)) {
+		b, err := c.seal(key, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,12 +77,12 @@ func TestChain(t *testing.T) {
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
-	b := sealAll(t, key, nil, "manifest")[0]
+	b := sealAll(t, key, nil, "word")[0]
 	for i := range b {
 		flipped := append([]byte{}, b...)
 		flipped[i] ^= 1
 		var c chain
-		if r, err := c.open(key.GetPublic(), flipped); err == nil && string(r.Manifest) != "manifest" {
+		if r, err := c.open(key.GetPublic(), flipped); err == nil && string(r.Rest) != "word" {
 			t.Errorf("byte %d: accepted as %+v", i, r)
 		}
 	}
@@ -93,5 +97,38 @@ func TestLongError(t *testing.T) {
 	r, err := c.open(key.GetPublic(), b)
 	if err != nil || len(r.Error) == 0 || len(r.Error) > maxText {
 		t.Errorf("%d bytes: %v", len(r.Error), err)
+	}
+}
+
+// TestSenselessRecords checks what a record may have, whoever signed it.
+func TestSenselessRecords(t *testing.T) {
+	t.Parallel()
+	key, sum := newKey(t), make([]byte, 32)
+	for name, c := range map[string]struct {
+		record *record
+		right  bool
+	}{
+		"a piece":              {&record{Sums: sum, Last: 1}, true},
+		"two pieces":           {&record{Sums: append(sum, sum...), Last: pieceSize}, true},
+		"pieces and a rest":    {&record{Sums: append(sum, sum...), Last: pieceSize, Rest: []byte("rest")}, false},
+		"a rest":               {&record{Rest: make([]byte, maxRest)}, true},
+		"an end":               {&record{End: true}, true},
+		"half a hash":          {&record{Sums: sum[:16], Last: 1}, false},
+		"too many pieces":      {&record{Sums: make([]byte, 32*(maxPieces+1)), Last: 1}, false},
+		"an empty piece":       {&record{Sums: sum}, false},
+		"a long piece":         {&record{Sums: sum, Last: pieceSize + 1}, false},
+		"a long rest":          {&record{Rest: make([]byte, maxRest+1)}, false},
+		"nothing":              {&record{}, false},
+		"an end with a piece":  {&record{Sums: sum, Last: 1, End: true}, false},
+		"an end with the rest": {&record{Rest: []byte("rest"), End: true}, false},
+	} {
+		var from, to chain
+		b, err := from.seal(key, c.record)
+		if err == nil {
+			_, err = to.open(key.GetPublic(), b)
+		}
+		if (err == nil) != c.right {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -8,19 +8,18 @@ import (
 )
 
 const (
-	// blockSize is the size of the blocks in which segments are kept, in bytes. It is the length of
-	// their pieces, too.
-	blockSize = 64 << 10
 	// maxMemory bounds what one side keeps in memory, in blocks.
-	maxMemory = 128 << 20 / blockSize
+	maxMemory = 128 << 20 / pieceSize
+	// maxFree bounds the blocks that are kept to be used again.
+	maxFree = 32 << 20 / pieceSize
 )
 
 // errSpoolFull is returned while the spool has no room.
 var errSpoolFull = errors.New("the spool is full")
 
-// space is where one side of a stream keeps its segments: in blocks of memory, and in those of the
-// spool, a file without a name. Both are used again, so that neither grows with the stream. It is safe
-// for concurrent use.
+// space is where one side of a stream keeps its pieces: in blocks of memory, and in those of the spool, a
+// file without a name. Both are used again, so that neither grows with the stream. A block has room for
+// a piece. It is safe for concurrent use.
 type space struct {
 	dir string
 
@@ -36,27 +35,22 @@ type space struct {
 }
 
 func newSpace(dir string, spool int64) *space {
-	return &space{dir: dir, maxMemory: maxMemory, maxSpool: int(max(spool, 0) / blockSize)}
+	return &space{dir: dir, maxMemory: maxMemory, maxSpool: int(max(spool, 0) / pieceSize)}
 }
 
-// take returns blocks of memory, of any content, or none if there are too few. force takes them in any
-// case.
-func (s *space) take(n int, force bool) [][]byte {
+// take returns a block of memory, of any content, or nil if there is none. force takes one in any case.
+func (s *space) take(force bool) (block []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.memory+n > s.maxMemory && !force {
+	if s.memory >= s.maxMemory && !force {
 		return nil
 	}
-	s.memory += n
-	blocks := make([][]byte, n)
-	for i := range blocks {
-		if last := len(s.free) - 1; last >= 0 {
-			blocks[i], s.free = s.free[last], s.free[:last]
-		} else {
-			blocks[i] = make([]byte, blockSize)
-		}
+	s.memory++
+	if last := len(s.free) - 1; last >= 0 {
+		block, s.free = s.free[last], s.free[:last]
+		return block
 	}
-	return blocks
+	return make([]byte, pieceSize)
 }
 
 // give takes a block of memory back.
@@ -64,45 +58,43 @@ func (s *space) give(block []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.memory--
-	s.free = append(s.free, block)
+	if len(s.free) < maxFree {
+		s.free = append(s.free, block)
+	}
 }
 
-// takeSpool returns blocks of the spool. It fails with [errSpoolFull].
-func (s *space) takeSpool(n int) ([]int64, error) {
+// takeSpool returns a block of the spool. It fails with [errSpoolFull].
+func (s *space) takeSpool() (block int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.spool+n > s.maxSpool {
-		return nil, errSpoolFull
+	if s.spool >= s.maxSpool {
+		return 0, errSpoolFull
 	}
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, "mob-spool-*")
 		if err != nil {
-			return nil, fmt.Errorf("spool: %w", err)
+			return 0, fmt.Errorf("spool: %w", err)
 		}
 		s.file = f
 		if err := os.Remove(f.Name()); err != nil {
-			return nil, fmt.Errorf("spool: %w", err)
+			return 0, fmt.Errorf("spool: %w", err)
 		}
 	}
-	s.spool += n
-	blocks := make([]int64, n)
-	for i := range blocks {
-		if last := len(s.holes) - 1; last >= 0 {
-			blocks[i], s.holes = s.holes[last], s.holes[:last]
-		} else {
-			blocks[i] = s.end
-			s.end++
-		}
+	s.spool++
+	if last := len(s.holes) - 1; last >= 0 {
+		block, s.holes = s.holes[last], s.holes[:last]
+		return block, nil
 	}
-	return blocks, nil
+	s.end++
+	return s.end - 1, nil
 }
 
-// giveSpool takes blocks of the spool back. It frees the disk when none is in use.
-func (s *space) giveSpool(blocks []int64) {
+// giveSpool takes a block of the spool back. It frees the disk when none is in use.
+func (s *space) giveSpool(block int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spool -= len(blocks)
-	s.holes = append(s.holes, blocks...)
+	s.spool--
+	s.holes = append(s.holes, block)
 	if s.spool == 0 && s.file != nil {
 		_ = s.file.Truncate(0) // or the disk is free when the file is closed
 		s.holes, s.end = nil, 0
@@ -120,19 +112,19 @@ func (s *space) limitSpool() {
 func (s *space) used() (memory, spool int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int64(s.memory) * blockSize, int64(s.spool) * blockSize
+	return int64(s.memory) * pieceSize, int64(s.spool) * pieceSize
 }
 
 // readSpool reads the begin of a block of the spool, and writeSpool writes it.
 func (s *space) readSpool(p []byte, block, offset int64) error {
-	if _, err := s.file.ReadAt(p, block*blockSize+offset); err != nil {
+	if _, err := s.file.ReadAt(p, block*pieceSize+offset); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
 	return nil
 }
 
 func (s *space) writeSpool(p []byte, block, offset int64) error {
-	if _, err := s.file.WriteAt(p, block*blockSize+offset); err != nil {
+	if _, err := s.file.WriteAt(p, block*pieceSize+offset); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
 	return nil

@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
@@ -37,7 +39,9 @@ type cast struct {
 	ctx       context.Context
 	key       crypto.PrivKey
 	node      *peer.Node
+	tracker   *tracker.Server
 	sender    *stream.Sender
+	epoch     uint64        // pieces, 0 for as many as usual
 	published chan struct{} // holds a token for each record
 
 	mu        sync.Mutex
@@ -54,6 +58,28 @@ type receiver struct {
 	gone bool // it does not count any more
 }
 
+// startCaster starts a node with a tracker.
+func startCaster(t testing.TB) (*peer.Node, *tracker.Server) {
+	var server *tracker.Server
+	n := peertest.Start(t, "caster", peertest.Configure(func(c *peer.Config) {
+		c.Finder = func(host.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
+		c.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
+	}))
+	server = tracker.New(n.Host(), tracker.Config{})
+	t.Cleanup(func() { server.Close() })
+	return n, server
+}
+
+// startNode starts a node of a cluster, which can ask trackers.
+func startNode(t testing.TB, cluster string) *peer.Node {
+	return peertest.Start(t, cluster, peertest.Configure(func(c *peer.Config) {
+		c.Finder = func(h host.Host, at []ma.Multiaddr) peer.Finder {
+			infos, _ := libpeer.AddrInfosFromP2pAddrs(at...)
+			return tracker.NewClient(h, infos, tracker.ClientConfig{})
+		}
+	}))
+}
+
 // newCast starts a sender. change may change its configuration.
 func newCast(t testing.TB, change func(*stream.SenderConfig)) *cast {
 	t.Helper()
@@ -61,13 +87,11 @@ func newCast(t testing.TB, change func(*stream.SenderConfig)) *cast {
 	check(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	t.Cleanup(cancel)
-	c := &cast{t: t, ctx: ctx, key: key, node: peertest.Start(t, "caster"), published: make(chan struct{}, 1<<20)}
-	server := tracker.New(c.node.Host(), tracker.Config{})
-	t.Cleanup(func() { server.Close() })
+	c := &cast{t: t, ctx: ctx, key: key, published: make(chan struct{}, 1<<20)}
+	c.node, c.tracker = startCaster(t)
 	cfg := stream.SenderConfig{
 		Node:    c.node,
 		Key:     key,
-		Finder:  server.Local(),
 		Spool:   1 << 30,
 		Dir:     t.TempDir(),
 		Publish: c.publish,
@@ -94,28 +118,23 @@ func (c *cast) publish(record []byte) {
 // join starts a receiver, and gives it the records so far.
 func (c *cast) join(cluster string, change func(*stream.ReceiverConfig)) *receiver {
 	c.t.Helper()
-	n := peertest.Start(c.t, cluster)
-	caster := c.node.Addrs()
-	infos, err := libpeer.AddrInfosFromP2pAddrs(caster...)
-	check(c.t, err)
-	client := tracker.NewClient(n.Host(), infos, tracker.ClientConfig{})
+	n := startNode(c.t, cluster)
 	cfg := stream.ReceiverConfig{
-		Node:   n,
-		Key:    c.key.GetPublic(),
-		Finder: client,
-		Peers:  caster,
-		Spool:  1 << 30,
-		Dir:    c.t.TempDir(),
+		Node:  n,
+		Key:   c.key.GetPublic(),
+		Peers: c.node.Addrs(),
+		Spool: 1 << 30,
+		Dir:   c.t.TempDir(),
 	}
 	if change != nil {
 		change(&cfg)
 	}
 	inner, err := stream.NewReceiver(cfg)
 	check(c.t, err)
-	c.t.Cleanup(func() {
-		inner.Close()
-		client.Close()
-	})
+	c.t.Cleanup(inner.Close)
+	if c.epoch > 0 {
+		inner.SetEpoch(c.epoch)
+	}
 	r := &receiver{Receiver: inner, node: n}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +175,13 @@ func (c *cast) releaseOnce() {
 	}
 }
 
-// run sends what r has, and releases segments meanwhile.
+// setEpoch sets the pieces of an epoch, before a receiver joins.
+func (c *cast) setEpoch(pieces uint64) {
+	c.epoch = pieces
+	c.sender.SetEpoch(pieces)
+}
+
+// run sends what r has, and releases it meanwhile.
 func (c *cast) run(r io.Reader) (int64, error) {
 	done := make(chan struct{})
 	var releaser sync.WaitGroup
@@ -230,7 +255,7 @@ func (c *cast) start(r *receiver, w io.Writer) <-chan outcome {
 // TestSizes sends streams of all kinds of sizes to receivers of two clusters.
 func TestSizes(t *testing.T) {
 	for name, size := range map[string]int64{
-		"nothing": 0, "one byte": 1, "a block": 64 << 10, "one segment": 1 << 20, "many": 40<<20 + 17,
+		"nothing": 0, "one byte": 1, "a piece": stream.PieceSize, "a few": 1<<20 + 3, "many": 40<<20 + 17,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,7 +276,7 @@ func TestSizes(t *testing.T) {
 				sums[i].want(t, size)
 			}
 			if len(c.node.Transfers()) > 0 {
-				t.Errorf("%d segments are left at the sender", len(c.node.Transfers()))
+				t.Errorf("%d swarms are left at the sender", len(c.node.Transfers()))
 			}
 		})
 	}
@@ -347,7 +372,6 @@ func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, func(cfg *stream.SenderConfig) { cfg.Spool = spool })
 	c.sender.SetMemory(memory)
-	c.sender.SetSize(2 << 20)
 	slow, fast := newGate(), newSum()
 	lags := c.join("A", func(cfg *stream.ReceiverConfig) { cfg.Spool = spool })
 	lags.SetMemory(memory)
@@ -384,7 +408,6 @@ func TestDeadReceiver(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, nil)
 	c.sender.SetMemory(8 << 20) // so that the dead one holds the stream
-	c.sender.SetSize(1 << 20)
 	c.sender.SetSpool(0)
 	dies, s := c.join("A", nil), newSum()
 	_ = c.start(dies, io.Discard)
@@ -467,7 +490,7 @@ func TestConsumerFails(t *testing.T) {
 	}
 	s.want(t, size)
 	if got, want := fails.Held(), c.sender.Stats().Published; got != want {
-		t.Errorf("the receiver without a consumer holds %d of %d segments", got, want)
+		t.Errorf("the receiver without a consumer holds %d of %d records", got, want)
 	}
 }
 
@@ -485,7 +508,6 @@ func TestSpoolFails(t *testing.T) {
 				}
 			})
 			c.sender.SetMemory(memory)
-			c.sender.SetSize(1 << 20)
 			r := c.join("A", func(cfg *stream.ReceiverConfig) {
 				if at == "receiver" {
 					cfg.Dir = missing
@@ -560,28 +582,55 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestEpochs sends a stream through many epochs.
+func TestEpochs(t *testing.T) {
+	t.Parallel()
+	const size = 96*stream.PieceSize + 17
+	c := newCast(t, nil)
+	c.setEpoch(8)
+	var outs []<-chan outcome
+	var sums []*sum
+	for _, cluster := range []string{"A", "A", "B"} {
+		s := newSum()
+		sums, outs = append(sums, s), append(outs, c.start(c.join(cluster, nil), s))
+	}
+	for _, out := range append(outs, c.background(random(size))) {
+		if o := <-out; o.n != size || o.err != nil {
+			t.Errorf("%d of %d: %v", o.n, size, o.err)
+		}
+	}
+	for _, s := range sums {
+		s.want(t, size)
+	}
+	for _, r := range c.receivers {
+		if n := len(r.node.Transfers()); n > 3 {
+			t.Errorf("a receiver is in %d swarms", n)
+		}
+	}
+}
+
 // TestFlat checks that a long stream takes no more memory, goroutines and names than a short one.
 func TestFlat(t *testing.T) {
 	if testing.Short() {
-		t.Skip("sends a thousand segments")
+		t.Skip("sends a hundred epochs")
 	}
-	const block, segments = 64 << 10, 1200
+	const epoch, pieces = 16, 1600
 	c := newCast(t, nil)
-	c.sender.SetSize(block)
+	c.setEpoch(epoch)
 	a, b := c.start(c.join("A", nil), io.Discard), c.start(c.join("A", nil), io.Discard)
 	r, w := pipe(t)
 	sent := c.background(r)
-	source := random(segments * block)
-	// rest has some segments sent, waits until nothing is under way, and returns what there is.
+	source := random(pieces * stream.PieceSize)
+	// rest has some pieces sent, waits until nothing is under way, and returns what there is.
 	rest := func(n int64) (heap uint64, goroutines, transfers int) {
-		_, err := io.CopyN(w, source, n*block)
+		_, err := io.CopyN(w, source, n*stream.PieceSize)
 		check(t, err)
 		peertest.Eventually(t, "everything is released", func() bool {
 			st := c.sender.Stats()
-			return len(c.node.Transfers()) == 0 && st.Read%block == 0 && c.released == st.Published
+			return len(c.node.Transfers()) == 1 && st.Memory <= stream.PieceSize && c.released == st.Published
 		})
 		for _, r := range c.receivers {
-			peertest.Eventually(t, "no transfer at a receiver", func() bool { return len(r.node.Transfers()) == 0 })
+			peertest.Eventually(t, "one swarm at a receiver", func() bool { return len(r.node.Transfers()) == 1 })
 			transfers += len(r.node.Stats().Transfers) + len(r.node.Stats().Clusters)
 		}
 		runtime.GC()
@@ -589,30 +638,29 @@ func TestFlat(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc, runtime.NumGoroutine(), transfers
 	}
-	heap, goroutines, names := rest(segments / 4)
-	heap2, goroutines2, names2 := rest(segments - segments/4)
-	t.Logf("%d KiB and %d goroutines, then %d KiB and %d, in %d segments", heap>>10, goroutines, heap2>>10, goroutines2, c.sender.Stats().Published)
+	heap, goroutines, names := rest(pieces / 4)
+	heap2, goroutines2, names2 := rest(pieces - pieces/4)
+	t.Logf("%d KiB and %d goroutines, then %d KiB and %d", heap>>10, goroutines, heap2>>10, goroutines2)
 	if heap2 > heap+heap/4+1<<20 || goroutines2 > goroutines+8 || names2 > names {
 		t.Errorf("%d bytes, %d goroutines and %d names became %d, %d and %d", heap, goroutines, names, heap2, goroutines2, names2)
 	}
 	check(t, w.Close())
 	for _, out := range []<-chan outcome{sent, a, b} {
-		if o := <-out; o.n != segments*block || o.err != nil {
+		if o := <-out; o.n != pieces*stream.PieceSize || o.err != nil {
 			t.Errorf("%d: %v", o.n, o.err)
 		}
 	}
 }
 
 // TestSilentMember checks that a member that accepts connections and never answers, as one that was
-// stopped, holds up the first segments alone.
+// stopped, holds up the begin of a stream alone.
 func TestSilentMember(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a member that is silent")
 	}
 	t.Parallel()
-	const block, segments, first = 256 << 10, 24, 2
+	const passes, first = 24, 3
 	c := newCast(t, nil)
-	c.sender.SetSize(block)
 	silent := peertest.Stranger(t)
 	silent.SetStreamHandler(proto.ControlProtocol, func(network.Stream) {})
 	infos, err := libpeer.AddrInfosFromP2pAddrs(c.node.Addrs()...)
@@ -631,31 +679,31 @@ func TestSilentMember(t *testing.T) {
 	}
 	r, w := pipe(t)
 	sent := c.background(r)
-	source := random(segments * block)
-	// pass has some segments sent one after the other, and returns how long that takes.
+	source := random(passes * stream.PieceSize)
+	// pass has some pieces sent one after the other, and returns how long that takes.
 	pass := func(n int) time.Duration {
 		began := time.Now()
 		for range n {
-			_, err := io.CopyN(w, source, block)
+			_, err := io.CopyN(w, source, stream.PieceSize)
 			check(t, err)
-			peertest.Eventually(t, "the segment is released", func() bool {
-				return len(c.node.Transfers()) == 0 && c.sender.Stats().Memory <= 64<<10
+			peertest.Eventually(t, "the piece is released", func() bool {
+				return c.sender.Stats().Memory <= stream.PieceSize
 			})
 		}
 		return time.Since(began) / time.Duration(n)
 	}
-	slow, quick := pass(first), pass(segments-first)
-	t.Logf("the first segments take %v each, the others %v", slow, quick)
+	slow, quick := pass(first), pass(passes-first)
+	t.Logf("the first pieces take %v each, the others %v", slow, quick)
 	if quick > slow/2 {
-		t.Errorf("the first segments take %v each, the others %v: they wait for the silent member too", slow, quick)
+		t.Errorf("the first pieces take %v each, the others %v: they wait for the silent member too", slow, quick)
 	}
 	check(t, w.Close())
 	for _, out := range append(outs, sent) {
-		if o := <-out; o.n != segments*block || o.err != nil {
+		if o := <-out; o.n != passes*stream.PieceSize || o.err != nil {
 			t.Errorf("%d: %v", o.n, o.err)
 		}
 	}
 	for _, s := range sums {
-		s.want(t, segments*block)
+		s.want(t, passes*stream.PieceSize)
 	}
 }

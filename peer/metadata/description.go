@@ -74,6 +74,14 @@ func NewDescription(dir string, id cid.Cid, hash proto.InfoHash, torrents Torren
 	return &Description{dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{})}
 }
 
+// NewGrowing returns the description of a content that grows. Its manifest has no hashes, and is not for
+// others.
+func NewGrowing(id cid.Cid, m *proto.Manifest) *Description {
+	d := NewDescription("", id, proto.InfoHash{}, nil)
+	d.setManifest(m)
+	return d
+}
+
 // Plain reports whether the content is a plain torrent: known by its info-hash alone.
 func (d *Description) Plain() bool { return !d.hash.IsZero() && d.id.Equals(d.hash.CID()) }
 

@@ -87,7 +87,7 @@ func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdi
 	if p.done {
 		return duplicate, nil, nil
 	}
-	p.add(sp, a.m.PieceSize(int(sp.Piece)))
+	p.add(sp, a.v.PieceSize(int(sp.Piece)))
 	p.attribute(sp, from)
 	// The store has zeros for padding, whatever was sent, so padded pieces are read back.
 	if int(sp.Begin) == p.hashed && (a.padded == nil || !a.padded[sp.Piece]) {
@@ -151,7 +151,7 @@ func (a *assembler) piece(i uint32) *assembly {
 	defer a.mu.Unlock()
 	p := a.open[i]
 	if p == nil {
-		size := a.m.PieceSize(int(i))
+		size := a.v.PieceSize(int(i))
 		cells := (size + proto.Cell - 1) / proto.Cell
 		p = &assembly{placed: make([]bool, cells), arrived: make([]bool, cells), missing: size, hash: a.v.NewHash()}
 		a.open[i] = p
@@ -215,7 +215,7 @@ func (p *assembly) attribute(sp proto.Span, from proto.PeerID) {
 // catchUp reads back and hashes what arrived out of order, which is rare: the blocks of a
 // piece are requested in order, and arrive so from one peer over one channel.
 func (p *assembly) catchUp(a *assembler, i int) error {
-	size := a.m.PieceSize(i)
+	size := a.v.PieceSize(i)
 	for p.hashed < size && p.arrived[p.hashed/proto.Cell] {
 		end := p.hashed
 		for end < size && end-p.hashed < proto.MaxBlock && p.arrived[end/proto.Cell] {

@@ -21,7 +21,7 @@ func NewPlain(cfg Config) Codec {
 
 // Valid implements [Codec].
 func (c *plain) Valid(sp proto.Span) bool {
-	return int(sp.Piece) < c.m.Pieces() && int(sp.Begin)+int(sp.Length) <= c.m.PieceSize(int(sp.Piece))
+	return int(sp.Piece) < c.m.Pieces() && int(sp.Begin)+int(sp.Length) <= c.Verifier.PieceSize(int(sp.Piece))
 }
 
 // Encode implements [Codec].

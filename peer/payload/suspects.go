@@ -28,7 +28,7 @@ type suspectPart struct {
 // add keeps the parts of a piece that failed, as they are in the store.
 func (s *suspects) add(a *assembler, i int, p *assembly) {
 	var parts []suspectPart
-	size := a.m.PieceSize(i)
+	size := a.v.PieceSize(i)
 	for c := range p.senders {
 		from := p.sources[p.senders[c]]
 		if n := len(parts); n > 0 && parts[n-1].from == from {

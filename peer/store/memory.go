@@ -3,18 +3,17 @@ package store
 import (
 	"io"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// Memory is a [Store] that nothing outlasts: which pieces are verified is in memory, and the bytes
-// are where its caller wants them. Reading a range while it is written is a data race.
+// Memory is a [Store] in memory, for tests and simulations. Reading a range while it is
+// written is a data race.
 type Memory struct {
 	m        *proto.Manifest
 	layout   layout
-	bytes    Bytes
+	data     []byte
 	verified bitset
 
 	mu       sync.Mutex // guards what follows
@@ -22,44 +21,21 @@ type Memory struct {
 	closed   bool
 }
 
-// Bytes holds the bytes of a [Memory]. Calls are within the length of the content, and concurrent.
-// ReadAt reads all that it is asked for, or fails.
-type Bytes interface {
-	io.ReaderAt
-	io.WriterAt
+// NewMemory returns an empty store for m, which must be valid.
+func NewMemory(m *proto.Manifest) *Memory {
+	return &Memory{m: m, layout: newLayout(m), data: make([]byte, m.Length()), verified: newBitset(m.Pieces())}
 }
-
-// NewMemory returns an empty store for m, which must be valid, with its bytes in memory.
-func NewMemory(m *proto.Manifest) *Memory { return NewMemoryOf(m, make(array, m.Length())) }
-
-// NewMemoryOf returns an empty store for m, which must be valid, with its bytes in b. Closing the store
-// does not close b.
-func NewMemoryOf(m *proto.Manifest, b Bytes) *Memory {
-	return &Memory{m: m, layout: newLayout(m), bytes: b, verified: newBitset(m.Pieces())}
-}
-
-// array is Bytes in one slice.
-type array []byte
-
-// ReadAt implements [io.ReaderAt].
-func (a array) ReadAt(p []byte, offset int64) (int, error) { return copy(p, a[offset:]), nil }
-
-// WriteAt implements [io.WriterAt].
-func (a array) WriteAt(p []byte, offset int64) (int, error) { return copy(a[offset:], p), nil }
 
 // ReadAt implements [io.ReaderAt].
 func (s *Memory) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 {
 		return 0, errNegativeOffset
 	}
-	all := len(p)
-	p = p[:max(min(int64(all), s.m.Length()-offset), 0)]
-	if len(p) > 0 {
-		if n, err := s.bytes.ReadAt(p, offset); err != nil {
-			return n, err
-		}
+	if offset > int64(len(s.data)) {
+		return 0, io.EOF
 	}
-	return len(p), eofUnless(len(p) == all)
+	n := copy(p, s.data[offset:])
+	return n, eofUnless(n == len(p))
 }
 
 // WriteAt implements [io.WriterAt].
@@ -76,11 +52,9 @@ func (s *Memory) WriteAt(p []byte, offset int64) (int, error) {
 	if err := checkWrite(s.m, s.verified, nil, len(p), offset); err != nil {
 		return 0, err
 	}
-	if s.layout.pads != nil {
-		p = slices.Clone(p)
-		s.layout.clearPads(p, offset)
-	}
-	return s.bytes.WriteAt(p, offset)
+	n := copy(s.data[offset:], p)
+	s.layout.clearPads(s.data[offset:offset+int64(n)], offset)
+	return n, nil
 }
 
 // Has implements [Store].

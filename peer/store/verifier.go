@@ -14,7 +14,7 @@ import (
 // Verifier checks the pieces of one content against its manifest: by their SHA-256, or
 // by their SHA-1 if only the torrent of the content is known. In the latter case it
 // keeps the SHA-256 of the good pieces that it sees, and makes a manifest of them in the
-// end. All methods may be called from several goroutines.
+// end. That of [NewGrowing] is told of the pieces while they come. All methods may be called from several goroutines.
 //
 // A transfer has one Verifier, through which all its pieces pass:
 //
@@ -25,7 +25,8 @@ import (
 //	m, err = v.FullManifest(ctx, st, opt)           // reads the pieces it has not seen
 //	err = v.Compare(other)                          // is another node's as good?
 type Verifier struct {
-	m *proto.Manifest
+	m     *proto.Manifest
+	grown *growing // nil unless the content grows
 
 	mu    sync.Mutex // guards what follows
 	sums  []byte     // SHA-256 of each known piece, joined; nil if m has them
@@ -50,7 +51,7 @@ func (v *Verifier) NewHash() PieceHash { return newPieceHash(v.m) }
 // Verify reports whether a piece, of which all bytes were written to h, is good.
 func (v *Verifier) Verify(piece int, h PieceHash) (good bool) {
 	sum := h.sum()
-	good = sum.matches(v.m, piece)
+	good = v.matches(piece, &sum)
 	if good {
 		v.keep(piece, &sum)
 	}

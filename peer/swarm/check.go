@@ -187,7 +187,7 @@ func (s *Swarm) CheckPiece(piece int) (verdict store.Verdict, ok bool) {
 	k.mu.Lock()
 	wasDamaged := k.damaged[piece] && !s.st.Has(piece)
 	k.mu.Unlock()
-	good, err := store.Check(s.st, s.m, piece)
+	good, err := s.cfg.Verifier.Check(s.st, piece)
 	switch {
 	case err != nil && !wasDamaged:
 		s.withhold(piece, err)
@@ -230,7 +230,7 @@ func (s *Swarm) lose(piece int) {
 	// One at a time, and hashed again: the piece may have been lost with another, and have come again.
 	s.checks.losing.Lock()
 	defer s.checks.losing.Unlock()
-	if good, err := store.Check(s.st, s.m, piece); !s.Checkable(piece) || good || err != nil {
+	if good, err := s.cfg.Verifier.Check(s.st, piece); !s.Checkable(piece) || good || err != nil {
 		return
 	}
 	first, after := s.besides(piece)
@@ -269,9 +269,12 @@ func (s *Swarm) lose(piece int) {
 
 // besides returns the pieces first to after-1 that have a part of a file of which piece has one.
 func (s *Swarm) besides(piece int) (first, after int) {
+	first, after = piece, piece+1
+	if s.cfg.Verifier.Growing() { // it is in no file
+		return first, after
+	}
 	begin := s.m.PieceOffset(piece)
 	end := begin + int64(s.m.PieceSize(piece))
-	first, after = piece, piece+1
 	var at int64
 	for i := range s.m.Entries {
 		from := at

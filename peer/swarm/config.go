@@ -31,7 +31,8 @@ type Config struct {
 	// Keys returns the ids under which the content is announced and served. A plain torrent
 	// gets a second one once it has a manifest.
 	Keys func() []cid.Cid
-	// Verifier verifies pieces, and Store stores them. The caller closes the store after Run.
+	// Verifier verifies pieces, and Store stores them. The caller closes the store after Run. If the
+	// verifier is of a content that grows, the caller calls [Swarm.Grow] or [Swarm.Gain].
 	Verifier *store.Verifier
 	Store    store.Store
 	// Network connects to peers.
@@ -46,9 +47,6 @@ type Config struct {
 	Sharing Sharing
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
-	// Patience is how long the dial of a member may take before the strategy hears that it has failed.
-	// The dial goes on. 0 means as long as it takes.
-	Patience time.Duration
 	// UploadOnly says that the content is served in place, and nothing is fetched.
 	UploadOnly bool
 	// Finished is called in a goroutine of its own when every piece is stored, and Damaged when

@@ -36,9 +36,6 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			return
 		}
 		s.cfg.Network.CloseOld(info.ID, dead)
-		if s.cfg.Patience > 0 {
-			defer time.AfterFunc(s.cfg.Patience, func() { s.post(unreachable{id}) }).Stop()
-		}
 		c, err := s.connect(info)
 		<-s.dials
 		if err == nil {

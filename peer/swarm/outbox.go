@@ -7,7 +7,7 @@ import (
 )
 
 // outbox is the messages that wait for a peer, in order. Safe for concurrent use. It takes no more memory
-// than they do: a stream has many sessions, and for a short time.
+// than they do: a node may have many sessions.
 type outbox struct {
 	more chan struct{} // holds a token if there are some
 

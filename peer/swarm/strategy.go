@@ -67,6 +67,7 @@ func (s *Swarm) stateConfig() mob.Config {
 		Cluster:     s.cfg.Cluster,
 		Length:      s.m.Length(),
 		PieceLength: int(s.m.PieceLength),
+		Growing:     s.cfg.Verifier.Growing(),
 		UploadOnly:  s.cfg.UploadOnly,
 		Seed:        s.cfg.Seed,
 		Tuning:      s.cfg.Tuning,

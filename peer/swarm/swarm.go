@@ -96,7 +96,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
-	for i := 0; cfg.UploadOnly && i < s.m.Pieces(); i++ {
+	for i := 0; cfg.UploadOnly && !cfg.Verifier.Growing() && i < s.m.Pieces(); i++ {
 		if !s.st.Has(i) && !s.checks.unreadable[i] {
 			s.checks.damaged[i] = true
 		}
@@ -168,8 +168,8 @@ func (s *Swarm) AnnounceSoon() {
 	}
 }
 
-// whole reports whether every piece is stored.
-func (s *Swarm) whole() bool { return s.st.Count() == s.m.Pieces() }
+// whole reports whether every piece is stored. A content that grows never is.
+func (s *Swarm) whole() bool { return s.st.Count() == s.m.Pieces() && !s.cfg.Verifier.Growing() }
 
 // errEnded is the error of operations after the end of the swarm.
 var errEnded = errors.New("the transfer has ended")

@@ -67,7 +67,7 @@ func (c countingStore) Commit(piece int) error {
 	err := c.Store.Commit(piece)
 	if err == nil {
 		c.swarm.counts.verified.Add(1)
-		c.swarm.counts.verifiedBytes.Add(int64(c.swarm.m.PieceSize(piece)))
+		c.swarm.counts.verifiedBytes.Add(int64(c.swarm.cfg.Verifier.PieceSize(piece)))
 	}
 	return err
 }

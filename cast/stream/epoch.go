@@ -1,0 +1,197 @@
+package stream
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// pieceSize is the length of the pieces of a stream in bytes, unless they are cut short.
+	pieceSize = 128 << 10
+	// epochPieces is how many pieces an epoch has.
+	epochPieces = 8192
+)
+
+// opens reports whether the swarm of the epoch that follows that of piece n is to be there when the piece is
+// announced: nodes need some time to find each other.
+func opens(n, epoch uint64) bool { return n%epoch >= epoch-max(epoch/8, 1) }
+
+// epoch is a number of pieces that share a swarm, at one side. It is the [store.Store] of the swarm, in
+// which pieces come and go.
+type epoch struct {
+	number uint64
+	swarm  *peer.Growing
+
+	// lost is told that a piece turned out to be damaged, and read, if it is not nil, that bytes of a piece
+	// leave, or could not be read.
+	lost func()
+	read func(p *piece, from, to int, err error)
+
+	mu       sync.RWMutex // guards what follows; nothing under it waits
+	pieces   map[int]*piece
+	verified map[int]bool
+}
+
+var _ store.Store = (*epoch)(nil)
+
+func newEpoch(number uint64) *epoch {
+	return &epoch{number: number, pieces: map[int]*piece{}, verified: map[int]bool{}}
+}
+
+// join has a node take part in the swarm of the epoch, of a number of pieces. peers are the addresses of the
+// sender at a receiver.
+func (e *epoch) join(n *peer.Node, key crypto.PubKey, pieces uint64, peers []ma.Multiaddr, source bool) error {
+	link, err := epochLink(key, e.number)
+	if err != nil {
+		return err
+	}
+	link.Length, link.Trackers, link.Peers = int64(pieces)*pieceSize, peers, peers
+	e.swarm, err = n.Join(link, e, peer.JoinOptions{Pieces: int(pieces), PieceLength: pieceSize, Source: source})
+	return err
+}
+
+// leave leaves the swarm. It waits for that.
+func (e *epoch) leave(n *peer.Node) {
+	_, _ = n.Remove(e.swarm.Transfer, false) // fails only if the node closes, which ends it too
+}
+
+// epochLink returns the link by which the nodes of a stream know an epoch.
+func epochLink(key crypto.PubKey, number uint64) (*proto.Link, error) {
+	raw, err := key.Raw()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(append([]byte("mob-stream:"), raw...), number))
+	return &proto.Link{Manifest: proto.ManifestCID(sum[:]), Name: fmt.Sprintf("stream-%x-%d", sum[:6], number)}, nil
+}
+
+// put adds a piece, whose bytes are there if it is verified.
+func (e *epoch) put(i int, p *piece, verified bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pieces[i] = p
+	if verified {
+		e.verified[i] = true
+	}
+}
+
+// drop forgets a piece, and frees it.
+func (e *epoch) drop(i int) {
+	e.mu.Lock()
+	p := e.pieces[i]
+	delete(e.pieces, i)
+	delete(e.verified, i)
+	e.mu.Unlock()
+	p.free()
+}
+
+// piece returns a piece, nil if it is not here.
+func (e *epoch) piece(i int) (p *piece, verified bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.pieces[i], e.verified[i]
+}
+
+// each calls do for each piece that has some of b, with that part and where in the piece it is.
+func (e *epoch) each(b []byte, offset int64, do func(i int, b []byte, at int) error) (n int, err error) {
+	for n < len(b) && err == nil {
+		i, at := int(offset/pieceSize), int(offset%pieceSize)
+		part := b[n:min(len(b), n+pieceSize-at)]
+		if err = do(i, part, at); err == nil {
+			n += len(part)
+			offset += int64(len(part))
+		}
+	}
+	return n, err
+}
+
+// ReadAt implements [io.ReaderAt].
+func (e *epoch) ReadAt(b []byte, offset int64) (int, error) {
+	return e.each(b, offset, func(i int, b []byte, at int) error {
+		p, _ := e.piece(i)
+		if p == nil {
+			return os.ErrClosed
+		}
+		err := p.read(b, at)
+		if e.read != nil {
+			e.read(p, at, at+len(b), err)
+		}
+		return err
+	})
+}
+
+// WriteAt implements [io.WriterAt]. A piece that is gone was verified before.
+func (e *epoch) WriteAt(b []byte, offset int64) (int, error) {
+	return e.each(b, offset, func(i int, b []byte, at int) error {
+		p, verified := e.piece(i)
+		if p == nil || verified {
+			return store.ErrVerified
+		}
+		return p.write(b, at)
+	})
+}
+
+// Has implements [store.Store].
+func (e *epoch) Has(i int) bool {
+	_, verified := e.piece(i)
+	return verified
+}
+
+// Count implements [store.Store].
+func (e *epoch) Count() int {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return len(e.verified)
+}
+
+// errGone is returned for a piece that is not here any more.
+var errGone = errors.New("the piece is not in use")
+
+// Commit implements [store.Store].
+func (e *epoch) Commit(i int) error {
+	e.mu.Lock()
+	p, before := e.pieces[i], e.verified[i]
+	if p != nil {
+		e.verified[i] = true
+	}
+	e.mu.Unlock()
+	if p == nil {
+		return errGone
+	}
+	if !before && p.stored != nil {
+		p.stored()
+	}
+	return nil
+}
+
+// Forget implements [store.Store].
+func (e *epoch) Forget(i int) error {
+	e.mu.Lock()
+	before := e.verified[i]
+	delete(e.verified, i)
+	e.mu.Unlock()
+	if before {
+		e.lost()
+	}
+	return nil
+}
+
+// Publish implements [store.Store].
+func (e *epoch) Publish() error { return store.ErrNotWhole }
+
+// Finish implements [store.Store].
+func (e *epoch) Finish() error { return store.ErrNotWhole }
+
+// Close implements [io.Closer].
+func (e *epoch) Close() error { return nil }

@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// piece is up to [pieceSize] bytes of a stream, in memory or in the spool.
+type piece struct {
+	space *space
+	size  int
+	sum   [sha256.Size]byte
+	left  atomic.Uint32 // which cells have left the sender, as bits
+
+	stored func() // is called when the piece is verified, if it is not nil
+
+	mu     sync.RWMutex
+	memory []byte // nil if they are in the spool, or freed
+	spool  int64
+	freed  bool
+}
+
+// read copies bytes from an offset on.
+func (p *piece) read(b []byte, at int) error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	switch {
+	case p.freed:
+		return os.ErrClosed
+	case p.memory == nil:
+		return p.space.readSpool(b, p.spool, int64(at))
+	}
+	copy(b, p.memory[at:p.size])
+	return nil
+}
+
+// write is the inverse of read. The caller sees to it that nobody reads the bytes meanwhile, and that the
+// piece does not move.
+func (p *piece) write(b []byte, at int) error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.memory == nil {
+		return os.ErrClosed
+	}
+	copy(p.memory[at:p.size], b)
+	return nil
+}
+
+// inMemory reports whether toSpool frees memory.
+func (p *piece) inMemory() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.memory != nil
+}
+
+// toSpool moves the piece to the spool. It fails with [errSpoolFull] if there is no room, or the disk is
+// full. Who reads it waits for that.
+func (p *piece) toSpool() error {
+	to, err := p.space.takeSpool()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.space.writeSpool(p.memory[:p.size], to, 0); err != nil {
+		p.space.giveSpool(to)
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			p.space.limitSpool()
+			return errSpoolFull
+		}
+		return err
+	}
+	p.space.give(p.memory)
+	p.memory, p.spool = nil, to
+	return nil
+}
+
+// deliver writes the piece to the consumer. See bytes.
+func (p *piece) deliver(w io.Writer, buf []byte) (int, error) {
+	b, err := p.bytes(buf)
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(b)
+	if err != nil {
+		err = &consumerError{err}
+	}
+	return n, err
+}
+
+// consumerError is the error of the consumer of a stream.
+type consumerError struct{ error }
+
+// Unwrap returns the error of the consumer.
+func (e *consumerError) Unwrap() error { return e.error }
+
+// free gives the bytes back. Who reads the piece fails from then on.
+func (p *piece) free() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.freed:
+		return
+	case p.memory != nil:
+		p.space.give(p.memory)
+	default:
+		p.space.giveSpool(p.spool)
+	}
+	p.memory, p.freed = nil, true
+}
+
+// leave notes that bytes leave the sender, and returns how many of them do so for the first time.
+func (p *piece) leave(from, to int) (fresh int64) {
+	var cells uint32
+	for at := from / proto.Cell; at*proto.Cell < to; at++ {
+		cells |= 1 << at
+	}
+	cells &^= p.left.Or(cells)
+	for at := range pieceSize / proto.Cell {
+		if cells&(1<<at) != 0 {
+			fresh += int64(min(proto.Cell, p.size-at*proto.Cell))
+		}
+	}
+	return fresh
+}
+
+// hasLeft reports whether all of the piece has left the sender.
+func (p *piece) hasLeft() bool {
+	cells := (p.size + proto.Cell - 1) / proto.Cell
+	return p.left.Load() == 1<<cells-1
+}
+
+// errSpoolDamaged is returned for bytes that changed in the spool.
+var errSpoolDamaged = errors.New("spool: the disk has lost bytes")
+
+// bytes returns the bytes of the piece. Those in the spool are read to buf, which has room, and verified
+// again. The piece must not move or be freed while they are used.
+func (p *piece) bytes(buf []byte) ([]byte, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.memory != nil {
+		return p.memory[:p.size], nil
+	}
+	b := buf[:p.size]
+	if err := p.space.readSpool(b, p.spool, 0); err != nil {
+		return nil, err
+	}
+	if sha256.Sum256(b) != p.sum {
+		return nil, errSpoolDamaged
+	}
+	return b, nil
+}

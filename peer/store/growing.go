@@ -1,0 +1,81 @@
+package store
+
+import (
+	"crypto/sha256"
+	"io"
+	"sync"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// growing is what a [Verifier] knows of the pieces of a content that grows.
+type growing struct {
+	mu    sync.RWMutex // guards what follows
+	sums  map[int][sha256.Size]byte
+	sizes map[int]int // of the pieces that are shorter than others
+}
+
+// NewGrowing returns a verifier of a content whose pieces come into being while it is fetched, see
+// [Verifier.Grow]. There are at most count of them, of length bytes each or less.
+func NewGrowing(name string, count int, length uint32) *Verifier {
+	size := int64(count) * int64(length)
+	return &Verifier{
+		m: &proto.Manifest{
+			Name:        name,
+			PieceLength: length,
+			Entries:     []proto.Entry{{Kind: proto.File, Size: size, Mode: 0o600, MTime: proto.NoMTime}},
+		},
+		grown: &growing{sums: map[int][sha256.Size]byte{}, sizes: map[int]int{}},
+	}
+}
+
+// Growing reports whether v is of [NewGrowing]. Then its manifest has no hashes, and no encoding.
+func (v *Verifier) Growing() bool { return v.grown != nil }
+
+// Grow notes a piece that has come into being: its length in bytes, and its SHA-256.
+func (v *Verifier) Grow(piece, size int, sum [sha256.Size]byte) {
+	g := v.grown
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sums[piece] = sum
+	if size < int(v.m.PieceLength) {
+		g.sizes[piece] = size
+	}
+}
+
+// PieceSize returns the length of a piece in bytes. That of a piece that has not come into being is what
+// it may be at most.
+func (v *Verifier) PieceSize(piece int) int {
+	if g := v.grown; g != nil {
+		g.mu.RLock()
+		defer g.mu.RUnlock()
+		if size, ok := g.sizes[piece]; ok {
+			return size
+		}
+	}
+	return v.m.PieceSize(piece)
+}
+
+// matches reports whether the hash of a piece is right.
+func (v *Verifier) matches(piece int, sum *pieceSum) bool {
+	g := v.grown
+	if g == nil {
+		return sum.matches(v.m, piece)
+	}
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	want, ok := g.sums[piece]
+	return ok && sum.sha256 == want
+}
+
+// Check is [Check] of a piece that the verifier knows.
+func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
+	if v.grown == nil {
+		return Check(r, v.m, piece)
+	}
+	b := make([]byte, v.PieceSize(piece))
+	if _, err := r.ReadAt(b, v.m.PieceOffset(piece)); err != nil {
+		return false, unexpectedEOF(err)
+	}
+	return v.matches(piece, &pieceSum{sha256: sha256.Sum256(b)}), nil
+}
