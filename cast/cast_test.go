@@ -261,6 +261,34 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestSlowCommand has a command that goes on when its host is said to wait for it.
+func TestSlowCommand(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a")
+	for file, want := range map[string]string{"read": "the command, which does not read", "end": "the command, which has all of its input"} {
+		cfg := g.config("-", "a")
+		cfg.Stdin = bytes.NewReader(randomBytes(2_000_000))
+		cfg.Exec = "stop() { while [ ! -e $1 ]; do sleep 0.1; done; }; stop read; cat >/dev/null; stop end"
+		if file == "end" {
+			must(t, os.WriteFile(g.home("a", "read"), nil, 0o600))
+		}
+		said := false
+		cfg.Event = func(e Event) {
+			if e.Host != nil && e.Host.Waiting == want && !said {
+				said = true
+				for _, name := range []string{"read", "end"} {
+					must(t, os.WriteFile(g.home("a", name), nil, 0o600))
+				}
+			}
+		}
+		g.mustCast(cfg)
+		if !said {
+			t.Errorf("nobody said that it waits for %s", want)
+		}
+		must(t, errors.Join(os.Remove(g.home("a", "read")), os.Remove(g.home("a", "end"))))
+	}
+}
+
 // TestFileToCommand has a command take a file, with its length known.
 func TestFileToCommand(t *testing.T) {
 	t.Parallel()
