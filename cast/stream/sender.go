@@ -159,8 +159,9 @@ func (p *pace) note(sent int64) {
 }
 
 const (
-	// recordEvery is the least time between two records of a fast stream.
-	recordEvery = 20 * time.Millisecond
+	// recordEvery is the least time between two records of a fast stream. Each costs every host a message
+	// and a signature.
+	recordEvery = 50 * time.Millisecond
 	// hurry is up to how many records that are not released a piece is cut short, so that its bytes arrive
 	// soon. Beyond that some receiver is behind in any case.
 	hurry = 256
@@ -264,7 +265,8 @@ func (s *sending) cut() (wait time.Duration, err error) {
 				break
 			}
 		}
-		if wait := recordEvery - time.Since(s.published); n == len(whole) && s.cutter.err == nil && wait > 0 {
+		last := n == len(whole) && s.cutter.err != nil
+		if wait := recordEvery - time.Since(s.published); n < maxPieces && !last && wait > 0 {
 			return wait, nil
 		}
 		s.cutter.whole = slices.Clone(whole[n:])
