@@ -164,8 +164,7 @@ func (c *Control) Changed(first, end int) bool {
 const maxCandidates = 512
 
 // Best returns the wanted number that a peer has and that has the least key, -1 if there is none.
-// key returns false for a number that is not to be begun with the peer, and else less than 1<<32. Of equals it is one at
-// random.
+// key returns false for a number that is not to be begun with the peer. Of equals it is one at random.
 func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	s := c.s
 	best, bestKey, ties, seen := -1, 0, 0, 0
@@ -176,9 +175,6 @@ func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	}
 	for i := range s.wanted.Intersection(p.p.have, from) {
 		k, ok := key(i)
-		if s.layout.Together > 0 {
-			k += i / s.layout.Together << 32
-		}
 		if !ok || last && s.held(p.p, i) {
 			continue
 		}

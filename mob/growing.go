@@ -2,7 +2,8 @@ package mob
 
 // growing is the [Picker] for plain pieces that come into being while the content is fetched: the parts
 // of a stream. A piece is wanted from the event [Grown] on that names it, whatever peers have announced
-// before, and earlier pieces come first.
+// before, and earlier pieces come first. Only what a single member of the cluster has comes before those,
+// see localKey.
 type growing struct{ pieces }
 
 const (

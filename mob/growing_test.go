@@ -185,3 +185,42 @@ func TestGrowingSource(t *testing.T) {
 		t.Errorf("requested %v, finished %v", g.requested, g.finished)
 	}
 }
+
+// TestGrowingSpares checks that a member is requested what it alone has, of whatever run, before what
+// others have as well: else all wait for it while it sends pieces again.
+func TestGrowingSpares(t *testing.T) {
+	t.Parallel()
+	const shared, alone = 100, 150
+	now := time.Unix(1e9, 0)
+	s := mob.New(mob.Config{
+		Self: "n", Cluster: "B", Length: 1024 * (64 << 10), PieceLength: 64 << 10,
+		Growing: true, Seed: 1, Tuning: mob.DefaultTuning(),
+	}, nil)
+	var requested []uint32 // of the source
+	step := func(ev mob.Event) {
+		now = now.Add(time.Millisecond)
+		for _, a := range s.Step(now, ev) {
+			send, ok := a.(mob.Send)
+			if !ok || send.Peer != "source" {
+				continue
+			}
+			if r, ok := send.Message.(*proto.Request); ok {
+				requested = append(requested, r.Piece)
+			}
+		}
+	}
+	step(mob.Learned{})
+	for id, n := range map[proto.PeerID]uint32{"source": shared + alone, "other": shared} {
+		step(mob.Joined{Node: mob.Node{ID: id, Cluster: "B"}})
+		step(mob.Received{Peer: id, Message: &proto.Have{Have: []proto.Range{{Count: n}}}})
+	}
+	step(mob.Grown{Sizes: slices.Repeat([]int{64 << 10}, shared+alone)})
+	if len(requested) == 0 {
+		t.Fatal("nothing is requested of the source")
+	}
+	for _, i := range requested {
+		if i < shared {
+			t.Errorf("piece %d is requested of the source", i)
+		}
+	}
+}

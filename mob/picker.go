@@ -69,8 +69,8 @@ type Layout struct {
 	// Short has the length of each number that is shorter than Size and Length say. The picker may
 	// add a number before it wants it.
 	Short map[int]int
-	// Together is how many numbers that follow each other are picked before any later ones. With 0
-	// there is no order.
+	// Together is how many numbers that follow each other are picked before any later ones, of those that
+	// several members of the cluster have or none. With 0 there is no order.
 	Together int
 	// Current is how many numbers are of interest at a time, Count if all are.
 	Current int

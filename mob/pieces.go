@@ -55,7 +55,7 @@ func (k *pieces) Pick(p Peer) int {
 		if p.Deferred(i) || !k.Free(i) {
 			return 0, false
 		}
-		key := 2 * (maxBefore*k.Rarity(i) + min(k.Before(i), maxBefore-1))
+		key := 2*(maxBefore*k.Rarity(i)+min(k.Before(i), maxBefore-1)) + k.run(i)<<runShift
 		if !k.InShare(i) {
 			key++
 			if quick {
@@ -66,17 +66,33 @@ func (k *pieces) Pick(p Peer) int {
 	})
 }
 
-// localKey orders what is picked of a local peer.
+// localKey orders what is picked of a local peer. What a single member has comes before all runs: as long
+// as there is such a piece that nobody claims, the member that others wait for sends no piece twice.
 func (k *pieces) localKey(i int) (key int) {
 	holders := k.Holders(i)
 	key = holders
 	if !k.InShare(i) {
 		key += 1 << 16
 	}
-	if holders == 1 && k.Claims(i) > 0 {
-		key += 1 << 17
+	switch {
+	case holders > 1:
+		key += k.run(i) << runShift
+	case k.Claims(i) > 0:
+		key += 1 << 60
 	}
 	return key
+}
+
+// runShift is above what else orders pieces.
+const runShift = 32
+
+// run returns the run of piece i: those of earlier runs are picked first. It is 0 where pieces have no
+// order.
+func (k *pieces) run(i int) int {
+	if k.layout.Together == 0 {
+		return 0
+	}
+	return 1 + i/k.layout.Together
 }
 
 // Apply implements [Picker].
