@@ -55,8 +55,8 @@ func (c *cutter) stop() { close(c.empty) }
 
 // hasRoom reports whether a block is there to be filled. It takes one if it can.
 func (c *cutter) hasRoom() bool {
-	if c.part == nil && c.err == nil {
-		c.part = c.space.take(false)
+	if c.part == nil && c.err == nil && c.space.reserve(false) {
+		c.part = c.space.take()
 	}
 	return c.part != nil || c.err != nil
 }
@@ -130,7 +130,8 @@ func (c *cutter) cutShort() (rest []byte) {
 		rest = slices.Clone(part)
 		c.begin = c.end
 	case c.reading || c.begin > 0: // the rest of the block is being filled
-		block := c.space.take(true)
+		c.space.reserve(true)
+		block := c.space.take()
 		c.whole = append(c.whole, newPiece(c.space, block, copy(block, part)))
 		c.begin = c.end
 	default:

@@ -12,7 +12,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// piece is up to [pieceSize] bytes of a stream, in memory or in the spool.
+// piece is up to [pieceSize] bytes of a stream, in memory or in the spool. It has a block of memory reserved from
+// the begin, and takes it when bytes come.
 type piece struct {
 	space *space
 	size  int
@@ -21,10 +22,11 @@ type piece struct {
 
 	stored func() // is called when the piece is verified, if it is not nil
 
-	mu     sync.RWMutex
-	memory []byte // nil if they are in the spool, or freed
-	spool  int64
-	freed  bool
+	mu      sync.RWMutex
+	memory  []byte // nil before bytes come, and when they are in the spool or freed
+	spool   int64
+	spooled bool
+	freed   bool
 }
 
 // read copies bytes from an offset on.
@@ -32,10 +34,10 @@ func (p *piece) read(b []byte, at int) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	switch {
-	case p.freed:
-		return os.ErrClosed
-	case p.memory == nil:
+	case p.spooled:
 		return p.space.readSpool(b, p.spool, int64(at))
+	case p.memory == nil:
+		return os.ErrClosed
 	}
 	copy(b, p.memory[at:p.size])
 	return nil
@@ -47,10 +49,24 @@ func (p *piece) write(b []byte, at int) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.memory == nil {
+		p.mu.RUnlock()
+		p.take()
+		p.mu.RLock()
+	}
+	if p.memory == nil {
 		return os.ErrClosed
 	}
 	copy(p.memory[at:p.size], b)
 	return nil
+}
+
+// take takes the block that is reserved.
+func (p *piece) take() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.memory == nil && !p.spooled && !p.freed {
+		p.memory = p.space.take()
+	}
 }
 
 // inMemory reports whether toSpool frees memory.
@@ -78,7 +94,7 @@ func (p *piece) toSpool() error {
 		return err
 	}
 	p.space.give(p.memory)
-	p.memory, p.spool = nil, to
+	p.memory, p.spool, p.spooled = nil, to, true
 	return nil
 }
 
@@ -108,12 +124,12 @@ func (p *piece) free() {
 	switch {
 	case p.freed:
 		return
-	case p.memory != nil:
-		p.space.give(p.memory)
-	default:
+	case p.spooled:
 		p.space.giveSpool(p.spool)
+	default:
+		p.space.give(p.memory)
 	}
-	p.memory, p.freed = nil, true
+	p.memory, p.spooled, p.freed = nil, false, true
 }
 
 // leave notes that bytes leave the sender, and returns how many of them do so for the first time.
@@ -145,8 +161,11 @@ var errSpoolDamaged = errors.New("spool: the disk has lost bytes")
 func (p *piece) bytes(buf []byte) ([]byte, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.memory != nil {
+	switch {
+	case p.memory != nil:
 		return p.memory[:p.size], nil
+	case !p.spooled:
+		return nil, os.ErrClosed
 	}
 	b := buf[:p.size]
 	if err := p.space.readSpool(b, p.spool, 0); err != nil {

@@ -13,7 +13,8 @@ import (
 // newTestPiece is a piece with these bytes.
 func newTestPiece(t *testing.T, s *space, b []byte) *piece {
 	t.Helper()
-	block := s.take(false)
+	s.reserve(true)
+	block := s.take()
 	p := newPiece(s, block, copy(block, b))
 	t.Cleanup(p.free)
 	return p
@@ -132,7 +133,8 @@ func TestEpochStore(t *testing.T) {
 	e.lost = func() { lost++ }
 	data := bytes.Repeat([]byte("stream"), pieceSize)[:pieceSize+50]
 	empty := func(size int) *piece {
-		return &piece{space: s, size: size, memory: s.take(false), stored: func() { stored++ }}
+		s.reserve(true)
+		return &piece{space: s, size: size, stored: func() { stored++ }}
 	}
 	e.put(3, empty(pieceSize), false)
 	e.put(4, empty(50), false)

@@ -296,20 +296,21 @@ func (r *Receiver) fetch() {
 			r.await(r.ctx)
 			continue
 		}
-		block, waiting := r.makeRoom()
+		room, waiting := r.makeRoom()
 		r.waiting = waiting
-		if block == nil {
+		if !room {
 			r.await(r.ctx)
 			continue
 		}
-		r.begin(p, block)
+		r.begin(p)
 	}
 }
 
-// begin begins to fetch parts from p, the next one, on: as many as there are, and as is easy. The caller
-// has the lock, which is free meanwhile.
-func (r *Receiver) begin(p *part, block []byte) {
+// begin begins to fetch parts from p, the next one, on, for which a block is reserved: as many as there are, and
+// as is easy. The caller has the lock, which is free meanwhile.
+func (r *Receiver) begin(p *part) {
 	if p.rest != nil {
+		block := r.space.take()
 		p.piece = newPiece(r.space, block, copy(block, p.rest))
 		r.next++
 		r.note(p)
@@ -320,14 +321,14 @@ func (r *Receiver) begin(p *part, block []byte) {
 		_, err = r.enter(p.number + r.epoch)
 	}
 	if err != nil {
-		r.space.give(block)
+		r.space.give(nil)
 		r.fail(err)
 		return
 	}
 	first := int(p.number % r.epoch)
 	var known []peer.Piece
 	for {
-		p.piece.memory, p.epoch = block, e
+		p.epoch = e
 		p.piece.stored = r.storedOf(p)
 		e.put(first+len(known), p.piece, false)
 		known = append(known, peer.Piece{Size: p.size, Sum: p.sum})
@@ -337,7 +338,7 @@ func (r *Receiver) begin(p *part, block []byte) {
 		if p == nil || p.rest != nil || p.number/r.epoch != e.number || opens(p.number, r.epoch) || r.missing >= maxMissing {
 			break
 		}
-		if block = r.space.take(false); block == nil {
+		if !r.space.reserve(false) {
 			break
 		}
 	}
@@ -387,13 +388,13 @@ func (r *Receiver) note(p *part) {
 	r.change()
 }
 
-// makeRoom takes memory for a part, or says what it waits for. It frees what the consumer has, the oldest
+// makeRoom reserves memory for a part, or says what it waits for. It frees what the consumer has, the oldest
 // first, and then moves what the consumer is farthest from to the spool. The caller has the lock, which is
 // free meanwhile.
-func (r *Receiver) makeRoom() (block []byte, waiting string) {
+func (r *Receiver) makeRoom() (room bool, waiting string) {
 	for r.ctx.Err() == nil && r.err == nil {
-		if block := r.space.take(false); block != nil {
-			return block, ""
+		if r.space.reserve(false) {
+			return true, ""
 		}
 		if r.kept < r.given {
 			r.withhold()
@@ -401,7 +402,7 @@ func (r *Receiver) makeRoom() (block []byte, waiting string) {
 		}
 		far := r.newestWaiting()
 		if far == nil {
-			return nil, "the consumer: what waits for it fills the memory"
+			return false, "the consumer: what waits for it fills the memory"
 		}
 		far.busy = true
 		r.mu.Unlock()
@@ -411,13 +412,13 @@ func (r *Receiver) makeRoom() (block []byte, waiting string) {
 		r.change()
 		switch {
 		case errors.Is(err, errSpoolFull):
-			return nil, "the consumer: what waits for it fills memory and spool"
+			return false, "the consumer: what waits for it fills memory and spool"
 		case err != nil:
 			r.fail(err)
-			return nil, ""
+			return false, ""
 		}
 	}
-	return nil, ""
+	return false, ""
 }
 
 // maxWithheld is how many parts are withheld at a time, since each time costs messages.

@@ -7,27 +7,25 @@ import (
 	"sync"
 )
 
-const (
-	// maxMemory bounds what one side keeps in memory, in blocks.
-	maxMemory = 128 << 20 / pieceSize
-	// maxFree bounds the blocks that are kept to be used again.
-	maxFree = 32 << 20 / pieceSize
-)
+// maxMemory bounds what one side keeps in memory, in blocks.
+const maxMemory = 128 << 20 / pieceSize
 
 // errSpoolFull is returned while the spool has no room.
 var errSpoolFull = errors.New("the spool is full")
 
 // space is where one side of a stream keeps its pieces: in blocks of memory, and in those of the spool, a
 // file without a name. Both are used again, so that neither grows with the stream. A block has room for
-// a piece. It is safe for concurrent use.
+// a piece. Blocks of memory are not of Go's heap, where this is possible: its garbage may grow to as much as
+// it has in use. It is safe for concurrent use.
 type space struct {
 	dir string
 
 	mu        sync.Mutex
 	maxMemory int      // blocks
 	maxSpool  int      // blocks
-	memory    int      // blocks in use
-	free      [][]byte // blocks that were in use
+	memory    int      // blocks that are reserved
+	arena     []byte   // of blocks that were never in use
+	free      [][]byte // blocks that were
 	spool     int      // blocks of the file in use
 	holes     []int64  // blocks of the file that were in use
 	end       int64    // blocks of the file
@@ -35,30 +33,44 @@ type space struct {
 }
 
 func newSpace(dir string, spool int64) *space {
-	return &space{dir: dir, maxMemory: maxMemory, maxSpool: int(max(spool, 0) / pieceSize)}
+	s := &space{dir: dir, maxMemory: maxMemory, maxSpool: int(max(spool, 0) / pieceSize)}
+	s.arena = newArena(s, maxMemory)
+	return s
 }
 
-// take returns a block of memory, of any content, or nil if there is none. force takes one in any case.
-func (s *space) take(force bool) (block []byte) {
+// reserve reserves a block of memory, and reports whether there is one. force reserves one in any case.
+func (s *space) reserve(force bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.memory >= s.maxMemory && !force {
-		return nil
+		return false
 	}
 	s.memory++
+	return true
+}
+
+// take returns a block that was reserved, of any content. The one that was in use last comes first: the
+// kernel takes long to bring in memory that was never used.
+func (s *space) take() (block []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if last := len(s.free) - 1; last >= 0 {
 		block, s.free = s.free[last], s.free[:last]
 		return block
 	}
-	return make([]byte, pieceSize)
+	if len(s.arena) == 0 {
+		return make([]byte, pieceSize)
+	}
+	block, s.arena = s.arena[:pieceSize:pieceSize], s.arena[pieceSize:]
+	return block
 }
 
-// give takes a block of memory back.
+// give takes a block that was reserved back, nil if it was not taken.
 func (s *space) give(block []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.memory--
-	if len(s.free) < maxFree {
+	if block != nil {
 		s.free = append(s.free, block)
 	}
 }
@@ -108,7 +120,7 @@ func (s *space) limitSpool() {
 	s.maxSpool = min(s.maxSpool, s.spool)
 }
 
-// used returns the bytes in use.
+// used returns the bytes that are reserved or in use.
 func (s *space) used() (memory, spool int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
