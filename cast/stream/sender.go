@@ -160,9 +160,10 @@ func (p *pace) note(sent int64) {
 }
 
 const (
-	// recordEvery is the least time between two records of a fast stream. Each costs every host a message
-	// and a signature.
+	// recordEvery is the least time between two records of a fast stream, and rarely the one while the uplink
+	// has much to send in any case. Each costs every host a message and a signature.
 	recordEvery = 50 * time.Millisecond
+	rarely      = 250 * time.Millisecond
 	// hurry is up to how many records that are not released a piece is cut short, so that its bytes arrive
 	// soon. Beyond that some receiver is behind in any case.
 	hurry = 256
@@ -267,7 +268,11 @@ func (s *sending) cut() (wait time.Duration, err error) {
 			}
 		}
 		last := n == len(whole) && s.cutter.err != nil
-		if wait := recordEvery - time.Since(s.published); n < maxPieces && !last && wait > 0 {
+		pause := recordEvery
+		if room < s.pace.ahead/2 {
+			pause = rarely
+		}
+		if wait := pause - time.Since(s.published); n < maxPieces && !last && wait > 0 {
 			return wait, nil
 		}
 		s.cutter.whole = slices.Clone(whole[n:])
