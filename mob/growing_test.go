@@ -42,14 +42,15 @@ type grower struct {
 	finished  bool
 }
 
-func newGrower(uploadOnly bool) *grower {
+// newGrower is a node of cluster B. The source is of this cluster.
+func newGrower(source string, uploadOnly bool) *grower {
 	g := &grower{now: time.Unix(1e9, 0)}
 	g.State = mob.New(mob.Config{
 		Self: "n", Cluster: "B", Length: 1024 * (64 << 10), PieceLength: 64 << 10,
 		Growing: true, UploadOnly: uploadOnly, Seed: 1, Tuning: mob.DefaultTuning(),
 	}, nil)
 	g.step(mob.Learned{})
-	g.step(mob.Joined{Node: mob.Node{ID: "p", Cluster: "A"}})
+	g.step(mob.Joined{Node: mob.Node{ID: "p", Cluster: source}})
 	return g
 }
 
@@ -102,7 +103,7 @@ func (g *grower) answer() (bytes map[uint32]int) {
 // whichever is first, and with the length that it has.
 func TestGrowingWants(t *testing.T) {
 	t.Parallel()
-	g := newGrower(false)
+	g := newGrower("A", false)
 	g.have(0, 3)
 	g.wait(time.Second)
 	if len(g.requested) > 0 {
@@ -128,47 +129,49 @@ func TestGrowingWants(t *testing.T) {
 	}
 }
 
-// TestGrowingOrder checks that earlier pieces come before later ones, but for the order of a few, and
-// that the content is not finished when the last of them is stored.
+// TestGrowingOrder checks that earlier pieces come before later ones, but for the order of a few, from another
+// cluster and from a neighbour, and that the content is not finished when the last of them is stored.
 func TestGrowingOrder(t *testing.T) {
 	t.Parallel()
 	const pieces, slack = 1024, 128
-	g := newGrower(false)
-	g.have(0, pieces)
-	g.step(mob.Grown{Sizes: slices.Repeat([]int{64 << 10}, pieces)})
-	var order []int
-	for range 10 * pieces {
-		if len(g.requested) == 0 {
-			g.wait(10 * time.Millisecond)
-			continue
+	for _, source := range []string{"A", "B"} {
+		g := newGrower(source, false)
+		g.have(0, pieces)
+		g.step(mob.Grown{Sizes: slices.Repeat([]int{64 << 10}, pieces)})
+		var order []int
+		for range 10 * pieces {
+			if len(g.requested) == 0 {
+				g.wait(10 * time.Millisecond)
+				continue
+			}
+			sp := g.requested[0]
+			g.requested = g.requested[1:]
+			g.step(mob.Arrived{Peer: "p", Span: sp})
+			if int(sp.Begin+sp.Length) == 64<<10 {
+				order = append(order, int(sp.Piece))
+				g.step(mob.Stored{Piece: int(sp.Piece)})
+			}
 		}
-		sp := g.requested[0]
-		g.requested = g.requested[1:]
-		g.step(mob.Arrived{Peer: "p", Span: sp})
-		if int(sp.Begin+sp.Length) == 64<<10 {
-			order = append(order, int(sp.Piece))
-			g.step(mob.Stored{Piece: int(sp.Piece)})
+		if len(order) != pieces || g.finished {
+			t.Fatalf("%d pieces of %d from %s, finished %v", len(order), pieces, source, g.finished)
 		}
-	}
-	if len(order) != pieces || g.finished {
-		t.Fatalf("%d pieces of %d, finished %v", len(order), pieces, g.finished)
-	}
-	random := false
-	for at, i := range order {
-		random = random || i != at
-		if i < at-slack || i > at+slack {
-			t.Errorf("piece %d came in place of %d", i, at)
+		random := false
+		for at, i := range order {
+			random = random || i != at
+			if i < at-slack || i > at+slack {
+				t.Errorf("piece %d came from %s in place of %d", i, source, at)
+			}
 		}
-	}
-	if !random {
-		t.Error("all nodes request the same piece at a time")
+		if !random {
+			t.Errorf("all nodes request the same piece of %s at a time", source)
+		}
 	}
 }
 
 // TestGrowingSource checks that the source announces pieces as they come, and withdraws what it forgets.
 func TestGrowingSource(t *testing.T) {
 	t.Parallel()
-	g := newGrower(true)
+	g := newGrower("A", true)
 	g.step(mob.Received{Peer: "p", Message: &proto.Want{Pieces: []proto.Range{{Count: 1024}}}})
 	for i := range 3 {
 		if got := g.step(mob.Stored{Piece: i}); len(got) != 1 || got[0] != (proto.Range{First: uint32(i), Count: 1}) {

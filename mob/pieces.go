@@ -66,19 +66,20 @@ func (k *pieces) Pick(p Peer) int {
 	})
 }
 
-// localKey orders what is picked of a local peer. What a single member has comes before all runs: as long
-// as there is such a piece that nobody claims, the member that others wait for sends no piece twice.
+// localKey orders what is picked of a local peer. What a single member has comes before all else, if pieces have
+// an order: as long as there is such a piece that nobody claims, the member that others wait for sends no piece
+// twice.
 func (k *pieces) localKey(i int) (key int) {
 	holders := k.Holders(i)
-	key = holders
+	key = holders + k.run(i)<<runShift
 	if !k.InShare(i) {
 		key += 1 << 16
 	}
 	switch {
-	case holders > 1:
-		key += k.run(i) << runShift
-	case k.Claims(i) > 0:
+	case holders == 1 && k.Claims(i) > 0:
 		key += 1 << 60
+	case holders > 1 && k.layout.Together > 0:
+		key += 1 << 59
 	}
 	return key
 }
