@@ -204,6 +204,9 @@ func (s *State) removeHave(p *peer, i int) {
 		s.removeRemote(p, i)
 		return
 	}
+	if s.cfg.Growing {
+		s.passed.Add(i)
+	}
 	if p.holds() {
 		s.countHave(i, false)
 	}

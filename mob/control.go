@@ -55,6 +55,9 @@ func (v View) Rarity(i int) int { return int(v.s.rarity[i]) }
 // doubt, or has claimed it, and whether the node knows its cluster well enough to say so.
 func (v View) Free(i int) bool { return v.s.mayTake(i) }
 
+// Leaves reports whether the node leaves number i to others of its cluster, which it is far behind.
+func (v View) Leaves(i int) bool { return v.s.leaves(i) }
+
 // Before returns how many other clusters lack number i and are to begin it before the node's.
 func (v View) Before(i int) int { return v.s.clustersBefore(i) }
 

@@ -227,3 +227,48 @@ func TestGrowingSpares(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowingPassed checks that a node that is far behind a neighbour leaves the source to it, but for what the
+// neighbour does not offer any more: nobody else would fetch that.
+func TestGrowingPassed(t *testing.T) {
+	t.Parallel()
+	const first, count, all = 100, 10, 500
+	g := newGrower("A", false)
+	of := map[proto.PeerID][]uint32{}
+	step := func(ev mob.Event) {
+		g.now = g.now.Add(time.Millisecond)
+		for _, a := range g.Step(g.now, ev) {
+			if send, ok := a.(mob.Send); ok {
+				if r, ok := send.Message.(*proto.Request); ok {
+					of[send.Peer] = append(of[send.Peer], r.Piece)
+				}
+			}
+		}
+	}
+	tell := func(who proto.PeerID, m proto.Have) { step(mob.Received{Peer: who, Message: &m}) }
+	wait := func() {
+		for range 3 { // not so long that the neighbour, which answers nothing, does not count
+			g.now = g.now.Add(100 * time.Millisecond)
+			step(mob.Tick{})
+		}
+	}
+	step(mob.Joined{Node: mob.Node{ID: "other", Cluster: "B"}})
+	tell("other", proto.Have{Have: []proto.Range{{Count: all - 50}}})
+	step(mob.Grown{Sizes: slices.Repeat([]int{64 << 10}, all)})
+	wait()
+	tell("p", proto.Have{Have: []proto.Range{{Count: all}}})
+	wait()
+	if len(of["other"]) == 0 || len(of["p"]) > 0 {
+		t.Fatalf("requests %v of the neighbour, and %v of the source", of["other"], of["p"])
+	}
+	tell("other", proto.Have{Drop: []proto.Range{{First: first, Count: count}}})
+	wait()
+	if len(of["p"]) == 0 {
+		t.Error("requests nothing of the source")
+	}
+	for _, i := range of["p"] {
+		if i < first || i >= first+count {
+			t.Errorf("requests piece %d of the source", i)
+		}
+	}
+}

@@ -52,7 +52,7 @@ func (k *pieces) Pick(p Peer) int {
 	}
 	quick := k.Quick(p)
 	return k.Best(p, func(i int) (int, bool) {
-		if p.Deferred(i) || !k.Free(i) {
+		if p.Deferred(i) || !k.Free(i) || k.Leaves(i) {
 			return 0, false
 		}
 		key := 2*(maxBefore*k.Rarity(i)+min(k.Before(i), maxBefore-1)) + k.run(i)<<runShift

@@ -150,7 +150,7 @@ func (s *State) next(p *peer) *fetch {
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !s.isActive(p) || !p.local && (s.behind || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !s.isActive(p) || !p.local && (s.leavesAll() || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -160,6 +160,11 @@ func (s *State) next(p *peer) *fetch {
 	}
 	return s.beginFetch(p, i)
 }
+
+// leavesAll reports whether the node begins nothing over the WAN, since it is far behind its cluster, and leaves
+// whether that is so for a piece. What members had and do not offer any more nobody else may fetch.
+func (s *State) leavesAll() bool   { return s.behind && s.passed.Len() == 0 }
+func (s *State) leaves(i int) bool { return s.behind && !s.passed.Has(i) }
 
 // pick returns a piece to begin with p, -1 if there is none.
 func (s *State) pick(p *peer) int {

@@ -43,6 +43,7 @@ type State struct {
 	// have it, or have claimed it.
 	rarity, holders, claims []uint16
 	remote                  map[string]*remoteCluster // by name
+	passed                  *bitset.Set               // what members had and do not offer any more, in a content that grows
 	salt                    uint64                    // of the own cluster (see clusterOrder)
 	dirty                   *bitset.Set               // pieces for which this changed since the picker asked
 	inflow                  inflow                    // into the own cluster
@@ -61,7 +62,7 @@ type State struct {
 	// The node's part of the work of its cluster.
 	rank, size int
 	share      Share
-	behind     bool      // others of the cluster have so much more that the node leaves the WAN to them
+	behind     bool      // others of the cluster have so much more that the node leaves the WAN to them: see leaves
 	overridden time.Time // when a member last began what the node had claimed before
 	slowCount  int       // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
@@ -133,6 +134,7 @@ func New(cfg Config, have []proto.Range) *State {
 		holders:  make([]uint16, n),
 		claims:   make([]uint16, n),
 		remote:   map[string]*remoteCluster{},
+		passed:   bitset.New(n),
 		salt:     clusterSalt(cfg.Cluster),
 		dirty:    bitset.New(n),
 		nodes:    map[string][]*node{},
