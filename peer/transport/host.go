@@ -109,7 +109,7 @@ func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm,
 		return nil, nil, err
 	}
 	bus := eventbus.NewBus()
-	n, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm))
+	n, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm), swarm.WithDialRanker(rankDials))
 	if err != nil {
 		return nil, nil, errors.Join(err, peers.Close())
 	}
