@@ -48,6 +48,29 @@ func TestEmptyFile(t *testing.T) {
 	g.checkFile(nil, g.home("a", "new/folder/empty"))
 }
 
+// TestShortContent casts a few bytes, which go to each host with its orders: they count as sent by the caster.
+func TestShortContent(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	src := filepath.Join(t.TempDir(), "tree")
+	must(t, os.MkdirAll(filepath.Join(src, "sub"), 0o755))
+	one, two := randomBytes(5000), randomBytes(3000)
+	must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o600))
+	must(t, os.WriteFile(filepath.Join(src, "sub", "two"), two, 0o644))
+	must(t, os.Symlink("sub/two", filepath.Join(src, "link")))
+	cfg := g.config(src, "a", "b")
+	cfg.Hosts[0].Cluster, cfg.Hosts[1].Cluster, cfg.Cluster = "near", "far", "near"
+	r := g.mustCast(cfg)
+	for i, want := range []HostResult{{LAN: 8000}, {WAN: 8000}} {
+		h := r.Hosts[i]
+		if h.Bytes != 8000 || h.LAN != want.LAN || h.WAN != want.WAN {
+			t.Errorf("%+v", h)
+		}
+		g.checkFile(one, g.home(h.Name, "tree", "one"))
+		g.checkFile(two, g.home(h.Name, "tree", "link"))
+	}
+}
+
 // TestFolder casts a folder with links, modes and times.
 func TestFolder(t *testing.T) {
 	t.Parallel()

@@ -137,34 +137,38 @@ func (h *host) order(ctx context.Context, p *carry.Process, ended <-chan struct{
 	}
 }
 
-// start makes the Start order, with a key for this agent alone.
+// start makes the Start order.
 func (h *host) start() (*agent.Start, error) {
 	c := h.caster
-	key, grant, err := c.node.admit(h.is.Cluster, membership.DefaultRoles)
-	if err != nil {
-		return nil, err
-	}
-	secret, err := crypto.MarshalPrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
 	s := &agent.Start{
 		Host:    h.is.Name,
 		Cluster: h.is.Cluster,
-		Key:     secret,
-		Network: c.node.secret.ID().String(),
-		Grant:   string(grant.PEM()),
 		Dest:    h.dest,
 		Given:   c.cfg.Dest,
 		Exec:    h.exec,
 		Force:   c.cfg.Force,
 		Spool:   c.cfg.Spool,
 	}
-	for _, a := range c.node.Addrs() {
+	c.source.fill(s)
+	if c.source.handed.Load() {
+		return s, nil
+	}
+	return s, h.admit(s)
+}
+
+// admit makes the agent a member, with a key for it alone.
+func (h *host) admit(s *agent.Start) error {
+	n := h.caster.node
+	key, grant, err := n.admit(h.is.Cluster, membership.DefaultRoles)
+	if err != nil {
+		return err
+	}
+	s.Key, err = crypto.MarshalPrivateKey(key)
+	s.Network, s.Grant = n.secret.ID().String(), string(grant.PEM())
+	for _, a := range n.Addrs() {
 		s.Caster = append(s.Caster, a.String())
 	}
-	c.source.fill(s)
-	return s, nil
+	return err
 }
 
 // read reads what the agent reports, until it has ended.
@@ -224,6 +228,13 @@ func (h *host) progress(p *agent.Progress) {
 		h.is.Moved = time.Now()
 	}
 	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Waiting
+	if c := h.caster; c.source.handed.Load() {
+		if h.is.Cluster == c.node.Cluster() {
+			h.is.LAN = p.Bytes
+		} else {
+			h.is.WAN = p.Bytes
+		}
+	}
 	h.is.Overwriting = p.Overwriting
 	h.held, h.changed = p.Held, true
 }

@@ -3,9 +3,11 @@ package cast
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +16,8 @@ import (
 	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
 )
 
 // source is what is cast: a content, or a stream.
@@ -28,16 +32,18 @@ type source struct {
 	// records are those of a stream. A content has none.
 	records recordLog
 
-	// ready is closed when agents can be told what to get. link and manifest are constant then.
+	// ready is closed when agents can be told what to get. What follows is constant then.
 	ready    chan struct{}
 	link     string
-	manifest []byte // nil if it is long
+	manifest []byte      // nil if it is long
+	content  []byte      // nil unless handed
+	handed   atomic.Bool // the Start orders have all of the content
 
 	length, read atomic.Int64 // see [Source]
 }
 
-// maxManifest bounds a manifest in a Start order, in bytes. The handshakes of an agent that asks for it cost
-// about as many; a longer one enters each cluster once.
+// maxManifest bounds a manifest in a Start order, in bytes, and a content with its manifest. The handshakes of an
+// agent that asks for it cost about as many; a longer one enters each cluster once.
 const maxManifest = 16 << 10
 
 // streams reports whether the source is a stream. A command reads its standard input from the begin to the
@@ -118,6 +124,12 @@ func (s *source) seed(ctx context.Context) error {
 	s.link = t.Link().String()
 	if b, err := t.Description().EncodedManifest(); err == nil && len(b) <= maxManifest {
 		s.manifest = b
+		if n <= maxManifest-int64(len(b)) {
+			if s.content, err = s.readAll(t.Manifest()); err != nil {
+				return err
+			}
+			s.handed.Store(true)
+		}
 	}
 	close(s.ready)
 	tick := time.NewTicker(time.Second)
@@ -137,9 +149,20 @@ func (s *source) seed(ctx context.Context) error {
 	}
 }
 
+// readAll reads a content.
+func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
+	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.path, m, store.NewFiles(0))
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, m.Length())
+	_, err = st.ReadAt(b, 0)
+	return b, errors.Join(err, st.Close())
+}
+
 // fill says in a Start order what to get. The source is ready.
 func (s *source) fill(o *agent.Start) {
-	o.Link, o.Manifest, o.Stream = s.link, s.manifest, s.key
+	o.Link, o.Manifest, o.Content, o.Stream = s.link, s.manifest, s.content, s.key
 }
 
 // release says that all hosts that are not done have what the records of a stream below this number announce.

@@ -172,24 +172,31 @@ func (a *agent) take(ctx context.Context, o *Order) error {
 
 // start starts the node and the job.
 func (a *agent) start(ctx context.Context, s *Start) error {
-	err := a.startNode(s)
+	j, err := newHanded(s, a.carried.Dir)
+	if j == nil && err == nil {
+		j, err = a.join(ctx, s)
+	}
 	if err != nil {
 		return err
+	}
+	a.job = j
+	go func() { a.outcome <- j.run(ctx) }()
+	return nil
+}
+
+// join starts the node, and returns the job that uses it.
+func (a *agent) join(ctx context.Context, s *Start) (job, error) {
+	if err := a.startNode(s); err != nil {
+		return nil, err
 	}
 	a.out.send(&Report{Ready: &Ready{Addrs: texts(a.node.Addrs())}})
 	if err := a.meetCaster(ctx, s); err != nil {
-		return err
+		return nil, err
 	}
 	if s.Link != "" {
-		a.job, err = newDownload(a.node, s)
-	} else {
-		a.job, err = newStreaming(a.node, s, a.carried.Dir, a.out)
+		return newDownload(a.node, s)
 	}
-	if err != nil {
-		return err
-	}
-	go func() { a.outcome <- a.job.run(ctx) }()
-	return nil
+	return newStreaming(a.node, s, a.carried.Dir, a.out)
 }
 
 // settle reports what the job came to.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"io"
 	"net"
@@ -23,6 +24,7 @@ import (
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -234,5 +236,72 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestHanded gives agents all of a content with their orders: they need no node, and check the bytes.
+func TestHanded(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	content := []byte("all of it")
+	m := &proto.Manifest{Name: "file", PieceLength: proto.MinPieceLength, Entries: []proto.Entry{
+		{Kind: proto.File, Mode: 0o640, MTime: proto.NoMTime, Size: int64(len(content))},
+	}}
+	sum := sha256.Sum256(content)
+	m.Hashes = sum[:]
+	encoded, err := m.Encode()
+	must(t, err)
+	link := &proto.Link{Manifest: proto.ManifestCID(encoded), Name: "file"}
+	other := bytes.Clone(content)
+	other[3]++
+	for name, c := range map[string]struct {
+		there  string // what is at the destination before
+		force  bool
+		sent   []byte
+		failed string
+	}{
+		"new":              {sent: content},
+		"exists":           {there: "mine", sent: content, failed: "exists already"},
+		"forced":           {there: "mine, and longer than it", force: true, sent: content},
+		"other bytes":      {sent: other, failed: "the content was changed while it was cast"},
+		"other, and there": {there: "mine", force: true, sent: other, failed: "the content was changed while it was cast"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dest := filepath.Join(t.TempDir(), "made", "file")
+			if c.there != "" {
+				must(t, os.Mkdir(filepath.Dir(dest), 0o755))
+				must(t, os.WriteFile(dest, []byte(c.there), 0o600))
+			}
+			a := start(t)
+			a.order(&Order{Start: &Start{
+				Link: link.String(), Manifest: encoded, Content: c.sent, Dest: dest, Force: c.force,
+			}})
+			r := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
+			a.order(&Order{End: &End{}})
+			if c.failed == "" {
+				a.ended(0, "")
+				if got, err := os.ReadFile(dest); err != nil || !bytes.Equal(got, content) {
+					t.Errorf("%q, %v", got, err)
+				}
+				if r.Done == nil || r.Done.Bytes != int64(len(content)) {
+					t.Errorf("%+v", r)
+				}
+				return
+			}
+			a.ended(1, c.failed)
+			_, err := os.Lstat(filepath.Dir(dest))
+			switch {
+			case c.there == "" && err == nil:
+				t.Error("something is left")
+			case c.there != "" && !c.force:
+				if got, _ := os.ReadFile(dest); string(got) != c.there {
+					t.Errorf("replaced by %q", got)
+				}
+			case c.there != "" && !r.Failed.Overwriting:
+				t.Error("does not say that the file is overwritten")
+			}
+		})
+	}
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

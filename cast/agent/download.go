@@ -20,13 +20,10 @@ import (
 
 // download is the job of a host that gets a file or a folder.
 type download struct {
+	place
 	node     *peer.Node
 	link     *proto.Link
-	dest     string // absolute
-	force    bool
 	manifest []byte // nil if it is to be asked for
-	existed  bool   // something was at dest before
-	parent   string // the topmost folder above dest that is not there yet, or empty
 	transfer atomic.Pointer[peer.Transfer]
 	whole    atomic.Bool
 }
@@ -36,14 +33,28 @@ func newDownload(n *peer.Node, s *Start) (job, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &download{node: n, link: link, force: s.Force, manifest: s.Manifest}
-	if d.dest, err = destination(s.Dest, link.Name); err != nil {
-		return nil, err
+	d := &download{node: n, link: link, manifest: s.Manifest}
+	d.place, err = newPlace(s, link.Name)
+	return d, err
+}
+
+// place is where a file or a folder goes.
+type place struct {
+	dest    string // absolute
+	force   bool
+	existed bool   // something was at dest before
+	parent  string // the topmost folder above dest that is not there yet, or empty
+}
+
+func newPlace(s *Start, name string) (p place, err error) {
+	p.force = s.Force
+	if p.dest, err = destination(s.Dest, name); err != nil {
+		return p, err
 	}
-	_, err = os.Lstat(d.dest)
-	d.existed = err == nil
-	d.parent = missing(filepath.Dir(d.dest))
-	return d, nil
+	_, err = os.Lstat(p.dest)
+	p.existed = err == nil
+	p.parent = missing(filepath.Dir(p.dest))
+	return p, nil
 }
 
 // destination returns the absolute path of a content, see [Start.Dest].
@@ -101,17 +112,17 @@ func (d *download) run(ctx context.Context) error {
 }
 
 // explain puts an error in the words of a cast, of which nothing is kept.
-func (d *download) explain(err error) error {
+func (p *place) explain(err error) error {
 	var exists *store.ExistsError
 	var room *peer.NoRoomError
 	switch {
-	case errors.As(err, &exists) && !d.force:
-		return errExists(d.dest)
+	case errors.As(err, &exists) && !p.force:
+		return errExists(p.dest)
 	case errors.As(err, &room):
-		return fmt.Errorf("%s needs %s and the disk has less free: make room, or choose another path", d.dest,
+		return fmt.Errorf("%s needs %s and the disk has less free: make room, or choose another path", p.dest,
 			humanize.Bytes(uint64(room.Need))) // how much less is not the same on all hosts
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return explainWrite(d.dest, err)
+		return explainWrite(p.dest, err)
 	}
 	return err
 }

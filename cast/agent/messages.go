@@ -19,11 +19,11 @@ type Start struct {
 	Cluster string `json:"cluster"`
 	// Key is the private key of the node, as libp2p marshals it. Network is the id of the cast's
 	// network, and Grant the certificate of the node, as PEM.
-	Key     []byte `json:"key"`
-	Network string `json:"network"`
-	Grant   string `json:"grant"`
+	Key     []byte `json:"key,omitempty"`
+	Network string `json:"network,omitempty"`
+	Grant   string `json:"grant,omitempty"`
 	// Caster has the addresses of the caster, with its peer id.
-	Caster []string `json:"caster"`
+	Caster []string `json:"caster,omitempty"`
 	// Link is that of the content. It is empty for a stream, whose records are signed with the
 	// private half of Stream, as libp2p marshals public keys.
 	Link   string `json:"link,omitempty"`
@@ -31,6 +31,9 @@ type Start struct {
 	// Manifest is that of the content, if it is so short that it costs less to send it than to have the
 	// agent ask others for it.
 	Manifest []byte `json:"manifest,omitempty"`
+	// Content is all of a content that is as short: its files, joined in the order of the manifest. Then no
+	// node is started, and Key, Network, Grant and Caster are empty.
+	Content []byte `json:"content,omitempty"`
 	// Dest is where the content goes: a path, relative to the folder in which the agent runs. With a
 	// slash at its end, or if it is a folder, the content goes into it by its own name. Without a
 	// Dest it is the content's name. Given is what the user gave for it, which errors name in its place.
