@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -184,8 +185,15 @@ func (a *agent) start(ctx context.Context, s *Start) error {
 	return nil
 }
 
+// collectAt is the GOGC of an agent that gets a content. Its heap is small, and its first megabytes come with the
+// handshakes of many sessions.
+const collectAt = 200
+
 // join starts the node, and returns the job that uses it.
 func (a *agent) join(ctx context.Context, s *Start) (job, error) {
+	if s.Link != "" {
+		debug.SetGCPercent(collectAt)
+	}
 	if err := a.startNode(s); err != nil {
 		return nil, err
 	}
