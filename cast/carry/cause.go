@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -114,14 +115,19 @@ func (t *tail) cause(shell, host string, status int) string {
 	return anonymous(shell, host, reason)
 }
 
+// These are compiled when they are needed: agents have no use for them.
 var (
 	// peerPrefix is whom ssh speaks of, before the reason.
-	peerPrefix = regexp.MustCompile(`^(?:\S+@\S+|Could not resolve hostname \S+|channel \d+: open failed|kex_exchange_identification): `)
+	peerPrefix = pattern(`^(?:\S+@\S+|Could not resolve hostname \S+|channel \d+: open failed|kex_exchange_identification): `)
 	// peerSocket is the other end of a connection: its name or address, and its port.
-	peerSocket = regexp.MustCompile(` (?:(?:to host|to|by|from|with) )?\S+ port \d+(?::\d+)?`)
+	peerSocket = pattern(` (?:(?:to host|to|by|from|with) )?\S+ port \d+(?::\d+)?`)
 	// peerName is the same without a port.
-	peerName = regexp.MustCompile(`^(Connection|Timeout, server)(?: to)? \S+ (closed by|not)`)
+	peerName = pattern(`^(Connection|Timeout, server)(?: to)? \S+ (closed by|not)`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // anonymous returns what a remote shell or the script said, without the host and its address. Where the name has no
 // usual place it becomes %h.
@@ -132,9 +138,9 @@ func anonymous(shell, host, line string) string {
 	if rest, ok := strings.CutPrefix(line, "ssh: "); ok {
 		shell, line = "ssh", rest
 	}
-	line = peerPrefix.ReplaceAllString(line, "")
-	line = strings.TrimPrefix(peerSocket.ReplaceAllString(line, ""), "connect: ")
-	line = peerName.ReplaceAllString(line, "$1 $2")
+	line = peerPrefix().ReplaceAllString(line, "")
+	line = strings.TrimPrefix(peerSocket().ReplaceAllString(line, ""), "connect: ")
+	line = peerName().ReplaceAllString(line, "$1 $2")
 	line = strings.TrimPrefix(strings.TrimSuffix(line, "."), host+": ")
 	if _, name, found := strings.Cut(host, "@"); found {
 		line, host = strings.ReplaceAll(line, host, "%h"), name
