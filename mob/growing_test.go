@@ -229,18 +229,18 @@ func TestGrowingSpares(t *testing.T) {
 }
 
 // TestGrowingPassed checks that a node that is far behind a neighbour leaves the source to it, but for what the
-// neighbour does not offer any more: nobody else would fetch that.
+// neighbour does not offer any more: nobody else would fetch that. Once it is not behind it fetches the rest.
 func TestGrowingPassed(t *testing.T) {
 	t.Parallel()
-	const first, count, all = 100, 10, 500
+	const first, count, shared, all = 100, 10, 450, 500
 	g := newGrower("A", false)
-	of := map[proto.PeerID][]uint32{}
+	of := map[proto.PeerID][]proto.Span{}
 	step := func(ev mob.Event) {
 		g.now = g.now.Add(time.Millisecond)
 		for _, a := range g.Step(g.now, ev) {
 			if send, ok := a.(mob.Send); ok {
 				if r, ok := send.Message.(*proto.Request); ok {
-					of[send.Peer] = append(of[send.Peer], r.Piece)
+					of[send.Peer] = append(of[send.Peer], r.Span)
 				}
 			}
 		}
@@ -252,8 +252,21 @@ func TestGrowingPassed(t *testing.T) {
 			step(mob.Tick{})
 		}
 	}
+	// answer has what was requested of a peer arrive, and returns which pieces that were.
+	answer := func(who proto.PeerID) (pieces []int) {
+		for len(of[who]) > 0 {
+			sp := of[who][0]
+			of[who] = of[who][1:]
+			step(mob.Arrived{Peer: who, Span: sp})
+			if i := int(sp.Piece); sp.Begin+sp.Length == 64<<10 {
+				step(mob.Stored{Piece: i})
+				pieces = append(pieces, i)
+			}
+		}
+		return pieces
+	}
 	step(mob.Joined{Node: mob.Node{ID: "other", Cluster: "B"}})
-	tell("other", proto.Have{Have: []proto.Range{{Count: all - 50}}})
+	tell("other", proto.Have{Have: []proto.Range{{Count: shared}}})
 	step(mob.Grown{Sizes: slices.Repeat([]int{64 << 10}, all)})
 	wait()
 	tell("p", proto.Have{Have: []proto.Range{{Count: all}}})
@@ -263,12 +276,20 @@ func TestGrowingPassed(t *testing.T) {
 	}
 	tell("other", proto.Have{Drop: []proto.Range{{First: first, Count: count}}})
 	wait()
-	if len(of["p"]) == 0 {
-		t.Error("requests nothing of the source")
+	got := answer("p")
+	if len(got) != count || slices.Min(got) != first || slices.Max(got) != first+count-1 {
+		t.Errorf("requests %v of the source, want what the neighbour has dropped", got)
 	}
-	for _, i := range of["p"] {
-		if i < first || i >= first+count {
-			t.Errorf("requests piece %d of the source", i)
-		}
+	answer("other")
+	got = nil
+	for range 10 { // half of them are the turn of the neighbour
+		wait()
+		got = append(got, answer("p")...)
+	}
+	if len(got) != all-shared || slices.Min(got) != shared {
+		t.Errorf("requests %v of the source, want what the neighbour never had", got)
+	}
+	if have := g.Status().Have; have != all {
+		t.Errorf("has %d of %d pieces", have, all)
 	}
 }

@@ -30,11 +30,21 @@ func (s *State) health() {
 	}
 	s.lapseClaims()
 	s.sendShare()
-	s.behind = s.picker.Lag() > max(farBehind, s.layout.Current/16) || s.isOverridden()
+	s.checkBehind()
 	s.announceSlow()
 	s.steal()
 	s.endgame()
 	s.gossip()
+}
+
+// checkBehind finds out whether the node is far behind its cluster. Peers of which it requested nothing for that
+// reason may have announced all that they ever will.
+func (s *State) checkBehind() {
+	was := s.behind
+	s.behind = s.picker.Lag() > max(farBehind, s.layout.Current/16) || s.isOverridden()
+	if was && !s.behind {
+		s.reconsiderAll()
+	}
 }
 
 // healthInterval returns how long the node may leave its peers alone. When it is complete, and no
