@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/interop/sshd"
 )
 
 // lan is a rate at which contents of tests take a moment.
@@ -94,6 +95,17 @@ func TestThere(t *testing.T) {
 	s.cleanAfter(s.hosts, "there")
 	if after-before > 3e6 {
 		t.Errorf("%.1f MB entered B: was the program among it?", float64(after-before)/1e6)
+	}
+}
+
+// TestOtherShell casts by another program than ssh, which enters the namespaces of the hosts.
+func TestOtherShell(t *testing.T) {
+	s := newSite(t, lan, []int{2, 3}, nil)
+	path := s.file("content", 3e6)
+	s.startBy(s.logins.Enter(), nil, path, "-o", "of %h").wait(0)
+	for _, h := range s.hosts {
+		s.same(path, "of "+h.Name, h)
+		s.cleanAfter([]*sshd.Host{h}, "of "+h.Name)
 	}
 }
 

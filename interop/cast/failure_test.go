@@ -170,6 +170,25 @@ func TestStopped(t *testing.T) {
 	s.cleanAfter(s.hosts, "content", "calm")
 }
 
+// TestSlowHost casts to a host behind slow links, too: the others have the content long before it.
+func TestSlowHost(t *testing.T) {
+	s := newSite(t, lan, []int{3, 2, 1}, there)
+	for _, name := range []string{"A", "B"} {
+		if err := s.grid.SetRate(name, "C", lan/50); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := s.file("content", 20e6)
+	all := s.start(nil, path).wait(0)
+	for _, h := range s.without("C0") {
+		if all[h.Name].Seconds > all["C0"].Seconds/2 {
+			t.Errorf("%s has it after %.2f s, the slow host after %.2f s", h.Name, all[h.Name].Seconds, all["C0"].Seconds)
+		}
+	}
+	s.same(path, "content", s.hosts...)
+	s.cleanAfter(s.hosts, "content")
+}
+
 // TestStreamCutShort kills mob cast in the middle of a stream: no command takes that for its
 // end.
 func TestStreamCutShort(t *testing.T) {
