@@ -118,6 +118,33 @@ func TestSmallContentsTakeStreams(t *testing.T) {
 	}
 }
 
+// TestLocalPeersTakeStreamsFirst has a socket dialled to a neighbour that has got some megabytes, not before.
+func TestLocalPeersTakeStreamsFirst(t *testing.T) {
+	t.Parallel()
+	for _, long := range []bool{false, true} {
+		t.Run(fmt.Sprintf("long %v", long), func(t *testing.T) {
+			t.Parallel()
+			gate, size := peertest.NewGate(5<<20), 2<<20
+			if long {
+				size = 16 << 20
+			}
+			a, b := peertest.Start(t, "A", peertest.WithGate(gate)), peertest.Start(t, "A")
+			_, link, content := peertest.SeedRandom(t, a, size, peer.SeedOptions{})
+			out := filepath.Join(t.TempDir(), "out")
+			get := peertest.Get(t, b, link, out)
+			if long {
+				peertest.Eventually(t, "a socket", func() bool { n, _ := channelsTo(a, b, link); return n > 0 })
+			}
+			gate.Open()
+			peertest.Wait(t, get)
+			peertest.EqualFile(t, out, content)
+			if sockets, streams := channelsTo(a, b, link); (sockets > 0) != long || sockets+streams == 0 {
+				t.Errorf("%d sockets and %d streams", sockets, streams)
+			}
+		})
+	}
+}
+
 // stopListening makes a node unreachable but for the connections that it has or dials, until
 // again is called.
 func stopListening(t *testing.T, n *peer.Node) (again func()) {

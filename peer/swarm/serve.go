@@ -28,6 +28,7 @@ type server struct {
 	dialed <-chan *transport.Conn // a bulk socket that is being dialled, or nil
 	retry  time.Time              // when a bulk socket is dialled again
 	first  bool                   // this one starts the others
+	sent   int64                  // bytes, by this one
 	spread time.Time              // when further servers are started again, if some have no socket
 }
 
@@ -114,7 +115,7 @@ func (v *server) prepare() error {
 	if v.ch == nil {
 		patience = directWait
 	}
-	if now := time.Now(); v.dialed == nil && now.After(v.retry) && v.swarm.m.Length() >= directWorth {
+	if now := time.Now(); v.dialed == nil && now.After(v.retry) && v.worthDirect() {
 		v.retry = now.Add(v.swarm.cfg.Faults.DirectRetry)
 		v.dialed = v.dialDirect()
 	}
@@ -138,6 +139,14 @@ func (v *server) prepare() error {
 	var err error
 	v.ch, err = v.openStream()
 	return err
+}
+
+// worthDirect reports whether a bulk socket is worth its handshakes by now.
+func (v *server) worthDirect() bool {
+	if v.local {
+		return v.sent >= localWorth
+	}
+	return v.swarm.m.Length() >= directWorth
 }
 
 // dialDirect dials a bulk socket in a goroutine of its own. The result is nil if there is
@@ -191,6 +200,7 @@ func (v *server) sendBlock(buf *payload.Buffer, sp proto.Span) error {
 		}
 		b = b[n:]
 	}
+	v.sent += int64(len(buf.B))
 	v.blocks.Add(1)
 	v.swarm.traffic.Sent(v.local, int(sp.Length))
 	return nil
