@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -115,18 +114,19 @@ func (t *tail) cause(shell, host string, status int) string {
 	return anonymous(shell, host, reason)
 }
 
-// These are compiled when they are needed: agents have no use for them.
-var (
+// Patterns of what ssh says. They are compiled when a host fails: agents have no use for them.
+const (
 	// peerPrefix is whom ssh speaks of, before the reason.
-	peerPrefix = pattern(`^(?:\S+@\S+|Could not resolve hostname \S+|channel \d+: open failed|kex_exchange_identification): `)
+	peerPrefix = `^(?:\S+@\S+|Could not resolve hostname \S+|channel \d+: open failed|kex_exchange_identification): `
 	// peerSocket is the other end of a connection: its name or address, and its port.
-	peerSocket = pattern(` (?:(?:to host|to|by|from|with) )?\S+ port \d+(?::\d+)?`)
+	peerSocket = ` (?:(?:to host|to|by|from|with) )?\S+ port \d+(?::\d+)?`
 	// peerName is the same without a port.
-	peerName = pattern(`^(Connection|Timeout, server)(?: to)? \S+ (closed by|not)`)
+	peerName = `^(Connection|Timeout, server)(?: to)? \S+ (closed by|not)`
 )
 
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// replace replaces what matches a pattern in a line.
+func replace(line, pattern, with string) string {
+	return regexp.MustCompile(pattern).ReplaceAllString(line, with)
 }
 
 // anonymous returns what a remote shell or the script said, without the host and its address. Where the name has no
@@ -138,14 +138,14 @@ func anonymous(shell, host, line string) string {
 	if rest, ok := strings.CutPrefix(line, "ssh: "); ok {
 		shell, line = "ssh", rest
 	}
-	line = peerPrefix().ReplaceAllString(line, "")
-	line = strings.TrimPrefix(peerSocket().ReplaceAllString(line, ""), "connect: ")
-	line = peerName().ReplaceAllString(line, "$1 $2")
+	line = replace(line, peerPrefix, "")
+	line = strings.TrimPrefix(replace(line, peerSocket, ""), "connect: ")
+	line = replace(line, peerName, "$1 $2")
 	line = strings.TrimPrefix(strings.TrimSuffix(line, "."), host+": ")
 	if _, name, found := strings.Cut(host, "@"); found {
 		line, host = strings.ReplaceAll(line, host, "%h"), name
 	}
-	line = regexp.MustCompile(`\b`+regexp.QuoteMeta(host)+`\b`).ReplaceAllString(line, "%h")
+	line = replace(line, `\b`+regexp.QuoteMeta(host)+`\b`, "%h")
 	return shell + ": " + lowerFirst(line)
 }
 
