@@ -45,23 +45,6 @@ func createTarget(dest string, force bool) (*target, error) {
 	return t, nil
 }
 
-// errExists is the error of a destination that is there already.
-func errExists(dest string) error {
-	return fmt.Errorf("%s exists already: replace it with --force", dest)
-}
-
-// explainWrite says why a destination could not be written, of which nothing is kept.
-func explainWrite(dest string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("the disk is full: %s does not fit", dest)
-	}
-	var why syscall.Errno
-	if errors.As(err, &why) { // without the name that the file has till then
-		err = why
-	}
-	return fmt.Errorf("cannot write %s: %w", dest, err)
-}
-
 // Write implements [io.Writer].
 func (t *target) Write(b []byte) (int, error) {
 	n, err := t.file.Write(b)
