@@ -518,6 +518,18 @@ func (s *site) gone(pid int) {
 	}
 }
 
+// ends checks how the process on n1 ends, and that nothing of it is left.
+func (s *site) ends(p *Process, status int, line string) {
+	s.Helper()
+	if record, err := p.Next(); err != io.EOF {
+		s.Errorf("after its end: %s, %v", record, err)
+	}
+	if got, last := p.Wait(); got != status || last != line {
+		s.Errorf("status %d: %s", got, last)
+	}
+	s.empty("n1")
+}
+
 func TestNoShell(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -533,13 +545,7 @@ func TestAgentKilled(t *testing.T) {
 	if err := syscall.Kill(s.ask(p, "one").Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if record, err := p.Next(); err != io.EOF {
-		t.Errorf("after its death: %s, %v", record, err)
-	}
-	if status, line := p.Wait(); status != 137 || line != "killed (signal 9)" {
-		t.Errorf("status %d: %s", status, line)
-	}
-	s.empty("n1")
+	s.ends(p, 137, "killed (signal 9)")
 }
 
 func TestAgentFails(t *testing.T) {
@@ -549,13 +555,7 @@ func TestAgentFails(t *testing.T) {
 	if err := p.Send("exit 7"); err != nil {
 		t.Fatal(err)
 	}
-	if record, err := p.Next(); err != io.EOF {
-		t.Errorf("after its end: %s, %v", record, err)
-	}
-	if status, line := p.Wait(); status != 7 || line != "told to exit" {
-		t.Errorf("status %d: %s", status, line)
-	}
-	s.empty("n1")
+	s.ends(p, 7, "told to exit")
 }
 
 // TestShellKilled kills the remote shell: the agent notices that nobody is there.
