@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/cast/carry"
 )
 
@@ -142,7 +143,7 @@ func (c *caster) run(ctx context.Context) error {
 	c.why = c.wait(ctx, read)
 	if c.why != nil && ctx.Err() == nil {
 		for _, h := range c.hosts {
-			h.settle(Failed, oneLine(c.why), 0)
+			h.settle(Failed, agent.OneLine(c.why), 0)
 		}
 	}
 	close(c.over)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,7 +75,7 @@ func (h *host) run(ctx context.Context) {
 func (h *host) end(p *carry.Process) error {
 	end := new(agent.End)
 	if why := h.caster.why; why != nil {
-		end.Error = oneLine(why)
+		end.Error = agent.OneLine(why)
 	}
 	err := p.Send(&agent.Order{End: end})
 	p.CloseStdin()
@@ -251,7 +250,7 @@ func (h *host) enter(p Phase) {
 // fail notes that the host failed, unless that is because the cast is over.
 func (h *host) fail(ctx context.Context, why error) {
 	if ctx.Err() == nil {
-		h.settle(Failed, oneLine(why), 0)
+		h.settle(Failed, agent.OneLine(why), 0)
 	}
 }
 
@@ -345,10 +344,4 @@ func (c *caster) dial(ctx context.Context, addrs []string) {
 	if err := c.node.Host().Connect(ctx, infos[0]); err != nil {
 		c.cfg.Log.Debug("agent not reached", "peer", infos[0].ID, "error", err)
 	}
-}
-
-// oneLine is the text of an error as one line.
-func oneLine(err error) string {
-	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(lines, "; ")
 }

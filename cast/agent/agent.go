@@ -332,7 +332,6 @@ func readOrders(ctx context.Context, stdin io.Reader, orders chan<- *Order) {
 // describe returns the text of an error in one line. It names paths as the user does, which are the same on all
 // hosts: homes and temporary folders are not.
 func (a *agent) describe(why error) string {
-	lines := strings.FieldsFunc(why.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
 	names := []string{a.carried.Dir, "the temporary folder"}
 	if path, err := filepath.Abs(a.given.Dest); err == nil {
 		for given := filepath.Clean(a.given.Given); strings.Contains(given, "%"); given = filepath.Dir(given) {
@@ -343,5 +342,5 @@ func (a *agent) describe(why error) string {
 	if home, err := os.Getwd(); err == nil {
 		names = append(names, home+"/", "")
 	}
-	return strings.NewReplacer(names...).Replace(strings.Join(lines, "; "))
+	return strings.NewReplacer(names...).Replace(OneLine(why))
 }

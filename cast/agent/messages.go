@@ -1,5 +1,7 @@
 package agent
 
+import "strings"
+
 // Order is what the caster tells an agent. One field is set. An order without any says that the
 // caster is still there.
 type Order struct {
@@ -104,4 +106,10 @@ type Failed struct {
 	// if there was none, or it had not ended by itself.
 	Exit    int     `json:"exit,omitempty"`
 	Seconds float64 `json:"seconds"`
+}
+
+// OneLine returns the text of an error as the one line that messages have.
+func OneLine(err error) string {
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(lines, "; ")
 }
