@@ -46,8 +46,9 @@ const (
 	// MaxAddrs bounds the addresses of a member, MaxAddr one of them in bytes.
 	MaxAddrs = 16
 	MaxAddr  = 256
-	// MaxCluster bounds the name of a cluster, in bytes.
-	MaxCluster = 64
+	// MaxCluster bounds the name of a cluster, in bytes, and MaxClusterParts the parts of its path.
+	MaxCluster      = 64
+	MaxClusterParts = 4
 	// MaxText bounds the text of a [Goodbye], in bytes.
 	MaxText = 512
 	// MaxPeerID bounds a peer id, in bytes.
