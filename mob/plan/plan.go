@@ -1,5 +1,11 @@
 package plan
 
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
 // Plan says who sends what to whom: weighted trees over hosts, each for its part of the pieces.
 type Plan struct {
 	// Hosts are the names of the hosts. The first is the source.
@@ -16,4 +22,91 @@ type Tree struct {
 	// Parents has for each host the host that sends to it, and -1 for the source and for hosts that
 	// are not in the tree.
 	Parents []int
+}
+
+// Validate reports what is wrong with a plan that somebody else made. A plan has a source, hosts
+// that differ, and trees: their rates are finite and more than 0, the first has all hosts, each
+// leads from the source to every host in it, and each has no host that the tree before it lacks.
+func (p *Plan) Validate() error {
+	if len(p.Hosts) == 0 || len(p.Trees) == 0 && len(p.Hosts) > 1 {
+		return errors.New("plan: no source, or no trees")
+	}
+	seen := make(map[string]bool, len(p.Hosts))
+	for _, h := range p.Hosts {
+		if seen[h] {
+			return fmt.Errorf("plan: host %q twice", h)
+		}
+		seen[h] = true
+	}
+	for i := range p.Trees {
+		if err := p.checkTree(i); err != nil {
+			return fmt.Errorf("plan: tree %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (p *Plan) checkTree(i int) error {
+	t := &p.Trees[i]
+	switch {
+	case !(t.Rate > 0) || math.IsInf(t.Rate, 1):
+		return fmt.Errorf("rate %v", t.Rate)
+	case len(t.Parents) != len(p.Hosts):
+		return fmt.Errorf("%d parents for %d hosts", len(t.Parents), len(p.Hosts))
+	case t.Parents[0] != -1:
+		return errors.New("the source has a parent")
+	}
+	for h, parent := range t.Parents {
+		switch {
+		case parent < -1 || parent >= len(p.Hosts):
+			return fmt.Errorf("host %d has parent %d of %d hosts", h, parent, len(p.Hosts))
+		case h > 0 && i == 0 && parent < 0:
+			return fmt.Errorf("%s is not in the first tree", p.Hosts[h])
+		case i > 0 && parent >= 0 && p.Trees[i-1].Parents[h] < 0:
+			return fmt.Errorf("%s is in it, and not in the tree before it", p.Hosts[h])
+		}
+	}
+	if h := t.astray(); h >= 0 {
+		return fmt.Errorf("%s has no way from the source", p.Hosts[h])
+	}
+	return nil
+}
+
+// astray returns a host whose parents do not lead to the source, and -1 if there is none.
+func (t *Tree) astray() int {
+	const fine = 0
+	state := make([]int, len(t.Parents)) // fine, or the host from which the way was last begun, plus 1
+	for h := range t.Parents {
+		state[h] = -1
+	}
+	state[0] = fine
+	for h := range t.Parents {
+		if t.Parents[h] < 0 {
+			continue
+		}
+		at := h
+		for ; state[at] != fine; at = t.Parents[at] {
+			if state[at] == h+1 || t.Parents[at] < 0 {
+				return h
+			}
+			state[at] = h + 1
+		}
+		for at = h; state[at] != fine; at = t.Parents[at] {
+			state[at] = fine
+		}
+	}
+	return -1
+}
+
+// Rates returns how much each host gets from all trees, in bytes per second: 0 for the source.
+func (p *Plan) Rates() []float64 {
+	rates := make([]float64, len(p.Hosts))
+	for _, t := range p.Trees {
+		for h, parent := range t.Parents {
+			if parent >= 0 {
+				rates[h] += t.Rate
+			}
+		}
+	}
+	return rates
 }
