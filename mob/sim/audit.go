@@ -36,7 +36,7 @@ func (a *audit) request(n, to *node, sp proto.Span) {
 func (a *audit) arrival(n *node, f *frame) {
 	twice := int64(int(f.span.Length) - n.store.lacking(f.span))
 	a.duplicate += twice
-	if f.from.cluster != n.cluster {
+	if f.from.site != n.site {
 		a.duplicateWAN += twice
 	}
 }
@@ -45,7 +45,7 @@ func (a *audit) stored(n *node, piece int) {
 	if n.index != 0 {
 		a.elsewhere.Add(piece)
 	}
-	a.survey.stored(n.cluster, piece)
+	a.survey.stored(n.site, piece)
 }
 
 func (a *audit) message(t proto.Type, size int) {

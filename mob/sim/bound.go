@@ -7,14 +7,14 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// Link is one direction between two clusters.
+// Link is one direction between two sites.
 type Link struct{ From, To string }
 
 // Links are the rates of the WAN.
 type Links map[Link]Rate
 
-// Ideal is the least time that any broadcast needs: by the links (Edmonds' bound), and by
-// the NICs of the source and of every receiver.
+// Ideal is the least time that any broadcast needs: by the links and uplinks (Edmonds'
+// bound), and by the NICs of the source and of every receiver.
 func (c *Config) Ideal() time.Duration {
 	slowest := math.Inf(1)
 	nic := c.NIC
@@ -28,8 +28,16 @@ func (c *Config) Ideal() time.Duration {
 		}
 		slowest = min(slowest, r)
 	}
-	links := plan.Bound(len(c.Clusters), float64(c.Length), func(a, b int, until time.Duration) float64 {
-		return c.Links[Link{c.Clusters[a].Name, c.Clusters[b].Name}].carried(until)
+	sites, siteOf := c.sites()
+	racks := make([]plan.Rack, len(c.Clusters))
+	for i, k := range c.Clusters {
+		racks[i].Site = siteOf[i]
+		if k.rack() {
+			racks[i].Uplink = c.Uplink
+		}
+	}
+	links := plan.BoundOfRacks(racks, float64(c.Length), func(a, b int, until time.Duration) float64 {
+		return c.Links[Link{sites[a], sites[b]}].carried(until)
 	})
 	return max(links, time.Duration(float64(c.Length)/slowest*1e9))
 }

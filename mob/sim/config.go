@@ -13,25 +13,30 @@ import (
 // Config is one simulated transfer.
 type Config struct {
 	// Clusters are the clusters and their sizes. The first node of the first cluster is
-	// the source. Nodes are numbered through all clusters.
+	// the source. Nodes are numbered through all clusters. One whose name is a path, such as
+	// A/r1, is a rack of site A.
 	Clusters []Cluster
 	// Length and PieceLength are the content's, in bytes.
 	Length      int64
 	PieceLength int
-	// Links are the rates of the WAN links, for each direction. A link without one is
-	// infinitely fast.
+	// Links are the rates of the WAN links between sites, for each direction. A link without
+	// one is infinitely fast.
 	Links Links
+	// Uplink is the rate between each rack and the switch of its site, in each direction, in
+	// bytes per second; 0 is no limit.
+	Uplink float64
+	// Flat has nodes know their site only, and not their rack.
+	Flat bool
 	// NIC is the rate of every node's interface, in each direction, in bytes per
 	// second; 0 is 500 MB/s. SlowNIC has the exceptions, by node.
 	NIC     float64
 	SlowNIC map[int]float64
-	// RTT is the round trip between clusters, LanRTT within one; 0 is 2 ms and
-	// 0.2 ms.
+	// RTT is the round trip between sites, LanRTT within one; 0 is 2 ms and 0.2 ms.
 	RTT, LanRTT time.Duration
 	// Starts has the nodes that start at a given time. The others start within the first
 	// 50 ms.
 	Starts map[int]time.Duration
-	// Handout is how many members of other clusters the tracker tells a node of at once,
+	// Handout is how many members of other sites the tracker tells a node of at once,
 	// besides those of its own; 0 is all.
 	Handout int
 	// Session is that of [mob.Tuning].
@@ -124,6 +129,9 @@ func (c *Config) validate() error {
 		if k.Nodes < 1 {
 			return fmt.Errorf("sim: cluster %q has no node", k.Name)
 		}
+	}
+	if c.Uplink < 0 {
+		return fmt.Errorf("sim: uplinks of %g bytes per second", c.Uplink)
 	}
 	if c.Length <= 0 || c.PieceLength <= 0 {
 		return fmt.Errorf("sim: content of %d bytes in pieces of %d", c.Length, c.PieceLength)

@@ -17,6 +17,7 @@ type frame struct {
 	fin     bool // the end of the control stream
 	bad     bool // a damaged block
 	stage   stage
+	way     []*link // that are left, while crossing
 }
 
 // stage is where a frame is.
@@ -24,7 +25,7 @@ type stage uint8
 
 const (
 	sending   stage = iota // in the sender's NIC
-	crossing               // on the WAN link, or the LAN
+	crossing               // on the links between the two, or the LAN
 	receiving              // in the receiver's NIC
 	waiting                // for the CPU of a slow receiver
 )
@@ -40,6 +41,10 @@ func (f *frame) happen(s *sim) {
 		f.from.sendNext(s)
 		s.cross(f)
 	case crossing:
+		if len(f.way) > 0 {
+			s.pass(f)
+			return
+		}
 		f.stage = receiving
 		if f.message == nil && !f.fin {
 			s.later(f.to.in.send(s.now, f.size), f)
@@ -69,21 +74,32 @@ func (s *sim) cross(f *frame) {
 		s.resend(f, at)
 		return
 	}
-	f.stage = crossing
-	at, delay := s.now, s.cfg.LanRTT/2
-	if f.from.cluster != f.to.cluster {
-		delay = s.cfg.RTT / 2
-		l := s.link(f.from.cluster, f.to.cluster)
+	f.stage, f.way = crossing, s.ways[f.from.cluster][f.to.cluster]
+	switch {
+	case f.from.site != f.to.site:
+	case f.message != nil:
+		s.lanControl += int64(f.size)
+	default:
+		s.lanBytes += int64(f.size)
+	}
+	s.pass(f)
+}
+
+// pass has a frame pass the next link of its way. The delay of all of them follows the last.
+func (s *sim) pass(f *frame) {
+	at := s.now
+	if len(f.way) > 0 {
+		l := f.way[0]
+		f.way = f.way[1:]
 		at = l.send(s.now, f.size)
 		if f.message != nil {
 			l.control += int64(f.size)
 		}
-	} else if f.message != nil {
-		s.lanControl += int64(f.size)
-	} else {
-		s.lanBytes += int64(f.size)
 	}
-	s.later(at+delay, f)
+	if len(f.way) == 0 {
+		at += s.rtt(f.from, f.to) / 2
+	}
+	s.later(at, f)
 }
 
 // deliver gives a frame to its receiver.

@@ -11,13 +11,13 @@ import (
 // Cause is why a link is idle.
 type Cause int
 
-// The causes, from the view of the receiving cluster.
+// The causes, from the view of the receiving site.
 const (
 	// Sending: it is not idle.
 	Sending Cause = iota
 	// Done: its members have or have requested every piece.
 	Done
-	// Nothing: the sending cluster has no piece that is new to it.
+	// Nothing: the sending site has no piece that is new to it.
 	Nothing
 	// Unasked: there is such a piece, and nobody has requested any.
 	Unasked
@@ -33,7 +33,7 @@ func (c Cause) String() string {
 	return [causes]string{"sending", "done", "nothing new", "unasked", "under way", "sender"}[c]
 }
 
-// Idleness is the use of the links into one cluster over time.
+// Idleness is the use of the links into one site over time.
 type Idleness struct {
 	To string
 	// Bin is the length of each of Bins, which cover the run from its start.
@@ -72,8 +72,8 @@ func (i *Idleness) String() string {
 // survey samples all links, and finds out why idle ones are idle.
 type survey struct {
 	every time.Duration
-	has   []*bitset.Set // by cluster: what its members have stored, killed ones too
-	lacks *bitset.Set   // by the cluster that is sampled
+	has   []*bitset.Set // by site: what its members have stored, killed ones too
+	lacks *bitset.Set   // by the site that is sampled
 	idle  []Idleness
 }
 
@@ -84,8 +84,8 @@ const surveyBins, surveySamples = 20, 1000
 func (s *sim) startSurvey() {
 	pieces, ideal := s.nodes[0].store.has.Cap(), s.cfg.Ideal()
 	v := &survey{every: max(ideal/surveySamples, time.Microsecond), lacks: bitset.New(pieces)}
-	for _, c := range s.cfg.Clusters {
-		v.idle = append(v.idle, Idleness{To: c.Name, Bin: v.every * (surveySamples / surveyBins)})
+	for _, name := range s.sites {
+		v.idle = append(v.idle, Idleness{To: name, Bin: v.every * (surveySamples / surveyBins)})
 		v.has = append(v.has, bitset.New(pieces))
 	}
 	v.has[0].AddRange(0, pieces)
@@ -93,10 +93,10 @@ func (s *sim) startSurvey() {
 	s.later(0, call(func() { v.sample(s) }))
 }
 
-// stored notes that a member of a cluster has a piece.
-func (v *survey) stored(cluster, piece int) {
+// stored notes that a member of a site has a piece.
+func (v *survey) stored(site, piece int) {
 	if v != nil {
-		v.has[cluster].Add(piece)
+		v.has[site].Add(piece)
 	}
 }
 
@@ -118,7 +118,7 @@ func (v *survey) sample(s *sim) {
 	s.later(s.now+v.every, call(func() { v.sample(s) }))
 }
 
-// requests counts the requests of a cluster's members, by the cluster of the receiver, and
+// requests counts the requests of a site's members, by the site of the receiver, and
 // how many of them wait there; and sets lacks to what they lack and have not requested.
 func (v *survey) requests(s *sim, to int) (asked, queued []int) {
 	asked, queued = make([]int, len(v.idle)), make([]int, len(v.idle))
@@ -128,14 +128,14 @@ func (v *survey) requests(s *sim, to int) (asked, queued []int) {
 		v.lacks.Remove(i)
 	}
 	for _, n := range s.nodes {
-		if n.cluster != to {
-			queued[n.cluster] += n.waitingFor(to)
+		if n.site != to {
+			queued[n.site] += n.waitingFor(to)
 			continue
 		}
 		for piece, requests := range n.asked {
 			for _, r := range requests {
-				if r.peer.cluster != to {
-					asked[r.peer.cluster]++
+				if r.peer.site != to {
+					asked[r.peer.site]++
 					v.lacks.Remove(int(piece))
 				}
 			}
@@ -160,14 +160,14 @@ func (v *survey) cause(s *sim, from, to, asked, queued int) Cause {
 	return Nothing
 }
 
-// waitingFor counts the blocks for members of a cluster that are not sent yet.
-func (n *node) waitingFor(cluster int) int {
+// waitingFor counts the blocks for members of a site that are not sent yet.
+func (n *node) waitingFor(site int) int {
 	count := 0
-	if n.sending != nil && n.sending.to.cluster == cluster {
+	if n.sending != nil && n.sending.to.site == site {
 		count++
 	}
 	for _, b := range n.queue.waiting {
-		if b.blocks[0].to.cluster == cluster {
+		if b.blocks[0].to.site == site {
 			count += len(b.blocks)
 		}
 	}

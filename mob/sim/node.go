@@ -12,7 +12,7 @@ import (
 
 // node is a strategy and its caller: connections, a store, and a queue of blocks to send.
 type node struct {
-	index, cluster int
+	index, cluster, site int
 	mob.Node
 	strategy mob.Strategy
 	alive    bool // started and not killed

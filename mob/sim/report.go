@@ -18,10 +18,11 @@ type Report struct {
 	// liars, and nodes that fetch nothing or whose disk hangs.
 	Finished []time.Duration
 	Missing  int
-	// Copies is how often the content entered each cluster over the WAN.
-	Copies []ClusterCopies
-	Links  []LinkReport
-	// Idle tells why the links into each cluster but the first were idle, with Config.Idle.
+	// Copies is how often the content entered each site over the WAN, RackCopies each rack
+	// over its uplink.
+	Copies, RackCopies []ClusterCopies
+	Links              []LinkReport
+	// Idle tells why the links into each site but the first were idle, with Config.Idle.
 	Idle []Idleness
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
 	// ControlPerPayload is their ratio to the payload delivered: the content for each
@@ -39,13 +40,13 @@ type Report struct {
 	Trace uint64
 }
 
-// ClusterCopies is the bytes that entered a cluster, by the length of the content.
+// ClusterCopies is the bytes that entered a site or a rack, by the length of the content.
 type ClusterCopies struct {
 	Cluster string
 	Copies  float64
 }
 
-// LinkReport is one direction between two clusters.
+// LinkReport is one direction between two sites.
 type LinkReport struct {
 	Link
 	Bytes int64
@@ -91,19 +92,25 @@ func (s *sim) report() *Report {
 		}
 	}
 	wan, control := int64(0), int64(0)
-	for j, to := range s.cfg.Clusters {
+	for j, to := range s.sites {
 		in := int64(0)
-		for i, from := range s.cfg.Clusters {
+		for i, from := range s.sites {
 			l := s.links[i][j]
 			in += l.bytes
 			control += l.control
 			if i != j && len(l.rate) > 0 {
 				idle := max(0, 1-l.busy.Seconds()/s.now.Seconds())
-				r.Links = append(r.Links, LinkReport{Link{from.Name, to.Name}, l.bytes, idle})
+				r.Links = append(r.Links, LinkReport{Link{from, to}, l.bytes, idle})
 			}
 		}
 		wan += in
-		r.Copies = append(r.Copies, ClusterCopies{to.Name, float64(in) / float64(s.cfg.Length)})
+		r.Copies = append(r.Copies, ClusterCopies{to, float64(in) / float64(s.cfg.Length)})
+	}
+	for i, l := range s.down {
+		if l != nil {
+			copies := ClusterCopies{s.cfg.Clusters[i].Name, float64(l.bytes) / float64(s.cfg.Length)}
+			r.RackCopies = append(r.RackCopies, copies)
+		}
 	}
 	r.Control = float64(control) / max(float64(wan), 1)
 	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(complete, 1)))
@@ -119,7 +126,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, ", %d NODES MISSING", r.Missing)
 	}
 	b.WriteString("\ncopies")
-	for _, c := range r.Copies {
+	for _, c := range append(slices.Clone(r.Copies), r.RackCopies...) {
 		fmt.Fprintf(&b, " %s %.3f", c.Cluster, c.Copies)
 	}
 	fmt.Fprintf(&b, "\ncontrol WAN %.4f LAN %.4f, duplicate %d (WAN %d), ", r.Control, r.LanControl, r.Duplicate, r.DuplicateWAN)

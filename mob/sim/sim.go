@@ -26,9 +26,13 @@ type sim struct {
 	events   eventQueue
 	nodes    []*node
 	byID     map[proto.PeerID]*node
-	links    [][]*link // from, to
-	complete int       // receivers
-	exempt   bool      // some receivers are not waited for
+	sites    []string
+	siteOf   []int       // by cluster
+	links    [][]*link   // between sites: from, to
+	up, down []*link     // by cluster, nil for one that is no rack
+	ways     [][][]*link // from a cluster to a cluster
+	complete int         // receivers
+	exempt   bool        // some receivers are not waited for
 
 	trace                hash.Hash64
 	frame                []byte // a buffer
@@ -37,7 +41,7 @@ type sim struct {
 	steps                int
 }
 
-// link is one direction between two clusters.
+// link is one direction between two sites, or between a rack and its site.
 type link struct {
 	pipe
 	control int64
@@ -57,7 +61,9 @@ func Run(cfg Config) (*Report, error) {
 		trace: fnv.New64a(),
 	}
 	s.audit.messages = map[proto.Type]*Count{}
+	s.sites, s.siteOf = s.cfg.sites()
 	s.build()
+	s.buildLinks()
 	s.plan()
 	if cfg.Idle {
 		s.startSurvey()
@@ -105,15 +111,20 @@ func (s *sim) dies(n *node) bool {
 	return false
 }
 
-// build makes nodes and links.
+// build makes the nodes.
 func (s *sim) build() {
 	for c, k := range s.cfg.Clusters {
+		known := k.Name
+		if s.cfg.Flat {
+			known = s.sites[s.siteOf[c]]
+		}
 		for range k.Nodes {
 			nic := s.cfg.nic(len(s.nodes))
 			n := &node{
 				index:   len(s.nodes),
 				cluster: c,
-				Node:    mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: k.Name},
+				site:    s.siteOf[c],
+				Node:    mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: known},
 				conns:   map[*node]*conn{},
 				asked:   map[uint32][]request{},
 				ranks:   map[int]*rlnc.Basis{},
@@ -146,13 +157,6 @@ func (s *sim) build() {
 		_, hangs := s.cfg.Faults.Hangs[n.index]
 		n.exempt = n.liar || n.promises || hangs || s.dies(n)
 		s.exempt = s.exempt || n.exempt
-	}
-	for _, a := range s.cfg.Clusters {
-		row := make([]*link, len(s.cfg.Clusters))
-		for i, b := range s.cfg.Clusters {
-			row[i] = &link{pipe: pipe{rate: s.cfg.Links[Link{a.Name, b.Name}]}}
-		}
-		s.links = append(s.links, row)
 	}
 }
 
@@ -191,7 +195,7 @@ func (s *sim) killSource() {
 func (s *sim) link(from, to int) *link { return s.links[from][to] }
 
 func (s *sim) rtt(a, b *node) time.Duration {
-	if a.cluster == b.cluster {
+	if a.site == b.site {
 		return s.cfg.LanRTT
 	}
 	return s.cfg.RTT

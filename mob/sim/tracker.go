@@ -19,7 +19,7 @@ func (n *node) askTracker(s *sim) {
 	for _, m := range s.nodes {
 		switch {
 		case !m.alive || m == n:
-		case m.cluster == n.cluster || s.cfg.Handout == 0:
+		case m.site == n.site || s.cfg.Handout == 0:
 			handout = append(handout, m.Node)
 		default:
 			others = append(others, m.Node)
