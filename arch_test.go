@@ -42,7 +42,7 @@ var table = map[string]rule{
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
 	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
-	"mob/plan":        {outside: []string{}, pure: true},
+	"mob/plan":        {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/quota":       {outside: []string{}, pure: true},
 	"mob/permutation": {ours: []string{"mob", "mob/bitset", "proto"}, outside: []string{}, pure: true},

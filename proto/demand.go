@@ -15,14 +15,14 @@ type Demand struct {
 	Rate uint64
 }
 
-// maxDemand bounds the rates, so that sums of them are numbers.
-const maxDemand = 1e15
+// maxRate bounds rates, in bytes per second, so that sums of them are numbers.
+const maxRate = 1e15
 
 // Type implements [Message].
 func (*Demand) Type() Type { return TypeDemand }
 
 func (m *Demand) check() error {
-	if m.Limit > maxDemand || m.Rate > maxDemand {
+	if m.Limit > maxRate || m.Rate > maxRate {
 		return errors.New("rate too high")
 	}
 	return nil

@@ -13,9 +13,9 @@
 // except in a [Block], [CodedBlock] or [GossipBlock], where it is a fixed header and the
 // payload.
 //
-// There are six kinds of streams, each with a versioned libp2p protocol id: control and
-// bulk streams between two members of a swarm, manifest, torrent and tracker streams,
-// which carry one request and one reply, and membership streams, which precede all others
+// There are seven kinds of streams, each with a versioned libp2p protocol id: control and
+// bulk streams between two members of a swarm; manifest, torrent, plan and tracker streams,
+// which carry one request and one reply; and membership streams, which precede all others
 // in a network.
 package proto
 
@@ -25,6 +25,7 @@ const (
 	BulkProtocol     = "/mob/bulk/1.0.0"
 	ManifestProtocol = "/mob/manifest/1.0.0"
 	TorrentProtocol  = "/mob/torrent/1.0.0"
+	PlanProtocol     = "/mob/plan/1.0.0"
 	TrackerProtocol  = "/mob/tracker/1.0.0"
 	MemberProtocol   = "/mob/member/1.0.0"
 )

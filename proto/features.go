@@ -14,6 +14,8 @@ const (
 
 	// FeatureDemand: the sender understands [Demand].
 	FeatureDemand = 1 << 3
+	// FeatureHosts: the sender follows a plan, and understands [Hosts].
+	FeatureHosts = 1 << 4
 )
 
 // Features returns the feature bits of a [Hello] in a transfer with this coding.

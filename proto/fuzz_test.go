@@ -115,6 +115,25 @@ func FuzzDecodeManifest(f *testing.F) {
 	})
 }
 
+func FuzzDecodePlan(f *testing.F) {
+	for _, p := range []*Plan{samplePlan(), {Hosts: []PlanHost{{Name: "a", Cluster: "A"}}}} {
+		b, err := p.Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := DecodePlan(PlanCID(b), b)
+		if err != nil {
+			return
+		}
+		if again, err := p.Encode(); err != nil || !bytes.Equal(again, b) {
+			t.Fatalf("%v: read %x, wrote %x", err, b, again)
+		}
+	})
+}
+
 // ReadGossipHeader must agree with ReadMessage on every gossip block.
 func FuzzGossipHeader(f *testing.F) {
 	f.Add(frameOf(f, &GossipBlock{Generation: 1, Round: 2, Data: []byte("data")}))

@@ -49,6 +49,12 @@ const (
 	// MaxCluster bounds the name of a cluster, in bytes, and MaxClusterParts the parts of its path.
 	MaxCluster      = 64
 	MaxClusterParts = 4
+	// MaxHost bounds the name of a host, in bytes.
+	MaxHost = 255
+	// MaxPlan bounds an encoded plan, in bytes, MaxPlanHosts its hosts and MaxPlanTrees its trees.
+	MaxPlan      = 8 << 20
+	MaxPlanHosts = 10_000
+	MaxPlanTrees = 4096
 	// MaxText bounds the text of a [Goodbye], in bytes.
 	MaxText = 512
 	// MaxPeerID bounds a peer id, in bytes.

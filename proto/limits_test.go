@@ -23,6 +23,7 @@ func TestLimits(t *testing.T) {
 	for i := range members {
 		members[i] = Member{ID: "p", Cluster: "A"}
 	}
+	hosts := strings.Split(strings.Repeat("n,", MaxMembers)+"n", ",")
 	clusters := make([]FleetCluster, MaxClusters+1)
 	for i := range clusters {
 		clusters[i] = FleetCluster{Name: "A"}
@@ -76,6 +77,21 @@ func TestLimits(t *testing.T) {
 		{"steal, highest rate", &Steal{Rate: 1<<64 - 1}, ""},
 		{"ping", &Ping{Nonce: 1<<64 - 1}, ""},
 		{"pong", &Pong{Nonce: 1<<64 - 1}, ""},
+		{"hosts, largest", &HostsRequest{Swarm: cid, Name: strings.Repeat("n", MaxHost), Wanted: hosts[:MaxMembers]}, ""},
+		{"hosts, no swarm", &HostsRequest{Name: "n"}, "content id of 0 bytes"},
+		{"hosts, no name", &HostsRequest{Swarm: id}, "host name of 0 bytes, want 1 to 255"},
+		{"hosts, long name", &HostsRequest{Swarm: id, Name: strings.Repeat("n", MaxHost+1)}, "host name of 256 bytes"},
+		{"hosts, name with a space", &HostsRequest{Swarm: id, Name: "a b"}, `host name "a b": spaces`},
+		{"hosts, name with a newline", &HostsRequest{Swarm: id, Name: "a\n"}, "control characters"},
+		{"hosts, name with an escape", &HostsRequest{Swarm: id, Name: "a\x1b[1m"}, "control characters"},
+		{"hosts, name of umlauts", &HostsRequest{Swarm: id, Name: "zürich-1"}, ""},
+		{"hosts, many wanted", &HostsRequest{Swarm: id, Name: "n", Wanted: hosts}, "1025 hosts are wanted, at most 1024"},
+		{"hosts, empty wanted", &HostsRequest{Swarm: id, Name: "n", Wanted: []string{""}}, "host name of 0 bytes"},
+		{"hosts, none", &Hosts{}, ""},
+		{"hosts, without addresses", &Hosts{Hosts: []Host{{Name: "n", ID: "p", Cluster: "A"}}}, ""},
+		{"hosts, without an id", &Hosts{Hosts: []Host{{Name: "n", Cluster: "A"}}}, "peer id of 0 bytes"},
+		{"hosts, without a name", &Hosts{Hosts: []Host{{ID: "p", Cluster: "A"}}}, "host name of 0 bytes"},
+		{"hosts, many", &Hosts{Hosts: make([]Host, MaxMembers+1)}, "1025 hosts, at most 1024"},
 		{"members, none", &Members{}, ""},
 		{"members, most", &Members{Members: members[:MaxMembers]}, ""},
 		{"members, many", &Members{Members: members}, "1025 members, at most 1024"},

@@ -28,6 +28,7 @@ const (
 	keyPeer    = "x.mp"
 	keyCoded   = "x.rlnc"
 	keyGossip  = "x.gossip"
+	keyPlan    = "x.plan"
 	// Keys of BitTorrent magnet URIs (BEP 9).
 	keyAnnounce    = "tr"
 	keyTorrentPeer = "x.pe"
@@ -57,6 +58,9 @@ type Link struct {
 	Coded int
 	// Strategy is the strategy of a coded transfer (x.gossip).
 	Strategy Strategy
+	// Plan is the content id of the plan that the transfer follows (x.plan), undefined if it follows
+	// none. It excludes Coded.
+	Plan cid.Cid
 	// InfoHash is the content's info-hash (xt=urn:btih:...), zero if it is not offered
 	// to BitTorrent clients.
 	InfoHash InfoHash
@@ -101,6 +105,9 @@ func ParseLink(s string) (*Link, error) {
 	}
 	if l.Strategy.Gossip() && l.Coded == 0 {
 		return nil, errors.New("link has a strategy (x.gossip) and no size of generations (x.rlnc)")
+	}
+	if l.Plan.Defined() && l.Coded > 0 {
+		return nil, errors.New("link has a plan (x.plan) and generations (x.rlnc): a transfer is planned or coded")
 	}
 	// String may encode more than s does, and ParseLink must accept its result.
 	if n := len(l.String()); n > MaxLink {
@@ -168,6 +175,9 @@ func (l *Link) String() string {
 	if l.Coded > 0 && l.Strategy.Gossip() {
 		add(keyGossip, l.Strategy.String())
 	}
+	if l.Plan.Defined() {
+		add(keyPlan, l.Plan.String())
+	}
 	for _, a := range l.Announce {
 		add(keyAnnounce, a)
 	}
@@ -197,7 +207,7 @@ func (l *Link) UnmarshalText(text []byte) error {
 func (l *Link) add(key, value string) (err error) {
 	switch {
 	case key == keyTopic && hasPrefixFold(value, urnPrefix):
-		return l.setManifest(value[len(urnPrefix):])
+		return setID(&l.Manifest, "manifest id", value[len(urnPrefix):])
 	case key == keyTopic && hasPrefixFold(value, btihPrefix):
 		return l.setInfoHash(value[len(btihPrefix):])
 	case key == keyName:
@@ -212,6 +222,8 @@ func (l *Link) add(key, value string) (err error) {
 		return l.setCoded(value)
 	case key == keyGossip:
 		return l.setStrategy(value)
+	case key == keyPlan:
+		return setID(&l.Plan, "plan", value)
 	case key == keyAnnounce && CheckAnnounce(value) == nil:
 		if len(l.Announce) == MaxLinkAddrs {
 			return fmt.Errorf("link has more than %d BitTorrent trackers", MaxLinkAddrs)
@@ -250,18 +262,19 @@ func (l *Link) addTorrentPeer(text string) bool {
 	return true
 }
 
-func (l *Link) setManifest(text string) error {
+// setID sets the content id of a manifest or a plan.
+func setID(id *cid.Cid, what, text string) error {
 	c, err := cid.Decode(text)
 	if err != nil {
-		return fmt.Errorf("link: manifest id %q: %w", text, err)
+		return fmt.Errorf("link: %s %q: %w", what, text, err)
 	}
 	if err := checkManifestCID(c); err != nil {
-		return fmt.Errorf("link: %w", err)
+		return fmt.Errorf("link: %s: %w", what, err)
 	}
-	if l.Manifest.Defined() && !l.Manifest.Equals(c) {
-		return fmt.Errorf("link has two manifest ids, %s and %s", l.Manifest, c)
+	if id.Defined() && !id.Equals(c) {
+		return fmt.Errorf("link has two %ss, %s and %s", what, *id, c)
 	}
-	l.Manifest = c
+	*id = c
 	return nil
 }
 

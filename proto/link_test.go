@@ -102,6 +102,7 @@ func TestParseLink(t *testing.T) {
 		{"stock link with members", "magnet:?xt=" + btih + "&x.mp=" + linkPeer, "magnet:?xt=" + btih + "&x.mp=" + linkPeer},
 		{"gossip", head + "&x.gossip=rb&x.rlnc=16&x.gossip=rb", head + "&x.rlnc=16&x.gossip=rb"},
 		{"coded", head + "&x.rlnc=016&x.rlnc=16", head + "&x.rlnc=16"},
+		{"planned", head + "&x.plan=" + linkID + "&x.plan=" + linkID + "&dn=n", head + "&dn=n&x.plan=" + linkID},
 		{"old name of p2p", head + "&x.mp=/ip4/1.2.3.4/tcp/1/ipfs/" + linkPeerID, head + "&x.mp=/ip4/1.2.3.4/tcp/1/p2p/" + linkPeerID},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,6 +174,10 @@ func TestParseLinkErrors(t *testing.T) {
 		{"generations of 256", head + "&x.rlnc=256", "want 2 to 255"},
 		{"generations of words", head + "&x.rlnc=many", "want 2 to 255"},
 		{"two sizes of generations", head + "&x.rlnc=16&x.rlnc=32", "two sizes"},
+		{"plan in words", head + "&x.plan=fast", "link: plan \"fast\""},
+		{"plan of another form", head + "&x.plan=" + bad["raw"].String(), "link: plan: content id"},
+		{"two plans", head + "&x.plan=" + linkID + "&x.plan=" + other, "two plans"},
+		{"planned and coded", head + "&x.plan=" + linkID + "&x.rlnc=16", "planned or coded"},
 		{"bad tracker", head + "&x.mt=http://a/", "tracker address"},
 		{"no tracker", head + "&x.mt=", "tracker address"},
 		{"tracker without id", head + "&x.mt=/ip4/1.2.3.4/tcp/1", "does not end in /p2p/ID"},

@@ -160,11 +160,11 @@ func ManifestCID(b []byte) cid.Cid {
 	return cid.NewCidV1(cid.DagCBOR, must(multihash.Encode(sum[:], multihash.SHA2_256)))
 }
 
-// checkManifestCID reports why c cannot be the content id of a manifest.
+// checkManifestCID reports why c cannot be the content id of a manifest, or of a plan.
 func checkManifestCID(c cid.Cid) error {
 	want := cid.Prefix{Version: 1, Codec: cid.DagCBOR, MhType: multihash.SHA2_256, MhLength: sha256.Size}
 	if !c.Defined() || c.Prefix() != want {
-		return fmt.Errorf("content id %q is not that of a manifest: want CIDv1, dag-cbor, sha2-256", c)
+		return fmt.Errorf("content id %q has another form: want CIDv1, dag-cbor, sha2-256", c)
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ const (
 
 	TypeAnnounceURLsRequest Type = 33
 	TypeAnnounceURLs        Type = 34
+	TypeHostsRequest        Type = 35
+	TypeHosts               Type = 36
 )
 
 // Message is the content of one frame.
@@ -153,6 +155,10 @@ func newMessage(t Type) Message {
 		return new(AnnounceURLsRequest)
 	case TypeAnnounceURLs:
 		return new(AnnounceURLs)
+	case TypeHostsRequest:
+		return new(HostsRequest)
+	case TypeHosts:
+		return new(Hosts)
 	case TypeReceived:
 		return new(Received)
 	}

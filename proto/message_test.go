@@ -47,6 +47,8 @@ func samples() []Message {
 		&Demand{Limit: 3_000_000, Rate: 937_500},
 		&AnnounceURLsRequest{},
 		&AnnounceURLs{URLs: []string{"udp://192.0.2.7:6969"}},
+		&HostsRequest{Swarm: cid, Name: "n2.b", Wanted: []string{"n1.a"}},
+		&Hosts{Hosts: []Host{{Name: "n1.a", ID: "\x12\xff", Cluster: "A", Addrs: addr}}},
 	}
 }
 
@@ -100,6 +102,7 @@ func TestTypesAreNumberedInOrder(t *testing.T) {
 func TestNilListsAreEmpty(t *testing.T) {
 	for _, m := range []Message{
 		&Have{}, &Want{}, &Give{}, &Members{}, &Handout{}, &Fleet{}, &Hello{Swarm: []byte{1}, Cluster: "A"},
+		&Hosts{}, &HostsRequest{Swarm: []byte{1}, Name: "n"},
 	} {
 		frame := frameOf(t, m)
 		if bytes.IndexByte(frame[frameHeader:], 0xf6) >= 0 {

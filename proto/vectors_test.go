@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite "+vectorsFile)
 
 type vector struct {
 	name string
-	// bytes is the encoding of value, a Message, *Manifest or *Link. If value is nil,
+	// bytes is the encoding of value, a Message, *Manifest, *Plan or *Link. If value is nil,
 	// bytes are not decoded.
 	bytes []byte
 	value any
@@ -74,6 +74,14 @@ func wireVectors(t *testing.T) []vector {
 		}
 		out = append(out, vector{"manifest-" + m.name, b, m.Manifest}, vector{"cid-" + m.name, ManifestCID(b).Bytes(), nil})
 	}
+	plan := samplePlan()
+	b, err := plan.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := &Link{Manifest: fullLink().Manifest, Plan: PlanCID(b)}
+	out = append(out, vector{"plan", b, plan}, vector{"cid-plan", PlanCID(b).Bytes(), nil},
+		vector{"link-plan", []byte(planned.String()), planned})
 	out = append(out, vector{"cid-info-hash", fullLink().InfoHash.CID().Bytes(), nil})
 	coded := &Link{Manifest: fullLink().Manifest, Coded: 16}
 	gossip := &Link{Manifest: fullLink().Manifest, Coded: 16, Strategy: Overlap2}
@@ -127,6 +135,8 @@ func decodeVector(like any, b []byte) (any, error) {
 	switch like.(type) {
 	case *Manifest:
 		return DecodeVerified(ManifestCID(b), b)
+	case *Plan:
+		return DecodePlan(PlanCID(b), b)
 	case *Link:
 		return ParseLink(string(b))
 	default:

@@ -10,6 +10,8 @@ import (
 type Plan struct {
 	// Hosts are the names of the hosts. The first is the source.
 	Hosts []string
+	// Clusters are the clusters of the hosts, in their order. They are nil where they do not matter.
+	Clusters []string
 	// Trees are the trees, of which the first has every host that the source reaches. The hosts of
 	// a tree may be some of those of the tree before it: see Route.
 	Trees []Tree
