@@ -14,6 +14,7 @@ const clusterBits, wanBits = 16, 31
 const (
 	maxClusters = 16
 	maxNodes    = 1000
+	maxRacks    = 1000
 )
 
 // clusterIP is the address of a host of a cluster.

@@ -1,8 +1,12 @@
 package netns
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
 
-// Cluster describes a site: a gateway with a bridge, and nodes on it.
+// Cluster describes a site: a gateway with a bridge, and nodes on it or on bridges of racks.
 type Cluster struct {
 	// Name of the cluster, unique in the grid and not empty.
 	Name string
@@ -15,6 +19,12 @@ type Cluster struct {
 	// WANNIC, if not zero, gives every node a second interface, eth1, with this rate both ways,
 	// for all traffic with other clusters. NIC then limits the LAN only.
 	WANNIC Rate
+	// Racks, if not empty, are the numbers of nodes in each rack, in the order of the nodes, all
+	// of them. A rack has a bridge of its own, with a link to that of the gateway. There is no
+	// WANNIC then.
+	Racks []int
+	// Uplink is the rate of each rack's link to the gateway's bridge, both ways. Zero: no limit.
+	Uplink Rate
 }
 
 // Clusters describes clusters named A, B, C and so on, with these numbers of nodes and unlimited
@@ -33,6 +43,28 @@ func (c Cluster) NodeNIC(node int) Rate {
 		return r
 	}
 	return c.NIC
+}
+
+// RackOf is the index of a node's rack, -1 without racks.
+func (c Cluster) RackOf(node int) int {
+	for i, nodes := range c.Racks {
+		if node < nodes {
+			return i
+		}
+		node -= nodes
+	}
+	return -1
+}
+
+// RackName is the name of a rack as a path: A/r1 for the first one of A.
+func (c Cluster) RackName(rack int) string { return c.Name + "/r" + strconv.Itoa(rack+1) }
+
+// Path is the name of a node's rack as a path, or of the cluster without racks.
+func (c Cluster) Path(node int) string {
+	if r := c.RackOf(node); r >= 0 {
+		return c.RackName(r)
+	}
+	return c.Name
 }
 
 // validate checks all fields but Name, which must be unique among others.
@@ -57,6 +89,33 @@ func (c Cluster) validate() error {
 		if err := checkRate(c.WANNIC); err != nil {
 			return fmt.Errorf("WANNIC: %w", err)
 		}
+	}
+	return c.validateRacks()
+}
+
+func (c Cluster) validateRacks() error {
+	if c.Uplink != 0 {
+		if err := checkRate(c.Uplink); err != nil {
+			return fmt.Errorf("Uplink: %w", err)
+		}
+	}
+	if len(c.Racks) == 0 {
+		return nil
+	}
+	sum := 0
+	for i, nodes := range c.Racks {
+		if nodes < 0 {
+			return fmt.Errorf("rack %d has %d nodes", i+1, nodes)
+		}
+		sum += nodes
+	}
+	switch {
+	case sum != c.Nodes:
+		return fmt.Errorf("racks of %d nodes in all, for %d nodes", sum, c.Nodes)
+	case len(c.Racks) > maxRacks:
+		return fmt.Errorf("%d racks: use up to %d", len(c.Racks), maxRacks)
+	case c.WANNIC != 0:
+		return errors.New("both racks and a WANNIC: a node's traffic with other clusters leaves by its rack")
 	}
 	return nil
 }

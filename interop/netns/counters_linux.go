@@ -32,22 +32,17 @@ func (g *Grid) WANBytes(cluster string) (uint64, error) {
 
 // LANBytes is the bytes that nodes of a cluster have sent to each other, counted like [Grid.WAN].
 func (g *Grid) LANBytes(cluster string) (uint64, error) {
-	_, links, err := g.counters(cluster)
+	gw, links, err := g.counters(cluster)
 	if err != nil {
 		return 0, err
 	}
-	var ports, up uint64
-	for _, l := range links {
-		switch l := l.(type) {
-		case *netlink.Bridge: // received by the bridge itself: for other clusters
-			up = l.Statistics.RxBytes
-		default:
-			if l.Attrs().MasterIndex != 0 {
-				ports += l.Attrs().Statistics.RxBytes
-			}
-		}
+	ports := byName(links)
+	var sent uint64
+	for _, n := range gw.nodes {
+		sent += arrived(ports[n.portName()]).Bytes
 	}
-	return ports - min(up, ports), nil
+	up := arrived(ports[bridgeName]).Bytes // received by the bridge itself: for other clusters
+	return sent - min(up, sent), nil
 }
 
 // counters reads all interfaces of a cluster's gateway at one moment.
@@ -72,6 +67,13 @@ func received(links []netlink.Link, index int) Count {
 	if i < 0 {
 		return Count{}
 	}
-	st := links[i].Attrs().Statistics
-	return Count{st.RxBytes, st.RxPackets}
+	return arrived(links[i].Attrs())
+}
+
+// arrived is what has arrived at an interface, nothing if there is none.
+func arrived(l *netlink.LinkAttrs) Count {
+	if l == nil {
+		return Count{}
+	}
+	return Count{l.Statistics.RxBytes, l.Statistics.RxPackets}
 }

@@ -9,6 +9,9 @@
 //	                       bridge+gateway
 //	                          |  |  |   cluster C
 //
+// With [Cluster.Racks] the nodes of a cluster are on bridges of racks, each with an uplink to the
+// gateway's bridge, which is shaped in both directions by [Cluster.Uplink].
+//
 // Every node and every gateway is a namespace. A veth pair connects a node to its cluster's bridge,
 // and another every two gateways. Each direction between gateways is shaped by an HTB class with a
 // queue of limited bytes on the sending gateway. With [Cluster.WANNIC], each node has a second veth

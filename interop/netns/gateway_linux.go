@@ -27,10 +27,7 @@ func newGateway(t *thread, c Cluster, index int) (*gateway, error) {
 		return nil, err
 	}
 	gw := &gateway{Cluster: c, index: index, ns: ns, wan: make(map[string]int)}
-	if err := ns.do(gw.addBridge); err != nil {
-		return gw, err
-	}
-	return gw, nil
+	return gw, ns.do(gw.addBridge)
 }
 
 func (gw *gateway) addBridge() error {
@@ -66,26 +63,42 @@ func withoutFilter() error {
 	return nil
 }
 
-// plug connects the near end of a node's veth pair to the bridge, with the rate of the NIC.
-func (gw *gateway) plug(n *Node, buffer queueLength) error {
-	bridge, err := netlink.LinkByName(bridgeName)
+// plugNode connects the near end of a node's veth pair to the bridge of its rack, or to that of the
+// gateway, with the rate of the NIC.
+func (gw *gateway) plugNode(n *Node, buffer queueLength) error {
+	bridge := bridgeName
+	if r := gw.RackOf(n.Index); r >= 0 {
+		bridge = rackBridge(r)
+	}
+	if err := plug(n.portName(), bridge, gw.NodeNIC(n.Index), buffer); err != nil {
+		return err
+	}
+	router, err := netlink.LinkByName(bridgeName)
 	if err != nil {
 		return fmt.Errorf("find the bridge: %w", err)
 	}
-	port, err := netlink.LinkByName(n.portName())
+	return addNeighbour(router, n.IP)
+}
+
+// plug makes an interface a port of a bridge, in the calling thread's namespace, and limits what
+// leaves the bridge through it. A rate of zero is no limit.
+func plug(port, bridge string, r Rate, buffer queueLength) error {
+	b, err := netlink.LinkByName(bridge)
+	if err != nil {
+		return fmt.Errorf("find a bridge: %w", err)
+	}
+	p, err := netlink.LinkByName(port)
 	if err != nil {
 		return fmt.Errorf("find a port: %w", err)
 	}
-	if err := netlink.LinkSetMaster(port, bridge); err != nil {
-		return fmt.Errorf("plug %s into the bridge: %w", n.portName(), err)
+	if err := netlink.LinkSetMaster(p, b); err != nil {
+		return fmt.Errorf("plug %s into %s: %w", port, bridge, err)
 	}
-	if err := netlink.LinkSetUp(port); err != nil {
-		return fmt.Errorf("set %s up: %w", n.portName(), err)
+	if err := netlink.LinkSetUp(p); err != nil {
+		return fmt.Errorf("set %s up: %w", port, err)
 	}
-	if nic := gw.NodeNIC(n.Index); nic > 0 {
-		if err := shape(port.Attrs().Index, nic, buffer); err != nil {
-			return err
-		}
+	if r == 0 {
+		return nil
 	}
-	return addNeighbour(bridge, n.IP)
+	return shape(p.Attrs().Index, r, buffer)
 }

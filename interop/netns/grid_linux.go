@@ -54,6 +54,9 @@ func (g *Grid) build(c Config) error {
 			g.gateways = append(g.gateways, gw)
 			g.byName[cl.Name] = gw
 		}
+		if err == nil {
+			err = g.addRacks(gw)
+		}
 		if err != nil {
 			return fmt.Errorf("netns: gateway of %s: %w", cl.Name, err)
 		}

@@ -53,6 +53,9 @@ func (g *Grid) LANBytes(cluster string) (uint64, error) { return 0, errPlatform 
 // LinkBytes returns an error.
 func (g *Grid) LinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
 
+// UplinkBytes returns an error.
+func (g *Grid) UplinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
+
 // NICBytes returns an error.
 func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) { return nil, errPlatform }
 
@@ -60,6 +63,7 @@ func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) { return nil, errPl
 type Node struct {
 	Cluster string
 	Index   int
+	Path    string
 	IP      netip.Addr
 }
 

@@ -14,13 +14,37 @@ func IdealTime(s Scenario, source string, size int64) time.Duration {
 	first, _ := s.Rates(0)
 	others := slices.DeleteFunc(first.Clusters(), func(c string) bool { return c == source })
 	names := append([]string{source}, others...)
+	return plan.Bound(len(names), float64(size), carriedBetween(s, names))
+}
+
+// IdealTimeOfRacks is [IdealTime] with the uplinks of racks too, for a source in the first rack of
+// the first cluster.
+func IdealTimeOfRacks(s Scenario, clusters []Cluster, size int64) time.Duration {
+	var racks []plan.Rack
+	var names []string
+	for i, c := range clusters {
+		names = append(names, c.Name)
+		for range max(1, len(c.Racks)) {
+			rack := plan.Rack{Site: i}
+			if len(c.Racks) > 0 {
+				rack.Uplink = float64(c.Uplink)
+			}
+			racks = append(racks, rack)
+		}
+	}
+	return plan.BoundOfRacks(racks, float64(size), carriedBetween(s, names))
+}
+
+// carriedBetween is what links between clusters can carry over time.
+func carriedBetween(s Scenario, names []string) plan.Carried {
+	first, _ := s.Rates(0)
 	p := past{of: s}
-	return plan.Bound(len(names), float64(size), func(a, b int, until time.Duration) float64 {
+	return func(a, b int, until time.Duration) float64 {
 		if first.Rate(names[a], names[b]) == 0 {
 			return 0 // links do not appear
 		}
 		return p.carried(names[a], names[b], until)
-	})
+	}
 }
 
 // past is the links of a scenario over time, as far as carried was called for.

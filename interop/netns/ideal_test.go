@@ -56,6 +56,32 @@ func TestIdealTimeIntegratesEachCut(t *testing.T) {
 	}
 }
 
+func TestIdealTimeOfRacks(t *testing.T) {
+	for _, c := range []struct {
+		uplink Rate
+		links  Links
+		want   Rate
+	}{
+		{12.5 * MBps, Fast().Among("A", "B"), 3 * MBps},
+		{2 * MBps, Fast().Among("A", "B"), 2 * MBps},
+		{0, Slow().Among("A", "B"), 3 * MBps},
+		{25 * MBps, Links{}, 25 * MBps},
+	} {
+		sites := []Cluster{
+			{Name: "A", Nodes: 4, Racks: []int{2, 2}, Uplink: c.uplink},
+			{Name: "B", Nodes: 4, Racks: []int{2, 2}, Uplink: c.uplink},
+		}
+		sites = sites[:max(1, len(c.links.Clusters()))]
+		if got, want := IdealTimeOfRacks(Steady(c.links), sites, standardSize), c.want.Time(standardSize); !near(got, want) {
+			t.Errorf("%v, %v: %v, want %v", c.uplink, c.links, got, want)
+		}
+	}
+	fast := Switch(Fast(), Slow(), time.Second)
+	if got, want := IdealTimeOfRacks(fast, Clusters(4, 4, 4, 4), standardSize), IdealTime(fast, "A", standardSize); got != want {
+		t.Errorf("without racks: %v, want %v", got, want)
+	}
+}
+
 func TestIdealTimeAtTheEdges(t *testing.T) {
 	if got := IdealTime(Steady(Links{}), "A", standardSize); got != 0 {
 		t.Errorf("no other cluster: %v, want 0", got)

@@ -28,6 +28,37 @@ func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 	return all, nil
 }
 
+// UplinkBytes counts the traffic of each rack's uplink, into the rack and then out of it, in the
+// order of clusters and racks. It costs as much as LinkBytes.
+func (g *Grid) UplinkBytes() ([]LinkBytes, error) {
+	var all []LinkBytes
+	for _, gw := range g.gateways {
+		if len(gw.Racks) == 0 {
+			continue
+		}
+		_, links, err := g.counters(gw.Name)
+		if err != nil {
+			return nil, err
+		}
+		ports := byName(links)
+		for i := range gw.Racks {
+			all = append(all,
+				LinkBytes{From: gw.Name, To: gw.RackName(i), Count: arrived(ports[rackUplink(i)])},
+				LinkBytes{From: gw.RackName(i), To: gw.Name, Count: arrived(ports[rackPort(i)])})
+		}
+	}
+	return all, nil
+}
+
+// byName indexes interfaces by their names.
+func byName(links []netlink.Link) map[string]*netlink.LinkAttrs {
+	all := make(map[string]*netlink.LinkAttrs, len(links))
+	for _, l := range links {
+		all[l.Attrs().Name] = l.Attrs()
+	}
+	return all
+}
+
 // NICBytes counts the traffic that each node of a cluster has sent through its NIC on the LAN: From
 // is the node, such as A3, and To the cluster, in the order of the nodes. It costs as much as
 // LinkBytes.
@@ -37,15 +68,9 @@ func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) {
 		return nil, err
 	}
 	all := make([]LinkBytes, len(gw.nodes))
-	ports := make(map[string]*netlink.LinkAttrs, len(links))
-	for _, l := range links {
-		ports[l.Attrs().Name] = l.Attrs()
-	}
+	ports := byName(links)
 	for i, n := range gw.nodes {
-		all[i] = LinkBytes{From: cluster + strconv.Itoa(n.Index), To: cluster}
-		if port := ports[n.portName()]; port != nil {
-			all[i].Count = Count{port.Statistics.RxBytes, port.Statistics.RxPackets}
-		}
+		all[i] = LinkBytes{From: cluster + strconv.Itoa(n.Index), To: cluster, Count: arrived(ports[n.portName()])}
 	}
 	return all, nil
 }

@@ -14,6 +14,8 @@ type Node struct {
 	// Cluster is the name of its cluster, Index its index in the cluster, from 0.
 	Cluster string
 	Index   int
+	// Path is its cluster's name or, in a rack, that of the rack, such as A/r1.
+	Path string
 	// IP is its only address, reachable from all nodes of the grid and from nowhere else.
 	IP netip.Addr
 
@@ -38,6 +40,7 @@ func (g *Grid) addNode(gw *gateway) error {
 	n := &Node{
 		Cluster: gw.Name,
 		Index:   len(gw.nodes),
+		Path:    gw.Path(len(gw.nodes)),
 		IP:      nodeIP(gw.index, len(gw.nodes)),
 		grid:    g,
 		ns:      ns,
@@ -48,7 +51,7 @@ func (g *Grid) addNode(gw *gateway) error {
 	if err := joinByVeth(near, far); err != nil {
 		return err
 	}
-	if err := gw.ns.do(func() error { return gw.plug(n, g.buffer) }); err != nil {
+	if err := gw.ns.do(func() error { return gw.plugNode(n, g.buffer) }); err != nil {
 		return err
 	}
 	if err := ns.do(func() error { return n.configure(gw, g.congestion, g.buffer) }); err != nil {
@@ -57,7 +60,7 @@ func (g *Grid) addNode(gw *gateway) error {
 	if gw.WANNIC == 0 {
 		return nil
 	}
-	return g.addUplink(gw, n)
+	return g.addWANNIC(gw, n)
 }
 
 // portName is the name of the node's port on the bridge.
@@ -78,7 +81,7 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 	if err := addRoute(eth, clusterNet(gw.index), netip.Addr{}, c); err != nil {
 		return err
 	}
-	if gw.WANNIC == 0 { // otherwise addUplink adds the route
+	if gw.WANNIC == 0 { // otherwise addWANNIC adds the route
 		if err := addRoute(eth, everywhere(), gatewayIP(gw.index), c); err != nil {
 			return err
 		}

@@ -8,26 +8,26 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// addUplink adds a second link between a node and its gateway, past the bridge, and makes it the
+// addWANNIC adds a second link between a node and its gateway, past the bridge, and makes it the
 // route to other clusters. Each end routes the other's address through this link, so that a reverse
 // path filter finds packets where it expects them. The node keeps its only address, on eth0: the
-// kernel uses it for packets that leave through an interface without one. An uplink is a network of
+// kernel uses it for packets that leave through an interface without one. The link is a network of
 // two, so the hardware addresses of the bridge can be used again.
-func (g *Grid) addUplink(gw *gateway, n *Node) error {
+func (g *Grid) addWANNIC(gw *gateway, n *Node) error {
 	near := linkEnd{ns: gw.ns, name: "up" + strconv.Itoa(n.Index), mac: mac(gatewayIP(gw.index))}
 	far := linkEnd{ns: n.ns, name: "eth1", mac: mac(n.IP)}
 	if err := joinByVeth(near, far); err != nil {
 		return err
 	}
 	err := gw.ns.do(func() error {
-		_, err := g.openUplink(near.name, n.IP, gw.WANNIC)
+		_, err := g.openWANNIC(near.name, n.IP, gw.WANNIC)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	return n.ns.do(func() error {
-		eth, err := g.openUplink(far.name, gatewayIP(gw.index), gw.WANNIC)
+		eth, err := g.openWANNIC(far.name, gatewayIP(gw.index), gw.WANNIC)
 		if err != nil {
 			return err
 		}
@@ -35,8 +35,8 @@ func (g *Grid) addUplink(gw *gateway, n *Node) error {
 	})
 }
 
-// openUplink configures one end of an uplink to peer, in the calling thread's namespace.
-func (g *Grid) openUplink(name string, peer netip.Addr, r Rate) (netlink.Link, error) {
+// openWANNIC configures one end of such a link to peer, in the calling thread's namespace.
+func (g *Grid) openWANNIC(name string, peer netip.Addr, r Rate) (netlink.Link, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", name, err)

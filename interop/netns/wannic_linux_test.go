@@ -8,7 +8,7 @@ import (
 
 // Nodes with two interfaces receive from other clusters at the sum of their WANNICs, and from each
 // other at any rate at the same time.
-func TestUplinksLimitTheWANAlone(t *testing.T) {
+func TestWANNICsLimitTheWANAlone(t *testing.T) {
 	t.Parallel()
 	const wan = 4 * MBps
 	g := newGrid(t, Config{Clusters: []Cluster{{Name: "A", Nodes: 3, WANNIC: wan}, {Name: "B", Nodes: 3}},
@@ -36,7 +36,7 @@ func TestUplinksLimitTheWANAlone(t *testing.T) {
 	}
 }
 
-func TestUplinksBesideASlowNIC(t *testing.T) {
+func TestWANNICsBesideASlowNIC(t *testing.T) {
 	t.Parallel()
 	const nic, wan = 2 * MBps, 8 * MBps
 	g := newGrid(t, Config{Clusters: []Cluster{{Name: "A", Nodes: 2, NIC: nic, WANNIC: wan}, {Name: "B", Nodes: 1}},
@@ -49,7 +49,7 @@ func TestUplinksBesideASlowNIC(t *testing.T) {
 }
 
 // A node with two interfaces has one address, at either end of a connection.
-func TestUplinksKeepOneAddress(t *testing.T) {
+func TestWANNICsKeepOneAddress(t *testing.T) {
 	t.Parallel()
 	const size = 2e6
 	two := Cluster{Name: "A", Nodes: 2, WANNIC: 50 * MBps}
