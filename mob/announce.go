@@ -12,15 +12,15 @@ type update uint8
 
 const (
 	updateHave  update = iota // it is stored
-	updateClaim               // it was requested over the WAN, or of the only member that has it
+	updateClaim               // it was requested from outside of a group, or of the only member that has it
 	updateDrop                // neither any more
 )
 
 // announce announces a piece to every peer that is subscribed to it, with the next batch or at
-// once.
+// once: a claim to those of the group that the piece enters, and of its siblings.
 func (s *State) announce(i int, u update) {
 	for _, p := range s.peers {
-		if !p.subscribed.Has(i) {
+		if !p.subscribed.Has(i) || u == updateClaim && !s.fetches[i].concerns(p) {
 			continue
 		}
 		s.announceTo(p, i, u, s.isUrgent(p, i, u))
@@ -34,13 +34,17 @@ func (s *State) announce(i int, u update) {
 // node. Until it has so many pieces to choose from, its link may be idle for want of them.
 const maxEarlyHaves = 32
 
-// skipsBatch reports whether an update is sent at once. Local peers get claims at once, since
-// they might begin the piece themselves, and haves that are new to the cluster, which they
-// announce to others.
+// skipsBatch reports whether an update is sent at once. Peers of a group get claims on what enters
+// it at once, since they might begin the piece themselves, and haves that are new to the group,
+// which they announce to others.
 func (s *State) skipsBatch(p *peer, i int, u update) bool {
 	switch {
+	case p.near() && u == updateClaim:
+		return s.fetches[i].enters(s.home(p))
+	case p.near() && u == updateHave && s.home(p).holders[i] == 0:
+		return !s.layout.Batched
 	case p.local:
-		return u == updateClaim || u == updateHave && s.holders[i] == 0 && !s.layout.Batched
+		return false
 	case u != updateHave || s.layout.Batched || !p.fetchesHere() || p.earlyHaves >= maxEarlyHaves:
 		return false
 	}
@@ -48,11 +52,11 @@ func (s *State) skipsBatch(p *peer, i int, u update) bool {
 	return true
 }
 
-// isUrgent reports whether a peer may act on an update: on the LAN on a claim, and on a piece that
-// is new to the cluster; over the WAN if it fetches from the node.
+// isUrgent reports whether a peer may act on an update: in the site on a claim, and on a piece that
+// is new to a group that both are in; over a link if it fetches from the node.
 func (s *State) isUrgent(p *peer, i int, u update) bool {
-	if p.local {
-		return u != updateHave || s.holders[i] == 0
+	if p.near() && (u != updateHave || s.home(p).holders[i] == 0) {
+		return true
 	}
 	return p.fetchesHere()
 }
@@ -61,7 +65,7 @@ func (s *State) isUrgent(p *peer, i int, u update) bool {
 // not subscribed to it: they may have been when the node got it.
 func (s *State) announceLoss(i int) {
 	for _, p := range s.peers {
-		s.announceTo(p, i, updateDrop, p.local)
+		s.announceTo(p, i, updateDrop, p.near())
 	}
 }
 
@@ -79,12 +83,12 @@ func (s *State) claimLocally(f *fetch) {
 	}
 }
 
-// relay announces to remote peers what a local peer claims or drops. A claim counts for the
-// cluster, and a remote peer may not be joined to the member that made it. It changes how rare
-// the piece is, and nobody waits for that.
+// relay announces to peers of other sites what a peer of the own claims or drops. A claim counts
+// for the site, and a peer of another may not be joined to the member that made it. It changes how
+// rare the piece is, and nobody waits for that.
 func (s *State) relay(i int, u update) {
 	for _, p := range s.peers {
-		if !p.local && p.subscribed.Has(i) {
+		if !p.near() && p.subscribed.Has(i) {
 			s.announceTo(p, i, u, false)
 		}
 	}
@@ -139,7 +143,7 @@ func (s *State) scheduleFlush(p *peer, urgent bool) {
 
 // batch returns the least time between two batches. Where machines are busy nobody acts on one
 // sooner than claims come, and each message costs them more than it tells.
-func (s *State) batch() time.Duration { return max(s.t.Batch, s.claimDelay()) }
+func (s *State) batch() time.Duration { return max(s.t.Batch, s.claimDelay(s.site())) }
 
 // flush sends a batch when it is due.
 func (s *State) flush() {
@@ -164,10 +168,10 @@ func (s *State) flush() {
 	s.announcing = left
 }
 
-// prunePending drops the haves that a local peer has got in the meantime, and reports whether
-// anything is left. In a large cluster most of it is not.
+// prunePending drops the haves that a peer of the site has got in the meantime, and reports whether
+// anything is left. In a large site most of it is not.
 func (s *State) prunePending(p *peer) bool {
-	if p.local {
+	if p.near() {
 		old := p.pending.Have
 		p.pending.Have = nil
 		for i := range bitset.Numbers(old, s.pieces) {
@@ -176,7 +180,7 @@ func (s *State) prunePending(p *peer) bool {
 			}
 		}
 	}
-	if pendingRanges(p) > 0 || p.local && p.announcedSlow != s.slowCount {
+	if pendingRanges(p) > 0 || p.near() && p.announcedSlow != s.home(p).slow {
 		return true
 	}
 	p.hasPending = false
@@ -198,10 +202,16 @@ func (s *State) flushPeer(p *peer) {
 		return
 	}
 	m := p.pending
-	if p.local {
-		m.Left = uint32(s.slowCount)
-		p.announcedSlow = s.slowCount
+	if p.near() {
+		p.announcedSlow = s.home(p).slow
+		m.Left = uint32(p.announcedSlow)
 	}
 	p.pending, p.hasPending = proto.Have{}, false
 	s.send(p, &m)
+}
+
+// dropClaim takes back the claim on a piece that is being fetched.
+func (s *State) dropClaim(f *fetch) {
+	f.claimed = false
+	s.announce(f.piece, updateDrop)
 }

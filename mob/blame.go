@@ -178,11 +178,10 @@ func (s *State) restart(f *fetch) {
 	}
 	f.discarded = true
 	s.cancelRequests(f, func(*peer) bool { return true })
-	f.peer, f.helper, f.wan = nil, nil, false
+	f.peer, f.helper, f.level = nil, nil, nil
 	s.touch(f.piece)
 	if f.claimed {
-		f.claimed = false
-		s.announce(f.piece, updateDrop)
+		s.dropClaim(f)
 	}
 	s.do(Discard{Piece: f.piece})
 }

@@ -2,6 +2,8 @@ package mob
 
 import (
 	"fmt"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 // NewPieces is the picker of plain pieces, for tests outside of the package.
@@ -32,21 +34,24 @@ func CheckBooks(s *State) error {
 }
 
 func checkCensus(s *State, i int) error {
-	holders, claims := 0, 0
-	clusters := map[string]bool{}
-	for _, p := range s.peers {
-		switch has, claim := p.have.Has(i), p.claim.Has(i); {
-		case p.holds() && has:
-			holders++
-		case p.claims() && claim:
-			claims++
-		case !p.local && (has || claim):
-			clusters[p.Cluster] = true
+	for _, l := range s.levels {
+		holders, claims := 0, 0
+		siblings := map[string]bool{}
+		for _, p := range s.peers {
+			has, claim := p.have.Has(i), p.claim.Has(i)
+			switch inside := p.shared > l.index; {
+			case inside && p.holds() && has:
+				holders++
+			case inside && p.claims() && claim:
+				claims++
+			case p.shared == l.index && (has || claim):
+				siblings[proto.ClusterGroup(p.Cluster, l.index+1)] = true
+			}
 		}
-	}
-	if int(s.holders[i]) != holders || int(s.claims[i]) != claims || int(s.rarity[i]) != len(clusters) {
-		return fmt.Errorf("piece %d: holders %d, claims %d, rarity %d, want %d, %d, %d",
-			i, s.holders[i], s.claims[i], s.rarity[i], holders, claims, len(clusters))
+		if int(l.holders[i]) != holders || int(l.claims[i]) != claims || int(l.rarity[i]) != len(siblings) {
+			return fmt.Errorf("%s, piece %d: holders %d, claims %d, rarity %d, want %d, %d, %d",
+				l.name, i, l.holders[i], l.claims[i], l.rarity[i], holders, claims, len(siblings))
+		}
 	}
 	return nil
 }
@@ -68,9 +73,11 @@ func checkRequests(s *State) error {
 			links[p.link] += sum
 		}
 	}
-	for _, l := range s.links {
-		if l.out != links[l] {
-			return fmt.Errorf("a link has %d bytes in flight, counted %d", links[l], l.out)
+	for _, l := range s.levels {
+		for _, to := range l.links {
+			if to.out != links[to] {
+				return fmt.Errorf("a link has %d bytes in flight, counted %d", links[to], to.out)
+			}
 		}
 	}
 	return nil

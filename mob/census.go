@@ -47,7 +47,7 @@ func (s *State) announceDropped(p *peer, i int) {
 	switch {
 	case s.offers(i):
 		s.announceTo(p, i, updateHave, true)
-	case f != nil && f.wan:
+	case f.concerns(p):
 		s.announceTo(p, i, updateClaim, true)
 	}
 }
@@ -59,19 +59,23 @@ func (s *State) addClaim(p *peer, i int) {
 	}
 	if !p.local {
 		s.addRemote(p, i)
+	}
+	if !p.near() {
 		return
 	}
 	p.claimed[i] = s.now
 	if !p.claims() {
 		return
 	}
-	s.countClaim(i, true)
-	if s.holders[i] > 0 {
+	s.countClaim(p, i, true)
+	home := s.home(p)
+	if home.holders[i] > 0 {
 		return
 	}
 	s.relay(i, updateClaim)
 	f := s.fetches[i]
-	overridden := f != nil && f.wan && s.now.Sub(f.claimedAt) > 2*s.claimDelay()
+	both := f.enters(home)
+	overridden := both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home)
 	if overridden && len(p.lapsed) == 0 {
 		s.overridden = s.now
 	}
@@ -80,44 +84,50 @@ func (s *State) addClaim(p *peer, i int) {
 	}
 	// Two members requested a piece while their claims crossed, and the first of them goes on. Or
 	// the other has heard of the claim of the node, and it does not count any more.
-	s.picker.Claimed(i)
-	if f != nil && f.wan {
-		s.leaveWAN(f)
-		f.claimed = false
-		s.announce(i, updateDrop)
+	s.picker.Claimed(View{s, home}, i)
+	if both {
+		s.leaveRemote(f)
+		s.dropClaim(f)
 	}
 }
 
-// precedes reports whether a local peer goes before the node where both claim a piece: it is the
-// one whose share has the piece, or else the one with the lesser id.
+// precedes reports whether a peer goes before the node where both claim a piece for the groups that
+// both are in: it is the one whose share has the piece, or else the one with the lesser id.
 func (s *State) precedes(p *peer, i int) bool {
+	home := s.home(p)
 	switch {
-	case s.share.Has(i):
+	case home.share.Has(i):
 		return false
-	case s.shareOf(p).Has(i):
+	case s.shareOf(home, p).Has(i):
 		return true
 	}
 	return p.ID < s.cfg.Self
 }
 
-// countClaim notes that the claim of a local peer on a piece counts, or does not any more.
-func (s *State) countClaim(i int, counts bool) {
+// countClaim notes that the claim of a peer of the site on a piece counts, or does not any more. It
+// counts for each group that the peer is in: whichever the piece enters, those have it, or will.
+func (s *State) countClaim(p *peer, i int, counts bool) {
 	s.touch(i)
-	if counts {
-		s.claims[i]++
+	for _, l := range s.groups(p) {
+		if counts {
+			l.claims[i]++
+		} else {
+			l.claims[i]--
+		}
+	}
+	if counts || !s.isLeft(s.home(p), i) {
 		return
 	}
-	s.claims[i]--
-	if s.isLeft(i) {
-		s.reconsider(i)
+	s.reconsider(i)
+	if s.isLeft(s.site(), i) {
 		s.relay(i, updateDrop)
 	}
 }
 
-// isLeft reports whether a piece is left to whoever begins it: no member has, claims or fetches it.
-func (s *State) isLeft(i int) bool {
-	f := s.fetches[i]
-	return s.free(i) && !s.have.Has(i) && (f == nil || !f.wan)
+// isLeft reports whether a piece is left to whoever begins it for a group: no member has, claims or
+// fetches it.
+func (s *State) isLeft(l *level, i int) bool {
+	return s.free(l, i) && !s.have.Has(i) && !s.fetches[i].enters(l)
 }
 
 // open has a piece fetched that came into being, unless it is stored. Members take turns at it, as if
@@ -135,23 +145,27 @@ func (s *State) open(i int) (news bool) {
 	return true
 }
 
-// countHave notes that a piece of a local peer counts, or does not any more.
-func (s *State) countHave(i int, counts bool) {
+// countHave notes that a piece of a peer of the site counts, or does not any more.
+func (s *State) countHave(p *peer, i int, counts bool) {
 	s.touch(i)
-	if counts {
-		s.holders[i]++
-		if s.holders[i] == 1 && !s.have.Has(i) {
-			s.gained(i)
+	for _, l := range s.groups(p) {
+		if counts {
+			l.holders[i]++
+			if l.holders[i] == 1 && !s.have.Has(i) {
+				s.gained(l, i)
+			}
+			continue
 		}
+		l.holders[i]--
+		if l.holders[i] == 0 && !s.have.Has(i) {
+			l.inflow.lacking++
+		}
+	}
+	if counts {
 		return
 	}
-	s.holders[i]--
-	if s.holders[i] == 0 && !s.have.Has(i) {
-		s.inflow.lacking++
-	}
-	if f := s.fetches[i]; s.holders[i] == 0 && f != nil && f.claimed && !f.wan {
-		f.claimed = false // no member sends it, and two could wait for each other
-		s.announce(i, updateDrop)
+	if f := s.fetches[i]; s.own().holders[i] == 0 && f != nil && f.claimed && f.level == nil {
+		s.dropClaim(f) // no member sends it, and two could wait for each other
 	}
 	s.reconsider(i)
 }
@@ -163,32 +177,40 @@ func (s *State) addHave(p *peer, i int) {
 	}
 	s.touch(i)
 	if !p.local {
-		p.claim.Remove(i)
 		s.addRemote(p, i)
 		if s.isActive(p) {
 			s.takeTurn(p, i)
 		}
+	}
+	if !p.near() {
+		p.claim.Remove(i)
 		return
 	}
 	if p.holds() {
-		s.countHave(i, true)
+		s.countHave(p, i, true)
 	}
-	if at, ok := p.claimed[i]; ok && s.holders[i] == 1 {
+	home := s.home(p)
+	if at, ok := p.claimed[i]; ok && home.holders[i] == 1 {
 		s.claimTimes.add(s.now.Sub(at))
 	}
 	s.removeClaim(p, i)
 	if !p.holds() {
 		return
 	}
-	if f := s.fetches[i]; f != nil && f.wan && 2*f.missing > f.size && !s.picker.Doubtful(i) {
-		s.leaveWAN(f)
+	f := s.fetches[i]
+	if !f.enters(home) || 2*f.missing <= f.size || s.picker.Doubtful(i) {
+		return
+	}
+	s.leaveRemote(f)
+	if !p.local {
+		s.dropClaim(f) // another member may be at the link to that peer
 	}
 }
 
-// addRemote notes that a piece is in the cluster of a peer, or on its way there.
+// addRemote notes that a piece is in the group of a peer beside the own, or on its way there.
 func (s *State) addRemote(p *peer, i int) {
-	if s.remote[p.Cluster].pieces.Add(i) {
-		s.rarity[i]++
+	if p.link.pieces.Add(i) {
+		p.level.rarity[i]++
 		s.touch(i)
 	}
 }
@@ -202,13 +224,15 @@ func (s *State) removeHave(p *peer, i int) {
 	s.touch(i)
 	if !p.local {
 		s.removeRemote(p, i)
+	}
+	if !p.near() {
 		return
 	}
 	if s.cfg.Growing {
 		s.passed.Add(i)
 	}
 	if p.holds() {
-		s.countHave(i, false)
+		s.countHave(p, i, false)
 	}
 }
 
@@ -218,11 +242,11 @@ func (s *State) removeClaim(p *peer, i int) {
 	if !p.claim.Remove(i) {
 		return
 	}
-	switch {
-	case !p.local:
+	if !p.local {
 		s.removeRemote(p, i)
-	case p.claims():
-		s.countClaim(i, false)
+	}
+	if p.near() && p.claims() {
+		s.countClaim(p, i, false)
 	}
 }
 
@@ -233,15 +257,15 @@ func (s *State) removeRemote(p *peer, i int) {
 			return
 		}
 	}
-	if c := s.remote[p.Cluster]; c != nil && c.pieces.Remove(i) {
-		s.rarity[i]--
+	if p.link.pieces.Remove(i) {
+		p.level.rarity[i]--
 		s.touch(i)
 	}
 }
 
-// gained notes a piece that no member of the cluster had.
-func (s *State) gained(i int) {
-	if s.picker.Gained(i) {
-		s.inflow.add(s.now)
+// gained notes a piece that no member of a group had.
+func (s *State) gained(l *level, i int) {
+	if s.picker.Gained(View{s, l}, i) {
+		l.inflow.add(s.now)
 	}
 }

@@ -7,8 +7,12 @@ import (
 )
 
 // View is what a [Picker] sees of its State: which peers have or claim which numbers, and what
-// is on its way. It only reads.
-type View struct{ s *State }
+// is on its way. It only reads. What it tells of members and clusters is that of one group that the
+// node is in: its members, and the siblings of it, see [Control.From].
+type View struct {
+	s *State
+	l *level
+}
 
 // Peer is a joined peer, as a [Picker] sees it. The zero Peer is none.
 type Peer struct{ p *peer }
@@ -36,45 +40,48 @@ func (v View) Stored(first, end int) int { return v.s.have.Count(first, end) }
 // [Control.Want] and [Control.Unwant].
 func (v View) Wanted() *bitset.Set { return v.s.wanted }
 
-// Rank returns the node's rank among the members of its cluster, and how many these are.
-func (v View) Rank() (rank, size int) { return v.s.rank, v.s.size }
+// Level is the place of the group among those that the node is in, 0 for its site.
+func (v View) Level() int { return v.l.index }
+
+// Rank returns the node's rank among the members of the group, and how many these are.
+func (v View) Rank() (rank, size int) { return v.l.rank, v.l.size }
 
 // InShare reports whether number i is in the node's share.
-func (v View) InShare(i int) bool { return v.s.share.Has(i) }
+func (v View) InShare(i int) bool { return v.l.share.Has(i) }
 
-// Holders returns how many local peers have number i.
-func (v View) Holders(i int) int { return int(v.s.holders[i]) }
+// Holders returns how many peers of the group have number i.
+func (v View) Holders(i int) int { return int(v.l.holders[i]) }
 
-// Claims returns how many local peers have claimed number i.
-func (v View) Claims(i int) int { return int(v.s.claims[i]) }
+// Claims returns how many peers of the group have claimed number i.
+func (v View) Claims(i int) int { return int(v.l.claims[i]) }
 
-// Rarity returns how many other clusters have number i or have claimed it.
-func (v View) Rarity(i int) int { return int(v.s.rarity[i]) }
+// Rarity returns how many siblings of the group have number i or have claimed it.
+func (v View) Rarity(i int) int { return int(v.l.rarity[i]) }
 
-// Free reports whether no other member of the cluster has number i, as far as that is not in
-// doubt, or has claimed it, and whether the node knows its cluster well enough to say so.
-func (v View) Free(i int) bool { return v.s.mayTake(i) }
+// Free reports whether no other member of the group has number i, as far as that is not in doubt, or
+// has claimed it, and whether the node knows the group well enough to say so.
+func (v View) Free(i int) bool { return v.s.mayTake(v.l, i) }
 
-// Leaves reports whether the node leaves number i to others of its cluster, which it is far behind.
-func (v View) Leaves(i int) bool { return v.s.leaves(i) }
+// Leaves reports whether the node leaves number i to others of the group, which it is far behind.
+func (v View) Leaves(i int) bool { return v.s.leaves(v.l, i) }
 
-// Before returns how many other clusters lack number i and are to begin it before the node's.
-func (v View) Before(i int) int { return v.s.clustersBefore(i) }
+// Before returns how many siblings of the group lack number i and are to begin it before the group.
+func (v View) Before(i int) int { return v.l.siblingsBefore(i) }
 
-// Complete returns how many local peers, and how many other clusters, have all of the numbers
+// Complete returns how many peers of the group, and how many siblings of it, have all of the numbers
 // first <= i < end.
-func (v View) Complete(first, end int) (local, clusters int) {
+func (v View) Complete(first, end int) (members, siblings int) {
 	for _, p := range v.s.peers {
-		if p.local && p.have.Count(first, end) == end-first {
-			local++
+		if p.shared > v.l.index && p.have.Count(first, end) == end-first {
+			members++
 		}
 	}
-	for _, h := range v.s.remote {
-		if h.pieces.Count(first, end) == end-first {
-			clusters++
+	for _, to := range v.l.links {
+		if to.pieces.Count(first, end) == end-first {
+			siblings++
 		}
 	}
-	return local, clusters
+	return members, siblings
 }
 
 // Quick reports whether a number from a peer may arrive before the claims of others on it do.
@@ -84,8 +91,8 @@ func (v View) Quick(p Peer) bool { return v.s.isQuick(p.p) }
 type Fetch struct {
 	// Peer is the peer that it was requested of, if there is one at the moment.
 	Peer Peer
-	// WAN says that it comes from another cluster.
-	WAN bool
+	// Enters says that it comes from outside of the group.
+	Enters bool
 	// Started is when it was begun.
 	Started time.Time
 }
@@ -96,11 +103,32 @@ func (v View) Fetch(i int) (f Fetch, ok bool) {
 	if is == nil {
 		return Fetch{}, false
 	}
-	return Fetch{Peer{is.peer}, is.wan, is.started}, true
+	return Fetch{Peer{is.peer}, is.enters(v.l), is.started}, true
 }
 
-// Control is what a [Picker] sees of its State and has it do.
-type Control struct{ View }
+// Control is what a [Picker] sees of its State and has it do. Its own View is that of the node's
+// site.
+type Control struct {
+	View
+	levels []View
+}
+
+func newControl(s *State) *Control {
+	c := &Control{View: View{s, s.site()}}
+	for _, l := range s.levels {
+		c.levels = append(c.levels, View{s, l})
+	}
+	return c
+}
+
+// Levels returns the views of all groups that the node is in, from its site to its own cluster.
+func (c *Control) Levels() []View { return c.levels }
+
+// From returns the view of the outermost group that a number from a peer enters; for a local peer
+// that of the node's cluster.
+func (c *Control) From(p Peer) View {
+	return c.levels[min(p.p.shared, len(c.levels)-1)]
+}
 
 // Want notes that number i is to be fetched, and reports whether that is news. A number that is
 // stored or on its way is not.
@@ -149,8 +177,8 @@ func (c *Control) Defer(p Peer, i int) {
 	}
 }
 
-// Lack adds to how many numbers the cluster lacks before it has the whole content.
-func (c *Control) Lack(n int) { c.s.inflow.lacking += n }
+// Lack adds to how many numbers a group lacks before it has the whole content.
+func (c *Control) Lack(v View, n int) { v.l.inflow.lacking += n }
 
 // Changed reports whether anything that a View tells of the numbers first <= i < end may have
 // changed since it was asked last. It is for one caller: the answer is given once.

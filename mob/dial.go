@@ -14,7 +14,7 @@ const maxRestless = 10
 // is longer where machines are busy. Meanwhile ranks shift, and a peer that is dialled by its rank
 // is of no use a moment later.
 func (s *State) scheduleConnect() {
-	calm := max(s.t.Calm, s.claimDelay())
+	calm := max(s.t.Calm, s.claimDelay(s.site()))
 	if s.now.Sub(s.shifted) > calm {
 		s.restless = s.now
 	}
@@ -26,42 +26,45 @@ func (s *State) scheduleConnect() {
 	s.connectAt = at
 }
 
-// connect dials local peers, and rank-matched peers of other clusters.
+// connect dials the peers of the own site, and rank-matched peers of other sites; of other racks of
+// a large site as well.
 func (s *State) connect() {
 	s.connectAt, s.restless = time.Time{}, s.now
-	s.dialCluster()
+	s.dialSite()
 	budget := s.t.MaxGlobal
-	for _, cluster := range s.others {
-		budget = s.dialMatches(cluster, budget)
+	for _, l := range s.levels {
+		for _, sibling := range l.others {
+			budget = s.dialMatches(l, sibling, budget)
+		}
 	}
 	s.tryRumours()
 }
 
-// dialCluster dials the members of the own cluster.
-func (s *State) dialCluster() {
-	list := s.nodes[s.cfg.Cluster]
+// dialSite dials the members of the own site.
+func (s *State) dialSite() {
+	list := s.site().members()
 	if most := s.maxLocal(); most < min(len(list), s.t.MaxLocal) {
 		s.dialNeighbours(list, most)
 		return
 	}
-	for _, n := range list[:min(len(list), s.t.MaxLocal)] {
+	for n := range s.nearest(s.site()) {
 		s.dial(n)
 	}
 }
 
-// dialMatches dials the members of a cluster whose shares overlap the node's, as long as the
-// budget lasts, and returns what is left of it.
-func (s *State) dialMatches(cluster string, budget int) int {
-	list := s.nodes[cluster]
+// dialMatches dials the members of a sibling of a group whose shares overlap the node's, as long as
+// the budget lasts, and returns what is left of it.
+func (s *State) dialMatches(l *level, sibling string, budget int) int {
+	list := l.nodes[sibling]
 	alive := make([]*node, 0, len(list))
 	for _, n := range list {
 		if n.alive() {
 			alive = append(alive, n)
 		} else {
-			s.redial(n, len(list))
+			s.redial(l, list, n)
 		}
 	}
-	first, end := ranks.Matches(s.rank, s.size, len(alive))
+	first, end := ranks.Matches(l.rank, l.size, len(alive))
 	for _, n := range alive[first:end] {
 		if budget == 0 {
 			break
@@ -72,11 +75,11 @@ func (s *State) dialMatches(cluster string, budget int) int {
 	return budget
 }
 
-// redial dials a failed member of another cluster, if its rank among all that are known matches
-// the node's.
-func (s *State) redial(n *node, size int) {
-	rank, _ := findNode(s.nodes[n.Cluster], n.ID)
-	if first, end := ranks.Matches(s.rank, s.size, size); rank >= first && rank < end {
+// redial dials a failed member of a sibling of a group, if its rank among all that are known there
+// matches the node's.
+func (s *State) redial(l *level, sibling []*node, n *node) {
+	rank, _ := findNode(sibling, n.ID)
+	if first, end := ranks.Matches(l.rank, l.size, len(sibling)); rank >= first && rank < end {
 		s.dial(n)
 	}
 }

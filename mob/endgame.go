@@ -20,13 +20,12 @@ func (s *State) endgame() {
 	if len(late) == 0 {
 		return
 	}
-	wan := s.mayFetchWAN()
 	for _, p := range s.peers {
-		if p.stalled || p.rationed || !p.local && !wan || !p.room(s.t) {
+		if p.stalled || p.rationed || !p.local && !s.mayFetch(p.level) || !p.room(s.t) {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.peer != p && p.have.Has(f.piece) && (p.local || f.wan) && s.isFaster(p, f) {
+			if f.helper == nil && f.peer != p && p.have.Has(f.piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
 				s.help(p, f)
 				break
 			}

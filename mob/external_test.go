@@ -116,11 +116,11 @@ func TestExternalPeerOnATimer(t *testing.T) {
 // and to give it away only when that does not explain how long it takes.
 func TestExternalPeerIsNotSlow(t *testing.T) {
 	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
-	if fs := s.slowFetches(); len(fs) > 0 {
+	if fs := s.slowFetches(s.site()); len(fs) > 0 {
 		t.Errorf("%d of %d pieces count as slow at a peer that keeps its pace", len(fs), len(s.fetches))
 	}
 	s.Step(s.now.Add(2900*time.Millisecond), Tick{}) // within Stall
-	if fs := s.slowFetches(); len(fs) == 0 {
+	if fs := s.slowFetches(s.site()); len(fs) == 0 {
 		t.Error("no piece counts as slow at a peer that has sent nothing for long")
 	}
 }

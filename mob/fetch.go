@@ -10,10 +10,10 @@ import (
 // fetch is a piece on its way: which bytes were requested of whom, and which arrived.
 type fetch struct {
 	progress
-	wan     bool  // it comes over the WAN
-	claimed bool  // the cluster was told that it comes over the WAN, or from the only member that has it
-	peer    *peer // of which the next bytes are requested; nil if there is none at the moment
-	helper  *peer // of which bytes are requested a second time, in the end game
+	level   *level // the outermost group that it enters; nil if it comes from the own cluster
+	claimed bool   // others were told that it enters that, or comes from the only member that has it
+	peer    *peer  // of which the next bytes are requested; nil if there is none at the moment
+	helper  *peer  // of which bytes are requested a second time, in the end game
 	// alone says that the piece comes from one peer or not at all: it was bad when it came from
 	// several. discarded says that it lost that peer, see restart.
 	alone, discarded bool
@@ -53,21 +53,22 @@ func (s *State) beginFetch(p *peer, i int) *fetch {
 	return f
 }
 
-// assign has a fetch request its next bytes of p. It claims the piece if it comes over the WAN,
-// or from the only member of the cluster that has it: a member with many pieces that all others
+// assign has a fetch request its next bytes of p. It claims the piece if it enters a group that the
+// node is in, or comes from the only member of the cluster that has it: a member with many pieces that all others
 // lack should send each piece once.
 func (s *State) assign(p *peer, f *fetch) {
 	f.peer, p.current = p, f
 	s.touch(f.piece)
+	own := s.own()
 	switch {
-	case f.wan:
+	case p.local && f.level != nil, !p.local && f.enters(p.level):
 	case !p.local:
-		f.wan, f.claimed, f.claimedAt = true, true, s.now
+		f.level, f.claimed, f.claimedAt = p.level, true, s.now
 		s.announce(f.piece, updateClaim)
 		if s.crosses(p, f.piece) {
 			s.awaitClaims(p, f)
 		}
-	case s.holders[f.piece] == 1 && s.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
+	case own.holders[f.piece] == 1 && own.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
 		s.claimLocally(f)
 	}
 }
@@ -76,16 +77,16 @@ func (s *State) assign(p *peer, f *fetch) {
 // piece on, for every member to begin another one. Of fewer all begin the same, whatever is
 // announced, and in a large cluster everybody would claim every piece to everybody.
 func (s *State) hasChoice(p *peer, from int) bool {
-	alone, seen := 1, 0
+	alone, seen, own := 1, 0, s.own()
 	for i := range s.wanted.Intersection(p.have, from) {
-		if s.holders[i] == 1 {
+		if own.holders[i] == 1 {
 			alone++
 		}
-		if seen++; alone >= s.size || seen >= maxCandidates {
+		if seen++; alone >= own.size || seen >= maxCandidates {
 			break
 		}
 	}
-	return alone >= s.size
+	return alone >= own.size
 }
 
 // unassign leaves a fetch without a peer, for any that has the piece.
@@ -121,9 +122,8 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 		return
 	}
 	s.unassign(f)
-	if f.claimed && !f.wan && s.holders[f.piece] == 0 { // else members wait for each other's claims
-		f.claimed = false
-		s.announce(f.piece, updateDrop)
+	if f.claimed && f.level == nil && s.own().holders[f.piece] == 0 { // else members wait for each other's claims
+		s.dropClaim(f)
 	}
 }
 
@@ -142,11 +142,11 @@ func (s *State) releaseAll(p *peer) {
 	p.current = nil
 }
 
-// leaveWAN stops fetching a piece over the WAN, because a member of the cluster has it or will
-// have it.
-func (s *State) leaveWAN(f *fetch) {
+// leaveRemote stops fetching a piece from outside of the own cluster, because a nearer peer has it
+// or will have it.
+func (s *State) leaveRemote(f *fetch) {
 	s.cancelRequests(f, func(p *peer) bool { return !p.local })
-	f.wan = false
+	f.level = nil
 	s.touch(f.piece)
 	if f.helper != nil && !f.helper.local {
 		f.helper = nil

@@ -26,7 +26,9 @@ func newGrowing(length int64, size int) *growing {
 // Attach implements [Picker]. The cluster never gets near the end: links are not left idle there.
 func (k *growing) Attach(c *Control) {
 	k.Control = c
-	c.Lack(2 * k.layout.Count)
+	for _, v := range c.Levels() {
+		c.Lack(v, 2*k.layout.Count)
+	}
 }
 
 // Share implements [Picker]: members take turns, so that each has a part of any pieces that follow each

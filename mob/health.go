@@ -37,13 +37,15 @@ func (s *State) health() {
 	s.gossip()
 }
 
-// checkBehind finds out whether the node is far behind its cluster. Peers of which it requested nothing for that
+// checkBehind finds out whether the node is far behind its groups. Peers of which it requested nothing for that
 // reason may have announced all that they ever will.
 func (s *State) checkBehind() {
-	was := s.behind
-	s.behind = s.picker.Lag() > max(farBehind, s.layout.Current/16) || s.isOverridden()
-	if was && !s.behind {
-		s.reconsiderAll()
+	for _, l := range s.levels {
+		was := l.behind
+		l.behind = s.picker.Lag(View{s, l}) > max(farBehind, s.layout.Current/16) || s.isOverridden()
+		if was && !l.behind {
+			s.reconsiderAll()
+		}
 	}
 }
 
@@ -69,15 +71,15 @@ func (s *State) check(p *peer) {
 	switch {
 	case p.fetchesHere():
 		pause = s.t.Queue
-	case !p.local && p.subscribed.Len() > 0:
+	case p.acrossLink() && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
-	case p.busy() || p.local && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
+	case p.busy() || p.near() && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
-	pause = max(pause, p.path.rtt, 2*s.claimDelay())
+	pause = max(pause, p.path.rtt, 2*s.claimDelay(s.site()))
 	dead := s.t.Dead + s.patience(p) + s.late
 	switch {
-	case p.local && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
+	case p.near() && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
 		s.setSilent(p, true)
 	case s.now.Sub(p.lastSeen) > dead || s.answersNone(p, dead):
 		p.deadAt = s.now
@@ -111,19 +113,19 @@ func (s *State) sendPing(p *peer) {
 	s.send(p, &proto.Ping{Nonce: pingNonce(s.started, s.now)})
 }
 
-// onPing answers a ping. To a remote peer the node sends one of its own, so that both directions
-// are measured at one time.
+// onPing answers a ping. To a peer across a link the node sends one of its own, so that both
+// directions are measured at one time.
 func (s *State) onPing(p *peer, nonce uint64) {
 	s.send(p, &proto.Pong{Nonce: nonce})
-	if p.local {
+	if !p.acrossLink() {
 		return
 	}
 	p.path.pinged(s.now, sincePing(s.started, s.now, nonce))
-	p.link.adjustActive(p.path.queue, s.leastActive(), func() bool {
-		return p.matched && !s.isActive(p) && s.mayFetchWAN() && !s.behind && s.pick(p) >= 0
+	p.link.adjustActive(p.path.queue, p.link.leastActive(), func() bool {
+		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.fetchesHere() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, 2*s.claimDelay()) {
+	if p.fetchesHere() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, 2*s.claimDelay(s.site())) {
 		s.sendPing(p)
 	}
 }
@@ -139,8 +141,8 @@ func (s *State) onPong(p *peer, nonce uint64) {
 	}
 	p.path.rtt = d
 	p.answers.add(d)
-	if p.local {
-		s.answers.add(d)
+	for _, l := range s.groups(p) {
+		l.answers.add(d)
 	}
 	s.wake(p)
 	if p.rtt == 0 || d < p.rtt {

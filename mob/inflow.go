@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// inflow measures how fast the cluster gets pieces that none of its members had, as far as the
-// node knows, and forgets with a time constant.
+// inflow measures how fast a group gets pieces that none of its members had, as far as the node
+// knows, and forgets with a time constant.
 type inflow struct {
-	// lacking is how many pieces no member of the cluster has.
+	// lacking is how many pieces no member of the group has.
 	lacking int
 
 	count       float64 // decayed: the pieces that came
@@ -18,7 +18,7 @@ type inflow struct {
 // inflowMemory is the time constant, in seconds.
 const inflowMemory = 0.5
 
-// add notes that the cluster has one more piece.
+// add notes that the group has one more piece.
 func (f *inflow) add(now time.Time) {
 	if f.first.IsZero() {
 		f.first = now
@@ -38,13 +38,14 @@ func (f *inflow) interval(now time.Time) float64 {
 }
 
 // tooLate reports whether a piece that is begun with a remote peer now would arrive after the time
-// in which the cluster gets all that it lacks, at its present rate. Towards the end there are
+// in which the group that it enters gets all that it lacks, at its present rate. Towards the end there are
 // fewer pieces than links, and everybody would wait for a piece on a slow one. It is left to
 // faster links. If none takes it, the cluster's rate falls until the piece is begun after all.
 func (s *State) tooLate(p *peer) bool {
-	interval, r := s.inflow.interval(s.now), p.meter.rate()
+	into := &p.level.inflow
+	interval, r := into.interval(s.now), p.meter.rate()
 	if interval == 0 || r == 0 {
 		return false
 	}
-	return float64(p.inFlight+s.layout.Size)/r > float64(s.inflow.lacking)*interval
+	return float64(p.inFlight+s.layout.Size)/r > float64(into.lacking)*interval
 }

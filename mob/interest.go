@@ -15,12 +15,13 @@ const (
 )
 
 // interestIn returns what the node wants a peer to announce: all pieces if it may request any of
-// it; its share if it may come to that, to know whether there is work; and else none.
+// it, or if the peer is of its site; its share if it may come to that, to know whether there is
+// work; and else none.
 func (s *State) interestIn(p *peer) interest {
 	switch {
-	case s.complete || !p.matched:
+	case s.complete || !p.near() && !p.matched:
 		return noInterest
-	case s.isActive(p):
+	case p.near() || s.isActive(p):
 		return allInterest
 	}
 	return shareInterest
@@ -34,7 +35,7 @@ func (s *State) sendWant(p *peer) {
 	case allInterest:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
 	case shareInterest:
-		rs = s.share.ranges(s.pieces)
+		rs = s.site().share.ranges(s.pieces)
 	}
 	s.owe(p, rs)
 	s.send(p, &proto.Want{Pieces: rs})
@@ -76,7 +77,7 @@ func (s *State) onWant(p *peer, m *proto.Want) {
 		}
 		if s.offers(i) {
 			s.announceTo(p, i, updateHave, true)
-		} else if f := s.fetches[i]; f != nil && f.wan || !p.local && !s.free(i) {
+		} else if s.fetches[i].concerns(p) || !p.near() && !s.free(s.site(), i) {
 			s.announceTo(p, i, updateClaim, true)
 		}
 	}
@@ -84,6 +85,8 @@ func (s *State) onWant(p *peer, m *proto.Want) {
 	s.flushPeer(p)
 }
 
-// fetchesHere reports whether a remote peer fetches from the node, as one does that is subscribed
-// to all pieces.
-func (p *peer) fetchesHere() bool { return !p.local && p.subscribed.Len() > 0 && p.subscribed.Full() }
+// fetchesHere reports whether a remote peer fetches from the node, as one may that is subscribed to
+// all pieces. Those of the own site all are.
+func (p *peer) fetchesHere() bool {
+	return p.acrossLink() && p.subscribed.Len() > 0 && p.subscribed.Full()
+}

@@ -1,6 +1,10 @@
 package mob
 
-import "time"
+import (
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // The most members that a peer is told of at once: when it joins, and by gossip. A node has a
 // hundred peers, so a few members of each are enough.
@@ -21,8 +25,7 @@ func (s *State) gossip() {
 	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
 }
 
-// introduce tells a peer of at most so many members that are alive, those of its own cluster
-// first. If there are more, it tells of a run of them from a random one on. That there are none
+// introduce tells a peer of at most so many members that are alive, those of its own site first. If there are more, it tells of a run of them from a random one on. That there are none
 // is news as well.
 func (s *State) introduce(p *peer, most int) {
 	var ms []Node
@@ -30,8 +33,9 @@ func (s *State) introduce(p *peer, most int) {
 	if len(s.byID) > most+1 {
 		skip = s.rng.IntN(len(s.byID) - most)
 	}
-	add := func(cluster string) {
-		list := s.nodes[cluster]
+	site := s.site()
+	add := func(group string) {
+		list := site.nodes[group]
 		k := min(skip, len(list))
 		skip -= k
 		for _, n := range list[k:] {
@@ -43,13 +47,14 @@ func (s *State) introduce(p *peer, most int) {
 			}
 		}
 	}
-	add(p.Cluster)
-	if !p.local {
-		add(s.cfg.Cluster)
+	of := proto.ClusterGroup(p.Cluster, 1)
+	add(of)
+	if !p.near() {
+		add(site.name)
 	}
-	for _, cluster := range s.others {
-		if cluster != p.Cluster {
-			add(cluster)
+	for _, other := range site.others {
+		if other != of {
+			add(other)
 		}
 	}
 	s.do(Introduce{Peer: p.ID, Members: ms})

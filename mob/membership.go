@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -13,6 +12,7 @@ import (
 // joined and not silent, or not yet found to be unreachable.
 type node struct {
 	Node
+	shared  int   // parts of its cluster's name that it shares with the own
 	peer    *peer // nil unless joined
 	dialing bool
 	silent  bool // see peer.silent
@@ -46,7 +46,7 @@ func (s *State) onLearned(nodes []Node) {
 			n = s.addNode(nd)
 			n.dialing = trying
 			changed = appendNew(changed, nd.Cluster)
-			if n.Cluster == s.cfg.Cluster {
+			if n.shared > 0 {
 				s.settled = s.now.Add(s.t.Settle)
 			}
 		case n.failed && n.peer == nil && n.Cluster != nd.Cluster:
@@ -57,7 +57,7 @@ func (s *State) onLearned(nodes []Node) {
 	}
 	if len(changed) > 0 {
 		s.updateRank(changed...)
-		s.dialCluster()
+		s.dialSite()
 	}
 }
 
@@ -77,43 +77,46 @@ const (
 )
 
 func (s *State) addNode(nd Node) *node {
-	n := &node{Node: nd, record: new(record)}
+	n := &node{Node: nd, shared: proto.SharedParts(nd.Cluster, s.cfg.Cluster), record: new(record)}
 	s.byID[nd.ID] = n
 	s.membersChanged = true
-	list, ok := s.nodes[nd.Cluster]
-	if !ok && nd.Cluster != s.cfg.Cluster {
-		k, _ := slices.BinarySearch(s.others, nd.Cluster)
-		s.others = slices.Insert(s.others, k, nd.Cluster)
-		s.matchPeers(s.others...) // positions at all links depend on the clusters
+	for l, group := range s.groupsOf(nd.Cluster) {
+		list, ok := l.nodes[group]
+		if !ok && group != l.name {
+			k, _ := slices.BinarySearch(l.others, group)
+			l.others = slices.Insert(l.others, k, group)
+			s.matchPeers(l, l.others...) // positions at all links depend on the siblings
+		}
+		i, _ := findNode(list, nd.ID)
+		l.nodes[group] = slices.Insert(list, i, n)
 	}
-	i, _ := findNode(list, nd.ID)
-	s.nodes[nd.Cluster] = slices.Insert(list, i, n)
 	return n
 }
 
 func (s *State) removeNode(n *node) {
 	delete(s.byID, n.ID)
 	s.membersChanged = true
-	list := s.nodes[n.Cluster]
-	if i, ok := findNode(list, n.ID); ok {
-		s.nodes[n.Cluster] = slices.Delete(list, i, i+1)
-	}
-	if n.External {
-		s.forgetCluster(n.Cluster)
+	for l, group := range s.groupsOf(n.Cluster) {
+		list := l.nodes[group]
+		if i, ok := findNode(list, n.ID); ok {
+			l.nodes[group] = slices.Delete(list, i, i+1)
+		}
+		if n.External {
+			s.forgetSibling(l, group)
+		}
 	}
 }
 
-// forgetCluster forgets the cluster of an external peer when nobody is left in it. Each has a
+// forgetSibling forgets the cluster of an external peer when nobody is left in it. Each has a
 // cluster of its own, and they are many.
-func (s *State) forgetCluster(name string) {
-	if len(s.nodes[name]) > 0 || name == s.cfg.Cluster {
+func (s *State) forgetSibling(l *level, name string) {
+	if len(l.nodes[name]) > 0 || name == l.name {
 		return
 	}
-	delete(s.nodes, name)
-	delete(s.links, name)
-	delete(s.remote, name)
-	s.others = slices.DeleteFunc(s.others, func(other string) bool { return other == name })
-	s.matchPeers(s.others...) // positions at all links depend on the clusters
+	delete(l.nodes, name)
+	delete(l.links, name)
+	l.others = slices.DeleteFunc(l.others, func(other string) bool { return other == name })
+	s.matchPeers(l, l.others...) // positions at all links depend on the siblings
 }
 
 func findNode(ns []*node, id proto.PeerID) (int, bool) {
@@ -161,9 +164,6 @@ func (s *State) onJoined(nd Node) {
 	}
 	n.peer, n.silent, n.failed, n.dialing, n.stale = p, false, false, false, false
 	s.membersChanged = true
-	if !p.local && s.remote[p.Cluster] == nil {
-		s.remote[p.Cluster] = &remoteCluster{pieces: bitset.New(s.pieces), salt: clusterSalt(p.Cluster)}
-	}
 	s.updateRank(changed...)
 	s.sendWant(p)
 	s.sendPing(p)

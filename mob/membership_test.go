@@ -44,11 +44,12 @@ func TestExternalPeersAreForgotten(t *testing.T) {
 			}
 		}
 	}
-	if len(s.byID) != 1 || len(s.nodes) != 1 || len(s.others) != 1 || len(s.links) != 1 || len(s.remote) != 1 {
-		t.Errorf("left are %d nodes of %d clusters, of which %d others, with %d links and %d sets of pieces",
-			len(s.byID), len(s.nodes), len(s.others), len(s.links), len(s.remote))
+	site := s.site()
+	if len(s.byID) != 1 || len(site.nodes) != 1 || len(site.others) != 1 || len(site.links) != 1 {
+		t.Errorf("left are %d nodes of %d clusters, of which %d others, with %d links",
+			len(s.byID), len(site.nodes), len(site.others), len(site.links))
 	}
-	for i, n := range s.rarity {
+	for i, n := range site.rarity {
 		if n != 0 {
 			t.Fatalf("piece %d is in %d clusters", i, n)
 		}

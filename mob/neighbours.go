@@ -1,12 +1,14 @@
 package mob
 
+import "slices"
+
 // minLocal is how many local peers a node dials in any case, if there are as many. A graph in which each
 // node has chosen so many others at random stays in one piece, even if half of them are gone.
 const minLocal = 4
 
 // maxLocal returns how many local peers the node dials.
 func (s *State) maxLocal() int {
-	if s.t.Session <= 0 || len(s.others) > 0 {
+	if s.t.Session <= 0 || slices.ContainsFunc(s.levels, func(l *level) bool { return len(l.others) > 0 }) {
 		return s.t.MaxLocal
 	}
 	worth := s.cfg.Length / int64(s.t.Session)

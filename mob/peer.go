@@ -10,12 +10,14 @@ import (
 // peer is a joined node: one with an open control stream.
 type peer struct {
 	Node
-	local    bool  // of the own cluster; others are remote peers
-	link     *link // to a remote peer's cluster
-	matched  bool  // a local peer, or a remote one whose share overlaps the node's
-	position int   // the node's, in the order of its cluster at the link
-	ready    bool  // listed in State.ready
-	idle     bool  // there was nothing to request of it, and it announced nothing since
+	shared   int    // parts of its cluster's name that it shares with the own: 0 if it is of another site
+	local    bool   // of the own cluster; others are remote peers
+	level    *level // the outermost group that what comes from a remote peer enters
+	link     *link  // to a remote peer's group beside that
+	matched  bool   // a local peer, or a remote one whose share overlaps the node's
+	position int    // the node's, in the order of its group at the link
+	ready    bool   // listed in State.ready
+	idle     bool   // there was nothing to request of it, and it announced nothing since
 
 	// What it announced.
 	have, claim *bitset.Set
@@ -50,7 +52,7 @@ type peer struct {
 	stalled    bool      // it sent nothing for too long, and has not sent enough since
 	proof      int       // blocks to send until it is not stalled any more
 	pauseUntil time.Time // when the next is requested
-	snubs      bool      // it is local, and what it has does not count while it is stalled
+	snubs      bool      // it is of the site, and what it has does not count while it is stalled
 	rejected   time.Time // when it rejected a request
 	rejects    int       // in a row
 	rationed   bool      // see record
@@ -70,7 +72,7 @@ type peer struct {
 func (s *State) newPeer(nd Node) *peer {
 	p := &peer{
 		Node:       nd,
-		local:      nd.Cluster == s.cfg.Cluster,
+		shared:     proto.SharedParts(nd.Cluster, s.cfg.Cluster),
 		joinedAt:   s.now,
 		lastSeen:   s.now,
 		have:       bitset.New(s.pieces),
@@ -79,12 +81,14 @@ func (s *State) newPeer(nd Node) *peer {
 		subscribed: bitset.New(s.pieces),
 		deferred:   map[int]time.Time{},
 	}
+	p.local = p.shared == len(s.levels)
 	p.matched = p.local
 	if s.layout.Whole {
 		p.request = s.layout.Size
 	}
 	if !p.local {
-		p.link = s.linkTo(p.Cluster)
+		p.level = s.levels[p.shared]
+		p.link = s.linkTo(p.level, proto.ClusterGroup(p.Cluster, p.shared+1))
 		p.link.peers = insertPeer(p.link.peers, p)
 	}
 	return p
@@ -153,3 +157,10 @@ func (p *peer) waited(now time.Time, f *fetch) time.Duration {
 	}
 	return 0
 }
+
+// near reports whether the peer is of the node's site.
+func (p *peer) near() bool { return p.shared > 0 }
+
+// acrossLink reports whether the peer and the node may exchange pieces over a link. Peers of other
+// sites would not be joined otherwise; those of the own site all are.
+func (p *peer) acrossLink() bool { return !p.local && (!p.near() || p.matched) }

@@ -15,7 +15,7 @@ type Picker interface {
 	// Attach gives the picker its State, which has the numbers that are stored. The picker adds
 	// to [View.Wanted] what is to be fetched. It is called once.
 	Attach(c *Control)
-	// Share is the numbers that the member of a rank begins before others, in a cluster of size
+	// Share is the numbers that the member of a rank begins before others, in a group of size
 	// members.
 	Share(rank, size int) Share
 	// Pick returns a wanted number to begin with a peer that has it, -1 if there is none.
@@ -26,19 +26,19 @@ type Picker interface {
 	// Apply takes in an event that says what became of numbers: [Stored], [Failed], [Lost],
 	// [Useless], [Decoded], [Polluted] or [Grown]. The picker has its State note what follows.
 	Apply(ev Event)
-	// Claimed tells that a local peer which goes first has claimed a number as well.
-	Claimed(i int)
-	// Gained reports whether a number that no member of the cluster had brings the cluster
-	// nearer to the whole content.
-	Gained(i int) bool
+	// Claimed tells that a peer of a group which goes first has claimed a number as well.
+	Claimed(v View, i int)
+	// Gained reports whether a number that no member of a group had brings the group nearer to
+	// the whole content.
+	Gained(v View, i int) bool
 	// Doubtful reports whether what members have of a number may be false, so that it is fetched
 	// as if they lacked it.
 	Doubtful(i int) bool
-	// Lag counts the numbers that other members of the cluster have, and the node neither has
-	// nor requested, as far as they are of use.
-	Lag() int
-	// Unclaimed reports whether the cluster lacks a number that no member has claimed.
-	Unclaimed() bool
+	// Lag counts the numbers that other members of a group have, and the node neither has nor
+	// requested, as far as they are of use.
+	Lag(v View) int
+	// Unclaimed reports whether a group lacks a number that no member has claimed.
+	Unclaimed(v View) bool
 }
 
 // Share is some of the numbers of a [Picker]: each i of which i mod Every is from First up to, but not

@@ -23,7 +23,9 @@ func (k *pieces) Attach(c *Control) {
 	for i := range k.layout.Count {
 		c.Want(i)
 	}
-	c.Lack(c.Wanted().Len())
+	for _, v := range c.Levels() {
+		c.Lack(v, c.Wanted().Len())
+	}
 }
 
 // Share implements [Picker].
@@ -37,26 +39,27 @@ const maxBefore = 32
 
 // Pick implements [Picker].
 //
-// Over the WAN it takes a piece that no member of the own cluster has or claimed, and that the
-// fewest other clusters have or claimed: a piece that two clusters fetch from each other crosses
-// the source's links once. Among those it takes one that the fewest clusters are to begin before
-// its own, and then one of the node's share. The share comes first of all where a piece arrives
+// Over a link it takes a piece that no member of the own group has or claimed, and that the fewest
+// groups beside it have or claimed: a piece that two clusters fetch from each other crosses the
+// source's links once. Among those it takes one that the fewest are to begin before its own, and
+// then one of the node's share. The share comes first of all where a piece arrives
 // so fast that claims come too late.
 //
 // On the LAN it takes the share first, since other clusters wait for it from here, and then what
 // the fewest local peers have. A piece that a single peer has and another member claims comes
 // last: that member will soon have it too. Ties are broken at random.
 func (k *pieces) Pick(p Peer) int {
+	v := k.From(p)
 	if p.Local() {
-		return k.Best(p, func(i int) (int, bool) { return k.localKey(i), !p.Deferred(i) })
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !p.Deferred(i) })
 	}
 	quick := k.Quick(p)
 	return k.Best(p, func(i int) (int, bool) {
-		if p.Deferred(i) || !k.Free(i) || k.Leaves(i) {
+		if p.Deferred(i) || !v.Free(i) || v.Leaves(i) {
 			return 0, false
 		}
-		key := 2*(maxBefore*k.Rarity(i)+min(k.Before(i), maxBefore-1)) + k.run(i)<<runShift
-		if !k.InShare(i) {
+		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + k.run(i)<<runShift
+		if !v.InShare(i) {
 			key++
 			if quick {
 				key += 1 << 30
@@ -69,14 +72,14 @@ func (k *pieces) Pick(p Peer) int {
 // localKey orders what is picked of a local peer. What a single member has comes before all else, if pieces have
 // an order: as long as there is such a piece that nobody claims, the member that others wait for sends no piece
 // twice.
-func (k *pieces) localKey(i int) (key int) {
-	holders := k.Holders(i)
+func (k *pieces) localKey(v View, i int) (key int) {
+	holders := v.Holders(i)
 	key = holders + k.run(i)<<runShift
-	if !k.InShare(i) {
+	if !v.InShare(i) {
 		key += 1 << 16
 	}
 	switch {
-	case holders == 1 && k.Claims(i) > 0:
+	case holders == 1 && v.Claims(i) > 0:
 		key += 1 << 60
 	case holders > 1 && k.layout.Together > 0:
 		key += 1 << 59
@@ -108,8 +111,10 @@ func (k *pieces) Apply(ev Event) {
 		if !k.Drop(ev.Piece) {
 			return
 		}
-		if k.Holders(ev.Piece) == 0 {
-			k.Lack(1)
+		for _, v := range k.Levels() {
+			if v.Holders(ev.Piece) == 0 {
+				k.Lack(v, 1)
+			}
 		}
 		k.fetch(ev.Piece)
 	}
@@ -123,10 +128,10 @@ func (k *pieces) fetch(i int) {
 }
 
 // Claimed implements [Picker].
-func (k *pieces) Claimed(int) {}
+func (k *pieces) Claimed(View, int) {}
 
 // Gained implements [Picker].
-func (k *pieces) Gained(int) bool { return true }
+func (k *pieces) Gained(View, int) bool { return true }
 
 // Makes implements [Picker]: who made a piece is of no interest.
 func (k *pieces) Makes(Peer, int) bool { return false }
@@ -135,9 +140,9 @@ func (k *pieces) Makes(Peer, int) bool { return false }
 func (k *pieces) Doubtful(int) bool { return false }
 
 // Lag implements [Picker].
-func (k *pieces) Lag() (n int) {
+func (k *pieces) Lag(v View) (n int) {
 	for i := range k.Wanted().All() {
-		if k.Holders(i) > 0 {
+		if v.Holders(i) > 0 {
 			n++
 		}
 	}
@@ -145,9 +150,9 @@ func (k *pieces) Lag() (n int) {
 }
 
 // Unclaimed implements [Picker].
-func (k *pieces) Unclaimed() bool {
+func (k *pieces) Unclaimed(v View) bool {
 	for i := range k.Wanted().All() {
-		if k.Free(i) {
+		if v.Free(i) {
 			return true
 		}
 	}

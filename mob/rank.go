@@ -6,16 +6,33 @@ import (
 	"github.com/mobgrid/mob/mob/ranks"
 )
 
-// updateRank computes the node's rank and share anew, and matches peers, after members of some
+// updateRank computes the node's ranks and shares anew, and matches peers, after members of some
 // clusters came or went. What is claimed already stays with the member that claimed it.
-func (s *State) updateRank(changed ...string) {
+func (s *State) updateRank(clusters ...string) {
 	s.scheduleConnect()
-	if !slices.Contains(changed, s.cfg.Cluster) {
-		s.matchPeers(changed...)
-		return
+	for _, l := range s.levels {
+		var changed []string // groups of this level
+		for _, cluster := range clusters {
+			for of, group := range s.groupsOf(cluster) {
+				if of == l {
+					changed = appendNew(changed, group)
+				}
+			}
+		}
+		switch {
+		case len(changed) == 0:
+		case slices.Contains(changed, l.name) && s.rerank(l):
+			s.matchPeers(l, l.others...)
+		default:
+			s.matchPeers(l, changed...)
+		}
 	}
+}
+
+// rerank computes the node's rank and share in a group, and reports whether they have changed.
+func (s *State) rerank(l *level) bool {
 	rank, size := 0, 1
-	for _, n := range s.nodes[s.cfg.Cluster] {
+	for _, n := range l.members() {
 		if n.alive() {
 			size++
 			if n.ID < s.cfg.Self {
@@ -23,31 +40,32 @@ func (s *State) updateRank(changed ...string) {
 			}
 		}
 	}
-	if rank == s.rank && size == s.size {
-		return
+	if rank == l.rank && size == l.size {
+		return false
 	}
-	s.rank, s.size = rank, size
-	s.share = s.picker.Share(rank, size)
-	s.matchPeers(s.others...)
+	l.rank, l.size = rank, size
+	l.share = s.picker.Share(rank, size)
 	s.shareChanged = true
+	return true
 }
 
-// matchPeers finds the peers of some clusters whose shares overlap the node's, which are those of
-// which it requests. The members' order at a link is that of their ranks, rotated for each link.
-func (s *State) matchPeers(clusters ...string) {
-	for _, cluster := range clusters {
-		list := s.nodes[cluster]
-		if len(list) == 0 {
+// matchPeers finds the peers of some siblings of a group whose shares overlap the node's, which are
+// those of which it requests. The members' order at a link is that of their ranks, rotated for each
+// link.
+func (s *State) matchPeers(l *level, siblings ...string) {
+	for _, sibling := range siblings {
+		list := l.nodes[sibling]
+		if len(list) == 0 || sibling == l.name {
 			continue // nobody is left of it, and it may be forgotten
 		}
-		position := (s.rank + ranks.Turn(s.cfg.Cluster, cluster, s.others, s.size)) % s.size
+		position := (l.rank + ranks.Turn(l.name, sibling, l.others, l.size)) % l.size
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {
 				alive++
 			}
 		}
-		first, end := ranks.Matches(s.rank, s.size, alive)
+		first, end := ranks.Matches(l.rank, l.size, alive)
 		for _, n := range list {
 			p := n.peer
 			if !n.alive() {
@@ -62,16 +80,16 @@ func (s *State) matchPeers(clusters ...string) {
 			}
 			rank++
 		}
-		if l := s.links[cluster]; l != nil {
-			s.updateInterest(l)
+		if to := l.links[sibling]; to != nil {
+			s.updateInterest(to)
 		}
 	}
 }
 
-// shareOf returns the share of a local peer.
-func (s *State) shareOf(p *peer) Share {
+// shareOf returns the share of a peer in a group that both are in.
+func (s *State) shareOf(l *level, p *peer) Share {
 	rank, self := 0, s.cfg.Self < p.ID
-	for _, n := range s.nodes[s.cfg.Cluster] {
+	for _, n := range l.members() {
 		if n.ID >= p.ID {
 			break
 		}
@@ -82,8 +100,8 @@ func (s *State) shareOf(p *peer) Share {
 	if self {
 		rank++
 	}
-	if rank >= s.size {
+	if rank >= l.size {
 		return Share{} // it is not alive
 	}
-	return s.picker.Share(rank, s.size)
+	return s.picker.Share(rank, l.size)
 }

@@ -13,27 +13,33 @@ func (s *State) fill() {
 	if s.complete {
 		return
 	}
-	wan := s.mayFetchWAN()
-	if wan != s.wan {
-		s.wan = wan
-		for _, p := range s.peers {
-			s.wake(p)
-		}
-	}
-	if all := s.mayTakeAll(); all != s.all {
-		s.all = all
-		if all {
-			s.reconsiderAll()
-		}
+	for _, l := range s.levels {
+		s.openLevel(l)
 	}
 	s.sortReady()
 	for _, p := range s.ready {
 		p.ready = false
-		if (p.matched || p.hasBegun()) && (p.local || wan) {
+		if (p.matched || p.hasBegun()) && (p.local || p.level.open) {
 			s.fillPeer(p)
 		}
 	}
 	s.ready = s.ready[:0]
+}
+
+// openLevel finds out what may be fetched for a group.
+func (s *State) openLevel(l *level) {
+	if open := s.mayFetch(l); open != l.open {
+		l.open = open
+		for _, p := range s.peers {
+			s.wake(p)
+		}
+	}
+	if all := s.mayTakeAll(l); all != l.all {
+		l.all = all
+		if all {
+			s.reconsiderAll()
+		}
+	}
 }
 
 // sortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
@@ -86,26 +92,38 @@ func (s *State) reconsiderAll() {
 	}
 }
 
-// mayFetchWAN reports whether the node knows its cluster well enough to fetch over the WAN, or has
+// mayFetch reports whether the node knows a group well enough to fetch for it from outside, or has
 // waited for that: then it begins with its share. After it was cut off it waits for each member.
-func (s *State) mayFetchWAN() bool {
-	known := s.knowsCluster()
-	return known && s.heardOfMembers || !s.awaits && !s.now.Before(s.settled)
+func (s *State) mayFetch(l *level) bool {
+	known := s.knows(l)
+	return known && s.heardOfMembers || !l.awaits && !s.now.Before(s.settled)
 }
 
-// knowsCluster reports whether each member of the cluster has announced what it has, or failed.
-func (s *State) knowsCluster() bool {
+// knows reports whether each member of a group has announced what it has, or failed.
+func (s *State) knows(l *level) bool {
 	if s.membersChanged {
 		s.membersChanged = false
-		list, rumours := s.nodes[s.cfg.Cluster], s.rumours.clusters[s.cfg.Cluster]
-		list = list[:min(len(list), s.t.MaxLocal)]
-		s.awaits = slices.ContainsFunc(list, func(n *node) bool { return n.awaited > 0 })
-		unknown := func(n *node) bool {
-			return n.peer == nil && !n.failed || n.peer != nil && !n.peer.announced && !n.silent
+		for _, l := range s.levels {
+			s.getToKnow(l)
 		}
-		s.clusterKnown = len(rumours) == 0 && !s.awaits && !slices.ContainsFunc(list, unknown)
 	}
-	return s.clusterKnown
+	return l.known
+}
+
+// getToKnow finds out whether a group is known.
+func (s *State) getToKnow(l *level) {
+	l.awaits = false
+	l.known = !slices.ContainsFunc(s.rumours.sites[s.site().name], func(r *rumour) bool {
+		return proto.SharedParts(r.Cluster, s.cfg.Cluster) > l.index
+	})
+	for n := range s.nearest(l) {
+		switch {
+		case n.awaited > 0:
+			l.awaits, l.known = true, false
+		case n.peer == nil && !n.failed, n.peer != nil && !n.peer.announced && !n.silent:
+			l.known = false
+		}
+	}
 }
 
 func (s *State) fillPeer(p *peer) {
@@ -143,14 +161,14 @@ func (s *State) next(p *peer) *fetch {
 	}
 	for k, f := range s.unassigned {
 		if f.requested() || !p.have.Has(f.piece) || p.rationed && s.held(p, f.piece) ||
-			!p.local && !f.wan && !(s.isActive(p) && s.mayTake(f.piece) && !Peer{p}.Deferred(f.piece)) {
+			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.piece) && !Peer{p}.Deferred(f.piece)) {
 			continue
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !s.isActive(p) || !p.local && (s.leavesAll() || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !s.isActive(p) || !p.local && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -161,10 +179,10 @@ func (s *State) next(p *peer) *fetch {
 	return s.beginFetch(p, i)
 }
 
-// leavesAll reports whether the node begins nothing over the WAN, since it is far behind its cluster, and leaves
+// leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves
 // whether that is so for a piece. What members had and do not offer any more nobody else may fetch.
-func (s *State) leavesAll() bool   { return s.behind && s.passed.Len() == 0 }
-func (s *State) leaves(i int) bool { return s.behind && !s.passed.Has(i) }
+func (s *State) leavesAll(l *level) bool     { return l.behind && s.passed.Len() == 0 }
+func (s *State) leaves(l *level, i int) bool { return l.behind && !s.passed.Has(i) }
 
 // pick returns a piece to begin with p, -1 if there is none.
 func (s *State) pick(p *peer) int {
@@ -174,19 +192,21 @@ func (s *State) pick(p *peer) int {
 	return s.picker.Pick(Peer{p})
 }
 
-// free reports whether no other member of the cluster has a piece, as far as that is not in
-// doubt, or has claimed it.
-func (s *State) free(i int) bool {
-	return s.claims[i] == 0 && (s.holders[i] == 0 || s.picker.Doubtful(i))
+// free reports whether no other member of a group has a piece, as far as that is not in doubt, or
+// has claimed it.
+func (s *State) free(l *level, i int) bool {
+	return l.claims[i] == 0 && (l.holders[i] == 0 || s.picker.Doubtful(i))
 }
 
-// mayTake reports whether the node may begin a piece over the WAN, which is free. While it does
-// not know what its own cluster has, it keeps to its share: so members that know each other little
-// begin different pieces.
-func (s *State) mayTake(i int) bool { return s.free(i) && (s.share.Has(i) || s.mayTakeAll()) }
+// mayTake reports whether the node may begin a piece for a group, which is free. While it does not
+// know what the group has, it keeps to its share: so members that know each other little begin
+// different pieces.
+func (s *State) mayTake(l *level, i int) bool {
+	return s.free(l, i) && (l.share.Has(i) || s.mayTakeAll(l))
+}
 
 // mayTakeAll reports whether the node may begin pieces beside those of its share.
-func (s *State) mayTakeAll() bool { return s.knowsCluster() || s.now.Sub(s.settled) > 2*s.t.Stall }
+func (s *State) mayTakeAll(l *level) bool { return s.knows(l) || s.now.Sub(s.settled) > 2*s.t.Stall }
 
 // removeRequest takes back the request for a span, which makes room in the pipeline.
 func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
@@ -218,7 +238,7 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 			bytes:   int(sp.Length),
 			held:    p.link.out + int(sp.Length),
 			block:   p.block(s.t),
-			active:  s.activeOver(p),
+			active:  p.activeOver(),
 			latency: latency,
 			queue:   max(p.path.queue, latency-p.path.rtt),
 		})

@@ -22,15 +22,15 @@ type rumour struct {
 	trying bool
 }
 
-// rumours are the rumours of a swarm. Those of a cluster are sorted by id.
+// rumours are the rumours of a swarm. Those of a site are sorted by id.
 type rumours struct {
-	clusters map[string][]*rumour
-	byID     map[proto.PeerID]*rumour
-	trials   int
+	sites  map[string][]*rumour
+	byID   map[proto.PeerID]*rumour
+	trials int
 }
 
 func newRumours() rumours {
-	return rumours{clusters: map[string][]*rumour{}, byID: map[proto.PeerID]*rumour{}}
+	return rumours{sites: map[string][]*rumour{}, byID: map[proto.PeerID]*rumour{}}
 }
 
 func findRumour(rs []*rumour, id proto.PeerID) (int, bool) {
@@ -45,9 +45,10 @@ func (r *rumours) add(nd Node) {
 	}
 	n := &rumour{Node: nd}
 	r.byID[nd.ID] = n
-	list := r.clusters[nd.Cluster]
+	site := proto.ClusterGroup(nd.Cluster, 1)
+	list := r.sites[site]
 	i, _ := findRumour(list, nd.ID)
-	r.clusters[nd.Cluster] = slices.Insert(list, i, n)
+	r.sites[site] = slices.Insert(list, i, n)
 }
 
 // remove forgets a rumour, and reports whether there was one, and whether it is being dialled.
@@ -57,12 +58,13 @@ func (r *rumours) remove(id proto.PeerID) (known, trying bool) {
 		return false, false
 	}
 	delete(r.byID, id)
-	list := r.clusters[n.Cluster]
+	site := proto.ClusterGroup(n.Cluster, 1)
+	list := r.sites[site]
 	i, _ := findRumour(list, id)
 	if list = slices.Delete(list, i, i+1); len(list) == 0 {
-		delete(r.clusters, n.Cluster)
+		delete(r.sites, site)
 	} else {
-		r.clusters[n.Cluster] = list
+		r.sites[site] = list
 	}
 	if n.trying {
 		r.trials--
@@ -81,32 +83,32 @@ func (s *State) onRumours(nodes []Node) {
 	s.tryRumours()
 }
 
-// tryRumours dials rumours, a few at a time and in random order: all of the own cluster, and those
-// of other clusters whose shares would overlap the node's, while it has room for more peers.
+// tryRumours dials rumours, a few at a time and in random order: all of the own site, and those of
+// other sites whose shares would overlap the node's, while it has room for more peers.
 func (s *State) tryRumours() {
 	if s.rumours.trials == maxTrials || len(s.rumours.byID) == 0 {
 		return
 	}
 	local := 0
 	for _, p := range s.peers {
-		if p.local {
+		if p.near() {
 			local++
 		}
 	}
-	dialing := 0
-	for _, n := range s.nodes[s.cfg.Cluster] {
+	dialing, site := 0, s.site()
+	for _, n := range site.members() {
 		if n.dialing {
 			dialing++
 		}
 	}
 	var list []*rumour
 	if local+dialing < s.maxLocal() {
-		list = appendUntried(list, s.rumours.clusters[s.cfg.Cluster])
+		list = appendUntried(list, s.rumours.sites[site.name])
 	}
 	if len(s.peers)-local < s.t.MaxGlobal {
-		for cluster, rs := range s.rumours.clusters {
-			if cluster != s.cfg.Cluster {
-				list = appendUntried(list, s.matchingRumours(cluster, rs))
+		for other, rs := range s.rumours.sites {
+			if other != site.name {
+				list = appendUntried(list, s.matchingRumours(other, rs))
 			}
 		}
 	}
@@ -130,10 +132,11 @@ func appendUntried(list, rs []*rumour) []*rumour {
 	return list
 }
 
-// matchingRumours returns the rumours of a cluster that the node would dial if they were members.
-func (s *State) matchingRumours(cluster string, rs []*rumour) []*rumour {
-	known := s.nodes[cluster]
-	first, end := ranks.Matches(s.rank, s.size, len(known)+len(rs))
+// matchingRumours returns the rumours of a site that the node would dial if they were members.
+func (s *State) matchingRumours(other string, rs []*rumour) []*rumour {
+	site := s.site()
+	known := site.nodes[other]
+	first, end := ranks.Matches(site.rank, site.size, len(known)+len(rs))
 	var out []*rumour
 	for i, r := range rs {
 		before, _ := findNode(known, r.ID)

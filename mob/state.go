@@ -38,44 +38,28 @@ type State struct {
 	complete   bool         // nothing is to be fetched: all pieces are stored, or the node only uploads
 	finished   bool         // all pieces are stored
 
-	// What others have, as far as they announced it. For each piece, rarity counts the other
-	// clusters that have it or have claimed it; holders and claims count the local peers that
-	// have it, or have claimed it.
-	rarity, holders, claims []uint16
-	remote                  map[string]*remoteCluster // by name
-	passed                  *bitset.Set               // what members had and do not offer any more, in a content that grows
-	salt                    uint64                    // of the own cluster (see clusterOrder)
-	dirty                   *bitset.Set               // pieces for which this changed since the picker asked
-	inflow                  inflow                    // into the own cluster
+	// The groups that the node is in, from the site to the own cluster: what others have, as far as
+	// they announced it, and the node's part of the work.
+	levels []*level
+	passed *bitset.Set // what members had and do not offer any more, in a content that grows
+	dirty  *bitset.Set // pieces for which this changed since the picker asked
 
 	// Who is there: nodes that the node was told of, and peers that joined.
-	nodes      map[string][]*node // by cluster, sorted by id
 	byID       map[proto.PeerID]*node
 	rumours    rumours
-	others     []string // the names of other clusters, sorted
-	peers      []*peer  // sorted by id
+	peers      []*peer // sorted by id
 	joined     map[proto.PeerID]*peer
-	links      map[string]*link // by cluster
-	ready      []*peer          // that may have room, and something to be requested
-	announcing []*peer          // that may have pending haves
+	ready      []*peer // that may have room, and something to be requested
+	announcing []*peer // that may have pending haves
 
-	// The node's part of the work of its cluster.
-	rank, size int
-	share      Share
-	behind     bool      // others of the cluster have so much more that the node leaves the WAN to them: see leaves
 	overridden time.Time // when a member last began what the node had claimed before
-	slowCount  int       // pieces that are slow on their way over the WAN
 	stealing   proto.PeerID
 	stalls     int64 // of all peers, since the start
 
-	// What the node knows of its cluster.
+	// What the node knows of its groups.
 	heardOfMembers bool
-	membersChanged bool    // since clusterKnown was computed
-	clusterKnown   bool    // each member has announced what it has, or failed
-	awaits         bool    // a member is awaited: see reunite
+	membersChanged bool    // since it was computed whether the groups are known
 	shareChanged   bool    // since the last Wants for a share
-	wan, all       bool    // pieces, and any of them, could be fetched over the WAN when peers were last filled
-	answers        answers // of local peers
 	claimTimes     answers // what members take from a claim to the piece
 
 	// When things began, and are due. The zero time is never.
@@ -92,12 +76,6 @@ type State struct {
 	heardAt           time.Time // when a peer last gave a sign of life
 	reunited          time.Time // when the node was last back from being cut off
 	shifted, restless time.Time // when members last came or went, and since when they do
-}
-
-// remoteCluster is what the nodes of another cluster have, or have claimed.
-type remoteCluster struct {
-	pieces *bitset.Set
-	salt   uint64
 }
 
 // New returns the State of a node that has some pieces already. It panics if the piece length is
@@ -130,25 +108,21 @@ func New(cfg Config, have []proto.Range) *State {
 		rotten:   map[int]bool{},
 		withheld: bitset.New(n),
 		complete: cfg.UploadOnly,
-		rarity:   make([]uint16, n),
-		holders:  make([]uint16, n),
-		claims:   make([]uint16, n),
-		remote:   map[string]*remoteCluster{},
 		passed:   bitset.New(n),
-		salt:     clusterSalt(cfg.Cluster),
 		dirty:    bitset.New(n),
-		nodes:    map[string][]*node{},
 		byID:     map[proto.PeerID]*node{},
 		rumours:  newRumours(),
 		joined:   map[proto.PeerID]*peer{},
-		links:    map[string]*link{},
-		size:     1,
-		share:    picker.Share(0, 1),
+	}
+	for k := range proto.ClusterParts(cfg.Cluster) {
+		l := newLevel(k, cfg.Cluster, n)
+		l.share = picker.Share(0, 1)
+		s.levels = append(s.levels, l)
 	}
 	for i := range bitset.Numbers(have, n) {
 		s.have.Add(i)
 	}
-	picker.Attach(&Control{View{s}})
+	picker.Attach(newControl(s))
 	return s
 }
 
@@ -279,8 +253,10 @@ func (s *State) store(i int, withheld bool) {
 		return
 	}
 	s.touch(i)
-	if s.holders[i] == 0 {
-		s.gained(i)
+	for _, l := range s.levels {
+		if l.holders[i] == 0 {
+			s.gained(l, i)
+		}
 	}
 	if f := s.fetches[i]; f != nil {
 		if f.peer != nil && !s.layout.Whole { // a coded block may still be false

@@ -13,9 +13,9 @@ type Status struct {
 	Have, Total int
 	// Fetching counts the pieces that are requested of a peer.
 	Fetching int
-	// Rank and Size are the node's rank in its cluster, and the number of members.
+	// Rank and Size are the node's rank in its site, and the number of members.
 	Rank, Size int
-	// Settling says that fetching over the WAN waits to hear what the own cluster has.
+	// Settling says that fetching over the WAN waits to hear what the own site has.
 	Settling bool
 	// Available counts the pieces that are lacking and that some peer has.
 	Available int
@@ -46,12 +46,13 @@ type PeerStatus struct {
 
 // Status implements [Strategy].
 func (s *State) Status() Status {
+	site := s.site()
 	st := Status{
 		Have:     s.have.Len(),
 		Total:    s.pieces,
-		Rank:     s.rank,
-		Size:     s.size,
-		Settling: !s.have.Full() && !s.mayFetchWAN(),
+		Rank:     site.rank,
+		Size:     site.size,
+		Settling: !s.have.Full() && !s.mayFetch(site),
 		Stalls:   s.stalls,
 	}
 	for _, p := range s.peers {
@@ -81,7 +82,7 @@ func (s *State) Status() Status {
 		lacking.Add(i)
 	}
 	for i := range lacking.All() {
-		if s.holders[i] > 0 || s.rarity[i] > 0 {
+		if site.holders[i] > 0 || site.rarity[i] > 0 {
 			st.Available++
 			continue
 		}

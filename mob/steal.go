@@ -8,8 +8,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A piece that no member of the cluster has claimed is for any member that has room on a link, so
-// shares need no stealing. What is left to steal is what a member has claimed and is slow at.
+// A piece that no member of a group has claimed is for any member that has room on a link, so shares
+// need no stealing. What is left to steal is what a member has claimed and is slow at.
 
 const (
 	// stealPause is how long a member that gave nothing is left alone.
@@ -23,10 +23,11 @@ const (
 	stuckPiece = time.Second
 )
 
-// steal asks the local peer with the most slow pieces for some of them, if the node could fetch
-// over the WAN and finds nothing to request.
+// steal asks the peer with the most slow pieces for some of them, if the node could fetch for a
+// group that both are in and finds nothing to request.
 func (s *State) steal() {
-	if s.complete || !s.mayFetchWAN() || !s.starves() {
+	l := s.starving()
+	if l == nil {
 		return
 	}
 	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.stealSent) < stealTimeout {
@@ -34,7 +35,7 @@ func (s *State) steal() {
 	}
 	var slowest *peer
 	for _, p := range s.peers {
-		if p.local && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.slow > slowest.slow) {
+		if p.shared > l.index && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.slow > slowest.slow) {
 			slowest = p
 		}
 	}
@@ -43,27 +44,32 @@ func (s *State) steal() {
 	}
 	slowest.stealSent = s.now
 	s.stealing = slowest.ID
-	s.send(slowest, &proto.Steal{Rate: uint64(s.rateWAN())})
+	s.send(slowest, &proto.Steal{Rate: uint64(s.rateInto(l))})
 }
 
-// starves reports whether a remote peer has room, and every piece that the cluster lacks is
-// claimed.
-func (s *State) starves() bool {
-	if s.behind || s.picker.Unclaimed() {
-		return false
+// starving returns the outermost group for which the node finds nothing to request: a remote peer
+// has room, and every piece that the group lacks is claimed. It is nil if there is none.
+func (s *State) starving() *level {
+	if s.complete {
+		return nil
 	}
-	for _, p := range s.peers {
-		if p.idle && !p.local && p.matched && !p.stalled && s.isActive(p) && p.room(s.t) {
-			return true
+	for _, l := range s.levels {
+		if !s.mayFetch(l) || l.behind || s.picker.Unclaimed(View{s, l}) {
+			continue
+		}
+		for _, p := range s.peers {
+			if p.level == l && p.idle && p.matched && !p.stalled && s.isActive(p) && p.room(s.t) {
+				return l
+			}
 		}
 	}
-	return false
+	return nil
 }
 
-// rateWAN returns the node's rate over the WAN, in bytes per second.
-func (s *State) rateWAN() (sum float64) {
+// rateInto returns the node's rate from the siblings of a group, in bytes per second.
+func (s *State) rateInto(l *level) (sum float64) {
 	for _, p := range s.peers {
-		if !p.local && !p.stalled {
+		if p.level == l && !p.stalled {
 			sum += p.meter.rate()
 		}
 	}
@@ -74,8 +80,8 @@ func (s *State) rateWAN() (sum float64) {
 // drops reach that member before the answer.
 func (s *State) onSteal(p *peer, rate uint64) {
 	m := &proto.Give{}
-	if p.local {
-		for _, f := range s.slowFetches() {
+	if home := s.home(p); home != nil {
+		for _, f := range s.slowFetches(home) {
 			theirs := 2 * float64(f.size) / max(float64(rate), 1)
 			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+theirs {
 				s.giveAway(f)
@@ -94,11 +100,11 @@ func (s *State) onGive(p *peer) {
 	}
 }
 
-// slowFetches lists the fetches over the WAN that will take long yet, by piece.
-func (s *State) slowFetches() []*fetch {
+// slowFetches lists the fetches from outside of a group that will take long yet, by piece.
+func (s *State) slowFetches(l *level) []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if !f.wan || s.age(f) < s.leastAge(f) {
+		if !f.enters(l) || s.age(f) < s.leastAge(f) {
 			continue
 		}
 		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.missing > f.size {
@@ -118,20 +124,22 @@ func (s *State) leastAge(f *fetch) time.Duration {
 	return slowPiece / 2
 }
 
-// announceSlow tells the own cluster how many pieces the node is slow at. While a piece is free
-// nobody steals, and nobody needs to know.
+// announceSlow tells the peers of each group how many pieces the node is slow at that enter it.
+// While a piece is free nobody steals, and nobody needs to know.
 func (s *State) announceSlow() {
-	n := 0
-	if !s.picker.Unclaimed() {
-		n = len(s.slowFetches())
-	}
-	if n == s.slowCount {
-		return
-	}
-	s.slowCount = n
-	for _, p := range s.peers {
-		if p.local {
-			s.scheduleFlush(p, true)
+	for _, l := range s.levels {
+		n := 0
+		if !s.picker.Unclaimed(View{s, l}) {
+			n = len(s.slowFetches(l))
+		}
+		if n == l.slow {
+			continue
+		}
+		l.slow = n
+		for _, p := range s.peers {
+			if s.home(p) == l {
+				s.scheduleFlush(p, true)
+			}
 		}
 	}
 }
@@ -147,7 +155,7 @@ func (s *State) remaining(f *fetch) time.Duration {
 	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
 }
 
-// giveAway ends a fetch over the WAN that another member takes over. The node begins it again only
+// giveAway ends a fetch from outside of a group that another member takes over. The node begins it again only
 // if that member goes away.
 func (s *State) giveAway(f *fetch) {
 	for _, p := range s.peers {

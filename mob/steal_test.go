@@ -22,8 +22,8 @@ func TestSlowFetches(t *testing.T) {
 			s.Step(now, ev)
 		}
 		s.now = now.Add(1200 * time.Millisecond)
-		if len(s.fetches) == 0 || external == (len(s.slowFetches()) > 0) {
-			t.Errorf("external %v: %d pieces on their way, %d of them slow", external, len(s.fetches), len(s.slowFetches()))
+		if len(s.fetches) == 0 || external == (len(s.slowFetches(s.site())) > 0) {
+			t.Errorf("external %v: %d pieces on their way, %d of them slow", external, len(s.fetches), len(s.slowFetches(s.site())))
 		}
 	}
 }

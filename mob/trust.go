@@ -12,19 +12,19 @@ import "time"
 // patience returns how long an answer of a peer may take.
 func (s *State) patience(p *peer) time.Duration {
 	if p.answers == (answers{}) {
-		return s.answers.most()
+		return s.site().answers.most()
 	}
 	return p.answers.most()
 }
 
-// holds reports whether what a local peer has counts: it is not one that leaves requests
+// holds reports whether what a peer of the site has counts: it is not one that leaves requests
 // unanswered, or is rationed.
-func (p *peer) holds() bool { return p.local && !p.snubs && !p.rationed }
+func (p *peer) holds() bool { return p.near() && !p.snubs && !p.rationed }
 
-// claims reports whether what a local peer claims counts.
+// claims reports whether what a peer of the site claims counts.
 func (p *peer) claims() bool { return p.holds() && !p.silent }
 
-// setSilent notes that a local peer fell silent, or is not any more. While it is, its share and its
+// setSilent notes that a peer of the site fell silent, or is not any more. While it is, its share and its
 // claims are for others.
 func (s *State) setSilent(p *peer, silent bool) {
 	s.recount(p, func() { p.silent = silent })
@@ -42,19 +42,19 @@ func (s *State) setSnubs(p *peer, snubs bool) {
 	s.recount(p, func() { p.snubs = snubs })
 }
 
-// recount counts what a local peer has and claims, before and after a change of what counts.
+// recount counts what a peer of the site has and claims, before and after a change of what counts.
 func (s *State) recount(p *peer, change func()) {
 	held, claimed := p.holds(), p.claims()
 	change()
 	if holds := p.holds(); holds != held {
 		for i := range p.have.All() {
-			s.countHave(i, holds)
+			s.countHave(p, i, holds)
 			s.passOn(i)
 		}
 	}
 	if claims := p.claims(); claims != claimed {
 		for i := range p.claim.All() {
-			s.countClaim(i, claims)
+			s.countClaim(p, i, claims)
 			s.passOn(i)
 		}
 	}
@@ -99,19 +99,19 @@ func (s *State) delivered(p *peer) {
 func (s *State) claimLimit() time.Duration {
 	limit := s.t.Stall
 	for _, f := range s.fetches {
-		if f.wan && f.peer != nil {
+		if f.level != nil && f.peer != nil {
 			limit = max(limit, 2*s.now.Sub(f.started))
 		}
 	}
-	return max(limit, s.claimTimes.most()) + 2*s.claimDelay()
+	return max(limit, s.claimTimes.most()) + 2*s.claimDelay(s.site())
 }
 
-// lapseClaims ends the claims of local peers that have lasted too long. A peer does not get a
+// lapseClaims ends the claims of peers of the site that have lasted too long. A peer does not get a
 // second turn at a piece.
 func (s *State) lapseClaims() {
 	limit := s.claimLimit() + s.late
 	for _, p := range s.peers {
-		if !p.local || p.claim.Len() == 0 {
+		if !p.near() || p.claim.Len() == 0 {
 			continue
 		}
 		for i := range p.claim.All() {
@@ -124,25 +124,27 @@ func (s *State) lapseClaims() {
 			p.lapsed[i] = true
 			p.claim.Remove(i)
 			if p.claims() {
-				s.countClaim(i, false)
+				s.countClaim(p, i, false)
 				s.passOn(i)
 			}
 		}
 	}
 }
 
-// passOn leaves a piece that no member has or claims any more to one member after another: each
-// begins it after the time in which it would have heard of the claims of those before it.
+// passOn leaves a piece that no member of a group has or claims any more to one member after
+// another: each begins it after the time in which it would have heard of the claims of those before
+// it.
 func (s *State) passOn(i int) {
-	if !s.isLeft(i) {
+	if !s.isLeft(s.own(), i) {
 		return
 	}
-	turn := ((s.rank-i)%s.size + s.size) % s.size
-	pause := time.Duration(1+turn) * s.claimDelay()
 	for _, p := range s.peers {
-		if !p.local && p.have.Has(i) {
-			s.deferPiece(p, i, pause)
+		l := p.level
+		if p.local || !p.have.Has(i) || !s.isLeft(l, i) {
+			continue
 		}
+		turn := ((l.rank-i)%l.size + l.size) % l.size
+		s.deferPiece(p, i, time.Duration(1+turn)*s.claimDelay(l))
 	}
 }
 

@@ -12,17 +12,17 @@ import (
 // takeTurn defers a piece that a remote peer just got, for the active members whose turn is before
 // the node's.
 func (s *State) takeTurn(p *peer, i int) {
-	active := s.activeOver(p)
+	active := p.activeOver()
 	turn := ((p.position-i)%active + active) % active
-	if turn == 0 || !s.wanted.Has(i) || !s.free(i) {
+	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) {
 		return
 	}
-	s.deferPiece(p, i, time.Duration(turn)*s.claimDelay())
+	s.deferPiece(p, i, time.Duration(turn)*s.claimDelay(p.level))
 }
 
-// claimDelay returns the time that a claim of a local peer takes to come: Turn, or half of the
-// most that local peers take to answer where their machines are busy.
-func (s *State) claimDelay() time.Duration { return max(s.t.Turn, s.answers.most()/2) }
+// claimDelay returns the time that a claim of a peer of a group takes to come: Turn, or half of the
+// most that such peers take to answer where their machines are busy.
+func (s *State) claimDelay(l *level) time.Duration { return max(s.t.Turn, l.answers.most()/2) }
 
 // deferPiece keeps the node from beginning a piece with a peer for some time.
 func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
@@ -34,7 +34,7 @@ func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
 // isQuick reports whether a piece from a peer may arrive before others' claims on it do.
 func (s *State) isQuick(p *peer) bool {
 	r := p.meter.rate()
-	return s.size > 1 && (r == 0 || float64(s.layout.Size) < r*(2*s.claimDelay()).Seconds())
+	return p.level.size > 1 && (r == 0 || float64(s.layout.Size) < r*(2*s.claimDelay(p.level)).Seconds())
 }
 
 // crosses reports whether a piece would arrive from a peer before the claims of others on it, which
@@ -42,13 +42,13 @@ func (s *State) isQuick(p *peer) bool {
 // is time to leave it to another; and for the first piece of a link others wait, unless they are
 // late at everything.
 func (s *State) crosses(p *peer, i int) bool {
-	return !s.share.Has(i) && s.isQuick(p) && (p.meter.rate() > 0 || s.claimDelay() > s.t.Turn)
+	return !p.level.share.Has(i) && s.isQuick(p) && (p.meter.rate() > 0 || s.claimDelay(p.level) > s.t.Turn)
 }
 
 // awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further
 // pieces may be claimed ahead.
 func (s *State) awaitClaims(p *peer, f *fetch) {
-	f.notBefore = s.now.Add(s.claimDelay())
+	f.notBefore = s.now.Add(s.claimDelay(p.level))
 	f.started, f.waitsAt = f.notBefore, p
 	f.peer, p.current = nil, nil
 	p.ahead++
@@ -59,7 +59,7 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 // mayClaimAhead reports whether another piece may be claimed for a peer, besides those that wait for
 // the claims of others: as many as the peer sends in that time, and at least one.
 func (s *State) mayClaimAhead(p *peer) bool {
-	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.meter.rate()*s.claimDelay().Seconds()
+	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.meter.rate()*s.claimDelay(p.level).Seconds()
 }
 
 // scheduleTurn has endTurns called at a time.
@@ -94,20 +94,20 @@ func (s *State) endTurns() {
 		}
 		f.waitsAt.ahead--
 		s.wake(f.waitsAt)
-		if f.wan && f.peer == nil && s.fetches[f.piece] == f {
+		if f.level != nil && f.peer == nil && s.fetches[f.piece] == f {
 			s.unassign(f)
 		}
 		return true
 	})
 }
 
-// clustersBefore returns how many clusters lack a piece and are to begin it before the own one. It
-// is a preference: nothing waits for it. When little is left that no cluster has begun, all look
+// siblingsBefore returns how many siblings of a group lack a piece and are to begin it before the
+// group. It is a preference: nothing waits for it. When little is left that none has begun, all look
 // for it before they hear of each other's claims, so the second and third differ by piece too.
-func (s *State) clustersBefore(i int) (n int) {
-	own := clusterOrder(s.salt, i)
-	for _, c := range s.remote {
-		if !c.pieces.Has(i) && clusterOrder(c.salt, i) < own {
+func (l *level) siblingsBefore(i int) (n int) {
+	own := clusterOrder(l.salt, i)
+	for _, to := range l.links {
+		if !to.pieces.Has(i) && clusterOrder(to.salt, i) < own {
 			n++
 		}
 	}

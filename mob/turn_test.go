@@ -28,7 +28,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 		if got := s.isQuick(a); got != c.quick {
 			t.Errorf("members answer in %v: quick is %v", c.answer, got)
 		}
-		if got := s.claimDelay(); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
+		if got := s.claimDelay(s.site()); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
 			t.Errorf("members answer in %v: claims take %v, want %v", c.answer, got, c.delay)
 		}
 	}

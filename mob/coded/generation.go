@@ -8,73 +8,82 @@ type generation struct {
 	first, end  int  // its numbers
 	blocks      int  // source blocks
 	have        int  // blocks that the node has
-	gained      int  // blocks that the cluster gained, until they are enough
 	sourcesOnly bool // it failed its hashes: source blocks are fetched, which can be checked
 	// doubtful are blocks of which a false copy came. They are fetched as if no member of the
 	// cluster had them: members may have the same copy.
 	doubtful map[int]bool
-	// from are the peers that sent the blocks that the node has.
-	from map[int]mob.Peer
-	// survey is out of date when stale is set, or the State's census has changed.
-	survey survey
-	stale  bool
+	// senders are the peers that sent the blocks that the node has.
+	senders map[int]mob.Peer
+	// surveys are one for each group that the node is in. They are out of date when stale is set, or
+	// the State's census has changed.
+	surveys []survey
+	stale   bool
 }
 
-// survey counts the blocks of a generation by where they are.
+// survey counts the blocks of a generation by where they are, as seen from a group.
 type survey struct {
+	gained    int // that the group gained since the start, until they are enough
 	requested int // on their way to the node
-	wan       int // that the node has or requested, and that come over the WAN
-	cluster   int // that the cluster has, or that are on their way to it
-	around    int // that any cluster has or claimed, without those that only complete holders have
-	inside    int // the same within the cluster
-	// members and clusters are how many local peers, and other clusters, have all of it.
-	members, clusters int
+	brought   int // that the node has or requested, and that come from outside of the group
+	covered   int // that the group has, or that are on their way to it
+	around    int // that any group has or claimed, without those that only complete holders have
+	inside    int // the same within the group
+	// members and siblings are how many peers of the group, and how many siblings, have all of it.
+	members, siblings int
 }
 
-// update makes the survey anew if anything has changed.
+// update makes the surveys anew if anything has changed.
 func (g *generation) update(k *Picker) {
 	if k.Changed(g.first, g.end) {
 		g.stale = true
 	}
-	if g.stale {
-		g.survey, g.stale = k.surveyed(g), false
+	if !g.stale {
+		return
+	}
+	g.stale = false
+	for _, v := range k.Levels() {
+		*g.from(v) = k.surveyed(v, g)
 	}
 }
 
+// from returns the survey of the group of a view.
+func (g *generation) from(v mob.View) *survey { return &g.surveys[v.Level()] }
+
 // surveyed makes the survey of a generation.
-func (k *Picker) surveyed(g *generation) (v survey) {
-	v.members, v.clusters = k.Complete(g.first, g.end)
+func (k *Picker) surveyed(v mob.View, g *generation) survey {
+	of := survey{gained: g.from(v).gained}
+	of.members, of.siblings = v.Complete(g.first, g.end)
 	end := g.end
 	if g.sourcesOnly {
 		end = g.first + g.blocks
 	}
 	for i := g.first; i < end; i++ {
-		k.count(&v, i)
+		k.count(&of, v, i)
 	}
-	return v
+	return of
 }
 
 // count adds a block to a survey.
-func (k *Picker) count(v *survey, i int) {
-	f, requested := k.Fetch(i)
-	have := k.Has(i)
+func (k *Picker) count(of *survey, v mob.View, i int) {
+	f, requested := v.Fetch(i)
+	have := v.Has(i)
 	if requested {
-		v.requested++
+		of.requested++
 	}
-	if requested || have || k.Claims(i) > 0 || k.Holders(i) > v.members {
-		v.inside++
+	if requested || have || v.Claims(i) > 0 || v.Holders(i) > of.members {
+		of.inside++
 	}
-	if f.WAN || k.fetched.Has(i) {
-		v.wan++
+	if f.Enters || k.brought[v.Level()].Has(i) {
+		of.brought++
 	}
 	switch {
-	case f.WAN, have, !k.Free(i) && !k.useless.Has(i):
-		v.cluster++
-		v.around++
-	case k.Rarity(i) > v.clusters:
-		v.around++
+	case f.Enters, have, !v.Free(i) && !k.useless.Has(i):
+		of.covered++
+		of.around++
+	case v.Rarity(i) > of.siblings:
+		of.around++
 	}
 }
 
 // enough reports whether the node has requested as many blocks as it needs.
-func (g *generation) enough() bool { return g.have+g.survey.requested >= g.blocks }
+func (g *generation) enough() bool { return g.have+g.surveys[0].requested >= g.blocks }

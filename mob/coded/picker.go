@@ -28,7 +28,7 @@ type Picker struct {
 	live    []*generation // those that are being fetched
 	byGen   []*generation // the same by number, nil for others
 	next    int           // the first generation that was not begun
-	fetched *bitset.Set   // blocks that the node got over the WAN
+	brought []*bitset.Set // blocks that the node got from outside of each group that it is in
 	useless *bitset.Set   // blocks that follow from those that are stored
 }
 
@@ -41,7 +41,6 @@ func New(length int64, size int, c Coding) *Picker {
 		size:    size,
 		sources: sources,
 		byGen:   make([]*generation, generations),
-		fetched: bitset.New(generations * c.Names),
 		useless: bitset.New(generations * c.Names),
 	}
 }
@@ -59,7 +58,10 @@ func (k *Picker) Layout() mob.Layout {
 func (k *Picker) Attach(c *mob.Control) {
 	k.Control = c
 	whole := c.Stored(0, len(k.byGen)*k.Names) / k.Names
-	c.Lack(max(0, k.sources-whole*k.Blocks))
+	for _, v := range c.Levels() {
+		c.Lack(v, max(0, k.sources-whole*k.Blocks))
+		k.brought = append(k.brought, bitset.New(len(k.byGen)*k.Names))
+	}
 	k.begin()
 }
 
@@ -92,7 +94,8 @@ func (k *Picker) begin() {
 			end:      (k.next + 1) * k.Names,
 			blocks:   k.sourcesIn(k.next),
 			doubtful: map[int]bool{},
-			from:     map[int]mob.Peer{},
+			senders:  map[int]mob.Peer{},
+			surveys:  make([]survey, len(k.Levels())),
 			stale:    true,
 		}
 		k.live = append(k.live, g)
@@ -121,15 +124,16 @@ const last = 1 << 17
 //
 // A node that has a whole generation could send every block of it, and would do so to every
 // cluster, while clusters wait for each other. So once k of its blocks are around, others are
-// picked last, between clusters and within one. Over the WAN a block is picked only while the
-// cluster lacks one, and first by members whose share of them has not come.
+// picked last, between groups and within one. Over a link a block is picked only while the group
+// lacks one, and first by members whose share of them has not come.
 func (k *Picker) Pick(p mob.Peer) int {
 	k.update()
+	v := k.From(p)
 	if p.Local() {
-		return k.Best(p, func(i int) (int, bool) { return k.localKey(p, i) })
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(p, v, i) })
 	}
 	quick := k.Quick(p)
-	return k.Best(p, func(i int) (int, bool) { return k.remoteKey(p, i, quick) })
+	return k.Best(p, func(i int) (int, bool) { return k.remoteKey(p, v, i, quick) })
 }
 
 // key is the part of a key that repairs make; ok is false for a block that is not picked.
@@ -143,31 +147,35 @@ func (k *Picker) key(p mob.Peer, g *generation, i int) (key int, ok bool) {
 	return 0, true
 }
 
-func (k *Picker) localKey(p mob.Peer, i int) (key int, ok bool) {
+func (k *Picker) localKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
 	g := k.at(i)
 	if key, ok = k.key(p, g, i); !ok {
 		return 0, false
 	}
-	holders := k.Holders(i)
+	holders, of := v.Holders(i), g.from(v)
 	key += holders
-	if g.survey.inside >= g.blocks && holders <= g.survey.members {
+	if of.inside >= g.blocks && holders <= of.members {
 		key += last
 	}
 	return key, true
 }
 
-func (k *Picker) remoteKey(p mob.Peer, i int, quick bool) (key int, ok bool) {
+func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int, quick bool) (key int, ok bool) {
 	g := k.at(i)
-	if key, ok = k.key(p, g, i); !ok || !k.Free(i) || g.survey.cluster >= g.blocks {
+	if key, ok = k.key(p, g, i); !ok || !v.Free(i) {
 		return 0, false
 	}
-	rarity := k.Rarity(i)
+	of := g.from(v)
+	if of.covered >= g.blocks {
+		return 0, false
+	}
+	rarity := v.Rarity(i)
 	key += 2 * rarity
-	if g.survey.around >= g.blocks && rarity <= g.survey.clusters {
+	if of.around >= g.blocks && rarity <= of.siblings {
 		key += last
 	}
-	rank, size := k.Rank()
-	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); g.survey.wan >= end-first {
+	rank, size := v.Rank()
+	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); of.brought >= end-first {
 		key++
 		if quick {
 			key += 1 << 16
@@ -176,22 +184,22 @@ func (k *Picker) remoteKey(p mob.Peer, i int, quick bool) (key int, ok bool) {
 	return key, true
 }
 
-// Claimed implements [mob.Picker]. When two members requested the last block that the cluster
+// Claimed implements [mob.Picker]. When two members requested the last block that their group
 // needs of a generation while their claims crossed, the node gives up the one that it began last.
-func (k *Picker) Claimed(i int) {
+func (k *Picker) Claimed(v mob.View, i int) {
 	g := k.at(i)
 	if g == nil {
 		return
 	}
 	k.update()
-	if g.survey.cluster <= g.blocks {
+	if g.from(v).covered <= g.blocks {
 		return
 	}
 	surplus := -1
 	var newest mob.Fetch
 	for j := g.first; j < g.end; j++ {
-		f, ok := k.Fetch(j)
-		if ok && f.WAN && k.Free(j) && (surplus < 0 || f.Started.After(newest.Started)) {
+		f, ok := v.Fetch(j)
+		if ok && f.Enters && v.Free(j) && (surplus < 0 || f.Started.After(newest.Started)) {
 			surplus, newest = j, f
 		}
 	}
@@ -201,13 +209,13 @@ func (k *Picker) Claimed(i int) {
 	}
 }
 
-// Gained implements [mob.Picker]: the cluster needs k blocks of a generation.
-func (k *Picker) Gained(i int) bool {
+// Gained implements [mob.Picker]: a group needs k blocks of a generation.
+func (k *Picker) Gained(v mob.View, i int) bool {
 	g := k.at(i)
-	if g == nil || g.gained >= g.blocks {
+	if g == nil || g.from(v).gained >= g.blocks {
 		return false
 	}
-	g.gained++
+	g.from(v).gained++
 	return true
 }
 
@@ -225,16 +233,17 @@ func (k *Picker) Doubtful(i int) bool {
 }
 
 // Lag implements [mob.Picker].
-func (k *Picker) Lag() (n int) {
+func (k *Picker) Lag(v mob.View) (n int) {
 	k.update()
 	for _, g := range k.live {
-		n += max(0, min(g.survey.cluster, g.blocks)-g.have-g.survey.requested)
+		of := g.from(v)
+		n += max(0, min(of.covered, g.blocks)-g.have-of.requested)
 	}
 	return n
 }
 
 // Unclaimed implements [mob.Picker].
-func (k *Picker) Unclaimed() bool {
+func (k *Picker) Unclaimed(v mob.View) bool {
 	k.update()
-	return slices.ContainsFunc(k.live, func(g *generation) bool { return g.survey.cluster < g.blocks })
+	return slices.ContainsFunc(k.live, func(g *generation) bool { return g.from(v).covered < g.blocks })
 }

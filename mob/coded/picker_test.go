@@ -34,8 +34,10 @@ func subject() pickertest.Subject {
 func (k *Picker) check() error {
 	for _, g := range k.live {
 		g.stale = g.stale || k.Changed(g.first, g.end)
-		if now := k.surveyed(g); !g.stale && g.survey != now {
-			return fmt.Errorf("the survey of generation %d is %+v, and was %+v", g.number, now, g.survey)
+		for _, v := range k.Levels() {
+			if now := k.surveyed(v, g); !g.stale && *g.from(v) != now {
+				return fmt.Errorf("the survey of generation %d is %+v, and was %+v", g.number, now, *g.from(v))
+			}
 		}
 	}
 	return nil
@@ -208,7 +210,7 @@ func (n *node) claims(t *testing.T) int {
 		n.Step(n.now, ev)
 	}
 	for i := range 8 {
-		if f, ok := n.k.Fetch(i); ok && f.WAN {
+		if f, ok := n.k.Fetch(i); ok && f.Enters {
 			return i
 		}
 	}
@@ -222,7 +224,7 @@ func TestFailedClaimIsTakenBack(t *testing.T) {
 	n := newNode()
 	i := n.claims(t)
 	n.Step(n.now, mob.Received{Peer: "m", Message: &proto.Have{Have: one(i)}})
-	if f, _ := n.k.Fetch(i); f.WAN {
+	if f, _ := n.k.Fetch(i); f.Enters {
 		t.Fatal("what a member has is requested over the WAN")
 	}
 	if did := n.steps(mob.Failed{Piece: i}); !sends(did, "m", drops(i)) {

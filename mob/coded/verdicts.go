@@ -29,14 +29,15 @@ func (k *Picker) stored(i int, withheld bool) {
 	if k.Has(i) {
 		return
 	}
-	f, requested := k.Fetch(i)
-	if f.WAN {
-		k.fetched.Add(i)
+	for _, v := range k.Levels() {
+		if f, _ := v.Fetch(i); f.Enters {
+			k.brought[v.Level()].Add(i)
+		}
 	}
 	if g := k.at(i); g != nil {
 		g.have++
-		if requested {
-			g.from[i] = f.Peer
+		if f, requested := k.Fetch(i); requested {
+			g.senders[i] = f.Peer
 		}
 	}
 	k.Store(i, withheld)
@@ -72,7 +73,7 @@ func (k *Picker) lost(i int) {
 	}
 	if g := k.at(i); g != nil {
 		g.have--
-		k.doubt(g, i, g.from[i])
+		k.doubt(g, i, g.senders[i])
 		for j := g.first; j < g.end; j++ {
 			if k.useless.Remove(j) {
 				k.Want(j)
@@ -84,7 +85,9 @@ func (k *Picker) lost(i int) {
 	}
 	number := i / k.Names
 	if k.Stored(number*k.Names, (number+1)*k.Names) == 0 {
-		k.Lack(k.sourcesIn(number))
+		for _, v := range k.Levels() {
+			k.Lack(v, k.sourcesIn(number))
+		}
 		k.next = min(k.next, number)
 		k.begin()
 	}
