@@ -17,27 +17,56 @@ const (
 	// neighbours is how many members on either side of the announcer's rank are
 	// always in the handout: whatever else is sampled, they join the cluster in a ring.
 	neighbours = 8
-	// spares is how many members of another cluster come on top of those that
+	// spares is how many members of another site come on top of those that
 	// match the announcer's rank, for when these are gone or slow.
 	spares = 3
 )
 
-// handout returns the members for the announcer m: its own cluster, then the others. It
-// has no member twice, and not m itself.
+// handout returns the members for the announcer m: its own cluster, then other racks of its site,
+// the nearest first, then other sites. Each level has at most half of the room that those before it
+// left, but the last. It has no member twice, and not m itself.
 func handout(m *member, rng *rand.Rand) []proto.Member {
 	all := len(m.swarm.members) <= smallSwarm
 	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, proto.MaxMembers))
 	out = appendLocal(out, m, rng)
+	for g := m.cluster; g.parent != nil; g = g.parent {
+		rank, _ := g.rank(m.id)
+		var samples []sample
+		g.siblings(func(others []*member) {
+			s := newSample(others, rank, len(g.members), rng)
+			if g.parent.parent != nil || all {
+				s.n = len(others) // within a site all may meet
+			}
+			samples = append(samples, s)
+		})
+		rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
+		most := proto.MaxMembers
+		if g.parent.parent != nil && len(g.parent.members) < len(m.swarm.members) {
+			most -= (most - len(out)) / 2
+		}
+		out = appendRoundRobin(out, samples, most)
+	}
+	return out
+}
 
-	rank, _ := m.cluster.rank(m.id)
-	samples := make([]clusterSample, 0, len(m.swarm.clusters)-1)
-	for _, c := range m.swarm.clusters {
-		if c != m.cluster {
-			samples = append(samples, newClusterSample(c, rank, len(m.cluster.members), all, rng))
+// siblings calls yield with the members of each other sub of the group's parent, and with those
+// that are in none of them.
+func (g *group) siblings(yield func([]*member)) {
+	for _, sub := range g.parent.subs {
+		if sub != g {
+			yield(sub.members)
 		}
 	}
-	rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
-	return appendRoundRobin(out, samples)
+	if g.parent.nodes == 0 {
+		return
+	}
+	var direct []*member
+	for _, m := range g.parent.members {
+		if m.cluster == g.parent {
+			direct = append(direct, m)
+		}
+	}
+	yield(direct)
 }
 
 // appendLocal appends the cluster of m without m: all of it, or the neighbours by
@@ -63,16 +92,16 @@ func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 	return out
 }
 
-// appendRoundRobin appends one member of each sample per round, so that every
+// appendRoundRobin appends one member of each sample per round until there are most, so that every
 // cluster has the same share where not all members fit.
-func appendRoundRobin(out []proto.Member, samples []clusterSample) []proto.Member {
+func appendRoundRobin(out []proto.Member, samples []sample, most int) []proto.Member {
 	for round := 0; len(samples) > 0; round++ {
 		left := samples[:0]
 		for _, s := range samples {
 			if round >= s.n {
 				continue
 			}
-			if len(out) == proto.MaxMembers {
+			if len(out) == most {
 				return out
 			}
 			out = append(out, s.at(round).info())
@@ -83,9 +112,9 @@ func appendRoundRobin(out []proto.Member, samples []clusterSample) []proto.Membe
 	return out
 }
 
-// clusterSample is the members of another cluster in the order of preference:
+// sample is the members of another site or rack in the order of preference:
 // those that match the announcer's rank, then spares.
-type clusterSample struct {
+type sample struct {
 	members []*member
 	first   int // rank of the first match
 	matches sequence
@@ -93,23 +122,20 @@ type clusterSample struct {
 	n       int // length of the sample
 }
 
-func newClusterSample(c *cluster, rank, size int, all bool, rng *rand.Rand) clusterSample {
-	first, end := ranks.Matches(rank, size, len(c.members))
-	s := clusterSample{
-		members: c.members,
+func newSample(members []*member, rank, size int, rng *rand.Rand) sample {
+	first, end := ranks.Matches(rank, size, len(members))
+	s := sample{
+		members: members,
 		first:   first,
 		matches: newSequence(end-first, rng),
-		rest:    newSequence(len(c.members)-(end-first), rng),
+		rest:    newSequence(len(members)-(end-first), rng),
 	}
 	s.n = s.matches.n + min(spares, s.rest.n)
-	if all {
-		s.n = len(c.members)
-	}
 	return s
 }
 
 // at is the k-th member of the sample, 0 <= k < n.
-func (s clusterSample) at(k int) *member {
+func (s sample) at(k int) *member {
 	if k < s.matches.n {
 		return s.members[s.first+s.matches.at(k)]
 	}

@@ -3,6 +3,7 @@ package tracker
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -106,7 +107,7 @@ func TestHandoutOfUnequalClusters(t *testing.T) {
 func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares int) {
 	t.Helper()
 	rank, _ := m.cluster.rank(m.id)
-	for _, c := range m.swarm.clusters {
+	for c := range m.swarm.all() {
 		if c == m.cluster {
 			continue
 		}
@@ -184,6 +185,136 @@ func TestHandoutOfManyClusters(t *testing.T) {
 	}
 }
 
+// racks has members join racks of sites: each rack has so many.
+func racks(t testing.TB, sites, racks, each int) *swarm {
+	t.Helper()
+	cfg := Default()
+	tb := newTable(cfg)
+	rng := rand.New(rand.NewPCG(9, 9))
+	for i := range each {
+		for s := range sites {
+			for r := range racks {
+				id := fmt.Sprintf("%016x-%d-%d-%d", rng.Uint64(), s, r, i)
+				join(t, tb, epoch, "s", fmt.Sprintf("s%03d/r%03d", s, r), id, 0, 100)
+			}
+		}
+	}
+	return tb.swarms["s"]
+}
+
+// A handout has the own rack, the rest of the site, and of each other site who matches the rank within
+// the site.
+func TestHandoutOfRacks(t *testing.T) {
+	t.Parallel()
+	s, rng := racks(t, 20, 5, 20), rand.New(rand.NewPCG(1, 1))
+	for _, m := range slices.Collect(maps.Values(s.members))[:100] {
+		out := handout(m, rng)
+		by := checkHandout(t, m, out)
+		if got := len(by[m.cluster.name]); got != 19 {
+			t.Fatalf("%d members of the own rack", got)
+		}
+		for i, o := range out[:99] {
+			if want := 1 + btoi(i < 19); proto.SharedParts(m.cluster.name, o.Cluster) != want {
+				t.Fatalf("member %d of the handout is of %s, for %s", i, o.Cluster, m.cluster.name)
+			}
+		}
+		checkSites(t, m, out)
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// checkSites checks that a handout has the members of every other site that match m's rank in its own.
+func checkSites(t *testing.T, m *member, out []proto.Member) {
+	t.Helper()
+	site := m.swarm.find(proto.ClusterGroup(m.cluster.name, 1))
+	rank, _ := site.rank(m.id)
+	for _, other := range m.swarm.root.subs {
+		if other == site {
+			continue
+		}
+		first, end := ranks.Matches(rank, len(site.members), len(other.members))
+		for _, match := range other.members[first:end] {
+			if !slices.ContainsFunc(out, func(o proto.Member) bool { return o.ID == match.id }) {
+				t.Fatalf("the handout of rank %d of %s lacks %s", rank, site.name, match.id)
+			}
+		}
+	}
+}
+
+// A thousand racks in a site leave room for other sites, and each of them is in the handout of some.
+func TestHandoutOfThousandRacks(t *testing.T) {
+	t.Parallel()
+	s, rng := racks(t, 1, 1000, 3), rand.New(rand.NewPCG(1, 1))
+	for i := range 6 {
+		id := proto.PeerID(fmt.Sprint("far", i))
+		s.add(&member{id: id, swarm: s}, fmt.Sprint("far", i))
+	}
+	inbound := map[string]int{}
+	for _, m := range s.root.subs[len(s.root.subs)-1].members {
+		out := handout(m, rng)
+		by := checkHandout(t, m, out)
+		if len(by[m.cluster.name]) != 2 {
+			t.Fatalf("%d members of the own rack", len(by[m.cluster.name]))
+		}
+		checkSites(t, m, out)
+		if len(by) < 400 {
+			t.Fatalf("the handout has %d racks", len(by))
+		}
+		for name := range by {
+			inbound[name]++
+		}
+	}
+	if len(inbound) != 1006 {
+		t.Errorf("%d racks and sites are in handouts", len(inbound))
+	}
+}
+
+// Names may be prefixes of others, and sort between them.
+func TestHandoutOfPrefixes(t *testing.T) {
+	t.Parallel()
+	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
+	names := []string{"a", "a/b", "a/b/c", "a/b/c/d", "a-b", "a.b/c", "ab", "b/b"}
+	var ms []*member
+	for i := range 400 {
+		ms = append(ms, join(t, tb, epoch, "s", names[i%len(names)], fmt.Sprintf("%03d", i*7919%1000), 0, 10))
+	}
+	s := tb.swarms["s"]
+	for range 3 {
+		for _, m := range ms {
+			out := handout(m, rng)
+			checkHandout(t, m, out)
+			checkSites(t, m, out)
+			near := 0 // the site's come first
+			for i, o := range out {
+				if shared := proto.SharedParts(m.cluster.name, o.Cluster); shared > 0 {
+					if near++; near != i+1 {
+						t.Fatalf("%s: member %d is of %s", m.cluster.name, i, o.Cluster)
+					}
+				}
+			}
+			if site := s.find(proto.ClusterGroup(m.cluster.name, 1)); near != len(site.members)-1 {
+				t.Fatalf("%s: %d of %d members of the site", m.cluster.name, near, len(site.members)-1)
+			}
+		}
+		for i, m := range ms { // they change their racks
+			join(t, tb, epoch, "s", names[(i/3+i)%len(names)], string(m.id), 0, 10)
+		}
+		checkSums(t, tb)
+	}
+	for _, m := range ms {
+		tb.leave(epoch, []byte("s"), m.id)
+	}
+	if len(s.root.subs) != 0 || s.clusters != 0 {
+		t.Errorf("left behind: %d sites, %d clusters", len(s.root.subs), s.clusters)
+	}
+}
+
 // A handout of members with the longest ids, clusters and addresses fits one frame.
 func TestHandoutFitsFrame(t *testing.T) {
 	t.Parallel()
@@ -205,9 +336,8 @@ func TestHandoutFitsFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.cluster.remove(m) // a small own cluster leaves room for most others
-	small := m.swarm.cluster("small")
-	small.add(m)
+	m.swarm.remove(m) // a small own cluster leaves room for most others
+	m.swarm.add(m, "small")
 	out := handout(m, rng)
 	if len(out) != proto.MaxMembers {
 		t.Errorf("%d members, want %d", len(out), proto.MaxMembers)

@@ -20,9 +20,13 @@ const copiesUnit = 1_000_000
 // inflow is what a member says that it received.
 type inflow struct {
 	at     time.Time
-	copies uint64 // over the WAN, in parts of the content: see copiesUnit
+	copies copies
 	flows  []flow
 }
+
+// copies is how often the content came into the groups that the member is in, from the site on, in
+// parts of it: see copiesUnit.
+type copies [proto.MaxClusterParts]uint64
 
 // flow is payload from one cluster, in bytes, and the mean rate in bytes per second between the last two
 // announces.
@@ -34,7 +38,7 @@ type flow struct {
 
 // inflowSum is what the members of a cluster received.
 type inflowSum struct {
-	copies uint64
+	copies copies
 	from   map[string]*flow // by cluster, none without bytes
 }
 
@@ -43,7 +47,9 @@ func (s *inflowSum) forget(in *inflow) {
 	if in == nil {
 		return
 	}
-	s.copies -= in.copies
+	for i, n := range in.copies {
+		s.copies[i] -= n
+	}
 	for _, f := range in.flows {
 		sum := s.from[f.from]
 		sum.bytes -= f.bytes
@@ -55,7 +61,9 @@ func (s *inflowSum) forget(in *inflow) {
 }
 
 func (s *inflowSum) add(in *inflow) {
-	s.copies += in.copies
+	for i, n := range in.copies {
+		s.copies[i] += n
+	}
 	if s.from == nil {
 		s.from = map[string]*flow{}
 	}
@@ -79,22 +87,37 @@ func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Re
 		return
 	}
 	m := s.members[id]
-	in := &inflow{at: t.now}
-	if r.Length > 0 {
-		in.copies = uint64(float64(min(r.WAN, maxBytes)) / float64(r.Length) * copiesUnit)
-		in.copies = min(in.copies, maxBytes)
-	}
+	in := &inflow{at: t.now, copies: copiesOf(m.cluster.name, r)}
 	for _, f := range r.Flows {
-		i, known := s.find(f.Cluster)
-		if !known || f.Bytes == 0 {
-			continue
+		if from := s.find(f.Cluster); from != nil && f.Bytes > 0 {
+			in.addFlow(flow{from: from.name, bytes: min(f.Bytes, maxBytes)})
 		}
-		in.addFlow(flow{from: s.clusters[i].name, bytes: min(f.Bytes, maxBytes)})
 	}
 	in.setRates(m.inflow)
 	m.cluster.inflow.forget(m.inflow)
 	m.inflow = in
 	m.cluster.inflow.add(in)
+}
+
+// copiesOf returns the copies that a member of a cluster received.
+func copiesOf(cluster string, r *proto.Received) (c copies) {
+	if r.Length == 0 {
+		return c
+	}
+	parts := proto.ClusterParts(cluster)
+	var from copies // by how many parts the clusters of the senders share with the member's
+	from[0] = min(r.WAN, maxBytes)
+	for _, f := range r.Flows {
+		if shared := proto.SharedParts(cluster, f.Cluster); shared > 0 && shared < parts {
+			from[shared] += min(f.Bytes, maxBytes)
+		}
+	}
+	var in uint64 // from outside of the group
+	for i := range parts {
+		in += from[i]
+		c[i] = min(uint64(float64(in)/float64(r.Length)*copiesUnit), maxBytes)
+	}
+	return c
 }
 
 // addFlow adds a flow, in place of the least one when there are too many.

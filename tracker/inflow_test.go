@@ -139,20 +139,44 @@ func TestLiarOfFlows(t *testing.T) {
 	}
 	tb.received(epoch, "stranger", []byte("s"), lie)
 	s := tb.swarms["s"]
-	for _, c := range s.clusters[1:] {
-		if c.inflow.copies != 0 || len(c.inflow.from) != 0 {
+	for _, c := range s.root.subs[1:] {
+		if c.inflow.copies != (copies{}) || len(c.inflow.from) != 0 {
 			t.Errorf("%s has %+v", c.name, c.inflow)
 		}
 	}
-	first := &s.clusters[0].inflow
-	if len(first.from) != maxMemberFlows || first.copies != 1000*maxBytes || first.from["c05"].bytes != 1000*maxBytes {
+	first := &s.root.subs[0].inflow
+	if len(first.from) != maxMemberFlows || first.copies[0] != 1000*maxBytes || first.from["c05"].bytes != 1000*maxBytes {
 		t.Errorf("the liars' cluster has %d flows, %d copies", len(first.from), first.copies)
 	}
 	for i := range 1000 {
 		tb.leave(epoch, []byte("s"), proto.PeerID(fmt.Sprint("liar ", i)))
 	}
-	if first.copies != 0 || len(first.from) != 0 {
+	if first.copies != (copies{}) || len(first.from) != 0 {
 		t.Errorf("the liars left %+v", *first)
+	}
+}
+
+// Copies are told for sites and for their racks.
+func TestCopiesOfRacks(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	for _, id := range []string{"g/1", "g/2", "l/1"} {
+		join(t, tb, epoch, "s", id, "first of "+id, 0, 10)
+		join(t, tb, epoch, "s", id, "second of "+id, 0, 10)
+	}
+	tell := func(id string, wan uint64, flows ...proto.Flow) {
+		tb.received(epoch, proto.PeerID(id), []byte("s"), &proto.Received{Length: 100, WAN: wan, Flows: flows})
+	}
+	tell("first of g/1", 60, proto.Flow{Cluster: "g/1", Bytes: 35}, proto.Flow{Cluster: "g/2", Bytes: 5}, proto.Flow{Cluster: "l", Bytes: 60})
+	tell("second of g/1", 0, proto.Flow{Cluster: "g", Bytes: 5}, proto.Flow{Cluster: "g/1", Bytes: 65}, proto.Flow{Cluster: "g/2", Bytes: 30})
+	tell("first of g/2", 40, proto.Flow{Cluster: "g/1", Bytes: 60}, proto.Flow{Cluster: "l", Bytes: 40})
+	s := tb.swarms["s"]
+	if got := s.overview(proto.MaxClusterParts); got[0].Copies != 1 || got[1].Copies != 1 || got[2].Copies != 0 {
+		t.Errorf("into racks: %+v", got)
+	}
+	sites := s.overview(1)
+	if sites[0].Copies != 1 || sites[0].Nodes != 4 || fmt.Sprint(sites[0].Flows) != "[{g 200 0} {l 100 0}]" {
+		t.Errorf("into sites: %+v", sites)
 	}
 }
 
@@ -166,7 +190,7 @@ func TestStragglers(t *testing.T) {
 		join(t, tb, epoch, "s", "C", fmt.Sprint("c", i), 12, 100)
 	}
 	named := func() (out string) {
-		for _, c := range tb.swarms["s"].overview() {
+		for _, c := range tb.swarms["s"].overview(proto.MaxClusterParts) {
 			for _, s := range c.Stragglers {
 				out += fmt.Sprintf("%s %d/%d ", s.ID, s.Have, s.Total)
 			}

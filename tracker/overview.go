@@ -24,6 +24,9 @@ type Overview struct {
 	// Clusters are those of one swarm: the one that was asked for, or else the largest.
 	Key      []byte
 	Clusters []ClusterOverview
+	// Sites are the same clusters added up by the first parts of their names, nil where all
+	// names have one part.
+	Sites []ClusterOverview
 }
 
 // SwarmOverview is the progress of a swarm.
@@ -33,14 +36,16 @@ type SwarmOverview struct {
 	Pieces                 int // of the content, 0 while unknown
 }
 
-// ClusterOverview is the progress of a cluster of a swarm.
+// ClusterOverview is the progress of a cluster of a swarm, or of a site.
 type ClusterOverview struct {
 	Name         string
 	Nodes, Whole int
 	Missing      uint64 // pieces that its nodes lack, added up
-	// Copies is how often the content came into the cluster, as its nodes that are there say.
+	// Copies is how often the content came into the cluster, as its nodes that are there say: into
+	// a rack from anywhere outside of it, into a site from other sites.
 	Copies float64
-	// Flows are what came from each cluster, its own included.
+	// Flows are what came from each cluster, its own included. Other sites, and other racks of the
+	// own site, are one each.
 	Flows []FlowOverview
 	// Stragglers are nodes that lack much more than others do, at most three.
 	Stragglers []Straggler
@@ -74,8 +79,8 @@ func (s *Server) Overview(key []byte) *Overview {
 		return cmp.Or(-cmp.Compare(len(a.members), len(b.members)), strings.Compare(a.key, b.key))
 	})
 	for _, sw := range largest[:min(len(largest), maxSwarms)] {
-		so := SwarmOverview{Key: []byte(sw.key), Nodes: len(sw.members), Clusters: len(sw.clusters), Pieces: int(sw.total)}
-		for _, c := range sw.clusters {
+		so := SwarmOverview{Key: []byte(sw.key), Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
+		for c := range sw.all() {
 			so.Whole += int(c.whole)
 		}
 		o.Largest = append(o.Largest, so)
@@ -85,21 +90,25 @@ func (s *Server) Overview(key []byte) *Overview {
 		sw = largest[0]
 	}
 	if sw != nil {
-		o.Key, o.Clusters = []byte(sw.key), sw.overview()
+		o.Key, o.Clusters = []byte(sw.key), sw.overview(proto.MaxClusterParts)
+		if slices.ContainsFunc(o.Clusters, func(c ClusterOverview) bool { return proto.ClusterParts(c.Name) > 1 }) {
+			o.Sites = sw.overview(1)
+		}
 	}
 	return o
 }
 
 // missing returns the pieces that the members of a cluster lack.
-func (s *swarm) missing(c *cluster) uint64 {
+func (s *swarm) missing(c *group) uint64 {
 	// A member without the manifest lacks every piece.
 	return c.missing + uint64(c.unknownTotal)*uint64(s.total)
 }
 
-func (s *swarm) overview() []ClusterOverview {
+// overview returns the clusters, added up by so many first parts of their names.
+func (s *swarm) overview(parts int) (out []ClusterOverview) {
 	var missing uint64
 	var whole int
-	for _, c := range s.clusters {
+	for c := range s.all() {
 		missing += s.missing(c)
 		whole += int(c.whole)
 	}
@@ -109,37 +118,55 @@ func (s *swarm) overview() []ClusterOverview {
 	if 2*whole < len(s.members) {
 		far = math.MaxUint64
 	}
-	out := make([]ClusterOverview, 0, len(s.clusters))
-	for _, c := range s.clusters {
-		co := ClusterOverview{
-			Name: c.name, Nodes: len(c.members), Whole: int(c.whole), Missing: s.missing(c),
-			Copies:     float64(c.inflow.copies) / copiesUnit,
-			Stragglers: c.stragglers(s.total, far),
+	for c := range s.all() {
+		name := proto.ClusterGroup(c.name, parts)
+		if len(out) == 0 || out[len(out)-1].Name != name {
+			out = append(out, ClusterOverview{Name: name})
 		}
+		co := &out[len(out)-1]
+		co.Nodes += c.nodes
+		co.Whole += int(c.whole)
+		co.Missing += s.missing(c)
+		co.Copies += float64(c.inflow.copies[proto.ClusterParts(name)-1]) / copiesUnit
 		for _, f := range c.inflow.from {
-			co.Flows = append(co.Flows, FlowOverview{f.from, int64(f.bytes), int64(f.rate)})
+			co.addFlow(FlowOverview{proto.ClusterGroup(f.from, parts), int64(f.bytes), int64(f.rate)})
 		}
-		slices.SortFunc(co.Flows, func(a, b FlowOverview) int { return strings.Compare(a.From, b.From) })
-		out = append(out, co)
+		for _, m := range c.members {
+			if m.cluster == c {
+				co.addStraggler(m, s.total, far)
+			}
+		}
 	}
 	return out
 }
 
-// stragglers returns the members that lack far pieces or more, those that lack most first.
-func (c *cluster) stragglers(total uint32, far uint64) (out []Straggler) {
-	for _, m := range c.members {
-		lacks := uint64(m.total - m.have)
-		if m.total == 0 {
-			lacks = uint64(total)
-		}
-		if lacks < far {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(out, m.have, func(s Straggler, have uint32) int { return cmp.Compare(s.Have, int(have)) })
-		if i < maxStragglers {
-			out = slices.Insert(out, i, Straggler{m.id, int(m.have), int(m.total)})
-			out = out[:min(len(out), maxStragglers)]
-		}
+// addFlow adds a flow to the one from the same cluster.
+func (co *ClusterOverview) addFlow(f FlowOverview) {
+	i, found := slices.BinarySearchFunc(co.Flows, f.From, func(f FlowOverview, from string) int {
+		return strings.Compare(f.From, from)
+	})
+	if !found {
+		co.Flows = slices.Insert(co.Flows, i, f)
+		return
 	}
-	return out
+	co.Flows[i].Bytes += f.Bytes
+	co.Flows[i].Rate += f.Rate
+}
+
+// addStraggler names a member if it lacks far pieces or more, unless others lack more.
+func (co *ClusterOverview) addStraggler(m *member, total uint32, far uint64) {
+	lacks := uint64(m.total - m.have)
+	if m.total == 0 {
+		lacks = uint64(total)
+	}
+	if lacks < far {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(co.Stragglers, m.have, func(s Straggler, have uint32) int {
+		return cmp.Compare(s.Have, int(have))
+	})
+	if i < maxStragglers {
+		all := slices.Insert(co.Stragglers, i, Straggler{m.id, int(m.have), int(m.total)})
+		co.Stragglers = all[:min(len(all), maxStragglers)]
+	}
 }

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"container/list"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ type member struct {
 	id       proto.PeerID
 	host     netip.Addr // whom it counts for
 	swarm    *swarm
-	cluster  *cluster
+	cluster  *group
 	addrs    [][]byte
 	have     uint32
 	total    uint32 // 0 until the member has the manifest
@@ -31,15 +32,19 @@ func (m *member) info() proto.Member {
 	return proto.Member{ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs}
 }
 
-// cluster is the members of a swarm that share a LAN, with running sums of their
-// progress.
-type cluster struct {
-	name string
+// group is the members of a swarm whose clusters' names begin with the same parts: a site, or a part
+// of one. It is a cluster itself if it has nodes, which are its members but for those of its subs.
+type group struct {
+	name   string
+	parent *group   // of one part less
+	subs   []*group // of one part more, sorted by name, none empty
 	// members are sorted by id: a member's rank is its index. A join or a leave
 	// moves the pointers behind it, which takes a few microseconds in the largest
 	// swarm; an announce moves none.
 	members []*member
 
+	// Of the cluster, without the subs.
+	nodes        int
 	whole        uint32 // members that have every piece
 	unknownTotal uint32 // members whose total is 0
 	missing      uint64 // pieces that the other members lack
@@ -47,36 +52,28 @@ type cluster struct {
 }
 
 // rank is the index of the member with this id, or where it would be inserted.
-func (c *cluster) rank(id proto.PeerID) (int, bool) {
-	return slices.BinarySearchFunc(c.members, id, func(m *member, id proto.PeerID) int {
+func (g *group) rank(id proto.PeerID) (int, bool) {
+	return slices.BinarySearchFunc(g.members, id, func(m *member, id proto.PeerID) int {
 		return strings.Compare(string(m.id), string(id))
 	})
 }
 
-func (c *cluster) add(m *member) {
-	i, _ := c.rank(m.id)
-	c.members = slices.Insert(c.members, i, m)
-	m.cluster = c
-	c.count(m, 1)
-}
-
-func (c *cluster) remove(m *member) {
-	c.count(m, -1)
-	c.inflow.forget(m.inflow)
-	m.inflow = nil
-	i, _ := c.rank(m.id)
-	c.members = slices.Delete(c.members, i, i+1)
+// sub is the index of the sub of this name, or where it would be inserted.
+func (g *group) sub(name string) (int, bool) {
+	return slices.BinarySearchFunc(g.subs, name, func(sub *group, name string) int {
+		return strings.Compare(sub.name, name)
+	})
 }
 
 // count adds m's progress to the sums (sign 1) or subtracts it (sign -1).
-func (c *cluster) count(m *member, sign int) {
+func (g *group) count(m *member, sign int) {
 	switch {
 	case m.total == 0:
-		c.unknownTotal += uint32(sign)
+		g.unknownTotal += uint32(sign)
 	case m.have == m.total:
-		c.whole += uint32(sign)
+		g.whole += uint32(sign)
 	default:
-		c.missing += uint64(sign) * uint64(m.total-m.have)
+		g.missing += uint64(sign) * uint64(m.total-m.have)
 	}
 }
 
@@ -87,8 +84,9 @@ type swarm struct {
 	created  time.Time
 	entries  *quota.Quota[netip.Addr]
 	members  map[proto.PeerID]*member
-	clusters []*cluster // sorted by name, none empty
-	total    uint32     // pieces of the content, as last announced; 0 while unknown
+	root     group  // above the sites, without members of its own
+	clusters int    // groups that have nodes
+	total    uint32 // pieces of the content, as last announced; 0 while unknown
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {
@@ -101,28 +99,73 @@ func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swa
 	}
 }
 
-// find is the index of the cluster of this name, or where it would be inserted.
-func (s *swarm) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(s.clusters, name, func(c *cluster, name string) int {
-		return strings.Compare(c.name, name)
-	})
+// all returns the clusters. Those of a group are together.
+func (s *swarm) all() iter.Seq[*group] {
+	return func(yield func(*group) bool) { s.root.walk(yield) }
 }
 
-// cluster returns the cluster of this name, which it creates if necessary.
-func (s *swarm) cluster(name string) *cluster {
-	i, ok := s.find(name)
-	if !ok {
-		s.clusters = slices.Insert(s.clusters, i, &cluster{name: name})
+func (g *group) walk(yield func(*group) bool) bool {
+	if g.nodes > 0 && !yield(g) {
+		return false
 	}
-	return s.clusters[i]
+	for _, sub := range g.subs {
+		if !sub.walk(yield) {
+			return false
+		}
+	}
+	return true
 }
 
-// remove removes m, and its cluster when that becomes empty.
+// find returns the group of this name, nil if it is not there.
+func (s *swarm) find(name string) *group {
+	g := &s.root
+	for parts := 1; g.name != name; parts++ {
+		i, ok := g.sub(proto.ClusterGroup(name, parts))
+		if !ok {
+			return nil
+		}
+		g = g.subs[i]
+	}
+	return g
+}
+
+// add adds m to a cluster, which is created if necessary.
+func (s *swarm) add(m *member, cluster string) {
+	s.members[m.id] = m
+	g := &s.root
+	for parts := 1; g.name != cluster; parts++ {
+		name := proto.ClusterGroup(cluster, parts)
+		i, ok := g.sub(name)
+		if !ok {
+			g.subs = slices.Insert(g.subs, i, &group{name: name, parent: g})
+		}
+		g = g.subs[i]
+		at, _ := g.rank(m.id)
+		g.members = slices.Insert(g.members, at, m)
+	}
+	m.cluster = g
+	if g.nodes++; g.nodes == 1 {
+		s.clusters++
+	}
+	g.count(m, 1)
+}
+
+// remove removes m, and the groups that become empty.
 func (s *swarm) remove(m *member) {
 	delete(s.members, m.id)
-	m.cluster.remove(m)
-	if len(m.cluster.members) == 0 {
-		i, _ := s.find(m.cluster.name)
-		s.clusters = slices.Delete(s.clusters, i, i+1)
+	c := m.cluster
+	c.count(m, -1)
+	c.inflow.forget(m.inflow)
+	m.inflow = nil
+	if c.nodes--; c.nodes == 0 {
+		s.clusters--
+	}
+	for g := c; g.parent != nil; g = g.parent {
+		i, _ := g.rank(m.id)
+		g.members = slices.Delete(g.members, i, i+1)
+		if len(g.members) == 0 {
+			i, _ = g.parent.sub(g.name)
+			g.parent.subs = slices.Delete(g.parent.subs, i, i+1)
+		}
 	}
 }

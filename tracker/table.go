@@ -58,11 +58,9 @@ func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member
 	if s != nil {
 		m = s.members[from.id]
 	}
-	// A Fleet must fit its message.
-	if s != nil && len(s.clusters) >= proto.MaxClusters {
-		if _, known := s.find(a.Cluster); !known {
-			return nil, busy("the swarm has reached its limit of clusters")
-		}
+	// A Fleet of the sites must fit its message.
+	if s != nil && len(s.root.subs) >= proto.MaxClusters && s.find(proto.ClusterGroup(a.Cluster, 1)) == nil {
+		return nil, busy("the swarm has reached its limit of clusters")
 	}
 	if m == nil {
 		var err *proto.RemoteError
@@ -103,8 +101,7 @@ func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, *proto.
 	}
 	m := &member{id: from.id, host: from.host, swarm: s, have: a.Have, total: a.Total}
 	m.elem = t.order.PushBack(m)
-	s.members[m.id] = m
-	s.cluster(a.Cluster).add(m)
+	s.add(m, a.Cluster)
 	return m, nil
 }
 
@@ -118,8 +115,7 @@ func (t *table) update(m *member, a *proto.Announce) {
 	}
 	m.swarm.remove(m)
 	m.have, m.total = a.Have, a.Total
-	m.swarm.members[m.id] = m
-	m.swarm.cluster(a.Cluster).add(m)
+	m.swarm.add(m, a.Cluster)
 }
 
 func busy(text string) *proto.RemoteError {
@@ -136,23 +132,34 @@ func (t *table) leave(now time.Time, key []byte, id proto.PeerID) {
 	}
 }
 
-// fleet is the progress of a swarm, nil if it is not known.
+// fleet is the progress of a swarm, nil if it is not known. Where clusters are too many for a message
+// they are added up by the first parts of their names.
 func (t *table) fleet(now time.Time, key []byte) *proto.Fleet {
 	t.expire(now)
 	s := t.swarms[string(key)]
 	if s == nil {
 		return nil
 	}
-	f := &proto.Fleet{Clusters: make([]proto.FleetCluster, len(s.clusters))}
-	for i, c := range s.clusters {
-		f.Clusters[i] = proto.FleetCluster{
-			Name:    c.name,
-			Nodes:   uint32(len(c.members)),
-			Whole:   c.whole,
-			Missing: s.missing(c),
+	for parts := proto.MaxClusterParts; ; parts-- {
+		if f := (&proto.Fleet{Clusters: s.fleet(parts)}); len(f.Clusters) <= proto.MaxClusters {
+			return f
 		}
 	}
-	return f
+}
+
+// fleet is the progress of clusters, or of groups that have so many parts in their names.
+func (s *swarm) fleet(parts int) (out []proto.FleetCluster) {
+	for c := range s.all() {
+		name := proto.ClusterGroup(c.name, parts)
+		if len(out) == 0 || out[len(out)-1].Name != name {
+			out = append(out, proto.FleetCluster{Name: name})
+		}
+		f := &out[len(out)-1]
+		f.Nodes += uint32(c.nodes)
+		f.Whole += c.whole
+		f.Missing += s.missing(c)
+	}
+	return out
 }
 
 // expire removes the members that have not announced for Expiry.

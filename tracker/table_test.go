@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
@@ -260,7 +261,7 @@ func TestTableAgainstSlowTable(t *testing.T) {
 				fast.leave(now, []byte(swarm), id)
 				slow.leave(now, swarm, id)
 			} else {
-				r := record{swarm: swarm, id: id, cluster: string(rune('A' + rng.IntN(4)))}
+				r := record{swarm: swarm, id: id, cluster: []string{"A", "A/x", "A/x/1", "A/y", "B"}[rng.IntN(5)]}
 				if rng.IntN(3) > 0 {
 					r.total = 8
 					r.have = rng.Uint32N(9)
@@ -290,8 +291,11 @@ func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 		if len(s.members) != len(want) {
 			t.Fatalf("%s has %d members, want %d", key, len(s.members), len(want))
 		}
-		for _, c := range s.clusters {
+		for c := range s.all() {
 			for rank, m := range c.members {
+				if m.cluster != c {
+					continue
+				}
 				w := want[0]
 				want = want[1:]
 				got, ok := c.rank(m.id)
@@ -300,6 +304,48 @@ func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 				}
 			}
 		}
+	}
+}
+
+// checkSums fails unless every group has the members whose clusters are in it, in order, and the swarm
+// as many clusters as it says.
+func checkSums(t *testing.T, tb *table) {
+	t.Helper()
+	for _, s := range tb.swarms {
+		clusters, nodes := 0, 0
+		for c := range s.all() {
+			clusters++
+			nodes += c.nodes
+		}
+		if clusters != s.clusters || nodes != len(s.members) {
+			t.Errorf("%d clusters of %d nodes, want %d of %d", clusters, nodes, s.clusters, len(s.members))
+		}
+		for _, m := range s.members {
+			for g := m.cluster; g.parent != nil; g = g.parent {
+				i, ok := g.rank(m.id)
+				if !ok || g.members[i] != m || proto.SharedParts(g.name, m.cluster.name) != proto.ClusterParts(g.name) {
+					t.Errorf("%s of %s is not in %s", m.id, m.cluster.name, g.name)
+				}
+			}
+		}
+	}
+}
+
+// A swarm may have more clusters than a message: they are added up by sites there.
+func TestFleetOfManyRacks(t *testing.T) {
+	t.Parallel()
+	s := racks(t, 30, 50, 1)
+	tb := newTable(Default())
+	tb.swarms["s"] = s
+	fleet := tb.fleet(epoch, []byte("s"))
+	if len(fleet.Clusters) != 30 || fleet.Clusters[7].Name != "s007" || fleet.Clusters[7].Nodes != 50 || fleet.Clusters[7].Missing != 5000 {
+		t.Errorf("%d clusters, %+v", len(fleet.Clusters), fleet.Clusters[7])
+	}
+	if err := proto.WriteMessage(io.Discard, fleet); err != nil {
+		t.Error(err)
+	}
+	if o := s.overview(1); len(o) != 30 || len(s.overview(2)) != 1500 {
+		t.Errorf("%d sites", len(o))
 	}
 }
 
