@@ -11,6 +11,7 @@ import (
 
 	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -120,7 +121,7 @@ func ownCluster(cfg *Config) string {
 		return only
 	}
 	name := "source"
-	for slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.Cluster == name }) {
+	for slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return proto.ClusterGroup(h.Cluster, 1) == name }) {
 		name += "-"
 	}
 	return name

@@ -93,9 +93,10 @@ type HostResult struct {
 	// Bytes is how much of the content is there. Of a stream it is what the file or the
 	// command has got.
 	Bytes int64
-	// WAN and LAN are the bytes of content that came from nodes of other clusters, the
-	// source among them, and from those of the same cluster.
-	WAN, LAN int64
+	// WAN and LAN are the bytes of content that came from nodes of other sites, the
+	// source among them, and from those of the same site. Rack is the part of LAN that came
+	// from the same cluster, where its name has several parts.
+	WAN, LAN, Rack int64
 	// Took is the time from the start of the cast until the host was done or failed, or
 	// until now.
 	Took time.Duration

@@ -15,6 +15,7 @@ import (
 	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/cast/carry"
 	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/proto"
 )
 
 // host is one of those that get the content.
@@ -226,12 +227,15 @@ func (h *host) progress(p *agent.Progress) {
 	if p.Bytes != h.is.Bytes {
 		h.is.Moved = time.Now()
 	}
-	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Waiting
+	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Rack, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Rack, p.Waiting
 	if c := h.caster; c.source.handed.Load() {
-		if h.is.Cluster == c.node.Cluster() {
+		if proto.SharedParts(h.is.Cluster, c.node.Cluster()) > 0 {
 			h.is.LAN = p.Bytes
 		} else {
 			h.is.WAN = p.Bytes
+		}
+		if h.is.Cluster == c.node.Cluster() && proto.ClusterParts(h.is.Cluster) > 1 {
+			h.is.Rack = p.Bytes
 		}
 	}
 	h.is.Overwriting = p.Overwriting

@@ -60,7 +60,7 @@ func TestHostsErrors(t *testing.T) {
 		"n[1-":          `"n[1-", position 5: want a number`,
 		"lyon=n[1-":     `lyon=n[1-: "n[1-", position 5: want a number`,
 		"=n1":           `=n1: cluster name "": want 1 to`,
-		"ly/on=n1":      `only letters, digits`,
+		"ly//on=n1":     `no part may be ""`,
 		"n1!n[1-3]":     "n1!n[1-3]: no host is left",
 		"n1 n2!n2":      "n2!n2: no host is left",
 		"n[1-3] a=n3":   "n3 is there twice: in n[1-3] and a=n3",

@@ -38,6 +38,7 @@ may also be @FILE or - (standard input) with lines "HOSTSET [CLUSTER]" and # com
 slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are of one cluster: name
 the clusters if there are several, so that each byte enters each of them once. If this
 machine is in one of them, say which with --cluster: else all of it enters that one, too.
+CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
 
 DEST is a path on each host, in the home folder unless it is absolute. With a slash at its
 end, or if it is a folder already, the content goes into it. It is SRC's name by default.
@@ -52,6 +53,7 @@ usage, before anything was contacted; 130 interrupted, with everything removed.`
 const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   mob cast data/ --hosts 'lyon=l[001-040]' --hosts 'tokyo=t[001-040]' -o /data --bad failed
   mob cast data/ --retry failed -o /data
+  mob cast data/ --hosts 'lyon/rack1=l[01-20]' --hosts 'lyon/rack2=l[21-40]' -o /data
   tar c tree | mob cast - --hosts slurm --exec 'tar x -C /tmp'
   mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json`
 

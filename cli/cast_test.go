@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/proto"
 )
 
 // castTo runs `mob cast` with a cast in which every host fails for which fails has a reason.
@@ -23,6 +24,9 @@ func castTo(t *testing.T, fails map[string]string, arg ...string) (status int, o
 		for i, h := range cfg.Hosts {
 			exit := 0
 			r := cast.HostResult{Host: h, Phase: cast.Done, Moved: time.Now(), Bytes: 1000, WAN: 100, LAN: 900, Took: time.Second, Exit: &exit}
+			if proto.ClusterParts(h.Cluster) > 1 {
+				r.Rack = 600
+			}
 			if why := fails[h.Name]; why != "" {
 				r = cast.HostResult{Host: h, Phase: cast.Failed, Took: time.Second, Error: why}
 			}
@@ -89,6 +93,20 @@ func TestCastClusters(t *testing.T) {
 	_, out, _ := castTo(t, map[string]string{"t1": "x"}, castSource(t), "--hosts", "lyon=n[1-12]", "--hosts", "tokyo=t[1-2]")
 	want := "\n  lyon             12 of 12 hosts, 1.2 kB from WAN (1.20 copies), 11 kB from LAN\n" +
 		"  tokyo            1 of 2 hosts, 100 B from WAN (0.10 copies), 900 B from LAN\n1 failed: t1 x\n"
+	if !strings.HasSuffix(out, want) {
+		t.Errorf("%s, want %s last", out, want)
+	}
+}
+
+// TestCastRacks has a line for each site and for each of its racks.
+func TestCastRacks(t *testing.T) {
+	t.Parallel()
+	_, out, _ := castTo(t, nil, castSource(t), "--hosts", "lyon/r1=n[1-12]", "--hosts", "lyon/r2=m[1-2]", "--hosts", "tokyo=t[1-2]",
+		"-o", "/srv/%c/x")
+	want := "\n  lyon             14 of 14 hosts, 1.4 kB from WAN (1.40 copies), 13 kB from LAN\n" +
+		"    lyon/r1        12 of 12 hosts, 4.8 kB from outside (4.80 copies), 7.2 kB from within\n" +
+		"    lyon/r2        2 of 2 hosts, 800 B from outside (0.80 copies), 1.2 kB from within\n" +
+		"  tokyo            2 of 2 hosts, 200 B from WAN (0.20 copies), 1.8 kB from LAN\n"
 	if !strings.HasSuffix(out, want) {
 		t.Errorf("%s, want %s last", out, want)
 	}

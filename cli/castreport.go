@@ -11,6 +11,7 @@ import (
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cast/hostset"
+	"github.com/mobgrid/mob/proto"
 )
 
 // castLate is by how much the last host has to be later than others to be named.
@@ -41,7 +42,9 @@ type castHost struct {
 	Bytes   int64      `json:"bytes"`
 	FromWAN int64      `json:"from_wan"`
 	FromLAN int64      `json:"from_lan"`
-	Seconds float64    `json:"seconds"`
+	// FromRack is the part of FromLAN that came from the same cluster, where its name is a path.
+	FromRack int64   `json:"from_rack,omitempty"`
+	Seconds  float64 `json:"seconds"`
 	// Exit is the exit status of the command of --exec, nil if it has not exited.
 	Exit  *int   `json:"exit,omitempty"`
 	Error string `json:"error,omitempty"`
@@ -54,7 +57,7 @@ func newCastReport(res *cast.Result, cfg cast.Config) *castReport {
 	var got int64
 	for _, h := range res.Hosts {
 		r.Hosts = append(r.Hosts, castHost{
-			Host: h.Name, Cluster: h.Cluster, Phase: h.Phase, Bytes: h.Bytes, FromWAN: h.WAN, FromLAN: h.LAN,
+			Host: h.Name, Cluster: h.Cluster, Phase: h.Phase, Bytes: h.Bytes, FromWAN: h.WAN, FromLAN: h.LAN, FromRack: h.Rack,
 			Seconds: h.Took.Seconds(), Exit: h.Exit, Error: h.Error, Overwritten: h.Overwriting,
 		})
 		got += h.Bytes
@@ -125,38 +128,60 @@ func (r *castReport) late() string {
 		formatDuration(last.Took), formatDuration(half.Took))
 }
 
-// printClusters prints what entered each cluster, if there are several.
+// printClusters prints what entered each cluster, if there are several: first the sites and then their racks,
+// where names have several parts.
 func (r *castReport) printClusters(t textWriter) {
-	type cluster struct {
-		name             string
-		hosts, done      int
-		fromWAN, fromLAN int64
+	sites, racks := r.sums(1), r.sums(proto.MaxClusterParts)
+	if len(racks) < 2 {
+		return
 	}
-	var all []*cluster
-	for _, h := range r.Hosts {
-		i := slices.IndexFunc(all, func(c *cluster) bool { return c.name == h.Cluster })
-		if i < 0 {
-			i, all = len(all), append(all, &cluster{name: h.Cluster})
+	for _, c := range sites {
+		t.line("  %-16s %d of %s, %s from WAN%s, %s from LAN", c.name, c.done, plural(c.hosts, "host"),
+			formatBytes(c.fromWAN), r.copies(c.fromWAN), formatBytes(c.fromLAN))
+		for _, rack := range racks {
+			if proto.ClusterGroup(rack.name, 1) == c.name && proto.ClusterParts(rack.name) > 1 {
+				t.line("    %-14s %d of %s, %s from outside%s, %s from within", rack.name, rack.done, plural(rack.hosts, "host"),
+					formatBytes(rack.fromOutside), r.copies(rack.fromOutside), formatBytes(rack.fromRack))
+			}
 		}
-		c := all[i]
+	}
+}
+
+// copies says how often the content came, if its size is known.
+func (r *castReport) copies(bytes int64) string {
+	if r.Bytes <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.2f copies)", float64(bytes)/float64(r.Bytes))
+}
+
+// castSum is what the hosts of a cluster or site got.
+type castSum struct {
+	name                                    string
+	hosts, done                             int
+	fromWAN, fromLAN, fromRack, fromOutside int64
+}
+
+// sums adds up hosts by so many first parts of the names of their clusters.
+func (r *castReport) sums(parts int) (all []*castSum) {
+	by := map[string]*castSum{}
+	for _, h := range r.Hosts {
+		name := proto.ClusterGroup(h.Cluster, parts)
+		c := by[name]
+		if c == nil {
+			c = &castSum{name: name}
+			by[name], all = c, append(all, c)
+		}
 		c.hosts++
 		if h.Phase == cast.Done {
 			c.done++
 		}
 		c.fromWAN += h.FromWAN
 		c.fromLAN += h.FromLAN
+		c.fromRack += h.FromRack
+		c.fromOutside += h.FromWAN + h.FromLAN - h.FromRack
 	}
-	if len(all) < 2 {
-		return
-	}
-	for _, c := range all {
-		copies := ""
-		if r.Bytes > 0 {
-			copies = fmt.Sprintf(" (%.2f copies)", float64(c.fromWAN)/float64(r.Bytes))
-		}
-		t.line("  %-16s %d of %s, %s from WAN%s, %s from LAN", c.name, c.done, plural(c.hosts, "host"),
-			formatBytes(c.fromWAN), copies, formatBytes(c.fromLAN))
-	}
+	return all
 }
 
 // castCause is hosts that failed for the same reason.

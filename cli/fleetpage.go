@@ -23,6 +23,8 @@ type fleetPage struct {
 	Swarm    string         `json:"swarm,omitempty"`
 	Clusters []fleetCluster `json:"clusters"`
 	More     int            `json:"more,omitempty"` // clusters that are not among them
+	// Sites are the clusters added up, where their names are paths.
+	Sites []fleetCluster `json:"sites,omitempty"`
 }
 
 // fleetSwarm is a swarm in the list of all.
@@ -33,7 +35,7 @@ type fleetSwarm struct {
 	Clusters int    `json:"clusters"`
 }
 
-// fleetCluster is a cluster of the swarm that is looked at.
+// fleetCluster is a cluster of the swarm that is looked at, or a site.
 type fleetCluster struct {
 	Name       string           `json:"name"`
 	Nodes      int              `json:"nodes"`
@@ -72,7 +74,7 @@ func registerFleet(s *web.Server, h libhost.Host, t *tracker.Server) {
 }
 
 func newFleetPage(o *tracker.Overview) *fleetPage {
-	p := &fleetPage{Swarms: o.Swarms, Nodes: o.Members, Largest: []fleetSwarm{}, Clusters: []fleetCluster{}, Swarm: swarmID(o.Key)}
+	p := &fleetPage{Swarms: o.Swarms, Nodes: o.Members, Largest: []fleetSwarm{}, Swarm: swarmID(o.Key)}
 	pieces := 0
 	for _, s := range o.Largest {
 		p.Largest = append(p.Largest, fleetSwarm{swarmID(s.Key), s.Nodes, s.Whole, s.Clusters})
@@ -81,11 +83,22 @@ func newFleetPage(o *tracker.Overview) *fleetPage {
 		}
 	}
 	p.More = max(0, len(o.Clusters)-maxFleetClusters)
+	clusters, sites := o.Clusters[:len(o.Clusters)-p.More], o.Sites[:min(len(o.Sites), maxFleetClusters)]
 	shown := map[string]bool{}
-	for _, c := range o.Clusters[:len(o.Clusters)-p.More] {
+	for _, c := range clusters {
 		shown[c.Name] = true
 	}
-	for _, c := range o.Clusters[:len(o.Clusters)-p.More] {
+	for _, c := range sites {
+		shown[c.Name] = true
+	}
+	p.Clusters, p.Sites = fleetClusters(clusters, shown, pieces), fleetClusters(sites, shown, pieces)
+	return p
+}
+
+// fleetClusters returns clusters of a content of so many pieces, with the flows from those that are shown.
+func fleetClusters(clusters []tracker.ClusterOverview, shown map[string]bool, pieces int) []fleetCluster {
+	out := []fleetCluster{}
+	for _, c := range clusters {
 		fc := fleetCluster{Name: c.Name, Nodes: c.Nodes, Whole: c.Whole, Copies: c.Copies, Flows: []fleetFlow{}}
 		fc.Missing = float64(c.Missing) / float64(max(c.Nodes*pieces, 1))
 		for _, f := range c.Flows {
@@ -96,9 +109,9 @@ func newFleetPage(o *tracker.Overview) *fleetPage {
 		for _, s := range c.Stragglers {
 			fc.Stragglers = append(fc.Stragglers, fleetStraggler{libpeer.ID(s.ID).String(), float64(s.Have) / float64(max(pieces, 1))})
 		}
-		p.Clusters = append(p.Clusters, fc)
+		out = append(out, fc)
 	}
-	return p
+	return out
 }
 
 // swarmID returns the content id of a swarm's key, empty if it is none.

@@ -9,7 +9,8 @@ import (
 const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
 
 The nodes of a cluster form a mob: each fetches a share of the content over the WAN,
-and they exchange the shares over the LAN, so each byte enters a cluster once.
+and they exchange the shares over the LAN, so each byte enters a cluster once. Clusters
+may be racks of sites (--cluster geneva/rack3): each byte enters site and rack once.
 
 Every node runs the daemon mobd. Commands connect to the daemon of the data folder
 --data. Without a daemon, seed and get run a node themselves.

@@ -15,8 +15,10 @@ Once it runs it prints "ready" and the node's address on standard output. Comman
 reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
 it read limits, trackers, log-level, certificate and revoked again from the configuration file.
 
-Nodes with the same --cluster form a mob; they should share a fast network. --config
-reads a TOML file with the names of flags as keys. Flags take precedence over it.
+Nodes with the same --cluster form a mob; they should share a fast network. A name such
+as geneva/rack3 is of a rack: each byte enters the site geneva once, and each of its
+racks once. --config reads a TOML file with the names of flags as keys. Flags take
+precedence over it.
 
 In it, [[limit]] limits some hours of some days, in local time. Hours such as
 22:00-06:00 end on the next day. Where entries overlap, the later one counts.
@@ -26,6 +28,7 @@ names of clusters are believed. With it the daemon talks to members of that netw
 only: see "mob network --help".`
 
 const mobdExample = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob
+  mobd --cluster geneva/rack3 --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob
   mobd --config /etc/mobd.toml
   mobd --network "$ID" --certificate cert --listen /ip4/0.0.0.0/tcp/4001
 

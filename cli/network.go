@@ -29,7 +29,7 @@ A network is a secret, which says who is a member. There are two ways to use it:
   the secret stays away    --network ID --certificate CERT: "sign" makes the certificate
                            of each node and tracker; "id" prints the id to sign for.
 
-A certificate names a node, its cluster, and what it may do: seed (bring contents into
+A certificate names a node, its cluster with all its parts, and what it may do: seed (bring contents into
 the network), get (fetch them, and serve what was fetched), track (be a tracker).
 Clocks may be two hours off. "revoke" ends membership at once: one daemon or tracker
 that gets the list (--revoked, then SIGHUP) passes it on to all others.

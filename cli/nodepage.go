@@ -47,6 +47,7 @@ type pageTransfer struct {
 	Have      int64        `json:"have"`
 	Traffic   peer.Traffic `json:"traffic"`
 	Rate      peer.Traffic `json:"rate"`
+	Levels    []peer.Level `json:"levels,omitempty"`
 	Damaged   int64        `json:"damaged,omitempty"`
 	Elapsed   float64      `json:"elapsed"` // seconds
 	Connected int          `json:"connected"`
@@ -120,7 +121,7 @@ func summarize(list []peer.Status, detail string) *nodePage {
 		p.Transfers = append(p.Transfers, pageTransfer{
 			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed,
 			Phase: st.Phase, Waiting: st.Waiting, Error: st.Error,
-			Length: st.Length, Have: st.Have, Traffic: st.Traffic, Rate: st.Rate, Damaged: st.Damaged,
+			Length: st.Length, Have: st.Have, Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels, Damaged: st.Damaged,
 			Elapsed: st.Elapsed.Round(time.Second).Seconds(), Connected: st.Connected,
 		})
 	}

@@ -83,7 +83,7 @@ func TestReceipt(t *testing.T) {
 		Duplicate: 10,
 		Traffic:   peer.Traffic{WANIn: 40, LANIn: 30},
 	})
-	if r.Present != 40 || r.Rate != 30 || r.FromWAN != 40 || r.FromLAN != 30 || r.Duplicate != 10 {
+	if r.Levels != nil || r.Present != 40 || r.Rate != 30 || r.FromWAN != 40 || r.FromLAN != 30 || r.Duplicate != 10 {
 		t.Errorf("%+v", r)
 	}
 }

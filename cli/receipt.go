@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mobgrid/mob/peer"
 )
@@ -17,6 +18,8 @@ type receipt struct {
 	Rate    int64 `json:"rate"`
 	FromWAN int64 `json:"from_wan"`
 	FromLAN int64 `json:"from_lan"`
+	// Levels split FromLAN by the groups that the node is in, its site first.
+	Levels []peer.Level `json:"levels,omitempty"`
 	// Duplicate counts bytes received more than once, which FromWAN and FromLAN
 	// include.
 	Duplicate int64 `json:"duplicate"`
@@ -35,9 +38,19 @@ func newReceipt(st peer.Status) receipt {
 		Rate:      average(useful, st.Elapsed),
 		FromWAN:   st.Traffic.WANIn,
 		FromLAN:   st.Traffic.LANIn,
+		Levels:    st.Levels,
 		Duplicate: st.Duplicate,
 		Present:   max(0, st.Length-useful),
 	}
+}
+
+// fromLevels says how many bytes came from other parts of each group that the node is in.
+func fromLevels(levels []peer.Level) string {
+	var out []string
+	for _, l := range levels {
+		out = append(out, formatBytes(l.In)+" from "+l.Group)
+	}
+	return strings.Join(out, ", ")
 }
 
 // printReceipt prints what a get cost, in one line.
@@ -46,9 +59,13 @@ func (g *global) printReceipt(st peer.Status) error {
 	if g.json {
 		return writeJSON(g.Out, r)
 	}
-	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s from LAN, %s duplicate",
+	from := formatBytes(r.FromLAN) + " from LAN"
+	if len(r.Levels) > 0 {
+		from = fromLevels(r.Levels)
+	}
+	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s, %s duplicate",
 		r.Path, formatBytes(r.Bytes), formatDuration(st.Elapsed), formatRate(r.Rate),
-		formatBytes(r.FromWAN), formatBytes(r.FromLAN), formatBytes(r.Duplicate))
+		formatBytes(r.FromWAN), from, formatBytes(r.Duplicate))
 	if r.Present > 0 {
 		text += fmt.Sprintf(", %s already there", formatBytes(r.Present))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 // report is what status shows.
@@ -80,31 +81,31 @@ func nodeLines(n *control.Info) []string {
 
 // transferLines shows a transfer, with its peers if wanted.
 func transferLines(st peer.Status, peers bool) []string {
-	sum, rate := st.Traffic, st.Rate
-	out := []string{
+	in, out := trafficLines(st)
+	lines := []string{
 		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st)),
 		"  path    " + st.Root,
 		"  id      " + st.ID,
-		"  in      " + traffic("WAN", sum.WANIn, rate.WANIn) + ", " + traffic("LAN", sum.LANIn, rate.LANIn),
-		"  out     " + traffic("WAN", sum.WANOut, rate.WANOut) + ", " + traffic("LAN", sum.LANOut, rate.LANOut),
+		"  in      " + in,
+		"  out     " + out,
 	}
 	if st.Duplicate > 0 {
-		out = append(out, "  wasted  "+formatBytes(st.Duplicate)+" received more than once")
+		lines = append(lines, "  wasted  "+formatBytes(st.Duplicate)+" received more than once")
 	}
 	if st.Coded > 0 {
-		out = append(out, "  coded   "+describeCoding(st.Coded, st.Strategy))
+		lines = append(lines, "  coded   "+describeCoding(st.Coded, st.Strategy))
 	}
 	for _, id := range st.Liars {
-		out = append(out, "  banned  "+id+" for false blocks")
+		lines = append(lines, "  banned  "+id+" for false blocks")
 	}
 	if st.Limits != nil {
-		out = append(out, "  limits  "+st.Limits.String())
+		lines = append(lines, "  limits  "+st.Limits.String())
 	}
 	if st.Waiting != "" {
-		out = append(out, "  now     "+waiting(st))
+		lines = append(lines, "  now     "+waiting(st))
 	}
 	if !st.Ends.IsZero() {
-		out = append(out, "  kept    until "+st.Ends.Local().Format("2006-01-02 15:04")+endsIn(st, time.Now()))
+		lines = append(lines, "  kept    until "+st.Ends.Local().Format("2006-01-02 15:04")+endsIn(st, time.Now()))
 	}
 	if st.Damaged > 0 {
 		of := ""
@@ -115,16 +116,32 @@ func transferLines(st peer.Status, peers bool) []string {
 		if st.Seed {
 			then = " changed on disk and no longer served"
 		}
-		out = append(out, "  damaged "+plural(int(st.Damaged), "piece")+of+then)
+		lines = append(lines, "  damaged "+plural(int(st.Damaged), "piece")+of+then)
 	}
 	if st.Error != "" && st.Phase == peer.Failed {
-		out = append(out, "  error   "+st.Error)
+		lines = append(lines, "  error   "+st.Error)
 	}
-	out = append(out, "  peers   "+countPeers(st.Peers))
+	lines = append(lines, "  peers   "+countPeers(st))
 	if peers {
-		out = append(out, peerLines(st)...)
+		lines = append(lines, peerLines(st)...)
 	}
-	return out
+	return lines
+}
+
+// trafficLines says what came and what went over each network.
+func trafficLines(st peer.Status) (in, out string) {
+	sum, rate := st.Traffic, st.Rate
+	ins := []string{traffic("WAN", sum.WANIn, rate.WANIn)}
+	outs := []string{traffic("WAN", sum.WANOut, rate.WANOut)}
+	for _, l := range st.Levels {
+		ins = append(ins, traffic(l.Group, l.In, l.InRate))
+		outs = append(outs, traffic(l.Group, l.Out, l.OutRate))
+	}
+	if len(st.Levels) == 0 {
+		ins = append(ins, traffic("LAN", sum.LANIn, rate.LANIn))
+		outs = append(outs, traffic("LAN", sum.LANOut, rate.LANOut))
+	}
+	return strings.Join(ins, ", "), strings.Join(outs, ", ")
 }
 
 // stateName names the state of a transfer.
@@ -166,14 +183,30 @@ func traffic(network string, bytes, perSecond int64) string {
 	return text
 }
 
-func countPeers(peers []peer.PeerStatus) string {
-	local := 0
-	for _, p := range peers {
-		if p.Local {
-			local++
+func countPeers(st peer.Status) string {
+	own := "" // the node's cluster, if its name is a path
+	if len(st.Levels) > 0 {
+		own = st.Levels[len(st.Levels)-1].Group
+	}
+	var by [proto.MaxClusterParts + 1]int // how many parts of their names are the node's
+	for _, p := range st.Peers {
+		switch {
+		case own != "":
+			by[proto.SharedParts(own, p.Cluster)]++
+		case p.Local:
+			by[1]++
+		default:
+			by[0]++
 		}
 	}
-	return fmt.Sprintf("%d in this cluster, %d in others", local, len(peers)-local)
+	if own == "" {
+		return fmt.Sprintf("%d in this cluster, %d in others", by[1], by[0])
+	}
+	text := fmt.Sprintf("%d in this cluster", by[len(st.Levels)])
+	for i := len(st.Levels) - 1; i > 0; i-- {
+		text += fmt.Sprintf(", %d elsewhere in %s", by[i], st.Levels[i-1].Group)
+	}
+	return text + fmt.Sprintf(", %d in other sites", by[0])
 }
 
 // peerLines lists the peers, those of the own cluster first.

@@ -164,6 +164,10 @@ func TestNew(t *testing.T) {
 		{"another network", Config{Network: other.ID(), Grant: sign(t, secret, self, "geneva", Get)}, "of the network " + secret.ID().String()},
 		{"another node", Config{Network: secret.ID(), Grant: sign(t, secret, newPeer(t), "geneva", Get)}, "`mob network sign FILE " + self.String()},
 		{"another cluster", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "lyon"}, "give --cluster geneva"},
+		{"a rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack3"}, ""},
+		{"another rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack4"}, "give --cluster geneva/rack3"},
+		{"a rack's site", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva"}, "give --cluster geneva/rack3"},
+		{"a site's rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "geneva/rack3"}, "give --cluster geneva,"},
 		{"no cluster to sign for", Config{Secret: secret}, "cluster name"},
 		{"expired", Config{
 			Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get),

@@ -25,7 +25,8 @@ type Config struct {
 	// Data is the folder of the node's key, state and lock. Start creates it if need be. One
 	// process at a time may use it.
 	Data string
-	// Cluster names the node's cluster: the nodes that share a fast network. Empty means
+	// Cluster names the node's cluster: the nodes that share a fast network. It may be a
+	// path, of a site and parts of it (see [proto.CheckCluster]). Empty means
 	// DefaultCluster.
 	Cluster string
 	// Listen are the addresses at which the node accepts connections. None means a free TCP

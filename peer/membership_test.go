@@ -151,8 +151,15 @@ func TestClusterIsProved(t *testing.T) {
 	secret := newSecret(t)
 	a := peertest.Start(t, "A", inNetwork(secret, 0))
 	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
-	for cluster, admits := range map[string]bool{"A": false, "B": true} {
-		h := member(t, secret, "B")
+	for _, c := range []struct {
+		proved, cluster string
+		admits          bool
+	}{
+		{"B", "A", false}, {"B", "B", true}, {"B", "B/1", false},
+		{"B/1", "B/1", true}, {"B/1", "B/2", false}, {"B/1", "B", false}, {"B/1", "B/1/x", false},
+	} {
+		cluster, admits := c.cluster, c.admits
+		h := member(t, secret, c.proved)
 		if err := h.Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
 			t.Fatal(err)
 		}
@@ -168,8 +175,8 @@ func TestClusterIsProved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bye, ok := m.(*proto.Goodbye); ok == admits || ok && (bye.Code != proto.CodeExcluded ||
-			bye.Text != "the node says that it is of the cluster A, and its certificate is for B") {
-			t.Errorf("cluster %s: %+v", cluster, m)
+			bye.Text != "the node says that it is of the cluster "+cluster+", and its certificate is for "+c.proved) {
+			t.Errorf("cluster %s for %s: %+v", cluster, c.proved, m)
 		}
 	}
 

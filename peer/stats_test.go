@@ -20,6 +20,14 @@ func goesDown(before, now swarm.Totals) string {
 			}
 			return ""
 		}
+		if a.Kind() == reflect.Array {
+			for i := range a.Len() {
+				if what := less(name, a.Index(i), b.Index(i)); what != "" {
+					return what
+				}
+			}
+			return ""
+		}
 		for i := range a.NumField() {
 			if what := less(a.Type().Field(i).Name, a.Field(i), b.Field(i)); what != "" {
 				return what

@@ -36,6 +36,9 @@ type Status struct {
 	// last seconds, in bytes per second.
 	Traffic Traffic `json:"traffic"`
 	Rate    Traffic `json:"rate"`
+	// Levels split the LAN's part of Traffic and Rate by the groups that the node is in, its site first. They
+	// are left out where the name of its cluster has one part.
+	Levels []Level `json:"levels,omitempty"`
 	// Duplicate is the received payload that was stored already, in bytes.
 	Duplicate int64 `json:"duplicate"`
 	// Damaged counts pieces that changed on disk after they were verified, and have not come again.
@@ -83,8 +86,12 @@ type PeerStatus struct {
 	Stalled  bool          `json:"stalled"` // it owes blocks, and none come
 }
 
-// Traffic is payload by direction and by network, LAN or WAN, in bytes or in bytes per second.
+// Traffic is payload by direction and by network, in bytes or in bytes per second: WAN is with nodes of
+// other sites, LAN with those of the own.
 type Traffic = payload.Traffic
+
+// Level is payload within one of the groups that a node is in, but not within the next one.
+type Level = swarm.Level
 
 // Status returns a snapshot. It does not wait for the disk or the network.
 func (t *Transfer) Status() Status {
@@ -188,7 +195,7 @@ func (t *Transfer) stored(m *proto.Manifest) (pieces int, bytes int64) {
 // addSwarm adds the status of the swarm.
 func (st *Status) addSwarm(s *swarm.Status) {
 	st.PiecesHave, st.Have = s.Pieces, s.Bytes
-	st.Traffic, st.Rate = s.Traffic, s.Rate
+	st.Traffic, st.Rate, st.Levels = s.Traffic, s.Rate, s.Levels
 	st.Duplicate, st.Damaged, st.DamagedFiles = s.Duplicate, s.Damaged, s.DamagedFiles
 	st.CodingStatus = CodingStatus{Coded: s.Coded, Strategy: s.Strategy, Liars: s.Liars}
 	st.Rank, st.MobSize, st.Connected, st.WholeNodes = s.Rank, s.Size, s.Connected, s.Whole

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mobgrid/mob/cast/carry"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -283,6 +284,9 @@ func (a *agent) progress() (p Progress) {
 	if a.node != nil {
 		t := a.node.Stats().Totals.Traffic
 		p.WAN, p.LAN = t.WANIn, t.LANIn
+		if parts := proto.ClusterParts(a.node.Cluster()); parts > 1 {
+			p.Rack = t.Near[parts-1].In
+		}
 		p.Overwriting = p.Overwriting && t.WANIn+t.LANIn > 0
 	}
 	return p

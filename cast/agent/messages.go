@@ -73,9 +73,11 @@ type Ready struct {
 type Progress struct {
 	// Bytes is what is verified of the content, or what the consumer of a stream has got.
 	Bytes int64 `json:"bytes"`
-	// WAN and LAN are the payload that came from other clusters and from the own one, in bytes.
-	WAN int64 `json:"wan"`
-	LAN int64 `json:"lan"`
+	// WAN and LAN are the payload that came from other sites and from the own one, in bytes. Rack is
+	// the part of LAN that came from the own cluster, where its name has several parts.
+	WAN  int64 `json:"wan"`
+	LAN  int64 `json:"lan"`
+	Rack int64 `json:"rack,omitempty"`
 	// Held says that the host has what the records below this number announce.
 	Held uint64 `json:"held,omitempty"`
 	// Waiting says what a host without progress waits for, in words.

@@ -28,7 +28,7 @@ import (
 
 // stats are those of a node that does a bit of everything.
 func stats() peer.Stats {
-	return peer.Stats{
+	st := peer.Stats{
 		Totals: swarm.Totals{
 			Traffic:   payload.Traffic{WANIn: 1, LANIn: 2, WANOut: 3, LANOut: 4},
 			Duplicate: 5, Verified: 6, VerifiedBytes: 7, Bad: 8, Damaged: 9, Stalls: 10, Joined: 11, Left: 12,
@@ -40,9 +40,12 @@ func stats() peer.Stats {
 		},
 		Damaged: 13, Unreadable: 14,
 	}
+	near := &st.Totals.Traffic.Near
+	near[0].In, near[0].Out, near[1].In, near[1].Out = 15, 16, 17, 18
+	return st
 }
 
-func newTestNode() prometheus.Collector { return NewNode(stats, "lyon", "v1") }
+func newTestNode() prometheus.Collector { return NewNode(stats, "lyon/rack1", "v1") }
 
 func newTestTracker() prometheus.Collector {
 	return NewTracker(
@@ -76,7 +79,11 @@ func families(t *testing.T, c prometheus.Collector) []*dto.MetricFamily {
 func TestNode(t *testing.T) {
 	text := scrape(t, NewHandler(newTestNode()))
 	for _, line := range []string{
-		`mob_node_info{cluster="lyon",version="v1"} 1`,
+		`mob_node_info{cluster="lyon/rack1",version="v1"} 1`,
+		`mob_level_bytes_total{direction="in",group="lyon"} 15`,
+		`mob_level_bytes_total{direction="out",group="lyon"} 16`,
+		`mob_level_bytes_total{direction="in",group="lyon/rack1"} 17`,
+		`mob_level_bytes_total{direction="out",group="lyon/rack1"} 18`,
 		`mob_payload_bytes_total{direction="in",scope="wan"} 1`,
 		`mob_payload_bytes_total{direction="in",scope="lan"} 2`,
 		`mob_payload_bytes_total{direction="out",scope="wan"} 3`,
@@ -103,6 +110,9 @@ func TestNode(t *testing.T) {
 			t.Errorf("no line %s", line)
 		}
 	}
+	if flat := scrape(t, NewHandler(NewNode(stats, "lyon", "v1"))); strings.Contains(flat, "mob_level") {
+		t.Error("a node whose cluster is no path tells levels")
+	}
 	for _, name := range []string{"go_goroutines", "go_info", "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"} {
 		if !strings.Contains(text, "\n"+name) {
 			t.Errorf("no metric %s of the process", name)
@@ -127,7 +137,7 @@ func TestNamesAndLabels(t *testing.T) {
 		if _, err := registry.Gather(); err != nil {
 			t.Error(err)
 		}
-		bounded := map[string]bool{"cluster": true, "version": true, "direction": true, "scope": true, "phase": true, "reason": true,
+		bounded := map[string]bool{"cluster": true, "version": true, "direction": true, "scope": true, "phase": true, "reason": true, "group": true,
 			"table": true, "protocol": true, "quantile": true}
 		for _, f := range all {
 			for _, m := range f.Metric {

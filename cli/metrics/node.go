@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/proto"
 )
 
 // maxClusters bounds the names of clusters in labels, and other is the label of all further ones.
@@ -24,7 +25,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // nodeDescs are the metrics of a node.
 type nodeDescs struct {
-	payload, fetched, duplicate                *prometheus.Desc
+	payload, level, fetched, duplicate         *prometheus.Desc
 	verified, failed, damaged, outOfService    *prometheus.Desc
 	stalls, joined, left                       *prometheus.Desc
 	transfers, peers, stalled, rtt, queueDelay *prometheus.Desc
@@ -32,7 +33,9 @@ type nodeDescs struct {
 
 func newNodeDescs() nodeDescs {
 	return nodeDescs{
-		payload:      desc("payload_bytes_total", "Bytes of contents that came and left, by network.", "direction", "scope"),
+		payload: desc("payload_bytes_total", "Bytes of contents that came and left, by network.", "direction", "scope"),
+		level: desc("level_bytes_total", "Bytes that came from and went to nodes of the own site, by the narrowest group "+
+			"that both are in. Only where the name of the cluster is a path.", "direction", "group"),
 		fetched:      desc("fetched_bytes_total", "Bytes of the pieces that came and were right."),
 		duplicate:    desc("duplicate_bytes_total", "Bytes that came and were stored already, or are of no use."),
 		verified:     desc("pieces_verified_total", "Pieces that came and were right."),
@@ -78,7 +81,7 @@ func NewNode(read func() peer.Stats, cluster, version string) prometheus.Collect
 // Describe implements [prometheus.Collector].
 func (c *node) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		c.info, c.payload, c.fetched, c.duplicate, c.verified, c.failed, c.damaged, c.outOfService,
+		c.info, c.payload, c.level, c.fetched, c.duplicate, c.verified, c.failed, c.damaged, c.outOfService,
 		c.stalls, c.joined, c.left, c.transfers, c.peers, c.stalled, c.rtt, c.queueDelay,
 	} {
 		ch <- d
@@ -95,6 +98,13 @@ func (c *node) Collect(ch chan<- prometheus.Metric) {
 	send.counter(c.payload, sum.Traffic.LANIn, "in", "lan")
 	send.counter(c.payload, sum.Traffic.WANOut, "out", "wan")
 	send.counter(c.payload, sum.Traffic.LANOut, "out", "lan")
+	if parts := proto.ClusterParts(c.cluster); parts > 1 {
+		for i := range parts {
+			group := proto.ClusterGroup(c.cluster, i+1)
+			send.counter(c.level, sum.Traffic.Near[i].In, "in", group)
+			send.counter(c.level, sum.Traffic.Near[i].Out, "out", group)
+		}
+	}
 	send.counter(c.fetched, sum.VerifiedBytes)
 	send.counter(c.duplicate, sum.Duplicate)
 	send.counter(c.verified, sum.Verified)

@@ -173,27 +173,31 @@ func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, stat
 }
 
 // candidates orders the peers to ask: one local member, the link's peers, other local
-// members, members of other clusters. The first is one with a smaller id if possible: a
-// node that is fetching the manifest itself lets those with greater ids wait for it, and
-// refuses others. Only one may delay the request to the source.
+// members, members of other sites. Of local ones those of the own rack come first, and of
+// these one with a smaller id if possible: a node that is fetching the manifest itself lets
+// those with greater ids wait for it, and refuses others. Only one may delay the request to
+// the source.
 func (f *Fetcher) candidates(members []proto.Member) []peer.AddrInfo {
-	var smaller, greater, remote []peer.AddrInfo
+	var smaller, greater [proto.MaxClusterParts + 1][]peer.AddrInfo // by parts that the clusters share
+	var local, remote []peer.AddrInfo
 	for i := range members {
 		id, err := peer.IDFromBytes([]byte(members[i].ID))
 		if err != nil || id == f.Self {
 			continue
 		}
 		info := peer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(members[i].Addrs)}
-		switch {
-		case members[i].Cluster != f.Announce.Cluster:
+		switch shared := proto.SharedParts(f.Announce.Cluster, members[i].Cluster); {
+		case shared == 0:
 			remote = append(remote, info)
 		case id < f.Self:
-			smaller = append(smaller, info)
+			smaller[shared] = append(smaller[shared], info)
 		default:
-			greater = append(greater, info)
+			greater[shared] = append(greater[shared], info)
 		}
 	}
-	local := append(shuffle(smaller), shuffle(greater)...)
+	for shared := proto.MaxClusterParts; shared > 0; shared-- {
+		local = slices.Concat(local, shuffle(smaller[shared]), shuffle(greater[shared]))
+	}
 	first := min(1, len(local))
 	return slices.Concat(local[:first], transport.AddrInfos(f.Link.Peers, f.Self), local[first:], remote)
 }

@@ -1,11 +1,19 @@
 package payload
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // Counters counts the payload of one swarm in bytes. It is safe for concurrent use.
 type Counters struct {
-	wanIn, lanIn, wanOut, lanOut, duplicate atomic.Int64
+	in, out   perLevel
+	duplicate atomic.Int64
 }
+
+// perLevel is by how many parts the names of the two clusters share.
+type perLevel [proto.MaxClusterParts + 1]atomic.Int64
 
 // Traffic is payload by direction and link, in bytes or in bytes per second.
 type Traffic struct {
@@ -13,25 +21,29 @@ type Traffic struct {
 	LANIn  int64 `json:"lan_in"`
 	WANOut int64 `json:"wan_out"`
 	LANOut int64 `json:"lan_out"`
+
+	// Near splits LANIn and LANOut by how many parts the names of the two clusters share, less one.
+	Near [proto.MaxClusterParts]struct{ In, Out int64 } `json:"-"`
 }
 
-// Received counts n received bytes: from the LAN if local, else from the WAN.
-func (c *Counters) Received(local bool, n int) {
-	if local {
-		c.lanIn.Add(int64(n))
-	} else {
-		c.wanIn.Add(int64(n))
+// Add adds other payload.
+func (t *Traffic) Add(u *Traffic) {
+	t.WANIn += u.WANIn
+	t.LANIn += u.LANIn
+	t.WANOut += u.WANOut
+	t.LANOut += u.LANOut
+	for i, n := range u.Near {
+		t.Near[i].In += n.In
+		t.Near[i].Out += n.Out
 	}
 }
+
+// Received counts n received bytes, from a node that shares so many parts of the name of its cluster: none
+// if it is of another site.
+func (c *Counters) Received(shared, n int) { c.in[shared].Add(int64(n)) }
 
 // Sent counts n sent bytes.
-func (c *Counters) Sent(local bool, n int) {
-	if local {
-		c.lanOut.Add(int64(n))
-	} else {
-		c.wanOut.Add(int64(n))
-	}
-}
+func (c *Counters) Sent(shared, n int) { c.out[shared].Add(int64(n)) }
 
 // Duplicate counts n received bytes that the node had already, or cannot use.
 func (c *Counters) Duplicate(n int) { c.duplicate.Add(int64(n)) }
@@ -41,10 +53,12 @@ func (c *Counters) Duplicates() int64 { return c.duplicate.Load() }
 
 // Traffic returns the sums of Received and Sent.
 func (c *Counters) Traffic() Traffic {
-	return Traffic{
-		WANIn:  c.wanIn.Load(),
-		LANIn:  c.lanIn.Load(),
-		WANOut: c.wanOut.Load(),
-		LANOut: c.lanOut.Load(),
+	t := Traffic{WANIn: c.in[0].Load(), WANOut: c.out[0].Load()}
+	for i := range t.Near {
+		n := &t.Near[i]
+		n.In, n.Out = c.in[i+1].Load(), c.out[i+1].Load()
+		t.LANIn += n.In
+		t.LANOut += n.Out
 	}
+	return t
 }

@@ -56,11 +56,16 @@ func (s *Swarm) Attach() (*Attachment, error) {
 // closed, and [Attachment.Leave] must be called in the end. It is called once.
 func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 	a.external = p
+	shared := 0
+	if info.LAN {
+		shared = proto.ClusterParts(a.swarm.cfg.Cluster)
+	}
 	a.session = &session{
 		swarm:   a.swarm,
 		node:    mob.Node{ID: info.ID, Cluster: info.Cluster, External: true},
 		name:    info.Cluster,
 		client:  info.Client,
+		shared:  shared,
 		local:   info.LAN,
 		dialer:  info.ID,
 		conn:    (*externalConn)(a),
@@ -100,7 +105,7 @@ func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 func (a *Attachment) Upload() limit.Chain { return a.swarm.cfg.Limits.up(a.session.local) }
 
 // Sent counts n bytes of payload that were sent to the peer.
-func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.local, n) }
+func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.shared, n) }
 
 // Wasted counts n bytes of payload from the peer that were not needed.
 func (a *Attachment) Wasted(n int) { a.session.duplicate(n) }

@@ -62,12 +62,14 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.channels.open = map[Channel]struct{}{}
+	shared := proto.SharedParts(s.cfg.Cluster, hello.Cluster)
 	c.session = &session{
 		swarm:   s,
 		node:    mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
 		name:    id.String(),
 		whole:   hello.Seed,
-		local:   hello.Cluster == s.cfg.Cluster,
+		shared:  shared,
+		local:   shared > 0,
 		dialer:  proto.PeerID(dialer),
 		addrs:   dialable(hello.Addrs, c.remoteIP()),
 		conn:    c,

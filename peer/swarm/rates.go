@@ -47,10 +47,15 @@ func (r *rates) rate(now time.Time, total payload.Traffic) payload.Traffic {
 	}
 	rate := func(from, to int64) int64 { return int64(float64(to-from) / dt.Seconds()) }
 	from := r.total[oldest]
-	return payload.Traffic{
+	t := payload.Traffic{
 		WANIn:  rate(from.WANIn, total.WANIn),
 		LANIn:  rate(from.LANIn, total.LANIn),
 		WANOut: rate(from.WANOut, total.WANOut),
 		LANOut: rate(from.LANOut, total.LANOut),
 	}
+	for i := range t.Near {
+		t.Near[i].In = rate(from.Near[i].In, total.Near[i].In)
+		t.Near[i].Out = rate(from.Near[i].Out, total.Near[i].Out)
+	}
+	return t
 }

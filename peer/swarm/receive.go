@@ -98,7 +98,7 @@ func (c *session) duplicate(n int) {
 
 // count counts received payload.
 func (c *session) count(n int) {
-	c.swarm.traffic.Received(c.local, n)
+	c.swarm.traffic.Received(c.shared, n)
 	c.source.Add(int64(n))
 }
 

@@ -202,6 +202,6 @@ func (v *server) sendBlock(buf *payload.Buffer, sp proto.Span) error {
 	}
 	v.sent += int64(len(buf.B))
 	v.blocks.Add(1)
-	v.swarm.traffic.Sent(v.local, int(sp.Length))
+	v.swarm.traffic.Sent(v.shared, int(sp.Length))
 	return nil
 }

@@ -18,7 +18,8 @@ type session struct {
 	name   string // for logs and status
 	client string // the program that an external peer says it runs
 	whole  bool   // its Hello says that it has everything
-	local  bool   // its bytes count as LAN traffic
+	shared int    // parts of the name of its cluster that are the node's: more for nearer peers
+	local  bool   // it shares some: its bytes count as LAN traffic
 	dialer proto.PeerID
 	addrs  [][]byte // at which it may be dialled
 	conn   conn

@@ -9,30 +9,44 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sources counts the received payload by the clusters of the senders, for the trackers. It is safe for
-// concurrent use.
+// sources counts the received payload by the clusters of the senders, for the trackers. Another site is
+// counted as one, and so is another rack of the own site. It is safe for concurrent use.
 type sources struct {
+	own string // the node's cluster
+
 	mu sync.Mutex
-	// byCluster has at most as many clusters as a message, those that came first.
+	// byCluster has at most as many clusters as a message: those that came first, and the groups that the
+	// node is in, which stand for further racks in them.
 	byCluster map[string]*atomic.Int64
 	others    atomic.Int64
 }
 
 // of returns the counter of a cluster.
 func (s *sources) of(cluster string) *atomic.Int64 {
+	if proto.CheckCluster(cluster) != nil { // BitTorrent clients have none
+		return &s.others
+	}
+	shared := proto.SharedParts(s.own, cluster)
+	name := proto.ClusterGroup(cluster, shared+1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.byCluster[cluster]; c != nil {
+	if c := s.byCluster[name]; c != nil {
 		return c
 	}
-	if len(s.byCluster) >= proto.MaxFlows || proto.CheckCluster(cluster) != nil { // BitTorrent clients have none
-		return &s.others
+	if len(s.byCluster) >= proto.MaxFlows-proto.ClusterParts(s.own) {
+		if shared == 0 {
+			return &s.others
+		}
+		name = proto.ClusterGroup(s.own, shared)
 	}
 	if s.byCluster == nil {
 		s.byCluster = map[string]*atomic.Int64{}
 	}
-	c := new(atomic.Int64)
-	s.byCluster[cluster] = c
+	c := s.byCluster[name]
+	if c == nil {
+		c = new(atomic.Int64)
+		s.byCluster[name] = c
+	}
 	return c
 }
 

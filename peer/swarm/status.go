@@ -20,6 +20,9 @@ type Status struct {
 	// Traffic is the payload so far in bytes, Rate the mean of the last seconds in bytes per
 	// second.
 	Traffic, Rate payload.Traffic
+	// Levels split what is not WAN by the groups that the node is in, its site first. They are nil where the
+	// name of its cluster has one part.
+	Levels []Level
 	// Duplicate is the received payload that was stored already, in bytes.
 	Duplicate int64
 	// Damaged counts pieces that changed on disk after they were verified and have not come
@@ -43,12 +46,39 @@ type Status struct {
 	Waiting, Impaired string
 }
 
+// Level is payload within one of the groups that a node is in, but not within the next one: that of the
+// site is from and to other racks. Its JSON is an interface for scripts.
+type Level struct {
+	Group string `json:"group"`
+	In    int64  `json:"in"` // bytes
+	Out   int64  `json:"out"`
+	// InRate and OutRate are the means of the last seconds, in bytes per second.
+	InRate  int64 `json:"in_rate"`
+	OutRate int64 `json:"out_rate"`
+}
+
+// levels splits traffic and rate.
+func (s *Swarm) levels(sum, rate *payload.Traffic) (out []Level) {
+	parts := proto.ClusterParts(s.cfg.Cluster)
+	if parts == 1 {
+		return nil
+	}
+	for i := range parts {
+		out = append(out, Level{
+			Group: proto.ClusterGroup(s.cfg.Cluster, i+1),
+			In:    sum.Near[i].In, Out: sum.Near[i].Out,
+			InRate: rate.Near[i].In, OutRate: rate.Near[i].Out,
+		})
+	}
+	return out
+}
+
 // PeerStatus is the status of a connected peer.
 type PeerStatus struct {
 	ID      string
 	Cluster string
-	Client  string // the program of an external peer, empty for a node
-	Local   bool
+	Client  string  // the program of an external peer, empty for a node
+	Local   bool    // of the node's own cluster
 	Have    int     // pieces
 	Rate    float64 // bytes per second
 	// InFlight is the number of bytes that are requested of it and have not come.
@@ -96,9 +126,11 @@ func (s *Swarm) Status() Status {
 	}
 	snap := s.status.Load()
 	if snap == nil {
+		st.Levels = s.levels(&st.Traffic, &st.Rate)
 		return st
 	}
 	st.Rate = snap.rate
+	st.Levels = s.levels(&st.Traffic, &st.Rate)
 	st.Rank, st.Size = snap.strategy.Rank, snap.strategy.Size
 	st.Connected = len(snap.strategy.Peers)
 	st.Whole = snap.whole

@@ -88,6 +88,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		progress: make(chan struct{}, 1),
 		checks:   newChecks(&cfg),
 		workers:  payload.NewWorkers(),
+		sources:  sources{own: cfg.Cluster},
 		loopState: loopState{
 			addrs:      newAddressBook(),
 			admission:  newAdmission(),

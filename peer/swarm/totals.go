@@ -27,10 +27,7 @@ type Totals struct {
 
 // Add adds the totals of another swarm.
 func (t *Totals) Add(u *Totals) {
-	t.Traffic.WANIn += u.Traffic.WANIn
-	t.Traffic.LANIn += u.Traffic.LANIn
-	t.Traffic.WANOut += u.Traffic.WANOut
-	t.Traffic.LANOut += u.Traffic.LANOut
+	t.Traffic.Add(&u.Traffic)
 	t.Duplicate += u.Duplicate
 	t.Verified += u.Verified
 	t.VerifiedBytes += u.VerifiedBytes

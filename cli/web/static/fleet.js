@@ -18,20 +18,28 @@ function show(fleet) {
   });
   if (document.activeElement !== byId("swarm")) byId("swarm").value = fleet.swarm;
   if (!any) return;
-  const sum = (f) => fleet.clusters.reduce((n, c) => n + f(c), 0);
+  const sites = fleet.sites || fleet.clusters;
+  const sum = (f) => sites.reduce((n, c) => n + f(c), 0);
   const nodes = sum((c) => c.nodes);
   const whole = sum((c) => c.whole);
   setText(byId("nodes"), String(nodes));
   setText(byId("whole"), String(whole));
   setText(byId("wan"), rate(sum((c) => foreign(c).reduce((n, f) => n + f.rate, 0))));
-  setText(byId("copies"), Math.max(0, ...fleet.clusters.map((c) => c.copies)).toFixed(2));
+  setText(byId("copies"), Math.max(0, ...fleet.clusters.concat(fleet.sites || []).map((c) => c.copies)).toFixed(2));
   byId("more").hidden = !fleet.more;
   if (fleet.more) setText(byId("more"), `and ${plural(fleet.more, "cluster")} more`);
-  sync(byId("clusters"), fleet.clusters, (c) => c.name, makeCluster, updateCluster);
-  drawMap(fleet.clusters);
+  sync(byId("clusters"), withRacks(fleet), (c) => c.name, makeCluster, updateCluster);
+  drawMap(sites);
   if (before !== null && shown === fleet.swarm && whole > before) setText(byId("news"), `${whole} of ${nodes} nodes are whole`);
   before = whole;
   shown = fleet.swarm;
+}
+
+// withRacks are the clusters, each site before its racks.
+function withRacks(fleet) {
+  if (!fleet.sites) return fleet.clusters;
+  const racks = (s) => fleet.clusters.filter((c) => c.name.startsWith(`${s.name}/`));
+  return fleet.sites.flatMap((s) => [s, ...racks(s)]);
 }
 
 // foreign are the flows from other clusters.

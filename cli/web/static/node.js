@@ -11,6 +11,7 @@ const phases = {
 };
 
 let owner = false;
+let cluster = ""; // the node's
 let open = ""; // the id of the transfer whose peers are shown
 let before = null; // the phases of the last event, by id
 
@@ -21,7 +22,8 @@ const ask = follow(show, (hello) => {
 });
 
 function show(node) {
-  setText(byId("cluster"), node.cluster);
+  cluster = node.cluster;
+  setText(byId("cluster"), cluster);
   setText(byId("node"), `Node …${node.id.slice(-8)}, version ${node.version}`);
   document.title = `mob ${node.cluster}`;
   setText(byId("wan-in"), rate(node.rate.wan_in));
@@ -36,6 +38,11 @@ function show(node) {
   sync(byId("clusters"), node.clusters, (c) => c.name, makeCluster, updateCluster);
   showLimits(node.limits);
   tell(node.transfers);
+}
+
+// site is the first part of a cluster's name.
+function site(name) {
+  return name.split("/")[0];
 }
 
 // tell says what has changed, for who does not see it.
@@ -125,17 +132,19 @@ function numbers(t, done) {
   } else if (t.length >= 0) {
     parts.push(`${done} %`, `${bytes(t.have)} of ${bytes(t.length)}`);
   }
+  const levels = t.levels || [];
   const flow = [
     ["from WAN", t.rate.wan_in],
-    ["from LAN", t.rate.lan_in],
+    ...(levels.length ? levels.map((l) => [`from ${l.group}`, l.in_rate]) : [["from LAN", t.rate.lan_in]]),
     ["to WAN", t.rate.wan_out],
-    ["to LAN", t.rate.lan_out],
+    ...(levels.length ? levels.map((l) => [`to ${l.group}`, l.out_rate]) : [["to LAN", t.rate.lan_out]]),
   ].filter(([, n]) => n > 0).map(([what, n]) => `${rate(n)} ${what}`);
   parts.push(...flow);
   const speed = t.rate.wan_in + t.rate.lan_in;
   if (t.phase === "fetching" && speed > 0 && t.length > t.have) parts.push(`${duration((t.length - t.have) / speed)} left`);
   if (t.phase === "whole" && !t.seed && t.traffic.wan_in + t.traffic.lan_in > 0) {
-    parts.push(`${bytes(t.traffic.wan_in)} came from WAN, ${bytes(t.traffic.lan_in)} from LAN`, `in ${duration(t.elapsed)}`);
+    const near = levels.length ? levels.map((l) => `${bytes(l.in)} from ${l.group}`).join(", ") : `${bytes(t.traffic.lan_in)} from LAN`;
+    parts.push(`${bytes(t.traffic.wan_in)} came from WAN, ${near}`, `in ${duration(t.elapsed)}`);
   }
   return parts.join(" · ");
 }
@@ -185,7 +194,7 @@ function updateCluster(box, c) {
   box.className = c.local ? "own" : "";
   setText(box.children[0], c.name);
   setText(box.children[1], `${plural(c.peers, "peer")}${c.rate > 0 ? ` · ${rate(c.rate)} from it` : ""}`);
-  setText(box.children[2], [c.local ? "This node’s cluster" : "", c.stalled ? `${c.stalled} stalled` : ""].filter(Boolean).join(" · "));
+  setText(box.children[2], [c.local ? "This node’s cluster" : site(c.name) === site(cluster) ? "This node’s site" : "", c.stalled ? `${c.stalled} stalled` : ""].filter(Boolean).join(" · "));
 }
 
 // act does something and says what came of it.
