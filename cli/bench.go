@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ same links, and one way of measuring.
 The throughput is the size of the content by the time from the start until the last
 node has its copy. The bound is the highest that any broadcast can have over these
 links and NICs (Edmonds' bound). WAN copies are what entered a cluster from others,
-by the size.`
+by the size, and rack copies what entered a rack over its uplink.`
 
 const benchExample = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
   mob bench sim --scenario random --clusters 20x10 --size 240MB`
@@ -44,7 +45,7 @@ func newBench(g *global) *cobra.Command {
 // benchFlags are the flags that grid and sim have in common.
 type benchFlags struct {
 	clusters, size, scenario, links string
-	nic, dualNIC, kill              string
+	nic, dualNIC, uplink, kill      string
 	slow                            []string
 	rtt                             time.Duration
 	seed                            uint64
@@ -55,11 +56,12 @@ type benchFlags struct {
 
 func (f *benchFlags) add(g *global, cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster")
+	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster; racks such as 2x(4x5)")
 	fl.StringVar(&f.size, "size", "240MB", "size of the content")
 	fl.StringVar(&f.scenario, "scenario", "", "how fast links are: "+strings.Join(bench.ScenarioNames(), ", ")+" (default fast)")
 	fl.StringVar(&f.links, "links", "", "file with the rates of the links instead: a line \"A B 3MB\" each; scenarios steady and mayhem")
 	fl.StringVar(&f.nic, "nic", "", "rate of every node's NIC, both ways, such as 12.5MB (per second)")
+	fl.StringVar(&f.uplink, "rack-uplink", "", "rate between each rack and its site's switch, both ways, such as 12.5MB")
 	fl.StringArrayVar(&f.slow, "slow-node", nil, "a node whose NIC differs, such as C2=0.5MB; nobody waits for it; may be given again")
 	fl.StringVar(&f.kill, "kill", "", "kill -9 nodes: 10%@5s a tenth after 5 s, 10%@5s+2s one every 2 s from then on")
 	fl.DurationVar(&f.rtt, "rtt", 0, "round trip between clusters, such as 100ms")
@@ -68,7 +70,7 @@ func (f *benchFlags) add(g *global, cmd *cobra.Command) {
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show for each link how long it stood idle, and when")
 	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
 	fl.BoolVar(&f.check, "check", false,
-		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster, or when another system is faster")
+		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
 	g.jsonFlag(cmd)
 }
 
@@ -130,7 +132,7 @@ func (f *benchFlags) givenLinks() (*netns.Links, error) {
 	return &l, err
 }
 
-// setNICs sets the rates of --nic, --dual-nic and --slow-node.
+// setNICs sets the rates of --nic, --dual-nic, --rack-uplink and --slow-node.
 func (f *benchFlags) setNICs(clusters []netns.Cluster) error {
 	nic, err := parseNIC("--nic", f.nic)
 	if err != nil {
@@ -140,8 +142,19 @@ func (f *benchFlags) setNICs(clusters []netns.Cluster) error {
 	if err != nil {
 		return err
 	}
+	uplink, err := parseNIC("--rack-uplink", f.uplink)
+	if err != nil {
+		return err
+	}
+	racked := slices.ContainsFunc(clusters, func(c netns.Cluster) bool { return len(c.Racks) > 0 })
+	switch {
+	case uplink > 0 && !racked:
+		return fmt.Errorf("--rack-uplink is for racks: give --clusters such as 2x(4x5)")
+	case wan > 0 && racked:
+		return fmt.Errorf("--dual-nic is for clusters without racks")
+	}
 	for i := range clusters {
-		clusters[i].NIC, clusters[i].WANNIC = nic, wan
+		clusters[i].NIC, clusters[i].WANNIC, clusters[i].Uplink = nic, wan, uplink
 	}
 	for _, s := range f.slow {
 		if err := setSlowNode(clusters, s); err != nil {

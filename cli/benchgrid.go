@@ -33,6 +33,10 @@ they take turns.
 What follows mob and a colon are options of mob seed: mob:coded=32 seeds with --coded=32,
 mob:coded=32:piece-length=1MiB with two of them.
 
+With racks, as in --clusters '2x(4x5)', nodes have names of clusters such as A/r1, and all
+that goes into a rack and out of it shares its --rack-uplink. In mob:site nodes know their
+site only.
+
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is how busy all cores were: near 100 % they are the limit, not the links.
 
@@ -44,6 +48,7 @@ const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transm
   mob bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
   mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
+  mob bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
@@ -67,7 +72,7 @@ func newBenchGrid(g *global) *cobra.Command {
 	}
 	f.add(g, cmd)
 	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
-		", with options of mob seed such as "+seededExample+", and mixed such as "+mixedExample)
+		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }

@@ -18,6 +18,9 @@ start, no losses and no CPU, so it says how good the decisions are, not how fast
 program is. One seed gives one result. With --repeat the nodes draw by the seeds that
 follow, over the same links. Two hundred nodes take seconds, a thousand some minutes.
 
+With racks, as in --clusters '20x(5x20)', nodes have names of clusters such as A/r1; with
+--flat they know their site only.
+
 Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, works
 with any number of clusters.
 
@@ -35,6 +38,7 @@ nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
 
 const benchSimExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
   mob bench sim --clusters 20x10 --scenario random --size 240MB
+  mob bench sim --clusters '20x(5x20)' --rack-uplink 12.5MB --scenario random --size 60MB
   mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
   mob bench sim --coded=32 --clusters 20 --nic 1.875MB --size 100MB
   mob bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
@@ -47,6 +51,7 @@ func newBenchSim(g *global) *cobra.Command {
 	var f benchFlags
 	var rounds roundFlags
 	var k int
+	var flat bool
 	cmd := &cobra.Command{
 		Use: "sim", Short: "Simulate up to thousands of nodes", Long: benchSimHelp, Example: benchSimExample,
 		Args: cobra.NoArgs,
@@ -68,6 +73,9 @@ func newBenchSim(g *global) *cobra.Command {
 					return wrong(cmd, "--coded=%d: %w", k, err)
 				}
 			}
+			if flat {
+				s.Flatten()
+			}
 			return g.benchSim(cmd.Context(), &f, &c, s)
 		},
 	}
@@ -75,6 +83,7 @@ func newBenchSim(g *global) *cobra.Command {
 	rounds.add(cmd)
 	cmd.Flags().IntVar(&k, "coded", 0, "a coded transfer, with generations of `k` blocks")
 	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(bench.SimCodedK)
+	cmd.Flags().BoolVar(&flat, "flat", false, "nodes know their site only, and not their rack")
 	cmd.Flags().Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
 	return cmd

@@ -74,14 +74,20 @@ func ownSystem() (bench.Mob, error) {
 
 const seededExample = own + ":coded=32"
 
-// seededSystem is mob with options of mob seed.
+// seededSystem is mob with options of mob seed, or with names cut to the site.
 func seededSystem(options []string) (bench.System, error) {
 	s, err := ownSystem()
 	if err != nil {
 		return nil, err
 	}
-	s.Seed = options
-	if err := checkSeed(options); err != nil {
+	for _, o := range options {
+		if o == bench.FlatOption {
+			s.Flat = true
+		} else {
+			s.Seed = append(s.Seed, o)
+		}
+	}
+	if err := checkSeed(s.Seed); err != nil {
 		return nil, fmt.Errorf("unknown system %q: mob seed: %w", s.Name(), err)
 	}
 	return s, nil
@@ -108,13 +114,16 @@ func castSystem(name string, options []string) (bench.System, error) {
 }
 
 // ownNames lists the systems that are mob alone, for --check: "mob" if there is none. A cast
-// to hosts without the program is not among them, since it also has that to send.
+// to hosts without the program is not among them, since it also has that to send; nor is one
+// that knows no racks, for what enters them.
 func ownNames(systems []bench.System) []string {
 	var names []string
 	for _, s := range systems {
 		switch s := s.(type) {
 		case bench.Mob:
-			names = append(names, s.Name())
+			if !s.Flat {
+				names = append(names, s.Name())
+			}
 		case bench.Cast:
 			if s.There {
 				names = append(names, s.Name())

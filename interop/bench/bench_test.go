@@ -135,6 +135,21 @@ func TestRunOfOneCluster(t *testing.T) {
 	}
 }
 
+func TestRunOfRacks(t *testing.T) {
+	racks := func(c *Case) {
+		for i := range c.Clusters {
+			c.Clusters[i].Racks, c.Clusters[i].Uplink = []int{1, 1}, 10*netns.MBps
+		}
+	}
+	r := runCourier(t.Context(), t, racks, courier{})
+	if r.Error != "" || r.Intact != 3 || len(r.Copies) != 2 || len(r.RackCopies) != 4 || len(r.Links) != 1 || len(r.Uplinks) != 8 {
+		t.Fatalf("%+v", r)
+	}
+	if c := r.RackCopies[3]; c.Cluster != "B/r2" || c.Copies > 0.1 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestRunFindsDamage(t *testing.T) {
 	if r := runCourier(t.Context(), t, nil, courier{damaged: "B1"}); r.Error != "" || r.Intact != 2 || r.Copied != 3 {
 		t.Errorf("%+v", r)

@@ -32,3 +32,27 @@ func TestIdealOfNICs(t *testing.T) {
 		}
 	}
 }
+
+func TestIdealOfUplinks(t *testing.T) {
+	for _, c := range []struct {
+		clusters    string
+		nic, uplink netns.Rate
+		want        float64
+	}{
+		{"2x(2x4)", 0, 12.5, 200.0 / 3},
+		{"2x(2x4)", 0, 2, 100},
+		{"(4x5)", 12.5, 25, 16},
+		{"(4x5)", 12.5, 5, 40},
+		{"(20)", 12.5, 5, 16}, // nobody is beyond the uplink
+		{"4,(2x2)", 0, 1, 200},
+		{"(2x2),4", 0, 0, 200.0 / 3},
+	} {
+		k := testCase(t, c.clusters, 200e6)
+		for i := range k.Clusters {
+			k.Clusters[i].NIC, k.Clusters[i].Uplink = c.nic*netns.MBps, c.uplink*netns.MBps
+		}
+		if got := k.Ideal().Seconds(); !near(got, c.want) {
+			t.Errorf("%+v: ideal %.3f s", c, got)
+		}
+	}
+}

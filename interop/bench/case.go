@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +31,21 @@ type Case struct {
 // single reports whether the grid is a single cluster. There is no WAN then, and the NICs
 // of the nodes take the place of its links.
 func (c *Case) single() bool { return len(c.Clusters) == 1 }
+
+// racked reports whether a cluster has racks.
+func (c *Case) racked() bool {
+	return slices.ContainsFunc(c.Clusters, func(cl netns.Cluster) bool { return len(cl.Racks) > 0 })
+}
+
+// uplink is the rate of the racks' uplinks, of the fastest if they differ; zero without a limit.
+func (c *Case) uplink() (r netns.Rate) {
+	for _, cl := range c.Clusters {
+		if len(cl.Racks) > 0 {
+			r = max(r, cl.Uplink)
+		}
+	}
+	return r
+}
 
 // Names lists the names of the clusters.
 func (c *Case) Names() []string {
@@ -87,6 +101,9 @@ func (c *Case) String() string {
 	} else if cl.NIC > 0 {
 		parts = append(parts, fmt.Sprintf("NICs of %v", cl.NIC))
 	}
+	if r := c.uplink(); r > 0 {
+		parts = append(parts, fmt.Sprintf("racks with uplinks of %v", r))
+	}
 	for _, cl := range c.Clusters {
 		for _, n := range slices.Sorted(maps.Keys(cl.SlowNIC)) {
 			parts = append(parts, fmt.Sprintf("%s%d of %v", cl.Name, n, cl.SlowNIC[n]))
@@ -96,18 +113,4 @@ func (c *Case) String() string {
 		parts = append(parts, "kill "+c.Kills.String())
 	}
 	return strings.Join(parts, ", ")
-}
-
-// shape is the sizes of the clusters, as ParseClusters parses them.
-func (c *Case) shape() string {
-	var sizes []string
-	alike := true
-	for _, cl := range c.Clusters {
-		sizes = append(sizes, strconv.Itoa(cl.Nodes))
-		alike = alike && cl.Nodes == c.Clusters[0].Nodes
-	}
-	if alike && len(sizes) > 1 {
-		return fmt.Sprintf("%dx%s", len(sizes), sizes[0])
-	}
-	return strings.Join(sizes, ",")
 }

@@ -64,7 +64,7 @@ func (c Cast) Prepare(ctx context.Context, site Site) (Transfer, error) {
 		args = append(args, "--hosts", hosts)
 	}
 	if len(clusters) > 1 {
-		args = append(args, "--cluster", site.Source.Cluster)
+		args = append(args, "--cluster", site.Source.Path)
 	}
 	r.command = r.program(filepath.Join(c.Bin, "mob"), args...)
 	return r, nil

@@ -72,6 +72,15 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+func TestSVGOfRacks(t *testing.T) {
+	svg := picture(t, racksReport())
+	for _, want := range []string{">mob<", ">2.8 MB/s<", ">1.04/rack<", "2x(2x2) nodes, fast"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in the picture", want)
+		}
+	}
+}
+
 func TestSVGWithoutLinks(t *testing.T) {
 	r := chartReport()
 	for _, res := range r.Results {

@@ -40,7 +40,7 @@ func sharePanel(r *Report) (*plot.Plot, error) {
 			}
 		}
 		labels.XYs = append(labels.XYs, plotter.XY{X: float64(i), Y: res.Fastest / most})
-		labels.Labels = append(labels.Labels, rateLabel(res))
+		labels.Labels = append(labels.Labels, r.rateLabel(&res))
 	}
 	if err := addRateLabels(p, labels); err != nil {
 		return nil, err
@@ -59,11 +59,20 @@ func barWidth(n int) vg.Length {
 	return min((chartWidth/2-3*chartMargin)/vg.Length(n)*0.6, 2*vg.Centimeter)
 }
 
-func rateLabel(res Result) string {
+// rateLabel is the rate and, with racks, the most copies that entered one.
+func (r *Report) rateLabel(res *Result) string {
 	if res.Rate == 0 {
 		return "failed"
 	}
-	return fmt.Sprintf("%.3g MB/s", res.Rate/1e6)
+	text := fmt.Sprintf("%.3g MB/s", res.Rate/1e6)
+	most := 0.0
+	for _, c := range r.otherRacks(res.Median()) {
+		most = max(most, c.Copies)
+	}
+	if most > 0 {
+		text += fmt.Sprintf("\n%.2f/rack", most)
+	}
+	return text
 }
 
 // addSpread adds a line from the slowest to the fastest run.

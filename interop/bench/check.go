@@ -63,7 +63,8 @@ func (r *Report) checkCopies(res *Result) error {
 		receivers += c.Nodes
 	}
 	var errs []error
-	for _, c := range res.medianCopies() {
+	copies := append(res.medianCopies((*Run).wanCopies), res.medianCopies((*Run).rackCopies)...)
+	for _, c := range copies {
 		if limit := copiesLimit + res.killed()/float64(receivers); c.Copies > limit {
 			errs = append(errs, fmt.Errorf("%s: %.3f copies entered %s, at most %.2f should", res.System, c.Copies, c.Cluster, limit))
 		}
@@ -71,18 +72,21 @@ func (r *Report) checkCopies(res *Result) error {
 	return errors.Join(errs...)
 }
 
-// medianCopies is the median of the copies that entered each cluster; of an even number of
-// runs the greater of the two in the middle.
-func (r *Result) medianCopies() []ClusterCopies {
+func (r *Run) wanCopies() []ClusterCopies  { return r.Copies }
+func (r *Run) rackCopies() []ClusterCopies { return r.RackCopies }
+
+// medianCopies is the median of the copies that entered each cluster, or each rack; of an even
+// number of runs the greater of the two in the middle.
+func (r *Result) medianCopies(of func(*Run) []ClusterCopies) []ClusterCopies {
 	var median []ClusterCopies
 	if len(r.Runs) == 0 {
 		return nil
 	}
-	for i, c := range r.Runs[0].Copies {
+	for i, c := range of(r.Runs[0]) {
 		var all []float64
 		for _, run := range r.Runs {
-			if i < len(run.Copies) { // a failed run may have none
-				all = append(all, run.Copies[i].Copies)
+			if copies := of(run); i < len(copies) { // a failed run may have none
+				all = append(all, copies[i].Copies)
 			}
 		}
 		slices.Sort(all)

@@ -31,6 +31,12 @@ func TestCheck(t *testing.T) {
 			run.Killed, run.Copies = nil, []ClusterCopies{{Cluster: "A"}, {Cluster: "B", Copies: 1}, {Cluster: "C", Copies: 1.06}}
 			r.Add("mob:coded", &run)
 		},
+		"mob: 1.070 copies entered B/r1": func(r *Report) {
+			run := *r.Results[0].Runs[0]
+			run.Killed, run.RackCopies = nil, []ClusterCopies{{Cluster: "A/r1"}, {Cluster: "B/r1", Copies: 1.07}}
+			r.Results = nil
+			r.Add("mob", &run)
+		},
 		"mob: lost":                 func(r *Report) { r.Add("mob", &Run{Error: "lost"}) },
 		"transmission: out of sync": func(r *Report) { r.Add("transmission", &Run{Error: "out of sync"}) },
 	} {

@@ -10,8 +10,8 @@ import (
 // copiesLimit less the headers on an idle machine. A busy machine has more headers.
 const contentLimit = copiesLimit - 0.015
 
-// ClusterCopies is the bytes that entered a cluster over the WAN, as a multiple of the
-// content.
+// ClusterCopies is the bytes that entered a cluster over the WAN, or a rack over its
+// uplink, as a multiple of the content.
 type ClusterCopies struct {
 	Cluster string  `json:"cluster"`
 	Copies  float64 `json:"copies"`

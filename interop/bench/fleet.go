@@ -26,6 +26,8 @@ type Fleet struct {
 	// Instead replaces mobd in daemons of these names by another program with some
 	// leading arguments.
 	Instead map[string][]string
+	// Flat has daemons know their site only, and not their rack.
+	Flat bool
 	// Debug sets the log level of daemons to debug.
 	Debug bool
 
@@ -63,10 +65,14 @@ func (f *Fleet) announceURL() string {
 // KillTracker ends the tracker with SIGKILL.
 func (f *Fleet) KillTracker() error { return f.tracker.kill() }
 
-// StartDaemon runs a daemon on a node, in the node's cluster, with a name such as B2. One
+// StartDaemon runs a daemon on a node, in the node's cluster or rack, with a name such as B2. One
 // that is started after [Daemon.Kill] uses the same data folder.
 func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
-	return f.StartNamed(node, nodeName(node), node.Cluster)
+	cluster := node.Path
+	if f.Flat {
+		cluster = node.Cluster
+	}
+	return f.StartNamed(node, nodeName(node), cluster)
 }
 
 func nodeName(n *netns.Node) string { return Receiver{n.Cluster, n.Index}.String() }

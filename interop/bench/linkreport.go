@@ -6,8 +6,8 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// link is one direction between two clusters, or from a node, such as A3, through its NIC
-// to its cluster.
+// link is one direction between two clusters, between a rack, such as A/r1, and its
+// cluster, or from a node, such as A3, through its NIC to its cluster.
 type link struct{ from, to string }
 
 // sample is the counters of all links at a time from the start of the fetching.
@@ -54,10 +54,9 @@ type Use struct {
 // busy is the part of a link's TCP rate at which its start is over.
 const busy = 0.9
 
-// linkReports evaluates the samples of watched links, if there are any. end is when the
-// phase End begins.
-func (c *Case) linkReports(samples []sample, end time.Duration) ([]LinkReport, []Use) {
-	links := c.watchedLinks()
+// linkReports evaluates the samples of links, if there are any. end is when the phase End
+// begins.
+func (c *Case) linkReports(samples []sample, links []watchedLink, end time.Duration) ([]LinkReport, []Use) {
 	if len(links) == 0 {
 		return nil, nil
 	}
@@ -128,6 +127,21 @@ func (c *Case) watchedLinks() []watchedLink {
 			if from != to {
 				all = append(all, watchedLink{link{from, to}, func(between netns.Links) netns.Rate { return between.Rate(from, to) }})
 			}
+		}
+	}
+	return all
+}
+
+// uplinks lists the uplinks of racks, if they have a rate, in both directions.
+func (c *Case) uplinks() []watchedLink {
+	var all []watchedLink
+	for _, cl := range c.Clusters {
+		if cl.Uplink == 0 {
+			continue
+		}
+		rate := func(netns.Links) netns.Rate { return cl.Uplink }
+		for r := range cl.Racks {
+			all = append(all, watchedLink{link{cl.Name, cl.RackName(r)}, rate}, watchedLink{link{cl.RackName(r), cl.Name}, rate})
 		}
 	}
 	return all

@@ -24,7 +24,7 @@ func TestLinkReports(t *testing.T) {
 		sum += rate / 2
 	}
 	samples = append(samples, sample{4 * time.Second, map[link]netns.Count{l: count(sum)}})
-	reports, use := c.linkReports(samples, 3*time.Second)
+	reports, use := c.linkReports(samples, c.watchedLinks(), 3*time.Second)
 	if len(reports) != 1 || len(use) != 8 {
 		t.Fatalf("%v, %v", reports, use)
 	}
@@ -47,7 +47,7 @@ func TestLinkReportsOfOneCluster(t *testing.T) {
 	if all := c.watchedLinks(); len(all) != 0 {
 		t.Fatalf("%v of NICs without a rate", all)
 	}
-	if reports, use := c.linkReports([]sample{{}, {at: time.Second}}, time.Second); len(reports)+len(use) != 0 {
+	if reports, use := c.linkReports([]sample{{}, {at: time.Second}}, c.watchedLinks(), time.Second); len(reports)+len(use) != 0 {
 		t.Fatalf("%v, %v of NICs without a rate", reports, use)
 	}
 	c.Clusters[0].NIC, c.Clusters[0].SlowNIC = 4*netns.MBps, map[int]netns.Rate{2: netns.MBps}
@@ -60,7 +60,7 @@ func TestLinkReportsOfOneCluster(t *testing.T) {
 		}
 		samples = append(samples, sample{at, carried})
 	}
-	reports, _ := c.linkReports(samples, 3*time.Second)
+	reports, _ := c.linkReports(samples, c.watchedLinks(), 3*time.Second)
 	if len(reports) != 3 {
 		t.Fatalf("%v", reports)
 	}

@@ -15,8 +15,12 @@ func (r *Report) WriteLinks(out io.Writer) error {
 	for i := range r.Results {
 		if run := r.Results[i].Median(); len(run.Links) > 0 {
 			fmt.Fprintf(out, "\n%s: %s\n", r.Results[i].System, r.watched())
-			errs = append(errs, run.writeLinks(out))
+			errs = append(errs, run.writeLinks(out, run.Links), run.writeUse(out))
 			measured = measured || len(run.Use) > 0
+		}
+		if run := r.Results[i].Median(); len(run.Uplinks) > 0 {
+			fmt.Fprintf(out, "\n%s: the uplinks of racks, into the rack and out of it\n", r.Results[i].System)
+			errs = append(errs, run.writeLinks(out, run.Uplinks))
 		}
 	}
 	if measured {
@@ -35,7 +39,7 @@ func (r *Report) watched() string {
 	return "the links into other clusters"
 }
 
-func (r *Run) writeLinks(out io.Writer) error {
+func (r *Run) writeLinks(out io.Writer, links []LinkReport) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	measured := len(r.Use) > 0
 	if measured {
@@ -43,7 +47,7 @@ func (r *Run) writeLinks(out io.Writer) error {
 	} else {
 		fmt.Fprintln(w, "link\tcarried\theaders\tof rate\t")
 	}
-	for _, l := range r.Links {
+	for _, l := range links {
 		fmt.Fprintf(w, "%s-%s\t%s\t%.1f %%\t%.2f\t", l.From, l.To, megabytes(float64(l.Bytes)), 100*l.Headers(), l.Share)
 		if measured {
 			fmt.Fprintf(w, "%.1f s\t%.1f s\t%.1f s\t", l.Idle.Start, l.Idle.Middle, l.Idle.End)
@@ -51,11 +55,15 @@ func (r *Run) writeLinks(out io.Writer) error {
 		fmt.Fprintln(w)
 	}
 	if measured {
-		sum := totalIdle(r.Links)
+		sum := totalIdle(links)
 		fmt.Fprintf(w, "all\t\t\t\t%.1f s\t%.1f s\t%.1f s\t\n", sum.Start, sum.Middle, sum.End)
 	}
-	if err := w.Flush(); err != nil || !measured {
-		return err
+	return w.Flush()
+}
+
+func (r *Run) writeUse(out io.Writer) error {
+	if len(r.Use) == 0 {
+		return nil
 	}
 	_, err := fmt.Fprintf(out, "All together, used in each twelfth of the time: %s\n", r.useLine())
 	return err

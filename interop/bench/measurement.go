@@ -54,7 +54,7 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	limit := m.bench.Limit()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done in %v", limit.Round(time.Second)))
 	defer cancel()
-	before, err := m.wan()
+	before, err := m.entered()
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,26 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	if busyAfter, allAfter, err := machineTime(); err == nil && machineErr == nil && allAfter > all {
 		m.result.Machine = (busyAfter - busy) / (allAfter - all)
 	}
-	after, counters := m.wan()
-	for i, name := range m.bench.Names() {
-		if counters == nil && !m.bench.single() {
-			m.result.Copies = append(m.result.Copies, NewClusterCopies(name, after[i].Sub(before[i]), m.bench.Size))
-		}
+	after, counters := m.entered()
+	if counters == nil {
+		m.countCopies(before, after)
 	}
 	return errors.Join(err, counters, m.times())
+}
+
+// countCopies fills in what entered clusters and racks between two readings of entered.
+func (m *measurement) countCopies(before, after map[string]netns.Count) {
+	copies := func(name string) ClusterCopies {
+		return NewClusterCopies(name, after[name].Sub(before[name]), m.bench.Size)
+	}
+	for _, cl := range m.bench.Clusters {
+		if !m.bench.single() {
+			m.result.Copies = append(m.result.Copies, copies(cl.Name))
+		}
+		for r := range cl.Racks {
+			m.result.RackCopies = append(m.result.RackCopies, copies(cl.RackName(r)))
+		}
+	}
 }
 
 // fetch runs the transfer, while the scenario is played, nodes are killed and counters
@@ -173,31 +186,39 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 	}
 }
 
-// carried reads the counters of the links between clusters, or of a single cluster's NICs.
+// carried reads the counters of the links between clusters, or of a single cluster's NICs, and
+// those of uplinks.
 func (m *measurement) carried() (map[link]netns.Count, error) {
 	read := m.grid.LinkBytes
 	if m.bench.single() {
 		read = func() ([]netns.LinkBytes, error) { return m.grid.NICBytes(m.bench.Clusters[0].Name) }
 	}
 	all, err := read()
-	counts := make(map[link]netns.Count, len(all))
-	for _, l := range all {
+	uplinks, uplinkErr := m.grid.UplinkBytes()
+	counts := make(map[link]netns.Count, len(all)+len(uplinks))
+	for _, l := range append(all, uplinks...) {
 		counts[link{l.From, l.To}] = l.Count
 	}
-	return counts, err
+	return counts, errors.Join(err, uplinkErr)
 }
 
-// wan counts what each cluster has received from others.
-func (m *measurement) wan() ([]netns.Count, error) {
-	var all []netns.Count
+// entered counts what each cluster has received from others, and each rack over its uplink.
+func (m *measurement) entered() (map[string]netns.Count, error) {
+	all := map[string]netns.Count{}
 	for _, name := range m.bench.Names() {
 		n, err := m.grid.WAN(name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, n)
+		all[name] = n
 	}
-	return all, nil
+	uplinks, err := m.grid.UplinkBytes()
+	for _, l := range uplinks {
+		if _, out := all[l.To]; !out {
+			all[l.To] = l.Count
+		}
+	}
+	return all, err
 }
 
 // times fills in the times of receivers and the use of links. It returns an error if a
@@ -236,7 +257,8 @@ func (m *measurement) times() error {
 	if c.single() && len(counted) > 0 {
 		end = slices.Min(counted)
 	}
-	r.Links, r.Use = c.linkReports(m.samples, end)
+	r.Links, r.Use = c.linkReports(m.samples, c.watchedLinks(), end)
+	r.Uplinks, _ = c.linkReports(m.samples, c.uplinks(), end)
 	r.finish(counted, c.Size)
 	if missing > 0 {
 		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))

@@ -16,7 +16,7 @@ import (
 // receivers run a client, and the others a daemon.
 type Mixed struct {
 	Mob
-	// Percent of each cluster's receivers, the last ones, run a stock client.
+	// Percent of the receivers of each cluster or rack, the last ones, run a stock client.
 	Percent float64
 	// Clients are assigned to them in turn; at least one.
 	Clients []*stock.Client
@@ -77,19 +77,19 @@ func (m Mixed) Prepare(ctx context.Context, site Site) (Transfer, error) {
 func (m Mixed) split(receivers []*netns.Node) (daemons, clients []*netns.Node) {
 	left := map[string]int{} // receivers of a cluster
 	for _, n := range receivers {
-		left[n.Cluster]++
+		left[n.Path]++
 	}
 	last := map[string]int{} // those that run a client
 	for cluster, n := range left {
 		last[cluster] = int(math.Round(float64(n) * m.Percent / 100))
 	}
 	for _, n := range receivers {
-		if left[n.Cluster] > last[n.Cluster] {
+		if left[n.Path] > last[n.Path] {
 			daemons = append(daemons, n)
 		} else {
 			clients = append(clients, n)
 		}
-		left[n.Cluster]--
+		left[n.Path]--
 	}
 	return daemons, clients
 }

@@ -58,7 +58,7 @@ func TestMixedSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, &netns.Node{Cluster: r.Cluster, Index: r.Index})
+		all = append(all, &netns.Node{Cluster: r.Cluster, Path: r.Cluster, Index: r.Index})
 	}
 	for percent, want := range map[float64]string{
 		1:   "",

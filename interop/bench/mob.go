@@ -19,12 +19,22 @@ type Mob struct {
 	Bin string
 	// Seed are options of mob seed for the content, without the leading dashes.
 	Seed []string
-	// Instead is that of [Fleet].
+	// Instead and Flat are those of [Fleet].
 	Instead map[string][]string
+	Flat    bool
 }
 
-// Name implements [System]: it is such as mob or mob:coded=32.
-func (m Mob) Name() string { return strings.Join(append([]string{"mob"}, m.Seed...), ":") }
+// FlatOption follows the name of mob, and a colon, in the name of a [Mob] that is flat.
+const FlatOption = "site"
+
+// Name implements [System]: it is such as mob, mob:coded=32 or mob:site.
+func (m Mob) Name() string {
+	parts := []string{"mob"}
+	if m.Flat {
+		parts = append(parts, FlatOption)
+	}
+	return strings.Join(append(parts, m.Seed...), ":")
+}
 
 // Missing implements [System].
 func (m Mob) Missing() error { return missingBuilt(m.Bin, "mob", "mobd") }
@@ -57,7 +67,7 @@ func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
 
 func (m Mob) transfer(site Site) *mobTransfer {
 	return &mobTransfer{
-		Fleet: &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead},
+		Fleet: &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Flat},
 		gets:  map[*netns.Node]*mobGet{},
 	}
 }

@@ -233,16 +233,16 @@ func (r *remote) Close() (netns.Usage, error) {
 	return used, errors.Join(err, r.hosts.Close())
 }
 
-// byCluster lists the clusters of nodes in order, each with the names of its nodes. A single one has no
+// byCluster lists the clusters or racks of nodes in order, each with the names of its nodes. A single one has no
 // name, as few users would give it one.
 func byCluster(nodes []*netns.Node) []string {
 	var order []string
 	members := map[string][]string{}
 	for _, n := range nodes {
-		if !slices.Contains(order, n.Cluster) {
-			order = append(order, n.Cluster)
+		if !slices.Contains(order, n.Path) {
+			order = append(order, n.Path)
 		}
-		members[n.Cluster] = append(members[n.Cluster], nodeName(n))
+		members[n.Path] = append(members[n.Path], nodeName(n))
 	}
 	all := make([]string, len(order))
 	for i, c := range order {

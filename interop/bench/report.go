@@ -34,6 +34,8 @@ type Report struct {
 type ClusterSize struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
+	// Racks are the numbers of nodes in each of its racks, named such as A/r1.
+	Racks []int `json:"racks,omitempty"`
 }
 
 // LeftOut is a system that did not run, and the reason.
@@ -73,6 +75,8 @@ type Run struct {
 	Slow     []string           `json:"slow,omitempty"`
 	// Copies is what entered each cluster over the WAN; empty for a single cluster.
 	Copies []ClusterCopies `json:"wan_copies,omitempty"`
+	// RackCopies is what entered each rack over its uplink.
+	RackCopies []ClusterCopies `json:"rack_copies,omitempty"`
 	// CPU is that of all processes of the system, in seconds; Peak is the highest
 	// resident memory of any one, in bytes.
 	CPU  float64 `json:"cpu_s"`
@@ -90,6 +94,8 @@ type Run struct {
 	// over time.
 	Links []LinkReport `json:"links,omitempty"`
 	Use   []Use        `json:"use,omitempty"`
+	// Uplinks are those of racks, if they have a rate, in both directions.
+	Uplinks []LinkReport `json:"uplinks,omitempty"`
 	// Control is the share of the bytes on the WAN that is control messages.
 	Control float64 `json:"control_share,omitempty"`
 	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by those of
@@ -104,7 +110,7 @@ func NewReport(c *Case) *Report {
 		r.Bound = float64(c.Size) / r.Ideal
 	}
 	for _, cl := range c.Clusters {
-		r.Clusters = append(r.Clusters, ClusterSize{cl.Name, cl.Nodes})
+		r.Clusters = append(r.Clusters, ClusterSize{cl.Name, cl.Nodes, cl.Racks})
 	}
 	return r
 }

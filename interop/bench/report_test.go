@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 // testReport is a report of a good system, a bad one, and one that fails.
 func testReport() *Report {
 	r := &Report{Case: "3x2 nodes, fast", Scenario: "fast", Bytes: 24e6, Bound: 6e6, Ideal: 4, TCPShare: 0.956,
-		Clusters: []ClusterSize{{"A", 2}, {"B", 2}, {"C", 2}},
+		Clusters: []ClusterSize{{Name: "A", Nodes: 2}, {Name: "B", Nodes: 2}, {Name: "C", Nodes: 2}},
 		LeftOut:  []LeftOut{{"rtorrent", "no rtorrent in $PATH: install it"}}}
 	good := func(last float64) *Run {
 		run := &Run{Rate: 24e6 / last, Median: last - 0.1, Last: last, Intact: 4, Copied: 4,
@@ -60,6 +60,23 @@ func golden(t *testing.T, name string, write func(w io.Writer) error) {
 		t.Errorf("%s differs (go test -update writes it again):\n%s", path, got.String())
 	}
 }
+
+// racksReport is a report of two sites of racks, with uplinks.
+func racksReport() *Report {
+	r := &Report{Case: "2x(2x2) nodes, fast", Bytes: 24e6, Bound: 3e6, Ideal: 8,
+		Clusters: []ClusterSize{{"A", 4, []int{2, 2}}, {"B", 4, []int{2, 2}}}}
+	r.Add("mob", &Run{Rate: 2.8e6, Median: 8.5, Last: 8.6, Intact: 7, Copied: 7,
+		Finished:   map[string]float64{"A1": 8.4, "B3": 8.6},
+		Copies:     []ClusterCopies{{"A", 0.01, 0}, {"B", 1.02, 0.01}},
+		RackCopies: []ClusterCopies{{"A/r1", 0.02, 0}, {"A/r2", 1.03, 0.01}, {"B/r1", 1.01, 0.01}, {"B/r2", 1.04, 0.01}},
+		Uplinks:    []LinkReport{{From: "A", To: "A/r2", Bytes: 24.7e6, Share: 0.23}, {From: "A/r2", To: "A", Bytes: 1e6, Share: 0.01}}})
+	r.Add("aria2", &Run{Error: "prepare: no tracker", Finished: map[string]float64{}})
+	return r
+}
+
+func TestTableOfRacks(t *testing.T) { golden(t, "racks.txt", racksReport().WriteTable) }
+
+func TestLinkTableOfRacks(t *testing.T) { golden(t, "uplinks.txt", racksReport().WriteLinks) }
 
 func TestTable(t *testing.T) { golden(t, "table.txt", testReport().WriteTable) }
 

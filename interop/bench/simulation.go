@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/mob/coded"
@@ -28,13 +29,19 @@ func NewSimulation(c *Case) *Simulation {
 	s := &Simulation{name: "mob", of: c, cfg: sim.Config{
 		Length: c.Size, PieceLength: int(proto.DefaultPieceLength(c.Size)), RTT: c.RTT, Seed: c.Seed,
 		NIC: float64(c.Clusters[0].NIC), SlowNIC: map[int]float64{}, Limit: c.Limit(), Links: simLinks(c),
+		Uplink: float64(c.uplink()),
 	}}
 	number := map[Receiver]int{} // in the simulator; 0 is the source
 	for i, r := range c.Receivers() {
 		number[r] = i + 1
 	}
 	for _, cl := range c.Clusters {
-		s.cfg.Clusters = append(s.cfg.Clusters, sim.Cluster{Name: cl.Name, Nodes: cl.Nodes})
+		if len(cl.Racks) == 0 {
+			s.cfg.Clusters = append(s.cfg.Clusters, sim.Cluster{Name: cl.Name, Nodes: cl.Nodes})
+		}
+		for i, nodes := range cl.Racks {
+			s.cfg.Clusters = append(s.cfg.Clusters, sim.Cluster{Name: cl.RackName(i), Nodes: nodes})
+		}
 		for n, r := range cl.SlowNIC {
 			s.cfg.SlowNIC[number[Receiver{cl.Name, n}]] = float64(r)
 		}
@@ -83,7 +90,13 @@ func (s *Simulation) Code(k int) error {
 	return nil
 }
 
-// Name is the name of the system in tables, such as mob or mob:coded=16.
+// Flatten has nodes know their site only, and not their rack.
+func (s *Simulation) Flatten() {
+	s.cfg.Flat = true
+	s.name = "mob:" + FlatOption + strings.TrimPrefix(s.name, "mob")
+}
+
+// Name is the name of the system in tables, such as mob, mob:coded=16 or mob:site.
 func (s *Simulation) Name() string { return s.name }
 
 // Run simulates the i-th run, from 0: nodes draw from the case's seed plus i, while links
@@ -161,14 +174,24 @@ func simResult(c *Case, r *sim.Report) *Run {
 			run.Copies = append(run.Copies, ClusterCopies{Cluster: k.Cluster, Copies: k.Copies})
 		}
 	}
+	for _, k := range r.RackCopies {
+		run.RackCopies = append(run.RackCopies, ClusterCopies{Cluster: k.Cluster, Copies: k.Copies})
+	}
 	for _, l := range r.Links {
 		if l.To != c.Clusters[0].Name {
-			run.Links = append(run.Links, LinkReport{From: l.From, To: l.To, Bytes: uint64(l.Bytes), Share: 1 - l.Idle})
+			run.Links = append(run.Links, simLink(l))
 		}
+	}
+	for _, l := range r.Uplinks {
+		run.Uplinks = append(run.Uplinks, simLink(l))
 	}
 	run.finish(counted, c.Size)
 	if missing > 0 {
 		run.Error = fmt.Sprintf("%d of %d receivers are not whole", missing, missing+len(counted))
 	}
 	return run
+}
+
+func simLink(l sim.LinkReport) LinkReport {
+	return LinkReport{From: l.From, To: l.To, Bytes: uint64(l.Bytes), Share: 1 - l.Idle}
 }

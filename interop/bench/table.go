@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -15,7 +16,7 @@ func (r *Report) WriteTable(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s, %s: %s\n", r.Case, megabytes(float64(r.Bytes)), bound)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "system\tMB/s\tof bound\tmedian\tlast\tWAN copies\tCPU\tper GB\tmemory\tmachine\tintact\t")
+	fmt.Fprintf(w, "system\tMB/s\tof bound\tmedian\tlast\t%s\tCPU\tper GB\tmemory\tmachine\tintact\t\n", r.copiesHead())
 	for i := range r.Results {
 		res := &r.Results[i]
 		if run := res.Median(); run.Error == "" {
@@ -88,12 +89,41 @@ func (r *Result) rate() string {
 // listed is the highest number of clusters for which copies lists each.
 const listed = 4
 
-// copies shows what entered clusters other than the source's.
+// copiesHead is the head of copies.
+func (r *Report) copiesHead() string {
+	if r.racked() {
+		return "WAN copies\track copies"
+	}
+	return "WAN copies"
+}
+
+// copies shows what entered clusters other than the source's and, in a cell of its own, what
+// entered racks other than the source's.
 func (r *Report) copies(run *Run) string {
-	if len(run.Copies) < 2 {
+	text := copiesOf(run.Copies[min(1, len(run.Copies)):])
+	if r.racked() {
+		text += "\t" + copiesOf(r.otherRacks(run))
+	}
+	return text
+}
+
+func (r *Report) racked() bool {
+	return slices.ContainsFunc(r.Clusters, func(c ClusterSize) bool { return len(c.Racks) > 0 })
+}
+
+// otherRacks is what entered racks other than the source's, which is the first one of the first
+// cluster.
+func (r *Report) otherRacks(run *Run) []ClusterCopies {
+	if len(run.RackCopies) > 0 && len(r.Clusters[0].Racks) > 0 {
+		return run.RackCopies[1:]
+	}
+	return run.RackCopies
+}
+
+func copiesOf(others []ClusterCopies) string {
+	if len(others) == 0 {
 		return "-"
 	}
-	others := run.Copies[1:]
 	least, most := others[0].Copies, others[0].Copies
 	var all []string
 	for _, c := range others {

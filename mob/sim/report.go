@@ -21,7 +21,8 @@ type Report struct {
 	// Copies is how often the content entered each site over the WAN, RackCopies each rack
 	// over its uplink.
 	Copies, RackCopies []ClusterCopies
-	Links              []LinkReport
+	// Links are those between sites, Uplinks those of racks, in both directions.
+	Links, Uplinks []LinkReport
 	// Idle tells why the links into each site but the first were idle, with Config.Idle.
 	Idle []Idleness
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
@@ -46,7 +47,7 @@ type ClusterCopies struct {
 	Copies  float64
 }
 
-// LinkReport is one direction between two sites.
+// LinkReport is one direction between two sites, or between a rack and its site.
 type LinkReport struct {
 	Link
 	Bytes int64
@@ -99,23 +100,30 @@ func (s *sim) report() *Report {
 			in += l.bytes
 			control += l.control
 			if i != j && len(l.rate) > 0 {
-				idle := max(0, 1-l.busy.Seconds()/s.now.Seconds())
-				r.Links = append(r.Links, LinkReport{Link{from, to}, l.bytes, idle})
+				r.Links = append(r.Links, s.linkReport(l, from, to))
 			}
 		}
 		wan += in
 		r.Copies = append(r.Copies, ClusterCopies{to, float64(in) / float64(s.cfg.Length)})
 	}
 	for i, l := range s.down {
-		if l != nil {
-			copies := ClusterCopies{s.cfg.Clusters[i].Name, float64(l.bytes) / float64(s.cfg.Length)}
-			r.RackCopies = append(r.RackCopies, copies)
+		if l == nil {
+			continue
+		}
+		site, rack := s.sites[s.siteOf[i]], s.cfg.Clusters[i].Name
+		r.RackCopies = append(r.RackCopies, ClusterCopies{rack, float64(l.bytes) / float64(s.cfg.Length)})
+		if len(l.rate) > 0 {
+			r.Uplinks = append(r.Uplinks, s.linkReport(l, site, rack), s.linkReport(s.up[i], rack, site))
 		}
 	}
 	r.Control = float64(control) / max(float64(wan), 1)
 	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(complete, 1)))
 	r.LanControl = float64(s.lanControl) / max(float64(s.lanControl+s.lanBytes), 1)
 	return r
+}
+
+func (s *sim) linkReport(l *link, from, to string) LinkReport {
+	return LinkReport{Link{from, to}, l.bytes, max(0, 1-l.busy.Seconds()/s.now.Seconds())}
 }
 
 // String formats the report in a few lines.
