@@ -34,6 +34,7 @@ func (s *State) onHave(p *peer, m *proto.Have) {
 	}
 	if first && p.have.Full() {
 		p.slow = 0
+		p.seed = true
 	}
 }
 

@@ -52,6 +52,10 @@ func (v View) InShare(i int) bool { return v.l.share.Has(i) }
 // Holders returns how many peers of the group have number i.
 func (v View) Holders(i int) int { return int(v.l.holders[i]) }
 
+// Seeds returns how many peers of the group have had every number since they joined, where they are
+// few for all that fetch. What only they have counts as if nobody of the group had it.
+func (v View) Seeds() int { return v.l.seeds }
+
 // Claims returns how many peers of the group have claimed number i.
 func (v View) Claims(i int) int { return int(v.l.claims[i]) }
 

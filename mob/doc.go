@@ -20,6 +20,9 @@
 // announces to its cluster. No other member requests a claimed piece over the WAN: it waits, and
 // gets the piece over the LAN. Beyond the paper:
 //
+//   - Clusters may be in larger ones, as racks in a site: the name of a cluster is a path. Each piece
+//     enters each of these groups once, by the same rules at each level (level.go). Where a rack has
+//     the only copy of all, other racks relieve its holder (seeds.go).
 //   - A share is a preference. A member with room on a link begins any piece that is free, so no
 //     link is idle while there is work. At a new piece members take turns, for as long as a claim
 //     takes to arrive (turn.go).

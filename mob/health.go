@@ -30,6 +30,7 @@ func (s *State) health() {
 	}
 	s.lapseClaims()
 	s.sendShare()
+	s.updateSeeds()
 	s.checkBehind()
 	s.announceSlow()
 	s.steal()

@@ -44,7 +44,7 @@ func (f *inflow) interval(now time.Time) float64 {
 func (s *State) tooLate(p *peer) bool {
 	into := &p.level.inflow
 	interval, r := into.interval(s.now), p.meter.rate()
-	if interval == 0 || r == 0 {
+	if interval == 0 || r == 0 || p.level.seeds > 0 {
 		return false
 	}
 	return float64(p.inFlight+s.layout.Size)/r > float64(into.lacking)*interval

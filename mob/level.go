@@ -30,6 +30,7 @@ type level struct {
 	// it; rarity counts the siblings that have it or have claimed it, as far as they announced it.
 	holders, claims, rarity []uint16
 	inflow                  inflow // into the group
+	seeds                   int    // members that had everything, and that others may relieve
 
 	// The node's part of the work of the group.
 	rank, size int

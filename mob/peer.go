@@ -24,6 +24,7 @@ type peer struct {
 	claimed     map[int]time.Time // when it claimed what it has not got
 	lapsed      map[int]bool      // pieces of which it let a claim lapse
 	announced   bool              // its first Have has come
+	seed        bool              // it had everything then
 	slow        int               // pieces that it is slow at, and that may be stolen
 	deferred    map[int]time.Time // when the node may begin a piece with it, if not at once
 

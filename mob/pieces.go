@@ -45,8 +45,8 @@ const maxBefore = 32
 // then one of the node's share. The share comes first of all where a piece arrives
 // so fast that claims come too late.
 //
-// On the LAN it takes the share first, since other clusters wait for it from here, and then what
-// the fewest local peers have. A piece that a single peer has and another member claims comes
+// On the LAN it takes the share first, since other clusters wait for it from here, and in a rack
+// what the fewest racks beside it have; then what the fewest local peers have. A piece that a single peer has and another member claims comes
 // last: that member will soon have it too. Ties are broken at random.
 func (k *pieces) Pick(p Peer) int {
 	v := k.From(p)
@@ -75,8 +75,11 @@ func (k *pieces) Pick(p Peer) int {
 func (k *pieces) localKey(v View, i int) (key int) {
 	holders := v.Holders(i)
 	key = holders + k.run(i)<<runShift
+	if v.Level() > 0 {
+		key += v.Rarity(i) << rarityShift
+	}
 	if !v.InShare(i) {
-		key += 1 << 16
+		key += 1 << 24
 	}
 	switch {
 	case holders == 1 && v.Claims(i) > 0:
@@ -87,8 +90,8 @@ func (k *pieces) localKey(v View, i int) (key int) {
 	return key
 }
 
-// runShift is above what else orders pieces.
-const runShift = 32
+// runShift is above what else orders pieces, and rarityShift above the number of local peers.
+const runShift, rarityShift = 32, 12
 
 // run returns the run of piece i: those of earlier runs are picked first. It is 0 where pieces have no
 // order.
@@ -142,7 +145,7 @@ func (k *pieces) Doubtful(int) bool { return false }
 // Lag implements [Picker].
 func (k *pieces) Lag(v View) (n int) {
 	for i := range k.Wanted().All() {
-		if v.Holders(i) > 0 {
+		if v.Holders(i) > v.Seeds() {
 			n++
 		}
 	}

@@ -193,9 +193,9 @@ func (s *State) pick(p *peer) int {
 }
 
 // free reports whether no other member of a group has a piece, as far as that is not in doubt, or
-// has claimed it.
+// has claimed it. Seeds that others relieve do not count.
 func (s *State) free(l *level, i int) bool {
-	return l.claims[i] == 0 && (l.holders[i] == 0 || s.picker.Doubtful(i))
+	return l.claims[i] == 0 && (l.holders[i] == 0 || int(l.holders[i]) <= l.seeds || s.picker.Doubtful(i))
 }
 
 // mayTake reports whether the node may begin a piece for a group, which is free. While it does not
