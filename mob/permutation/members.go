@@ -48,7 +48,7 @@ func (s *State) member(n mob.Node) *member {
 // learned takes in nodes that others told of, and dials them.
 func (s *State) learned(nodes []mob.Node) {
 	for _, n := range nodes {
-		if n.Cluster == s.cfg.Cluster && n.ID != s.cfg.Self && !n.External {
+		if proto.SharedParts(n.Cluster, s.cfg.Cluster) > 0 && n.ID != s.cfg.Self && !n.External {
 			s.member(n)
 		}
 	}
@@ -76,14 +76,15 @@ func (s *State) forgetOne() bool {
 	return false
 }
 
-// Excluded is the reason that a node of another cluster is refused with.
+// Excluded is the reason that a node of another site is refused with.
 func Excluded(cluster string) string {
-	return "permutation gossip stays within cluster " + cluster + ": have the content seeded without --strategy"
+	return "permutation gossip stays within cluster " + proto.ClusterGroup(cluster, 1) +
+		": have the content seeded without --strategy"
 }
 
 // join begins the conversation with a peer.
 func (s *State) join(ev mob.Joined) {
-	if ev.Cluster != s.cfg.Cluster {
+	if proto.SharedParts(ev.Cluster, s.cfg.Cluster) == 0 {
 		s.do(mob.Drop{Peer: ev.ID, Code: proto.CodeExcluded, Why: Excluded(s.cfg.Cluster)})
 		return
 	}

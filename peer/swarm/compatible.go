@@ -10,7 +10,7 @@ import (
 
 // refusal returns what a node with this Hello is told if it cannot take part in the swarm,
 // and nil if it can. All nodes of a swarm exchange the content in one way, which its link
-// names; permutation gossip stays within one cluster. In a network the cluster is that of the
+// names; permutation gossip stays within one site. In a network the cluster is that of the
 // node's certificate, which is nil without one.
 func (s *Swarm) refusal(hello *proto.Hello, cert *membership.Certificate) *proto.Goodbye {
 	if cert != nil && hello.Cluster != cert.Cluster {
@@ -20,7 +20,7 @@ func (s *Swarm) refusal(hello *proto.Hello, cert *membership.Certificate) *proto
 	switch {
 	case !s.coding.Agrees(hello.Features):
 		return &proto.Goodbye{Code: proto.CodeExcluded, Text: mismatch(s.coding, proto.CodingOf(hello.Features))}
-	case s.coding.Strategy.Gossip() && hello.Cluster != s.cfg.Cluster:
+	case s.coding.Strategy.Gossip() && proto.SharedParts(hello.Cluster, s.cfg.Cluster) == 0:
 		return &proto.Goodbye{Code: proto.CodeExcluded, Text: permutation.Excluded(s.cfg.Cluster)}
 	}
 	return nil
@@ -36,7 +36,7 @@ func (s *Swarm) refusedBy(hello *proto.Hello, cert *membership.Certificate) erro
 	switch {
 	case !s.coding.Agrees(hello.Features):
 		return &proto.RemoteError{Code: proto.CodeExcluded, Text: mismatch(proto.CodingOf(hello.Features), s.coding)}
-	case s.coding.Strategy.Gossip() && hello.Cluster != s.cfg.Cluster:
+	case s.coding.Strategy.Gossip() && proto.SharedParts(hello.Cluster, s.cfg.Cluster) == 0:
 		return fmt.Errorf("the peer is of the cluster %s: %s", hello.Cluster, permutation.Excluded(s.cfg.Cluster))
 	}
 	return nil
