@@ -1,5 +1,3 @@
-// Package plan computes with the rates of all links at once: how fast a broadcast can be. Nodes
-// stand for clusters, and are numbered from the source, 0. It is safe for concurrent use.
 package plan
 
 import (
@@ -14,11 +12,12 @@ const Never = time.Duration(math.MaxInt64)
 // and a time: +Inf if nothing limits it, and 0 if there is no link. It does not fall with time.
 type Carried func(from, to int, until time.Duration) float64
 
-// Bound returns the least time in which a number of bytes can reach all nodes. With constant
-// rates that is the time of the greatest flow to the node for which it is least, and some
-// broadcast is as fast (Edmonds, Edge-disjoint branchings, 1973). With changing rates no
-// broadcast need reach the bound, since nothing can be forwarded before it has arrived. Bound
-// is 0 if there is nothing to send or nobody to send to, and Never if a node cannot be reached.
+// Bound returns the least time in which a number of bytes can reach all nodes, which are numbered
+// from the source, 0, and stand for clusters. With constant rates that is the time of the greatest
+// flow to the node for which it is least, and some broadcast is as fast (Edmonds, Edge-disjoint
+// branchings, 1973). With changing rates no broadcast need reach the bound, since nothing can be
+// forwarded before it has arrived. Bound is 0 if there is nothing to send or nobody to send to,
+// and Never if a node cannot be reached.
 //
 // It starts from a time that is too early, finds a cut that cannot have carried the bytes by
 // then, and goes on from the time at which that cut can, until there is no such cut.

@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// balanced is Balanced Multicasting (den Burger et al., Balanced multicasting, 2005): the trees
+// with all hosts that have the greatest sum of rates, by linear programming. Links and interfaces
+// limit them, so what hosts relay does too. It begins with the trees of fpfr, so it is never below
+// them.
+func balanced(j *job) ([]Tree, error) {
+	trees, err := fpfr(j)
+	if err != nil {
+		return nil, err
+	}
+	k := packer{job: j, nodes: len(j.at), way: j.ways}
+	return k.pack(trees)
+}
+
+// ways is way for a packer.
+func (j *job) ways(a, b int) []int32 {
+	limits, ok := j.way(a, b)
+	if !ok {
+		return nil
+	}
+	return limits
+}
+
+// packer finds the best rates for trees over nodes: hosts, or sites.
+type packer struct {
+	*job
+	nodes int
+	// way has the limits between two nodes, until the next call. Nil is no way, an empty list one
+	// without limits.
+	way func(a, b int) []int32
+
+	scale float64 // the highest rate; others are fractions of it
+	*packing
+	found []Tree
+}
+
+// slack is the part of the greatest sum of rates that pack may miss.
+const slack = 1e-6
+
+// pack finds the trees with the greatest sum of rates over all trees that there are, from some to
+// begin with, by column generation (Ford and Fulkerson, 1958): the linear program knows some trees,
+// and tells what each limit is worth. The tree that takes the least of that is added, unless no
+// tree gains anything. No trees are looked for if the first reach the least min-cut. With many
+// hosts it may stop before the greatest sum, but never below the first trees.
+func (k *packer) pack(trees []Tree) ([]Tree, error) {
+	sum, most := 0.0, k.leastCut()
+	for _, t := range trees {
+		sum += t.Rate
+	}
+	if sum >= most*(1-slack) {
+		return trees, nil
+	}
+	err := k.begin(trees)
+	if err == nil {
+		err = k.generate(most)
+	}
+	if err != nil || k.sum()*k.scale < sum { // it was tired before it was as good
+		return trees, err
+	}
+	return k.rated(), nil
+}
+
+// generate adds trees until none gains anything, or the sum of the rates is that.
+func (k *packer) generate(most float64) error {
+	for k.sum() < most*(1-slack)/k.scale && !k.tired() {
+		parents := arborescence(k.costs())
+		k.work += 10 * float64(k.nodes) * float64(k.nodes)
+		if k.gainOf(k.usesOf(parents)) <= slack {
+			return nil
+		}
+		if err := k.addTree(parents); err != nil {
+			return err
+		}
+		k.solve()
+	}
+	return nil
+}
+
+// leastCut returns the rate of the least min-cut of all hosts of the broadcast.
+func (j *job) leastCut() float64 {
+	cuts := j.cuts(int(j.at[0]))
+	least := math.Inf(1)
+	for _, h := range j.at[1:] {
+		least = min(least, cuts[h].Rate)
+	}
+	return least
+}
+
+// fit gives trees the rates with the greatest sum.
+func (k *packer) fit(trees []Tree) ([]Tree, error) {
+	err := k.begin(trees)
+	return k.rated(), err
+}
+
+func (k *packer) begin(trees []Tree) error {
+	k.packing = newPacking()
+	for _, l := range k.Network.limits {
+		if !math.IsInf(l.rate, 1) {
+			k.scale = max(k.scale, l.rate)
+		}
+	}
+	for _, t := range trees {
+		if err := k.addTree(t.Parents); err != nil {
+			return err
+		}
+	}
+	k.solve()
+	return nil
+}
+
+func (k *packer) addTree(parents []int) error {
+	uses := k.usesOf(parents)
+	if len(uses) == 0 {
+		return errUnlimited
+	}
+	k.found = append(k.found, Tree{Parents: parents})
+	k.add(uses, func(l int32) float64 { return k.Network.limits[l].rate / k.scale })
+	return nil
+}
+
+// usesOf returns how often a tree goes through each limit.
+func (k *packer) usesOf(parents []int) []use {
+	times := make([]int32, len(k.Network.limits))
+	var uses []use
+	for v, parent := range parents {
+		if parent < 0 {
+			continue
+		}
+		for _, l := range k.way(parent, v) {
+			if times[l]++; times[l] == 1 {
+				uses = append(uses, use{limit: l})
+			}
+		}
+	}
+	for i := range uses {
+		uses[i].times = times[uses[i].limit]
+	}
+	return uses
+}
+
+// costs returns what it costs to send from each node to each other.
+func (k *packer) costs() [][]float64 {
+	const none = 1e9 // no tree of cost 1 or less takes a way that there is not
+	const hop = 1e-9 // of ways that cost the same, the one with fewer limits
+	price := make([]float64, len(k.Network.limits))
+	for l, row := range k.rows {
+		price[l] = max(0, k.price[row])
+	}
+	costs := make([][]float64, k.nodes)
+	for a := range costs {
+		costs[a] = slices.Repeat([]float64{none}, k.nodes)
+		for b := 1; b < k.nodes; b++ {
+			if a == b {
+				continue
+			}
+			if limits := k.way(a, b); limits != nil {
+				costs[a][b] = hop
+				for _, l := range limits {
+					costs[a][b] += price[l] + hop
+				}
+			}
+		}
+	}
+	return costs
+}
+
+// rated returns the trees that have a rate. Together they fit all limits, with no rounding.
+func (k *packer) rated() []Tree {
+	var trees []Tree
+	load := make([]float64, len(k.Network.limits))
+	for i, rate := range k.rates() {
+		if rate <= precision {
+			continue
+		}
+		t := Tree{rate * k.scale, k.found[i].Parents}
+		trees = append(trees, t)
+		for _, u := range k.usesOf(t.Parents) {
+			load[u.limit] += t.Rate * float64(u.times)
+		}
+	}
+	over := 1.0
+	for l, sum := range load {
+		over = max(over, sum/k.Network.limits[l].rate)
+	}
+	for i := range trees {
+		trees[i].Rate /= over
+	}
+	slices.SortStableFunc(trees, func(a, b Tree) int { return cmp.Compare(b.Rate, a.Rate) })
+	return trees
+}

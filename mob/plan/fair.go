@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"container/heap"
+	"math"
+)
+
+// Rates returns how much each host of a plan gets over this network, in bytes per second, in the
+// order of the plan: 0 for the source, and +Inf where nothing limits it.
+//
+// Trees of algorithms that share out the links have the rates that the plan gives them. A plan of
+// one tree of another algorithm sends as fast as it can: flows that meet at a link share it
+// fairly (max-min), and no host passes on more than it gets.
+func (n *Network) Rates(algorithm string, p *Plan) ([]float64, error) {
+	if err := CheckAlgorithm(algorithm); err != nil {
+		return nil, err
+	}
+	for _, a := range algorithms() {
+		if a.name == algorithm && a.paced {
+			return p.Rates(), nil
+		}
+	}
+	j, err := n.newJob(p.Hosts[0], p.Hosts[1:], 0)
+	if err != nil {
+		return nil, err
+	}
+	return j.fair(p.Trees[0].Parents)
+}
+
+// fair returns what each host gets if those that send to it share links fairly. It raises all
+// flows together. When a limit is full, the flows through it stay as they are, and with them all
+// that pass them on.
+func (j *job) fair(parents []int) ([]float64, error) {
+	f := sharing{
+		job: j, through: make([][]int32, len(j.limits)), flows: make([][]int32, len(parents)),
+		frozen: make([]float64, len(j.limits)), active: make([]int, len(j.limits)),
+		children: make([][]int32, len(parents)),
+		rates:    make([]float64, len(parents)), done: make([]bool, len(parents)),
+	}
+	uses, err := j.uses(parents)
+	if err != nil {
+		return nil, err
+	}
+	for l, n := range uses {
+		if n > 0 {
+			f.active[l] = int(n)
+			f.through[l] = make([]int32, 0, n)
+		}
+	}
+	for h, parent := range parents {
+		if parent < 0 {
+			f.done[h] = true
+			continue
+		}
+		f.rates[h] = math.Inf(1)
+		f.children[parent] = append(f.children[parent], int32(h))
+		limits, _ := j.way(parent, h)
+		f.flows[h] = append([]int32(nil), limits...)
+		for _, l := range limits {
+			f.through[l] = append(f.through[l], int32(h))
+		}
+	}
+	f.fill()
+	return f.rates, nil
+}
+
+// sharing is what fair works on. A flow has the number of the host that it goes to.
+type sharing struct {
+	*job
+	flows, through [][]int32 // the limits of each flow, and the flows through each limit
+	children       [][]int32
+	frozen         []float64 // by limit: the sum of the flows that are done
+	active         []int     // by limit: the others
+	rates          []float64
+	done           []bool
+}
+
+// fill raises the flows.
+func (f *sharing) fill() {
+	var q fullest
+	for l, n := range f.active {
+		if n > 0 {
+			q = append(q, filling{int32(l), f.fullAt(int32(l))})
+		}
+	}
+	heap.Init(&q)
+	for len(q) > 0 {
+		l, at := q[0].limit, f.fullAt(q[0].limit)
+		if f.active[l] > 0 && at > q[0].at { // some of its flows were stopped elsewhere
+			q[0].at = at
+			heap.Fix(&q, 0)
+			continue
+		}
+		heap.Pop(&q)
+		for _, h := range f.through[l] {
+			f.stop(h, at)
+		}
+	}
+}
+
+// fullAt returns the rate of each flow at which a limit is full.
+func (f *sharing) fullAt(l int32) float64 {
+	return max(0, f.limits[l].rate-f.frozen[l]) / float64(f.active[l])
+}
+
+// stop leaves a flow at a rate, and those that pass it on.
+func (f *sharing) stop(h int32, rate float64) {
+	for todo := []int32{h}; len(todo) > 0; {
+		h, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		if f.done[h] {
+			continue
+		}
+		f.done[h], f.rates[h] = true, rate
+		for _, l := range f.flows[h] {
+			f.frozen[l] += rate
+			f.active[l]--
+		}
+		todo = append(todo, f.children[h]...)
+	}
+}
+
+// filling is a limit, and when it will be full.
+type filling struct {
+	limit int32
+	at    float64
+}
+
+// fullest is a heap, with the limit that is full next first.
+type fullest []filling
+
+// Len is that of heap.Interface, as are the others.
+func (q fullest) Len() int           { return len(q) }
+func (q fullest) Less(a, b int) bool { return q[a].at < q[b].at }
+func (q fullest) Swap(a, b int)      { q[a], q[b] = q[b], q[a] }
+
+// Push adds a limit.
+func (q *fullest) Push(x any) { *q = append(*q, x.(filling)) }
+
+// Pop removes the last limit.
+func (q *fullest) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
