@@ -13,7 +13,7 @@ import (
 // TestOneCluster wants nodes of other clusters neither dialled nor kept.
 func TestOneCluster(t *testing.T) {
 	n := newNode(t, Config{Self: "b", Blocks: blocks})
-	as := n.do(mob.Learned{Nodes: []mob.Node{{ID: "a", Cluster: "A"}, {ID: "z", Cluster: "Z"}, {ID: "b", Cluster: "A/r1"}, {ID: "g", Cluster: "A", External: true}}})
+	as := n.do(mob.Learned{Nodes: []mob.Node{{ID: "a", Cluster: "A/r1"}, {ID: "z", Cluster: "Z"}, {ID: "b", Cluster: "A"}, {ID: "g", Cluster: "A", External: true}}})
 	if !reflect.DeepEqual(as, []mob.Action{mob.Dial{Peer: "a"}}) {
 		t.Errorf("it does %s", describe(as))
 	}
