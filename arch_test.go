@@ -38,7 +38,7 @@ var table = map[string]rule{
 
 	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
-	"mob":             {ours: []string{"mob/bitset", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/bitset", "mob/plan", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
 	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
@@ -57,12 +57,12 @@ var table = map[string]rule{
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
-	"peer/metadata":        {ours: []string{"mob/quota", "peer/datadir", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
+	"peer/metadata":        {ours: []string{"mob/plan", "mob/quota", "peer/datadir", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/limit":           {outside: []string{}},
-	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"peer":                 {ours: []string{"membership", "mob", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
+	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}, tests: []string{"peer/transport"}},
@@ -90,7 +90,7 @@ var table = map[string]rule{
 
 	"deploy":        {tests: []string{"cli"}},
 	"deploy/image":  {outside: []string{}},
-	"cli/control":   {ours: []string{"membership", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
+	"cli/control":   {ours: []string{"membership", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
 	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
 	"cli":           {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},

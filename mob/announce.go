@@ -39,6 +39,8 @@ const maxEarlyHaves = 32
 // which they announce to others.
 func (s *State) skipsBatch(p *peer, i int, u update) bool {
 	switch {
+	case u == updateHave && s.plan.sendsTo(p, i):
+		return true
 	case p.near() && u == updateClaim:
 		return s.fetches[i].enters(s.home(p))
 	case p.near() && u == updateHave && s.home(p).holders[i] == 0:
@@ -55,7 +57,7 @@ func (s *State) skipsBatch(p *peer, i int, u update) bool {
 // isUrgent reports whether a peer may act on an update: in the site on a claim, and on a piece that
 // is new to a group that both are in; over a link if it fetches from the node.
 func (s *State) isUrgent(p *peer, i int, u update) bool {
-	if p.near() && (u != updateHave || s.home(p).holders[i] == 0) {
+	if p.near() && (u != updateHave || s.home(p).holders[i] == 0) || u == updateHave && s.plan.sendsTo(p, i) {
 		return true
 	}
 	return p.fetchesHere()

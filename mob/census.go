@@ -93,9 +93,13 @@ func (s *State) addClaim(p *peer, i int) {
 }
 
 // precedes reports whether a peer goes before the node where both claim a piece for the groups that
-// both are in: it is the one whose share has the piece, or else the one with the lesser id.
+// both are in: it is the one that the plan has bring the piece there, or whose share has it, or else the
+// one with the lesser id.
 func (s *State) precedes(p *peer, i int) bool {
 	home := s.home(p)
+	if peerFirst, known := s.plan.precedence(home, p, i); known {
+		return peerFirst
+	}
 	switch {
 	case home.share.Has(i):
 		return false
@@ -177,9 +181,10 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	s.touch(i)
+	p.noteNews(s.now)
 	if !p.local {
 		s.addRemote(p, i)
-		if s.isActive(p) {
+		if s.isActive(p) && !s.plan.orders(i) {
 			s.takeTurn(p, i)
 		}
 	}
@@ -199,7 +204,7 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	f := s.fetches[i]
-	if !f.enters(home) || 2*f.missing <= f.size || s.picker.Doubtful(i) {
+	if !f.enters(home) || 2*f.missing <= f.size || s.picker.Doubtful(i) || s.plan.follows(f) {
 		return
 	}
 	s.leaveRemote(f)

@@ -24,10 +24,10 @@ func (p Peer) Local() bool { return p.p.local }
 func (p Peer) Has() *bitset.Set { return p.p.have }
 
 // Deferred reports whether number i is not to be begun with the peer yet: another member's turn
-// comes first, or what the peer sent for it was false.
+// comes first, what the peer sent for it was false, or a plan has another peer send it.
 func (p Peer) Deferred(i int) bool {
 	_, ok := p.p.deferred[i]
-	return ok
+	return ok || p.p.plan.keeps(p.p, i)
 }
 
 // Has reports whether number i is stored.

@@ -30,6 +30,7 @@ func (s *State) scheduleConnect() {
 // a large site as well.
 func (s *State) connect() {
 	s.connectAt, s.restless = time.Time{}, s.now
+	s.plan.dial()
 	s.dialSite()
 	budget := s.t.MaxGlobal
 	for _, l := range s.levels {

@@ -37,7 +37,7 @@ func (s *State) endgame() {
 func (s *State) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.peer != nil && f.helper == nil && !f.alone && f.requested() && f.missing > 0 {
+		if f.peer != nil && f.helper == nil && !f.alone && f.requested() && f.missing > 0 && !s.plan.follows(f) {
 			fs = append(fs, f)
 		}
 	}

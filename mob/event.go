@@ -10,6 +10,8 @@ type Event interface{ event() }
 type Node struct {
 	ID      proto.PeerID
 	Cluster string
+	// Host is the name of its host, empty unless it is known. It is used with a plan only.
+	Host string
 	// External says that the peer speaks another protocol and is in a cluster of its own. It is
 	// never dialled, nobody is told of it, and it is forgotten when it leaves.
 	External bool
@@ -27,6 +29,11 @@ type (
 	Joined struct {
 		Node
 		Whole bool
+	}
+	// Named says what a joined peer calls its host.
+	Named struct {
+		Peer proto.PeerID
+		Host string
 	}
 	// Left says that the control stream of a joined peer has ended.
 	Left struct{ Peer proto.PeerID }
@@ -110,6 +117,7 @@ type (
 
 func (Learned) event()     {}
 func (Joined) event()      {}
+func (Named) event()       {}
 func (Left) event()        {}
 func (Unreachable) event() {}
 func (Received) event()    {}

@@ -65,9 +65,10 @@ func (s *State) assign(p *peer, f *fetch) {
 	case !p.local:
 		f.level, f.claimed, f.claimedAt = p.level, true, s.now
 		s.announce(f.piece, updateClaim)
-		if s.crosses(p, f.piece) {
+		if s.crosses(p, f.piece) && !s.plan.orders(f.piece) {
 			s.awaitClaims(p, f)
 		}
+	case s.plan.orders(f.piece):
 	case own.holders[f.piece] == 1 && own.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
 		s.claimLocally(f)
 	}

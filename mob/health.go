@@ -28,6 +28,7 @@ func (s *State) health() {
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
 	}
+	s.plan.checkLate()
 	s.lapseClaims()
 	s.sendShare()
 	s.updateSeeds()
@@ -70,7 +71,7 @@ func (s *State) hasten() {
 func (s *State) check(p *peer) {
 	pause := s.t.Dead / 3 // between pings
 	switch {
-	case p.fetchesHere():
+	case p.measures():
 		pause = s.t.Queue
 	case p.acrossLink() && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
@@ -126,7 +127,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.fetchesHere() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, 2*s.claimDelay(s.site())) {
+	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, 2*s.claimDelay(s.site())) {
 		s.sendPing(p)
 	}
 }

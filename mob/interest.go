@@ -44,10 +44,15 @@ func (s *State) sendWant(p *peer) {
 // updateInterest subscribes anew at the peers of a link, if the node's interest has changed.
 func (s *State) updateInterest(l *link) {
 	for _, p := range l.peers {
-		if p.interestSent && p.interest != s.interestIn(p) {
-			s.sendWant(p)
-			s.wake(p)
-		}
+		s.interestChanged(p)
+	}
+}
+
+// interestChanged subscribes anew at a peer, if the node's interest has changed.
+func (s *State) interestChanged(p *peer) {
+	if p.interestSent && p.interest != s.interestIn(p) {
+		s.sendWant(p)
+		s.wake(p)
 	}
 }
 
@@ -90,3 +95,7 @@ func (s *State) onWant(p *peer, m *proto.Want) {
 func (p *peer) fetchesHere() bool {
 	return p.acrossLink() && p.subscribed.Len() > 0 && p.subscribed.Full()
 }
+
+// measures reports whether round trips to a peer are measured all the time: blocks go to it over a link,
+// or a parent in a plan sends some, whose requests wait for what others send the other way.
+func (p *peer) measures() bool { return p.fetchesHere() || p.parent && p.acrossLink() }

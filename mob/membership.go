@@ -44,6 +44,7 @@ func (s *State) onLearned(nodes []Node) {
 		case n == nil:
 			_, trying := s.rumours.remove(nd.ID)
 			n = s.addNode(nd)
+			s.plan.learn(n)
 			n.dialing = trying
 			changed = appendNew(changed, nd.Cluster)
 			if n.shared > 0 {
@@ -53,6 +54,9 @@ func (s *State) onLearned(nodes []Node) {
 			changed = appendNew(appendNew(changed, n.Cluster), nd.Cluster)
 			s.removeNode(n)
 			s.addNode(nd).record = n.record
+		case nd.Host != "" && n.peer == nil:
+			n.Host = nd.Host
+			s.plan.learn(n)
 		}
 	}
 	if len(changed) > 0 {
@@ -164,6 +168,10 @@ func (s *State) onJoined(nd Node) {
 	}
 	n.peer, n.silent, n.failed, n.dialing, n.stale = p, false, false, false, false
 	s.membersChanged = true
+	if nd.Host != "" {
+		n.Host = nd.Host
+	}
+	s.plan.join(p)
 	s.updateRank(changed...)
 	s.sendWant(p)
 	s.sendPing(p)
@@ -183,6 +191,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	if p.link != nil {
 		p.link.peers = removePeer(p.link.peers, p)
 	}
+	s.plan.leave(p)
 	s.releaseAll(p)
 	s.setSnubs(p, true) // what it promised does not count any more
 	for i := range p.have.All() {

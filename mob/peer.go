@@ -59,6 +59,14 @@ type peer struct {
 	rationed   bool      // see record
 	*record
 
+	// Its part in the plan, see planned.
+	plan   *planned  // the State's
+	host   int       // the number of its host, -1 if it has none
+	parent bool      // it is a host that sends to the node
+	late   bool      // it got nothing new for long
+	newsAt time.Time // when it got something new
+	news   answers   // the time between that
+
 	// Round trip and sign of life.
 	rtt       time.Duration // the least measured, 0 before the first
 	answers   answers
@@ -76,6 +84,8 @@ func (s *State) newPeer(nd Node) *peer {
 		shared:     proto.SharedParts(nd.Cluster, s.cfg.Cluster),
 		joinedAt:   s.now,
 		lastSeen:   s.now,
+		plan:       s.plan,
+		host:       nobody,
 		have:       bitset.New(s.pieces),
 		claim:      bitset.New(s.pieces),
 		claimed:    map[int]time.Time{},

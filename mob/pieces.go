@@ -48,14 +48,17 @@ const maxBefore = 32
 // On the LAN it takes the share first, since other clusters wait for it from here, and in a rack
 // what the fewest racks beside it have; then what the fewest local peers have. A piece that a single peer has and another member claims comes
 // last: that member will soon have it too. Ties are broken at random.
-func (k *pieces) Pick(p Peer) int {
+func (k *pieces) Pick(p Peer) int { return k.pick(p, p.Deferred) }
+
+// pick picks among the pieces that are not to be skipped.
+func (k *pieces) pick(p Peer, skip func(i int) bool) int {
 	v := k.From(p)
 	if p.Local() {
-		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !p.Deferred(i) })
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !skip(i) })
 	}
 	quick := k.Quick(p)
 	return k.Best(p, func(i int) (int, bool) {
-		if p.Deferred(i) || !v.Free(i) || v.Leaves(i) {
+		if skip(i) || !v.Free(i) || v.Leaves(i) {
 			return 0, false
 		}
 		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + k.run(i)<<runShift

@@ -66,11 +66,16 @@ const localQueue = 4
 
 // localWindow returns how many bytes may be in flight from a local peer: what it delivers in a
 // round trip, and a queue; at least a block. In a large cluster a member requests of all others,
-// and everybody waits in the end for what each holds back for all of them.
+// and everybody waits in the end for what each holds back for all of them. A parent in a plan is
+// alone, so the next block is under way when one has come.
 func (p *peer) localWindow(t *Tuning) int {
 	r := p.meter.rate()
 	queue := min(int(r*t.Queue.Seconds()/localQueue), t.MaxWindow)
-	return max(int(r*p.rtt.Seconds())+queue, p.block(t))
+	least := p.block(t)
+	if p.parent {
+		least *= 2
+	}
+	return max(int(r*p.rtt.Seconds())+queue, least)
 }
 
 // trip returns how long an answer takes that waits for nothing else.

@@ -77,6 +77,7 @@ func (s *State) matchPeers(l *level, siblings ...string) {
 			if p != nil {
 				s.wake(p)
 				p.matched, p.position = rank >= first && rank < end, position
+				s.plan.match(p)
 			}
 			rank++
 		}

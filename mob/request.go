@@ -16,6 +16,7 @@ func (s *State) fill() {
 	for _, l := range s.levels {
 		s.openLevel(l)
 	}
+	s.plan.update()
 	s.sortReady()
 	for _, p := range s.ready {
 		p.ready = false
@@ -160,7 +161,7 @@ func (s *State) next(p *peer) *fetch {
 		return nil
 	}
 	for k, f := range s.unassigned {
-		if f.requested() || !p.have.Has(f.piece) || p.rationed && s.held(p, f.piece) ||
+		if f.requested() || !p.have.Has(f.piece) || p.rationed && s.held(p, f.piece) || s.plan.keeps(p, f.piece) ||
 			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.piece) && !Peer{p}.Deferred(f.piece)) {
 			continue
 		}
@@ -168,7 +169,7 @@ func (s *State) next(p *peer) *fetch {
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !s.isActive(p) || !p.local && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !s.isActive(p) || !p.local && !p.parent && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -198,11 +199,12 @@ func (s *State) free(l *level, i int) bool {
 	return l.claims[i] == 0 && (l.holders[i] == 0 || int(l.holders[i]) <= l.seeds || s.picker.Doubtful(i))
 }
 
-// mayTake reports whether the node may begin a piece for a group, which is free. While it does not
-// know what the group has, it keeps to its share: so members that know each other little begin
-// different pieces.
+// mayTake reports whether the node may begin a piece for a group, which is free, or which the plan has
+// it begin. While it does not know what the group has, it keeps to its share: so members that know each
+// other little begin different pieces.
 func (s *State) mayTake(l *level, i int) bool {
-	return s.free(l, i) && (l.share.Has(i) || s.mayTakeAll(l))
+	return s.plan.orders(i) ||
+		s.free(l, i) && !s.plan.leavesToBringer(l, i) && (l.share.Has(i) || s.mayTakeAll(l))
 }
 
 // mayTakeAll reports whether the node may begin pieces beside those of its share.

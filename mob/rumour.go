@@ -76,8 +76,13 @@ func (r *rumours) remove(id proto.PeerID) (known, trying bool) {
 func (s *State) onRumours(nodes []Node) {
 	s.heardOfMembers, s.membersChanged = true, true
 	for _, nd := range nodes {
-		if nd.ID != s.cfg.Self && s.byID[nd.ID] == nil {
+		switch n := s.byID[nd.ID]; {
+		case nd.ID == s.cfg.Self:
+		case n == nil:
 			s.rumours.add(nd)
+		case n.Host == "":
+			n.Host = nd.Host
+			s.plan.learn(n)
 		}
 	}
 	s.tryRumours()
@@ -111,6 +116,9 @@ func (s *State) tryRumours() {
 				list = appendUntried(list, s.matchingRumours(other, rs))
 			}
 		}
+	}
+	if next := appendUntried(nil, s.plan.rumours()); len(next) > 0 {
+		list = next
 	}
 	// The order of a map would make histories differ.
 	slices.SortFunc(list, func(a, b *rumour) int { return strings.Compare(string(a.ID), string(b.ID)) })

@@ -49,8 +49,9 @@ type State struct {
 	rumours    rumours
 	peers      []*peer // sorted by id
 	joined     map[proto.PeerID]*peer
-	ready      []*peer // that may have room, and something to be requested
-	announcing []*peer // that may have pending haves
+	ready      []*peer  // that may have room, and something to be requested
+	announcing []*peer  // that may have pending haves
+	plan       *planned // what the node follows, nil if it follows no plan
 
 	overridden time.Time // when a member last began what the node had claimed before
 	stealing   proto.PeerID
@@ -86,6 +87,8 @@ func New(cfg Config, have []proto.Range) *State {
 	case picker != nil:
 	case cfg.Growing:
 		picker = newGrowing(cfg.Length, cfg.PieceLength)
+	case cfg.Plan != nil:
+		picker = newPlanned(&cfg)
 	default:
 		picker = newPieces(cfg.Length, cfg.PieceLength)
 	}
@@ -145,6 +148,8 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {
 			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
 		}
+	case Named:
+		s.onNamed(ev.Peer, ev.Host)
 	case Left:
 		s.onLeft(ev.Peer, false)
 	case Unreachable:

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/mobgrid/mob/proto"
@@ -9,13 +8,13 @@ import (
 
 // Document returns the plan as the document that other nodes read. Rates are rounded to whole bytes
 // per second, so a route is made of what [Read] returns of it.
-func (p *Plan) Document() (*proto.Plan, error) {
-	if len(p.Clusters) != len(p.Hosts) {
-		return nil, fmt.Errorf("plan: clusters of %d hosts, want those of %d", len(p.Clusters), len(p.Hosts))
-	}
+func (p *Plan) Document() *proto.Plan {
 	d := &proto.Plan{Hosts: make([]proto.PlanHost, len(p.Hosts)), Trees: make([]proto.PlanTree, len(p.Trees))}
 	for h, name := range p.Hosts {
-		d.Hosts[h] = proto.PlanHost{Name: name, Cluster: p.Clusters[h]}
+		d.Hosts[h].Name = name
+		if p.Clusters != nil {
+			d.Hosts[h].Cluster = p.Clusters[h]
+		}
 	}
 	for k, t := range p.Trees {
 		parents := make([]uint32, len(t.Parents))
@@ -24,7 +23,7 @@ func (p *Plan) Document() (*proto.Plan, error) {
 		}
 		d.Trees[k] = proto.PlanTree{Rate: uint64(max(1, math.Round(t.Rate))), Parents: parents}
 	}
-	return d, nil
+	return d
 }
 
 // Read returns the plan in a document. It fails if that is not valid.

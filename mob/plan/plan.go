@@ -10,7 +10,8 @@ import (
 type Plan struct {
 	// Hosts are the names of the hosts. The first is the source.
 	Hosts []string
-	// Clusters are the clusters of the hosts, in their order. They are nil where they do not matter.
+	// Clusters are the clusters of the hosts, in their order. They are nil, or some are empty,
+	// where they are not known.
 	Clusters []string
 	// Trees are the trees, of which the first has every host that the source reaches. The hosts of
 	// a tree may be some of those of the tree before it: see Route.
@@ -32,6 +33,9 @@ type Tree struct {
 func (p *Plan) Validate() error {
 	if len(p.Hosts) == 0 || len(p.Trees) == 0 && len(p.Hosts) > 1 {
 		return errors.New("plan: no source, or no trees")
+	}
+	if p.Clusters != nil && len(p.Clusters) != len(p.Hosts) {
+		return fmt.Errorf("plan: clusters of %d hosts, want those of %d", len(p.Clusters), len(p.Hosts))
 	}
 	seen := make(map[string]bool, len(p.Hosts))
 	for _, h := range p.Hosts {

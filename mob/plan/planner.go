@@ -71,6 +71,7 @@ func (n *Network) Plan(algorithm, source string, to []string, seed uint64) (*Pla
 	p := &Plan{}
 	for _, h := range j.at {
 		p.Hosts = append(p.Hosts, n.hosts[h].Name)
+		p.Clusters = append(p.Clusters, n.hosts[h].Cluster)
 	}
 	p.Trees, err = a.plan(j)
 	return p, err

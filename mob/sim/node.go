@@ -70,6 +70,8 @@ func (n *node) start(s *sim, have []proto.Range) {
 			Cluster:     n.Cluster,
 			Length:      s.cfg.Length,
 			PieceLength: s.cfg.PieceLength,
+			Plan:        s.cfg.Plan,
+			Host:        n.Host,
 			Seed:        s.cfg.Seed + uint64(n.index),
 			Tuning:      tuning,
 		}
@@ -125,7 +127,9 @@ func (n *node) carryOut(s *sim, a mob.Action) {
 	case mob.Send:
 		n.send(s, s.byID[a.Peer], a.Message)
 	case mob.Introduce:
-		n.send(s, s.byID[a.Peer], introduction(a.Members))
+		for _, m := range introduction(a.Members) {
+			n.send(s, s.byID[a.Peer], m)
+		}
 	case mob.Dial:
 		n.dial(s, s.byID[a.Peer])
 	case mob.Drop:
@@ -177,15 +181,22 @@ func (n *node) settle(peer *node, sp proto.Span) {
 	}
 }
 
-// introduction is the message that carries members, with addresses of the size of one IPv4
-// multiaddr.
-func introduction(ns []mob.Node) *proto.Members {
-	m := &proto.Members{Members: make([]proto.Member, len(ns))}
+// introduction is the messages that carry members, with addresses of the size of one IPv4 multiaddr:
+// those whose hosts' names are known with them.
+func introduction(ns []mob.Node) []proto.Message {
+	members, hosts := &proto.Members{}, &proto.Hosts{}
 	addrs := [][]byte{make([]byte, 8)}
-	for i, n := range ns {
-		m.Members[i] = proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs}
+	for _, n := range ns {
+		if n.Host == "" {
+			members.Members = append(members.Members, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
+		} else {
+			hosts.Hosts = append(hosts.Hosts, proto.Host{Name: n.Host, ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
+		}
 	}
-	return m
+	if len(hosts.Hosts) == 0 {
+		return []proto.Message{members}
+	}
+	return []proto.Message{members, hosts}
 }
 
 // dialTimeout is how long a dial to a silent node takes to fail.
@@ -241,6 +252,12 @@ func (n *node) receive(s *sim, f *frame) {
 		ns := make([]mob.Node, len(m.Members))
 		for i, k := range m.Members {
 			ns[i] = mob.Node{ID: k.ID, Cluster: k.Cluster}
+		}
+		n.step(s, mob.Learned{Nodes: ns, Hearsay: true})
+	case *proto.Hosts:
+		ns := make([]mob.Node, len(m.Hosts))
+		for i, k := range m.Hosts {
+			ns[i] = mob.Node{ID: k.ID, Cluster: k.Cluster, Host: k.Name}
 		}
 		n.step(s, mob.Learned{Nodes: ns, Hearsay: true})
 	default:

@@ -113,6 +113,10 @@ func (s *sim) dies(n *node) bool {
 
 // build makes the nodes.
 func (s *sim) build() {
+	hosts := make([]string, s.cfg.nodes()) // none, without a plan
+	if s.cfg.Plan != nil {
+		hosts = s.cfg.Hosts()
+	}
 	for c, k := range s.cfg.Clusters {
 		known := k.Name
 		if s.cfg.Flat {
@@ -124,13 +128,17 @@ func (s *sim) build() {
 				index:   len(s.nodes),
 				cluster: c,
 				site:    s.siteOf[c],
-				Node:    mob.Node{ID: proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())), Cluster: known},
-				conns:   map[*node]*conn{},
-				asked:   map[uint32][]request{},
-				ranks:   map[int]*rlnc.Basis{},
-				store:   newStore(&s.cfg),
-				nic:     nic,
-				in:      pipe{rate: constant(nic)},
+				Node: mob.Node{
+					ID:      proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())),
+					Cluster: known,
+					Host:    hosts[len(s.nodes)],
+				},
+				conns: map[*node]*conn{},
+				asked: map[uint32][]request{},
+				ranks: map[int]*rlnc.Basis{},
+				store: newStore(&s.cfg),
+				nic:   nic,
+				in:    pipe{rate: constant(nic)},
 			}
 			s.nodes = append(s.nodes, n)
 			s.byID[n.ID] = n

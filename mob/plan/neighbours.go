@@ -1,0 +1,36 @@
+package plan
+
+import "slices"
+
+// Index returns the number of a host, -1 if it is not in the plan.
+func (p *Plan) Index(host string) int { return slices.Index(p.Hosts, host) }
+
+// Neighbours returns the hosts that send to a host in some tree, or to which it sends: its parents
+// first, each once.
+func (p *Plan) Neighbours(host int) []int {
+	if host < 0 {
+		return nil
+	}
+	var parents, children []int
+	seen := make([]bool, len(p.Hosts))
+	add := func(list []int, h int) []int {
+		if seen[h] {
+			return list
+		}
+		seen[h] = true
+		return append(list, h)
+	}
+	for _, t := range p.Trees {
+		if parent := t.Parents[host]; parent >= 0 {
+			parents = add(parents, parent)
+		}
+	}
+	for _, t := range p.Trees {
+		for h, parent := range t.Parents {
+			if parent == host {
+				children = add(children, h)
+			}
+		}
+	}
+	return append(parents, children...)
+}
