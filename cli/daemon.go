@@ -31,6 +31,7 @@ const noticeable = 500 * time.Millisecond
 // daemonConfig is what the flags of a node say, checked.
 type daemonConfig struct {
 	cluster    string
+	host       string // empty for the machine's name
 	listen     []ma.Multiaddr
 	data       string // absolute
 	trackers   []ma.Multiaddr
@@ -65,6 +66,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 	node := peer.Config{
 		Data:     cfg.data,
 		Cluster:  cfg.cluster,
+		Host:     cfg.host,
 		Listen:   cfg.listen,
 		Trackers: cfg.trackers,
 		Network:  cfg.network,

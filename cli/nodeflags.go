@@ -14,6 +14,7 @@ import (
 // nodeFlags are the flags of a node.
 type nodeFlags struct {
 	cluster    string
+	host       string
 	listen     []string
 	data       string
 	trackers   []string
@@ -38,6 +39,7 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 	}
 	f := cmd.Flags()
 	f.StringVar(&n.cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
+	n.addHost(f)
 	f.StringArrayVar(&n.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use; repeatable")
 	n.network.add(f)
@@ -48,6 +50,7 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 // addDaemon adds the flags of mobd.
 func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
 	f.StringVar(&n.cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
+	n.addHost(f)
 	f.StringArrayVar(&n.listen, "listen", nil, "address to listen on; repeatable")
 	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
@@ -71,6 +74,11 @@ func (n *nodeFlags) readConfig(f *pflag.FlagSet) error {
 	return loadConfig(n.file, f, tables{"limit": n.limits.readTable, "keep": n.keep.readTable})
 }
 
+// addHost adds the flag of the host's name.
+func (n *nodeFlags) addHost(f *pflag.FlagSet) {
+	f.StringVar(&n.host, "host", "", "name of this host in the plans of planned transfers; that of the machine by default")
+}
+
 // addBTTrackers adds the flag of commands that make links or torrent files.
 func (n *nodeFlags) addBTTrackers(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.btTrackers, "bt-tracker", nil,
@@ -89,6 +97,12 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 	cfg.cluster = n.cluster
 	if err := proto.CheckCluster(n.cluster); err != nil {
 		return cfg, fmt.Errorf("--cluster: %w", err)
+	}
+	cfg.host = n.host
+	if n.host != "" {
+		if err := proto.CheckHost(n.host); err != nil {
+			return cfg, fmt.Errorf("--host: %w", err)
+		}
 	}
 	cfg.data, err = dataFolder(n.data)
 	if err != nil {

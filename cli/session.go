@@ -61,8 +61,8 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	ctx := cmd.Context()
 	s, err := g.dial(ctx)
 	if err == nil {
-		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("listen") || f.Changed("bt-listen") {
-			g.note("note: --cluster, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
+		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("host") || f.Changed("listen") || f.Changed("bt-listen") {
+			g.note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
 		}
 		if cfg.network != nil {
 			g.note("note: --network is ignored: the daemon of %s has its own", cfg.data)

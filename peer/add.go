@@ -234,8 +234,11 @@ func mergeLinks(old, link *proto.Link, id cid.Cid) *proto.Link {
 		l.InfoHash = old.InfoHash
 	}
 	l.Name, l.Length = cmp.Or(l.Name, old.Name), cmp.Or(l.Length, old.Length)
-	if l.Coded == 0 {
+	if l.Coded == 0 && !l.Plan.Defined() {
 		l.Coded, l.Strategy = old.Coded, old.Strategy
+	}
+	if !l.Plan.Defined() && l.Coded == 0 {
+		l.Plan = old.Plan
 	}
 	l.Trackers, l.Peers = either(l.Trackers, old.Trackers), either(l.Peers, old.Peers)
 	l.Announce, l.TorrentPeers = either(l.Announce, old.Announce), either(l.TorrentPeers, old.TorrentPeers)

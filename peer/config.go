@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
@@ -29,6 +30,9 @@ type Config struct {
 	// path, of a site and parts of it (see [proto.CheckCluster]). Empty means
 	// DefaultCluster.
 	Cluster string
+	// Host is the name of the node's host, by which the nodes of a planned transfer find each other.
+	// It is told to nobody else. Empty means the name of the machine.
+	Host string
 	// Listen are the addresses at which the node accepts connections. None means a free TCP
 	// port of the loopback interface.
 	Listen []ma.Multiaddr
@@ -63,7 +67,8 @@ type Config struct {
 // Finder finds the members of swarms. Its methods may be called from any goroutine.
 type Finder interface {
 	// Announce tells trackers of this node, and returns other members and the time until the
-	// next announce. It blocks for seconds at most.
+	// next announce. It blocks for seconds at most. A Finder that is a [metadata.HostFinder] finds
+	// hosts by their names as well.
 	Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error)
 	// Close ends calls under way.
 	Close() error
@@ -72,6 +77,11 @@ type Finder interface {
 // withDefaults returns the configuration with its zero values replaced.
 func (c Config) withDefaults() Config {
 	c.Cluster = cmp.Or(c.Cluster, DefaultCluster)
+	if c.Host == "" {
+		if c.Host, _ = os.Hostname(); proto.CheckHost(c.Host) != nil {
+			c.Host = "localhost"
+		}
+	}
 	if len(c.Listen) == 0 {
 		c.Listen = []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}
 	}
@@ -88,5 +98,5 @@ func (c *Config) validate() error {
 	if c.Data == "" {
 		return errors.New("no data folder is given")
 	}
-	return proto.CheckCluster(c.Cluster)
+	return errors.Join(proto.CheckCluster(c.Cluster), proto.CheckHost(c.Host))
 }

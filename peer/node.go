@@ -129,6 +129,7 @@ func (n *Node) begin() error {
 		documents.Serve(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
 	})
 	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { documents.Serve(s, n.torrentBytes) })
+	n.host.SetStreamHandler(proto.PlanProtocol, func(s network.Stream) { documents.Serve(s, n.planBytes) })
 	n.acceptBulk()
 	n.preconnect(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
@@ -183,6 +184,9 @@ func (n *Node) Host() libhost.Host { return n.host }
 
 // Cluster returns the name of the node's cluster.
 func (n *Node) Cluster() string { return n.cfg.Cluster }
+
+// HostName returns the name of the node's host, see [Config.Host].
+func (n *Node) HostName() string { return n.cfg.Host }
 
 // Addrs returns the addresses at which other nodes may reach this one, with its peer id, as
 // links have them. Loopback addresses are among them only if there are no others.

@@ -13,6 +13,7 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/peer/store"
@@ -31,6 +32,9 @@ type SeedOptions struct {
 	// for a single cluster. They imply CodedAuto if Coded is 0, though large generations
 	// suit them better.
 	Strategy proto.Strategy
+	// Plan, if not nil, is the plan that the transfer follows. It begins at this node's host, see
+	// [Config.Host], and excludes Coded and Strategy.
+	Plan *plan.Plan
 	// Trackers go into the link, before the node's own.
 	Trackers []ma.Multiaddr
 	// Torrent offers the content to BitTorrent clients too. The same read hashes its pieces
@@ -89,6 +93,10 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err := n.maySeed(); err != nil {
 		return nil, err
 	}
+	planned, err := n.encodePlan(&opt)
+	if err != nil {
+		return nil, err
+	}
 	m, info, err := n.scan(ctx, root, opt)
 	if err != nil {
 		return nil, err
@@ -109,6 +117,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 		Peers:    n.Addrs(),
 		Coded:    k,
 		Strategy: opt.Strategy,
+		Plan:     planID(planned),
 	}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
@@ -122,7 +131,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 			Added: time.Now(),
 			User:  opt.User,
 		},
-		files: map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info},
+		files: map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned},
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -62,6 +63,18 @@ func (f *linkFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.Ha
 		_ = old.Close() // its trackers forget the node by themselves
 	}
 	return client.Announce(ctx, a)
+}
+
+// Hosts implements [metadata.HostFinder].
+func (f *linkFinder) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
+	client, old := f.now()
+	if old != nil {
+		_ = old.Close()
+	}
+	if hosts, ok := client.(metadata.HostFinder); ok {
+		return hosts.Hosts(ctx, req)
+	}
+	return nil, nil
 }
 
 // now returns the client of the trackers as they are, and the one that it has replaced, if it has.

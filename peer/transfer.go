@@ -109,9 +109,18 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t.say = t.setWaiting
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
 	t.mu.rec, t.mu.used = r, time.Now()
-	t.mu.desc = metadata.NewDescription(n.transferDir(id), id, r.Link.InfoHash, n.cfg.Torrents)
+	t.mu.desc = t.newDescription()
 	t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
 	return t
+}
+
+// newDescription returns a description of the content that knows nothing yet. The caller has the lock, or the
+// transfer alone.
+func (t *Transfer) newDescription() *metadata.Description {
+	link := t.mu.rec.Link
+	d := metadata.NewDescription(t.node.transferDir(t.ID), t.ID, link.InfoHash, t.node.cfg.Torrents)
+	d.Follow(link.Plan)
+	return d
 }
 
 // start runs the transfer. If reuse is set, it takes over existing files at its root.
@@ -120,7 +129,7 @@ func (t *Transfer) start(reuse bool) {
 	ended := make(chan struct{})
 	t.mu.Lock()
 	if t.joined == nil {
-		t.mu.desc = metadata.NewDescription(t.node.transferDir(t.ID), t.ID, t.mu.rec.Link.InfoHash, t.node.cfg.Torrents)
+		t.mu.desc = t.newDescription()
 	}
 	t.mu.err, t.mu.waiting = nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
@@ -235,6 +244,9 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 	if j := t.joined; j != nil {
 		return t.runSwarm(ctx, content{verifier: j.verifier, store: j.store}, finder, members)
 	}
+	if err := t.findPlan(ctx, finder); err != nil {
+		return err, nil
+	}
 	c := content{verifier: store.NewVerifier(t.Manifest())}
 	if err := t.openStore(ctx, &c, reuse); err != nil {
 		return err, nil
@@ -266,6 +278,8 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		Damaged:    t.markDamaged,
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
 		Link:       t.Link(),
+		Plan:       t.Description().Plan(),
+		Host:       n.cfg.Host,
 		Keys:       t.keys,
 		Verifier:   c.verifier,
 		Store:      c.store,

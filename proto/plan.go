@@ -18,7 +18,7 @@ type Plan struct {
 	Trees []PlanTree
 }
 
-// PlanHost is a host of a [Plan].
+// PlanHost is a host of a [Plan]. Cluster is empty if it is not known.
 type PlanHost struct {
 	_             struct{} `cbor:",toarray"`
 	Name, Cluster string
@@ -62,7 +62,7 @@ func (p *Plan) check() error {
 		if err := CheckHost(h.Name); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
-		if err := CheckCluster(h.Cluster); err != nil {
+		if err := CheckCluster(h.Cluster); err != nil && h.Cluster != "" {
 			return fmt.Errorf("plan: host %s: %w", h.Name, err)
 		}
 	}

@@ -24,7 +24,7 @@ type Config struct {
 	// MaxSwarmMembers bounds the members of one swarm. 20,000.
 	MaxSwarmMembers int
 	// MaxMembers bounds the members of all swarms together. Each takes at most
-	// 1.3 KiB. 200,000.
+	// 1.7 KiB. 200,000.
 	MaxMembers int
 	// MaxStreams bounds the streams served at a time; more are reset. 4096.
 	MaxStreams int

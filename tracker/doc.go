@@ -7,6 +7,9 @@
 //	  |                                        |
 //	  | -- FleetRequest(swarm) --------------> |
 //	  | <-- Fleet(per cluster: nodes, whole) - |  progress, for display
+//	  |                                        |
+//	  | -- HostsRequest(swarm, name, wanted) > |  notes the name of the member's host
+//	  | <-- Hosts(name, id, addrs) ----------- |  those of the wanted that it knows
 //
 // An error is a Goodbye with a code and a text in place of the reply.
 //

@@ -30,5 +30,16 @@ func (l *Local) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, 
 	return nil, unexpected(reply)
 }
 
+// Hosts tells the tracker the name of the node's host, and returns the wanted hosts that it knows.
+func (l *Local) Hosts(_ context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
+	s := l.server
+	s.counts.requests.Add(1)
+	reply := s.hosts(proto.PeerID(s.host.ID()), req)
+	if h, ok := reply.(*proto.Hosts); ok {
+		return h.Hosts, nil
+	}
+	return nil, unexpected(reply)
+}
+
 // Close does nothing: the tracker goes on.
 func (l *Local) Close() error { return nil }

@@ -177,6 +177,8 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 			from.getOnly = !cert.Roles.Has(membership.Seed)
 		}
 		return s.announce(from, req), func() { s.received(st, id, req.Swarm) }
+	case *proto.HostsRequest:
+		return s.hosts(proto.PeerID(st.Conn().RemotePeer()), req), nil
 	case *proto.FleetRequest:
 		return s.fleet(req.Swarm), nil
 	case *proto.AnnounceURLsRequest:

@@ -23,6 +23,7 @@ type member struct {
 	have     uint32
 	total    uint32 // 0 until the member has the manifest
 	lastSeen time.Time
+	name     string        // of its host, empty unless it said one
 	inflow   *inflow       // nil until the member says what it received
 	elem     *list.Element // in table.order
 }
@@ -84,9 +85,10 @@ type swarm struct {
 	created  time.Time
 	entries  *quota.Quota[netip.Addr]
 	members  map[proto.PeerID]*member
-	root     group  // above the sites, without members of its own
-	clusters int    // groups that have nodes
-	total    uint32 // pieces of the content, as last announced; 0 while unknown
+	named    map[string]*member // by the names of their hosts
+	root     group              // above the sites, without members of its own
+	clusters int                // groups that have nodes
+	total    uint32             // pieces of the content, as last announced; 0 while unknown
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {
@@ -96,6 +98,7 @@ func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swa
 		created: created,
 		entries: quota.New[netip.Addr](members),
 		members: make(map[proto.PeerID]*member),
+		named:   make(map[string]*member),
 	}
 }
 

@@ -180,6 +180,7 @@ func (t *table) remove(m *member) {
 	t.order.Remove(m.elem)
 	t.entries.Release(m.host)
 	m.swarm.entries.Release(m.host)
+	m.swarm.setName(m, "")
 	m.swarm.remove(m)
 	if len(m.swarm.members) == 0 {
 		delete(t.swarms, m.swarm.key)

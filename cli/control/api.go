@@ -9,6 +9,7 @@ const SocketName = "mobd.sock"
 type Info struct {
 	ID       string   `json:"id"`
 	Cluster  string   `json:"cluster"`
+	Host     string   `json:"host"` // in planned transfers
 	Addrs    []string `json:"addrs"`
 	Trackers []string `json:"trackers"`
 	Data     string   `json:"data"`
@@ -32,6 +33,8 @@ type SeedRequest struct {
 	Coded int `json:"coded,omitempty"`
 	// Strategy is the name of a kind of permutation gossip, empty for none.
 	Strategy string `json:"strategy,omitempty"`
+	// Plan is the encoded plan that the transfer follows, nil for none.
+	Plan []byte `json:"plan,omitempty"`
 	// Torrent offers the content to BitTorrent clients too. BTTrackers are theirs;
 	// they go into the link, with the daemon's own.
 	Torrent    bool     `json:"torrent,omitempty"`

@@ -22,9 +22,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxRequest bounds a request, in bytes, and maxGet one that has an info dictionary.
+// maxRequest bounds a request, in bytes, maxSeed one that has a plan, and maxGet one that has an info
+// dictionary.
 const (
 	maxRequest = 1 << 20
+	maxSeed    = maxRequest + 2*proto.MaxPlan
 	maxGet     = maxRequest + 2*proto.MaxTorrent
 )
 
@@ -69,7 +71,7 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/stop", reply(s.stop))
 	mux.HandleFunc("POST /v1/remove", reply(s.remove))
 	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
-	mux.HandleFunc("POST /v1/seed", stream(maxRequest, s.seed))
+	mux.HandleFunc("POST /v1/seed", stream(maxSeed, s.seed))
 	mux.HandleFunc("POST /v1/export", stream(maxRequest, s.export))
 	mux.HandleFunc("POST /v1/verify", stream(maxRequest, s.verify))
 	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
@@ -146,6 +148,7 @@ func (s *Server) node(*http.Request) (any, error) {
 	return Info{
 		ID:       n.Host().ID().String(),
 		Cluster:  n.Cluster(),
+		Host:     n.HostName(),
 		Addrs:    texts(n.Addrs()),
 		Trackers: texts(s.cfg.Node.Trackers()),
 		Data:     s.cfg.Data,

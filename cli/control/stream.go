@@ -12,6 +12,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
@@ -132,6 +133,9 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 	if err != nil {
 		return opt, &Error{CodeRequest, err.Error()}
 	}
+	if opt.Plan, err = readPlan(req.Plan); err != nil {
+		return opt, &Error{CodeRequest, err.Error()}
+	}
 	for _, url := range slices.Concat(req.BTTrackers, s.cfg.BTTrackers) {
 		if err := proto.CheckAnnounce(url); err != nil {
 			return opt, &Error{CodeRequest, err.Error()}
@@ -148,6 +152,18 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 		opt.Trackers = append(opt.Trackers, a)
 	}
 	return opt, nil
+}
+
+// readPlan returns the plan that is encoded in a request, nil if there is none.
+func readPlan(b []byte) (*plan.Plan, error) {
+	if b == nil {
+		return nil, nil
+	}
+	document, err := proto.DecodePlan(proto.PlanCID(b), b)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Read(document)
 }
 
 // hashProgress is the progress of hashing, in bytes.

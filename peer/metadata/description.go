@@ -50,7 +50,7 @@ const (
 	TorrentFile  = "torrent"
 )
 
-// Description holds the manifest and the info dictionary of one content. Its methods may
+// Description holds the manifest, the info dictionary and the plan of one content. Its methods may
 // be called from any goroutine. The values they return must not be changed.
 type Description struct {
 	// Constant.
@@ -65,6 +65,7 @@ type Description struct {
 	manifest *proto.Manifest
 	encoded  []byte // the manifest with SHA-256
 	info     []byte
+	planned  planned
 }
 
 // NewDescription returns an empty description. id is the CID of the manifest, or of the
@@ -97,6 +98,9 @@ func (d *Description) Load() error {
 	}
 	if d.Plain() {
 		err = errors.Join(err, d.load(ManifestFile, d.loadPublished))
+	}
+	if d.planned.id.Defined() {
+		err = errors.Join(err, d.load(PlanFile, d.SetPlan))
 	}
 	return err
 }

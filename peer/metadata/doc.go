@@ -1,7 +1,8 @@
 // Package metadata is what a node knows of a content besides its bytes.
 //
-//   - A [Description] holds the manifest, and the info dictionary by which BitTorrent
-//     clients know the content. It checks both and keeps them in the transfer's folder.
+//   - A [Description] holds the manifest, the info dictionary by which BitTorrent clients
+//     know the content, and the plan of a planned transfer. It checks them and keeps them in
+//     the transfer's folder.
 //   - A [Fetcher] fetches them from members of the swarm and from BitTorrent clients.
 //     A [Server] serves them to other nodes.
 //   - A [Record] is the state of the transfer that survives a restart.

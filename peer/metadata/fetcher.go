@@ -94,11 +94,11 @@ func (f *Fetcher) FetchManifest(ctx context.Context, peers []peer.AddrInfo, take
 }
 
 func (f *Fetcher) manifestSearch(take func(peer.ID, []byte) error) *search {
-	return &search{Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, take: take}
+	return &search{Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, keys: f.Link.Keys(), take: take}
 }
 
 func (f *Fetcher) torrentSearch() *search {
-	return &search{Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent}
+	return &search{Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent, keys: f.Link.Keys()}
 }
 
 // ClientsNotAsked ends the status of a plain torrent if BitTorrent clients are not asked.

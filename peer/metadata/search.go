@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -20,7 +21,8 @@ import (
 type search struct {
 	*Fetcher
 	protocol protocol.ID
-	limit    int // bytes
+	limit    int       // bytes
+	keys     []cid.Cid // by which members know the document
 	// members returns the members to ask in a round, in order.
 	members func(context.Context) []peer.AddrInfo
 	// take checks a document. If it fails, the search goes on.
@@ -178,9 +180,9 @@ func (r *request) left() time.Duration {
 	return time.Duration(float64(time.Since(r.began)) * float64(length-received) / float64(received))
 }
 
-// request requests the document by each key of the content until the member knows one.
+// request requests the document by each key until the member knows one.
 func (s *search) request(ctx context.Context, r *request) (b []byte, err error) {
-	for _, key := range s.Link.Keys() {
+	for _, key := range s.keys {
 		var stream network.Stream
 		if stream, err = s.OpenStream(ctx, r.info, s.protocol); err != nil {
 			return nil, err

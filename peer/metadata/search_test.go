@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -66,7 +67,6 @@ func TestSearchPassesTricklers(t *testing.T) {
 			link := &proto.Link{Manifest: proto.ManifestCID(want)}
 			s := &search{
 				Fetcher: &Fetcher{
-					Link: link,
 					OpenStream: func(_ context.Context, to peer.AddrInfo, _ protocol.ID) (network.Stream, error) {
 						near, far := net.Pipe()
 						if to.ID == honest {
@@ -78,6 +78,7 @@ func TestSearchPassesTricklers(t *testing.T) {
 					},
 				},
 				limit:   proto.MaxManifest,
+				keys:    link.Keys(),
 				members: func(context.Context) []peer.AddrInfo { return slices.Clone(members) },
 				take: func(from peer.ID, b []byte) error {
 					if from != honest || string(b) != string(want) {
@@ -105,7 +106,6 @@ func TestSearchWaitsForProgress(t *testing.T) {
 		asked := 0
 		s := &search{
 			Fetcher: &Fetcher{
-				Link: &proto.Link{Manifest: proto.ManifestCID(document)},
 				OpenStream: func(context.Context, peer.AddrInfo, protocol.ID) (network.Stream, error) {
 					asked++
 					near, far := net.Pipe()
@@ -122,6 +122,7 @@ func TestSearchWaitsForProgress(t *testing.T) {
 				},
 			},
 			limit:   proto.MaxManifest,
+			keys:    []cid.Cid{proto.ManifestCID(document)},
 			members: func(context.Context) []peer.AddrInfo { return []peer.AddrInfo{{ID: "a"}, {ID: "b"}} },
 			take:    func(peer.ID, []byte) error { return nil },
 		}

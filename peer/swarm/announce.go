@@ -27,7 +27,7 @@ const (
 // return to the loop. first are members that are known already.
 func (s *Swarm) announce(first []proto.Member) {
 	if first != nil {
-		s.post(learned{first})
+		s.post(learned{unnamed(first)})
 	}
 	if s.cfg.Finder == nil {
 		return
@@ -39,7 +39,8 @@ func (s *Swarm) announce(first []proto.Member) {
 		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Keys(), s.announcement(false))
 		if err == nil {
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
-			s.post(learned{h.Members})
+			s.post(learned{unnamed(h.Members)})
+			s.findHosts()
 			if s.sessionCount() == 0 {
 				pause = min(pause, announceLonely)
 			}

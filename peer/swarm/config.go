@@ -13,6 +13,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
@@ -28,6 +29,10 @@ type Config struct {
 	// Link is the link that the swarm was started with. It says whether the transfer is
 	// coded, and names peers.
 	Link *proto.Link
+	// Plan is the plan that the swarm follows, nil if it follows none, and Host the name of the
+	// node's host, which is used with a plan only.
+	Plan *plan.Plan
+	Host string
 	// Keys returns the ids under which the content is announced and served. A plain torrent
 	// gets a second one once it has a manifest.
 	Keys func() []cid.Cid

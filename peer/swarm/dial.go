@@ -122,7 +122,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 		Cluster:  s.cfg.Cluster,
 		Addrs:    s.cfg.Network.Addrs(),
 		Seed:     s.inService(),
-		Features: s.coding.Features() | proto.FeatureDemand,
+		Features: s.coding.Features() | proto.FeatureDemand | s.planFeatures(),
 	}
 }
 

@@ -27,12 +27,12 @@ type (
 	}
 	// unreachable is a member whose dial failed.
 	unreachable struct{ peer proto.PeerID }
-	// learned are members that a tracker tells of.
-	learned struct{ members []proto.Member }
+	// learned are members that a tracker tells of, with the names of their hosts if it knows them.
+	learned struct{ hosts []proto.Host }
 	// heard are members that a peer tells of.
 	heard struct {
-		members []proto.Member
-		from    *nodePeer
+		hosts []proto.Host
+		from  *nodePeer
 	}
 )
 
@@ -51,9 +51,9 @@ func (e unreachable) apply(s *Swarm) {
 	s.step(mob.Unreachable{Peer: e.peer})
 }
 
-func (e learned) apply(s *Swarm) { s.onMembers(e.members) }
+func (e learned) apply(s *Swarm) { s.onMembers(e.hosts) }
 
-func (e heard) apply(s *Swarm) { s.onHearsay(e.from, e.members) }
+func (e heard) apply(s *Swarm) { s.onHearsay(e.from, e.hosts) }
 
 // post hands an event to the loop. It blocks while the loop is behind, which applies
 // back-pressure to readers of the network.

@@ -134,6 +134,7 @@ func (s *Swarm) onJoin(c *session) {
 	s.protect(c)
 	s.share(c) // before what it demands is read
 	c.conn.start()
+	s.tellName(c)
 	s.counts.joined.Add(1)
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
 	s.step(mob.Joined{Node: c.node, Whole: c.whole})
@@ -179,27 +180,31 @@ func (s *Swarm) drop(a mob.Drop) {
 }
 
 // onMembers hands members that a tracker told of to the strategy, and notes their addresses.
-func (s *Swarm) onMembers(members []proto.Member) {
-	nodes := make([]mob.Node, 0, len(members))
-	for i := range members {
-		if m := &members[i]; s.isOther(m.ID) {
-			s.addrs.add(m.ID, m.Addrs)
-			if len(s.addrs.of(m.ID)) > 0 { // as many as the book holds
-				s.told.Store(m.ID, true)
+func (s *Swarm) onMembers(hosts []proto.Host) {
+	nodes := make([]mob.Node, 0, len(hosts))
+	for i := range hosts {
+		if h := &hosts[i]; s.isOther(h.ID) {
+			s.addrs.add(h.ID, h.Addrs)
+			if len(s.addrs.of(h.ID)) > 0 { // as many as the book holds
+				s.told.Store(h.ID, true)
 			}
-			nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
+			nodes = append(nodes, mob.Node{ID: h.ID, Cluster: h.Cluster, Host: h.Name})
 		}
 	}
 	s.step(mob.Learned{Nodes: nodes})
 }
 
 // onHearsay hands members that a peer told of to the strategy, as far as they are news.
-func (s *Swarm) onHearsay(from *nodePeer, members []proto.Member) {
-	nodes := make([]mob.Node, 0, len(members))
-	for i := range members {
-		m := &members[i]
-		if s.isOther(m.ID) && s.addrs.hear(from.ID(), m.ID, dialable(m.Addrs, from.remoteIP())) {
-			nodes = append(nodes, mob.Node{ID: m.ID, Cluster: m.Cluster})
+func (s *Swarm) onHearsay(from *nodePeer, hosts []proto.Host) {
+	nodes := make([]mob.Node, 0, len(hosts))
+	for i := range hosts {
+		h := &hosts[i]
+		if !s.isOther(h.ID) {
+			continue
+		}
+		news := s.addrs.hear(from.ID(), h.ID, dialable(h.Addrs, from.remoteIP()))
+		if news || h.Name != "" && len(s.addrs.of(h.ID)) > 0 {
+			nodes = append(nodes, mob.Node{ID: h.ID, Cluster: h.Cluster, Host: h.Name})
 		}
 	}
 	s.step(mob.Learned{Nodes: nodes, Hearsay: true})
@@ -218,12 +223,21 @@ func (s *Swarm) introduce(a mob.Introduce) {
 		return
 	}
 	members := make([]proto.Member, 0, len(a.Members))
+	var hosts []proto.Host
 	for _, n := range a.Members {
-		if addrs := s.addrs.of(n.ID); len(addrs) > 0 {
+		addrs := s.addrs.of(n.ID)
+		switch {
+		case len(addrs) == 0:
+		case n.Host != "" && c.named:
+			hosts = append(hosts, proto.Host{Name: n.Host, ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
+		default:
 			members = append(members, proto.Member{ID: n.ID, Cluster: n.Cluster, Addrs: addrs})
 		}
 	}
 	c.conn.send(&proto.Members{Members: members})
+	if len(hosts) > 0 {
+		c.conn.send(&proto.Hosts{Hosts: hosts})
+	}
 }
 
 // shutdown closes every session, those too that have not joined yet.

@@ -68,6 +68,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		node:    mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
 		name:    id.String(),
 		whole:   hello.Seed,
+		named:   s.cfg.Plan != nil && hello.Features&proto.FeatureHosts != 0,
 		shared:  shared,
 		local:   shared > 0,
 		dialer:  proto.PeerID(dialer),
@@ -194,7 +195,9 @@ func (c *nodePeer) read() error {
 				c.swarm.cfg.Sharing.Hear(c.ID(), m)
 			}
 		case *proto.Members:
-			c.swarm.post(heard{m.Members, c})
+			c.swarm.post(heard{unnamed(m.Members), c})
+		case *proto.Hosts:
+			c.hearHosts(m.Hosts)
 		case *proto.Goodbye:
 			return &proto.RemoteError{Code: m.Code, Text: m.Text}
 		default:

@@ -18,6 +18,7 @@ type session struct {
 	name   string // for logs and status
 	client string // the program that an external peer says it runs
 	whole  bool   // its Hello says that it has everything
+	named  bool   // it and the node follow plans, and tell each other names of hosts
 	shared int    // parts of the name of its cluster that are the node's: more for nearer peers
 	local  bool   // it shares some: its bytes count as LAN traffic
 	dialer proto.PeerID

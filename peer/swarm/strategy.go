@@ -69,6 +69,8 @@ func (s *Swarm) stateConfig() mob.Config {
 		PieceLength: int(s.m.PieceLength),
 		Growing:     s.cfg.Verifier.Growing(),
 		UploadOnly:  s.cfg.UploadOnly,
+		Plan:        s.cfg.Plan,
+		Host:        s.cfg.Host,
 		Seed:        s.cfg.Seed,
 		Tuning:      s.cfg.Tuning,
 	}

@@ -1,0 +1,92 @@
+package metadata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob/plan"
+	"github.com/mobgrid/mob/proto"
+)
+
+// PlanFile is the plan in the folder of a transfer.
+const PlanFile = "plan"
+
+// errNoPlan is returned if a link names no plan.
+var errNoPlan = errors.New("the transfer follows no plan")
+
+// planned is the plan of a [Description].
+type planned struct {
+	id      cid.Cid // constant, undefined if there is none
+	plan    *plan.Plan
+	encoded []byte
+}
+
+// Follow names the plan of the transfer, by its content id. It is called before any other method.
+func (d *Description) Follow(id cid.Cid) { d.planned.id = id }
+
+// Plan returns the plan, nil if there is none or it is not known yet.
+func (d *Description) Plan() *plan.Plan {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.planned.plan
+}
+
+// EncodedPlan returns the encoded plan. It fails with [os.ErrNotExist] if that is not known yet.
+func (d *Description) EncodedPlan() ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.planned.encoded == nil {
+		return nil, os.ErrNotExist
+	}
+	return d.planned.encoded, nil
+}
+
+// SetPlan checks an encoded plan against its content id and keeps it. It fails with a [*RefusedError] if
+// that is the plan and it is invalid. If writing the file fails, the plan is set nevertheless.
+func (d *Description) SetPlan(b []byte) error {
+	if !d.planned.id.Defined() {
+		return errNoPlan
+	}
+	document, err := proto.DecodePlan(d.planned.id, b)
+	if err != nil {
+		return err
+	}
+	p, err := plan.Read(document)
+	if err != nil {
+		return &RefusedError{err}
+	}
+	err = d.write(PlanFile, b)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.planned.plan, d.planned.encoded = p, b
+	return err
+}
+
+// FetchPlan fetches the plan that the link names. It blocks until somebody has it or ctx ends, and fails
+// with a [*RefusedError] if the plan is invalid.
+func (f *Fetcher) FetchPlan(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &search{Fetcher: f, protocol: proto.PlanProtocol, limit: proto.MaxPlan, keys: []cid.Cid{f.Link.Plan}}
+	s.take = func(_ peer.ID, b []byte) error {
+		err := f.Description.SetPlan(b)
+		var refused *RefusedError
+		if errors.As(err, &refused) {
+			cancel(refused)
+		}
+		return err
+	}
+	s.members = func(ctx context.Context) []peer.AddrInfo {
+		members, _, refused := f.askTrackers(ctx)
+		s.refused = refused
+		return f.candidates(members)
+	}
+	s.failed = func(err error) { f.Status(fmt.Sprintf("looking for the plan of the transfer: %v", err)) }
+	s.pause, s.pauseMax = fetchPause, fetchPauseMax
+	return s.run(ctx)
+}

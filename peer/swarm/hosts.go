@@ -1,0 +1,73 @@
+package swarm
+
+import (
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/proto"
+)
+
+// In a planned swarm nodes find those who send to them by the names of their hosts. A node tells its
+// name to trackers and to peers that follow a plan too, and passes on those that it knows. Names are
+// hints: pieces are verified whoever sends them.
+
+// planFeatures returns the features of a node that follows a plan.
+func (s *Swarm) planFeatures() uint64 {
+	if s.cfg.Plan == nil {
+		return 0
+	}
+	return proto.FeatureHosts
+}
+
+// tellName tells a new peer the name of the node's host.
+func (s *Swarm) tellName(c *session) {
+	if c.named {
+		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Host, ID: s.id(), Cluster: s.cfg.Cluster}}})
+	}
+}
+
+// hearHosts takes in the names that a peer tells of: its own, and those of other members.
+func (c *nodePeer) hearHosts(hosts []proto.Host) {
+	if !c.named {
+		return
+	}
+	var others []proto.Host
+	for _, h := range hosts {
+		if h.ID == c.ID() {
+			c.swarm.post(strategyEvent{mob.Named{Peer: h.ID, Host: h.Name}, c.session})
+			continue
+		}
+		others = append(others, h)
+	}
+	if len(others) > 0 {
+		c.swarm.post(heard{others, c})
+	}
+}
+
+// findHosts asks the trackers for the hosts next to the node in the plan, and tells them its own name.
+// It blocks for seconds at most.
+func (s *Swarm) findHosts() {
+	p := s.cfg.Plan
+	if p == nil || p.Index(s.cfg.Host) < 0 {
+		return
+	}
+	var wanted []string
+	for _, h := range p.Neighbours(p.Index(s.cfg.Host)) {
+		wanted = append(wanted, p.Hosts[h])
+	}
+	found, err := metadata.Hosts(s.ctx, s.cfg.Finder, s.cfg.Keys()[0], s.cfg.Host, wanted)
+	if err != nil {
+		s.log.Debug("no tracker knows hosts by their names", "error", err)
+	}
+	if len(found) > 0 {
+		s.post(learned{found})
+	}
+}
+
+// unnamed returns members whose hosts' names are not known.
+func unnamed(members []proto.Member) []proto.Host {
+	hosts := make([]proto.Host, len(members))
+	for i, m := range members {
+		hosts[i] = proto.Host{ID: m.ID, Cluster: m.Cluster, Addrs: m.Addrs}
+	}
+	return hosts
+}

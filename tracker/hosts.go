@@ -1,0 +1,62 @@
+package tracker
+
+import (
+	"context"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Hosts tells the trackers the name of this node's host in a planned swarm, and asks for other hosts
+// by their names. It returns those that some tracker knows, each once. It blocks for at most Timeout,
+// and fails if no tracker has replied. The node has announced itself before.
+func (c *Client) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
+	replies, err := askAll[*proto.Hosts](ctx, c, req)
+	if err != nil {
+		return nil, err
+	}
+	var all []proto.Host
+	index := make(map[proto.PeerID]int) // in all
+	for _, r := range replies {
+		for _, h := range r.Hosts {
+			if i, known := index[h.ID]; known {
+				all[i].Addrs = mergeAddrs(all[i].Addrs, h.Addrs)
+				continue
+			}
+			index[h.ID] = len(all)
+			all = append(all, h)
+		}
+	}
+	return all, nil
+}
+
+// hosts handles a request for hosts by name. The names are what members say, and of several with one
+// name the last to say it has it.
+func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) proto.Message {
+	s.state.Lock()
+	defer s.state.Unlock()
+	t := s.state.table
+	t.expire(s.clock())
+	sw := t.swarms[string(req.Swarm)]
+	if sw == nil || sw.members[id] == nil {
+		return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the node has not announced itself in this swarm"}
+	}
+	sw.setName(sw.members[id], req.Name)
+	reply := &proto.Hosts{}
+	for _, name := range req.Wanted {
+		if m := sw.named[name]; m != nil && m.id != id {
+			reply.Hosts = append(reply.Hosts, proto.Host{Name: name, ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs})
+		}
+	}
+	return reply
+}
+
+// setName notes the name of a member's host, and forgets the one that it had.
+func (s *swarm) setName(m *member, name string) {
+	if s.named[m.name] == m {
+		delete(s.named, m.name)
+	}
+	m.name = name
+	if name != "" {
+		s.named[name] = m
+	}
+}
