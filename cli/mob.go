@@ -57,7 +57,7 @@ func newMob(env *Env) *cobra.Command {
 	root.AddCommand(
 		newSeed(g), newGet(g), newStatus(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g), newEvents(g),
 		newLimit(g), newSbcast(g), newCast(g, cast.Run),
-		newTracker(g), newNetwork(g), newJoin(g), newDemo(g), newBench(g), newVersion(g), newAgent(g),
+		newTracker(g), newNetwork(g), newJoin(g), newPlan(g), newDemo(g), newBench(g), newVersion(g), newAgent(g),
 	)
 	return root
 }

@@ -14,12 +14,12 @@ func (n *Network) findRoutes() error {
 			origin, access = n.limits[out[0]].to, out[0]
 		}
 		n.origin, n.access = append(n.origin, origin), append(n.access, access)
-		if _, ok := n.last[origin]; ok {
-			continue
-		}
-		if (len(n.last)+1)*len(n.names) > maxRoutes {
-			return fmt.Errorf("the topology is too large: its %d hosts have too many switches or links", len(n.hosts))
-		}
+		n.last[origin] = nil
+	}
+	if len(n.last)*len(n.names) > maxRoutes {
+		return fmt.Errorf("the topology is too large: its %d hosts have too many switches or links", len(n.hosts))
+	}
+	for origin := range n.last {
 		n.last[origin], n.far[origin] = n.search(origin)
 	}
 	return nil

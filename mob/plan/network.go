@@ -107,7 +107,7 @@ func (n *Network) groups() (map[string]bool, error) {
 func (n *Network) link(l Link, groups map[string]bool) error {
 	for _, name := range []string{l.A, l.B} {
 		if _, ok := n.nodes[name]; !ok && !groups[name] {
-			return fmt.Errorf("link %s-%s: no host, switch or cluster is called %q", l.A, l.B, name)
+			return fmt.Errorf("link %q: no host, switch or cluster is called %q", l.name(), name)
 		}
 	}
 	n.join(n.node(l.A), n.node(l.B), unlimited(l.AB), unlimited(l.BA))

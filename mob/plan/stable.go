@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 // stable is the algorithm of Takahashi et al., A stable broadcast algorithm, 2008, algorithm 1:
@@ -16,13 +18,13 @@ func stable(j *job) ([]Tree, error) { return newTracer(j).trees(true) }
 // have all hosts only.
 func fpfr(j *job) ([]Tree, error) { return newTracer(j).trees(false) }
 
-// maxParents bounds a plan: trees that would have more parents in all are not made.
+// maxParents bounds the parents in all trees of a plan.
 const maxParents = 1 << 22
 
-// trees traces trees until there is none. A tree that nothing limits is left out: its hosts would
+// trees traces trees until there is none, or until a plan may have no more. A tree that nothing limits is left out: its hosts would
 // get all they want from somebody who has it.
 func (t *tracer) trees(partial bool) (all []Tree, err error) {
-	for len(all)*len(t.at) < maxParents {
+	for len(all) < proto.MaxPlanTrees && len(all)*len(t.at) < maxParents {
 		parents, reached := t.trace()
 		rate := t.rate()
 		if reached == 0 || !partial && reached < len(t.at)-1 || math.IsInf(rate, 1) {

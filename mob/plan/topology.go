@@ -36,6 +36,8 @@ type Link struct {
 	AB, BA float64
 }
 
+func (l *Link) name() string { return l.A + "-" + l.B }
+
 // The limits of what can be planned for in reasonable time and memory.
 const (
 	maxHosts  = 10_000
@@ -58,8 +60,8 @@ func (t *Topology) check() error {
 		return fmt.Errorf("the topology has %d links: at most %d can be planned for", len(t.Links), maxLinks)
 	}
 	for _, h := range t.Hosts {
-		if h.Name == "" {
-			return errors.New("a host has no name")
+		if err := proto.CheckHost(h.Name); err != nil {
+			return err
 		}
 		if h.Cluster != "" {
 			if err := proto.CheckCluster(h.Cluster); err != nil {
@@ -73,14 +75,14 @@ func (t *Topology) check() error {
 	seen := make(map[[2]string]bool, len(t.Links))
 	for _, l := range t.Links {
 		if l.A == l.B {
-			return fmt.Errorf("link %s-%s leads to where it begins", l.A, l.B)
+			return fmt.Errorf("link %q leads to where it begins", l.name())
 		}
 		if seen[[2]string{l.A, l.B}] || seen[[2]string{l.B, l.A}] {
-			return fmt.Errorf("link %s-%s is given twice: give one with the sum of their rates", l.A, l.B)
+			return fmt.Errorf("link %q is given twice: give one with the sum of their rates", l.name())
 		}
 		seen[[2]string{l.A, l.B}] = true
 		if err := errors.Join(checkRate(l.AB), checkRate(l.BA)); err != nil {
-			return fmt.Errorf("link %s-%s: %w", l.A, l.B, err)
+			return fmt.Errorf("link %q: %w", l.name(), err)
 		}
 	}
 	return nil

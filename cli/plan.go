@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/mob/plan"
+)
+
+const planHelp = `Plans who sends what to whom, from known rates, and sends nothing.
+
+TOPOLOGY.toml has hosts, switches and links:
+  [[host]]      name, cluster, and if they are limited send and receive, the rates of
+                its interface; what it relays takes of both
+  [[switch]]    name
+  [[link]]      a, b, and rate for both ways, or ab and ba
+A cluster has a switch of its name, and a rack A/r1 one that hangs from that of A. A host
+or rack that no link names hangs from the switch of its cluster or site, without a limit.
+Between two hosts the network takes the route of fewest links, and of several the widest.
+
+A plan is trees. Each carries a part of the pieces, in proportion to its rate.
+  stable     depth first, until no host can be reached: the later trees leave out slow hosts
+  fpfr       the same, with the trees that have all hosts only
+  balanced   trees with all hosts, with the greatest sum of rates
+  edmonds    trees between sites with the greatest sum, and chains in the sites
+  chain      a pipeline in the order of clusters, and of the numbers in names
+  dijkstra   one tree: whoever can be reached fastest is added next
+  random     the best of 100 pipelines in random order
+  flat       the source sends to all
+
+The rate of a host is what it gets. In plans of one tree that are not paced (chain,
+dijkstra, random and flat) links are shared fairly. Its min-cut is what nobody can exceed.`
+
+const planExample = `  mob plan sites.toml --source a1
+  mob plan sites.toml --source a1 --algorithm edmonds --json
+  mob plan sites.toml --source a1 --algorithm balanced --dot | dot -Tsvg > plan.svg`
+
+func newPlan(g *global) *cobra.Command {
+	var source, algorithm string
+	var seed uint64
+	var dot bool
+	cmd := &cobra.Command{
+		Use: "plan TOPOLOGY.toml", Short: "Plan who sends what to whom", Long: planHelp, Example: planExample,
+		Args: args(1, "TOPOLOGY.toml"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			switch {
+			case source == "":
+				return wrong(cmd, "--source is missing: name the host that has the content")
+			case dot && g.json:
+				return wrong(cmd, "--dot and --json exclude each other")
+			}
+			if err := plan.CheckAlgorithm(algorithm); err != nil {
+				return wrong(cmd, "--algorithm: %w", err)
+			}
+			r, err := g.plan(cmd.Context(), given[0], source, algorithm, seed)
+			switch {
+			case err != nil:
+				return err
+			case g.json:
+				return writeJSON(g.Out, r)
+			case dot:
+				return r.dot(g.Out)
+			}
+			return r.print(g.Out)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&source, "source", "", "host that has the content")
+	fl.StringVar(&algorithm, "algorithm", "stable", strings.Join(plan.Algorithms(), ", "))
+	fl.Uint64Var(&seed, "seed", 1, "seed of random choices")
+	fl.BoolVar(&dot, "dot", false, "print a graph for graphviz")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+func (g *global) plan(ctx context.Context, path, source, algorithm string, seed uint64) (*planReport, error) {
+	t, err := readTopology(path)
+	if err != nil {
+		return nil, err
+	}
+	type result struct {
+		*planReport
+		error
+	}
+	done := make(chan result, 1)
+	go func() { // planners cannot be stopped: on Ctrl-C the program ends without them
+		r, err := makePlan(t, source, algorithm, seed)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		done <- result{r, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.planReport, r.error
+	}
+}
+
+// makePlan plans, and works out what there is to say about the plan.
+func makePlan(t *plan.Topology, source, algorithm string, seed uint64) (*planReport, error) {
+	began := time.Now()
+	n, err := plan.NewNetwork(t)
+	if err != nil {
+		return nil, err
+	}
+	p, err := n.Plan(algorithm, source, nil, seed)
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(began)
+	rates, err := n.Rates(algorithm, p)
+	if err != nil {
+		return nil, err
+	}
+	cuts, err := n.Cuts(source)
+	if err != nil {
+		return nil, err
+	}
+	return newPlanReport(t, algorithm, p, rates, cuts, took), nil
+}

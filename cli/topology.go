@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/mobgrid/mob/mob/plan"
+	"github.com/mobgrid/mob/peer/limit"
+)
+
+// topologyFile is a TOPOLOGY.toml.
+type topologyFile struct {
+	Host []struct {
+		Name    string `toml:"name"`
+		Cluster string `toml:"cluster"`
+		Send    rate   `toml:"send"`
+		Receive rate   `toml:"receive"`
+	} `toml:"host"`
+	Switch []struct {
+		Name string `toml:"name"`
+	} `toml:"switch"`
+	Link []struct {
+		A    string `toml:"a"`
+		B    string `toml:"b"`
+		Rate rate   `toml:"rate"`
+		AB   rate   `toml:"ab"`
+		BA   rate   `toml:"ba"`
+	} `toml:"link"`
+}
+
+// rate is one of a topology, in bytes per second; 0 where none is given. It is no number, so that
+// a file cannot have one without a unit.
+type rate struct{ float64 }
+
+// UnmarshalText parses a rate as flags have it, but for 0.
+func (r *rate) UnmarshalText(text []byte) error {
+	v, err := limit.ParseRate(string(text))
+	if err == nil && v == 0 {
+		err = fmt.Errorf("rate %q is not more than 0: leave out a link that carries nothing, and a limit that is none", text)
+	}
+	r.float64 = float64(v)
+	return err
+}
+
+// maxTopology bounds the file of a topology, in bytes.
+const maxTopology = 32 << 20
+
+// readTopology reads a TOPOLOGY.toml.
+func readTopology(path string) (*plan.Topology, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxTopology+1))
+	if err == nil && len(b) > maxTopology {
+		err = fmt.Errorf("%s is no topology: it has more than %s", path, formatBytes(maxTopology))
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := parseTopology(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", path, err)
+	}
+	return t, nil
+}
+
+// parseTopology parses a TOPOLOGY.toml. An error begins with a colon, and with the place if it
+// is known.
+func parseTopology(b []byte) (*plan.Topology, error) {
+	var file topologyFile
+	var syntax *toml.DecodeError
+	var unknown *toml.StrictMissingError
+	err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(&file)
+	switch {
+	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
+		row, column := unknown.Errors[0].Position()
+		return nil, fmt.Errorf(":%d:%d: unknown key %q: a topology has [[host]] with name, cluster, send and receive, "+
+			"[[switch]] with name, and [[link]] with a, b, and rate, or ab and ba", row, column, strings.Join(unknown.Errors[0].Key(), "."))
+	case errors.As(err, &syntax):
+		row, column := syntax.Position()
+		return nil, fmt.Errorf(":%d:%d: %w", row, column, err)
+	case err != nil:
+		return nil, fmt.Errorf(": %w", err)
+	}
+	t := new(plan.Topology)
+	for _, h := range file.Host {
+		t.Hosts = append(t.Hosts, plan.Host{Name: h.Name, Cluster: h.Cluster, Send: h.Send.float64, Receive: h.Receive.float64})
+	}
+	for _, s := range file.Switch {
+		t.Switches = append(t.Switches, s.Name)
+	}
+	for _, l := range file.Link {
+		ab, ba, both := l.AB.float64, l.BA.float64, l.Rate.float64
+		switch {
+		case both > 0 && (ab > 0 || ba > 0), both == 0 && (ab == 0 || ba == 0):
+			return nil, fmt.Errorf(": link %q: give rate, or both ab and ba", l.A+"-"+l.B)
+		case both > 0:
+			ab, ba = both, both
+		}
+		t.Links = append(t.Links, plan.Link{A: l.A, B: l.B, AB: ab, BA: ba})
+	}
+	return t, nil
+}
