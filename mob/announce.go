@@ -16,11 +16,11 @@ const (
 	updateDrop                // neither any more
 )
 
-// announce announces a piece to every peer that is subscribed to it, with the next batch or at
-// once: a claim to those of the group that the piece enters, and of its siblings.
+// announce announces a piece to every peer that is subscribed to it and whom it concerns, with the
+// next batch or at once.
 func (s *State) announce(i int, u update) {
 	for _, p := range s.peers {
-		if !p.subscribed.Has(i) || u == updateClaim && !s.fetches[i].concerns(p) {
+		if !p.subscribed.Has(i) || !s.concerns(p, i, u) {
 			continue
 		}
 		s.announceTo(p, i, u, s.isUrgent(p, i, u))
@@ -28,6 +28,19 @@ func (s *State) announce(i int, u update) {
 			s.flushPeer(p)
 		}
 	}
+}
+
+// concerns reports whether an update concerns a peer: a claim one of the group that the piece enters,
+// or of its siblings; and a have one with which the node exchanges pieces, or if it is new to the
+// group beside that of the peer. In a large site most is not, and goes to all other racks.
+func (s *State) concerns(p *peer, i int, u update) bool {
+	switch u {
+	case updateClaim:
+		return s.fetches[i].concerns(p)
+	case updateHave:
+		return p.matched || !p.near() || p.level.holders[i] == 0 || s.plan.sendsTo(p, i)
+	}
+	return true
 }
 
 // maxEarlyHaves is how many haves do not wait for a batch, to a remote peer that fetches from the
@@ -57,10 +70,17 @@ func (s *State) skipsBatch(p *peer, i int, u update) bool {
 // isUrgent reports whether a peer may act on an update: in the site on a claim, and on a piece that
 // is new to a group that both are in; over a link if it fetches from the node.
 func (s *State) isUrgent(p *peer, i int, u update) bool {
-	if p.near() && (u != updateHave || s.home(p).holders[i] == 0) || u == updateHave && s.plan.sendsTo(p, i) {
+	switch home := s.home(p); {
+	case u == updateHave && s.plan.sendsTo(p, i):
 		return true
+	case home == nil:
+		return p.fetchesHere()
+	case u == updateHave:
+		return home.holders[i] == 0 || p.fetchesHere()
+	case u == updateClaim:
+		return s.fetches[i].enters(home) || p.fetchesHere()
 	}
-	return p.fetchesHere()
+	return true
 }
 
 // announceLoss tells every peer that the node does not have a piece any more, also those that are
@@ -216,4 +236,13 @@ func (s *State) flushPeer(p *peer) {
 func (s *State) dropClaim(f *fetch) {
 	f.claimed = false
 	s.announce(f.piece, updateDrop)
+}
+
+// announceAll announces to a peer of another rack what it was not told because it was not matched.
+func (s *State) announceAll(p *peer) {
+	for i := range s.have.All() {
+		if s.offers(i) && p.subscribed.Has(i) {
+			s.announceTo(p, i, updateHave, true)
+		}
+	}
 }

@@ -76,8 +76,12 @@ func (s *State) matchPeers(l *level, siblings ...string) {
 			}
 			if p != nil {
 				s.wake(p)
+				was := p.matched
 				p.matched, p.position = rank >= first && rank < end, position
 				s.plan.match(p)
+				if p.matched && !was && p.near() {
+					s.announceAll(p)
+				}
 			}
 			rank++
 		}
