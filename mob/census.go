@@ -1,6 +1,8 @@
 package mob
 
 import (
+	"slices"
+
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -187,6 +189,7 @@ func (s *State) addHave(p *peer, i int) {
 		if s.isActive(p) && !s.plan.orders(i) {
 			s.takeTurn(p, i)
 		}
+		s.sparePeer(p, i)
 	}
 	if !p.near() {
 		p.claim.Remove(i)
@@ -218,6 +221,10 @@ func (s *State) addRemote(p *peer, i int) {
 	if p.link.pieces.Add(i) {
 		p.level.rarity[i]++
 		s.touch(i)
+		if p.level.index > 0 && p.link.pieces.Full() {
+			p.level.whole = append(p.level.whole, p.link)
+		}
+		s.spare(p.level, i)
 	}
 }
 
@@ -262,6 +269,9 @@ func (s *State) removeRemote(p *peer, i int) {
 		if q.have.Has(i) || q.claim.Has(i) {
 			return
 		}
+	}
+	if p.level.index > 0 && p.link.pieces.Full() {
+		p.level.whole = slices.DeleteFunc(p.level.whole, func(l *link) bool { return l == p.link })
 	}
 	if p.link.pieces.Remove(i) {
 		p.level.rarity[i]--

@@ -25,6 +25,7 @@ type level struct {
 	nodes  map[string][]*node // by group, sorted by id; the own one as well
 	others []string           // the names of the siblings, sorted
 	links  map[string]*link   // to the siblings
+	whole  []*link            // to those that have every piece, or will; none of a site
 
 	// For each piece, holders and claims count the peers of the group that have it, or have claimed
 	// it; rarity counts the siblings that have it or have claimed it, as far as they announced it.

@@ -145,10 +145,11 @@ func (k *pieces) Makes(Peer, int) bool { return false }
 // Doubtful implements [Picker].
 func (k *pieces) Doubtful(int) bool { return false }
 
-// Lag implements [Picker].
+// Lag implements [Picker]. What few members have they may be slow to pass on, which is no lag.
 func (k *pieces) Lag(v View) (n int) {
+	_, size := v.Rank()
 	for i := range k.Wanted().All() {
-		if v.Holders(i) > v.Seeds() {
+		if h := v.Holders(i); h > v.Seeds() && 2*h >= size-1 {
 			n++
 		}
 	}

@@ -29,3 +29,27 @@ func (s *State) updateSeeds() {
 		}
 	}
 }
+
+// spare leaves a piece of the siblings of a group that have everything to one that does not, and that
+// has claimed it or has it by now: from there it goes to the other siblings. Otherwise each of them
+// would ask the rack with the seed for all that it lacks, since that always has it, and this rack has
+// its own members to serve. After the time in which a piece waits in two queues it may be begun there
+// after all. Links between sites have rates of their own, and nothing would be won.
+func (s *State) spare(l *level, i int) {
+	for _, to := range l.whole {
+		for _, p := range to.peers {
+			if p.have.Has(i) {
+				s.sparePeer(p, i)
+			}
+		}
+	}
+}
+
+// sparePeer is spare for a peer that just got the piece.
+func (s *State) sparePeer(p *peer, i int) {
+	l := p.level
+	elsewhere := int(l.rarity[i]) > len(l.whole)
+	if l.index > 0 && p.link.pieces.Full() && elsewhere && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
+		s.deferPiece(p, i, 2*s.t.Queue)
+	}
+}

@@ -31,7 +31,7 @@ func TestRacks(t *testing.T) {
 	}{
 		"WAN":     {twoSites(60e6, 1), 0.95},
 		"uplinks": {narrow, 0.8},
-		"NICs":    {oneSite, 0.75},
+		"NICs":    {oneSite, 0.88},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
