@@ -82,7 +82,7 @@ var table = map[string]rule{
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/sshd":  {ours: []string{"interop/netns"}, outside: []string{}},
 	"interop/cast":  {tests: []string{"interop/netns", "interop/sshd"}, outside: []string{}},
-	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "interop/sshd", "mob", "mob/coded", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},
+	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "interop/sshd", "mob", "mob/coded", "mob/plan", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 

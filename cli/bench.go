@@ -25,7 +25,8 @@ links and NICs (Edmonds' bound). WAN copies are what entered a cluster from othe
 by the size, and rack copies what entered a rack over its uplink.`
 
 const benchExample = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
-  mob bench sim --scenario random --clusters 20x10 --size 240MB`
+  mob bench sim --scenario random --clusters 20x10 --size 240MB
+  mob bench plan --model mixed --destinations 10,100,399`
 
 func newBench(g *global) *cobra.Command {
 	cmd := &cobra.Command{
@@ -38,7 +39,7 @@ func newBench(g *global) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newBenchGrid(g), newBenchSim(g))
+	cmd.AddCommand(newBenchGrid(g), newBenchSim(g), newBenchPlan(g))
 	return cmd
 }
 

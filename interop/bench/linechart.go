@@ -30,26 +30,36 @@ type point struct{ X, Y, Low, High float64 }
 
 // writeSVG draws the picture.
 func (l *lineChart) writeSVG(w io.Writer) error {
-	p := plot.New()
-	styleAxes(p)
-	p.X.Label.Text, p.Y.Label.Text = l.X, l.Y
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs, p.Legend.Padding = chartMargin, chartMargin/5
-	p.Legend.TextStyle.Font = sans(labelSize)
-	for i, s := range l.Series {
-		if err := s.add(p, seriesColor(i)); err != nil {
-			return err
-		}
+	p, err := l.panel("", true)
+	if err != nil {
+		return err
 	}
-	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1.1*p.Y.Max
-	p.X.Tick.Marker = l.ticks()
 	canvas := vgsvg.New(chartWidth, chartHeight)
 	p.Draw(newPage(canvas, l.Title))
 	return encodeSVG(w, canvas)
 }
 
+// panel draws the lines, with a title of its own if it is one of several.
+func (l *lineChart) panel(title string, legend bool) (*plot.Plot, error) {
+	p := plot.New()
+	styleAxes(p)
+	p.Title.Text, p.Title.TextStyle.Font = title, sans(labelSize)
+	p.X.Label.Text, p.Y.Label.Text = l.X, l.Y
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.XOffs, p.Legend.Padding = chartMargin, chartMargin/5
+	p.Legend.TextStyle.Font = sans(labelSize)
+	for i, s := range l.Series {
+		if err := s.add(p, seriesColor(i), legend); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1.1*p.Y.Max
+	p.X.Tick.Marker = l.ticks()
+	return p, nil
+}
+
 // add draws the line, its points and their spread.
-func (s *series) add(p *plot.Plot, of color.Color) error {
+func (s *series) add(p *plot.Plot, of color.Color, legend bool) error {
 	var points plotter.XYs
 	for _, pt := range s.Points {
 		points = append(points, plotter.XY{X: pt.X, Y: pt.Y})
@@ -67,7 +77,9 @@ func (s *series) add(p *plot.Plot, of color.Color) error {
 	line.Color, line.Width = of, vg.Points(1.5)
 	dots.Color, dots.Shape, dots.Radius = of, draw.CircleGlyph{}, vg.Points(2.5)
 	p.Add(line, dots)
-	p.Legend.Add(s.Name, line, dots)
+	if legend {
+		p.Legend.Add(s.Name, line, dots)
+	}
 	return nil
 }
 

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/mob/plan"
+)
+
+const benchPlanHelp = `Compares planners on a tree of switches with 400 hosts, as the paper of stable did: the
+sums of the rates that all destinations get, relative to a source that sends to all.
+
+Links draw their rates from a model, in Mbit/s:
+  low       500 to 1000
+  high      100 to 1000
+  mixed     1000, and one link of five 100
+  clusters  100 to 1000 between switches, 1000 at hosts
+All planners have the same links, source and destinations. Rates of plans that share out
+the links (stable, fpfr, balanced, edmonds) are those of their trees. In the others flows
+share links fairly, and no host passes on more than it gets. "mob plan --help" says what
+the planners do. One seed gives one result, but for the times.`
+
+const benchPlanExample = `  mob bench plan
+  mob bench plan --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json
+  mob bench plan --svg docs/plots/plans.svg`
+
+func newBenchPlan(g *global) *cobra.Command {
+	var f planBenchFlags
+	cmd := &cobra.Command{
+		Use: "plan", Short: "Compare planners", Long: benchPlanHelp, Example: benchPlanExample,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cases, err := f.cases()
+			if err != nil {
+				return wrong(cmd, "%w", err)
+			}
+			return g.benchPlan(cmd, &f, cases)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.models, "model", bench.PlanModels(), "how links draw their rates")
+	fl.StringSliceVar(&f.links, "links", []string{"symmetric", "asymmetric"}, "whether a link has the same rate both ways")
+	fl.IntSliceVar(&f.destinations, "destinations", []int{10, 100, 200, 300, 399}, "numbers of hosts that get the content")
+	fl.StringSliceVar(&f.algorithms, "algorithms", plan.Algorithms(), "planners")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with links, a source and destinations of its own")
+	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+// planBenchFlags are the flags of mob bench plan.
+type planBenchFlags struct {
+	models, links, algorithms []string
+	destinations              []int
+	benchFlags
+}
+
+// cases makes a case of each model with each number of destinations. An error is wrong usage.
+func (f *planBenchFlags) cases() (all []*bench.PlanCase, err error) {
+	for _, a := range f.algorithms {
+		if err := plan.CheckAlgorithm(a); err != nil {
+			return nil, fmt.Errorf("--algorithms: %w", err)
+		}
+	}
+	for _, list := range [][]string{f.models, f.links, f.algorithms} {
+		if len(list) == 0 || len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list) {
+			return nil, errors.New("--model, --links and --algorithms want at least one each, and none twice")
+		}
+	}
+	for i, n := range f.destinations {
+		if n < 1 || n >= bench.PlanNodes || i > 0 && n <= f.destinations[i-1] {
+			return nil, fmt.Errorf("--destinations wants numbers of 1 to %d, each higher than the one before", bench.PlanNodes-1)
+		}
+	}
+	if len(f.destinations) == 0 {
+		return nil, errors.New("--destinations wants at least one number")
+	}
+	for _, links := range f.links {
+		if links != "symmetric" && links != "asymmetric" {
+			return nil, fmt.Errorf("--links %q is not symmetric or asymmetric", links)
+		}
+		for _, model := range f.models {
+			if !slices.Contains(bench.PlanModels(), model) {
+				return nil, fmt.Errorf("unknown --model %q: use one of %s", model, strings.Join(bench.PlanModels(), ", "))
+			}
+			for _, n := range f.destinations {
+				all = append(all, bench.NewPlanCase(model, links == "symmetric", n, f.algorithms))
+			}
+		}
+	}
+	return all, f.checkRepeat()
+}
+
+// benchPlan compares planners and prints the results.
+func (g *global) benchPlan(cmd *cobra.Command, f *planBenchFlags, cases []*bench.PlanCase) error {
+	for _, c := range cases {
+		p := g.newProgress()
+		for i := range f.repeat {
+			p.show(textFrame(fmt.Sprintf("%s, %d destinations", f.runName(c.Model, i), c.Destinations)))
+			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
+				p.clear()
+				return err
+			}
+		}
+		p.clear()
+	}
+	r := &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}
+	write := r.WriteTable
+	if g.json {
+		write = r.WriteJSON
+	}
+	return errors.Join(write(g.Out), f.draw(r.WriteSVG))
+}

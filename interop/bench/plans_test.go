@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/mob/plan"
+)
+
+// planReportOf runs two small cases.
+func planReportOf(t *testing.T, symmetric bool) *PlanReport {
+	t.Helper()
+	r := &PlanReport{Nodes: PlanNodes, Seed: 1}
+	for _, n := range []int{5, 40} {
+		c := NewPlanCase("mixed", symmetric, n, plan.Algorithms())
+		for seed := range uint64(3) {
+			if err := c.Run(t.Context(), seed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Cases = append(r.Cases, c)
+	}
+	return r
+}
+
+// TestPlanCase wants stable to reach the min-cuts and so to be the best, flat to be 1, and nothing
+// to be above the min-cuts.
+func TestPlanCase(t *testing.T) {
+	t.Parallel()
+	for _, symmetric := range []bool{true, false} {
+		for _, c := range planReportOf(t, symmetric).Cases {
+			best := 0.0
+			for _, p := range c.Results {
+				best = max(best, p.Mean)
+			}
+			for _, p := range c.Results {
+				if p.OfCuts > 1+1e-9 || !(p.Lowest > 0) || p.Lowest > p.Median || p.Median > p.Highest {
+					t.Errorf("%s: %+v", c.links(), p)
+				}
+				switch p.Algorithm {
+				case "stable":
+					if symmetric && (p.OfCuts < 1-1e-6 || p.Mean < best*(1-1e-6)) {
+						t.Errorf("%s: stable has %v of the min-cuts, and %v of at best %v", c.links(), p.OfCuts, p.Mean, best)
+					}
+				case "flat":
+					if math.Abs(p.Mean-1) > 1e-9 {
+						t.Errorf("flat is %v of flat", p.Mean)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestPlanReport(t *testing.T) {
+	t.Parallel()
+	r := planReportOf(t, false)
+	r.Cases = append(planReportOf(t, true).Cases, r.Cases...)
+	var table, text, svg bytes.Buffer
+	if err := errors.Join(r.WriteTable(&table), r.WriteJSON(&text), r.WriteSVG(&svg)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"means of 3 runs", "\nmixed\n", "\nmixed, asymmetric\n", " of min-cuts ", "     40 ", " edmonds "} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("no %q in\n%s", want, &table)
+		}
+	}
+	var back PlanReport
+	if err := json.Unmarshal(text.Bytes(), &back); err != nil || len(back.Cases) != 4 || back.Cases[0].Results[0].Mean != r.Cases[0].Results[0].Mean {
+		t.Errorf("%v: %s", err, &text)
+	}
+	for d := xml.NewDecoder(&svg); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPlanCaseRepeats wants the same from the same seed.
+func TestPlanCaseRepeats(t *testing.T) {
+	t.Parallel()
+	a, b := planReportOf(t, false), planReportOf(t, false)
+	for i := range a.Cases {
+		for k, p := range a.Cases[i].Results {
+			if q := b.Cases[i].Results[k]; p.Mean != q.Mean || p.Lowest != q.Lowest {
+				t.Errorf("%s: %v, and again %v", p.Algorithm, p.Mean, q.Mean)
+			}
+		}
+	}
+}
