@@ -17,8 +17,9 @@ type Announce struct {
 	Total uint32
 	// Leaving removes the member.
 	Leaving bool
-	// Received follows the message in its stream, unless it is nil. It is not part of the message.
+	// Received and Measured follow the message in its stream, unless they are nil. They are not part of it.
 	Received *Received `cbor:"-"`
+	Measured *Measured `cbor:"-"`
 }
 
 // Type implements [Message].

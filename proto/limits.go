@@ -43,6 +43,11 @@ const (
 	MaxClusters = 1024
 	// MaxFlows bounds the flows of a [Received].
 	MaxFlows = 64
+	// MaxMeasured and MaxWindows bound the links and the windows of a [Measured], MaxTopologyLinks the
+	// links of a [Topology].
+	MaxMeasured      = 16
+	MaxWindows       = 40
+	MaxTopologyLinks = 2048
 	// MaxAddrs bounds the addresses of a member, MaxAddr one of them in bytes.
 	MaxAddrs = 16
 	MaxAddr  = 256

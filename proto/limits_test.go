@@ -3,6 +3,7 @@ package proto
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,23 @@ func TestLimits(t *testing.T) {
 		{"hosts, without an id", &Hosts{Hosts: []Host{{Name: "n", Cluster: "A"}}}, "peer id of 0 bytes"},
 		{"hosts, without a name", &Hosts{Hosts: []Host{{ID: "p", Cluster: "A"}}}, "host name of 0 bytes"},
 		{"hosts, many", &Hosts{Hosts: make([]Host, MaxMembers+1)}, "1025 hosts, at most 1024"},
+		{"measured, nothing", &Measured{}, ""},
+		{"measured, links without windows", &Measured{Windows: []uint32{1}, Links: []MeasuredLink{{Cluster: "A"}, {Cluster: "B"}}}, ""},
+		{"measured, most windows", &Measured{Windows: slices.Repeat([]uint32{maxWindow}, MaxWindows)}, ""},
+		{"measured, many windows", &Measured{Windows: slices.Repeat([]uint32{1}, MaxWindows+1)}, "41 windows of 0 links, at most 40"},
+		{"measured, many links", &Measured{Links: make([]MeasuredLink, MaxMeasured+1)}, "17 links"},
+		{"measured, empty window", &Measured{Windows: []uint32{0}}, "window of 0 ms"},
+		{"measured, long window", &Measured{Windows: []uint32{maxWindow + 1}}, "window of 60001 ms"},
+		{"measured, order", &Measured{Links: []MeasuredLink{{Cluster: "B"}, {Cluster: "A"}}}, "order"},
+		{"measured, short link", &Measured{Windows: []uint32{1, 1}, Links: []MeasuredLink{{Cluster: "A", Bytes: []uint32{1}, Queue: []uint32{1}}}}, "1 and 1 windows of 2"},
+		{"measured, no queue", &Measured{Windows: []uint32{1}, Links: []MeasuredLink{{Cluster: "A", Bytes: []uint32{1}}}}, "1 and 0 windows of 1"},
+		{"measured, losses", &Measured{Links: []MeasuredLink{{Cluster: "A", Sent: 1, Lost: 2}}}, "2 of 1 segments were lost"},
+		{"topology, largest rate", &Topology{Links: []TopologyLink{{From: "A", To: "B", Rate: maxRate}}}, ""},
+		{"topology, rate", &Topology{Links: []TopologyLink{{From: "A", To: "B", Rate: maxRate + 1}}}, "impossible figures"},
+		{"topology, losses", &Topology{Links: []TopologyLink{{From: "A", To: "B", Lost: 1}}}, "impossible figures"},
+		{"topology, no cluster", &Topology{Links: []TopologyLink{{From: "A"}}}, "cluster name"},
+		{"topology, many links", &Topology{Links: make([]TopologyLink, MaxTopologyLinks+1)}, "2049 links"},
+		{"topology, many hosts", &Topology{Hosts: make([]Host, MaxMembers+1)}, "1025 hosts"},
 		{"members, none", &Members{}, ""},
 		{"members, most", &Members{Members: members[:MaxMembers]}, ""},
 		{"members, many", &Members{Members: members}, "1025 members, at most 1024"},
@@ -171,5 +189,19 @@ func TestPeerIDIsOpaque(t *testing.T) {
 	var got PeerID
 	if err := got.UnmarshalBinary(b); err != nil || got != want {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// The largest Measured is as short as a request: trackers read it as one.
+func TestMeasuredIsShort(t *testing.T) {
+	most := slices.Repeat([]uint32{1<<32 - 1}, MaxWindows)
+	m := &Measured{Ago: 1<<32 - 1, Windows: slices.Repeat([]uint32{maxWindow}, MaxWindows)}
+	for i := range MaxMeasured {
+		name := strings.Repeat("c", MaxCluster-1) + string(rune('a'+i))
+		m.Links = append(m.Links, MeasuredLink{Cluster: name, RTT: 1<<32 - 1, Sent: 1<<32 - 1, Lost: 1<<32 - 1, Bytes: most, Queue: most})
+	}
+	frame, err := AppendFrame(nil, m)
+	if err != nil || len(frame) > MaxOpening {
+		t.Errorf("%d bytes, want at most %d: %v", len(frame), MaxOpening, err)
 	}
 }

@@ -47,6 +47,9 @@ const (
 	TypeAnnounceURLs        Type = 34
 	TypeHostsRequest        Type = 35
 	TypeHosts               Type = 36
+	TypeMeasured            Type = 37
+	TypeTopologyRequest     Type = 38
+	TypeTopology            Type = 39
 )
 
 // Message is the content of one frame.
@@ -159,6 +162,12 @@ func newMessage(t Type) Message {
 		return new(HostsRequest)
 	case TypeHosts:
 		return new(Hosts)
+	case TypeMeasured:
+		return new(Measured)
+	case TypeTopologyRequest:
+		return new(TopologyRequest)
+	case TypeTopology:
+		return new(Topology)
 	case TypeReceived:
 		return new(Received)
 	}

@@ -49,6 +49,15 @@ func samples() []Message {
 		&AnnounceURLs{URLs: []string{"udp://192.0.2.7:6969"}},
 		&HostsRequest{Swarm: cid, Name: "n2.b", Wanted: []string{"n1.a"}},
 		&Hosts{Hosts: []Host{{Name: "n1.a", ID: "\x12\xff", Cluster: "A", Addrs: addr}}},
+		&Measured{Ago: 250, Windows: []uint32{1000, 1004}, Links: []MeasuredLink{
+			{Cluster: "B", RTT: 20_000, Sent: 700, Lost: 3, Bytes: []uint32{3_000_000, 2_900_000}, Queue: []uint32{40_000, 0}},
+			{Cluster: "C", Bytes: []uint32{}, Queue: []uint32{}},
+		}},
+		&TopologyRequest{Swarm: cid},
+		&Topology{
+			Hosts: []Host{{Name: "n1.a", ID: "\x12\xff", Cluster: "A", Addrs: [][]byte{}}},
+			Links: []TopologyLink{{From: "B", To: "A", Rate: 3_000_000, Full: true, RTT: 20_000, Sent: 700, Lost: 3}},
+		},
 	}
 }
 
@@ -102,6 +111,7 @@ func TestTypesAreNumberedInOrder(t *testing.T) {
 func TestNilListsAreEmpty(t *testing.T) {
 	for _, m := range []Message{
 		&Have{}, &Want{}, &Give{}, &Members{}, &Handout{}, &Fleet{}, &Hello{Swarm: []byte{1}, Cluster: "A"},
+		&Measured{Links: []MeasuredLink{{Cluster: "A"}}}, &Topology{},
 		&Hosts{}, &HostsRequest{Swarm: []byte{1}, Name: "n"},
 	} {
 		frame := frameOf(t, m)

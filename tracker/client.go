@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -64,6 +65,18 @@ func (c *Client) Fleet(ctx context.Context, swarm []byte) (*proto.Fleet, error) 
 		return nil, err
 	}
 	return mergeFleets(fleets), nil
+}
+
+// Topology returns what the members of a swarm measured, as the tracker says that knows most links. It
+// fails like Fleet.
+func (c *Client) Topology(ctx context.Context, swarm []byte) (*proto.Topology, error) {
+	all, err := askAll[*proto.Topology](ctx, c, &proto.TopologyRequest{Swarm: swarm})
+	if err != nil {
+		return nil, err
+	}
+	return slices.MaxFunc(all, func(a, b *proto.Topology) int {
+		return cmp.Or(cmp.Compare(len(a.Links), len(b.Links)), cmp.Compare(len(a.Hosts), len(b.Hosts)))
+	}), nil
 }
 
 // AnnounceURLs returns where the trackers serve BitTorrent clients. It blocks for at most Timeout.

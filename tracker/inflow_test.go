@@ -86,6 +86,7 @@ func TestOldTrackerIgnoresReceived(t *testing.T) {
 	for range 20 {
 		a := announce(h, "A", 1)
 		a.Received = &proto.Received{Length: 10, WAN: 1, Flows: []proto.Flow{{Cluster: "B", Bytes: 1}}}
+		a.Measured = &proto.Measured{Links: []proto.MeasuredLink{{Cluster: "B", RTT: 1}}}
 		if _, err := c.Announce(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}

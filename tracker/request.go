@@ -43,8 +43,8 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := req.(*proto.Announce); ok && a.Received != nil {
-		if frame, err = proto.AppendFrame(frame, a.Received); err != nil {
+	if a, ok := req.(*proto.Announce); ok {
+		if frame, err = appendFigures(frame, a); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +72,19 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	return replies, err
+}
+
+// appendFigures appends the messages that follow an announce.
+func appendFigures(frame []byte, a *proto.Announce) (_ []byte, err error) {
+	if a.Received != nil {
+		if frame, err = proto.AppendFrame(frame, a.Received); err != nil {
+			return nil, err
+		}
+	}
+	if a.Measured != nil {
+		return proto.AppendFrame(frame, a.Measured)
+	}
+	return frame, nil
 }
 
 // collect waits for n results, or for the grace after the first reply.

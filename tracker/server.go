@@ -176,11 +176,13 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 			}
 			from.getOnly = !cert.Roles.Has(membership.Seed)
 		}
-		return s.announce(from, req), func() { s.received(st, id, req.Swarm) }
+		return s.announce(from, req), func() { s.figures(st, id, req.Swarm) }
 	case *proto.HostsRequest:
 		return s.hosts(proto.PeerID(st.Conn().RemotePeer()), req), nil
 	case *proto.FleetRequest:
 		return s.fleet(req.Swarm), nil
+	case *proto.TopologyRequest:
+		return s.topology(req.Swarm), nil
 	case *proto.AnnounceURLsRequest:
 		reply := &proto.AnnounceURLs{}
 		if urls := s.announceURLs.Load(); urls != nil {
@@ -192,22 +194,36 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 	}
 }
 
-// received reads what a member has received, if it says that. Nobody waits for it.
-func (s *Server) received(st network.Stream, id proto.PeerID, swarm []byte) {
-	m, err := proto.ReadOpening(st)
-	if err != nil {
-		return
+// maxFigures bounds the messages that are read after an announce.
+const maxFigures = 2
+
+// figures reads what a member has received and measured, if it says that. Nobody waits for it.
+func (s *Server) figures(st network.Stream, id proto.PeerID, swarm []byte) {
+	for range maxFigures {
+		m, err := proto.ReadOpening(st)
+		if err != nil {
+			return
+		}
+		switch m := m.(type) {
+		case *proto.Received:
+			s.noteFigures(id, swarm, m, nil)
+		case *proto.Measured:
+			s.noteFigures(id, swarm, nil, m)
+		default:
+			return
+		}
 	}
-	r, _ := m.(*proto.Received)
-	s.noteReceived(id, swarm, r)
 }
 
-// noteReceived notes what a member has received, unless r is nil.
-func (s *Server) noteReceived(id proto.PeerID, swarm []byte, r *proto.Received) {
+// noteFigures notes what a member has received and measured, unless that is nil.
+func (s *Server) noteFigures(id proto.PeerID, swarm []byte, r *proto.Received, m *proto.Measured) {
+	s.state.Lock()
+	defer s.state.Unlock()
 	if r != nil {
-		s.state.Lock()
-		defer s.state.Unlock()
 		s.state.table.received(s.clock(), id, swarm, r)
+	}
+	if m != nil {
+		s.state.table.measured(s.clock(), id, swarm, m)
 	}
 }
 
@@ -258,6 +274,16 @@ func (s *Server) fleet(key []byte) proto.Message {
 	defer s.state.Unlock()
 	if f := s.state.table.fleet(s.clock(), key); f != nil {
 		return f
+	}
+	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
+}
+
+// topology handles a topology request.
+func (s *Server) topology(key []byte) proto.Message {
+	s.state.Lock()
+	defer s.state.Unlock()
+	if t := s.state.table.topology(s.clock(), key); t != nil {
+		return t
 	}
 	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
 }

@@ -85,10 +85,11 @@ type swarm struct {
 	created  time.Time
 	entries  *quota.Quota[netip.Addr]
 	members  map[proto.PeerID]*member
-	named    map[string]*member // by the names of their hosts
-	root     group              // above the sites, without members of its own
-	clusters int                // groups that have nodes
-	total    uint32             // pieces of the content, as last announced; 0 while unknown
+	named    map[string]*member  // by the names of their hosts
+	root     group               // above the sites, without members of its own
+	clusters int                 // groups that have nodes
+	total    uint32              // pieces of the content, as last announced; 0 while unknown
+	links    map[direction]*link // what members measured
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {

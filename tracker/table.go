@@ -25,6 +25,7 @@ type table struct {
 
 	created *quota.Quota[netip.Addr] // swarms, by who announced them first
 	entries *quota.Quota[netip.Addr] // members
+	links   int                      // of all swarms
 }
 
 func newTable(cfg Config) *table {
@@ -184,6 +185,7 @@ func (t *table) remove(m *member) {
 	m.swarm.remove(m)
 	if len(m.swarm.members) == 0 {
 		delete(t.swarms, m.swarm.key)
+		t.links -= len(m.swarm.links)
 		t.created.Release(m.swarm.host)
 	}
 }

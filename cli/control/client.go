@@ -171,6 +171,15 @@ func (c *Client) Fleet(ctx context.Context, link *proto.Link) (*Fleet, error) {
 	return f, nil
 }
 
+// Topology asks the trackers of a link what the nodes of its swarm measured.
+func (c *Client) Topology(ctx context.Context, link *proto.Link) (*Topology, error) {
+	t := new(Topology)
+	if err := c.call(ctx, "POST", "/v1/topology", LinkRequest{Link: link.String()}, t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
 // Describe returns the manifest of a link, verified, or its info dictionary, not
 // verified, if the link names no manifest. It blocks until a node has it, and
 // meanwhile calls waiting with what it waits for.

@@ -14,6 +14,7 @@
 //	POST /v1/remove    NameRequest    Removal
 //	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary
 //	POST /v1/fleet     LinkRequest    Fleet
+//	POST /v1/topology  LinkRequest    Topology
 //	GET  /v1/limit                    Limits
 //	POST /v1/limit     LimitRequest   Limits
 //

@@ -71,6 +71,7 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/stop", reply(s.stop))
 	mux.HandleFunc("POST /v1/remove", reply(s.remove))
 	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
+	mux.HandleFunc("POST /v1/topology", reply(s.topology))
 	mux.HandleFunc("POST /v1/seed", stream(maxSeed, s.seed))
 	mux.HandleFunc("POST /v1/export", stream(maxRequest, s.export))
 	mux.HandleFunc("POST /v1/verify", stream(maxRequest, s.verify))
@@ -215,6 +216,14 @@ func (s *Server) fleet(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return AskFleet(r.Context(), s.cfg.Node.Host(), link)
+}
+
+func (s *Server) topology(r *http.Request) (any, error) {
+	link, err := s.readLink(r)
+	if err != nil {
+		return nil, err
+	}
+	return AskTopology(r.Context(), s.cfg.Node.Host(), link)
 }
 
 // readLink reads a link and adds the trackers of the node.

@@ -36,8 +36,10 @@ func (s *Swarm) announce(first []proto.Member) {
 	var refused string // what was logged
 	for {
 		pause := retry
-		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Keys(), s.announcement(false))
+		a, told := s.announcement(false)
+		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Keys(), a)
 		if err == nil {
+			told()
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
 			s.post(learned{unnamed(h.Members)})
 			s.findHosts()
@@ -59,14 +61,17 @@ func (s *Swarm) announce(first []proto.Member) {
 		case <-s.progress:
 		case <-s.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
-			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Keys(), s.announcement(true))
+			a, _ := s.announcement(true)
+			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Keys(), a)
 			cancel()
 			return
 		}
 	}
 }
 
-func (s *Swarm) announcement(leaving bool) proto.Announce {
+// announcement returns what the node tells the trackers, and a function to call once it was told.
+func (s *Swarm) announcement(leaving bool) (_ proto.Announce, told func()) {
+	measured, told := s.measured()
 	return proto.Announce{
 		Cluster: s.cfg.Cluster,
 		Addrs:   s.cfg.Network.Addrs(),
@@ -75,7 +80,8 @@ func (s *Swarm) announcement(leaving bool) proto.Announce {
 		Leaving: leaving,
 
 		Received: s.received(),
-	}
+		Measured: measured,
+	}, told
 }
 
 // bootstrapEvery is the interval at which the link's peers are dialled while no peer is connected.

@@ -26,8 +26,7 @@ func (s *sources) of(cluster string) *atomic.Int64 {
 	if proto.CheckCluster(cluster) != nil { // BitTorrent clients have none
 		return &s.others
 	}
-	shared := proto.SharedParts(s.own, cluster)
-	name := proto.ClusterGroup(cluster, shared+1)
+	shared, name := proto.SharedParts(s.own, cluster), s.name(cluster)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.byCluster[name]; c != nil {
@@ -48,6 +47,11 @@ func (s *sources) of(cluster string) *atomic.Int64 {
 		s.byCluster[name] = c
 	}
 	return c
+}
+
+// name returns the name by which a cluster is counted.
+func (s *sources) name(cluster string) string {
+	return proto.ClusterGroup(cluster, proto.SharedParts(s.own, cluster)+1)
 }
 
 // flows returns what came from each cluster.

@@ -101,6 +101,7 @@ func (s *Swarm) publishStatus(now bool) {
 	if sampled || now {
 		st := s.strategy.Status()
 		s.wholeNodes.note(st)
+		s.sampleLinks(at, st)
 		s.status.Store(&snapshot{strategy: st, rate: s.rates.rate(at, t), whole: len(s.wholeNodes.ids)})
 	}
 }

@@ -36,6 +36,7 @@ type Swarm struct {
 	// Safe for concurrent use.
 	traffic     payload.Counters
 	sources     sources
+	meter       linkMeter
 	counts      counts
 	inbox       chan event
 	progress    chan struct{} // holds a token if the next announce is due at once

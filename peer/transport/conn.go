@@ -51,6 +51,15 @@ func (c *Conn) Reset() error {
 // socket, 0 if it is unknown.
 func (c *Conn) RTT() time.Duration { return RTT(c.raw) }
 
+// Segments returns how many segments with payload the kernel has sent on the socket, and how many of them
+// it sent again, 0 if it does not say.
+func (c *Conn) Segments() (sent, lost uint64) {
+	if raw := rawConn(c.raw); raw != nil {
+		return countSegments(raw)
+	}
+	return 0, 0
+}
+
 // RTT is like [Conn.RTT] for any connection.
 func RTT(c net.Conn) time.Duration {
 	if raw := rawConn(c); raw != nil {

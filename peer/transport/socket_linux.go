@@ -17,6 +17,16 @@ func minRTT(raw syscall.RawConn) (rtt time.Duration) {
 	return rtt
 }
 
+func countSegments(raw syscall.RawConn) (sent, lost uint64) {
+	_ = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err == nil {
+			sent, lost = uint64(info.Data_segs_out), uint64(info.Total_retrans)
+		}
+	})
+	return sent, min(lost, sent)
+}
+
 // limitUnsent makes writes block while the kernel holds that many bytes which the
 // peer's window or the path has no room for.
 func limitUnsent(raw syscall.RawConn, bytes int) {

@@ -1,0 +1,80 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// Topology is what the nodes of a swarm measured, as a tracker adds it up.
+type Topology struct {
+	Hosts []TopologyHost `json:"hosts"`
+	Links []TopologyLink `json:"links"`
+}
+
+// TopologyHost is a node.
+type TopologyHost struct {
+	Name    string `json:"name"`
+	Cluster string `json:"cluster"`
+}
+
+// TopologyLink is the way from one cluster, site or rack to another.
+type TopologyLink struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Rate is the most payload in bytes per second that went this way, over three seconds. Full says that
+	// the link was full then; else Rate is a lower bound.
+	Rate int64 `json:"rate"`
+	Full bool  `json:"full"`
+	// RTT is the shortest round trip, 0 if it is not known.
+	RTT time.Duration `json:"rtt_ns"`
+	// Segments counts those that were sent on bulk sockets, and Lost those of them that were sent again.
+	Segments uint64 `json:"segments"`
+	Lost     uint64 `json:"lost"`
+}
+
+func newTopology(t *proto.Topology) *Topology {
+	out := &Topology{Hosts: []TopologyHost{}, Links: []TopologyLink{}}
+	for _, h := range t.Hosts {
+		out.Hosts = append(out.Hosts, TopologyHost{h.Name, h.Cluster})
+	}
+	for _, l := range t.Links {
+		out.Links = append(out.Links, TopologyLink{
+			From: l.From, To: l.To, Rate: int64(l.Rate), Full: l.Full, RTT: time.Duration(l.RTT) * time.Microsecond,
+			Segments: l.Sent, Lost: l.Lost,
+		})
+	}
+	return out
+}
+
+// AskTopology asks the trackers of a link, over h, what the nodes of its swarm measured. It fails with
+// [ErrNoTracker] when the link names none.
+func AskTopology(ctx context.Context, h host.Host, link *proto.Link) (*Topology, error) {
+	infos, err := libpeer.AddrInfosFromP2pAddrs(link.Trackers...)
+	if err != nil {
+		return nil, err
+	}
+	if len(infos) == 0 {
+		return nil, ErrNoTracker
+	}
+	client := tracker.NewClient(h, infos, tracker.ClientConfig{})
+	defer client.Close()
+	t, err := client.Topology(ctx, link.Keys()[0].Bytes())
+	var remote *proto.RemoteError
+	switch {
+	case errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm:
+		return nil, errors.New("the trackers know no node with this content: ask while the nodes fetch or serve it")
+	case errors.As(err, &remote) && remote.Code == proto.CodeProtocol:
+		return nil, errors.New("the trackers of the link are of a version that does not measure links: update them")
+	case err != nil:
+		return nil, fmt.Errorf("no tracker of the link answers (%w): check that it runs and can be reached from here", err)
+	}
+	return newTopology(t), nil
+}

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// TestGridTopology has a swarm measure the links of a grid. Where a link was full its rate is that to which
+// it is shaped, within a tenth; where it was not, the rate is no higher.
+func TestGridTopology(t *testing.T) {
+	const size = 120e6
+	links := netns.Fast()
+	f, names := newFleet(t, links, 4, 4, 4, 4)
+	f.startTracker(t, f.Grid.Node("A", 0))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var source *Daemon
+	var sinks []*Daemon
+	for _, name := range names {
+		for i, n := range f.Grid.Nodes(name) {
+			if d := f.startDaemon(t, n); name == "A" && i == 0 {
+				source = d
+			} else {
+				sinks = append(sinks, d)
+			}
+		}
+	}
+	link, err := source.Seed(ctx, randomContent(t, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	var gets sync.WaitGroup
+	for _, d := range sinks {
+		gets.Go(func() {
+			if err := d.Get(ctx, link); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	gets.Wait()
+	t.Logf("whole after %v", time.Since(began))
+	text, err := source.mob(ctx, "topology", link, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top control.Topology
+	if err := json.Unmarshal([]byte(text), &top); err != nil {
+		t.Fatal(err)
+	}
+	fromSource := 0
+	for _, l := range top.Links {
+		shaped := float64(links.Rate(l.From, l.To))
+		part := float64(l.Rate) / shaped
+		t.Logf("%s to %s: %.3f of %.1f MB/s, full %v, %v, %d of %d segments lost", l.From, l.To, part, shaped/1e6, l.Full, l.RTT, l.Lost, l.Segments)
+		if part > 1.1 || l.Full && part < 0.9 {
+			t.Errorf("%s to %s: measured %.2f MB/s of %.1f, full %v", l.From, l.To, float64(l.Rate)/1e6, shaped/1e6, l.Full)
+		}
+		if l.Full && l.From == "A" {
+			fromSource++
+		}
+	}
+	if len(top.Hosts) != 16 || fromSource != 3 { // those of the source are the bottleneck
+		t.Errorf("%d hosts, %d full links from the source's cluster", len(top.Hosts), fromSource)
+	}
+}

@@ -1,0 +1,234 @@
+package swarm
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+// windowLength is the least length of a window of a [linkMeter].
+const windowLength = time.Second
+
+// linkMeter measures what comes from other clusters, and how long messages from there queue on their way,
+// in successive windows of time. Trackers are told, which add up what all members of a cluster received. The
+// loop samples, and the announcer takes. It is safe for concurrent use.
+type linkMeter struct {
+	mu      sync.Mutex
+	last    map[string]uint64 // payload by cluster, at the end of the last closed window
+	open    meterWindow
+	windows []meterWindow // closed, and not told yet: at most as many as a message
+
+	segments map[*transport.Conn]segments // of each socket, when they were counted last
+	counted  map[string]segments          // by cluster, not told yet
+}
+
+// segments are those with payload that were sent on bulk sockets, and those of them that were sent again.
+type segments struct{ sent, lost uint64 }
+
+// meterWindow is a time, and what was measured then by cluster.
+type meterWindow struct {
+	began, end time.Time
+	bytes      map[string]uint64
+	queue      map[string]time.Duration // the shortest: a queue that empties is none before a full link
+}
+
+// sample takes in what came so far from each cluster, and how long messages of those peers queue that owe
+// blocks. name gives the name by which the cluster of a peer is counted, empty for none.
+func (m *linkMeter) sample(now time.Time, flows []proto.Flow, peers []mob.PeerStatus, name func(mob.Node) string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.open.began.IsZero() {
+		m.begin(now, flows)
+	}
+	for i := range peers {
+		p := &peers[i]
+		if p.InFlight == 0 {
+			continue
+		}
+		if cluster := name(p.Node); cluster != "" {
+			if q, ok := m.open.queue[cluster]; !ok || p.Queue < q {
+				m.open.queue[cluster] = p.Queue
+			}
+		}
+	}
+	if now.Sub(m.open.began) < windowLength {
+		return
+	}
+	m.open.end = now
+	for _, f := range flows {
+		if n := f.Bytes - m.last[f.Cluster]; n > 0 {
+			m.open.bytes[f.Cluster] = n
+		}
+	}
+	if len(m.windows) == proto.MaxWindows {
+		m.windows = slices.Delete(m.windows, 0, 1)
+	}
+	m.windows = append(m.windows, m.open)
+	m.begin(now, flows)
+}
+
+// begin opens a window.
+func (m *linkMeter) begin(now time.Time, flows []proto.Flow) {
+	m.open = meterWindow{began: now, bytes: map[string]uint64{}, queue: map[string]time.Duration{}}
+	m.last = map[string]uint64{}
+	for _, f := range flows {
+		m.last[f.Cluster] = f.Bytes
+	}
+}
+
+// count counts the segments of a socket to a cluster since it was counted last.
+func (m *linkMeter) count(c *transport.Conn, cluster string, now segments) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.segments == nil {
+		m.segments, m.counted = map[*transport.Conn]segments{}, map[string]segments{}
+	}
+	before, sum := m.segments[c], m.counted[cluster]
+	m.segments[c] = now
+	sum.sent += now.sent - before.sent
+	sum.lost += now.lost - before.lost
+	m.counted[cluster] = sum
+}
+
+// keep forgets the sockets that are not among the open ones.
+func (m *linkMeter) keep(open map[*transport.Conn]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for c := range m.segments {
+		if !open[c] {
+			delete(m.segments, c)
+		}
+	}
+}
+
+// take returns what was measured and not told yet, nil if that is nothing, and a function that says that it
+// was told. own is the node's cluster, of which nothing is told; rtt has the round trips by cluster.
+func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration) (_ *proto.Measured, told func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out, sums := new(proto.Measured), map[string]uint64{}
+	for _, w := range m.windows {
+		out.Windows = append(out.Windows, uint32(min(max(w.end.Sub(w.began).Milliseconds(), 1), 60_000)))
+		out.Ago = uint32(min(max(now.Sub(w.end).Milliseconds(), 0), math.MaxUint32))
+		for cluster, n := range w.bytes {
+			sums[cluster] += n
+		}
+	}
+	for cluster, s := range m.counted {
+		if s.sent > 0 {
+			sums[cluster]++
+		}
+	}
+	maps.DeleteFunc(sums, func(cluster string, _ uint64) bool {
+		return proto.SharedParts(own, cluster) == proto.ClusterParts(own)
+	})
+	told = func() { m.told(now) }
+	if len(sums) == 0 {
+		return nil, told
+	}
+	var clusters []string
+	for cluster := range sums {
+		clusters = append(clusters, cluster)
+	}
+	slices.SortFunc(clusters, func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), strings.Compare(a, b)) })
+	clusters = clusters[:min(len(clusters), proto.MaxMeasured)]
+	slices.Sort(clusters)
+	for _, cluster := range clusters {
+		out.Links = append(out.Links, m.link(cluster, rtt[cluster]))
+	}
+	return out, told
+}
+
+// link returns what was measured of one cluster. The caller has the lock.
+func (m *linkMeter) link(cluster string, rtt time.Duration) proto.MeasuredLink {
+	s := m.counted[cluster]
+	l := proto.MeasuredLink{
+		Cluster: cluster,
+		RTT:     limited(uint64(max(rtt.Microseconds(), 0))),
+		Sent:    limited(s.sent),
+		Lost:    min(limited(s.lost), limited(s.sent)),
+	}
+	if !slices.ContainsFunc(m.windows, func(w meterWindow) bool { return w.bytes[cluster] > 0 }) {
+		return l
+	}
+	for _, w := range m.windows {
+		l.Bytes = append(l.Bytes, limited(w.bytes[cluster]))
+		l.Queue = append(l.Queue, limited(uint64(max(w.queue[cluster].Microseconds(), 0))))
+	}
+	return l
+}
+
+func limited(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
+
+// told forgets what was measured until then.
+func (m *linkMeter) told(until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.windows = slices.DeleteFunc(m.windows, func(w meterWindow) bool { return !w.end.After(until) })
+	clear(m.counted)
+}
+
+// sampleLinks samples for the trackers.
+func (s *Swarm) sampleLinks(now time.Time, st mob.Status) {
+	s.meter.sample(now, s.sources.flows(), st.Peers, func(n mob.Node) string {
+		if n.External {
+			return ""
+		}
+		return s.sources.name(n.Cluster)
+	})
+}
+
+// measured is what the node tells the trackers of its links, nil while that is nothing, and a function to
+// call once a tracker was told.
+func (s *Swarm) measured() (*proto.Measured, func()) {
+	s.connections.RLock()
+	open, rtt := map[*transport.Conn]bool{}, map[string]time.Duration{}
+	note := func(cluster string, d time.Duration) {
+		if known, ok := rtt[cluster]; d > 0 && (!ok || d < known) {
+			rtt[cluster] = d
+		}
+	}
+	for _, c := range s.connections.sessions {
+		n, ok := c.conn.(*nodePeer)
+		if !ok || c.node.Cluster == s.cfg.Cluster {
+			continue
+		}
+		for _, conn := range n.sockets() {
+			open[conn] = true
+			cluster := s.sources.name(c.node.Cluster)
+			note(cluster, conn.RTT())
+			if sent, lost := conn.Segments(); sent > 0 {
+				s.meter.count(conn, cluster, segments{sent, lost})
+			}
+		}
+	}
+	s.connections.RUnlock()
+	s.meter.keep(open)
+	if snap := s.status.Load(); snap != nil {
+		for i := range snap.strategy.Peers {
+			p := &snap.strategy.Peers[i]
+			note(s.sources.name(p.Cluster), p.RTT)
+		}
+	}
+	return s.meter.take(time.Now(), s.cfg.Cluster, rtt)
+}
+
+// sockets returns the bulk sockets of a session.
+func (c *nodePeer) sockets() (out []*transport.Conn) {
+	c.channels.Lock()
+	defer c.channels.Unlock()
+	for ch := range c.channels.open {
+		if conn, ok := ch.(*transport.Conn); ok {
+			out = append(out, conn)
+		}
+	}
+	return out
+}

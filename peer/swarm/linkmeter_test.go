@@ -1,0 +1,93 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// feedMeter feeds a meter for a time, twice a second, with so many bytes per second from each cluster.
+func feedMeter(m *linkMeter, now time.Time, flows map[string]uint64, peers []mob.PeerStatus, rates map[string]uint64, d time.Duration) time.Time {
+	name := func(n mob.Node) string { return n.Cluster }
+	list := func() (out []proto.Flow) {
+		for cluster, n := range flows {
+			out = append(out, proto.Flow{Cluster: cluster, Bytes: n})
+		}
+		return out
+	}
+	m.sample(now, list(), peers, name)
+	for end := now.Add(d); now.Before(end); {
+		now = now.Add(500 * time.Millisecond)
+		for cluster, rate := range rates {
+			flows[cluster] += rate / 2
+		}
+		m.sample(now, list(), peers, name)
+	}
+	return now
+}
+
+// A meter tells of each window once, what came in it and the shortest queue of the peers that owed blocks,
+// and nothing of the own cluster.
+func TestLinkMeter(t *testing.T) {
+	t.Parallel()
+	m, flows := new(linkMeter), map[string]uint64{"A": 5000, "own": 70}
+	peers := []mob.PeerStatus{
+		{Node: mob.Node{Cluster: "A"}, Queue: 30 * time.Millisecond, InFlight: 1},
+		{Node: mob.Node{Cluster: "A"}, Queue: 20 * time.Millisecond, InFlight: 1},
+		{Node: mob.Node{Cluster: "A"}, Queue: 0},
+		{Node: mob.Node{Cluster: "B"}, Queue: 70 * time.Millisecond, InFlight: 1},
+	}
+	rates := map[string]uint64{"A": 1000, "own": 9999}
+	now := feedMeter(m, time.Unix(1000, 0), flows, peers, rates, 3*time.Second)
+	rtt := map[string]time.Duration{"A": 3 * time.Millisecond}
+	const want = "{{} 200 [1000 1000 1000] [{{} A 3000 0 0 [1000 1000 1000] [20000 20000 20000]}]}"
+	for range 2 { // until it was told
+		got, _ := m.take(now.Add(200*time.Millisecond), "own", rtt)
+		if fmt.Sprint(*got) != want {
+			t.Errorf("%v, want %s", *got, want)
+		}
+	}
+	_, told := m.take(now, "own", rtt)
+	told()
+	if got, _ := m.take(now, "own", rtt); got != nil {
+		t.Errorf("told twice: %v", *got)
+	}
+	// After long without a word the newest windows are told, of the clusters that sent most.
+	for i := range 100 {
+		rates[fmt.Sprintf("c%02d", i)] = uint64(100 + i)
+	}
+	now = feedMeter(m, now, flows, peers, rates, time.Minute)
+	got, _ := m.take(now, "own", rtt)
+	if len(got.Windows) != proto.MaxWindows || len(got.Links) != proto.MaxMeasured || got.Ago != 0 ||
+		got.Links[0].Cluster != "A" || got.Links[15].Cluster != "c99" || !slices.Equal(got.Links[15].Bytes[:2], []uint32{198, 198}) {
+		t.Errorf("%v", *got)
+	}
+	if _, err := proto.AppendFrame(nil, got); err != nil {
+		t.Error(err)
+	}
+}
+
+// Segments are counted from one time to the next, and those of sockets that are gone are forgotten.
+func TestLinkMeterCountsSegments(t *testing.T) {
+	t.Parallel()
+	m := new(linkMeter)
+	m.count(nil, "A", segments{100, 1})
+	m.count(nil, "A", segments{250, 3})
+	got, told := m.take(time.Now(), "own", nil)
+	if l := got.Links[0]; l.Sent != 250 || l.Lost != 3 || l.Bytes != nil {
+		t.Errorf("%+v", l)
+	}
+	told()
+	m.count(nil, "A", segments{260, 3})
+	if got, _ = m.take(time.Now(), "own", nil); got.Links[0].Sent != 10 || got.Links[0].Lost != 0 {
+		t.Errorf("%+v", got.Links[0])
+	}
+	m.keep(nil)
+	if len(m.segments) != 0 {
+		t.Error("a socket that is gone is remembered")
+	}
+}

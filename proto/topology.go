@@ -1,0 +1,65 @@
+package proto
+
+import "fmt"
+
+// TopologyRequest asks a tracker what the members of a swarm measured. It answers with [Topology].
+type TopologyRequest struct {
+	_ struct{} `cbor:",toarray"`
+	// Swarm is a key of the swarm, see [Link.Keys].
+	Swarm []byte
+}
+
+// Type implements [Message].
+func (*TopologyRequest) Type() Type { return TypeTopologyRequest }
+
+func (m *TopologyRequest) check() error { return checkKey(m.Swarm) }
+
+// Topology answers a [TopologyRequest].
+type Topology struct {
+	_ struct{} `cbor:",toarray"`
+	// Hosts are members, at most [MaxMembers], without addresses. One whose name is not known has
+	// its id, as people write it.
+	Hosts []Host
+	Links []TopologyLink
+}
+
+// TopologyLink is the way from one cluster, site or rack to another, in one direction.
+type TopologyLink struct {
+	_        struct{} `cbor:",toarray"`
+	From, To string
+	// Rate is the most payload that went this way in three seconds, in bytes per second. Full says
+	// that this is what the way can carry, as far as those who received it know: when it was full it
+	// carried about as much. Else it could carry more.
+	Rate uint64
+	Full bool
+	// RTT is the shortest round trip in microseconds, 0 if it is not known.
+	RTT uint32
+	// Sent counts segments on bulk sockets, and Lost those of them that were sent again.
+	Sent, Lost uint64
+}
+
+// Type implements [Message].
+func (*Topology) Type() Type { return TypeTopology }
+
+func (m *Topology) check() error {
+	if len(m.Hosts) > MaxMembers || len(m.Links) > MaxTopologyLinks {
+		return fmt.Errorf("%d hosts and %d links, at most %d and %d", len(m.Hosts), len(m.Links), MaxMembers, MaxTopologyLinks)
+	}
+	for i := range m.Hosts {
+		if err := m.Hosts[i].check(); err != nil {
+			return err
+		}
+	}
+	for _, l := range m.Links {
+		if err := CheckCluster(l.From); err != nil {
+			return err
+		}
+		if err := CheckCluster(l.To); err != nil {
+			return err
+		}
+		if l.Rate > maxRate || l.Lost > l.Sent {
+			return fmt.Errorf("link from %s to %s: impossible figures", l.From, l.To)
+		}
+	}
+	return nil
+}

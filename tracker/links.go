@@ -1,0 +1,203 @@
+package tracker
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Bounds of the links that are remembered: a kilobyte each.
+const (
+	maxLinks      = 16_384 // of all swarms
+	maxSwarmLinks = proto.MaxTopologyLinks
+)
+
+const (
+	// linkMemory is how many seconds of a link are remembered: more than lie between two announces
+	// of a member, so that all have told of a second before it is forgotten.
+	linkMemory = 60
+	// linkSpan is over how many seconds a rate is measured.
+	linkSpan = 3
+	// fullQueue is how long messages queue at least on a link that is full, in microseconds, and fullPart
+	// the part of the payload whose receivers saw that. Nodes keep a queue of 40 ms before a full link;
+	// before one that others can fill for moments only it is empty now and then.
+	fullQueue = 10_000
+	fullPart  = 0.9
+)
+
+// direction is a link between groups, one way: between sites, or between a rack and what it is in.
+type direction struct{ from, to string }
+
+// link is what the members measured of a link. Rates are what all of them together received at a time.
+type link struct {
+	seconds [linkMemory]linkSecond // a ring: a second t is at t modulo its length
+	newest  int64                  // the last second in it
+
+	best       float64 // the highest rate, in bytes per second
+	bestFull   float64 // the highest while the link was full
+	rtt        uint32  // the shortest, in microseconds; 0 if it is not known
+	sent, lost uint64
+}
+
+// linkSecond is the payload of a second in bytes, and the part of it whose receivers saw a queue.
+type linkSecond struct{ bytes, queued float64 }
+
+// add adds payload that came from one time to another, in seconds.
+func (l *link) add(from, to, bytes float64, queued bool) {
+	l.advance(int64(to))
+	for t := int64(from); t <= int64(to); t++ {
+		part := bytes * (min(to, float64(t+1)) - max(from, float64(t))) / (to - from)
+		if t <= l.newest-linkMemory || part <= 0 {
+			continue
+		}
+		s := &l.seconds[t%linkMemory]
+		s.bytes += part
+		if queued {
+			s.queued += part
+		}
+	}
+}
+
+// advance makes room for a second.
+func (l *link) advance(t int64) {
+	if t <= l.newest {
+		return
+	}
+	l.measure()
+	for l.newest = max(l.newest, t-linkMemory); l.newest < t; {
+		l.newest++
+		l.seconds[l.newest%linkMemory] = linkSecond{}
+	}
+}
+
+// measure finds the highest rates in what is remembered.
+func (l *link) measure() {
+	for t := max(l.newest-linkMemory+1, 0); t+linkSpan-1 <= l.newest; t++ {
+		var bytes, queued float64
+		for i := range int64(linkSpan) {
+			s := l.seconds[(t+i)%linkMemory]
+			bytes, queued = bytes+s.bytes, queued+s.queued
+		}
+		l.best = max(l.best, bytes/linkSpan)
+		if queued >= fullPart*bytes {
+			l.bestFull = max(l.bestFull, bytes/linkSpan)
+		}
+	}
+}
+
+// full reports whether the highest rate is what the link can carry: while it was full it carried no less,
+// but for what one time differs from another.
+func (l *link) full() bool { return l.best > 0 && l.bestFull >= 0.95*l.best }
+
+// addWindows adds the payload of windows, of which the last ended at a time in seconds.
+func (l *link) addWindows(end float64, windows []uint32, ml *proto.MeasuredLink) {
+	for i := len(ml.Bytes) - 1; i >= 0; i-- {
+		begin := end - float64(windows[i])/1000
+		if begin < 0 {
+			return
+		}
+		if ml.Bytes[i] > 0 {
+			l.add(begin, end, float64(ml.Bytes[i]), ml.Queue[i] >= fullQueue)
+		}
+		end = begin
+	}
+}
+
+// measured takes in what a member measured, if it is known.
+func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Measured) {
+	t.expire(now)
+	s := t.swarms[string(key)]
+	if s == nil || s.members[id] == nil {
+		return
+	}
+	own := s.members[id].cluster.name
+	end := float64(t.now.UnixMilli())/1000 - float64(m.Ago)/1000
+	for i := range m.Links {
+		ml := &m.Links[i]
+		if s.find(ml.Cluster) == nil {
+			continue
+		}
+		for _, d := range ways(ml.Cluster, own) {
+			l := t.link(s, d)
+			if l == nil {
+				continue
+			}
+			l.addWindows(end, m.Windows, ml)
+			if d.from == ml.Cluster && ml.RTT > 0 && (l.rtt == 0 || ml.RTT < l.rtt) {
+				l.rtt = ml.RTT
+			}
+		}
+		out := ways(own, ml.Cluster)
+		if ml.Sent == 0 || len(out) == 0 {
+			continue
+		}
+		if l := t.link(s, out[len(out)-1]); l != nil {
+			l.sent += uint64(ml.Sent)
+			l.lost += uint64(ml.Lost)
+		}
+	}
+}
+
+// ways returns the links on the way from a cluster to another: between the two sites, or out of the first
+// one's rack, and then into each group of the other that the first is not in. Racks of a site that is
+// another are not told apart.
+func ways(from, to string) (out []direction) {
+	shared := proto.SharedParts(from, to)
+	switch {
+	case shared == 0:
+		out = append(out, direction{proto.ClusterGroup(from, 1), proto.ClusterGroup(to, 1)})
+	case proto.ClusterParts(from) > shared:
+		out = append(out, direction{proto.ClusterGroup(from, shared+1), proto.ClusterGroup(from, shared)})
+	}
+	for parts := max(shared, 1); parts < proto.ClusterParts(to); parts++ {
+		out = append(out, direction{proto.ClusterGroup(to, parts), proto.ClusterGroup(to, parts+1)})
+	}
+	return out
+}
+
+// link returns a link of a swarm, nil if there are too many.
+func (t *table) link(s *swarm, d direction) *link {
+	l := s.links[d]
+	if l == nil && len(s.links) < maxSwarmLinks && t.links < maxLinks {
+		if s.links == nil {
+			s.links = map[direction]*link{}
+		}
+		l = new(link)
+		s.links[d] = l
+		t.links++
+	}
+	return l
+}
+
+// topology is what the members of a swarm measured, nil if it is not known.
+func (t *table) topology(now time.Time, key []byte) *proto.Topology {
+	t.expire(now)
+	s := t.swarms[string(key)]
+	if s == nil {
+		return nil
+	}
+	out := new(proto.Topology)
+	for c := range s.all() {
+		for _, m := range c.members {
+			if m.cluster == c && len(out.Hosts) < proto.MaxMembers {
+				out.Hosts = append(out.Hosts, proto.Host{Name: peer.ID(m.id).String(), ID: m.id, Cluster: c.name})
+			}
+		}
+	}
+	for d, l := range s.links {
+		l.measure()
+		out.Links = append(out.Links, proto.TopologyLink{
+			From: d.from, To: d.to, Rate: uint64(min(l.best, maxBytes)), Full: l.full(), RTT: l.rtt,
+			Sent: l.sent, Lost: min(l.lost, l.sent),
+		})
+	}
+	slices.SortFunc(out.Links, func(a, b proto.TopologyLink) int {
+		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
+	})
+	return out
+}

@@ -1,0 +1,239 @@
+package tracker
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// topologyLink returns what a table says of a link, the zero link if it is not known.
+func topologyLink(tb *table, from, to string) (out proto.TopologyLink) {
+	for _, l := range tb.topology(tb.now, []byte("s")).Links {
+		if l.From == from && l.To == to {
+			out = l
+		}
+	}
+	return out
+}
+
+// Members of a cluster tell at different times what they received in windows of different lengths, and the
+// tracker adds up what came at the same time.
+func TestRatesAddUp(t *testing.T) {
+	t.Parallel()
+	tb, rng := newTable(Default()), rand.New(rand.NewPCG(4, 4))
+	const members, rate = 5, 3e6 // of all together, while they receive
+	join(t, tb, epoch, "s", "A", "source", 10, 10)
+	for i := range members {
+		join(t, tb, epoch, "s", "B", fmt.Sprint("b", i), 0, 10)
+	}
+	from, to := epoch.Add(2*time.Second), epoch.Add(40*time.Second)
+	share := func(i int, a, b time.Time) uint32 { // what a member receives from a to b
+		a, b = later(a, from), earlier(b, to)
+		part := rate * float64(2*(i+1)) / (members * (members + 1))
+		return uint32(max(b.Sub(a).Seconds(), 0) * part)
+	}
+	at := slices.Repeat([]time.Time{epoch}, members)
+	windows, bytes := make([][]uint32, members), make([][]uint32, members)
+	for slices.MinFunc(at, time.Time.Compare).Before(to) {
+		i := rng.IntN(members)
+		next := at[i].Add(time.Duration(1000+rng.IntN(400)) * time.Millisecond)
+		windows[i] = append(windows[i], uint32(next.Sub(at[i]).Milliseconds()))
+		bytes[i] = append(bytes[i], share(i, at[i], next))
+		at[i] = next
+		if len(windows[i]) < 5+rng.IntN(8) {
+			continue
+		}
+		now := later(tb.now, next.Add(300*time.Millisecond))
+		tb.measured(now, proto.PeerID(fmt.Sprint("b", i)), []byte("s"), &proto.Measured{
+			Ago: uint32(now.Sub(next).Milliseconds()), Windows: windows[i],
+			Links: []proto.MeasuredLink{{Cluster: "A", Bytes: bytes[i], Queue: slices.Repeat([]uint32{fullQueue}, len(bytes[i]))}},
+		})
+		windows[i], bytes[i] = nil, nil
+	}
+	if l := topologyLink(tb, "A", "B"); math.Abs(float64(l.Rate)/rate-1) > 0.03 || !l.Full {
+		t.Errorf("%+v, want %.0f", l, float64(rate))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// tellLink has a member tell what came from a cluster in the last windows of a second.
+func tellLink(tb *table, now time.Time, id, from string, queue uint32, bytes ...uint32) {
+	tb.measured(now, proto.PeerID(id), []byte("s"), &proto.Measured{
+		Windows: slices.Repeat([]uint32{1000}, len(bytes)),
+		Links: []proto.MeasuredLink{{
+			Cluster: from, RTT: 20_000, Sent: 100, Lost: 1, Bytes: bytes, Queue: slices.Repeat([]uint32{queue}, len(bytes)),
+		}},
+	})
+}
+
+// The highest rate is kept, however long ago it was, and a link is full if it carried about as much while
+// messages queued all the time.
+func TestFullLinks(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	announce := func(at time.Time) {
+		join(t, tb, at, "s", "A", "a", 10, 10)
+		join(t, tb, at, "s", "B", "b", 0, 10)
+	}
+	announce(epoch)
+	check := func(rate uint64, full bool) {
+		t.Helper()
+		if l := topologyLink(tb, "A", "B"); l.Rate != rate || l.Full != full {
+			t.Errorf("%+v, want a rate of %d, full %v", l, rate, full)
+		}
+	}
+	now := epoch.Add(10 * time.Second)
+	tellLink(tb, now, "b", "A", 0, 1000, 1000, 1000)
+	check(1000, false)
+	now = now.Add(10 * time.Second)
+	tellLink(tb, now, "b", "A", fullQueue, 970, 970, 970)
+	check(1000, true)
+	now = now.Add(10 * time.Second)
+	tellLink(tb, now, "b", "A", 0, 1100, 1100, 1100)
+	check(1100, false)
+	for range 20 {
+		now = now.Add(20 * time.Second)
+		announce(now)
+		tellLink(tb, now, "b", "A", fullQueue, 5, 5, 5)
+	}
+	check(1100, false)
+	if l := topologyLink(tb, "B", "A"); l.Rate != 0 || l.Sent != 2300 || l.Lost != 23 {
+		t.Errorf("the other way: %+v", l)
+	}
+	if l := topologyLink(tb, "A", "B"); l.RTT != 20_000 || l.Sent != 0 {
+		t.Errorf("%+v", l)
+	}
+	now = now.Add(time.Hour)
+	tellLink(tb, now, "b", "A", 0, 7, 7, 7) // it has expired
+	if tb.topology(now, []byte("s")) != nil || tb.links != 0 {
+		t.Errorf("%d links of swarms that are gone", tb.links)
+	}
+}
+
+// Racks have links to their sites, over which all goes that comes from elsewhere.
+func TestLinksOfRacks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, to, want string }{
+		{"l", "g", "[{l g}]"},
+		{"l/1", "g", "[{l g}]"},
+		{"l", "g/1", "[{l g} {g g/1}]"},
+		{"g/2", "g/1", "[{g/2 g} {g g/1}]"},
+		{"g", "g/1", "[{g g/1}]"},
+		{"g/1", "g", "[{g/1 g}]"},
+		{"g/1/x", "g/2/y", "[{g/1 g} {g g/2} {g/2 g/2/y}]"},
+		{"g/1/x", "g/1/y", "[{g/1/x g/1} {g/1 g/1/y}]"},
+		{"g/1", "g/1", "[]"},
+	} {
+		if got := fmt.Sprint(ways(c.from, c.to)); got != c.want {
+			t.Errorf("from %s to %s: %s, want %s", c.from, c.to, got, c.want)
+		}
+	}
+	tb := newTable(Default())
+	join(t, tb, epoch, "s", "l", "l", 10, 10)
+	for _, id := range []string{"g/1", "g/2"} {
+		join(t, tb, epoch, "s", id, id, 0, 10)
+	}
+	now := epoch.Add(10 * time.Second)
+	tellLink(tb, now, "g/1", "l", 0, 60, 60, 60)
+	tellLink(tb, now, "g/2", "l", 0, 40, 40, 40)
+	tellLink(tb, now, "g/1", "g/2", 0, 40, 40, 40)
+	for _, c := range []struct {
+		from, to string
+		rate     uint64
+	}{{"l", "g", 100}, {"g", "g/1", 100}, {"g", "g/2", 40}, {"g/2", "g", 40}} {
+		if l := topologyLink(tb, c.from, c.to); l.Rate != c.rate {
+			t.Errorf("from %s to %s: %+v, want a rate of %d", c.from, c.to, l, c.rate)
+		}
+	}
+}
+
+// A member that lies makes no more links than there is room for, none to clusters that are not there, and
+// no figure that a message cannot bear.
+func TestLiarOfLinks(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	for i := range 300 {
+		join(t, tb, epoch, "s", fmt.Sprintf("c%03d", i), fmt.Sprint(i), 10, 10)
+	}
+	most := slices.Repeat([]uint32{math.MaxUint32}, proto.MaxWindows)
+	for i := range 300 {
+		for j := range 300 / proto.MaxMeasured {
+			m := &proto.Measured{Ago: uint32(i * 1e7), Windows: slices.Repeat([]uint32{1}, proto.MaxWindows)}
+			for k := range proto.MaxMeasured {
+				m.Links = append(m.Links, proto.MeasuredLink{
+					Cluster: fmt.Sprintf("c%03d", j*proto.MaxMeasured+k), Sent: math.MaxUint32, Lost: math.MaxUint32, Bytes: most, Queue: most,
+				})
+			}
+			m.Links[0].Cluster = "nowhere"
+			tb.measured(epoch, proto.PeerID(fmt.Sprint(i)), []byte("s"), m)
+			tb.measured(epoch, "stranger", []byte("s"), m)
+			tb.measured(epoch, proto.PeerID(fmt.Sprint(i)), []byte("unknown"), m)
+		}
+	}
+	top := tb.topology(epoch, []byte("s"))
+	if len(top.Links) != proto.MaxTopologyLinks || len(top.Hosts) != 300 || tb.links != proto.MaxTopologyLinks {
+		t.Errorf("%d links, %d hosts, %d links of the table", len(top.Links), len(top.Hosts), tb.links)
+	}
+	if _, err := proto.AppendFrame(nil, top); err != nil {
+		t.Error(err)
+	}
+}
+
+// Members tell what they measured after their announces, and anybody may ask.
+func TestTrackerKnowsLinks(t *testing.T) {
+	t.Parallel()
+	s, info := start(t, Config{}, new(clock))
+	hA, cA := node(t, ClientConfig{}, info)
+	hB, cB := node(t, ClientConfig{}, info)
+	if _, err := cA.Topology(t.Context(), announce(hA, "A", 1).Swarm); err == nil {
+		t.Error("there is a topology of an unknown swarm")
+	}
+	for _, received := range []*proto.Received{nil, {Length: 10, WAN: 5, Flows: []proto.Flow{{Cluster: "A", Bytes: 5}}}} {
+		if _, err := cA.Announce(t.Context(), announce(hA, "A", 1)); err != nil {
+			t.Fatal(err)
+		}
+		a := announce(hB, "B", 1)
+		a.Received = received
+		a.Measured = &proto.Measured{Windows: []uint32{1000, 1000, 1000}, Links: []proto.MeasuredLink{
+			{Cluster: "A", RTT: 7, Bytes: []uint32{900, 900, 900}, Queue: []uint32{0, 0, 0}},
+		}}
+		if _, err := cB.Announce(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		var top *proto.Topology
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			var err error
+			if top, err = cA.Topology(t.Context(), a.Swarm); err != nil {
+				t.Fatal(err)
+			}
+			if len(top.Links) == 1 || time.Now().After(end) {
+				break
+			}
+		}
+		if len(top.Hosts) != 2 || top.Hosts[1].Name != hB.ID().String() || top.Hosts[1].Cluster != "B" ||
+			len(top.Links) != 1 || top.Links[0].Rate != 900 || top.Links[0].RTT != 7 {
+			t.Errorf("%+v", top)
+		}
+		s.state.Lock()
+		s.state.table = newTable(s.cfg)
+		s.state.Unlock()
+	}
+}
