@@ -26,8 +26,9 @@ link can carry if packets queued before it then; else a comment says that the li
 not full, and could carry more. Where nothing went in one direction, the rate is that of
 the other, and a comment says so. Links over which nothing went are left out.
 
-A host has its peer id for its name. Rates of interfaces are not known: add them as send
-and receive where they are limits.`
+A host has its name if the swarm followed a plan, and else the peer id of its node, which
+a plan may name as well. Rates of interfaces are not known: add them as send and receive
+where they are limits.`
 
 const topologyExample = `  mob topology "$LINK" > topology.toml
   mob topology "$LINK" --json`

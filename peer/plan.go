@@ -28,7 +28,7 @@ func (n *Node) encodePlan(opt *SeedOptions) ([]byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if source := p.Hosts[0]; source != n.cfg.Host {
+	if source := p.Hosts[0]; source != n.nameIn(p) {
 		return nil, fmt.Errorf("the plan begins at the host %s, and this node is the host %s", source, n.cfg.Host)
 	}
 	return p.Document().Encode()

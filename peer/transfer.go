@@ -279,7 +279,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
 		Link:       t.Link(),
 		Plan:       t.Description().Plan(),
-		Host:       n.cfg.Host,
+		Host:       n.nameIn(t.Description().Plan()),
 		Keys:       t.keys,
 		Verifier:   c.verifier,
 		Store:      c.store,

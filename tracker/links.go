@@ -184,9 +184,14 @@ func (t *table) topology(now time.Time, key []byte) *proto.Topology {
 	out := new(proto.Topology)
 	for c := range s.all() {
 		for _, m := range c.members {
-			if m.cluster == c && len(out.Hosts) < proto.MaxMembers {
-				out.Hosts = append(out.Hosts, proto.Host{Name: peer.ID(m.id).String(), ID: m.id, Cluster: c.name})
+			if m.cluster != c || len(out.Hosts) == proto.MaxMembers {
+				continue
 			}
+			name := peer.ID(m.id).String()
+			if s.named[m.name] == m {
+				name = m.name
+			}
+			out.Hosts = append(out.Hosts, proto.Host{Name: name, ID: m.id, Cluster: c.name})
 		}
 	}
 	for d, l := range s.links {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/interop/netns"
 )
 
@@ -50,7 +49,16 @@ func TestGridTopology(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var top control.Topology
+	var top struct {
+		Hosts []struct{ Name string }
+		Links []struct {
+			From, To       string
+			Rate           int64
+			Full           bool
+			RTT            time.Duration `json:"rtt_ns"`
+			Segments, Lost uint64
+		}
+	}
 	if err := json.Unmarshal([]byte(text), &top); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,15 @@
+package peer
+
+import (
+	"github.com/mobgrid/mob/mob/plan"
+)
+
+// nameIn returns the name of the node's host in a plan, which may be nil. A plan may name a host by the
+// peer id of its node, as a topology does that a swarm measured: nodes tell their names in planned swarms
+// only.
+func (n *Node) nameIn(p *plan.Plan) string {
+	if id := n.host.ID().String(); p != nil && p.Index(n.cfg.Host) < 0 && p.Index(id) >= 0 {
+		return id
+	}
+	return n.cfg.Host
+}
