@@ -77,8 +77,6 @@ func (s *State) isUrgent(p *peer, i int, u update) bool {
 		return p.fetchesHere()
 	case u == updateHave:
 		return home.holders[i] == 0 || p.fetchesHere()
-	case u == updateClaim:
-		return s.fetches[i].enters(home) || p.fetchesHere()
 	}
 	return true
 }
