@@ -37,6 +37,10 @@ With racks, as in --clusters '2x(4x5)', nodes have names of clusters such as A/r
 that goes into a rack and out of it shares its --rack-uplink. In mob:site nodes know their
 site only.
 
+In mob:plan=balanced the transfer follows a plan (mob plan --help lists the algorithms). It
+is made for the links as they are in scenario fast, or for given ones, whatever they do
+then. In mob:shuffled:plan=chain the plan knows nothing of racks and clusters.
+
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is how busy all cores were: near 100 % they are the limit, not the links.
 
@@ -49,6 +53,7 @@ const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transm
   mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
   mob bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
+  mob bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario mayhem
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 

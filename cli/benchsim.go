@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/mob/plan"
 )
 
 const benchSimHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
@@ -27,6 +29,10 @@ with any number of clusters.
 --coded simulates a coded transfer, with generations of 16 blocks unless it says how
 many, as in --coded=32; blocks are as long as those of mob seed --coded.
 
+--plan has nodes follow a plan, as mob seed --plan does. It is made for the links as they
+are in scenario fast, or for given ones, and the transfer shows what it costs when they
+are otherwise.
+
 With --strategy it compares ways to move blocks through one homogeneous cluster, in
 rounds: in each a node sends one block and receives one. No broadcast of k blocks to n
 nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
@@ -41,6 +47,7 @@ const benchSimExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repe
   mob bench sim --clusters '20x(5x20)' --rack-uplink 12.5MB --scenario random --size 60MB
   mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
   mob bench sim --coded=32 --clusters 20 --nic 1.875MB --size 100MB
+  mob bench sim --plan edmonds --scenario mayhem
   mob bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
   mob bench sim --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
 
@@ -52,6 +59,7 @@ func newBenchSim(g *global) *cobra.Command {
 	var rounds roundFlags
 	var k int
 	var flat bool
+	var algorithm string
 	cmd := &cobra.Command{
 		Use: "sim", Short: "Simulate up to thousands of nodes", Long: benchSimHelp, Example: benchSimExample,
 		Args: cobra.NoArgs,
@@ -76,6 +84,17 @@ func newBenchSim(g *global) *cobra.Command {
 			if flat {
 				s.Flatten()
 			}
+			if algorithm != "" {
+				if cmd.Flags().Changed("coded") {
+					return wrong(cmd, "--plan and --coded exclude each other: a transfer is planned or coded")
+				}
+				if err := plan.CheckAlgorithm(algorithm); err != nil {
+					return wrong(cmd, "--plan: %w", err)
+				}
+				if err := s.Plan(algorithm); err != nil {
+					return fmt.Errorf("plan: %w", err)
+				}
+			}
 			return g.benchSim(cmd.Context(), &f, &c, s)
 		},
 	}
@@ -84,6 +103,7 @@ func newBenchSim(g *global) *cobra.Command {
 	cmd.Flags().IntVar(&k, "coded", 0, "a coded transfer, with generations of `k` blocks")
 	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(bench.SimCodedK)
 	cmd.Flags().BoolVar(&flat, "flat", false, "nodes know their site only, and not their rack")
+	cmd.Flags().StringVar(&algorithm, "plan", "", "follow a plan for the links: "+strings.Join(plan.Algorithms(), ", "))
 	cmd.Flags().Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
 	return cmd

@@ -81,9 +81,12 @@ func seededSystem(options []string) (bench.System, error) {
 		return nil, err
 	}
 	for _, o := range options {
-		if o == bench.FlatOption {
+		switch o {
+		case bench.FlatOption:
 			s.Flat = true
-		} else {
+		case bench.ShuffledOption:
+			s.Shuffled = true
+		default:
 			s.Seed = append(s.Seed, o)
 		}
 	}

@@ -21,6 +21,7 @@ type description struct {
 	Peers       []string      `json:"peers"`
 	Coded       int           `json:"coded,omitempty"`
 	Strategy    string        `json:"strategy,omitempty"`
+	Plan        string        `json:"plan,omitempty"`
 	InfoHash    string        `json:"info_hash,omitempty"`
 	BTTrackers  []string      `json:"bt_trackers,omitempty"`
 	Foreign     []proto.Param `json:"foreign"`
@@ -57,6 +58,9 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 	for _, a := range link.Peers {
 		d.Peers = append(d.Peers, a.String())
 	}
+	if link.Plan.Defined() {
+		d.Plan = link.Plan.String()
+	}
 	if !link.InfoHash.IsZero() {
 		d.InfoHash, d.BTTrackers = link.InfoHash.String(), link.Announce
 	}
@@ -88,6 +92,9 @@ func (d description) print(out io.Writer) error {
 	w.size(d.Bytes, d.Pieces, int64(d.PieceLength))
 	if d.Coded > 0 {
 		w.line("coded     %s", describeCoding(d.Coded, d.Strategy))
+	}
+	if d.Plan != "" {
+		w.line("plan      %s", d.Plan)
 	}
 	w.list("trackers", d.Trackers)
 	w.list("peers", d.Peers)

@@ -95,6 +95,9 @@ func transferLines(st peer.Status, peers bool) []string {
 	if st.Coded > 0 {
 		lines = append(lines, "  coded   "+describeCoding(st.Coded, st.Strategy))
 	}
+	if st.Plan != nil {
+		lines = append(lines, "  plan    "+describePlan(st.Plan))
+	}
 	for _, id := range st.Liars {
 		lines = append(lines, "  banned  "+id+" for false blocks")
 	}

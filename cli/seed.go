@@ -36,14 +36,20 @@ costs CPU. By default k follows from how fast this machine codes and its network
 permutations that are fixed in advance (Cooper), and request nothing. permutation
 sends one generation after the other, overlap1 and overlap2 overlap them, and rb sends
 plain blocks, for comparison. Generations have 192 blocks, or k with --coded=k: large
-ones are best.`
+ones are best.
+
+--plan works out who sends what to whom before anything is sent, for the hosts and rates of
+--topology (see mob plan), and the link tells other nodes. Each gets a piece from its parent
+in the piece's tree, and from others only if that is away or gets nothing. A host has the name
+of its machine, or that of --host of mobd.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
   mob seed big.tar --tracker "$TRACKER" --wait 15
   mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
   mob seed big.tar --tracker "$TRACKER" --coded=16
-  mob seed big.tar --tracker "$TRACKER" --strategy overlap2`
+  mob seed big.tar --tracker "$TRACKER" --strategy overlap2
+  mob seed big.tar --tracker "$TRACKER" --plan balanced --topology sites.toml`
 
 // damageEvery is the time between two looks for damage while a command serves.
 const damageEvery = time.Second
@@ -62,6 +68,7 @@ func newSeed(g *global) *cobra.Command {
 	fl := cmd.Flags()
 	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
 	f.addContent(fl)
+	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
 	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
 	fl.StringVar(&f.torrentFile, "torrent-file", "", "torrent file to write; implies --torrent")
 	f.node.addBTTrackers(fl)
@@ -75,14 +82,26 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
+	if (f.plan == "") != (f.topology == "") {
+		return wrong(cmd, "--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
+	}
 	if _, err := os.Stat(req.Path); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s does not exist", req.Path)
+	}
+	topology, network, err := f.readNetwork()
+	if err != nil {
+		return err
 	}
 	s, err := g.dialOrRun(cmd, &f.node)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	if network != nil {
+		if req.Plan, err = f.makePlan(topology, network, &s.Info); err != nil {
+			return err
+		}
+	}
 	if f.wait > 0 && len(req.Trackers)+len(s.Info.Trackers) == 0 {
 		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
@@ -142,6 +161,9 @@ func (g *global) printLink(st peer.Status) error {
 	}
 	if st.Coded > 0 {
 		out["coded"] = st.Coded
+	}
+	if st.Plan != nil {
+		out["plan"] = st.Plan.ID
 	}
 	if st.Strategy != "" {
 		out["strategy"] = st.Strategy

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -35,6 +36,8 @@ type seedFlags struct {
 	strategy    string // a kind of permutation gossip, or empty
 	torrent     bool
 	torrentFile string
+	plan        string // an algorithm, or empty
+	topology    string
 }
 
 // addContent adds the flags for how the content is cut and sent. Systems of mob
@@ -45,6 +48,8 @@ func (f *seedFlags) addContent(fl *pflag.FlagSet) {
 	fl.StringVar(&f.coded, "coded", "",
 		"send coded blocks, with generations of `k` blocks, 2 to 255 (default by measurement)")
 	fl.Lookup("coded").NoOptDefVal = codedAuto
+	fl.StringVar(&f.plan, "plan", "",
+		"follow a plan for --topology, made by an `algorithm`: "+strings.Join(plan.Algorithms(), ", "))
 	fl.StringVar(&f.strategy, "strategy", "",
 		"push coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
 }
@@ -66,6 +71,9 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 		return req, err
 	}
 	if err := f.setCoding(&req); err != nil {
+		return req, err
+	}
+	if err := f.checkPlan(); err != nil {
 		return req, err
 	}
 	if f.pieces == "" {
@@ -116,6 +124,20 @@ func (f *seedFlags) setCoding(req *control.SeedRequest) (err error) {
 		flag = "--strategy"
 	}
 	return fmt.Errorf("%s and --torrent exclude each other: BitTorrent clients cannot read coded blocks", flag)
+}
+
+// checkPlan checks the algorithm.
+func (f *seedFlags) checkPlan() error {
+	switch {
+	case f.plan == "":
+		return nil
+	case f.coded != "" || f.strategy != "":
+		return errors.New("--plan excludes --coded and --strategy: a transfer is planned or coded")
+	}
+	if err := plan.CheckAlgorithm(f.plan); err != nil {
+		return fmt.Errorf("--plan: %w", err)
+	}
+	return nil
 }
 
 // parseCoded returns the number of blocks in a generation for a value of --coded,

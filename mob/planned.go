@@ -302,6 +302,19 @@ func (k *planned) update() {
 	}
 }
 
+// counts returns how many parents the node has, and how many of them are there and followed.
+func (k *planned) counts() (parents, followed int) {
+	if k == nil {
+		return 0, 0
+	}
+	for _, h := range k.parents {
+		if k.followed[h] && k.peers[h] != nil {
+			followed++
+		}
+	}
+	return len(k.parents), followed
+}
+
 // isAwaited reports whether hosts that are not there may still be about to come.
 func (k *planned) isAwaited() bool { return k.s.now.Sub(k.s.started) < k.s.t.Settle }
 

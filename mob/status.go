@@ -25,7 +25,10 @@ type Status struct {
 	Rotten  int
 	// Stalls counts the times that a peer left requests unanswered, since the start.
 	Stalls int64
-	Peers  []PeerStatus
+	// Parents are the hosts that send to the node in the plan that it follows, and Followed counts those
+	// of which it requests their pieces now; the others' are fetched as in any swarm.
+	Parents, Followed int
+	Peers             []PeerStatus
 }
 
 // PeerStatus is one joined peer.
@@ -55,6 +58,7 @@ func (s *State) Status() Status {
 		Settling: !s.have.Full() && !s.mayFetch(site),
 		Stalls:   s.stalls,
 	}
+	st.Parents, st.Followed = s.plan.counts()
 	for _, p := range s.peers {
 		ps := PeerStatus{
 			Node:     p.Node,

@@ -76,3 +76,17 @@ func (n *Node) planBytes(key []byte) ([]byte, error) {
 	}
 	return nil, fmt.Errorf("no running transfer with the plan %s", id)
 }
+
+// planStatus returns the status of the plan, nil if the transfer follows none. The caller has the lock.
+func (t *Transfer) planStatus() *PlanStatus {
+	id := t.mu.rec.Link.Plan
+	if !id.Defined() {
+		return nil
+	}
+	p := t.mu.desc.Plan()
+	st := &PlanStatus{ID: id.String(), Host: t.node.nameIn(p)}
+	if p != nil {
+		st.Known, st.In = true, p.Index(st.Host) >= 0
+	}
+	return st
+}

@@ -46,6 +46,8 @@ type Status struct {
 	Damaged      int64    `json:"damaged"`
 	DamagedFiles []string `json:"damaged_files,omitempty"`
 	CodingStatus
+	// Plan is nil if the transfer follows no plan.
+	Plan *PlanStatus `json:"plan,omitempty"`
 	// Limits are those of the transfer itself, nil for none.
 	Limits *limit.Limits `json:"limits,omitempty"`
 	// Elapsed is the time from the start until the content was whole, or until now.
@@ -70,6 +72,20 @@ type CodingStatus struct {
 	Strategy string `json:"strategy,omitempty"`
 	// Liars are the ids of polluters: nodes that were found to sign false blocks.
 	Liars []string `json:"liars,omitempty"`
+}
+
+// PlanStatus is the part of a [Status] that is about a plan.
+type PlanStatus struct {
+	// ID is the content id of the plan, and Known says whether it was found.
+	ID    string `json:"id"`
+	Known bool   `json:"known"`
+	// Host is the name of the node's host, and In says whether the plan has it.
+	Host string `json:"host"`
+	In   bool   `json:"in"`
+	// Parents counts the hosts that send to the node in the plan, and Followed those of which it
+	// requests their pieces now. It fetches those of the others as in any swarm.
+	Parents  int `json:"parents"`
+	Followed int `json:"followed"`
 }
 
 // PeerStatus is the status of a connected peer.
@@ -143,6 +159,7 @@ func (t *Transfer) Progress() Status {
 		Waiting: t.mu.waiting,
 		Length:  -1,
 		Ends:    t.ends(),
+		Plan:    t.planStatus(),
 		Peers:   []PeerStatus{},
 	}
 	if !t.mu.rec.Link.InfoHash.IsZero() {
@@ -198,6 +215,9 @@ func (st *Status) addSwarm(s *swarm.Status) {
 	st.Traffic, st.Rate, st.Levels = s.Traffic, s.Rate, s.Levels
 	st.Duplicate, st.Damaged, st.DamagedFiles = s.Duplicate, s.Damaged, s.DamagedFiles
 	st.CodingStatus = CodingStatus{Coded: s.Coded, Strategy: s.Strategy, Liars: s.Liars}
+	if st.Plan != nil {
+		st.Plan.Parents, st.Plan.Followed = s.Parents, s.Followed
+	}
 	st.Rank, st.MobSize, st.Connected, st.WholeNodes = s.Rank, s.Size, s.Connected, s.Whole
 	if st.Phase == Fetching {
 		st.Waiting = s.Waiting

@@ -126,7 +126,7 @@ func (b *Bench) prepare(ctx context.Context, sys System, site Site) (Transfer, e
 
 // site is the grid's nodes for a system.
 func (b *Bench) site(grid *netns.Grid, dir string) Site {
-	s := Site{Grid: grid, Content: b.content, Dir: dir, Source: grid.Node(b.Clusters[0].Name, 0)}
+	s := Site{Grid: grid, Case: &b.Case, Content: b.content, Dir: dir, Source: grid.Node(b.Clusters[0].Name, 0)}
 	for _, r := range b.Receivers() {
 		s.Receivers = append(s.Receivers, grid.Node(r.Cluster, r.Index))
 	}

@@ -28,6 +28,8 @@ type Fleet struct {
 	Instead map[string][]string
 	// Flat has daemons know their site only, and not their rack.
 	Flat bool
+	// Hosts are the names of nodes' hosts in plans, by their own. Without them daemons are given none.
+	Hosts map[string]string
 	// Debug sets the log level of daemons to debug.
 	Debug bool
 
@@ -95,6 +97,9 @@ func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, err
 	}
 	if f.BitTorrent {
 		args = append(args, "--bt-listen", fmt.Sprintf("%s:%d", node.IP, BTPort))
+	}
+	if host := f.Hosts[name]; host != "" {
+		args = append(args, "--host", host)
 	}
 	if f.Debug {
 		args = append(args, "--log-level", "debug")

@@ -22,16 +22,24 @@ type Mob struct {
 	// Instead and Flat are those of [Fleet].
 	Instead map[string][]string
 	Flat    bool
+	// Shuffled has plans know nothing of clusters, so that a chain is in no order.
+	Shuffled bool
 }
 
 // FlatOption follows the name of mob, and a colon, in the name of a [Mob] that is flat.
 const FlatOption = "site"
+
+// ShuffledOption likewise has a [Mob] shuffled.
+const ShuffledOption = "shuffled"
 
 // Name implements [System]: it is such as mob, mob:coded=32 or mob:site.
 func (m Mob) Name() string {
 	parts := []string{"mob"}
 	if m.Flat {
 		parts = append(parts, FlatOption)
+	}
+	if m.Shuffled {
+		parts = append(parts, ShuffledOption)
 	}
 	return strings.Join(append(parts, m.Seed...), ":")
 }
@@ -52,17 +60,40 @@ func missingBuilt(bin string, programs ...string) error {
 // Prepare implements [System]: it starts the tracker and all daemons, and seeds the content.
 func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	t := m.transfer(site)
-	seed := func() (string, error) {
-		var flags []string
-		for _, option := range m.Seed {
-			flags = append(flags, "--"+option)
+	var flags []string
+	for _, option := range m.Seed {
+		flags = append(flags, "--"+option)
+		if !strings.HasPrefix(option, PlanOption) {
+			continue
 		}
-		return t.Source.Seed(ctx, site.Content, flags...)
+		file, err := m.topology(site, t.Fleet)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, "--topology", file)
 	}
+	seed := func() (string, error) { return t.Source.Seed(ctx, site.Content, flags...) }
 	if err := t.prepare(ctx, site, seed); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// PlanOption is the beginning of the option of mob seed that has the transfer follow a plan.
+const PlanOption = "plan="
+
+// topology writes what a plan is made for, and has daemons know the names of their hosts.
+func (m Mob) topology(site Site, f *Fleet) (file string, err error) {
+	t := site.Case.Topology(netns.TCPShare)
+	f.Hosts = map[string]string{}
+	for _, h := range t.Hosts {
+		f.Hosts[h.Name] = h.Name
+	}
+	if m.Shuffled {
+		f.Hosts = shuffle(t, site.Case.Seed)
+	}
+	file = filepath.Join(site.Dir, "topology.toml")
+	return file, os.WriteFile(file, []byte(writeTopology(t)), 0o600)
 }
 
 func (m Mob) transfer(site Site) *mobTransfer {

@@ -46,6 +46,9 @@ func (c *Case) SetScenario(name string, given *netns.Links) error {
 		return fmt.Errorf("scenario %s has links of four clusters, not of %d: give links, or use random", name, len(c.Clusters))
 	}
 	source := c.Clusters[0].Name
+	if name != random {
+		c.Nominal = &links
+	}
 	switch name {
 	case fast, steady:
 		c.Scenario = netns.Steady(links)

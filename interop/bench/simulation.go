@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/coded"
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/mob/sim"
 	payload "github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/proto"
@@ -94,6 +95,26 @@ func (s *Simulation) Code(k int) error {
 func (s *Simulation) Flatten() {
 	s.cfg.Flat = true
 	s.name = "mob:" + FlatOption + strings.TrimPrefix(s.name, "mob")
+}
+
+// Plan has nodes follow a plan for the links as they nominally are.
+func (s *Simulation) Plan(algorithm string) error {
+	n, err := plan.NewNetwork(s.of.Topology(1))
+	if err != nil {
+		return err
+	}
+	source := Receiver{s.of.Clusters[0].Name, 0}
+	p, err := n.Plan(algorithm, source.String(), nil, s.of.Seed)
+	if err != nil {
+		return err
+	}
+	s.cfg.Hosts = []string{source.String()}
+	for _, r := range s.of.Receivers() {
+		s.cfg.Hosts = append(s.cfg.Hosts, r.String())
+	}
+	s.cfg.Plan = p
+	s.name += ":" + PlanOption + algorithm
+	return nil
 }
 
 // Name is the name of the system in tables, such as mob, mob:coded=16 or mob:site.

@@ -9,6 +9,8 @@ import (
 // Site is the nodes on which a system runs, and the content.
 type Site struct {
 	Grid *netns.Grid
+	// Case is what runs on them.
+	Case *Case
 	// Source has the content at first; Receivers are all other nodes.
 	Source    *netns.Node
 	Receivers []*netns.Node

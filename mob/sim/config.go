@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/mob/coded"
@@ -38,9 +37,10 @@ type Config struct {
 	// Starts has the nodes that start at a given time. The others start within the first
 	// 50 ms.
 	Starts map[int]time.Duration
-	// Plan is the plan that nodes follow, nil for none. Their hosts have the names of [Config.Hosts],
-	// as far as they are in it.
-	Plan *plan.Plan
+	// Plan is the plan that nodes follow, nil for none. Hosts are the names of their hosts, of which it
+	// need not have all.
+	Plan  *plan.Plan
+	Hosts []string
 	// Handout is how many members of other sites the tracker tells a node of at once,
 	// besides those of its own; 0 is all.
 	Handout int
@@ -155,6 +155,9 @@ func (c *Config) validate() error {
 		if c.Strategy.Gossip() || c.Coding.Blocks > 0 {
 			return errors.New("sim: a transfer is planned or coded")
 		}
+		if len(c.Hosts) != c.nodes() {
+			return fmt.Errorf("sim: names of %d hosts for %d nodes", len(c.Hosts), c.nodes())
+		}
 		if err := c.Plan.Validate(); err != nil {
 			return fmt.Errorf("sim: %w", err)
 		}
@@ -190,16 +193,6 @@ func (c *Config) pieces() int {
 func (c *Config) blocksIn(g int) int {
 	k := max(c.Coding.Blocks, c.Generation)
 	return min(k, c.pieces()-g*k)
-}
-
-// Hosts returns the names of the nodes' hosts: those of their clusters, and a number from 1 on.
-func (c *Config) Hosts() (names []string) {
-	for _, k := range c.Clusters {
-		for n := range k.Nodes {
-			names = append(names, fmt.Sprintf("%s-%d", strings.ReplaceAll(k.Name, "/", "-"), n+1))
-		}
-	}
-	return names
 }
 
 func (c *Config) nodes() int {

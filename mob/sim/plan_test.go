@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,14 +25,15 @@ func tree(p *plan.Plan, rate float64, edges ...string) {
 	p.Trees = append(p.Trees, t)
 }
 
-// hosts is a plan without trees for the nodes of a simulation.
+// hosts is a plan without trees for the nodes of a simulation, which are named such as A-1.
 func hosts(c *Config) *plan.Plan {
-	p := &plan.Plan{Hosts: c.Hosts()}
+	p := new(plan.Plan)
 	for _, k := range c.Clusters {
-		for range k.Nodes {
-			p.Clusters = append(p.Clusters, k.Name)
+		for n := range k.Nodes {
+			p.Hosts, p.Clusters = append(p.Hosts, fmt.Sprintf("%s-%d", k.Name, n+1)), append(p.Clusters, k.Name)
 		}
 	}
+	c.Hosts = slices.Clone(p.Hosts)
 	return p
 }
 

@@ -115,7 +115,7 @@ func (s *sim) dies(n *node) bool {
 func (s *sim) build() {
 	hosts := make([]string, s.cfg.nodes()) // none, without a plan
 	if s.cfg.Plan != nil {
-		hosts = s.cfg.Hosts()
+		hosts = s.cfg.Hosts
 	}
 	for c, k := range s.cfg.Clusters {
 		known := k.Name

@@ -2,6 +2,7 @@ package peertest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 
@@ -16,10 +17,13 @@ import (
 type Tracker struct {
 	mu      sync.Mutex
 	members map[string]map[proto.PeerID]proto.Member // by swarm
+	names   map[proto.PeerID]string                  // of hosts
 }
 
 // NewTracker returns a tracker without members.
-func NewTracker() *Tracker { return &Tracker{members: map[string]map[proto.PeerID]proto.Member{}} }
+func NewTracker() *Tracker {
+	return &Tracker{members: map[string]map[proto.PeerID]proto.Member{}, names: map[proto.PeerID]string{}}
+}
 
 // TrackerAddr is the address of every [Tracker], as links show it. It is never dialled.
 const TrackerAddr = "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx"
@@ -62,6 +66,19 @@ func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Handout,
 	}
 	swarm[c.self] = proto.Member{ID: c.self, Cluster: a.Cluster, Addrs: a.Addrs}
 	return h, nil
+}
+
+// Hosts implements [metadata.HostFinder].
+func (c *client) Hosts(_ context.Context, req *proto.HostsRequest) (found []proto.Host, err error) {
+	c.tracker.mu.Lock()
+	defer c.tracker.mu.Unlock()
+	c.tracker.names[c.self] = req.Name
+	for id, m := range c.tracker.members[string(req.Swarm)] {
+		if name := c.tracker.names[id]; id != c.self && slices.Contains(req.Wanted, name) {
+			found = append(found, proto.Host{Name: name, ID: id, Cluster: m.Cluster, Addrs: m.Addrs})
+		}
+	}
+	return found, nil
 }
 
 // Close implements [peer.Finder].

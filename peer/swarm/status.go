@@ -33,6 +33,9 @@ type Status struct {
 	// names the kind of permutation gossip, if any.
 	Coded    int
 	Strategy string
+	// Parents are the hosts that send to the node in the plan that it follows, and Followed those of which
+	// it requests their pieces now.
+	Parents, Followed int
 	// Liars are the ids of polluters: nodes that were found to sign false blocks.
 	Liars []string
 	// Rank is the node's rank in its cluster, and Size that of the cluster.
@@ -133,6 +136,7 @@ func (s *Swarm) Status() Status {
 	st.Rate = snap.rate
 	st.Levels = s.levels(&st.Traffic, &st.Rate)
 	st.Rank, st.Size = snap.strategy.Rank, snap.strategy.Size
+	st.Parents, st.Followed = snap.strategy.Parents, snap.strategy.Followed
 	st.Connected = len(snap.strategy.Peers)
 	st.Whole = snap.whole
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
