@@ -16,7 +16,7 @@ func balanced(j *job) ([]Tree, error) {
 		return nil, err
 	}
 	k := packer{job: j, nodes: len(j.at), way: j.ways}
-	return k.pack(trees)
+	return k.pack(trees, true)
 }
 
 // ways is way for a packer.
@@ -44,12 +44,12 @@ type packer struct {
 // slack is the part of the greatest sum of rates that pack may miss.
 const slack = 1e-6
 
-// pack finds the trees with the greatest sum of rates over all trees that there are, from some to
-// begin with, by column generation (Ford and Fulkerson, 1958): the linear program knows some trees,
+// pack finds the rates of trees that have the greatest sum: of the given ones, or with all that
+// there are. It generates columns (Ford and Fulkerson, 1958): the linear program knows some trees,
 // and tells what each limit is worth. The tree that takes the least of that is added, unless no
-// tree gains anything. No trees are looked for if the first reach the least min-cut. With many
-// hosts it may stop before the greatest sum, but never below the first trees.
-func (k *packer) pack(trees []Tree) ([]Tree, error) {
+// tree gains anything. Trees that reach the least min-cut stay as they are. With many hosts it may
+// stop before the greatest sum, but never below the sum of the given trees.
+func (k *packer) pack(trees []Tree, all bool) ([]Tree, error) {
 	sum, most := 0.0, k.leastCut()
 	for _, t := range trees {
 		sum += t.Rate
@@ -58,7 +58,7 @@ func (k *packer) pack(trees []Tree) ([]Tree, error) {
 		return trees, nil
 	}
 	err := k.begin(trees)
-	if err == nil {
+	if err == nil && all {
 		err = k.generate(most)
 	}
 	if err != nil || k.sum()*k.scale < sum { // it was tired before it was as good
@@ -93,12 +93,6 @@ func (j *job) leastCut() float64 {
 	return least
 }
 
-// fit gives trees the rates with the greatest sum.
-func (k *packer) fit(trees []Tree) ([]Tree, error) {
-	err := k.begin(trees)
-	return k.rated(), err
-}
-
 func (k *packer) begin(trees []Tree) error {
 	k.packing = newPacking()
 	for _, l := range k.Network.limits {
@@ -120,8 +114,9 @@ func (k *packer) addTree(parents []int) error {
 	if len(uses) == 0 {
 		return errUnlimited
 	}
-	k.found = append(k.found, Tree{Parents: parents})
-	k.add(uses, func(l int32) float64 { return k.Network.limits[l].rate / k.scale })
+	if k.add(uses, func(l int32) float64 { return k.Network.limits[l].rate / k.scale }) {
+		k.found = append(k.found, Tree{Parents: parents})
+	}
 	return nil
 }
 

@@ -11,9 +11,10 @@ import (
 )
 
 // edmonds packs trees between sites whose rates add up to Edmonds' bound (Edge-disjoint
-// branchings, 1973): the trees of pack over sites, as linear programs find them too. In a site a
-// tree enters one host, and goes from it through all hosts, rack by rack. In the next tree it is
-// another host, and other hosts send to other sites, so that all interfaces carry their part.
+// branchings, 1973). In a site a tree enters one host, and goes from it through all hosts, rack by
+// rack. In the next tree it is another host, and other hosts send to other sites, so that all
+// interfaces carry their part. Where these, or links in sites, are narrower than those between
+// sites, the trees get what they leave.
 func edmonds(j *job) ([]Tree, error) {
 	s := newSites(j)
 	if len(s.members) == 1 {
@@ -26,7 +27,7 @@ func edmonds(j *job) ([]Tree, error) {
 	k := packer{job: j, nodes: len(s.members), way: s.way}
 	between, err := s.trees()
 	if err == nil {
-		between, err = k.pack(between)
+		between, err = k.pack(between, true)
 	}
 	if errors.Is(err, errUnlimited) { // only interfaces and links within sites limit anything
 		return chain(j)
@@ -34,17 +35,46 @@ func edmonds(j *job) ([]Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	load := make([]float64, len(j.at))
-	all := packer{job: j, nodes: len(j.at), way: j.ways}
-	var trees []Tree
-	for i, t := range between {
-		trees = append(trees, Tree{t.Rate, s.expand(t, i, load)})
+	trees := s.fit(between)
+	if trees == nil {
+		return chain(j)
 	}
-	return all.fit(trees)
+	all := packer{job: j, nodes: len(j.at), way: j.ways}
+	return all.pack(trees, false)
+}
+
+// fit makes trees over hosts of trees over sites, each with the rate that interfaces and links in
+// sites leave it.
+func (s *sites) fit(between []Tree) (trees []Tree) {
+	t := newTracer(s.job)
+	load := make([]float64, len(s.at))
+	for i, b := range between {
+		parents := s.expand(b, i, load)
+		for h, parent := range parents {
+			if parent >= 0 && !t.connect(parent, h) {
+				parents = nil
+				break
+			}
+		}
+		rate := min(b.Rate, t.rate())
+		if parents == nil {
+			rate = 0
+		}
+		t.take(rate)
+		for _, parent := range parents {
+			if parent >= 0 {
+				load[parent] += rate
+			}
+		}
+		if rate > 0 {
+			trees = append(trees, Tree{rate, parents})
+		}
+	}
+	return trees
 }
 
 // maxSites is how many sites edmonds can plan for in a few seconds.
-const maxSites = 100
+const maxSites = 64
 
 // sites are the sites of a broadcast, the source's first.
 type sites struct {
@@ -150,6 +180,7 @@ func (s *sites) shared(l int32) bool {
 // expand makes a tree over hosts of the i-th tree over sites. load is what hosts send in the trees
 // before it.
 func (s *sites) expand(t Tree, i int, load []float64) []int {
+	load = slices.Clone(load)
 	parents := slices.Repeat([]int{-1}, len(s.at))
 	chains := make([][]int, len(s.members))
 	for site := range s.members {

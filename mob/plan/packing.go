@@ -26,10 +26,22 @@ type column struct {
 
 func newPacking() *packing { return &packing{rows: make(map[int32]int)} }
 
+// maxRows bounds the inverse of the basis, to some 72 MB.
+const maxRows = 3000
+
 // add adds a tree that takes so much of limits, each of which has a rate. It has no rate until
-// solve finds it.
-func (p *packing) add(uses []use, rate func(l int32) float64) {
-	before := len(p.limits)
+// solve finds it. With more limits than maxRows it is not added, and the program is tired.
+func (p *packing) add(uses []use, rate func(l int32) float64) (added bool) {
+	before, fresh := len(p.limits), 0
+	for _, u := range uses {
+		if _, ok := p.rows[u.limit]; !ok {
+			fresh++
+		}
+	}
+	if before+fresh > maxRows {
+		p.work = 2 * maxWork
+		return false
+	}
 	c := column{}
 	for _, u := range uses {
 		row, ok := p.rows[u.limit]
@@ -52,6 +64,7 @@ func (p *packing) add(uses []use, rate func(l int32) float64) {
 		p.inverse = append(p.inverse, row)
 	}
 	p.trees = append(p.trees, c)
+	return true
 }
 
 // use is how often a tree goes through a limit.

@@ -463,3 +463,55 @@ func BenchmarkPlan400(b *testing.B) {
 		}
 	}
 }
+
+// TestEdmondsWithInterfaces has sites whose hosts send and receive hardly more than the bound: the
+// trees must spread what leaves a site over its hosts.
+func TestEdmondsWithInterfaces(t *testing.T) {
+	t.Parallel()
+	topology := new(Topology)
+	for _, c := range "ABCD" {
+		for h := range 4 {
+			host := Host{Name: fmt.Sprintf("%c%d", c, h), Cluster: string(c), Send: 12.5, Receive: 12.5}
+			topology.Hosts = append(topology.Hosts, host)
+		}
+	}
+	for _, l := range []string{"AB3", "AC3", "AD6", "BC6", "BD3", "CD3"} {
+		r := float64(l[2] - '0')
+		topology.Links = append(topology.Links, Link{l[:1], l[1:2], r, r})
+	}
+	n := network(t, topology)
+	p, sum := mustPlan(t, n, "edmonds", "A0"), 0.0
+	for _, tree := range p.Trees {
+		sum += tree.Rate
+	}
+	if math.Abs(sum-12) > 1e-6 {
+		t.Errorf("the trees have %v, the bound is 12", sum)
+	}
+	checkLoad(t, n, "edmonds", p)
+}
+
+func TestEdmondsOfManySites(t *testing.T) {
+	t.Parallel()
+	topology := &Topology{Switches: []string{"core"}}
+	for i := range maxSites + 1 {
+		topology.Hosts = append(topology.Hosts, Host{Name: fmt.Sprint("h", i)})
+		topology.Links = append(topology.Links, Link{fmt.Sprint("h", i), "core", 1, 1})
+	}
+	_, err := network(t, topology).Plan("edmonds", "h0", nil, 0)
+	if want := "65 sites are too many for edmonds, which plans for at most 64"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestBalancedOfTooManyLimits wants what fpfr plans where the linear program would be too large.
+func TestBalancedOfTooManyLimits(t *testing.T) {
+	t.Parallel()
+	p := newPacking()
+	var uses []use
+	for l := range int32(maxRows + 1) {
+		uses = append(uses, use{l, 1})
+	}
+	if p.add(uses, func(int32) float64 { return 1 }) || !p.tired() || len(p.trees) > 0 {
+		t.Error("a tree of too many limits was added")
+	}
+}

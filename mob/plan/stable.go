@@ -66,6 +66,7 @@ func newTracer(j *job) *tracer {
 		t.host[at] = h
 	}
 	t.in = slices.Repeat([]bool{true}, len(j.at))
+	t.parents = make([]int, len(j.at))
 	return t
 }
 
