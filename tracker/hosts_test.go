@@ -82,8 +82,6 @@ func TestHostsFindEachOther(t *testing.T) {
 	check(hosts(t, a, "n1", "n3"))
 }
 
-func second2[T any](_ T, err error) error { return err }
-
 // TestHostsOfOldTracker asks a tracker that does not know the request.
 func TestHostsOfOldTracker(t *testing.T) {
 	t.Parallel()

@@ -34,11 +34,6 @@ type Case struct {
 // of the nodes take the place of its links.
 func (c *Case) single() bool { return len(c.Clusters) == 1 }
 
-// racked reports whether a cluster has racks.
-func (c *Case) racked() bool {
-	return slices.ContainsFunc(c.Clusters, func(cl netns.Cluster) bool { return len(cl.Racks) > 0 })
-}
-
 // uplink is the rate of the racks' uplinks, of the fastest if they differ; zero without a limit.
 func (c *Case) uplink() (r netns.Rate) {
 	for _, cl := range c.Clusters {

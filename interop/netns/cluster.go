@@ -96,7 +96,7 @@ func (c Cluster) validate() error {
 func (c Cluster) validateRacks() error {
 	if c.Uplink != 0 {
 		if err := checkRate(c.Uplink); err != nil {
-			return fmt.Errorf("Uplink: %w", err)
+			return fmt.Errorf("rack uplink: %w", err)
 		}
 	}
 	if len(c.Racks) == 0 {

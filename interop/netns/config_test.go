@@ -28,7 +28,7 @@ func TestConfigValidate(t *testing.T) {
 		{"racks", Config{Clusters: []Cluster{{Name: "A", Nodes: 5, Racks: []int{3, 0, 2}, Uplink: MBps}}}, ""},
 		{"racks without all nodes", Config{Clusters: []Cluster{{Name: "A", Nodes: 5, Racks: []int{3, 1}}}}, "4 nodes in all, for 5"},
 		{"negative rack", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{2, -1}}}}, "rack 2 has -1"},
-		{"slow uplink", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{1}, Uplink: 1}}}, "Uplink: rate"},
+		{"slow uplink", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{1}, Uplink: 1}}}, "rack uplink: rate"},
 		{"racks and two NICs", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{1}, WANNIC: MBps}}}, "both racks"},
 		{"missing link", Config{Clusters: Clusters(1, 1, 1), Links: two}, "1 links for 3 clusters"},
 		{"foreign link", Config{Clusters: Clusters(1), Links: two}, "does not join"},
