@@ -3,12 +3,42 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
+
+// plannedRate returns the least rate of a host in a plan for what the swarm of a link measured.
+func plannedRate(ctx context.Context, t *testing.T, source *Daemon, link string) (least float64) {
+	t.Helper()
+	text, err := source.mob(ctx, "topology", link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "topology.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err = source.mob(ctx, "plan", file, "--source", source.ID(), "--algorithm", "edmonds", "--json"); err != nil {
+		t.Fatal(err)
+	}
+	var p struct {
+		Hosts []struct{ Rate float64 }
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range p.Hosts {
+		if h.Rate > 0 && (least == 0 || h.Rate < least) { // nothing limits those of the source's cluster
+			least = h.Rate
+		}
+	}
+	return least
+}
 
 // TestGridTopology has a swarm measure the links of a grid. Where a link was full its rate is that to which
 // it is shaped, within a tenth; where it was not, the rate is no higher.
@@ -73,6 +103,9 @@ func TestGridTopology(t *testing.T) {
 		if l.Full && l.From == "A" {
 			fromSource++
 		}
+	}
+	if bound := plannedRate(ctx, t, source, link); bound < 0.8*12e6 || bound > 1.1*12e6 { // some rates are lower bounds
+		t.Errorf("a plan for what was measured reaches %.2f MB/s, want about 12", bound/1e6)
 	}
 	if len(top.Hosts) != 16 || fromSource != 3 { // those of the source are the bottleneck
 		t.Errorf("%d hosts, %d full links from the source's cluster", len(top.Hosts), fromSource)
