@@ -81,3 +81,19 @@ func TestGridSurvivesDeathOfSource(t *testing.T) {
 	}
 	mustRunWasteful(t, b, o)
 }
+
+// TestGridPlannedSurvivesDeathOfRelay kills a node in the middle of a transfer along a chain, in which all but the
+// last relay. Those after it steal, and the content enters no cluster twice for that.
+func TestGridPlannedSurvivesDeathOfRelay(t *testing.T) {
+	planned := Mob{Bin: bin(t), Seed: []string{PlanOption + "chain"}}
+	r := mustRun(t, fastGrid(t, "3x3", killSize/2, Kills{Percent: 1, After: killAfter}), planned)
+	if len(r.Killed) != 1 {
+		t.Errorf("%v are killed, want one", r.Killed)
+	}
+	for _, c := range r.Copies[1:] {
+		t.Logf("%s was killed; %.3f copies entered %s", r.Killed, c.Copies, c.Cluster)
+		if c.Copies > 1.15 { // with the headers, and what was under way to the victim
+			t.Errorf("%.3f copies entered %s", c.Copies, c.Cluster)
+		}
+	}
+}
