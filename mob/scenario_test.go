@@ -12,6 +12,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/coded"
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -89,6 +90,7 @@ type scenario struct {
 	now         time.Time
 	did         []string
 	outstanding []mob.Send // requests that were not answered
+	plan        *plan.Plan // nil without one
 }
 
 func (s *scenario) take() string {
@@ -134,7 +136,7 @@ func (s *scenario) removeRequest(peer proto.PeerID, sp proto.Span) {
 func (s *scenario) do(f []string) error {
 	peer := func(i int) proto.PeerID { return proto.PeerID(f[i]) }
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
-	if f[0] != "new" && f[0] != "coded" && s.state == nil {
+	if f[0] != "new" && f[0] != "coded" && f[0] != "planned" && s.state == nil {
 		return fmt.Errorf("no state yet")
 	}
 	switch f[0] {
@@ -142,10 +144,12 @@ func (s *scenario) do(f []string) error {
 		s.new(f)
 	case "coded": // coded SELF CLUSTER SOURCE-BLOCKS KIB K NAMES LIVE
 		s.coded(f)
+	case "planned": // planned SELF CLUSTER PIECES KIB ID/CLUSTER...: a chain of these
+		s.planned(f)
 	case "learned": // learned ID/CLUSTER...
-		s.step(mob.Learned{Nodes: nodes(f[1:])})
+		s.step(mob.Learned{Nodes: s.nodes(f[1:])})
 	case "joined": // joined ID/CLUSTER
-		s.step(mob.Joined{Node: nodes(f[1:])[0]})
+		s.step(mob.Joined{Node: s.nodes(f[1:])[0]})
 	case "left":
 		s.step(mob.Left{Peer: peer(1)})
 	case "unreachable":
@@ -205,6 +209,28 @@ func (s *scenario) new(f []string) {
 	s.begin(f, nil, have)
 }
 
+// planned begins with a plan of a chain. Nodes call their hosts by their ids.
+func (s *scenario) planned(f []string) {
+	p := &plan.Plan{Trees: []plan.Tree{{Rate: 1e6}}}
+	for h, n := range nodes(f[5:]) {
+		p.Hosts, p.Clusters = append(p.Hosts, string(n.ID)), append(p.Clusters, n.Cluster)
+		p.Trees[0].Parents = append(p.Trees[0].Parents, h-1)
+	}
+	s.plan = p
+	s.begin(f, nil, nil)
+}
+
+// nodes reads ID/CLUSTER..., with the names of hosts in a plan.
+func (s *scenario) nodes(f []string) []mob.Node {
+	ns := nodes(f)
+	for i := range ns {
+		if s.plan != nil {
+			ns[i].Host = string(ns[i].ID)
+		}
+	}
+	return ns
+}
+
 func (s *scenario) coded(f []string) {
 	k, _ := strconv.Atoi(f[5])
 	names, _ := strconv.Atoi(f[6])
@@ -218,10 +244,10 @@ func (s *scenario) coded(f []string) {
 func (s *scenario) begin(f []string, picker mob.Picker, have []proto.Range) {
 	pieces, _ := strconv.Atoi(f[3])
 	kib, _ := strconv.Atoi(f[4])
-	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did}
+	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did, plan: s.plan}
 	s.state = mob.New(mob.Config{
 		Self: proto.PeerID(f[1]), Cluster: f[2], Length: int64(pieces * s.size), PieceLength: s.size,
-		Picker: picker, Seed: 1, Tuning: mob.DefaultTuning(),
+		Picker: picker, Plan: s.plan, Host: f[1], Seed: 1, Tuning: mob.DefaultTuning(),
 	}, have)
 	s.step(mob.Tick{})
 }
