@@ -42,7 +42,8 @@
 //   - A node bans a peer that sent it too many bad pieces.
 //
 // A State asks a [Picker] which piece to request of a peer. There is one for plain pieces, one for
-// those of a content that grows, as a stream does, and one for coded transfers (package mob/coded), to
+// those of a content that grows, as a stream does, one for transfers that follow a plan (planned.go),
+// and one for coded transfers (package mob/coded), to
 // which a piece is a coded block.
 //
 // # The contract with the caller

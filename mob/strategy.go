@@ -4,8 +4,8 @@ import "time"
 
 // Strategy decides for one node in one swarm: whom to connect to, what to ask for or
 // send, what to announce. It is the seam between a swarm's loop, which does all input and
-// output, and the ways of spreading a content: the receiver-driven [State], permutation
-// gossip (package mob/permutation), and later planned trees. The loop, the wire, the store
+// output, and the ways of spreading a content: the receiver-driven [State], which may follow a
+// plan, and permutation gossip (package mob/permutation). The loop, the wire, the store
 // and the simulator are the same for all of them.
 //
 // A Strategy only computes: time comes in as an argument, randomness from a seed, and one
