@@ -23,6 +23,8 @@ func TestRacks(t *testing.T) {
 	oneSite := Config{
 		Clusters: racks(1, 4, 5), Length: 100e6, PieceLength: 128 << 10, NIC: 12.5e6, Uplink: 25e6, Seed: 1,
 	}
+	many := oneSite
+	many.Clusters = racks(1, 10, 5)
 	narrow := twoSites(60e6, 1)
 	narrow.Uplink = 4e6
 	for name, c := range map[string]struct {
@@ -32,6 +34,7 @@ func TestRacks(t *testing.T) {
 		"WAN":     {twoSites(60e6, 1), 0.95},
 		"uplinks": {narrow, 0.8},
 		"NICs":    {oneSite, 0.88},
+		"many":    {many, 0.7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
