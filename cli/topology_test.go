@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func FuzzMakePlan(f *testing.F) {
 		var r *planReport
 		if err == nil && len(topology.Hosts) > 0 {
 			all := plan.Algorithms()
-			source := topology.Hosts[rand.IntN(len(topology.Hosts))].Name
+			source := topology.Hosts[int(algorithm)%len(topology.Hosts)].Name
 			r, err = makePlan(topology, source, all[int(algorithm)%len(all)], 1)
 		}
 		if err != nil {
