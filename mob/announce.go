@@ -32,7 +32,7 @@ func (s *State) announce(i int, u update) {
 
 // concerns reports whether an update concerns a peer: a claim one of the group that the piece enters,
 // or of its siblings; and a have one with which the node exchanges pieces, or if it is new to the
-// group beside that of the peer. In a large site most is not, and goes to all other racks.
+// group beside that of the peer. In a large site most haves concern no other rack.
 func (s *State) concerns(p *peer, i int, u update) bool {
 	switch u {
 	case updateClaim:

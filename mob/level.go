@@ -67,8 +67,8 @@ func (l *level) members() []*node { return l.nodes[l.name] }
 func (s *State) site() *level { return s.levels[0] }
 func (s *State) own() *level  { return s.levels[len(s.levels)-1] }
 
-// groupsOf yields the groups that a node which shares so many parts of its cluster's name counts
-// in: those that both nodes are in, and the sibling that only the other one is in, if there is one.
+// groupsOf yields the groups in which nodes of a cluster count: those that the node is in as well, and
+// the sibling of one that it is not in, if there is one.
 func (s *State) groupsOf(cluster string) iter.Seq2[*level, string] {
 	return func(yield func(*level, string) bool) {
 		shared := proto.SharedParts(cluster, s.cfg.Cluster)

@@ -3,17 +3,12 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/libp2p/go-libp2p/core/host"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
-
-// ErrNoTracker answers a query for the fleet of a link without trackers.
-var ErrNoTracker = errors.New("the link names no tracker to count the nodes: `mob seed --tracker ADDR` makes one that does")
 
 // Fleet is the progress of all nodes of a swarm, as a tracker counts.
 type Fleet struct {
@@ -57,22 +52,13 @@ func newFleet(f *proto.Fleet) *Fleet {
 // AskFleet asks the trackers of a link, over h, for the progress of all nodes.
 // One answer is enough. It fails with [ErrNoTracker] when the link names none.
 func AskFleet(ctx context.Context, h host.Host, link *proto.Link) (*Fleet, error) {
-	infos, err := libpeer.AddrInfosFromP2pAddrs(link.Trackers...)
-	if err != nil {
-		return nil, err
-	}
-	if len(infos) == 0 {
-		return nil, ErrNoTracker
-	}
-	client := tracker.NewClient(h, infos, tracker.ClientConfig{})
-	defer client.Close()
-	f, err := client.Fleet(ctx, link.Keys()[0].Bytes())
+	f, err := askTrackers(ctx, h, link, (*tracker.Client).Fleet)
 	var remote *proto.RemoteError
-	if errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm {
+	switch {
+	case errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm:
 		return newFleet(&proto.Fleet{}), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("no tracker of the link answers (%w): check that it runs and can be reached from here", err)
+	case err != nil:
+		return nil, err
 	}
 	return newFleet(f), nil
 }

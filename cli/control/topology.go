@@ -3,11 +3,9 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
@@ -57,16 +55,7 @@ func newTopology(t *proto.Topology) *Topology {
 // AskTopology asks the trackers of a link, over h, what the nodes of its swarm measured. It fails with
 // [ErrNoTracker] when the link names none.
 func AskTopology(ctx context.Context, h host.Host, link *proto.Link) (*Topology, error) {
-	infos, err := libpeer.AddrInfosFromP2pAddrs(link.Trackers...)
-	if err != nil {
-		return nil, err
-	}
-	if len(infos) == 0 {
-		return nil, ErrNoTracker
-	}
-	client := tracker.NewClient(h, infos, tracker.ClientConfig{})
-	defer client.Close()
-	t, err := client.Topology(ctx, link.Keys()[0].Bytes())
+	t, err := askTrackers(ctx, h, link, (*tracker.Client).Topology)
 	var remote *proto.RemoteError
 	switch {
 	case errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm:
@@ -74,7 +63,7 @@ func AskTopology(ctx context.Context, h host.Host, link *proto.Link) (*Topology,
 	case errors.As(err, &remote) && remote.Code == proto.CodeProtocol:
 		return nil, errors.New("the trackers of the link are of a version that does not measure links: update them")
 	case err != nil:
-		return nil, fmt.Errorf("no tracker of the link answers (%w): check that it runs and can be reached from here", err)
+		return nil, err
 	}
 	return newTopology(t), nil
 }
