@@ -22,12 +22,12 @@ const (
 )
 
 // seriesColor is the colour of the i-th series, from the palette of Okabe and Ito, which
-// colour-blind people can tell apart.
+// colour-blind people can tell apart, and grey.
 func seriesColor(i int) color.Color {
 	all := []color.RGBA{
 		{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255},
 		{204, 121, 167, 255}, {86, 180, 233, 255}, {213, 94, 0, 255},
-		{0, 0, 0, 255}, {240, 228, 66, 255},
+		{0, 0, 0, 255}, {240, 228, 66, 255}, {140, 140, 140, 255},
 	}
 	return all[i%len(all)]
 }

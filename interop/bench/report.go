@@ -163,11 +163,13 @@ func (r *Run) String() string {
 }
 
 // WriteJSON writes the report as JSON.
-func (r *Report) WriteJSON(out io.Writer) error {
+func (r *Report) WriteJSON(out io.Writer) error { return writeJSON(out, r) }
+
+func writeJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return e.Encode(v)
 }
 
 // finish sets Median, Last and Rate from the times of the receivers that count.

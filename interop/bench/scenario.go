@@ -21,7 +21,7 @@ const (
 
 // ScenarioNames lists the scenarios of SetScenario.
 func ScenarioNames() []string {
-	return []string{fast, slow, fastSlow, slowFast, mayhem, random, steady}
+	return []string{fast, slow, fastSlow, slowFast, steady, mayhem, random}
 }
 
 // SetScenario sets the links of the case. Scenarios steady and mayhem accept given links
