@@ -26,7 +26,8 @@ by the size, and rack copies what entered a rack over its uplink.`
 
 const benchExample = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
   mob bench sim --scenario random --clusters 20x10 --size 240MB
-  mob bench plan --model mixed --destinations 10,100,399`
+  mob bench plan --model mixed --destinations 10,100,399
+  mob bench chart fast.json mayhem.json --svg scenarios.svg`
 
 func newBench(g *global) *cobra.Command {
 	cmd := &cobra.Command{
@@ -39,7 +40,7 @@ func newBench(g *global) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newBenchGrid(g), newBenchSim(g), newBenchPlan(g))
+	cmd.AddCommand(newBenchGrid(g), newBenchSim(g), newBenchPlan(g), newBenchChart(g))
 	return cmd
 }
 
@@ -202,16 +203,26 @@ func parseNIC(flag, s string) (netns.Rate, error) {
 // print prints a report. It returns an error if a run failed, or if --check finds fault
 // with one of the systems that are checked.
 func (f *benchFlags) print(g *global, r *bench.Report, checked ...string) error {
-	var err error
-	switch {
-	case g.json:
-		err = r.WriteJSON(g.Out)
-	case f.verbose:
-		err = errors.Join(r.WriteTable(g.Out), r.WriteLinks(g.Out))
-	default:
-		err = r.WriteTable(g.Out)
+	write := f.writeTable
+	if g.json {
+		write = (*bench.Report).WriteJSON
 	}
-	err = errors.Join(err, f.draw(r.WriteSVG), r.Failed())
+	return errors.Join(write(r, g.Out), f.draw(r.WriteSVG), f.verdict(r, checked...))
+}
+
+// writeTable writes the table of a report and, if asked, those of links.
+func (f *benchFlags) writeTable(r *bench.Report, out io.Writer) error {
+	err := r.WriteTable(out)
+	if f.verbose {
+		err = errors.Join(err, r.WriteLinks(out))
+	}
+	return err
+}
+
+// verdict returns an error if a run failed, or if --check finds fault with one of the systems that
+// are checked.
+func (f *benchFlags) verdict(r *bench.Report, checked ...string) error {
+	err := r.Failed()
 	if f.check {
 		err = errors.Join(err, r.Check(checked...))
 	}

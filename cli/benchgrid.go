@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,10 @@ In mob:plan=balanced the transfer follows a plan (mob plan --help lists the algo
 is made for the links as they are in scenario fast, or for given ones, whatever they do
 then. In mob:shuffled:plan=chain the plan knows nothing of racks and clusters.
 
+With several scenarios, as in --scenario fast,slow,mayhem, each has its table, and one more
+has all of them; --json prints a list, --svg draws groups of bars. "mob bench chart --help"
+says how to draw runs of other days together.
+
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is how busy all cores were: near 100 % they are the limit, not the links.
 
@@ -53,7 +58,7 @@ const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transm
   mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
   mob bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
-  mob bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario mayhem
+  mob bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario fast,mayhem --svg two.svg
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
@@ -64,7 +69,7 @@ func newBenchGrid(g *global) *cobra.Command {
 		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: benchGridHelp, Example: benchGridExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := f.benchCase()
+			cases, err := f.benchCases()
 			if err != nil {
 				return wrong(cmd, "%w", err)
 			}
@@ -72,17 +77,37 @@ func newBenchGrid(g *global) *cobra.Command {
 			if err != nil {
 				return wrong(cmd, "%w", err)
 			}
-			return g.benchGrid(cmd.Context(), &f, c, systems)
+			return g.benchGrid(cmd.Context(), &f, cases, systems)
 		},
 	}
 	f.add(g, cmd)
+	cmd.Flags().Lookup("scenario").Usage += "; several such as fast,mayhem"
 	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }
 
-func (g *global) benchGrid(ctx context.Context, f *benchFlags, c bench.Case, systems []bench.System) (err error) {
+// benchCases makes a case of each scenario of a list. An error is wrong usage.
+func (f *benchFlags) benchCases() (all []bench.Case, err error) {
+	of := *f
+	for _, name := range strings.Split(f.scenario, ",") {
+		of.scenario = name
+		c, err := of.benchCase()
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(other bench.Case) bool { return other.Name == c.Name }) {
+			return nil, fmt.Errorf("--scenario has %s twice", c.Name)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// benchGrid runs systems in each case. A case with a system that fails does not keep others from
+// running.
+func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Case, systems []bench.System) error {
 	if err := netns.Available(); err != nil {
 		return err
 	}
@@ -99,17 +124,44 @@ func (g *global) benchGrid(ctx context.Context, f *benchFlags, c bench.Case, sys
 	if len(installed) == 0 {
 		return fmt.Errorf("%s: %s", leftOut[0].System, leftOut[0].Why)
 	}
+	var reports bench.Scenarios
+	for _, c := range cases {
+		r, err := g.runCase(ctx, f, c, installed)
+		if err != nil {
+			return err
+		}
+		r.LeftOut = leftOut
+		reports = append(reports, r)
+		if len(cases) > 1 && !g.json {
+			if err := f.writeTable(r, g.Out); err != nil {
+				return err
+			}
+			fmt.Fprintln(g.Out)
+		}
+	}
+	if len(reports) == 1 {
+		return f.print(g, reports[0], ownNames(installed)...)
+	}
+	write := reports.WriteTable
+	if g.json {
+		write = reports.WriteJSON
+	}
+	err := errors.Join(write(g.Out), f.draw(reports.WriteSVG))
+	for _, r := range reports {
+		err = errors.Join(err, f.verdict(r, ownNames(installed)...))
+	}
+	return err
+}
+
+// runCase makes the content of a case and runs the systems.
+func (g *global) runCase(ctx context.Context, f *benchFlags, c bench.Case, systems []bench.System) (r *bench.Report, err error) {
 	b, err := bench.NewBench(ctx, c, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	r := b.NewReport()
-	r.LeftOut = leftOut
-	if err := g.runSystems(ctx, f, b, installed, r); err != nil {
-		return err
-	}
-	return f.print(g, r, ownNames(installed)...)
+	r = b.NewReport()
+	return r, g.runSystems(ctx, f, b, systems, r)
 }
 
 // runSystems runs the systems in turn, so that a change of load on the machine meets all

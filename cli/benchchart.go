@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/interop/bench"
+)
+
+const benchChartHelp = `Puts runs of mob bench grid together that were made one at a time: it reads what they printed
+with --json, and prints and draws what one run of all systems in all scenarios would have.
+
+Runs of the same scenario and system count as one with --repeat. All must be of the same
+grid and content. Systems are in the order of the files.
+
+Exit status: 0 done; 1 a file cannot be used; 2 wrong usage.`
+
+const benchChartExample = `  mob bench grid --systems mob,aria2 --scenario fast --json >fast.json
+  mob bench grid --systems mob,aria2 --scenario mayhem --json >mayhem.json
+  mob bench chart fast.json mayhem.json --svg scenarios.svg`
+
+func newBenchChart(g *global) *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use: "chart FILE...", Short: "Draw runs that were made one at a time", Long: benchChartHelp, Example: benchChartExample,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if len(files) == 0 {
+				return wrong(cmd, "give at least one file that mob bench grid --json has written")
+			}
+			return g.benchChart(&f, files)
+		},
+	}
+	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the results into this file")
+	g.jsonFlag(cmd)
+	return cmd
+}
+
+func (g *global) benchChart(f *benchFlags, files []string) error {
+	var all bench.Scenarios
+	for _, name := range files {
+		read, err := readScenarios(name)
+		if err != nil {
+			return err
+		}
+		for _, r := range read {
+			if err := all.Add(r); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	write := all.WriteTable
+	if g.json {
+		write = all.WriteJSON
+	}
+	return errors.Join(write(g.Out), f.draw(all.WriteSVG))
+}
+
+func readScenarios(name string) (bench.Scenarios, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	all, err := bench.ReadScenarios(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
