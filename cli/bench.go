@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func newBench(g *global) *cobra.Command {
 type benchFlags struct {
 	clusters, size, scenario, links string
 	nic, dualNIC, uplink, kill      string
+	loss, congestion                string
 	slow                            []string
 	rtt                             time.Duration
 	seed                            uint64
@@ -78,12 +80,16 @@ func (f *benchFlags) add(g *global, cmd *cobra.Command) {
 
 // benchCase makes the case of the flags. An error is wrong usage.
 func (f *benchFlags) benchCase() (c bench.Case, err error) {
-	c.RTT, c.Seed = f.rtt, f.seed
+	c.RTT, c.Seed, c.Congestion = f.rtt, f.seed, f.congestion
 	if err := f.checkRepeat(); err != nil {
 		return c, err
 	}
 	if f.rtt < 0 {
 		return c, fmt.Errorf("--rtt %v is negative", f.rtt)
+	}
+	c.Loss, err = parseLoss(f.loss)
+	if err != nil {
+		return c, err
 	}
 	size, err := humanize.ParseBytes(f.size)
 	if err != nil || size == 0 || size > 1<<40 {
@@ -198,6 +204,19 @@ func parseNIC(flag, s string) (netns.Rate, error) {
 		return 0, fmt.Errorf("%s: %w", flag, err)
 	}
 	return r, nil
+}
+
+// parseLoss parses a percentage; an empty string is none.
+func parseLoss(s string) (float64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	number, percent := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !percent || !(v >= 0 && v <= 50) {
+		return 0, fmt.Errorf("--loss %q is no share from 0%% to 50%%, such as 0.5%%", s)
+	}
+	return v / 100, nil
 }
 
 // print prints a report. It returns an error if a run failed, or if --check finds fault

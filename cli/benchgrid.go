@@ -60,6 +60,7 @@ const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transm
   mob bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
   mob bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario fast,mayhem --svg two.svg
   mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
+  mob bench grid --systems mob,aria2 --rtt 60ms --loss 0.5% --congestion bbr --size 120MB
   mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
 func newBenchGrid(g *global) *cobra.Command {
@@ -84,6 +85,8 @@ func newBenchGrid(g *global) *cobra.Command {
 	cmd.Flags().Lookup("scenario").Usage += "; several such as fast,mayhem"
 	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
+	cmd.Flags().StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
+	cmd.Flags().StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr")
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }

@@ -22,6 +22,10 @@ type Case struct {
 	Nominal *netns.Links
 	// RTT is the round-trip time between clusters, without queueing.
 	RTT time.Duration
+	// Loss is the share of packets between clusters that are lost at random, in each direction.
+	Loss float64
+	// Congestion is the TCP congestion control of the nodes. Empty: the grid's choice.
+	Congestion string
 	// Size of the content, in bytes.
 	Size int64
 	// Kills end receivers during the fetching. Zero: none.
@@ -90,6 +94,12 @@ func (c *Case) String() string {
 	}
 	if c.RTT > 0 {
 		parts = append(parts, "round trip "+c.RTT.String())
+	}
+	if c.Loss > 0 {
+		parts = append(parts, fmt.Sprintf("%.3g %% loss", 100*c.Loss))
+	}
+	if c.Congestion != "" {
+		parts = append(parts, c.Congestion)
 	}
 	if cl := c.Clusters[0]; cl.NIC > 0 && cl.WANNIC > 0 {
 		parts = append(parts, fmt.Sprintf("NICs of %v in the LAN and %v to the WAN", cl.NIC, cl.WANNIC))

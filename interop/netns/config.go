@@ -22,6 +22,10 @@ type Config struct {
 	// carries every frame, so it must not be stopped or starved, and the machine needs
 	// /dev/net/tun. Zero: none.
 	RTT time.Duration
+	// Loss is the share of packets that every WAN link loses at random in each direction, behind its
+	// queue. Links then have no segmentation offload, so what is lost is a packet as on a wire. Like
+	// RTT it needs /dev/net/tun, and delays packets by up to a millisecond. Zero: none.
+	Loss float64
 	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the
 	// machine's default. If the kernel lacks it, the default stays and a warning is logged. Empty:
 	// cubic.
@@ -54,6 +58,9 @@ func (c Config) validate() error {
 	}
 	if c.RTT < 0 {
 		return errors.New("netns: RTT is negative")
+	}
+	if !(c.Loss >= 0 && c.Loss < 1) {
+		return fmt.Errorf("netns: Loss %v is not from 0 to less than 1", c.Loss)
 	}
 	seen := make(map[string]bool)
 	for _, cl := range c.Clusters {

@@ -35,6 +35,7 @@ func TestConfigValidate(t *testing.T) {
 		{"no rate", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", 0)}, "between"},
 		{"no number", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", Rate(math.NaN()))}, "between"},
 		{"negative buffer", Config{Clusters: Clusters(1), Buffer: -1}, "Buffer"},
+		{"everything lost", Config{Clusters: Clusters(1), Loss: 1}, "Loss"},
 		{"negative RTT", Config{Clusters: Clusters(1), RTT: -1}, "RTT"},
 	} {
 		err := c.config.validate()

@@ -3,6 +3,7 @@ package netns
 import (
 	"errors"
 	"io"
+	"math/rand/v2"
 	"time"
 )
 
@@ -27,6 +28,7 @@ type delayLine struct {
 	from  io.Reader
 	to    io.Writer
 	delay time.Duration
+	loss  float64 // share of frames that are lost at random
 
 	held   []frame // in order; those before next have left
 	next   int
@@ -59,6 +61,9 @@ func (l *delayLine) collect() error {
 		}
 		if err != nil {
 			return err
+		}
+		if l.loss > 0 && rand.Float64() < l.loss {
+			continue
 		}
 		l.held = append(l.held, frame{due: time.Now().Add(l.delay), data: l.chunk.data[l.used : l.used+n], chunk: l.chunk})
 		l.chunk.frames++

@@ -20,7 +20,7 @@
 //
 // Links have no delay but that of their queues, unless [Config.RTT] is set: then each is two tap
 // interfaces, shaped in the same way, and this program carries frames between them, each after half
-// the round-trip time. Packets are lost in queues only.
+// the round-trip time. Packets are lost in queues only, unless [Config.Loss] is set.
 //
 // A grid makes nothing in the namespace of its caller, and nothing of it has a name: namespaces are
 // held by file descriptors, and the kernel kills processes together with the thread that started

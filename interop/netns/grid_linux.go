@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +16,7 @@ type Grid struct {
 	thread     *thread
 	buffer     queueLength
 	congestion congestion
-	relay      *relay // nil without a delay
+	relay      *relay // nil without delay and loss
 	gateways   []*gateway
 	byName     map[string]*gateway
 
@@ -86,6 +87,9 @@ func (g *Grid) addNodes(gw *gateway) error {
 	}
 	return nil
 }
+
+// Congestion is the congestion control of all nodes, empty if it is the kernel's default.
+func (g *Grid) Congestion() string { return cmp.Or(g.congestion.sysctl, g.congestion.route) }
 
 // Node returns the i-th node, from 0, of a cluster; nil if there is none.
 func (g *Grid) Node(cluster string, i int) *Node {

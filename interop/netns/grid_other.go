@@ -23,6 +23,9 @@ type Grid struct{}
 // New returns an error that matches errors.ErrUnsupported.
 func New(Config) (*Grid, error) { return nil, errPlatform }
 
+// Congestion returns nothing.
+func (g *Grid) Congestion() string { return "" }
+
 // Close does nothing.
 func (g *Grid) Close() error { return nil }
 

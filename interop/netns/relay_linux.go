@@ -14,11 +14,12 @@ import (
 // frames that are closer together travel together. Each may be late by as much, twice on its way.
 const pace = 500 * time.Microsecond
 
-// relay is all links of a grid with a delay. Each is two taps, between which one goroutine carries
+// relay is all links of a grid with a delay or with loss. Each is two taps, between which one goroutine carries
 // frames. The kernel's own way to delay, netem, is missing from some kernels; and here a frame of
-// 64 KiB stays one frame.
+// 64 KiB stays one frame, unless frames are lost.
 type relay struct {
 	delay  time.Duration
+	loss   float64 // share of frames
 	log    *slog.Logger
 	taps   []tap
 	stopFD int           // an eventfd that is readable when run must return
@@ -30,20 +31,30 @@ type relay struct {
 }
 
 // newRelay makes a relay without links. The caller must close it.
-func newRelay(delay time.Duration, log *slog.Logger) (*relay, error) {
+func newRelay(delay time.Duration, loss float64, log *slog.Logger) (*relay, error) {
 	stopFD, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make an eventfd: %w", err)
 	}
-	return &relay{delay: delay, log: log, stopFD: stopFD, wait: []unix.PollFd{{Fd: int32(stopFD), Events: unix.POLLIN}}}, nil
+	return &relay{
+		delay:  delay,
+		loss:   loss,
+		log:    log,
+		stopFD: stopFD,
+		wait:   []unix.PollFd{{Fd: int32(stopFD), Events: unix.POLLIN}},
+	}, nil
 }
 
 // join is joinByVeth with a delay each way. In the namespaces the ends look the same: Ethernet
 // interfaces with these names and addresses, which count the same bytes. It must not be called
 // after start.
 func (r *relay) join(near, far linkEnd) error {
+	offloads := tapSegments
+	if r.loss > 0 {
+		offloads = tapPackets // one frame that is lost must not be many packets
+	}
 	for _, end := range []linkEnd{near, far} {
-		t, err := openTap(end)
+		t, err := openTap(end, offloads)
 		if err != nil {
 			return err
 		}
@@ -51,7 +62,7 @@ func (r *relay) join(near, far linkEnd) error {
 	}
 	a, b := r.taps[len(r.taps)-2], r.taps[len(r.taps)-1]
 	for _, d := range [][2]tap{{a, b}, {b, a}} {
-		r.lines = append(r.lines, &delayLine{from: d[0], to: d[1], delay: r.delay})
+		r.lines = append(r.lines, &delayLine{from: d[0], to: d[1], delay: r.delay, loss: r.loss})
 		r.wait = append(r.wait, unix.PollFd{Fd: int32(d[0]), Events: unix.POLLIN})
 	}
 	return nil

@@ -218,3 +218,70 @@ func cpuTime(tb testing.TB) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// The share of packets that arrive is the same for datagrams and for TCP, whose hosts leave many
+// segments to the network card as one, and in both directions.
+func TestLoss(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("sends tens of thousands of packets: not with -short")
+	}
+	const loss = 0.05
+	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(20*MBps, "A", "B"), Loss: loss, Congestion: "bbr"})
+	a, b := g.Node("A", 0), g.Node("B", 0)
+	for _, d := range [][2]*Node{{a, b}, {b, a}} {
+		c := open(t, d[0], d[1])
+		go func() {
+			_, _ = c.client.Write(make([]byte, 12e6))
+			_ = c.client.CloseWrite()
+		}()
+		if _, err := io.Copy(io.Discard, c.server); err != nil {
+			t.Fatal(err)
+		}
+		sent := tcpInfo(t, c.client).Data_segs_out
+		within(t, "share of segments lost from "+d[0].Cluster, 1-float64(tcpInfo(t, c.server).Data_segs_in)/float64(sent), loss, 0.2)
+	}
+	within(t, "share of datagrams lost", lostDatagrams(t, a, b, 20000), loss, 0.15)
+}
+
+func tcpInfo(t *testing.T, c *net.TCPConn) *unix.TCPInfo {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info *unix.TCPInfo
+	var failed error
+	err = raw.Control(func(fd uintptr) { info, failed = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	if err := errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// lostDatagrams sends small datagrams, more slowly than the link, and returns the share that did not arrive.
+func lostDatagrams(t *testing.T, a, b *Node, count int) float64 {
+	t.Helper()
+	from, to := listenUDP(t, a), listenUDP(t, b)
+	arrived := make(chan int)
+	go func() {
+		n, p := 0, make([]byte, 64)
+		for {
+			if _, _, err := to.ReadFrom(p); err != nil {
+				arrived <- n
+				return
+			}
+			n++
+		}
+	}()
+	for i := range count {
+		if _, err := from.WriteTo([]byte("datagram"), to.LocalAddr()); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 == 49 {
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+	_ = to.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	return 1 - float64(<-arrived)/float64(count)
+}

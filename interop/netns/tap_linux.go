@@ -16,20 +16,27 @@ const (
 	tapOffloadsUDP = unix.TUN_F_USO4 | unix.TUN_F_USO6 // since Linux 6.2, and only together
 )
 
+// tapSegments and tapPackets are choices of what a tap leaves to the network card, the best first.
+// With tapPackets each frame is a packet as on a wire.
+var (
+	tapSegments = []int{tapOffloads | tapOffloadsUDP, tapOffloads}
+	tapPackets  = []int{unix.TUN_F_CSUM}
+)
+
 // tap is the file descriptor of an Ethernet interface. What the interface sends is read from it,
 // what is written to it the interface receives, one frame with its virtio header at a time. Closing
 // it removes the interface.
 type tap int
 
-// openTap makes an interface, still down.
-func openTap(end linkEnd) (tap, error) {
+// openTap makes an interface, still down, with the first of the offloads that the kernel has.
+func openTap(end linkEnd, offloads []int) (tap, error) {
 	fd := -1
 	err := end.ns.do(func() (err error) {
 		fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 		if err != nil {
 			return fmt.Errorf("open /dev/net/tun: %w", err)
 		}
-		if err := setUpTap(fd, end); err != nil {
+		if err := setUpTap(fd, end, offloads); err != nil {
 			return errors.Join(err, unix.Close(fd))
 		}
 		return nil
@@ -70,7 +77,7 @@ func (t tap) Write(b []byte) (int, error) {
 
 func (t tap) close() error { return unix.Close(int(t)) }
 
-func setUpTap(fd int, end linkEnd) error {
+func setUpTap(fd int, end linkEnd, offloads []int) error {
 	req, err := unix.NewIfreq(end.name)
 	if err != nil {
 		return fmt.Errorf("name an interface: %w", err)
@@ -79,10 +86,13 @@ func setUpTap(fd int, end linkEnd) error {
 	if err := unix.IoctlIfreq(fd, unix.TUNSETIFF, req); err != nil {
 		return fmt.Errorf("add an interface: %w", err)
 	}
-	if unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, tapOffloads|tapOffloadsUDP) != nil {
-		if err := unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, tapOffloads); err != nil {
-			return fmt.Errorf("set the offloads: %w", err)
+	for _, o := range offloads {
+		if err = unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, o); err == nil {
+			break
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("set the offloads: %w", err)
 	}
 	tap, err := netlink.LinkByName(end.name)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 // addWANs links every two gateways.
 func (g *Grid) addWANs(c Config) error {
-	if c.RTT > 0 {
+	if c.RTT > 0 || c.Loss > 0 {
 		var err error
-		g.relay, err = newRelay(c.RTT/2, g.log)
+		g.relay, err = newRelay(c.RTT/2, c.Loss, g.log)
 		if err != nil {
 			return fmt.Errorf("netns: relay: %w", err)
 		}
