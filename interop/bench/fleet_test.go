@@ -115,7 +115,10 @@ type status struct {
 	Have        int64    `json:"have"`
 	Liars       []string `json:"liars"`
 	Duplicate   int64    `json:"duplicate"`
-	Traffic     struct {
+	Plan        struct {
+		In bool `json:"in"`
+	} `json:"plan"`
+	Traffic struct {
 		WANIn int64 `json:"wan_in"`
 		LANIn int64 `json:"lan_in"`
 	} `json:"traffic"`
