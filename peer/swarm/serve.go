@@ -29,7 +29,9 @@ type server struct {
 	retry  time.Time              // when a bulk socket is dialled again
 	first  bool                   // this one starts the others
 	sent   int64                  // bytes, by this one
-	spread time.Time              // when further servers are started again, if some have no socket
+	loss   lossMeter
+	lossy  bool      // the path of direct loses packets without a queue
+	spread time.Time // when further servers are started again, if some have no socket
 }
 
 // serve runs the session's first server.
@@ -80,6 +82,7 @@ func (v *server) run() {
 			return
 		}
 		v.served(sp, nil)
+		v.adapt()
 		if waiting >= flowBacklog {
 			v.share()
 		}
@@ -167,6 +170,21 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 		}
 	})
 	return out
+}
+
+// rateBased is a congestion control that goes by the rate at which data arrives, and takes few losses
+// for no sign of a full queue.
+const rateBased = "bbr"
+
+// adapt changes the socket's congestion control once its path is found to lose packets without a
+// queue, if the kernel allows that.
+func (v *server) adapt() {
+	if v.direct == nil || v.lossy || !v.loss.add(time.Now(), v.direct.Path()) {
+		return
+	}
+	v.lossy = true
+	err := v.direct.SetCongestion(rateBased)
+	v.swarm.log.Debug("the path loses packets without a queue", "peer", v.peer, "congestion", rateBased, "error", err)
 }
 
 // share starts further servers where one flow is too slow. Those that find no path are started

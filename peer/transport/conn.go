@@ -2,6 +2,7 @@ package transport
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
 	"syscall"
 	"time"
@@ -54,16 +55,39 @@ func (c *Conn) RTT() time.Duration { return RTT(c.raw) }
 // Segments returns how many segments with payload the kernel has sent on the socket, and how many of them
 // it sent again, 0 if it does not say.
 func (c *Conn) Segments() (sent, lost uint64) {
+	p := c.Path()
+	return p.Sent, p.Lost
+}
+
+// Path is what the kernel says of the path of a socket.
+type Path struct {
+	MinRTT time.Duration // the shortest round trip, 0 if it is unknown
+	RTT    time.Duration // the smoothed one
+	Sent   uint64        // segments with payload
+	Lost   uint64        // those that were sent again
+}
+
+// Path returns what the kernel says of the path, the zero Path if that is nothing.
+func (c *Conn) Path() Path {
 	if raw := rawConn(c.raw); raw != nil {
-		return countSegments(raw)
+		return path(raw)
 	}
-	return 0, 0
+	return Path{}
+}
+
+// SetCongestion sets the congestion control of what the socket sends. The kernel may lack it, or not
+// allow it.
+func (c *Conn) SetCongestion(name string) error {
+	if raw := rawConn(c.raw); raw != nil {
+		return setCongestion(raw, name)
+	}
+	return errors.ErrUnsupported
 }
 
 // RTT is like [Conn.RTT] for any connection.
 func RTT(c net.Conn) time.Duration {
 	if raw := rawConn(c); raw != nil {
-		return minRTT(raw)
+		return path(raw).MinRTT
 	}
 	return 0
 }

@@ -1,30 +1,35 @@
 package transport
 
 import (
+	"errors"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-func minRTT(raw syscall.RawConn) (rtt time.Duration) {
+func path(raw syscall.RawConn) (p Path) {
 	_ = raw.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		if err == nil && info.Min_rtt != ^uint32(0) {
-			rtt = time.Duration(info.Min_rtt) * time.Microsecond
+		if err != nil {
+			return
 		}
+		if info.Min_rtt != ^uint32(0) {
+			p.MinRTT = time.Duration(info.Min_rtt) * time.Microsecond
+		}
+		p.RTT = time.Duration(info.Rtt) * time.Microsecond
+		p.Sent = uint64(info.Data_segs_out)
+		p.Lost = min(uint64(info.Total_retrans), p.Sent)
 	})
-	return rtt
+	return p
 }
 
-func countSegments(raw syscall.RawConn) (sent, lost uint64) {
-	_ = raw.Control(func(fd uintptr) {
-		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		if err == nil {
-			sent, lost = uint64(info.Data_segs_out), uint64(info.Total_retrans)
-		}
+func setCongestion(raw syscall.RawConn, name string) error {
+	var failed error
+	err := raw.Control(func(fd uintptr) {
+		failed = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
 	})
-	return sent, min(lost, sent)
+	return errors.Join(err, failed)
 }
 
 // limitUnsent makes writes block while the kernel holds that many bytes which the

@@ -3,12 +3,12 @@
 package transport
 
 import (
+	"errors"
 	"syscall"
-	"time"
 )
 
-func minRTT(syscall.RawConn) time.Duration { return 0 }
+func path(syscall.RawConn) Path { return Path{} }
+
+func setCongestion(syscall.RawConn, string) error { return errors.ErrUnsupported }
 
 func limitUnsent(syscall.RawConn, int) {}
-
-func countSegments(syscall.RawConn) (sent, lost uint64) { return 0, 0 }
