@@ -17,8 +17,8 @@ const defaultOpenFiles = 256
 // one that has no file open may always open one, even if all of the budget is in use.
 //
 // Not counted are the descriptors of each open [Disk]: its journal and its directory, the
-// latter twice once it is written to; those that walking a path takes for a moment; and files that are being
-// closed.
+// latter twice, and three times once it is written to; those that walking a path takes for a
+// moment; files that are being created; and those that are being closed.
 type Files struct {
 	budget int
 	fs     vfs.FS
@@ -137,6 +137,30 @@ func (c *Files) open(key fileKey) (*handle, error) {
 	return h, nil
 }
 
+// put adds a file of owner that is open, in the place of one that is in the cache, and returns
+// it as acquire does. It does not wait: while all of the budget is in use, there is one more.
+func (c *Files) put(owner opener, number int, f vfs.File) *handle {
+	h := &handle{f: f, key: fileKey{owner, number}, refs: 1}
+	var evicted *handle
+	c.mu.Lock()
+	old := c.take(h.key)
+	if len(c.handles) >= c.budget {
+		evicted = c.evict()
+	}
+	c.handles[h.key] = h
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	if old != nil {
+		old.close()
+	}
+	if evicted != nil && evicted.key.owner != owner {
+		evicted.key.owner.closeLater(evicted.f)
+	} else if evicted != nil {
+		evicted.close()
+	}
+	return h
+}
+
 // evict takes the least recently used of the idle files out of the cache. It returns
 // nil if none is idle.
 func (c *Files) evict() *handle {
@@ -202,22 +226,28 @@ func (c *Files) drop(owner opener) {
 // dropFile closes a file of owner, as drop does.
 func (c *Files) dropFile(owner opener, number int) {
 	c.mu.Lock()
-	h := c.handles[fileKey{owner, number}]
-	if h == nil {
-		c.mu.Unlock()
-		return
-	}
-	delete(c.handles, h.key)
-	h.dropped = true
-	idle := h.refs == 0
-	if idle {
-		h.unlink()
-	}
+	h := c.take(fileKey{owner, number})
 	c.changed.Broadcast()
 	c.mu.Unlock()
-	if idle {
+	if h != nil {
 		h.close()
 	}
+}
+
+// take takes a file out of the cache. It returns it if the caller has to close it, since
+// nobody uses it. The caller holds the lock.
+func (c *Files) take(key fileKey) *handle {
+	h := c.handles[key]
+	if h == nil {
+		return nil
+	}
+	delete(c.handles, key)
+	h.dropped = true
+	if h.refs > 0 {
+		return nil
+	}
+	h.unlink()
+	return h
 }
 
 // close closes the file of a handle that is not in the cache and has no users.

@@ -14,42 +14,77 @@ const (
 	// user takes a partial file for a whole one.
 	transferFileMode = 0o600
 	transferDirMode  = 0o700
+
+	// createFlags are those of a new file. With O_EXCL no link is followed, not even a
+	// dangling one.
+	createFlags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 )
 
 // makeReady prepares a file for writing: it exists with its final size, is no other file of
 // the content, and has no other name. What is not written yet is a hole. The directories
 // above it are created.
 func (t *tree) makeReady(file int) error {
+	h, err := t.prepare(file, false)
+	if h != nil {
+		t.files.release(h)
+	}
+	return err
+}
+
+// acquireReady returns a file that is ready, and open for writing. If the caller fills it by
+// one write, a new file does not get its size before.
+func (t *tree) acquireReady(file int, fills bool) (*handle, error) {
+	if !t.ready.has(file) {
+		if h, err := t.prepare(file, fills); h != nil || err != nil {
+			return h, err
+		}
+	}
+	return t.files.acquire(t, file)
+}
+
+// prepare makes a file ready and returns it open for writing. It returns nil if the file is
+// ready already.
+func (t *tree) prepare(file int, fills bool) (*handle, error) {
 	if !t.beginReady(file) {
-		return nil
+		return nil, nil
 	}
 	defer t.endReady(file)
 	if err := t.openTop(); err != nil {
-		return err
+		return nil, err
 	}
-	name := t.fileName(file)
-	f, err := t.openOrCreate(name)
+	f, err := t.openToPrepare(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer t.closeFile(f)
 	// Before the size changes: this may not be a file to write to.
-	if err := t.owner.prepared(file, f); err != nil {
-		return err
-	}
-	if size := t.layout.size(file); f.info.Size() != size {
+	err = t.owner.prepared(file, f)
+	if size := t.layout.size(file); err == nil && f.info.Size() != size && !(fills && f.created) {
 		t.unstamped.set(file)
-		if err := f.Truncate(size); err != nil {
-			return err
-		}
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		t.closeFile(f.File)
+		return nil, err
 	}
 	t.mu.Lock()
 	t.noteDevice(f.info)
 	t.mu.Unlock()
+	// In the place of one that is open for reading.
+	h := t.files.put(t, file, f.File)
 	t.ready.set(file)
-	// It may be open for reading.
-	t.files.dropFile(t, file)
-	return nil
+	return h, nil
+}
+
+// openToPrepare opens a file for writing, or creates it.
+func (t *tree) openToPrepare(file int) (writable, error) {
+	name := t.fileName(file)
+	if t.owner.written(file) == 0 {
+		// Most likely it is not there, and its directory is.
+		if f, err := t.root.OpenFile(name, createFlags, transferFileMode); err == nil {
+			return t.created(name, f)
+		}
+	}
+	return t.openOrCreate(name)
 }
 
 // beginReady reports whether the caller has to make a file ready. If another goroutine
@@ -140,11 +175,16 @@ func (t *tree) openOrCreate(name string) (writable, error) {
 	if err != nil {
 		return w, t.withPath(name, err)
 	}
+	return t.created(name, f)
+}
+
+// created returns a file that was just created.
+func (t *tree) created(name string, f vfs.File) (writable, error) {
 	t.noteName(name)
 	info, err := f.Stat()
 	if err != nil {
 		t.closeFile(f)
-		return w, err
+		return writable{}, err
 	}
 	return writable{f, info, info, true}, nil
 }
@@ -185,16 +225,14 @@ func (t *tree) openWritable(name string) (w writable, err error) {
 
 // create creates a file and the directories above it.
 func (t *tree) create(name string) (vfs.File, error) {
-	// With O_EXCL no link is followed, not even a dangling one.
-	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
-	f, err := t.root.OpenFile(name, flags, transferFileMode)
+	f, err := t.root.OpenFile(name, createFlags, transferFileMode)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
 	if err := t.root.MkdirAll(filepath.Dir(name), transferDirMode); err != nil {
 		return nil, err
 	}
-	return t.root.OpenFile(name, flags, transferFileMode)
+	return t.root.OpenFile(name, createFlags, transferFileMode)
 }
 
 // makeWritable makes a file that has no other name and the directories above it writable: a

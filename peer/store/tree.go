@@ -154,18 +154,17 @@ func (t *tree) writeAt(file int, p []byte, offset int64) (int, error) {
 	if t.layout.pad(file) {
 		return len(p), nil
 	}
-	if !t.ready.has(file) {
-		if err := t.makeReady(file); err != nil {
-			return 0, err
-		}
-	}
-	h, err := t.files.acquire(t, file)
+	fills := int64(len(p)) == t.layout.size(file)
+	h, err := t.acquireReady(file, fills)
 	if err != nil {
 		return 0, err
 	}
 	defer t.files.release(h)
 	n, err := writeInParts(h.f, p, offset)
 	t.unstamped.set(file)
+	if err != nil && fills {
+		t.ready.clear(file) // it may be shorter than it has to be
+	}
 	return n, err
 }
 
@@ -225,7 +224,7 @@ func (t *tree) closeLater(f vfs.File) { t.closing.Go(func() { t.closeFile(f) }) 
 // openRegular opens a regular file that exists. It follows no link.
 func (t *tree) openRegular(name string, flags int) (vfs.File, fs.FileInfo, error) {
 	// Nonblocking, should a named pipe have taken the file's place.
-	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK, 0)
+	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && notThere(err) {
 		return nil, nil, &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file", Err: err}
 	}
@@ -233,13 +232,8 @@ func (t *tree) openRegular(name string, flags int) (vfs.File, fs.FileInfo, error
 		return nil, nil, t.withPath(name, err)
 	}
 	info, err := f.Stat()
-	if err == nil {
-		// The root would follow a link to another file of the content.
-		var linkInfo fs.FileInfo
-		linkInfo, err = t.root.Lstat(name)
-		if err == nil && (!linkInfo.Mode().IsRegular() || !vfs.SameFile(info, linkInfo)) {
-			err = &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file"}
-		}
+	if err == nil && !info.Mode().IsRegular() {
+		err = &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file"}
 	}
 	if err != nil {
 		t.closeFile(f)

@@ -121,11 +121,11 @@ func (a *asUser) OpenRoot(path string) (Root, error) {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	r, err := os.OpenRoot(procPath(fd))
+	r, err := openRoot(procPath(fd))
 	if err != nil {
 		return nil, err
 	}
-	return &asRoot{osRoot{r}, a, path}, nil
+	return &asRoot{r, a, path}, nil
 }
 
 // Resolve implements [FS]. What it returns is checked when it is used.

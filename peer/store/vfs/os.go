@@ -1,10 +1,12 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // OS is the system's file system.
@@ -12,11 +14,23 @@ type OS struct{}
 
 // OpenRoot implements [FS].
 func (OS) OpenRoot(path string) (Root, error) {
-	r, err := os.OpenRoot(path)
+	r, err := openRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	return osRoot{r}, nil
+	return r, nil
+}
+
+func openRoot(path string) (osRoot, error) {
+	r, err := os.OpenRoot(path)
+	if err != nil {
+		return osRoot{}, err
+	}
+	dir, err := r.Open(".")
+	if err != nil {
+		return osRoot{}, errors.Join(err, r.Close())
+	}
+	return osRoot{r, dir}, nil
 }
 
 // Resolve implements [FS].
@@ -43,11 +57,41 @@ func (OS) MkdirAll(path string, perm fs.FileMode) error { return os.MkdirAll(pat
 func (OS) Remove(path string) error { return os.Remove(path) }
 
 // osRoot is an [os.Root] that opens files as [File].
-type osRoot struct{ *os.Root }
+type osRoot struct {
+	*os.Root
+	dir *os.File // the same directory, for calls of the system that Root does not make
+}
+
+// Close implements [Root].
+func (r osRoot) Close() error { return errors.Join(r.dir.Close(), r.Root.Close()) }
 
 // OpenFile implements [Root].
 func (r osRoot) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	return newFile(r.Root.OpenFile(name, flag, perm))
+	if f, done, err := r.openBeneath(name, flag, perm); done {
+		return newFile(f, err)
+	}
+	f, err := r.Root.OpenFile(name, flag, perm)
+	if err == nil && flag&syscall.O_NOFOLLOW != 0 {
+		err = r.checkNoLink(name, f)
+	}
+	return newFile(f, err)
+}
+
+// checkNoLink closes f and fails if the name that f was opened by is a symbolic link, which
+// Root has followed.
+func (r osRoot) checkNoLink(name string, f *os.File) error {
+	info, err := f.Stat()
+	var link fs.FileInfo
+	if err == nil {
+		link, err = r.Lstat(name)
+	}
+	if err == nil && !os.SameFile(info, link) {
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+	}
+	return err
 }
 
 // osFile is an [os.File] with what the system can do besides.

@@ -2,7 +2,9 @@ package vfs
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +20,35 @@ func (f osFile) SyncFS() (bool, error) {
 			return true, os.NewSyscallError("syncfs", err)
 		}
 	}
+}
+
+// openBeneath opens a file by one call, where [os.Root] opens each directory on the way. It
+// reports false if that has to be done: on an older kernel, and where a symbolic link or
+// anything else is in the way.
+func (r osRoot) openBeneath(name string, flag int, perm fs.FileMode) (f *os.File, done bool, err error) {
+	how := unix.OpenHow{
+		Flags:   uint64(flag) | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_LARGEFILE,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	if flag&os.O_CREATE != 0 {
+		how.Mode = uint64(perm)
+	}
+	conn, err := r.dir.SyscallConn()
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // Root says that it is closed
+	}
+	fd := -1
+	// It stays open during the call.
+	closed := conn.Control(func(dir uintptr) { fd, err = unix.Openat2(int(dir), name, &how) })
+	switch {
+	case closed != nil:
+		return nil, false, nil
+	case err == nil:
+		return os.NewFile(uintptr(fd), filepath.Join(r.Name(), name)), true, nil
+	case err == unix.ENOENT, err == unix.EEXIST:
+		return nil, true, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return nil, false, nil
 }
 
 // zfs is the type of OpenZFS in statfs(2). Several of its releases report a hole where
@@ -38,8 +69,8 @@ func (f osFile) IsHole(offset, n int64) bool {
 	if info, err := f.Stat(); err != nil || info.Size() < offset+n {
 		return false
 	}
-	var fs unix.Statfs_t
-	return unix.Fstatfs(int(f.Fd()), &fs) == nil && fs.Type != zfs
+	var st unix.Statfs_t
+	return unix.Fstatfs(int(f.Fd()), &st) == nil && st.Type != zfs
 }
 
 // Free implements [Root].
@@ -49,16 +80,16 @@ func (r osRoot) Free() (int64, bool) {
 		return 0, false
 	}
 	defer f.Close()
-	var fs unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil || fs.Type == zfs || fs.Blocks == 0 {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil || st.Type == zfs || st.Blocks == 0 {
 		return 0, false
 	}
-	blocks, size := fs.Bavail, fs.Frsize
+	blocks, size := st.Bavail, st.Frsize
 	if os.Geteuid() == 0 {
-		blocks = fs.Bfree
+		blocks = st.Bfree
 	}
 	if size == 0 {
-		size = fs.Bsize
+		size = st.Bsize
 	}
 	return int64(blocks) * size, true
 }

@@ -2,6 +2,14 @@
 
 package vfs
 
+import (
+	"io/fs"
+	"os"
+)
+
+// openBeneath reports that the system has no such call.
+func (osRoot) openBeneath(string, int, fs.FileMode) (*os.File, bool, error) { return nil, false, nil }
+
 // SyncFS implements [File].
 func (osFile) SyncFS() (bool, error) { return false, nil }
 

@@ -27,6 +27,8 @@ type FS interface {
 // Root is an open directory. Names are relative to it, and no symbolic link leads out of
 // it. See [os.Root].
 type Root interface {
+	// OpenFile fails with [syscall.ELOOP] if flag has [syscall.O_NOFOLLOW] and the name
+	// itself is a symbolic link.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Lstat(name string) (fs.FileInfo, error)
 	Readlink(name string) (string, error)
