@@ -31,6 +31,18 @@ func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
 	s.scheduleTurn(at)
 }
 
+// leastClaimTime is the least time that a claim is taken to need until others act on it.
+const leastClaimTime = 2 * time.Millisecond
+
+// claimTime returns the time in which peers of a group are seen to answer. Between idle machines that
+// is far less than claimDelay.
+func (s *State) claimTime(l *level) time.Duration {
+	if most := l.answers.most(); most > 0 {
+		return max(leastClaimTime, most)
+	}
+	return s.claimDelay(l)
+}
+
 // isQuick reports whether a piece from a peer may arrive before others' claims on it do.
 func (s *State) isQuick(p *peer) bool {
 	r := p.meter.rate()
@@ -38,11 +50,18 @@ func (s *State) isQuick(p *peer) bool {
 }
 
 // crosses reports whether a piece would arrive from a peer before the claims of others on it, which
-// are on their way. A piece of the node's share is begun by no other member; on a slower link there
-// is time to leave it to another; and for the first piece of a link others wait, unless they are
-// late at everything.
+// are on their way. A piece of the node's share is begun by no other member; on a slower link, or
+// among members that hear of claims at once, there is time to leave it to another, and to wait would
+// leave the link idle; and for the first piece of a link others wait, unless they are late at everything.
 func (s *State) crosses(p *peer, i int) bool {
-	return !p.level.share.Has(i) && s.isQuick(p) && (p.meter.rate() > 0 || s.claimDelay(p.level) > s.t.Turn)
+	if p.level.size == 1 || p.level.share.Has(i) {
+		return false
+	}
+	r := p.meter.rate()
+	if r == 0 {
+		return s.claimDelay(p.level) > s.t.Turn
+	}
+	return float64(s.layout.Size) < r*(2*s.claimTime(p.level)).Seconds()
 }
 
 // awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further

@@ -33,3 +33,30 @@ func TestBusyMembersClaimLate(t *testing.T) {
 		}
 	}
 }
+
+// TestCrossingClaims has a piece that takes 20 ms: it waits for the claims of others only among members
+// whose answers take about as long, or that nobody has seen. Else the link would be idle meanwhile.
+func TestCrossingClaims(t *testing.T) {
+	s, a, now := fetching(20 * time.Millisecond)
+	l := a.level
+	l.share = Share{}
+	if !s.crosses(a, 0) {
+		t.Error("a piece does not wait before any member has answered")
+	}
+	for _, answer := range []time.Duration{200 * time.Microsecond, 50 * time.Millisecond, time.Millisecond} {
+		for range 100 {
+			s.sendPing(s.joined["n"])
+			nonce := pingNonce(s.started, now)
+			s.Step(now.Add(answer), Received{"n", &proto.Pong{Nonce: nonce}})
+			s.now = now
+		}
+		if got, want := s.crosses(a, 0), answer > 10*time.Millisecond; got != want {
+			t.Errorf("members answer in %v: a piece waits is %v", answer, got)
+		}
+		l.share = Share{0, 100, 100}
+		if s.crosses(a, 0) {
+			t.Error("a piece of the node's share waits")
+		}
+		l.share = Share{}
+	}
+}
