@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	// lossInterval is the least time in which losses are counted, and lossyIntervals in how many of
-	// them packets must have been lost without a queue before the path is known to lose them.
-	lossInterval   = 200 * time.Millisecond
-	lossyIntervals = 2
+	// lossInterval is the least time in which losses are counted. One with losses and no queue says
+	// that the path loses packets: where losses are rare, a second comes when most has been sent.
+	lossInterval = 200 * time.Millisecond
+	// mostFull bounds how many intervals with losses and a queue count against that.
+	mostFull = 4
 	// noQueue is how much longer than the shortest a round trip may be on a path without a queue,
 	// besides a fourth of the shortest: hosts wait for timers, and for each other.
 	noQueue = 5 * time.Millisecond
@@ -35,16 +36,16 @@ func (m *lossMeter) add(now time.Time, p transport.Path) bool {
 		m.last, m.at = p, now
 	}
 	if now.Sub(m.at) < max(lossInterval, 2*p.MinRTT) {
-		return m.lossy >= lossyIntervals
+		return m.lossy > 0
 	}
 	limit := p.MinRTT + p.MinRTT/4 + noQueue
 	switch queued := max(p.RTT, m.last.RTT) > limit; {
 	case p.Lost == m.last.Lost:
 	case queued:
-		m.lossy = max(m.lossy-1, 0)
+		m.lossy = max(m.lossy-1, -mostFull)
 	default:
 		m.lossy++
 	}
 	m.last, m.at = p, now
-	return m.lossy >= lossyIntervals
+	return m.lossy > 0
 }

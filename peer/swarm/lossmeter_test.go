@@ -47,6 +47,12 @@ func TestLossMeter(t *testing.T) {
 func TestLossMeterCountsIntervals(t *testing.T) {
 	var m lossMeter
 	now, p := time.Unix(1, 0), transport.Path{MinRTT: 60 * time.Millisecond, RTT: 60 * time.Millisecond}
+	p.RTT *= 3
+	for i := range 5 { // a full queue
+		p.Lost++
+		m.add(now.Add(time.Duration(i)*lossInterval), p)
+	}
+	now, p.RTT = now.Add(5*lossInterval), p.MinRTT
 	for i := range 30 {
 		p.Lost++
 		if m.add(now.Add(time.Duration(i)*time.Millisecond), p) {

@@ -1,0 +1,38 @@
+package transport
+
+import (
+	"net"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A socket takes a congestion control that every kernel has and allows, and keeps it when it is to
+// have one that none has.
+func TestSetCongestion(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp4", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	raw := rawConn(c)
+	if err := setCongestion(raw, "reno"); err != nil {
+		t.Fatal(err)
+	}
+	if err := setCongestion(raw, "nonsense"); err == nil {
+		t.Error("the kernel has nonsense")
+	}
+	var got string
+	err = raw.Control(func(fd uintptr) { got, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION) })
+	if err != nil || got != "reno" {
+		t.Errorf("the socket has %q, want reno (%v)", got, err)
+	}
+	if p := path(raw); p.MinRTT <= 0 || p.RTT < p.MinRTT/2 || p.Lost > 0 {
+		t.Errorf("the path is %+v", p)
+	}
+}
