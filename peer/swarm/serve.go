@@ -30,6 +30,7 @@ type server struct {
 	first  bool                   // this one starts the others
 	sent   int64                  // bytes, by this one
 	loss   lossMeter
+	look   time.Time // when loss is told of the path again
 	lossy  bool      // the path of direct loses packets without a queue
 	spread time.Time // when further servers are started again, if some have no socket
 }
@@ -179,7 +180,12 @@ const rateBased = "bbr"
 // adapt changes the socket's congestion control once its path is found to lose packets without a
 // queue, if the kernel allows that.
 func (v *server) adapt() {
-	if v.direct == nil || v.lossy || !v.loss.add(time.Now(), v.direct.Path()) {
+	now := time.Now()
+	if v.direct == nil || v.lossy || now.Before(v.look) {
+		return
+	}
+	v.look = now.Add(lossInterval)
+	if !v.loss.add(now, v.direct.Path()) {
 		return
 	}
 	v.lossy = true
