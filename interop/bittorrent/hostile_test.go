@@ -2,8 +2,10 @@ package bittorrent
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -132,7 +134,18 @@ func TestDuplicateConnection(t *testing.T) {
 	n.seed(t, s)
 	first := connect(t, n, s, modern, 1)
 	first.download()
-	connect(t, n, s, modern, 1).expectClosed()
+	again, err := net.Dial("tcp", n.server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	_ = again.SetDeadline(time.Now().Add(30 * time.Second))
+	// The end may come before the handshake has been read.
+	if _, err = exchangeHandshakes(again, *modern.handshake(s, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	} else if err == nil {
+		(&client{t: t, conn: again, s: s}).expectClosed()
+	}
 	first.download()
 }
 

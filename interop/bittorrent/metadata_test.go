@@ -21,6 +21,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// metadataClients is how many clients startMetadataClient has started.
+var metadataClients atomic.Uint32
+
 // startMetadataClient starts a scripted client that listens at a loopback address. Each
 // connection runs do; conns counts them.
 func startMetadataClient(
@@ -33,7 +36,8 @@ func startMetadataClient(
 	}
 	t.Cleanup(func() { l.Close() })
 	addr, conns = l.Addr().(*net.TCPAddr).AddrPort(), new(atomic.Int32)
-	go serveConns(t, l, modern.handshake(s, byte(addr.Port())), s, func(c *client) {
+	id := byte(metadataClients.Add(1)) // two clients of a test with one id would be the same to the node
+	go serveConns(t, l, modern.handshake(s, id), s, func(c *client) {
 		conns.Add(1)
 		do(c)
 	})
