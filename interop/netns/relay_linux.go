@@ -49,10 +49,7 @@ func newRelay(delay time.Duration, loss float64, log *slog.Logger) (*relay, erro
 // interfaces with these names and addresses, which count the same bytes. It must not be called
 // after start.
 func (r *relay) join(near, far linkEnd) error {
-	offloads := tapSegments
-	if r.loss > 0 {
-		offloads = tapPackets // one frame that is lost must not be many packets
-	}
+	offloads := offloadChoices(r.loss > 0) // one frame that is lost must not be many packets
 	for _, end := range []linkEnd{near, far} {
 		t, err := openTap(end, offloads)
 		if err != nil {

@@ -16,12 +16,14 @@ const (
 	tapOffloadsUDP = unix.TUN_F_USO4 | unix.TUN_F_USO6 // since Linux 6.2, and only together
 )
 
-// tapSegments and tapPackets are choices of what a tap leaves to the network card, the best first.
-// With tapPackets each frame is a packet as on a wire.
-var (
-	tapSegments = []int{tapOffloads | tapOffloadsUDP, tapOffloads}
-	tapPackets  = []int{unix.TUN_F_CSUM}
-)
+// offloadChoices returns what a tap may leave to the network card, the best first. With packets each
+// frame is a packet as on a wire.
+func offloadChoices(packets bool) []int {
+	if packets {
+		return []int{unix.TUN_F_CSUM}
+	}
+	return []int{tapOffloads | tapOffloadsUDP, tapOffloads}
+}
 
 // tap is the file descriptor of an Ethernet interface. What the interface sends is read from it,
 // what is written to it the interface receives, one frame with its virtio header at a time. Closing

@@ -45,7 +45,7 @@ func (r osRoot) openBeneath(name string, flag int, perm fs.FileMode) (f *os.File
 		return nil, false, nil
 	case err == nil:
 		return os.NewFile(uintptr(fd), filepath.Join(r.Name(), name)), true, nil
-	case err == unix.ENOENT, err == unix.EEXIST:
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EEXIST):
 		return nil, true, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return nil, false, nil
