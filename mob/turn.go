@@ -45,8 +45,12 @@ func (s *State) claimTime(l *level) time.Duration {
 
 // isQuick reports whether a piece from a peer may arrive before others' claims on it do.
 func (s *State) isQuick(p *peer) bool {
-	r := p.meter.rate()
-	return p.level.size > 1 && (r == 0 || float64(s.layout.Size) < r*(2*s.claimDelay(p.level)).Seconds())
+	return p.level.size > 1 && (p.meter.rate() == 0 || s.arrivesWithin(p, 2*s.claimDelay(p.level)))
+}
+
+// arrivesWithin reports whether a piece would arrive from a peer in less than d.
+func (s *State) arrivesWithin(p *peer, d time.Duration) bool {
+	return float64(s.layout.Size) < p.meter.rate()*d.Seconds()
 }
 
 // crosses reports whether a piece would arrive from a peer before the claims of others on it, which
@@ -57,11 +61,10 @@ func (s *State) crosses(p *peer, i int) bool {
 	if p.level.size == 1 || p.level.share.Has(i) {
 		return false
 	}
-	r := p.meter.rate()
-	if r == 0 {
+	if p.meter.rate() == 0 {
 		return s.claimDelay(p.level) > s.t.Turn
 	}
-	return float64(s.layout.Size) < r*(2*s.claimTime(p.level)).Seconds()
+	return s.arrivesWithin(p, 2*s.claimTime(p.level))
 }
 
 // awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further
