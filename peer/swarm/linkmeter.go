@@ -204,9 +204,10 @@ func (s *Swarm) measured() (*proto.Measured, func()) {
 		for _, conn := range n.sockets() {
 			open[conn] = true
 			cluster := s.sources.name(c.node.Cluster)
-			note(cluster, conn.RTT())
-			if sent, lost := conn.Segments(); sent > 0 {
-				s.meter.count(conn, cluster, segments{sent, lost})
+			path := conn.Path()
+			note(cluster, path.MinRTT)
+			if path.Sent > 0 {
+				s.meter.count(conn, cluster, segments{path.Sent, path.Lost})
 			}
 		}
 	}

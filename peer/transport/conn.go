@@ -52,13 +52,6 @@ func (c *Conn) Reset() error {
 // socket, 0 if it is unknown.
 func (c *Conn) RTT() time.Duration { return RTT(c.raw) }
 
-// Segments returns how many segments with payload the kernel has sent on the socket, and how many of them
-// it sent again, 0 if it does not say.
-func (c *Conn) Segments() (sent, lost uint64) {
-	p := c.Path()
-	return p.Sent, p.Lost
-}
-
 // Path is what the kernel says of the path of a socket.
 type Path struct {
 	MinRTT time.Duration // the shortest round trip, 0 if it is unknown
