@@ -169,7 +169,7 @@ func (g *flowGraph) search(to int32) []int32 {
 
 // rest returns what is left of a rate, without what is left of it by rounding only.
 func rest(room, used, rate float64) float64 {
-	const rounding = 1e-9
+	const rounding = 1e-6 // rates may be whole bytes
 	if math.IsInf(room, 1) {
 		return room
 	}

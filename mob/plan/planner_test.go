@@ -146,6 +146,47 @@ func TestStableIsOptimal(t *testing.T) {
 	}
 }
 
+// TestRoundedRates makes plans for rates that are rounded to bytes. They are worth what those for the rates
+// themselves are.
+func TestRoundedRates(t *testing.T) {
+	const share = 1448.0 / 1514
+	topology := func(of func(float64) float64) *Topology {
+		top := new(Topology)
+		for _, cluster := range []string{"A", "B", "C", "D"} {
+			for i := range 4 {
+				nic := of(500e6 * share)
+				top.Hosts = append(top.Hosts, Host{Name: fmt.Sprint(cluster, i), Cluster: cluster, Send: nic, Receive: nic})
+			}
+		}
+		for _, l := range []Link{
+			{A: "A", B: "B", AB: 3e6}, {A: "A", B: "C", AB: 3e6}, {A: "A", B: "D", AB: 6e6},
+			{A: "B", B: "C", AB: 6e6}, {A: "B", B: "D", AB: 3e6}, {A: "C", B: "D", AB: 3e6},
+		} {
+			l.AB = of(l.AB * share)
+			l.BA = l.AB
+			top.Links = append(top.Links, l)
+		}
+		return top
+	}
+	exact, rounded := topology(func(r float64) float64 { return r }), topology(math.Round)
+	rates := func(of *Topology, algorithm string) []float64 {
+		n := network(t, of)
+		rates, err := n.Rates(algorithm, mustPlan(t, n, algorithm, "A0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rates
+	}
+	for _, algorithm := range Algorithms() {
+		want, got := rates(exact, algorithm), rates(rounded, algorithm)
+		for h := range want {
+			if math.Abs(got[h]-want[h]) > 1e-3*want[h] {
+				t.Errorf("%s: host %d gets %.0f B/s, want %.0f", algorithm, h, got[h], want[h])
+			}
+		}
+	}
+}
+
 // TestStableIsStable adds destinations one by one, and wants those before to get no less.
 func TestStableIsStable(t *testing.T) {
 	t.Parallel()

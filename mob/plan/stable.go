@@ -112,15 +112,30 @@ func (t *tracer) visit(at int32) {
 			t.visit(to)
 		}
 	}
-	if !t.tree { // where there are several ways, the widest first
-		links = slices.Clone(links)
-		slices.SortStableFunc(links, func(a, b int32) int { return cmp.Compare(t.room[b], t.room[a]) })
+	if !t.tree {
+		links = t.widestFirst(links)
 	}
 	for _, l := range links {
 		if to := t.limits[l].to; !t.isHost(to) && t.open(l) {
 			t.visit(to)
 		}
 	}
+}
+
+// widestFirst returns links by what is left of them, the widest first. Those that differ by less than a
+// thousandth keep their order: which byte a rate was rounded to must not decide where a tree goes.
+func (t *tracer) widestFirst(links []int32) []int32 {
+	sorted := slices.Clone(links)
+	slices.SortFunc(sorted, func(a, b int32) int { return cmp.Compare(t.room[b], t.room[a]) })
+	for rest := sorted; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && t.room[rest[n]] >= 0.999*t.room[rest[0]] {
+			n++
+		}
+		slices.Sort(rest[:n])
+		rest = rest[n:]
+	}
+	return sorted
 }
 
 // open reports whether the search may go through a link.
