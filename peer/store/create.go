@@ -38,6 +38,9 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.openTree(root, files); err != nil {
 		return nil, err
 	}
+	if !isSingle(m) {
+		d.noteEmpty()
+	}
 	d, err = d.start(journal.CurrentBoot())
 	if err != nil {
 		return nil, err

@@ -555,7 +555,7 @@ func TestReadsBesidePublish(t *testing.T) {
 	p.ok(p.put(99))
 	hang := make(chan struct{})
 	p.fs.SetPlan(&faultfs.Plan{Times: 1, Hang: hang, Only: func(call, name string) bool {
-		return call == "fchmod" && name == "b" // after a/x
+		return call == "fchmod" && name == "c" // after a/x
 	}})
 	d, published := p.open, make(chan error)
 	go func() { published <- d.Publish() }()
@@ -572,4 +572,20 @@ func TestReadsBesidePublish(t *testing.T) {
 	p.ok(d.Finish())
 	p.ok(p.end())
 	p.verify("read while it was published")
+}
+
+// TestNewFolderIsEmpty has a transfer to a new folder start, and ask for room, without
+// looking for the files that it will write there.
+func TestNewFolderIsEmpty(t *testing.T) {
+	p := faulty(t, kind{more: 20})
+	p.fs.SetPlan(&faultfs.Plan{Only: func(call, name string) bool {
+		return call == "lstat" && strings.HasPrefix(name, "more")
+	}})
+	d, err := store.Create(faultDir, faultRoot, p.Manifest, p.files)
+	p.ok(err)
+	need, _, _ := d.Room()
+	if n := p.fs.Calls(); need != p.Manifest.Length() || n > 0 {
+		t.Errorf("needs %d bytes of %d, and looked for %d files", need, p.Manifest.Length(), n)
+	}
+	p.ok(d.Close())
 }

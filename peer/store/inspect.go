@@ -19,7 +19,7 @@ func (d *Disk) inspect(boot journal.BootID) error {
 	}
 	keys := make([]uint64, 0, d.tree.layout.files())
 	for file := range d.tree.layout.files() {
-		if d.tree.layout.pad(file) {
+		if d.tree.layout.pad(file) || d.absent.has(file) {
 			continue
 		}
 		info, err := d.tree.stat(file)
@@ -50,6 +50,16 @@ func (d *Disk) inspect(boot journal.BootID) error {
 	lacks, err := d.tree.lacksEntries()
 	d.republish = d.republish || lacks
 	return err
+}
+
+// noteEmpty notes that none of the files is there, as the directory of the content was just
+// created. The store is not in use yet.
+func (d *Disk) noteEmpty() {
+	for file := range d.tree.layout.files() {
+		if !d.tree.layout.pad(file) {
+			d.absent.set(file)
+		}
+	}
 }
 
 // checkThere returns [ErrGone] if none of the content's files is there.

@@ -46,6 +46,9 @@ func (d *Disk) Room() (need, free int64, known bool) {
 			rest -= d.tree.layout.size(file)
 			continue
 		}
+		if d.wasAbsent(file) {
+			continue
+		}
 		if info, err := d.tree.stat(file); err == nil && info != nil {
 			rest -= min(vfs.StatOf(info).Allocated, d.tree.layout.size(file))
 		}
