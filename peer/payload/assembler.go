@@ -21,6 +21,7 @@ type assembler struct {
 	st store.Store
 
 	padded []bool // whether each piece has padding; nil if none has
+	split  []bool // whether each piece has parts of several files; nil if none has
 
 	mu       sync.Mutex
 	open     map[uint32]*assembly
@@ -53,15 +54,19 @@ const (
 // newAssembler returns an assembler of the pieces that v verifies. It writes them to st.
 func newAssembler(v *store.Verifier, st store.Store) *assembler {
 	m := v.Manifest()
-	return &assembler{m: m, v: v, st: st, padded: paddedPieces(m), open: map[uint32]*assembly{}}
+	return &assembler{
+		m: m, v: v, st: st, padded: paddedPieces(m), split: splitPieces(m), open: map[uint32]*assembly{},
+	}
 }
 
-// write writes the new parts of a block to the store and returns them. There are none
-// if the block is a duplicate. Until there is a verdict on the piece, no part is written
-// twice: the bytes that arrive first are hashed. The span must be valid for the
-// manifest. Errors are the store's.
-func (a *assembler) write(sp proto.Span, data []byte) ([]proto.Span, error) {
-	parts := a.piece(sp.Piece).reserve(sp)
+// reserve returns the new parts of a block, for write. There are none if the block is a
+// duplicate. Until there is a verdict on the piece, no part is written twice: the bytes that
+// arrive first are hashed. The span must be valid for the manifest.
+func (a *assembler) reserve(sp proto.Span) []proto.Span { return a.piece(sp.Piece).reserve(sp) }
+
+// write writes the parts that reserve returned of a block to the store, and returns them. It
+// returns none if the block is a duplicate after all. Errors are the store's.
+func (a *assembler) write(sp proto.Span, data []byte, parts []proto.Span) ([]proto.Span, error) {
 	for _, part := range parts {
 		from := part.Begin - sp.Begin
 		_, err := a.st.WriteAt(data[from:from+part.Length], a.m.PieceOffset(int(sp.Piece))+int64(part.Begin))
@@ -76,6 +81,9 @@ func (a *assembler) write(sp proto.Span, data []byte) ([]proto.Span, error) {
 	}
 	return parts, nil
 }
+
+// inSeveralFiles reports whether a piece has parts of several files.
+func (a *assembler) inSeveralFiles(piece uint32) bool { return a.split != nil && a.split[piece] }
 
 // verify hashes a part that write returned and from sent. With the last part it returns
 // the verdict on the piece: if that failed, with those who sent parts of it, and if it is

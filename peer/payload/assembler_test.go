@@ -24,7 +24,7 @@ func blocks(m *proto.Manifest, i, size int) []proto.Span {
 // put passes a block to write and verify, and returns the last verdict.
 func put(t *testing.T, a *assembler, sp proto.Span, data []byte, from proto.PeerID) (verdict, []proto.PeerID) {
 	t.Helper()
-	parts, err := a.write(sp, data)
+	parts, err := a.write(sp, data, a.reserve(sp))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func benchAssembly(b *testing.B, c storetest.Content, block int) {
 		for i := range c.Manifest.Pieces() {
 			for _, sp := range blocks(c.Manifest, i, block) {
 				data := slice(c, sp)
-				parts, err := a.write(sp, data)
+				parts, err := a.write(sp, data, a.reserve(sp))
 				if err != nil || len(parts) != 1 {
 					b.Fatal(parts, err)
 				}

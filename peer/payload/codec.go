@@ -25,11 +25,11 @@ type Codec interface {
 	Encode(to Peer, sp proto.Span) (*Buffer, error)
 	// ReadHeader reads the frame of a block up to its payload.
 	ReadHeader(r io.Reader, h *Header) error
-	// Write takes in a block that was requested, writes what need not be verified first,
-	// and sets the block's lane. The reader of the channel calls it. An error is this
+	// Write takes in a block that was requested, writes what need not be verified first and
+	// is written fast, and sets the block's lane. The reader of the channel calls it. An error is this
 	// node's, such as a full disk, and ends the swarm.
 	Write(b *Block) error
-	// Verify hashes or decodes a block after Write, commits the pieces that it completes,
+	// Verify hashes or decodes a block after Write, writes what Write did not, commits the pieces that it completes,
 	// and posts the outcome. A worker calls it, for the blocks of one lane in order.
 	Verify(b *Block)
 	// Discard drops what has come of a piece, for a [mob.Discard], and posts that it failed.
@@ -75,7 +75,8 @@ type Block struct {
 	// Lane is the piece or generation of the block. Write sets it.
 	Lane uint32
 
-	fresh []proto.Span // the parts of Span that Write wrote: the others are duplicates
+	fresh []proto.Span // the new parts of Span: the others are duplicates
+	later bool         // Verify writes them, not Write
 }
 
 func (b *Block) release() {

@@ -46,10 +46,21 @@ func (c *plain) ReadHeader(r io.Reader, h *Header) (err error) {
 	return err
 }
 
-// Write implements [Codec]: it writes what is new of the block.
-func (c *plain) Write(b *Block) (err error) {
+// Write implements [Codec]: it writes what is new of the block. What belongs to several files
+// is left to Verify: to create files takes longer than to read a channel, and the workers can
+// do so at the same time.
+func (c *plain) Write(b *Block) error {
 	b.Lane = b.Span.Piece
-	b.fresh, err = c.assembler.write(b.Span, b.Buf.B)
+	b.fresh = c.assembler.reserve(b.Span)
+	if b.later = c.assembler.inSeveralFiles(b.Span.Piece); b.later {
+		return nil
+	}
+	return c.write(b)
+}
+
+// write writes what is new of a block, and counts what is not.
+func (c *plain) write(b *Block) (err error) {
+	b.fresh, err = c.assembler.write(b.Span, b.Buf.B, b.fresh)
 	if err != nil {
 		return err
 	}
@@ -63,6 +74,12 @@ func (c *plain) Write(b *Block) (err error) {
 
 // Verify implements [Codec]: it hashes what is new of the block.
 func (c *plain) Verify(b *Block) {
+	if b.later {
+		if err := c.write(b); err != nil {
+			c.Swarm.Fail(err)
+			return
+		}
+	}
 	c.Swarm.Post(mob.Arrived{Peer: b.From.ID(), Span: b.Span}, b.From)
 	for _, part := range b.fresh {
 		at := part.Begin - b.Span.Begin

@@ -17,7 +17,8 @@ import (
 //	write     writeInReader   The receiver writes the block to the store, since the kernel
 //	                          admits one writer to a file at a time, and hands it to a
 //	                          worker. While that is behind it waits, and TCP slows down the
-//	                          sender. Coded blocks are written once they are decoded.
+//	                          sender. Coded blocks are written once they are decoded, and
+//	                          the worker writes those of pieces in several files.
 //	verify    verifyInWorker  The worker hashes or decodes. All blocks of one piece, or of
 //	                          one generation, go to the same worker, in order.
 //	commit    Codec.Verify    With the last block of a piece, or of a generation, the worker
