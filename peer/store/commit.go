@@ -12,6 +12,9 @@ func (d *Disk) Count() int { return d.verified.count() }
 // to be opened again.
 func (d *Disk) Commit(piece int) error {
 	_, err := d.commit(piece, false)
+	if err == nil {
+		d.settle(piece)
+	}
 	return err
 }
 
@@ -106,6 +109,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 	for _, file := range missing {
 		d.absent.set(file)
 		d.tree.ready.clear(file)
+		d.tree.settled.clear(file)
 		d.unload(file)
 	}
 	if len(missing) == 0 && d.journal.State(piece) != journal.Missing {

@@ -134,7 +134,7 @@ func TestAdopt(t *testing.T) {
 
 func TestFinishStartsOver(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.Dir("a"),
-		storetest.File("a/x", piece), storetest.File("e", 0), storetest.Link("l", "a/x"))
+		storetest.File("a/x", 2*piece), storetest.File("e", 0), storetest.Link("l", "a/x"))
 	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 	p := newPlace(t, c)
 	d := p.create()

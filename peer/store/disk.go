@@ -26,7 +26,7 @@ type Disk struct {
 	writable atomic.Bool // the content is not whole, or not any more
 
 	flush     sync.WaitGroup // the running flush
-	finishing sync.Mutex     // held during Publish and Finish
+	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
 	shown     bool           // Publish has returned; guarded by finishing
 
 	mu        sync.Mutex // guards what follows
@@ -36,7 +36,7 @@ type Disk struct {
 	syncing   bool
 	failed    error // why a flush failed; it stays
 	republish bool  // a whole content differs in something else than the bytes
-	// published has how Publish left files. Others may change them from then on.
+	// published has how Publish or settle left files. Others may change them from then on.
 	published map[int]journal.Stamp
 	closed    bool
 }

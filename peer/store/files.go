@@ -91,6 +91,21 @@ func (c *Files) acquire(owner opener, number int) (*handle, error) {
 	}
 }
 
+// acquireOpen is acquire for a file that is open. It returns nil for one that is not.
+func (c *Files) acquireOpen(owner opener, number int) *handle {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.handles[fileKey{owner, number}]
+	if h == nil || h.opening {
+		return nil
+	}
+	if h.refs == 0 {
+		h.unlink()
+	}
+	h.refs++
+	return h
+}
+
 // mayOpen reports whether owner may open another file now.
 func (c *Files) mayOpen(owner opener) bool {
 	if len(c.handles) < c.budget || c.idle.next != &c.idle {

@@ -151,8 +151,12 @@ func (d *Disk) publishFiles(flush bool) error {
 
 // publishFile gives a file of the layout its size, mode and time.
 func (d *Disk) publishFile(file int, e *proto.Entry, flush bool) error {
-	if err := d.setFile(file, e); err != nil || !flush {
+	if err := d.setFile(file, e); err != nil {
 		return err
+	}
+	d.tree.settled.clear(file) // from now on, others may replace it
+	if !flush {
+		return nil
 	}
 	h, err := d.tree.files.acquire(d.tree, file)
 	if err != nil {
@@ -170,7 +174,7 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if err != nil {
 		return err
 	}
-	written := t.ready.has(file)
+	written := t.ready.has(file) || t.settled.has(file)
 	if info == nil || written && vfs.StatOf(info).Inode != d.written(file) {
 		return &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
 	}

@@ -27,7 +27,7 @@ func (d *Disk) prepared(file int, f writable) error {
 	case f.created || d.absent.has(file):
 		err = d.demoteFile(file, journal.Missing)
 		d.absent.clear(file)
-	case d.tree.ready.has(file) && d.journal.Inode(file) != was.Inode:
+	case (d.tree.ready.has(file) || d.tree.settled.has(file)) && d.journal.Inode(file) != was.Inode:
 		// It was replaced since the last write.
 		d.tree.foreign.set(file)
 		err = d.demoteFile(file, journal.Doubtful)

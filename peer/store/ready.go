@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// transferFileMode and transferDirMode apply until Publish, so that no other
+	// transferFileMode and transferDirMode apply until settle or Publish, so that no other
 	// user takes a partial file for a whole one.
 	transferFileMode = 0o600
 	transferDirMode  = 0o700
@@ -69,6 +69,9 @@ func (t *tree) prepare(file int, fills bool) (*handle, error) {
 	t.mu.Lock()
 	t.noteDevice(f.info)
 	t.mu.Unlock()
+	if f.created {
+		t.made.set(file)
+	}
 	// In the place of one that is open for reading.
 	h := t.files.put(t, file, f.File)
 	t.ready.set(file)
@@ -235,8 +238,8 @@ func (t *tree) create(name string) (vfs.File, error) {
 	return t.root.OpenFile(name, createFlags, transferFileMode)
 }
 
-// makeWritable makes a file that has no other name and the directories above it writable: a
-// Publish may have set their final modes. Errors show when the file is opened.
+// makeWritable makes a file that has no other name and the directories above it writable:
+// settle or Publish may have set their final modes. Errors show when the file is opened.
 func (t *tree) makeWritable(name string) {
 	t.makeDirsWritable(name)
 	if info, err := t.root.Lstat(name); err == nil && info.Mode().IsRegular() && vfs.StatOf(info).Links <= 1 {

@@ -30,6 +30,8 @@ type tree struct {
 
 	dirty     bitset // files with pieces that were committed since the last flush
 	ready     bitset // files that are prepared for writing, see makeReady
+	made      bitset // files that this tree created
+	settled   bitset // files that were ready until their last piece was committed, see settle
 	unstamped bitset // files that were written to since their last stamp
 	foreign   bitset // files that another program changed, which get no stamp
 
@@ -57,7 +59,7 @@ type owner interface {
 // openTree opens the files at path, which exists, for reading.
 func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
 	t := &tree{m: m, layout: newLayout(m), files: files, path: path, dir: path, preparing: make(map[int]chan struct{}), renamed: make(map[string]bool)}
-	for _, set := range []*bitset{&t.dirty, &t.ready, &t.unstamped, &t.foreign} {
+	for _, set := range []*bitset{&t.dirty, &t.ready, &t.made, &t.settled, &t.unstamped, &t.foreign} {
 		*set = newBitset(t.layout.files())
 	}
 	if isSingle(m) {
@@ -95,6 +97,7 @@ func (t *tree) closeFiles() {
 // makeReadOnly closes all files. They are opened again for reading only.
 func (t *tree) makeReadOnly() {
 	t.ready.takeAll()
+	t.settled.takeAll()
 	t.files.drop(t)
 }
 

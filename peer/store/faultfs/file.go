@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -100,6 +101,16 @@ func (o *file) Stat() (i fs.FileInfo, err error) {
 func (o *file) Chmod(mode fs.FileMode) error {
 	return o.do("fchmod", func() error {
 		o.n.mode = o.n.mode.Type() | mode.Perm()
+		o.f.clock += 1000
+		o.n.changed = o.f.clock
+		return nil
+	})
+}
+
+// SetModTime implements [vfs.File].
+func (o *file) SetModTime(t time.Time) (bool, error) {
+	return true, o.do("futimens", func() error {
+		o.n.mtime = t.UnixNano()
 		o.f.clock += 1000
 		o.n.changed = o.f.clock
 		return nil

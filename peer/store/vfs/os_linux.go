@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +21,16 @@ func (f osFile) SyncFS() (bool, error) {
 			return true, os.NewSyscallError("syncfs", err)
 		}
 	}
+}
+
+// SetModTime implements [File].
+func (f osFile) SetModTime(t time.Time) (bool, error) {
+	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
+	err := unix.UtimesNanoAt(int(f.Fd()), "", times, unix.AT_EMPTY_PATH)
+	if errors.Is(err, unix.EINVAL) {
+		return false, nil // before Linux 5.8
+	}
+	return true, os.NewSyscallError("utimensat", err)
 }
 
 // openBeneath opens a file by one call, where [os.Root] opens each directory on the way. It

@@ -5,6 +5,7 @@ package vfs
 import (
 	"io/fs"
 	"os"
+	"time"
 )
 
 // openBeneath reports that the system has no such call.
@@ -12,6 +13,9 @@ func (osRoot) openBeneath(string, int, fs.FileMode) (*os.File, bool, error) { re
 
 // SyncFS implements [File].
 func (osFile) SyncFS() (bool, error) { return false, nil }
+
+// SetModTime implements [File].
+func (osFile) SetModTime(time.Time) (bool, error) { return false, nil }
 
 // Free implements [Root].
 func (osRoot) Free() (int64, bool) { return 0, false }

@@ -51,6 +51,9 @@ type File interface {
 	io.WriterAt
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
+	// SetModTime sets the modification time, and leaves that of the last access. It reports
+	// false if the system has no such call.
+	SetModTime(t time.Time) (bool, error)
 	Truncate(size int64) error
 	Readdirnames(n int) ([]string, error)
 	Sync() error
