@@ -128,7 +128,7 @@ func (d *Disk) publish(flush bool) error {
 
 // publishFiles gives all files their size, mode and time.
 func (d *Disk) publishFiles(flush bool) error {
-	file := 0
+	file, look := 0, looker{t: d.tree}
 	for i := range d.m.Entries {
 		e := &d.m.Entries[i]
 		if e.Kind == proto.File && e.Size == 0 {
@@ -140,7 +140,7 @@ func (d *Disk) publishFiles(flush bool) error {
 			continue
 		}
 		if e.Kind == proto.File {
-			if err := d.publishFile(file, e, flush); err != nil {
+			if err := d.publishFile(file, e, &look, flush); err != nil {
 				return err
 			}
 		}
@@ -150,9 +150,15 @@ func (d *Disk) publishFiles(flush bool) error {
 }
 
 // publishFile gives a file of the layout its size, mode and time.
-func (d *Disk) publishFile(file int, e *proto.Entry, flush bool) error {
-	if err := d.setFile(file, e); err != nil {
+func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, flush bool) error {
+	info, err := look.stat(file)
+	if err != nil {
 		return err
+	}
+	if !d.asLeft(file, info, e) {
+		if err := d.setFile(file, e); err != nil {
+			return err
+		}
 	}
 	d.tree.settled.clear(file) // from now on, others may replace it
 	if !flush {
@@ -210,6 +216,14 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	defer d.mu.Unlock()
 	d.published[file] = stampOf(vfs.StatOf(info))
 	return nil
+}
+
+// asLeft reports whether a file is as Publish or settle left it, and as it should be.
+func (d *Disk) asLeft(file int, info fs.FileInfo, e *proto.Entry) bool {
+	d.mu.Lock()
+	left, ok := d.published[file]
+	d.mu.Unlock()
+	return ok && info != nil && left == stampOf(vfs.StatOf(info)) && info.Size() == e.Size && hasMetadata(info, e)
 }
 
 // changedSince reports whether another program changed a file since it was published.

@@ -18,11 +18,12 @@ func (d *Disk) inspect(boot journal.BootID) error {
 		return err
 	}
 	keys := make([]uint64, 0, d.tree.layout.files())
+	look := looker{t: d.tree}
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) || d.absent.has(file) {
 			continue
 		}
-		info, err := d.tree.stat(file)
+		info, err := look.stat(file)
 		if err != nil {
 			return err
 		}

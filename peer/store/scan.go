@@ -194,11 +194,12 @@ var (
 // compare returns a [*ChangedError] if a file has changed since it was listed. It calls
 // same, if it is not nil, with the others.
 func (t *tree) compare(ctx context.Context, same func(file int, info fs.FileInfo) error) error {
+	look := looker{t: t}
 	for file, entry := range t.layout.entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		info, err := t.stat(file)
+		info, err := look.stat(file)
 		if err != nil {
 			return err
 		}

@@ -70,6 +70,7 @@ func (d *Disk) endSettle(file int, info fs.FileInfo) {
 	s := vfs.StatOf(info)
 	if d.complete(file) && !d.tree.ready.has(file) && d.journal.Inode(file) == s.Inode {
 		d.published[file] = stampOf(s)
+		d.tree.unstamped.set(file) // a flush meanwhile may have stamped it as it was before
 	}
 }
 

@@ -53,31 +53,35 @@ func (d *Disk) complete(file int) bool {
 }
 
 // stamp records the state of a file that was written to, unless another program changed or
-// replaced it.
+// replaced it. For one that was published that is how it was left then: if it is not so any
+// more, the stamp tells.
 func (d *Disk) stamp(file int) error {
+	d.mu.Lock()
+	left, published := d.published[file]
+	if published {
+		defer d.mu.Unlock()
+		return d.recordStamp(file, left)
+	}
+	d.mu.Unlock()
 	info, err := d.tree.stat(file)
-	if err != nil || info == nil {
+	if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
 		return err
 	}
-	return d.recordStamp(file, info)
-}
-
-func (d *Disk) recordStamp(file int, info fs.FileInfo) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := vfs.StatOf(info)
-	if d.failed != nil || d.tree.foreign.has(file) || info.Size() != d.tree.layout.size(file) ||
-		d.journal.Inode(file) != 0 && d.journal.Inode(file) != s.Inode {
+	if left, published := d.published[file]; published {
+		return d.recordStamp(file, left)
+	}
+	return d.recordStamp(file, stampOf(vfs.StatOf(info)))
+}
+
+// recordStamp is stamp once the state is known. The caller holds the lock.
+func (d *Disk) recordStamp(file int, s journal.Stamp) error {
+	inode := d.journal.Inode(file)
+	if d.failed != nil || d.tree.foreign.has(file) || inode != 0 && inode != s.Inode || d.journal.Stamp(file) == s {
 		return nil
 	}
-	stamp, published := d.published[file]
-	if !published {
-		stamp = stampOf(s)
-	}
-	if d.journal.Stamp(file) == stamp {
-		return nil
-	}
-	return d.journal.SetStamp(file, stamp)
+	return d.journal.SetStamp(file, s)
 }
 
 // stamped reports whether a file is as it was when its pieces were recorded.

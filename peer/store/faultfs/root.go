@@ -91,6 +91,17 @@ func (a at) Lstat(name string) (i fs.FileInfo, err error) {
 	return i, err
 }
 
+// LstatAll implements [vfs.Root].
+func (a at) LstatAll(names []string) []fs.FileInfo {
+	infos := make([]fs.FileInfo, len(names))
+	for i, name := range names {
+		if info, err := a.Lstat(name); err == nil {
+			infos[i] = info
+		}
+	}
+	return infos
+}
+
 // Readlink implements [vfs.Root].
 func (a at) Readlink(name string) (target string, err error) {
 	err = a.do("readlink", name, func() error {

@@ -65,6 +65,37 @@ type osRoot struct {
 // Close implements [Root].
 func (r osRoot) Close() error { return errors.Join(r.dir.Close(), r.Root.Close()) }
 
+// LstatAll implements [Root].
+func (r osRoot) LstatAll(names []string) []fs.FileInfo {
+	infos := make([]fs.FileInfo, len(names))
+	for from := 0; from < len(names); {
+		dir, to := filepath.Dir(names[from]), from+1
+		for to < len(names) && filepath.Dir(names[to]) == dir {
+			to++
+		}
+		r.lstatIn(dir, names[from:to], infos[from:to])
+		from = to
+	}
+	return infos
+}
+
+// lstatIn is LstatAll for names in one directory.
+func (r osRoot) lstatIn(dir string, names []string, infos []fs.FileInfo) {
+	in := r.Root
+	if dir != "." {
+		var err error
+		if in, err = r.OpenRoot(dir); err != nil {
+			return
+		}
+		defer in.Close()
+	}
+	for i, name := range names {
+		if info, err := in.Lstat(filepath.Base(name)); err == nil {
+			infos[i] = info
+		}
+	}
+}
+
 // OpenFile implements [Root].
 func (r osRoot) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if f, done, err := r.openBeneath(name, flag, perm); done {

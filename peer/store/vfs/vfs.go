@@ -31,6 +31,9 @@ type Root interface {
 	// itself is a symbolic link.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Lstat(name string) (fs.FileInfo, error)
+	// LstatAll is Lstat for several names, with nil where that fails. It looks for a
+	// directory once for all neighbours in it.
+	LstatAll(names []string) []fs.FileInfo
 	Readlink(name string) (string, error)
 	Mkdir(name string, perm fs.FileMode) error
 	MkdirAll(name string, perm fs.FileMode) error
