@@ -9,10 +9,9 @@ import (
 // piece that waits longest, and only if the second peer promises to be much faster. A piece has
 // one helper at a time, so the waste is a few blocks.
 func (s *State) endgame() {
-	if s.complete || s.now.Before(s.helpAt) {
+	if s.complete {
 		return
 	}
-	s.helpAt = s.now.Add(s.t.Queue)
 	if s.wanted.Len() > 0 && len(s.fetches) > 2*len(s.peers) {
 		return
 	}
@@ -46,11 +45,23 @@ func (s *State) lateFetches() []*fetch {
 }
 
 // isFaster reports whether p would deliver a late piece much sooner than the peer that has kept it
-// waiting.
+// waiting, or, if p's link has nothing else to do, than that peer probably will.
 func (s *State) isFaster(p *peer, f *fetch) bool {
-	rest := float64(f.missing) / max(p.meter.rate(), 1)
+	rest := p.wait() + float64(f.missing)/max(p.meter.rate(), 1)
 	waited := f.peer.waited(s.now, f) - s.grace(f)
-	return waited > 3*s.t.Queue && waited.Seconds() > 2*(p.wait()+rest) || waited > s.t.Stall/2
+	if waited > 3*s.t.Queue && waited.Seconds() > 2*rest || waited > s.t.Stall/2 {
+		return true
+	}
+	return f.peer.wait() > 2*(rest+p.path.queue.Seconds()) && s.isSpare(p, f)
+}
+
+// isSpare reports whether the link to a peer has nothing else to do than to help with a piece: the node
+// has requested nothing there, and what the group lacks that the piece enters is all claimed. In the end
+// a cluster waits for what was begun on its slow links, while fast ones are idle. When an external peer
+// sends something says little.
+func (s *State) isSpare(p *peer, f *fetch) bool {
+	return p.link != nil && p.link.out == 0 && f.level != nil && !f.peer.External && !p.External &&
+		!s.picker.Unclaimed(View{s, f.level})
 }
 
 // help requests of p what another peer was requested of a fetch.

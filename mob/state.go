@@ -70,7 +70,6 @@ type State struct {
 	flushAt, lazyAt   time.Time // when the next is due with urgent ones, and with others
 	turnAt            time.Time // when the next deferred piece becomes available
 	waiting           []*fetch  // those that wait for others' claims until then
-	helpAt            time.Time
 	healthAt          time.Time
 	gossipAt          time.Time
 	connectAt         time.Time // when members may be worth a dial
