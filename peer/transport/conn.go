@@ -1,8 +1,11 @@
 package transport
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"syscall"
 	"time"
@@ -13,15 +16,43 @@ import (
 
 // Conn is a bulk socket. One goroutine may read while another writes.
 type Conn struct {
-	tls   *tls.Conn
-	input *recordReader // what tls reads
-	raw   manet.Conn
-	scope network.ConnManagementScope
+	input *recordReader // what records reads
+	// records reads and writes once the handshake is made: a [recordLayer], or a
+	// [tls.Conn] for ciphers that this does not know.
+	records io.ReadWriter
+	raw     manet.Conn
+	scope   network.ConnManagementScope
+}
+
+// handshake makes the TLS handshake of a socket, and prepares it for reading and writing.
+func (c *Conn) handshake(ctx context.Context, config *tls.Config, client bool) error {
+	var secrets trafficSecrets
+	config.KeyLogWriter = &secrets
+	t, in, out := tls.Server(c.input, config), &secrets.client, &secrets.server
+	if client {
+		t, in, out = tls.Client(c.input, config), out, in
+	}
+	c.input.handshake = true
+	err := t.HandshakeContext(ctx)
+	c.input.handshake = false
+	if err != nil {
+		return err
+	}
+	state := t.ConnectionState()
+	// A server that does not know the ALPN may go on without one.
+	if state.NegotiatedProtocol != alpn {
+		return fmt.Errorf("the peer negotiates ALPN %q, want %q", state.NegotiatedProtocol, alpn)
+	}
+	c.records = t
+	if state.CipherSuite == tls.TLS_AES_128_GCM_SHA256 {
+		c.records, err = newRecordLayer(c.input, *in, *out)
+	}
+	return err
 }
 
 // Read implements [io.Reader].
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.tls.Read(p)
+	n, err := c.records.Read(p)
 	c.input.expected = max(c.input.expected-n, 0)
 	return n, err
 }
@@ -32,7 +63,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) Expect(n int) { c.input.expected = n }
 
 // Write implements [io.Writer].
-func (c *Conn) Write(p []byte) (int, error) { return c.tls.Write(p) }
+func (c *Conn) Write(p []byte) (int, error) { return c.records.Write(p) }
 
 // SetReadDeadline bounds current and future reads.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.raw.SetReadDeadline(t) }

@@ -94,16 +94,10 @@ func (e *Endpoint) Dial(ctx context.Context, to peer.ID, addr ma.Multiaddr) (*Co
 		limitUnsent(k, maxUnsent)
 	}
 	config, _ := e.config(to)
-	input := newRecordReader(raw, raw)
-	c := &Conn{tls: tls.Client(input, config), input: input, raw: raw, scope: scope}
-	if err := c.tls.HandshakeContext(ctx); err != nil {
+	c := &Conn{input: newRecordReader(raw, raw), raw: raw, scope: scope}
+	if err := c.handshake(ctx, config, true); err != nil {
 		_ = c.Reset()
-		return nil, err
-	}
-	// A server that does not know the ALPN may go on without one.
-	if p := c.tls.ConnectionState().NegotiatedProtocol; p != alpn {
-		_ = c.Reset()
-		return nil, fmt.Errorf("%s negotiates ALPN %q, want %q", addr, p, alpn)
+		return nil, fmt.Errorf("%s: %w", addr, err)
 	}
 	return c, nil
 }
@@ -141,11 +135,10 @@ func (e *Endpoint) config(id peer.ID) (*tls.Config, <-chan crypto.PubKey) {
 // the bytes of in.conn from the first.
 func (e *Endpoint) handshake(c net.Conn, in incoming) {
 	config, key := e.config("")
-	input := newRecordReader(c, in.conn)
-	socket := &Conn{tls: tls.Server(input, config), input: input, raw: in.conn, scope: in.scope}
+	socket := &Conn{input: newRecordReader(c, in.conn), raw: in.conn, scope: in.scope}
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	if socket.tls.HandshakeContext(ctx) != nil || socket.tls.ConnectionState().NegotiatedProtocol != alpn {
+	if socket.handshake(ctx, config, false) != nil {
 		_ = socket.Reset()
 		return
 	}

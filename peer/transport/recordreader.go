@@ -17,6 +17,9 @@ type recordReader struct {
 	socket   *lowWaterReader // nil if unsupported: then it reads Conn
 	records  records
 	expected int // bytes of payload, see [Conn.Expect]
+	// handshake has a read end with the record, so that crypto/tls reads nothing that
+	// follows the handshake.
+	handshake bool
 }
 
 // newRecordReader reads socket directly, except for bytes that c holds because they
@@ -31,6 +34,9 @@ func newRecordReader(c, socket net.Conn) *recordReader {
 
 // Read implements [io.Reader].
 func (r *recordReader) Read(b []byte) (n int, err error) {
+	if r.handshake {
+		b = b[:min(len(b), r.records.rest())]
+	}
 	if p, ok := r.Conn.(*peekedConn); r.socket == nil || ok && len(p.head) > 0 {
 		n, err = r.Conn.Read(b)
 	} else {

@@ -17,26 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tcpPair returns the two ends of a TCP connection.
-func tcpPair(t *testing.T) (a, b *net.TCPConn) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	from, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = from.Close(), to.Close() })
-	return from.(*net.TCPConn), to.(*net.TCPConn)
-}
-
 // result is what a Read returned.
 type result struct {
 	n   int

@@ -41,6 +41,14 @@ func (r *records) feed(b []byte) {
 	}
 }
 
+// rest returns how many bytes there are to the end of the current header or body.
+func (r *records) rest() int {
+	if r.left > 0 {
+		return r.left
+	}
+	return recordHeader - r.got
+}
+
 // missing returns how many bytes will come at least, if the peer has begun to send so
 // much payload beyond the complete records so far. A peer finishes the record that it
 // has begun. If it has begun nothing, the result is 1.
