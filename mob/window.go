@@ -16,7 +16,18 @@ type window struct {
 
 	limits windowLimits
 	short  int  // times in a row that the queue was found short
-	steady bool // a queue was seen: size has been large enough
+	steady bool // a queue was seen: size does not double any more
+	filled bool // the queue was never short in a whole round: size has been large enough
+	round  windowRound
+}
+
+// windowRound is what was seen while as many bytes arrived as are in flight, which takes about a
+// round trip.
+type windowRound struct {
+	left     float64       // bytes to arrive until its end
+	blocks   int           // that arrived
+	queues   time.Duration // the sum of what they saw
+	shortest time.Duration // of these
 }
 
 // windowLimits are what a window is kept to.
@@ -94,4 +105,31 @@ func (w *window) arrived(m windowSample) {
 		w.size += gain * change * part
 	}
 	w.size = min(max(w.size, block), float64(w.limits.max))
+	w.count(m, least)
+}
+
+// count counts a block in its round. At the end of one in which queues were short, as a rule, size
+// doubles again, unless it has been large enough. The first blocks are late for another reason: sockets
+// are being opened, and the congestion windows of their senders grow. That matters where round trips are
+// longer than the queue that is aimed at; over a shorter way size is found soon anyway.
+func (w *window) count(m windowSample, least time.Duration) {
+	if m.latency-m.queue < least {
+		return
+	}
+	r := &w.round
+	if r.blocks == 0 {
+		r.left, r.shortest = w.size, m.queue
+	}
+	r.left -= float64(m.bytes)
+	r.blocks++
+	r.queues += m.queue
+	r.shortest = min(r.shortest, m.queue)
+	if r.left > 0 {
+		return
+	}
+	w.filled = w.filled || r.shortest >= least
+	if !w.filled && r.queues < least*time.Duration(r.blocks) {
+		w.steady = false
+	}
+	*r = windowRound{}
 }

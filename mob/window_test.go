@@ -70,3 +70,41 @@ func TestWindowSize(t *testing.T) {
 		t.Errorf("a window of %.0f bytes, more than its limit", w.size)
 	}
 }
+
+// TestWindowAfterLateBlocks has a window double again after blocks that were late at the start, until
+// there is a queue, and not after that.
+func TestWindowAfterLateBlocks(t *testing.T) {
+	l := windowLimits{queue: 200 * time.Millisecond, minBlock: 16 << 10, max: 16 << 20}
+	const trip, long = 100 * time.Millisecond, 90 * time.Millisecond
+	w := newWindow(l)
+	round := func(queue time.Duration) (growth float64) {
+		before := w.size
+		for got := 0; got < int(before); got += l.minBlock {
+			w.arrived(windowSample{
+				bytes:   l.minBlock,
+				held:    int(w.size),
+				block:   l.minBlock,
+				active:  4,
+				latency: trip + queue,
+				queue:   queue,
+			})
+		}
+		return w.size / before
+	}
+	w.arrived(windowSample{
+		bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip + long, queue: long,
+	})
+	round(0)
+	for range 3 {
+		if growth := round(0); growth < 1.8 {
+			t.Errorf("a window grew by %.2f in a round trip after a late block", growth)
+		}
+	}
+	for range 5 {
+		round(long)
+	}
+	round(0)
+	if growth := round(0); growth > 1.5 {
+		t.Errorf("a window grew by %.2f in a round trip after a full link", growth)
+	}
+}
