@@ -80,7 +80,7 @@ func (s *State) addClaim(p *peer, i int) {
 	both := f.enters(home)
 	overridden := both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home)
 	if overridden && len(p.lapsed) == 0 {
-		s.overridden = s.now
+		p.overrode = s.now
 	}
 	if !overridden && !s.precedes(p, i) {
 		return

@@ -25,6 +25,7 @@ type peer struct {
 	lapsed      map[int]bool      // pieces of which it let a claim lapse
 	announced   bool              // its first Have has come
 	seed        bool              // it had everything then
+	overrode    time.Time         // when it last began what the node had claimed before
 	slow        int               // pieces that it is slow at, and that may be stolen
 	deferred    map[int]time.Time // when the node may begin a piece with it, if not at once
 

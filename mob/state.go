@@ -53,9 +53,8 @@ type State struct {
 	announcing []*peer  // that may have pending haves
 	plan       *planned // what the node follows, nil if it follows no plan
 
-	overridden time.Time // when a member last began what the node had claimed before
-	stealing   proto.PeerID
-	stalls     int64 // of all peers, since the start
+	stealing proto.PeerID
+	stalls   int64 // of all peers, since the start
 
 	// What the node knows of its groups.
 	heardOfMembers bool

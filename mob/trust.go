@@ -149,7 +149,18 @@ func (s *State) passOn(i int) {
 }
 
 // isOverridden reports whether members have lately begun what the node claims. What it promises
-// does not count for them, and they would fetch a second time what it fetches over the WAN.
+// does not count for them, and they would fetch a second time what it fetches over the WAN. Where there
+// are several it takes two: one that was held up for a moment begins what all others have claimed.
 func (s *State) isOverridden() bool {
-	return !s.overridden.IsZero() && s.now.Sub(s.overridden) < 2*s.t.Stall
+	near, by := 0, 0
+	for _, p := range s.peers {
+		if !p.near() {
+			continue
+		}
+		near++
+		if !p.overrode.IsZero() && s.now.Sub(p.overrode) < 2*s.t.Stall {
+			by++
+		}
+	}
+	return by > 0 && by >= min(2, near)
 }

@@ -1,0 +1,50 @@
+package mob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestOverridden has members of a cluster begin what the node has claimed for long. It leaves the WAN to
+// them if several do, and not if one of them was held up.
+func TestOverridden(t *testing.T) {
+	s := newWitness("b", "B")
+	s.hears(Learned{Nodes: []Node{{ID: "a", Cluster: "A"}, {ID: "c", Cluster: "B"}, {ID: "d", Cluster: "B"}}})
+	s.joins("B", "c", "d")
+	s.joins("A", "a")
+	for _, id := range []proto.PeerID{"c", "d"} {
+		s.hears(Received{id, &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
+	}
+	s.hears(Received{"a", &proto.Have{Have: []proto.Range{{Count: 64}}}})
+	s.now = s.now.Add(time.Second)
+	begins := func(id proto.PeerID) {
+		t.Helper()
+		for i, f := range s.fetches {
+			if f.claimed && f.peer != nil {
+				s.hears(Received{id, &proto.Have{Claim: []proto.Range{{First: uint32(i), Count: 1}}}})
+				return
+			}
+		}
+		t.Fatal("the node claims nothing")
+	}
+	begins("c")
+	begins("c")
+	if s.isOverridden() {
+		t.Error("one member counts for all")
+	}
+	begins("d")
+	if !s.isOverridden() {
+		t.Error("two members do not count")
+	}
+	s.hears(Left{Peer: "d"})
+	if !s.isOverridden() {
+		t.Error("the only other member does not count")
+	}
+	s.now = s.now.Add(time.Minute)
+	s.hears(Tick{})
+	if s.isOverridden() {
+		t.Error("it never ends")
+	}
+}
