@@ -62,7 +62,7 @@ var table = map[string]rule{
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/limit":           {outside: []string{}},
 	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
-	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
+	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "mob/ranks", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}, tests: []string{"peer/transport"}},

@@ -73,6 +73,7 @@ func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 		Description: t.Description(),
 		Finder:      finder,
 		Clients:     n.cfg.Describe,
+		Meet:        func(members []proto.Member) { n.meet(members) },
 		Status:      func(waiting string) { t.say(oneLine(waiting)) },
 		Log:         n.log.With("content", t.ID.String()),
 		Self:        n.host.ID(),

@@ -109,12 +109,17 @@ func (n *Node) preconnect(addrs []ma.Multiaddr) {
 		return // the request fails with the same error
 	}
 	for _, info := range infos {
-		n.wg.Go(func() {
-			ctx, cancel := context.WithTimeout(n.ctx, dialTimeout)
-			defer cancel()
-			if err := n.host.Connect(ctx, info); err != nil {
-				n.log.Debug("not reached", "peer", info.ID, "error", err)
-			}
-		})
+		n.connect(info)
 	}
+}
+
+// connect connects in the background to a node or a tracker.
+func (n *Node) connect(info libpeer.AddrInfo) {
+	n.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(n.ctx, dialTimeout)
+		defer cancel()
+		if err := n.host.Connect(ctx, info); err != nil {
+			n.log.Debug("not reached", "peer", info.ID, "error", err)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -34,6 +35,9 @@ type Fetcher struct {
 	// Clients fetches the info dictionary from BitTorrent clients. If it is nil, they
 	// are not asked.
 	Clients func(context.Context, *proto.Link) ([]byte, error)
+	// Meet is called, if it is set and trackers are far, with the members that they name while the
+	// manifest is on its way.
+	Meet func([]proto.Member)
 	// Status is called with a text that says what the fetch waits for.
 	Status func(string)
 	Log    *slog.Logger
@@ -61,8 +65,16 @@ func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error)
 		run = func(ctx context.Context) error { return f.fetchTorrent(ctx, s) }
 	}
 	var trackers string
+	var again sync.WaitGroup
+	var later []proto.Member
+	searching, found := context.WithCancel(ctx)
 	s.members = func(ctx context.Context) []peer.AddrInfo {
+		asked := time.Now()
 		members, trackers, s.refused = f.askTrackers(ctx)
+		if f.Meet != nil && s.refused == nil && time.Since(asked) >= farTracker {
+			again.Wait()
+			again.Go(func() { later = f.meet(searching) })
+		}
 		f.Status(fmt.Sprintf("looking for %s: %s", what, trackers))
 		return f.candidates(members)
 	}
@@ -71,7 +83,25 @@ func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error)
 	}
 	s.pause, s.pauseMax = fetchPause, fetchPauseMax
 	err = run(ctx)
+	found()
+	again.Wait()
+	if len(later) > 0 {
+		members = later
+	}
 	return members, err
+}
+
+// farTracker is how long trackers take to answer that are far. Members may be as far.
+const farTracker = 20 * time.Millisecond
+
+// meet asks the trackers again, who know more members by now where many begin at once, and returns what
+// they answer.
+func (f *Fetcher) meet(ctx context.Context) []proto.Member {
+	members, _, _ := f.askTrackers(ctx)
+	if len(members) > 0 {
+		f.Meet(members)
+	}
+	return members
 }
 
 // FetchTorrent fetches the info dictionary while the content itself is being fetched, so

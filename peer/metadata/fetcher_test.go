@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -255,5 +257,50 @@ func TestCandidates(t *testing.T) {
 	}
 	if len(orders) < 2 {
 		t.Error("the order is not random")
+	}
+}
+
+// farFinder is a tracker that takes a while, and knows a member from the second announce on.
+type farFinder struct {
+	fakeFinder
+	asked  atomic.Int32
+	member proto.Member
+}
+
+func (f *farFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
+	time.Sleep(2 * farTracker)
+	h := &proto.Handout{}
+	if f.asked.Add(1) > 1 {
+		h.Members = []proto.Member{f.member}
+	}
+	return h, ctx.Err()
+}
+
+// Far trackers are asked again at once, and the members that they name then are met before the manifest
+// has come.
+func TestMeetMembers(t *testing.T) {
+	m := &proto.Manifest{Name: "a", PieceLength: proto.MinPieceLength, Entries: []proto.Entry{}, Hashes: []byte{}}
+	b, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := &proto.Link{Manifest: proto.ManifestCID(b)}
+	source := newMember(t, proto.ManifestProtocol, map[cid.Cid][]byte{link.Manifest: b})
+	member := proto.Member{ID: proto.PeerID(source.ID()), Cluster: "B"}
+	for _, a := range source.Addrs() {
+		member.Addrs = append(member.Addrs, a.Bytes())
+	}
+	f := newFetcher(t, link)
+	f.Finder = &farFinder{member: member}
+	early := false
+	f.Meet = func(members []proto.Member) {
+		early = early || f.Description.Manifest() == nil && len(members) == 1 && members[0].ID == member.ID
+	}
+	members, err := f.Fetch(t.Context())
+	if err != nil || len(members) != 1 {
+		t.Errorf("%d members, %v", len(members), err)
+	}
+	if !early {
+		t.Error("the member was not met before the manifest came")
 	}
 }

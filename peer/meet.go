@@ -1,0 +1,54 @@
+package peer
+
+import (
+	"slices"
+	"strings"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/mob/ranks"
+	"github.com/mobgrid/mob/peer/transport"
+	"github.com/mobgrid/mob/proto"
+)
+
+// meet connects in the background to members of other sites with which the node will exchange pieces. Over
+// a long path the handshakes take as long as the manifest does, which is on its way.
+func (n *Node) meet(members []proto.Member) {
+	for _, m := range matches(proto.PeerID(n.host.ID()), n.cfg.Cluster, members) {
+		if id, err := libpeer.IDFromBytes([]byte(m.ID)); err == nil {
+			n.connect(libpeer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(m.Addrs)})
+		}
+	}
+}
+
+// maxMet bounds the members that are met.
+const maxMet = 32
+
+// matches returns the members of other sites that match a node by their ranks. Of two nodes the one with
+// the lesser id has the other among its own.
+func matches(self proto.PeerID, cluster string, members []proto.Member) (out []proto.Member) {
+	own := proto.ClusterGroup(cluster, 1)
+	sites := map[string][]proto.Member{own: {{ID: self}}}
+	for _, m := range members {
+		site := proto.ClusterGroup(m.Cluster, 1)
+		sites[site] = append(sites[site], m)
+	}
+	order := func(a, b proto.Member) int { return strings.Compare(string(a.ID), string(b.ID)) }
+	for _, list := range sites {
+		slices.SortFunc(list, order)
+	}
+	size := len(sites[own])
+	rank, _ := slices.BinarySearchFunc(sites[own], proto.Member{ID: self}, order)
+	for site, list := range sites {
+		if site == own {
+			continue
+		}
+		first, end := ranks.Matches(rank, size, len(list))
+		for _, m := range list[first:end] {
+			if self < m.ID && len(out) < maxMet {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
