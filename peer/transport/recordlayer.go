@@ -23,7 +23,10 @@ const (
 	readRecords, writeRecords = 4, 8
 )
 
-var errRecord = errors.New("invalid TLS record")
+var (
+	errRecord = errors.New("invalid TLS record")
+	errSecret = errors.New("the TLS handshake left no secret")
+)
 
 // recordLayer reads and writes the records of a TLS 1.3 connection after the handshake.
 // On the wire it is what crypto/tls is. But it decrypts into the reader's buffer, and
@@ -142,6 +145,9 @@ type recordCipher struct {
 }
 
 func newRecordCipher(secret []byte) (*recordCipher, error) {
+	if len(secret) != sha256.Size {
+		return nil, errSecret
+	}
 	key, err := expandLabel(secret, "key", 16)
 	if err != nil {
 		return nil, err
