@@ -55,26 +55,33 @@ func (l *lister) addDir(path string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
+	for part := range slices.Chunk(names, lookAhead) {
 		if err := l.ctx.Err(); err != nil {
 			return err
 		}
-		if path != "" {
-			name = path + "/" + name
+		for i, name := range part {
+			part[i] = filepath.Join(filepath.FromSlash(path), name)
 		}
-		e, err := l.entry(name)
-		if err != nil {
-			return err
-		}
-		l.entries = append(l.entries, e)
-		if e.Kind != proto.Dir {
-			continue
-		}
-		if err := l.addDir(name); err != nil {
-			return err
+		for i, info := range l.root.LstatAll(part) {
+			if err := l.add(part[i], info); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// add adds what has a name, and what is below it. The info is nil if it was not to be had.
+func (l *lister) add(name string, info fs.FileInfo) error {
+	e, err := l.entry(name, info)
+	if err != nil {
+		return err
+	}
+	l.entries = append(l.entries, e)
+	if e.Kind != proto.Dir {
+		return nil
+	}
+	return l.addDir(e.Path)
 }
 
 func (l *lister) readNames(path string) ([]string, error) {
@@ -89,11 +96,13 @@ func (l *lister) readNames(path string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (l *lister) entry(path string) (proto.Entry, error) {
-	name := filepath.FromSlash(path)
-	info, err := l.root.Lstat(name)
-	if err != nil {
-		return proto.Entry{}, l.withPath(path, err)
+func (l *lister) entry(name string, info fs.FileInfo) (proto.Entry, error) {
+	path := filepath.ToSlash(name)
+	if info == nil {
+		var err error
+		if info, err = l.root.Lstat(name); err != nil {
+			return proto.Entry{}, l.withPath(path, err)
+		}
 	}
 	e, err := newEntry(path, info)
 	if err == nil && e.Kind == proto.Symlink {
