@@ -262,12 +262,11 @@ func TestCandidates(t *testing.T) {
 
 // farFinder is a tracker that takes a while, and knows a member from the second announce on.
 type farFinder struct {
-	fakeFinder
 	asked  atomic.Int32
 	member proto.Member
 }
 
-func (f *farFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
+func (f *farFinder) Announce(ctx context.Context, _ *proto.Announce) (*proto.Handout, error) {
 	time.Sleep(2 * farTracker)
 	h := &proto.Handout{}
 	if f.asked.Add(1) > 1 {
