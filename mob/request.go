@@ -242,6 +242,7 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 			block:   p.block(s.t),
 			active:  p.activeOver(),
 			latency: latency,
+			trip:    p.rtt,
 			queue:   max(p.path.queue, latency-p.path.rtt),
 		})
 	}

@@ -84,6 +84,7 @@ type windowSample struct {
 	block   int           // size of the next request
 	active  int           // members that share the link
 	latency time.Duration // from the request to the block
+	trip    time.Duration // the shortest round trip
 	queue   time.Duration // how long a byte waits now
 }
 
@@ -113,7 +114,7 @@ func (w *window) arrived(m windowSample) {
 // are being opened, and the congestion windows of their senders grow. That matters where round trips are
 // longer than the queue that is aimed at; over a shorter way size is found soon anyway.
 func (w *window) count(m windowSample, least time.Duration) {
-	if m.latency-m.queue < least {
+	if m.trip < least {
 		return
 	}
 	r := &w.round

@@ -86,13 +86,14 @@ func TestWindowAfterLateBlocks(t *testing.T) {
 				block:   l.minBlock,
 				active:  4,
 				latency: trip + queue,
+				trip:    trip,
 				queue:   queue,
 			})
 		}
 		return w.size / before
 	}
 	w.arrived(windowSample{
-		bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip + long, queue: long,
+		bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: trip + long, trip: trip, queue: long,
 	})
 	round(0)
 	for range 3 {
@@ -106,5 +107,29 @@ func TestWindowAfterLateBlocks(t *testing.T) {
 	round(0)
 	if growth := round(0); growth > 1.5 {
 		t.Errorf("a window grew by %.2f in a round trip after a full link", growth)
+	}
+}
+
+// TestWindowOfNearLink has blocks of a near link be late since their requests wait before it, behind what goes
+// the other way. Its window does not double again for that.
+func TestWindowOfNearLink(t *testing.T) {
+	l := windowLimits{queue: 200 * time.Millisecond, minBlock: 16 << 10, max: 16 << 20}
+	sample := windowSample{
+		bytes: l.minBlock, block: l.minBlock, active: 4, latency: 100 * time.Millisecond, trip: 2 * time.Millisecond,
+	}
+	w := newWindow(l)
+	arrive := func(queue time.Duration) {
+		sample.held, sample.queue = int(w.size), queue
+		w.arrived(sample)
+	}
+	arrive(90 * time.Millisecond)
+	for range 3 {
+		before := w.size
+		for got := 0; got < int(before); got += l.minBlock {
+			arrive(0)
+		}
+		if growth := w.size / before; growth > 1.8 {
+			t.Errorf("a window grew by %.2f while one of its size arrived", growth)
+		}
 	}
 }
