@@ -38,8 +38,14 @@ func TestSettle(t *testing.T) {
 		}
 	}
 	p.put(d, 3)
+	p.finish(d)
+}
+
+// finish publishes and closes a store that has all four pieces, and wants it to know them when it is opened again.
+func (p *place) finish(d *store.Disk) {
+	p.t.Helper()
 	p.ok(d.Publish())
-	p.Verify(t, p.root)
+	p.Verify(p.t, p.root)
 	p.ok(d.Finish())
 	p.ok(d.Close())
 	p.want(p.open(), "vvvv")
@@ -130,11 +136,7 @@ func TestForgottenAfterSettle(t *testing.T) {
 	_, err := d.WriteAt(make([]byte, 10), 0)
 	p.ok(err)
 	p.put(d, 0, 2, 3)
-	p.ok(d.Publish())
-	p.Verify(t, p.root)
-	p.ok(d.Finish())
-	p.ok(d.Close())
-	p.want(p.open(), "vvvv")
+	p.finish(d)
 }
 
 // TestOthersFilesAreNotSettled has a file that was there before keep its time until Publish.

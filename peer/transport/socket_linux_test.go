@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"net"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -10,16 +9,7 @@ import (
 // A socket takes a congestion control that every kernel has and allows, and keeps it when it is to
 // have one that none has.
 func TestSetCongestion(t *testing.T) {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c, err := net.Dial("tcp4", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c, _ := tcpPair(t)
 	raw := rawConn(c)
 	if err := setCongestion(raw, "reno"); err != nil {
 		t.Fatal(err)
@@ -28,7 +18,7 @@ func TestSetCongestion(t *testing.T) {
 		t.Error("the kernel has nonsense")
 	}
 	var got string
-	err = raw.Control(func(fd uintptr) { got, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION) })
+	err := raw.Control(func(fd uintptr) { got, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION) })
 	if err != nil || got != "reno" {
 		t.Errorf("the socket has %q, want reno (%v)", got, err)
 	}
