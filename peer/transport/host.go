@@ -49,8 +49,8 @@ const (
 // The host lifts libp2p's limits per IP address, 8 connections and a new one every
 // 5 s, which a site behind one gateway exceeds: one address may have as many as are free.
 // Peers that the connection manager protects are members, all others are strangers, which
-// have few streams, and no connection for long without one. The host opens streams without
-// waiting for protocol negotiation: the first read fails if the peer does not speak the
+// have few streams, and no connection for long without one. The host dials and opens streams
+// without waiting for protocol negotiation: the first read fails if the peer does not speak the
 // protocol.
 //
 // With a member the host takes part in its network: it exchanges credentials on each
@@ -100,7 +100,7 @@ func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm,
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := newTCP(up, rm, bulk)
+	t, err := newTCP(eagerUpgrader{up}, rm, bulk)
 	if err != nil {
 		return nil, nil, err
 	}
