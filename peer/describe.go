@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -73,7 +74,7 @@ func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 		Description: t.Description(),
 		Finder:      finder,
 		Clients:     n.cfg.Describe,
-		Meet:        func(members []proto.Member) { n.meet(members) },
+		Meet:        func(members []proto.Member) { n.meet(members, transport.AddrInfos(t.Link().Peers, n.host.ID())) },
 		Status:      func(waiting string) { t.say(oneLine(waiting)) },
 		Log:         n.log.With("content", t.ID.String()),
 		Self:        n.host.ID(),

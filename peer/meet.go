@@ -12,9 +12,16 @@ import (
 )
 
 // meet connects in the background to members of other sites with which the node will exchange pieces. Over
-// a long path the handshakes take as long as the manifest does, which is on its way.
-func (n *Node) meet(members []proto.Member) {
-	for _, m := range matches(proto.PeerID(n.host.ID()), n.cfg.Cluster, members) {
+// a long path the handshakes take as long as the manifest does, which is on its way. sources are peers
+// that have the content.
+func (n *Node) meet(members []proto.Member, sources []libpeer.AddrInfo) {
+	var near []string // the sites of sources
+	for _, m := range members {
+		if slices.ContainsFunc(sources, func(s libpeer.AddrInfo) bool { return string(s.ID) == string(m.ID) }) {
+			near = append(near, proto.ClusterGroup(m.Cluster, 1))
+		}
+	}
+	for _, m := range matches(proto.PeerID(n.host.ID()), n.cfg.Cluster, members, near) {
 		if id, err := libpeer.IDFromBytes([]byte(m.ID)); err == nil {
 			n.connect(libpeer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(m.Addrs)})
 		}
@@ -25,8 +32,9 @@ func (n *Node) meet(members []proto.Member) {
 const maxMet = 32
 
 // matches returns the members of other sites that match a node by their ranks. Of two nodes the one with
-// the lesser id has the other among its own.
-func matches(self proto.PeerID, cluster string, members []proto.Member) (out []proto.Member) {
+// the lesser id has the other among its own, and each has those of the sites near a source: they have the
+// manifest at once, and meet nobody.
+func matches(self proto.PeerID, cluster string, members []proto.Member, near []string) (out []proto.Member) {
 	own := proto.ClusterGroup(cluster, 1)
 	sites := map[string][]proto.Member{own: {{ID: self}}}
 	for _, m := range members {
@@ -45,7 +53,7 @@ func matches(self proto.PeerID, cluster string, members []proto.Member) (out []p
 		}
 		first, end := ranks.Matches(rank, size, len(list))
 		for _, m := range list[first:end] {
-			if self < m.ID && len(out) < maxMet {
+			if (self < m.ID || slices.Contains(near, site)) && len(out) < maxMet {
 				out = append(out, m)
 			}
 		}

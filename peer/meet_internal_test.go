@@ -9,8 +9,14 @@ import (
 )
 
 // TestMatches has each node of four clusters choose whom it meets. Of two that match by rank exactly one
-// chooses the other, and nobody its own site.
+// chooses the other, and nobody its own site. With a source in A its members meet nobody, and are met by all.
 func TestMatches(t *testing.T) {
+	for _, near := range [][]string{nil, {"A"}} {
+		t.Run(fmt.Sprint(near), func(t *testing.T) { testMatches(t, near) })
+	}
+}
+
+func testMatches(t *testing.T, near []string) {
 	var all []proto.Member
 	for _, cluster := range []string{"A", "B", "C/r1", "C/r2"} {
 		for i := range 3 {
@@ -19,8 +25,11 @@ func TestMatches(t *testing.T) {
 	}
 	met := map[[2]proto.PeerID]int{}
 	for k, self := range all {
+		if slices.Contains(near, self.Cluster) {
+			continue
+		}
 		others := slices.Delete(slices.Clone(all), k, k+1)
-		for _, m := range matches(self.ID, self.Cluster, others) {
+		for _, m := range matches(self.ID, self.Cluster, others, near) {
 			if proto.SharedParts(m.Cluster, self.Cluster) > 0 {
 				t.Errorf("%s meets %s of its own site", self.ID, m.ID)
 			}
