@@ -80,7 +80,8 @@ func (f *benchFlags) add(g *global, cmd *cobra.Command) {
 
 // benchCase makes the case of the flags. An error is wrong usage.
 func (f *benchFlags) benchCase() (c bench.Case, err error) {
-	c.RTT, c.Seed, c.Congestion = f.rtt, f.seed, f.congestion
+	c.RTT, c.Seed = f.rtt, f.seed
+	c.Congestion, c.CongestionOnly = strings.CutSuffix(f.congestion, "-only")
 	if err := f.checkRepeat(); err != nil {
 		return c, err
 	}

@@ -86,7 +86,7 @@ func newBenchGrid(g *global) *cobra.Command {
 	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
-	cmd.Flags().StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr")
+	cmd.Flags().StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr; with cubic-only programs cannot choose another")
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 	return cmd
 }

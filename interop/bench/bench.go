@@ -89,7 +89,10 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 		return err
 	}
 	links, _ := b.Scenario.Rates(0)
-	grid, err := netns.New(netns.Config{Clusters: b.Clusters, Links: links, RTT: b.RTT, Loss: b.Loss, Congestion: b.Congestion})
+	grid, err := netns.New(netns.Config{
+		Clusters: b.Clusters, Links: links, RTT: b.RTT, Loss: b.Loss,
+		Congestion: b.Congestion, CongestionOnly: b.CongestionOnly,
+	})
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,10 @@ type Case struct {
 	RTT time.Duration
 	// Loss is the share of packets between clusters that are lost at random, in each direction.
 	Loss float64
-	// Congestion is the TCP congestion control of the nodes. Empty: the grid's choice.
-	Congestion string
+	// Congestion is the TCP congestion control of the nodes. Empty: the grid's choice. CongestionOnly
+	// says that programs cannot choose another.
+	Congestion     string
+	CongestionOnly bool
 	// Size of the content, in bytes.
 	Size int64
 	// Kills end receivers during the fetching. Zero: none.
@@ -98,7 +100,9 @@ func (c *Case) String() string {
 	if c.Loss > 0 {
 		parts = append(parts, fmt.Sprintf("%.3g %% loss", 100*c.Loss))
 	}
-	if c.Congestion != "" {
+	if c.CongestionOnly {
+		parts = append(parts, c.Congestion+" only")
+	} else if c.Congestion != "" {
 		parts = append(parts, c.Congestion)
 	}
 	if cl := c.Clusters[0]; cl.NIC > 0 && cl.WANNIC > 0 {

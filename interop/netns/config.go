@@ -30,6 +30,9 @@ type Config struct {
 	// machine's default. If the kernel lacks it, the default stays and a warning is logged. Empty:
 	// cubic.
 	Congestion string
+	// CongestionOnly has programs use Congestion for all sockets, as on a kernel that allows nothing
+	// else: to choose another fails.
+	CongestionOnly bool
 	// Log receives events and warnings. Nil: no log.
 	Log *slog.Logger
 }

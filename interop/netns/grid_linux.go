@@ -62,7 +62,7 @@ func (g *Grid) build(c Config) error {
 			return fmt.Errorf("netns: gateway of %s: %w", cl.Name, err)
 		}
 	}
-	g.congestion = findCongestion(g.gateways[0].ns, c.Congestion)
+	g.congestion = findCongestion(g.gateways[0].ns, c.Congestion, c.CongestionOnly)
 	if g.congestion == (congestion{}) {
 		g.log.Warn("congestion control not available, nodes use the default", "wanted", c.Congestion)
 	}

@@ -132,23 +132,32 @@ func TestBytesAreCounted(t *testing.T) {
 func TestCongestionControl(t *testing.T) {
 	t.Parallel()
 	for _, want := range []string{"cubic", "reno", "nonsense"} {
-		g := newGrid(t, Config{Clusters: Clusters(2, 1), Links: Uniform(40*MBps, "A", "B"), Congestion: want})
-		if g.congestion == (congestion{}) {
-			t.Logf("no %s here", want)
-			continue
-		}
-		for _, to := range []*Node{g.Node("A", 1), g.Node("B", 0)} {
-			c := open(t, g.Node("A", 0), to)
-			raw, err := c.server.SyscallConn()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got string
-			err = raw.Control(func(fd uintptr) {
-				got, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+		for _, only := range []bool{false, true} {
+			g := newGrid(t, Config{
+				Clusters: Clusters(2, 1), Links: Uniform(40*MBps, "A", "B"), Congestion: want, CongestionOnly: only,
 			})
-			if err != nil || got != want {
-				t.Errorf("connection to %s%d uses %q, want %q (%v)", to.Cluster, to.Index, got, want, err)
+			if g.congestion == (congestion{}) {
+				t.Logf("no %s here", want)
+				continue
+			}
+			for _, to := range []*Node{g.Node("A", 1), g.Node("B", 0)} {
+				c := open(t, g.Node("A", 0), to)
+				raw, err := c.server.SyscallConn()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got string
+				var choice error
+				err = raw.Control(func(fd uintptr) {
+					got, _ = unix.GetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+					choice = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno")
+				})
+				if err != nil || got != want {
+					t.Errorf("connection to %s%d uses %q, want %q (%v)", to.Cluster, to.Index, got, want, err)
+				}
+				if (choice != nil) != only {
+					t.Errorf("choosing another on a grid with %s, only %v: %v", want, only, choice)
+				}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,13 +51,22 @@ func bringUp(link netlink.Link, ip netip.Addr, bits int) error {
 
 // addRoute routes a network through an interface, by a gateway if via is valid.
 func addRoute(link netlink.Link, to *net.IPNet, via netip.Addr, c congestion) error {
-	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: to, Congctl: c.route}
+	msg := nl.NewRtMsg()
+	bits, _ := to.Mask.Size()
+	msg.Family, msg.Dst_len = unix.AF_INET, uint8(bits)
+	req := nl.NewNetlinkRequest(unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
+	req.AddData(msg)
+	req.AddData(nl.NewRtAttr(unix.RTA_DST, to.IP.To4()))
+	req.AddData(nl.NewRtAttr(unix.RTA_OIF, nl.Uint32Attr(uint32(link.Attrs().Index))))
 	if via.IsValid() {
-		route.Gw = via.AsSlice()
+		req.AddData(nl.NewRtAttr(unix.RTA_GATEWAY, via.AsSlice()))
 	} else {
-		route.Scope = netlink.SCOPE_LINK
+		msg.Scope = unix.RT_SCOPE_LINK
 	}
-	if err := netlink.RouteAdd(route); err != nil {
+	if c.route != "" {
+		req.AddData(c.metrics())
+	}
+	if _, err := req.Execute(unix.NETLINK_ROUTE, 0); err != nil {
 		return fmt.Errorf("route %v through %s: %w", to, link.Attrs().Name, err)
 	}
 	return nil
