@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -208,7 +209,7 @@ func TestBulkStream(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	long := swarm.Faults{
-		RTT:         func(*transport.Conn) time.Duration { return time.Second },
+		Path:        func(*transport.Conn) transport.Path { return transport.Path{MinRTT: time.Second} },
 		DirectRetry: time.Millisecond,
 	}
 	gate := peertest.NewGate(1 << 20)
@@ -230,6 +231,83 @@ func TestLongPath(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 	if direct, streams := channelsTo(a, b, link); direct != swarm.MaxFlows || streams != 0 {
 		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, swarm.MaxFlows)
+	}
+}
+
+// TestLossyPath has a path lose packets without a queue. Its socket gets another congestion control, and
+// that of the next session with its cluster gets it before it has lost one. If the kernel does not allow
+// that, more sockets send.
+func TestLossyPath(t *testing.T) {
+	t.Parallel()
+	for _, allowed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("allowed %v", allowed), func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var first *transport.Conn
+			var lost uint64
+			tried := map[*transport.Conn]bool{}
+			lossy := swarm.Faults{
+				Path: func(c *transport.Conn) transport.Path {
+					mu.Lock()
+					defer mu.Unlock()
+					if first == nil {
+						first = c
+					}
+					p := transport.Path{MinRTT: 50 * time.Millisecond, RTT: 50 * time.Millisecond}
+					if c == first {
+						lost++
+						p.Lost = lost
+					}
+					return p
+				},
+				Congestion: func(c *transport.Conn, _ string) error {
+					mu.Lock()
+					defer mu.Unlock()
+					tried[c] = true
+					if allowed {
+						return nil
+					}
+					return errors.ErrUnsupported
+				},
+			}
+			gate := peertest.NewGate(1 << 20)
+			a := peertest.Start(t, "A", peertest.WithFaults(lossy), peertest.WithGate(gate))
+			b, c := peertest.Start(t, "B"), peertest.Start(t, "B")
+			_, link, content := peertest.SeedRandom(t, a, 16<<20, peer.SeedOptions{})
+			sockets := func(n *peer.Node, want int) {
+				t.Helper()
+				peertest.Eventually(t, fmt.Sprintf("%d sockets", want), func() bool {
+					gate.Pass(slowly)
+					mu.Lock()
+					defer mu.Unlock()
+					n, _ := channelsTo(a, n, link)
+					return n == want && len(tried) > 0
+				})
+			}
+			get := func(n *peer.Node, want, tries int) (wait func()) {
+				out := filepath.Join(t.TempDir(), "out")
+				tr := peertest.Get(t, n, link, out)
+				sockets(n, want)
+				mu.Lock()
+				defer mu.Unlock()
+				if len(tried) != tries {
+					t.Errorf("the congestion control of %d sockets was set, want %d", len(tried), tries)
+				}
+				return func() {
+					peertest.Wait(t, tr)
+					peertest.EqualFile(t, out, content)
+				}
+			}
+			want, tries := 1, 2
+			if !allowed {
+				want, tries = swarm.MaxFlows, 1
+			}
+			waitB := get(b, want, 1)
+			waitC := get(c, want, tries)
+			gate.Open()
+			waitB()
+			waitC()
+		})
 	}
 }
 

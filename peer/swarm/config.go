@@ -105,8 +105,10 @@ type Sharing interface {
 type Faults struct {
 	// Codec, if not nil, wraps the codec of a swarm, for example to encode false blocks.
 	Codec func(*proto.Link, payload.Codec) payload.Codec
-	// RTT, if not nil, replaces the round trip measured on a bulk socket.
-	RTT func(*transport.Conn) time.Duration
+	// Path, if not nil, replaces what the kernel says of a bulk socket, and Congestion how its
+	// congestion control is set.
+	Path       func(*transport.Conn) transport.Path
+	Congestion func(c *transport.Conn, name string) error
 	// DirectRetry, if not 0, replaces the pause between two attempts to open a bulk socket
 	// to a peer.
 	DirectRetry time.Duration

@@ -1,6 +1,8 @@
 package swarm
 
 import (
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer/transport"
@@ -17,35 +19,80 @@ const (
 	noQueue = 5 * time.Millisecond
 )
 
-// lossMeter finds out whether a path loses packets without a queue, by what the kernel says of a
-// socket from time to time. A sender that takes each loss for a full queue is slow there: its rate
-// depends on loss and round trip, and not on the link. The zero meter has seen nothing.
-type lossMeter struct {
-	last  transport.Path
-	at    time.Time
-	lossy int // intervals with losses but no queue, less those with losses and a queue
+// route is what the node has learnt of the network path to a cluster, on all sockets that send there. It is
+// safe for concurrent use.
+type route struct {
+	mu      sync.Mutex
+	score   int         // intervals with losses but no queue, less those with losses and a queue
+	refused atomic.Bool // the kernel does not allow rateBased there
 }
 
-// add takes in what the kernel says now, and reports whether the path loses packets without a queue.
-// It says so of long paths only: on a short one a sender recovers at once.
-func (m *lossMeter) add(now time.Time, p transport.Path) bool {
+// lossy takes in what an interval of a socket says, see [lossMeter], and reports whether the path loses
+// packets without a queue. A sender that takes each loss for a full queue is slow there: its rate
+// depends on loss and round trip, and not on the link.
+func (r *route) lossy(sign int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.score = max(r.score+sign, -mostFull)
+	return r.score > 0
+}
+
+// routes are those to all clusters. They are safe for concurrent use.
+type routes struct {
+	mu        sync.Mutex
+	byCluster map[string]*route // the first of them: names are what peers say
+}
+
+// maxRoutes bounds the clusters that are told apart by name.
+const maxRoutes = 1024
+
+// of returns the route to a cluster, or a new one for a peer without a cluster.
+func (s *routes) of(cluster string) *route {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.byCluster[cluster]
+	if w == nil {
+		w = new(route)
+		if cluster != "" && len(s.byCluster) < maxRoutes {
+			if s.byCluster == nil {
+				s.byCluster = map[string]*route{}
+			}
+			s.byCluster[cluster] = w
+		}
+	}
+	return w
+}
+
+// lossMeter looks for losses without a queue, by what the kernel says of a socket from time to time. The
+// zero meter has seen nothing.
+type lossMeter struct {
+	last transport.Path
+	at   time.Time
+}
+
+// add takes in what the kernel says now. At the end of an interval it returns 1 if packets were lost
+// without a queue and -1 if some were lost with one, and otherwise 0. It does so for long paths only: on
+// a short one a sender recovers at once.
+func (m *lossMeter) add(now time.Time, p transport.Path) (sign int) {
 	if p.MinRTT < longPath {
-		return false
+		return 0
 	}
 	if m.at.IsZero() {
 		m.last, m.at = p, now
 	}
 	if now.Sub(m.at) < max(lossInterval, 2*p.MinRTT) {
-		return m.lossy > 0
+		return 0
 	}
-	limit := p.MinRTT + p.MinRTT/4 + noQueue
-	switch queued := max(p.RTT, m.last.RTT) > limit; {
+	switch {
 	case p.Lost == m.last.Lost:
-	case queued:
-		m.lossy = max(m.lossy-1, -mostFull)
+	case hasQueue(p) || hasQueue(m.last):
+		sign = -1
 	default:
-		m.lossy++
+		sign = 1
 	}
 	m.last, m.at = p, now
-	return m.lossy > 0
+	return sign
 }
+
+// hasQueue reports whether a path has a queue now.
+func hasQueue(p transport.Path) bool { return p.RTT > p.MinRTT+p.MinRTT/4+noQueue }

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,13 +29,14 @@ func TestLossMeter(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var m lossMeter
+			var r route
 			now, p := time.Unix(1, 0), transport.Path{MinRTT: c.min, RTT: c.min}
 			m.add(now, p)
 			found := false
 			for i := range c.within {
 				now = now.Add(lossInterval)
 				p.RTT, p.Lost = c.rtt[i%len(c.rtt)], p.Lost+c.lost[i%len(c.lost)]
-				found = m.add(now, p) || found
+				found = r.lossy(m.add(now, p)) || found
 			}
 			if found != c.lossy {
 				t.Errorf("lossy: %v, want %v", found, c.lossy)
@@ -46,17 +48,33 @@ func TestLossMeter(t *testing.T) {
 // Looking more often does not count one loss twice.
 func TestLossMeterCountsIntervals(t *testing.T) {
 	var m lossMeter
-	now, p := time.Unix(1, 0), transport.Path{MinRTT: 60 * time.Millisecond, RTT: 60 * time.Millisecond}
-	p.RTT *= 3
-	for i := range 5 { // a full queue
+	start, p := time.Unix(1, 0), transport.Path{MinRTT: 60 * time.Millisecond, RTT: 60 * time.Millisecond}
+	sum := 0
+	for i := range 3*int(lossInterval/time.Millisecond) + 1 {
 		p.Lost++
-		m.add(now.Add(time.Duration(i)*lossInterval), p)
+		sum += m.add(start.Add(time.Duration(i)*time.Millisecond), p)
 	}
-	now, p.RTT = now.Add(5*lossInterval), p.MinRTT
-	for i := range 30 {
-		p.Lost++
-		if m.add(now.Add(time.Duration(i)*time.Millisecond), p) {
-			t.Fatalf("lossy after %d ms", i)
-		}
+	if sum != 3 {
+		t.Errorf("%d intervals with losses, want 3", sum)
+	}
+}
+
+// What one socket sees counts for all to a cluster, but not for peers that name none.
+func TestRoutes(t *testing.T) {
+	var r routes
+	r.of("B").lossy(1)
+	r.of("").lossy(1)
+	if !r.of("B").lossy(0) || r.of("C").lossy(0) || r.of("").lossy(0) {
+		t.Errorf("B is lossy: %v, C: %v, no cluster: %v", r.of("B").lossy(0), r.of("C").lossy(0), r.of("").lossy(0))
+	}
+	r.of("B").lossy(-1)
+	if r.of("B").lossy(0) {
+		t.Error("B is lossy after a queue that lost as much")
+	}
+	for i := range 2 * maxRoutes {
+		r.of(fmt.Sprint(i))
+	}
+	if len(r.byCluster) > maxRoutes {
+		t.Errorf("%d routes", len(r.byCluster))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -37,10 +36,10 @@ type nodePeer struct {
 	stream  network.Stream
 	out     outbox
 	uploads *payload.Queue
+	flows   *flows
+	route   *route
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
-
-	further atomic.Int32 // servers beside the first
 
 	channels struct {
 		sync.Mutex
@@ -59,6 +58,8 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		stream:  stream,
 		out:     newOutbox(),
 		uploads: payload.NewQueue(),
+		flows:   newFlows(),
+		route:   s.routes.of(hello.Cluster),
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.channels.open = map[Channel]struct{}{}
@@ -105,6 +106,7 @@ func (c *nodePeer) close() {
 	c.cancel()
 	_ = c.stream.Reset()
 	c.uploads.Close()
+	c.flows.close()
 	c.channels.Lock()
 	defer c.channels.Unlock()
 	c.channels.closed = true

@@ -10,11 +10,8 @@ import (
 )
 
 const (
-	// maxFlows is how many sockets send to one peer where one TCP flow cannot fill the
-	// path: its window is bounded, and after a loss grows by a packet per round trip.
-	maxFlows = 4
-	// longPath is the round trip from which on that is so, and flowBacklog how many bytes
-	// must wait before it matters.
+	// longPath is the round trip from which on one TCP flow cannot fill the path, and flowBacklog how
+	// many bytes must wait before it matters.
 	longPath    = 10 * time.Millisecond
 	flowBacklog = 1 << 20
 )
@@ -27,17 +24,17 @@ type server struct {
 	direct *transport.Conn        // ch, if that is a bulk socket
 	dialed <-chan *transport.Conn // a bulk socket that is being dialled, or nil
 	retry  time.Time              // when a bulk socket is dialled again
-	first  bool                   // this one starts the others
+	index  int                    // of the session's servers; the first starts the others
 	sent   int64                  // bytes, by this one
 	loss   lossMeter
-	look   time.Time // when loss is told of the path again
-	lossy  bool      // the path of direct loses packets without a queue
-	spread time.Time // when further servers are started again, if some have no socket
+	look   time.Time      // when loss is told of the path again
+	seen   transport.Path // at the last look
+	rated  bool           // the congestion control of direct is rateBased
 }
 
 // serve runs the session's first server.
 func (c *nodePeer) serve() {
-	v := &server{nodePeer: c, first: true}
+	v := &server{nodePeer: c}
 	if c.swarm.pusher != nil {
 		v.dialed = v.dialDirect() // every node pushes to every other, and soon
 	}
@@ -45,14 +42,15 @@ func (c *nodePeer) serve() {
 }
 
 // serveToo runs one more server if there is a direct path for it.
-func (c *nodePeer) serveToo() {
-	defer c.further.Add(-1)
+func (c *nodePeer) serveToo(index int) {
 	ch, err := c.openDirect()
 	if err != nil {
+		c.flows.failed(time.Now().Add(c.swarm.cfg.Faults.DirectRetry))
 		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
 		return
 	}
-	v := &server{nodePeer: c, ch: ch, direct: ch}
+	v := &server{nodePeer: c, index: index, ch: ch, direct: ch}
+	v.adapt()
 	v.run()
 }
 
@@ -63,7 +61,7 @@ func (v *server) run() {
 			v.closeChannel(v.ch)
 		}
 	}()
-	for {
+	for v.flows.await(v.index) {
 		sp, waiting, ok := v.uploads.Next()
 		if !ok {
 			return
@@ -84,9 +82,7 @@ func (v *server) run() {
 		}
 		v.served(sp, nil)
 		v.adapt()
-		if waiting >= flowBacklog {
-			v.share()
-		}
+		v.share(waiting)
 	}
 }
 
@@ -135,6 +131,7 @@ func (v *server) prepare() error {
 			v.retireChannel(v.ch)
 		}
 		v.ch = v.direct
+		v.adapt()
 		return nil
 	}
 	if v.ch != nil {
@@ -177,33 +174,49 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 // for no sign of a full queue.
 const rateBased = "bbr"
 
-// adapt changes the socket's congestion control once its path is found to lose packets without a
-// queue, if the kernel allows that.
+// adapt looks at the path of the socket from time to time. Where it loses packets without a queue the
+// socket's congestion control becomes one that bears that, or, if the kernel does not allow it, more
+// sockets send.
 func (v *server) adapt() {
 	now := time.Now()
-	if v.direct == nil || v.lossy || now.Before(v.look) {
+	if v.direct == nil || v.rated || now.Before(v.look) {
 		return
 	}
 	v.look = now.Add(lossInterval)
-	if !v.loss.add(now, v.direct.Path()) {
+	p := v.swarm.cfg.Faults.Path(v.direct)
+	s := flowSample{acked: p.Acked - v.seen.Acked, busy: p.Busy - v.seen.Busy, queued: hasQueue(p), trip: p.MinRTT}
+	v.seen = p
+	if !v.route.lossy(v.loss.add(now, p)) {
 		return
 	}
-	v.lossy = true
-	err := v.direct.SetCongestion(rateBased)
-	v.swarm.log.Debug("the path loses packets without a queue", "peer", v.peer, "congestion", rateBased, "error", err)
+	if !v.route.refused.Load() {
+		err := v.swarm.cfg.Faults.Congestion(v.direct, rateBased)
+		v.swarm.log.Debug("the path loses packets without a queue", "peer", v.peer, "congestion", rateBased, "error", err)
+		if err == nil {
+			v.rated = true
+			return
+		}
+		v.route.refused.Store(true)
+	}
+	v.direct.SetUnsent(lossyUnsent)
+	v.flows.grow(now, s)
 }
+
+// lossyUnsent is how many bytes wait in a socket of a path that loses packets: few, so that a block goes
+// to a socket that can send it soon, and does not wait in another.
+const lossyUnsent = 32 << 10
 
 // share starts further servers where one flow is too slow. Those that find no path are started
 // again after a pause.
-func (v *server) share() {
-	if !v.first || v.direct == nil || v.further.Load() == maxFlows-1 ||
-		time.Now().Before(v.spread) || v.swarm.cfg.Faults.RTT(v.direct) < longPath {
+func (v *server) share(waiting int) {
+	if v.index > 0 || v.direct == nil {
 		return
 	}
-	v.spread = time.Now().Add(v.swarm.cfg.Faults.DirectRetry)
-	for range maxFlows - 1 - v.further.Load() {
-		v.further.Add(1)
-		v.swarm.wg.Go(v.serveToo)
+	if waiting >= flowBacklog && v.swarm.cfg.Faults.Path(v.direct).MinRTT >= longPath {
+		v.flows.atLeast(maxFlows)
+	}
+	for i := range v.flows.start(time.Now()) {
+		v.swarm.wg.Go(func() { v.serveToo(i) })
 	}
 }
 

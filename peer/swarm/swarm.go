@@ -36,6 +36,7 @@ type Swarm struct {
 	// Safe for concurrent use.
 	traffic     payload.Counters
 	sources     sources
+	routes      routes
 	meter       linkMeter
 	counts      counts
 	inbox       chan event
@@ -106,8 +107,11 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	if s.cfg.Faults.RTT == nil {
-		s.cfg.Faults.RTT = (*transport.Conn).RTT
+	if s.cfg.Faults.Path == nil {
+		s.cfg.Faults.Path = (*transport.Conn).Path
+	}
+	if s.cfg.Faults.Congestion == nil {
+		s.cfg.Faults.Congestion = (*transport.Conn).SetCongestion
 	}
 	if s.cfg.Faults.DirectRetry == 0 {
 		s.cfg.Faults.DirectRetry = directRetry

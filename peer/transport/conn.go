@@ -89,6 +89,8 @@ type Path struct {
 	RTT    time.Duration // the smoothed one
 	Sent   uint64        // segments with payload
 	Lost   uint64        // those that were sent again
+	Acked  uint64        // bytes that arrived
+	Busy   time.Duration // for which there were bytes to send, or on their way
 }
 
 // Path returns what the kernel says of the path, the zero Path if that is nothing.
@@ -106,6 +108,13 @@ func (c *Conn) SetCongestion(name string) error {
 		return setCongestion(raw, name)
 	}
 	return errors.ErrUnsupported
+}
+
+// SetUnsent bounds the bytes that the kernel takes and cannot send yet.
+func (c *Conn) SetUnsent(bytes int) {
+	if raw := rawConn(c.raw); raw != nil {
+		limitUnsent(raw, bytes)
+	}
 }
 
 // RTT is like [Conn.RTT] for any connection.

@@ -20,6 +20,8 @@ func path(raw syscall.RawConn) (p Path) {
 		p.RTT = time.Duration(info.Rtt) * time.Microsecond
 		p.Sent = uint64(info.Data_segs_out)
 		p.Lost = min(uint64(info.Total_retrans), p.Sent)
+		p.Acked = info.Bytes_acked
+		p.Busy = time.Duration(info.Busy_time) * time.Microsecond
 	})
 	return p
 }
