@@ -49,7 +49,8 @@ const maxEarlyHaves = 32
 
 // skipsBatch reports whether an update is sent at once. Peers of a group get claims on what enters
 // it at once, since they might begin the piece themselves, and haves that are new to the group,
-// which they announce to others.
+// which they announce to others. Where machines are busy these haves wait: the claims have told
+// already who brings the pieces, and one message for several costs all members less.
 func (s *State) skipsBatch(p *peer, i int, u update) bool {
 	switch {
 	case u == updateHave && s.plan.sendsTo(p, i):
@@ -57,7 +58,7 @@ func (s *State) skipsBatch(p *peer, i int, u update) bool {
 	case p.near() && u == updateClaim:
 		return s.fetches[i].enters(s.home(p))
 	case p.near() && u == updateHave && s.home(p).holders[i] == 0:
-		return !s.layout.Batched
+		return !s.layout.Batched && s.batch() == s.t.Batch
 	case p.local:
 		return false
 	case u != updateHave || s.layout.Batched || !p.fetchesHere() || p.earlyHaves >= maxEarlyHaves:
