@@ -38,9 +38,17 @@ func TestCasterKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.proc.Wait() // killed
-	// The clusters may have had all of it between them.
 	for _, h := range s.hosts {
 		await(t, "the processes end", func() bool { return len(agents(t, h)) == 0 })
+	}
+	s.wholeOrNone(path)
+}
+
+// wholeOrNone checks that hosts have the content or nothing: the clusters may have had all of it between
+// them when the cast ended.
+func (s *site) wholeOrNone(path string) {
+	s.t.Helper()
+	for _, h := range s.hosts {
 		if _, err := os.Stat(h.Home() + "/content"); err == nil {
 			s.same(path, "content", h)
 		}
@@ -65,7 +73,7 @@ func TestInterrupted(t *testing.T) {
 			if took := time.Since(start); c.cmd.ProcessState.ExitCode() == 0 || took > 10*time.Second {
 				t.Errorf("%v after %v", c.cmd.ProcessState, took)
 			}
-			s.cleanAfter(s.hosts)
+			s.wholeOrNone(path)
 			for _, name := range list(t, s.dir) {
 				if name != "content" {
 					t.Errorf("%s is left where mob cast ran", name)
