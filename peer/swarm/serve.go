@@ -27,8 +27,8 @@ type server struct {
 	index  int                    // of the session's servers; the first starts the others
 	sent   int64                  // bytes, by this one
 	loss   lossMeter
-	look   time.Time      // when loss is told of the path again
-	seen   transport.Path // at the last look
+	look   time.Time      // when the path of direct is looked at again
+	seen   transport.Path // what was seen last
 	rated  bool           // the congestion control of direct is rateBased
 }
 
@@ -212,7 +212,7 @@ func (v *server) share(waiting int) {
 	if v.index > 0 || v.direct == nil {
 		return
 	}
-	if waiting >= flowBacklog && v.swarm.cfg.Faults.Path(v.direct).MinRTT >= longPath {
+	if waiting >= flowBacklog && v.seen.MinRTT >= longPath {
 		v.flows.atLeast(maxFlows)
 	}
 	for i := range v.flows.start(time.Now()) {

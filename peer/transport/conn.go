@@ -79,10 +79,6 @@ func (c *Conn) Reset() error {
 	return c.raw.Close()
 }
 
-// RTT returns the shortest round-trip time that the kernel has measured on the
-// socket, 0 if it is unknown.
-func (c *Conn) RTT() time.Duration { return RTT(c.raw) }
-
 // Path is what the kernel says of the path of a socket.
 type Path struct {
 	MinRTT time.Duration // the shortest round trip, 0 if it is unknown
@@ -117,7 +113,8 @@ func (c *Conn) SetUnsent(bytes int) {
 	}
 }
 
-// RTT is like [Conn.RTT] for any connection.
+// RTT returns the shortest round-trip time that the kernel has measured on a connection, 0 if it is
+// unknown.
 func RTT(c net.Conn) time.Duration {
 	if raw := rawConn(c); raw != nil {
 		return path(raw).MinRTT

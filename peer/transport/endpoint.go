@@ -90,11 +90,9 @@ func (e *Endpoint) Dial(ctx context.Context, to peer.ID, addr ma.Multiaddr) (*Co
 		return nil, err
 	}
 	setOptions(raw)
-	if k := rawConn(raw); k != nil {
-		limitUnsent(k, maxUnsent)
-	}
 	config, _ := e.config(to)
 	c := &Conn{input: newRecordReader(raw, raw), raw: raw, scope: scope}
+	c.SetUnsent(maxUnsent)
 	if err := c.handshake(ctx, config, true); err != nil {
 		_ = c.Reset()
 		return nil, fmt.Errorf("%s: %w", addr, err)
