@@ -26,14 +26,14 @@ type flows struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	allowed int
-	running int       // the first included
-	retry   time.Time // before that none is started
+	running [maxLossyFlows]bool // by server, counted from 0
+	retry   time.Time           // before that none is started
 	closed  bool
 	growth  flowGrowth
 }
 
 func newFlows() *flows {
-	f := &flows{allowed: 1, running: 1}
+	f := &flows{allowed: 1, running: [maxLossyFlows]bool{0: true}}
 	f.changed.L = &f.mu
 	return f
 }
@@ -75,9 +75,12 @@ func (f *flows) start(now time.Time) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		for f.running < f.allowed && !now.Before(f.retry) {
-			f.running++
-			if !yield(f.running - 1) {
+		for server := range f.allowed {
+			if f.running[server] || now.Before(f.retry) {
+				continue
+			}
+			f.running[server] = true
+			if !yield(server) {
 				return
 			}
 		}
@@ -85,10 +88,10 @@ func (f *flows) start(now time.Time) iter.Seq[int] {
 }
 
 // failed notes that a server could not be started, and none is to be until a time.
-func (f *flows) failed(until time.Time) {
+func (f *flows) failed(server int, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.running--
+	f.running[server] = false
 	f.retry = until
 }
 

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -55,20 +56,21 @@ func TestFlowGrowth(t *testing.T) {
 	}
 }
 
-// Servers beyond those that may send rest until there may be more, or the session ends.
+// Servers beyond those that may send rest until there may be more, or the session ends. One that could not be
+// started is started again after a pause, by its own number.
 func TestFlowsRest(t *testing.T) {
 	f := newFlows()
 	f.atLeast(3)
-	started := 0
-	for range f.start(time.Now()) {
-		started++
+	now := time.Now()
+	if got := slices.Collect(f.start(now)); !slices.Equal(got, []int{1, 2}) {
+		t.Fatalf("servers %v were started beside the first, want 1 and 2", got)
 	}
-	if started != 2 {
-		t.Fatalf("%d servers were started beside the first, want 2", started)
+	f.failed(1, now.Add(time.Hour))
+	if got := slices.Collect(f.start(now)); len(got) > 0 {
+		t.Errorf("servers %v were started without a pause", got)
 	}
-	f.failed(time.Now().Add(time.Hour))
-	for range f.start(time.Now()) {
-		t.Error("a server was started again without a pause")
+	if got := slices.Collect(f.start(now.Add(time.Hour))); !slices.Equal(got, []int{1}) {
+		t.Errorf("servers %v were started after the pause, want 1", got)
 	}
 	sends := make(chan bool)
 	go func() {

@@ -45,7 +45,7 @@ func (c *nodePeer) serve() {
 func (c *nodePeer) serveToo(index int) {
 	ch, err := c.openDirect()
 	if err != nil {
-		c.flows.failed(time.Now().Add(c.swarm.cfg.Faults.DirectRetry))
+		c.flows.failed(index, time.Now().Add(c.swarm.cfg.Faults.DirectRetry))
 		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
 		return
 	}
