@@ -11,7 +11,9 @@ import (
 const (
 	// lossInterval is the least time in which losses are counted. One with losses and no queue says
 	// that the path loses packets: where losses are rare, a second comes when most has been sent.
-	lossInterval = 200 * time.Millisecond
+	lossInterval = 60 * time.Millisecond
+	// nearInterval is the time between two looks at a path that is not long. It will hardly become so.
+	nearInterval = 2 * time.Second
 	// mostFull bounds how many intervals with losses and a queue count against that.
 	mostFull = 4
 	// noQueue is how much longer than the shortest a round trip may be on a path without a queue,
@@ -80,7 +82,7 @@ func (m *lossMeter) add(now time.Time, p transport.Path) (sign int) {
 	if m.at.IsZero() {
 		m.last, m.at = p, now
 	}
-	if now.Sub(m.at) < max(lossInterval, 2*p.MinRTT) {
+	if now.Sub(m.at) < max(lossInterval, p.MinRTT) {
 		return 0
 	}
 	switch {

@@ -182,8 +182,11 @@ func (v *server) adapt() {
 	if v.direct == nil || v.rated || now.Before(v.look) {
 		return
 	}
-	v.look = now.Add(lossInterval)
 	p := v.swarm.cfg.Faults.Path(v.direct)
+	v.look = now.Add(lossInterval)
+	if p.MinRTT < longPath {
+		v.look = now.Add(nearInterval)
+	}
 	s := flowSample{acked: p.Acked - v.seen.Acked, busy: p.Busy - v.seen.Busy, queued: hasQueue(p), trip: p.MinRTT}
 	v.seen = p
 	if !v.route.lossy(v.loss.add(now, p)) {
