@@ -20,16 +20,17 @@ const (
 // servers of a session share the queue.
 type server struct {
 	*nodePeer
-	ch     Channel                // nil before the first block
-	direct *transport.Conn        // ch, if that is a bulk socket
-	dialed <-chan *transport.Conn // a bulk socket that is being dialled, or nil
-	retry  time.Time              // when a bulk socket is dialled again
-	index  int                    // of the session's servers; the first starts the others
-	sent   int64                  // bytes, by this one
-	loss   lossMeter
-	look   time.Time      // when the path of direct is looked at again
-	seen   transport.Path // what was seen last
-	rated  bool           // the congestion control of direct is rateBased
+	ch      Channel                // nil before the first block
+	direct  *transport.Conn        // ch, if that is a bulk socket
+	dialed  <-chan *transport.Conn // a bulk socket that is being dialled, or nil
+	retry   time.Time              // when a bulk socket is dialled again
+	index   int                    // of the session's servers; the first starts the others
+	sent    int64                  // bytes, by this one
+	loss    lossMeter
+	look    time.Time      // when the path of direct is looked at again
+	seen    transport.Path // what was seen last
+	rated   bool           // the congestion control of direct is rateBased
+	bounded bool           // lossyUnsent bytes wait in direct at most
 }
 
 // serve runs the session's first server.
@@ -201,7 +202,10 @@ func (v *server) adapt() {
 		}
 		v.route.refused.Store(true)
 	}
-	v.direct.SetUnsent(lossyUnsent)
+	if !v.bounded {
+		v.direct.SetUnsent(lossyUnsent)
+		v.bounded = true
+	}
 	v.flows.grow(now, s)
 }
 
