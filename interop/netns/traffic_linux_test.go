@@ -89,8 +89,9 @@ func (c connection) segments() (n uint64, err error) {
 	return uint64(info.Data_segs_in), nil
 }
 
-// transfer sends size bytes and returns when they have arrived.
-func transfer(t testing.TB, from, to *Node, size int64) {
+// transfer sends size bytes and returns when they have arrived. sent has those, too, that TCP sent
+// again, as it does when it is kept waiting on a busy machine.
+func transfer(t testing.TB, from, to *Node, size int64) (sent int64) {
 	t.Helper()
 	c := open(t, from, to)
 	go func() {
@@ -100,6 +101,17 @@ func transfer(t testing.TB, from, to *Node, size int64) {
 	if n, err := io.Copy(io.Discard, c.server); n != size || err != nil {
 		t.Fatalf("%d bytes of %d arrived: %v", n, size, err)
 	}
+	raw, err := c.client.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info *unix.TCPInfo
+	if cerr := raw.Control(func(fd uintptr) {
+		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+	}); cerr != nil || err != nil {
+		t.Fatal(cerr, err)
+	}
+	return size + int64(info.Bytes_retrans)
 }
 
 // growth measures the growth of a counter of each cluster, in bytes per second.
