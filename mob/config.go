@@ -39,9 +39,10 @@ type Tuning struct {
 	// in flight are the measured rate times the round trip plus a quarter of Queue. A longer Queue
 	// fills a jittery link better, but delays claims and the end game.
 	Queue time.Duration
-	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is a quarter of what
-	// may be in flight on a link. On the LAN it takes about half of Queue at the measured rate,
-	// and is at least LANBlock: a block costs CPU whatever its size, and most bytes cross the LAN.
+	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is at most half of
+	// what may be in flight on a link, or a quarter. On the LAN it takes about half of Queue at the
+	// measured rate, and is at least LANBlock: a block costs CPU whatever its size, and most bytes
+	// cross the LAN.
 	MinBlock, LANBlock, MaxBlock int
 	// MaxWindow bounds the bytes in flight on a link to another cluster, and those that are queued
 	// at one local peer.

@@ -6,6 +6,17 @@ import "time"
 // cluster the window bounds it for all peers behind the link. On the LAN it is what the peer
 // delivers in a round trip, and a short queue.
 
+// windowBlocks returns how many blocks the window of a link holds at least. Each costs CPU, whatever its
+// size, so they are few on a near path. On a far one several sockets of the peer may send, each a block at
+// a time. And between racks a piece takes so little time that a block which is cancelled has often been
+// sent.
+func (p *peer) windowBlocks(t *Tuning) int {
+	if short := p.rtt > 0 && p.rtt < t.Queue/5; short && !p.near() {
+		return 2
+	}
+	return 4
+}
+
 // block returns the size of the next request: about half a queue at the peer's rate, and the
 // least size if the peer is stalled.
 func (p *peer) block(t *Tuning) int {
@@ -24,7 +35,7 @@ func (p *peer) block(t *Tuning) int {
 	case p.External:
 		want = p.externalWindow(t) / 4
 	case p.link != nil:
-		want = int(p.link.size / 4)
+		want = int(p.link.size) / p.windowBlocks(t)
 	case r == 0:
 		return t.MaxBlock
 	}
