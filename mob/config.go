@@ -40,9 +40,9 @@ type Tuning struct {
 	// fills a jittery link better, but delays claims and the end game.
 	Queue time.Duration
 	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is at most half of
-	// what may be in flight on a link, or a quarter. On the LAN it takes about half of Queue at the
-	// measured rate, and is at least LANBlock: a block costs CPU whatever its size, and most bytes
-	// cross the LAN.
+	// what may be in flight on a link, and a quarter on a far one and between racks. On the LAN it
+	// takes about half of Queue at the measured rate, and is at least LANBlock: a block costs CPU
+	// whatever its size, and most bytes cross the LAN.
 	MinBlock, LANBlock, MaxBlock int
 	// MaxWindow bounds the bytes in flight on a link to another cluster, and those that are queued
 	// at one local peer.
