@@ -71,22 +71,20 @@ func flood(t testing.TB, from, to *Node) connection {
 	return c
 }
 
-// segments is the number of data segments that the server has received, in order or not, as frames
-// or as parts of large ones.
-func (c connection) segments() (n uint64, err error) {
-	raw, err := c.server.SyscallConn()
+// tcpInfo returns what the kernel says of a connection.
+func tcpInfo(t testing.TB, c *net.TCPConn) *unix.TCPInfo {
+	t.Helper()
+	raw, err := c.SyscallConn()
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
 	var info *unix.TCPInfo
-	var optErr error
-	err = raw.Control(func(fd uintptr) {
-		info, optErr = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-	})
-	if err := errors.Join(err, optErr); err != nil {
-		return 0, err
+	var failed error
+	err = raw.Control(func(fd uintptr) { info, failed = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	if err := errors.Join(err, failed); err != nil {
+		t.Fatal(err)
 	}
-	return uint64(info.Data_segs_in), nil
+	return info
 }
 
 // transfer sends size bytes and returns when they have arrived. sent has those, too, that TCP sent
@@ -101,17 +99,7 @@ func transfer(t testing.TB, from, to *Node, size int64) (sent int64) {
 	if n, err := io.Copy(io.Discard, c.server); n != size || err != nil {
 		t.Fatalf("%d bytes of %d arrived: %v", n, size, err)
 	}
-	raw, err := c.client.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var info *unix.TCPInfo
-	if cerr := raw.Control(func(fd uintptr) {
-		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-	}); cerr != nil || err != nil {
-		t.Fatal(cerr, err)
-	}
-	return size + int64(info.Bytes_retrans)
+	return size + int64(tcpInfo(t, c.client).Bytes_retrans)
 }
 
 // growth measures the growth of a counter of each cluster, in bytes per second.
