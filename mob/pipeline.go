@@ -10,8 +10,8 @@ import "time"
 // size, so they are few on a near path. On a far one several sockets of the peer may send, each a block at
 // a time. And between racks a piece takes so little time that a block which is cancelled has often been
 // sent.
-func (p *peer) windowBlocks(t *Tuning) int {
-	if short := p.rtt > 0 && p.rtt < t.Queue/5; short && !p.near() {
+func (p *peer) windowBlocks() int {
+	if short := p.rtt > 0 && p.rtt < p.link.limits.aim(); short && !p.near() {
 		return 2
 	}
 	return 4
@@ -35,7 +35,7 @@ func (p *peer) block(t *Tuning) int {
 	case p.External:
 		want = p.externalWindow(t) / 4
 	case p.link != nil:
-		want = int(p.link.size) / p.windowBlocks(t)
+		want = int(p.link.size) / p.windowBlocks()
 	case r == 0:
 		return t.MaxBlock
 	}

@@ -37,6 +37,9 @@ type windowLimits struct {
 	max      int           // bounds the bytes in flight
 }
 
+// aim is how long the queue is that windows aim at, beside what fairness takes.
+func (l windowLimits) aim() time.Duration { return l.queue / 5 }
+
 const (
 	// gain is the part of an error that a window corrects in a round trip. More follows a
 	// changing link faster, and swings more.
@@ -94,7 +97,7 @@ func (w *window) arrived(m windowSample) {
 	full := float64(m.held+m.block) > w.size
 	part := min(float64(m.bytes)/w.size, 1)
 	rate := min(float64(m.held), w.size) / max(m.latency.Seconds(), 1e-6)
-	least := w.limits.queue / 5
+	least := w.limits.aim()
 	own := block*min(max(clusterQueue/float64(m.active), 0.25), memberQueue) + rate*least.Seconds()
 	switch change := own - rate*m.queue.Seconds(); {
 	case !w.steady && m.queue < least:
