@@ -75,8 +75,11 @@ func (f *flows) start(now time.Time) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		if now.Before(f.retry) {
+			return
+		}
 		for server := range f.allowed {
-			if f.running[server] || now.Before(f.retry) {
+			if f.running[server] {
 				continue
 			}
 			f.running[server] = true
