@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -231,6 +232,33 @@ func TestLongPath(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 	if direct, streams := channelsTo(a, b, link); direct != swarm.MaxFlows || streams != 0 {
 		t.Errorf("%d sockets and %d streams, want %d sockets", direct, streams, swarm.MaxFlows)
+	}
+}
+
+// TestFastNeighbour opens a socket for each core to a member of the cluster that many bytes are requested of.
+func TestFastNeighbour(t *testing.T) {
+	t.Parallel()
+	gate := peertest.NewGate(6 << 20)
+	fast := peertest.Configure(func(c *peer.Config) {
+		c.Tuning = mob.DefaultTuning()
+		c.Tuning.Queue = time.Minute
+	})
+	soon := peertest.WithFaults(swarm.Faults{DirectRetry: time.Millisecond})
+	a, b := peertest.Start(t, "A", soon, peertest.WithGate(gate)), peertest.Start(t, "A", fast)
+	_, link, content := peertest.SeedRandom(t, a, 32<<20, peer.SeedOptions{})
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, b, link, out)
+	want := min(runtime.GOMAXPROCS(0), swarm.MaxFlows)
+	peertest.Eventually(t, "several sockets", func() bool {
+		gate.Pass(slowly)
+		n, _ := channelsTo(a, b, link)
+		return n == want
+	})
+	gate.Open()
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	if n, _ := channelsTo(a, b, link); n != want {
+		t.Errorf("%d sockets, want %d", n, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/mobgrid/mob/mob"
@@ -14,6 +15,10 @@ const (
 	// many bytes must wait before it matters.
 	longPath    = 10 * time.Millisecond
 	flowBacklog = 1 << 20
+	// coreBacklog is how many bytes wait for a member of the cluster where a flow may be limited by the core
+	// that encrypts it, or by the one that decrypts it and writes. Members request what comes in 50 ms, so
+	// these are more than a gigabit per second.
+	coreBacklog = 8 << 20
 )
 
 // server sends the blocks of a peer's queue, one after the other, over one channel. The
@@ -219,8 +224,11 @@ func (v *server) share(waiting int) {
 	if v.index > 0 || v.direct == nil {
 		return
 	}
-	if waiting >= flowBacklog && v.seen.MinRTT >= longPath {
+	switch {
+	case waiting >= flowBacklog && v.seen.MinRTT >= longPath:
 		v.flows.atLeast(maxFlows)
+	case waiting >= coreBacklog && v.local:
+		v.flows.atLeast(min(maxFlows, runtime.GOMAXPROCS(0)))
 	}
 	for i := range v.flows.start(time.Now()) {
 		v.swarm.wg.Go(func() { v.serveToo(i) })
