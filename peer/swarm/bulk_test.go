@@ -235,8 +235,8 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// TestFastNeighbour opens a socket for each core to a member of the cluster that many bytes are requested of.
-func TestFastNeighbour(t *testing.T) {
+// TestFastPath opens a socket for each core to a near peer that requests many bytes.
+func TestFastPath(t *testing.T) {
 	t.Parallel()
 	gate := peertest.NewGate(6 << 20)
 	fast := peertest.Configure(func(c *peer.Config) {
