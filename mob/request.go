@@ -160,6 +160,10 @@ func (s *State) next(p *peer) *fetch {
 	if !s.mayBegin(p) {
 		return nil
 	}
+	if f := s.takeClaimed(p); f != nil {
+		s.assign(p, f)
+		return f
+	}
 	for k, f := range s.unassigned {
 		if f.requested() || !p.have.Has(f.piece) || p.rationed && s.held(p, f.piece) || s.plan.keeps(p, f.piece) ||
 			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.piece) && !Peer{p}.Deferred(f.piece)) {

@@ -68,7 +68,8 @@ func (s *State) crosses(p *peer, i int) bool {
 }
 
 // awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further
-// pieces may be claimed ahead.
+// pieces may be claimed ahead. Then it is left to the peer for which it was claimed, for as long as a
+// queue takes: to others, such as the source, that have it too, there are rarer pieces to be requested.
 func (s *State) awaitClaims(p *peer, f *fetch) {
 	f.notBefore = s.now.Add(s.claimDelay(p.level))
 	f.started, f.waitsAt = f.notBefore, p
@@ -76,6 +77,24 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 	p.ahead++
 	s.waiting = append(s.waiting, f)
 	s.scheduleTurn(f.notBefore)
+}
+
+// claimedAhead reports whether a fetch still waits to be requested of the peer for which it was claimed.
+func (s *State) claimedAhead(f *fetch) bool {
+	return f.level != nil && f.peer == nil && s.fetches[f.piece] == f
+}
+
+// takeClaimed returns the first fetch that was claimed for a peer, and need not wait any longer. It returns
+// nil if there is none.
+func (s *State) takeClaimed(p *peer) *fetch {
+	for k, f := range s.waiting {
+		if f.waitsAt == p && !s.now.Before(f.notBefore) && s.claimedAhead(f) && p.have.Has(f.piece) {
+			s.waiting = slices.Delete(s.waiting, k, k+1)
+			p.ahead--
+			return f
+		}
+	}
+	return nil
 }
 
 // mayClaimAhead reports whether another piece may be claimed for a peer, besides those that wait for
@@ -91,8 +110,8 @@ func (s *State) scheduleTurn(at time.Time) {
 	}
 }
 
-// endTurns makes deferred pieces available that are due, and goes on with the fetches that have
-// waited.
+// endTurns makes deferred pieces available that are due, and the fetches that have waited: first to the
+// peers for which they were claimed.
 func (s *State) endTurns() {
 	if s.turnAt.IsZero() || s.now.Before(s.turnAt) {
 		return
@@ -110,15 +129,20 @@ func (s *State) endTurns() {
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(f *fetch) bool {
-		if s.now.Before(f.notBefore) {
+		until := f.notBefore.Add(s.t.Queue)
+		switch claimed := s.claimedAhead(f); {
+		case s.now.Before(f.notBefore):
 			s.scheduleTurn(f.notBefore)
 			return false
+		case claimed && s.now.Before(until):
+			s.scheduleTurn(until)
+			s.wake(f.waitsAt)
+			return false
+		case claimed:
+			s.unassign(f)
 		}
 		f.waitsAt.ahead--
 		s.wake(f.waitsAt)
-		if f.level != nil && f.peer == nil && s.fetches[f.piece] == f {
-			s.unassign(f)
-		}
 		return true
 	})
 }

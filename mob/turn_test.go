@@ -60,3 +60,44 @@ func TestCrossingClaims(t *testing.T) {
 		l.share = Share{}
 	}
 }
+
+// TestClaimedAhead has a piece wait for the claims of others. It is requested of the peer for which it was
+// claimed, although another that has it has room too; of that one only after a queue's time.
+func TestClaimedAhead(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		after   time.Duration // the wait
+		another bool          // may have it requested of it
+	}{
+		{"at once", 0, false}, {"while the peer may have a queue", DefaultTuning().Queue - 1, false},
+		{"after that", DefaultTuning().Queue, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, a, now := fetching(20 * time.Millisecond)
+			s.Step(now, Joined{Node: Node{ID: "c", Cluster: "C"}})
+			claimed := s.joined["c"]
+			claimed.meter.start(now.Add(-20 * time.Millisecond))
+			claimed.meter.add(now, s.layout.Size)
+			a.level.share = Share{}
+			for _, p := range []*peer{a, claimed} {
+				p.have.Add(0)
+				p.matched = true
+			}
+			f := s.beginFetch(claimed, 0)
+			if f.peer != nil || s.next(claimed) == f {
+				t.Fatal("the piece did not wait")
+			}
+			s.now = f.notBefore.Add(c.after)
+			s.endTurns()
+			if got := s.next(a) == f; got != c.another {
+				t.Errorf("another peer is next: %v", got)
+			}
+			if got := s.next(claimed) == f; got == c.another {
+				t.Errorf("the peer is next: %v", got)
+			}
+			if claimed.ahead != 0 || len(s.waiting) != 0 {
+				t.Errorf("%d pieces are claimed ahead, and %d wait", claimed.ahead, len(s.waiting))
+			}
+		})
+	}
+}
