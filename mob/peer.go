@@ -44,7 +44,7 @@ type peer struct {
 	announcedSlow int        // the last count of the node's slow pieces
 
 	// The requests of it.
-	ahead      int    // pieces that are claimed for it, and wait for the claims of others
+	ahead      int    // pieces that are claimed for it, and wait for the claims of others or for room
 	request    int    // bytes of each, 0 if they are of any size
 	current    *fetch // what is requested next, unless that went to another
 	requests   []request

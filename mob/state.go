@@ -68,7 +68,7 @@ type State struct {
 	flushed           time.Time // when a batch of haves was sent
 	flushAt, lazyAt   time.Time // when the next is due with urgent ones, and with others
 	turnAt            time.Time // when the next deferred piece becomes available
-	waiting           []*fetch  // those that wait for others' claims until then
+	waiting           []*fetch  // claimed for a peer; they wait for others' claims, and then for room
 	healthAt          time.Time
 	gossipAt          time.Time
 	connectAt         time.Time // when members may be worth a dial

@@ -67,10 +67,11 @@ func TestClaimedAhead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		after   time.Duration // the wait
+		left    bool          // the peer has left
 		another bool          // may have it requested of it
 	}{
-		{"at once", 0, false}, {"while the peer may have a queue", DefaultTuning().Queue - 1, false},
-		{"after that", DefaultTuning().Queue, true},
+		{"at once", 0, false, false}, {"while the peer may have a queue", DefaultTuning().Queue - 1, false, false},
+		{"after that", DefaultTuning().Queue, false, true}, {"the peer has left", 0, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, a, now := fetching(20 * time.Millisecond)
@@ -86,6 +87,9 @@ func TestClaimedAhead(t *testing.T) {
 			f := s.beginFetch(claimed, 0)
 			if f.peer != nil || s.next(claimed) == f {
 				t.Fatal("the piece did not wait")
+			}
+			if c.left {
+				s.onLeft(claimed.ID, false)
 			}
 			s.now = f.notBefore.Add(c.after)
 			s.endTurns()
