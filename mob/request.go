@@ -165,7 +165,7 @@ func (s *State) next(p *peer) *fetch {
 		return f
 	}
 	for k, f := range s.unassigned {
-		if f.requested() || !p.have.Has(f.piece) || p.rationed && s.held(p, f.piece) || s.plan.keeps(p, f.piece) ||
+		if !s.maySend(p, f) ||
 			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.piece) && !Peer{p}.Deferred(f.piece)) {
 			continue
 		}
@@ -182,6 +182,11 @@ func (s *State) next(p *peer) *fetch {
 		return nil
 	}
 	return s.beginFetch(p, i)
+}
+
+// maySend reports whether something of a fetch that has no peer may be requested of p.
+func (s *State) maySend(p *peer, f *fetch) bool {
+	return !f.requested() && p.have.Has(f.piece) && !(p.rationed && s.held(p, f.piece)) && !s.plan.keeps(p, f.piece)
 }
 
 // leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves

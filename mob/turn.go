@@ -88,7 +88,7 @@ func (s *State) claimedAhead(f *fetch) bool {
 // nil if there is none.
 func (s *State) takeClaimed(p *peer) *fetch {
 	for k, f := range s.waiting {
-		if f.waitsAt == p && !s.now.Before(f.notBefore) && s.claimedAhead(f) && p.have.Has(f.piece) {
+		if f.waitsAt == p && !s.now.Before(f.notBefore) && s.claimedAhead(f) && s.maySend(p, f) {
 			s.waiting = slices.Delete(s.waiting, k, k+1)
 			p.ahead--
 			return f
