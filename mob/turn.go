@@ -134,7 +134,7 @@ func (s *State) endTurns() {
 		case s.now.Before(f.notBefore):
 			s.scheduleTurn(f.notBefore)
 			return false
-		case claimed && s.now.Before(until) && f.waitsAt.have.Has(f.piece):
+		case claimed && s.now.Before(until) && s.maySend(f.waitsAt, f):
 			s.scheduleTurn(until)
 			s.wake(f.waitsAt)
 			return false

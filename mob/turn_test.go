@@ -66,12 +66,16 @@ func TestCrossingClaims(t *testing.T) {
 func TestClaimedAhead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		after   time.Duration // the wait
-		left    bool          // the peer has left
-		another bool          // may have it requested of it
+		after   time.Duration       // the wait
+		change  func(*State, *peer) // what happens to the peer meanwhile
+		another bool                // may have it requested of it
 	}{
-		{"at once", 0, false, false}, {"while the peer may have a queue", DefaultTuning().Queue - 1, false, false},
-		{"after that", DefaultTuning().Queue, false, true}, {"the peer has left", 0, true, true},
+		{"at once", 0, nil, false},
+		{"while the peer may have a queue", DefaultTuning().Queue - 1, nil, false},
+		{"after that", DefaultTuning().Queue, nil, true},
+		{"the peer has left", 0, func(s *State, p *peer) { s.onLeft(p.ID, false) }, true},
+		{"the peer has dropped it", 0, func(s *State, p *peer) { s.removeHave(p, 0) }, true},
+		{"the peer is rationed", 0, func(_ *State, p *peer) { p.rationed = true }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, a, now := fetching(20 * time.Millisecond)
@@ -88,8 +92,8 @@ func TestClaimedAhead(t *testing.T) {
 			if f.peer != nil || s.next(claimed) == f {
 				t.Fatal("the piece did not wait")
 			}
-			if c.left {
-				s.onLeft(claimed.ID, false)
+			if c.change != nil {
+				c.change(s, claimed)
 			}
 			s.now = f.notBefore.Add(c.after)
 			s.endTurns()
