@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,8 +15,13 @@ const (
 	lossInterval = 60 * time.Millisecond
 	// nearInterval is the time between two looks at a path that is not long. It will hardly become so.
 	nearInterval = 2 * time.Second
-	// mostFull bounds how many intervals with losses and a queue count against that.
-	mostFull = 4
+	// lossWindow is for how long losses, and queues, count.
+	lossWindow = 4 * time.Second
+	// mostLosses bounds the intervals with losses that count.
+	mostLosses = 16
+	// enoughLosses is how many intervals must have had losses with a queue that was not full. The queue
+	// may have been at its longest for less time than an interval.
+	enoughLosses = 3
 	// noQueue is how much longer than the shortest a round trip may be on a path without a queue,
 	// besides a fourth of the shortest: hosts wait for timers, and for each other.
 	noQueue = 5 * time.Millisecond
@@ -25,18 +31,57 @@ const (
 // safe for concurrent use.
 type route struct {
 	mu      sync.Mutex
-	score   int         // intervals with losses but no queue, less those with losses and a queue
-	refused atomic.Bool // the kernel does not allow rateBased there
+	losses  []pathSample // of the last lossWindow, oldest first
+	queues  []pathSample // of the same time: each is longer than all later ones
+	loses   bool         // packets without a queue, or with one that is not full
+	refused atomic.Bool  // the kernel does not allow rateBased there
 }
 
-// lossy takes in what an interval of a socket says, see [lossMeter], and reports whether the path loses
-// packets without a queue. A sender that takes each loss for a full queue is slow there: its rate
-// depends on loss and round trip, and not on the link.
-func (r *route) lossy(sign int) bool {
+// pathSample is what an interval of a socket says of its path.
+type pathSample struct {
+	end   time.Time
+	queue time.Duration // the round trip less the shortest
+	none  bool          // there was no queue
+	lost  bool          // packets were lost
+}
+
+// add takes in what an interval of a socket says. A full queue loses packets when it is longest. So where the
+// queue was less than half of the longest in most intervals with losses, or there was none, the path itself
+// loses them.
+func (r *route) add(s pathSample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.score = max(r.score+sign, -mostFull)
-	return r.score > 0
+	old := func(q pathSample) bool { return s.end.Sub(q.end) > lossWindow }
+	r.queues = slices.DeleteFunc(r.queues, func(q pathSample) bool { return old(q) || q.queue <= s.queue })
+	r.queues = append(r.queues, s)
+	r.losses = slices.DeleteFunc(r.losses, old)
+	if s.lost {
+		r.losses = append(r.losses, s)
+	}
+	r.losses = r.losses[max(0, len(r.losses)-mostLosses):]
+	var none, short int
+	for _, l := range r.losses {
+		switch {
+		case l.none:
+			none++
+		case 2*l.queue < r.queues[0].queue:
+			short++
+		}
+	}
+	switch full := len(r.losses) - none - short; {
+	case full > 0 && full >= none+short:
+		r.loses = false
+	case none > 0 || short >= enoughLosses:
+		r.loses = true
+	}
+}
+
+// lossy reports whether the path loses packets without a full queue. A sender that takes each loss for a
+// full queue is slow there: its rate depends on loss and round trip, and not on the link.
+func (r *route) lossy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.loses
 }
 
 // routes are those to all clusters. They are safe for concurrent use.
@@ -65,35 +110,33 @@ func (s *routes) of(cluster string) *route {
 	return w
 }
 
-// lossMeter looks for losses without a queue, by what the kernel says of a socket from time to time. The
-// zero meter has seen nothing.
+// lossMeter looks for losses, by what the kernel says of a socket from time to time. The zero meter has
+// seen nothing.
 type lossMeter struct {
 	last transport.Path
 	at   time.Time
 }
 
-// add takes in what the kernel says now. At the end of an interval it returns 1 if packets were lost
-// without a queue and -1 if some were lost with one, and otherwise 0. It does so for long paths only: on
-// a short one a sender recovers at once.
-func (m *lossMeter) add(now time.Time, p transport.Path) (sign int) {
+// add takes in what the kernel says now, and at the end of an interval returns what that says. It does so for
+// long paths only: on a short one a sender recovers at once.
+func (m *lossMeter) add(now time.Time, p transport.Path) (s pathSample, ended bool) {
 	if p.MinRTT < longPath {
-		return 0
+		return s, false
 	}
 	if m.at.IsZero() {
 		m.last, m.at = p, now
 	}
 	if now.Sub(m.at) < max(lossInterval, p.MinRTT) {
-		return 0
+		return s, false
 	}
-	switch {
-	case p.Lost == m.last.Lost:
-	case hasQueue(p) || hasQueue(m.last):
-		sign = -1
-	default:
-		sign = 1
+	s = pathSample{
+		end:   now,
+		queue: max(p.RTT-p.MinRTT, m.last.RTT-m.last.MinRTT),
+		none:  !hasQueue(p) && !hasQueue(m.last),
+		lost:  p.Lost != m.last.Lost,
 	}
 	m.last, m.at = p, now
-	return sign
+	return s, true
 }
 
 // hasQueue reports whether a path has a queue now.

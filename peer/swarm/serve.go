@@ -195,7 +195,10 @@ func (v *server) adapt() {
 	}
 	s := flowSample{acked: p.Acked - v.seen.Acked, busy: p.Busy - v.seen.Busy, queued: hasQueue(p), trip: p.MinRTT}
 	v.seen = p
-	if !v.route.lossy(v.loss.add(now, p)) {
+	if s, ended := v.loss.add(now, p); ended {
+		v.route.add(s)
+	}
+	if !v.route.lossy() {
 		return
 	}
 	if !v.route.refused.Load() {
