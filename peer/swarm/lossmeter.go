@@ -46,8 +46,8 @@ type pathSample struct {
 }
 
 // add takes in what an interval of a socket says. A full queue loses packets when it is longest. So where the
-// queue was less than half of the longest in most intervals with losses, or there was none, the path itself
-// loses them.
+// queue was less than two thirds of the longest in most intervals with losses, or there was none, the path
+// itself loses them.
 func (r *route) add(s pathSample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *route) add(s pathSample) {
 		switch {
 		case l.none:
 			none++
-		case 2*l.queue < r.queues[0].queue:
+		case 3*l.queue < 2*r.queues[0].queue:
 			short++
 		}
 	}
