@@ -10,8 +10,11 @@ first() { for f; do if command -v "$f" >/dev/null; then return 0; fi; done; f=; 
 say() { printf "\036%s\n" "$1"; };
 set -f;
 d=;
-trap "exit 1" HUP INT PIPE TERM;
-trap "if [ -e \"\$d\" ]; then rm -rf \"\$d\"; fi" EXIT;
+# A signal may come to all processes of the script while rm works, and a shell that is about to leave may be made to
+# leave at once by one.
+clean() { trap "" HUP INT PIPE TERM; if [ -e "$d" ]; then rm -rf "$d"; fi; };
+trap clean EXIT;
+trap "clean; exit 1" HUP INT PIPE TERM;
 
 # What uname says: newer kernels say it in files, too.
 u=;
