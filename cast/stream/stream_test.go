@@ -640,9 +640,12 @@ func TestFlat(t *testing.T) {
 		return m.HeapAlloc, runtime.NumGoroutine(), transfers
 	}
 	heap, goroutines, names := rest(pieces / 2)
-	heap2, goroutines2, names2 := rest(pieces / 2) // fifty epochs more
+	heap2, goroutines2, names2 := rest(pieces / 2)
+	// Two receivers may be connected in one of the two moments and not in the other. That is a dozen goroutines, where one
+	// that each epoch left behind would be fifty.
+	const most = pieces / 2 / epoch / 2
 	t.Logf("%d KiB and %d goroutines, then %d KiB and %d", heap>>10, goroutines, heap2>>10, goroutines2)
-	if heap2 > heap+heap/4+1<<20 || goroutines2 > goroutines+8 || names2 > names+8 {
+	if heap2 > heap+heap/4+1<<20 || goroutines2 > goroutines+most || names2 > names+most {
 		t.Errorf("%d bytes, %d goroutines and %d names became %d, %d and %d", heap, goroutines, names, heap2, goroutines2, names2)
 	}
 	check(t, w.Close())
