@@ -1,0 +1,126 @@
+package carry
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestNeighbours has many hosts of two clusters start: into each the remote shell brings the archive once.
+func TestNeighbours(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ps := absent(t)
+	c := New(Config{Shell: s.counting(), Programs: ps})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		host, cluster := fmt.Sprint("n", i), fmt.Sprint("c", i%2)
+		wg.Go(func() {
+			p, err := c.Start(t.Context(), host, cluster)
+			if err != nil {
+				t.Errorf("%s: %v", host, err)
+				return
+			}
+			t.Cleanup(func() { s.finish(p) })
+		})
+	}
+	wg.Wait()
+	sent := map[int]int{}
+	for i := range 8 {
+		if s.sent(fmt.Sprint("n", i)) {
+			sent[i%2]++
+		}
+	}
+	if sent[0] != 1 || sent[1] != 1 {
+		t.Errorf("into the clusters the remote shell brought it %v times", sent)
+	}
+}
+
+// TestThereServes has a host on which the program was serve it to one where it was not.
+func TestThereServes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ps, err := found()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := ps.all[0]
+	self, err := os.ReadFile(program.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version), self)
+	c := New(Config{Shell: s.counting(), Programs: absent(t)})
+	s.start(c, "n1")
+	s.ask(s.start(c, "n2"), "one")
+	if s.sent("n1") || s.sent("n2") {
+		t.Error("the remote shell brought it")
+	}
+}
+
+// neighbour adds a server to the depot of a cluster.
+func (s *site) neighbour(c *Carrier, handler http.HandlerFunc) {
+	h := httptest.NewServer(handler)
+	s.Cleanup(h.Close)
+	hello := Hello{Path: "x", Addrs: []string{h.Listener.Addr().String()}}
+	c.depotOf(place{"A", c.cfg.Programs.all[0].platform}).add(&server{Hello: hello})
+}
+
+// TestBadNeighbours has a server that is no good. Nothing that came from it is executed, and the remote shell
+// brings the program.
+func TestBadNeighbours(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"damaged": func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "#!/bin/sh\necho this must not run\n")
+		},
+		"not there": http.NotFound,
+		"dies": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000000")
+			_, _ = w.Write(make([]byte, 300000))
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		for _, by := range []string{"curl", "wget", "bash"} {
+			t.Run(name+"/"+by, func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t)
+				s.tools("gzip", "sha256sum", by)
+				c := New(Config{Shell: s.counting(), Programs: absent(t)})
+				s.neighbour(c, handler)
+				p := s.start(c, "n1")
+				s.ask(p, "one")
+				if b, err := os.ReadFile(filepath.Join(s.dir, "n1.sent")); err != nil || !bytes.HasPrefix(b, []byte("get ")) || !bytes.Contains(b, []byte("\nput ")) {
+					t.Errorf("it was sent %.80q, %v", b, err)
+				}
+				s.finish(p)
+				s.empty("n1")
+			})
+		}
+	}
+}
+
+// TestSilentNeighbour has a server from which nothing comes, and no downloader that notices.
+func TestSilentNeighbour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes five seconds")
+	}
+	t.Parallel()
+	s := newSite(t)
+	s.tools("gzip", "sha256sum", "bash")
+	c := New(Config{Shell: s.counting(), Programs: absent(t)})
+	c.times.bring = 5 * time.Second
+	s.neighbour(c, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	p := s.start(c, "n1")
+	if s.ask(p, "one"); !s.sent("n1") {
+		t.Error("it was not brought by the remote shell")
+	}
+	s.finish(p)
+	s.empty("n1")
+}

@@ -1,0 +1,149 @@
+package carry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestHangingLogin has a login in which nothing happens. It is ended with all that it started.
+func TestHangingLogin(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	pid := filepath.Join(t.TempDir(), "pid")
+	c := New(Config{Shell: s.shell("/bin/sh", `sleep 1000 & echo $! >"`+pid+`"; wait;`), Programs: absent(t)})
+	c.times.login = time.Second
+	s.refuses(c, "n1", "no answer for 1 s")
+	b, err := os.ReadFile(pid)
+	if err != nil {
+		t.Skip("the shell did not come so far: ", err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(n)
+}
+
+// gone waits until a process has ended.
+func (s *site) gone(pid int) {
+	s.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
+			return
+		}
+		if time.Now().After(end) {
+			s.Fatalf("process %d is still there: %s", pid, stat)
+		}
+	}
+}
+
+// ends checks how the process on n1 ends, and that nothing of it is left.
+func (s *site) ends(p *Process, status int, line string) {
+	s.Helper()
+	if record, err := p.Next(); err != io.EOF {
+		s.Errorf("after its end: %s, %v", record, err)
+	}
+	if got, last := p.Wait(); got != status || last != line {
+		s.Errorf("status %d: %s", got, last)
+	}
+	s.empty("n1")
+}
+
+func TestAgentKilled(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.start(s.carrier(absent(t)), "n1")
+	if err := syscall.Kill(s.ask(p, "one").Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(p, 137, "killed (signal 9)")
+}
+
+func TestAgentFails(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.start(s.carrier(absent(t)), "n1")
+	if err := p.Send("exit 7"); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(p, 7, "told to exit")
+}
+
+// TestShellKilled kills the remote shell: the agent notices that nobody is there.
+func TestShellKilled(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	c := New(Config{Programs: absent(t), Shell: []string{"sh", "-c", `(` + s.login("/bin/sh", "") + `); exit $?`, "rsh"}})
+	p := s.start(c, "n1")
+	agent := s.ask(p, "one").Pid
+	if err := syscall.Kill(p.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait()
+	s.gone(agent)
+	s.empty("n1")
+}
+
+// TestCanceled cancels the start in each of its stages.
+func TestCanceled(t *testing.T) {
+	t.Parallel()
+	for _, stage := range []string{"login", "turn", "download", "put"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			c := s.carrier(absent(t))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			begun := make(chan struct{}, 1)
+			d := c.depotOf(place{"A", c.cfg.Programs.all[0].platform})
+			switch stage {
+			case "login":
+				c.cfg.Shell = s.shell("/bin/sh", "sleep 1000;")
+				c.cfg.Note = func(string, string) { begun <- struct{}{} }
+			case "turn":
+				d.puts = 1
+				c.cfg.Note = func(_, phase string) {
+					if phase == "program" {
+						begun <- struct{}{}
+					}
+				}
+			case "download":
+				s.neighbour(c, func(_ http.ResponseWriter, r *http.Request) {
+					begun <- struct{}{}
+					<-r.Context().Done()
+				})
+			case "put":
+				fifo := filepath.Join(t.TempDir(), "begun")
+				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				s.fake("head", "echo >"+fifo+"; sleep 1000")
+				c.cfg.Shell = s.shell("/bin/sh", "")
+				go func() {
+					_, _ = os.ReadFile(fifo)
+					begun <- struct{}{}
+				}()
+			}
+			go func() {
+				<-begun
+				cancel()
+			}()
+			if p, err := c.Start(ctx, "n1", "A"); !errors.Is(err, context.Canceled) {
+				t.Errorf("process %v, error %v", p != nil, err)
+			}
+			s.empty("n1")
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package stream
+
+import (
+	"errors"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+// maxMissing bounds the pieces that are fetched at once. Their memory is taken, and the consumer waits for
+// the first of them.
+const maxMissing = 512
+
+// fetch fetches parts until the receiver is closed, or fails.
+func (r *Receiver) fetch() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer func() {
+		for _, e := range r.epochs {
+			r.leave(e)
+		}
+	}()
+	for r.ctx.Err() == nil {
+		p := r.parts.at(r.next)
+		if p == nil || r.err != nil || r.missing >= maxMissing {
+			r.await(r.ctx)
+			continue
+		}
+		room, waiting := r.makeRoom()
+		r.waiting = waiting
+		if !room {
+			r.await(r.ctx)
+			continue
+		}
+		r.begin(p)
+	}
+}
+
+// begin begins to fetch parts from p, the next one, on, for which a block is reserved: as many as there are, and
+// as is easy. The caller has the lock, which is free meanwhile.
+func (r *Receiver) begin(p *part) {
+	if p.rest != nil {
+		block := r.space.take()
+		p.piece = newPiece(r.space, block, copy(block, p.rest))
+		r.next++
+		r.note(p)
+		return
+	}
+	e, err := r.enter(p.number)
+	if err == nil && opens(p.number, r.epoch) {
+		_, err = r.enter(p.number + r.epoch)
+	}
+	if err != nil {
+		r.space.give(nil)
+		r.fail(err)
+		return
+	}
+	first := int(p.number % r.epoch)
+	var known []peer.Piece
+	for {
+		p.epoch = e
+		p.piece.stored = r.storedOf(p)
+		e.put(first+len(known), p.piece, false)
+		known = append(known, peer.Piece{Size: p.size, Sum: p.sum})
+		r.missing++
+		r.next++
+		p = r.parts.at(r.next)
+		if p == nil || p.rest != nil || p.number/r.epoch != e.number || opens(p.number, r.epoch) || r.missing >= maxMissing {
+			break
+		}
+		if !r.space.reserve(false) {
+			break
+		}
+	}
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	e.swarm.Grow(first, known)
+}
+
+// enter returns the epoch of a piece. It joins the swarm, if the node is not in it. The caller has the lock,
+// which is free meanwhile.
+func (r *Receiver) enter(piece uint64) (*epoch, error) {
+	number := piece / r.epoch
+	if e := r.epochs[number]; e != nil {
+		return e, nil
+	}
+	e := newEpoch(number)
+	e.lost = func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fail(errSpoolDamaged)
+	}
+	r.mu.Unlock()
+	err := e.join(r.cfg.Node, r.cfg.Key, r.epoch, r.cfg.Peers, false)
+	r.mu.Lock()
+	if err == nil {
+		r.epochs[number] = e
+	}
+	return e, err
+}
+
+// storedOf returns what is called when a piece is verified.
+func (r *Receiver) storedOf(p *part) func() {
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.missing--
+		r.note(p)
+	}
+}
+
+// note notes that a part is whole. The caller has the lock.
+func (r *Receiver) note(p *part) {
+	p.whole = true
+	for p := r.parts.at(r.held); p != nil && p.whole; p = r.parts.at(r.held) {
+		r.held++
+	}
+	r.change()
+}
+
+// makeRoom reserves memory for a part, or says what it waits for. It frees what the consumer has, the oldest
+// first, and then moves what the consumer is farthest from to the spool. The caller has the lock, which is
+// free meanwhile.
+func (r *Receiver) makeRoom() (room bool, waiting string) {
+	for r.ctx.Err() == nil && r.err == nil {
+		if r.space.reserve(false) {
+			return true, ""
+		}
+		if r.kept < r.given {
+			r.withhold()
+			continue
+		}
+		far := r.newestWaiting()
+		if far == nil {
+			return false, "the consumer: what waits for it fills the memory"
+		}
+		far.busy = true
+		r.mu.Unlock()
+		err := far.toSpool()
+		r.mu.Lock()
+		far.busy = false
+		r.change()
+		switch {
+		case errors.Is(err, errSpoolFull):
+			return false, "the consumer: what waits for it fills memory and spool"
+		case err != nil:
+			r.fail(err)
+			return false, ""
+		}
+	}
+	return false, ""
+}
+
+// maxWithheld is how many parts are withheld at a time, since each time costs messages.
+const maxWithheld = 64
+
+// withhold frees some of the oldest parts that the consumer has and that are kept for neighbours. The caller
+// has the lock, which is free meanwhile.
+func (r *Receiver) withhold() {
+	var e *epoch
+	first, count := 0, 0
+	for r.kept < r.given && count < maxWithheld {
+		p := r.parts.at(r.kept)
+		if p.epoch != nil {
+			if e == nil {
+				e, first = p.epoch, int(p.number%r.epoch)
+			} else if p.epoch != e {
+				break
+			}
+			count++
+		}
+		r.free(p)
+		r.kept++
+	}
+	if count > 0 {
+		r.mu.Unlock()
+		defer r.mu.Lock()
+		e.swarm.Withhold(first, count)
+	}
+}
+
+// newestWaiting returns the newest whole part in memory that the consumer waits for.
+func (r *Receiver) newestWaiting() *part {
+	for n := r.next; n > r.given; n-- {
+		if p := r.parts.at(n - 1); p.whole && !p.busy && p.inMemory() {
+			return p
+		}
+	}
+	return nil
+}

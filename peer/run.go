@@ -1,0 +1,191 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/swarm"
+	"github.com/mobgrid/mob/proto"
+)
+
+// run runs the transfer through its phases, and returns why it ended, never nil, and what kept its
+// bytes from the disk.
+func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
+	if t.record().Seed {
+		if err := t.node.maySeed(); err != nil {
+			return err, nil
+		}
+	}
+	finder, closeFinder := t.finder()
+	defer closeFinder()
+	members, err := t.describe(ctx, finder)
+	if err != nil {
+		return err, nil
+	}
+	if j := t.joined; j != nil {
+		return t.runSwarm(ctx, content{verifier: j.verifier, store: j.store}, finder, members)
+	}
+	if err := t.findPlan(ctx, finder); err != nil {
+		return err, nil
+	}
+	c := content{verifier: store.NewVerifier(t.Manifest())}
+	if err := t.openStore(ctx, &c, reuse); err != nil {
+		return err, nil
+	}
+	why, lost = t.runSwarm(ctx, c, finder, members)
+	if err := c.store.Close(); err != nil && lost == nil {
+		lost = fmt.Errorf("close files: %w", err)
+	}
+	return why, lost
+}
+
+// content is what a swarm verifies and stores.
+type content struct {
+	verifier *store.Verifier
+	store    store.Store
+	disk     *store.Disk // under store, nil if that is the caller's of [Node.Join]
+	// What was wrong with a content when its store was opened, see [swarm.Config].
+	lost, unreadable []int
+	why              error
+}
+
+// runSwarm runs a swarm until it ends, and returns why, and why the final flush failed, if it did.
+func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, members []proto.Member) (why, lost error) {
+	n := t.node
+	var flush sync.Mutex // guards lost
+	cfg := swarm.Config{
+		Cluster:    n.cfg.Cluster,
+		UploadOnly: t.record().Seed,
+		Damaged:    t.markDamaged,
+		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
+		Link:       t.Link(),
+		Plan:       t.Description().Plan(),
+		Host:       n.nameIn(t.Description().Plan()),
+		Keys:       t.keys,
+		Verifier:   c.verifier,
+		Store:      c.store,
+		Network:    (*nodeNetwork)(n),
+		Seed:       n.seed(t.ID),
+		Limits:     t.swarmLimits(),
+		Sharing:    n.sharing,
+		Tuning:     n.cfg.Tuning,
+		Finished: func(s *swarm.Swarm) {
+			if err := t.complete(s, c); err != nil {
+				flush.Lock()
+				defer flush.Unlock()
+				lost = err
+			}
+		},
+		Lost:       c.lost,
+		Unreadable: c.unreadable,
+		Why:        c.why,
+		Faults:     n.faults,
+		Log:        n.log.With("content", t.ID.String()),
+	}
+	if finder != nil {
+		cfg.Finder = finder
+	}
+	s, err := swarm.New(ctx, cfg)
+	if err != nil {
+		return err, nil
+	}
+	t.mu.Lock()
+	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
+	begins := t.enter(Fetching)
+	t.mu.Unlock()
+	t.node.note(begins)
+	if t.joined != nil {
+		t.joined.swarm <- s
+	}
+	var beside sync.WaitGroup
+	if !t.InfoHash().IsZero() && t.Torrent() == nil {
+		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
+	}
+	if attach := n.cfg.AttachExternal; attach != nil {
+		beside.Go(func() { attach(s.Context(), t) })
+	}
+	if cfg.UploadOnly && len(c.lost)+len(c.unreadable) > 0 {
+		t.markWhole() // it serves what is sound
+	}
+	why = s.Run(members)
+	beside.Wait()
+	return why, lost
+}
+
+// complete puts fetched files in their place once every piece is stored, and flushes them. It
+// returns why the flush failed.
+func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
+	seed := t.record().Seed
+	if !seed {
+		if err := c.store.Publish(); errors.Is(err, store.ErrNotWhole) {
+			return nil // a piece was damaged since, and this is called again
+		} else if err != nil {
+			s.Fail(fmt.Errorf("finish: %w", err))
+			return nil
+		}
+	}
+	t.markWhole()
+	var publishing sync.WaitGroup
+	if t.Description().Plain() {
+		publishing.Go(func() { t.publishManifest(s, c) })
+	}
+	var err error
+	if !seed {
+		// The user has the content by now. Only if the machine crashes before the flush
+		// ends, pieces are doubtful, as with any copy.
+		err = c.store.Finish()
+	}
+	switch {
+	case err == nil:
+		t.mu.Lock()
+		t.mu.flushed.settle(nil)
+		t.mu.Unlock()
+	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
+	default:
+		lost = fmt.Errorf("flush to disk: %w", err)
+		s.Fail(lost)
+	}
+	publishing.Wait()
+	return lost
+}
+
+// markWhole records that the content is whole.
+func (t *Transfer) markWhole() {
+	number := t.node.number.Add(1)
+	t.logUnsaved(t.update(func(r *metadata.Record) {
+		r.Whole = true
+		if r.Completed.IsZero() {
+			r.Completed, r.Number = time.Now(), number
+		}
+	}))
+	t.mu.Lock()
+	t.mu.finished = time.Now()
+	t.mu.outcome.settle(nil)
+	ends := t.enter(Whole)
+	t.mu.Unlock()
+	t.node.note(ends)
+}
+
+// markDamaged records that pieces of the content are damaged. What was fetched is fetched again.
+func (t *Transfer) markDamaged(pieces []int) {
+	files, _ := t.Manifest().FilesOf(pieces, maxNamed)
+	t.mu.Lock()
+	t.damageFound(len(pieces), files)
+	seed, whole := t.mu.rec.Seed, t.mu.phase == Whole
+	var again *Event
+	if whole && !seed {
+		t.mu.finished = time.Time{}
+		t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
+		again = t.enter(Fetching)
+	}
+	t.mu.Unlock()
+	t.node.note(again)
+	if whole && !seed {
+		t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
+	}
+}
