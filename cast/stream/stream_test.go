@@ -78,8 +78,12 @@ func TestFlat(t *testing.T) {
 	r, w := pipe(t)
 	sent := c.background(r)
 	source := random(pieces * stream.PieceSize)
+	type usage struct {
+		heap              uint64
+		goroutines, names int
+	}
 	// rest has some pieces sent, waits until nothing is under way, and returns what there is.
-	rest := func(n int64) (heap uint64, goroutines, transfers int) {
+	rest := func(n int64) (u usage) {
 		_, err := io.CopyN(w, source, n*stream.PieceSize)
 		check(t, err)
 		peertest.Eventually(t, "everything is released", func() bool {
@@ -88,22 +92,30 @@ func TestFlat(t *testing.T) {
 		})
 		for _, r := range c.receivers {
 			peertest.Eventually(t, "one swarm at a receiver", func() bool { return len(r.node.Transfers()) == 1 })
-			transfers += len(r.node.Stats().Transfers) + len(r.node.Stats().Clusters)
+			u.names += len(r.node.Stats().Transfers) + len(r.node.Stats().Clusters)
 		}
 		runtime.GC()
 		runtime.GC() // what pools hold is gone after two
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return m.HeapAlloc, runtime.NumGoroutine(), transfers
+		u.heap, u.goroutines = m.HeapAlloc, runtime.NumGoroutine()
+		return u
 	}
-	heap, goroutines, names := rest(pieces / 2)
-	heap2, goroutines2, names2 := rest(pieces / 2)
-	// Two receivers may be connected in one of the two moments and not in the other. That is a dozen goroutines, where one
-	// that each epoch left behind would be fifty.
-	const most = pieces / 2 / epoch / 2
-	t.Logf("%d KiB and %d goroutines, then %d KiB and %d", heap>>10, goroutines, heap2>>10, goroutines2)
-	if heap2 > heap+heap/4+1<<20 || goroutines2 > goroutines+most || names2 > names+most {
-		t.Errorf("%d bytes, %d goroutines and %d names became %d, %d and %d", heap, goroutines, names, heap2, goroutines2, names2)
+	// Two receivers may be connected in one moment and not in another, which is a dozen goroutines. So the most of
+	// some moments is compared with the least of some that are seventy epochs later.
+	before := rest(pieces / 16)
+	for range 2 {
+		u := rest(pieces / 16)
+		before = usage{max(before.heap, u.heap), max(before.goroutines, u.goroutines), max(before.names, u.names)}
+	}
+	after := rest(pieces * 11 / 16)
+	for range 2 {
+		u := rest(pieces / 16)
+		after = usage{min(after.heap, u.heap), min(after.goroutines, u.goroutines), min(after.names, u.names)}
+	}
+	t.Logf("%+v, then %+v", before, after)
+	if after.heap > before.heap+before.heap/4+1<<20 || after.goroutines > before.goroutines+8 || after.names > before.names+8 {
+		t.Errorf("%+v became %+v", before, after)
 	}
 	check(t, w.Close())
 	for _, out := range []<-chan outcome{sent, a, b} {
