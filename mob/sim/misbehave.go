@@ -15,6 +15,9 @@ type promiser struct {
 	out     []mob.Action
 }
 
+// ClaimOnly returns the strategy of a member that claims every piece and delivers none.
+func ClaimOnly(pieces int) mob.Strategy { return newPromiser(pieces, true) }
+
 func newPromiser(pieces int, claims bool) *promiser {
 	all := []proto.Range{{Count: uint32(pieces)}}
 	if claims {

@@ -105,6 +105,9 @@ type Sharing interface {
 type Faults struct {
 	// Codec, if not nil, wraps the codec of a swarm, for example to encode false blocks.
 	Codec func(*proto.Link, payload.Codec) payload.Codec
+	// Strategy, if not nil, returns a strategy that replaces the one of a swarm with a number
+	// of pieces.
+	Strategy func(pieces int) mob.Strategy
 	// Path, if not nil, replaces what the kernel says of a bulk socket, and Congestion how its
 	// congestion control is set.
 	Path       func(*transport.Conn) transport.Path

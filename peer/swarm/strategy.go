@@ -57,6 +57,9 @@ func (s *Swarm) prepare() (err error) {
 	if wrap := s.cfg.Faults.Codec; wrap != nil {
 		s.codec = wrap(s.cfg.Link, s.codec)
 	}
+	if replace := s.cfg.Faults.Strategy; replace != nil {
+		s.strategy = replace(s.m.Pieces())
+	}
 	return nil
 }
 

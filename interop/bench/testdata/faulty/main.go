@@ -3,6 +3,7 @@
 //
 //	lossy     refuses half of all requests
 //	polluter  sends false blocks only, and signs those of coded transfers
+//	claimer   claims every piece, fetches none and sends none
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/mob/sim"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -36,7 +38,7 @@ func main() {
 func run() error {
 	var fault, level, listen, trackers string
 	cfg := peer.Config{Finder: finder, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
-	flag.StringVar(&fault, "fault", "", "lossy or polluter")
+	flag.StringVar(&fault, "fault", "", "lossy, polluter or claimer")
 	flag.StringVar(&cfg.Cluster, "cluster", "", "as mobd's")
 	flag.StringVar(&cfg.Data, "data", "", "as mobd's")
 	flag.StringVar(&listen, "listen", "", "as mobd's")
@@ -64,8 +66,10 @@ func run() error {
 		p := peertest.NewPolluter()
 		p.On.Store(true)
 		faults = p.Faults(key)
+	case "claimer":
+		faults.Strategy = sim.ClaimOnly
 	default:
-		return fmt.Errorf("--fault %q is neither lossy nor polluter", fault)
+		return fmt.Errorf("unknown --fault %q: must be lossy, polluter or claimer", fault)
 	}
 	return serve(cfg, faults)
 }
