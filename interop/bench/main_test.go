@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 
 // programs is the folder of the built programs, which TestMain makes and removes.
 var programs string
+
+var givenPrograms = flag.String("programs", "", "directory of mob and mobd, which are run instead of those that are built")
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
@@ -39,9 +42,22 @@ func runAll(m *testing.M) int {
 
 // The programs are built on the first call.
 var (
-	buildMob    = sync.OnceValue(func() error { return build("../../cli/mob", "../../cli/mob-agent", "../../cli/mobd") })
+	buildMob    = sync.OnceValue(buildOrLink)
 	buildFaulty = sync.OnceValue(func() error { return build("./testdata/faulty") })
 )
+
+// buildOrLink builds the programs, or links to given ones.
+func buildOrLink() error {
+	if *givenPrograms == "" {
+		return build("../../cli/mob", "../../cli/mob-agent", "../../cli/mobd")
+	}
+	for _, name := range []string{"mob", "mobd"} {
+		if err := os.Symlink(filepath.Join(*givenPrograms, name), filepath.Join(programs, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func build(packages ...string) error {
 	cmd := exec.Command("go", append([]string{"build", "-o", programs + "/"}, packages...)...)
