@@ -41,6 +41,9 @@ func New(c Config) (*Grid, error) {
 		byName:    make(map[string]*gateway),
 		processes: make(map[*Process]struct{}),
 	}
+	if err := raiseNeighborLimits(); err != nil {
+		g.log.Warn("limits of the neighbor table not raised, nodes of a large grid may not reach each other", "err", err)
+	}
 	if err := g.build(c); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
