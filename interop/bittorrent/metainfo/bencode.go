@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // maxDepth bounds the nesting of lists and dictionaries. Torrents have five levels;
 // the file tree of a v2 torrent is as deep as its folders.
 const maxDepth = 64
 
-// reader reads canonical bencode from memory. It refuses other encodings, which two
-// clients could understand differently. It returns parts of its input, so it
+// reader reads bencode from memory. It accepts what clients agree on though it is not
+// canonical: keys in any order, and any integer where it is skipped. It rejects
+// repeated keys of the dictionaries that are used. It returns parts of its input, so it
 // allocates nothing.
 type reader struct {
 	all   []byte
@@ -95,23 +97,39 @@ func (r *reader) text() ([]byte, error) {
 	return r.all[r.at-int(n) : r.at : r.at], nil
 }
 
+// optional reads a byte string, or skips a value of another type.
+func (r *reader) optional() ([]byte, error) {
+	if c := r.next(); c == 'i' || c == 'l' || c == 'd' {
+		return nil, r.skip()
+	}
+	return r.text()
+}
+
 // list reads a list: it calls each to read every element.
 func (r *reader) list(each func() error) error { return r.group('l', "a list", each) }
 
+// maxUnsorted is the largest number of keys of a dictionary whose keys are not sorted.
+const maxUnsorted = 32
+
 // dict reads a dictionary: it calls each to read the value of every key. Keys must be
-// sorted and unique.
+// unique.
 func (r *reader) dict(each func(key string) error) error {
-	var last []byte
-	first := true
+	var keys [maxUnsorted][]byte // the last ones
+	n, sorted := 0, true
 	return r.group('d', "a dictionary", func() error {
 		key, err := r.text()
 		if err != nil {
 			return err
 		}
-		if !first && bytes.Compare(last, key) >= 0 {
-			return r.fail("key %.40q after %.40q: keys must be sorted and unique", key, last)
+		sorted = sorted && (n == 0 || bytes.Compare(keys[(n-1)%maxUnsorted], key) < 0)
+		if !sorted && n >= maxUnsorted {
+			return r.fail("more than %d keys that are not sorted", maxUnsorted)
 		}
-		first, last = false, key
+		if !sorted && slices.ContainsFunc(keys[:n], func(k []byte) bool { return bytes.Equal(k, key) }) {
+			return r.fail("duplicate key %.40q", key)
+		}
+		keys[n%maxUnsorted] = key
+		n++
 		return each(string(key[:min(len(key), 64)])) // longer than any key that is used
 	})
 }
@@ -139,15 +157,24 @@ func (r *reader) group(open byte, what string, each func() error) error {
 	return nil
 }
 
-// skip reads a value and drops it. It must be valid all the same.
+// skip reads a value and drops it. Its end must be found all the same.
 func (r *reader) skip() (err error) {
 	switch r.next() {
 	case 'i':
-		_, err = r.integer()
+		n := bytes.IndexByte(r.all[r.at:], 'e')
+		if n < 0 {
+			return errTruncated
+		}
+		r.at += n + 1
 	case 'l':
 		err = r.list(r.skip)
 	case 'd':
-		err = r.dict(func(string) error { return r.skip() })
+		err = r.group('d', "a dictionary", func() error {
+			if _, err := r.text(); err != nil {
+				return err
+			}
+			return r.skip()
+		})
 	default:
 		_, err = r.text()
 	}

@@ -9,9 +9,12 @@
 // manifest with the SHA-1 hashes of a torrent.
 //
 // [Parse] and [ParseInfo] treat their input as hostile. They allocate at most a small
-// multiple of its length, accept canonical bencode only, and name the offending field
-// in the error. They refuse:
+// multiple of its length, and name the offending field in the error. They accept what
+// clients accept though it is not canonical: keys that are not sorted, bytes after the end
+// of a torrent file, trackers and times in other forms. The bytes of the info dictionary
+// stay as they are, since their hash names the content. They reject:
 //
+//   - repeated keys;
 //   - a torrent file of more than [MaxFile] bytes, an info dictionary of more than [MaxInfo];
 //   - more than [proto.MaxEntries] files, and a path that is not valid in a manifest
 //     (absolute, with ".." or empty elements, NUL, too long), that is not UTF-8, that

@@ -55,11 +55,11 @@ type infoParser struct {
 
 // key decodes the value of a key.
 func (p *infoParser) key(key string) (err error) {
-	var n int64
+	begin := p.at
 	switch key {
 	case "attr":
 		var attr []byte
-		attr, err = p.text()
+		attr, err = p.optional()
 		p.exec = bytes.IndexByte(attr, 'x') >= 0
 	case "files":
 		p.hasFiles = true
@@ -77,8 +77,8 @@ func (p *infoParser) key(key string) (err error) {
 	case "pieces":
 		p.t.PieceHashes, err = p.text()
 	case "private":
-		n, err = p.integer()
-		p.t.Private = n == 1
+		err = p.skip()
+		p.t.Private = string(p.all[begin:p.at]) == "i1e"
 	case "meta version", "file tree":
 		p.v2 = true
 		return p.skip()
@@ -105,7 +105,7 @@ func (p *infoParser) file() error {
 	err := p.dict(func(key string) (err error) {
 		switch key {
 		case "attr":
-			attr, err = p.text()
+			attr, err = p.optional()
 		case "length":
 			if f.Length, err = p.integer(); err == nil && f.Length < 0 {
 				err = fmt.Errorf("a file has length %d", f.Length)

@@ -211,6 +211,9 @@ func TestParseInfo(t *testing.T) {
 		{"padding twice", info("5:filesl", "d6:lengthi1e4:pathl1:aee", "d4:attr1:p6:lengthi5e4:pathl4:.pad1:5ee",
 			"d6:lengthi1e4:pathl1:bee", "d4:attr1:p6:lengthi5e4:pathl4:.pad1:5ee", "e", oneName, oneSize, onePiece), `x 12 [a .pad/5 b .pad/5]`},
 		{"hybrid", info("9:file treed1:xd0:d6:lengthi9e11:pieces root32:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaeee", "6:lengthi9e", "12:meta versioni2e", oneName, oneSize, onePiece), `x 9 []`},
+		{"keys not sorted", info(onePiece, oneSize, oneName, fileList("1:a"), "4:attrle"), `x 1 [a]`},
+		{"odd values that are not used", info("6:lengthi9e", oneName, "1:bi1.5e1:ai-0e", oneSize, onePiece), `x 9 []`},
+		{"many keys", info("6:lengthi9e", oneName, oneSize, onePiece, manyKeys(40)), `x 9 []`},
 		{"longest name", info("6:lengthi9e", "4:name255:"+strings.Repeat("n", 255), oneSize, onePiece), strings.Repeat("n", 255) + ` 9 []`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,8 +245,9 @@ func TestParseInfoErrors(t *testing.T) {
 		{"cut", "d4:name", "it is truncated"},
 		{"cut string", "d4:name10:x", "it is truncated"},
 		{"more after it", info("6:lengthi9e", oneName, oneSize, onePiece) + "x", "1 bytes after the end"},
-		{"keys out of order", info(oneName, "6:lengthi9e"), "keys must be sorted and unique"},
-		{"key twice", info("6:lengthi9e", "6:lengthi9e"), "keys must be sorted and unique"},
+		{"key twice", info("6:lengthi9e", "6:lengthi9e"), `duplicate key "length"`},
+		{"key twice, not sorted", info("6:lengthi9e", oneName, "6:lengthi9e"), `duplicate key "length"`},
+		{"many keys, not sorted", info(manyKeys(40), "1:ai1e"), "more than 32 keys that are not sorted"},
 		{"no name", info("6:lengthi9e", oneSize, onePiece), "it has no name"},
 		{"name of a path", info("6:lengthi9e", "4:name4:../x", oneSize, onePiece), "is not a valid file name"},
 		{"name of dots", info("6:lengthi9e", "4:name2:..", oneSize, onePiece), "is not a valid file name"},
@@ -299,8 +303,8 @@ func TestParseErrors(t *testing.T) {
 		{"no info", "d8:announce1:ue", "no info dictionary"},
 		{"info of a number", "d4:infoi1ee", "want a dictionary"},
 		{"bad info", "d4:info" + info(oneName) + "e", "neither a length"},
-		{"more after it", "d4:info" + good + "e\n", "1 bytes after the end"},
-		{"announce of a list", "d8:announcelee", "want a string"},
+		{"cut after the info dictionary", "d4:info" + good, "truncated"},
+		{"info twice", "d4:info" + good + "8:announce1:u4:info" + good + "e", "duplicate key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Parse([]byte(tt.in))
@@ -309,6 +313,67 @@ func TestParseErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestParseLiberally parses torrent files that clients accept, with trackers, times and texts
+// that break BEP 3 and BEP 12. The info-hash is the SHA-1 of the bytes in the file.
+func TestParseLiberally(t *testing.T) {
+	good := info("6:lengthi9e", oneName, oneSize, onePiece)
+	unsorted := info(onePiece, oneSize, oneName, "6:lengthi9e")
+	for _, tt := range []struct{ name, in, want string }{
+		{"newline behind it", "d4:info" + good + "e\n", "[] "},
+		{"a page behind it", "d4:info" + good + "e\r\n\x00<html>", "[] "},
+		{"keys not sorted", "d4:info" + unsorted + "8:announce3:u:1" + "7:comment1:ce", "[[u:1]] c"},
+		{"announce of a list", "d8:announcel3:u:13:u:2e4:info" + good + "e", "[[u:1]] "},
+		{"announce of a number", "d8:announcei1e4:info" + good + "e", "[] "},
+		{"announce of spaces", "d8:announce6: u:1 \n4:info" + good + "e", "[[u:1]] "},
+		{"announce-list of a string", "d13:announce-list3:u:14:info" + good + "e", "[[u:1]] "},
+		{"announce-list of strings", "d13:announce-listl3:u:13:u:2e4:info" + good + "e", "[[u:1] [u:2]] "},
+		{"announce-list of both", "d13:announce-listll3:u:1e3:u:2e4:info" + good + "e", "[[u:1] [u:2]] "},
+		{"announce-list of nothing", "d8:announce3:u:013:announce-listllel0:ee4:info" + good + "e", "[[u:0]] "},
+		{"empty announce-list", "d8:announce3:u:013:announce-listle4:info" + good + "e", "[[u:0]] "},
+		{"empty tiers", "d13:announce-listllel3:u:1ee4:info" + good + "e", "[[u:1]] "},
+		{"announce-list of numbers", "d8:announce3:u:013:announce-listli1eli2eee4:info" + good + "e", "[[u:0]] "},
+		{"announce-list of a dictionary", "d8:announce3:u:013:announce-listd1:al1:bee4:info" + good + "e", "[[u:0]] "},
+		{"comment of a list", "d7:commentl1:ae10:created byi1e4:info" + good + "e", "[] "},
+		{"date", "d13:creation datei1700000000e4:info" + good + "e", "[] 2023-11-14"},
+		{"date of a string", "d13:creation date10:17000000004:info" + good + "e", "[] 2023-11-14"},
+		{"date of words", "d13:creation date9:yesterday4:info" + good + "e", "[] "},
+		{"date before 1970", "d13:creation datei-1e4:info" + good + "e", "[] "},
+		{"date of a fraction", "d13:creation datei1.7e4:info" + good + "e", "[] "},
+		{"date in milliseconds", "d13:creation datei1700000000000e4:info" + good + "e", "[] "},
+		{"date of many digits", "d13:creation datei17000000000000000000000e4:info" + good + "e", "[] "},
+		{"date of a list", "d13:creation datele4:info" + good + "e", "[] "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := Parse([]byte(tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprint(m.Trackers, " ", m.Comment, m.CreatedBy)
+			if !m.Created.IsZero() {
+				got += m.Created.Format(time.DateOnly)
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if !strings.Contains(tt.in, string(m.Info)) || m.Hash != sha1.Sum(m.Info) || m.Length != 9 {
+				t.Errorf("info-hash %v of %q", m.Hash, m.Info)
+			}
+			if b, err := m.Encode(); err != nil || !bytes.Contains(b, m.Info) {
+				t.Errorf("encoded as %q: %v", b, err)
+			}
+		})
+	}
+}
+
+// manyKeys returns n sorted keys with values.
+func manyKeys(n int) string {
+	text := ""
+	for i := range n {
+		text += fmt.Sprintf("5:zz%03di1e", i)
+	}
+	return text
 }
 
 // TestTooLong parses an info dictionary and a torrent file of one byte more than the limits.
@@ -381,19 +446,14 @@ func FuzzParse(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(same, m) {
 			t.Fatalf("after a round trip: %+v, %v, want %+v", same, err, m)
 		}
-		// A more lenient decoder decodes the same values.
+		// Another decoder decodes the same values, if it accepts the dictionary.
 		var other struct {
-			Info struct {
-				Length      int64  `bencode:"length"`
-				PieceLength int64  `bencode:"piece length"`
-				Pieces      string `bencode:"pieces"`
-			} `bencode:"info"`
+			Length      int64  `bencode:"length"`
+			PieceLength int64  `bencode:"piece length"`
+			Pieces      string `bencode:"pieces"`
 		}
-		if err := bencode.Unmarshal(b, &other); err != nil {
-			t.Fatal(err)
-		}
-		if other.Info.PieceLength != m.PieceLength || other.Info.Pieces != string(m.PieceHashes) ||
-			m.Single && other.Info.Length != m.Length {
+		if err := bencode.Unmarshal(m.Info, &other); err == nil && (other.PieceLength != m.PieceLength ||
+			other.Pieces != string(m.PieceHashes) || m.Single && other.Length != m.Length) {
 			t.Fatalf("another decoder: %+v, want %+v", other, m)
 		}
 		var left int64

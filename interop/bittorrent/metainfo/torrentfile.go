@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
@@ -23,7 +25,9 @@ type Metainfo struct {
 	Created   time.Time
 }
 
-// Parse decodes and validates a torrent file. The result does not keep b.
+// Parse decodes and validates a torrent file. The result does not keep b. What follows the
+// end of the file's dictionary is ignored, as are trackers, texts and times of another type
+// than BEP 3 gives them.
 func Parse(b []byte) (*Metainfo, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("torrent file of %d bytes, at most %d", len(b), MaxFile)
@@ -43,9 +47,6 @@ func Parse(b []byte) (*Metainfo, error) {
 	if m.Torrent, err = ParseInfo(bytes.Clone(p.info)); err != nil {
 		return nil, err
 	}
-	if err := p.end(); err != nil {
-		return nil, fmt.Errorf("torrent file: %w", err)
-	}
 	return m, nil
 }
 
@@ -60,22 +61,24 @@ type fileParser struct {
 
 // key decodes the value of a key.
 func (p *fileParser) key(key string) (err error) {
+	begin := p.at
 	switch key {
 	case "announce":
-		return p.string(&p.announce)
+		return p.urls(func(url string) {
+			if p.announce == "" {
+				p.announce = url
+			}
+		})
 	case "announce-list":
-		return p.list(p.tier)
+		return p.tiers()
 	case "comment":
 		return p.string(&p.m.Comment)
 	case "created by":
 		return p.string(&p.m.CreatedBy)
 	case "creation date":
-		var at int64
-		at, err = p.integer()
-		p.m.Created = time.Unix(at, 0).UTC()
+		p.m.Created, err = p.time()
 		return err
 	case "info":
-		begin := p.at
 		if err = p.skip(); err == nil {
 			p.info = p.all[begin:p.at]
 		}
@@ -84,25 +87,65 @@ func (p *fileParser) key(key string) (err error) {
 	return p.skip()
 }
 
+// string decodes a string.
 func (p *fileParser) string(to *string) error {
-	b, err := p.text()
+	b, err := p.optional()
 	*to = string(b)
 	return err
 }
 
-// tier decodes a tier of trackers.
-func (p *fileParser) tier() error {
-	var tier []string
-	err := p.list(func() error {
-		b, err := p.text()
-		if err == nil && len(b) > 0 && p.trackers < proto.MaxLinkAddrs {
-			p.trackers++
-			tier = append(tier, string(b))
+// time decodes seconds since 1970, which some programs write as a string. It returns the zero
+// time unless the year is 1970 to 9999.
+func (p *fileParser) time() (t time.Time, err error) {
+	begin := p.at
+	if err := p.skip(); err != nil {
+		return t, err
+	}
+	text := string(p.all[begin:p.at])
+	if _, digits, ok := strings.Cut(text, ":"); ok {
+		text = digits
+	} else {
+		text = strings.Trim(text, "ie")
+	}
+	if at, err := strconv.ParseInt(text, 10, 64); err == nil && at > 0 && at <= lastSecond {
+		t = time.Unix(at, 0).UTC()
+	}
+	return t, nil
+}
+
+// lastSecond ends the year 9999, the last of RFC 3339.
+const lastSecond = 253402300799
+
+// tiers decodes an announce-list: a list of tiers, each of which is a list of URLs. A tier may
+// also be a single URL, as may the list.
+func (p *fileParser) tiers() error {
+	tier := func() error {
+		var tier []string
+		err := p.urls(func(url string) {
+			if p.trackers < proto.MaxLinkAddrs {
+				p.trackers++
+				tier = append(tier, url)
+			}
+		})
+		if len(tier) > 0 {
+			p.m.Trackers = append(p.m.Trackers, tier)
 		}
 		return err
-	})
-	if len(tier) > 0 {
-		p.m.Trackers = append(p.m.Trackers, tier)
+	}
+	if p.next() == 'l' {
+		return p.list(tier)
+	}
+	return tier()
+}
+
+// urls calls each for every string in a value that is not empty.
+func (p *fileParser) urls(each func(url string)) error {
+	if p.next() == 'l' {
+		return p.list(func() error { return p.urls(each) })
+	}
+	b, err := p.optional()
+	if url := strings.TrimSpace(string(b)); err == nil && url != "" {
+		each(url)
 	}
 	return err
 }
