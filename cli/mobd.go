@@ -21,7 +21,8 @@ racks once. --config reads a TOML file with the names of flags as keys. Flags ta
 precedence over it.
 
 In it, [[limit]] limits some hours of some days, in local time. Hours such as
-22:00-06:00 end on the next day. Where entries overlap, the later one counts.
+22:00-06:00 end on the next day. Where entries overlap, the later one counts. Local time
+is that of $TZ, such as Europe/Berlin, or of the machine.
 
 Without --network whoever reaches the daemon and has a link may fetch the content, and
 names of clusters are believed. With it the daemon talks to members of that network
@@ -75,6 +76,9 @@ func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
 	}
 	if len(n.listen) == 0 {
 		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
+	}
+	if err := checkZone(env.Getenv("TZ")); err != nil {
+		return err
 	}
 	cfg, err := n.config(env)
 	if err != nil {

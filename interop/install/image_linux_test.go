@@ -38,18 +38,27 @@ func TestImage(t *testing.T) {
 			untar(t, blob, root)
 		}
 	}
+	run := func(args string, env ...string) (string, error) {
+		fields := strings.Fields(args)
+		cmd := exec.CommandContext(ctx, fields[0], fields[1:]...)
+		cmd.Path, cmd.Dir, cmd.Env, cmd.Err = fields[0], "/", append(env, "MOB_DATA=/var/lib/mob"), nil
+		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
 	for args, want := range map[string]string{
 		"/usr/bin/mob version":    "mob ",
 		"/usr/bin/mobd --version": "mobd version",
 		"/usr/bin/mob demo --nodes 1 --clusters 1 --size 1MB --data /var/lib/mob": "intact",
 	} {
-		fields := strings.Fields(args)
-		cmd := exec.CommandContext(ctx, fields[0], fields[1:]...)
-		cmd.Path, cmd.Dir, cmd.Env, cmd.Err = fields[0], "/", []string{"MOB_DATA=/var/lib/mob"}, nil
-		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+		if out, err := run(args); err != nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %v: %s", args, err, out)
 		}
+	}
+	// Time zones are in the programs: this one is accepted, so the next check fails.
+	text, err := run("/usr/bin/mobd --cluster A --listen /ip4/127.0.0.1/tcp/0 --log-level loud", "TZ=Europe/Berlin")
+	if err == nil || !strings.Contains(text, "unknown --log-level") {
+		t.Errorf("with a time zone: %v: %s", err, text)
 	}
 }
 
