@@ -27,9 +27,9 @@ and one of them --bt-listen, to fetch from BitTorrent clients. The first node th
 completes it makes a manifest, with which the others verify it too.
 
 PATH is the file or folder to create, not its parent, and by default the link's name
-in the current folder. Folders above it are made. It must not exist; --reuse takes over
-what is there, such as an older copy, and fetches only what differs. A content that does
-not fit on the disk is not begun.
+in the current folder. With a slash at its end it is the folder for the content. Folders
+above are made. PATH must not exist; --reuse takes over what is there, such as an older
+copy, and fetches only what differs. A content that does not fit on the disk is not begun.
 
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.
@@ -149,11 +149,12 @@ func (f *getFlags) parse(text string) (link *proto.Link, info []byte, err error)
 
 // destination returns the absolute path of the content to create.
 func destination(out string, link *proto.Link) (string, error) {
-	if out == "" && link.Name == "" {
+	switch {
+	case out != "" && !isFolderName(out):
+	case link.Name == "":
 		return "", errors.New("the link has no name: say where to put the content with -o PATH")
-	}
-	if out == "" {
-		out = link.Name // a single path element: ParseLink checks
+	default:
+		out = filepath.Join(out, link.Name) // a single path element: ParseLink checks
 	}
 	return filepath.Abs(out)
 }
