@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -227,7 +228,7 @@ func (f *benchFlags) print(g *global, r *bench.Report, checked ...string) error 
 	if g.json {
 		write = (*bench.Report).WriteJSON
 	}
-	return errors.Join(write(r, g.Out), f.draw(r.WriteSVG), f.verdict(r, checked...))
+	return errors.Join(write(r, g.Out), f.draw(g.Env, r.WriteSVG), f.verdict(r, checked...))
 }
 
 // writeTable writes the table of a report and, if asked, those of links.
@@ -250,15 +251,15 @@ func (f *benchFlags) verdict(r *bench.Report, checked ...string) error {
 }
 
 // draw writes the picture of --svg, if there is one.
-func (f *benchFlags) draw(write func(io.Writer) error) error {
+func (f *benchFlags) draw(env *Env, write func(io.Writer) error) error {
 	if f.svg == "" {
 		return nil
 	}
-	file, err := os.Create(f.svg)
-	if err != nil {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
 		return err
 	}
-	return errors.Join(write(file), file.Close())
+	return env.overwrite(f.svg, b.Bytes())
 }
 
 // runName is the name of a system, with the number of the run if there are several.

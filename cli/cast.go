@@ -239,7 +239,7 @@ func (g *global) cast(cmd *cobra.Command, run castRunner, f *castFlags, cfg cast
 	} else {
 		err = errors.Join(err, r.print(g.Out))
 	}
-	err = errors.Join(err, writeHosts(f.good, r.hosts(true)), writeHosts(f.bad, r.hosts(false)))
+	err = errors.Join(err, g.writeHosts(f.good, r.hosts(true)), g.writeHosts(f.bad, r.hosts(false)))
 	switch {
 	case ctx.Err() != nil && (err != nil || r.Done < least):
 		return &interruptedError{fmt.Sprintf("interrupted: %d of %s have the content", r.Done, plural(len(r.Hosts), "host"))}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -247,9 +246,9 @@ func (r *castReport) hosts(done bool) string {
 }
 
 // writeHosts writes hosts to a file, whose path may be empty for none.
-func writeHosts(path, hosts string) error {
+func (env *Env) writeHosts(path, hosts string) error {
 	if path == "" {
 		return nil
 	}
-	return os.WriteFile(path, []byte(hosts), 0o666)
+	return env.overwrite(path, []byte(hosts))
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -40,7 +40,7 @@ func newExport(g *global) *cobra.Command {
 		Args:    args(1, "LINK|ID|PATH"),
 		RunE:    func(cmd *cobra.Command, given []string) error { return g.export(cmd, given[0], &f) },
 	}
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write (default the content's name and .torrent)")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
 	f.node.addBTTrackers(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	return cmd
@@ -65,14 +65,21 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 			return err
 		}
 	}
-	t, st, err := g.torrent(ctx, s, c.link.Keys()[0].String(), f.quiet)
+	id := c.link.Keys()[0].String()
+	known, err := s.Transfer(ctx, id)
 	if err != nil {
 		return err
 	}
-	if f.out == "" {
-		f.out = st.Name + ".torrent"
+	name := known.Name + ".torrent"
+	out := outFile{path: cmp.Or(f.out, name)}
+	if err := out.check(name); err != nil { // before hours of hashing
+		return err
 	}
-	return g.saveTorrent(f.out, t, st, f.node.btTrackers)
+	t, st, err := g.torrent(ctx, s, id, f.quiet)
+	if err != nil {
+		return err
+	}
+	return g.saveTorrent(&out, t, st, f.node.btTrackers)
 }
 
 // torrent has the daemon make the torrent of a content, and shows the progress of
@@ -95,7 +102,7 @@ func (g *global) torrent(ctx context.Context, s *session, id string, quiet bool)
 
 // saveTorrent writes a torrent file, with trackers besides those of the content's
 // link.
-func (g *global) saveTorrent(path string, t *metainfo.Torrent, st peer.Status, trackers []string) error {
+func (g *global) saveTorrent(out *outFile, t *metainfo.Torrent, st peer.Status, trackers []string) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
 		return err
@@ -115,13 +122,13 @@ func (g *global) saveTorrent(path string, t *metainfo.Torrent, st peer.Status, t
 	if err != nil {
 		return err
 	}
-	return datadir.WriteFile(path, b, 0o644)
+	return out.write(g.Env, b)
 }
 
 // writeTorrent writes the torrent file of a seed, and says what BitTorrent clients
 // lack. It does nothing for a seed without --torrent.
 func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f *seedFlags) error {
-	if !f.torrent && f.torrentFile == "" {
+	if !f.torrent && f.torrentFile.path == "" {
 		return nil
 	}
 	link, err := proto.ParseLink(st.Link)
@@ -138,14 +145,14 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 	if len(link.Announce) == 0 {
 		g.note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")
 	}
-	if f.torrentFile == "" {
+	if f.torrentFile.path == "" {
 		return nil
 	}
 	t, st, err := g.torrent(ctx, s, st.ID, f.quiet)
 	if err != nil {
 		return err
 	}
-	if err := g.saveTorrent(f.torrentFile, t, st, nil); err != nil {
+	if err := g.saveTorrent(&f.torrentFile, t, st, nil); err != nil {
 		return fmt.Errorf("cannot write the torrent file: %w", err)
 	}
 	return nil

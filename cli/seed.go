@@ -70,7 +70,7 @@ func newSeed(g *global) *cobra.Command {
 	f.addContent(fl)
 	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
 	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
-	fl.StringVar(&f.torrentFile, "torrent-file", "", "torrent file to write; implies --torrent")
+	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
 	f.node.addBTTrackers(fl)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +34,7 @@ type seedFlags struct {
 	coded       string // "", codedAuto, or k
 	strategy    string // a kind of permutation gossip, or empty
 	torrent     bool
-	torrentFile string
+	torrentFile outFile
 	plan        string // an algorithm, or empty
 	topology    string
 }
@@ -89,16 +88,15 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 
 // setTorrent sets what is for BitTorrent clients.
 func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
-	req.Torrent, req.BTTrackers = f.torrent || f.torrentFile != "", f.node.btTrackers
+	req.Torrent, req.BTTrackers = f.torrent || f.torrentFile.path != "", f.node.btTrackers
 	if len(req.BTTrackers) > 0 && !req.Torrent {
 		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
 	}
-	if f.torrentFile == "" {
+	if f.torrentFile.path == "" {
 		return nil
 	}
-	dir := filepath.Dir(f.torrentFile)
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-		return fmt.Errorf("--torrent-file: the folder %s does not exist", dir) // before hours of hashing
+	if err := f.torrentFile.check(filepath.Base(req.Path) + ".torrent"); err != nil { // before hours of hashing
+		return fmt.Errorf("--torrent-file: %w", err)
 	}
 	return nil
 }
