@@ -40,11 +40,15 @@ func (env *Env) run(root *cobra.Command) int {
 	context.AfterFunc(ctx, stop)
 
 	root.SetArgs(env.Args)
-	root.SetOut(env.Out)
+	help := &result{out: env.Out}
+	root.SetOut(help)
 	root.SetErr(env.Err)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd.CommandPath(), err} })
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = help.err
+	}
 	status, text := outcome(cmd.CommandPath(), err, cmd.Context().Err() != nil)
 	if text != "" {
 		fmt.Fprintf(env.Err, "%s: %s\n", root.Name(), text)

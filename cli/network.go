@@ -160,6 +160,9 @@ func newNetworkSign(g *global) *cobra.Command {
 			if days < 1 || days > maxDays {
 				return wrong(cmd, "--days %d: want 1 to %d", days, maxDays)
 			}
+			if err := g.checkOut(); err != nil {
+				return err
+			}
 			s, err := membership.ReadSecret(given[0])
 			if err != nil {
 				return err

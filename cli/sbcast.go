@@ -197,8 +197,8 @@ func (g *global) sbcastReceive(cmd *cobra.Command, dest string, f *sbcastFlags) 
 		name, _ = os.Hostname()
 	}
 	if err := g.sbcastGet(cmd, dest, f); err != nil {
-		fmt.Fprintln(g.Out, "failed", name+":", oneLine(err.Error()))
-		return err
+		_, e := fmt.Fprintln(g.Out, "failed", name+":", oneLine(err.Error()))
+		return errors.Join(err, e)
 	}
 	_, err := fmt.Fprintln(g.Out, "done", name)
 	return err

@@ -88,6 +88,9 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	if _, err := os.Stat(req.Path); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s does not exist", req.Path)
 	}
+	if err := g.checkOut(); err != nil {
+		return err
+	}
 	topology, network, err := f.readNetwork()
 	if err != nil {
 		return err

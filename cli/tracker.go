@@ -136,7 +136,9 @@ func (g *global) tracker(
 		bt.hangup(log)
 		n.hangup(log, member.Get())
 	})()
-	fmt.Fprintln(g.Out, ownAddr(h, addrs[0]))
+	if _, err := fmt.Fprintln(g.Out, ownAddr(h, addrs[0])); err != nil {
+		return err
+	}
 	systemd.ready()
 	<-cmd.Context().Done()
 	log.Info("shutting down")
