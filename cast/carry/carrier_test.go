@@ -107,7 +107,10 @@ func TestLogins(t *testing.T) {
 		},
 		"silent": {`exit 0;`, "the remote shell ended with status 0", 1},
 		"noise":  {`head -c 3000000 /dev/zero; echo "Connection to $1 closed." >&2; exit 3;`, "the remote shell ended with status 3", 1},
-		"no sh":  {`echo "This account is currently not available."; exit 1;`, "the remote shell ended with status 1", 1},
+		"no sh":  {`echo "This account is currently not available."; exit 1;`, "the remote shell ended with status 1: This account is currently not available.", 1},
+		"banner": {`printf "Welcome\n\nuse gw, not $1\n"; echo "Warning: slow" >&2; exit 0;`, "the remote shell ended with status 0: use gw, not %h", 1},
+		"false":  {`exit 1;`, "the remote shell ended with status 1", 1},
+		"both":   {`echo "Welcome"; echo "not on the list" >&2; exit 1;`, "sh: not on the list", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

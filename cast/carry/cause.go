@@ -2,6 +2,7 @@ package carry
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -100,8 +101,8 @@ func (t *tail) reason() (reason string) {
 }
 
 // cause returns the reason why a remote shell ended with a status, in one line. It does not name the host, so that
-// equal reasons are equal.
-func (t *tail) cause(shell, host string, status int) string {
+// equal reasons are equal. A login shell may give the reason on standard output: greeting is what came there.
+func (t *tail) cause(shell, host string, status int, greeting []byte) string {
 	reason := t.reason()
 	switch {
 	case t.crash != "":
@@ -109,7 +110,13 @@ func (t *tail) cause(shell, host string, status int) string {
 	case status == 128+9:
 		return "killed (signal 9)"
 	case reason == "":
-		return fmt.Sprintf("the remote shell ended with status %d", status)
+		var out tail
+		out.readFrom(bytes.NewReader(greeting))
+		text := fmt.Sprintf("the remote shell ended with status %d", status)
+		if said := out.reason(); said != "" {
+			text += ": " + replace(said, `\b`+regexp.QuoteMeta(host)+`\b`, "%h")
+		}
+		return text
 	}
 	return anonymous(shell, host, reason)
 }

@@ -44,7 +44,7 @@ func TestCause(t *testing.T) {
 	} {
 		var tl tail
 		tl.readFrom(strings.NewReader(text))
-		if got := tl.cause("ssh", "n4", 5); got != want {
+		if got := tl.cause("ssh", "n4", 5, nil); got != want {
 			t.Errorf("%.60q: %q, want %q", text, got, want)
 		}
 	}

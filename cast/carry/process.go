@@ -40,6 +40,7 @@ type Process struct {
 
 	mu     sync.Mutex
 	killed bool
+	said   []byte   // on standard output, if no record came
 	why    error    // why it was killed, if somebody said it
 	unsent [][]byte // orders
 	size   int      // of unsent, in bytes
@@ -170,6 +171,11 @@ func (p *Process) Next() (json.RawMessage, error) {
 		}
 		if err != nil {
 			_ = p.out.Close()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if !p.records.greeted {
+				p.said = p.records.greeting
+			}
 			return nil, io.EOF
 		}
 		return record, nil
@@ -217,7 +223,8 @@ func (p *Process) signal(s syscall.Signal) {
 }
 
 // Wait waits until the shell has ended. It returns its exit status, 128 plus the number of the signal that killed
-// it, and in one line what it said last on standard error.
+// it, and in one line the last output on standard error. If there is none, and no record came, it is the last on
+// standard output.
 func (p *Process) Wait() (status int, lastLine string) {
 	<-p.ended
 	p.mu.Lock()
@@ -225,5 +232,5 @@ func (p *Process) Wait() (status int, lastLine string) {
 	if p.why != nil {
 		return p.status, p.why.Error()
 	}
-	return p.status, p.stderr.cause(filepath.Base(p.cmd.Args[0]), p.host, p.status)
+	return p.status, p.stderr.cause(filepath.Base(p.cmd.Args[0]), p.host, p.status, p.said)
 }

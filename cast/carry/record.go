@@ -29,10 +29,18 @@ func WriteRecord(w io.Writer, v any) error {
 
 // recordReader reads records, and skips what is none: greetings, records that are cut off or too
 // long.
-type recordReader struct{ r *bufio.Reader }
+type recordReader struct {
+	r *bufio.Reader
+	// greeting is the end of the text before the first record.
+	greeting []byte
+	greeted  bool // a record has begun
+}
+
+// maxGreeting is the size of the longest greeting that is kept, in bytes.
+const maxGreeting = 4 << 10
 
 func newRecordReader(r io.Reader) *recordReader {
-	return &recordReader{bufio.NewReaderSize(r, 32<<10)}
+	return &recordReader{r: bufio.NewReaderSize(r, 32<<10)}
 }
 
 // next returns the next record. It may be called again after an error of the reader's that passes,
@@ -55,8 +63,13 @@ func (r *recordReader) next() (json.RawMessage, error) {
 // skip reads up to the next separator.
 func (r *recordReader) skip() error {
 	for {
-		_, err := r.r.ReadSlice(separator)
+		text, err := r.r.ReadSlice(separator)
+		if !r.greeted {
+			r.greeting = append(r.greeting, text...)
+			r.greeting = r.greeting[max(0, len(r.greeting)-maxGreeting):]
+		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
+			r.greeted = r.greeted || err == nil
 			return err
 		}
 	}
