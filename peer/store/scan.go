@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -99,6 +100,10 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 		return err
 	}
 	defer t.close()
+	t.exact = true
+	if err := t.checkEmpty(ctx); err != nil {
+		return err
+	}
 	d := newDisk(m, nil)
 	d.tree = t
 	s := newScanner(ctx, d, m, opt)
@@ -190,6 +195,28 @@ var (
 	_ io.ReaderAt = (*scanner)(nil)
 	_ holeHasher  = (*scanner)(nil)
 )
+
+// checkEmpty fails unless the files of no bytes have none.
+func (t *tree) checkEmpty(ctx context.Context) error {
+	for i := range t.m.Entries {
+		if t.m.Entries[i].Kind != proto.File || t.m.Entries[i].Size > 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := t.name(i)
+		f, _, err := t.openRegular(name, os.O_RDONLY)
+		if err == nil {
+			err = t.checkEnd(f, name, 0)
+			_ = f.Close() // nothing was written
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // compare returns a [*ChangedError] if a file has changed since it was listed. It calls
 // same, if it is not nil, with the others.

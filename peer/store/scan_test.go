@@ -124,6 +124,12 @@ func TestScanErrors(t *testing.T) {
 		{"pipe", "is not a file, a folder or a symbolic link", func(p *place) error {
 			return syscall.Mkfifo(p.path("l"), 0o600)
 		}},
+		{"closed empty file", "e cannot be read at present: permission denied", func(p *place) error {
+			if os.Geteuid() == 0 {
+				p.t.Skip("root reads every file")
+			}
+			return os.WriteFile(p.path("e"), nil, 0)
+		}},
 		{"nothing", "no such file", func(p *place) error { return os.RemoveAll(p.root) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -136,6 +142,60 @@ func TestScanErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestScanOfOddSizes scans files that have more bytes than their size says, or fewer.
+func TestScanOfOddSizes(t *testing.T) {
+	scan := func(path string) error {
+		_, err := store.Scan(t.Context(), path, store.ScanOptions{})
+		return err
+	}
+	t.Run("grows", func(t *testing.T) {
+		p := newPlace(t, folder(t))
+		p.Write(t, p.root)
+		appended := false
+		_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(int64, int64) {
+			if !appended {
+				appended = true
+				f, err := os.OpenFile(p.path("b"), os.O_WRONLY|os.O_APPEND, 0)
+				p.ok(err)
+				_, err = f.WriteString("more")
+				p.ok(errors.Join(err, f.Close()))
+			}
+		}})
+		if err == nil || !strings.Contains(err.Error(), p.path("b")) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("proc", func(t *testing.T) {
+		const path = "/proc/self/status"
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		want := "has more than the 0 bytes of its size"
+		if err := scan(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a file: %v", err)
+		}
+		dir := filepath.Join(t.TempDir(), "dir")
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "x"), []byte("x"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := scan(dir); err != nil {
+			t.Errorf("a folder of files: %v", err)
+		}
+		if err := scan("/proc/self/net"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a folder: %v", err)
+		}
+	})
+	t.Run("sys", func(t *testing.T) {
+		const path = "/sys/kernel/mm/transparent_hugepage/enabled"
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Skip("no such file of a page")
+		}
+		if err := scan(path); err == nil || !strings.Contains(err.Error(), "ends before its 4096 bytes") {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 func TestScanCancelled(t *testing.T) {

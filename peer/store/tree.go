@@ -28,6 +28,8 @@ type tree struct {
 	temp   string   // begins the names of temporary files
 	owner  owner    // nil for a tree that is not written to
 
+	exact bool // reads find out if a file has more bytes than its size says
+
 	dirty     bitset // files with pieces that were committed since the last flush
 	ready     bitset // files that are prepared for writing, see makeReady
 	made      bitset // files that this tree created
@@ -137,9 +139,27 @@ func (t *tree) readAt(file int, p []byte, offset int64) (int, error) {
 			t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
 	}
 	if n < len(p) {
-		err = t.unreadable(file, err)
+		return n, t.unreadable(file, err)
 	}
-	return n, err
+	if t.exact && offset+int64(n) == t.layout.size(file) {
+		return n, t.checkEnd(h.f, t.fileName(file), t.layout.size(file))
+	}
+	return n, nil
+}
+
+// checkEnd fails if an open file has more bytes than its size says: it grows, or the system makes
+// its bytes when they are read, as in /proc.
+func (t *tree) checkEnd(f vfs.File, name string, size int64) error {
+	var b [1]byte
+	n, err := f.ReadAt(b[:], size)
+	switch {
+	case n > 0:
+		return fmt.Errorf("%s has more than the %d bytes of its size, as files that grow and files in /proc do: "+
+			"it cannot be shared; copy it to another file first", t.fullPath(name), size)
+	case err == nil || err == io.EOF:
+		return nil
+	}
+	return &UnreadableError{Path: t.fullPath(name), Err: withoutPath(err)}
 }
 
 // unreadable turns why a file was not read into an [*UnreadableError], unless the file is
