@@ -219,7 +219,7 @@ func (c *caster) tell(e Event) {
 
 // result is what became of the cast.
 func (c *caster) result() *Result {
-	r := &Result{Length: c.source.state().Length}
+	r := &Result{Length: c.source.state().Length, DroppedBits: int(c.source.droppedBits.Load())}
 	for _, h := range c.hosts {
 		hr := h.now(time.Now())
 		r.Hosts = append(r.Hosts, hr)

@@ -40,6 +40,7 @@ type source struct {
 	handed   atomic.Bool // the Start orders have all of the content
 
 	length, read atomic.Int64 // see [Source]
+	droppedBits  atomic.Int64 // see [Result]
 }
 
 // maxManifest bounds a manifest in a Start order, in bytes, and a content with its manifest. The handshakes of an
@@ -118,6 +119,7 @@ func (s *source) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.droppedBits.Store(int64(t.Manifest().SpecialBits()))
 	n := t.Manifest().Length()
 	s.read.Store(n)
 	s.length.Store(n)

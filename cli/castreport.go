@@ -29,6 +29,8 @@ type castReport struct {
 	Done    int        `json:"done"`
 	Failed  int        `json:"failed"`
 	Hosts   []castHost `json:"hosts"`
+	// DroppedBits counts files and folders without their setuid, setgid or sticky bit.
+	DroppedBits int `json:"dropped_bits,omitempty"`
 
 	res *cast.Result
 }
@@ -52,7 +54,7 @@ type castHost struct {
 }
 
 func newCastReport(res *cast.Result, cfg cast.Config) *castReport {
-	r := &castReport{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), res: res}
+	r := &castReport{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), DroppedBits: res.DroppedBits, res: res}
 	var got int64
 	for _, h := range res.Hosts {
 		r.Hosts = append(r.Hosts, castHost{
@@ -86,6 +88,9 @@ func (r *castReport) print(w io.Writer) error {
 	}
 	t.line("%s: %sto %d of %s in %s, %s in all; %s from WAN, %s from LAN", name, size, r.Done, plural(len(r.Hosts), "host"),
 		formatDuration(r.res.Took), formatRate(r.Rate), formatBytes(r.FromWAN), formatBytes(r.FromLAN))
+	if r.DroppedBits > 0 {
+		t.line("  each host has %s", droppedBits(r.DroppedBits))
+	}
 	r.printClusters(t)
 	for _, phase := range castPhases() {
 		var hosts []cast.HostResult

@@ -31,6 +31,9 @@ in the current folder. With a slash at its end it is the folder for the content.
 above are made. PATH must not exist; --reuse takes over what is there, such as an older
 copy, and fetches only what differs. A content that does not fit on the disk is not begun.
 
+Modes and times are those of the source. Files lose setuid, setgid and sticky, and the
+receipt tells how many did; root keeps them with --special-bits.
+
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.
 
@@ -48,6 +51,7 @@ type getFlags struct {
 	node  nodeFlags
 	out   string
 	reuse bool
+	bits  bool
 	stay  bool
 	quiet bool
 }
@@ -65,6 +69,7 @@ func newGet(g *global) *cobra.Command {
 	f.node.add(g, cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to create")
 	cmd.Flags().BoolVar(&f.reuse, "reuse", false, "take over what is at PATH")
+	cmd.Flags().BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	cmd.Flags().BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)
@@ -94,7 +99,7 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 			return errors.Join(err, s.close())
 		}
 	}
-	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, Torrent: info}
+	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, SpecialBits: f.bits, Torrent: info}
 	st, err := g.fetch(cmd.Context(), s, req, f.quiet)
 	if err != nil {
 		return errors.Join(explainExists(err, path, link), s.close())

@@ -25,6 +25,8 @@ type receipt struct {
 	Duplicate int64 `json:"duplicate"`
 	// Present counts bytes that were there before.
 	Present int64 `json:"present"`
+	// DroppedBits counts files and folders without their setuid, setgid or sticky bit.
+	DroppedBits int `json:"dropped_bits,omitempty"`
 }
 
 func newReceipt(st peer.Status) receipt {
@@ -41,6 +43,8 @@ func newReceipt(st peer.Status) receipt {
 		Levels:    st.Levels,
 		Duplicate: st.Duplicate,
 		Present:   max(0, st.Length-useful),
+
+		DroppedBits: st.DroppedBits,
 	}
 }
 
@@ -69,6 +73,14 @@ func (g *global) printReceipt(st peer.Status) error {
 	if r.Present > 0 {
 		text += fmt.Sprintf(", %s already there", formatBytes(r.Present))
 	}
+	if r.DroppedBits > 0 {
+		text += ", " + droppedBits(r.DroppedBits)
+	}
 	_, err := fmt.Fprintln(g.Out, printable(text))
 	return err
+}
+
+// droppedBits formats the number of files that lost special bits.
+func droppedBits(n int) string {
+	return plural(n, "file") + " without the setuid, setgid or sticky bit of the source"
 }

@@ -181,6 +181,7 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 			}
 			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
 			rec.Stopped, rec.Added = false, r.Added
+			rec.SpecialBits = rec.SpecialBits || r.SpecialBits
 		})
 	}
 	if err != nil {

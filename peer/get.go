@@ -23,10 +23,14 @@ type GetOptions struct {
 	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
 	// from members and BitTorrent clients.
 	Torrent []byte
+	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of folders. Only root may.
+	SpecialBits bool
 	// User is the user who asks, if it is not the owner of the node. No file is written that
 	// he may not write, and Reuse is not for him.
 	User *vfs.User
 }
+
+var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--special-bits)")
 
 // Get begins to fetch the content of a link to path, which names the file or folder itself, not
 // the folder to put it into. It does not wait for the content: see [Transfer.Wait]. It may wait
@@ -61,13 +65,16 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if opt.User != nil && opt.Reuse {
 		return nil, errReuse
 	}
+	if opt.SpecialBits && (opt.User != nil || os.Geteuid() != 0) {
+		return nil, errSpecialBits
+	}
 	if n.lookup(link.Keys()) == nil {
 		if err := n.checkDestination(root, opt); err != nil {
 			return nil, err
 		}
 	}
 	return n.add(addition{
-		record: metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User},
+		record: metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits},
 		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
 		reuse:  opt.Reuse,
 	})

@@ -85,6 +85,9 @@ func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) 
 	case errors.Is(err, store.ErrNoJournal), errors.Is(err, store.ErrGone) && !r.Begun:
 		st, err = store.Create(dir, r.Root, m, files)
 	}
+	if err == nil && r.SpecialBits {
+		st.KeepSpecialBits()
+	}
 	return st, err
 }
 

@@ -94,7 +94,12 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	if err != nil {
 		return err, nil
 	}
+	dropped := 0
+	if r := t.record(); !r.Seed && !r.SpecialBits {
+		dropped = c.verifier.Manifest().SpecialBits()
+	}
 	t.mu.Lock()
+	t.mu.droppedBits = dropped
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
 	begins := t.enter(Fetching)
 	t.mu.Unlock()

@@ -45,6 +45,8 @@ type Status struct {
 	// DamagedFiles names their files, up to a hundred.
 	Damaged      int64    `json:"damaged"`
 	DamagedFiles []string `json:"damaged_files,omitempty"`
+	// DroppedBits counts fetched files and folders that did not get their setuid, setgid or sticky bit.
+	DroppedBits int `json:"dropped_bits,omitempty"`
 	CodingStatus
 	// Plan is nil if the transfer follows no plan.
 	Plan *PlanStatus `json:"plan,omitempty"`
@@ -160,7 +162,9 @@ func (t *Transfer) Progress() Status {
 		Length:  -1,
 		Ends:    t.ends(),
 		Plan:    t.planStatus(),
-		Peers:   []PeerStatus{},
+
+		DroppedBits: t.mu.droppedBits,
+		Peers:       []PeerStatus{},
 	}
 	if !t.mu.rec.Link.InfoHash.IsZero() {
 		st.InfoHash = t.mu.rec.Link.InfoHash.String()

@@ -51,17 +51,19 @@ type Transfer struct {
 		swarm      *swarm.Swarm
 		store      store.Store // of swarm
 		disk       *store.Disk // under store, nil if that is the caller's of [Node.Join]
-		checked    int64       // bytes that were rehashed, of toCheck
-		toCheck    int64
-		began      time.Time
-		finished   time.Time
-		cancel     context.CancelCauseFunc // nil while nothing runs
-		ended      chan struct{}           // closed when nothing runs; nil before the first start
-		out        int64                   // bytes sent when that was looked at last
-		used       time.Time               // when somebody used it last
-		users      int                     // who use it now, see use
-		outcome    *outcome                // what Wait waits for
-		flushed    *outcome                // what Flush waits for
+		// droppedBits is the number of entries without special bits, see [Status.DroppedBits].
+		droppedBits int
+		checked     int64 // bytes that were rehashed, of toCheck
+		toCheck     int64
+		began       time.Time
+		finished    time.Time
+		cancel      context.CancelCauseFunc // nil while nothing runs
+		ended       chan struct{}           // closed when nothing runs; nil before the first start
+		out         int64                   // bytes sent when that was looked at last
+		used        time.Time               // when somebody used it last
+		users       int                     // who use it now, see use
+		outcome     *outcome                // what Wait waits for
+		flushed     *outcome                // what Flush waits for
 	}
 }
 

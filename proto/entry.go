@@ -23,6 +23,12 @@ const (
 	Pad EntryKind = 4
 )
 
+// MaxMode is the largest [Entry.Mode].
+const MaxMode = 0o7777
+
+// specialBits are setuid, setgid and sticky.
+const specialBits = 0o7000
+
 // NoMTime is the [Entry.MTime] of an entry without a time, as in torrents. A receiver does
 // not set the time of such a file.
 const NoMTime = math.MinInt64
@@ -36,7 +42,8 @@ type Entry struct {
 	Kind EntryKind
 	// Size is the size of a file or of padding in bytes, 0 for other kinds.
 	Size int64
-	// Mode holds the permission bits, at most 0777.
+	// Mode holds the permission bits, setuid (04000), setgid (02000) and sticky (01000), at
+	// most [MaxMode].
 	Mode uint32
 	// MTime is the modification time in Unix nanoseconds, or [NoMTime].
 	MTime int64
@@ -44,6 +51,18 @@ type Entry struct {
 	// the content's root. It is empty for other kinds.
 	Target string
 }
+
+// SafeMode returns the mode without the bits that change the rights of programs: of a folder, setgid
+// and sticky stay.
+func (e *Entry) SafeMode() uint32 {
+	if e.Kind == Dir {
+		return e.Mode &^ 0o4000
+	}
+	return e.Mode &^ specialBits
+}
+
+// drops reports whether SafeMode drops bits.
+func (e *Entry) drops() bool { return e.SafeMode() != e.Mode }
 
 // checkTree reports the first rule that an entry or all entries together break.
 func checkTree(entries []Entry) error {
@@ -95,8 +114,8 @@ func (e *Entry) check() error {
 		return errors.New("manifest: padding has a size and nothing else")
 	case e.Kind != File && e.Kind != Pad && e.Size != 0:
 		return fmt.Errorf("manifest: path %q: only a file has a size", e.Path)
-	case e.Mode > 0o777:
-		return fmt.Errorf("manifest: path %q: mode %#o has more than permission bits", e.Path, e.Mode)
+	case e.Mode > MaxMode:
+		return fmt.Errorf("manifest: path %q: mode %#o, at most %#o", e.Path, e.Mode, MaxMode)
 	case e.Kind != Symlink && e.Target != "":
 		return fmt.Errorf("manifest: path %q: only a symlink has a target", e.Path)
 	case e.Kind == Symlink:

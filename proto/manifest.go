@@ -28,6 +28,9 @@ type Manifest struct {
 	// of a torrent have its order. A content of a single file has one entry with an
 	// empty Path, an empty folder has none.
 	Entries []Entry
+	// Root is the content's folder itself, with its mode, or nil if that is not known. It has
+	// no Path and is not among Entries.
+	Root *Entry
 	// Hashes is the concatenation of the SHA-256 of all pieces.
 	Hashes []byte
 	// SHA1 is the concatenation of the SHA-1 of all pieces, in place of Hashes, when
@@ -51,6 +54,9 @@ func (m *Manifest) Validate() error {
 	if len(m.Entries) > MaxEntries {
 		return fmt.Errorf("manifest: %d entries, at most %d", len(m.Entries), MaxEntries)
 	}
+	if err := m.checkRoot(); err != nil {
+		return err
+	}
 	if err := checkTree(m.Entries); err != nil {
 		return err
 	}
@@ -66,6 +72,33 @@ func (m *Manifest) Validate() error {
 		m.sized = length + 1
 	}
 	return nil
+}
+
+// checkRoot reports why Root cannot be the content's folder.
+func (m *Manifest) checkRoot() error {
+	switch r := m.Root; {
+	case r == nil:
+		return nil
+	case r.Kind != Dir || r.Path != "" || len(m.Entries) == 1 && m.Entries[0].Path == "":
+		return errors.New("manifest: the entry of the root must be a folder, and the only entry without a path")
+	case len(m.Entries) == MaxEntries:
+		return fmt.Errorf("manifest: the root and %d entries, at most %d in all", len(m.Entries), MaxEntries)
+	default:
+		return r.check()
+	}
+}
+
+// SpecialBits returns the number of files with setuid, setgid or sticky bits, and folders with setuid.
+func (m *Manifest) SpecialBits() (n int) {
+	for i := range m.Entries {
+		if m.Entries[i].drops() {
+			n++
+		}
+	}
+	if m.Root != nil && m.Root.drops() {
+		n++
+	}
+	return n
 }
 
 // checkHashes reports why the hashes cannot be those of a content of length bytes.

@@ -94,13 +94,13 @@ func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 	}
 	w := wireManifest{
 		Version: manifestVersion, Name: m.Name, PieceLength: m.PieceLength,
-		Entries: make(wireEntries, len(m.Entries)), Hashes: hashes,
+		Entries: make(wireEntries, 0, len(m.Entries)+1), Hashes: hashes,
+	}
+	if m.Root != nil {
+		w.Entries = append(w.Entries, newWireEntry(m.Root))
 	}
 	for i := range m.Entries {
-		e := &m.Entries[i]
-		w.Entries[i] = wireEntry{
-			Path: []byte(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: []byte(e.Target),
-		}
+		w.Entries = append(w.Entries, newWireEntry(&m.Entries[i]))
 	}
 	b, err := encMode.Marshal(&w)
 	if err != nil {
@@ -110,6 +110,16 @@ func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 		return nil, fmt.Errorf("manifest of %d bytes, at most %d: pack small files into one", len(b), MaxManifest)
 	}
 	return b, nil
+}
+
+func newWireEntry(e *Entry) wireEntry {
+	return wireEntry{
+		Path: []byte(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: []byte(e.Target),
+	}
+}
+
+func (e *wireEntry) entry() Entry {
+	return Entry{Path: string(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: string(e.Target)}
 }
 
 // DecodeManifest decodes and validates a manifest. It does not keep b, and accepts only the
@@ -128,12 +138,14 @@ func DecodeManifest(b []byte) (*Manifest, error) {
 	if again, err := encMode.Marshal(&w); err != nil || !bytes.Equal(again, b) {
 		return nil, errors.New("manifest is not in its canonical form")
 	}
-	m := &Manifest{Name: w.Name, PieceLength: w.PieceLength, Entries: make([]Entry, len(w.Entries)), Hashes: w.Hashes}
+	m := &Manifest{Name: w.Name, PieceLength: w.PieceLength, Hashes: w.Hashes}
+	if len(w.Entries) > 0 && len(w.Entries[0].Path) == 0 && w.Entries[0].Kind == Dir {
+		root := w.Entries[0].entry()
+		m.Root, w.Entries = &root, w.Entries[1:]
+	}
+	m.Entries = make([]Entry, len(w.Entries))
 	for i := range w.Entries {
-		e := &w.Entries[i]
-		m.Entries[i] = Entry{
-			Path: string(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: string(e.Target),
-		}
+		m.Entries[i] = w.Entries[i].entry()
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err

@@ -29,6 +29,24 @@ func tree() *Manifest {
 	}
 }
 
+// special returns a manifest with modes that are not permissions only, of the root too.
+func special() *Manifest {
+	return &Manifest{
+		Name:        "data",
+		PieceLength: pieceLength,
+		Root:        &Entry{Kind: Dir, Mode: 0o2770, MTime: NoMTime},
+		Entries: []Entry{
+			{Path: "drop", Kind: Dir, Mode: 0o1777},
+			{Path: "old", Kind: Dir, Mode: 0o4755},
+			{Path: "plain", Kind: File, Mode: 0o644},
+			{Path: "su", Kind: File, Mode: 0o4755},
+			{Path: "team", Kind: Dir, Mode: 0o2775},
+			{Path: "wall", Kind: File, Mode: 0o2755},
+		},
+		Hashes: []byte{},
+	}
+}
+
 // torrent returns a manifest like that of a torrent: unsorted, with padding, small pieces
 // and no times.
 func torrent() *Manifest {
@@ -68,6 +86,8 @@ func manifests() []*Manifest {
 		file(1),
 		file(3 * pieceLength),
 		{Name: "empty folder", PieceLength: MaxPieceLength, Entries: []Entry{}, Hashes: []byte{}},
+		{Name: "empty", PieceLength: MaxPieceLength, Root: &Entry{Kind: Dir}, Entries: []Entry{}, Hashes: []byte{}},
+		special(),
 	}
 }
 
@@ -174,7 +194,12 @@ func TestManifestValidate(t *testing.T) {
 		{"negative size", func(m *Manifest) { m.Entries[1].Size = -1 }, "negative size"},
 		{"folder with a size", func(m *Manifest) { m.Entries[0].Size = 1 }, "only a file has a size"},
 		{"link with a size", func(m *Manifest) { m.Entries[3].Size = 1 }, "only a file has a size"},
-		{"setuid", func(m *Manifest) { m.Entries[1].Mode = 0o4755 }, "mode 04755"},
+		{"mode of a file type", func(m *Manifest) { m.Entries[1].Mode = 0o100755 }, "mode 0100755, at most 07777"},
+		{"root with a path", func(m *Manifest) { m.Root = &Entry{Path: "r", Kind: Dir} }, "only entry without a path"},
+		{"root of a file", func(m *Manifest) { m.Root = &Entry{Kind: File} }, "must be a folder"},
+		{"root with a file type", func(m *Manifest) { m.Root = &Entry{Kind: Dir, Mode: 0o40755} }, "at most 07777"},
+		{"root of a single file", func(m *Manifest) { *m = *file(1); m.Root = &Entry{Kind: Dir} }, "only entry without a path"},
+		{"many entries and the root", func(m *Manifest) { m.Root, m.Entries = &Entry{Kind: Dir}, make([]Entry, MaxEntries) }, "at most 1048576 in all"},
 		{"file with a target", func(m *Manifest) { m.Entries[1].Target = "a" }, "only a symlink has a target"},
 		{"before its folder", func(m *Manifest) { m.Entries[0], m.Entries[4] = m.Entries[4], m.Entries[0] }, `path "a/c" comes before its folder`},
 		{"folder before its folder", func(m *Manifest) { m.Entries[0], m.Entries[2] = m.Entries[2], m.Entries[0] }, `path "a/b" comes before its folder`},
@@ -289,5 +314,17 @@ func TestFilesOf(t *testing.T) {
 	single := &Manifest{Name: "x.bin", PieceLength: pieceLength, Entries: []Entry{{Kind: File, Size: 5}}}
 	if paths, _ := single.FilesOf([]int{0}, 9); len(paths) != 1 || paths[0] != "x.bin" {
 		t.Errorf("files of a single file: %q", paths)
+	}
+}
+
+func TestSpecialBits(t *testing.T) {
+	m := special()
+	if n := m.SpecialBits(); n != 3 {
+		t.Errorf("%d entries with bits that are dropped, want 3", n)
+	}
+	for i, want := range []uint32{0o1777, 0o755, 0o644, 0o755, 0o2775, 0o755} {
+		if got := m.Entries[i].SafeMode(); got != want {
+			t.Errorf("%s: %#o, want %#o", m.Entries[i].Path, got, want)
+		}
 	}
 }

@@ -63,11 +63,15 @@ func wireVectors(t *testing.T) []vector {
 			{Path: "a", Kind: File, Size: 13, Mode: 0o644, MTime: NoMTime},
 		},
 	}
+	root := &Manifest{
+		Name: "team", PieceLength: pieceLength, Hashes: []byte{}, Root: &Entry{Kind: Dir, Mode: 0o2775, MTime: NoMTime},
+		Entries: []Entry{{Path: "drop", Kind: Dir, Mode: 0o1777, MTime: NoMTime}},
+	}
 	empty := &Manifest{Name: "empty", PieceLength: pieceLength, Entries: []Entry{}, Hashes: []byte{}}
 	for _, m := range []struct {
 		name string
 		*Manifest
-	}{{"file", hello}, {"folder", folder}, {"empty", empty}, {"torrent", torrent}} {
+	}{{"file", hello}, {"folder", folder}, {"empty", empty}, {"torrent", torrent}, {"root", root}} {
 		b, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)

@@ -48,6 +48,8 @@ type GetRequest struct {
 	Path string `json:"path"`
 	// Reuse takes over what is at Path.
 	Reuse bool `json:"reuse,omitempty"`
+	// SpecialBits keeps the setuid and setgid bits of files.
+	SpecialBits bool `json:"special_bits,omitempty"`
 	// Torrent is the info dictionary of the link's info-hash, if it is known.
 	Torrent []byte `json:"torrent,omitempty"`
 }

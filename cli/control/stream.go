@@ -208,7 +208,9 @@ func (s *Server) get(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{Reuse: req.Reuse, Torrent: req.Torrent, User: caller(r)})
+	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{
+		Reuse: req.Reuse, Torrent: req.Torrent, SpecialBits: req.SpecialBits, User: caller(r),
+	})
 	if err != nil {
 		return task{}, err
 	}

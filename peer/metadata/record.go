@@ -29,6 +29,8 @@ type Record struct {
 	// content of the node that was.
 	Completed time.Time `json:"completed,omitzero"`
 	Number    int64     `json:"number,omitempty"`
+	// SpecialBits is set if fetched files keep setuid and setgid.
+	SpecialBits bool `json:"special_bits,omitempty"`
 	// User began the transfer, and it uses no file that he may not use. Nil stands for
 	// the owner of the node.
 	User *vfs.User `json:"user,omitempty"`

@@ -176,7 +176,11 @@ func createRoot(fsys vfs.FS, root string, m *proto.Manifest) error {
 	if isSingle(m) {
 		err = createFile(fsys, root)
 	} else {
-		err = fsys.Mkdir(root, 0o777)
+		mode := fs.FileMode(0o777)
+		if m.Root != nil {
+			mode = transferDirMode // until Publish
+		}
+		err = fsys.Mkdir(root, mode)
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("cannot create %s: %w: choose another path, or allow writing to %s",

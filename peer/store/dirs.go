@@ -11,6 +11,9 @@ import (
 // createDirs creates all directories, or makes those that exist writable until
 // finishDirs. The second time it creates none: what is missing was removed since.
 func (t *tree) createDirs(again bool) error {
+	if t.m.Root != nil {
+		t.makeRootWritable()
+	}
 	for i := range t.m.Entries {
 		if t.m.Entries[i].Kind != proto.Dir {
 			continue
@@ -50,7 +53,10 @@ func (t *tree) finishDirs(again bool) error {
 			return err
 		}
 	}
-	return nil
+	if t.m.Root == nil {
+		return nil
+	}
+	return t.finishDir(".", t.m.Root)
 }
 
 func (t *tree) finishDir(name string, e *proto.Entry) error {
@@ -60,10 +66,10 @@ func (t *tree) finishDir(name string, e *proto.Entry) error {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || hasMetadata(info, e) {
+	if err != nil || t.hasMetadata(info, e) {
 		return err
 	}
-	return t.setMetadata(f, name, e)
+	return t.setMetadata(f, info, name, e)
 }
 
 // syncDirs flushes all names, modes and times.

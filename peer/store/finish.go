@@ -190,7 +190,7 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if d.changedSince(file, info) {
 		return nil // its time is that of the change
 	}
-	if info.Size() == e.Size && hasMetadata(info, e) {
+	if info.Size() == e.Size && t.hasMetadata(info, e) {
 		return d.own(file, info)
 	}
 	// All of its pieces were found and none was written, if it is too long.
@@ -205,7 +205,7 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	t.unstamped.set(file)
 	// If a read or a flush opens it again, then not for writing: that would change its mode.
 	t.ready.clear(file)
-	if err := t.setMetadata(h.f, name, e); err != nil {
+	if err := t.setMetadata(h.f, info, name, e); err != nil {
 		return err
 	}
 	info, err = h.f.Stat()
@@ -223,7 +223,7 @@ func (d *Disk) asLeft(file int, info fs.FileInfo, e *proto.Entry) bool {
 	d.mu.Lock()
 	left, ok := d.published[file]
 	d.mu.Unlock()
-	return ok && info != nil && left == stampOf(vfs.StatOf(info)) && info.Size() == e.Size && hasMetadata(info, e)
+	return ok && info != nil && left == stampOf(vfs.StatOf(info)) && info.Size() == e.Size && d.tree.hasMetadata(info, e)
 }
 
 // changedSince reports whether another program changed a file since it was published.
@@ -250,7 +250,7 @@ func (d *Disk) own(file int, info fs.FileInfo) error {
 // publishEmpty creates an empty file, or makes one empty.
 func (d *Disk) publishEmpty(entry int, flush bool) error {
 	t, name, e := d.tree, d.tree.name(entry), &d.m.Entries[entry]
-	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil && info.Size() == 0 && hasMetadata(info, e) {
+	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil && info.Size() == 0 && t.hasMetadata(info, e) {
 		defer f.Close()
 		if flush {
 			err = syncFile(f)
@@ -277,7 +277,7 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 			return err
 		}
 	}
-	if err := t.setMetadata(f, name, e); err != nil || !flush {
+	if err := t.setMetadata(f, f.info, name, e); err != nil || !flush {
 		return err
 	}
 	return syncFile(f)
@@ -288,18 +288,18 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 func (t *tree) bulk() bool { return len(t.m.Entries) >= bulkFiles && t.syncsAll() }
 
 // hasMetadata reports whether a file or directory has the mode and the time of e.
-func hasMetadata(info fs.FileInfo, e *proto.Entry) bool {
-	return info.Mode().Perm() == fs.FileMode(e.Mode) &&
+func (t *tree) hasMetadata(info fs.FileInfo, e *proto.Entry) bool {
+	return info.Mode()&modeBits == t.mode(e, info) &&
 		(e.MTime == proto.NoMTime || info.ModTime().UnixNano() == e.MTime)
 }
 
-// setMetadata gives an open file or directory its time, if the manifest has one, and
-// its mode.
-func (t *tree) setMetadata(f vfs.File, name string, e *proto.Entry) error {
+// setMetadata gives an open file or directory, of which info is, its time, if the manifest has
+// one, and its mode.
+func (t *tree) setMetadata(f vfs.File, info fs.FileInfo, name string, e *proto.Entry) error {
 	if e.MTime != proto.NoMTime {
 		if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
 			return t.withPath(name, err)
 		}
 	}
-	return f.Chmod(fs.FileMode(e.Mode))
+	return f.Chmod(t.mode(e, info))
 }

@@ -157,7 +157,11 @@ func (t *tree) syncNames() error {
 
 // syncDir flushes the names in a directory.
 func (t *tree) syncDir(name string) error {
-	f, err := t.root.OpenFile(name, os.O_RDONLY, 0)
+	var f vfs.File
+	err := t.permit(-1, name, func() (err error) {
+		f, err = t.root.OpenFile(name, os.O_RDONLY, 0)
+		return err
+	})
 	if err != nil && notThere(err) {
 		return nil // somebody removed it
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -176,7 +177,7 @@ func (d *Disk) demoteFile(file int, to journal.State) error {
 // stat describes a file. It returns nil if it is not there or not a regular file.
 func (t *tree) stat(file int) (fs.FileInfo, error) {
 	name := t.fileName(file)
-	info, err := t.root.Lstat(name)
+	info, err := t.lstat(name)
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return info, nil
@@ -186,13 +187,22 @@ func (t *tree) stat(file int) (fs.FileInfo, error) {
 	return nil, t.unreadable(file, err)
 }
 
+// lstat describes what has a name.
+func (t *tree) lstat(name string) (info fs.FileInfo, err error) {
+	err = t.permit(-1, filepath.Dir(name), func() (err error) {
+		info, err = t.root.Lstat(name)
+		return err
+	})
+	return info, err
+}
+
 // lacksEntries reports whether an empty file, a directory or a symbolic link is missing.
 func (t *tree) lacksEntries() (bool, error) {
 	for i := range t.m.Entries {
 		if e := &t.m.Entries[i]; e.Kind == proto.Pad || e.Size > 0 {
 			continue
 		}
-		if _, err := t.root.Lstat(t.name(i)); err != nil && notThere(err) {
+		if _, err := t.lstat(t.name(i)); err != nil && notThere(err) {
 			return true, nil
 		} else if err != nil {
 			return false, t.withPath(t.name(i), err)

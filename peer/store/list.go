@@ -14,31 +14,38 @@ import (
 )
 
 // list returns the entries of the file or directory at path, which is not a symbolic
-// link, in the order of a manifest.
-func list(ctx context.Context, fsys vfs.FS, path string) ([]proto.Entry, error) {
-	info, err := fsys.Lstat(path)
+// link, in the order of a manifest, and that of the directory itself if the manifest needs it.
+func list(ctx context.Context, path string, opt *ScanOptions) (top *proto.Entry, entries []proto.Entry, err error) {
+	info, err := opt.FS.Lstat(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	e, err := newEntry("", info)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %w", path, err)
 	}
 	if !info.IsDir() {
-		e, err := newEntry("", info)
-		if err != nil {
-			return nil, fmt.Errorf("%s %w", path, err)
-		}
-		return []proto.Entry{e}, nil
+		return nil, []proto.Entry{e}, nil
 	}
-	root, err := fsys.OpenRoot(path)
+	if e.Mode != usualDirMode {
+		e.MTime = proto.NoMTime
+		top = &e
+	}
+	root, err := opt.FS.OpenRoot(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
 	l := lister{ctx: ctx, root: root, path: path}
 	if err := l.addDir(""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slices.SortFunc(l.entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return l.entries, nil
+	return top, l.entries, nil
 }
+
+// usualDirMode is the mode of a root that is left out of the manifest: older nodes understand none.
+const usualDirMode = 0o755
 
 // lister collects the entries below a directory.
 type lister struct {
@@ -122,7 +129,7 @@ func (l *lister) withPath(path string, err error) error {
 
 // newEntry returns the entry of what info describes. Its error follows a path.
 func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
-	e := proto.Entry{Path: path, Mode: uint32(info.Mode().Perm()), MTime: info.ModTime().UnixNano()}
+	e := proto.Entry{Path: path, Mode: bitsOf(info.Mode()), MTime: info.ModTime().UnixNano()}
 	switch info.Mode().Type() {
 	case 0:
 		e.Kind, e.Size = proto.File, info.Size()

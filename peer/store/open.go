@@ -94,11 +94,12 @@ func (d *Disk) hasPieces(l *layout, boot journal.BootID) bool {
 }
 
 // openTree opens the files of a store that has its journal. If it fails, it closes that.
-func (d *Disk) openTree(root string, files *Files) (err error) {
-	if d.tree, err = openTree(root, d.m, files); err != nil {
+func (d *Disk) openTree(root string, files *Files) error {
+	d.tree = newTree(root, d.m, files)
+	d.tree.owner, d.tree.temp, d.tree.ours = d, tempPrefix(d.journal.Manifest()), !d.journal.Seed()
+	if err := d.tree.open(); err != nil {
 		return errors.Join(err, d.journal.Close())
 	}
-	d.tree.owner, d.tree.temp = d, tempPrefix(d.journal.Manifest())
 	d.absent = newBitset(d.tree.layout.files())
 	return nil
 }

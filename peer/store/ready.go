@@ -125,7 +125,11 @@ func (t *tree) openTop() error {
 	if t.top != nil {
 		return nil
 	}
-	top, err := t.root.OpenFile(".", os.O_RDONLY, 0)
+	var top vfs.File
+	err := t.permit(-1, ".", func() (err error) {
+		top, err = t.root.OpenFile(".", os.O_RDONLY, 0)
+		return err
+	})
 	if err != nil {
 		return t.withPath(".", err)
 	}
@@ -252,6 +256,7 @@ func (t *tree) makeDirsWritable(name string) {
 	if t.single != "" {
 		return
 	}
+	t.makeRootWritable()
 	for i, c := range name {
 		if c == filepath.Separator {
 			t.makeDirWritable(name[:i])
@@ -262,6 +267,6 @@ func (t *tree) makeDirsWritable(name string) {
 func (t *tree) makeDirWritable(name string) {
 	info, err := t.root.Lstat(name)
 	if err == nil && info.IsDir() && info.Mode().Perm()&transferDirMode != transferDirMode {
-		_ = t.root.Chmod(name, info.Mode().Perm()|transferDirMode)
+		_ = t.root.Chmod(name, info.Mode()&modeBits|transferDirMode)
 	}
 }

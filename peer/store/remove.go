@@ -79,13 +79,13 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if err := checkRoot(fsys, root, m); err != nil {
 		return []Left{{root, leftReplaced}}, nil //nolint:nilerr // says so
 	}
-	t, err := openTree(root, m, NewFilesOn(fsys, 1))
-	if err != nil {
+	t := newTree(root, m, NewFilesOn(fsys, 1))
+	t.temp, t.ours = tempPrefix(id), true
+	if err := t.open(); err != nil {
 		return nil, err
 	}
 	defer t.close()
-	t.temp = tempPrefix(id)
-	r := remover{tree: t, journal: j, kept: make(map[string]bool), modes: make(map[string]fs.FileMode)}
+	r := remover{tree: t, journal: j, kept: make(map[string]bool)}
 	r.published = sync.OnceValue(r.allVerified)
 	if err := r.removeAll(); err != nil {
 		return r.left, err
@@ -98,10 +98,9 @@ type remover struct {
 	tree    *tree
 	journal *journal.Journal
 	left    []Left
-	more    int                    // left besides
-	kept    map[string]bool        // names of the content that are left
-	real    string                 // the last directory that was found to be one
-	modes   map[string]fs.FileMode // of directories that were made writable
+	more    int             // left besides
+	kept    map[string]bool // names of the content that are left
+	real    string          // the last directory that was found to be one
 	// published reports whether every piece is verified.
 	published func() bool
 }
@@ -156,7 +155,7 @@ func (r *remover) removeAll() error {
 // removeEntry removes the entry with that name, unless it is not the transfer's. Its
 // number is that of a file of the layout, or negative.
 func (r *remover) removeEntry(name string, e *proto.Entry, number int) error {
-	info, err := r.tree.root.Lstat(name)
+	info, err := r.tree.lstat(name)
 	if err != nil && notThere(err) {
 		return nil
 	}
@@ -181,23 +180,13 @@ func (r *remover) removeEntry(name string, e *proto.Entry, number int) error {
 		return r.remove(name)
 	}
 	r.keep(name, why)
-	if mode, ok := r.modes[name]; ok {
-		_ = r.tree.root.Chmod(name, mode)
-	}
 	return nil
 }
 
 // remove removes a file, a symbolic link or an empty directory. Publish may have made the
 // directory that it is in read-only.
 func (r *remover) remove(name string) error {
-	err := r.tree.root.Remove(name)
-	if dir := filepath.Dir(name); errors.Is(err, fs.ErrPermission) && dir != "." && r.tree.single == "" {
-		if info, err := r.tree.root.Lstat(dir); err == nil {
-			r.modes[dir] = info.Mode().Perm()
-		}
-		r.tree.makeDirWritable(dir)
-		err = r.tree.root.Remove(name)
-	}
+	err := r.tree.permit(-1, filepath.Dir(name), func() error { return r.tree.root.Remove(name) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return r.tree.withPath(name, err)
 	}
@@ -219,7 +208,11 @@ func (r *remover) reason(name string, e *proto.Entry, number int, info fs.FileIn
 		if info.Mode().Type() != fs.ModeSymlink {
 			return leftReplaced, nil
 		}
-		target, err := r.tree.root.Readlink(name)
+		var target string
+		err := r.tree.permit(-1, filepath.Dir(name), func() (err error) {
+			target, err = r.tree.root.Readlink(name)
+			return err
+		})
 		if err != nil {
 			return "", r.tree.withPath(name, err)
 		}
@@ -307,7 +300,7 @@ func (r *remover) inRealDir(name string) bool {
 		if c != filepath.Separator {
 			continue
 		}
-		if info, err := r.tree.root.Lstat(dir[:i]); err != nil || !info.IsDir() {
+		if info, err := r.tree.lstat(dir[:i]); err != nil || !info.IsDir() {
 			return false
 		}
 	}
@@ -318,7 +311,11 @@ func (r *remover) inRealDir(name string) bool {
 // emptied returns why a directory is left: "" if nothing is in it. It notes what is there
 // and no part of the content.
 func (r *remover) emptied(name string) (why string, err error) {
-	f, err := r.tree.root.OpenFile(name, os.O_RDONLY, 0)
+	var f vfs.File
+	err = r.tree.permit(-1, name, func() (err error) {
+		f, err = r.tree.root.OpenFile(name, os.O_RDONLY, 0)
+		return err
+	})
 	if err != nil {
 		return "", r.tree.withPath(name, err)
 	}

@@ -66,8 +66,7 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 		return nil, err
 	}
 	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength}
-	m.Entries, err = list(ctx, opt.FS, path)
-	if err != nil {
+	if m.Root, m.Entries, err = list(ctx, path, &opt); err != nil {
 		return nil, err
 	}
 	if m.PieceLength == 0 {

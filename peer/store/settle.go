@@ -40,7 +40,7 @@ func (d *Disk) settleFile(file int) {
 	if err != nil || info.Size() != t.layout.size(file) || vfs.StatOf(info).Links > 1 {
 		return
 	}
-	if !setByHandle(h.f, &t.m.Entries[t.layout.entries[file]]) {
+	if !t.setByHandle(h.f, &t.m.Entries[t.layout.entries[file]]) {
 		return
 	}
 	if info, err = h.f.Stat(); err == nil {
@@ -75,11 +75,11 @@ func (d *Disk) endSettle(file int, info fs.FileInfo) {
 }
 
 // setByHandle gives an open file the time and the mode of e. It reports whether it did.
-func setByHandle(f vfs.File, e *proto.Entry) bool {
+func (t *tree) setByHandle(f vfs.File, e *proto.Entry) bool {
 	if e.MTime != proto.NoMTime {
 		if done, err := f.SetModTime(time.Unix(0, e.MTime)); !done || err != nil {
 			return false
 		}
 	}
-	return f.Chmod(fs.FileMode(e.Mode)) == nil
+	return f.Chmod(t.mode(e, nil)) == nil
 }

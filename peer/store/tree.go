@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -28,7 +29,9 @@ type tree struct {
 	temp   string   // begins the names of temporary files
 	owner  owner    // nil for a tree that is not written to
 
-	exact bool // reads find out if a file has more bytes than its size says
+	exact   bool // reads find out if a file has more bytes than its size says
+	ours    bool // the transfer made the files, see permit
+	special bool // see [Disk.KeepSpecialBits]
 
 	dirty     bitset // files with pieces that were committed since the last flush
 	ready     bitset // files that are prepared for writing, see makeReady
@@ -36,6 +39,8 @@ type tree struct {
 	settled   bitset // files that were ready until their last piece was committed, see settle
 	unstamped bitset // files that were written to since their last stamp
 	foreign   bitset // files that another program changed, which get no stamp
+
+	permitting sync.Mutex // held while modes are wider than the content's
 
 	closing sync.WaitGroup // files that are being closed for another store to open one
 
@@ -54,12 +59,23 @@ type owner interface {
 	// written returns the inode number of the file that was written to last, 0 if that
 	// is not known.
 	written(file int) uint64
+	// changedMode is called if a file had another mode for a while, with its stamps before and after.
+	changedMode(file int, was, is journal.Stamp)
 	// fail is called if bytes that were written may be lost.
 	fail(cause error)
 }
 
 // openTree opens the files at path, which exists, for reading.
 func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
+	t := newTree(path, m, files)
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// newTree returns the tree at path, which is not open.
+func newTree(path string, m *proto.Manifest, files *Files) *tree {
 	t := &tree{m: m, layout: newLayout(m), files: files, path: path, dir: path, preparing: make(map[int]chan struct{}), renamed: make(map[string]bool)}
 	for _, set := range []*bitset{&t.dirty, &t.ready, &t.made, &t.settled, &t.unstamped, &t.foreign} {
 		*set = newBitset(t.layout.files())
@@ -67,12 +83,19 @@ func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
 	if isSingle(m) {
 		t.dir, t.single = filepath.Dir(path), filepath.Base(path)
 	}
-	var err error
-	t.root, err = files.fs.OpenRoot(t.dir)
+	return t
+}
+
+// open opens the root.
+func (t *tree) open() error {
+	err := t.permit(-1, ".", func() (err error) {
+		t.root, err = t.files.fs.OpenRoot(t.dir)
+		return err
+	})
 	if err != nil {
-		return nil, &UnreadableError{Path: t.dir, Err: withoutPath(err)}
+		return &UnreadableError{Path: t.dir, Err: withoutPath(err)}
 	}
-	return t, nil
+	return nil
 }
 
 // isSingle reports whether the content is a single file.
@@ -210,7 +233,11 @@ func writeInParts(f vfs.File, p []byte, offset int64) (n int, err error) {
 func (t *tree) openFile(file int) (vfs.File, error) {
 	name := t.fileName(file)
 	if !t.ready.has(file) {
-		f, _, err := t.openRegular(name, os.O_RDONLY)
+		var f vfs.File
+		err := t.permit(file, name, func() (err error) {
+			f, _, err = t.openRegular(name, os.O_RDONLY)
+			return err
+		})
 		return f, err
 	}
 	f, err := t.openWritable(name)

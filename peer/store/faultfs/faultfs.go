@@ -303,6 +303,9 @@ func (f *FS) walk(dir *node, name string) (*node, error) {
 		if !n.mode.IsDir() {
 			return nil, syscall.ENOTDIR
 		}
+		if n.mode&0o100 == 0 {
+			return nil, syscall.EACCES
+		}
 		if n = n.names[f.fold(part)]; n == nil {
 			return nil, syscall.ENOENT
 		}

@@ -100,7 +100,7 @@ func (o *file) Stat() (i fs.FileInfo, err error) {
 // Chmod implements [vfs.File].
 func (o *file) Chmod(mode fs.FileMode) error {
 	return o.do("fchmod", func() error {
-		o.n.mode = o.n.mode.Type() | mode.Perm()
+		o.n.mode = o.n.mode.Type() | mode&^fs.ModeType
 		o.f.clock += 1000
 		o.n.changed = o.f.clock
 		return nil

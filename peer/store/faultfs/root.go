@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"syscall"
 	"time"
 
@@ -175,7 +176,7 @@ func (a at) change(call, name string, change func(n *node)) error {
 
 // Chmod implements [vfs.Root].
 func (a at) Chmod(name string, mode fs.FileMode) error {
-	return a.change("chmod", name, func(n *node) { n.mode = n.mode.Type() | mode.Perm() })
+	return a.change("chmod", name, func(n *node) { n.mode = n.mode.Type() | mode&^fs.ModeType })
 }
 
 // Chtimes implements [vfs.Root].
@@ -254,8 +255,11 @@ func (f *FS) OpenRoot(name string) (vfs.Root, error) {
 	r := at{f, f.root}
 	err := r.do("open", name, func() (err error) {
 		r.dir, err = f.walk(f.root, name)
-		if err == nil && !r.dir.mode.IsDir() {
+		switch {
+		case err == nil && !r.dir.mode.IsDir():
 			err = syscall.ENOTDIR
+		case err == nil && r.dir.mode&0o400 == 0:
+			err = syscall.EACCES
 		}
 		return err
 	})
@@ -278,6 +282,19 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 
 // Lstat implements [vfs.FS].
 func (f *FS) Lstat(name string) (fs.FileInfo, error) { return at{f, f.root}.Lstat(name) }
+
+// ModeOf returns the mode of what is at a path, whatever the modes above it.
+func (f *FS) ModeOf(name string) (fs.FileMode, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.root
+	for part := range strings.SplitSeq(strings.Trim(path.Clean(name), "/"), "/") {
+		if n = n.names[f.fold(part)]; n == nil {
+			return 0, syscall.ENOENT
+		}
+	}
+	return n.mode, nil
+}
 
 // Stat implements [vfs.FS].
 func (f *FS) Stat(name string) (fs.FileInfo, error) { return at{f, f.root}.Lstat(name) }

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"io/fs"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// modeBits are the bits of a mode that a manifest holds.
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// bitsOf returns the bits of a manifest for a mode, and modeOf the mode for these.
+func bitsOf(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSetuid != 0 {
+		bits |= 0o4000
+	}
+	if mode&fs.ModeSetgid != 0 {
+		bits |= 0o2000
+	}
+	if mode&fs.ModeSticky != 0 {
+		bits |= 0o1000
+	}
+	return bits
+}
+
+func modeOf(bits uint32) fs.FileMode {
+	mode := fs.FileMode(bits).Perm()
+	if bits&0o4000 != 0 {
+		mode |= fs.ModeSetuid
+	}
+	if bits&0o2000 != 0 {
+		mode |= fs.ModeSetgid
+	}
+	if bits&0o1000 != 0 {
+		mode |= fs.ModeSticky
+	}
+	return mode
+}
+
+// mode returns the mode for an entry, of which info is nil or what exists. A folder keeps the setgid
+// bit that it got from the folder above.
+func (t *tree) mode(e *proto.Entry, info fs.FileInfo) fs.FileMode {
+	bits := e.SafeMode()
+	if t.special {
+		bits = e.Mode
+	}
+	mode := modeOf(bits)
+	if info != nil && info.IsDir() {
+		mode |= info.Mode() & fs.ModeSetgid
+	}
+	return mode
+}
+
+// KeepSpecialBits makes Publish and Finish set the setuid and setgid bits of files, which they drop
+// otherwise. It must be called before the store is used.
+func (d *Disk) KeepSpecialBits() { d.tree.special = true }

@@ -1,0 +1,106 @@
+package store_test
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// denied is a content whose modes deny access to its owner.
+func denied(t *testing.T, root uint32, more int) *disk {
+	p := faulty(t, kind{more: more})
+	entries := []proto.Entry{
+		storetest.Dir("none"), storetest.Dir("none/deep"), storetest.File("none/deep/x", 10), storetest.File("none/y", 3*proto.MinPieceLength),
+		storetest.Dir("search"), storetest.File("search/z", 10), storetest.Link("search/link", "z"), storetest.Dir("write"),
+		storetest.File("closed", 2*proto.MinPieceLength), storetest.File("empty", 0), storetest.File("small", 10), storetest.File("write/w", 7),
+	}
+	entries = append(entries, p.Manifest.Entries...)
+	p.Content = storetest.Make(t, 9, entries...)
+	p.Manifest.PieceLength = proto.MinPieceLength
+	p.Manifest.Root = &proto.Entry{Kind: proto.Dir, Mode: root, MTime: proto.NoMTime}
+	modes := map[string]uint32{
+		"none": 0, "none/deep": 0, "none/deep/x": 0, "none/y": 0o200, "search": 0o111, "write": 0o333,
+		"closed": 0, "empty": 0, "small": 0o200,
+	}
+	for i := range p.Manifest.Entries {
+		e := &p.Manifest.Entries[i]
+		if mode, ok := modes[e.Path]; ok {
+			e.Mode = mode
+		}
+	}
+	p.Hash(t)
+	return p
+}
+
+// TestModesWithoutRights fetches a content whose modes give its owner no access. It gets these modes,
+// is flushed and served, and known again after a restart.
+func TestModesWithoutRights(t *testing.T) {
+	for name, test := range map[string]struct {
+		root uint32
+		more int
+	}{"each file flushed": {0o700, 0}, "bulk": {0o700, 70}, "read-only root": {0o500, 0}, "root without rights": {0, 0}} {
+		t.Run(name, func(t *testing.T) {
+			p := denied(t, test.root, test.more)
+			p.ok(p.start())
+			p.ok(p.put(999))
+			p.ok(p.open.Publish())
+			p.ok(p.open.Finish())
+			for range 2 {
+				for i := range p.Manifest.Pieces() {
+					if good, err := store.Check(p.open, p.Manifest, i); !good || err != nil {
+						t.Fatalf("piece %d: %v, %v", i, good, err)
+					}
+				}
+				p.wantModes()
+				p.ok(p.end())
+				p.ok(p.start())
+				for i, doubtful := range p.open.Doubtful() {
+					if doubtful || !p.open.Has(i) {
+						t.Errorf("piece %d is to be hashed again", i)
+					}
+				}
+			}
+			p.ok(p.end())
+			left, err := store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest)
+			if err != nil || len(left) > 0 {
+				t.Errorf("left %v: %v", left, err)
+			}
+			if _, err := p.fs.Lstat(faultRoot); err == nil {
+				t.Error("the folder was not removed")
+			}
+		})
+	}
+}
+
+// wantModes checks the modes of all files and folders, as a user does that may look at everything.
+func (p *disk) wantModes() {
+	p.t.Helper()
+	entries := append([]proto.Entry{*p.Manifest.Root}, p.Manifest.Entries...)
+	for _, e := range entries {
+		if e.Kind == proto.Symlink {
+			continue
+		}
+		mode, err := p.fs.ModeOf(faultRoot + "/" + e.Path)
+		if err != nil || mode.Perm() != fs.FileMode(e.Mode) {
+			p.t.Errorf("%q has mode %v, %v; want %#o", e.Path, mode, err, e.Mode)
+		}
+	}
+}
+
+// TestModesOfSeed has a seed whose modes are the user's: it fails, and they stay.
+func TestModesOfSeed(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.fs.MkdirAll("/home/seed", 0o755))
+	p.writeFile("/home/seed/f", []byte("text"), 0)
+	_, err := store.Scan(t.Context(), "/home/seed", store.ScanOptions{FS: p.fs})
+	if err == nil || !strings.Contains(err.Error(), "/home/seed/f cannot be read at present: permission denied") {
+		t.Errorf("scanned: %v", err)
+	}
+	if mode, err := p.fs.ModeOf("/home/seed/f"); err != nil || mode.Perm() != 0 {
+		t.Errorf("the file has mode %v, %v", mode, err)
+	}
+}
