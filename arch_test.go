@@ -77,7 +77,7 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"cast/hostset": {outside: []string{}, pure: true},
-	"cast":         {ours: []string{"cast/agent", "cast/carry", "cast/hostset", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "proto", "tracker"}, tests: []string{"peer/limit"}},
+	"cast":         {ours: []string{"cast/agent", "cast/carry", "cast/hostset", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},
 
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/sshd":  {ours: []string{"interop/netns"}, outside: []string{}},

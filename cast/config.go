@@ -31,6 +31,9 @@ type Config struct {
 	// that has something there fails.
 	Force bool
 
+	// FollowLinks takes what symbolic links lead to out of Source.
+	FollowLinks bool
+
 	// Shell is the command that runs a command line on a host, with its arguments: it is
 	// called as Shell... HOST COMMANDLINE.
 	Shell []string

@@ -17,13 +17,15 @@ import (
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
 // source is what is cast: a content, or a stream.
 type source struct {
-	node *node
-	path string // of a content
+	node   *node
+	path   string // of a content
+	follow bool   // see [Config.FollowLinks]
 
 	stream io.Reader // nil for a content
 	file   *os.File  // that is streamed, if any
@@ -53,7 +55,7 @@ func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
 // newSource returns the source of a cast.
 func newSource(cfg *Config, n *node) (*source, error) {
-	s := &source{node: n, path: cfg.Source, ready: make(chan struct{})}
+	s := &source{node: n, path: cfg.Source, follow: cfg.FollowLinks, ready: make(chan struct{})}
 	s.length.Store(-1)
 	switch {
 	case cfg.Source == "-":
@@ -112,7 +114,7 @@ func (s *source) run(ctx context.Context) error {
 // seed hashes a content, and serves it. It fails if that changes meanwhile: then nobody can have all of
 // it.
 func (s *source) seed(ctx context.Context) error {
-	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{Progress: func(done, total int64) {
+	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{FollowLinks: s.follow, Progress: func(done, total int64) {
 		s.read.Store(done)
 		s.length.Store(total)
 	}})
@@ -153,7 +155,11 @@ func (s *source) seed(ctx context.Context) error {
 
 // readAll reads a content.
 func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
-	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.path, m, store.NewFiles(0))
+	var fsys vfs.FS = vfs.OS{}
+	if s.follow {
+		fsys = vfs.Follow(fsys)
+	}
+	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.path, m, store.NewFilesOn(fsys, 0))
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,7 @@ type castFlags struct {
 	dest    string
 	exec    string
 	force   bool
+	follow  bool
 
 	shell  string
 	window int
@@ -106,6 +107,7 @@ func newCast(g *global, run castRunner) *cobra.Command {
 	fl.StringVarP(&f.dest, "output", "o", "", "file or folder to create on each host, `DEST`")
 	fl.StringVar(&f.exec, "exec", "", "command that gets the content on each host, `CMD`")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
+	fl.BoolVar(&f.follow, "follow-links", false, "take what symbolic links lead to out of SRC")
 	fl.StringVar(&f.shell, "rsh", castShell, "remote shell: called as `CMD` HOST COMMANDLINE")
 	fl.IntVar(&f.window, "window", 32, "`NUMBER` of logins at once")
 	fl.BoolVar(&f.keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
@@ -121,7 +123,7 @@ func newCast(g *global, run castRunner) *cobra.Command {
 // config checks the flags, before anything is contacted. It also returns the least number of
 // hosts that must get the content.
 func (f *castFlags) config(g *global, src string, given func(flag string) bool) (cfg cast.Config, least int, err error) {
-	cfg = cast.Config{Source: src, Stdin: g.In, Dest: f.dest, Exec: f.exec, Force: f.force, Window: f.window, Keep: f.keep}
+	cfg = cast.Config{Source: src, Stdin: g.In, Dest: f.dest, Exec: f.exec, Force: f.force, FollowLinks: f.follow, Window: f.window, Keep: f.keep}
 	if cfg.Log, _, err = newLog(g.Err, g.logLevel, false); err != nil {
 		return cfg, 0, err
 	}

@@ -20,6 +20,11 @@ on standard output.
 The daemon of --data serves the content from then on. Without a daemon the command
 runs a node until Ctrl-C. Do not change the content while it is served.
 
+Symbolic links within PATH stay links. Links out of it are rejected, such as in the cache
+of a model hub; --follow-links takes the files and folders they lead to, each of them
+once: further links to it become links in the copy. A link that leads to another file
+later is not served until PATH is seeded again.
+
 --wait N returns when N other nodes have told this one that they have the whole content.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
@@ -68,6 +73,7 @@ func newSeed(g *global) *cobra.Command {
 	fl := cmd.Flags()
 	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
 	f.addContent(fl)
+	fl.BoolVar(&f.followLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
 	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
 	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
 	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")

@@ -31,6 +31,7 @@ type seedFlags struct {
 	wait        int
 	pieces      string
 	quiet       bool
+	followLinks bool
 	coded       string // "", codedAuto, or k
 	strategy    string // a kind of permutation gossip, or empty
 	torrent     bool
@@ -55,6 +56,7 @@ func (f *seedFlags) addContent(fl *pflag.FlagSet) {
 
 // request checks the flags.
 func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
+	req.FollowLinks = f.followLinks
 	req.Path, err = filepath.Abs(path)
 	if err != nil {
 		return req, err

@@ -174,10 +174,11 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 		err = t.update(func(rec *metadata.Record) {
 			if gone || r.Seed && rec.Seed && !sound { // it begins anew
 				rec.Seed, rec.Begun, rec.Whole, rec.User = r.Seed, false, false, r.User
+				rec.FollowLinks = r.FollowLinks
 				rec.Completed = time.Time{}
 			}
 			if r.Seed && !rec.Begun {
-				rec.Seed, rec.Whole = true, true
+				rec.Seed, rec.Whole, rec.FollowLinks = true, true, r.FollowLinks
 			}
 			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
 			rec.Stopped, rec.Added = false, r.Added

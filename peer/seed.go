@@ -44,6 +44,9 @@ type SeedOptions struct {
 	// the addresses at which BitTorrent clients reach a peer.
 	Announce     []string
 	TorrentPeers []netip.AddrPort
+	// FollowLinks takes what symbolic links lead to where that is not below the path, see
+	// [store.ScanOptions].
+	FollowLinks bool
 	// User is the user who asks, if it is not the owner of the node. No file is read that he
 	// may not read.
 	User *vfs.User
@@ -98,6 +101,9 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 		return nil, err
 	}
 	m, info, err := n.scan(ctx, root, opt)
+	if errors.Is(err, proto.ErrLeadsOut) {
+		err = fmt.Errorf("%w: give --follow-links to take what such links lead to", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +136,8 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 			Whole: true,
 			Added: time.Now(),
 			User:  opt.User,
+
+			FollowLinks: opt.FollowLinks,
 		},
 		files: map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned},
 	})
@@ -179,7 +187,9 @@ func within(path, dir string) bool {
 // scan returns the manifest of what is at root, and the info dictionary if the options ask for
 // it. Options that do not suit the content fail before it is hashed.
 func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
-	so := store.ScanOptions{PieceLength: opt.PieceLength, Progress: opt.Progress}
+	so := store.ScanOptions{
+		PieceLength: opt.PieceLength, Progress: opt.Progress, FollowLinks: opt.FollowLinks, Outside: n.checkApart,
+	}
 	if opt.User != nil {
 		so.FS = vfs.As(opt.User, "", "")
 	}

@@ -105,6 +105,13 @@ func TestSeedDataFolder(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(data, "key"), filepath.Join(dir, "l")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Seed(t.Context(), dir, peer.SeedOptions{FollowLinks: true}); err == nil || !strings.Contains(err.Error(), "data folder") {
+		t.Errorf("by a link that is followed: %v", err)
+	}
 	beside := filepath.Join(above, "beside")
 	if err := os.WriteFile(beside, []byte("content"), 0o600); err != nil {
 		t.Fatal(err)

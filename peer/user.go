@@ -28,14 +28,21 @@ func (t *Transfer) For(u *vfs.User) bool {
 // files returns how the transfer opens its files.
 func (t *Transfer) files() *store.Files {
 	r := t.record()
-	if r.User == nil {
+	if r.User == nil && !r.FollowLinks {
 		return t.node.files
 	}
-	made := r.Root
-	if r.Seed {
-		made = ""
+	var fsys vfs.FS = vfs.OS{}
+	if r.User != nil {
+		made := r.Root
+		if r.Seed {
+			made = ""
+		}
+		fsys = vfs.As(r.User, made, t.node.transferDir(t.ID))
 	}
-	return store.NewFilesOn(vfs.As(r.User, made, t.node.transferDir(t.ID)), userFiles)
+	if r.FollowLinks {
+		fsys = vfs.Follow(fsys)
+	}
+	return store.NewFilesOn(fsys, userFiles)
 }
 
 // checkUser returns the path at which a user who is not the owner of the node may have a

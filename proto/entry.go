@@ -151,6 +151,13 @@ func checkPath(path string) error {
 	return nil
 }
 
+// ErrLeadsOut reports a symlink whose target is not in the content, or is written in a way that
+// may lead out of it.
+var ErrLeadsOut = errors.New("leads out of the content")
+
+// CheckTarget reports why a symlink must not have its target.
+func (e *Entry) CheckTarget() error { return checkTarget(e.Path, e.Target) }
+
 // checkTarget reports why the symlink at path must not have this target.
 //
 // The folder of a symlink is a real folder, so each leading ".." goes up one level. After a
@@ -164,7 +171,7 @@ func checkTarget(path, target string) error {
 		return fmt.Errorf("manifest: symlink %q: target %q has a NUL", path, target)
 	}
 	if target[0] == '/' {
-		return fmt.Errorf("manifest: symlink %q: target %q is absolute", path, target)
+		return fmt.Errorf("manifest: symlink %q %w: target %q is absolute", path, ErrLeadsOut, target)
 	}
 	depth, named := strings.Count(path, "/"), false
 	for element := range strings.SplitSeq(target, "/") {
@@ -173,9 +180,9 @@ func checkTarget(path, target string) error {
 		case element != "..":
 			named = true
 		case named:
-			return fmt.Errorf("manifest: symlink %q: target %q has \"..\" after a name", path, target)
+			return fmt.Errorf("manifest: symlink %q %w: target %q has \"..\" after a name", path, ErrLeadsOut, target)
 		case depth == 0:
-			return fmt.Errorf("manifest: symlink %q: target %q is outside of the content", path, target)
+			return fmt.Errorf("manifest: symlink %q %w: target %q is outside", path, ErrLeadsOut, target)
 		default:
 			depth--
 		}

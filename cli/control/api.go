@@ -26,6 +26,8 @@ type SeedRequest struct {
 	Path string `json:"path"`
 	// PieceLength is in bytes, 0 for the default.
 	PieceLength uint32 `json:"piece_length,omitempty"`
+	// FollowLinks takes what symbolic links lead to out of Path.
+	FollowLinks bool `json:"follow_links,omitempty"`
 	// Trackers go into the link, with the daemon's own.
 	Trackers []string `json:"trackers,omitempty"`
 	// Coded is the number of source blocks in a generation of a coded transfer: -1

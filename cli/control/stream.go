@@ -128,7 +128,7 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 	if err := checkAbsolute(req.Path); err != nil {
 		return opt, err
 	}
-	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers}
+	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers, FollowLinks: req.FollowLinks}
 	opt.Strategy, err = proto.ParseStrategy(req.Strategy)
 	if err != nil {
 		return opt, &Error{CodeRequest, err.Error()}

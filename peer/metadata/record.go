@@ -31,6 +31,8 @@ type Record struct {
 	Number    int64     `json:"number,omitempty"`
 	// SpecialBits is set if fetched files keep setuid and setgid.
 	SpecialBits bool `json:"special_bits,omitempty"`
+	// FollowLinks is set for a seed with what its symbolic links lead to.
+	FollowLinks bool `json:"follow_links,omitempty"`
 	// User began the transfer, and it uses no file that he may not use. Nil stands for
 	// the owner of the node.
 	User *vfs.User `json:"user,omitempty"`

@@ -31,6 +31,10 @@ func list(ctx context.Context, path string, opt *ScanOptions) (top *proto.Entry,
 		e.MTime = proto.NoMTime
 		top = &e
 	}
+	if opt.FollowLinks {
+		entries, err = follow(ctx, opt.FS, path, opt.Outside)
+		return top, entries, err
+	}
 	root, err := opt.FS.OpenRoot(path)
 	if err != nil {
 		return nil, nil, err

@@ -53,5 +53,8 @@ func (d *Disk) wasAbsent(file int) bool {
 func (d *Disk) written(file int) uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.journal.Seed() {
+		return d.journal.Stamp(file).Inode
+	}
 	return d.journal.Inode(file)
 }

@@ -26,6 +26,12 @@ type ScanOptions struct {
 	Workers int
 	// FS is where the files are; nil stands for the system's.
 	FS vfs.FS
+	// FollowLinks takes files and directories outside root that symbolic links lead to, once
+	// each: further links to one become links in the content. Stores then need [vfs.Follow].
+	FollowLinks bool
+	// Outside, if not nil, is called with the paths that are taken by FollowLinks. If it fails, so does
+	// the scan.
+	Outside func(path string) error
 	// Accept, if not nil, is called with the manifest before anything is read, while
 	// its hashes are zeros. If it fails, so does the scan.
 	Accept func(*proto.Manifest) error
@@ -68,6 +74,9 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength}
 	if m.Root, m.Entries, err = list(ctx, path, &opt); err != nil {
 		return nil, err
+	}
+	if opt.FollowLinks {
+		opt.FS = vfs.Follow(opt.FS)
 	}
 	if m.PieceLength == 0 {
 		m.PieceLength = proto.DefaultPieceLength(m.Length())

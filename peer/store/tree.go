@@ -57,7 +57,7 @@ type owner interface {
 	// prepared is called before the first write to a file.
 	prepared(file int, f writable) error
 	// written returns the inode number of the file that was written to last, 0 if that
-	// is not known.
+	// is not known. Of a seed it is the inode number when it was hashed.
 	written(file int) uint64
 	// changedMode is called if a file had another mode for a while, with its stamps before and after.
 	changedMode(file int, was, is journal.Stamp)
@@ -235,7 +235,10 @@ func (t *tree) openFile(file int) (vfs.File, error) {
 	if !t.ready.has(file) {
 		var f vfs.File
 		err := t.permit(file, name, func() (err error) {
-			f, _, err = t.openRegular(name, os.O_RDONLY)
+			var info fs.FileInfo
+			if f, info, err = t.openRegular(name, os.O_RDONLY); err == nil {
+				err = t.checkFollowed(file, f, info)
+			}
 			return err
 		})
 		return f, err
@@ -258,6 +261,16 @@ func (t *tree) openFile(file int) (vfs.File, error) {
 		return nil, err
 	}
 	return f.File, nil
+}
+
+// checkFollowed closes an open file of a seed and fails if a symbolic link leads to another file
+// than when the seed was hashed: peers must not get bytes of a file that was not seeded.
+func (t *tree) checkFollowed(file int, f vfs.File, info fs.FileInfo) error {
+	if t.owner == nil || !vfs.Follows(t.files.fs) || vfs.StatOf(info).Inode == t.owner.written(file) {
+		return nil
+	}
+	t.closeFile(f)
+	return &ChangedError{Path: t.fullPath(t.fileName(file)), Reason: "it is another file now; seed it again"}
 }
 
 // closeFile implements opener. File systems of a network may report only now that bytes
