@@ -16,7 +16,8 @@ type target struct {
 	file   *os.File
 	dest   string
 	force  bool
-	parent string // the topmost folder that was made for it, or empty
+	was    fs.FileInfo // of the file that it replaces, or nil
+	parent string      // the topmost folder that was made for it, or empty
 }
 
 // createTarget creates the file that a stream goes to, see [Start.Dest].
@@ -25,19 +26,24 @@ func createTarget(dest string, force bool) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch info, err := os.Lstat(dest); {
+	info, err := os.Lstat(dest)
+	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is there, and not a regular file", dest)
 	case err == nil && !force:
 		return nil, errExists(dest)
 	}
 	t := &target{dest: dest, force: force, parent: missing(filepath.Dir(dest))}
+	mode := fs.FileMode(0o644)
+	if err == nil {
+		t.was, mode = info, 0o600 // until it replaces that
+	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
 		removeEmpty(dest, t.parent)
 		return nil, err
 	}
 	name := filepath.Join(filepath.Dir(dest), fmt.Sprintf(".mob-%016x", rand.Uint64()))
-	t.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	t.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		removeEmpty(dest, t.parent)
 		return nil, fmt.Errorf("cannot create %s: %w", dest, errors.Unwrap(err))
@@ -59,7 +65,10 @@ func (t *target) over() <-chan error { return nil }
 
 // finish implements [consumer]. It flushes the file, and gives it its name.
 func (t *target) finish(context.Context) error {
-	err := t.file.Sync()
+	err := t.keepMode()
+	if err == nil {
+		err = t.file.Sync()
+	}
 	if e := t.file.Close(); err == nil {
 		err = e
 	}
@@ -75,6 +84,20 @@ func (t *target) finish(context.Context) error {
 		t.kill()
 	}
 	return err
+}
+
+// keepMode gives the file the owner and the mode of the file that it replaces. Only root can give
+// it another owner.
+func (t *target) keepMode() error {
+	if t.was == nil {
+		return nil
+	}
+	if st, ok := t.was.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		if err := t.file.Chown(int(st.Uid), int(st.Gid)); err != nil {
+			return err
+		}
+	}
+	return t.file.Chmod(t.was.Mode().Perm())
 }
 
 // publish gives the file its name. Without force it replaces nothing.
