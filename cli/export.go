@@ -26,6 +26,7 @@ const exportExample = `  mob export "$LINK" -o big.tar.torrent
 // exportFlags are the flags of export.
 type exportFlags struct {
 	out   string
+	force bool
 	quiet bool
 	node  nodeFlags // btTrackers only
 }
@@ -41,6 +42,7 @@ func newExport(g *global) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, given []string) error { return g.export(cmd, given[0], &f) },
 	}
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
+	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
 	f.node.addBTTrackers(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	return cmd
@@ -71,8 +73,8 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 		return err
 	}
 	name := known.Name + ".torrent"
-	out := outFile{path: cmp.Or(f.out, name)}
-	if err := out.check(name); err != nil { // before hours of hashing
+	out := outFile{path: cmp.Or(f.out, name), force: f.force}
+	if err := out.check(g.Env, name); err != nil { // before hours of hashing
 		return err
 	}
 	t, st, err := g.torrent(ctx, s, id, f.quiet)
@@ -122,7 +124,7 @@ func (g *global) saveTorrent(out *outFile, t *metainfo.Torrent, st peer.Status, 
 	if err != nil {
 		return err
 	}
-	return out.write(g.Env, b)
+	return out.write(g.Env, b, st.Root)
 }
 
 // writeTorrent writes the torrent file of a seed, and says what BitTorrent clients

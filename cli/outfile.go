@@ -40,11 +40,12 @@ func (env *Env) isOut(info fs.FileInfo) bool {
 
 // outFile is a file for a command's result, at a path that the user gives.
 type outFile struct {
-	path string
+	path  string
+	force bool // replace a file that exists
 }
 
 // check reports why the file cannot be written. If the path names a folder, name is the file in it.
-func (o *outFile) check(name string) error {
+func (o *outFile) check(env *Env, name string) error {
 	info, err := os.Stat(o.path)
 	if isFolderName(o.path) || err == nil && info.IsDir() {
 		o.path = filepath.Join(o.path, name)
@@ -60,23 +61,55 @@ func (o *outFile) check(name string) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return fmt.Errorf("%s is a folder", o.path)
+		return fmt.Errorf("%s is a directory", o.path)
+	case info.Mode().IsRegular() && !o.force && !env.isOut(info):
+		return errOutExists(o.path)
 	}
 	return nil
 }
 
-// write writes the file, after check. A regular file is replaced atomically; a link to one stays.
-func (o *outFile) write(env *Env, b []byte) error {
+func errOutExists(path string) error {
+	return fmt.Errorf("%s exists already: choose another path, or replace it with --force", path)
+}
+
+// write writes the file, after check, for the content at root. A regular file is replaced atomically,
+// unless it is of the content; a link to one stays.
+func (o *outFile) write(env *Env, b []byte, root string) error {
 	info, err := os.Stat(o.path)
 	switch {
 	case err == nil && (env.isOut(info) || !info.Mode().IsRegular()):
 		return env.overwrite(o.path, b)
+	case err == nil && !o.force:
+		return errOutExists(o.path)
 	case err == nil:
 		path, err := filepath.EvalSymlinks(o.path)
 		if err != nil {
 			return err
 		}
+		if within(path, root) {
+			return fmt.Errorf("%s is part of the content: choose another path", o.path)
+		}
 		return datadir.WriteFile(path, b, info.Mode().Perm())
 	}
-	return datadir.WriteFile(o.path, b, 0o644)
+	err = datadir.CreateFile(o.path, b, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return errOutExists(o.path)
+	}
+	return err
+}
+
+// within reports whether a path without symbolic links is root or below it.
+func within(path, root string) bool {
+	dir, err := os.Stat(root)
+	if err != nil {
+		return false
+	}
+	for ; ; path = filepath.Dir(path) {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, dir) {
+			return true
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
 }

@@ -77,6 +77,7 @@ func newSeed(g *global) *cobra.Command {
 	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
 	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
 	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
+	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
 	f.node.addBTTrackers(fl)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	g.jsonFlag(cmd)
@@ -95,6 +96,9 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 		return fmt.Errorf("%s does not exist", req.Path)
 	}
 	if err := g.checkOut(); err != nil {
+		return err
+	}
+	if err := f.checkTorrentFile(g.Env, req.Path); err != nil { // before hours of hashing
 		return err
 	}
 	topology, network, err := f.readNetwork()

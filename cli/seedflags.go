@@ -94,10 +94,15 @@ func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
 	if len(req.BTTrackers) > 0 && !req.Torrent {
 		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
 	}
+	return nil
+}
+
+// checkTorrentFile reports why --torrent-file cannot be written for the content at a path.
+func (f *seedFlags) checkTorrentFile(env *Env, path string) error {
 	if f.torrentFile.path == "" {
 		return nil
 	}
-	if err := f.torrentFile.check(filepath.Base(req.Path) + ".torrent"); err != nil { // before hours of hashing
+	if err := f.torrentFile.check(env, filepath.Base(path)+".torrent"); err != nil {
 		return fmt.Errorf("--torrent-file: %w", err)
 	}
 	return nil

@@ -10,15 +10,41 @@ import (
 
 // WriteFile replaces a file atomically: after a crash it has the old or the new content.
 func WriteFile(path string, b []byte, mode os.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	temp, err := writeTemp(path, b, mode)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails after the rename
+	defer os.Remove(temp) // fails after the rename
+	return os.Rename(temp, path)
+}
+
+// CreateFile creates a file atomically. It fails with [os.ErrExist] if there is anything at path.
+func CreateFile(path string, b []byte, mode os.FileMode) error {
+	temp, err := writeTemp(path, b, mode)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if err = os.Link(temp, path); err == nil || errors.Is(err, os.ErrExist) {
+		return err
+	}
+	// Some file systems have no links.
+	if _, err := os.Lstat(path); err == nil {
+		return &os.PathError{Op: "create", Path: path, Err: os.ErrExist}
+	}
+	return os.Rename(temp, path)
+}
+
+// writeTemp writes a file beside path, and returns its path.
+func writeTemp(path string, b []byte, mode os.FileMode) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return "", err
+	}
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err != nil {
-		return err
+		return "", errors.Join(err, os.Remove(f.Name()))
 	}
-	return os.Rename(f.Name(), path)
+	return f.Name(), nil
 }
