@@ -71,6 +71,11 @@ func args(least int, names ...string) cobra.PositionalArgs {
 		case len(given) > len(names):
 			return wrong(cmd, "unexpected argument %q", given[len(names)])
 		}
+		for i, arg := range given {
+			if arg == "" {
+				return wrong(cmd, "%s is empty", names[i])
+			}
+		}
 		return nil
 	}
 }

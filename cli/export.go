@@ -49,6 +49,9 @@ func newExport(g *global) *cobra.Command {
 }
 
 func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
+	if err := checkPath(cmd, "output"); err != nil {
+		return err
+	}
 	if err := checkBTTrackers(f.node.btTrackers); err != nil {
 		return wrong(cmd, "%w", err)
 	}

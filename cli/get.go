@@ -77,6 +77,9 @@ func newGet(g *global) *cobra.Command {
 }
 
 func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
+	if err := checkPath(cmd, "output"); err != nil {
+		return err
+	}
 	text, err := g.readArg(text)
 	if err != nil {
 		return err

@@ -57,6 +57,9 @@ func (g *global) limit(cmd *cobra.Command, f *limitCommand) error {
 	if req.Change, err = f.limits.change(); err != nil {
 		return wrong(cmd, "%w", err)
 	}
+	if f.name == "" && cmd.Flags().Changed("for") {
+		return wrong(cmd, "--for is empty: give a LINK, ID or PATH")
+	}
 	if f.name != "" {
 		c, err := g.parseContent(f.name)
 		if err != nil {

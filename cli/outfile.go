@@ -8,8 +8,22 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mobgrid/mob/peer/datadir"
 )
+
+// checkPath checks the path in a flag, if it is given.
+func checkPath(cmd *cobra.Command, flag string) error {
+	f := cmd.Flags().Lookup(flag)
+	switch path := f.Value.String(); {
+	case f.Changed && path == "":
+		return wrong(cmd, "--%s is empty: give a path", flag)
+	case path == "-":
+		return wrong(cmd, "--%s -: standard output is not supported; a file of that name is ./-", flag)
+	}
+	return nil
+}
 
 // isFolderName reports whether a path names a folder, whatever exists there.
 func isFolderName(path string) bool {

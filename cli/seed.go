@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,11 +90,14 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	if err != nil {
 		return wrong(cmd, "%w", err)
 	}
+	if err := checkPath(cmd, "torrent-file"); err != nil {
+		return err
+	}
 	if (f.plan == "") != (f.topology == "") {
 		return wrong(cmd, "--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
 	}
-	if _, err := os.Stat(req.Path); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s does not exist", req.Path)
+	if err := checkSeedable(path, req.Path); err != nil {
+		return err
 	}
 	if err := g.checkOut(); err != nil {
 		return err
@@ -138,6 +142,21 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	case s.own != nil:
 		g.note("serving %s until Ctrl-C", st.Name)
 		return g.serve(ctx, s, st)
+	}
+	return nil
+}
+
+// checkSeedable reports why an argument, which stands for an absolute path, cannot be seeded.
+func checkSeedable(arg, path string) error {
+	own := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/std")
+	switch {
+	case arg == "-":
+		return errors.New("standard input cannot be seeded: write it to a file, or use `mob cast -`")
+	case own: // in the daemon it is another file
+		return fmt.Errorf("%s cannot be seeded: write it to a file, or use `mob cast -`", path)
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s does not exist", path)
 	}
 	return nil
 }
