@@ -1,0 +1,112 @@
+package vfs
+
+import (
+	"errors"
+	"hash/fnv"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// ID distinguishes a file from every other file that exists at the same time.
+type ID struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
+// IDOf returns the ID of what info describes, zero if the system has none.
+func IDOf(info fs.FileInfo) ID {
+	st := StatOf(info)
+	return ID{st.Device, st.Inode}
+}
+
+// Place is the target of a path, by identity: two paths have the same place if they differ by symbolic links or
+// mounts only, or if a directory above was renamed between two calls of [PlaceOf].
+type Place struct {
+	// Path has no symbolic links.
+	Path string `json:"path"`
+	// IDs lists the directories above the last name of the path that exists, and the ID of that name
+	// last. If a directory is mounted at several paths, the directories above each of them are included.
+	IDs []ID `json:"ids"`
+	// Rest lists the names of the path that do not exist, below the last ID.
+	Rest []string `json:"rest,omitempty"`
+}
+
+// PlaceOf returns the place that an absolute path leads to.
+func PlaceOf(fsys FS, path string) (Place, error) {
+	var p Place
+	found := filepath.Clean(path)
+	for {
+		real, err := fsys.Resolve(found)
+		if err == nil {
+			found = real
+			break
+		}
+		if !missing(err) || found == filepath.Dir(found) {
+			return p, err
+		}
+		p.Rest = append(p.Rest, filepath.Base(found))
+		found = filepath.Dir(found)
+	}
+	slices.Reverse(p.Rest)
+	p.Path = filepath.Join(append([]string{found}, p.Rest...)...)
+	var err error
+	if p.IDs, err = above(fsys, found); err != nil {
+		return p, err
+	}
+	for _, alias := range aliases(found) {
+		ids, err := above(fsys, alias)
+		if err == nil && ids[len(ids)-1] == p.Last() {
+			p.IDs = append(ids, p.IDs...)
+		}
+	}
+	return p, nil
+}
+
+// above returns the IDs of the directories above a path without symbolic links, and its own.
+func above(fsys FS, path string) (ids []ID, err error) {
+	for ; ; path = filepath.Dir(path) {
+		info, err := fsys.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		id := IDOf(info)
+		if id == (ID{}) { // the system has no such numbers
+			sum := fnv.New64a()
+			sum.Write([]byte(path))
+			id.Inode = sum.Sum64()
+		}
+		ids = append(ids, id)
+		if path == filepath.Dir(path) {
+			slices.Reverse(ids)
+			return ids, nil
+		}
+	}
+}
+
+// missing reports whether an error means that a path leads to nothing.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// Last returns the ID of the last name of the path that exists.
+func (p Place) Last() ID {
+	if len(p.IDs) == 0 {
+		return ID{}
+	}
+	return p.IDs[len(p.IDs)-1]
+}
+
+// Same reports whether p and q are the same place.
+func (p Place) Same(q Place) bool {
+	return len(p.IDs) > 0 && p.Last() == q.Last() && slices.Equal(p.Rest, q.Rest)
+}
+
+// Holds reports whether q is p or below it.
+func (p Place) Holds(q Place) bool {
+	if len(p.Rest) == 0 {
+		return len(p.IDs) > 0 && slices.Contains(q.IDs, p.Last())
+	}
+	return p.Last() == q.Last() && len(q.Rest) >= len(p.Rest) && slices.Equal(p.Rest, q.Rest[:len(p.Rest)])
+}
