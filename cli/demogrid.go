@@ -95,7 +95,7 @@ func (g *demoGrid) startNode(cluster, name string) (*demoNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &demoNode{name: name, cluster: cluster, copy: filepath.Join(dir, "copy"), node: node}, nil
+	return &demoNode{name: name, cluster: cluster, copy: dir + ".copy", node: node}, nil
 }
 
 // seed serves a file from the source and returns its link.

@@ -176,9 +176,9 @@ func TestUsers(t *testing.T) {
 		for _, path := range []string{"bob/secret", "alice/link", "alice/mixed", "bob/closed", "bob/closed/open"} {
 			m.refused("permission denied", alice, "--data", "a", "seed", path)
 		}
-		m.refused("data folder", alice, "--data", "a", "seed", "a/mobd.sock")
-		m.refused("data folder", alice, "--data", "a", "seed", "a/key")
-		m.refused("data folder", alice, "--data", "a", "seed", ".")
+		m.refused("data directory", alice, "--data", "a", "seed", "a/mobd.sock")
+		m.refused("data directory", alice, "--data", "a", "seed", "a/key")
+		m.refused("data directory", alice, "--data", "a", "seed", ".")
 		m.works(daemonUser, "--data", "a", "seed", "bob/secret")
 	})
 	t.Run("see and change", func(t *testing.T) {
@@ -231,8 +231,8 @@ func TestUsers(t *testing.T) {
 				m.mob(alice, "--data", "b", "rm", l)
 			}
 		}
-		m.refused("data folder", alice, "--data", "b", "get", link, "-o", "b/x")
-		m.refused("data folder", alice, "--data", "b", "get", link, "-o", "alice/data/x")
-		m.refused("data folder", alice, "--data", "b", "get", link, "-o", "b/transfers/x")
+		m.refused("data directory", alice, "--data", "b", "get", link, "-o", "b/x")
+		m.refused("data directory", alice, "--data", "b", "get", link, "-o", "alice/data/x")
+		m.refused("data directory", alice, "--data", "b", "get", link, "-o", "b/transfers/x")
 	})
 }

@@ -12,12 +12,14 @@ import (
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
 // addition is what a call of Seed or Get says of a transfer.
 type addition struct {
 	record metadata.Record
+	place  vfs.Place         // of the record's root
 	files  map[string][]byte // to write to the transfer's folder, unless they are nil
 	reuse  bool              // take over existing files at the root
 }
@@ -25,7 +27,7 @@ type addition struct {
 // add begins a transfer, or resumes the one of the same content.
 func (n *Node) add(a addition) (*Transfer, error) {
 	for {
-		t, fresh, err := n.reserve(a.record)
+		t, fresh, err := n.reserve(a)
 		if err != nil {
 			return nil, err
 		}
@@ -70,19 +72,18 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 
 // reserve returns the transfer of a content. If there is none, it creates one that has not
 // started.
-func (n *Node) reserve(r metadata.Record) (t *Transfer, fresh bool, err error) {
+func (n *Node) reserve(a addition) (t *Transfer, fresh bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	keys := r.Link.Keys()
+	keys := a.record.Link.Keys()
 	if t := n.find(keys); t != nil {
 		return t, false, nil
 	}
-	if !r.Seed {
-		if err := n.rootTaken(r.Root); err != nil {
-			return nil, false, err
-		}
+	if err := n.conflict(a.place, a.record, nil); err != nil {
+		return nil, false, err
 	}
-	t = newTransfer(n, keys[0], r)
+	t = newTransfer(n, keys[0], a.record)
+	t.spot.set(a.place)
 	n.transfers[t.ID] = t
 	return t, true, nil
 }
@@ -96,23 +97,6 @@ func (t *Transfer) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.happened(Event{Kind: EventRemoved})
-}
-
-// checkRoot fails if a transfer has its content at root.
-func (n *Node) checkRoot(root string) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.rootTaken(root)
-}
-
-// rootTaken is checkRoot for callers with the lock.
-func (n *Node) rootTaken(root string) error {
-	for _, t := range n.transfers {
-		if t.record().Root == root {
-			return fmt.Errorf("%s belongs to another transfer (%s): choose another path", root, t.ID)
-		}
-	}
-	return nil
 }
 
 // add writes what is known of the transfer, and starts it. It reports whether it created the
@@ -132,7 +116,7 @@ func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 		}
 	}
 	if !fresh {
-		return created, t.resume(a.record, a.reuse)
+		return created, t.resume(a)
 	}
 	if err := t.update(func(*metadata.Record) {}); err != nil {
 		return created, err
@@ -143,16 +127,19 @@ func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 
 // resume starts a known transfer again, with what a new call says of it. It does nothing if the
 // transfer is running and the call adds nothing.
-func (t *Transfer) resume(r metadata.Record, reuse bool) error {
-	old := t.record()
+func (t *Transfer) resume(a addition) error {
+	old, r := t.record(), a.record
 	gone := (old.Begun || old.Seed) && t.node.missing(old.Root)
 	if gone && !r.Seed {
-		if err := t.node.checkFree(r.Root, reuse, r.User); err != nil {
+		if err := t.node.checkFree(r.Root, a.reuse, r.User); err != nil {
 			return err
 		}
 	}
 	if old.Root != r.Root && !gone {
+		t.spot.look(old.Root)
 		switch {
+		case t.spot.same(a.place):
+			r.Root = old.Root // by another name
 		case old.Whole && r.Seed:
 			r.Root = old.Root // the same files
 		case t.running() || old.Begun:
@@ -165,10 +152,13 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 	}
 	sound := t.sound()
 	if t.running() && !gone && sound && (old.Link.String() == link.String() || old.Whole && !r.Seed) {
+		if r.Seed {
+			return t.update(func(rec *metadata.Record) { rec.Added = r.Added }) // its path means this content now
+		}
 		return nil
 	}
 	t.halt(errRestart)
-	err := t.move(r.Root, r.Seed)
+	err := t.move(r, a.place)
 	if err == nil {
 		// The transfer may have changed the record until it ended.
 		err = t.update(func(rec *metadata.Record) {
@@ -189,7 +179,7 @@ func (t *Transfer) resume(r metadata.Record, reuse bool) error {
 		t.giveUp(err)
 		return err
 	}
-	t.start(reuse)
+	t.start(a.reuse)
 	return nil
 }
 
@@ -207,21 +197,20 @@ func (n *Node) missing(path string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// move changes the root of a transfer that has created nothing yet.
-func (t *Transfer) move(root string, seed bool) error {
+// move gives a transfer that has created nothing yet the root of a record, which is at a place.
+func (t *Transfer) move(r metadata.Record, p vfs.Place) error {
 	t.node.mu.Lock()
 	defer t.node.mu.Unlock()
-	if t.record().Root == root {
+	if t.record().Root == r.Root {
 		return nil
 	}
-	if !seed {
-		if err := t.node.rootTaken(root); err != nil {
-			return err
-		}
+	if err := t.node.conflict(p, r, t); err != nil {
+		return err
 	}
+	t.spot.set(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.mu.rec.Root = root
+	t.mu.rec.Root = r.Root
 	return nil
 }
 

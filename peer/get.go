@@ -38,8 +38,9 @@ var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--sp
 //
 // If the node has a transfer of the content, Get resumes it, with what the link brings. It fails
 // with an [*ElsewhereError] if that transfer has begun at another path, and with a
-// [*store.ExistsError] if there is something at path, unless Reuse is set. If the content was there
-// and is gone, Get starts over at path.
+// [*store.ExistsError] if there is something at path, unless Reuse is set. It fails if the content of another
+// transfer, or the data directory, is at path, above or below it, by whatever name. If the files of a complete
+// content no longer exist, Get starts over at path.
 func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
@@ -68,24 +69,30 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if opt.SpecialBits && (opt.User != nil || os.Geteuid() != 0) {
 		return nil, errSpecialBits
 	}
+	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits}
 	if n.lookup(link.Keys()) == nil {
-		if err := n.checkDestination(root, opt); err != nil {
+		if err := n.checkDestination(record, opt.Reuse); err != nil {
 			return nil, err
 		}
 	}
+	place, err := n.placeApart(root)
+	if err != nil {
+		return nil, err
+	}
 	return n.add(addition{
-		record: metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits},
+		record: record,
+		place:  place,
 		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
 		reuse:  opt.Reuse,
 	})
 }
 
 // checkDestination reports what the store would report later, once the manifest is known.
-func (n *Node) checkDestination(root string, opt GetOptions) error {
-	if err := n.checkRoot(root); err != nil {
+func (n *Node) checkDestination(r metadata.Record, reuse bool) error {
+	if _, err := n.checkPlace(r, nil); err != nil {
 		return err
 	}
-	return n.checkFree(root, opt.Reuse, opt.User)
+	return n.checkFree(r.Root, reuse, r.User)
 }
 
 // checkFree fails if a content cannot be created at root. It makes the folders above it that are

@@ -68,6 +68,9 @@ func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error 
 // tryStore opens or creates the store.
 func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) {
 	m, r, dir, files := v.Manifest(), t.record(), t.node.transferDir(t.ID), t.files()
+	if err := t.take(); err != nil {
+		return nil, err
+	}
 	if r.Seed && !r.Begun { // all of it was just hashed
 		return store.Seed(dir, r.Root, m, files)
 	}
@@ -106,6 +109,9 @@ func (t *Transfer) prepareStore(ctx context.Context, c *content) error {
 	}
 	if err == nil {
 		err = t.noteDamage(c)
+	}
+	if err == nil {
+		err = t.take() // before anything is written
 	}
 	if err != nil {
 		return errors.Join(err, c.store.Close())

@@ -37,7 +37,10 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 	if err := t.openStore(ctx, &c, reuse); err != nil {
 		return err, nil
 	}
+	e := t.Manifest().Entries
+	t.spot.hold(len(e) == 1 && e[0].Path == "" && e[0].Kind == proto.File)
 	why, lost = t.runSwarm(ctx, c, finder, members)
+	t.spot.release()
 	if err := c.store.Close(); err != nil && lost == nil {
 		lost = fmt.Errorf("close files: %w", err)
 	}

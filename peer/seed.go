@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -76,8 +75,9 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 
 // Seed hashes the file or folder at path, in place, and serves it from there until the transfer
 // is stopped. It blocks until the content is hashed and served, or ctx ends. The files must not
-// change as long as they are served. Seed refuses a path that leads to or through the data
-// folder.
+// change as long as they are served. Seed fails if path leads to or through the data directory, and
+// if another transfer fetches to it, above or below it, by whatever name. A complete transfer there becomes a
+// seed.
 //
 // If the node has the content already, Seed resumes that transfer at its own path and adds what
 // the options bring to its link. It fails with an [*ElsewhereError] if that transfer is fetching
@@ -90,7 +90,8 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if root, err = n.checkUser(opt.User, root); err != nil {
 		return nil, err
 	}
-	if err := n.checkApart(root); err != nil {
+	record := metadata.Record{Seed: true, Root: root, Whole: true, User: opt.User, FollowLinks: opt.FollowLinks}
+	if _, err := n.checkPlace(record, nil); err != nil {
 		return nil, err
 	}
 	if err := n.maySeed(); err != nil {
@@ -128,60 +129,24 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
 	}
+	// Hashing may have taken hours.
+	place, err := n.checkPlace(record, nil)
+	if err != nil {
+		return nil, err
+	}
+	record.Link, record.Added = link, time.Now()
 	t, err := n.add(addition{
-		record: metadata.Record{
-			Seed:  true,
-			Root:  root,
-			Link:  link,
-			Whole: true,
-			Added: time.Now(),
-			User:  opt.User,
-
-			FollowLinks: opt.FollowLinks,
-		},
-		files: map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned},
+		record: record,
+		place:  place,
+		files:  map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned},
 	})
 	if err != nil {
 		return nil, err
 	}
+	if err := n.seeded(t); err != nil {
+		return nil, err
+	}
 	return t, t.Wait(ctx)
-}
-
-// checkApart fails if the content at root has the data folder in it, or is in it: others would
-// get the node's key.
-func (n *Node) checkApart(root string) error {
-	root, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return err
-	}
-	data, err := filepath.EvalSymlinks(n.cfg.Data)
-	if err != nil {
-		return err
-	}
-	switch {
-	case within(data, root):
-		return fmt.Errorf("%s has the node's data folder in it, with its key: seed another folder", root)
-	case within(root, data):
-		return fmt.Errorf("%s is in the node's data folder: seed what is elsewhere", root)
-	}
-	return nil
-}
-
-// within reports whether a path is dir or leads through it. Both are absolute and without
-// symbolic links.
-func within(path, dir string) bool {
-	of, err := os.Stat(dir)
-	if err != nil {
-		return false
-	}
-	for ; ; path = filepath.Dir(path) {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, of) {
-			return true
-		}
-		if path == filepath.Dir(path) {
-			return false
-		}
-	}
 }
 
 // scan returns the manifest of what is at root, and the info dictionary if the options ask for

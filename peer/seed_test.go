@@ -101,7 +101,7 @@ func TestSeedDataFolder(t *testing.T) {
 		"by a link":   link,
 		"by two dots": filepath.Join(data, "transfers", "..", ".."),
 	} {
-		if _, err := n.Seed(t.Context(), path, peer.SeedOptions{}); err == nil || !strings.Contains(err.Error(), "data folder") {
+		if _, err := n.Seed(t.Context(), path, peer.SeedOptions{}); err == nil || !strings.Contains(err.Error(), "data directory") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -31,6 +31,7 @@ type Transfer struct {
 	node   *Node
 	limits limit.Buckets
 	joined *joined // nil unless [Node.Join] made the transfer
+	spot   spot
 
 	say func(waiting string) // is called with what the transfer waits for, in words
 

@@ -16,8 +16,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Transfer returns the transfer with the given content id, link, or path of its content. It
-// fails with [ErrUnknownTransfer] if there is none.
+// Transfer returns the transfer with the given content id, link, or path of its content. A path means
+// the newest transfer at that place. It fails with [ErrUnknownTransfer] if there is none.
 func (n *Node) Transfer(name string) (*Transfer, error) {
 	var keys []cid.Cid
 	if link, err := proto.ParseLink(name); err == nil {
@@ -29,15 +29,11 @@ func (n *Node) Transfer(name string) (*Transfer, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if t := n.find(keys); t != nil {
+	if t := n.lookup(keys); t != nil {
 		return t, nil
 	}
-	for _, t := range n.transfers {
-		if t.record().Root == abs {
-			return t, nil
-		}
+	if t := n.newest(abs); t != nil {
+		return t, nil
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)
 }

@@ -2,7 +2,6 @@ package peer
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -47,13 +46,12 @@ func (t *Transfer) files() *store.Files {
 
 // checkUser returns the path at which a user who is not the owner of the node may have a
 // content, without symbolic links, if it is one. It fails if the user cannot reach it, and if it
-// is in the data folder.
+// overlaps the data directory.
 func (n *Node) checkUser(u *vfs.User, root string) (string, error) {
 	if u == nil {
 		return root, nil
 	}
-	data, err := filepath.EvalSymlinks(n.cfg.Data)
-	if err != nil {
+	if _, err := n.placeApart(root); err != nil {
 		return "", err
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(root))
@@ -61,9 +59,6 @@ func (n *Node) checkUser(u *vfs.User, root string) (string, error) {
 		return "", err
 	}
 	root = filepath.Join(dir, filepath.Base(root))
-	if within(root, data) || root == data {
-		return "", fmt.Errorf("%s is in the node's data folder: choose another path", root)
-	}
 	if _, err := vfs.As(u, "", "").Lstat(root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

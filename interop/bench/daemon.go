@@ -30,7 +30,7 @@ func (d *Daemon) ID() string { return d.proc.line[strings.LastIndexByte(d.proc.l
 func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }
 
 // Out is the path where Get puts the content.
-func (d *Daemon) Out() string { return filepath.Join(d.dir, "out") }
+func (d *Daemon) Out() string { return d.dir + ".out" }
 
 // Kill ends the daemon with SIGKILL and waits. It may be called again.
 func (d *Daemon) Kill() error { return d.proc.kill() }

@@ -173,7 +173,7 @@ func (s *soak) transfer(ctx context.Context, name string) {
 	for _, n := range receivers {
 		gets.Go(func() {
 			time.Sleep(time.Duration(rand.Int64N(int64(3 * time.Second)))) // it joins late
-			copied := filepath.Join(filepath.Dir(n.current().Out()), "out-"+name)
+			copied := n.current().Out() + "-" + name
 			if _, err := n.retry(ctx, "get", link, "-o", copied); err != nil {
 				s.t.Errorf("%s: %v", name, err)
 				return
@@ -187,7 +187,7 @@ func (s *soak) transfer(ctx context.Context, name string) {
 	}
 	gets.Wait()
 	for _, n := range receivers {
-		copied := filepath.Join(filepath.Dir(n.current().Out()), "out-"+name)
+		copied := n.current().Out() + "-" + name
 		if err := n.remove(ctx, link, "--content"); err != nil {
 			s.t.Errorf("%s: %v", name, err)
 		}
