@@ -157,3 +157,33 @@ func TestFailedGetLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestNoRoomForManifest starts a get whose manifest does not fit into the data directory. It fails with the reason,
+// and works once the disk has space.
+func TestNoRoomForManifest(t *testing.T) {
+	t.Parallel()
+	data, resize := smallDisk(t, "512k")
+	check(t, os.Chmod(data, 0o700))
+	src := filepath.Join(t.TempDir(), "src")
+	for i := range 3000 {
+		put(t, filepath.Join(src, strings.Repeat("long ", 20)+strconv.Itoa(i)), "")
+	}
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	b := peertest.Start(t, "B", peertest.Data(data))
+	filler := filepath.Join(data, "filler")
+	if err := os.WriteFile(filler, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("a small disk takes it all: %v", err)
+	}
+	info, err := os.Stat(filler)
+	check(t, err)
+	check(t, os.Truncate(filler, info.Size()-64<<10)) // for the record, not for the manifest
+	out := filepath.Join(t.TempDir(), "out")
+	if err := peertest.Get(t, b, link, out).Wait(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("no room for the manifest: %v", err)
+	}
+	resize("16m")
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	if err := errors.Join(b.Close(), os.Remove(filler)); err != nil {
+		t.Fatal(err)
+	}
+}

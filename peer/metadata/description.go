@@ -44,6 +44,15 @@ type RefusedError struct{ err error }
 // Error implements error.
 func (e *RefusedError) Error() string { return e.err.Error() }
 
+// WriteError reports that a document was not written to the state directory of a transfer. No peer is at fault.
+type WriteError struct{ Err error }
+
+// Error implements error.
+func (e *WriteError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
 // Files in the folder of a transfer.
 const (
 	ManifestFile = "manifest"
@@ -148,7 +157,10 @@ func (d *Description) write(name string, b []byte) error {
 	if old, err := d.read(name); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
-	return datadir.WriteFile(filepath.Join(d.dir, name), b, 0o600)
+	if err := datadir.WriteFile(filepath.Join(d.dir, name), b, 0o600); err != nil {
+		return &WriteError{err}
+	}
+	return nil
 }
 
 // Manifest returns the manifest that pieces are verified with, nil if it is not known yet.
@@ -180,7 +192,7 @@ func (d *Description) EncodedManifest() ([]byte, error) {
 }
 
 // SetManifest checks an encoded manifest against the content id and keeps it. If writing
-// the file fails, the manifest is set nevertheless.
+// the file fails, the manifest is set nevertheless, and the error is a [*WriteError].
 func (d *Description) SetManifest(b []byte) error {
 	m, err := proto.DecodeVerified(d.id, b)
 	if err != nil {

@@ -56,7 +56,7 @@ const (
 
 // Fetch fetches the manifest, or the info dictionary of a plain torrent. It blocks until
 // somebody has it or ctx ends, and fails with a [*RefusedError] if a plain torrent is
-// invalid. It returns also the members that the trackers named last.
+// invalid, and with a [*WriteError]. It returns also the members that the trackers named last.
 func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error) {
 	what, s := "the content", f.manifestSearch(func(_ peer.ID, b []byte) error { return f.Description.SetManifest(b) })
 	run := s.run
@@ -151,8 +151,9 @@ func (f *Fetcher) fetchTorrent(ctx context.Context, s *search) error {
 	s.take = func(_ peer.ID, b []byte) error {
 		err := f.Description.SetTorrent(b)
 		var refused *RefusedError
-		if errors.As(err, &refused) {
-			cancel(refused)
+		var local *WriteError
+		if errors.As(err, &refused) || errors.As(err, &local) {
+			cancel(err)
 		}
 		return err
 	}

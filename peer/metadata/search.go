@@ -25,7 +25,7 @@ type search struct {
 	keys     []cid.Cid // by which members know the document
 	// members returns the members to ask in a round, in order.
 	members func(context.Context) []peer.AddrInfo
-	// take checks a document. If it fails, the search goes on.
+	// take checks a document. If it fails, the search continues, except after a [*WriteError].
 	take func(from peer.ID, b []byte) error
 	// refused is set if the trackers talk to members of their network only.
 	refused error
@@ -48,11 +48,12 @@ func isClosed(err error) bool {
 	return errors.As(err, &refused) && refused.Code == proto.CodeNoMember
 }
 
-// run searches until take accepts a document. Otherwise it returns the cause of ctx.
+// run searches until take accepts a document, or cannot write it. Otherwise it returns the cause of ctx.
 func (s *search) run(ctx context.Context) error {
 	for pause := s.pause; ; pause = min(2*pause, s.pauseMax) {
 		err := s.round(ctx)
-		if err == nil || errors.Is(err, errClosed) {
+		var local *WriteError
+		if err == nil || errors.Is(err, errClosed) || errors.As(err, &local) {
 			return err
 		}
 		if ctx.Err() == nil {
@@ -106,8 +107,9 @@ func (s *search) round(ctx context.Context) error {
 			if err == nil {
 				err = s.take(r.info.ID, r.document)
 			}
-			if err == nil {
-				return nil
+			var local *WriteError
+			if err == nil || errors.As(err, &local) {
+				return err
 			}
 			last = fmt.Errorf("%s: %w", r.info.ID, err)
 			others = others || !isClosed(err)
