@@ -85,11 +85,16 @@ func (m *machine) command(user int, program string, arg ...string) *exec.Cmd {
 	return cmd
 }
 
-// daemon starts a daemon, and ends it with the test.
+// daemon starts a daemon with a separate data directory.
 func (m *machine) daemon(data, cluster string) {
 	m.t.Helper()
 	m.mkdir(data, daemonUser, daemonUser, 0o700)
-	cmd := m.command(daemonUser, "mobd", "--cluster", cluster, "--listen", "/ip4/127.0.0.1/tcp/0", "--data", m.path(data), "--socket-group", "60010")
+	m.start(m.command(daemonUser, "mobd", "--cluster", cluster, "--listen", "/ip4/127.0.0.1/tcp/0", "--data", m.path(data), "--socket-group", "60010"))
+}
+
+// start starts a daemon, and ends it with the test.
+func (m *machine) start(cmd *exec.Cmd) {
+	m.t.Helper()
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	out, err := cmd.StdoutPipe()

@@ -153,7 +153,8 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 // it. Options that do not suit the content fail before it is hashed.
 func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
 	so := store.ScanOptions{
-		PieceLength: opt.PieceLength, Progress: opt.Progress, FollowLinks: opt.FollowLinks, Outside: n.checkApart,
+		PieceLength: opt.PieceLength, Progress: opt.Progress, FollowLinks: opt.FollowLinks,
+		Outside: func(path string) error { _, err := n.placeApart(path); return err },
 	}
 	if opt.User != nil {
 		so.FS = vfs.As(opt.User, "", "")

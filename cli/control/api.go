@@ -1,6 +1,9 @@
 package control
 
-import "github.com/mobgrid/mob/peer"
+import (
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
 
 // SocketName is the name of the socket in the data folder.
 const SocketName = "mobd.sock"
@@ -41,6 +44,8 @@ type SeedRequest struct {
 	// they go into the link, with the daemon's own.
 	Torrent    bool     `json:"torrent,omitempty"`
 	BTTrackers []string `json:"bt_trackers,omitempty"`
+	// Place is the place of Path as the client sees it. [Client.Seed] sets it.
+	Place *vfs.Place `json:"place,omitempty"`
 }
 
 // GetRequest asks the daemon to fetch a content.
@@ -54,6 +59,8 @@ type GetRequest struct {
 	SpecialBits bool `json:"special_bits,omitempty"`
 	// Torrent is the info dictionary of the link's info-hash, if it is known.
 	Torrent []byte `json:"torrent,omitempty"`
+	// Place is the place of Path as the client sees it. [Client.Get] sets it.
+	Place *vfs.Place `json:"place,omitempty"`
 }
 
 // NameRequest names a transfer by its content id, link or path.
@@ -110,6 +117,8 @@ type Event struct {
 	Torrent []byte `json:"torrent,omitempty"`
 	// Verification is what a verify found. Statuses follow while it repairs.
 	Verification *peer.Verification `json:"verification,omitempty"`
+	// Place is the place of the path of a get as the daemon sees it at the end.
+	Place *vfs.Place `json:"place,omitempty"`
 	// Done marks the last event of a call that succeeded, Error that of one that
 	// failed.
 	Done  bool   `json:"done,omitempty"`

@@ -128,6 +128,9 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 	if err := checkAbsolute(req.Path); err != nil {
 		return opt, err
 	}
+	if err := checkPlace(req.Path, req.Place); err != nil {
+		return opt, err
+	}
 	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers, FollowLinks: req.FollowLinks}
 	opt.Strategy, err = proto.ParseStrategy(req.Strategy)
 	if err != nil {
@@ -201,6 +204,9 @@ func (s *Server) get(r *http.Request) (task, error) {
 	if err == nil {
 		err = checkAbsolute(req.Path)
 	}
+	if err == nil {
+		err = checkPlace(req.Path, req.Place)
+	}
 	if err != nil {
 		return task{}, err
 	}
@@ -222,7 +228,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 		run: func(ctx context.Context) (Event, error) {
 			err := t.Wait(ctx)
 			st := t.Status()
-			return Event{Status: &st}, err
+			return Event{Status: &st, Place: placeOf(req.Path)}, err
 		},
 	}, nil
 }

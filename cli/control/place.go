@@ -1,0 +1,29 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// placeOf returns where a path leads this process, nil if that is not known.
+func placeOf(path string) *vfs.Place {
+	p, err := vfs.PlaceOf(vfs.OS{}, path)
+	if err != nil {
+		return nil
+	}
+	return &p
+}
+
+// checkPlace fails if this process and another one see different places at a path, as when the daemon has a
+// separate /tmp. It succeeds if one of them cannot look, which fails elsewhere. One may have looked before the
+// last names of the path were made, or after they were renamed.
+func checkPlace(path string, other *vfs.Place) error {
+	own := placeOf(path)
+	if own == nil || other == nil || slices.Contains(own.IDs, other.Last()) || slices.Contains(other.IDs, own.Last()) {
+		return nil
+	}
+	return fmt.Errorf("%s is a different place for the daemon: it has different mounts, as with PrivateTmp= of systemd or "+
+		"in a container: choose a path that the daemon sees too", path)
+}

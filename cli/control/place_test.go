@@ -1,0 +1,34 @@
+package control
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestCheckPlace compares what two processes see at a path.
+func TestCheckPlace(t *testing.T) {
+	here, elsewhere := t.TempDir(), t.TempDir()
+	for _, name := range []string{".", "new", "new/x"} {
+		path := filepath.Join(here, name)
+		for what, seen := range map[string]error{
+			"the same":          checkPlace(path, placeOf(path)),
+			"an older client's": checkPlace(path, nil),
+		} {
+			if seen != nil {
+				t.Errorf("%s: %s: %v", name, what, seen)
+			}
+		}
+		if checkPlace(path, placeOf(filepath.Join(elsewhere, name))) == nil {
+			t.Errorf("%s: another directory counts as the same", name)
+		}
+	}
+	path := filepath.Join(here, "made/later")
+	before := placeOf(path)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkPlace(path, before); err != nil {
+		t.Errorf("a directory that was made in between: %v", err)
+	}
+}
