@@ -135,6 +135,38 @@ func TestDestination(t *testing.T) {
 	g.checkFile(content, g.home("folder", "x", "src"))
 }
 
+// TestDirToExistingDestination casts a directory to a DEST with a part of it, as a crash leaves it. The content
+// does not go into DEST: the cast fails without Force, and completes DEST with it.
+func TestDirToExistingDestination(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{300_000, 1000} { // the second comes with the Start order
+		g := newGrid(t, "a")
+		src := filepath.Join(t.TempDir(), "src")
+		one, two := randomBytes(size), randomBytes(size)
+		must(t, os.MkdirAll(src, 0o755))
+		must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o644))
+		must(t, os.WriteFile(filepath.Join(src, "two"), two, 0o644))
+		must(t, os.Mkdir(g.home("a", "out"), 0o755))
+		must(t, os.WriteFile(g.home("a", "out", "one"), make([]byte, size), 0o644))
+		cfg := g.config(src, "a")
+		cfg.Dest = "out"
+		r, err := g.cast(cfg)
+		must(t, err)
+		checkFailed(t, &r.Hosts[0], "out exists already: replace it with --force, or copy into it with a slash at the end of DEST")
+		cfg.Force = true
+		for range 2 {
+			g.mustCast(cfg)
+			g.checkFile(one, g.home("a", "out", "one"))
+			g.checkFile(two, g.home("a", "out", "two"))
+			one = randomBytes(size)
+			must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o644))
+		}
+		cfg.Dest = "out/"
+		g.mustCast(cfg)
+		g.checkFile(two, g.home("a", "out", "src", "two"))
+	}
+}
+
 // TestSameWords has hosts fail for the same reason, in folders of different names: they say the same.
 func TestSameWords(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,7 @@ type source struct {
 	node   *node
 	path   string // of a content
 	follow bool   // see [Config.FollowLinks]
+	dir    bool   // the content is a directory
 
 	stream io.Reader // nil for a content
 	file   *os.File  // that is streamed, if any
@@ -73,7 +74,8 @@ func newSource(cfg *Config, n *node) (*source, error) {
 			s.length.Store(info.Size())
 		}
 	default:
-		_, err := os.Stat(cfg.Source)
+		info, err := os.Stat(cfg.Source)
+		s.dir = err == nil && info.IsDir()
 		return s, err
 	}
 	return s, s.startStream(cfg)
@@ -170,7 +172,7 @@ func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 
 // fill says in a Start order what to get. The source is ready.
 func (s *source) fill(o *agent.Start) {
-	o.Link, o.Manifest, o.Content, o.Stream = s.link, s.manifest, s.content, s.key
+	o.Link, o.Manifest, o.Content, o.Dir, o.Stream = s.link, s.manifest, s.content, s.dir, s.key
 }
 
 // release says that all hosts that are not done have what the records of a stream below this number announce.

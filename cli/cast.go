@@ -41,10 +41,11 @@ machine is in one of them, say which with --cluster: else all of it enters that 
 CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
 
 DEST is a path on each host, in the home folder unless it is absolute. With a slash at its
-end, or if it is a folder already, the content goes into it. It is SRC's name by default.
-What is there already is replaced with --force only. With --exec a command on each host
-gets the content on its standard input, while it flows; if the transfer fails, the command
-is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent sign.
+end SRC goes into it, and so does a file if DEST is a directory. A directory is DEST itself
+without the slash, so that the same command means the same place again. DEST is SRC's name
+by default. Existing files are replaced or completed with --force only. With --exec
+a command on each host gets the content on its standard input, while it flows; if the
+transfer fails, the command is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent sign.
 CMD also has $MOB_HOST and $MOB_CLUSTER; what it prints is shown with its host.
 
 Exit status: 0 if all hosts have the content, or those of --min; 1 if fewer have; 2 wrong

@@ -36,9 +36,12 @@ type Start struct {
 	// Content is all of a content that is as short: its files, joined in the order of the manifest. Then no
 	// node is started, and Key, Network, Grant and Caster are empty.
 	Content []byte `json:"content,omitempty"`
-	// Dest is where the content goes: a path, relative to the folder in which the agent runs. With a
-	// slash at its end, or if it is a folder, the content goes into it by its own name. Without a
-	// Dest it is the content's name. Given is what the user gave for it, which errors name in its place.
+	// Dir reports that the content is a directory.
+	Dir bool `json:"dir,omitempty"`
+	// Dest is the path of the content, relative to the working directory of the agent. With a slash at its
+	// end the content goes into it by its own name, and so does a file if Dest is a directory. A directory
+	// without the slash is Dest itself, also if that exists: a repeated order means the same place. Without
+	// a Dest it is the content's name. Given is the user's text for it, which errors name instead.
 	// Force replaces what is there.
 	Dest  string `json:"dest,omitempty"`
 	Given string `json:"given,omitempty"`

@@ -19,13 +19,14 @@ import (
 type place struct {
 	dest    string // absolute
 	force   bool
+	dir     bool   // the content is a directory
 	existed bool   // something was at dest before
 	parent  string // the topmost folder above dest that is not there yet, or empty
 }
 
 func newPlace(s *Start, name string) (p place, err error) {
-	p.force = s.Force
-	if p.dest, err = destination(s.Dest, name); err != nil {
+	p.force, p.dir = s.Force, s.Dir
+	if p.dest, err = destination(s.Dest, name, s.Dir); err != nil {
 		return p, err
 	}
 	_, err = os.Lstat(p.dest)
@@ -35,12 +36,12 @@ func newPlace(s *Start, name string) (p place, err error) {
 }
 
 // destination returns the absolute path of a content, see [Start.Dest].
-func destination(dest, name string) (string, error) {
+func destination(dest, name string, dir bool) (string, error) {
 	info, err := os.Stat(dest)
 	switch {
 	case dest == "":
 		dest = name
-	case strings.HasSuffix(dest, "/") || err == nil && info.IsDir():
+	case strings.HasSuffix(dest, "/") || !dir && err == nil && info.IsDir():
 		if name == "" {
 			return "", fmt.Errorf("%s is a folder: name the file", dest)
 		}
@@ -76,6 +77,8 @@ func (p *place) explain(err error) error {
 	var exists *store.ExistsError
 	var room *peer.NoRoomError
 	switch {
+	case errors.As(err, &exists) && !p.force && p.dir:
+		return fmt.Errorf("%w, or copy into it with a slash at the end of DEST", errExists(p.dest))
 	case errors.As(err, &exists) && !p.force:
 		return errExists(p.dest)
 	case errors.As(err, &room):

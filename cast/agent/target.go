@@ -22,7 +22,7 @@ type target struct {
 
 // createTarget creates the file that a stream goes to, see [Start.Dest].
 func createTarget(dest string, force bool) (*target, error) {
-	dest, err := destination(dest, "")
+	dest, err := destination(dest, "", false)
 	if err != nil {
 		return nil, err
 	}
