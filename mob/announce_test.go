@@ -16,9 +16,7 @@ func TestBusyMembersHearOfPiecesTogether(t *testing.T) {
 		s := newWitness("b", "B")
 		s.joins("B", "c")
 		s.hears(Received{"c", &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
-		for range 100 {
-			s.site().answers.add(answer)
-		}
+		s.site().answerTime = answer
 		take[Send](s)
 		for i := range pieces {
 			s.now = s.now.Add(time.Millisecond)

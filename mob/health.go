@@ -144,7 +144,7 @@ func (s *State) onPong(p *peer, nonce uint64) {
 	p.path.rtt = d
 	p.answers.add(d)
 	for _, l := range s.groups(p) {
-		l.answers.add(d)
+		s.measureAnswers(l)
 	}
 	s.wake(p)
 	if p.rtt == 0 || d < p.rtt {

@@ -2,6 +2,7 @@ package mob
 
 import (
 	"iter"
+	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -36,9 +37,9 @@ type level struct {
 	// The node's part of the work of the group.
 	rank, size int
 	share      Share
-	behind     bool    // others have so much more that the node leaves it to them to fetch: see leaves
-	slow       int     // pieces that are slow on their way into the group, as far as they may be stolen
-	answers    answers // of peers of the group
+	behind     bool          // others have so much more that the node leaves it to them to fetch: see leaves
+	slow       int           // pieces that are slow on their way into the group, as far as they may be stolen
+	answerTime time.Duration // see measureAnswers
 
 	known     bool // each member has announced what it has, or failed
 	awaits    bool // a member is awaited: see reunite

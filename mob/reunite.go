@@ -16,7 +16,7 @@ func (s *State) heard() {
 }
 
 // isSilence reports whether nobody has been heard for as long as makes a local peer count as silent.
-func (s *State) isSilence() bool { return s.now.Sub(s.heardAt) > 2*s.t.Stall+s.site().answers.most() }
+func (s *State) isSilence() bool { return s.now.Sub(s.heardAt) > 2*s.t.Stall+s.site().answerTime }
 
 // inconclusive is how many sessions with an awaited member may end without a word, as happens when both
 // sides dial at once, or to one that the other side has given up.

@@ -12,7 +12,7 @@ import "time"
 // patience returns how long an answer of a peer may take.
 func (s *State) patience(p *peer) time.Duration {
 	if p.answers == (answers{}) {
-		return s.site().answers.most()
+		return s.site().answerTime
 	}
 	return p.answers.most()
 }

@@ -20,9 +20,22 @@ func (s *State) takeTurn(p *peer, i int) {
 	s.deferPiece(p, i, time.Duration(turn)*s.claimDelay(p.level))
 }
 
-// claimDelay returns the time that a claim of a peer of a group takes to come: Turn, or half of the
-// most that such peers take to answer where their machines are busy.
-func (s *State) claimDelay(l *level) time.Duration { return max(s.t.Turn, l.answers.most()/2) }
+// measureAnswers computes the answer time of a group: the median of the longest times that its peers
+// take to answer. A mean would have every member wait for the claims of a single slow one.
+func (s *State) measureAnswers(l *level) {
+	var times []time.Duration
+	for _, p := range s.peers {
+		if t := p.answers.most(); t > 0 && p.shared > l.index {
+			times = append(times, t)
+		}
+	}
+	slices.Sort(times)
+	l.answerTime = times[(len(times)-1)/2]
+}
+
+// claimDelay returns the time that a claim of a peer of a group takes to arrive: Turn, or half of the
+// answer time where machines are busy.
+func (s *State) claimDelay(l *level) time.Duration { return max(s.t.Turn, l.answerTime/2) }
 
 // deferPiece keeps the node from beginning a piece with a peer for some time.
 func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
@@ -37,8 +50,8 @@ const leastClaimTime = 2 * time.Millisecond
 // claimTime returns the time in which peers of a group are seen to answer. Between idle machines that
 // is far less than claimDelay.
 func (s *State) claimTime(l *level) time.Duration {
-	if most := l.answers.most(); most > 0 {
-		return max(leastClaimTime, most)
+	if l.answerTime > 0 {
+		return max(leastClaimTime, l.answerTime)
 	}
 	return s.claimDelay(l)
 }
