@@ -109,7 +109,7 @@ func TestSeedDataFolder(t *testing.T) {
 	if err := os.Symlink(filepath.Join(data, "key"), filepath.Join(dir, "l")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Seed(t.Context(), dir, peer.SeedOptions{FollowLinks: true}); err == nil || !strings.Contains(err.Error(), "data folder") {
+	if _, err := n.Seed(t.Context(), dir, peer.SeedOptions{FollowLinks: true}); err == nil || !strings.Contains(err.Error(), "data directory") {
 		t.Errorf("by a link that is followed: %v", err)
 	}
 	beside := filepath.Join(above, "beside")
