@@ -123,7 +123,7 @@ func (n *node) get(t testing.TB, s *sample) (tr *peer.Transfer, out string) {
 	if err := os.WriteFile(filepath.Join(dir, "manifest"), s.encoded, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out = filepath.Join(n.data, "out")
+	out = filepath.Join(t.TempDir(), "out")
 	tr, err := n.Get(s.link(), out, peer.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
