@@ -44,8 +44,6 @@ type SeedRequest struct {
 	// they go into the link, with the daemon's own.
 	Torrent    bool     `json:"torrent,omitempty"`
 	BTTrackers []string `json:"bt_trackers,omitempty"`
-	// Place is the place of Path as the client sees it. [Client.Seed] sets it.
-	Place *vfs.Place `json:"place,omitempty"`
 }
 
 // GetRequest asks the daemon to fetch a content.
@@ -59,8 +57,6 @@ type GetRequest struct {
 	SpecialBits bool `json:"special_bits,omitempty"`
 	// Torrent is the info dictionary of the link's info-hash, if it is known.
 	Torrent []byte `json:"torrent,omitempty"`
-	// Place is the place of Path as the client sees it. [Client.Get] sets it.
-	Place *vfs.Place `json:"place,omitempty"`
 }
 
 // NameRequest names a transfer by its content id, link or path.

@@ -100,8 +100,7 @@ func (c *Client) Visit(ctx context.Context, name string) (st peer.Status, err er
 // Seed hashes a content and serves it. It blocks until the content is served, and
 // meanwhile calls progress, in bytes.
 func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, error) {
-	req.Place = placeOf(req.Path)
-	last, err := c.stream(ctx, "/v1/seed", req, func(ev Event) { progress(ev.Hashed, ev.Total) })
+	last, err := c.stream(ctx, "/v1/seed"+placeQuery(req.Path), req, func(ev Event) { progress(ev.Hashed, ev.Total) })
 	if err != nil {
 		return peer.Status{}, err
 	}
@@ -145,8 +144,7 @@ func (c *Client) Verify(ctx context.Context, req VerifyRequest, progress func(Ev
 // another file system at the path, before and after.
 func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Status)) (peer.Status, error) {
 	var st peer.Status
-	req.Place = placeOf(req.Path)
-	last, err := c.stream(ctx, "/v1/get", req, func(ev Event) {
+	last, err := c.stream(ctx, "/v1/get"+placeQuery(req.Path), req, func(ev Event) {
 		if ev.Status != nil {
 			st = *ev.Status
 			progress(st)

@@ -1,7 +1,10 @@
 package control
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -14,6 +17,25 @@ func placeOf(path string) *vfs.Place {
 		return nil
 	}
 	return &p
+}
+
+// placeQuery returns the query that tells the daemon the place of a path as the client sees it. It is not a
+// field of the request, since daemons of earlier versions reject unknown fields.
+func placeQuery(path string) string {
+	b, err := json.Marshal(placeOf(path))
+	if err != nil {
+		return ""
+	}
+	return "?place=" + url.QueryEscape(string(b))
+}
+
+// askedPlace returns the place of the path of a request as the client sees it, nil if that is not known.
+func askedPlace(r *http.Request) *vfs.Place {
+	var p *vfs.Place
+	if json.Unmarshal([]byte(r.URL.Query().Get("place")), &p) != nil {
+		return nil
+	}
+	return p
 }
 
 // checkPlace fails if this process and another one see different places at a path, as when the daemon has a

@@ -83,6 +83,9 @@ func (s *Server) seed(r *http.Request) (task, error) {
 		return task{}, err
 	}
 	opt, err := s.seedOptions(req)
+	if err == nil {
+		err = checkPlace(req.Path, askedPlace(r))
+	}
 	if err != nil {
 		return task{}, err
 	}
@@ -126,9 +129,6 @@ func (s *Server) announceURLs(ctx context.Context, trackers []ma.Multiaddr) []st
 // seedOptions checks a request. Its errors have [CodeRequest].
 func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) {
 	if err := checkAbsolute(req.Path); err != nil {
-		return opt, err
-	}
-	if err := checkPlace(req.Path, req.Place); err != nil {
 		return opt, err
 	}
 	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers, FollowLinks: req.FollowLinks}
@@ -205,7 +205,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 		err = checkAbsolute(req.Path)
 	}
 	if err == nil {
-		err = checkPlace(req.Path, req.Place)
+		err = checkPlace(req.Path, askedPlace(r))
 	}
 	if err != nil {
 		return task{}, err
