@@ -19,7 +19,7 @@ func placeOf(path string) *vfs.Place {
 	return &p
 }
 
-// placeQuery returns the query that tells the daemon the place of a path as the client sees it. It is not a
+// placeQuery returns the query that sends the place of a path, as the client sees it, to the daemon. It is not a
 // field of the request, since daemons of earlier versions reject unknown fields.
 func placeQuery(path string) string {
 	b, err := json.Marshal(placeOf(path))

@@ -38,9 +38,9 @@ func PlaceOf(fsys FS, path string) (Place, error) {
 	var p Place
 	found := filepath.Clean(path)
 	for {
-		real, err := fsys.Resolve(found)
+		resolved, err := fsys.Resolve(found)
 		if err == nil {
-			found = real
+			found = resolved
 			break
 		}
 		if !missing(err) || found == filepath.Dir(found) {
