@@ -92,7 +92,7 @@ var table = map[string]rule{
 	"deploy/image":  {outside: []string{}},
 	"cli/control":   {ours: []string{"membership", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
 	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
-	"cli":           {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli":           {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/control", "cli/metrics", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/store", "peer/store/vfs", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
 	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
 	"cli/mob":       {ours: []string{"cli"}, outside: []string{}},
 	"deploy/man":    {ours: []string{"cli"}},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // checkPath checks the path in a flag, if it is given.
@@ -96,34 +97,18 @@ func (o *outFile) write(env *Env, b []byte, root string) error {
 	case err == nil && !o.force:
 		return errOutExists(o.path)
 	case err == nil:
-		path, err := filepath.EvalSymlinks(o.path)
+		file, err := vfs.PlaceOf(vfs.OS{}, o.path)
 		if err != nil {
 			return err
 		}
-		if within(path, root) {
+		if content, err := vfs.PlaceOf(vfs.OS{}, root); err == nil && len(content.Rest) == 0 && content.Holds(file) {
 			return fmt.Errorf("%s is part of the content: choose another path", o.path)
 		}
-		return datadir.WriteFile(path, b, info.Mode().Perm())
+		return datadir.WriteFile(file.Path, b, info.Mode().Perm())
 	}
 	err = datadir.CreateFile(o.path, b, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return errOutExists(o.path)
 	}
 	return err
-}
-
-// within reports whether a path without symbolic links is root or below it.
-func within(path, root string) bool {
-	dir, err := os.Stat(root)
-	if err != nil {
-		return false
-	}
-	for ; ; path = filepath.Dir(path) {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, dir) {
-			return true
-		}
-		if path == filepath.Dir(path) {
-			return false
-		}
-	}
 }

@@ -70,14 +70,17 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, errSpecialBits
 	}
 	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits}
-	if n.lookup(link.Keys()) == nil {
-		if err := n.checkDestination(record, opt.Reuse); err != nil {
-			return nil, err
-		}
-	}
 	place, err := n.placeApart(root)
 	if err != nil {
 		return nil, err
+	}
+	if n.lookup(link.Keys()) == nil { // what the store would report later, once the manifest is known
+		if err := n.checkApart(place, record, nil); err != nil {
+			return nil, err
+		}
+		if err := n.checkFree(root, opt.Reuse, opt.User); err != nil {
+			return nil, err
+		}
 	}
 	return n.add(addition{
 		record: record,
@@ -85,14 +88,6 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
 		reuse:  opt.Reuse,
 	})
-}
-
-// checkDestination reports what the store would report later, once the manifest is known.
-func (n *Node) checkDestination(r metadata.Record, reuse bool) error {
-	if _, err := n.checkPlace(r, nil); err != nil {
-		return err
-	}
-	return n.checkFree(r.Root, reuse, r.User)
 }
 
 // checkFree fails if a content cannot be created at root. It makes the folders above it that are

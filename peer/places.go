@@ -169,10 +169,15 @@ func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
 	if err != nil {
 		return p, err
 	}
+	return p, n.checkApart(p, r, t)
+}
+
+// checkApart fails if the files of a record may not be at a place because of a transfer other than t.
+func (n *Node) checkApart(p vfs.Place, r metadata.Record, t *Transfer) error {
 	n.lookAtPlaces()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return p, n.conflict(p, r, t)
+	return n.conflict(p, r, t)
 }
 
 // take records where the transfer's path leads, before its store is opened and after that, which may have made

@@ -29,6 +29,14 @@ func placeQuery(path string) string {
 	return "?place=" + url.QueryEscape(string(b))
 }
 
+// checkRequested checks the path in a request: it must be absolute, and the same place for the client.
+func checkRequested(r *http.Request, path string) error {
+	if err := checkAbsolute(path); err != nil {
+		return err
+	}
+	return checkPlace(path, askedPlace(r))
+}
+
 // askedPlace returns the place of the path of a request as the client sees it, nil if that is not known.
 func askedPlace(r *http.Request) *vfs.Place {
 	var p *vfs.Place

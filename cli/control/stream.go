@@ -82,10 +82,10 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	opt, err := s.seedOptions(req)
-	if err == nil {
-		err = checkPlace(req.Path, askedPlace(r))
+	if err := checkRequested(r, req.Path); err != nil {
+		return task{}, err
 	}
+	opt, err := s.seedOptions(req)
 	if err != nil {
 		return task{}, err
 	}
@@ -128,9 +128,6 @@ func (s *Server) announceURLs(ctx context.Context, trackers []ma.Multiaddr) []st
 
 // seedOptions checks a request. Its errors have [CodeRequest].
 func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) {
-	if err := checkAbsolute(req.Path); err != nil {
-		return opt, err
-	}
 	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers, FollowLinks: req.FollowLinks}
 	opt.Strategy, err = proto.ParseStrategy(req.Strategy)
 	if err != nil {
@@ -202,10 +199,7 @@ func (s *Server) export(r *http.Request) (task, error) {
 func (s *Server) get(r *http.Request) (task, error) {
 	req, err := read[GetRequest](r)
 	if err == nil {
-		err = checkAbsolute(req.Path)
-	}
-	if err == nil {
-		err = checkPlace(req.Path, askedPlace(r))
+		err = checkRequested(r, req.Path)
 	}
 	if err != nil {
 		return task{}, err

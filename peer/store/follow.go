@@ -24,12 +24,12 @@ type follower struct {
 	root    string // without links
 	outside func(path string) error
 	entries []proto.Entry
-	taken   map[[2]uint64]string // path in the content of each file and directory outside, by device and inode
+	taken   map[vfs.ID]string // path in the content of each file and directory outside
 }
 
 // follow returns the entries below root, as list does.
 func follow(ctx context.Context, fsys vfs.FS, root string, outside func(path string) error) ([]proto.Entry, error) {
-	f := follower{ctx: ctx, fs: fsys, root: root, outside: outside, taken: make(map[[2]uint64]string)}
+	f := follower{ctx: ctx, fs: fsys, root: root, outside: outside, taken: make(map[vfs.ID]string)}
 	if f.outside == nil {
 		f.outside = func(string) error { return nil }
 	}
@@ -81,8 +81,7 @@ func (f *follower) names(dir string) ([]string, error) {
 
 // add adds a file or a directory with what is in it, which has a path in the content.
 func (f *follower) add(path, at string, info fs.FileInfo) error {
-	s := vfs.StatOf(info)
-	if id := [2]uint64{s.Device, s.Inode}; !isBelow(at, f.root) && s.Inode != 0 {
+	if id := vfs.IDOf(info); !isBelow(at, f.root) && id.Inode != 0 {
 		if first, ok := f.taken[id]; ok {
 			return f.link(path, first)
 		}
