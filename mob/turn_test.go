@@ -109,3 +109,17 @@ func TestClaimedAhead(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowMemberDoesNotDelayClaims checks that a member which is slow to answer does not change how long its
+// cluster waits for claims.
+func TestSlowMemberDoesNotDelayClaims(t *testing.T) {
+	s := newWitness("a", "A")
+	s.joins("A", "b", "c", "d")
+	for id, mean := range map[proto.PeerID]time.Duration{"b": time.Millisecond, "c": time.Millisecond, "d": 5 * time.Second} {
+		s.joined[id].answers = answers{mean: mean}
+	}
+	s.measureAnswers(s.site())
+	if got := s.claimDelay(s.site()); got != s.t.Turn {
+		t.Errorf("members wait %v for a claim, want %v", got, s.t.Turn)
+	}
+}
