@@ -101,8 +101,8 @@ func (t *tail) reason() (reason string) {
 }
 
 // cause returns the reason why a remote shell ended with a status, in one line. It does not name the host, so that
-// equal reasons are equal. A login shell may give the reason on standard output: greeting is what came there.
-func (t *tail) cause(shell, host string, status int, greeting []byte) string {
+// equal reasons are equal. A login shell may give the reason on standard output: banner is the text it printed there.
+func (t *tail) cause(shell, host string, status int, banner []byte) string {
 	reason := t.reason()
 	switch {
 	case t.crash != "":
@@ -111,7 +111,7 @@ func (t *tail) cause(shell, host string, status int, greeting []byte) string {
 		return "killed (signal 9)"
 	case reason == "":
 		var out tail
-		out.readFrom(bytes.NewReader(greeting))
+		out.readFrom(bytes.NewReader(banner))
 		text := fmt.Sprintf("the remote shell ended with status %d", status)
 		if said := out.reason(); said != "" {
 			text += ": " + replace(said, `\b`+regexp.QuoteMeta(host)+`\b`, "%h")

@@ -40,7 +40,7 @@ type Process struct {
 
 	mu     sync.Mutex
 	killed bool
-	said   []byte   // on standard output, if no record came
+	said   []byte   // on standard output, if no record arrived
 	why    error    // why it was killed, if somebody said it
 	unsent [][]byte // orders
 	size   int      // of unsent, in bytes
@@ -173,8 +173,8 @@ func (p *Process) Next() (json.RawMessage, error) {
 			_ = p.out.Close()
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if !p.records.greeted {
-				p.said = p.records.greeting
+			if !p.records.started {
+				p.said = p.records.banner
 			}
 			return nil, io.EOF
 		}
@@ -223,7 +223,7 @@ func (p *Process) signal(s syscall.Signal) {
 }
 
 // Wait waits until the shell has ended. It returns its exit status, 128 plus the number of the signal that killed
-// it, and in one line the last output on standard error. If there is none, and no record came, it is the last on
+// it, and in one line the last output on standard error. If there is none, and no record arrived, it is the last line on
 // standard output.
 func (p *Process) Wait() (status int, lastLine string) {
 	<-p.ended

@@ -27,17 +27,17 @@ func WriteRecord(w io.Writer, v any) error {
 	return err
 }
 
-// recordReader reads records, and skips what is none: greetings, records that are cut off or too
+// recordReader reads records, and skips what is none: banners, records that are cut off or too
 // long.
 type recordReader struct {
 	r *bufio.Reader
-	// greeting is the end of the text before the first record.
-	greeting []byte
-	greeted  bool // a record has begun
+	// banner is the end of the text before the first record.
+	banner  []byte
+	started bool // a record has started
 }
 
-// maxGreeting is the size of the longest greeting that is kept, in bytes.
-const maxGreeting = 4 << 10
+// maxBanner is the size of the longest banner that is kept, in bytes.
+const maxBanner = 4 << 10
 
 func newRecordReader(r io.Reader) *recordReader {
 	return &recordReader{r: bufio.NewReaderSize(r, 32<<10)}
@@ -64,12 +64,12 @@ func (r *recordReader) next() (json.RawMessage, error) {
 func (r *recordReader) skip() error {
 	for {
 		text, err := r.r.ReadSlice(separator)
-		if !r.greeted {
-			r.greeting = append(r.greeting, text...)
-			r.greeting = r.greeting[max(0, len(r.greeting)-maxGreeting):]
+		if !r.started {
+			r.banner = append(r.banner, text...)
+			r.banner = r.banner[max(0, len(r.banner)-maxBanner):]
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			r.greeted = r.greeted || err == nil
+			r.started = r.started || err == nil
 			return err
 		}
 	}
