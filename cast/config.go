@@ -124,7 +124,7 @@ type Result struct {
 	Hosts []HostResult
 	// Length is the size of the content in bytes, -1 if it is not known.
 	Length int64
-	// DroppedBits counts files and folders that hosts get without their setuid, setgid or sticky bit.
+	// DroppedBits counts files and directories that hosts get without their setuid, setgid or sticky bit.
 	DroppedBits int
 	// Took is the time from the start of the cast until the last host was done or failed.
 	Took time.Duration

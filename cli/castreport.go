@@ -29,7 +29,7 @@ type castReport struct {
 	Done    int        `json:"done"`
 	Failed  int        `json:"failed"`
 	Hosts   []castHost `json:"hosts"`
-	// DroppedBits counts files and folders without their setuid, setgid or sticky bit.
+	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 
 	res *cast.Result

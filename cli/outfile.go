@@ -26,7 +26,7 @@ func checkPath(cmd *cobra.Command, flag string) error {
 	return nil
 }
 
-// isFolderName reports whether a path names a folder, whatever exists there.
+// isFolderName reports whether a path names a directory, whatever exists there.
 func isFolderName(path string) bool {
 	last := filepath.Base(path)
 	return strings.HasSuffix(path, "/") || last == "." || last == ".."
@@ -59,7 +59,7 @@ type outFile struct {
 	force bool // replace a file that exists
 }
 
-// check reports why the file cannot be written. If the path names a folder, name is the file in it.
+// check reports why the file cannot be written. If the path names a directory, name is the file in it.
 func (o *outFile) check(env *Env, name string) error {
 	info, err := os.Stat(o.path)
 	if isFolderName(o.path) || err == nil && info.IsDir() {

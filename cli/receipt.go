@@ -25,7 +25,7 @@ type receipt struct {
 	Duplicate int64 `json:"duplicate"`
 	// Present counts bytes that were there before.
 	Present int64 `json:"present"`
-	// DroppedBits counts files and folders without their setuid, setgid or sticky bit.
+	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 }
 

@@ -23,7 +23,7 @@ type GetOptions struct {
 	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
 	// from members and BitTorrent clients.
 	Torrent []byte
-	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of folders. Only root may.
+	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of directories. Only root may.
 	SpecialBits bool
 	// User is the user who asks, if it is not the owner of the node. No file is written that
 	// he may not write, and Reuse is not for him.

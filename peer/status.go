@@ -45,7 +45,7 @@ type Status struct {
 	// DamagedFiles names their files, up to a hundred.
 	Damaged      int64    `json:"damaged"`
 	DamagedFiles []string `json:"damaged_files,omitempty"`
-	// DroppedBits counts fetched files and folders that did not get their setuid, setgid or sticky bit.
+	// DroppedBits counts fetched files and directories that did not get their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 	CodingStatus
 	// Plan is nil if the transfer follows no plan.

@@ -52,7 +52,7 @@ type Entry struct {
 	Target string
 }
 
-// SafeMode returns the mode without the bits that change the rights of programs: of a folder, setgid
+// SafeMode returns the mode without the bits that change the rights of programs: of a directory, setgid
 // and sticky stay.
 func (e *Entry) SafeMode() uint32 {
 	if e.Kind == Dir {

@@ -28,7 +28,7 @@ type Manifest struct {
 	// of a torrent have its order. A content of a single file has one entry with an
 	// empty Path, an empty folder has none.
 	Entries []Entry
-	// Root is the content's folder itself, with its mode, or nil if that is not known. It has
+	// Root is the content's directory itself, with its mode, or nil if that is not known. It has
 	// no Path and is not among Entries.
 	Root *Entry
 	// Hashes is the concatenation of the SHA-256 of all pieces.
@@ -74,7 +74,7 @@ func (m *Manifest) Validate() error {
 	return nil
 }
 
-// checkRoot reports why Root cannot be the content's folder.
+// checkRoot reports why Root cannot be the content's directory.
 func (m *Manifest) checkRoot() error {
 	switch r := m.Root; {
 	case r == nil:
@@ -88,7 +88,7 @@ func (m *Manifest) checkRoot() error {
 	}
 }
 
-// SpecialBits returns the number of files with setuid, setgid or sticky bits, and folders with setuid.
+// SpecialBits returns the number of files with setuid, setgid or sticky bits, and directories with setuid.
 func (m *Manifest) SpecialBits() (n int) {
 	for i := range m.Entries {
 		if m.Entries[i].drops() {

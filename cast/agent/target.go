@@ -17,7 +17,7 @@ type target struct {
 	dest   string
 	force  bool
 	was    fs.FileInfo // of the file that it replaces, or nil
-	parent string      // the topmost folder that was made for it, or empty
+	parent string      // the topmost directory that was made for it, or empty
 }
 
 // createTarget creates the file that a stream goes to, see [Start.Dest].

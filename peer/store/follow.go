@@ -15,9 +15,9 @@ import (
 )
 
 // follower lists a directory and what its symbolic links lead to. A link within the directory stays
-// a link. What others lead to becomes part of the content at the path of the first of them, in the
+// a link. The target of any other link becomes part of the content at the path of the first of them, in the
 // order of names, and the next ones become links to that. So everything is there once, and a
-// folder that leads back to itself ends.
+// directory that leads back to itself ends.
 type follower struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
 	fs      vfs.FS

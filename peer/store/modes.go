@@ -38,8 +38,8 @@ func modeOf(bits uint32) fs.FileMode {
 	return mode
 }
 
-// mode returns the mode for an entry, of which info is nil or what exists. A folder keeps the setgid
-// bit that it got from the folder above.
+// mode returns the mode for an entry, of which info is nil or what exists. A directory keeps the setgid
+// bit that it got from the directory above.
 func (t *tree) mode(e *proto.Entry, info fs.FileInfo) fs.FileMode {
 	bits := e.SafeMode()
 	if t.special {

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// permit calls try, and once more if it fails for lack of rights: then the owner gets access to what
+// permit calls try, and once more if permission is denied: then the owner gets access to what
 // has the name and to the directories above it, and the modes are put back afterwards. The modes
 // of a content may deny access to its owner. The number of a file is that of name, or negative.
 // Permit changes nothing of a seed.
@@ -23,7 +23,7 @@ func (t *tree) permit(file int, name string, try func() error) error {
 	defer t.permitting.Unlock()
 	var undo []func()
 	if t.single == "" {
-		// By the folder above: with too few rights on the root, it has no name "." either.
+		// By the directory above: with too few rights on the root, it has no name "." either.
 		if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
 			defer parent.Close()
 			undo = append(undo, t.widen(-1, parent, filepath.Base(t.path)))

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Follow returns fs for contents whose symbolic links are followed: names in an open directory lead
+// Follow returns fs for content whose symbolic links are followed: names in an open directory lead
 // through links, out of it too. Nothing can be changed in it.
 func Follow(fs FS) FS { return follow{fs} }
 
