@@ -51,6 +51,7 @@ type pageTransfer struct {
 	Damaged   int64        `json:"damaged,omitempty"`
 	Elapsed   float64      `json:"elapsed"` // seconds
 	Connected int          `json:"connected"`
+	Isolated  string       `json:"isolated,omitempty"` // in words
 }
 
 // pageCluster is the peers of one cluster, of all transfers.
@@ -118,11 +119,15 @@ func summarize(list []peer.Status, detail string) *nodePage {
 			p.More++
 			continue
 		}
+		alone := ""
+		if st.Isolation != nil {
+			alone = isolated(st)
+		}
 		p.Transfers = append(p.Transfers, pageTransfer{
 			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed,
 			Phase: st.Phase, Waiting: st.Waiting, Error: st.Error,
 			Length: st.Length, Have: st.Have, Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels, Damaged: st.Damaged,
-			Elapsed: st.Elapsed.Round(time.Second).Seconds(), Connected: st.Connected,
+			Elapsed: st.Elapsed.Round(time.Second).Seconds(), Connected: st.Connected, Isolated: alone,
 		})
 	}
 	p.Clusters = pageClusters(list)

@@ -27,6 +27,8 @@ type receipt struct {
 	Present int64 `json:"present"`
 	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
+	// Isolation is set if the node reached no member of its own cluster.
+	Isolation *peer.Isolation `json:"isolation,omitempty"`
 }
 
 func newReceipt(st peer.Status) receipt {
@@ -45,6 +47,7 @@ func newReceipt(st peer.Status) receipt {
 		Present:   max(0, st.Length-useful),
 
 		DroppedBits: st.DroppedBits,
+		Isolation:   st.Isolation,
 	}
 }
 
@@ -75,6 +78,9 @@ func (g *global) printReceipt(st peer.Status) error {
 	}
 	if r.DroppedBits > 0 {
 		text += ", " + droppedBits(r.DroppedBits)
+	}
+	if r.Isolation != nil {
+		text += "; " + isolated(st)
 	}
 	_, err := fmt.Fprintln(g.Out, printable(text))
 	return err

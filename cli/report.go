@@ -107,6 +107,9 @@ func transferLines(st peer.Status, peers bool) []string {
 	if st.Waiting != "" {
 		lines = append(lines, "  now     "+waiting(st))
 	}
+	if st.Isolation != nil {
+		lines = append(lines, "  alone   "+isolated(st))
+	}
 	if !st.Ends.IsZero() {
 		lines = append(lines, "  kept    until "+st.Ends.Local().Format("2006-01-02 15:04")+endsIn(st, time.Now()))
 	}
@@ -129,6 +132,19 @@ func transferLines(st peer.Status, peers bool) []string {
 		lines = append(lines, peerLines(st)...)
 	}
 	return lines
+}
+
+// isolated formats the isolation of a transfer.
+func isolated(st peer.Status) string {
+	i, comes := st.Isolation, "comes"
+	if st.Phase == peer.Whole {
+		comes = "came"
+	}
+	are := "members of cluster " + i.Cluster + " are"
+	if i.Known == 1 {
+		are = "member of cluster " + i.Cluster + " is"
+	}
+	return fmt.Sprintf("%d %s known, none can be reached: everything %s over the WAN; last error: %s", i.Known, are, comes, i.Err)
 }
 
 // trafficLines says what came and what went over each network.

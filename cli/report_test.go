@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,6 +38,28 @@ func TestLevels(t *testing.T) {
 		"  peers   1 in this cluster, 2 elsewhere in g, 1 in other sites")
 	if got, want := fromLevels(st.Levels), "10 MB from g, 60 MB from g/1"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestIsolated shows in status, receipt and page that a node reaches no member of its cluster.
+func TestIsolated(t *testing.T) {
+	t.Parallel()
+	st := peer.Status{Root: "/x", Phase: peer.Fetching, Isolation: &peer.Isolation{Cluster: "lyon", Known: 12, Err: "dial: no route"}}
+	const fetching = "12 members of cluster lyon are known, none can be reached: everything comes over the WAN; last error: dial: no route"
+	if text := strings.Join(transferLines(st, false), "\n"); !strings.Contains(text, "\n  alone   "+fetching+"\n") {
+		t.Error(text)
+	}
+	if p := summarize([]peer.Status{st, {}}, ""); p.Transfers[0].Isolated+p.Transfers[1].Isolated != fetching {
+		t.Errorf("%+v", p.Transfers)
+	}
+	st.Phase, st.Isolation.Known = peer.Whole, 1
+	var out bytes.Buffer
+	if err := (&global{Env: &Env{Out: &out}}).printReceipt(st); err != nil {
+		t.Fatal(err)
+	}
+	const complete = "; 1 member of cluster lyon is known, none can be reached: everything came over the WAN; last error: dial: no route\n"
+	if !strings.HasSuffix(out.String(), complete) {
+		t.Error(out.String())
 	}
 }
 

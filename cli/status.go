@@ -22,7 +22,7 @@ import (
 )
 
 const statusHelp = `Shows the contents of this node and their traffic: rates and bytes, WAN and LAN apart,
-what a transfer waits for, and damaged pieces.
+what a transfer waits for, damaged pieces, and whether it reaches no member of its cluster.
 
 With a link, a content id or a path it shows that content only, with its peers, and
 how far all nodes are, as the trackers count. A link needs no daemon.`

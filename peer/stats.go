@@ -20,6 +20,8 @@ type Stats struct {
 	Clusters map[string]swarm.ClusterStatus
 	// Damaged and Unreadable count pieces that are not served at present.
 	Damaged, Unreadable int
+	// Isolated counts the transfers that reach no member of the own site, see [Isolation].
+	Isolated int
 }
 
 // Stats returns the figures of the node. It waits neither for the disk nor for the network, and costs
@@ -31,6 +33,9 @@ func (n *Node) Stats() Stats {
 		damaged, unreadable := s.OutOfService()
 		st.Damaged += damaged
 		st.Unreadable += unreadable
+		if s.Isolation() != nil {
+			st.Isolated++
+		}
 	}
 	return st
 }

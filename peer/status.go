@@ -62,8 +62,10 @@ type Status struct {
 	Ends time.Time `json:"ends,omitzero"`
 	// WholeNodes counts the other nodes that told this one themselves that they have everything,
 	// since the transfer was started or resumed.
-	WholeNodes int          `json:"whole_nodes"`
-	Peers      []PeerStatus `json:"peers"`
+	WholeNodes int `json:"whole_nodes"`
+	// Isolation is nil unless the node reaches no other member of its site, although a tracker named some.
+	Isolation *Isolation   `json:"isolation,omitempty"`
+	Peers     []PeerStatus `json:"peers"`
 }
 
 // CodingStatus is the part of a [Status] that is about coding. It is zero for plain pieces.
@@ -110,6 +112,9 @@ type Traffic = payload.Traffic
 
 // Level is payload within one of the groups that a node is in, but not within the next one.
 type Level = swarm.Level
+
+// Isolation reports that a node reaches no other member of its site.
+type Isolation = swarm.Isolation
 
 // Status returns a snapshot. It does not wait for the disk or the network.
 func (t *Transfer) Status() Status {
@@ -223,6 +228,9 @@ func (st *Status) addSwarm(s *swarm.Status) {
 		st.Plan.Parents, st.Plan.Followed = s.Parents, s.Followed
 	}
 	st.Rank, st.MobSize, st.Connected, st.WholeNodes = s.Rank, s.Size, s.Connected, s.Whole
+	if i := s.Isolation; i != nil {
+		st.Isolation = &Isolation{Cluster: i.Cluster, Known: i.Known, Err: oneLine(i.Err)}
+	}
 	if st.Phase == Fetching {
 		st.Waiting = s.Waiting
 	}

@@ -38,7 +38,7 @@ func stats() peer.Stats {
 			"geneva":                {Peers: 3, Stalled: 1, RTT: time.Second / 2, Queue: time.Second / 4},
 			swarm.BitTorrentCluster: {Peers: 2},
 		},
-		Damaged: 13, Unreadable: 14,
+		Damaged: 13, Unreadable: 14, Isolated: 1,
 	}
 	near := &st.Totals.Traffic.Near
 	near[0].In, near[0].Out, near[1].In, near[1].Out = 15, 16, 17, 18
@@ -100,6 +100,7 @@ func TestNode(t *testing.T) {
 		`mob_pieces_out_of_service{reason="unreadable"} 14`,
 		`mob_transfers{phase="fetching"} 2`,
 		`mob_transfers{phase="failed"} 0`,
+		`mob_transfers_isolated 1`,
 		`mob_peers{cluster="geneva"} 3`,
 		`mob_peers{cluster="(bittorrent)"} 2`,
 		`mob_peers_stalled{cluster="geneva"} 1`,

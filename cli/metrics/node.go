@@ -29,6 +29,7 @@ type nodeDescs struct {
 	verified, failed, damaged, outOfService    *prometheus.Desc
 	stalls, joined, left                       *prometheus.Desc
 	transfers, peers, stalled, rtt, queueDelay *prometheus.Desc
+	isolated                                   *prometheus.Desc
 }
 
 func newNodeDescs() nodeDescs {
@@ -46,6 +47,7 @@ func newNodeDescs() nodeDescs {
 		joined:       desc("sessions_opened_total", "Sessions with peers that began: one per peer and transfer."),
 		left:         desc("sessions_closed_total", "Sessions with peers that ended."),
 		transfers:    desc("transfers", "Transfers in each phase.", "phase"),
+		isolated:     desc("transfers_isolated", "Transfers that reach no member of the node's own cluster, although some are known."),
 		peers:        desc("peers", "Peers, each in every transfer that it shares.", "cluster"),
 		stalled:      desc("peers_stalled", "Peers that owe blocks.", "cluster"),
 		rtt:          desc("peer_round_trip_seconds", "Longest round trip to a peer of a cluster.", "cluster"),
@@ -82,7 +84,7 @@ func NewNode(read func() peer.Stats, cluster, version string) prometheus.Collect
 func (c *node) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.info, c.payload, c.level, c.fetched, c.duplicate, c.verified, c.failed, c.damaged, c.outOfService,
-		c.stalls, c.joined, c.left, c.transfers, c.peers, c.stalled, c.rtt, c.queueDelay,
+		c.stalls, c.joined, c.left, c.transfers, c.isolated, c.peers, c.stalled, c.rtt, c.queueDelay,
 	} {
 		ch <- d
 	}
@@ -118,6 +120,7 @@ func (c *node) Collect(ch chan<- prometheus.Metric) {
 	for _, p := range []peer.Phase{peer.Seeking, peer.Checking, peer.Fetching, peer.Whole, peer.Stopped, peer.Failed} {
 		send.gauge(c.transfers, float64(st.Transfers[p]), string(p))
 	}
+	send.gauge(c.isolated, float64(st.Isolated))
 	for name, s := range c.bounded(st.Clusters) {
 		send.gauge(c.peers, float64(s.Peers), name)
 		send.gauge(c.stalled, float64(s.Stalled), name)

@@ -39,6 +39,23 @@ func (d *Tracker) option(s *setup) {
 	s.cfg.Trackers = []ma.Multiaddr{ma.StringCast(TrackerAddr)}
 }
 
+// Add adds a member to the swarms of a link, which need not exist.
+func (d *Tracker) Add(link *proto.Link, m proto.Member) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range link.Keys() {
+		d.swarm(key.Bytes())[m.ID] = m
+	}
+}
+
+// swarm returns the members of a swarm. The caller has the lock.
+func (d *Tracker) swarm(key []byte) map[proto.PeerID]proto.Member {
+	if d.members[string(key)] == nil {
+		d.members[string(key)] = map[proto.PeerID]proto.Member{}
+	}
+	return d.members[string(key)]
+}
+
 // client is the client of a tracker at one node.
 type client struct {
 	tracker *Tracker
@@ -49,11 +66,7 @@ type client struct {
 func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, error) {
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
-	swarm := c.tracker.members[string(a.Swarm)]
-	if swarm == nil {
-		swarm = map[proto.PeerID]proto.Member{}
-		c.tracker.members[string(a.Swarm)] = swarm
-	}
+	swarm := c.tracker.swarm(a.Swarm)
 	h := &proto.Handout{Interval: 30}
 	if a.Leaving {
 		delete(swarm, c.self)

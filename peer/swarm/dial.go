@@ -49,7 +49,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 		} else {
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
 		}
-		s.post(unreachable{id})
+		s.post(unreachable{id, err})
 	})
 }
 

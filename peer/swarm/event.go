@@ -26,7 +26,10 @@ type (
 		err     error
 	}
 	// unreachable is a member whose dial failed.
-	unreachable struct{ peer proto.PeerID }
+	unreachable struct {
+		peer proto.PeerID
+		err  error
+	}
 	// learned are members that a tracker tells of, with the names of their hosts if it knows them.
 	learned struct{ hosts []proto.Host }
 	// heard are members that a peer tells of.
@@ -48,6 +51,7 @@ func (e left) apply(s *Swarm) { s.onLeave(e.session, e.err) }
 
 func (e unreachable) apply(s *Swarm) {
 	s.addrs.forget(e.peer)
+	s.site.failed(e.peer, e.err)
 	s.step(mob.Unreachable{Peer: e.peer})
 }
 

@@ -136,6 +136,9 @@ func (s *Swarm) onJoin(c *session) {
 	c.conn.start()
 	s.tellName(c)
 	s.counts.joined.Add(1)
+	if c.ofSite() {
+		s.site.joined(c.ID())
+	}
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
 	s.step(mob.Joined{Node: c.node, Whole: c.whole})
 	s.publishStatus(true)
@@ -149,6 +152,9 @@ func (s *Swarm) forget(c *session) {
 	delete(s.connections.sessions, c.ID())
 	s.connections.Unlock()
 	s.counts.left.Add(1)
+	if c.ofSite() {
+		s.site.left(time.Now())
+	}
 	s.withdrawAll(c)
 	c.stopSharing()
 	s.unprotect(c)
@@ -187,6 +193,9 @@ func (s *Swarm) onMembers(hosts []proto.Host) {
 			s.addrs.add(h.ID, h.Addrs)
 			if len(s.addrs.of(h.ID)) > 0 { // as many as the book holds
 				s.told.Store(h.ID, true)
+			}
+			if proto.SharedParts(h.Cluster, s.cfg.Cluster) > 0 && s.session(h.ID) == nil {
+				s.site.named(h.ID, time.Now())
 			}
 			nodes = append(nodes, mob.Node{ID: h.ID, Cluster: h.Cluster, Host: h.Name})
 		}

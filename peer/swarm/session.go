@@ -53,6 +53,9 @@ type conn interface {
 // ID implements [payload.Peer].
 func (c *session) ID() proto.PeerID { return c.node.ID }
 
+// ofSite reports whether the peer is a node of the own site.
+func (c *session) ofSite() bool { return c.local && !c.node.External }
+
 // request sends a request. It is noted before it leaves, so that its block is expected.
 func (c *session) request(m *proto.Request, made bool) {
 	c.pending.Add(m.Span, made)

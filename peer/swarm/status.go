@@ -47,6 +47,8 @@ type Status struct {
 	// Waiting says what the swarm waits for, in words, while no payload comes. Impaired says what
 	// of the content cannot be served, and why.
 	Waiting, Impaired string
+	// Isolation is nil unless the node is isolated.
+	Isolation *Isolation
 }
 
 // Level is payload within one of the groups that a node is in, but not within the next one: that of the
@@ -95,6 +97,8 @@ type snapshot struct {
 	strategy mob.Status
 	rate     payload.Traffic
 	whole    int
+
+	isolation *Isolation
 }
 
 // publishStatus publishes the loop's view: twice a second, and at once if now is set.
@@ -105,7 +109,9 @@ func (s *Swarm) publishStatus(now bool) {
 		st := s.strategy.Status()
 		s.wholeNodes.note(st)
 		s.sampleLinks(at, st)
-		s.status.Store(&snapshot{strategy: st, rate: s.rates.rate(at, t), whole: len(s.wholeNodes.ids)})
+		s.status.Store(&snapshot{
+			strategy: st, rate: s.rates.rate(at, t), whole: len(s.wholeNodes.ids), isolation: s.judgeIsolation(at),
+		})
 	}
 }
 
@@ -139,6 +145,7 @@ func (s *Swarm) Status() Status {
 	st.Parents, st.Followed = snap.strategy.Parents, snap.strategy.Followed
 	st.Connected = len(snap.strategy.Peers)
 	st.Whole = snap.whole
+	st.Isolation = snap.isolation
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
 		st.Waiting = s.waiting(snap.strategy)
 	}

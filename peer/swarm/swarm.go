@@ -65,6 +65,7 @@ type loopState struct {
 	addrs    *addressBook
 	admission
 	wholeNodes
+	site     siteReach
 	throttle throttle
 	dials    chan struct{} // holds a token for each dial under way
 }
@@ -95,6 +96,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 			addrs:      newAddressBook(),
 			admission:  newAdmission(),
 			wholeNodes: newWholeNodes(),
+			site:       newSiteReach(cfg.Cluster),
 			dials:      make(chan struct{}, maxDials),
 		},
 	}

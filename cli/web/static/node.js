@@ -108,8 +108,8 @@ function updateTransfer(card, t, peers) {
   setText(part(".numbers"), numbers(t, done));
   setText(part(".path"), t.root);
   const note = part(".note");
-  setText(note, t.error || (t.waiting ? `Waits for ${t.waiting}` : t.damaged ? `${plural(t.damaged, "damaged piece")}` : ""));
-  note.className = `note quiet ${t.error || t.damaged ? "bad" : t.waiting ? "warn" : ""}`;
+  setText(note, t.error || (t.waiting ? `Waits for ${t.waiting}` : t.damaged ? `${plural(t.damaged, "damaged piece")}` : t.isolated || ""));
+  note.className = `note quiet ${t.error || t.damaged ? "bad" : t.waiting || t.isolated ? "warn" : ""}`;
   note.hidden = !note.textContent;
   part(".stop").hidden = !owner || t.phase === "stopped" || t.phase === "failed";
   part(".verify").hidden = !owner || !known;
