@@ -174,7 +174,7 @@ func (g *global) runSystems(ctx context.Context, f *benchFlags, b *bench.Bench, 
 	for i := range f.repeat {
 		for _, s := range systems {
 			name := f.runName(s.Name(), i)
-			p := g.newProgress()
+			p := g.newProgress(false)
 			b.Show = func(now bench.Progress) { p.show(textFrame(name + ": " + now.String())) }
 			run := b.Run(ctx, s)
 			p.clear()

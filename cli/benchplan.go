@@ -100,7 +100,7 @@ func (f *planBenchFlags) cases() (all []*bench.PlanCase, err error) {
 // benchPlan compares planners and prints the results.
 func (g *global) benchPlan(cmd *cobra.Command, f *planBenchFlags, cases []*bench.PlanCase) error {
 	for _, c := range cases {
-		p := g.newProgress()
+		p := g.newProgress(false)
 		for i := range f.repeat {
 			p.show(textFrame(fmt.Sprintf("%s, %d destinations", f.runName(c.Model, i), c.Destinations)))
 			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {

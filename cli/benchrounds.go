@@ -97,7 +97,7 @@ func (g *global) benchRounds(cmd *cobra.Command, f *benchFlags, rounds *roundFla
 		return wrong(cmd, "%w", err)
 	}
 	for _, c := range cases {
-		p := g.newProgress()
+		p := g.newProgress(false)
 		for i := range f.repeat {
 			p.show(textFrame(fmt.Sprintf("%s, %d nodes", f.runName(c.Strategy, i), c.Nodes)))
 			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {

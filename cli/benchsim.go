@@ -127,7 +127,7 @@ func (g *global) benchSim(ctx context.Context, f *benchFlags, c *bench.Case, s *
 
 // showTime shows how long something has been going on, until stop is called.
 func (g *global) showTime(what string) (stop func()) {
-	p := g.newProgress()
+	p := g.newProgress(false)
 	began := time.Now()
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -99,7 +99,7 @@ func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, q
 		defer close(done)
 		res, err = run(ctx, cfg)
 	}()
-	p := g.newProgress()
+	p := g.newProgress(quiet)
 	defer p.clear()
 	out := g.Out
 	if g.json {
@@ -125,9 +125,7 @@ func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, q
 		case <-v.wake:
 			flush()
 		case <-tick.C:
-			if !quiet {
-				p.show(v.frame())
-			}
+			p.show(v.frame())
 		case <-done:
 			flush()
 			return res, err
@@ -267,6 +265,38 @@ func slowest(hosts []cast.HostResult, length int64) string {
 		text += ", waiting for " + least.Waiting
 	}
 	return text
+}
+
+// position implements [mover].
+func (f castFrame) position() any {
+	at := struct {
+		bytes, read int64
+		hosts       string // in each phase
+	}{read: f.source.Read}
+	for _, h := range f.hosts {
+		at.bytes += h.Bytes
+	}
+	for _, phase := range castPhases() {
+		at.hosts += fmt.Sprint(len(f.in(phase)), " ")
+	}
+	return at
+}
+
+// waitsFor implements [mover]. A stream that has reached all hosts waits for its source only.
+func (f castFrame) waitsFor() (what, remedy string) {
+	fetching := f.in(cast.Fetching)
+	if f.source.Length < 0 {
+		fetching = slices.DeleteFunc(fetching, func(h cast.HostResult) bool { return h.Bytes >= f.source.Read })
+	}
+	if len(fetching) > 0 {
+		return "waiting for " + slowest(fetching, f.source.Length), "does that host answer, and its disk or command take data?"
+	}
+	for _, phase := range []cast.Phase{cast.Login, cast.Program, cast.Start} {
+		if hosts := f.in(phase); len(hosts) > 0 {
+			return fmt.Sprintf("waiting for the %s of %s", phase, fold(hosts)), "do these hosts answer, and take logins without a password?"
+		}
+	}
+	return "", ""
 }
 
 func (f castFrame) line() string {

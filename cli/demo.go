@@ -103,7 +103,7 @@ func (g *global) demoTransfer(ctx context.Context, grid *demoGrid, path string) 
 	}
 	done := make(chan error, 1)
 	go func() { done <- grid.wait(ctx) }()
-	p := g.newProgress()
+	p := g.newProgress(false)
 	p.every = lineSoon
 	tick := time.NewTicker(drawEvery)
 	defer tick.Stop()

@@ -90,13 +90,11 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 // torrent has the daemon make the torrent of a content, and shows the progress of
 // its hashing.
 func (g *global) torrent(ctx context.Context, s *session, id string, quiet bool) (*metainfo.Torrent, peer.Status, error) {
-	p := g.newProgress()
+	p := g.newProgress(quiet)
 	defer p.clear()
 	began := time.Now()
 	info, st, err := s.Export(ctx, control.ExportRequest{Name: id}, func(done, total int64) {
-		if !quiet && total > 0 {
-			p.show(hashFrame{id, done, total, time.Since(began)})
-		}
+		p.show(hashFrame{id, done, total, time.Since(began)})
 	})
 	if err != nil {
 		return nil, st, err

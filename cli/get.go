@@ -37,6 +37,9 @@ receipt tells how many did; root keeps them with --special-bits.
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.
 
+A get waits for its source. It ends if the files of the source were changed and
+no connected node has a piece.
+
 Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. If
 the terminal is closed (SIGHUP), the daemon goes on.`
 
@@ -181,14 +184,21 @@ func explainExists(err error, path string, link *proto.Link) error {
 	return fmt.Errorf("%s exists already: choose %s, or take over what is there with --reuse", path, other)
 }
 
+// errSourceChanged ends a fetch that no peer can complete.
+var errSourceChanged = errors.New("the files of the source were changed, and no connected peer has any piece of the content: " +
+	"`mob seed` it again and use the new link, or put the files back as they were")
+
 // fetch has the daemon fetch a content, and shows the progress. An interrupt
-// stops the transfer too.
+// stops the transfer too, and so does a standstill without any source.
 func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, quiet bool) (peer.Status, error) {
-	p := g.newProgress()
+	p := g.newProgress(quiet)
 	defer p.clear()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	st, err := s.Get(ctx, req, func(st peer.Status) {
-		if !quiet {
-			p.show(getFrame{st})
+		p.show(getFrame{st})
+		if p.still && st.SourceChanged {
+			giveUp(errSourceChanged)
 		}
 	})
 	if err == nil {
@@ -207,6 +217,9 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	kept := "nothing was fetched yet"
 	if st.Length >= 0 {
 		kept = fmt.Sprintf("kept %s of %s", formatBytes(st.Have), formatBytes(st.Length))
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errSourceChanged) {
+		return st, fmt.Errorf("stopped: %w; %s", cause, kept)
 	}
 	return st, &interruptedError{"stopped: " + kept + "; run the same command to resume"}
 }

@@ -29,6 +29,34 @@ func (f getFrame) picture(width int) []string {
 	return lines
 }
 
+// position implements [mover]. Blocks of a piece are progress, too.
+func (f getFrame) position() any {
+	st := f.st
+	return struct {
+		phase               peer.Phase
+		have, length, moved int64
+	}{st.Phase, st.Have, st.Length, st.Traffic.WANIn + st.Traffic.LANIn}
+}
+
+// waitsFor implements [mover].
+func (f getFrame) waitsFor() (what, remedy string) {
+	st := f.st
+	const source = "start the source again, or `mob seed` the content again on any node"
+	switch {
+	case st.Phase == peer.Checking && st.Waiting == "":
+		return "checking files", "does the disk answer (`dmesg`, `mount`)?"
+	case st.Phase == peer.Checking: // it has a remedy
+		return waiting(st), ""
+	case st.Phase == peer.Seeking:
+		return waiting(st), "is the source running? Otherwise " + source
+	case st.Waiting == "":
+		return fmt.Sprintf("waiting for blocks of %s", plural(st.Connected, "peer")), "`mob status` with the link shows their state"
+	case st.Have >= st.Length:
+		return waiting(st), "does it answer (`dmesg`, `mount`), and has it room?"
+	}
+	return waiting(st), source
+}
+
 func (f getFrame) line() string {
 	st := f.st
 	switch {
@@ -63,7 +91,7 @@ func (f getFrame) name() string { return cmp.Or(f.st.Name, f.st.ID) }
 
 // waiting says what a transfer waits for.
 func waiting(st peer.Status) string {
-	if st.Length < 0 {
+	if st.Length < 0 || st.Phase == peer.Seeking {
 		return cmp.Or(st.Waiting, "looking for the content")
 	}
 	return "waiting for " + st.Waiting

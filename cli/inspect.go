@@ -91,7 +91,7 @@ func (g *global) inspect(ctx context.Context, text string, n *networkFlags, time
 func (g *global) describe(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (
 	m *proto.Manifest, info []byte, err error,
 ) {
-	p := g.newProgress()
+	p := g.newProgress(false)
 	defer p.clear()
 	what := "manifest"
 	if !link.Manifest.Defined() {

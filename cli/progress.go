@@ -29,12 +29,14 @@ type progress struct {
 	every time.Duration   // between two lines
 	next  time.Time       // when to show again
 	drawn bool
+	quiet bool // show standstills only
+	standstill
 }
 
 // newProgress returns a progress with nothing shown yet. It prints lines on a
-// terminal that cannot move the cursor.
-func (env *Env) newProgress() *progress {
-	p := &progress{out: env.Err, every: lineEvery, next: time.Now().Add(lineFirst)}
+// terminal that cannot move the cursor. With quiet it reports only that there is no progress.
+func (env *Env) newProgress(quiet bool) *progress {
+	p := &progress{out: env.Err, every: lineEvery, next: time.Now().Add(lineFirst), quiet: quiet}
 	if w := cwriter.New(env.Err); w.IsTerminal() && env.Getenv("TERM") != "dumb" {
 		p.term, p.next = w, time.Time{}
 	}
@@ -47,10 +49,16 @@ type frame interface {
 	line() string
 }
 
-// show shows f, unless the last frame is too recent.
+// show shows f, unless the last frame is too recent. It must be called about once a second while f does
+// not move.
 func (p *progress) show(f frame) {
 	now := time.Now()
-	if now.Before(p.next) {
+	if m, ok := f.(mover); ok {
+		if text := p.look(m, now); text != "" {
+			p.note("%s", text)
+		}
+	}
+	if p.quiet || now.Before(p.next) {
 		return
 	}
 	if p.term != nil {

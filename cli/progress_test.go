@@ -14,7 +14,7 @@ import (
 func TestProgressWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	env := &Env{Err: &out, Getenv: func(string) string { return "" }}
-	p := env.newProgress()
+	p := env.newProgress(false)
 	p.show(textFrame("too early"))
 	p.next = time.Now()
 	p.show(textFrame("name\x1b[2J"))

@@ -163,9 +163,19 @@ func trafficLines(st peer.Status) (in, out string) {
 	return strings.Join(ins, ", "), strings.Join(outs, ", ")
 }
 
+// changedOnDisk is the state of a seed without a piece that can be served.
+const changedOnDisk = "changed on disk: cannot be served"
+
+// cannotServe reports whether all pieces of a seed are damaged.
+func cannotServe(st peer.Status) bool {
+	return st.Phase == peer.Whole && st.Seed && st.Damaged > 0 && st.Have == 0
+}
+
 // stateName names the state of a transfer.
 func stateName(st peer.Status) string {
 	switch {
+	case cannotServe(st):
+		return changedOnDisk
 	case st.Phase != peer.Whole:
 		return string(st.Phase)
 	case st.Seed:
@@ -179,6 +189,8 @@ func describeState(st peer.Status) string {
 	switch {
 	case st.Length < 0:
 		return stateName(st)
+	case cannotServe(st):
+		return changedOnDisk
 	case st.Phase == peer.Whole && st.Have < st.Length:
 		return fmt.Sprintf("damaged, serving %d%% of %s", percent(st.Have, st.Length), formatBytes(st.Length))
 	case st.Phase == peer.Whole && st.Seed:

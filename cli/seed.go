@@ -163,13 +163,11 @@ func checkSeedable(arg, path string) error {
 
 // hash has the daemon hash the content, and shows the progress.
 func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, quiet bool) (peer.Status, error) {
-	p := g.newProgress()
+	p := g.newProgress(quiet)
 	defer p.clear()
 	began := time.Now()
 	return s.Seed(ctx, req, func(done, total int64) {
-		if !quiet && total > 0 {
-			p.show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
-		}
+		p.show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
 	})
 }
 

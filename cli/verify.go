@@ -83,15 +83,15 @@ func (g *global) verify(cmd *cobra.Command, text string, f *verifyFlags) (err er
 func (g *global) hashAgain(ctx context.Context, s *session, req control.VerifyRequest, quiet bool) (
 	*peer.Verification, peer.Status, error,
 ) {
-	p := g.newProgress()
+	p := g.newProgress(quiet)
 	defer p.clear()
 	began := time.Now()
 	return s.Verify(ctx, req, func(ev control.Event) {
 		switch {
-		case quiet || ev.Done:
+		case ev.Done:
 		case ev.Status != nil:
 			p.show(getFrame{*ev.Status})
-		case ev.Total > 0:
+		default:
 			p.show(hashFrame{filepath.Base(req.Name), ev.Hashed, ev.Total, time.Since(began)})
 		}
 	})

@@ -22,7 +22,7 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 	if err != nil {
 		return err
 	}
-	p := g.newProgress()
+	p := g.newProgress(f.quiet)
 	defer p.clear()
 	for {
 		now, err := s.Visit(ctx, st.ID)
@@ -43,9 +43,7 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 			g.note("%s", frame.count())
 			return nil
 		}
-		if !f.quiet {
-			p.show(frame)
-		}
+		p.show(frame)
 		select {
 		case <-time.After(fleetEvery):
 		case <-ctx.Done():
@@ -85,6 +83,22 @@ func (f waitFrame) line() string {
 		clusters = append(clusters, fmt.Sprintf("%s %d/%d", c.Name, c.Whole, c.Nodes))
 	}
 	return fmt.Sprintf("%s: %s (%s)", f.st.Name, f.count(), strings.Join(clusters, ", "))
+}
+
+// position implements [mover].
+func (f waitFrame) position() any {
+	missing := uint64(0)
+	if f.err == nil {
+		for _, c := range f.fleet.Clusters {
+			missing += uint64(c.Missing)
+		}
+	}
+	return [...]uint64{uint64(f.st.WholeNodes), missing, uint64(f.st.Traffic.WANOut + f.st.Traffic.LANOut)}
+}
+
+// waitsFor implements [mover].
+func (f waitFrame) waitsFor() (what, remedy string) {
+	return f.count(), "`mob get` the link on the other nodes, and see `mob status` there"
 }
 
 // clusterLine shows the progress of a cluster. pieces is the number of pieces of

@@ -13,7 +13,7 @@ import (
 func (g *global) watch(ctx context.Context, ask func() (report, error)) error {
 	screen := *g.Env
 	screen.Err = g.Out // the report is the result of the command
-	p := screen.newProgress()
+	p := screen.newProgress(false)
 	for {
 		r, err := ask()
 		if ctx.Err() != nil {

@@ -42,7 +42,7 @@ func TestChangedSeed(t *testing.T) {
 		t.Error("the user's file was touched")
 	}
 	peertest.Eventually(t, "word of what it waits for", func() bool {
-		return strings.Contains(get.Status().Waiting, "missing pieces")
+		return strings.Contains(get.Status().Waiting, "missing piece")
 	})
 }
 

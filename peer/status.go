@@ -23,7 +23,10 @@ type Status struct {
 	// Waiting says what the transfer waits for, in words. It is empty if nothing keeps the
 	// transfer waiting.
 	Waiting string `json:"waiting,omitempty"`
-	Error   string `json:"error,omitempty"` // why it failed or was stopped
+	// SourceChanged reports that a fetch cannot end because the files of the source were changed, and no
+	// connected peer has any piece of the content now.
+	SourceChanged bool   `json:"source_changed,omitempty"`
+	Error         string `json:"error,omitempty"` // why it failed or was stopped
 	// Length is in bytes, -1 while it is not known.
 	Length int64 `json:"length"`
 	// Have is the number of bytes in verified pieces. In phase Checking, it is the number of
@@ -232,7 +235,7 @@ func (st *Status) addSwarm(s *swarm.Status) {
 		st.Isolation = &Isolation{Cluster: i.Cluster, Known: i.Known, Err: oneLine(i.Err)}
 	}
 	if st.Phase == Fetching {
-		st.Waiting = s.Waiting
+		st.Waiting, st.SourceChanged = s.Waiting, s.SourceChanged
 	}
 	if s.Impaired != "" {
 		st.Waiting = s.Impaired

@@ -63,7 +63,7 @@ func TestUnreadable(t *testing.T) {
 				return strings.Contains(seed.Status().Waiting, "cannot be read at present: read content.bin: input/output error")
 			})
 			peertest.Eventually(t, "word of what is lacking", func() bool {
-				return strings.Contains(get.Status().Waiting, "missing pieces")
+				return strings.Contains(get.Status().Waiting, "missing piece")
 			})
 			if st := seed.Status(); st.Damaged > 0 || st.PiecesHave != st.Pieces {
 				t.Errorf("a read error counts as damage: %+v", st)

@@ -35,6 +35,9 @@ func TestDamagedSource(t *testing.T) {
 	want := fmt.Sprintf("the %d missing pieces of content.bin: no connected peer has them sound", damaged)
 	peertest.Eventually(t, "word of what is lacking", func() bool { return strings.Contains(get.Status().Waiting, want) })
 	peertest.Eventually(t, "the source to find them all", func() bool { return seed.Status().Damaged == damaged })
+	if get.Status().SourceChanged {
+		t.Error("a source that serves other pieces counts as changed")
+	}
 	if names := seed.Status().DamagedFiles; len(names) != 1 || names[0] != "content.bin" {
 		t.Errorf("the source names %q", names)
 	}
@@ -61,4 +64,27 @@ func TestDamagedSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
+}
+
+// TestReplacedSource replaces all bytes of the only source, and then puts them back.
+func TestReplacedSource(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	path, content := peertest.RandomFile(t, 1<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{PieceLength: 256 << 10})
+	if err := os.WriteFile(path, make([]byte, len(content)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "word of the change", func() bool { return get.Status().SourceChanged })
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := seed.Verify(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
+	if get.Status().SourceChanged {
+		t.Error("the source still counts as changed")
+	}
 }

@@ -47,6 +47,9 @@ type Status struct {
 	// Waiting says what the swarm waits for, in words, while no payload comes. Impaired says what
 	// of the content cannot be served, and why.
 	Waiting, Impaired string
+	// SourceChanged reports that the content cannot be fetched because the files of its source were changed:
+	// a peer that had everything sent bad pieces, and no connected peer has any piece now.
+	SourceChanged bool
 	// Isolation is nil unless the node is isolated.
 	Isolation *Isolation
 }
@@ -148,6 +151,7 @@ func (s *Swarm) Status() Status {
 	st.Isolation = snap.isolation
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
 		st.Waiting = s.waiting(snap.strategy)
+		st.SourceChanged = s.sourceChanged(snap.strategy)
 	}
 	return st
 }
@@ -252,12 +256,33 @@ func (s *Swarm) waiting(m mob.Status) string {
 		return "peers: none of those known can be reached"
 	case m.Settling:
 		return "news of the own cluster"
-	case m.Fetching == 0 && m.Available == 0 && m.Rotten > 0 && !s.coding.Coded():
+	case s.receivedBad(m):
 		files, _ := s.m.FilesOf(numbers(m.Lacking), maxFiles)
-		return fmt.Sprintf("the %d missing pieces of %s: no connected peer has them sound, and another source is needed",
-			lacking, list(files))
+		return fmt.Sprintf("the %s of %s: no connected peer has them sound, and another source is needed",
+			count(lacking, "missing piece"), list(files))
 	case m.Fetching == 0 && m.Available == 0:
-		return fmt.Sprintf("the %d missing pieces: none of %d connected peers has any of them", lacking, len(m.Peers))
+		return fmt.Sprintf("the %s: none of %s has any of them",
+			count(lacking, "missing piece"), count(len(m.Peers), "connected peer"))
 	}
 	return ""
+}
+
+// receivedBad reports whether no peer has a missing piece, and some of these came and were bad.
+func (s *Swarm) receivedBad(m mob.Status) bool {
+	return m.Fetching == 0 && m.Available == 0 && m.Rotten > 0 && !s.coding.Coded()
+}
+
+// sourceChanged returns [Status.SourceChanged].
+func (s *Swarm) sourceChanged(m mob.Status) (changed bool) {
+	if !s.receivedBad(m) {
+		return false
+	}
+	for i := range m.Peers {
+		if m.Peers[i].Have > 0 {
+			return false
+		}
+		c := s.session(m.Peers[i].ID)
+		changed = changed || c != nil && c.whole
+	}
+	return changed
 }
