@@ -36,7 +36,7 @@ type progress struct {
 // newProgress returns a progress with nothing shown yet. It prints lines on a
 // terminal that cannot move the cursor. With quiet it reports only that there is no progress.
 func (env *Env) newProgress(quiet bool) *progress {
-	p := &progress{out: env.Err, every: lineEvery, next: time.Now().Add(lineFirst), quiet: quiet}
+	p := &progress{out: env.Err, every: lineEvery, next: time.Now().Add(lineFirst), quiet: quiet, standstill: standstill{after: stillAfter}}
 	if w := cwriter.New(env.Err); w.IsTerminal() && env.Getenv("TERM") != "dumb" {
 		p.term, p.next = w, time.Time{}
 	}

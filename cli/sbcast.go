@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -125,7 +126,7 @@ func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (e
 	if !known {
 		defer func() { err = errors.Join(err, s.forget(ctx, st.ID)) }()
 	}
-	failed, err := g.sbcastRun(ctx, f, st, dest, nodes)
+	failed, err := g.sbcastRun(ctx, s, f, st, dest, nodes)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,9 @@ func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (e
 }
 
 // sbcastRun has srun run the receivers, and returns what failed.
-func (g *global) sbcastRun(ctx context.Context, f *sbcastFlags, st peer.Status, dest string, nodes int) (failed []string, err error) {
+func (g *global) sbcastRun(
+	ctx context.Context, s *session, f *sbcastFlags, st peer.Status, dest string, nodes int,
+) (failed []string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -162,9 +165,28 @@ func (g *global) sbcastRun(ctx context.Context, f *sbcastFlags, st peer.Status, 
 	if err != nil {
 		return nil, fmt.Errorf("cannot run srun: %w", err)
 	}
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+	p := g.newProgress(true)
+	p.after = stillEvery // nodes also send to each other
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	done := 0
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		switch word, rest, _ := strings.Cut(lines.Text(), " "); word {
+	for open := true; open; {
+		var line string
+		select {
+		case line, open = <-lines:
+		case <-tick.C:
+			if now, err := s.Transfer(ctx, st.ID); err == nil {
+				p.show(sbcastFrame{now.Traffic.WANOut + now.Traffic.LANOut, done, len(failed), nodes})
+			}
+		}
+		switch word, rest, _ := strings.Cut(line, " "); word {
 		case "done":
 			done++
 			if f.verbose > 0 {
@@ -188,6 +210,26 @@ func (g *global) sbcastRun(ctx context.Context, f *sbcastFlags, st peer.Status, 
 		}
 	}
 	return failed, nil
+}
+
+// sbcastFrame is the state of the nodes of a job.
+type sbcastFrame struct {
+	sent                int64 // bytes, by this node
+	done, failed, nodes int
+}
+
+func (f sbcastFrame) picture(int) []string { return []string{f.line()} }
+
+func (f sbcastFrame) line() string {
+	return fmt.Sprintf("%d of %s done, %d failed, %s sent", f.done, plural(f.nodes, "node"), f.failed, formatBytes(f.sent))
+}
+
+// position implements [mover].
+func (f sbcastFrame) position() any { return f }
+
+// waitsFor implements [mover].
+func (f sbcastFrame) waitsFor() (reason, remedy string) {
+	return f.line(), "do the nodes run the job (`squeue --steps`), and reach this one? --verbose shows what srun prints"
 }
 
 // sbcastReceive gets DEST on a node, with the link from standard input, and prints a line about it.

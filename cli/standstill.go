@@ -24,18 +24,19 @@ type mover interface {
 
 // standstill finds out that something makes no progress.
 type standstill struct {
+	after    time.Duration // without progress, until the first report
 	position any
 	since    time.Time // the last progress
 	report   time.Time // when to report next
-	still    bool      // for at least stillAfter
+	still    bool      // for at least after
 }
 
 // look returns the line to print for m at a time, "" for none.
 func (s *standstill) look(m mover, now time.Time) string {
 	if at := m.position(); s.since.IsZero() || at != s.position {
-		*s = standstill{position: at, since: now, report: now.Add(stillAfter)}
+		*s = standstill{after: s.after, position: at, since: now, report: now.Add(s.after)}
 	}
-	s.still = now.Sub(s.since) >= stillAfter
+	s.still = now.Sub(s.since) >= s.after
 	if now.Before(s.report) {
 		return ""
 	}

@@ -91,6 +91,7 @@ func TestWaitsFor(t *testing.T) {
 		{"hashing", hashFrame{"x", 5e6, 1e7, time.Second}, "5.0 MB of 10 MB hashed", "does the disk answer"},
 		{"listing", hashFrame{"x", 0, 0, time.Second}, "looking at the files", "does the disk answer"},
 		{"other nodes", waitFrame{peer.Status{WholeNodes: 1}, 2, &control.Fleet{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
+		{"job", sbcastFrame{5e6, 1, 0, 3}, "1 of 3 nodes done, 0 failed, 5.0 MB sent", "do the nodes run the job"},
 		{"login", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Login}), "waiting for the login of n1", "password"},
 		{"host", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Fetching, Bytes: 50, Waiting: "the disk"}),
 			"waiting for n1, 50%, no progress for ", "does that host answer"},

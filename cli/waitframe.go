@@ -23,6 +23,7 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 		return err
 	}
 	p := g.newProgress(f.quiet)
+	p.after = stillEvery // trackers learn of progress every 30 s
 	defer p.clear()
 	for {
 		now, err := s.Visit(ctx, st.ID)
