@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 //	status N PROGRAM ARG...      runs a program and checks its exit status
 //	call N mob|mobd ARG...       the same in this process, for commands that fail before
 //	                             they start anything; paths must be absolute
+//	until REGEXP PROGRAM ARG...  runs a program again and again, until its output matches:
+//	                             for what others report a moment later
 //	start NAME PROGRAM ARG...    starts a program, with output in NAME.out and NAME.err
 //	await FILE REGEXP            waits until the file matches
 //	hangup NAME                  sends SIGHUP to a program
@@ -67,6 +69,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": runStatus,
+			"until":  until,
 			"call":   call,
 			"start":  start,
 			"await":  await,
@@ -83,8 +86,8 @@ func TestScripts(t *testing.T) {
 // running is the key of the started programs.
 type running struct{}
 
-// patience bounds each wait of a script.
-const patience = 20 * time.Second
+// patience bounds each wait of a script, so that one that hangs says where.
+const patience = 2 * time.Minute
 
 func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
@@ -122,6 +125,22 @@ func runStatus(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
 	if got := strconv.Itoa(exitStatus(ts, cmd.Run())); got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP PROGRAM ARG...")
+	}
+	re := regexp.MustCompile("(?m)" + args[0])
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		out, err := command(ts, args[1], args[2:]).CombinedOutput()
+		if re.Match(out) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("does not match %q after %v (%v):\n%s", args[0], patience, err, out)
+		}
 	}
 }
 

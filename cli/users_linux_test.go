@@ -32,7 +32,8 @@ func newMachine(t *testing.T) *machine {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to run programs as several users")
 	}
-	dir, err := os.MkdirTemp("", "mob") // short, as the path of a socket must be
+	// The path is short, as the path of a socket must be. $TMPDIR may be for one user only.
+	dir, err := os.MkdirTemp("/tmp", "mob")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +42,13 @@ func newMachine(t *testing.T) *machine {
 	m.check(os.Chmod(dir, 0o755))
 	exe, err := os.Executable()
 	m.check(err)
-	src, err := os.Open(exe)
-	m.check(err)
-	defer src.Close()
-	dst, err := os.OpenFile(m.path("mob"), os.O_CREATE|os.O_WRONLY, 0o755)
-	m.check(err)
-	_, err = io.Copy(dst, src)
-	m.check(errors.Join(err, dst.Close(), os.Link(m.path("mob"), m.path("mobd"))))
+	// A child makes the copy: what this process writes can be open in a child of another test, and a program
+	// that is open for writing does not run.
+	out, err := exec.Command("cp", exe, m.path("mob")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	m.check(errors.Join(os.Chmod(m.path("mob"), 0o755), os.Link(m.path("mob"), m.path("mobd"))))
 	return m
 }
 

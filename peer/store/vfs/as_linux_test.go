@@ -43,7 +43,7 @@ func TestPathsThatAreSwapped(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make files of other users")
 	}
-	dir, err := os.MkdirTemp("", "mob")
+	dir, err := os.MkdirTemp("/tmp", "mob") // $TMPDIR may be for one user only
 	if err != nil {
 		t.Fatal(err)
 	}
