@@ -40,7 +40,6 @@ func newGrid(t testing.TB, names ...string) *grid {
 	g := &grid{t: t, root: t.TempDir()}
 	g.shell, g.tmp = filepath.Join(g.root, "rsh"), filepath.Join(g.root, "caster tmp")
 	g.write(g.shell, rsh)
-	must(t, os.Chmod(g.shell, 0o755))
 	must(t, os.Mkdir(g.tmp, 0o700))
 	for _, name := range names {
 		must(t, os.MkdirAll(g.home(name), 0o755))
@@ -64,7 +63,7 @@ func (g *grid) write(path, text string) {
 
 // config is a cast of source to hosts of one cluster.
 func (g *grid) config(source string, names ...string) Config {
-	cfg := Config{Source: source, Shell: []string{g.shell}, Spool: 1 << 30, Data: g.tmp}
+	cfg := Config{Source: source, Shell: []string{"sh", g.shell}, Spool: 1 << 30, Data: g.tmp}
 	for _, name := range names {
 		cfg.Hosts = append(cfg.Hosts, Host{Name: name, Cluster: DefaultCluster})
 	}

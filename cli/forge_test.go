@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -32,7 +31,7 @@ func forge(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		h, err := transport.NewHost(key, nil, nil, nil)
 		ts.Check(err)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
 		c := tracker.NewClient(h, trackers, tracker.ClientConfig{Timeout: 10 * time.Second})
 		_, err = c.Announce(ctx, &proto.Announce{Swarm: link.Keys()[0].Bytes(), Cluster: "Z", Have: 1, Total: 1})
 		ts.Check(err)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 //	call N mob|mobd ARG...       the same in this process, for commands that fail before
 //	                             they start anything; paths must be absolute
 //	until REGEXP PROGRAM ARG...  runs a program again and again, until its output matches:
-//	                             for what others report a moment later
+//	                             for reports that take a moment
 //	start NAME PROGRAM ARG...    starts a program, with output in NAME.out and NAME.err
 //	await FILE REGEXP            waits until the file matches
 //	hangup NAME                  sends SIGHUP to a program
@@ -86,8 +86,8 @@ func TestScripts(t *testing.T) {
 // running is the key of the started programs.
 type running struct{}
 
-// patience bounds each wait of a script, so that one that hangs says where.
-const patience = 2 * time.Minute
+// scriptTimeout bounds each wait of a script.
+const scriptTimeout = 2 * time.Minute
 
 func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
@@ -133,13 +133,13 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until REGEXP PROGRAM ARG...")
 	}
 	re := regexp.MustCompile("(?m)" + args[0])
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(scriptTimeout); ; time.Sleep(20 * time.Millisecond) {
 		out, err := command(ts, args[1], args[2:]).CombinedOutput()
 		if re.Match(out) {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("does not match %q after %v (%v):\n%s", args[0], patience, err, out)
+			ts.Fatalf("does not match %q after %v (%v):\n%s", args[0], scriptTimeout, err, out)
 		}
 	}
 }
@@ -183,13 +183,13 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	re := regexp.MustCompile(args[1])
 	var b []byte
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(scriptTimeout); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		b, _ = os.ReadFile(ts.MkAbs(args[0]))
 		if re.Match(b) {
 			return
 		}
 	}
-	ts.Fatalf("%s does not match %q after %v:\n%s", args[0], args[1], patience, b)
+	ts.Fatalf("%s does not match %q after %v:\n%s", args[0], args[1], scriptTimeout, b)
 }
 
 func hangup(ts *testscript.TestScript, neg bool, args []string) {
@@ -211,7 +211,7 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := ts.Value(running{}).(map[string]*exec.Cmd)[args[0]]
 	_ = cmd.Process.Signal(signals[args[1]]) // the program may have ended by itself
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	timer := time.AfterFunc(scriptTimeout, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	defer timer.Stop()
 	if got := strconv.Itoa(exitStatus(ts, cmd.Wait())); got != args[2] {
 		log, _ := os.ReadFile(ts.MkAbs(args[0] + ".err"))

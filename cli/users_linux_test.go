@@ -117,7 +117,7 @@ func (m *machine) mob(user int, arg ...string) (status int, out, text string) {
 	cmd := m.command(user, "mob", arg...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(scriptTimeout, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	err := cmd.Run()
 	var failed *exec.ExitError

@@ -10,9 +10,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
+
+// hang bounds the waits of tests: what takes longer hangs.
+const hang = 2 * time.Minute
 
 // site is a folder in which each host has a home and a place for temporary files.
 type site struct {
@@ -90,9 +94,16 @@ func (s *site) fake(name, script string) {
 // write makes a file that can be executed.
 func (s *site) write(path string, b []byte) {
 	s.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b, 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), writeProgram(path, b)); err != nil {
 		s.Fatal(err)
 	}
+}
+
+// writeProgram writes a file that can be executed right away: no child of another test has it open.
+func writeProgram(path string, b []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, b, 0o755)
 }
 
 // start starts the program on a host and ends it with the test.
@@ -172,7 +183,7 @@ func (s *site) files(host string) []string {
 // empty waits until nothing is on a host.
 func (s *site) empty(host string) {
 	s.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(hang); ; time.Sleep(10 * time.Millisecond) {
 		files := s.files(host)
 		if len(files) == 0 {
 			return
