@@ -219,15 +219,13 @@ func TestTrackerKnowsLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var top *proto.Topology
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		eventually(t, "a link is known", func() bool {
 			var err error
 			if top, err = cA.Topology(t.Context(), a.Swarm); err != nil {
 				t.Fatal(err)
 			}
-			if len(top.Links) == 1 || time.Now().After(end) {
-				break
-			}
-		}
+			return len(top.Links) == 1
+		})
 		if len(top.Hosts) != 2 || top.Hosts[1].Name != hB.ID().String() || top.Hosts[1].Cluster != "B" ||
 			len(top.Links) != 1 || top.Links[0].Rate != 900 || top.Links[0].RTT != 7 {
 			t.Errorf("%+v", top)

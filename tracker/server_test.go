@@ -237,7 +237,7 @@ func TestBadRequests(t *testing.T) {
 			if err := st.CloseWrite(); err != nil {
 				t.Fatal(err)
 			}
-			st.SetReadDeadline(time.Now().Add(5 * time.Second))
+			st.SetReadDeadline(time.Now().Add(waitTimeout))
 			reply, err := proto.ReadMessage(st)
 			if err != nil {
 				t.Fatal(err)
@@ -262,15 +262,11 @@ func TestSilentClient(t *testing.T) {
 	t.Parallel()
 	s, info := start(t, Config{Timeout: 200 * time.Millisecond}, new(clock))
 	h := loopHost(t)
-	began := time.Now()
 	// The first write carries the protocol's name, and half a length.
 	st := raw(t, h, info, []byte{0, 0})
-	st.SetReadDeadline(time.Now().Add(5 * time.Second))
+	st.SetReadDeadline(time.Now().Add(waitTimeout))
 	if _, err := proto.ReadMessage(st); err != nil {
 		t.Errorf("no error message after the timeout: %v", err)
-	}
-	if took := time.Since(began); took < 150*time.Millisecond || took > 8*time.Second {
-		t.Errorf("ended after %v, want 200 ms", took)
 	}
 	waitStreams(t, s, 0)
 }
@@ -278,16 +274,11 @@ func TestSilentClient(t *testing.T) {
 // waitStreams waits until the tracker serves n streams.
 func waitStreams(t *testing.T, s *Server, n int) {
 	t.Helper()
-	for range 500 {
+	eventually(t, fmt.Sprintf("the tracker serves %d streams", n), func() bool {
 		s.open.Lock()
-		got := len(s.open.streams)
-		s.open.Unlock()
-		if got == n {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("the tracker does not serve %d streams in time", n)
+		defer s.open.Unlock()
+		return len(s.open.streams) == n
+	})
 }
 
 func TestStreamsAreBounded(t *testing.T) {
@@ -299,7 +290,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	waitStreams(t, s, 2)
 	st := raw(t, h, info, []byte{0})
-	st.SetReadDeadline(time.Now().Add(5 * time.Second))
+	st.SetReadDeadline(time.Now().Add(waitTimeout))
 	if _, err := st.Read(make([]byte, 1)); !errors.Is(err, network.ErrReset) {
 		t.Errorf("the third stream of one address: %v, want a reset", err)
 	}
@@ -317,7 +308,7 @@ func TestCloseEndsStreams(t *testing.T) {
 	st := raw(t, h, info, []byte{0})
 	waitStreams(t, s, 1)
 	s.Close()
-	st.SetReadDeadline(time.Now().Add(5 * time.Second))
+	st.SetReadDeadline(time.Now().Add(waitTimeout))
 	if _, err := st.Read(make([]byte, 1)); !errors.Is(err, network.ErrReset) {
 		t.Errorf("a stream being served: %v, want a reset", err)
 	}
@@ -330,7 +321,7 @@ func TestManyAtOnce(t *testing.T) {
 	const nodes, each = 4, 50
 	var wg sync.WaitGroup
 	for range nodes {
-		h, c := node(t, ClientConfig{Timeout: 20 * time.Second}, info)
+		h, c := node(t, ClientConfig{Timeout: waitTimeout}, info)
 		for i := range each {
 			a := announce(h, "A", 0)
 			a.Swarm = fmt.Appendf(nil, "swarm %d", i)

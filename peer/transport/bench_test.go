@@ -30,7 +30,7 @@ func BenchmarkSocket(b *testing.B) {
 			}
 		}
 	})
-	c, err := from.endpoint.Dial(within(b, 10*time.Second), to.ID(), to.addr())
+	c, err := from.endpoint.Dial(within(b), to.ID(), to.addr())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func dialTo(t *testing.T, serve func(net.Conn)) error {
 			return
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(waitTimeout))
 		serve(c)
 	}()
 	defer func() { <-done }()

@@ -72,7 +72,7 @@ func TestGate(t *testing.T) {
 			from, to := tt.from(t), tt.to(t)
 			var served atomic.Int64
 			serveTest(to, tt.protocol, &served)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			defer cancel()
 			answer, err := request(ctx, from, to, tt.protocol)
 			if tt.want == "" {
@@ -284,7 +284,7 @@ func TestGateRevokes(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(waitTimeout):
 		t.Fatal("the session goes on")
 	}
 	t.Logf("ended after %v over %d hops", time.Since(began), len(chain)-1)
@@ -300,7 +300,7 @@ func TestGateRevokes(t *testing.T) {
 	if _, err := request(t.Context(), away, last, proto.ControlProtocol); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); away.member.Serial() != list.Serial; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); away.member.Serial() != list.Serial; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the list was not passed on")
 		}

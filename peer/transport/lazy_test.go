@@ -58,7 +58,7 @@ func TestStreamEchoes(t *testing.T) {
 	if err := s.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	_ = s.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = s.SetReadDeadline(time.Now().Add(waitTimeout))
 	if b, err := io.ReadAll(s); err != nil || string(b) != "hello" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -85,7 +85,7 @@ func TestCloseWriteOpensStream(t *testing.T) {
 	}
 	select {
 	case <-opened:
-	case <-time.After(10 * time.Second):
+	case <-time.After(waitTimeout):
 		t.Fatal("the handler was not called")
 	}
 }
@@ -100,7 +100,7 @@ func TestUnknownProtocolFailsFirstRead(t *testing.T) {
 	if _, err := s.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	_ = s.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = s.SetReadDeadline(time.Now().Add(waitTimeout))
 	if _, err = s.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("reading: %v, want a reset", err)
 	}

@@ -144,10 +144,10 @@ func TestStreamsOfStrangers(t *testing.T) {
 func TestIdleConnections(t *testing.T) {
 	a, b := startHost(t), startHost(t)
 	b.SetStreamHandler("/echo", func(s network.Stream) { s.Close() })
-	if err := a.Connect(within(t, 10*time.Second), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
+	if err := a.Connect(within(t), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.NewStream(within(t, 10*time.Second), b.ID(), protocol.ID("/echo"))
+	s, err := a.NewStream(within(t), b.ID(), protocol.ID("/echo"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestIdleConnections(t *testing.T) {
 	l.mu.Unlock()
 	until := func(what string, holds func(network.Conn) bool) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if !slices.ContainsFunc(b.Network().Conns(), func(c network.Conn) bool { return !holds(c) }) {
 				return
 			}
@@ -209,10 +209,10 @@ func TestUnreadStream(t *testing.T) {
 		<-t.Context().Done()
 		s.Reset()
 	})
-	if err := a.Connect(within(t, 10*time.Second), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
+	if err := a.Connect(within(t), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.NewStream(within(t, 10*time.Second), b.ID(), protocol.ID("/unread"))
+	s, err := a.NewStream(within(t), b.ID(), protocol.ID("/unread"))
 	if err != nil {
 		t.Fatal(err)
 	}

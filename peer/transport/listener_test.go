@@ -41,6 +41,44 @@ type pipeConn struct{ net.Conn }
 func (pipeConn) LocalMultiaddr() ma.Multiaddr  { return nil }
 func (pipeConn) RemoteMultiaddr() ma.Multiaddr { return nil }
 
+// TestSilentConnections has more than maxUndecided connections send too little to decide. The oldest are closed for
+// newer ones, and a bulk socket and a libp2p connection get through at once.
+func TestSilentConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handshakes := make(chan struct{}, 1)
+		pipes := &pipeListener{conns: make(chan pipeConn), closed: make(chan struct{})}
+		l := newListener(pipes, func(c net.Conn, _ incoming) {
+			handshakes <- struct{}{}
+			c.Close()
+		})
+		defer l.Close()
+		began := time.Now()
+		connect := func(first string) net.Conn {
+			client, server := net.Pipe()
+			t.Cleanup(func() { client.Close() })
+			pipes.conns <- pipeConn{server}
+			_, _ = io.WriteString(client, first)
+			return client
+		}
+		oldest := connect("")
+		for i := range maxUndecided + 50 {
+			connect(tlsPrefix[:i%2])
+		}
+		connect("\x16\x03\x01")
+		<-handshakes
+		go connect("\x13/m")
+		if _, _, err := l.Accept(); err != nil {
+			t.Error(err)
+		}
+		if _, err := oldest.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("reading from the oldest: %v, want EOF", err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("silent connections kept others out for %s", took)
+		}
+	})
+}
+
 // A connection is closed if it sends too little to decide, or if nobody accepts it.
 func TestUndecidedConnectionTimesOut(t *testing.T) {
 	for name, first := range map[string]string{"silent": "", "two bytes": tlsPrefix, "not accepted": "\x13/m"} {

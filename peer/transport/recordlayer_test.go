@@ -227,7 +227,7 @@ func TestHandshakeLeavesWhatFollows(t *testing.T) {
 		sent <- errors.Join(err, from.flush())
 	}()
 	c := &Conn{input: newRecordReader(b, b)}
-	_ = b.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = b.SetReadDeadline(time.Now().Add(waitTimeout))
 	if err := errors.Join(c.handshake(t.Context(), tlsConfig(t), false), <-sent); err != nil {
 		t.Fatal(err)
 	}

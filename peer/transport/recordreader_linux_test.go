@@ -60,7 +60,7 @@ func startRecord(t *testing.T, first int) (from *net.TCPConn, to *recordReader, 
 		}
 		n += g.n
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(waitTimeout)
 	for ; lowWaterMark(t, socket) != len(whole)-first; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the low-water mark is %d, want %d", lowWaterMark(t, socket), len(whole)-first)
@@ -143,7 +143,7 @@ func TestFragmentedBlocks(t *testing.T) {
 	sizes := blockSizes(len(sent))
 	received := make(chan []byte, 1)
 	to.endpoint.Handle(anyone, func(_ peer.ID, c *Conn) {
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetReadDeadline(time.Now().Add(waitTimeout))
 		var all []byte
 		in := &Reader{Reader: c}
 		for _, n := range sizes {
@@ -161,7 +161,7 @@ func TestFragmentedBlocks(t *testing.T) {
 		}
 		received <- all
 	})
-	c, err := from.endpoint.Dial(within(t, 10*time.Second), to.ID(), fragmentingProxy(t, to.addr()))
+	c, err := from.endpoint.Dial(within(t), to.ID(), fragmentingProxy(t, to.addr()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,10 @@ func benchStream(b *testing.B, delay time.Duration) {
 	if delay > 0 {
 		at = delayed(b, at, delay)
 	}
-	if err := from.Connect(within(b, 10*time.Second), peer.AddrInfo{ID: to.ID(), Addrs: []ma.Multiaddr{at}}); err != nil {
+	if err := from.Connect(within(b), peer.AddrInfo{ID: to.ID(), Addrs: []ma.Multiaddr{at}}); err != nil {
 		b.Fatal(err)
 	}
-	s, err := from.NewStream(within(b, 10*time.Second), to.ID(), "/bulk")
+	s, err := from.NewStream(within(b), to.ID(), "/bulk")
 	if err != nil {
 		b.Fatal(err)
 	}
