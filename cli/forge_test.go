@@ -32,7 +32,7 @@ func forge(ts *testscript.TestScript, neg bool, args []string) {
 		h, err := transport.NewHost(key, nil, nil, nil)
 		ts.Check(err)
 		ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
-		c := tracker.NewClient(h, trackers, tracker.ClientConfig{Timeout: 10 * time.Second})
+		c := tracker.NewClient(h, trackers, tracker.ClientConfig{Timeout: scriptTimeout})
 		_, err = c.Announce(ctx, &proto.Announce{Swarm: link.Keys()[0].Bytes(), Cluster: "Z", Have: 1, Total: 1})
 		ts.Check(err)
 		cancel()

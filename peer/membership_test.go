@@ -58,14 +58,10 @@ func TestRevokedInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	if _, err := b.Membership().Adopt(list); err != nil { // the source learns it from b
 		t.Fatal(err)
 	}
 	peertest.Eventually(t, "the end of its sessions", func() bool { return revoked.Status().Connected == 0 })
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the sessions ended after %v", took)
-	}
 	had := revoked.Status().Have
 	gate.Open()
 	peertest.Wait(t, good)
@@ -243,7 +239,7 @@ func TestStrangerGetsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = s.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = s.SetDeadline(time.Now().Add(time.Minute))
 		if err := proto.WriteMessage(s, request); err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// TestCollect has trackers fail, reply and stay silent: the silent one delays the replies for the grace.
+// TestCollect collects an error and two replies. A silent tracker delays them for the grace.
 func TestCollect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		results := make(chan result[*proto.Handout])

@@ -199,7 +199,9 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 		return nil, err
 	}
 	a.out.send(&Report{Ready: &Ready{Addrs: texts(a.node.Addrs())}})
-	if err := a.meetCaster(ctx, s); err != nil {
+	meeting, cancel := context.WithTimeout(ctx, casterWait)
+	defer cancel()
+	if err := a.meetCaster(meeting, s); err != nil {
 		return nil, err
 	}
 	if s.Link != "" {

@@ -79,7 +79,7 @@ func (a *agent) startNode(s *Start) (err error) {
 // casterWait bounds the wait for a connection with the caster. The fetch that follows goes on trying.
 const casterWait = 2 * time.Second
 
-// meetCaster waits until the node is connected to the caster, whichever of the two can reach the other:
+// meetCaster waits until the node is connected to the caster or ctx ends, whichever of the two can reach the other:
 // one of them may be behind a NAT. A dial of the caster that nobody answers would hold up all that the
 // node wants to ask it.
 func (a *agent) meetCaster(ctx context.Context, s *Start) error {
@@ -94,7 +94,7 @@ func (a *agent) meetCaster(ctx context.Context, s *Start) error {
 	if len(infos) != 1 {
 		return errors.New("the caster has no address")
 	}
-	ctx, cancel := context.WithTimeout(ctx, casterWait)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	caster, h := infos[0], a.node.Host()
 	met := &network.NotifyBundle{ConnectedF: func(_ network.Network, c network.Conn) {

@@ -38,7 +38,7 @@ func TestHangingLogin(t *testing.T) {
 // gone waits until a process has ended.
 func (s *site) gone(pid int) {
 	s.Helper()
-	for end := time.Now().Add(hang); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); ; time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
 			return

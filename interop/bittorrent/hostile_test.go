@@ -39,7 +39,7 @@ func TestInvalidHandshakes(t *testing.T) {
 			defer conn.Close()
 			_, _ = io.WriteString(conn, sent)
 			_ = conn.(*net.TCPConn).CloseWrite()
-			_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+			_ = conn.SetReadDeadline(time.Now().Add(2 * time.Minute))
 			if b, err := io.ReadAll(conn); len(b) > 0 {
 				t.Errorf("received %q, %v", b, err)
 			} else if e, ok := err.(net.Error); ok && e.Timeout() {
@@ -139,7 +139,7 @@ func TestDuplicateConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	_ = again.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = again.SetDeadline(time.Now().Add(2 * time.Minute))
 	// The end may come before the handshake has been read.
 	if _, err = exchangeHandshakes(again, *modern.handshake(s, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatal(err)

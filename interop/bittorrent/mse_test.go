@@ -20,7 +20,7 @@ func connectMSE(t *testing.T, n *node, key []byte, method mse.CryptoMethod) (net
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	rw, _, err := mse.InitiateHandshake(conn, key, nil, method)
 	return &encryptedConn{conn, rw}, err
 }
@@ -72,7 +72,7 @@ func TestInvalidEncryptedHandshakes(t *testing.T) {
 		}
 		_, _ = conn.Write(noise)
 		_ = conn.(*net.TCPConn).CloseWrite()
-		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+		_ = conn.SetReadDeadline(time.Now().Add(2 * time.Minute))
 		b, err := io.ReadAll(conn)
 		if e := net.Error(nil); errors.As(err, &e) && e.Timeout() {
 			t.Error("the connection stays open")

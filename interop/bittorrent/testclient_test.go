@@ -55,7 +55,7 @@ func connect(t testing.TB, n *node, s *sample, kind clientKind, id byte) *client
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	if _, err := exchangeHandshakes(conn, *kind.handshake(s, id)); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func (n *node) get(t testing.TB, s *sample) (tr *peer.Transfer, out string) {
 
 func mustWait(t testing.TB, tr *peer.Transfer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := tr.Wait(ctx); err != nil {
 		t.Fatalf("%v: %+v", err, tr.Status())
@@ -158,7 +158,7 @@ func (s *sample) torrent() *Torrent {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("timeout: %s", what)
 		}

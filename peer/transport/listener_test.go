@@ -41,8 +41,8 @@ type pipeConn struct{ net.Conn }
 func (pipeConn) LocalMultiaddr() ma.Multiaddr  { return nil }
 func (pipeConn) RemoteMultiaddr() ma.Multiaddr { return nil }
 
-// TestSilentConnections has more than maxUndecided connections send too little to decide. The oldest are closed for
-// newer ones, and a bulk socket and a libp2p connection get through at once.
+// TestSilentConnections opens more than maxUndecided connections that send too little to decide. The oldest are closed
+// for newer ones, and a bulk socket and a libp2p connection get through without delay.
 func TestSilentConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handshakes := make(chan struct{}, 1)
@@ -74,7 +74,7 @@ func TestSilentConnections(t *testing.T) {
 			t.Errorf("reading from the oldest: %v, want EOF", err)
 		}
 		if took := time.Since(began); took > 0 {
-			t.Errorf("silent connections kept others out for %s", took)
+			t.Errorf("silent connections kept new ones out for %s", took)
 		}
 	})
 }
