@@ -108,8 +108,8 @@ func TestClusterLimit(t *testing.T) {
 	})
 }
 
-// TestCrawl has the members of a cluster share a few pieces per second, from two sources. Nobody takes
-// another for dead: each byte enters the cluster about once, and not six times.
+// TestCrawl has the members of a cluster share a few pieces per second, from two sources. No member
+// counts another as dead: each byte enters the cluster about once, and not six times.
 func TestCrawl(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes eight seconds")

@@ -7,12 +7,12 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// maxCopies bounds the copies of a content that enter a cluster of three. Without claims each member would fetch its own.
-// With them it is one, and a little more on a busy machine, where claims are late: mob/sim has the exact bounds.
+// maxCopies bounds the copies of the content that enter a cluster of three. Without claims each member would fetch its
+// own. With them it is one, and a little more on a busy machine, where claims are late: mob/sim has the exact bounds.
 const maxCopies = 1.5
 
-// TestFetchOncePerCluster fetches a content at three clusters, and none returns to the source's cluster. It is not
-// parallel: a piece is fetched again if the member that claims it does not run for long.
+// TestFetchOncePerCluster fetches the content at three clusters, and checks that little returns to the source's cluster.
+// It is not parallel, since a piece is fetched again if the member that claims it is kept from running.
 func TestFetchOncePerCluster(t *testing.T) {
 	nodes := peertest.Clusters(t, 3, 3)
 	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{})
