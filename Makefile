@@ -14,6 +14,9 @@ BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
 # detector, which makes them ten times slower.
 SIM := ./mob/sim
+# Packages that compute only, as TestPure checks: without goroutines there is nothing for the race detector, which makes
+# them ten times slower. mob/rlnc is another: its tests call it from several goroutines.
+PURE = $(shell go list ./mob/... ./proto ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
 # All other packages but the root, whose tests list the module.
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|cast\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
@@ -78,11 +81,16 @@ test:
 	  exit $$failed; \
 	} | go run .ci/report.go
 
-# All tests but the grid's and the simulations, with the race detector, in another order
-# each time, COUNT times.
+# All tests but the grid's and the simulations, in another order each time, COUNT times; with the
+# race detector, if the package is not pure.
 race:
 	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
-	@set -euo pipefail; go test -json -race -shuffle=on -count=$(COUNT) $(UNITS) | go run .ci/report.go
+	@set -euo pipefail; \
+	{ failed=0; \
+	  go test -json -race -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
+	  go test -json -shuffle=on -count=$(COUNT) $(PURE) || failed=1; \
+	  exit $$failed; \
+	} | go run .ci/report.go
 
 # Our programs and stock clients on real kernel links, with kills and logins by ssh, the pages in
 # a browser, and what metrics cost; as root. `.ci/install all` installs clients and browser.

@@ -74,7 +74,7 @@ var table = map[string]rule{
 
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
 		outside: []string{"github.com/anacrolix/torrent"}},
-	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
+	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},
 
 	"cast/hostset": {outside: []string{}, pure: true},
 	"cast":         {ours: []string{"cast/agent", "cast/carry", "cast/hostset", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},

@@ -247,7 +247,7 @@ func checkSites(t *testing.T, m *member, out []proto.Member) {
 	}
 }
 
-// A thousand racks in a site leave room for other sites, and each of them is in the handout of some.
+// A thousand racks in a site leave room for other sites, and each of them is in the handout of some of a sample.
 func TestHandoutOfThousandRacks(t *testing.T) {
 	t.Parallel()
 	s, rng := racks(t, 1, 1000, 3), rand.New(rand.NewPCG(1, 1))
@@ -256,7 +256,9 @@ func TestHandoutOfThousandRacks(t *testing.T) {
 		s.add(&member{id: id, swarm: s}, fmt.Sprint("far", i))
 	}
 	inbound := map[string]int{}
-	for _, m := range s.root.subs[len(s.root.subs)-1].members {
+	members := s.root.subs[len(s.root.subs)-1].members
+	for i := 0; i < len(members); i += 20 {
+		m := members[i]
 		out := handout(m, rng)
 		by := checkHandout(t, m, out)
 		if len(by[m.cluster.name]) != 2 {
