@@ -170,7 +170,7 @@ func TestRunMissesNodes(t *testing.T) {
 
 // A run does not wait for slow nodes.
 func TestRunEndsBeforeSlowNodes(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	slow := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
 	if r := runCourier(ctx, t, slow, courier{endless: "B0"}); r.Error != "" || r.Copied != 2 || len(r.Finished) != 2 {

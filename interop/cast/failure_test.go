@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -68,10 +67,9 @@ func TestInterrupted(t *testing.T) {
 			if err := c.proc.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
-			start := time.Now()
 			_ = c.proc.Wait()
-			if took := time.Since(start); c.cmd.ProcessState.ExitCode() == 0 || took > 10*time.Second {
-				t.Errorf("%v after %v", c.cmd.ProcessState, took)
+			if c.cmd.ProcessState.ExitCode() == 0 {
+				t.Errorf("%v", c.cmd.ProcessState)
 			}
 			s.wholeOrNone(path)
 			for _, name := range list(t, s.dir) {

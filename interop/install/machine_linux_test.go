@@ -166,7 +166,7 @@ func (m *machine) there(name string) bool {
 // await waits until something holds.
 func (m *machine) await(what string, holds func() bool) {
 	m.t.Helper()
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		if holds() {
 			return
 		}

@@ -244,7 +244,7 @@ type transfer struct {
 
 // status is that of the only transfer of the daemon.
 func (i *installation) status() (only transfer) {
-	ctx, cancel := context.WithTimeout(i.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
 	defer cancel()
 	out, err := i.command(ctx, "root", "mob", "--data", data, "status", "--json").Output()
 	var st struct{ Transfers []transfer }

@@ -158,9 +158,9 @@ func awaitGone(t *testing.T, pid int) {
 	}
 }
 
-// eventually reports whether a condition becomes true within 5 s.
+// eventually reports whether a condition becomes true within a minute.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if so() {
 			return true
 		}

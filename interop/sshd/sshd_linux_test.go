@@ -119,7 +119,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	asleep := 0
-	for until := time.Now().Add(10 * time.Second); asleep == 0; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); asleep == 0; time.Sleep(10 * time.Millisecond) {
 		all, err := s.Processes()
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestProcesses(t *testing.T) {
 	if err := p.Wait(); err == nil {
 		t.Error("the login outlives the host")
 	}
-	for until := time.Now().Add(10 * time.Second); syscall.Kill(asleep, 0) == nil; time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); syscall.Kill(asleep, 0) == nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the command outlives the host")
 		}
