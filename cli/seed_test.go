@@ -9,7 +9,7 @@ import (
 // Generations for permutations are whole pieces, however long those are.
 func TestStrategyK(t *testing.T) {
 	t.Parallel()
-	for n := uint32(proto.MinSeedPieceLength); n <= proto.MaxPieceLength; n *= 2 {
+	for n := uint32(proto.MinCodedBlock); n <= proto.MaxPieceLength; n *= 2 {
 		if _, err := proto.NewCoding(&proto.Manifest{PieceLength: n}, strategyK); err != nil {
 			t.Errorf("pieces of %d KiB: %v", n>>10, err)
 		}

@@ -44,7 +44,7 @@ type seedFlags struct {
 // bench take these as options.
 func (f *seedFlags) addContent(fl *pflag.FlagSet) {
 	fl.StringVar(&f.pieces, "piece-length", "",
-		"size of a piece, a power of two from 64KiB to 16MiB (default by the content's size)")
+		"size of a piece, a power of two from 16KiB to 16MiB (default by the content's size)")
 	fl.StringVar(&f.coded, "coded", "",
 		"send coded blocks, with generations of `k` blocks, 2 to 255 (default by measurement)")
 	fl.Lookup("coded").NoOptDefVal = codedAuto
@@ -81,8 +81,8 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 		return req, nil
 	}
 	n, err := humanize.ParseBytes(f.pieces)
-	if err != nil || n < proto.MinSeedPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
-		return req, fmt.Errorf("--piece-length %q is not a power of two from 64KiB to 16MiB", f.pieces)
+	if err != nil || n < proto.MinPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
+		return req, fmt.Errorf("--piece-length %q is not a power of two from 16KiB to 16MiB", f.pieces)
 	}
 	req.PieceLength = uint32(n)
 	return req, nil

@@ -176,8 +176,15 @@ func (s *State) flush() {
 	sortPeers(s.announcing)
 	left := s.announcing[:0]
 	for _, p := range s.announcing {
-		if !lazy && !p.urgent {
+		switch at := p.flushed.Add(s.pace); {
+		case !lazy && !p.urgent:
 			left = append(left, p)
+			continue
+		case !p.near() && s.now.Before(at):
+			left = append(left, p)
+			if s.flushAt.IsZero() || at.Before(s.flushAt) {
+				s.flushAt = at
+			}
 			continue
 		}
 		p.announcing, p.urgent = false, false
@@ -208,6 +215,25 @@ func (s *State) prunePending(p *peer) bool {
 	return false
 }
 
+// paceBlocks is the number of blocks of the least size that come over the WAN between two messages to a
+// peer of another site that can wait. A message, its answer and their headers take about 250 bytes.
+const paceBlocks = 8
+
+// setPace computes the least time between two pings, and two batches, to a peer of another site. On fast
+// links Queue and Batch are longer.
+func (s *State) setPace() {
+	rate := 0.0
+	for _, p := range s.peers {
+		if !p.near() {
+			rate += p.meter.rate()
+		}
+	}
+	s.pace = 0
+	if rate > 0 {
+		s.pace = min(time.Duration(float64(paceBlocks*s.t.MinBlock)/rate*float64(time.Second)), s.t.Stall/3)
+	}
+}
+
 // due reports whether a time has come, and clears it then.
 func (s *State) due(at *time.Time) bool {
 	if at.IsZero() || s.now.Before(*at) {
@@ -223,6 +249,7 @@ func (s *State) flushPeer(p *peer) {
 		return
 	}
 	m := p.pending
+	p.flushed = s.now
 	if p.near() {
 		p.announcedSlow = s.home(p).slow
 		m.Left = uint32(p.announcedSlow)

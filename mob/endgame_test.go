@@ -12,7 +12,7 @@ import (
 func TestSpareLink(t *testing.T) {
 	t.Parallel()
 	for _, left := range []int{0, 1} {
-		const size = 4 * proto.Cell
+		const size = 2 * proto.Cell
 		s := New(Config{Self: "n", Cluster: "B", Length: int64(2+left) * size, PieceLength: size, Tuning: DefaultTuning()}, nil)
 		now := time.Unix(1, 0)
 		asked := 0 // of the fast peer, for the slow one's piece

@@ -94,7 +94,9 @@ func (g *grower) answer() (bytes map[uint32]int) {
 		g.requested = g.requested[1:]
 		bytes[sp.Piece] += int(sp.Length)
 		g.step(mob.Arrived{Peer: "p", Span: sp})
-		g.step(mob.Stored{Piece: int(sp.Piece)})
+		if !slices.ContainsFunc(g.requested, func(r proto.Span) bool { return r.Piece == sp.Piece }) {
+			g.step(mob.Stored{Piece: int(sp.Piece)})
+		}
 	}
 	return bytes
 }

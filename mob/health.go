@@ -24,6 +24,7 @@ func (s *State) health() {
 			s.check(s.peers[k])
 		}
 	}
+	s.setPace()
 	s.awaitAnswers()
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
@@ -72,7 +73,7 @@ func (s *State) check(p *peer) {
 	pause := s.t.Dead / 3 // between pings
 	switch {
 	case p.measures():
-		pause = s.t.Queue
+		pause = max(s.t.Queue, s.pace)
 	case p.acrossLink() && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
 	case p.busy() || p.near() && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
@@ -127,7 +128,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, 2*s.claimDelay(s.site())) {
+	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.pace/2, 2*s.claimDelay(s.site())) {
 		s.sendPing(p)
 	}
 }

@@ -38,6 +38,7 @@ type peer struct {
 	// What is to be announced to it.
 	pending       proto.Have // for the next batch
 	hasPending    bool       // a Have is due, even an empty one
+	flushed       time.Time  // when the last batch was sent
 	announcing    bool       // listed in State.announcing
 	urgent        bool       // some of pending is
 	earlyHaves    int        // haves that did not wait for a batch

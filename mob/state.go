@@ -58,9 +58,10 @@ type State struct {
 
 	// What the node knows of its groups.
 	heardOfMembers bool
-	membersChanged bool    // since it was computed whether the groups are known
-	shareChanged   bool    // since the last Wants for a share
-	claimTimes     answers // what members take from a claim to the piece
+	membersChanged bool          // since it was computed whether the groups are known
+	shareChanged   bool          // since the last Wants for a share
+	claimTimes     answers       // what members take from a claim to the piece
+	pace           time.Duration // least time between two messages to a peer of another site: see setPace
 
 	// When things began, and are due. The zero time is never.
 	started           time.Time // the first step

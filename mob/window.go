@@ -45,7 +45,9 @@ const (
 	// changing link faster, and swings more.
 	gain = 0.2
 	// clusterQueue is how many bytes a whole cluster keeps in a link's queue, in blocks of the
-	// least size, beside what a fifth of the queue limit takes at the rate.
+	// least size, beside what a fifth of the queue limit takes at the rate. On slow links a member
+	// keeps no more there than passes in half of the queue limit: routers drop what waits longer,
+	// and TCP sends again what it takes for lost.
 	clusterQueue = 14
 	// memberQueue is the most of them for one member: alone on a slow link it would have pieces
 	// on their way there for a second.
@@ -56,9 +58,10 @@ const (
 	shortTimes = 3
 )
 
-// newWindow is that of a link of which nothing is known.
+// newWindow is that of a link of which nothing is known. All members begin at once, so more would fill
+// the queue of a slow link for a second.
 func newWindow(l windowLimits) window {
-	return window{size: float64(4 * l.minBlock), active: 1, limits: l}
+	return window{size: float64(2 * l.minBlock), active: 1, limits: l}
 }
 
 // adjustActive counts the active members by the queue before the link. Pieces are passed on
@@ -98,7 +101,8 @@ func (w *window) arrived(m windowSample) {
 	part := min(float64(m.bytes)/w.size, 1)
 	rate := min(float64(m.held), w.size) / max(m.latency.Seconds(), 1e-6)
 	least := w.limits.aim()
-	own := block*min(max(clusterQueue/float64(m.active), 0.25), memberQueue) + rate*least.Seconds()
+	own := block * min(max(clusterQueue/float64(m.active), 0.25), memberQueue)
+	own = min(own, max(block/4, rate*w.limits.queue.Seconds()/2)) + rate*least.Seconds()
 	switch change := own - rate*m.queue.Seconds(); {
 	case !w.steady && m.queue < least:
 		if full {

@@ -71,6 +71,23 @@ func TestWindowSize(t *testing.T) {
 	}
 }
 
+// TestWindowOfSlowLink has a window keep little in the queue of a slow link, where all four members would
+// fill 128 KiB otherwise.
+func TestWindowOfSlowLink(t *testing.T) {
+	l := windowLimits{queue: 200 * time.Millisecond, minBlock: 16 << 10, max: 16 << 20}
+	const rate = 187.5e3 / 4 // of the link, for each member
+	w := newWindow(l)
+	for range 500 {
+		queue := time.Duration(w.size / rate * 1e9)
+		w.arrived(windowSample{
+			bytes: l.minBlock, held: int(w.size), block: l.minBlock, active: 4, latency: queue, trip: time.Millisecond, queue: queue,
+		})
+	}
+	if w.size > 1.1*float64(l.minBlock) {
+		t.Errorf("a window of %.0f bytes", w.size)
+	}
+}
+
 // TestWindowAfterLateBlocks has a window double again after blocks that were late at the start, until
 // there is a queue, and not after that.
 func TestWindowAfterLateBlocks(t *testing.T) {

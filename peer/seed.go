@@ -159,6 +159,9 @@ func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto
 	if opt.User != nil {
 		so.FS = vfs.As(opt.User, "", "")
 	}
+	if opt.Coded != 0 || opt.Strategy.Gossip() {
+		so.LeastPiece = proto.MinCodedBlock
+	}
 	if !opt.Torrent {
 		so.Accept = func(m *proto.Manifest) error {
 			_, err := opt.generations(m)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
 )
 
 // TestChangedSeed changes a byte of a file that is seeded: the source detects that and does not offer
@@ -75,7 +76,7 @@ func TestSeedCodedErrors(t *testing.T) {
 		t.Errorf("k %d was chosen", k)
 	}
 	// Nor is it offered to BitTorrent clients by a second call.
-	_, err = n.Seed(context.Background(), path, peer.SeedOptions{Torrent: true})
+	_, err = n.Seed(context.Background(), path, peer.SeedOptions{Torrent: true, PieceLength: proto.MinCodedBlock})
 	if err == nil || !strings.Contains(err.Error(), "cannot be offered to BitTorrent clients") {
 		t.Errorf("seeded coded and as a torrent: %v", err)
 	}

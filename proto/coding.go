@@ -37,6 +37,9 @@ func NewCoding(m *Manifest, k int) (Coding, error) {
 	}
 	piece := int(m.PieceLength)
 	c := Coding{K: k, Block: MinCodedBlock}
+	if piece < c.Block {
+		return Coding{}, fmt.Errorf("pieces of %d KiB are shorter than a coded block of %d KiB: take longer ones", piece>>10, c.Block>>10)
+	}
 	for k*c.Block%piece != 0 {
 		c.Block *= 2
 		if longest := min(piece, MaxBlock); c.Block > longest {

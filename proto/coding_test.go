@@ -27,6 +27,7 @@ func TestCodingBlocks(t *testing.T) {
 		{16, 4 << 10, 256, ""},
 		{3, 512, 0, "not whole pieces of 512 KiB: take a multiple of 2"},
 		{32, 16 << 10, 0, "not whole pieces of 16384 KiB: take a multiple of 64"},
+		{16, 32, 0, "pieces of 32 KiB are shorter than a coded block of 64 KiB"},
 		{0, 256, 0, "generations of 0 blocks: want 2 to 255"},
 		{1, 256, 0, "generations of 1 blocks"},
 		{256, 256, 0, "generations of 256 blocks"},
@@ -43,12 +44,12 @@ func TestCodingBlocks(t *testing.T) {
 // Numbers of blocks are subject to the limit of pieces.
 func TestCodingNumbersAllBlocks(t *testing.T) {
 	const most = MaxPieces / namesPerBlock * MinCodedBlock
-	if _, err := NewCoding(sized(most, MinPieceLength), 16); err != nil {
+	if _, err := NewCoding(sized(most, MinCodedBlock), 16); err != nil {
 		t.Error(err)
 	}
-	_, err := NewCoding(sized(most+1, MinPieceLength), 16)
+	_, err := NewCoding(sized(most+1, MinCodedBlock), 16)
 	checkError(t, err, "too many blocks of 64 KiB, at most 1048576: take longer pieces")
-	if _, err := NewCoding(sized(0, MinPieceLength), 16); err != nil {
+	if _, err := NewCoding(sized(0, MinCodedBlock), 16); err != nil {
 		t.Error(err)
 	}
 }

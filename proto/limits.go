@@ -5,11 +5,6 @@ package proto
 // its piece. It is not part of the protocol.
 const Cell = 16 << 10
 
-// MinSeedPieceLength is the least piece length in bytes that this implementation chooses
-// for a content that it seeds: a node passes on whole pieces only, so short pieces spread
-// sooner. It is not part of the protocol. Manifests of torrents may have shorter pieces.
-const MinSeedPieceLength = 64 << 10
-
 // The limits of the protocol. Readers refuse what exceeds them.
 const (
 	// MinPieceLength and MaxPieceLength bound the piece length, a power of two.

@@ -215,9 +215,9 @@ func skipEmpty(entries []Entry) []Entry {
 }
 
 // DefaultPieceLength returns the piece length for a content of length bytes: the least one
-// with at most 2000 pieces, from [MinSeedPieceLength] to [MaxPieceLength].
+// with at most 2000 pieces, from [MinPieceLength] to [MaxPieceLength].
 func DefaultPieceLength(length int64) uint32 {
-	p := int64(MinSeedPieceLength)
+	p := int64(MinPieceLength)
 	for p < MaxPieceLength && p*2000 < length {
 		p *= 2
 	}

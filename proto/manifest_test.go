@@ -143,10 +143,10 @@ func TestDefaultPieceLength(t *testing.T) {
 		length int64
 		want   uint32
 	}{
-		{-1, MinSeedPieceLength},
-		{0, MinSeedPieceLength},
-		{2000 * MinSeedPieceLength, MinSeedPieceLength},
-		{2000*MinSeedPieceLength + 1, 2 * MinSeedPieceLength},
+		{-1, MinPieceLength},
+		{0, MinPieceLength},
+		{2000 * MinPieceLength, MinPieceLength},
+		{2000*MinPieceLength + 1, 2 * MinPieceLength},
 		{2000*MaxPieceLength - 1, MaxPieceLength},
 		{1 << 60, MaxPieceLength},
 	} {

@@ -80,7 +80,7 @@ const SimCodedK = 16
 // Code makes the transfer coded, with generations of k blocks. It cuts the content as a
 // node does.
 func (s *Simulation) Code(k int) error {
-	m := &proto.Manifest{PieceLength: uint32(s.cfg.PieceLength), Entries: []proto.Entry{{Size: s.cfg.Length}}}
+	m := &proto.Manifest{PieceLength: max(uint32(s.cfg.PieceLength), proto.MinCodedBlock), Entries: []proto.Entry{{Size: s.cfg.Length}}}
 	c, err := proto.NewCoding(m, k)
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func TestInvalidHandshakes(t *testing.T) {
 // serves other clients.
 func TestProtocolViolations(t *testing.T) {
 	t.Parallel()
-	s := newSample(t, 4*proto.MinSeedPieceLength)
+	s := newSample(t, 4*proto.MinPieceLength)
 	n := startNode(t, "A", s.torrent(), 0)
 	n.seed(t, s)
 	huge := func(kind pp.MessageType) func(*client) {
@@ -72,7 +72,7 @@ func TestProtocolViolations(t *testing.T) {
 		"have of the last number":       func(c *client) { c.send(pp.Have, nil, 1<<32-1) },
 		"bitfield too long":             func(c *client) { c.send(pp.Bitfield, make([]byte, 2)) },
 		"request beyond the last piece": func(c *client) { c.send(pp.Request, nil, 4, 0, chunk) },
-		"request beyond the piece":      func(c *client) { c.send(pp.Request, nil, 0, proto.MinSeedPieceLength-1, 2) },
+		"request beyond the piece":      func(c *client) { c.send(pp.Request, nil, 0, proto.MinPieceLength-1, 2) },
 		"request that overflows":        func(c *client) { c.send(pp.Request, nil, 0, 1<<32-1, chunk) },
 		"empty request":                 func(c *client) { c.send(pp.Request, nil, 0, 0, 0) },
 		"request too long":              func(c *client) { c.send(pp.Request, nil, 0, 0, maxRequest+1) },

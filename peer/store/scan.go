@@ -21,6 +21,8 @@ const scanBuffer = 1 << 20
 type ScanOptions struct {
 	// PieceLength is in bytes; 0 stands for [proto.DefaultPieceLength].
 	PieceLength uint32
+	// LeastPiece is the least length in bytes that is chosen where PieceLength is 0.
+	LeastPiece uint32
 	// Workers is how many pieces are hashed at a time, each with a buffer of 1 MiB;
 	// 0 stands for one per CPU.
 	Workers int
@@ -79,7 +81,7 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 		opt.FS = vfs.Follow(opt.FS)
 	}
 	if m.PieceLength == 0 {
-		m.PieceLength = proto.DefaultPieceLength(m.Length())
+		m.PieceLength = max(proto.DefaultPieceLength(m.Length()), opt.LeastPiece)
 	}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
 	// Before the work, which may take hours.

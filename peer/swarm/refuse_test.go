@@ -56,7 +56,7 @@ func TestRefusesOtherCoding(t *testing.T) {
 			var log peertest.Recorder
 			a := peertest.Start(t, "A", peertest.Log(log.Logger()))
 			b := peertest.Start(t, "B")
-			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
+			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed, PieceLength: proto.MinCodedBlock})
 			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
 			waitExcluded(t, get, tt.text)
 			if log.Count(tt.text) != 1 {
@@ -81,7 +81,7 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 			var logA, logB peertest.Recorder
 			a := tracker.Start(t, "A", peertest.Log(logA.Logger()), often)
 			b := tracker.Start(t, "B", peertest.Log(logB.Logger()), often)
-			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
+			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed, PieceLength: proto.MinCodedBlock})
 			link.Peers = nil
 			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
 			const text = "peer excluded"
@@ -108,7 +108,7 @@ func TestRefusedByOldPeer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
-			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed})
+			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed, PieceLength: proto.MinCodedBlock})
 			features := proto.Coding{K: tt.seed}.Features()
 			a.Host().SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
 				hello, err := swarm.ReadHello(s)

@@ -14,7 +14,7 @@ import (
 // which there are at most maxPieces, if any is. It is also mob's choice, so that all
 // systems have the same pieces.
 const (
-	minPieceLength = 64 << 10
+	minPieceLength = 16 << 10
 	maxPieceLength = 16 << 20
 	maxPieces      = 2000
 )
