@@ -27,7 +27,7 @@ type Disk struct {
 
 	flush     sync.WaitGroup // the running flush
 	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
-	shown     bool           // Publish has returned; guarded by finishing
+	shown     bool           // Publish has returned; changed with finishing and mu
 
 	mu        sync.Mutex // guards what follows
 	journal   *journal.Journal

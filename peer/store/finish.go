@@ -53,7 +53,9 @@ func (d *Disk) Publish() error {
 	if err := d.publish(false); err != nil {
 		return err
 	}
+	d.mu.Lock()
 	d.shown = true
+	d.mu.Unlock()
 	return d.end()
 }
 

@@ -208,13 +208,9 @@ func (r *remover) reason(name string, e *proto.Entry, number int, info fs.FileIn
 		if info.Mode().Type() != fs.ModeSymlink {
 			return leftReplaced, nil
 		}
-		var target string
-		err := r.tree.permit(-1, filepath.Dir(name), func() (err error) {
-			target, err = r.tree.root.Readlink(name)
-			return err
-		})
+		target, err := r.tree.readlink(name)
 		if err != nil {
-			return "", r.tree.withPath(name, err)
+			return "", err
 		}
 		if filepath.ToSlash(target) != e.Target {
 			return leftReplaced, nil

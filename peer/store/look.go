@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
+)
+
+// What is how an entry on the disk differs from the content.
+type What string
+
+// Kinds of differences.
+const (
+	Gone     What = "gone"
+	Replaced What = "replaced" // by another kind of file
+	Cut      What = "cut"      // shorter than the content
+	Grown    What = "grown"    // longer than the content
+	// Changed is a link to another target, or a file that was changed or replaced since its pieces were verified. The
+	// bytes of the file may be right.
+	Changed What = "changed"
+)
+
+// Difference is an entry that is not what the manifest and the journal say. Its JSON is an interface for scripts.
+type Difference struct {
+	Path string `json:"path"` // in the content; the content's name if it is a single file
+	What What   `json:"what"`
+}
+
+// State is the state of a content on the disk, without its bytes.
+type State struct {
+	// Away is set if the path of the content leads to another directory than the open one, or to none. Nothing else
+	// is known then.
+	Away bool
+	// Different lists the first 100 entries that differ, and More counts the others.
+	Different []Difference
+	More      int
+	At        time.Time
+}
+
+// Intact reports whether the content is at its path and nothing differs.
+func (s *State) Intact() bool { return !s.Away && len(s.Different) == 0 }
+
+const maxDifferent = 100
+
+// Look compares the names, kinds, sizes and stamps of all entries with the content. It reads no file. Files without a
+// verified piece are left out, and so are links, directories and empty files before the first Publish. The store may
+// be in use. Look fails with an [*UnreadableError] if the disk cannot be read at present.
+func (d *Disk) Look(ctx context.Context) (State, error) {
+	t := d.tree
+	s := State{At: time.Now()}
+	away, err := t.isAway()
+	if s.Away = away; away || err != nil {
+		return s, err
+	}
+	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
+	file, published := 0, d.wasPublished()
+	for i := range t.m.Entries {
+		e, number := &t.m.Entries[i], -1
+		if e.Size > 0 {
+			number = file
+			file++
+		}
+		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && !d.hasPart(number) {
+			continue
+		}
+		entries, files = append(entries, i), append(files, number)
+	}
+	for from := 0; from < len(entries); from += lookAhead {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		to := min(from+lookAhead, len(entries))
+		if err := d.lookAt(&s, entries[from:to], files[from:to]); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// lookAt adds the differences of some entries to a state.
+func (d *Disk) lookAt(s *State, entries, files []int) error {
+	t := d.tree
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = t.name(entry)
+	}
+	for i, info := range t.root.LstatAll(names) {
+		if info == nil {
+			var err error
+			if info, err = t.lstat(names[i]); err != nil && !notThere(err) {
+				return &UnreadableError{Path: t.fullPath(names[i]), Err: withoutPath(err)}
+			}
+		}
+		what, err := d.difference(entries[i], files[i], info)
+		switch {
+		case err != nil:
+			return err
+		case what == "":
+		case len(s.Different) == maxDifferent:
+			s.More++
+		default:
+			path := t.m.Entries[entries[i]].Path
+			if t.single != "" {
+				path = t.m.Name
+			}
+			s.Different = append(s.Different, Difference{path, what})
+		}
+	}
+	return nil
+}
+
+// difference returns how an entry differs, of which info is nil or what exists.
+func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
+	t, e := d.tree, &d.m.Entries[entry]
+	switch {
+	case e.Kind == proto.Symlink && vfs.Follows(t.files.fs):
+		return "", nil // it is made for the copies
+	case info == nil:
+		return Gone, nil
+	case e.Kind == proto.Dir && !info.IsDir(), e.Kind == proto.File && !info.Mode().IsRegular(),
+		e.Kind == proto.Symlink && info.Mode().Type() != fs.ModeSymlink:
+		return Replaced, nil
+	case e.Kind == proto.Dir:
+		return "", nil
+	case e.Kind == proto.Symlink:
+		target, err := t.readlink(t.name(entry))
+		if err == nil && filepath.ToSlash(target) != e.Target {
+			return Changed, nil
+		}
+		return "", err
+	case info.Size() < e.Size:
+		return Cut, nil
+	case info.Size() > e.Size:
+		return Grown, nil
+	case file < 0:
+		return "", nil
+	}
+	if left := d.leftAs(file); left != (journal.Stamp{}) && left != stampOf(vfs.StatOf(info)) {
+		return Changed, nil
+	}
+	return "", nil
+}
+
+// leftAs returns the stamp of a file as the store left it, zero if the store writes to it or has no stamp.
+func (d *Disk) leftAs(file int) journal.Stamp {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if left, ok := d.published[file]; ok {
+		return left
+	}
+	if d.tree.unstamped.has(file) {
+		return journal.Stamp{}
+	}
+	return d.journal.Stamp(file)
+}
+
+// wasPublished reports whether links, directories and empty files were made.
+func (d *Disk) wasPublished() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shown || d.journal.WasWhole()
+}
+
+// hasPart reports whether a piece of a file is verified.
+func (d *Disk) hasPart(file int) bool {
+	first, after := d.tree.layout.filePieces(d.m, file)
+	for piece := first; piece < after; piece++ {
+		if d.verified.has(piece) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAway reports whether the path of the content leads to another directory than the open root, or to none.
+func (t *tree) isAway() (bool, error) {
+	open, err := t.lstat(".")
+	if err != nil {
+		return false, &UnreadableError{Path: t.dir, Err: withoutPath(err)}
+	}
+	there, err := t.files.fs.Stat(t.dir)
+	switch {
+	case err == nil:
+		return !vfs.SameFile(open, there), nil
+	case notThere(err):
+		return true, nil
+	}
+	return false, &UnreadableError{Path: t.dir, Err: withoutPath(err)}
+}
+
+// readlink returns the target of a symbolic link.
+func (t *tree) readlink(name string) (target string, err error) {
+	err = t.permit(-1, filepath.Dir(name), func() (err error) {
+		target, err = t.root.Readlink(name)
+		return err
+	})
+	if err != nil {
+		return "", t.withPath(name, err)
+	}
+	return target, nil
+}

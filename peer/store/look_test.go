@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// look returns the differences that Look finds, as "path: what".
+func (p *place) look(d *store.Disk) (found []string) {
+	p.t.Helper()
+	s, err := d.Look(p.t.Context())
+	p.ok(err)
+	if s.Away {
+		return []string{"away"}
+	}
+	for _, diff := range s.Different {
+		found = append(found, diff.Path+": "+string(diff.What))
+	}
+	return found
+}
+
+func TestLook(t *testing.T) {
+	for name, test := range map[string]struct {
+		do   func(p *place) error
+		want []string
+	}{
+		"nothing":            {func(*place) error { return nil }, nil},
+		"file removed":       {func(p *place) error { return os.Remove(p.path("b")) }, []string{"b: gone"}},
+		"file emptied":       {func(p *place) error { return os.Truncate(p.path("b"), 0) }, []string{"b: cut"}},
+		"file extended":      {func(p *place) error { return os.Truncate(p.path("b"), 2*piece) }, []string{"b: grown"}},
+		"file edited":        {func(p *place) error { p.flip(p.path("b"), 3); return nil }, []string{"b: changed"}},
+		"file replaced":      {func(p *place) error { replace(p.t, p.path("b")); return nil }, []string{"b: changed"}},
+		"empty file removed": {func(p *place) error { return os.Remove(p.path("e")) }, []string{"e: gone"}},
+		"empty file filled":  {func(p *place) error { return os.WriteFile(p.path("e"), []byte("x"), 0o600) }, []string{"e: grown"}},
+		"directory removed":  {func(p *place) error { return os.Remove(p.path("c")) }, []string{"c: gone"}},
+		"link removed":       {func(p *place) error { return os.Remove(p.path("l")) }, []string{"l: gone"}},
+		"link changed":       {func(p *place) error { return errors.Join(os.Remove(p.path("l")), os.Symlink("a", p.path("l"))) }, []string{"l: changed"}},
+		"file made a link":   {func(p *place) error { return errors.Join(os.Remove(p.path("b")), os.Symlink("a/y", p.path("b"))) }, []string{"b: replaced"}},
+		"link made a file": {func(p *place) error {
+			return errors.Join(os.Remove(p.path("l")), os.WriteFile(p.path("l"), nil, 0o600))
+		}, []string{"l: replaced"}},
+		"file of no interest": {func(p *place) error { return os.WriteFile(p.path("mine"), nil, 0o600) }, nil},
+		"root moved":          {func(p *place) error { return os.Rename(p.root, p.root+"-moved") }, []string{"away"}},
+		"root replaced":       {func(p *place) error { return errors.Join(os.Rename(p.root, p.root+"-moved"), os.Mkdir(p.root, 0o700)) }, []string{"away"}},
+		"root moved, link set": {func(p *place) error {
+			return errors.Join(os.Rename(p.root, p.root+"2"), os.Symlink(p.root+"2", p.root))
+		}, nil},
+	} {
+		for kind, open := range map[string]func(p *place) *store.Disk{
+			"fetched":   func(p *place) *store.Disk { d := p.create(); p.putAll(d); p.ok(d.Finish()); return d },
+			"published": func(p *place) *store.Disk { d := p.create(); p.putAll(d); p.ok(d.Publish()); return d },
+			"seeded":    func(p *place) *store.Disk { p.Write(p.t, p.root); return p.got(p.seed()) },
+		} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				p := removable(t)
+				d := open(p)
+				p.ok(test.do(p))
+				if got := p.look(d); !slices.Equal(got, test.want) {
+					t.Errorf("differences are %q, want %q", got, test.want)
+				}
+			})
+		}
+	}
+}
+
+// TestLookWhileFetching looks at a content of which some pieces are missing.
+func TestLookWhileFetching(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.put(d, 0, 1)
+	if got := p.look(d); len(got) > 0 {
+		t.Errorf("differences are %q", got)
+	}
+	p.ok(os.Remove(p.path("a/in/x")))
+	if got := p.look(d); !slices.Equal(got, []string{"a/in/x: gone"}) {
+		t.Errorf("differences are %q", got)
+	}
+}
