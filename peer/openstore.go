@@ -81,6 +81,10 @@ func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) 
 	}
 	st, err := store.Open(dir, r.Root, m, files)
 	switch {
+	case err == nil && reuse:
+		if err := st.TakeOver(); err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
 	case errors.Is(err, store.ErrNoJournal) && r.Seed:
 		st, err = store.Seed(dir, r.Root, m, files)
 	case errors.Is(err, store.ErrNoJournal) && (reuse || r.Begun):

@@ -44,7 +44,7 @@ func newError(err error) *Error {
 		return e
 	case errors.Is(err, peer.ErrUnknownTransfer):
 		return &Error{CodeUnknown, err.Error()}
-	case errors.As(err, &exists):
+	case errors.As(err, &exists) && !exists.Inside:
 		return &Error{CodeExists, err.Error()}
 	case errors.Is(err, peer.ErrStopped):
 		return &Error{CodeStopped, err.Error()}

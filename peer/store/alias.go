@@ -82,7 +82,7 @@ func (d *Disk) withInode(inode uint64) (files []int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for file := range d.tree.layout.files() {
-		if inode != 0 && d.journal.Inode(file) == inode {
+		if inode != 0 && d.journal.File(file).Inode == inode {
 			files = append(files, file)
 		}
 	}

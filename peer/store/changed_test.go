@@ -78,7 +78,7 @@ func TestChangedBetweenRuns(t *testing.T) {
 }
 
 // refill writes and commits the missing pieces, and finishes, unless something is in the
-// way of a/x.
+// way of a/x. If that is another file, it removes it.
 func (p *place) refill(d *store.Disk) {
 	p.t.Helper()
 	for i := range p.Manifest.Pieces() {
@@ -93,6 +93,10 @@ func (p *place) refill(d *store.Disk) {
 		}
 		if info, err := os.Lstat(p.path("a/x")); err == nil && !info.Mode().IsRegular() {
 			return
+		}
+		var exists *store.ExistsError
+		if _, err := d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); errors.As(err, &exists) {
+			p.ok(os.Remove(exists.Path))
 		}
 		p.put(d, i)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -28,12 +27,12 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := checkFree(files.fs, root, m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(files.fs, dir, m, false)
+	d, err := createJournal(files.fs, dir, journalFile, m, false)
 	if err != nil {
 		return nil, err
 	}
 	if err := createRoot(files.fs, root, m); err != nil {
-		return nil, d.abandon(err)
+		return nil, d.abandon(cannotCreate(root, err))
 	}
 	if err := d.openTree(root, files); err != nil {
 		return nil, err
@@ -46,9 +45,8 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 		return nil, err
 	}
 	if isSingle(m) && d.tree.layout.files() > 0 {
-		// It is there already: from now on the journal has that it is this transfer's.
 		if err := d.tree.makeReady(0); err != nil {
-			return nil, errors.Join(err, d.Close())
+			return nil, errors.Join(cannotCreate(root, err), d.Close())
 		}
 	}
 	if err := d.commitHoles(); err != nil {
@@ -59,7 +57,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 
 // Adopt is [Create] for a destination that may already have parts of the content. All
 // pieces of the files that are there are doubtful at first. Files of the content that turn
-// out to differ are overwritten; other files in the directory are left alone.
+// out to differ are overwritten; other files in the directory are left alone. All of them stay the user's, see [Remove].
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -71,14 +69,17 @@ func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := checkRoot(files.fs, root, m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(files.fs, dir, m, false)
+	d, err := createJournal(files.fs, dir, newJournalFile, m, false)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.openTree(root, files); err != nil {
 		return nil, err
 	}
-	if err := d.doubtFound(); err != nil {
+	if err := errors.Join(d.takeOver(true), d.doubtFound()); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	if err := d.journal.Rename(journalFile); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d.start(journal.CurrentBoot())
@@ -95,7 +96,7 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := checkRoot(files.fs, root, m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(files.fs, dir, m, true)
+	d, err := createJournal(files.fs, dir, newJournalFile, m, true)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,11 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if d.Count() < m.Pieces() {
 		return nil, errors.Join(&ChangedError{Path: root, Reason: "its files keep changing; try again"}, d.Close())
 	}
-	return d, d.journal.Sync()
+	// A seed that fails leaves the old journal.
+	if err := errors.Join(d.journal.Rename(journalFile), d.journal.Sync()); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
 }
 
 // stampScanned stamps the files of a content that was just scanned.
@@ -131,8 +136,8 @@ func (d *Disk) stampScanned(root string, files *Files) error {
 	return d.journal.Complete()
 }
 
-// createJournal returns a store with a new journal and no files yet.
-func createJournal(fsys vfs.FS, dir string, m *proto.Manifest, seed bool) (*Disk, error) {
+// createJournal returns a store with a new journal of that name and no files yet.
+func createJournal(fsys vfs.FS, dir, name string, m *proto.Manifest, seed bool) (*Disk, error) {
 	id, err := m.Digest()
 	if err != nil {
 		return nil, err
@@ -141,7 +146,7 @@ func createJournal(fsys vfs.FS, dir string, m *proto.Manifest, seed bool) (*Disk
 		return nil, err
 	}
 	l := newLayout(m)
-	j, err := journal.Create(fsys, journalPath(dir), journal.Header{Seed: seed, Manifest: id}, m.Pieces(), l.files())
+	j, err := journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, m.Pieces(), l.files())
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +165,13 @@ func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
 	}
 }
 
-// journalPath returns the path of the only file in a state directory.
-func journalPath(dir string) string { return filepath.Join(dir, "journal") }
+// Files in a state directory.
+const (
+	journalFile    = "journal"
+	newJournalFile = "journal.new" // until it has all of its first records
+)
+
+func journalPath(dir string) string { return filepath.Join(dir, journalFile) }
 
 // abandon removes the journal of a store that could not be started, and returns why.
 func (d *Disk) abandon(err error) error {
@@ -170,31 +180,25 @@ func (d *Disk) abandon(err error) error {
 	return err
 }
 
-// createRoot creates the content's directory, or its only file.
+// createRoot creates the content's directory, if it has one.
 func createRoot(fsys vfs.FS, root string, m *proto.Manifest) error {
-	var err error
 	if isSingle(m) {
-		err = createFile(fsys, root)
-	} else {
-		mode := fs.FileMode(0o777)
-		if m.Root != nil {
-			mode = transferDirMode // until Publish
-		}
-		err = fsys.Mkdir(root, mode)
+		return nil
 	}
+	mode := fs.FileMode(0o777)
+	if m.Root != nil {
+		mode = transferDirMode // until Publish
+	}
+	return fsys.Mkdir(root, mode)
+}
+
+// cannotCreate adds advice to why the root was not created.
+func cannotCreate(root string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("cannot create %s: %w: choose another path, or allow writing to %s",
 			root, fs.ErrPermission, filepath.Dir(root))
 	}
 	return err
-}
-
-func createFile(fsys vfs.FS, path string) error {
-	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, transferFileMode)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // checkFree returns why root cannot be created.

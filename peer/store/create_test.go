@@ -140,8 +140,8 @@ func TestFinishStartsOver(t *testing.T) {
 	d := p.create()
 	p.putAll(d)
 	// As left by a Finish that did not complete.
-	p.ok(os.WriteFile(p.path("e"), []byte("x"), 0o400))
-	p.ok(os.Symlink("e", p.path("l")))
+	p.ok(os.WriteFile(p.path("e"), nil, 0o400))
+	p.ok(os.Symlink("a/x", p.path("l")))
 	p.ok(os.Chmod(p.path("a/x"), 0o444))
 	p.ok(os.Chmod(p.path("a"), 0o555))
 	p.ok(d.Close())
@@ -155,7 +155,8 @@ func TestFinishBlocked(t *testing.T) {
 	d := p.create()
 	p.putAll(d)
 	p.ok(os.WriteFile(p.path("l"), nil, 0o600))
-	if err := d.Finish(); err == nil || !strings.Contains(err.Error(), "in the way") {
+	var exists *store.ExistsError
+	if err := d.Finish(); !errors.As(err, &exists) || exists.Path != p.path("l") {
 		t.Errorf("file in the place of the link: %v", err)
 	}
 	p.ok(os.Remove(p.path("l")))

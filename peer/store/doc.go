@@ -49,6 +49,12 @@
 // After a flush or the closing of a file has failed, the pieces that were not known to be
 // on the disk are doubtful, and the store takes no more until it is opened again.
 //
+// # The user's files
+//
+// A store writes to files and replaces links that it created, or that [Adopt] or [Disk.TakeOver] found: the journal has
+// their inode numbers. It creates a file only where there is none. [Remove] deletes only what the store created and no
+// other program has changed.
+//
 // # Other names
 //
 // A file with other names is copied before the first write to it, and the copy takes its

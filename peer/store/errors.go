@@ -48,10 +48,13 @@ func (e *UnreadableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// ExistsError is returned by [Create] if the destination exists.
+// ExistsError is returned by [Create] if the destination exists, and by writes and Publish if a file or link in it exists
+// that the store neither created nor took over.
 type ExistsError struct {
-	// Path is the destination.
+	// Path names the existing file.
 	Path string
+	// Inside reports that it is in the destination.
+	Inside bool
 	// Dir reports that it is a directory.
 	Dir bool
 	// Name is the content's name if it is a single file, else empty.
@@ -63,6 +66,10 @@ func (e *ExistsError) Error() string {
 	if e.Dir && e.Name != "" {
 		return fmt.Sprintf("%s is a folder and the content is a single file: "+
 			"give the path of the file itself, such as %s/%s", e.Path, e.Path, e.Name)
+	}
+	if e.Inside {
+		return fmt.Sprintf("%s exists and was not created by this transfer: move it away, or take it over with "+
+			"`mob get --reuse`", e.Path)
 	}
 	return fmt.Sprintf("%s exists already: remove it or choose another path", e.Path)
 }

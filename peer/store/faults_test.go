@@ -127,7 +127,7 @@ func strike(t *testing.T, f fault, at int, k kind, random *rand.Rand) {
 func TestEveryFaultOfRemove(t *testing.T) {
 	t.Parallel()
 	begin := func() *disk {
-		p := faulty(t, kind{links: true})
+		p := faulty(t, kind{})
 		if finished, err := p.life(""); !finished || err != nil {
 			t.Fatal(err)
 		}

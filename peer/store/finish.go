@@ -118,7 +118,7 @@ func (d *Disk) publish(flush bool) error {
 		return d.flushed(err)
 	}
 	if !again {
-		if err := t.createLinks(); err != nil {
+		if err := d.createLinks(); err != nil {
 			return err
 		}
 	}
@@ -192,8 +192,9 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if d.changedSince(file, info) {
 		return nil // its time is that of the change
 	}
-	if info.Size() == e.Size && t.hasMetadata(info, e) {
-		return d.own(file, info)
+	foreign := vfs.StatOf(info).Inode != d.written(file)
+	if info.Size() == e.Size && (foreign || t.hasMetadata(info, e)) {
+		return nil
 	}
 	// All of its pieces were found and none was written, if it is too long.
 	if err := t.makeReady(file); err != nil {
@@ -236,20 +237,7 @@ func (d *Disk) changedSince(file int, info fs.FileInfo) bool {
 	return ok && was != stampOf(vfs.StatOf(info))
 }
 
-// own records which file on disk a file is that was found to be what it should be.
-func (d *Disk) own(file int, info fs.FileInfo) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return os.ErrClosed
-	}
-	if s := vfs.StatOf(info); d.journal.Inode(file) != s.Inode {
-		return d.journal.SetInode(file, s.Inode)
-	}
-	return nil
-}
-
-// publishEmpty creates an empty file, or makes one empty.
+// publishEmpty creates an empty file, or makes the one that it created empty.
 func (d *Disk) publishEmpty(entry int, flush bool) error {
 	t, name, e := d.tree, d.tree.name(entry), &d.m.Entries[entry]
 	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil && info.Size() == 0 && t.hasMetadata(info, e) {
@@ -266,18 +254,22 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 	} else if flush && d.shown && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f, err := t.openOrCreate(name)
+	inode := d.entry(entry).Inode
+	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
+		inode = vfs.StatOf(info).Inode // nothing in it is lost
+	}
+	f, err := t.openOrCreate(entry, inode)
 	if err != nil {
 		return err
 	}
 	defer t.closeFile(f)
-	if f.info.Size() > 0 {
-		if err := d.findAlias(name, vfs.StatOf(f.info)); err != nil {
-			return err
-		}
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
+	if f.created {
+		err = d.madeEntry(entry, f.info)
+	} else if f.info.Size() > 0 {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		return err
 	}
 	if err := t.setMetadata(f, f.info, name, e); err != nil || !flush {
 		return err

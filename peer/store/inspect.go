@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 // another file is created there: what is missing may be a mount. The store is not in use
 // yet.
 func (d *Disk) inspect(boot journal.BootID) error {
+	sameBoot := d.journal.SameBoot(boot)
 	if err := d.journal.Boot(boot); err != nil {
 		return err
 	}
@@ -36,7 +38,13 @@ func (d *Disk) inspect(boot journal.BootID) error {
 			keys = append(keys, fileKey64(s))
 		}
 		d.tree.noteDevice(info)
-		if err := d.inspectFile(file, info); err != nil {
+		if !d.journal.Seed() {
+			err = d.claim(file, info, sameBoot)
+		}
+		if err == nil {
+			err = d.inspectFile(file, info)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -84,7 +92,7 @@ func (d *Disk) inspectFile(file int, info fs.FileInfo) error {
 	}
 	// Its pieces may be good, if it is too long.
 	d.republish = d.republish || info.Size() != d.tree.layout.size(file)
-	if err := d.doubtFile(file); err != nil {
+	if err := errors.Join(d.touched(file), d.doubtFile(file)); err != nil {
 		return err
 	}
 	// A flush may have failed before the restart.

@@ -122,8 +122,8 @@ func TestCopyLeftByCrash(t *testing.T) {
 	p.recheck(d)
 	p.ok(d.Close())
 	p.ok(os.WriteFile(p.path(temp), []byte("half a co"), 0o400))
-	p.remove()
-	p.gone(p.root)
+	p.remove("h/a: not created by this transfer", "h/b: not created by this transfer", "h: not empty")
+	p.gone(p.path(temp))
 }
 
 // TestManyLinks separates many names of one file at a time.

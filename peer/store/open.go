@@ -74,7 +74,7 @@ func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (string, error
 	if err := checkFree(fsys, resolved, d.m); err != nil {
 		return "", err
 	}
-	return resolved, createRoot(fsys, resolved, d.m)
+	return resolved, cannotCreate(resolved, createRoot(fsys, resolved, d.m))
 }
 
 // hasPieces reports whether the journal has a piece of a file that a crash of the machine

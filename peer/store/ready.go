@@ -52,7 +52,7 @@ func (t *tree) prepare(file int, fills bool) (*handle, error) {
 	if err := t.openTop(); err != nil {
 		return nil, err
 	}
-	f, err := t.openToPrepare(file)
+	f, err := t.openOrCreate(int(t.layout.entries[file]), t.owner.written(file))
 	if err != nil {
 		return nil, err
 	}
@@ -76,18 +76,6 @@ func (t *tree) prepare(file int, fills bool) (*handle, error) {
 	h := t.files.put(t, file, f.File)
 	t.ready.set(file)
 	return h, nil
-}
-
-// openToPrepare opens a file for writing, or creates it.
-func (t *tree) openToPrepare(file int) (writable, error) {
-	name := t.fileName(file)
-	if t.owner.written(file) == 0 {
-		// Most likely it is not there, and its directory is.
-		if f, err := t.root.OpenFile(name, createFlags, transferFileMode); err == nil {
-			return t.created(name, f)
-		}
-	}
-	return t.openOrCreate(name)
 }
 
 // beginReady reports whether the caller has to make a file ready. If another goroutine
@@ -168,25 +156,27 @@ type writable struct {
 	created bool
 }
 
-// openOrCreate opens a file for writing and creates it if it does not exist.
-func (t *tree) openOrCreate(name string) (writable, error) {
-	w, err := t.openWritable(name)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return w, err
+// openOrCreate opens the file of an entry for writing if it has an inode number that is not 0, and creates it if it does
+// not exist. It fails with [*ExistsError] if there is another file.
+func (t *tree) openOrCreate(entry int, inode uint64) (w writable, err error) {
+	name := t.name(entry)
+	if inode != 0 {
+		w, err = t.openWritable(entry, inode)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return w, err
+		}
 	}
 	f, err := t.create(name)
 	if errors.Is(err, fs.ErrPermission) {
 		t.makeDirsWritable(name)
 		f, err = t.create(name)
 	}
+	if errors.Is(err, fs.ErrExist) {
+		return w, t.owner.foreign(name)
+	}
 	if err != nil {
 		return w, t.withPath(name, err)
 	}
-	return t.created(name, f)
-}
-
-// created returns a file that was just created.
-func (t *tree) created(name string, f vfs.File) (writable, error) {
 	t.noteName(name)
 	info, err := f.Stat()
 	if err != nil {
@@ -196,28 +186,36 @@ func (t *tree) created(name string, f vfs.File) (writable, error) {
 	return writable{f, info, info, true}, nil
 }
 
-// openWritable opens a file that exists for writing. If the file has other names, they keep
-// what it was: the name gets a copy.
-func (t *tree) openWritable(name string) (w writable, err error) {
+// openWritable opens the file of an entry for writing, and fails with [*ExistsError] if that has another inode number. If
+// the file has other names, they keep what it was: the entry gets a copy.
+func (t *tree) openWritable(entry int, inode uint64) (w writable, err error) {
+	name := t.name(entry)
 	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
 	if errors.Is(err, fs.ErrPermission) {
-		t.makeWritable(name)
+		t.makeWritable(name, inode)
 		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
 	}
 	w.was = w.info
 	if errors.Is(err, fs.ErrPermission) {
 		// With other names, it keeps its mode.
 		var statErr error
-		w.was, statErr = t.root.Lstat(name)
-		if statErr != nil || vfs.StatOf(w.was).Links <= 1 {
+		if w.was, statErr = t.root.Lstat(name); statErr != nil {
 			return w, err
 		}
-	} else if err != nil || vfs.StatOf(w.info).Links <= 1 {
+	} else if err != nil {
 		return w, err
-	} else {
+	}
+	own := vfs.StatOf(w.was).Inode == inode
+	if own && vfs.StatOf(w.was).Links <= 1 {
+		return w, err
+	}
+	if w.File != nil {
 		t.closeFile(w.File)
 	}
-	if err := t.separate(name); err != nil {
+	if !own {
+		return w, t.owner.foreign(name)
+	}
+	if err := t.separate(entry); err != nil {
 		return w, err
 	}
 	if w.File, w.info, err = t.openRegular(name, os.O_RDWR); err != nil {
@@ -242,11 +240,15 @@ func (t *tree) create(name string) (vfs.File, error) {
 	return t.root.OpenFile(name, createFlags, transferFileMode)
 }
 
-// makeWritable makes a file that has no other name and the directories above it writable:
+// makeWritable makes the file with an inode number, if it has no other name, and the directories above it writable:
 // settle or Publish may have set their final modes. Errors show when the file is opened.
-func (t *tree) makeWritable(name string) {
+func (t *tree) makeWritable(name string, inode uint64) {
 	t.makeDirsWritable(name)
-	if info, err := t.root.Lstat(name); err == nil && info.Mode().IsRegular() && vfs.StatOf(info).Links <= 1 {
+	info, err := t.root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	if s := vfs.StatOf(info); s.Inode == inode && s.Links <= 1 {
 		_ = t.root.Chmod(name, info.Mode().Perm()|transferFileMode)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -26,11 +24,11 @@ type Left struct {
 
 // Why something is left.
 const (
-	leftForeign   = "not part of the content"
-	leftUnwritten = "not written by this transfer"
-	leftChanged   = "changed since it was fetched"
-	leftReplaced  = "replaced by something else"
-	leftLink      = "below a symbolic link"
+	leftForeign  = "not part of the content"
+	leftFound    = "not created by this transfer"
+	leftChanged  = "changed since it was fetched"
+	leftReplaced = "replaced by something else"
+	leftLink     = "below a symbolic link"
 )
 
 // maxLeft is the number of things that Remove names. It counts the others.
@@ -40,8 +38,8 @@ var errRemoveSeed = errors.New("the content was not fetched but seeded in place:
 
 // Remove deletes the files of the content of m at root that were fetched: the regular
 // files, symbolic links and directories that the manifest names and that the transfer
-// with the state directory dir has written or taken over. It follows no symbolic link. A
-// file that was changed since the content was whole is left, and so is a directory that
+// with the state directory dir has created. It follows no symbolic link. A
+// file that was changed since is left, and so is a directory that
 // has something else in it. Remove returns what it has left, the last element counting
 // what is beyond 100.
 //
@@ -67,7 +65,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	l := newLayout(m)
 	j, err := journal.Open(fsys, journalPath(dir), id, m.Pieces(), l.files())
 	if errors.Is(err, journal.ErrNone) {
-		return []Left{{root, leftUnwritten}}, nil
+		return []Left{{root, leftFound}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +84,6 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	}
 	defer t.close()
 	r := remover{tree: t, journal: j, kept: make(map[string]bool)}
-	r.published = sync.OnceValue(r.allVerified)
 	if err := r.removeAll(); err != nil {
 		return r.left, err
 	}
@@ -101,8 +98,6 @@ type remover struct {
 	more    int             // left besides
 	kept    map[string]bool // names of the content that are left
 	real    string          // the last directory that was found to be one
-	// published reports whether every piece is verified.
-	published func() bool
 }
 
 func (r *remover) result() []Left {
@@ -135,7 +130,7 @@ func (r *remover) removeAll() error {
 		if e.Kind == proto.Pad {
 			continue
 		}
-		if err := r.removeEntry(t.name(i), &e, number); err != nil {
+		if err := r.removeEntry(i, &e, number); err != nil {
 			return err
 		}
 	}
@@ -146,15 +141,24 @@ func (r *remover) removeAll() error {
 	if err != nil || why != "" {
 		return err
 	}
+	info, err := t.lstat(".")
+	if err != nil {
+		return t.withPath(".", err)
+	}
+	if r.wasThere(len(t.m.Entries), info) {
+		r.keep(".", leftFound)
+		return nil
+	}
 	if err := t.files.fs.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// removeEntry removes the entry with that name, unless it is not the transfer's. Its
-// number is that of a file of the layout, or negative.
-func (r *remover) removeEntry(name string, e *proto.Entry, number int) error {
+// removeEntry removes an entry, unless it is not the transfer's. The number is the entry's file number, negative if it
+// has none.
+func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
+	name := r.tree.name(entry)
 	info, err := r.tree.lstat(name)
 	if err != nil && notThere(err) {
 		return nil
@@ -162,7 +166,7 @@ func (r *remover) removeEntry(name string, e *proto.Entry, number int) error {
 	if err != nil {
 		return r.tree.withPath(name, err)
 	}
-	why, err := r.reason(name, e, number, info)
+	why, err := r.reason(entry, e, number, info)
 	if err != nil {
 		return err
 	}
@@ -175,6 +179,9 @@ func (r *remover) removeEntry(name string, e *proto.Entry, number int) error {
 	}
 	if why, err = r.emptied(name); err != nil {
 		return err
+	}
+	if why == "" && r.wasThere(entry, info) {
+		why = leftFound
 	}
 	if why == "" {
 		return r.remove(name)
@@ -194,7 +201,8 @@ func (r *remover) remove(name string) error {
 }
 
 // reason returns why an entry is left, "" if it is the transfer's.
-func (r *remover) reason(name string, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
+func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
+	name := r.tree.name(entry)
 	if !r.inRealDir(name) {
 		return leftLink, nil
 	}
@@ -215,46 +223,30 @@ func (r *remover) reason(name string, e *proto.Entry, number int, info fs.FileIn
 		if filepath.ToSlash(target) != e.Target {
 			return leftReplaced, nil
 		}
-		return r.unlessPublished(), nil
+		return r.entryReason(entry, info), nil
 	}
 	if !info.Mode().IsRegular() {
 		return leftReplaced, nil
 	}
-	if info.Size() != e.Size {
+	switch {
+	case number >= 0:
+		return r.fileReason(number, info), nil
+	case info.Size() > 0:
 		return leftChanged, nil
 	}
-	if number < 0 {
-		return r.unlessPublished(), nil
-	}
-	return r.fileReason(number, info), nil
+	return r.entryReason(entry, info), nil
 }
 
-// fileReason returns why a file of the layout, of the right size, is left.
+// fileReason returns why a file of the layout is left.
 func (r *remover) fileReason(file int, info fs.FileInfo) string {
-	s := vfs.StatOf(info)
+	f, s, stamp := r.journal.File(file), vfs.StatOf(info), r.journal.Stamp(file)
 	switch {
-	case r.journal.Inode(file) == 0 || !r.journal.WasWhole() && r.journal.Inode(file) != s.Inode:
-		return leftUnwritten
-	case r.journal.Inode(file) != s.Inode || !r.asRecorded(file, info):
+	case !f.Made:
+		return leftFound
+	case f.Inode != s.Inode, stamp != (journal.Stamp{}) && stamp != stampOf(s), f.Touched && !r.verified(file):
 		return leftChanged
-	case r.journal.WasWhole() && !r.verified(file):
-		return leftChanged // it was found to be damaged
 	}
 	return ""
-}
-
-// asRecorded reports whether a file is as it was when its pieces were recorded.
-func (r *remover) asRecorded(file int, info fs.FileInfo) bool {
-	e := &r.tree.m.Entries[r.tree.layout.entries[file]]
-	if e.MTime != proto.NoMTime && (r.journal.WasWhole() || r.published()) {
-		// Publish has set the time. A stamp may be younger than a change right after that, and
-		// an earlier version has none. Some file systems round times to two seconds.
-		if info.ModTime().Sub(time.Unix(0, e.MTime)).Abs() >= 2*time.Second {
-			return false
-		}
-	}
-	stamp := r.journal.Stamp(file)
-	return stamp == (journal.Stamp{}) || stamp == stampOf(vfs.StatOf(info))
 }
 
 // verified reports whether all pieces of a file are verified.
@@ -268,22 +260,18 @@ func (r *remover) verified(file int) bool {
 	return true
 }
 
-// unlessPublished returns why an empty file or a symbolic link is left: Publish makes
-// these, and not before every piece is verified.
-func (r *remover) unlessPublished() string {
-	if r.published() {
-		return ""
+// entryReason returns why an empty file or a symbolic link is left.
+func (r *remover) entryReason(entry int, info fs.FileInfo) string {
+	if f := r.journal.Entry(entry); !f.Made || f.Inode != vfs.StatOf(info).Inode {
+		return leftFound
 	}
-	return leftUnwritten
+	return ""
 }
 
-func (r *remover) allVerified() bool {
-	for piece := range r.tree.m.Pieces() {
-		if r.journal.State(piece) != journal.Verified {
-			return false
-		}
-	}
-	return true
+// wasThere reports whether a directory is older than the transfer. The root goes by the number of entries.
+func (r *remover) wasThere(entry int, info fs.FileInfo) bool {
+	f := r.journal.Entry(entry)
+	return f.Inode != 0 && !f.Made && f.Inode == vfs.StatOf(info).Inode
 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.

@@ -118,7 +118,7 @@ func TestRemovePart(t *testing.T) {
 	p.recheck(d)
 	p.put(d, 0) // the first half of a/in/x
 	p.ok(d.Close())
-	p.remove("a: not empty", "a/y: not written by this transfer", "e: not written by this transfer",
+	p.remove("a: not empty", "a/y: not created by this transfer", "e: not created by this transfer",
 		"mine.txt: not part of the content")
 	p.exists("a/y", "e", "mine.txt")
 	p.gone(p.path("a/in"))
@@ -141,7 +141,7 @@ func TestRemoveUntouched(t *testing.T) {
 func TestRemoveUnbegun(t *testing.T) {
 	p := removable(t)
 	p.Write(t, p.root)
-	p.remove(".: not written by this transfer")
+	p.remove(".: not created by this transfer")
 	p.Verify(t, p.root)
 }
 

@@ -96,7 +96,6 @@ func TestRepair(t *testing.T) {
 		},
 		"empty file removed": func(p *place) error { return os.Remove(p.path("e")) },
 		"link removed":       func(p *place) error { return os.Remove(p.path("l")) },
-		"replaced":           func(p *place) error { replace(p.t, p.path("a/x")); return nil },
 		"linked": func(p *place) error {
 			p.flip(p.path("a/x"), 3)
 			return os.Link(p.path("a/x"), p.root+"-outside")

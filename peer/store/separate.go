@@ -9,11 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// separate gives a name that it shares with others, in the content or outside, a file of its
-// own with the same bytes. Those of the others do not change with it from then on.
-func (t *tree) separate(name string) error {
+// separate replaces the file of an entry by a copy, if it has other names in the content or outside. The other names
+// keep the original.
+func (t *tree) separate(entry int) error {
+	name := t.name(entry)
 	temp := t.tempName(name)
 	err := t.copyFile(temp, name)
 	if errors.Is(err, fs.ErrPermission) {
@@ -21,14 +24,27 @@ func (t *tree) separate(name string) error {
 		err = t.copyFile(temp, name)
 	}
 	if err == nil {
+		err = t.recordInode(entry, temp)
+	}
+	if err == nil {
 		err = t.root.Rename(temp, name)
 	}
 	t.noteName(name)
 	if err != nil {
-		_ = t.root.Remove(temp) // or the next try does
+		_ = t.recordInode(entry, name) // it may have been renamed
+		_ = t.root.Remove(temp)        // or the next try does
 		return fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
 	}
 	return nil
+}
+
+// recordInode records that an entry is the file with a name.
+func (t *tree) recordInode(entry int, name string) error {
+	info, err := t.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	return t.owner.recordInode(entry, vfs.StatOf(info).Inode)
 }
 
 // tempPrefix begins the names of the copies of the content with that manifest.

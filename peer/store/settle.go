@@ -68,7 +68,7 @@ func (d *Disk) endSettle(file int, info fs.FileInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := vfs.StatOf(info)
-	if d.complete(file) && !d.tree.ready.has(file) && d.journal.Inode(file) == s.Inode {
+	if d.complete(file) && !d.tree.ready.has(file) && d.journal.File(file).Inode == s.Inode {
 		d.published[file] = stampOf(s)
 		d.tree.unstamped.set(file) // a flush meanwhile may have stamped it as it was before
 	}

@@ -77,7 +77,7 @@ func (d *Disk) stamp(file int) error {
 
 // recordStamp is stamp once the state is known. The caller holds the lock.
 func (d *Disk) recordStamp(file int, s journal.Stamp) error {
-	inode := d.journal.Inode(file)
+	inode := d.journal.File(file).Inode
 	if d.failed != nil || d.tree.foreign.has(file) || inode != 0 && inode != s.Inode || d.journal.Stamp(file) == s {
 		return nil
 	}

@@ -59,6 +59,10 @@ type owner interface {
 	// written returns the inode number of the file that was written to last, 0 if that
 	// is not known. Of a seed it is the inode number when it was hashed.
 	written(file int) uint64
+	// recordInode records that an entry has another file with the same bytes.
+	recordInode(entry int, inode uint64) error
+	// foreign returns why nothing is written to what has a name and is not the store's.
+	foreign(name string) error
 	// changedMode is called if a file had another mode for a while, with its stamps before and after.
 	changedMode(file int, was, is journal.Stamp)
 	// fail is called if bytes that were written may be lost.
@@ -136,6 +140,9 @@ func (t *tree) name(entry int) string {
 
 // fileName returns the name of a file in root.
 func (t *tree) fileName(file int) string { return t.name(int(t.layout.entries[file])) }
+
+// entry returns the entry of a file.
+func (t *tree) entry(file int) *proto.Entry { return &t.m.Entries[t.layout.entries[file]] }
 
 // fullPath returns the path of a name in root, for messages.
 func (t *tree) fullPath(name string) string {
@@ -243,7 +250,7 @@ func (t *tree) openFile(file int) (vfs.File, error) {
 		})
 		return f, err
 	}
-	f, err := t.openWritable(name)
+	f, err := t.openWritable(int(t.layout.entries[file]), t.owner.written(file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is gone", Err: err}
 	}

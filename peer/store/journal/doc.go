@@ -26,10 +26,12 @@
 //	3 forget  index: a piece that is not there
 //	4 doubt   index: a piece that may be there, a: 1 if it was found, not written
 //	5 mark    a: commits with a lower number are on the disk
-//	6 inode   index: a file, a: its inode number. It was created or written to
+//	6 inode   index: a file, a: its inode number, b: 1 if the transfer created it, 2 if it was
+//	          found to be changed; see File
 //	7 mtime   of earlier versions, ignored
 //	8 whole   every piece is there and on the disk, until the next forget
 //	9 stamp   index: a file, a: the time of its last change, b: its inode number
+//	10 entry  as inode, index: an empty file, a directory or a link, by its number among all entries
 //
 // A stamp says that what the records say of the file's pieces is true of the file which has
 // that time, in Unix nanoseconds, and number. Without it, or once the file has another, its

@@ -137,6 +137,24 @@ func (j *Journal) syncDir() error {
 // Close closes the file without waiting for the disk.
 func (j *Journal) Close() error { return j.f.Close() }
 
+// Rename gives the file another name in its directory, in the place of a file that has it. It waits until the records
+// are on the disk.
+func (j *Journal) Rename(name string) error {
+	if err := j.f.Sync(); err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	dir, err := j.fs.OpenRoot(filepath.Dir(j.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Rename(filepath.Base(j.path), name); err != nil {
+		return err
+	}
+	j.path = filepath.Join(filepath.Dir(j.path), name)
+	return nil
+}
+
 // Remove closes and deletes the file.
 func (j *Journal) Remove() error {
 	return errors.Join(j.f.Close(), j.fs.Remove(j.path))
@@ -148,7 +166,7 @@ func (j *Journal) Remove() error {
 // records before, and both are known, verified pieces that no mark covers become
 // doubtful. Within the same boot it does nothing.
 func (j *Journal) Boot(id BootID) error {
-	if j.ledger.booted && j.ledger.boot == id && id != (BootID{}) {
+	if j.SameBoot(id) {
 		return nil
 	}
 	return j.append(bootRecord(id))
@@ -179,9 +197,14 @@ func (j *Journal) Mark(covers uint32) error {
 	return j.append(record{kind: recordMark, a: uint64(covers)})
 }
 
-// SetInode records the inode number of a file.
-func (j *Journal) SetInode(file int, inode uint64) error {
-	return j.append(record{kind: recordInode, index: uint32(file), a: inode})
+// SetFile records which file on the disk a file is.
+func (j *Journal) SetFile(file int, f File) error {
+	return j.append(record{kind: recordInode, index: uint32(file), a: f.Inode, b: f.flags()})
+}
+
+// SetEntry records what an entry is on the disk that is not a file with bytes. The root goes by the number of entries.
+func (j *Journal) SetEntry(entry int, f File) error {
+	return j.append(record{kind: recordEntry, index: uint32(entry), a: f.Inode, b: f.flags()})
 }
 
 // SetStamp records that what the records say of the pieces of a file is true of the file
@@ -209,8 +232,12 @@ func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
 // the machine with that id: on the disk, or found there.
 func (j *Journal) Lasting(piece int, id BootID) bool {
 	l := j.ledger
-	same := l.booted && l.boot == id && id != BootID{}
-	return l.state[piece] != Missing && (same || l.number[piece] < l.mark || l.number[piece] == 0)
+	return l.state[piece] != Missing && (j.SameBoot(id) || l.number[piece] < l.mark || l.number[piece] == 0)
+}
+
+// SameBoot reports whether the last records were written under the boot with that id.
+func (j *Journal) SameBoot(id BootID) bool {
+	return j.ledger.booted && j.ledger.boot == id && id != BootID{}
 }
 
 // Unmarked returns the verified pieces that are not known to be on the disk.
@@ -219,8 +246,11 @@ func (j *Journal) Unmarked() []int { return j.ledger.verifiedFrom(j.ledger.mark)
 // Whole reports whether the content is whole.
 func (j *Journal) Whole() bool { return j.ledger.whole }
 
-// Inode returns the inode number of a file, or 0 if it is not recorded.
-func (j *Journal) Inode(file int) uint64 { return j.ledger.inodes[file] }
+// File returns which file on the disk a file is, zero if that is not recorded.
+func (j *Journal) File(file int) File { return j.ledger.files[file] }
+
+// Entry is File for what SetEntry records.
+func (j *Journal) Entry(entry int) File { return j.ledger.entries[uint32(entry)] }
 
 // Stamp returns the last stamp of a file, zero if there is none.
 func (j *Journal) Stamp(file int) Stamp { return j.ledger.stamps[file] }

@@ -23,7 +23,7 @@ var testHeader = Header{Manifest: [32]byte{1, 2, 3}}
 func script() []func(*Journal) error {
 	return []func(*Journal) error{
 		func(j *Journal) error { return j.Boot(BootID{1}) },
-		func(j *Journal) error { return j.SetInode(1, 77) },
+		func(j *Journal) error { return j.SetFile(1, File{Inode: 77, Made: true}) },
 		func(j *Journal) error { return j.Commit(0) },
 		func(j *Journal) error { return j.Commit(5) },
 		func(j *Journal) error { return j.Mark(j.Next()) },

@@ -17,11 +17,13 @@ const (
 type ledger struct {
 	state  []State
 	number []uint32 // of the commit record of each piece, 0 if it was found
-	inodes []uint64 // of each file, 0 if not known
+	files  []File   // zero if not known
 	stamps []Stamp  // of each file, zero if there is none
 	mark   uint32   // commits with a lower number are on the disk
 	boot   BootID   // of the last records
 	booted bool     // boot is set
+
+	entries map[uint32]File // see SetEntry
 
 	whole     bool // and no piece was forgotten since
 	completed bool // was whole once
@@ -31,8 +33,10 @@ func newLedger(pieces, files int) *ledger {
 	return &ledger{
 		state:  make([]State, pieces),
 		number: make([]uint32, pieces),
-		inodes: make([]uint64, files),
+		files:  make([]File, files),
 		stamps: make([]Stamp, files),
+
+		entries: make(map[uint32]File),
 	}
 }
 
@@ -42,10 +46,10 @@ func (l *ledger) valid(r record) bool {
 	case recordCommit, recordForget, recordDoubt:
 		return int64(r.index) < int64(len(l.state))
 	case recordInode, recordMTime, recordStamp:
-		return int64(r.index) < int64(len(l.inodes))
+		return int64(r.index) < int64(len(l.files))
 	case recordMark:
 		return r.a <= uint64(r.number)
-	case recordBoot, recordWhole:
+	case recordBoot, recordWhole, recordEntry:
 		return true
 	}
 	return false
@@ -76,7 +80,9 @@ func (l *ledger) apply(r record) {
 	case recordMark:
 		l.mark = max(l.mark, uint32(r.a))
 	case recordInode:
-		l.inodes[r.index] = r.a
+		l.files[r.index] = r.file()
+	case recordEntry:
+		l.entries[r.index] = r.file()
 	case recordStamp:
 		l.stamps[r.index] = Stamp{Changed: int64(r.a), Inode: r.b}
 	case recordWhole:

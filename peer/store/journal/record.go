@@ -27,6 +27,10 @@ const (
 	recordMTime  recordKind = 7 // of earlier versions
 	recordWhole  recordKind = 8
 	recordStamp  recordKind = 9
+	recordEntry  recordKind = 10
+
+	flagMade    = 1
+	flagTouched = 2
 )
 
 // BootID identifies one boot of a machine. Zero is unknown.
@@ -41,6 +45,25 @@ type Stamp struct {
 	Inode uint64
 }
 
+// File is a file, directory or symbolic link on the disk that a transfer made or found.
+type File struct {
+	Inode uint64
+	// Made is set if the transfer created it, or the file that it replaced by a copy. Otherwise it is older than the transfer.
+	Made bool
+	// Touched is set if it had another stamp than recorded when the content was opened.
+	Touched bool
+}
+
+func (f File) flags() (b uint64) {
+	if f.Made {
+		b |= flagMade
+	}
+	if f.Touched {
+		b |= flagTouched
+	}
+	return b
+}
+
 // record is one record of the journal; see the package comment.
 type record struct {
 	kind   recordKind
@@ -51,6 +74,10 @@ type record struct {
 
 func bootRecord(id BootID) record {
 	return record{kind: recordBoot, a: binary.LittleEndian.Uint64(id[:8]), b: binary.LittleEndian.Uint64(id[8:])}
+}
+
+func (r record) file() File {
+	return File{Inode: r.a, Made: r.b&flagMade != 0, Touched: r.b&flagTouched != 0}
 }
 
 func (r record) boot() (id BootID) {

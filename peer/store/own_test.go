@@ -1,0 +1,110 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// wantExists checks that an error names a file of the user, which has its bytes.
+func (p *place) wantExists(err error, name string) {
+	p.t.Helper()
+	var exists *store.ExistsError
+	if !errors.As(err, &exists) || exists.Path != p.path(name) {
+		p.t.Errorf("error is %v, want one that %s exists", err, name)
+	}
+	if got, err := os.ReadFile(p.path(name)); err != nil || string(got) != "mine" {
+		p.t.Errorf("%s has %q, %v", name, got, err)
+	}
+}
+
+// TestForeignFiles creates files, and a link, at names of the content while it is fetched.
+func TestForeignFiles(t *testing.T) {
+	mine := func(p *place, name string) { p.ok(os.WriteFile(p.path(name), []byte("mine"), 0o600)) }
+	t.Run("file", func(t *testing.T) {
+		p := removable(t)
+		d := p.create()
+		mine(p, "b")
+		p.put(d, 0, 1)
+		_, err := d.WriteAt(p.Piece(3), 3*piece)
+		p.wantExists(err, "b")
+		p.ok(os.Remove(p.path("b")))
+		p.putMissing(d)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+	})
+	for _, name := range []string{"e", "l"} {
+		t.Run(name, func(t *testing.T) {
+			p := removable(t)
+			d := p.create()
+			mine(p, name)
+			p.putAll(d)
+			p.wantExists(d.Publish(), name)
+			p.ok(d.Close())
+			p.remove(name + map[string]string{"e": ": changed since it was fetched", "l": ": replaced by something else"}[name])
+		})
+	}
+	t.Run("after a restart", func(t *testing.T) {
+		p := removable(t)
+		d := p.create()
+		p.put(d, 0, 1)
+		p.ok(d.Close())
+		mine(p, "b")
+		d = p.open()
+		_, err := d.WriteAt(p.Piece(3), 3*piece)
+		p.wantExists(err, "b")
+		p.ok(d.TakeOver())
+		p.put(d, 2, 3)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+		p.ok(d.Close())
+		p.remove("b: not created by this transfer")
+	})
+}
+
+// TestRemoveTakenOver removes a content of which everything was there before, and nothing was written.
+func TestRemoveTakenOver(t *testing.T) {
+	p := removable(t)
+	p.Write(t, p.root)
+	for range 2 { // once more after a restart
+		d, err := store.Open(p.dir, p.root, p.Manifest, p.files)
+		if err != nil {
+			d = p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+		}
+		p.recheck(d)
+		p.ok(d.Finish())
+		p.ok(d.Close())
+	}
+	const found = ": not created by this transfer"
+	p.remove("a/in/x"+found, "a/in: not empty", "a/y"+found, "a: not empty", "b"+found, "c"+found, "e"+found, "l"+found)
+	p.Verify(t, p.root)
+}
+
+// TestRemoveDamaged removes a content of which the user has changed one file, and which shares a piece with another.
+func TestRemoveDamaged(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.flip(p.path("b"), 3)
+	p.ok(d.Forget(2)) // the end of a/y, the start of b
+	p.ok(d.Close())
+	p.remove("b: changed since it was fetched")
+}
+
+// TestRemoveTouched removes a file whose times changed, and one that was edited, after both were hashed again.
+func TestRemoveTouched(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	p.ok(os.Chtimes(p.path("a/y"), timeOf(1), timeOf(1)))
+	p.flip(p.path("b"), piece-1)
+	d = p.open()
+	p.recheck(d)
+	p.ok(d.Close())
+	p.remove("b: changed since it was fetched")
+}
