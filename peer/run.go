@@ -130,9 +130,14 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 	seed := t.record().Seed
 	if !seed {
-		if err := c.store.Publish(); errors.Is(err, store.ErrNotWhole) {
+		err := c.store.Publish()
+		if err == nil && c.disk != nil {
+			err = c.disk.CheckPlace()
+		}
+		if errors.Is(err, store.ErrNotWhole) {
 			return nil // a piece was damaged since, and this is called again
-		} else if err != nil {
+		}
+		if err != nil {
 			s.Fail(fmt.Errorf("finish: %w", err))
 			return nil
 		}

@@ -269,20 +269,35 @@ func TestChangedBeforeFinish(t *testing.T) {
 	}
 }
 
-// TestRemovedBeforeFinish has a folder, a link and an empty file removed after the content was published: they are
-// not made again.
+// TestRemovedBeforeFinish removes files, a directory, a link and an empty file after the content was published, or
+// replaces a file. Finish succeeds, and does not create them.
 func TestRemovedBeforeFinish(t *testing.T) {
-	p := removable(t)
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Publish())
-	for _, name := range []string{"c", "e", "l"} {
-		p.ok(os.Remove(p.path(name)))
+	for name, remove := range map[string]func(p *place) error{
+		"removed":  func(p *place) error { return os.Remove(p.path("b")) },
+		"replaced": func(p *place) error { replace(p.t, p.path("b")); return nil },
+		"made a link": func(p *place) error {
+			return errors.Join(os.Rename(p.path("b"), p.root+"-b"), os.Symlink(p.root+"-b", p.path("b")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := removable(t)
+			p.files = store.NewFiles(1)
+			d := p.create()
+			p.putAll(d)
+			p.ok(d.Publish())
+			p.ok(remove(p))
+			for _, name := range []string{"a/y", "c", "e", "l"} {
+				p.ok(os.Remove(p.path(name)))
+			}
+			p.ok(d.Finish())
+			p.ok(d.Close())
+			for _, name := range []string{"a/y", "c", "e", "l"} {
+				p.gone(p.path(name))
+			}
+			d = p.open()
+			if d.Has(3) {
+				t.Error("b is not there, and its piece is verified")
+			}
+		})
 	}
-	p.ok(d.Finish())
-	p.ok(d.Close())
-	for _, name := range []string{"c", "e", "l"} {
-		p.gone(p.path(name))
-	}
-	p.remove()
 }

@@ -167,6 +167,9 @@ func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, flush bool) e
 		return nil
 	}
 	h, err := d.tree.files.acquire(d.tree, file)
+	if d.shown && removed(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -182,8 +185,12 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if err != nil {
 		return err
 	}
+	foreign := info == nil || vfs.StatOf(info).Inode != d.written(file)
+	if foreign && d.shown {
+		return nil // the user moved or replaced it since
+	}
 	written := t.ready.has(file) || t.settled.has(file)
-	if info == nil || written && vfs.StatOf(info).Inode != d.written(file) {
+	if info == nil || written && foreign {
 		return &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
 	}
 	if written && info.Size() != e.Size {
@@ -192,7 +199,6 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if d.changedSince(file, info) {
 		return nil // its time is that of the change
 	}
-	foreign := vfs.StatOf(info).Inode != d.written(file)
 	if info.Size() == e.Size && (foreign || t.hasMetadata(info, e)) {
 		return nil
 	}

@@ -122,9 +122,8 @@ func (t *tree) sync() error {
 			continue
 		}
 		h, err := t.files.acquire(t, file)
-		var changed *ChangedError
-		if errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
-			continue // somebody removed or replaced it; its pieces will not be trusted
+		if removed(err) {
+			continue // its pieces will not be trusted
 		}
 		if err != nil {
 			return flushError{err}
@@ -136,6 +135,12 @@ func (t *tree) sync() error {
 		}
 	}
 	return t.syncNames()
+}
+
+// removed reports whether a file was not opened because somebody removed or replaced it.
+func removed(err error) bool {
+	var changed *ChangedError
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed)
 }
 
 // syncNames flushes the directories in which files were created since the last flush.

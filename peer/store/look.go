@@ -82,6 +82,15 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 	return s, nil
 }
 
+// CheckPlace fails with an [*AwayError] if the path of the content does not lead to the files of the store any more.
+func (d *Disk) CheckPlace() error {
+	away, err := d.tree.isAway()
+	if away {
+		return &AwayError{Path: d.tree.path}
+	}
+	return err
+}
+
 // lookAt adds the differences of some entries to a state.
 func (d *Disk) lookAt(s *State, entries, files []int) error {
 	t := d.tree

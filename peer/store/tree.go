@@ -195,8 +195,7 @@ func (t *tree) checkEnd(f vfs.File, name string, size int64) error {
 // unreadable turns why a file was not read into an [*UnreadableError], unless the file is
 // gone or was replaced, or the store is closed.
 func (t *tree) unreadable(file int, err error) error {
-	var changed *ChangedError
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, os.ErrClosed) || errors.As(err, &changed) {
+	if removed(err) || errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return &UnreadableError{Path: t.fullPath(t.fileName(file)), Err: withoutPath(err)}
