@@ -12,16 +12,18 @@ import (
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
 // addition is what a call of Seed or Get says of a transfer.
 type addition struct {
-	record metadata.Record
-	place  vfs.Place         // of the record's root
-	files  map[string][]byte // to write to the transfer's folder, unless they are nil
-	reuse  bool              // take over existing files at the root
+	record  metadata.Record
+	place   vfs.Place         // of the record's root
+	files   map[string][]byte // to write to the transfer's folder, unless they are nil
+	reuse   bool              // take over existing files at the root
+	missing bool              // the content of a known transfer does not exist
 }
 
 // add begins a transfer, or resumes the one of the same content.
@@ -121,7 +123,7 @@ func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 	if err := t.update(func(*metadata.Record) {}); err != nil {
 		return created, err
 	}
-	t.start(a.reuse)
+	t.start(opening{reuse: a.reuse})
 	return created, nil
 }
 
@@ -129,32 +131,44 @@ func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 // transfer is running and the call adds nothing.
 func (t *Transfer) resume(a addition) error {
 	old, r := t.record(), a.record
-	gone := (old.Begun || old.Seed) && t.node.missing(old.Root)
-	if gone && !r.Seed {
-		if err := t.node.checkFree(r.Root, a.reuse, r.User); err != nil {
-			return err
-		}
-	}
-	if old.Root != r.Root && !gone {
-		t.spot.look(old.Root)
-		switch {
-		case t.spot.same(a.place):
-			r.Root = old.Root // by another name
-		case old.Whole && r.Seed:
-			r.Root = old.Root // the same files
-		case t.running() || old.Begun:
-			return &ElsewhereError{Root: old.Root}
-		}
-	}
 	link := mergeLinks(old.Link, r.Link, t.ID)
 	if link.Coded != 0 && !link.InfoHash.IsZero() {
 		return fmt.Errorf("%w: `mob rm` the content first to seed it the other way", errBothWays)
 	}
-	sound := t.sound()
-	if t.running() && !gone && sound && (old.Link.String() == link.String() || old.Whole && !r.Seed) {
-		if r.Seed {
-			return t.update(func(rec *metadata.Record) { rec.Added = r.Added }) // its path means this content now
+	intact, err := t.intact()
+	if err != nil {
+		return err
+	}
+	same := old.Root == r.Root
+	if !same {
+		t.spot.look(old.Root)
+		same = t.spot.same(a.place)
+	}
+	known := addition{record: r, place: a.place, reuse: a.reuse}
+	known.record.Link = link
+	known.missing = (old.Begun || old.Seed) && t.node.missing(old.Root)
+	if r.Seed {
+		return t.resumeSeed(known, same, intact)
+	}
+	return t.resumeGet(known, same, intact)
+}
+
+// resumeGet is resume for a call of Get.
+func (t *Transfer) resumeGet(a addition, same, intact bool) error {
+	old, r := t.record(), a.record
+	if a.missing {
+		if err := t.node.checkFree(r.Root, a.reuse, r.User); err != nil {
+			return err
 		}
+	} else if same {
+		r.Root = old.Root // it may be another name
+	} else if t.running() || old.Begun {
+		return &ElsewhereError{Root: old.Root}
+	}
+	if t.running() && !a.missing && intact && (old.Whole || old.Link.String() == r.Link.String()) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.mu.opening.asked = true
 		return nil
 	}
 	t.halt(errRestart)
@@ -162,25 +176,95 @@ func (t *Transfer) resume(a addition) error {
 	if err == nil {
 		// The transfer may have changed the record until it ended.
 		err = t.update(func(rec *metadata.Record) {
-			if gone || r.Seed && rec.Seed && !sound { // it begins anew
-				rec.Seed, rec.Begun, rec.Whole, rec.User = r.Seed, false, false, r.User
-				rec.FollowLinks = r.FollowLinks
+			if a.missing { // it starts over
+				rec.Seed, rec.Begun, rec.Whole, rec.User, rec.FollowLinks = false, false, false, r.User, false
 				rec.Completed = time.Time{}
-			}
-			if r.Seed && !rec.Begun {
-				rec.Seed, rec.Whole, rec.FollowLinks = true, true, r.FollowLinks
 			}
 			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
 			rec.Stopped, rec.Added = false, r.Added
 			rec.SpecialBits = rec.SpecialBits || r.SpecialBits
 		})
 	}
+	return t.restart(err, opening{reuse: a.reuse, asked: true})
+}
+
+// resumeSeed is resume for a call of Seed. A copy at another path that is intact stays the one that is served. Otherwise
+// it is the one that was just hashed; if that fails, nothing changes.
+func (t *Transfer) resumeSeed(a addition, same, intact bool) error {
+	old, r := t.record(), a.record
+	elsewhere := !same && !a.missing && !(old.Whole && !(intact && t.running()))
+	switch {
+	case elsewhere && !old.Whole && (t.running() || old.Begun):
+		return &ElsewhereError{Root: old.Root}
+	case (elsewhere && old.Whole || same && old.Seed) && intact && t.running() && old.Link.String() == r.Link.String():
+		return t.update(func(rec *metadata.Record) { rec.Added = r.Added }) // its path means this content now
+	case elsewhere && old.Whole:
+		r = old
+		r.Link, r.Added = a.record.Link, a.record.Added
+	case t.Description().Plain():
+		r.Root, r.FollowLinks = old.Root, old.FollowLinks
+	default:
+		if err := t.seedStore(a); err != nil {
+			return err
+		}
+	}
+	t.halt(errRestart)
+	err := t.move(r, a.place)
+	if err == nil {
+		err = t.update(func(rec *metadata.Record) {
+			rec.Seed, rec.Begun, rec.Whole, rec.FollowLinks, rec.User = r.Seed, true, true, r.FollowLinks, r.User
+			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
+			rec.Stopped, rec.Added = false, r.Added
+		})
+	}
+	return t.restart(err, opening{})
+}
+
+// seedStore replaces the journal by one of the files that were just hashed, unless they changed since.
+func (t *Transfer) seedStore(a addition) error {
+	t.node.mu.Lock()
+	err := t.node.conflict(a.place, a.record, t)
+	t.node.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	d := t.Description()
+	if err := d.Load(); d.Manifest() == nil {
+		return errors.Join(errors.New("the manifest is not here"), err)
+	}
+	st, err := store.Seed(t.node.transferDir(t.ID), a.record.Root, d.Manifest(), t.filesOf(a.record))
+	if err != nil {
+		return err
+	}
+	return st.Close()
+}
+
+// restart starts a transfer that was halted, unless that failed.
+func (t *Transfer) restart(err error, o opening) error {
 	if err != nil {
 		t.giveUp(err)
 		return err
 	}
-	t.start(a.reuse)
+	t.start(o)
 	return nil
+}
+
+// intact reports whether a complete transfer has every piece and entry, and whether another does not wait for its files.
+func (t *Transfer) intact() (bool, error) {
+	t.mu.Lock()
+	phase, st, disk, m := t.mu.phase, t.mu.store, t.mu.disk, t.mu.desc.Manifest()
+	waits := phase == Checking && t.mu.waiting != ""
+	t.mu.Unlock()
+	switch {
+	case phase != Whole || st == nil || m == nil:
+		return !waits, nil
+	case st.Count() < m.Pieces():
+		return false, nil
+	case disk == nil:
+		return true, nil
+	}
+	state, err := disk.Look(t.node.ctx)
+	return state.Intact(), err
 }
 
 // sound reports whether no piece of a content that was whole is lacking.

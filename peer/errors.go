@@ -3,9 +3,12 @@ package peer
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/mobgrid/mob/peer/store"
 )
 
 var (
@@ -30,6 +33,22 @@ type ElsewhereError struct {
 // Error implements error.
 func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("the content is already at %s: use it there, or `mob rm` it first", e.Root)
+}
+
+// DifferentError reports entries that a get found to differ from the content, and does not write to.
+type DifferentError struct{ State store.State }
+
+// Error implements error.
+func (e *DifferentError) Error() string {
+	d := e.State.Different
+	var names []string
+	for _, d := range d[:min(len(d), maxNamed)] {
+		names = append(names, fmt.Sprintf("%s (%s)", d.Path, d.What))
+	}
+	if more := len(d) + e.State.More - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("changed since the content was complete: %s: remove them and get the link again", strings.Join(names, ", "))
 }
 
 // NoRoomError reports that what is left to fetch does not fit on the disk. It wraps

@@ -40,7 +40,7 @@ var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--sp
 // with an [*ElsewhereError] if that transfer has begun at another path, and with a
 // [*store.ExistsError] if there is something at path, unless Reuse is set. It fails if the content of another
 // transfer, or the data directory, is at path, above or below it, by whatever name. If the files of a complete
-// content no longer exist, Get starts over at path.
+// content no longer exist, Get starts over at path. If some of them were changed or deleted, it fetches these.
 func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {

@@ -68,7 +68,7 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	if known != nil {
 		return nil, errors.New("the node has a transfer of this content already")
 	}
-	t.start(false)
+	t.start(opening{})
 	t.mu.Lock()
 	ended := t.mu.ended
 	t.mu.Unlock()

@@ -49,7 +49,7 @@ func (n *Node) loadTransfers() error {
 			_ = t.mu.desc.Load() // for its status, which shows less if that fails
 			t.giveUp(ErrStopped)
 		} else {
-			t.start(false)
+			t.start(opening{})
 		}
 	}
 	return nil

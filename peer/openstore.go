@@ -27,10 +27,10 @@ const (
 // openStore opens or creates the store at the transfer's root, and rehashes doubtful pieces. While
 // a content that was there once is missing, or cannot be read, it waits: a disk may not be mounted
 // yet, or a server not be up.
-func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error {
+func (t *Transfer) openStore(ctx context.Context, c *content) error {
 	waited := false
 	for pause := lookPause; ; pause = min(2*pause, maxLookPause) {
-		st, err := t.tryStore(c.verifier, reuse)
+		st, err := t.tryStore(c.verifier)
 		if err == nil {
 			c.disk, c.store = st, t.node.fs.wrap(st)
 			err = t.prepareStore(ctx, c)
@@ -66,8 +66,9 @@ func (t *Transfer) openStore(ctx context.Context, c *content, reuse bool) error 
 }
 
 // tryStore opens or creates the store.
-func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) {
+func (t *Transfer) tryStore(v *store.Verifier) (*store.Disk, error) {
 	m, r, dir, files := v.Manifest(), t.record(), t.node.transferDir(t.ID), t.files()
+	o := t.opening()
 	if err := t.take(); err != nil {
 		return nil, err
 	}
@@ -81,14 +82,16 @@ func (t *Transfer) tryStore(v *store.Verifier, reuse bool) (*store.Disk, error) 
 	}
 	st, err := store.Open(dir, r.Root, m, files)
 	switch {
-	case err == nil && reuse:
+	case err == nil && o.reuse:
 		if err := st.TakeOver(); err != nil {
 			return nil, errors.Join(err, st.Close())
 		}
 	case errors.Is(err, store.ErrNoJournal) && r.Seed:
 		st, err = store.Seed(dir, r.Root, m, files)
-	case errors.Is(err, store.ErrNoJournal) && (reuse || r.Begun):
+	case errors.Is(err, store.ErrNoJournal) && (o.reuse || r.Begun):
 		st, err = store.Adopt(dir, r.Root, m, files)
+	case errors.Is(err, store.ErrGone) && o.asked && !r.Seed:
+		st, err = store.Again(dir, r.Root, m, files)
 	case errors.Is(err, store.ErrNoJournal), errors.Is(err, store.ErrGone) && !r.Begun:
 		st, err = store.Create(dir, r.Root, m, files)
 	}

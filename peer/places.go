@@ -226,7 +226,7 @@ func (t *Transfer) becomeSeed() error {
 	}
 	err = t.update(func(r *metadata.Record) { r.Seed, r.Whole = true, true })
 	if running {
-		t.start(false)
+		t.start(opening{})
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 
 // run runs the transfer through its phases, and returns why it ended, never nil, and what kept its
 // bytes from the disk.
-func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
+func (t *Transfer) run(ctx context.Context) (why, lost error) {
 	if t.record().Seed {
 		if err := t.node.maySeed(); err != nil {
 			return err, nil
@@ -34,7 +34,7 @@ func (t *Transfer) run(ctx context.Context, reuse bool) (why, lost error) {
 		return err, nil
 	}
 	c := content{verifier: store.NewVerifier(t.Manifest())}
-	if err := t.openStore(ctx, &c, reuse); err != nil {
+	if err := t.openStore(ctx, &c); err != nil {
 		return err, nil
 	}
 	e := t.Manifest().Entries
@@ -118,6 +118,7 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 		beside.Go(func() { attach(s.Context(), t) })
 	}
 	if cfg.UploadOnly && len(c.lost)+len(c.unreadable) > 0 {
+		t.checkEntries(s.Context(), c)
 		t.markWhole() // it serves what is sound
 	}
 	why = s.Run(members)
@@ -142,6 +143,7 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 			return nil
 		}
 	}
+	t.checkEntries(s.Context(), c)
 	t.markWhole()
 	var publishing sync.WaitGroup
 	if t.Description().Plain() {
@@ -165,6 +167,23 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 	}
 	publishing.Wait()
 	return lost
+}
+
+// checkEntries settles the outcome if an entry differs and the transfer was complete before: a seed, and a link or an
+// empty file that was changed, are not repaired.
+func (t *Transfer) checkEntries(ctx context.Context, c content) {
+	if t.record().Completed.IsZero() || c.disk == nil {
+		return
+	}
+	state, err := c.disk.Look(ctx)
+	if err == nil && !state.Intact() {
+		err = &DifferentError{state}
+	}
+	if err != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.mu.outcome.settle(err)
+	}
 }
 
 // markWhole records that the content is whole.

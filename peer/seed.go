@@ -79,8 +79,8 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 // if another transfer fetches to it, above or below it, by whatever name. A complete transfer there becomes a
 // seed.
 //
-// If the node has the content already, Seed resumes that transfer at its own path and adds what
-// the options bring to its link. It fails with an [*ElsewhereError] if that transfer is fetching
+// If the node has the content already and its files are intact, Seed resumes that transfer at its own path and adds
+// the options to its link. If they are not, the transfer moves to path. It fails with an [*ElsewhereError] if that transfer is fetching
 // the content to another path.
 func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfer, error) {
 	root, err := filepath.Abs(path)

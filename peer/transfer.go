@@ -58,6 +58,7 @@ type Transfer struct {
 		toCheck     int64
 		began       time.Time
 		finished    time.Time
+		opening     opening
 		cancel      context.CancelCauseFunc // nil while nothing runs
 		ended       chan struct{}           // closed when nothing runs; nil before the first start
 		out         int64                   // bytes sent when that was looked at last
@@ -100,8 +101,20 @@ func (t *Transfer) newDescription() *metadata.Description {
 	return d
 }
 
-// start runs the transfer. If reuse is set, it takes over existing files at its root.
-func (t *Transfer) start(reuse bool) {
+// opening says how a transfer opens its store.
+type opening struct {
+	reuse bool // take over existing files at the root
+	asked bool // a user gets the link again: start over if no file exists
+}
+
+func (t *Transfer) opening() opening {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.opening
+}
+
+// start runs the transfer.
+func (t *Transfer) start(o opening) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
 	t.mu.Lock()
@@ -110,7 +123,7 @@ func (t *Transfer) start(reuse bool) {
 	}
 	t.mu.err, t.mu.waiting = nil, ""
 	t.mu.began, t.mu.finished = time.Now(), time.Time{}
-	t.mu.cancel, t.mu.ended = cancel, ended
+	t.mu.cancel, t.mu.ended, t.mu.opening = cancel, ended, o
 	if t.mu.outcome.settled() {
 		t.mu.outcome = newOutcome()
 	}
@@ -122,7 +135,7 @@ func (t *Transfer) start(reuse bool) {
 	t.node.note(begins)
 	t.node.wg.Go(func() {
 		defer close(ended)
-		why, lost := t.run(ctx, reuse)
+		why, lost := t.run(ctx)
 		cancel(nil)
 		t.end(why, lost)
 	})

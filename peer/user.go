@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -25,8 +26,10 @@ func (t *Transfer) For(u *vfs.User) bool {
 }
 
 // files returns how the transfer opens its files.
-func (t *Transfer) files() *store.Files {
-	r := t.record()
+func (t *Transfer) files() *store.Files { return t.filesOf(t.record()) }
+
+// filesOf is files for a record that the transfer may get.
+func (t *Transfer) filesOf(r metadata.Record) *store.Files {
 	if r.User == nil && !r.FollowLinks {
 		return t.node.files
 	}

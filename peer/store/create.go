@@ -59,6 +59,15 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 // pieces of the files that are there are doubtful at first. Files of the content that turn
 // out to differ are overwritten; other files in the directory are left alone. All of them stay the user's, see [Remove].
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
+	return adopt(dir, root, m, files, (*Disk).TakeOver)
+}
+
+// Again is [Create] for a destination that [Open] found to be [ErrGone]. Other files there stay the user's.
+func Again(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
+	return adopt(dir, root, m, files, func(*Disk) error { return nil })
+}
+
+func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver func(*Disk) error) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -76,7 +85,7 @@ func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.openTree(root, files); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(d.takeOver(true), d.doubtFound()); err != nil {
+	if err := errors.Join(d.foundDirs(), takeOver(d), d.doubtFound()); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := d.journal.Rename(journalFile); err != nil {

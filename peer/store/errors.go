@@ -74,7 +74,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s exists already: remove it or choose another path", e.Path)
 }
 
-// AwayError reports that the path of a content leads to other files than the store has open.
+// AwayError reports that the path of the content leads to other files than the store has open.
 type AwayError struct {
 	// Path is the path of the content.
 	Path string
@@ -82,7 +82,7 @@ type AwayError struct {
 
 // Error names the path and a way out.
 func (e *AwayError) Error() string {
-	return fmt.Sprintf("%s was moved, replaced or unmounted meanwhile: put it back and get the link again", e.Path)
+	return fmt.Sprintf("%s was moved, replaced or unmounted during the get: put it back and get the link again", e.Path)
 }
 
 // ChangedError reports a file of the content that is not as the store left it. Opening

@@ -137,7 +137,7 @@ func (t *tree) sync() error {
 	return t.syncNames()
 }
 
-// removed reports whether a file was not opened because somebody removed or replaced it.
+// removed reports whether a file was not opened because it was removed or replaced.
 func removed(err error) bool {
 	var changed *ChangedError
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed)

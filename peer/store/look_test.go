@@ -80,3 +80,19 @@ func TestLookWhileFetching(t *testing.T) {
 		t.Errorf("differences are %q", got)
 	}
 }
+
+// TestFailedSeed seeds files that changed since they were hashed. The earlier seed stays what it was.
+func TestFailedSeed(t *testing.T) {
+	p := removable(t)
+	p.Write(t, p.root)
+	d := p.got(p.seed())
+	other := p.root + "-other"
+	p.Write(t, other)
+	p.ok(os.Truncate(other+"/b", 1))
+	var changed *store.ChangedError
+	if _, err := store.Seed(p.dir, other, p.Manifest, p.files); !errors.As(err, &changed) {
+		t.Errorf("seed: %v", err)
+	}
+	p.ok(d.Close())
+	p.want(p.open(), "vvvv")
+}

@@ -12,17 +12,35 @@ import (
 
 // TakeOver has the store write to the files and links that are at the names of the content, where they differ from it.
 // They stay the user's: Remove leaves them. It must be called before the store is used.
-func (d *Disk) TakeOver() error { return d.takeOver(false) }
+func (d *Disk) TakeOver() error {
+	return d.found(func(e *proto.Entry) bool { return e.Kind == proto.File || e.Kind == proto.Symlink })
+}
 
-// takeOver is TakeOver, and leaves the directories to the user too if dirs is set.
-func (d *Disk) takeOver(dirs bool) error {
+// foundDirs records that the directories that exist are the user's, the root included.
+func (d *Disk) foundDirs() error {
+	if d.tree.single != "" {
+		return nil
+	}
+	info, err := d.tree.lstat(".")
+	if err != nil {
+		return d.tree.withPath(".", err)
+	}
+	err = d.journal.SetEntry(len(d.m.Entries), journal.File{Inode: vfs.StatOf(info).Inode})
+	if err != nil {
+		return err
+	}
+	return d.found(func(e *proto.Entry) bool { return e.Kind == proto.Dir })
+}
+
+// found records some entries that exist as the user's.
+func (d *Disk) found(some func(*proto.Entry) bool) error {
 	t, file := d.tree, -1
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
 		if e.Size > 0 {
 			file++
 		}
-		if e.Kind == proto.Pad || e.Kind == proto.Dir && !dirs {
+		if !some(e) {
 			continue
 		}
 		info, err := t.lstat(t.name(i))
@@ -43,14 +61,7 @@ func (d *Disk) takeOver(dirs bool) error {
 			return err
 		}
 	}
-	if !dirs || t.single != "" {
-		return nil
-	}
-	info, err := t.lstat(".")
-	if err != nil {
-		return t.withPath(".", err)
-	}
-	return d.journal.SetEntry(len(t.m.Entries), journal.File{Inode: vfs.StatOf(info).Inode})
+	return nil
 }
 
 // claim records a file that the journal does not have, if the journal lost its record in a crash.

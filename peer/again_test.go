@@ -1,0 +1,152 @@
+package peer_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// again is what the user does to the directory of a complete get before the same get.
+var again = map[string]struct {
+	do   func(out string) error
+	want string // part of the error of the get; empty if the copy is complete
+}{
+	"one deleted":  {func(out string) error { return os.Remove(out + "/x") }, ""},
+	"all deleted":  {func(out string) error { return errors.Join(os.Remove(out+"/x"), os.Remove(out+"/in/y")) }, ""},
+	"one emptied":  {func(out string) error { return os.Truncate(out+"/x", 0) }, ""},
+	"one extended": {func(out string) error { return os.Truncate(out+"/x", 4<<20) }, ""},
+	"no bytes deleted": {func(out string) error {
+		return errors.Join(os.Remove(out+"/empty"), os.Remove(out+"/none"), os.Remove(out+"/link"))
+	}, ""},
+	"directory deleted":  {os.RemoveAll, ""},
+	"directory replaced": {func(out string) error { return errors.Join(os.Rename(out, out+"-was"), os.Mkdir(out, 0o700)) }, ""},
+	"link changed":       {func(out string) error { return errors.Join(os.Remove(out+"/link"), os.Symlink("in", out+"/link")) }, "link (changed)"},
+	"empty file filled":  {func(out string) error { return os.WriteFile(out+"/empty", []byte("mine"), 0o600) }, "empty (grown)"},
+	"file replaced": {func(out string) error {
+		return errors.Join(os.WriteFile(out+"/new", []byte("mine"), 0o600), os.Rename(out+"/new", out+"/x"))
+	}, "/x exists and was not created"},
+}
+
+// equalTrees checks that two directories have the same entries with the same bytes.
+func equalTrees(t *testing.T, got, want string) {
+	t.Helper()
+	g, err := store.Scan(t.Context(), got, store.ScanOptions{})
+	check(t, err)
+	w, err := store.Scan(t.Context(), want, store.ScanOptions{})
+	check(t, err)
+	paths := func(m *proto.Manifest) (paths []string) {
+		for _, e := range m.Entries {
+			paths = append(paths, fmt.Sprint(e.Kind, e.Path, e.Size, e.Target))
+		}
+		return paths
+	}
+	if !slices.Equal(paths(g), paths(w)) || !bytes.Equal(g.Hashes, w.Hashes) {
+		t.Errorf("%s has %q, want %q, or other bytes", got, paths(g), paths(w))
+	}
+}
+
+// TestGetOfChangedCopy gets a content again whose copy the user has changed. The get completes the copy, or fails and
+// names the entry.
+func TestGetOfChangedCopy(t *testing.T) {
+	t.Parallel()
+	src := filepath.Join(t.TempDir(), "src")
+	put(t, filepath.Join(src, "x"), strings.Repeat("x", 3<<20))
+	put(t, filepath.Join(src, "in/y"), strings.Repeat("y", 2<<20))
+	put(t, filepath.Join(src, "empty"), "")
+	check(t, os.Mkdir(filepath.Join(src, "none"), 0o755), os.Symlink("x", filepath.Join(src, "link")))
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	for name, c := range again {
+		for _, restarted := range []bool{false, true} {
+			when := map[bool]string{false: "running", true: "restarted"}[restarted]
+			t.Run(name+"/"+when, func(t *testing.T) {
+				t.Parallel()
+				data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+				n := peertest.Start(t, "B", peertest.Data(data))
+				get := peertest.Get(t, n, link, out)
+				peertest.Wait(t, get)
+				check(t, get.Flush(t.Context()))
+				if restarted {
+					check(t, n.Close())
+				}
+				check(t, c.do(out))
+				if restarted {
+					n = peertest.Start(t, "B", peertest.Data(data))
+				}
+				err := peertest.Get(t, n, link, out).Wait(t.Context())
+				switch {
+				case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+					t.Fatalf("get: %v, want %q", err, c.want)
+				case c.want == "":
+					equalTrees(t, out, src)
+				}
+			})
+		}
+	}
+}
+
+// TestSeedOfFetchedCopy seeds what was fetched: it is the user's from then on.
+func TestSeedOfFetchedCopy(t *testing.T) {
+	t.Parallel()
+	path, _ := peertest.RandomFile(t, 1<<20)
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), path, peer.SeedOptions{})
+	n, out := peertest.Start(t, "B"), filepath.Join(t.TempDir(), filepath.Base(path))
+	get := peertest.Get(t, n, link, out)
+	peertest.Wait(t, get)
+	seed, _ := peertest.Seed(t, n, out, peer.SeedOptions{})
+	if st := seed.Status(); seed != get || !st.Seed || st.PiecesHave != st.Pieces {
+		t.Errorf("status %+v", st)
+	}
+	if _, err := n.Remove(seed, true); err == nil {
+		t.Error("a seeded file was removed")
+	}
+}
+
+// TestSeedOfGoodCopy seeds a copy of a content whose first copy is damaged, was changed, or is stopped. The second copy is
+// served from then on.
+func TestSeedOfGoodCopy(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(seed *peer.Transfer, path string) error{
+		"bit rot": func(seed *peer.Transfer, path string) error {
+			info, err := os.Stat(path)
+			if err == nil {
+				err = errors.Join(peertest.Flip(path, 5), os.Chtimes(path, info.ModTime(), info.ModTime()))
+			}
+			if err == nil {
+				_, err = seed.Verify(t.Context(), nil)
+			}
+			return err
+		},
+		"truncated": func(_ *peer.Transfer, path string) error { return os.Truncate(path, 9) },
+		"deleted":   func(_ *peer.Transfer, path string) error { return os.Remove(path) },
+		"stopped":   func(seed *peer.Transfer, _ string) error { return seed.Stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := peertest.Start(t, "A")
+			path, content := peertest.RandomFile(t, 1<<20)
+			first, _ := peertest.Seed(t, n, path, peer.SeedOptions{})
+			check(t, damage(first, path))
+			good, e := filepath.Join(t.TempDir(), filepath.Base(path)), first.Manifest().Entries[0]
+			check(t, os.WriteFile(good, content, 0o600), os.Chmod(good, os.FileMode(e.Mode)),
+				os.Chtimes(good, time.Time{}, time.Unix(0, e.MTime)))
+			second, link := peertest.Seed(t, n, good, peer.SeedOptions{})
+			if st := second.Status(); second != first || st.Root != good || st.PiecesHave != st.Pieces {
+				t.Errorf("status %+v", st)
+			}
+			out := filepath.Join(t.TempDir(), "out")
+			peertest.Wait(t, peertest.Get(t, peertest.Start(t, "B"), link, out))
+			peertest.EqualFile(t, out, content)
+		})
+	}
+}
