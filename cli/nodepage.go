@@ -90,7 +90,9 @@ func (d *daemon) register(s *web.Server) {
 // newNodePage returns what the page shows now, with the peers of the transfer whose id is detail.
 func newNodePage(n *peer.Node, detail string) *nodePage {
 	list := []peer.Status{}
-	for _, t := range n.Transfers() {
+	all := n.Transfers()
+	peer.Look(all...)
+	for _, t := range all {
 		list = append(list, t.Status())
 	}
 	p := summarize(list, detail)

@@ -178,6 +178,10 @@ func stateName(st peer.Status) string {
 		return changedOnDisk
 	case st.Phase != peer.Whole:
 		return string(st.Phase)
+	case st.Away:
+		return "away"
+	case len(st.Different) > 0:
+		return "changed"
 	case st.Seed:
 		return "seeding"
 	}
@@ -193,6 +197,8 @@ func describeState(st peer.Status) string {
 		return changedOnDisk
 	case st.Phase == peer.Whole && st.Have < st.Length:
 		return fmt.Sprintf("damaged, serving %d%% of %s", percent(st.Have, st.Length), formatBytes(st.Length))
+	case st.Phase == peer.Whole && (st.Away || len(st.Different) > 0):
+		return describeDifferent(st)
 	case st.Phase == peer.Whole && st.Seed:
 		return "seeding " + formatBytes(st.Length)
 	case st.Phase == peer.Whole:
@@ -203,6 +209,26 @@ func describeState(st peer.Status) string {
 		text += ", " + left
 	}
 	return text
+}
+
+// describeDifferent names the entries of a complete transfer that differ on the disk.
+func describeDifferent(st peer.Status) string {
+	then := "`mob get` the link again"
+	if st.Seed {
+		then = "put it back as it was, or seed it again"
+	}
+	if st.Away {
+		return "not at its path any more: " + then
+	}
+	d := st.Different
+	var names []string
+	for _, d := range d[:min(len(d), 3)] {
+		names = append(names, fmt.Sprintf("%s is %s", d.Path, d.What))
+	}
+	if more := len(d) + st.MoreDifferent - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ") + ": " + then
 }
 
 // traffic says how many bytes went over a network, and how fast if any do.

@@ -150,3 +150,26 @@ func TestSeedOfGoodCopy(t *testing.T) {
 		})
 	}
 }
+
+// TestStatusOfChangedCopy changes the files of complete transfers. Their status names the entries.
+func TestStatusOfChangedCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "src/x"), "xx")
+	put(t, filepath.Join(dir, "src/in/y"), "yy")
+	seed, link := peertest.Seed(t, peertest.Start(t, "A"), filepath.Join(dir, "src"), peer.SeedOptions{})
+	get := peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(dir, "out"))
+	peertest.Wait(t, get)
+	check(t, os.Truncate(filepath.Join(dir, "src/x"), 1), os.Remove(filepath.Join(dir, "out/in/y")))
+	peer.Look(seed, get)
+	for t2, want := range map[*peer.Transfer]store.Difference{seed: {Path: "x", What: store.Cut}, get: {Path: "in/y", What: store.Gone}} {
+		if d := t2.Status().Different; !slices.Equal(d, []store.Difference{want}) {
+			t.Errorf("%v differ, want %v", d, want)
+		}
+	}
+	check(t, os.Rename(filepath.Join(dir, "out"), filepath.Join(dir, "moved")))
+	peer.Look(get)
+	if get.Status().Away {
+		t.Error("looked at again within 10 seconds")
+	}
+}

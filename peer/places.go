@@ -107,12 +107,16 @@ func (n *Node) placeApart(path string) (vfs.Place, error) {
 
 // lookAtPlaces looks where the paths of all transfers lead now.
 func (n *Node) lookAtPlaces() {
-	all := n.Transfers()
+	lookAtAll(n.Transfers(), func(t *Transfer) { t.spot.look(t.record().Root) })
+}
+
+// lookAtAll calls look with transfers that have files, and waits for lookTimeout at most.
+func lookAtAll(all []*Transfer, look func(*Transfer)) {
 	seen := make(chan struct{}, len(all))
 	for _, t := range all {
 		go func() {
 			if t.joined == nil {
-				t.spot.look(t.record().Root)
+				look(t)
 			}
 			seen <- struct{}{}
 		}()

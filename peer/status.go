@@ -6,6 +6,7 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
@@ -48,6 +49,11 @@ type Status struct {
 	// DamagedFiles names their files, up to a hundred.
 	Damaged      int64    `json:"damaged"`
 	DamagedFiles []string `json:"damaged_files,omitempty"`
+	// Away is set if the path of a complete transfer no longer leads to its files, and Different lists up to 100 entries
+	// that differ on the disk. MoreDifferent counts the others. See [Look].
+	Away          bool               `json:"away,omitempty"`
+	Different     []store.Difference `json:"different,omitempty"`
+	MoreDifferent int                `json:"more_different,omitempty"`
 	// DroppedBits counts fetched files and directories that did not get their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 	CodingStatus
@@ -170,6 +176,8 @@ func (t *Transfer) Progress() Status {
 		Length:  -1,
 		Ends:    t.ends(),
 		Plan:    t.planStatus(),
+
+		Away: t.mu.state.Away, Different: t.mu.state.Different, MoreDifferent: t.mu.state.More,
 
 		DroppedBits: t.mu.droppedBits,
 		Peers:       []PeerStatus{},

@@ -40,6 +40,8 @@ type Transfer struct {
 	operation sync.Mutex
 	removed   bool // guarded by operation
 
+	looking sync.Mutex // held during a look, which may hang
+
 	saving sync.Mutex // admits one write of the record at a time
 
 	mu struct {
@@ -59,6 +61,7 @@ type Transfer struct {
 		began       time.Time
 		finished    time.Time
 		opening     opening
+		state       store.State             // of disk when it was looked at last
 		cancel      context.CancelCauseFunc // nil while nothing runs
 		ended       chan struct{}           // closed when nothing runs; nil before the first start
 		out         int64                   // bytes sent when that was looked at last
@@ -165,6 +168,7 @@ func (t *Transfer) end(why, lost error) {
 		t.node.ended.Add(&totals)
 	}
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.cancel, t.mu.waiting = nil, nil, nil, nil, ""
+	t.mu.state = store.State{}
 	phase := Stopped
 	switch {
 	case restarts:

@@ -162,7 +162,9 @@ func (s *Server) node(*http.Request) (any, error) {
 
 func (s *Server) transfers(r *http.Request) (any, error) {
 	list := []peer.Status{}
-	for _, t := range s.cfg.Node.Transfers() {
+	all := s.cfg.Node.Transfers()
+	peer.Look(all...)
+	for _, t := range all {
 		if t.For(caller(r)) {
 			list = append(list, t.Status())
 		}
@@ -178,6 +180,7 @@ func (s *Server) transfer(r *http.Request) (any, error) {
 	if r.URL.Query().Has("visit") {
 		t.Visit()
 	}
+	peer.Look(t)
 	return t.Status(), nil
 }
 
