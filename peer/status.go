@@ -50,7 +50,7 @@ type Status struct {
 	Damaged      int64    `json:"damaged"`
 	DamagedFiles []string `json:"damaged_files,omitempty"`
 	// Away is set if the path of a complete transfer no longer leads to its files, and Different lists up to 100 entries
-	// that differ on the disk. MoreDifferent counts the others. See [Look].
+	// that differ on the disk. MoreDifferent counts the remaining ones. See [Look].
 	Away          bool               `json:"away,omitempty"`
 	Different     []store.Difference `json:"different,omitempty"`
 	MoreDifferent int                `json:"more_different,omitempty"`

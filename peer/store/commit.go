@@ -50,7 +50,7 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 	d.doubtful.clear(piece)
 	d.unsynced += int64(d.m.PieceSize(piece))
 	// A whole content that was hashed again is marked at once: no Finish will.
-	if again := d.journal.Whole() && d.Count() == d.m.Pieces(); (again || d.unsynced >= d.syncEvery) && !d.syncing {
+	if again := d.stage.Load() == finished && d.Count() == d.m.Pieces(); (again || d.unsynced >= d.syncEvery) && !d.syncing {
 		d.startFlush()
 	}
 	return true, nil
@@ -116,7 +116,9 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 		forgotten, err = true, d.demote(piece, journal.Missing)
 	}
 	if err == nil {
-		d.writable.Store(!d.journal.Seed())
+		if !d.journal.Seed() {
+			d.stage.Store(filling)
+		}
 		first, after := d.tree.layout.pieceFiles(d.m, piece)
 		for file := first; file < after; file++ {
 			delete(d.published, file) // it will be written to

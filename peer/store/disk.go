@@ -23,23 +23,28 @@ type Disk struct {
 	// write to a doubtful piece. A piece is in one of them at most, or missing.
 	verified bitset
 	doubtful bitset
-	writable atomic.Bool // the content is not whole, or not any more
+	stage    atomic.Int32 // changed with finishing and mu
 
 	flush     sync.WaitGroup // the running flush
 	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
-	shown     bool           // Publish has returned; changed with finishing and mu
 
-	mu        sync.Mutex // guards what follows
-	journal   *journal.Journal
-	absent    bitset // files that were missing: the journal still has their pieces
-	unsynced  int64  // bytes committed since the last flush began
-	syncing   bool
-	failed    error // why a flush failed; it stays
-	republish bool  // a whole content differs in something else than the bytes
+	mu       sync.Mutex // guards what follows
+	journal  *journal.Journal
+	absent   bitset // files that were missing: the journal still has their pieces
+	unsynced int64  // bytes committed since the last flush began
+	syncing  bool
+	failed   error // why a flush failed; it stays
 	// published has how Publish or settle left files. Others may change them from then on.
 	published map[int]journal.Stamp
 	closed    bool
 }
+
+// Stages of a store. Forget goes back to filling.
+const (
+	filling  = int32(iota) // pieces are missing, or Publish has not returned
+	shown                  // Publish has returned: others may change the files
+	finished               // Finish has returned, or the content is seeded
+)
 
 // ReadAt implements [io.ReaderAt]. It does not allocate if all files it needs are open.
 func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
@@ -65,7 +70,7 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 
 // WriteAt implements [io.WriterAt]. It does not allocate if all files it needs are open.
 func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
-	if !d.writable.Load() {
+	if d.stage.Load() != filling {
 		return 0, ErrReadOnly
 	}
 	if err := checkWrite(d.m, d.verified, d.doubtful, len(p), offset); err != nil || len(p) == 0 {
@@ -108,7 +113,7 @@ func (d *Disk) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	d.flush.Wait()
-	d.writable.Store(false)
+	d.stage.Store(finished)
 	d.tree.closeFiles()
 	d.stampWritten()
 	err := d.tree.root.Close()

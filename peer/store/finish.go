@@ -40,7 +40,7 @@ func (d *Disk) Finish() error {
 		d.fail(err)
 		return err
 	}
-	return d.end()
+	return d.end(finished)
 }
 
 // Publish implements [Store].
@@ -53,20 +53,17 @@ func (d *Disk) Publish() error {
 	if err := d.publish(false); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.shown = true
-	d.mu.Unlock()
-	return d.end()
+	return d.end(shown)
 }
 
 // end makes the content read-only, unless a piece was forgotten meanwhile.
-func (d *Disk) end() error {
+func (d *Disk) end(stage int32) error {
 	d.mu.Lock()
 	if d.Count() < d.m.Pieces() {
 		d.mu.Unlock()
 		return ErrNotWhole
 	}
-	d.writable.Store(false)
+	d.stage.Store(stage)
 	d.mu.Unlock()
 	d.tree.makeReadOnly()
 	d.mu.Lock()
@@ -87,7 +84,7 @@ func (d *Disk) readyToFinish() (done bool, err error) {
 	case d.Count() < d.m.Pieces():
 		return false, ErrNotWhole
 	}
-	return d.journal.Whole() && (!d.republish || d.journal.Seed()), nil
+	return d.stage.Load() == finished, nil
 }
 
 // recordWhole records that the content is whole.
@@ -102,7 +99,6 @@ func (d *Disk) recordWhole() error {
 	case d.Count() < d.m.Pieces():
 		return ErrNotWhole
 	}
-	d.republish = false
 	return d.journal.Complete()
 }
 
@@ -110,7 +106,7 @@ func (d *Disk) recordWhole() error {
 // the disk if flush is set.
 func (d *Disk) publish(flush bool) error {
 	t := d.tree
-	again := flush && d.shown // what others removed since is not made anew
+	again := flush && d.stage.Load() == shown // what others removed since is not made anew
 	if err := t.createDirs(again); err != nil {
 		return err
 	}
@@ -167,7 +163,7 @@ func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, flush bool) e
 		return nil
 	}
 	h, err := d.tree.files.acquire(d.tree, file)
-	if d.shown && removed(err) {
+	if d.stage.Load() == shown && removed(err) {
 		return nil
 	}
 	if err != nil {
@@ -186,7 +182,7 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 		return err
 	}
 	foreign := info == nil || vfs.StatOf(info).Inode != d.written(file)
-	if foreign && d.shown {
+	if foreign && d.stage.Load() == shown {
 		return nil // the user moved or replaced it since
 	}
 	written := t.ready.has(file) || t.settled.has(file)
@@ -254,13 +250,17 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 		return err
 	} else if err == nil {
 		_ = f.Close() // nothing was written
-		if d.shown && info.Size() > 0 {
+		if info.Size() > 0 && d.wasPublished() {
 			return nil // another program wrote to it since
 		}
-	} else if flush && d.shown && errors.Is(err, fs.ErrNotExist) {
+	} else if flush && d.stage.Load() == shown && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	inode := d.entry(entry).Inode
+	own := d.entry(entry)
+	inode := own.Inode
+	if own.Made {
+		inode = 0 // unless it is still empty
+	}
 	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
 		inode = vfs.StatOf(info).Inode // nothing in it is lost
 	}

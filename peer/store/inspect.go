@@ -20,7 +20,7 @@ func (d *Disk) inspect(boot journal.BootID) error {
 	if err := d.journal.Boot(boot); err != nil {
 		return err
 	}
-	keys := make([]uint64, 0, d.tree.layout.files())
+	keys, sized := make([]uint64, 0, d.tree.layout.files()), true
 	look := looker{t: d.tree}
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) || d.absent.has(file) {
@@ -38,6 +38,7 @@ func (d *Disk) inspect(boot journal.BootID) error {
 			keys = append(keys, fileKey64(s))
 		}
 		d.tree.noteDevice(info)
+		sized = sized && info.Size() == d.tree.layout.size(file)
 		if !d.journal.Seed() {
 			err = d.claim(file, info, sameBoot)
 		}
@@ -54,11 +55,17 @@ func (d *Disk) inspect(boot journal.BootID) error {
 		}
 	}
 	d.loadPieces()
-	if d.journal.Seed() || !d.journal.Whole() {
+	if d.journal.Seed() {
+		d.stage.Store(finished)
+		return nil
+	}
+	if !d.journal.Whole() || !sized || d.absent.count() > 0 {
 		return nil
 	}
 	lacks, err := d.tree.lacksEntries()
-	d.republish = d.republish || lacks
+	if !lacks {
+		d.stage.Store(finished)
+	}
 	return err
 }
 
@@ -90,29 +97,13 @@ func (d *Disk) inspectFile(file int, info fs.FileInfo) error {
 	if d.stamped(file, info) {
 		return nil
 	}
-	// Its pieces may be good, if it is too long.
-	d.republish = d.republish || info.Size() != d.tree.layout.size(file)
-	if err := errors.Join(d.touched(file), d.doubtFile(file)); err != nil {
+	if err := errors.Join(d.touched(file), d.demoteFile(file, journal.Doubtful)); err != nil {
 		return err
 	}
 	// A flush may have failed before the restart.
 	d.tree.dropCache(file)
 	// What the journal says now is true of the file as it is.
 	return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
-}
-
-// doubtFile makes the verified pieces of a file doubtful.
-func (d *Disk) doubtFile(file int) error {
-	first, after := d.tree.layout.filePieces(d.m, file)
-	for piece := first; piece < after; piece++ {
-		if d.journal.State(piece) != journal.Verified {
-			continue
-		}
-		if err := d.journal.Doubt(piece); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // doubtFound makes the pieces doubtful of which all files are there.

@@ -78,6 +78,17 @@ func (l *layout) pieceFiles(m *proto.Manifest, piece int) (first, after int) {
 	return l.find(start), l.find(start+int64(m.PieceSize(piece))-1) + 1
 }
 
+// every reports whether holds is true of all pieces that a file overlaps.
+func (l *layout) every(m *proto.Manifest, file int, holds func(piece int) bool) bool {
+	first, after := l.filePieces(m, file)
+	for piece := first; piece < after; piece++ {
+		if !holds(piece) {
+			return false
+		}
+	}
+	return true
+}
+
 // filePieces returns the pieces that a file overlaps: first to after-1.
 func (l *layout) filePieces(m *proto.Manifest, file int) (first, after int) {
 	length := int64(m.PieceLength)

@@ -59,13 +59,14 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 	}
 	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
 	file, published := 0, d.wasPublished()
+	missing := func(piece int) bool { return !d.verified.has(piece) }
 	for i := range t.m.Entries {
 		e, number := &t.m.Entries[i], -1
 		if e.Size > 0 {
 			number = file
 			file++
 		}
-		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && !d.hasPart(number) {
+		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && t.layout.every(d.m, number, missing) {
 			continue
 		}
 		entries, files = append(entries, i), append(files, number)
@@ -172,18 +173,7 @@ func (d *Disk) leftAs(file int) journal.Stamp {
 func (d *Disk) wasPublished() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.shown || d.journal.WasWhole()
-}
-
-// hasPart reports whether a piece of a file is verified.
-func (d *Disk) hasPart(file int) bool {
-	first, after := d.tree.layout.filePieces(d.m, file)
-	for piece := first; piece < after; piece++ {
-		if d.verified.has(piece) {
-			return true
-		}
-	}
-	return false
+	return d.stage.Load() >= shown || d.journal.WasWhole()
 }
 
 // isAway reports whether the path of the content leads to another directory than the open root, or to none.

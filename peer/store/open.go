@@ -114,7 +114,6 @@ func (d *Disk) start(boot journal.BootID) (*Disk, error) {
 		d.setDirty(piece)
 		d.unsynced += int64(d.m.PieceSize(piece))
 	}
-	d.writable.Store(!d.journal.Seed() && (!d.journal.Whole() || d.absent.count() > 0))
 	return d, nil
 }
 

@@ -91,7 +91,7 @@ func (d *Disk) looksOurs(file int, info fs.FileInfo) bool {
 // touched records that a file was changed or replaced since it was stamped, or since all of it was verified.
 func (d *Disk) touched(file int) error {
 	f := d.journal.File(file)
-	if !f.Made || f.Touched || d.journal.Stamp(file) == (journal.Stamp{}) && !d.allIn(file, journal.Verified) {
+	if !f.Made || f.Touched || d.journal.Stamp(file) == (journal.Stamp{}) && !d.tree.layout.every(d.m, file, d.journal.Verified) {
 		return nil
 	}
 	f.Touched = true
@@ -138,15 +138,4 @@ func (d *Disk) madeEntry(entry int, info fs.FileInfo) error {
 	defer d.mu.Unlock()
 	was := d.journal.Entry(entry)
 	return d.journal.SetEntry(entry, journal.File{Inode: vfs.StatOf(info).Inode, Made: was.Made || was.Inode == 0})
-}
-
-// allIn reports whether the journal has all pieces of a file in a state.
-func (d *Disk) allIn(file int, state journal.State) bool {
-	first, after := d.tree.layout.filePieces(d.m, file)
-	for piece := first; piece < after; piece++ {
-		if d.journal.State(piece) != state {
-			return false
-		}
-	}
-	return true
 }

@@ -69,9 +69,6 @@ func (t *tree) prepare(file int, fills bool) (*handle, error) {
 	t.mu.Lock()
 	t.noteDevice(f.info)
 	t.mu.Unlock()
-	if f.created {
-		t.made.set(file)
-	}
 	// In the place of one that is open for reading.
 	h := t.files.put(t, file, f.File)
 	t.ready.set(file)

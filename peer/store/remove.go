@@ -77,13 +77,12 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if err := checkRoot(fsys, root, m); err != nil {
 		return []Left{{root, leftReplaced}}, nil //nolint:nilerr // says so
 	}
-	t := newTree(root, m, NewFilesOn(fsys, 1))
-	t.temp, t.ours = tempPrefix(id), true
-	if err := t.open(); err != nil {
+	d := newDisk(m, j)
+	if err := d.openTree(root, NewFilesOn(fsys, 1)); err != nil {
 		return nil, err
 	}
-	defer t.close()
-	r := remover{tree: t, journal: j, kept: make(map[string]bool)}
+	defer d.tree.close()
+	r := remover{Disk: d, kept: make(map[string]bool)}
 	if err := r.removeAll(); err != nil {
 		return r.left, err
 	}
@@ -92,12 +91,11 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 
 // remover removes the files of one content.
 type remover struct {
-	tree    *tree
-	journal *journal.Journal
-	left    []Left
-	more    int             // left besides
-	kept    map[string]bool // names of the content that are left
-	real    string          // the last directory that was found to be one
+	*Disk
+	left []Left
+	more int             // left besides
+	kept map[string]bool // names of the content that are left
+	real string          // the last directory that was found to be one
 }
 
 func (r *remover) result() []Left {
@@ -202,39 +200,26 @@ func (r *remover) remove(name string) error {
 
 // reason returns why an entry is left, "" if it is the transfer's.
 func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
-	name := r.tree.name(entry)
-	if !r.inRealDir(name) {
+	if !r.inRealDir(r.tree.name(entry)) {
 		return leftLink, nil
 	}
-	switch e.Kind {
-	case proto.Dir:
-		if !info.IsDir() {
-			return leftReplaced, nil
-		}
-		return "", nil
-	case proto.Symlink:
-		if info.Mode().Type() != fs.ModeSymlink {
-			return leftReplaced, nil
-		}
-		target, err := r.tree.readlink(name)
-		if err != nil {
-			return "", err
-		}
-		if filepath.ToSlash(target) != e.Target {
-			return leftReplaced, nil
-		}
-		return r.entryReason(entry, info), nil
-	}
-	if !info.Mode().IsRegular() {
-		return leftReplaced, nil
-	}
+	what, err := r.difference(entry, number, info)
 	switch {
+	case err != nil:
+		return "", err
+	case what == Replaced, what == Changed && e.Kind == proto.Symlink:
+		return leftReplaced, nil
+	case e.Kind == proto.Dir:
+		return "", nil
 	case number >= 0:
 		return r.fileReason(number, info), nil
-	case info.Size() > 0:
+	case what != "":
 		return leftChanged, nil
 	}
-	return r.entryReason(entry, info), nil
+	if f := r.journal.Entry(entry); !f.Made || f.Inode != vfs.StatOf(info).Inode {
+		return leftFound, nil
+	}
+	return "", nil
 }
 
 // fileReason returns why a file of the layout is left.
@@ -243,27 +228,9 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 	switch {
 	case !f.Made:
 		return leftFound
-	case f.Inode != s.Inode, stamp != (journal.Stamp{}) && stamp != stampOf(s), f.Touched && !r.verified(file):
+	case f.Inode != s.Inode, stamp != (journal.Stamp{}) && stamp != stampOf(s),
+		f.Touched && !r.tree.layout.every(r.m, file, r.journal.Verified):
 		return leftChanged
-	}
-	return ""
-}
-
-// verified reports whether all pieces of a file are verified.
-func (r *remover) verified(file int) bool {
-	first, after := r.tree.layout.filePieces(r.tree.m, file)
-	for piece := first; piece < after; piece++ {
-		if r.journal.State(piece) != journal.Verified {
-			return false
-		}
-	}
-	return true
-}
-
-// entryReason returns why an empty file or a symbolic link is left.
-func (r *remover) entryReason(entry int, info fs.FileInfo) string {
-	if f := r.journal.Entry(entry); !f.Made || f.Inode != vfs.StatOf(info).Inode {
-		return leftFound
 	}
 	return ""
 }

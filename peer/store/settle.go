@@ -19,7 +19,7 @@ func (d *Disk) settle(piece int) {
 	first, after := d.tree.layout.pieceFiles(d.m, piece)
 	for file := first; file < after; file++ {
 		// Others are few, and to look at all of their pieces each time takes long.
-		if d.tree.layout.size(file) <= int64(d.m.PieceLength) && d.tree.made.has(file) {
+		if d.tree.layout.size(file) <= int64(d.m.PieceLength) {
 			d.settleFile(file)
 		}
 	}
@@ -55,7 +55,7 @@ func (d *Disk) beginSettle(file int) bool {
 	t := d.tree
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed || d.failed != nil || !t.ready.has(file) || t.foreign.has(file) || !d.complete(file) {
+	if d.closed || d.failed != nil || !t.ready.has(file) || !d.journal.File(file).Made || t.foreign.has(file) || !d.complete(file) {
 		return false
 	}
 	t.settled.set(file)

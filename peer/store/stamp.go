@@ -42,15 +42,7 @@ func (d *Disk) stampComplete() {
 }
 
 // complete reports whether all pieces of a file are verified.
-func (d *Disk) complete(file int) bool {
-	first, after := d.tree.layout.filePieces(d.m, file)
-	for piece := first; piece < after; piece++ {
-		if !d.verified.has(piece) {
-			return false
-		}
-	}
-	return true
-}
+func (d *Disk) complete(file int) bool { return d.tree.layout.every(d.m, file, d.verified.has) }
 
 // stamp records the state of a file that was written to, unless another program changed or
 // replaced it. For one that was published that is how it was left then: if it is not so any

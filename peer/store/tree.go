@@ -35,7 +35,6 @@ type tree struct {
 
 	dirty     bitset // files with pieces that were committed since the last flush
 	ready     bitset // files that are prepared for writing, see makeReady
-	made      bitset // files that this tree created
 	settled   bitset // files that were ready until their last piece was committed, see settle
 	unstamped bitset // files that were written to since their last stamp
 	foreign   bitset // files that another program changed, which get no stamp
@@ -81,7 +80,7 @@ func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
 // newTree returns the tree at path, which is not open.
 func newTree(path string, m *proto.Manifest, files *Files) *tree {
 	t := &tree{m: m, layout: newLayout(m), files: files, path: path, dir: path, preparing: make(map[int]chan struct{}), renamed: make(map[string]bool)}
-	for _, set := range []*bitset{&t.dirty, &t.ready, &t.made, &t.settled, &t.unstamped, &t.foreign} {
+	for _, set := range []*bitset{&t.dirty, &t.ready, &t.settled, &t.unstamped, &t.foreign} {
 		*set = newBitset(t.layout.files())
 	}
 	if isSingle(m) {

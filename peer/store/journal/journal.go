@@ -228,6 +228,9 @@ func (j *Journal) Manifest() [32]byte { return j.header.Manifest }
 // State returns the state of a piece.
 func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
 
+// Verified reports whether a piece is verified.
+func (j *Journal) Verified(piece int) bool { return j.State(piece) == Verified }
+
 // Lasting reports whether a piece is verified or doubtful, and was there before the boot of
 // the machine with that id: on the disk, or found there.
 func (j *Journal) Lasting(piece int, id BootID) bool {
