@@ -21,7 +21,7 @@ import (
 type addition struct {
 	record  metadata.Record
 	place   vfs.Place         // of the record's root
-	files   map[string][]byte // to write to the transfer's folder, unless they are nil
+	files   map[string][]byte // to write to the transfer's directory, unless they are nil
 	reuse   bool              // take over existing files at the root
 	missing bool              // the content of a known transfer does not exist
 }

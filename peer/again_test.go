@@ -17,7 +17,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// again is what the user does to the directory of a complete get before the same get.
+// again lists changes to the directory of a complete get before the same get.
 var again = map[string]struct {
 	do   func(out string) error
 	want string // part of the error of the get; empty if the copy is complete
@@ -56,7 +56,7 @@ func equalTrees(t *testing.T, got, want string) {
 	}
 }
 
-// TestGetOfChangedCopy gets a content again whose copy the user has changed. The get completes the copy, or fails and
+// TestGetOfChangedCopy gets the same link again after the copy was changed. The get completes the copy, or fails and
 // names the entry.
 func TestGetOfChangedCopy(t *testing.T) {
 	t.Parallel()
@@ -112,8 +112,8 @@ func TestSeedOfFetchedCopy(t *testing.T) {
 	}
 }
 
-// TestSeedOfGoodCopy seeds a copy of a content whose first copy is damaged, was changed, or is stopped. The second copy is
-// served from then on.
+// TestSeedOfGoodCopy seeds a second copy after the first one was damaged, changed or stopped. The second copy is served
+// from then on.
 func TestSeedOfGoodCopy(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(seed *peer.Transfer, path string) error{

@@ -3,8 +3,8 @@ package peer
 import "time"
 
 const (
-	// lookAge is the age up to which a look at the entries of a complete content counts, and longLookAge the age if it
-	// has more entries than manyEntries.
+	// lookAge is the time after which the entries of a complete transfer are compared with the disk again. It is
+	// longLookAge for a transfer with more than manyEntries.
 	lookAge     = 10 * time.Second
 	longLookAge = time.Minute
 	manyEntries = 10_000

@@ -31,7 +31,7 @@ type Disk struct {
 	mu       sync.Mutex // guards what follows
 	journal  *journal.Journal
 	absent   bitset // files that were missing: the journal still has their pieces
-	unsynced int64  // bytes committed since the last flush began
+	unsynced int64  // bytes committed since the start of the last flush
 	syncing  bool
 	failed   error // why a flush failed; it stays
 	// published has how Publish or settle left files. Others may change them from then on.
@@ -42,7 +42,7 @@ type Disk struct {
 // Stages of a store. Forget goes back to filling.
 const (
 	filling  = int32(iota) // pieces are missing, or Publish has not returned
-	shown                  // Publish has returned: others may change the files
+	shown                  // Publish has returned: other programs may change the files
 	finished               // Finish has returned, or the content is seeded
 )
 

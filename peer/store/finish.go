@@ -106,7 +106,7 @@ func (d *Disk) recordWhole() error {
 // the disk if flush is set.
 func (d *Disk) publish(flush bool) error {
 	t := d.tree
-	again := flush && d.stage.Load() == shown // what others removed since is not made anew
+	again := flush && d.stage.Load() == shown // entries that another program removed since are not created again
 	if err := t.createDirs(again); err != nil {
 		return err
 	}

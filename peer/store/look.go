@@ -31,12 +31,12 @@ type Difference struct {
 	What What   `json:"what"`
 }
 
-// State is the state of a content on the disk, without its bytes.
+// State describes the entries of the content on the disk, without its bytes.
 type State struct {
 	// Away is set if the path of the content leads to another directory than the open one, or to none. Nothing else
 	// is known then.
 	Away bool
-	// Different lists the first 100 entries that differ, and More counts the others.
+	// Different lists the first 100 entries that differ, and More counts the remaining ones.
 	Different []Difference
 	More      int
 	At        time.Time

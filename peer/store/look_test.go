@@ -67,7 +67,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestLookWhileFetching looks at a content of which some pieces are missing.
+// TestLookWhileFetching looks at the files while pieces are missing.
 func TestLookWhileFetching(t *testing.T) {
 	p := removable(t)
 	d := p.create()

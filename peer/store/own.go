@@ -72,7 +72,7 @@ func (d *Disk) claim(file int, info fs.FileInfo, sameBoot bool) error {
 		return nil
 	case f.Inode == 0 && info.Size() == 0: // it was created, and nothing more
 		f.Made = true
-	case f.Inode != 0 && f.Inode == stamp.Inode && stamp.Changed == s.Changed: // the file system counts anew
+	case f.Inode != 0 && f.Inode == stamp.Inode && stamp.Changed == s.Changed: // the file system has new inode numbers
 	case f.Inode != 0 && d.tree.inodeOf(d.tree.tempName(d.tree.fileName(file))) == f.Inode: // see separate
 	case !sameBoot && (f.Inode != 0 && !f.Made || d.looksOurs(file, info)): // a power loss
 	default:

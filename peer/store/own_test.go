@@ -64,7 +64,7 @@ func TestForeignFiles(t *testing.T) {
 	})
 }
 
-// TestRemoveTakenOver removes a content of which everything was there before, and nothing was written.
+// TestRemoveTakenOver removes a transfer that took over every entry and wrote nothing.
 func TestRemoveTakenOver(t *testing.T) {
 	p := removable(t)
 	p.Write(t, p.root)
@@ -82,7 +82,7 @@ func TestRemoveTakenOver(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
-// TestRemoveDamaged removes a content of which the user has changed one file, and which shares a piece with another.
+// TestRemoveDamaged removes a transfer after one file was changed that shares a piece with another.
 func TestRemoveDamaged(t *testing.T) {
 	p := removable(t)
 	d := p.create()

@@ -93,7 +93,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 type remover struct {
 	*Disk
 	left []Left
-	more int             // left besides
+	more int             // left in addition
 	kept map[string]bool // names of the content that are left
 	real string          // the last directory that was found to be one
 }
