@@ -125,18 +125,23 @@ func (p *place) gone(path string) {
 	}
 }
 
-// dropStamps replaces the stamps in the journal by the records of times of earlier versions.
-func (p *place) dropStamps() {
+// makeOld replaces the journal by one that an earlier version would have written.
+func (p *place) makeOld() {
 	p.t.Helper()
 	path := filepath.Join(p.dir, "journal")
 	b, err := os.ReadFile(path)
 	p.ok(err)
 	const header, record, sum = 64, 32, 28
 	for at := header; at < len(b); at += record {
-		if r := b[at : at+record]; r[0] == 9 {
+		r := b[at : at+record]
+		switch r[0] {
+		case 6:
+			clear(r[16:24]) // whether the transfer created it
+		case 9, 10:
 			r[0] = 7
-			binary.LittleEndian.PutUint32(r[sum:], crc32.Checksum(r[:sum], crc32.MakeTable(crc32.Castagnoli)))
+			clear(r[4:8])
 		}
+		binary.LittleEndian.PutUint32(r[sum:], crc32.Checksum(r[:sum], crc32.MakeTable(crc32.Castagnoli)))
 	}
 	p.ok(os.WriteFile(path, b, 0o600))
 }
