@@ -252,16 +252,14 @@ func (t *Transfer) restart(err error, o opening) error {
 // intact reports whether a complete transfer has every piece and entry, and whether another does not wait for its files.
 func (t *Transfer) intact() (bool, error) {
 	t.mu.Lock()
-	phase, st, disk, m := t.mu.phase, t.mu.store, t.mu.disk, t.mu.desc.Manifest()
+	phase, disk := t.mu.phase, t.mu.disk
 	waits := phase == Checking && t.mu.waiting != ""
 	t.mu.Unlock()
-	switch {
-	case phase != Whole || st == nil || m == nil:
+	if phase != Whole || disk == nil {
 		return !waits, nil
-	case st.Count() < m.Pieces():
+	}
+	if !t.sound() {
 		return false, nil
-	case disk == nil:
-		return true, nil
 	}
 	state, err := disk.Look(t.node.ctx)
 	return state.Intact(), err
