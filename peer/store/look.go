@@ -59,14 +59,13 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 	}
 	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
 	file, published := 0, d.wasPublished()
-	missing := func(piece int) bool { return !d.verified.has(piece) }
 	for i := range t.m.Entries {
 		e, number := &t.m.Entries[i], -1
 		if e.Size > 0 {
 			number = file
 			file++
 		}
-		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && t.layout.every(d.m, number, missing) {
+		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && !d.hasPart(number) {
 			continue
 		}
 		entries, files = append(entries, i), append(files, number)
@@ -174,6 +173,11 @@ func (d *Disk) wasPublished() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.stage.Load() >= shown || d.journal.WasWhole()
+}
+
+// hasPart reports whether a piece of a file is verified.
+func (d *Disk) hasPart(file int) bool {
+	return !d.tree.layout.every(d.m, file, func(piece int) bool { return !d.verified.has(piece) })
 }
 
 // isAway reports whether the path of the content leads to another directory than the open root, or to none.
