@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -60,31 +59,39 @@ func (a *asUser) own(path string) bool { return path == a.state || filepath.Dir(
 // procPath names what a descriptor is open for.
 func procPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 
+// dirFlags open a directory that is only passed through.
+const dirFlags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
 // pin opens the directory at path, which the user may reach.
 func (a *asUser) pin(path string) (fd int, err error) {
-	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd, err = unix.Open("/", flags, 0)
-	at := "/"
-	for _, name := range strings.FieldsFunc(filepath.Clean(path), func(r rune) bool { return r == '/' }) {
-		if err == nil {
-			err = a.check(fd, maySearch, a.within(at))
-		}
-		if err != nil {
-			break
-		}
-		var next int
-		next, err = unix.Openat(fd, name, flags, 0)
-		_ = unix.Close(fd)
-		fd, at = next, filepath.Join(at, name)
-	}
-	if err == nil {
-		err = a.check(fd, maySearch, a.within(at))
+	if fd, err = unix.Open("/", dirFlags, 0); err == nil {
+		fd, err = a.walk(fd, "/", path)
 	}
 	if err != nil {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
 		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
+// walk opens the directory with a path below an open one, which is at a path itself and which walk
+// closes. The user may search all of them.
+func (a *asUser) walk(fd int, at, below string) (int, error) {
+	for _, name := range strings.Split(filepath.Clean(below), "/") {
+		if name == "" || name == "." {
+			continue
+		}
+		if err := a.check(fd, maySearch, a.within(at)); err != nil {
+			return -1, errors.Join(err, unix.Close(fd))
+		}
+		next, err := unix.Openat(fd, name, dirFlags, 0)
+		_ = unix.Close(fd)
+		if err != nil {
+			return -1, err
+		}
+		fd, at = next, filepath.Join(at, name)
+	}
+	if err := a.check(fd, maySearch, a.within(at)); err != nil {
+		return -1, errors.Join(err, unix.Close(fd))
 	}
 	return fd, nil
 }
@@ -125,7 +132,7 @@ func (a *asUser) OpenRoot(path string) (Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asRoot{r, a, path}, nil
+	return &asRoot{root: r, as: a, path: path}, nil
 }
 
 // Resolve implements [FS]. What it returns is checked when it is used.
@@ -201,45 +208,119 @@ func (a *asUser) Remove(path string) error {
 	return a.at(path, mayWrite, os.Remove)
 }
 
-// asRoot is an open directory as far as a user may use it.
+// asRoot is an open directory as far as a user may use it. Each directory on the way to a name is
+// checked as by [asUser.pin].
 type asRoot struct {
-	osRoot
+	root osRoot
 	as   *asUser
 	path string
 }
 
+// Free implements [Root].
+func (r *asRoot) Free() (int64, bool) { return r.root.Free() }
+
+// Close implements [Root].
+func (r *asRoot) Close() error { return r.root.Close() }
+
 func (r *asRoot) within(name string) bool { return r.as.within(filepath.Join(r.path, name)) }
 
-// mayChange fails unless the user may make and remove names in the directory of a name.
-func (r *asRoot) mayChange(name string) error {
-	dir := filepath.Dir(name)
-	f, err := r.Root.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+// pin opens a directory, in which the user may do all of want.
+func (r *asRoot) pin(dir string, want uint32) (fd int, err error) {
+	if !filepath.IsLocal(dir) {
+		return -1, &fs.PathError{Op: "open", Path: dir, Err: unix.EACCES}
+	}
+	conn, err := r.root.dir.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	fd = -1
+	closed := conn.Control(func(root uintptr) { fd, err = unix.Openat(int(root), ".", dirFlags, 0) })
+	if closed != nil {
+		return -1, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrClosed}
+	}
+	if err == nil {
+		fd, err = r.as.walk(fd, r.path, dir)
+	}
+	if err == nil && want != 0 {
+		if err = r.as.check(fd, want, r.within(dir)); err != nil {
+			_ = unix.Close(fd)
+		}
+	}
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	return fd, nil
+}
+
+// at calls f with a path to what has a name, by its directory, which is held open and in which the
+// user may do all of want.
+func (r *asRoot) at(name string, want uint32, f func(path string) error) error {
+	fd, err := r.pin(filepath.Dir(name), want)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := r.as.check(int(f.Fd()), mayWrite|maySearch, r.within(dir)); err != nil {
-		return &fs.PathError{Op: "open", Path: filepath.Join(r.path, dir), Err: err}
+	defer unix.Close(fd)
+	err = f(in(fd, name))
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
 	}
-	return nil
+	return err
 }
 
+// in returns a path to what has a name, by its open directory. The name may be ".".
+func in(dir int, name string) string { return procPath(dir) + "/" + filepath.Base(name) }
+
 // OpenFile implements [Root].
-func (r *asRoot) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (r *asRoot) OpenFile(name string, flag int, perm fs.FileMode) (f File, err error) {
+	want := uint32(0)
 	if flag&os.O_CREATE != 0 {
-		if err := r.mayChange(name); err != nil {
-			return nil, err
-		}
+		want = mayWrite
 	}
-	return r.as.checked(flag, r.within(name))(r.osRoot.OpenFile(name, flag|unix.O_NONBLOCK, perm))
+	err = r.at(name, want, func(at string) (err error) {
+		f, err = r.as.checked(flag, r.within(name))(OS{}.OpenFile(at, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm))
+		return err
+	})
+	return f, err
+}
+
+// Lstat implements [Root].
+func (r *asRoot) Lstat(name string) (info fs.FileInfo, err error) {
+	err = r.at(name, 0, func(at string) (err error) {
+		info, err = os.Lstat(at)
+		return err
+	})
+	return info, err
+}
+
+// LstatAll implements [Root].
+func (r *asRoot) LstatAll(names []string) []fs.FileInfo {
+	return lstatByDir(names, func(dir string, names []string, infos []fs.FileInfo) {
+		fd, err := r.pin(dir, 0)
+		if err != nil {
+			return
+		}
+		defer unix.Close(fd)
+		for i, name := range names {
+			if info, err := os.Lstat(in(fd, name)); err == nil {
+				infos[i] = info
+			}
+		}
+	})
+}
+
+// Readlink implements [Root].
+func (r *asRoot) Readlink(name string) (target string, err error) {
+	err = r.at(name, 0, func(at string) (err error) {
+		target, err = os.Readlink(at)
+		return err
+	})
+	return target, err
 }
 
 // Mkdir implements [Root].
 func (r *asRoot) Mkdir(name string, perm fs.FileMode) error {
-	if err := r.mayChange(name); err != nil {
-		return err
-	}
-	return r.Root.Mkdir(name, perm)
+	return r.at(name, mayWrite, func(at string) error { return os.Mkdir(at, perm) })
 }
 
 // MkdirAll implements [Root].
@@ -257,56 +338,48 @@ func (r *asRoot) MkdirAll(name string, perm fs.FileMode) error {
 	return err
 }
 
-// mayAdjust fails unless a name is of what the process's or this user owns: only an owner
+// adjust calls f with a path to what has a name, which the process's or this user owns: only an owner
 // sets modes and times.
-func (r *asRoot) mayAdjust(name string) error {
-	info, err := r.Lstat(name)
-	if err != nil {
-		return err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Uid != r.as.user.UID && (st.Uid != r.as.self || !r.within(name)) {
-		return &fs.PathError{Op: "chmod", Path: filepath.Join(r.path, name), Err: unix.EACCES}
-	}
-	return nil
+func (r *asRoot) adjust(name string, f func(path string) error) error {
+	return r.at(name, 0, func(at string) error {
+		fd, err := unix.Open(at, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return &fs.PathError{Op: "open", Path: at, Err: err}
+		}
+		defer unix.Close(fd)
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			return &fs.PathError{Op: "stat", Path: at, Err: err}
+		}
+		link := st.Mode&unix.S_IFMT == unix.S_IFLNK
+		if link || st.Uid != r.as.user.UID && (st.Uid != r.as.self || !r.within(name)) {
+			return &fs.PathError{Op: "chmod", Path: at, Err: unix.EACCES}
+		}
+		return f(procPath(fd))
+	})
 }
 
 // Chmod implements [Root].
 func (r *asRoot) Chmod(name string, mode fs.FileMode) error {
-	if err := r.mayAdjust(name); err != nil {
-		return err
-	}
-	return r.Root.Chmod(name, mode)
+	return r.adjust(name, func(at string) error { return os.Chmod(at, mode) })
 }
 
 // Chtimes implements [Root].
 func (r *asRoot) Chtimes(name string, atime, mtime time.Time) error {
-	if err := r.mayAdjust(name); err != nil {
-		return err
-	}
-	return r.Root.Chtimes(name, atime, mtime)
+	return r.adjust(name, func(at string) error { return os.Chtimes(at, atime, mtime) })
 }
 
 // Symlink implements [Root].
 func (r *asRoot) Symlink(target, name string) error {
-	if err := r.mayChange(name); err != nil {
-		return err
-	}
-	return r.Root.Symlink(target, name)
+	return r.at(name, mayWrite, func(at string) error { return os.Symlink(target, at) })
 }
 
 // Rename implements [Root].
 func (r *asRoot) Rename(from, to string) error {
-	if err := errors.Join(r.mayChange(from), r.mayChange(to)); err != nil {
-		return err
-	}
-	return r.Root.Rename(from, to)
+	return r.at(from, mayWrite, func(from string) error {
+		return r.at(to, mayWrite, func(to string) error { return os.Rename(from, to) })
+	})
 }
 
 // Remove implements [Root].
-func (r *asRoot) Remove(name string) error {
-	if err := r.mayChange(name); err != nil {
-		return err
-	}
-	return r.Root.Remove(name)
-}
+func (r *asRoot) Remove(name string) error { return r.at(name, mayWrite, os.Remove) }

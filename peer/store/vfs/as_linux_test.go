@@ -68,7 +68,7 @@ func TestPathsThatAreSwapped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(at("closed/sub"), at("his/link")); err != nil {
+	if err := os.Symlink("../closed/sub", at("his/link")); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
@@ -93,6 +93,11 @@ func TestPathsThatAreSwapped(t *testing.T) {
 		n, _ := f.ReadAt(b, 0)
 		return string(b[:n]), nil
 	}
+	above, err := as.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer above.Close()
 	opened := 0
 	for range 3000 {
 		path := at("his/sub")
@@ -110,6 +115,7 @@ func TestPathsThatAreSwapped(t *testing.T) {
 				defer r.Close()
 				return read(r.OpenFile("f", os.O_RDONLY, 0))
 			},
+			func() (string, error) { return read(above.OpenFile("his/sub/f", os.O_RDONLY, 0)) },
 		} {
 			text, err := f()
 			if text == "his" {
@@ -129,5 +135,55 @@ func TestPathsThatAreSwapped(t *testing.T) {
 	}
 	if err := as.Mkdir(at("closed/x"), 0o755); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a folder in a closed folder: %v", err)
+	}
+}
+
+// TestClosedDirectoryInRoot checks that an open root gives a user nothing in a directory that only
+// root may enter.
+func TestClosedDirectoryInRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to enter the directory")
+	}
+	dir := t.TempDir()
+	for up := dir; up != os.TempDir() && up != "/"; up = filepath.Dir(up) {
+		if err := os.Chmod(up, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(dir, "closed"), 0o755),
+		os.Mkdir(filepath.Join(dir, "closed", "sub"), 0o777),
+		os.Symlink("f", filepath.Join(dir, "closed", "sub", "link")),
+		os.WriteFile(filepath.Join(dir, "closed", "sub", "f"), nil, 0o666),
+		os.Chmod(filepath.Join(dir, "closed", "sub"), 0o777),
+		os.Chmod(filepath.Join(dir, "closed"), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := As(&User{UID: 60002, Groups: []uint32{60002}}, "", "/none").OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for call, f := range map[string]func() error{
+		"OpenFile":      func() error { _, err := r.OpenFile("closed/sub/f", os.O_RDONLY, 0); return err },
+		"Lstat":         func() error { _, err := r.Lstat("closed/sub/f"); return err },
+		"Readlink":      func() error { _, err := r.Readlink("closed/sub/link"); return err },
+		"Mkdir":         func() error { return r.Mkdir("closed/sub/d", 0o755) },
+		"Symlink":       func() error { return r.Symlink("f", "closed/sub/l") },
+		"Rename":        func() error { return r.Rename("closed/sub/f", "closed/sub/g") },
+		"Remove":        func() error { return r.Remove("closed/sub/f") },
+		"read closed":   func() error { _, err := r.OpenFile("closed", os.O_RDONLY, 0); return err },
+		"Chmod":         func() error { return r.Chmod("closed/sub/f", 0o600) },
+		"Lstat outside": func() error { _, err := r.Lstat("../x"); return err },
+	} {
+		if err := f(); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	if infos := r.LstatAll([]string{"closed", "closed/sub/f"}); infos[0] == nil || infos[1] != nil {
+		t.Errorf("LstatAll returned %v", infos)
 	}
 }

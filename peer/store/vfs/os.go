@@ -66,14 +66,17 @@ type osRoot struct {
 func (r osRoot) Close() error { return errors.Join(r.dir.Close(), r.Root.Close()) }
 
 // LstatAll implements [Root].
-func (r osRoot) LstatAll(names []string) []fs.FileInfo {
+func (r osRoot) LstatAll(names []string) []fs.FileInfo { return lstatByDir(names, r.lstatIn) }
+
+// lstatByDir is LstatAll by calls of in for neighbors in one directory.
+func lstatByDir(names []string, in func(dir string, names []string, infos []fs.FileInfo)) []fs.FileInfo {
 	infos := make([]fs.FileInfo, len(names))
 	for from := 0; from < len(names); {
 		dir, to := filepath.Dir(names[from]), from+1
 		for to < len(names) && filepath.Dir(names[to]) == dir {
 			to++
 		}
-		r.lstatIn(dir, names[from:to], infos[from:to])
+		in(dir, names[from:to], infos[from:to])
 		from = to
 	}
 	return infos
