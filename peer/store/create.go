@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -136,7 +135,7 @@ func (d *Disk) stampScanned(root string, files *Files) error {
 		return err
 	}
 	defer t.close()
-	err = t.compare(context.Background(), func(file int, info fs.FileInfo) error {
+	err = t.compare(func(file int, info fs.FileInfo) error {
 		return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
 	})
 	if err != nil {

@@ -2,79 +2,200 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
-// list returns the entries of the file or directory at path, which is not a symbolic
-// link, in the order of a manifest, and that of the directory itself if the manifest needs it.
-func list(ctx context.Context, path string, opt *ScanOptions) (top *proto.Entry, entries []proto.Entry, err error) {
-	info, err := opt.FS.Lstat(path)
+// listing is the result of a walk.
+type listing struct {
+	root    string        // path of the file or directory, without symbolic links
+	top     *proto.Entry  // of the directory itself, if the manifest needs it
+	entries []proto.Entry // in the order of a manifest
+	closed  []string      // paths in the content of what may not be read, which is not in entries
+}
+
+// list lists the file or directory at path, which is not a symbolic link.
+func list(ctx context.Context, path string, opt *ScanOptions) (*listing, error) {
+	return newWalker(ctx, path, opt).walk()
+}
+
+// again lists the same content. It leaves out what l does, without a look.
+func (l *listing) again(ctx context.Context, opt *ScanOptions) (*listing, error) {
+	w := newWalker(ctx, l.root, opt)
+	w.leave = make(map[string]bool)
+	for _, path := range l.closed {
+		w.leave[path] = true
+	}
+	return w.walk()
+}
+
+// skip calls f with the paths that were left out. It fails if there are some and f is nil.
+func (l *listing) skip(f func(path string)) error {
+	if f == nil && len(l.closed) > 0 {
+		e := &ClosedError{More: max(0, len(l.closed)-maxClosed)}
+		for _, path := range l.closed[:len(l.closed)-e.More] {
+			e.Paths = append(e.Paths, filepath.Join(l.root, filepath.FromSlash(path)))
+		}
+		return e
+	}
+	for _, path := range l.closed {
+		f(path)
+	}
+	return nil
+}
+
+// check lists the content again, and returns a [*ChangedError] about what differs.
+func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
+	now, err := l.again(ctx, opt)
+	var at *fs.PathError
+	if errors.As(err, &at) && errors.Is(err, fs.ErrNotExist) {
+		return &ChangedError{Path: at.Path, Reason: "it was removed; try again", Err: err}
+	}
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	e, err := newEntry("", info)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s %w", path, err)
+	if path, reason := l.difference(now); reason != "" {
+		return &ChangedError{Path: filepath.Join(l.root, filepath.FromSlash(path)), Reason: reason + "; try again"}
 	}
-	if !info.IsDir() {
-		return nil, []proto.Entry{e}, nil
+	return nil
+}
+
+// difference returns the path of an entry that differs in two listings, and how. The time of a
+// directory comes last: a change in the directory is the better reason.
+func (l *listing) difference(now *listing) (path, reason string) {
+	if (l.top == nil) != (now.top == nil) || l.top != nil && l.top.Mode != now.top.Mode {
+		return "", "its mode changed"
 	}
-	if e.Mode != usualDirMode {
-		e.MTime = proto.NoMTime
-		top = &e
+	var dir *proto.Entry
+	was, is := l.entries, now.entries
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(is) == 0, len(was) > 0 && was[0].Path < is[0].Path:
+			return was[0].Path, "it was removed"
+		case len(was) == 0, is[0].Path < was[0].Path:
+			return is[0].Path, "it is new"
+		}
+		a, b := &was[0], &is[0]
+		was, is = was[1:], is[1:]
+		switch {
+		case a.Kind != b.Kind:
+			return a.Path, "it was replaced"
+		case a.Target != b.Target:
+			return a.Path, "it leads to another path"
+		case a.Mode != b.Mode:
+			return a.Path, "its mode changed"
+		case a.Kind == proto.Dir && a.MTime != b.MTime:
+			dir = a
+		case a.Size != b.Size || a.MTime != b.MTime:
+			return a.Path, "its size or modification time changed"
+		}
 	}
-	if opt.FollowLinks {
-		entries, err = follow(ctx, opt.FS, path, opt.Outside)
-		return top, entries, err
+	if dir != nil {
+		return dir.Path, "its modification time changed"
 	}
-	root, err := opt.FS.OpenRoot(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	l := lister{ctx: ctx, root: root, path: path}
-	if err := l.addDir(""); err != nil {
-		return nil, nil, err
-	}
-	slices.SortFunc(l.entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return top, l.entries, nil
+	return "", ""
 }
 
 // usualDirMode is the mode of a root that is left out of the manifest: older nodes understand none.
 const usualDirMode = 0o755
 
-// lister collects the entries below a directory.
-type lister struct {
-	ctx     context.Context //nolint:containedctx // lives as long as one call
-	root    vfs.Root
-	path    string // of root
-	entries []proto.Entry
+// walker collects entries.
+type walker struct {
+	ctx context.Context //nolint:containedctx // lives as long as one call
+	opt *ScanOptions
+	listing
+	leave map[string]bool   // what an earlier walk left out; nil in the first
+	taken map[vfs.ID]string // with FollowLinks: path in the content of each file and directory outside
 }
 
-// addDir adds what is below the directory with that path in the content, "" for the
-// content itself. It keeps no descriptor open while it descends.
-func (l *lister) addDir(path string) error {
-	names, err := l.readNames(path)
+func newWalker(ctx context.Context, path string, opt *ScanOptions) *walker {
+	return &walker{ctx: ctx, opt: opt, listing: listing{root: path}, taken: make(map[vfs.ID]string)}
+}
+
+// part is a directory that a walk lists with everything below it: the content's own, or one outside.
+type part struct {
+	root vfs.Root
+	dir  string // path of root
+	path string // of root in the content, empty for the content's own
+}
+
+// within returns the path in the content of what has a name in the part.
+func (p *part) within(name string) string {
+	if p.path == "" {
+		return filepath.ToSlash(name)
+	}
+	return p.path + "/" + filepath.ToSlash(name)
+}
+
+// at returns the path of what has a name in the part.
+func (p *part) at(name string) string { return p.dir + string(filepath.Separator) + name }
+
+// withPath puts the full path into an error about a name.
+func (p *part) withPath(name string, err error) error {
+	t := tree{path: p.dir}
+	return t.withPath(name, err)
+}
+
+func (w *walker) walk() (*listing, error) {
+	info, err := w.opt.FS.Lstat(w.root)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEntry("", info)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", w.root, err)
+	}
+	if !info.IsDir() {
+		w.entries = []proto.Entry{e}
+		return &w.listing, nil
+	}
+	if e.Mode != usualDirMode {
+		e.MTime = proto.NoMTime
+		w.top = &e
+	}
+	if err := w.addPart(w.root, ""); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return &w.listing, nil
+}
+
+// addPart adds what is below a directory, which has a path in the content.
+func (w *walker) addPart(dir, path string) error {
+	root, err := w.opt.FS.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	for part := range slices.Chunk(names, lookAhead) {
-		if err := l.ctx.Err(); err != nil {
+	defer root.Close()
+	return w.addDir(&part{root, dir, path}, ".")
+}
+
+// addDir adds the names in a directory of a part. It keeps no descriptor open while it descends.
+func (w *walker) addDir(p *part, dir string) error {
+	names, err := p.readNames(dir)
+	if err != nil {
+		return p.withPath(dir, err)
+	}
+	for some := range slices.Chunk(names, lookAhead) {
+		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		for i, name := range part {
-			part[i] = filepath.Join(filepath.FromSlash(path), name)
+		for i, name := range some {
+			if dir != "." {
+				some[i] = dir + string(filepath.Separator) + name
+			}
 		}
-		for i, info := range l.root.LstatAll(part) {
-			if err := l.add(part[i], info); err != nil {
+		for i, info := range p.root.LstatAll(some) {
+			if err := w.addName(p, some[i], info); err != nil {
 				return err
 			}
 		}
@@ -82,56 +203,98 @@ func (l *lister) addDir(path string) error {
 	return nil
 }
 
-// add adds what has a name, and what is below it. The info is nil if it was not to be had.
-func (l *lister) add(name string, info fs.FileInfo) error {
-	e, err := l.entry(name, info)
+// readNames returns the sorted names in a directory.
+func (p *part) readNames(dir string) ([]string, error) {
+	f, err := p.root.OpenFile(dir, os.O_RDONLY, 0)
 	if err != nil {
-		return err
-	}
-	l.entries = append(l.entries, e)
-	if e.Kind != proto.Dir {
-		return nil
-	}
-	return l.addDir(e.Path)
-}
-
-func (l *lister) readNames(path string) ([]string, error) {
-	if path == "" {
-		path = "."
-	}
-	f, err := l.root.OpenFile(filepath.FromSlash(path), os.O_RDONLY, 0)
-	if err != nil {
-		return nil, l.withPath(path, err)
+		return nil, err
 	}
 	defer f.Close()
-	return f.Readdirnames(-1)
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
 }
 
-func (l *lister) entry(name string, info fs.FileInfo) (proto.Entry, error) {
-	path := filepath.ToSlash(name)
+// addName adds what has a name in a part, and what is below it. Info is nil if Lstat failed.
+func (w *walker) addName(p *part, name string, info fs.FileInfo) error {
+	path := p.within(name)
+	if w.leave[path] {
+		return nil
+	}
 	if info == nil {
 		var err error
-		if info, err = l.root.Lstat(name); err != nil {
-			return proto.Entry{}, l.withPath(path, err)
+		if info, err = p.root.Lstat(name); err != nil {
+			return p.withPath(name, err)
 		}
 	}
+	enter := func() error { return w.addDir(p, name) }
+	switch link := info.Mode().Type() == fs.ModeSymlink; {
+	case link && w.opt.FollowLinks:
+		return w.orLeave(path, w.followLink(p, name))
+	case link:
+		target, err := p.root.Readlink(name)
+		w.addLink(path, filepath.ToSlash(target))
+		return p.withPath(name, err)
+	case p.path != "":
+		return w.addOutside(path, p.at(name), info, enter)
+	}
+	return w.add(path, p.at(name), info, enter)
+}
+
+// add adds a file or directory, which has a path in the content, and what is below it by enter.
+func (w *walker) add(path, at string, info fs.FileInfo, enter func() error) error {
 	e, err := newEntry(path, info)
-	if err == nil && e.Kind == proto.Symlink {
-		e.Target, err = l.root.Readlink(name)
-		e.Target = filepath.ToSlash(e.Target)
-	}
 	if err != nil {
-		return e, fmt.Errorf("%s %w", filepath.Join(l.path, name), err)
+		return fmt.Errorf("%s %w", at, err)
 	}
-	return e, nil
+	before := len(w.entries)
+	w.entries = append(w.entries, e)
+	if e.Kind == proto.Dir {
+		err = enter()
+	} else {
+		err = w.mayRead(at, info)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		w.entries = w.entries[:before]
+		delete(w.taken, vfs.IDOf(info))
+	}
+	return w.orLeave(path, err)
 }
 
-func (l *lister) withPath(path string, err error) error {
-	t := tree{path: l.path}
-	return t.withPath(filepath.FromSlash(path), err)
+// addLink adds a symbolic link.
+func (w *walker) addLink(path, target string) {
+	// The mode and time of a link itself do not matter, and copies do not get them.
+	w.entries = append(w.entries, proto.Entry{Path: path, Kind: proto.Symlink, Target: target})
 }
 
-// newEntry returns the entry of what info describes. Its error follows a path.
+// orLeave returns an error about a path, unless it is about rights: then it leaves the path out. A
+// later walk does not: what the first one could read has changed.
+func (w *walker) orLeave(path string, err error) error {
+	if w.leave != nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	w.closed = append(w.closed, path)
+	return nil
+}
+
+// mayRead fails if the file at a path may not be read. It opens only files that some user may not
+// read, unless all that cannot be read is to be left out.
+func (w *walker) mayRead(at string, info fs.FileInfo) error {
+	const all = 0o444
+	if w.leave != nil || info.Mode()&all == all && w.opt.SkipUnreadable == nil {
+		return nil
+	}
+	f, err := w.opt.FS.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err == nil {
+		_ = f.Close() // nothing was written
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil // hashing finds what else is wrong
+}
+
+// newEntry returns the entry of a file or directory that info describes. Its error follows a path.
 func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
 	e := proto.Entry{Path: path, Mode: bitsOf(info.Mode()), MTime: info.ModTime().UnixNano()}
 	switch info.Mode().Type() {
@@ -139,10 +302,6 @@ func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
 		e.Kind, e.Size = proto.File, info.Size()
 	case fs.ModeDir:
 		e.Kind = proto.Dir
-	case fs.ModeSymlink:
-		// The mode and time of a link itself do not matter, and copies do not get
-		// them.
-		e.Kind, e.Mode, e.MTime = proto.Symlink, 0, 0
 	default:
 		return e, errNotShareable
 	}

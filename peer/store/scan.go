@@ -34,6 +34,9 @@ type ScanOptions struct {
 	// Outside, if not nil, is called with the paths that are taken by FollowLinks. If it fails, so does
 	// the scan.
 	Outside func(path string) error
+	// SkipUnreadable, if not nil, leaves out what may not be read, and is called with the path in the
+	// content of each such file or directory.
+	SkipUnreadable func(path string)
 	// Accept, if not nil, is called with the manifest before anything is read, while
 	// its hashes are zeros. If it fails, so does the scan.
 	Accept func(*proto.Manifest) error
@@ -54,8 +57,9 @@ func (o *ScanOptions) workers() int {
 // link to it. It reads every byte once, but for pieces that lie in holes of sparse
 // files. The manifest does not depend on the number of workers.
 //
-// Scan fails with [*ChangedError] if a file changes meanwhile. It also fails on what a
-// manifest cannot hold: links that lead out of the directory, devices, sockets.
+// Scan fails with [*ChangedError] if anything changes while it hashes: at the end it lists the tree again.
+// It fails with [*ClosedError] if anything may not be read, and on what a manifest cannot hold: links
+// that lead out of the directory, devices, sockets.
 func Scan(ctx context.Context, root string, opt ScanOptions) (*proto.Manifest, error) {
 	return scan(ctx, root, opt, nil)
 }
@@ -73,13 +77,14 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	if err != nil {
 		return nil, err
 	}
-	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength}
-	if m.Root, m.Entries, err = list(ctx, path, &opt); err != nil {
+	l, err := list(ctx, path, &opt)
+	if err == nil {
+		err = l.skip(opt.SkipUnreadable)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if opt.FollowLinks {
-		opt.FS = vfs.Follow(opt.FS)
-	}
+	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength, Root: l.top, Entries: l.entries}
 	if m.PieceLength == 0 {
 		m.PieceLength = max(proto.DefaultPieceLength(m.Length()), opt.LeastPiece)
 	}
@@ -99,12 +104,15 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 	if err := hashAll(ctx, path, m, opt, sums); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return m, l.check(ctx, &opt)
 }
 
 // hashAll hashes the files at path into m, and into sums unless that is nil.
 func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sums *sha1Sums) error {
 	opt.Workers = opt.workers()
+	if opt.FollowLinks {
+		opt.FS = vfs.Follow(opt.FS)
+	}
 	t, err := openTree(path, m, NewFilesOn(opt.FS, 2*opt.Workers))
 	if err != nil {
 		return err
@@ -117,15 +125,11 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	d := newDisk(m, nil)
 	d.tree = t
 	s := newScanner(ctx, d, m, opt)
-	err = InParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
+	return InParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
 		sum, err := s.hash(piece, sums)
 		copy(m.Hashes[piece*sha256.Size:], sum[:])
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return t.compare(ctx, nil)
 }
 
 // scanner hashes pieces of a content and reports its progress.
@@ -228,14 +232,10 @@ func (t *tree) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-// compare returns a [*ChangedError] if a file has changed since it was listed. It calls
-// same, if it is not nil, with the others.
-func (t *tree) compare(ctx context.Context, same func(file int, info fs.FileInfo) error) error {
+// compare returns a [*ChangedError] if a file has changed since it was listed. It calls same with each unchanged file.
+func (t *tree) compare(same func(file int, info fs.FileInfo) error) error {
 	look := looker{t: t}
 	for file, entry := range t.layout.entries {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		info, err := look.stat(file)
 		if err != nil {
 			return err
@@ -247,9 +247,6 @@ func (t *tree) compare(ctx context.Context, same func(file int, info fs.FileInfo
 				Reason: "its size or modification time changed; try again",
 				Err:    notExist(info),
 			}
-		}
-		if same == nil {
-			continue
 		}
 		if err := same(file, info); err != nil {
 			return err
