@@ -57,7 +57,7 @@ func TestMetricsCostLittle(t *testing.T) {
 	}
 	defer c.Close()
 	path, _ := peertest.RandomFile(t, 1<<20)
-	st, err := c.Seed(t.Context(), control.SeedRequest{Path: path}, func(int64, int64) {})
+	st, _, err := c.Seed(t.Context(), control.SeedRequest{Path: path}, func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}

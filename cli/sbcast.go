@@ -119,7 +119,7 @@ func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (e
 	ctx := cmd.Context()
 	_, err = s.Transfer(ctx, req.Path)
 	known := err == nil
-	st, err := g.hash(ctx, s, req, f.verbose == 0)
+	st, _, err := g.hash(ctx, s, req, f.verbose == 0)
 	if err != nil {
 		return err
 	}

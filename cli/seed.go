@@ -26,6 +26,9 @@ of a model hub; --follow-links takes the files and folders they lead to, each of
 once: further links to it become links in the copy. A link that leads to another file
 later is not served until PATH is seeded again.
 
+Files and directories that cannot be read end the command with their names, before anything is
+hashed; --skip-unreadable leaves them out, and names them.
+
 --wait N returns when N other nodes have told this one that they have the whole content.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
@@ -75,6 +78,7 @@ func newSeed(g *global) *cobra.Command {
 	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
 	f.addContent(fl)
 	fl.BoolVar(&f.followLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
+	fl.BoolVar(&f.skip, "skip-unreadable", false, "leave out files and directories that cannot be read")
 	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
 	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
 	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
@@ -123,7 +127,7 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
 	ctx := cmd.Context()
-	st, err := g.hash(ctx, s, req, f.quiet)
+	st, skipped, err := g.hash(ctx, s, req, f.quiet)
 	if err != nil {
 		return err
 	}
@@ -133,7 +137,8 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	if err := g.writeTorrent(ctx, s, st, f); err != nil {
 		return err
 	}
-	if err := g.printLink(st); err != nil {
+	g.noteSkipped(skipped)
+	if err := g.printLink(st, skipped); err != nil {
 		return err
 	}
 	switch {
@@ -162,7 +167,7 @@ func checkSeedable(arg, path string) error {
 }
 
 // hash has the daemon hash the content, and shows the progress.
-func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, quiet bool) (peer.Status, error) {
+func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
 	p := g.newProgress(quiet)
 	defer p.clear()
 	began := time.Now()
@@ -171,8 +176,19 @@ func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, 
 	})
 }
 
-// printLink prints the link of a content.
-func (g *global) printLink(st peer.Status) error {
+// noteSkipped names what a seed left out.
+func (g *global) noteSkipped(s control.Skipped) {
+	named := s.Paths[:min(len(s.Paths), maxNumbers)]
+	for _, path := range named {
+		g.note("left out, cannot be read: %s", path)
+	}
+	if more := len(s.Paths) - len(named) + s.More; more > 0 {
+		g.note("left out, cannot be read: %d more", more)
+	}
+}
+
+// printLink prints the link of a seed.
+func (g *global) printLink(st peer.Status, skipped control.Skipped) error {
 	if !g.json {
 		_, err := fmt.Fprintln(g.Out, st.Link)
 		return err
@@ -188,6 +204,9 @@ func (g *global) printLink(st peer.Status) error {
 	}
 	if st.InfoHash != "" {
 		out["info_hash"] = st.InfoHash
+	}
+	if len(skipped.Paths) > 0 {
+		out["skipped"] = skipped
 	}
 	if st.Coded > 0 {
 		out["coded"] = st.Coded

@@ -32,6 +32,7 @@ type seedFlags struct {
 	pieces      string
 	quiet       bool
 	followLinks bool
+	skip        bool   // what may not be read
 	coded       string // "", codedAuto, or k
 	strategy    string // a kind of permutation gossip, or empty
 	torrent     bool
@@ -56,7 +57,7 @@ func (f *seedFlags) addContent(fl *pflag.FlagSet) {
 
 // request checks the flags.
 func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
-	req.FollowLinks = f.followLinks
+	req.FollowLinks, req.SkipUnreadable = f.followLinks, f.skip
 	req.Path, err = filepath.Abs(path)
 	if err != nil {
 		return req, err

@@ -162,6 +162,8 @@ func TestUsers(t *testing.T) {
 	m.mkdir("alice/mixed", alice, alice, 0o755)
 	m.write("alice/mixed/y", alice, alice, 0o644)
 	m.write("alice/mixed/z", bob, daemonUser, 0o640) // the daemon may read it, alice may not
+	m.mkdir("alice/mixed/closed", bob, daemonUser, 0o750)
+	m.write("alice/mixed/closed/open", bob, bob, 0o644)
 	m.write("bob/secret", bob, daemonUser, 0o640)
 	m.mkdir("bob/closed", bob, daemonUser, 0o750)
 	m.write("bob/closed/open", bob, bob, 0o644)
@@ -186,6 +188,21 @@ func TestUsers(t *testing.T) {
 		m.refused("data directory", alice, "--data", "a", "seed", "a/key")
 		m.refused("data directory", alice, "--data", "a", "seed", ".")
 		m.works(daemonUser, "--data", "a", "seed", "bob/secret")
+	})
+	t.Run("skip unreadable", func(t *testing.T) {
+		m.t = t
+		m.refused("cannot read "+m.path("alice/mixed/closed")+", "+m.path("alice/mixed/z")+": permission denied: `mob seed --skip-unreadable` leaves them out",
+			alice, "--data", "a", "seed", "alice/mixed")
+		status, mixed, text := m.mob(alice, "--data", "a", "seed", "alice/mixed", "--skip-unreadable")
+		if status != 0 || text != "left out, cannot be read: closed\nleft out, cannot be read: z\n" {
+			t.Errorf("status %d\n%s", status, text)
+		}
+		if out := m.works(alice, "--data", "a", "inspect", strings.TrimSpace(mixed), "--json"); !strings.Contains(out, `"y"`) || strings.Contains(out, `"z"`) {
+			t.Errorf("the content is %s", out)
+		}
+		if out := m.works(alice, "--data", "a", "seed", "alice/mixed", "--skip-unreadable", "--json"); !strings.Contains(out, `"closed"`) {
+			t.Errorf("--json prints %s", out)
+		}
 	})
 	t.Run("see and change", func(t *testing.T) {
 		m.t = t

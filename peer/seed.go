@@ -46,6 +46,8 @@ type SeedOptions struct {
 	// FollowLinks takes what symbolic links lead to where that is not below the path, see
 	// [store.ScanOptions].
 	FollowLinks bool
+	// SkipUnreadable, if not nil, leaves out what may not be read, see [store.ScanOptions].
+	SkipUnreadable func(path string)
 	// User is the user who asks, if it is not the owner of the node. No file is read that he
 	// may not read.
 	User *vfs.User
@@ -153,7 +155,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 // it. Options that do not suit the content fail before it is hashed.
 func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
 	so := store.ScanOptions{
-		PieceLength: opt.PieceLength, Progress: opt.Progress, FollowLinks: opt.FollowLinks,
+		PieceLength: opt.PieceLength, Progress: opt.Progress, FollowLinks: opt.FollowLinks, SkipUnreadable: opt.SkipUnreadable,
 		Outside: func(path string) error { _, err := n.placeApart(path); return err },
 	}
 	if opt.User != nil {

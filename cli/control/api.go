@@ -31,6 +31,8 @@ type SeedRequest struct {
 	PieceLength uint32 `json:"piece_length,omitempty"`
 	// FollowLinks takes what symbolic links lead to out of Path.
 	FollowLinks bool `json:"follow_links,omitempty"`
+	// SkipUnreadable leaves out what may not be read.
+	SkipUnreadable bool `json:"skip_unreadable,omitempty"`
 	// Trackers go into the link, with the daemon's own.
 	Trackers []string `json:"trackers,omitempty"`
 	// Coded is the number of source blocks in a generation of a coded transfer: -1
@@ -44,6 +46,22 @@ type SeedRequest struct {
 	// they go into the link, with the daemon's own.
 	Torrent    bool     `json:"torrent,omitempty"`
 	BTTrackers []string `json:"bt_trackers,omitempty"`
+}
+
+// Skipped lists files and directories that a seed left out, as they may not be read.
+type Skipped struct {
+	// Paths lists the first hundred of them, in the content, and More counts the remaining ones.
+	Paths []string `json:"paths,omitempty"`
+	More  int      `json:"more,omitempty"`
+}
+
+// add adds a path.
+func (s *Skipped) add(path string) {
+	if len(s.Paths) == 100 {
+		s.More++
+		return
+	}
+	s.Paths = append(s.Paths, path)
 }
 
 // GetRequest asks the daemon to fetch a content.
@@ -113,6 +131,8 @@ type Event struct {
 	Torrent []byte `json:"torrent,omitempty"`
 	// Verification is what a verify found. Statuses follow while it repairs.
 	Verification *peer.Verification `json:"verification,omitempty"`
+	// Skipped is set at the end of a seed.
+	Skipped Skipped `json:"skipped,omitzero"`
 	// Place is the place of the path of a get as the daemon sees it at the end.
 	Place *vfs.Place `json:"place,omitempty"`
 	// Done marks the last event of a call that succeeded, Error that of one that

@@ -98,16 +98,16 @@ func (c *Client) Visit(ctx context.Context, name string) (st peer.Status, err er
 }
 
 // Seed hashes a content and serves it. It blocks until the content is served, and
-// meanwhile calls progress, in bytes.
-func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, error) {
+// meanwhile calls progress, in bytes. It returns what was left out.
+func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, Skipped, error) {
 	last, err := c.stream(ctx, "/v1/seed"+placeQuery(req.Path), req, func(ev Event) { progress(ev.Hashed, ev.Total) })
 	if err != nil {
-		return peer.Status{}, err
+		return peer.Status{}, Skipped{}, err
 	}
 	if last.Status == nil {
-		return peer.Status{}, c.unexpected(errors.New("no status at the end of a seed"))
+		return peer.Status{}, Skipped{}, c.unexpected(errors.New("no status at the end of a seed"))
 	}
-	return *last.Status, nil
+	return *last.Status, last.Skipped, nil
 }
 
 // Export returns the info dictionary of a transfer, and its status. It blocks

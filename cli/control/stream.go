@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -90,7 +92,11 @@ func (s *Server) seed(r *http.Request) (task, error) {
 		return task{}, err
 	}
 	var p hashProgress
+	var skipped Skipped
 	opt.Progress, opt.User = p.set, caller(r)
+	if req.SkipUnreadable {
+		opt.SkipUnreadable = skipped.add
+	}
 	return task{
 		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
@@ -101,11 +107,15 @@ func (s *Server) seed(r *http.Request) (task, error) {
 			if err == nil {
 				err = t.Wait(ctx)
 			}
+			var closed *store.ClosedError
+			if errors.As(err, &closed) {
+				err = fmt.Errorf("%w: `mob seed --skip-unreadable` leaves them out", err)
+			}
 			if err != nil {
 				return Event{}, err
 			}
 			st := t.Status()
-			return Event{Status: &st}, nil
+			return Event{Status: &st, Skipped: skipped}, nil
 		},
 	}, nil
 }
