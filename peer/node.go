@@ -81,6 +81,9 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	if err := os.MkdirAll(filepath.Join(cfg.Data, "transfers"), 0o700); err != nil {
 		return nil, err
 	}
+	if err := datadir.SyncDir(cfg.Data); err != nil {
+		return nil, err
+	}
 	lock, err := datadir.Lock(cfg.Data)
 	if err != nil {
 		return nil, err

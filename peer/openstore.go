@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 )
@@ -77,6 +79,10 @@ func (t *Transfer) tryStore(v *store.Verifier) (*store.Disk, error) {
 	}
 	if !r.Seed && t.node.missing(r.Root) {
 		if err := checkRoom(r.Root, func() (int64, int64, bool) { return store.RoomFor(r.Root, m, files) }); err != nil {
+			return nil, err
+		}
+		// The record outlasts a power loss if the destination does.
+		if err := errors.Join(datadir.SyncDir(dir), datadir.SyncDir(filepath.Dir(dir))); err != nil {
 			return nil, err
 		}
 	}

@@ -2,16 +2,21 @@ package store_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/faultfs"
 	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/proto"
 )
 
 // childVar makes this binary the process that TestKilled kills. It holds the state
@@ -163,4 +168,59 @@ func TestFlushFails(t *testing.T) {
 	p.put(d, 3, 4)
 	p.ok(d.Finish())
 	p.Verify(t, p.root)
+}
+
+// TestPowerLossAtStart cuts the power after each call of the first seconds of a transfer. Started again, it
+// continues at the destination that it made, without taking over what another program made.
+func TestPowerLossAtStart(t *testing.T) {
+	contents := map[string]func(*disk){
+		"directory": func(*disk) {},
+		"file":      func(p *disk) { p.Content = storetest.Make(t, 7, storetest.File("", 3*proto.MinPieceLength)) },
+		"empty":     func(p *disk) { p.Content = storetest.Make(t, 7, storetest.File("", 0)) },
+	}
+	for name, shape := range contents {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+			for at, done := 0, false; !done; at++ {
+				for range 8 {
+					p := faulty(t, kind{})
+					shape(p)
+					p.ok(p.fs.MkdirAll(faultDir, 0o700)) // as a node does, and flushes it
+					p.syncAll()
+					p.fs.SetPlan(&faultfs.Plan{At: at, Times: 1, Err: syscall.EIO, Off: true})
+					err := p.startOrCreate()
+					done = err == nil
+					if done {
+						err = p.put(1)
+					}
+					_ = p.end()
+					p.reboot(random)
+					when := fmt.Sprintf("power loss at call %d (%v)", at, err)
+					if err := p.startOrCreate(); err != nil {
+						t.Fatalf("%s: %v", when, err)
+					}
+					p.ok(errors.Join(p.put(99), p.open.Publish(), p.open.Finish(), p.end()))
+					if len(p.Manifest.Entries) > 1 {
+						p.verify(when)
+					} else if !bytes.Equal(p.readFile(faultRoot), p.Data) {
+						t.Errorf("%s: the file differs", when)
+					}
+				}
+			}
+		})
+	}
+}
+
+// startOrCreate opens the store as a node does that takes over no files.
+func (p *disk) startOrCreate() (err error) {
+	p.open, err = store.OpenAfterBoot(faultDir, faultRoot, p.Manifest, p.files, p.boot)
+	if errors.Is(err, store.ErrNoJournal) || errors.Is(err, store.ErrGone) {
+		p.open, err = store.Create(faultDir, faultRoot, p.Manifest, p.files)
+	}
+	if err != nil {
+		p.open = nil
+		return err
+	}
+	return store.Recheck(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
 }

@@ -17,7 +17,8 @@ import (
 // this transfer's alone; Create replaces a journal there. Open files are kept in
 // files. Pieces of zeros are verified from the start where the file system has holes.
 //
-// Create fails with [*ExistsError] if root exists, and does not create its parent.
+// Create fails with [*ExistsError] if root exists, and does not create its parent. The journal and its
+// name are on the disk before root is created; the name of dir is up to the caller.
 func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -29,6 +30,10 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	d, err := createJournal(files.fs, dir, journalFile, m, false)
 	if err != nil {
 		return nil, err
+	}
+	// After a power loss, a destination without a journal would count as another program's.
+	if err := d.journal.Sync(); err != nil {
+		return nil, d.abandon(err)
 	}
 	if err := createRoot(files.fs, root, m); err != nil {
 		return nil, d.abandon(cannotCreate(root, err))

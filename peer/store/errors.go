@@ -3,8 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 )
@@ -49,28 +47,6 @@ func (e *UnreadableError) Error() string {
 
 // Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
-
-// ClosedError is returned by [Scan] if files or directories may not be read.
-type ClosedError struct {
-	// Paths lists the first of them, and More counts the remaining ones.
-	Paths []string
-	More  int
-}
-
-// maxClosed bounds the paths in a [ClosedError].
-const maxClosed = 20
-
-// Error names the paths.
-func (e *ClosedError) Error() string {
-	text := strings.Join(e.Paths, ", ")
-	if e.More > 0 {
-		text += fmt.Sprintf(" and %d more", e.More)
-	}
-	return "cannot read " + text + ": permission denied"
-}
-
-// Unwrap returns the cause.
-func (e *ClosedError) Unwrap() error { return fs.ErrPermission }
 
 // ExistsError is returned by [Create] if the destination exists, and by writes and Publish if a file or link in it exists
 // that the store neither created nor took over.

@@ -23,6 +23,28 @@ type listing struct {
 	closed  []string      // paths in the content of what may not be read, which is not in entries
 }
 
+// ClosedError is returned by [Scan] if files or directories may not be read.
+type ClosedError struct {
+	// Paths lists the first of them, and More counts the remaining ones.
+	Paths []string
+	More  int
+}
+
+// maxClosed bounds the paths in a [ClosedError].
+const maxClosed = 20
+
+// Error names the paths.
+func (e *ClosedError) Error() string {
+	text := strings.Join(e.Paths, ", ")
+	if e.More > 0 {
+		text += fmt.Sprintf(" and %d more", e.More)
+	}
+	return "cannot read " + text + ": permission denied"
+}
+
+// Unwrap returns the cause.
+func (e *ClosedError) Unwrap() error { return fs.ErrPermission }
+
 // list lists the file or directory at path, which is not a symbolic link.
 func list(ctx context.Context, path string, opt *ScanOptions) (*listing, error) {
 	return newWalker(ctx, path, opt).walk()

@@ -74,6 +74,9 @@ func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (string, error
 	if err := checkFree(fsys, resolved, d.m); err != nil {
 		return "", err
 	}
+	if err := d.journal.Sync(); err != nil { // as in Create
+		return "", err
+	}
 	return resolved, cannotCreate(resolved, createRoot(fsys, resolved, d.m))
 }
 
