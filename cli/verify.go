@@ -15,15 +15,17 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-const verifyHelp = `Reads all that this node has of a content again, hashes it, and names the pieces that
-are damaged, and their files. The content is served meanwhile.
+const verifyHelp = `Compares all files, links and directories with the content, reads the files again, hashes
+them, and names what differs: gone, replaced, cut, grown or changed. A changed file with the
+right bytes does not differ. Of a damaged piece in several files, the file that differs is
+named, or "one of" them if none is known to. The node serves the content during that.
 
-Damaged pieces are not offered any more. --repair fetches them anew, and waits until
-the content is whole. A content that was seeded is never written to: put its files
-back as they were, and verify or seed it again.
+Damaged pieces are not offered any more. --repair fetches them again, and waits until
+the content is complete. Seeded files are never written to: put them back as they were,
+and verify or seed them again.
 
-The exit status is 0 if all of it is sound, or was repaired, and 1 if pieces are damaged
-or cannot be read.
+The exit status is 0 if all that the node had is intact, or was repaired, and 1 if anything
+differs, is damaged or missing, or cannot be read, and if the content is not at its path.
 
 The daemon of --data does the work. Without a daemon the command runs a node itself.`
 
@@ -69,8 +71,8 @@ func (g *global) verify(cmd *cobra.Command, text string, f *verifyFlags) (err er
 	if err != nil {
 		return err
 	}
-	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count
-	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0}
+	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count + len(v.Different)
+	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0 && len(v.Left) == 0}
 	if g.json {
 		err = writeJSON(g.Out, r)
 	} else {
@@ -111,18 +113,38 @@ type verified struct {
 // verdict returns an error unless the content is sound now.
 func (r verified) verdict() error {
 	var all []error
-	switch n := r.Damaged.Count; {
-	case n == 0 || r.Repaired:
-	case r.Seed:
-		all = append(all, fmt.Errorf("%s damaged and not offered any more: "+
-			"put the files back as they were, and verify or seed the content again", arePieces(n)))
-	default:
-		all = append(all, fmt.Errorf("%s damaged: `mob verify --repair` repairs the content", arePieces(n)))
+	if what := r.worst(); what != "" && !r.Repaired {
+		switch {
+		case len(r.Left) > 0:
+			all = append(all, fmt.Errorf("%s still differs: move it away and `mob get` the link again", r.Left[0].Path))
+		case r.Seed && r.Damaged.Count > 0:
+			all = append(all, fmt.Errorf("%s and not offered any more: "+
+				"put the files back as they were, and verify or seed the content again", what))
+		case r.Seed:
+			all = append(all, fmt.Errorf("%s: put the files back as they were, or seed the content again", what))
+		default:
+			all = append(all, fmt.Errorf("%s: `mob verify --repair` repairs the content", what))
+		}
 	}
 	if n := r.Unreadable.Count; n > 0 {
 		all = append(all, fmt.Errorf("%s not readable at present: %s", arePieces(n), r.Why))
 	}
 	return errors.Join(all...)
+}
+
+// worst describes the worst finding, empty if there is none.
+func (r verified) worst() string {
+	switch n := len(r.Different) + r.MoreDifferent; {
+	case r.Damaged.Count > 0:
+		return arePieces(r.Damaged.Count) + " damaged"
+	case r.Missing.Count > 0:
+		return arePieces(r.Missing.Count) + " missing"
+	case n == 1:
+		return r.Different[0].Path + " differs"
+	case n > 1:
+		return fmt.Sprintf("%d files, links or directories differ", n)
+	}
+	return ""
 }
 
 // arePieces formats a number of pieces, and the verb.
@@ -137,14 +159,21 @@ func arePieces(n int) string {
 func (r verified) print(out io.Writer) error {
 	w := newTextWriter(out)
 	switch sound := r.Checked - r.Damaged.Count; {
-	case sound == r.Pieces:
+	case sound == r.Pieces && len(r.Different) == 0:
 		w.line("%s: sound, %s", r.Path, plural(r.Pieces, "piece"))
 	default:
 		w.line("%s: %d of %s sound", r.Path, sound, plural(r.Pieces, "piece"))
 	}
+	for _, d := range r.Different[:min(len(r.Different), maxNumbers)] {
+		w.line("  %s: %s", d.What, d.Path)
+	}
+	if more := len(r.Different) + r.MoreDifferent - maxNumbers; more > 0 {
+		w.line("  %d more differ", more)
+	}
 	listPieces(w, "damaged", r.Damaged)
+	listPieces(w, "missing", r.Missing)
 	listPieces(w, "unreadable", r.Unreadable)
-	if lacking := r.Pieces - r.Checked - r.Unreadable.Count; lacking > 0 {
+	if lacking := r.Pieces - r.Checked - r.Unreadable.Count - r.Missing.Count; lacking > 0 {
 		w.line("  %s missing", arePieces(lacking))
 	}
 	if r.Repaired {
@@ -174,5 +203,12 @@ func listPieces(w textWriter, what string, l peer.PieceList) {
 	}
 	if l.MoreFiles > 0 {
 		w.line("    and in %s more", plural(l.MoreFiles, "file"))
+	}
+	for _, g := range l.OneOf[:min(len(l.OneOf), maxNumbers)] {
+		names := strings.Join(g.Files, ", ")
+		if g.More > 0 {
+			names += fmt.Sprintf(" and %d more", g.More)
+		}
+		w.line("    in one of %s", names)
 	}
 }

@@ -22,48 +22,59 @@ type Verification struct {
 	Checked int `json:"checked"`
 	// Damaged pieces have other bytes, and are not offered any more.
 	Damaged PieceList `json:"damaged"`
+	// Missing pieces are not stored any more. It is empty if the transfer was never complete.
+	Missing PieceList `json:"missing"`
 	// Unreadable pieces cannot be read at present, which says nothing of their bytes. Why is the
 	// reason for the first.
 	Unreadable PieceList `json:"unreadable"`
 	Why        string    `json:"why,omitempty"`
+	// Different lists the first hundred entries that differ from the content, and MoreDifferent counts the
+	// remaining ones. A file that was changed and has the right bytes does not differ.
+	Different     []store.Difference `json:"different"`
+	MoreDifferent int                `json:"more_different,omitempty"`
+	// Left lists the entries that differ after a repair.
+	Left []store.Difference `json:"left,omitempty"`
 }
 
-// PieceList names some pieces.
-type PieceList struct {
-	Count int `json:"count"`
-	// Numbers has the first thousand of them, counted from 0.
-	Numbers []int `json:"numbers"`
-	// Files has the files that they are in, the first hundred of them, and MoreFiles counts the
-	// others.
-	Files     []string `json:"files"`
-	MoreFiles int      `json:"more_files,omitempty"`
+// Intact reports whether nothing is damaged, missing, unreadable or different.
+func (v *Verification) Intact() bool {
+	return v.Damaged.Count+v.Missing.Count+v.Unreadable.Count+len(v.Different) == 0
 }
 
-// newPieceList lists pieces of m, which it sorts.
-func newPieceList(m *proto.Manifest, pieces []int) PieceList {
-	slices.Sort(pieces)
-	l := PieceList{Count: len(pieces), Numbers: append([]int{}, pieces[:min(len(pieces), 1000)]...)}
-	files, more := m.FilesOf(pieces, 100)
-	l.Files, l.MoreFiles = append([]string{}, files...), more
-	return l
+// differ sets the entries that differ.
+func (v *Verification) differ(all []store.Difference) {
+	v.Different = append([]store.Difference{}, all[:min(len(all), maxListed)]...)
+	v.MoreDifferent = len(all) - len(v.Different)
 }
 
 // verification collects what a check of all pieces finds. Its methods may be called from any
 // goroutine.
 type verification struct {
 	m        *proto.Manifest
-	total    int64 // bytes
+	check    []bool // the pieces to hash
+	total    int64  // bytes
 	progress func(done, total int64)
 
 	mu                  sync.Mutex // guards what follows, and is held during calls of progress
 	done                int64
 	checked             int
 	damaged, unreadable []int
+	missing             []int // empty if the transfer was never complete
 	why                 error
+	different           []store.Difference
 }
 
 func newVerification(m *proto.Manifest, check []bool, progress func(done, total int64)) *verification {
-	return &verification{m: m, total: bytesOf(m, check), progress: progress}
+	return &verification{m: m, check: check, total: bytesOf(m, check), progress: progress}
+}
+
+// setMissing records the pieces that are not checked as missing, if all were stored once.
+func (v *verification) setMissing(r metadata.Record) {
+	for i, check := range v.check {
+		if !check && wasComplete(r) {
+			v.missing = append(v.missing, i)
+		}
+	}
 }
 
 // bytesOf returns the bytes of the pieces that are set.
@@ -96,23 +107,74 @@ func (v *verification) found(piece int, verdict store.Verdict) {
 }
 
 func (v *verification) result() *Verification {
+	blamed := make(map[string]bool)
+	for _, d := range v.different {
+		blamed[d.Path] = true
+	}
 	r := &Verification{
 		Pieces:     v.m.Pieces(),
 		Checked:    v.checked,
-		Damaged:    newPieceList(v.m, v.damaged),
-		Unreadable: newPieceList(v.m, v.unreadable),
+		Damaged:    newPieceList(v.m, v.damaged, blamed),
+		Missing:    newPieceList(v.m, v.missing, blamed),
+		Unreadable: newPieceList(v.m, v.unreadable, blamed),
 	}
 	if v.why != nil && len(v.unreadable) > 0 {
 		r.Why = oneLine(v.why.Error())
 	}
+	bad := make(map[string]bool)
+	for _, pieces := range [][]int{v.damaged, v.missing, v.unreadable} {
+		eachPiece(v.m, pieces, func(files []string) {
+			for _, path := range files {
+				bad[path] = true
+			}
+		})
+	}
+	links := make(map[string]bool)
+	for _, e := range v.m.Entries {
+		links[e.Path] = e.Kind == proto.Symlink
+	}
+	r.differ(slices.DeleteFunc(v.different, func(d store.Difference) bool {
+		return d.What == store.Changed && !bad[d.Path] && !links[d.Path]
+	}))
 	return r
 }
 
-// Verify reads all that the node has of the content again, and hashes it. It calls progress, if
+// compare looks for entries that differ. It fails if the content is not at its path.
+func (v *verification) compare(ctx context.Context, disk *store.Disk, root string) error {
+	if disk == nil {
+		return nil
+	}
+	different, away, err := disk.Differences(ctx)
+	if away {
+		return fmt.Errorf("%s is not there: it was moved away, replaced or unmounted; put it back", root)
+	}
+	v.different = different
+	return err
+}
+
+// Differences returns the entries that differ from the content now, apart from files whose bytes were changed and are
+// of the right number.
+func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
+	defer t.use()()
+	t.mu.Lock()
+	disk := t.mu.disk
+	t.mu.Unlock()
+	v := verification{m: t.Manifest()}
+	if err := v.compare(ctx, disk, t.record().Root); err != nil {
+		return nil, err
+	}
+	return v.result().Different, nil
+}
+
+// wasComplete reports whether all pieces were stored once.
+func wasComplete(r metadata.Record) bool { return r.Whole || r.Seed || !r.Completed.IsZero() }
+
+// Verify compares all entries with the content, reads all that the node has again, and hashes it. It calls progress, if
 // that is not nil, with the bytes done and to do. Damaged pieces are not offered any more. Those of
 // a content that was fetched are missing from then on, and fetched again while the transfer runs;
 // a content that was seeded is never written to. The transfer goes on meanwhile. One that does not
-// run is verified all the same, and cannot be started or removed meanwhile.
+// run is verified all the same, and cannot be started or removed during that. Verify fails if the content
+// is not at its path.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
 	defer t.use()()
 	s, disk, err := t.awaitSwarm(ctx)
@@ -122,15 +184,19 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if s == nil {
 		return t.verifyStopped(ctx, progress)
 	}
-	if disk != nil {
-		disk.Refresh()
-	}
-	m := t.Manifest()
+	m, r := t.Manifest(), t.record()
 	check := make([]bool, m.Pieces())
 	for i := range check {
 		check[i] = s.Checkable(i)
 	}
 	v := newVerification(m, check, progress)
+	v.setMissing(r)
+	if err := v.compare(ctx, disk, r.Root); err != nil {
+		return nil, err
+	}
+	if disk != nil {
+		disk.Refresh()
+	}
 	err = store.InParallel(ctx, len(check), 0, func(i int) error {
 		if err := s.Context().Err(); err != nil || !check[i] {
 			return err
@@ -200,12 +266,16 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}
-	st.Refresh()
 	check := st.Doubtful()
 	for i := range check {
 		check[i] = check[i] || st.Has(i) || r.Seed
 	}
 	v := newVerification(m, check, progress)
+	v.setMissing(r)
+	if err := v.compare(ctx, st, r.Root); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	st.Refresh()
 	err = store.Recheck(ctx, st, store.NewVerifier(m), check, v.found)
 	var unreadable *store.UnreadableError
 	if errors.As(err, &unreadable) {

@@ -32,7 +32,11 @@ func (s *Server) verify(r *http.Request) (task, error) {
 			v, err := t.Verify(ctx, p.set)
 			if err == nil && req.Repair && v.Unreadable.Count == 0 {
 				found.Store(v)
-				err = s.repair(ctx, t)
+				if err = s.repair(ctx, t); err == nil {
+					repaired := *v
+					repaired.Left, err = t.Differences(ctx)
+					v = &repaired
+				}
 			}
 			st := t.Status()
 			return Event{Verification: v, Status: &st}, err

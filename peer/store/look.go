@@ -51,11 +51,34 @@ const maxDifferent = 100
 // verified piece are left out, and so are links, directories and empty files before the first Publish. The store may
 // be in use. Look fails with an [*UnreadableError] if the disk cannot be read at present.
 func (d *Disk) Look(ctx context.Context) (State, error) {
-	t := d.tree
 	s := State{At: time.Now()}
-	away, err := t.isAway()
-	if s.Away = away; away || err != nil {
-		return s, err
+	var err error
+	s.Away, err = d.compare(ctx, d.hasPart, func(found Difference) {
+		if len(s.Different) == maxDifferent {
+			s.More++
+			return
+		}
+		s.Different = append(s.Different, found)
+	})
+	return s, err
+}
+
+// Differences is Look without a bound. If the content is or was complete, files without a verified piece are compared
+// too.
+func (d *Disk) Differences(ctx context.Context) (all []Difference, away bool, err error) {
+	d.mu.Lock()
+	complete := d.journal.WasWhole()
+	d.mu.Unlock()
+	expected := func(file int) bool { return complete || d.hasPart(file) }
+	away, err = d.compare(ctx, expected, func(found Difference) { all = append(all, found) })
+	return all, away, err
+}
+
+// compare calls found with each entry that differs, for files only if they are expected.
+func (d *Disk) compare(ctx context.Context, expected func(file int) bool, found func(Difference)) (away bool, err error) {
+	t := d.tree
+	if away, err = t.isAway(); away || err != nil {
+		return away, err
 	}
 	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
 	file, published := 0, d.wasPublished()
@@ -65,21 +88,21 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 			number = file
 			file++
 		}
-		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && !d.hasPart(number) {
+		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && !expected(number) {
 			continue
 		}
 		entries, files = append(entries, i), append(files, number)
 	}
 	for from := 0; from < len(entries); from += lookAhead {
 		if err := ctx.Err(); err != nil {
-			return s, err
+			return false, err
 		}
 		to := min(from+lookAhead, len(entries))
-		if err := d.lookAt(&s, entries[from:to], files[from:to]); err != nil {
-			return s, err
+		if err := d.compareSome(entries[from:to], files[from:to], found); err != nil {
+			return false, err
 		}
 	}
-	return s, nil
+	return false, nil
 }
 
 // CheckPlace fails with an [*AwayError] if the path of the content does not lead to the files of the store any more.
@@ -91,8 +114,8 @@ func (d *Disk) CheckPlace() error {
 	return err
 }
 
-// lookAt adds the differences of some entries to a state.
-func (d *Disk) lookAt(s *State, entries, files []int) error {
+// compareSome calls found with each of some entries that differs.
+func (d *Disk) compareSome(entries, files []int, found func(Difference)) error {
 	t := d.tree
 	names := make([]string, len(entries))
 	for i, entry := range entries {
@@ -109,15 +132,12 @@ func (d *Disk) lookAt(s *State, entries, files []int) error {
 		switch {
 		case err != nil:
 			return err
-		case what == "":
-		case len(s.Different) == maxDifferent:
-			s.More++
-		default:
+		case what != "":
 			path := t.m.Entries[entries[i]].Path
 			if t.single != "" {
 				path = t.m.Name
 			}
-			s.Different = append(s.Different, Difference{path, what})
+			found(Difference{path, what})
 		}
 	}
 	return nil

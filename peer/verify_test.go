@@ -1,0 +1,165 @@
+package peer_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
+)
+
+// changes are changes of a directory by [smallTree], and what a verify finds of them.
+var changes = map[string]struct {
+	path string
+	do   func(path string) error
+	what store.What // empty if nothing differs
+	bad  bool       // the first piece is damaged or missing
+}{
+	"file removed":                {"b", os.Remove, store.Gone, true},
+	"file cut":                    {"b", func(path string) error { return os.Truncate(path, 10) }, store.Cut, true},
+	"file grown":                  {"b", func(path string) error { return os.Truncate(path, 1010) }, store.Grown, false},
+	"file changed":                {"b", func(path string) error { return peertest.Flip(path, 100) }, store.Changed, true},
+	"file touched":                {"b", func(path string) error { return os.Chmod(path, 0o600) }, "", false},
+	"file replaced by link":       {"b", replace(func(path string) error { return os.Symlink("a", path) }), store.Replaced, true},
+	"file replaced by directory":  {"b", replace(func(path string) error { return os.Mkdir(path, 0o755) }), store.Replaced, true},
+	"empty file removed":          {"empty", os.Remove, store.Gone, false},
+	"empty file filled":           {"empty", func(path string) error { return os.Truncate(path, 1) }, store.Grown, false},
+	"empty file replaced by link": {"empty", replace(func(path string) error { return os.Symlink("a", path) }), store.Replaced, false},
+	"link removed":                {"link", os.Remove, store.Gone, false},
+	"link changed":                {"link", replace(func(path string) error { return os.Symlink("b", path) }), store.Changed, false},
+	"link replaced by file":       {"link", replace(func(path string) error { return os.WriteFile(path, nil, 0o644) }), store.Replaced, false},
+	"directory removed":           {"none", os.Remove, store.Gone, false},
+	"directory replaced by file":  {"none", replace(func(path string) error { return os.WriteFile(path, nil, 0o644) }), store.Replaced, false},
+}
+
+// replace returns a function that removes a path before it calls create.
+func replace(create func(path string) error) func(path string) error {
+	return func(path string) error { return errors.Join(os.Remove(path), create(path)) }
+}
+
+// smallTree makes a directory with three files that share a piece, and one entry of each other kind.
+func smallTree(t *testing.T) string {
+	t.Helper()
+	path, content := peertest.RandomFile(t, 3000)
+	dir := filepath.Join(filepath.Dir(path), "tree")
+	if err := os.MkdirAll(filepath.Join(dir, "none"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"a": content[:1000], "b": content[1000:2000], "c": content[2000:], "empty": nil} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// checkVerified verifies a transfer of [smallTree] after a change of an entry.
+func checkVerified(t *testing.T, tr *peer.Transfer, path string, what store.What, bad bool) {
+	t.Helper()
+	v, err := tr.Verify(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []store.Difference{{Path: path, What: what}}
+	if what == "" {
+		want = []store.Difference{}
+	}
+	if !slices.Equal(v.Different, want) || v.Intact() != (what == "") {
+		t.Errorf("found %+v, want %v", v, want)
+	}
+	pieces, files := v.Damaged.Count+v.Missing.Count, slices.Concat(v.Damaged.Files, v.Missing.Files)
+	if !bad && pieces > 0 || bad && (pieces != 1 || !slices.Equal(files, []string{path})) || v.Damaged.OneOf != nil {
+		t.Errorf("damaged %+v, missing %+v", v.Damaged, v.Missing)
+	}
+}
+
+// TestVerifyNamesDifferences changes a seed and a copy of it.
+func TestVerifyNamesDifferences(t *testing.T) {
+	t.Parallel()
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src, out := smallTree(t), filepath.Join(t.TempDir(), "out")
+			a := peertest.Start(t, "A")
+			seed, link := peertest.Seed(t, a, src, peer.SeedOptions{})
+			get := peertest.Get(t, peertest.Start(t, "B"), link, out)
+			peertest.Wait(t, get)
+			if err := errors.Join(get.Flush(t.Context()), change.do(filepath.Join(src, change.path))); err != nil {
+				t.Fatal(err)
+			}
+			checkVerified(t, seed, change.path, change.what, change.bad)
+			if err := errors.Join(a.Close(), change.do(filepath.Join(out, change.path))); err != nil { // nothing can be fetched
+				t.Fatal(err)
+			}
+			checkVerified(t, get, change.path, change.what, change.bad)
+		})
+	}
+}
+
+// TestVerifyOfStopped changes a copy that is not served.
+func TestVerifyOfStopped(t *testing.T) {
+	t.Parallel()
+	for name, change := range changes {
+		if change.what == store.Changed && change.bad {
+			continue // the piece is in one of three files
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(t.TempDir(), "out")
+			_, link := peertest.Seed(t, peertest.Start(t, "A"), smallTree(t), peer.SeedOptions{})
+			get := peertest.Get(t, peertest.Start(t, "B"), link, out)
+			peertest.Wait(t, get)
+			if err := errors.Join(get.Flush(t.Context()), get.Stop(), change.do(filepath.Join(out, change.path))); err != nil {
+				t.Fatal(err)
+			}
+			checkVerified(t, get, change.path, change.what, change.bad)
+		})
+	}
+}
+
+// TestVerifyOneOf damages a piece of three files without a trace of which one.
+func TestVerifyOneOf(t *testing.T) {
+	t.Parallel()
+	seed, _ := peertest.Seed(t, peertest.Start(t, "A"), smallTree(t), peer.SeedOptions{})
+	if err := errors.Join(seed.Stop(), peertest.Flip(filepath.Join(seed.Status().Root, "b"), 100)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := seed.Verify(t.Context(), nil)
+	if err != nil || v.Damaged.Count != 1 || len(v.Damaged.Files) > 0 || len(v.Damaged.OneOf) != 1 ||
+		!slices.Equal(v.Damaged.OneOf[0].Files, []string{"a", "b", "c"}) {
+		t.Errorf("found %+v, %v", v, err)
+	}
+}
+
+// TestVerifyOfMoved moves a seed and a copy away.
+func TestVerifyOfMoved(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(path string) error{
+		"gone":     func(string) error { return nil },
+		"replaced": func(path string) error { return os.Mkdir(path, 0o755) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src, out := smallTree(t), filepath.Join(t.TempDir(), "out")
+			seed, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+			get := peertest.Get(t, peertest.Start(t, "B"), link, out)
+			peertest.Wait(t, get)
+			for path, tr := range map[string]*peer.Transfer{src: seed, out: get} {
+				if err := errors.Join(os.Rename(path, path+".moved"), after(path)); err != nil {
+					t.Fatal(err)
+				}
+				if v, err := tr.Verify(t.Context(), nil); err == nil || !strings.Contains(err.Error(), path+" is not there") {
+					t.Errorf("found %+v, %v", v, err)
+				}
+			}
+		})
+	}
+}
