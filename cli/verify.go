@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
 )
 
 const verifyHelp = `Compares all files, links and directories with the content, reads the files again, hashes
@@ -129,18 +131,24 @@ func (r verified) verdict() error {
 	if n := r.Unreadable.Count; n > 0 {
 		all = append(all, fmt.Errorf("%s not readable at present: %s", arePieces(n), r.Why))
 	}
+	if i := slices.IndexFunc(r.Different, isUnreadable); i >= 0 && r.Unreadable.Count == 0 {
+		all = append(all, fmt.Errorf("%s is not readable at present", r.Different[i].Path))
+	}
 	return errors.Join(all...)
 }
 
+func isUnreadable(d store.Difference) bool { return d.What == store.NoAccess }
+
 // worst describes the worst finding, empty if there is none.
 func (r verified) worst() string {
-	switch n := len(r.Different) + r.MoreDifferent; {
+	different := slices.DeleteFunc(slices.Clone(r.Different), isUnreadable)
+	switch n := len(different) + r.MoreDifferent; {
 	case r.Damaged.Count > 0:
 		return arePieces(r.Damaged.Count) + " damaged"
 	case r.Missing.Count > 0:
 		return arePieces(r.Missing.Count) + " missing"
 	case n == 1:
-		return r.Different[0].Path + " differs"
+		return different[0].Path + " differs"
 	case n > 1:
 		return fmt.Sprintf("%d files, links or directories differ", n)
 	}

@@ -78,17 +78,22 @@ func (l *listing) skip(f func(path string)) error {
 // check lists the content again, and returns a [*ChangedError] about what differs.
 func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
 	now, err := l.again(ctx, opt)
-	var at *fs.PathError
-	if errors.As(err, &at) && errors.Is(err, fs.ErrNotExist) {
-		return &ChangedError{Path: at.Path, Reason: "it was removed; try again", Err: err}
-	}
 	if err != nil {
-		return err
+		return removed(err)
 	}
 	if path, reason := l.difference(now); reason != "" {
 		return &ChangedError{Path: filepath.Join(l.root, filepath.FromSlash(path)), Reason: reason + "; try again"}
 	}
 	return nil
+}
+
+// removed turns an error about a path that no longer exists into a [*ChangedError].
+func removed(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) && errors.Is(err, fs.ErrNotExist) {
+		return &ChangedError{Path: at.Path, Reason: "it was removed; try again", Err: err}
+	}
+	return err
 }
 
 // difference returns the path of an entry that differs in two listings, and how. The time of a

@@ -105,3 +105,17 @@ func TestScanUnreadable(t *testing.T) {
 		t.Errorf("scanned: %v", err)
 	}
 }
+
+// TestScanFileRemoved removes a file that is hashed later.
+func TestScanFileRemoved(t *testing.T) {
+	p := newPlace(t, folder(t))
+	p.Write(t, p.root)
+	opt := store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(int64, int64) {
+		_ = os.Remove(p.path("c"))
+	}}
+	_, err := store.Scan(t.Context(), p.root, opt)
+	var changed *store.ChangedError
+	if !errors.As(err, &changed) || changed.Path != p.path("c") {
+		t.Errorf("%v", err)
+	}
+}

@@ -22,7 +22,8 @@ const (
 	Grown    What = "grown"    // longer than the content
 	// Changed is a link to another target, or a file that was changed or replaced since its pieces were verified. The
 	// bytes of the file may be right.
-	Changed What = "changed"
+	Changed  What = "changed"
+	NoAccess What = "unreadable" // cannot be compared at present, see [Disk.Differences]
 )
 
 // Difference is an entry that is not what the manifest and the journal say. Its JSON is an interface for scripts.
@@ -53,29 +54,36 @@ const maxDifferent = 100
 func (d *Disk) Look(ctx context.Context) (State, error) {
 	s := State{At: time.Now()}
 	var err error
-	s.Away, err = d.compare(ctx, d.hasPart, func(found Difference) {
-		if len(s.Different) == maxDifferent {
+	s.Away, err = d.compare(ctx, d.hasPart, func(found Difference, unreadable error) error {
+		switch {
+		case unreadable != nil:
+		case len(s.Different) == maxDifferent:
 			s.More++
-			return
+		default:
+			s.Different = append(s.Different, found)
 		}
-		s.Different = append(s.Different, found)
+		return unreadable
 	})
 	return s, err
 }
 
-// Differences is Look without a bound. If the content is or was complete, files without a verified piece are compared
-// too.
+// Differences is Look without a bound, and continues after entries that cannot be read. If the content is or was
+// complete, files without a verified piece are compared too.
 func (d *Disk) Differences(ctx context.Context) (all []Difference, away bool, err error) {
 	d.mu.Lock()
 	complete := d.journal.WasWhole()
 	d.mu.Unlock()
 	expected := func(file int) bool { return complete || d.hasPart(file) }
-	away, err = d.compare(ctx, expected, func(found Difference) { all = append(all, found) })
+	away, err = d.compare(ctx, expected, func(found Difference, _ error) error {
+		all = append(all, found)
+		return nil
+	})
 	return all, away, err
 }
 
-// compare calls found with each entry that differs, for files only if they are expected.
-func (d *Disk) compare(ctx context.Context, expected func(file int) bool, found func(Difference)) (away bool, err error) {
+// compare calls found with each entry that differs, for files only if they are expected, and with the reason if an entry
+// cannot be read. It ends if found fails.
+func (d *Disk) compare(ctx context.Context, expected func(file int) bool, found func(Difference, error) error) (away bool, err error) {
 	t := d.tree
 	if away, err = t.isAway(); away || err != nil {
 		return away, err
@@ -114,33 +122,41 @@ func (d *Disk) CheckPlace() error {
 	return err
 }
 
-// compareSome calls found with each of some entries that differs.
-func (d *Disk) compareSome(entries, files []int, found func(Difference)) error {
+// compareSome is compare for some entries.
+func (d *Disk) compareSome(entries, files []int, found func(Difference, error) error) error {
 	t := d.tree
 	names := make([]string, len(entries))
 	for i, entry := range entries {
 		names[i] = t.name(entry)
 	}
 	for i, info := range t.root.LstatAll(names) {
-		if info == nil {
-			var err error
-			if info, err = t.lstat(names[i]); err != nil && !notThere(err) {
-				return &UnreadableError{Path: t.fullPath(names[i]), Err: withoutPath(err)}
-			}
+		what, err := d.differenceOf(entries[i], files[i], names[i], info)
+		if err != nil {
+			what = NoAccess
 		}
-		what, err := d.difference(entries[i], files[i], info)
-		switch {
-		case err != nil:
+		if what == "" {
+			continue
+		}
+		path := t.m.Entries[entries[i]].Path
+		if t.single != "" {
+			path = t.m.Name
+		}
+		if err := found(Difference{path, what}, err); err != nil {
 			return err
-		case what != "":
-			path := t.m.Entries[entries[i]].Path
-			if t.single != "" {
-				path = t.m.Name
-			}
-			found(Difference{path, what})
 		}
 	}
 	return nil
+}
+
+// differenceOf is difference. It looks again if info is nil.
+func (d *Disk) differenceOf(entry, file int, name string, info fs.FileInfo) (What, error) {
+	if info == nil {
+		var err error
+		if info, err = d.tree.lstat(name); err != nil && !notThere(err) {
+			return "", &UnreadableError{Path: d.tree.fullPath(name), Err: withoutPath(err)}
+		}
+	}
+	return d.difference(entry, file, info)
 }
 
 // difference returns how an entry differs, of which info is nil or what exists.

@@ -96,3 +96,25 @@ func TestFailedSeed(t *testing.T) {
 	p.ok(d.Close())
 	p.want(p.open(), "vvvv")
 }
+
+// TestDifferencesContinue checks that an entry that cannot be read does not hide the next ones.
+func TestDifferencesContinue(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.fs.MkdirAll("/home/seed/a", 0o755))
+	for _, name := range []string{"a/x", "b", "c"} {
+		p.writeFile("/home/seed/"+name, []byte(name), 0o600)
+	}
+	m, err := store.Scan(t.Context(), "/home/seed", store.ScanOptions{FS: p.fs})
+	p.ok(err)
+	d, err := store.Seed(faultDir, "/home/seed", m, p.files)
+	p.ok(err)
+	r, err := p.fs.OpenRoot("/home/seed")
+	p.ok(err)
+	p.ok(errors.Join(r.Chmod("a", 0), p.fs.Remove("/home/seed/c"), r.Close()))
+	found, away, err := d.Differences(t.Context())
+	want := []store.Difference{{Path: "a/x", What: store.NoAccess}, {Path: "c", What: store.Gone}}
+	if err != nil || away || !slices.Equal(found, want) {
+		t.Errorf("found %v, %v", found, err)
+	}
+	p.ok(d.Close())
+}
