@@ -140,13 +140,13 @@ func (v *verification) result() *Verification {
 }
 
 // compare looks for entries that differ. It fails if the content is not at its path.
-func (v *verification) compare(ctx context.Context, disk *store.Disk, root string) error {
+func (v *verification) compare(ctx context.Context, disk *store.Disk, r metadata.Record) error {
 	if disk == nil {
 		return nil
 	}
-	different, away, err := disk.Differences(ctx)
+	different, away, err := disk.Differences(ctx, wasComplete(r))
 	if away {
-		return fmt.Errorf("%s is not there: it was moved away, replaced or unmounted; put it back", root)
+		return fmt.Errorf("%s is not there: it was moved away, replaced or unmounted; put it back", r.Root)
 	}
 	v.different = different
 	return err
@@ -160,7 +160,7 @@ func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) 
 	disk := t.mu.disk
 	t.mu.Unlock()
 	v := verification{m: t.Manifest()}
-	if err := v.compare(ctx, disk, t.record().Root); err != nil {
+	if err := v.compare(ctx, disk, t.record()); err != nil {
 		return nil, err
 	}
 	return v.result().Different, nil
@@ -191,7 +191,7 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	}
 	v := newVerification(m, check, progress)
 	v.setMissing(r)
-	if err := v.compare(ctx, disk, r.Root); err != nil {
+	if err := v.compare(ctx, disk, r); err != nil {
 		return nil, err
 	}
 	if disk != nil {
@@ -272,7 +272,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	}
 	v := newVerification(m, check, progress)
 	v.setMissing(r)
-	if err := v.compare(ctx, st, r.Root); err != nil {
+	if err := v.compare(ctx, st, r); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	st.Refresh()

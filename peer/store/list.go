@@ -79,7 +79,7 @@ func (l *listing) skip(f func(path string)) error {
 func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
 	now, err := l.again(ctx, opt)
 	if err != nil {
-		return removed(err)
+		return asRemoved(err)
 	}
 	if path, reason := l.difference(now); reason != "" {
 		return &ChangedError{Path: filepath.Join(l.root, filepath.FromSlash(path)), Reason: reason + "; try again"}
@@ -87,8 +87,8 @@ func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
 	return nil
 }
 
-// removed turns an error about a path that no longer exists into a [*ChangedError].
-func removed(err error) error {
+// asRemoved turns an error about a path that no longer exists into a [*ChangedError].
+func asRemoved(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) && errors.Is(err, fs.ErrNotExist) {
 		return &ChangedError{Path: at.Path, Reason: "it was removed; try again", Err: err}

@@ -67,12 +67,9 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// Differences is Look without a bound, and continues after entries that cannot be read. If the content is or was
-// complete, files without a verified piece are compared too.
-func (d *Disk) Differences(ctx context.Context) (all []Difference, away bool, err error) {
-	d.mu.Lock()
-	complete := d.journal.WasWhole()
-	d.mu.Unlock()
+// Differences is Look without a bound, and continues after entries that cannot be read. With complete, files without a
+// verified piece are compared too.
+func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference, away bool, err error) {
 	expected := func(file int) bool { return complete || d.hasPart(file) }
 	away, err = d.compare(ctx, expected, func(found Difference, _ error) error {
 		all = append(all, found)

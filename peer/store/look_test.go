@@ -111,7 +111,7 @@ func TestDifferencesContinue(t *testing.T) {
 	r, err := p.fs.OpenRoot("/home/seed")
 	p.ok(err)
 	p.ok(errors.Join(r.Chmod("a", 0), p.fs.Remove("/home/seed/c"), r.Close()))
-	found, away, err := d.Differences(t.Context())
+	found, away, err := d.Differences(t.Context(), true)
 	want := []store.Difference{{Path: "a/x", What: store.NoAccess}, {Path: "c", What: store.Gone}}
 	if err != nil || away || !slices.Equal(found, want) {
 		t.Errorf("found %v, %v", found, err)

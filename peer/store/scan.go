@@ -102,7 +102,7 @@ func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*p
 		*sums = newSHA1Sums(m)
 	}
 	if err := hashAll(ctx, path, m, opt, sums); err != nil {
-		return nil, removed(err)
+		return nil, asRemoved(err)
 	}
 	return m, l.check(ctx, &opt)
 }
