@@ -123,6 +123,9 @@ func (a *asUser) at(path string, want uint32, f func(path string) error) error {
 
 // OpenRoot implements [FS].
 func (a *asUser) OpenRoot(path string) (Root, error) {
+	if path == a.state {
+		return OS{}.OpenRoot(path)
+	}
 	fd, err := a.pin(path)
 	if err != nil {
 		return nil, err

@@ -162,7 +162,13 @@ func TestClosedDirectoryInRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := As(&User{UID: 60002, Groups: []uint32{60002}}, "", "/none").OpenRoot(dir)
+	as := As(&User{UID: 60002, Groups: []uint32{60002}}, "", filepath.Join(dir, "closed"))
+	if state, err := as.OpenRoot(filepath.Join(dir, "closed")); err != nil {
+		t.Errorf("the process's own state: %v", err)
+	} else {
+		_ = state.Close()
+	}
+	r, err := as.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
