@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -170,12 +171,17 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 }
 
 // checkEntries settles the outcome if an entry differs and the transfer was complete before: a seed, and a link or an
-// empty file that was changed, are not repaired.
+// empty file that was changed, are not repaired. Fetched files are: those that changed before the store was opened have
+// been hashed, and others are once a peer complains or the user verifies them.
 func (t *Transfer) checkEntries(ctx context.Context, c content) {
-	if t.record().Completed.IsZero() || c.disk == nil {
+	r := t.record()
+	if r.Completed.IsZero() || c.disk == nil {
 		return
 	}
 	state, err := c.disk.Look(ctx)
+	if !r.Seed {
+		state.Different = slices.DeleteFunc(state.Different, rewritten(c.verifier.Manifest()))
+	}
 	if err == nil && !state.Intact() {
 		err = &DifferentError{state}
 	}

@@ -129,14 +129,19 @@ func (v *verification) result() *Verification {
 			}
 		})
 	}
+	rewritten := rewritten(v.m)
+	r.differ(slices.DeleteFunc(v.different, func(d store.Difference) bool { return rewritten(d) && !bad[d.Path] }))
+	return r
+}
+
+// rewritten returns a function that reports whether a difference is a changed file, which may have the right bytes, and
+// not a changed link.
+func rewritten(m *proto.Manifest) func(store.Difference) bool {
 	links := make(map[string]bool)
-	for _, e := range v.m.Entries {
+	for _, e := range m.Entries {
 		links[e.Path] = e.Kind == proto.Symlink
 	}
-	r.differ(slices.DeleteFunc(v.different, func(d store.Difference) bool {
-		return d.What == store.Changed && !bad[d.Path] && !links[d.Path]
-	}))
-	return r
+	return func(d store.Difference) bool { return d.What == store.Changed && !links[d.Path] }
 }
 
 // compare looks for entries that differ. It fails if the content is not at its path.
@@ -194,7 +199,9 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if err := v.compare(ctx, disk, r); err != nil {
 		return nil, err
 	}
+	var changed store.Stamps
 	if disk != nil {
+		changed = disk.Changed()
 		disk.Refresh()
 	}
 	err = store.InParallel(ctx, len(check), 0, func(i int) error {
@@ -215,6 +222,12 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 		return nil, fmt.Errorf("the content was not verified to the end: %w", context.Cause(s.Context()))
 	}
 	_, v.why = s.Unreadable()
+	if disk != nil && len(v.unreadable) == 0 {
+		err = errors.Join(err, disk.Accept(changed))
+	}
+	t.mu.Lock()
+	t.mu.state = store.State{} // the next Look is about the disk as it is now
+	t.mu.Unlock()
 	return v.result(), err
 }
 

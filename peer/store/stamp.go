@@ -76,6 +76,44 @@ func (d *Disk) recordStamp(file int, s journal.Stamp) error {
 	return d.journal.SetStamp(file, s)
 }
 
+// Stamps are the states of files at one moment.
+type Stamps map[int]journal.Stamp
+
+// Changed returns the stamps of the files that were changed since the store left or verified them.
+func (d *Disk) Changed() Stamps {
+	changed := make(Stamps)
+	for file := range d.tree.layout.files() {
+		left := d.leftAs(file)
+		if left == (journal.Stamp{}) {
+			continue
+		}
+		if info, err := d.tree.stat(file); err == nil && info != nil && stampOf(vfs.StatOf(info)) != left {
+			changed[file] = stampOf(vfs.StatOf(info))
+		}
+	}
+	return changed
+}
+
+// Accept records stamps that Changed returned before all pieces were hashed, for the files without a damaged piece.
+// Look does not report these files any more.
+func (d *Disk) Accept(changed Stamps) error {
+	for file, s := range changed {
+		if !d.complete(file) {
+			continue
+		}
+		d.mu.Lock()
+		if left, ok := d.published[file]; ok && left.Inode == s.Inode {
+			d.published[file] = s
+		}
+		err := d.recordStamp(file, s)
+		d.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // stamped reports whether a file is as it was when its pieces were recorded.
 func (d *Disk) stamped(file int, info fs.FileInfo) bool {
 	return info.Size() == d.tree.layout.size(file) && d.journal.Stamp(file) == stampOf(vfs.StatOf(info))
