@@ -95,18 +95,11 @@ func (s *State) addClaim(p *peer, i int) {
 }
 
 // precedes reports whether a peer goes before the node where both claim a piece for the groups that
-// both are in: it is the one that the plan has bring the piece there, or whose share has it, or else the
-// one with the lesser id.
+// both are in: it is the one that the plan has bring the piece there, or else the one with the lesser id.
 func (s *State) precedes(p *peer, i int) bool {
 	home := s.home(p)
 	if peerFirst, known := s.plan.precedence(home, p, i); known {
 		return peerFirst
-	}
-	switch {
-	case home.share.Has(i):
-		return false
-	case s.shareOf(home, p).Has(i):
-		return true
 	}
 	return p.ID < s.cfg.Self
 }

@@ -90,23 +90,3 @@ func (s *State) matchPeers(l *level, siblings ...string) {
 		}
 	}
 }
-
-// shareOf returns the share of a peer in a group that both are in.
-func (s *State) shareOf(l *level, p *peer) Share {
-	rank, self := 0, s.cfg.Self < p.ID
-	for _, n := range l.members() {
-		if n.ID >= p.ID {
-			break
-		}
-		if n.alive() {
-			rank++
-		}
-	}
-	if self {
-		rank++
-	}
-	if rank >= l.size {
-		return Share{} // it is not alive
-	}
-	return s.picker.Share(rank, l.size)
-}
