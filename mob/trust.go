@@ -5,9 +5,8 @@ import "time"
 // What a member of the cluster claims or has keeps others from fetching it over the WAN, so it is
 // a promise. A member breaks it in one of three ways: it is silent, it lets a claim take much
 // longer than claims take, or it leaves requests unanswered. What it promised counts no more then,
-// and is for others: in turns, so that one of them begins a piece and others hear of it. A slow
-// member is late, but delivers. So the time that a promise may take is measured, at the member and
-// in its cluster, and what it delivers late counts again.
+// and other members begin it. A slow member is late, but delivers. So the time that a promise may
+// take is measured, at the member and in its cluster, and what it delivers late counts again.
 
 // patience returns how long an answer of a peer may take.
 func (s *State) patience(p *peer) time.Duration {
@@ -49,13 +48,11 @@ func (s *State) recount(p *peer, change func()) {
 	if holds := p.holds(); holds != held {
 		for i := range p.have.All() {
 			s.countHave(p, i, holds)
-			s.passOn(i)
 		}
 	}
 	if claims := p.claims(); claims != claimed {
 		for i := range p.claim.All() {
 			s.countClaim(p, i, claims)
-			s.passOn(i)
 		}
 	}
 }
@@ -125,26 +122,8 @@ func (s *State) lapseClaims() {
 			p.claim.Remove(i)
 			if p.claims() {
 				s.countClaim(p, i, false)
-				s.passOn(i)
 			}
 		}
-	}
-}
-
-// passOn leaves a piece that no member of a group has or claims any more to one member after
-// another: each begins it after the time in which it would have heard of the claims of those before
-// it.
-func (s *State) passOn(i int) {
-	if !s.isLeft(s.own(), i) {
-		return
-	}
-	for _, p := range s.peers {
-		l := p.level
-		if p.local || !p.have.Has(i) || !s.isLeft(l, i) {
-			continue
-		}
-		turn := ((l.rank-i)%l.size + l.size) % l.size
-		s.deferPiece(p, i, time.Duration(1+turn)*s.claimDelay(l))
 	}
 }
 
