@@ -78,15 +78,13 @@ func (s *State) addClaim(p *peer, i int) {
 	s.relay(i, updateClaim)
 	f := s.fetches[i]
 	both := f.enters(home)
-	overridden := both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home)
-	if overridden && len(p.lapsed) == 0 {
+	if both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home) && len(p.lapsed) == 0 {
 		p.overrode = s.now
 	}
-	if !overridden && !s.precedes(p, i) {
+	if !s.precedes(p, i) {
 		return
 	}
-	// Two members requested a piece while their claims crossed, and the first of them goes on. Or
-	// the other has heard of the claim of the node, and it does not count any more.
+	// Two members requested a piece while their claims crossed, and the first of them goes on.
 	s.picker.Claimed(View{s, home}, i)
 	if both {
 		s.leaveRemote(f)

@@ -127,17 +127,16 @@ func (s *State) lapseClaims() {
 	}
 }
 
-// isOverridden reports whether members have lately begun what the node claims. What it promises
-// does not count for them, and they would fetch a second time what it fetches over the WAN. Where there
-// are several it takes two: one that was held up for a moment begins what all others have claimed.
+// isOverridden reports whether members have lately begun what the node claims. Its claims do not count
+// for them, and they would fetch a second time what it fetches over the WAN. Where there are several it
+// takes two: one that was held up for a moment begins what all others have claimed.
 func (s *State) isOverridden() bool {
 	near, by := 0, 0
 	for _, p := range s.peers {
-		if !p.near() {
-			continue
+		if p.near() {
+			near++
 		}
-		near++
-		if !p.overrode.IsZero() && s.now.Sub(p.overrode) < 2*s.t.Stall {
+		if s.now.Sub(p.overrode) < 2*s.t.Stall {
 			by++
 		}
 	}
