@@ -95,12 +95,16 @@ func (s *State) check(p *peer) {
 }
 
 // stallTimeout returns how long a busy peer may send nothing: longer if its rate and what was
-// requested of it explain it.
+// requested of it explain it, and shorter for the first block of a member of the site.
 func (s *State) stallTimeout(p *peer) time.Duration {
-	if p.meter.rate() == 0 {
-		return s.t.Stall + s.patience(p) + s.late
+	timeout := s.t.Stall
+	switch {
+	case p.meter.rate() > 0:
+		timeout = max(timeout, time.Duration(4*p.wait()*float64(time.Second)))
+	case p.near():
+		timeout = 2 * timeout / 3
 	}
-	return max(s.t.Stall, time.Duration(4*p.wait()*float64(time.Second))) + s.patience(p) + s.late
+	return timeout + s.patience(p) + s.late
 }
 
 // cancelAll cancels everything that was requested of a peer.

@@ -36,6 +36,7 @@ func TestInflow(t *testing.T) {
 // after all when no more pieces come.
 func TestTooLate(t *testing.T) {
 	s, a, now := fetching(time.Second / 2)
+	s.t.Stall = time.Minute // n sends nothing
 	if s.tooLate(a) {
 		t.Error("too late before anything has come")
 	}
