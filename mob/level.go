@@ -41,9 +41,9 @@ type level struct {
 	slow       int           // pieces that are slow on their way into the group, as far as they may be stolen
 	answerTime time.Duration // see measureAnswers
 
-	known     bool // each member has announced what it has, or failed
-	awaits    bool // a member is awaited: see reunite
-	open, all bool // pieces, and any of them, could be fetched for the group when peers were last filled
+	known  bool // each member has announced what it has, or failed
+	awaits bool // a member is awaited: see reunite
+	open   bool // pieces could be fetched for the group when peers were last filled
 }
 
 func newLevel(index int, cluster string, pieces int) *level {

@@ -35,12 +35,6 @@ func (s *State) openLevel(l *level) {
 			s.wake(p)
 		}
 	}
-	if all := s.mayTakeAll(l); all != l.all {
-		l.all = all
-		if all {
-			s.reconsiderAll()
-		}
-	}
 }
 
 // sortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
@@ -94,7 +88,7 @@ func (s *State) reconsiderAll() {
 }
 
 // mayFetch reports whether the node knows a group well enough to fetch for it from outside, or has
-// waited for that: then it begins with its share. After it was cut off it waits for each member.
+// waited for that. After it was cut off it waits for each member.
 func (s *State) mayFetch(l *level) bool {
 	known := s.knows(l)
 	return known && s.heardOfMembers || !l.awaits && !s.now.Before(s.settled)
@@ -209,15 +203,10 @@ func (s *State) free(l *level, i int) bool {
 }
 
 // mayTake reports whether the node may begin a piece for a group, which is free, or which the plan has
-// it begin. While it does not know what the group has, it keeps to its share: so members that know each
-// other little begin different pieces.
+// it begin.
 func (s *State) mayTake(l *level, i int) bool {
-	return s.plan.orders(i) ||
-		s.free(l, i) && !s.plan.leavesToBringer(l, i) && (l.share.Has(i) || s.mayTakeAll(l))
+	return s.plan.orders(i) || s.free(l, i) && !s.plan.leavesToBringer(l, i)
 }
-
-// mayTakeAll reports whether the node may begin pieces beside those of its share.
-func (s *State) mayTakeAll(l *level) bool { return s.knows(l) || s.now.Sub(s.settled) > 2*s.t.Stall }
 
 // removeRequest takes back the request for a span, which makes room in the pipeline.
 func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
