@@ -269,6 +269,22 @@ func TestChangedBeforeFinish(t *testing.T) {
 	}
 }
 
+// TestEmptyFileReplacedBeforeFinish replaces an empty file by another one after the content was published. Finish does
+// not set its mode.
+func TestEmptyFileReplacedBeforeFinish(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	p.ok(os.WriteFile(p.root+"-e", nil, 0o400))
+	p.ok(os.Rename(p.root+"-e", p.path("e")))
+	p.ok(d.Finish())
+	if info, err := os.Stat(p.path("e")); err != nil || info.Mode() != 0o400 {
+		t.Errorf("it has mode %v, %v", info.Mode(), err)
+	}
+	p.ok(d.Close())
+}
+
 // TestRemovedBeforeFinish removes files, a directory, a link and an empty file after the content was published, or
 // replaces a file. Finish succeeds, and does not create them.
 func TestRemovedBeforeFinish(t *testing.T) {

@@ -262,6 +262,9 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 		inode = 0 // unless it is still empty
 	}
 	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
+		if flush && d.stage.Load() == shown && own.Inode != vfs.StatOf(info).Inode {
+			return nil // the user replaced it since
+		}
 		inode = vfs.StatOf(info).Inode // nothing in it is lost
 	}
 	f, err := t.openOrCreate(entry, inode)
