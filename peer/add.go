@@ -165,7 +165,7 @@ func (t *Transfer) resumeGet(a addition, same, intact bool) error {
 	} else if t.running() || old.Begun {
 		return &ElsewhereError{Root: old.Root}
 	}
-	if t.running() && !a.missing && intact && (old.Whole || old.Link.String() == r.Link.String()) {
+	if t.running() && !a.missing && intact && !t.foundDifferent() && (old.Whole || old.Link.String() == r.Link.String()) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.mu.opening.asked = true
@@ -263,6 +263,13 @@ func (t *Transfer) intact() (bool, error) {
 	}
 	state, err := disk.Look(t.node.ctx)
 	return state.Intact(), err
+}
+
+// foundDifferent reports whether the outcome is that an entry differed.
+func (t *Transfer) foundDifferent() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.outcome.settled() && t.mu.outcome.err != nil
 }
 
 // sound reports whether no piece of a content that was whole is lacking.

@@ -252,3 +252,31 @@ func TestSeedAgain(t *testing.T) {
 		t.Errorf("status %+v", st)
 	}
 }
+
+// TestGetOfDamagedSeed gets the link of a seed whose only piece in a file is damaged. The get fails until the file is back.
+func TestGetOfDamagedSeed(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"running", "stopped"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			n, dir := peertest.Start(t, "A"), folder(t)
+			seed, link := peertest.Seed(t, n, dir, peer.SeedOptions{PieceLength: 4 << 20})
+			if when == "stopped" {
+				check(t, seed.Stop())
+			}
+			b := filepath.Join(dir, "b")
+			check(t, os.Rename(b, b+".old"), os.WriteFile(b, []byte("mine"), 0o600))
+			get := peertest.Get(t, n, link, dir)
+			var different *peer.DifferentError
+			if err := get.Wait(t.Context()); !errors.As(err, &different) || !strings.Contains(err.Error(), "b (") {
+				t.Errorf("get: %v", err)
+			}
+			if err := get.Flush(t.Context()); !errors.As(err, &different) {
+				t.Errorf("flush: %v", err)
+			}
+			check(t, os.Rename(b+".old", b))
+			get = peertest.Get(t, n, link, dir)
+			check(t, get.Wait(t.Context()), get.Flush(t.Context()))
+		})
+	}
+}

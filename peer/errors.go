@@ -36,7 +36,11 @@ func (e *ElsewhereError) Error() string {
 }
 
 // DifferentError reports entries that a get found to differ from the content, and does not write to.
-type DifferentError struct{ State store.State }
+type DifferentError struct {
+	State store.State
+	// Seed is set if the content was seeded here.
+	Seed bool
+}
 
 // Error implements error.
 func (e *DifferentError) Error() string {
@@ -48,7 +52,11 @@ func (e *DifferentError) Error() string {
 	if more := len(d) + e.State.More - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("changed since the content was complete: %s: remove them and get the link again", strings.Join(names, ", "))
+	advice := "remove them and get the link again"
+	if e.Seed {
+		advice = "the content was seeded here, so put them back as they were"
+	}
+	return fmt.Sprintf("changed since the content was complete: %s: %s", strings.Join(names, ", "), advice)
 }
 
 // NoRoomError reports that what is left to fetch does not fit on the disk. It wraps

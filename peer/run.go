@@ -174,21 +174,34 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 // empty file that was changed, are not repaired. Fetched files are: those that changed before the store was opened have
 // been hashed, and others are once a peer complains or the user verifies them.
 func (t *Transfer) checkEntries(ctx context.Context, c content) {
-	r := t.record()
+	r, m := t.record(), c.verifier.Manifest()
 	if r.Completed.IsZero() || c.disk == nil {
 		return
 	}
 	state, err := c.disk.Look(ctx)
-	if !r.Seed {
-		state.Different = slices.DeleteFunc(state.Different, rewritten(c.verifier.Manifest()))
+	if r.Seed {
+		// Look leaves out files without a verified piece, and the store has stamped changed files.
+		damaged, more := m.FilesOf(slices.Sorted(slices.Values(slices.Concat(c.lost, c.unreadable))), maxNamed)
+		for _, path := range damaged {
+			if !slices.ContainsFunc(state.Different, func(d store.Difference) bool { return d.Path == path }) {
+				state.Different = append(state.Different, store.Difference{Path: path, What: store.Changed})
+			}
+		}
+		state.More += more
+	} else {
+		state.Different = slices.DeleteFunc(state.Different, rewritten(m))
 	}
 	if err == nil && !state.Intact() {
-		err = &DifferentError{state}
+		err = &DifferentError{State: state, Seed: r.Seed}
 	}
-	if err != nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.mu.outcome.settle(err)
+	if err == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.outcome.settle(err)
+	if r.Seed {
+		t.mu.flushed.settle(err) // nothing is flushed until the files are back
 	}
 }
 

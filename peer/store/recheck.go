@@ -22,7 +22,7 @@ const (
 )
 
 // Recheck hashes the pieces of s for which check is true and that are verified or
-// doubtful. It commits the good ones, forgets the damaged ones, and leaves those as they
+// doubtful, and for a seed the missing ones. It commits the good ones, forgets the damaged ones, and leaves those as they
 // are that cannot be read at present. It runs one goroutine per CPU; they call found, if it
 // is not nil, with each piece. The store may be in use meanwhile.
 //
@@ -59,20 +59,21 @@ func Recheck(ctx context.Context, s Store, v *Verifier, check []bool, found func
 func recheck(s Store, v *Verifier, piece int) (verdict Verdict, checked bool, err error) {
 	verified := s.Has(piece)
 	d, onDisk := s.(*Disk)
-	if onDisk && !verified && !d.doubtful.has(piece) {
+	seed := onDisk && d.journal.Seed()
+	if onDisk && !seed && !verified && !d.doubtful.has(piece) {
 		return Good, false, nil
 	}
 	good, err := v.check(s, piece, nil)
 	switch {
 	case err != nil:
 		return Unreadable, true, err
-	case good && onDisk && !verified:
+	case good && onDisk && !seed && !verified:
 		checked, err := d.commit(piece, true)
 		return Good, checked, err
 	case good:
 		return Good, true, s.Commit(piece)
 	case onDisk && !verified && !d.doubtful.has(piece):
-		return Damaged, false, nil
+		return Damaged, seed, nil
 	}
 	return Damaged, true, s.Forget(piece)
 }
