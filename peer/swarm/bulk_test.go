@@ -217,6 +217,7 @@ func TestLongPath(t *testing.T) {
 	wide := peertest.Configure(func(c *peer.Config) {
 		c.Tuning = mob.DefaultTuning()
 		c.Tuning.MinBlock = 1 << 20
+		c.Tuning.Queue = time.Minute
 	})
 	a, b := peertest.Start(t, "A", peertest.WithFaults(long), peertest.WithGate(gate)), peertest.Start(t, "B", wide)
 	_, link, content := peertest.SeedRandom(t, a, 16<<20, peer.SeedOptions{})
