@@ -25,7 +25,7 @@ func TestFetchOncePerCluster(t *testing.T) {
 	for cluster, n := range wan {
 		limit := maxCopies
 		if cluster == nodes[0].Cluster() {
-			limit -= 1
+			limit--
 		}
 		if copies := float64(n) / float64(len(content)); copies > limit {
 			t.Errorf("%.3f copies crossed into %s, want at most %.2f", copies, cluster, limit)
