@@ -269,6 +269,45 @@ func TestChangedBeforeFinish(t *testing.T) {
 	}
 }
 
+// TestTruncatedBeforeFinish truncates a file after the content was published. The file had its mode and time before that, so
+// Publish did not open it. Finish leaves the file as it is, and Look reports it.
+func TestTruncatedBeforeFinish(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	p.ok(d.Close())
+	d = p.open()
+	p.ok(d.Publish())
+	p.ok(os.Truncate(p.path("b"), 5))
+	p.ok(d.Finish())
+	if info, err := os.Stat(p.path("b")); err != nil || info.Size() != 5 {
+		t.Errorf("it has %d bytes, %v; want 5", info.Size(), err)
+	}
+	if state, err := d.Look(t.Context()); err != nil || !slices.Equal(state.Different, []store.Difference{{Path: "b", What: store.Cut}}) {
+		t.Errorf("Look reports %v, %v", state.Different, err)
+	}
+	p.ok(d.Close())
+	p.remove("b: changed since it was fetched")
+}
+
+// TestTruncatedBeforePublish truncates a file after the store was opened with all pieces. Publish does not extend it.
+func TestTruncatedBeforePublish(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Close())
+	d = p.open()
+	p.ok(os.Truncate(p.path("b"), 5))
+	var changed *store.ChangedError
+	if err := d.Publish(); !errors.As(err, &changed) || changed.Path != p.path("b") {
+		t.Errorf("Publish: %v", err)
+	}
+	if info, err := os.Stat(p.path("b")); err != nil || info.Size() != 5 {
+		t.Errorf("it has %d bytes, %v; want 5", info.Size(), err)
+	}
+}
+
 // TestEmptyFileReplacedBeforeFinish replaces an empty file by another one after the content was published. Finish does
 // not set its mode.
 func TestEmptyFileReplacedBeforeFinish(t *testing.T) {

@@ -195,7 +195,11 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if d.changedSince(file, info) {
 		return nil // its time is that of the change
 	}
+	if info.Size() < e.Size { // it would be extended by zeros
+		return &ChangedError{Path: t.fullPath(name), Reason: "it was truncated"}
+	}
 	if info.Size() == e.Size && (foreign || t.hasMetadata(info, e)) {
+		d.leave(file, info)
 		return nil
 	}
 	// All of its pieces were found and none was written, if it is too long.
@@ -217,10 +221,15 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	if err != nil {
 		return t.withPath(name, err)
 	}
+	d.leave(file, info)
+	return nil
+}
+
+// leave records how Publish left a file.
+func (d *Disk) leave(file int, info fs.FileInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.published[file] = stampOf(vfs.StatOf(info))
-	return nil
 }
 
 // asLeft reports whether a file is as Publish or settle left it, and as it should be.
