@@ -249,14 +249,16 @@ func (t *Transfer) restart(err error, o opening) error {
 	return nil
 }
 
-// intact reports whether a complete transfer has every piece and entry, and whether another does not wait for its files.
+// intact reports whether a complete transfer has every piece and entry, and whether another neither waits for its files nor
+// has every piece: then its files may have been compared before the call.
 func (t *Transfer) intact() (bool, error) {
 	t.mu.Lock()
-	phase, disk := t.mu.phase, t.mu.disk
+	phase, disk, m := t.mu.phase, t.mu.disk, t.mu.desc.Manifest()
 	waits := phase == Checking && t.mu.waiting != ""
+	ends := phase == Fetching && !t.mu.rec.Seed && t.mu.store != nil && t.mu.store.Count() == m.Pieces()
 	t.mu.Unlock()
 	if phase != Whole || disk == nil {
-		return !waits, nil
+		return !waits && !ends, nil
 	}
 	if !t.sound() {
 		return false, nil

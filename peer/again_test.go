@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,4 +173,51 @@ func TestStatusOfChangedCopy(t *testing.T) {
 	if get.Status().Away {
 		t.Error("looked at again within 10 seconds")
 	}
+}
+
+// publishing is a store that calls a function after a Publish.
+type publishing struct {
+	store.Store
+	after func()
+}
+
+// Publish implements [store.Store].
+func (p publishing) Publish() error {
+	err := p.Store.Publish()
+	if err == nil {
+		p.after()
+	}
+	return err
+}
+
+// TestGetAsAnotherEnds gets the same link again after a file was deleted, while the first get ends. The second get completes
+// the copy.
+func TestGetAsAnotherEnds(t *testing.T) {
+	t.Parallel()
+	src, out := folder(t), filepath.Join(t.TempDir(), "out")
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	n := peertest.Start(t, "B")
+	second := make(chan *peer.Transfer, 1)
+	var once sync.Once
+	n.SetStore(func(st store.Store) store.Store {
+		return publishing{st, func() {
+			once.Do(func() {
+				check(t, os.Remove(filepath.Join(out, "b")))
+				first, err := n.Transfer(link.Manifest.String())
+				check(t, err)
+				ending, got := first.Ending(), make(chan struct{})
+				go func() {
+					defer close(got)
+					second <- peertest.Get(t, n, link, out)
+				}()
+				select {
+				case <-got:
+				case <-ending: // the second get waits for the end of the first one
+				}
+			})
+		}}
+	})
+	peertest.Get(t, n, link, out)
+	peertest.Wait(t, <-second)
+	equalFolder(t, out, src)
 }

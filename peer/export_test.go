@@ -42,3 +42,10 @@ func (t *Transfer) Node() *Node { return t.node }
 
 // EndAll ends the contents of a node that end at a time.
 func EndAll(n *Node, now time.Time) { n.endAll(now) }
+
+// Ending is closed once the swarm of a transfer is to end.
+func (t *Transfer) Ending() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.swarm.Context().Done()
+}

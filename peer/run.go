@@ -145,6 +145,9 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 		}
 	}
 	t.checkEntries(s.Context(), c)
+	if s.Context().Err() != nil {
+		return nil // it was not compared with the disk
+	}
 	t.markWhole()
 	var publishing sync.WaitGroup
 	if t.Description().Plain() {
@@ -179,6 +182,9 @@ func (t *Transfer) checkEntries(ctx context.Context, c content) {
 		return
 	}
 	state, err := c.disk.Look(ctx)
+	if ctx.Err() != nil {
+		return
+	}
 	if r.Seed {
 		// Look leaves out files without a verified piece, and the store has stamped changed files.
 		damaged, more := m.FilesOf(slices.Sorted(slices.Values(slices.Concat(c.lost, c.unreadable))), maxNamed)
