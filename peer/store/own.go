@@ -74,7 +74,7 @@ func (d *Disk) claim(file int, info fs.FileInfo, sameBoot bool) error {
 		f.Made = true
 	case f.Inode != 0 && f.Inode == stamp.Inode && stamp.Changed == s.Changed: // the file system has new inode numbers
 	case f.Inode != 0 && d.tree.inodeOf(d.tree.tempName(d.tree.fileName(file))) == f.Inode: // see separate
-	case !sameBoot && (f.Inode != 0 && !f.Made || d.looksOurs(file, info)): // a power loss
+	case !sameBoot && (f.Inode != 0 && !f.Made || d.looksOurs(d.tree.entry(file), info)): // a power loss
 	default:
 		return nil
 	}
@@ -82,10 +82,10 @@ func (d *Disk) claim(file int, info fs.FileInfo, sameBoot bool) error {
 	return d.journal.SetFile(file, f)
 }
 
-// looksOurs reports whether a file has a mode that the store gives it.
-func (d *Disk) looksOurs(file int, info fs.FileInfo) bool {
-	mode := info.Mode() & modeBits
-	return mode == transferFileMode || mode == d.tree.mode(d.tree.entry(file), info)
+// looksOurs reports whether the file of an entry has a mode that the store gives it.
+func (d *Disk) looksOurs(e *proto.Entry, info fs.FileInfo) bool {
+	mode := info.Mode().Perm()
+	return mode == transferFileMode || mode == d.tree.mode(e, info).Perm()
 }
 
 // touched records that a file was changed or replaced since it was stamped, or since all of it was verified.

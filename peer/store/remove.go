@@ -219,6 +219,9 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 	if f := r.journal.Entry(entry); !f.Made || f.Inode != vfs.StatOf(info).Inode {
 		return leftFound, nil
 	}
+	if e.Kind == proto.File && !r.looksOurs(e, info) {
+		return leftChanged, nil
+	}
 	return "", nil
 }
 
