@@ -55,9 +55,13 @@ func (s *State) announceDropped(p *peer, i int) {
 	}
 }
 
-// addClaim notes that a peer claims a piece.
+// maxClaims bounds the times that the node keeps for a peer: those of its claims, lapsed ones included,
+// and those at which deferred pieces may be requested of it. An honest peer claims what is in flight to it.
+const maxClaims = 4096
+
+// addClaim records a claim of a peer, unless it has too many.
 func (s *State) addClaim(p *peer, i int) {
-	if p.have.Has(i) || p.lapsed[i] || !p.claim.Add(i) {
+	if p.have.Has(i) || len(p.claimed) >= maxClaims || p.lapsed != nil && p.lapsed.Has(i) || !p.claim.Add(i) {
 		return
 	}
 	if !p.local {
@@ -78,7 +82,7 @@ func (s *State) addClaim(p *peer, i int) {
 	s.relay(i, updateClaim)
 	f := s.fetches[i]
 	both := f.enters(home)
-	if both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home) && len(p.lapsed) == 0 {
+	if both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home) && p.lapsed == nil {
 		p.overrode = s.now
 	}
 	if !s.precedes(p, i) {

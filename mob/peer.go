@@ -21,13 +21,13 @@ type peer struct {
 
 	// What it announced.
 	have, claim *bitset.Set
-	claimed     map[int]time.Time // when it claimed what it has not got
-	lapsed      map[int]bool      // pieces of which it let a claim lapse
+	claimed     map[int]time.Time // when it claimed what it has not got, at most maxClaims
+	lapsed      *bitset.Set       // pieces whose claim it let lapse, nil if there are none
 	announced   bool              // its first Have has come
 	seed        bool              // it had everything then
 	overrode    time.Time         // when it last began what the node had claimed before
 	slow        int               // pieces that it is slow at, and that may be stolen
-	deferred    map[int]time.Time // when the node may begin a piece with it, if not at once
+	deferred    map[int]time.Time // the time from when a piece may be requested of it
 
 	// What the node asked to be announced, and what the peer did.
 	interest     interest

@@ -49,7 +49,8 @@ func (s *State) spare(l *level, i int) {
 func (s *State) sparePeer(p *peer, i int) {
 	l := p.level
 	elsewhere := int(l.rarity[i]) > len(l.whole)
-	if l.index > 0 && p.link.pieces.Full() && elsewhere && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
+	if l.index > 0 && p.link.pieces.Full() && elsewhere && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) &&
+		len(p.deferred) < maxClaims {
 		s.deferPiece(p, i, 2*s.t.Queue)
 	}
 }

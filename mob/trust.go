@@ -1,6 +1,10 @@
 package mob
 
-import "time"
+import (
+	"time"
+
+	"github.com/mobgrid/mob/mob/bitset"
+)
 
 // What a member of the cluster claims or has keeps others from fetching it over the WAN, so it is
 // a promise. A member breaks it in one of three ways: it is silent, it lets a claim take much
@@ -116,9 +120,9 @@ func (s *State) lapseClaims() {
 				continue
 			}
 			if p.lapsed == nil {
-				p.lapsed = map[int]bool{}
+				p.lapsed = bitset.New(s.pieces)
 			}
-			p.lapsed[i] = true
+			p.lapsed.Add(i)
 			p.claim.Remove(i)
 			if p.claims() {
 				s.countClaim(p, i, false)

@@ -14,7 +14,7 @@ import (
 func (s *State) takeTurn(p *peer, i int) {
 	active := p.activeOver()
 	turn := ((p.position-i)%active + active) % active
-	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) {
+	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) || len(p.deferred) >= maxClaims {
 		return
 	}
 	s.deferPiece(p, i, time.Duration(turn)*s.claimDelay(p.level))
