@@ -61,7 +61,7 @@ const maxClaims = 4096
 
 // addClaim records a claim of a peer, unless it has too many.
 func (s *State) addClaim(p *peer, i int) {
-	if p.have.Has(i) || len(p.claimed) >= maxClaims || p.lapsed != nil && p.lapsed.Has(i) || !p.claim.Add(i) {
+	if p.have.Has(i) || len(p.claimed) >= maxClaims || p.lapsed.Has(i) || !p.claim.Add(i) {
 		return
 	}
 	if !p.local {
@@ -82,7 +82,7 @@ func (s *State) addClaim(p *peer, i int) {
 	s.relay(i, updateClaim)
 	f := s.fetches[i]
 	both := f.enters(home)
-	if both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home) && p.lapsed == nil {
+	if both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home) && p.lapsed.Len() == 0 {
 		p.overrode = s.now
 	}
 	if !s.precedes(p, i) {

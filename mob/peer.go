@@ -22,7 +22,7 @@ type peer struct {
 	// What it announced.
 	have, claim *bitset.Set
 	claimed     map[int]time.Time // when it claimed what it has not got, at most maxClaims
-	lapsed      *bitset.Set       // pieces whose claim it let lapse, nil if there are none
+	lapsed      *bitset.Set       // pieces whose claim it let lapse
 	announced   bool              // its first Have has come
 	seed        bool              // it had everything then
 	overrode    time.Time         // when it last began what the node had claimed before
@@ -91,6 +91,7 @@ func (s *State) newPeer(nd Node) *peer {
 		have:       bitset.New(s.pieces),
 		claim:      bitset.New(s.pieces),
 		claimed:    map[int]time.Time{},
+		lapsed:     bitset.New(s.pieces),
 		subscribed: bitset.New(s.pieces),
 		deferred:   map[int]time.Time{},
 	}

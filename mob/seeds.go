@@ -48,9 +48,8 @@ func (s *State) spare(l *level, i int) {
 // sparePeer is spare for a peer that just got the piece.
 func (s *State) sparePeer(p *peer, i int) {
 	l := p.level
-	elsewhere := int(l.rarity[i]) > len(l.whole)
-	if l.index > 0 && p.link.pieces.Full() && elsewhere && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) &&
-		len(p.deferred) < maxClaims {
+	spares := int(l.rarity[i]) > len(l.whole) && len(p.deferred) < maxClaims
+	if l.index > 0 && p.link.pieces.Full() && spares && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
 		s.deferPiece(p, i, 2*s.t.Queue)
 	}
 }

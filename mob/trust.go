@@ -1,10 +1,6 @@
 package mob
 
-import (
-	"time"
-
-	"github.com/mobgrid/mob/mob/bitset"
-)
+import "time"
 
 // What a member of the cluster claims or has keeps others from fetching it over the WAN, so it is
 // a promise. A member breaks it in one of three ways: it is silent, it lets a claim take much
@@ -118,9 +114,6 @@ func (s *State) lapseClaims() {
 		for i := range p.claim.All() {
 			if s.now.Sub(p.claimed[i]) <= limit {
 				continue
-			}
-			if p.lapsed == nil {
-				p.lapsed = bitset.New(s.pieces)
 			}
 			p.lapsed.Add(i)
 			p.claim.Remove(i)

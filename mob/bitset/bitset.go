@@ -24,8 +24,8 @@ type Set struct {
 	count int
 }
 
-// New returns an empty set of numbers below n.
-func New(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
+// New returns an empty set of numbers below n. It allocates its words at the first Add.
+func New(n int) *Set { return &Set{n: n} }
 
 // Len returns how many numbers are in the set.
 func (s *Set) Len() int { return s.count }
@@ -37,12 +37,18 @@ func (s *Set) Cap() int { return s.n }
 func (s *Set) Full() bool { return s.count == s.n }
 
 // Has reports whether i is in the set.
-func (s *Set) Has(i int) bool { return i >= 0 && i < s.n && s.words[i>>6]&(1<<(i&63)) != 0 }
+func (s *Set) Has(i int) bool {
+	w := uint(i) >> 6
+	return w < uint(len(s.words)) && s.words[w]&(1<<(i&63)) != 0
+}
 
 // Add puts i in the set, and reports whether that changed the set.
 func (s *Set) Add(i int) bool {
 	if i < 0 || i >= s.n || s.Has(i) {
 		return false
+	}
+	if s.words == nil {
+		s.words = make([]uint64, (s.n+63)/64)
 	}
 	s.words[i>>6] |= 1 << (i & 63)
 	s.count++
@@ -73,9 +79,12 @@ func (s *Set) RemoveRange(first, end int) {
 	}
 }
 
-// Count returns how many of the numbers first <= i < end are in the set. It panics if the
-// range is not within the bound.
+// Count returns how many of the numbers first <= i < end are in the set. It panics if the set is not
+// empty and the range is not within the bound.
 func (s *Set) Count(first, end int) int {
+	if s.count == 0 {
+		return 0
+	}
 	n := 0
 	for w := first >> 6; w<<6 < end; w++ {
 		word := s.words[w]
@@ -90,11 +99,8 @@ func (s *Set) Count(first, end int) int {
 	return n
 }
 
-// Clear empties the set.
-func (s *Set) Clear() {
-	clear(s.words)
-	s.count = 0
-}
+// Clear empties the set, and frees its words.
+func (s *Set) Clear() { s.words, s.count = nil, 0 }
 
 // Clone returns a copy.
 func (s *Set) Clone() *Set {
@@ -106,7 +112,7 @@ func (s *Set) Clone() *Set {
 // is false if there is none.
 func (s *Set) Pick(without *Set, choose func(n int) int) (i int, ok bool) {
 	left := func(w int) uint64 {
-		if without == nil {
+		if without == nil || without.words == nil {
 			return s.words[w]
 		}
 		return s.words[w] &^ without.words[w]
@@ -141,12 +147,16 @@ func (s *Set) All() iter.Seq[int] { return s.Intersection(s, 0) }
 // begins at the multiple of 64 before from, and wraps around.
 func (s *Set) Intersection(t *Set, from int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for k := range s.words {
+		a, b := s.words, t.words
+		if len(b) == 0 {
+			return
+		}
+		for k := range a {
 			w := from>>6 + k
-			if w >= len(s.words) {
-				w -= len(s.words)
+			if w >= len(a) {
+				w -= len(a)
 			}
-			for word := s.words[w] & t.words[w]; word != 0; word &= word - 1 {
+			for word := a[w] & b[w]; word != 0; word &= word - 1 {
 				if !yield(w<<6 + bits.TrailingZeros64(word)) {
 					return
 				}

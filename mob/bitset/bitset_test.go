@@ -131,3 +131,19 @@ func TestIntersection(t *testing.T) {
 		t.Errorf("%v allocations for one iteration", allocs)
 	}
 }
+
+// TestEmptySetAllocatesNothing checks that a set has words only while it may have a number, and works without.
+func TestEmptySetAllocatesNothing(t *testing.T) {
+	empty, other := New(1<<20), New(1<<20)
+	other.AddRange(5, 8)
+	if empty.Has(5) || empty.Remove(5) || empty.Count(0, 1<<20) != 0 || empty.Intersects(other) || other.Intersects(empty) {
+		t.Error("an empty set has a number")
+	}
+	if i, ok := other.Pick(empty, func(int) int { return 1 }); i != 6 || !ok {
+		t.Errorf("picked %d, %v", i, ok)
+	}
+	other.Clear()
+	if empty.words != nil || other.words != nil || empty.Clone().words != nil {
+		t.Error("an empty set has words")
+	}
+}
