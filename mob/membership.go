@@ -35,7 +35,7 @@ func (s *State) onLearned(nodes []Node) {
 	s.heardOfMembers, s.membersChanged = true, true
 	var changed []string
 	for _, nd := range nodes {
-		if nd.ID == s.cfg.Self {
+		if nd.ID == s.cfg.Self || !s.admits(nd.Cluster) {
 			continue
 		}
 		n := s.byID[nd.ID]
@@ -52,8 +52,7 @@ func (s *State) onLearned(nodes []Node) {
 			}
 		case n.failed && n.peer == nil && n.Cluster != nd.Cluster:
 			changed = appendNew(appendNew(changed, n.Cluster), nd.Cluster)
-			s.removeNode(n)
-			s.addNode(nd).record = n.record
+			s.addNode(nd)
 		case nd.Host != "" && n.peer == nil:
 			n.Host = nd.Host
 			s.plan.learn(n)
@@ -80,8 +79,13 @@ const (
 	maxFails = 8
 )
 
+// addNode adds a member, or moves it to another cluster.
 func (s *State) addNode(nd Node) *node {
 	n := &node{Node: nd, shared: proto.SharedParts(nd.Cluster, s.cfg.Cluster), record: new(record)}
+	if old := s.byID[nd.ID]; old != nil {
+		s.removeNode(old)
+		n.record = old.record
+	}
 	s.byID[nd.ID] = n
 	s.membersChanged = true
 	for l, group := range s.groupsOf(nd.Cluster) {
@@ -105,14 +109,32 @@ func (s *State) removeNode(n *node) {
 		if i, ok := findNode(list, n.ID); ok {
 			l.nodes[group] = slices.Delete(list, i, i+1)
 		}
-		if n.External {
-			s.forgetSibling(l, group)
-		}
+		s.forgetSibling(l, group)
 	}
 }
 
-// forgetSibling forgets the cluster of an external peer when nobody is left in it. Each has a
-// cluster of its own, and they are many.
+// admits reports whether there is room for a cluster's group. A group of the node has at most as many
+// siblings as a tracker admits; a sibling whose members have all failed makes room.
+func (s *State) admits(cluster string) bool {
+	for l, group := range s.groupsOf(cluster) {
+		if group == l.name || len(l.nodes[group]) > 0 || len(l.others) < proto.MaxClusters {
+			continue
+		}
+		k := slices.IndexFunc(l.others, func(other string) bool {
+			return !slices.ContainsFunc(l.nodes[other], func(n *node) bool { return n.peer != nil || !n.failed })
+		})
+		if k < 0 {
+			return false
+		}
+		for _, n := range slices.Clone(l.nodes[l.others[k]]) {
+			s.removeNode(n)
+		}
+	}
+	return true
+}
+
+// forgetSibling forgets a sibling of a group when no member of it is left. Peers choose their names, and
+// each external peer has a separate cluster.
 func (s *State) forgetSibling(l *level, name string) {
 	if len(l.nodes[name]) > 0 || name == l.name {
 		return
@@ -134,18 +156,19 @@ func (s *State) onJoined(nd Node) {
 	if s.joined[nd.ID] != nil || nd.ID == s.cfg.Self {
 		return
 	}
+	if !s.admits(nd.Cluster) {
+		s.do(Drop{Peer: nd.ID, Code: proto.CodeBusy, Why: "too many clusters"})
+		s.onUnreachable(nd.ID)
+		return
+	}
 	s.rumours.remove(nd.ID)
 	n := s.byID[nd.ID]
 	changed := []string{nd.Cluster}
-	switch {
-	case n == nil:
+	if n == nil || n.Cluster != nd.Cluster {
+		if n != nil {
+			changed = append(changed, n.Cluster)
+		}
 		n = s.addNode(nd)
-	case n.Cluster != nd.Cluster:
-		changed = append(changed, n.Cluster)
-		s.removeNode(n)
-		known := n.record
-		n = s.addNode(nd)
-		n.record = known
 	}
 	p := s.newPeer(nd)
 	p.record = n.record
@@ -199,6 +222,9 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	}
 	for i := range p.claim.All() {
 		s.removeClaim(p, i)
+	}
+	if p.link != nil && len(p.link.peers) == 0 {
+		p.link.pieces.Clear()
 	}
 	clear(p.asked) // it announces anew what it has
 	if s.stealing == id {

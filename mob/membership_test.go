@@ -198,3 +198,62 @@ func TestReunitedAnswers(t *testing.T) {
 		t.Error("a member that answers no ping stops the node for ever")
 	}
 }
+
+// TestClusterNamesForgotten checks that an identity that joins under one name after the other leaves the last name only,
+// that a link without peers has no pieces, and that identities that left do not keep a new site out.
+func TestClusterNamesForgotten(t *testing.T) {
+	s := newWitness("b", "B")
+	site := s.site()
+	all := []proto.Range{{Count: 64}}
+	for k := range 50 {
+		s.joins(fmt.Sprint("name", k), "eve")
+		s.hears(Received{"eve", &proto.Have{Have: all}}, Left{Peer: "eve"})
+	}
+	if len(s.byID) != 1 || len(site.nodes) != 1 || len(site.others) != 1 || len(site.links) != 1 {
+		t.Errorf("left are %d nodes of %d clusters, with %d siblings and %d links",
+			len(s.byID), len(site.nodes), len(site.others), len(site.links))
+	}
+	if n := site.links["name49"].pieces.Len(); n != 0 {
+		t.Errorf("the link has %d pieces", n)
+	}
+	if err := CheckBooks(s.State); err != nil {
+		t.Error(err)
+	}
+
+	s.joins("stays", "member")
+	for k := range proto.MaxClusters + 50 {
+		id := proto.PeerID(fmt.Sprint("eve", k))
+		s.hears(Joined{Node: Node{ID: id, Cluster: string(id)}}, Left{Peer: id})
+	}
+	if len(site.others) != proto.MaxClusters || len(site.nodes) != proto.MaxClusters || site.nodes["stays"] == nil {
+		t.Errorf("%d siblings", len(site.others))
+	}
+	take[Drop](s)
+	if s.joins("new", "honest"); s.joined["honest"] == nil {
+		t.Error("a new site is kept out by members that left")
+	}
+}
+
+// TestClustersBounded checks that at most as many sites join as a tracker admits. The rest is dropped, or ignored if a tracker told
+// of it; a member of a known site and one of the node's own may still join.
+func TestClustersBounded(t *testing.T) {
+	s := newWitness("b", "B")
+	for k := range proto.MaxClusters {
+		id := proto.PeerID(fmt.Sprint("n", k))
+		s.State.Step(s.now, Joined{Node: Node{ID: id, Cluster: string(id)}})
+	}
+	s.State.Step(s.now, Learned{Nodes: []Node{{ID: "learned", Cluster: "other"}}})
+	s.did = append(s.did, s.State.Step(s.now, Joined{Node: Node{ID: "late", Cluster: "other"}})...)
+	drops := take[Drop](s)
+	if len(drops) != 1 || drops[0].Peer != "late" || drops[0].Code != proto.CodeBusy || s.joined["late"] != nil {
+		t.Errorf("drops: %+v", drops)
+	}
+	if n := len(s.site().others); n != proto.MaxClusters || s.byID["learned"] != nil {
+		t.Errorf("%d siblings", n)
+	}
+	s.joins("n1", "c")
+	s.joins("B", "a")
+	if s.joined["c"] == nil || s.joined["a"] == nil {
+		t.Error("a member of a known site may not join")
+	}
+}

@@ -93,7 +93,7 @@ func (k *planned) dial() {
 }
 
 // rumours returns the rumours that are neighbours in the plan and have not joined.
-func (k *planned) rumours() (rs []*rumour) {
+func (k *planned) rumours() (rs []*node) {
 	if k == nil {
 		return nil
 	}

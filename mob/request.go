@@ -108,7 +108,7 @@ func (s *State) knows(l *level) bool {
 // getToKnow finds out whether a group is known.
 func (s *State) getToKnow(l *level) {
 	l.awaits = false
-	l.known = !slices.ContainsFunc(s.rumours.sites[s.site().name], func(r *rumour) bool {
+	l.known = !slices.ContainsFunc(s.rumours.sites[s.site().name], func(r *node) bool {
 		return proto.SharedParts(r.Cluster, s.cfg.Cluster) > l.index
 	})
 	for n := range s.nearest(l) {

@@ -15,39 +15,23 @@ const (
 	maxTrials = 8
 )
 
-// rumour is a member that a peer told of, and nobody else. It counts for nothing, and is told to
-// nobody, until it has joined: a peer may invent thousands.
-type rumour struct {
-	Node
-	trying bool
-}
-
-// rumours are the rumours of a swarm. Those of a site are sorted by id.
+// rumours are the members that only peers told of. They are not counted or told to a peer until they
+// join: a peer may invent thousands. The members of a site are sorted by id.
 type rumours struct {
-	sites  map[string][]*rumour
-	byID   map[proto.PeerID]*rumour
-	trials int
-}
-
-func newRumours() rumours {
-	return rumours{sites: map[string][]*rumour{}, byID: map[proto.PeerID]*rumour{}}
-}
-
-func findRumour(rs []*rumour, id proto.PeerID) (int, bool) {
-	return slices.BinarySearchFunc(rs, id, func(r *rumour, id proto.PeerID) int {
-		return strings.Compare(string(r.ID), string(id))
-	})
+	sites  map[string][]*node
+	byID   map[proto.PeerID]*node
+	trials int // how many are dialing
 }
 
 func (r *rumours) add(nd Node) {
 	if r.byID[nd.ID] != nil || len(r.byID) >= maxRumours {
 		return
 	}
-	n := &rumour{Node: nd}
+	n := &node{Node: nd}
 	r.byID[nd.ID] = n
 	site := proto.ClusterGroup(nd.Cluster, 1)
 	list := r.sites[site]
-	i, _ := findRumour(list, nd.ID)
+	i, _ := findNode(list, nd.ID)
 	r.sites[site] = slices.Insert(list, i, n)
 }
 
@@ -59,17 +43,15 @@ func (r *rumours) remove(id proto.PeerID) (known, trying bool) {
 	}
 	delete(r.byID, id)
 	site := proto.ClusterGroup(n.Cluster, 1)
-	list := r.sites[site]
-	i, _ := findRumour(list, id)
-	if list = slices.Delete(list, i, i+1); len(list) == 0 {
+	i, _ := findNode(r.sites[site], id)
+	r.sites[site] = slices.Delete(r.sites[site], i, i+1)
+	if len(r.sites[site]) == 0 {
 		delete(r.sites, site)
-	} else {
-		r.sites[site] = list
 	}
-	if n.trying {
+	if n.dialing {
 		r.trials--
 	}
-	return true, n.trying
+	return true, n.dialing
 }
 
 // onRumours takes in members that a peer told of.
@@ -106,7 +88,7 @@ func (s *State) tryRumours() {
 			dialing++
 		}
 	}
-	var list []*rumour
+	var list []*node
 	if local+dialing < s.maxLocal() {
 		list = appendUntried(list, s.rumours.sites[site.name])
 	}
@@ -121,19 +103,19 @@ func (s *State) tryRumours() {
 		list = next
 	}
 	// The order of a map would make histories differ.
-	slices.SortFunc(list, func(a, b *rumour) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	slices.SortFunc(list, func(a, b *node) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	for len(list) > 0 && s.rumours.trials < maxTrials {
 		i := s.rng.IntN(len(list))
-		list[i].trying = true
+		list[i].dialing = true
 		s.rumours.trials++
 		s.do(Dial{Peer: list[i].ID})
 		list = slices.Delete(list, i, i+1)
 	}
 }
 
-func appendUntried(list, rs []*rumour) []*rumour {
+func appendUntried(list, rs []*node) []*node {
 	for _, r := range rs {
-		if !r.trying {
+		if !r.dialing {
 			list = append(list, r)
 		}
 	}
@@ -141,11 +123,11 @@ func appendUntried(list, rs []*rumour) []*rumour {
 }
 
 // matchingRumours returns the rumours of a site that the node would dial if they were members.
-func (s *State) matchingRumours(other string, rs []*rumour) []*rumour {
+func (s *State) matchingRumours(other string, rs []*node) []*node {
 	site := s.site()
 	known := site.nodes[other]
 	first, end := ranks.Matches(site.rank, site.size, len(known)+len(rs))
-	var out []*rumour
+	var out []*node
 	for i, r := range rs {
 		before, _ := findNode(known, r.ID)
 		if rank := before + i; rank >= first && rank < end {

@@ -113,7 +113,7 @@ func New(cfg Config, have []proto.Range) *State {
 		passed:   bitset.New(n),
 		dirty:    bitset.New(n),
 		byID:     map[proto.PeerID]*node{},
-		rumours:  newRumours(),
+		rumours:  rumours{sites: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
 		joined:   map[proto.PeerID]*peer{},
 	}
 	for k := range proto.ClusterParts(cfg.Cluster) {
