@@ -36,6 +36,8 @@ var table = map[string]rule{
 		"github.com/multiformats/go-multiaddr", "github.com/multiformats/go-multihash",
 	}, pure: true},
 
+	"proto/reach": {outside: []string{"github.com/multiformats/go-multiaddr"}, pure: true},
+
 	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
 	"mob":             {ours: []string{"mob/bitset", "mob/plan", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
@@ -58,15 +60,15 @@ var table = map[string]rule{
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"mob/plan", "mob/quota", "peer/datadir", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
-	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
+	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto", "proto/reach"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/limit":           {outside: []string{}},
-	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto", "proto/reach"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "mob/ranks", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
-	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto"}, tests: []string{"peer/transport"}},
-	"tracker/bittorrent": {outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
+	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto", "proto/reach"}, tests: []string{"peer/transport"}},
+	"tracker/bittorrent": {ours: []string{"proto/reach"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"cast/carry":  {outside: []string{}},
 	"cast/agent":  {ours: []string{"cast/carry", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},

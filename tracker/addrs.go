@@ -8,6 +8,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // maxAddrBytes bounds the addresses of a member, together: about a dozen. It bounds
@@ -20,11 +21,13 @@ const maxAddrBytes = 512
 //
 // A member often knows the port it listens on but not the address that others
 // see. So the remote's IP replaces an unspecified one, which is not dialable; and if a
-// remote member announces only loopback addresses, copies with the remote's IP are
-// added. A member that announces none gets the remote address itself: libp2p
-// dials from its listening port where it can.
+// remote member announces only loopback addresses, they get the remote's IP. Other
+// loopback and link-local addresses are dropped unless the member's remote address is one:
+// whoever dialed them would reach its own machine or link. A member that announces none
+// gets the remote address itself: libp2p dials from its listening port where it can.
 func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 	ip := observedIP(remote)
+	from := reach.Of(reach.IP(ip))
 	var out, loopback []multiaddr.Multiaddr
 	dialable := false
 	for _, b := range announced {
@@ -33,19 +36,21 @@ func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 			continue
 		}
 		a = withoutPeerID(a)
-		switch {
+		at := reach.IP(a)
+		switch r := reach.Of(at); {
 		case len(a) == 0:
 		case manet.IsIPUnspecified(a):
 			if a := withIP(a, ip); a != nil {
 				out, dialable = append(out, a), true
 			}
-		case manet.IsIPLoopback(a):
-			out, loopback = append(out, a), append(loopback, a)
+		case r == reach.ThisMachine && from != r:
+			loopback = append(loopback, a)
+		case at.IsValid() && (r == reach.Nowhere || r < reach.ThisSite && from != r):
 		default:
 			out, dialable = append(out, a), true
 		}
 	}
-	if !dialable && ip != nil && !manet.IsIPLoopback(ip) {
+	if !dialable {
 		for _, a := range loopback {
 			if a := withIP(a, ip); a != nil {
 				out = append(out, a)
@@ -85,12 +90,7 @@ func observedIP(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
 
 // hostOf is whom a remote address counts for. All without an IP count for one.
 func hostOf(remote multiaddr.Multiaddr) netip.Addr {
-	ip, err := manet.ToIP(remote)
-	if err != nil {
-		return netip.Addr{}
-	}
-	a, _ := netip.AddrFromSlice(ip)
-	return quota.Host(a)
+	return quota.Host(reach.IP(remote))
 }
 
 // withIP is a with ip in place of its own, nil if a listener at a cannot be reached

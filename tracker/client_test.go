@@ -1,10 +1,12 @@
 package tracker
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"net"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -261,5 +263,30 @@ func TestMergeFleets(t *testing.T) {
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestClientDropsUnreachable checks that a node does not get the loopback addresses that a tracker on another machine names.
+func TestClientDropsUnreachable(t *testing.T) {
+	addrs := func() [][]byte {
+		return [][]byte{multiaddr.StringCast("/ip4/127.0.0.1/tcp/22").Bytes(), multiaddr.StringCast("/ip4/10.0.0.1/tcp/1").Bytes()}
+	}
+	for from, want := range map[string]int{"192.0.2.1": 1, "127.0.0.1": 2} {
+		for _, reply := range []proto.Message{
+			&proto.Handout{Members: []proto.Member{{ID: "m", Addrs: addrs()}}},
+			&proto.Hosts{Hosts: []proto.Host{{ID: "m", Addrs: addrs()}}},
+		} {
+			dropUnreachable(reply, netip.MustParseAddr(from))
+			var got [][]byte
+			switch m := reply.(type) {
+			case *proto.Handout:
+				got = m.Members[0].Addrs
+			case *proto.Hosts:
+				got = m.Hosts[0].Addrs
+			}
+			if len(got) != want || !bytes.Equal(got[want-1], addrs()[1]) {
+				t.Errorf("%T from %s: addresses %x", reply, from, got)
+			}
+		}
 	}
 }

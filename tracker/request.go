@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	libp2pswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
 
 	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // ErrNoTracker is returned by a [Client] without trackers.
@@ -248,7 +250,22 @@ func (t *endpoint) roundTrip(ctx context.Context, h host.Host, frame []byte) (pr
 		st.Reset()
 		return nil, err
 	}
+	dropUnreachable(reply, reach.IP(st.Conn().RemoteMultiaddr()))
 	return reply, nil
+}
+
+// dropUnreachable drops the addresses in a reply that a tracker may not name, see [reach.FromTracker].
+func dropUnreachable(reply proto.Message, tracker netip.Addr) {
+	switch m := reply.(type) {
+	case *proto.Handout:
+		for i := range m.Members {
+			m.Members[i].Addrs = reach.FromTracker(m.Members[i].Addrs, tracker)
+		}
+	case *proto.Hosts:
+		for i := range m.Hosts {
+			m.Hosts[i].Addrs = reach.FromTracker(m.Hosts[i].Addrs, tracker)
+		}
+	}
 }
 
 func exchange(st network.Stream, frame []byte) (proto.Message, error) {

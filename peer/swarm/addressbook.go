@@ -1,12 +1,7 @@
 package swarm
 
 import (
-	"net/netip"
-
-	ma "github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/mob/quota"
-	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -72,56 +67,3 @@ func (b *addressBook) forget(id proto.PeerID) {
 
 // of returns the addresses of a member, nil if none are known.
 func (b *addressBook) of(id proto.PeerID) [][]byte { return b.members[id].addrs }
-
-// reach is from where an address can be reached.
-type reach int
-
-const (
-	nowhere reach = iota
-	thisMachine
-	thisLink
-	thisSite
-	everywhere
-)
-
-func reachOf(a netip.Addr) reach {
-	switch a = a.Unmap(); {
-	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
-		return nowhere
-	case a.IsLoopback():
-		return thisMachine
-	case a.IsLinkLocalUnicast():
-		return thisLink
-	case a.IsPrivate() || isSharedSpace(a):
-		return thisSite
-	}
-	return everywhere
-}
-
-// isSharedSpace reports whether an address is one of a provider behind NAT: 100.64.0.0/10 (RFC 6598).
-func isSharedSpace(a netip.Addr) bool {
-	b := a.As16()
-	return a.Is4() && b[12] == 100 && b[13]&0xc0 == 64
-}
-
-// dialable returns those of the addresses from a node that may be dialled. A node may name
-// addresses that reach as little as its own does: at this machine any, at this site private
-// ones. One that is farther away could only have this node knock at doors of its own network.
-func dialable(addrs [][]byte, from netip.Addr) (out [][]byte) {
-	least := max(reachOf(from), thisMachine)
-	if !from.IsValid() {
-		least = everywhere
-	}
-	for _, b := range addrs {
-		a, err := ma.NewMultiaddrBytes(b)
-		if err != nil {
-			continue
-		}
-		ip := transport.IPOf(a)
-		// A name may stand for any address.
-		if ip.IsValid() && reachOf(ip) >= least || !ip.IsValid() && least < everywhere {
-			out = append(out, b)
-		}
-	}
-	return out
-}

@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"testing"
 
@@ -57,36 +56,5 @@ func TestHearsayDisplacesNobody(t *testing.T) {
 	b.add("other1", nil)
 	if b.forget("other1"); !slices.EqualFunc(b.of("other1"), own, slices.Equal) {
 		t.Error("a member that joined without addresses is forgotten")
-	}
-}
-
-// A peer far away cannot have a node dial its own machine or network.
-func TestDialable(t *testing.T) {
-	all := []string{
-		"/ip4/127.0.0.1/tcp/22", "/ip6/::1/tcp/22", "/ip4/169.254.169.254/tcp/80", "/ip6/fe80::1/tcp/1",
-		"/ip4/10.0.0.1/tcp/1", "/ip4/100.64.0.1/tcp/1", "/ip6/fd00::1/tcp/1", "/dns4/localhost/tcp/1",
-		"/ip4/192.0.2.1/tcp/1", "/ip6/2001:db8::1/tcp/1",
-	}
-	for from, want := range map[string][]string{
-		"192.0.2.9":        all[8:],
-		"::ffff:192.0.2.9": all[8:],
-		"2001:db8::9":      all[8:],
-		"10.1.2.3":         all[4:],
-		"fd00::9":          all[4:],
-		"169.254.0.9":      all[2:],
-		"127.0.0.1":        all,
-		"::1":              all,
-	} {
-		got := dialable(binaryAddrs(all...), netip.MustParseAddr(from))
-		if !slices.EqualFunc(got, binaryAddrs(want...), slices.Equal) {
-			t.Errorf("from %s: %d addresses, want %q", from, len(got), want)
-		}
-	}
-	never := binaryAddrs("/ip4/0.0.0.0/tcp/1", "/ip6/::/tcp/1", "/ip4/224.0.0.1/tcp/1")
-	if got := dialable(append(never, []byte{1}), netip.MustParseAddr("127.0.0.1")); len(got) != 0 {
-		t.Errorf("%x may be dialled", got)
-	}
-	if got := dialable(binaryAddrs(all...), netip.Addr{}); len(got) != 2 {
-		t.Errorf("from nowhere: %d addresses", len(got))
 	}
 }

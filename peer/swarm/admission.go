@@ -6,8 +6,8 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/quota"
-	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 const (
@@ -68,7 +68,7 @@ func (c *session) inbound() bool {
 }
 
 // remoteIP returns the address of a node, as seen from here.
-func (c *nodePeer) remoteIP() netip.Addr { return transport.IPOf(c.stream.Conn().RemoteMultiaddr()) }
+func (c *nodePeer) remoteIP() netip.Addr { return reach.IP(c.stream.Conn().RemoteMultiaddr()) }
 
 // protect keeps the connection of a session's peer, until unprotect.
 func (s *Swarm) protect(c *session) {

@@ -8,6 +8,7 @@ import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // loop runs the strategy until the swarm ends.
@@ -211,7 +212,7 @@ func (s *Swarm) onHearsay(from *nodePeer, hosts []proto.Host) {
 		if !s.isOther(h.ID) {
 			continue
 		}
-		news := s.addrs.hear(from.ID(), h.ID, dialable(h.Addrs, from.remoteIP()))
+		news := s.addrs.hear(from.ID(), h.ID, reach.FromPeer(h.Addrs, from.remoteIP()))
 		if news || h.Name != "" && len(s.addrs.of(h.ID)) > 0 {
 			nodes = append(nodes, mob.Node{ID: h.ID, Cluster: h.Cluster, Host: h.Name})
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 const (
@@ -73,7 +74,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		shared:  shared,
 		local:   shared > 0,
 		dialer:  proto.PeerID(dialer),
-		addrs:   dialable(hello.Addrs, c.remoteIP()),
+		addrs:   reach.FromPeer(hello.Addrs, c.remoteIP()),
 		conn:    c,
 		pending: payload.NewPending(),
 		source:  s.sources.of(hello.Cluster),

@@ -12,9 +12,9 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/x/rate"
 	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/mob/quota"
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // A stranger is a peer that shares no swarm with this host: nobody protects it in the
@@ -99,22 +99,9 @@ func newLimits() (*limits, error) {
 	}, nil
 }
 
-// IPOf returns the IP of an address, the zero Addr if it has none.
-func IPOf(addr ma.Multiaddr) netip.Addr {
-	if addr == nil {
-		return netip.Addr{}
-	}
-	ip, err := manet.ToIP(addr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	a, _ := netip.AddrFromSlice(ip)
-	return a.Unmap()
-}
-
 // HostOf returns whom an address counts for in a share of a table, see [quota.Host]. All that have
 // no IP count for one.
-func HostOf(addr ma.Multiaddr) netip.Addr { return quota.Host(IPOf(addr)) }
+func HostOf(addr ma.Multiaddr) netip.Addr { return quota.Host(reach.IP(addr)) }
 
 // OpenConnection implements [network.ResourceManager].
 func (l *limits) OpenConnection(

@@ -218,6 +218,36 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// TestLoopbackStaysHere checks that loopback and link-local addresses are sent to clients with such an address only.
+func TestLoopbackStaysHere(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	all := []string{"127.0.0.1:1", "127.0.0.1:2", "169.254.0.1:1", "169.254.0.2:1", "10.0.0.1:1", "192.0.2.1:1", "[::1]:1", "[fe80::1]:1"}
+	for _, a := range all {
+		mustAnnounce(t, tb, epoch, announce{addr: addr(a), left: 1})
+	}
+	for at, want := range map[string][]string{
+		"192.0.2.9:1":   all[4:6],
+		"10.0.0.9:1":    all[4:6],
+		"169.254.0.9:1": {all[2], all[3], all[4], all[5], all[7]},
+		"127.0.0.9:1":   {all[0], all[1], all[4], all[5], all[6]},
+	} {
+		out := mustAnnounce(t, tb, epoch, announce{addr: addr(at), left: 1, numWant: 50, bothFamilies: true})
+		var got []string
+		for _, p := range slices.Concat(out.peers4, out.peers6) {
+			if !slices.Contains(all, p.String()) {
+				continue // one of this loop
+			}
+			got = append(got, p.String())
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("to %s: %q, want %q", at, got, want)
+		}
+	}
+}
+
 // Every peer is in as many replies as others.
 func TestSampleIsFair(t *testing.T) {
 	t.Parallel()

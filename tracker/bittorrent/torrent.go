@@ -8,6 +8,8 @@ import (
 
 	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
+
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // torrent is the peers of one info-hash.
@@ -102,15 +104,22 @@ func (l peerList) swap(i, j int) {
 	l[i].index, l[j].index = i, j
 }
 
-// sample appends the addresses of n random peers other than self, or of all where
-// there are fewer.
+// sample appends the addresses of n random peers other than self that self can reach, or
+// of all where there are fewer.
 func (l peerList) sample(out []netip.AddrPort, n int, self *peer, rng *rand.Rand) []netip.AddrPort {
 	for i := 0; i < len(l) && n > 0; i++ {
 		l.swap(i, i+rng.IntN(len(l)-i))
-		if l[i] != self {
+		if l[i] != self && reachable(l[i].addr.Addr(), self.addr.Addr()) {
 			out = append(out, l[i].addr)
 			n--
 		}
 	}
 	return out
+}
+
+// reachable reports whether an address may be sent to a client: a loopback or link-local one only
+// to a client whose address is one, or it would connect to its own machine or link.
+func reachable(a, client netip.Addr) bool {
+	r := reach.Of(a)
+	return r >= reach.ThisSite || r == reach.Of(client)
 }

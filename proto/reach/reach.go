@@ -1,0 +1,89 @@
+// Package reach classifies addresses by where they can be reached from, and selects the addresses from another node or a
+// tracker that a node may dial. An address that reaches less far than its source would have the node connect to services of
+// its own machine or network.
+package reach
+
+import (
+	"net/netip"
+
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+)
+
+// Reach is where an address can be reached from. Greater is farther.
+type Reach int
+
+// Nowhere is also the reach of an invalid, unspecified or multicast address.
+const (
+	Nowhere Reach = iota
+	ThisMachine
+	ThisLink
+	ThisSite
+	Everywhere
+)
+
+// Of returns the reach of an address.
+func Of(a netip.Addr) Reach {
+	switch a = a.Unmap(); {
+	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
+		return Nowhere
+	case a.IsLoopback():
+		return ThisMachine
+	case a.IsLinkLocalUnicast():
+		return ThisLink
+	case a.IsPrivate() || isSharedSpace(a):
+		return ThisSite
+	}
+	return Everywhere
+}
+
+// isSharedSpace reports whether an address is one of a provider behind NAT: 100.64.0.0/10 (RFC 6598).
+func isSharedSpace(a netip.Addr) bool {
+	b := a.As16()
+	return a.Is4() && b[12] == 100 && b[13]&0xc0 == 64
+}
+
+// IP returns the IP address in a multiaddr, the zero Addr if there is none.
+func IP(a ma.Multiaddr) netip.Addr {
+	if a == nil {
+		return netip.Addr{}
+	}
+	ip, err := manet.ToIP(a)
+	if err != nil {
+		return netip.Addr{}
+	}
+	out, _ := netip.AddrFromSlice(ip)
+	return out.Unmap()
+}
+
+// FromPeer returns the binary multiaddrs from a peer that may be dialed: those that reach at least as far as the peer's
+// address. A name may stand for any address, so it is not dialed for a peer that is far, or whose address is not known.
+func FromPeer(addrs [][]byte, peer netip.Addr) [][]byte {
+	if !peer.IsValid() {
+		return atLeast(addrs, Everywhere)
+	}
+	return atLeast(addrs, max(Of(peer), ThisMachine))
+}
+
+// FromTracker is FromPeer for members that a tracker names. Members of one site may meet through a public tracker, so their
+// private addresses and names may be dialed.
+func FromTracker(addrs [][]byte, tracker netip.Addr) [][]byte {
+	if !tracker.IsValid() {
+		return atLeast(addrs, ThisSite)
+	}
+	return atLeast(addrs, min(max(Of(tracker), ThisMachine), ThisSite))
+}
+
+func atLeast(addrs [][]byte, least Reach) (out [][]byte) {
+	for _, b := range addrs {
+		a, err := ma.NewMultiaddrBytes(b)
+		if err != nil {
+			continue
+		}
+		ip := IP(a)
+		if ip.IsValid() && Of(ip) >= least || !ip.IsValid() && least < Everywhere {
+			out = append(out, b)
+		}
+	}
+	return out
+}
