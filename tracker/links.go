@@ -1,12 +1,8 @@
 package tracker
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -68,7 +64,6 @@ func (l *link) advance(t int64) {
 	if t <= l.newest {
 		return
 	}
-	l.measure()
 	for l.newest = max(l.newest, t-linkMemory); l.newest < t; {
 		l.newest++
 		l.seconds[l.newest%linkMemory] = linkSecond{}
@@ -108,6 +103,26 @@ func (l *link) addWindows(end float64, windows []uint32, ml *proto.MeasuredLink)
 	}
 }
 
+// forgetLinks forgets the links of the groups of a cluster that have no members anymore.
+func (t *table) forgetLinks(s *swarm, cluster string) {
+	for parts := 1; parts <= proto.ClusterParts(cluster); parts++ {
+		group := proto.ClusterGroup(cluster, parts)
+		if s.find(group) != nil {
+			continue
+		}
+		in := func(name string) bool {
+			return strings.HasPrefix(name, group) && proto.ClusterGroup(name, parts) == group
+		}
+		for d := range s.links {
+			if in(d.from) || in(d.to) {
+				delete(s.links, d)
+				t.links--
+			}
+		}
+		return
+	}
+}
+
 // measured takes in what a member measured, if it is known.
 func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Measured) {
 	t.expire(now)
@@ -128,6 +143,7 @@ func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Me
 				continue
 			}
 			l.addWindows(end, m.Windows, ml)
+			l.measure()
 			if d.from == ml.Cluster && ml.RTT > 0 && (l.rtt == 0 || ml.RTT < l.rtt) {
 				l.rtt = ml.RTT
 			}
@@ -172,37 +188,4 @@ func (t *table) link(s *swarm, d direction) *link {
 		t.links++
 	}
 	return l
-}
-
-// topology is what the members of a swarm measured, nil if it is not known.
-func (t *table) topology(now time.Time, key []byte) *proto.Topology {
-	t.expire(now)
-	s := t.swarms[string(key)]
-	if s == nil {
-		return nil
-	}
-	out := new(proto.Topology)
-	for c := range s.all() {
-		for _, m := range c.members {
-			if m.cluster != c || len(out.Hosts) == proto.MaxMembers {
-				continue
-			}
-			name := peer.ID(m.id).String()
-			if s.named[m.name] == m {
-				name = m.name
-			}
-			out.Hosts = append(out.Hosts, proto.Host{Name: name, ID: m.id, Cluster: c.name})
-		}
-	}
-	for d, l := range s.links {
-		l.measure()
-		out.Links = append(out.Links, proto.TopologyLink{
-			From: d.from, To: d.to, Rate: uint64(min(l.best, maxBytes)), Full: l.full(), RTT: l.rtt,
-			Sent: l.sent, Lost: min(l.lost, l.sent),
-		})
-	}
-	slices.SortFunc(out.Links, func(a, b proto.TopologyLink) int {
-		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
-	})
-	return out
 }

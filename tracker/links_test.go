@@ -165,6 +165,74 @@ func TestLinksOfRacks(t *testing.T) {
 	}
 }
 
+// TestLinksOfForgottenClusters checks that links go with the last member of a group at either end, so that a member that
+// changes its cluster again and again does not take the room of links.
+func TestLinksOfForgottenClusters(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	for _, name := range []string{"l", "g/1", "g/2", "gx"} {
+		join(t, tb, epoch, "s", name, name, 10, 10)
+	}
+	tellLink(tb, epoch.Add(10*time.Second), "g/1", "l", 0, 5)
+	tellLink(tb, epoch.Add(10*time.Second), "gx", "l", 0, 5)
+	own := tb.links
+	for i := range 3000 {
+		join(t, tb, epoch, "s", fmt.Sprint("eve", i), "eve", 10, 10)
+		for _, from := range []string{"l", "g/1", "gx"} {
+			tellLink(tb, epoch.Add(10*time.Second), "eve", from, 0, 5)
+		}
+	}
+	check := func(what string, want int) {
+		t.Helper()
+		if n := len(tb.swarms["s"].links); n != want || tb.links != n {
+			t.Errorf("%s: %d links of the swarm, %d of the table, want %d: %v", what, n, tb.links, want, tb.swarms["s"].links)
+		}
+	}
+	check("one of 3000 names is left", own+5) // from three sites, and to two: the way to g/1 ends with a link in its site
+	tb.leave(tb.now, []byte("s"), "eve")
+	check("without it", own)
+	tb.leave(tb.now, []byte("s"), "g/1")
+	check("without a rack", own-1)
+	tb.leave(tb.now, []byte("s"), "g/2")
+	if s := tb.swarms["s"]; s.links[direction{"l", "gx"}] == nil || s.links[direction{"l", "g"}] != nil {
+		t.Errorf("links of the site that is left, and not of the other: %v", s.links)
+	}
+}
+
+// TestTopologyIsCheapUnderLock checks that naming and sorting, which take most of the time of a topology, are not done with
+// the table, and that a topology is computed once in a second.
+func TestTopologyIsCheapUnderLock(t *testing.T) {
+	t.Parallel()
+	tb, _ := newSwarm(t, 64, 16)
+	sw := tb.swarms["s"]
+	for a := range sw.all() {
+		for b := range sw.all() {
+			if l := tb.link(sw, direction{a.name, b.name}); l != nil {
+				l.addWindows(1e9, []uint32{1000}, &proto.MeasuredLink{Bytes: []uint32{7}, Queue: []uint32{0}})
+			}
+		}
+	}
+	if len(sw.links) != maxSwarmLinks || len(sw.members) != proto.MaxMembers {
+		t.Fatalf("%d links, %d members", len(sw.links), len(sw.members))
+	}
+	locked, free := time.Hour, time.Hour
+	for range 20 {
+		at := time.Now()
+		top := tb.topology(epoch, []byte("s"))
+		done := time.Now()
+		finishTopology(top)
+		locked, free = min(locked, done.Sub(at)), min(free, time.Since(done))
+	}
+	t.Logf("%v with the lock, %v without", locked, free)
+	if 2*locked > free {
+		t.Errorf("%v with the lock, %v without", locked, free)
+	}
+	first := tb.keptTopology(epoch, []byte("s"))
+	if tb.keptTopology(epoch.Add(topologyAge-1), []byte("s")) != first || tb.keptTopology(epoch.Add(topologyAge), []byte("s")) == first {
+		t.Error("a topology is not kept for a second")
+	}
+}
+
 // A member that lies makes no more links than there is room for, none to clusters that are not there, and
 // no figure that a message cannot bear.
 func TestLiarOfLinks(t *testing.T) {
@@ -189,6 +257,7 @@ func TestLiarOfLinks(t *testing.T) {
 		}
 	}
 	top := tb.topology(epoch, []byte("s"))
+	finishTopology(top)
 	if len(top.Links) != proto.MaxTopologyLinks || len(top.Hosts) != 300 || tb.links != proto.MaxTopologyLinks {
 		t.Errorf("%d links, %d hosts, %d links of the table", len(top.Links), len(top.Hosts), tb.links)
 	}
@@ -200,7 +269,8 @@ func TestLiarOfLinks(t *testing.T) {
 // Members tell what they measured after their announces, and anybody may ask.
 func TestTrackerKnowsLinks(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{}, new(clock))
+	now := new(clock)
+	s, info := start(t, Config{}, now)
 	hA, cA := node(t, ClientConfig{}, info)
 	hB, cB := node(t, ClientConfig{}, info)
 	if _, err := cA.Topology(t.Context(), announce(hA, "A", 1).Swarm); err == nil {
@@ -221,6 +291,7 @@ func TestTrackerKnowsLinks(t *testing.T) {
 		var top *proto.Topology
 		eventually(t, "a link is known", func() bool {
 			var err error
+			now.add(topologyAge)
 			if top, err = cA.Topology(t.Context(), a.Swarm); err != nil {
 				t.Fatal(err)
 			}

@@ -277,13 +277,3 @@ func (s *Server) fleet(key []byte) proto.Message {
 	}
 	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
 }
-
-// topology handles a topology request.
-func (s *Server) topology(key []byte) proto.Message {
-	s.state.Lock()
-	defer s.state.Unlock()
-	if t := s.state.table.topology(s.clock(), key); t != nil {
-		return t
-	}
-	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
-}

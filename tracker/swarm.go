@@ -90,6 +90,7 @@ type swarm struct {
 	clusters int                 // groups that have nodes
 	total    uint32              // pieces of the content, as last announced; 0 while unknown
 	links    map[direction]*link // what members measured
+	topology *keptTopology       // nil until it is asked for
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {

@@ -114,9 +114,11 @@ func (t *table) update(m *member, a *proto.Announce) {
 		m.cluster.count(m, 1)
 		return
 	}
+	before := m.cluster.name
 	m.swarm.remove(m)
 	m.have, m.total = a.Have, a.Total
 	m.swarm.add(m, a.Cluster)
+	t.forgetLinks(m.swarm, before)
 }
 
 func busy(text string) *proto.RemoteError {
@@ -183,9 +185,9 @@ func (t *table) remove(m *member) {
 	m.swarm.entries.Release(m.host)
 	m.swarm.setName(m, "")
 	m.swarm.remove(m)
+	t.forgetLinks(m.swarm, m.cluster.name)
 	if len(m.swarm.members) == 0 {
 		delete(t.swarms, m.swarm.key)
-		t.links -= len(m.swarm.links)
 		t.created.Release(m.swarm.host)
 	}
 }

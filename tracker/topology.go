@@ -1,0 +1,96 @@
+package tracker
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// topologyAge is the time for which a topology is sent again.
+const topologyAge = time.Second
+
+// keptTopology is the topology of a swarm at a time.
+type keptTopology struct {
+	at     time.Time
+	finish sync.Once
+	reply  *proto.Topology
+}
+
+// topology handles a topology request. It names and sorts outside of the lock.
+func (s *Server) topology(key []byte) proto.Message {
+	s.state.Lock()
+	k := s.state.table.keptTopology(s.clock(), key)
+	s.state.Unlock()
+	if k == nil {
+		return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
+	}
+	k.finish.Do(func() { finishTopology(k.reply) })
+	return k.reply
+}
+
+// keptTopology returns the topology of a swarm, at most topologyAge old, nil if the swarm is not known.
+func (t *table) keptTopology(now time.Time, key []byte) *keptTopology {
+	t.expire(now)
+	s := t.swarms[string(key)]
+	if s == nil {
+		return nil
+	}
+	if s.topology == nil || t.now.Sub(s.topology.at) >= topologyAge {
+		s.topology = &keptTopology{at: t.now, reply: t.topology(now, key)}
+	}
+	return s.topology
+}
+
+// topology copies what the members of a swarm measured, nil if it is not known. Hosts without a name have
+// none, and the links are in no order: see [finishTopology].
+func (t *table) topology(now time.Time, key []byte) *proto.Topology {
+	t.expire(now)
+	s := t.swarms[string(key)]
+	if s == nil {
+		return nil
+	}
+	out := &proto.Topology{
+		Hosts: make([]proto.Host, 0, min(len(s.members), proto.MaxMembers)),
+		Links: make([]proto.TopologyLink, 0, len(s.links)),
+	}
+	for c := range s.all() {
+		for _, m := range c.members {
+			if m.cluster != c || len(out.Hosts) == proto.MaxMembers {
+				continue
+			}
+			h := proto.Host{ID: m.id, Cluster: c.name}
+			if s.named[m.name] == m {
+				h.Name = m.name
+			}
+			out.Hosts = append(out.Hosts, h)
+		}
+		if len(out.Hosts) == proto.MaxMembers {
+			break
+		}
+	}
+	for d, l := range s.links {
+		out.Links = append(out.Links, proto.TopologyLink{
+			From: d.from, To: d.to, Rate: uint64(min(l.best, maxBytes)), Full: l.full(), RTT: l.rtt,
+			Sent: l.sent, Lost: min(l.lost, l.sent),
+		})
+	}
+	return out
+}
+
+// finishTopology names the hosts that have no name by their ids, and sorts the links.
+func finishTopology(t *proto.Topology) {
+	for i := range t.Hosts {
+		if h := &t.Hosts[i]; h.Name == "" {
+			h.Name = peer.ID(h.ID).String()
+		}
+	}
+	slices.SortFunc(t.Links, func(a, b proto.TopologyLink) int {
+		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
+	})
+}
