@@ -13,15 +13,20 @@ const (
 	gossiped   = 256
 )
 
-// gossipInterval is how often one peer, at random, is told of all members. So what was missed at
-// the start spreads without a tracker.
+// gossipInterval is the least time between two gossips, which tell one peer, at random, of all members. So
+// what was missed at the start spreads without a tracker. The longer a node has been connected, the less is
+// left to spread: it waits for a quarter of that time.
 const gossipInterval = 10 * time.Second
 
 func (s *State) gossip() {
 	if len(s.peers) == 0 || s.now.Before(s.gossipAt) {
 		return
 	}
-	s.gossipAt = s.now.Add(gossipInterval)
+	since := s.started
+	if s.reunited.After(since) {
+		since = s.reunited
+	}
+	s.gossipAt = s.now.Add(max(gossipInterval, s.now.Sub(since)/4))
 	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
 }
 
