@@ -22,7 +22,7 @@ func (e *InUseError) Error() string {
 // Lock locks a data folder for this process, until the file is closed or the process
 // ends. It does not wait: it fails with an [*InUseError] if another process has the lock.
 func Lock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,15 @@ type Journal struct {
 }
 
 // Create creates a journal at path for a content with that many pieces and files. It
-// replaces a journal there.
+// removes an existing file or link first and never truncates it, since path may be a link to another file.
 func Create(fsys vfs.FS, path string, h Header, pieces, files int) (*Journal, error) {
-	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL | syscall.O_NOFOLLOW
+	f, err := fsys.OpenFile(path, flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if err = fsys.Remove(path); err == nil {
+			f, err = fsys.OpenFile(path, flags, 0o600)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -49,10 +55,10 @@ func Create(fsys vfs.FS, path string, h Header, pieces, files int) (*Journal, er
 	return &Journal{fs: fsys, path: path, f: f, header: h, ledger: newLedger(pieces, files)}, nil
 }
 
-// Open opens the journal at path and cuts off a torn tail. It fails with [ErrNone] or
-// [ErrOther].
+// Open opens the journal at path, which must not be a symbolic link, and cuts off a torn tail. It fails with [ErrNone]
+// or [ErrOther].
 func Open(fsys vfs.FS, path string, manifest [32]byte, pieces, files int) (*Journal, error) {
-	f, err := fsys.OpenFile(path, os.O_RDWR, 0)
+	f, err := fsys.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNone)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -220,6 +221,45 @@ func TestSeedCutShort(t *testing.T) {
 	}
 	if _, err := Open(vfs.OS{}, path, [32]byte{}, testPieces, testFiles); !errors.Is(err, ErrNone) {
 		t.Errorf("seed that is not whole: %v", err)
+	}
+}
+
+// TestJournalLink checks that a symbolic link at the path of a journal is replaced by Create and rejected by Open, and
+// that its target stays as it is.
+func TestJournalLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "journal")
+	create := func(path string) {
+		j, err := Create(vfs.OS{}, path, testHeader, testPieces, testFiles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(target)
+	before, err := os.ReadFile(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before = append(before, "torn tail"...)
+	if err := os.WriteFile(target, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(vfs.OS{}, path, testHeader.Manifest, testPieces, testFiles); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("Open of a link: %v, want %v", err, syscall.ELOOP)
+	}
+	create(path)
+	if after, err := os.ReadFile(target); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the target has %q, %v; want %q", after, err, before)
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the journal is not a regular file: %v, %v", info, err)
 	}
 }
 
