@@ -185,7 +185,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	l.cfg.Note(l.host, "login")
-	command := script(l.cfg.Programs, l.cfg.Keep, rand.Text())
+	command := script(l.cfg.Programs, l.cfg.Keep)
 	p, err := start(l.host, slices.Concat(l.cfg.Shell, []string{l.host, command}))
 	if err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", l.cfg.Shell[0], err)
@@ -197,6 +197,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	}()
 	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
 	t := &talk{login: l, process: p, alive: alive, watch: watch{process: p}}
+	t.say("%s", rand.Text()) // the end of the name of the directory
 	if err = t.run(); err == nil {
 		return p, nil
 	}

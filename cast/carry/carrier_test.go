@@ -133,7 +133,7 @@ func TestLyingHosts(t *testing.T) {
 	need := `printf '\036{"need":"%s"}\n' "$(uname -sm)"; `
 	for name, test := range map[string]struct{ says, want string }{
 		"needs twice":   {need + need + "cat >/dev/null;", "the host needs the program twice"},
-		"never gets it": {need + `read -r line; head -c 1000 >/dev/null; printf '\036{"failed":true}\n'; cat >/dev/null;`, "the program was damaged on its way"},
+		"never gets it": {need + `read -r name; read -r line; head -c 1000 >/dev/null; printf '\036{"failed":true}\n'; cat >/dev/null;`, "the program was damaged on its way"},
 		"failed first":  {`printf '\036{"failed":true}\n'; cat >/dev/null;`, "the host failed to get what it was not sent"},
 		"escapes":       {`printf '\036{"need":"\\u001b[2J x"}\n'; cat >/dev/null;`, "no program for [2J/x: put mob-agent-[2J-x of the same build into " + ps.folder},
 		"floods":        {`while :; do printf '\036{"else":1}\n'; done;`, "no answer for 2 s"},

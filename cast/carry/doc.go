@@ -6,11 +6,12 @@
 // remote shell, or over HTTP from a neighbour that has it already. Into each cluster the program
 // goes once; every host that has it serves one neighbour at a time. It travels without what only
 // debuggers need, compressed, and is not run unless its SHA-256 is that which the caster told. The
-// script makes a temporary folder, in which the program may keep its files too, and removes it when
-// the program ends.
+// script creates a temporary directory for itself and the program, and removes it when the program ends. Other
+// users of the host can read the command line, so the name of the directory comes on standard input.
 //
 //	caster                                host
 //	  | -- RSH HOST COMMANDLINE --------> |  script
+//	  | -- NAME of the directory ---------> |  creates the directory
 //	  | <---- {"need":"Linux x86_64"} --- |  the program is not there
 //	  | -- put HASH SIZE, the archive --> |  or
 //	  | -- get HASH PATH ADDRESS... ----> |  from a neighbour

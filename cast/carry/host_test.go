@@ -46,14 +46,21 @@ func (s *site) counting() []string {
 	return []string{"sh", "-c", `tee "` + s.dir + `/$1.sent" | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}
 }
 
-// sent reports whether the remote shell brought the archive to a host.
-func (s *site) sent(host string) bool {
+// orders returns the bytes that a host was sent after the name of its directory.
+func (s *site) orders(host string) []byte {
 	s.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, host+".sent"))
 	if err != nil {
 		s.Fatal(err)
 	}
-	return bytes.HasPrefix(b, []byte("put "))
+	_, orders, _ := bytes.Cut(b, []byte("\n"))
+	return orders
+}
+
+// sent reports whether the remote shell delivered the archive to a host.
+func (s *site) sent(host string) bool {
+	s.Helper()
+	return bytes.HasPrefix(s.orders(host), []byte("put "))
 }
 
 // carrier returns one for the hosts, with a shell that does just that.
@@ -65,7 +72,7 @@ func (s *site) carrier(ps *Programs) *Carrier {
 func (s *site) tools(names ...string) {
 	s.Helper()
 	s.path = s.TempDir()
-	names = append(names, "sh", "cat", "chmod", "cp", "df", "env", "grep", "head", "mkdir", "mv", "rm", "uname")
+	names = append(names, "sh", "cat", "chmod", "cp", "df", "env", "grep", "head", "ls", "mkdir", "mv", "rm", "uname")
 	for _, name := range names {
 		if err := os.Symlink(needs(s, name), filepath.Join(s.path, name)); err != nil {
 			s.Fatal(err)
@@ -169,7 +176,7 @@ func (s *site) files(host string) []string {
 	root := filepath.Join(s.dir, host)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(root, path)
-		if err == nil && (!d.IsDir() || strings.Contains(name, folderPrefix)) {
+		if err == nil && (!d.IsDir() || strings.Contains(name, dirPrefix)) {
 			files = append(files, name)
 		}
 		return nil

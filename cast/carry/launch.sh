@@ -26,6 +26,11 @@ case $u in
 *) say "{\"need\":\"$u\"}"; exit 1;;
 esac;
 
+# The end of the name of the directory. It is not in the command line, which other users can read.
+m=;
+read -r m;
+[ "$m" ] || fail "the caster has gone";
+
 # Of n, the name of the program: i is in it if it is of this build, near its start, v names the build in the cache,
 # p is where the caster has it, a are its arguments, k KiB are what it needs.
 c=${XDG_CACHE_HOME:-$HOME/.cache}/mob/$n-$v;
@@ -33,10 +38,17 @@ x=;
 has() { [ -f "$1" ] && [ -x "$1" ] && LC_ALL=C grep -qF -e "$i" "$1" 2>/dev/null && x=$1; };
 has "$p" || { first "$n" && has "$(command -v "$n")"; } || has "$c";
 
-# A folder in which files can be made; if the program has to be brought, executed too. An empty program will do for
-# that: the kernel refuses it, but in another way, and the shell takes it for a script. The header of df has 7 words.
-# A program that is there makes the folder itself, and nobody else has one of that name.
+# A new directory that only this user can use, below one in which no other user can replace it: others cannot write
+# there, or the sticky bit is set (the group of a user alone has the number of the user). If the program has to be
+# copied, files in it can be executed, too. An empty program tests that: the kernel rejects it with another error, and
+# the shell runs it as a script. The header of df has 7 words.
 w=;
+guarded() {
+	set -- $(LC_ALL=C ls -dln "$t/.");
+	case $1 in d????????[tT]*|d????-??-*) return 0;; d???????-*) if [ "$3" = "$4" ]; then return 0; fi;; esac;
+	w="$w, other users can change $t";
+	return 1;
+};
 fits() {
 	: >"$d/$n" && chmod 700 "$d/$n" || { w="$w, $t is full"; return 1; };
 	"$d/$n" || { w="$w, nothing can be executed in $t"; return 1; };
@@ -46,10 +58,10 @@ fits() {
 };
 for t in "$TMPDIR" /tmp /var/tmp /dev/shm "$XDG_RUNTIME_DIR" "$HOME/.cache" "$HOME"; do
 	case $t in /*) ;; *) continue;; esac;
-	d=$t/mob.@NAME@;
-	if [ "$x" ] && [ -d "$t" ] && [ -w "$t" ]; then break; fi;
-	if [ -z "$x" ] && mkdir -m 700 "$d" 2>/dev/null; then
-		if fits 2>/dev/null; then break; fi;
+	d=$t/mob.;
+	d=$d$m;
+	if mkdir -m 700 "$d" 2>/dev/null; then
+		if { guarded && { [ "$x" ] || fits; }; } 2>/dev/null; then break; fi;
 		rm -rf "$d";
 	else
 		w="$w, $t cannot be written";

@@ -71,13 +71,20 @@ var found = sync.OnceValues(func() (*Programs, error) {
 	return Find(path)
 })
 
-// absent are the programs as they are to a caster whose hosts do not have its files.
-func absent(t testing.TB) *Programs {
+// present are the programs as they are to a caster whose hosts have its files.
+func present(t testing.TB) *Programs {
 	t.Helper()
 	ps, err := found()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ps
+}
+
+// absent are the programs as they are to a caster whose hosts do not have its files.
+func absent(t testing.TB) *Programs {
+	t.Helper()
+	ps := present(t)
 	p := *ps.all[0]
 	p.path = ""
 	return &Programs{folder: ps.folder, all: []*program{&p}}

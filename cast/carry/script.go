@@ -11,9 +11,9 @@ import (
 //go:embed launch.sh
 var launchScript string
 
-// script returns the command line that runs one of the programs on a host, for any shell. name ends the name of
-// the folder of the program there, and nobody else knows it.
-func script(programs *Programs, keep bool, name string) string {
+// script returns the command line that runs one of the programs on a host, for any shell. Other users of the host can
+// read it.
+func script(programs *Programs, keep bool) string {
 	var platforms []string
 	for _, p := range programs.all {
 		platforms = append(platforms, p.scriptCase())
@@ -22,7 +22,7 @@ func script(programs *Programs, keep bool, name string) string {
 	if keep {
 		kept = "1"
 	}
-	text := strings.NewReplacer("@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", kept, "@NAME@", name).Replace(launchScript)
+	text := strings.NewReplacer("@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", kept).Replace(launchScript)
 	var line []string
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {

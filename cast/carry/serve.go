@@ -20,12 +20,10 @@ import (
 )
 
 const (
-	// dirVariable and archiveVariable are the variables in which the script tells the program its folder and the
-	// archive, which is empty if the program was there already.
+	// dirVariable and archiveVariable are the environment variables in which the script passes to the program the
+	// paths of its directory and of the archive, which is empty if the host had the program.
 	dirVariable     = "MOB_AGENT_DIR"
 	archiveVariable = "MOB_AGENT_ARCHIVE"
-	// folderPrefix begins the name of that folder.
-	folderPrefix = "mob."
 	// maxAddrs bounds the addresses in a hello, and maxPath the path, in bytes.
 	maxAddrs = 8
 	maxPath  = 64
@@ -78,17 +76,18 @@ func Serve(out io.Writer) (*Server, error) {
 			return nil, err
 		}
 	}
-	dir, err := ownFolder(dir)
+	dir, root, err := openDir(dir)
 	if err != nil {
 		return nil, err
 	}
+	defer root.Close()
 	s := &Server{Dir: dir, archive: sync.OnceValues(packSelf)}
 	if path != "" {
-		if err := s.open(path); err != nil {
+		if err := s.open(root, filepath.Base(path)); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	if err := removeBrought(dir); err != nil {
+	if err := removeFiles(root); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	hello := &Hello{Platform: platform{runtime.GOOS, runtime.GOARCH}.String()}
@@ -106,9 +105,9 @@ func Serve(out io.Writer) (*Server, error) {
 	return s, nil
 }
 
-// open opens the archive that the script brought.
-func (s *Server) open(path string) (err error) {
-	if s.file, err = os.Open(path); err != nil {
+// open opens the archive that the script wrote to the directory.
+func (s *Server) open(root *os.Root, name string) (err error) {
+	if s.file, err = root.Open(name); err != nil {
 		return err
 	}
 	info, err := s.file.Stat()
@@ -120,32 +119,17 @@ func (s *Server) open(path string) (err error) {
 	return nil
 }
 
-// ownFolder returns the folder that the script named, which is there if it has brought something. If that cannot
-// be used, it is another.
-func ownFolder(dir string) (string, error) {
-	if filepath.IsAbs(dir) && strings.HasPrefix(filepath.Base(dir), folderPrefix) {
-		if os.Mkdir(dir, 0o700) == nil {
-			return dir, nil
-		}
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Mode().Perm() == 0o700 {
-			return dir, nil
-		}
+// removeFiles removes the files that the script has put into the directory: the archive, the program, and that
+// which it tried to run.
+func removeFiles(root *os.Root) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
 	}
-	var err error
-	for _, parent := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
-		if dir, err = os.MkdirTemp(parent, folderPrefix); err == nil {
-			break
-		}
-	}
-	return dir, err
-}
-
-// removeBrought removes what the script has put into its folder: the archive, the program, and that which it tried
-// to run.
-func removeBrought(dir string) error {
-	files, err := os.ReadDir(dir)
-	for _, f := range files {
-		err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		err = errors.Join(err, root.Remove(name))
 	}
 	return err
 }
