@@ -38,15 +38,14 @@ func packFile(path string) (*archive, error) {
 }
 
 func pack(f *os.File) (*archive, error) {
-	length, err := strippedLength(f)
+	r, length, err := strip(f)
 	if err != nil {
 		return nil, err
 	}
 	program := make([]byte, length)
-	if _, err := f.ReadAt(program, 0); err != nil {
+	if _, err := io.ReadFull(r, program); err != nil {
 		return nil, err
 	}
-	removeSections(program)
 
 	members := make([]bytes.Buffer, (len(program)+member-1)/member)
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -70,17 +69,29 @@ func pack(f *os.File) (*archive, error) {
 	return a, nil
 }
 
-// strippedLength returns the length of a program without what only debuggers need: of ELF, what
-// follows the last segment that is loaded. Programs of other formats may be signed, and stay as they are.
-func strippedLength(r interface {
-	io.ReaderAt
-	Stat() (os.FileInfo, error)
-}) (int64, error) {
-	info, err := r.Stat()
+// strip returns a reader of a program without what only debuggers need, and the length in bytes: of ELF it leaves out
+// the data after the last segment that is loaded. Programs of other formats may be signed, and stay as they are.
+func strip(f *os.File) (io.Reader, int64, error) {
+	length, err := strippedLength(f)
+	if err != nil {
+		return nil, 0, err
+	}
+	head := make([]byte, min(length, 64))
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return nil, 0, err
+	}
+	removeSections(head)
+	rest := io.NewSectionReader(f, int64(len(head)), length-int64(len(head)))
+	return io.MultiReader(bytes.NewReader(head), rest), length, nil
+}
+
+// strippedLength returns the length of a program after [strip].
+func strippedLength(f *os.File) (int64, error) {
+	info, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
-	f, err := elf.NewFile(r)
+	e, err := elf.NewFile(f)
 	if err != nil {
 		var format *elf.FormatError
 		if errors.As(err, &format) {
@@ -89,13 +100,13 @@ func strippedLength(r interface {
 		return 0, err
 	}
 	var end uint64
-	for _, p := range f.Progs {
+	for _, p := range e.Progs {
 		end = max(end, p.Off+p.Filesz)
 	}
 	return min(int64(end), info.Size()), nil
 }
 
-// removeSections takes the section headers, which were cut off, out of the header of an ELF program:
+// removeSections takes the section headers, which were cut off, out of the 64 bytes of an ELF header:
 // e_shoff, and e_shnum with e_shstrndx.
 func removeSections(program []byte) {
 	if !bytes.HasPrefix(program, []byte(elf.ELFMAG)) || len(program) < 64 {

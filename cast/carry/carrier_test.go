@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,33 +33,43 @@ func TestCarry(t *testing.T) {
 // TestThere has the program be on the hosts: nothing is brought.
 func TestThere(t *testing.T) {
 	t.Parallel()
-	ps, err := found()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := present(t)
 	program := ps.all[0]
 	self, err := os.ReadFile(program.path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	inPath := func(s *site, b []byte) {
+		dir := t.TempDir()
+		s.path = dir + ":" + s.path
+		s.write(filepath.Join(dir, program.name), b)
+	}
 	for name, set := range map[string]func(s *site) (*Programs, bool){
 		"caster's path": func(*site) (*Programs, bool) { return ps, true },
 		"PATH": func(s *site) (*Programs, bool) {
-			dir := t.TempDir()
-			s.path = dir + ":" + s.path
-			s.write(filepath.Join(dir, program.name), self)
+			inPath(s, self)
 			return absent(t), true
 		},
 		"cache": func(s *site) (*Programs, bool) {
-			s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version), self)
+			s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version()), self)
 			return absent(t), true
+		},
+		"longer program in PATH": func(s *site) (*Programs, bool) {
+			inPath(s, append(slices.Clip(self), "more"...))
+			return absent(t), false
+		},
+		"changed program in PATH": func(s *site) (*Programs, bool) {
+			b := slices.Clone(self)
+			b[len(b)/2] ^= 1
+			inPath(s, b)
+			return absent(t), false
 		},
 		"another build in PATH": func(s *site) (*Programs, bool) {
 			s.fake(program.name, "echo mob: this is old >&2; exit 1")
 			return absent(t), false
 		},
 		"a folder in the cache": func(s *site) (*Programs, bool) {
-			s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version, "x"), nil)
+			s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version(), "x"), nil)
 			return absent(t), false
 		},
 	} {
@@ -75,6 +86,29 @@ func TestThere(t *testing.T) {
 	}
 }
 
+// TestProgramReplaced replaces a program in $PATH once its SHA-256 was computed: the copy that was checked runs.
+func TestProgramReplaced(t *testing.T) {
+	t.Parallel()
+	ps := present(t)
+	self, err := os.ReadFile(ps.all[0].path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	path, ran := filepath.Join(t.TempDir(), ps.all[0].name), filepath.Join(t.TempDir(), "ran")
+	s.write(path, self)
+	s.fake("openssl", needs(t, "openssl")+` "$@"; printf "#!/bin/sh\necho >`+ran+`" >"`+path+`.new"; chmod 755 "`+path+`.new"; mv "`+path+`.new" "`+path+`"`)
+	s.path = filepath.Dir(path) + ":" + s.path
+	c := New(Config{Shell: s.counting(), Programs: absent(t)})
+	s.ask(s.start(c, "n1"), "one")
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the other program ran")
+	}
+	if b, err := os.ReadFile(path); err != nil || len(b) == len(self) || s.sent("n1") {
+		t.Errorf("the program was not replaced, or not used: %v", err)
+	}
+}
+
 // TestKeep leaves the program for the next cast.
 func TestKeep(t *testing.T) {
 	t.Parallel()
@@ -88,7 +122,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("cast %d brought it: %v", i, !sent)
 		}
 	}
-	if want := "home/.cache/mob/" + ps.all[0].name + "-" + ps.all[0].version; len(s.files("n1")) != 1 || s.files("n1")[0] != want {
+	if want := "home/.cache/mob/" + ps.all[0].name + "-" + ps.all[0].version(); len(s.files("n1")) != 1 || s.files("n1")[0] != want {
 		t.Errorf("there is %q, want %s", s.files("n1"), want)
 	}
 }

@@ -2,8 +2,9 @@
 // and talks to it on its standard input and output.
 //
 // On each host a script (launch.sh) looks for the program of the same build: at the caster's own
-// path, in $PATH, in the cache. Where it finds none, it says so and is told how to get it: from the
-// remote shell, or over HTTP from a neighbour that has it already. Into each cluster the program
+// path, in $PATH, in the cache. A file there is copied, and the copy runs if it has the SHA-256 of the
+// program. Otherwise it requests the program, which comes by the
+// remote shell, or over HTTP from a neighbor that has it already. Into each cluster the program
 // goes once; every host that has it serves one neighbour at a time. It travels without what only
 // debuggers need, compressed, and is not run unless its SHA-256 is that which the caster told. The
 // script creates a temporary directory for itself and the program, and removes it when the program ends. Other
@@ -11,7 +12,7 @@
 //
 //	caster                                host
 //	  | -- RSH HOST COMMANDLINE --------> |  script
-//	  | -- NAME of the directory ---------> |  creates the directory
+//	  | -- NAME of the directory -------> |  creates the directory
 //	  | <---- {"need":"Linux x86_64"} --- |  the program is not there
 //	  | -- put HASH SIZE, the archive --> |  or
 //	  | -- get HASH PATH ADDRESS... ----> |  from a neighbour

@@ -72,7 +72,7 @@ func (s *site) carrier(ps *Programs) *Carrier {
 func (s *site) tools(names ...string) {
 	s.Helper()
 	s.path = s.TempDir()
-	names = append(names, "sh", "cat", "chmod", "cp", "df", "env", "grep", "head", "ls", "mkdir", "mv", "rm", "uname")
+	names = append(names, "sh", "cat", "chmod", "cp", "dd", "df", "env", "grep", "head", "ls", "mkdir", "mv", "rm", "uname")
 	for _, name := range names {
 		if err := os.Symlink(needs(s, name), filepath.Join(s.path, name)); err != nil {
 			s.Fatal(err)

@@ -55,7 +55,7 @@ func TestThereServes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version), self)
+	s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version()), self)
 	c := New(Config{Shell: s.counting(), Programs: absent(t)})
 	s.start(c, "n1")
 	s.ask(s.start(c, "n2"), "one")

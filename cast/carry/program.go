@@ -1,13 +1,9 @@
 package carry
 
 import (
-	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"debug/buildinfo"
-	"debug/elf"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,14 +14,9 @@ import (
 	"sync"
 )
 
-const (
-	// agentName is the program's name, before the system and the architecture for which one is that
-	// the caster does not run on.
-	agentName = "mob-agent"
-	// markerRange is where in a program its build id is looked for, in bytes from its start, as the go
-	// command does.
-	markerRange = 64 << 10
-)
+// agentName is the name of the program. Those for other systems and architectures than the caster's have both at the
+// end of the name.
+const agentName = "mob-agent"
 
 // Programs are what can be carried: a program for each platform.
 type Programs struct {
@@ -40,9 +31,10 @@ type program struct {
 	path     string
 	name     string // on the host
 	args     string
-	marker   string // the build id
-	version  string // a short form of it
-	length   int64  // without what only debuggers need
+	size     int64  // of the file, in bytes
+	length   int64  // of its stripped form, see [strip]
+	built    string // SHA-256 of the file, in hexadecimal
+	stripped string // SHA-256 of its stripped form
 	archive  func() (*archive, error)
 }
 
@@ -127,78 +119,37 @@ func newProgram(path string) (*program, error) {
 		return nil, err
 	}
 	defer f.Close()
-	length, err := strippedLength(f)
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	id, err := buildID(f)
-	if err != nil {
-		return nil, err
-	}
-	if id == "" {
-		id = rand.Text() // that of no program: it is brought to every host
-	}
-	sum := sha256.Sum256([]byte(id))
-	return &program{
-		path: path, marker: id, version: hex.EncodeToString(sum[:8]), length: length,
+	p := &program{
+		path: path, size: info.Size(),
 		archive: sync.OnceValues(func() (*archive, error) { return packFile(path) }),
-	}, nil
+	}
+	if p.built, err = hexSum(io.NewSectionReader(f, 0, p.size)); err != nil {
+		return nil, err
+	}
+	program, length, err := strip(f)
+	if err != nil {
+		return nil, err
+	}
+	p.length = length
+	p.stripped, err = hexSum(program)
+	return p, err
 }
 
-// space is how much room a host needs for the program and its archive, in bytes.
-func (p *program) space() int64 { return p.length + p.length/2 }
-
-// buildID returns the build id that Go's linker wrote into a program, empty if there is none.
-func buildID(r io.ReaderAt) (string, error) {
-	start := make([]byte, markerRange)
-	n, err := r.ReadAt(start, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+// hexSum returns the SHA-256 of the data of r, in hexadecimal.
+func hexSum(r io.Reader) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
 		return "", err
 	}
-	start = start[:n]
-	id := quotedID(start)
-	if f, err := elf.NewFile(r); err == nil {
-		id = notedID(f)
-	}
-	if plain(id) == "" || !bytes.Contains(start, []byte(id)) {
-		return "", nil
-	}
-	return id, nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// quotedID returns the build id as it precedes the code of systems without ELF: see
-// ReadFile in cmd/internal/buildid.
-func quotedID(b []byte) string {
-	_, b, found := bytes.Cut(b, []byte("\xff Go build ID: \""))
-	id, _, end := bytes.Cut(b, []byte("\"\n \xff"))
-	if !found || !end {
-		return ""
-	}
-	return string(id)
-}
+// version names the program in the cache of a host.
+func (p *program) version() string { return p.stripped[:16] }
 
-// notedID returns the build id in a note of ELF, of Go's type 4.
-func notedID(f *elf.File) string {
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_NOTE || p.Filesz > markerRange {
-			continue
-		}
-		b := make([]byte, p.Filesz)
-		if _, err := p.ReadAt(b, 0); err != nil {
-			continue
-		}
-		for len(b) >= 16 {
-			name, desc, kind := f.ByteOrder.Uint32(b), f.ByteOrder.Uint32(b[4:]), f.ByteOrder.Uint32(b[8:])
-			at := 12 + (uint64(name)+3)&^3
-			end := at + (uint64(desc)+3)&^3
-			if end > uint64(len(b)) {
-				break
-			}
-			if kind == 4 && name == 4 && string(b[12:16]) == "Go\x00\x00" {
-				return string(b[at : at+uint64(desc)])
-			}
-			b = b[end:]
-		}
-	}
-	return ""
-}
+// space returns the free space in bytes that a host needs for the program and its archive.
+func (p *program) space() int64 { return max(p.size, p.length+p.length/2) }

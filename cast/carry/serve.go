@@ -62,7 +62,7 @@ type Server struct {
 	Dir string
 
 	archive func() (*io.SectionReader, error)
-	file    *os.File     // the archive, if the script brought it
+	file    *os.File     // the archive that the script wrote, or the program
 	http    *http.Server // nil if it cannot listen
 	serving sync.WaitGroup
 }
@@ -81,13 +81,16 @@ func Serve(out io.Writer) (*Server, error) {
 		return nil, err
 	}
 	defer root.Close()
-	s := &Server{Dir: dir, archive: sync.OnceValues(packSelf)}
+	s := &Server{Dir: dir}
 	if path != "" {
-		if err := s.open(root, filepath.Base(path)); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
+		err = s.open(root, filepath.Base(path))
+	} else {
+		err = s.openSelf()
 	}
-	if err := removeFiles(root); err != nil {
+	if err == nil {
+		err = removeFiles(root)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	hello := &Hello{Platform: platform{runtime.GOOS, runtime.GOARCH}.String()}
@@ -134,25 +137,26 @@ func removeFiles(root *os.Root) error {
 	return err
 }
 
-// packSelf returns the archive of this program.
-func packSelf() (*io.SectionReader, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
+// openSelf opens this program, of which an archive is packed when a neighbor asks for it. Its file may be one of those
+// that [removeFiles] removes.
+func (s *Server) openSelf() (err error) {
+	if s.file, err = os.Open("/proc/self/exe"); err != nil { // Linux has it even when the file was removed
+		path, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		if s.file, err = os.Open(path); err != nil {
+			return err
+		}
 	}
-	f, err := os.Open("/proc/self/exe") // Linux has it even when it is no longer there
-	if err != nil {
-		f, err = os.Open(path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	a, err := pack(f)
-	if err != nil {
-		return nil, err
-	}
-	return io.NewSectionReader(bytes.NewReader(a.data), 0, int64(len(a.data))), nil
+	s.archive = sync.OnceValues(func() (*io.SectionReader, error) {
+		a, err := pack(s.file)
+		if err != nil {
+			return nil, err
+		}
+		return io.NewSectionReader(bytes.NewReader(a.data), 0, int64(len(a.data))), nil
+	})
+	return nil
 }
 
 func (s *Server) newHTTP(path string) *http.Server {

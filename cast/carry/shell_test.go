@@ -78,20 +78,32 @@ func TestDownloaders(t *testing.T) {
 	}
 }
 
-// TestHashers leaves a host one program to hash with.
+// TestHashers leaves a host one program to hash with, or none: then it runs nothing that it has, and downloads nothing.
 func TestHashers(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"openssl", "sha256sum", "shasum", ""} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			if by == "" {
-				s.tools("gzip")
-				s.refuses(s.carrier(absent(t)), "n1", "sha256sum, shasum and openssl are missing")
-				return
+			tools := []string{"gzip", "curl"}
+			if by != "" {
+				tools = append(tools, by, "perl") // in which shasum is written
 			}
-			s.tools("gzip", by, "perl") // in which shasum is written
-			s.ask(s.start(s.carrier(absent(t)), "n1"), "one")
+			s.tools(tools...)
+			for _, ps := range []*Programs{absent(t), present(t)} {
+				c := New(Config{Shell: s.counting(), Programs: ps})
+				for i, host := range []string{"n1", "n2"} {
+					p := s.start(c, host)
+					s.ask(p, "one")
+					if i > 0 {
+						s.finish(p)
+					}
+					sent := by == "" || ps.all[0].path == "" && i == 0
+					if s.sent(host) != sent {
+						t.Errorf("with the program at %q the remote shell delivered it to %s: %v", ps.all[0].path, host, !sent)
+					}
+				}
+			}
 		})
 	}
 }
