@@ -47,7 +47,7 @@ type caster struct {
 	carrier *carry.Carrier
 	hosts   []*host
 	byName  map[string]*host
-	dials   sync.WaitGroup // of agents
+	dials   *dials
 
 	silence time.Duration // see there
 	looked  time.Time     // when look was called last
@@ -103,6 +103,7 @@ func newCaster(cfg Config) (c *caster, err error) {
 	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log); err != nil {
 		return nil, err
 	}
+	c.dials = newDials(c.node.Host().Connect, cfg.Log)
 	if c.source, err = newSource(&c.cfg, c.node); err != nil {
 		return nil, errors.Join(err, c.node.close())
 	}
@@ -150,7 +151,7 @@ func (c *caster) run(ctx context.Context) error {
 	close(c.over)
 	cancel()
 	all.Wait()
-	c.dials.Wait()
+	c.dials.wait()
 	c.look()
 	if c.why == nil && !errors.Is(failed, context.Canceled) {
 		return failed // of which the hosts have heard before this end

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/cast/carry"
@@ -23,6 +21,7 @@ type host struct {
 	caster     *caster
 	index      int
 	dest, exec string // of this host
+	ready      bool   // it has sent a Ready; of the goroutine of read
 
 	mu      sync.Mutex
 	is      HostResult // but Took, which news and now fill in
@@ -171,16 +170,21 @@ func (h *host) admit(s *agent.Start) error {
 	return err
 }
 
-// read reads what the agent reports, until it has ended.
+// read reads the reports of the agent, until it has ended. An agent with a report that none would send is killed.
 func (h *host) read(ctx context.Context, p *carry.Process) {
+	var invalid error
 	for {
 		record, err := p.Next()
 		if err != nil {
 			break
 		}
 		var r agent.Report
-		if json.Unmarshal(record, &r) == nil {
-			h.take(ctx, &r)
+		if invalid != nil || json.Unmarshal(record, &r) != nil {
+			continue
+		}
+		if invalid = h.take(ctx, &r); invalid != nil {
+			h.fail(ctx, invalid)
+			p.Kill()
 		}
 	}
 	if _, line := p.Wait(); line != "" {
@@ -190,13 +194,18 @@ func (h *host) read(ctx context.Context, p *carry.Process) {
 	h.fail(ctx, errEnded)
 }
 
-// take takes in a report.
-func (h *host) take(ctx context.Context, r *agent.Report) {
+// take handles a report. It fails if no agent sends such a report.
+func (h *host) take(ctx context.Context, r *agent.Report) error {
 	h.hear()
 	switch {
+	case r.Ready != nil && h.ready:
+		return errors.New("the host sent a second Ready report")
+	case r.Ready != nil && len(r.Ready.Addrs) > agent.MaxAddrs:
+		return fmt.Errorf("the host sent %d addresses, more than %d", len(r.Ready.Addrs), agent.MaxAddrs)
 	case r.Ready != nil:
+		h.ready = true
 		h.enter(Fetching)
-		h.caster.dials.Go(func() { h.caster.dial(ctx, r.Ready.Addrs) })
+		h.caster.dials.start(ctx, r.Ready.Addrs)
 	case r.Progress != nil:
 		h.progress(r.Progress)
 	case r.Output != nil:
@@ -206,8 +215,9 @@ func (h *host) take(ctx context.Context, r *agent.Report) {
 		h.settle(Done, "", 0)
 	case r.Failed != nil:
 		h.progress(&r.Failed.Progress)
-		h.settle(Failed, r.Failed.Error, r.Failed.Exit)
+		h.settle(Failed, agent.Line(r.Failed.Error), r.Failed.Exit)
 	}
+	return nil
 }
 
 // hear notes that the host is there.
@@ -227,7 +237,7 @@ func (h *host) progress(p *agent.Progress) {
 	if p.Bytes != h.is.Bytes {
 		h.is.Moved = time.Now()
 	}
-	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Rack, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Rack, p.Waiting
+	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Rack, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Rack, agent.Line(p.Waiting)
 	if c := h.caster; c.source.handed.Load() {
 		if proto.SharedParts(h.is.Cluster, c.node.Cluster()) > 0 {
 			h.is.LAN = p.Bytes
@@ -321,31 +331,4 @@ func (h *host) now(at time.Time) HostResult {
 		r.Took = at.Sub(h.caster.began)
 	}
 	return r
-}
-
-// dialWait is how long an agent has to connect by itself, before the caster dials it: long enough for a machine
-// on which many agents start at once, and half as long as an agent waits for either.
-const dialWait = time.Second
-
-// dial connects to an agent at the addresses that it reports, unless it has connected by itself: this
-// machine may be behind a NAT.
-func (c *caster) dial(ctx context.Context, addrs []string) {
-	var all []ma.Multiaddr
-	for _, text := range addrs {
-		if a, err := ma.NewMultiaddr(text); err == nil {
-			all = append(all, a)
-		}
-	}
-	infos, err := libpeer.AddrInfosFromP2pAddrs(all...)
-	if err != nil || len(infos) != 1 {
-		return
-	}
-	select {
-	case <-time.After(dialWait):
-	case <-ctx.Done():
-		return
-	}
-	if err := c.node.Host().Connect(ctx, infos[0]); err != nil {
-		c.cfg.Log.Debug("agent not reached", "peer", infos[0].ID, "error", err)
-	}
 }

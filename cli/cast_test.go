@@ -368,4 +368,11 @@ func TestCastOutputBounded(t *testing.T) {
 	if lines, dropped := v.takeOutput(); len(lines) != 1 || dropped != 0 {
 		t.Errorf("%d lines, %d dropped", len(lines), dropped)
 	}
+	empty := ""
+	for range castQueue {
+		v.event(cast.Event{Output: &empty})
+	}
+	if lines, dropped := v.takeOutput(); len(lines) != castQueue/castLine || dropped != castQueue-len(lines) {
+		t.Errorf("%d empty lines, %d dropped", len(lines), dropped)
+	}
 }

@@ -20,8 +20,9 @@ const (
 	// castFolded is up to how many hosts a phase names them.
 	castFolded = 1000
 	// castQueue bounds the bytes that commands on hosts have printed and that were not
-	// printed here yet.
+	// printed here yet. A shorter line counts as castLine bytes.
 	castQueue = 16 << 20
+	castLine  = 128
 )
 
 // castView is a cast as its events tell, and what it shows of it.
@@ -68,11 +69,11 @@ func (v *castView) event(e cast.Event) {
 	case e.Host != nil:
 		v.hosts[e.Index] = *e.Host
 	case e.Output == nil:
-	case v.queued+len(*e.Output) > castQueue:
+	case v.queued+max(len(*e.Output), castLine) > castQueue:
 		v.dropped++
 	default:
 		v.output = append(v.output, v.hosts[e.Index].Name+": "+*e.Output)
-		v.queued += len(*e.Output)
+		v.queued += max(len(*e.Output), castLine)
 		select {
 		case v.wake <- struct{}{}:
 		default:

@@ -198,7 +198,8 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	if err := a.startNode(s); err != nil {
 		return nil, err
 	}
-	a.out.send(&Report{Ready: &Ready{Addrs: texts(a.node.Addrs())}})
+	addrs := texts(a.node.Addrs())
+	a.out.send(&Report{Ready: &Ready{Addrs: addrs[:min(len(addrs), MaxAddrs)]}})
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
 	if err := a.meetCaster(meeting, s); err != nil {

@@ -67,7 +67,10 @@ type Report struct {
 	Failed   *Failed   `json:"failed,omitempty"`
 }
 
-// Ready says that the node listens.
+// MaxAddrs bounds the addresses of a Ready.
+const MaxAddrs = 8
+
+// Ready reports the addresses of the node. An agent sends one, or none if the Start order has the content.
 type Ready struct {
 	Addrs []string `json:"addrs"` // with its peer id
 }
@@ -113,8 +116,18 @@ type Failed struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// maxText bounds the texts of reports, in bytes.
+const maxText = 4 << 10
+
 // OneLine returns the text of an error as the one line that messages have.
-func OneLine(err error) string {
-	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(lines, "; ")
+func OneLine(err error) string { return Line(err.Error()) }
+
+// Line returns a text as the one line that messages have, of 4 KiB at most.
+func Line(text string) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	line := strings.Join(lines, "; ")
+	if len(line) > maxText {
+		line = strings.Clone(strings.ToValidUTF8(line[:maxText], ""))
+	}
+	return line
 }

@@ -136,16 +136,13 @@ func ListenAddrs() (out []ma.Multiaddr) {
 	if len(all) == 0 {
 		all = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 	}
-	for _, a := range all[:min(len(all), maxListen)] {
+	for _, a := range all[:min(len(all), MaxAddrs)] {
 		if m, err := manet.FromNetAddr(net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0))); err == nil {
 			out = append(out, m)
 		}
 	}
 	return out
 }
-
-// maxListen bounds the addresses of a node: others remember as many.
-const maxListen = 8
 
 // bindable reports whether a socket can listen at an address: IPv6 may be half switched off.
 func bindable(a netip.Addr) bool {

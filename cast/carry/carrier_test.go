@@ -169,6 +169,8 @@ func TestLyingHosts(t *testing.T) {
 		"needs twice":   {need + need + "cat >/dev/null;", "the host needs the program twice"},
 		"never gets it": {need + `read -r name; read -r line; head -c 1000 >/dev/null; printf '\036{"failed":true}\n'; cat >/dev/null;`, "the program was damaged on its way"},
 		"failed first":  {`printf '\036{"failed":true}\n'; cat >/dev/null;`, "the host failed to get what it was not sent"},
+		"got first":     {`printf '\036{"got":true}\n'; cat >/dev/null;`, "the host reports a program that it was not sent"},
+		"got twice":     {need + `head -c 1000 >/dev/null; printf '\036{"got":true}\n\036{"got":true}\n'; cat >/dev/null;`, "the host reports a program that it was not sent"},
 		"escapes":       {`printf '\036{"need":"\\u001b[2J x"}\n'; cat >/dev/null;`, "no program for [2J/x: put mob-agent-[2J-x of the same build into " + ps.folder},
 		"floods":        {`while :; do printf '\036{"else":1}\n'; done;`, "no answer for 2 s"},
 	} {

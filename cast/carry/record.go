@@ -11,8 +11,8 @@ import (
 const (
 	// separator precedes each record (RFC 7464, section 2.2).
 	separator = 0x1e
-	// maxRecord is the size of the longest record, in bytes.
-	maxRecord = 1 << 20
+	// maxRecord is the size of the longest record, in bytes. Texts of 4 KiB have 24 KiB when each byte is escaped.
+	maxRecord = 64 << 10
 )
 
 // WriteRecord writes v as a record, in one call of Write.

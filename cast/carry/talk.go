@@ -29,6 +29,7 @@ type talk struct {
 	archive   *archive // if it needs it
 	depot     *depot   // from where it gets it
 	claim     *claim   // on the depot, until it has ended
+	got       bool     // the host has reported that it has it
 	stall     *time.Timer
 	downloads int // that failed
 }
@@ -53,6 +54,10 @@ func (t *talk) run() error {
 		case m.Failed:
 			err = t.failed()
 		case m.Got:
+			if t.claim == nil || t.got {
+				return errors.New("the host reports a program that it was not sent")
+			}
+			t.got = true
 			if t.claim != nil && t.claim.from != nil {
 				t.end(true) // one that got it from the remote shell ends its turn as a server
 			}
@@ -160,11 +165,12 @@ func (t *talk) end(ok bool) {
 
 // serve adds the host to the servers of its depot, for as long as its program runs.
 func (t *talk) serve(h *Hello) {
-	if !h.isServer() {
+	system, arch, _ := strings.Cut(h.Platform, "/")
+	pf := platform{system, arch}
+	if !h.isServer() || t.cfg.Programs.of(pf) == nil {
 		return
 	}
-	system, arch, _ := strings.Cut(h.Platform, "/")
-	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, platform{system, arch}})
+	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, pf})
 	d.add(s)
 	context.AfterFunc(t.alive, func() { d.remove(s) })
 }
