@@ -6,6 +6,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/cli/web"
+	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -60,16 +61,12 @@ type fleetStraggler struct {
 }
 
 // registerFleet adds the page of a tracker to the server of --http.
-func registerFleet(s *web.Server, h libhost.Host, t *tracker.Server) {
+func registerFleet(s *web.Server, h libhost.Host, t *tracker.Server, names *shortname.Names) {
 	s.HandleStream("GET /events", func(detail string) any {
-		var key []byte
-		if c, err := cid.Decode(detail); err == nil {
-			key = c.Bytes()
-		}
-		p := newFleetPage(t.Overview(key))
+		p := newFleetPage(t.Overview(swarmKey(t, detail, names)))
 		p.ID, p.Version = h.ID().String(), version()
 		return p
-	})
+	}, names.Replace)
 	s.HandlePage("fleet.html")
 }
 
@@ -112,6 +109,23 @@ func fleetClusters(clusters []tracker.ClusterOverview, shown map[string]bool, pi
 		out = append(out, fc)
 	}
 	return out
+}
+
+// swarmKey returns the key of the swarm with a content id, or with a short name that the page shows. It is nil if
+// there is none.
+func swarmKey(t *tracker.Server, name string, names *shortname.Names) []byte {
+	if c, err := cid.Decode(name); err == nil {
+		return c.Bytes()
+	}
+	if name == "" {
+		return nil
+	}
+	for _, s := range t.Overview(nil).Largest {
+		if c, err := cid.Cast(s.Key); err == nil && names.Of(c) == name {
+			return s.Key
+		}
+	}
+	return nil
 }
 
 // swarmID returns the content id of a swarm's key, empty if it is none.

@@ -19,13 +19,12 @@ const (
 	maxPageClusters  = 64
 )
 
-// nodePage is what the page of a node shows. It has no links: who may read the page may not have the
-// contents for that.
+// nodePage is what the page of a node shows. It has no links and no addresses: who may read the page may not have
+// the contents for that. Clients without the token get short names instead of content ids.
 type nodePage struct {
 	ID        string         `json:"id"`
 	Cluster   string         `json:"cluster"`
 	Version   string         `json:"version"`
-	Addrs     []string       `json:"addrs"`
 	Rate      peer.Traffic   `json:"rate"` // of all transfers
 	Transfers []pageTransfer `json:"transfers"`
 	More      int            `json:"more,omitempty"` // transfers that are not among them
@@ -82,12 +81,12 @@ func (d *daemon) register(s *web.Server) {
 		p := newNodePage(d.node, detail)
 		p.Limits = d.server.Limits()
 		return p
-	})
+	}, d.node.Names().Replace)
 	s.HandlePage("node.html")
 	d.health.register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), version()))
 }
 
-// newNodePage returns what the page shows now, with the peers of the transfer whose id is detail.
+// newNodePage returns what the page shows now, with the peers of the transfer whose id or short name is detail.
 func newNodePage(n *peer.Node, detail string) *nodePage {
 	list := []peer.Status{}
 	all := n.Transfers()
@@ -96,10 +95,7 @@ func newNodePage(n *peer.Node, detail string) *nodePage {
 		list = append(list, t.Status())
 	}
 	p := summarize(list, detail)
-	p.ID, p.Cluster, p.Version, p.Addrs = n.Host().ID().String(), n.Cluster(), version(), []string{}
-	for _, a := range n.Addrs() {
-		p.Addrs = append(p.Addrs, a.String())
-	}
+	p.ID, p.Cluster, p.Version = n.Host().ID().String(), n.Cluster(), version()
 	return p
 }
 
@@ -114,7 +110,7 @@ func summarize(list []peer.Status, detail string) *nodePage {
 		p.Rate.LANIn += st.Rate.LANIn
 		p.Rate.WANOut += st.Rate.WANOut
 		p.Rate.LANOut += st.Rate.LANOut
-		if st.ID == detail {
+		if st.ID == detail || st.Short == detail {
 			p.Peers = pagePeers(&st)
 		}
 		if len(p.Transfers) == maxPageTransfers {

@@ -15,7 +15,7 @@ func busyNode(transfers, peers int) []peer.Status {
 	var list []peer.Status
 	for i := range transfers {
 		st := peer.Status{
-			ID: fmt.Sprintf("bafyreig7ty642br3bu5m7wxeh6lh3uqxrktm5q3njko5qw5v2e4k%04d", i), Name: fmt.Sprintf("content-%04d.tar", i),
+			ID: fmt.Sprintf("bafyreig7ty642br3bu5m7wxeh6lh3uqxrktm5q3njko5qw5v2e4k%04d", i), Short: fmt.Sprintf("c-abcdef%04d", i), Name: fmt.Sprintf("content-%04d.tar", i),
 			Root: fmt.Sprintf("/srv/data/content-%04d.tar", i), Link: "magnet:?secret", Phase: peer.Fetching,
 			Length: 1e12, Have: 5e11, Pieces: 1000, PiecesHave: 500, Elapsed: time.Hour, Connected: peers,
 			Traffic: peer.Traffic{WANIn: 123456789012, LANIn: 123456789012}, Rate: peer.Traffic{WANIn: 123456789},

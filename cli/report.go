@@ -86,6 +86,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st)),
 		"  path    " + st.Root,
 		"  id      " + st.ID,
+		"  in logs " + st.Short,
 		"  in      " + in,
 		"  out     " + out,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/tracker"
 	"github.com/mobgrid/mob/tracker/bittorrent"
@@ -101,6 +102,11 @@ func (g *global) tracker(
 	if err != nil {
 		return err
 	}
+	names, err := shortname.New(key)
+	if err != nil {
+		return err
+	}
+	log = names.Logger(log)
 	member, err := trackerMembership(network, key, dir, log)
 	if err != nil {
 		return err
@@ -123,7 +129,7 @@ func (g *global) tracker(
 		return nil
 	})
 	site.start(func(s *web.Server) {
-		registerFleet(s, h, server)
+		registerFleet(s, h, server, names)
 		alive.register(s, metrics.NewTracker(server.Stats, bt.stats, version()))
 	})
 	systemd := newNotifier(g.Getenv, log, alive, func() string {

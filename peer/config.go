@@ -60,7 +60,8 @@ type Config struct {
 	OpenFiles int
 	// Tuning tunes the strategy of every swarm. The zero value means [mob.DefaultTuning].
 	Tuning mob.Tuning
-	// Log is for the operator. Nil means no log.
+	// Log is for the operator. The node writes short names to it instead of content ids, see [Node.Names]. Nil
+	// means no log.
 	Log *slog.Logger
 }
 

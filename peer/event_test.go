@@ -65,7 +65,7 @@ func TestEachPhaseIsAnEvent(t *testing.T) {
 			continue
 		}
 		logged = append(logged, l.Phase)
-		if l.Level != "INFO" || l.Content != get.ID.String() || l.Name != "content.bin" || l.Bytes == nil || l.Duration == nil ||
+		if l.Level != "INFO" || l.Content != get.ShortName() || l.Name != "content.bin" || l.Bytes == nil || l.Duration == nil ||
 			l.Phase == peer.Whole && (*l.Bytes != 1<<20 || *l.Duration <= 0) {
 			t.Errorf("line %s", line)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/transport"
@@ -37,6 +38,7 @@ type Node struct {
 	member *transport.Membership // nil without a network
 	files  *store.Files
 	log    *slog.Logger
+	names  *shortname.Names
 	lock   *os.File
 	ctx    context.Context // ends with the node
 	stop   context.CancelCauseFunc
@@ -90,7 +92,6 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	}
 	n := &Node{
 		cfg:       cfg,
-		log:       cfg.Log,
 		lock:      lock,
 		files:     store.NewFiles(cfg.OpenFiles),
 		fs:        osFileSystem(),
@@ -116,6 +117,10 @@ func (n *Node) begin() error {
 	if err != nil {
 		return err
 	}
+	if n.names, err = shortname.New(key); err != nil {
+		return err
+	}
+	n.log = n.names.Logger(n.cfg.Log)
 	if n.bulk, err = transport.NewEndpoint(key); err != nil {
 		return err
 	}
@@ -184,6 +189,9 @@ func (n *Node) lose(err error) {
 
 // Host returns the node's libp2p host.
 func (n *Node) Host() libhost.Host { return n.host }
+
+// Names returns the short names that replace content ids in the node's log.
+func (n *Node) Names() *shortname.Names { return n.names }
 
 // Cluster returns the name of the node's cluster.
 func (n *Node) Cluster() string { return n.cfg.Cluster }

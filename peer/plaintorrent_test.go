@@ -280,7 +280,7 @@ func TestWrongInfoDictionary(t *testing.T) {
 	wrong.Peers = serveInfo(t, slices.Concat(seed.Torrent(), []byte{' '}))
 	out := filepath.Join(t.TempDir(), "out")
 	other := peer.GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}
-	if _, err := b.Get(wrong, out, other); err == nil || !strings.Contains(err.Error(), "want "+link.InfoHash.String()) {
+	if _, err := b.Get(wrong, out, other); err == nil || !strings.Contains(err.Error(), "the link's info-hash") {
 		t.Errorf("a dictionary with another info-hash: %v", err)
 	}
 	got := peertest.Get(t, b, wrong, out)

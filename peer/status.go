@@ -13,10 +13,11 @@ import (
 
 // Status is a snapshot of a transfer. Its JSON is an interface for scripts.
 type Status struct {
-	ID   string `json:"id"`
-	Name string `json:"name"` // empty while it is not known
-	Root string `json:"root"` // the path of the content
-	Link string `json:"link"`
+	ID    string `json:"id"`
+	Short string `json:"short"` // replaces ID in the log, and on the page without its token
+	Name  string `json:"name"`  // empty while it is not known
+	Root  string `json:"root"`  // the path of the content
+	Link  string `json:"link"`
 	// InfoHash is empty if the content is not offered to BitTorrent clients.
 	InfoHash string `json:"info_hash,omitempty"`
 	Seed     bool   `json:"seed"` // the content was seeded here, not fetched
@@ -167,6 +168,7 @@ func (t *Transfer) Progress() Status {
 	defer t.mu.Unlock()
 	st := Status{
 		ID:      t.ID.String(),
+		Short:   t.ShortName(),
 		Name:    t.mu.rec.Link.Name,
 		Root:    t.mu.rec.Root,
 		Link:    t.mu.rec.Link.String(),

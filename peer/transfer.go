@@ -322,6 +322,9 @@ func (t *Transfer) Description() *metadata.Description {
 // must not be changed.
 func (t *Transfer) Manifest() *proto.Manifest { return t.Description().Manifest() }
 
+// ShortName returns the name that replaces the content id in the node's log.
+func (t *Transfer) ShortName() string { return t.node.names.Of(t.ID) }
+
 // NodeID returns the libp2p id of the node.
 func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
 

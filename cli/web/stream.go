@@ -21,11 +21,11 @@ const (
 const maxDetail = 256
 
 // HandleStream answers a pattern with server-sent events. The first one, hello, says whether the client
-// may change something: {"owner":bool}. The others are what snapshot returns, as JSON. detail is the
-// query parameter of that name: what to tell more of. snapshot is called once a second at most for each
-// detail, however many clients there are.
-func (s *Server) HandleStream(pattern string, snapshot func(detail string) any) {
-	f := &feed{snapshot: snapshot, every: s.every, last: map[string]*event{}}
+// may change something: {"owner":bool}. The others are what snapshot returns, as JSON; clients without the token
+// get what public makes of that. detail is the query parameter of that name; the event has more of it. snapshot is
+// called once a second at most for each detail, however many clients there are.
+func (s *Server) HandleStream(pattern string, snapshot func(detail string) any, public func(json string) string) {
+	f := &feed{snapshot: snapshot, public: public, every: s.every, last: map[string]*event{}}
 	s.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.stream(w, r, f) }))
 }
 
@@ -50,7 +50,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
 		}
 		return err
 	}
-	if send(fmt.Appendf(nil, "event: hello\ndata: {\"owner\":%t}\n\n", s.owned(r))) != nil {
+	owner := s.owned(r)
+	if send(fmt.Appendf(nil, "event: hello\ndata: {\"owner\":%t}\n\n", owner)) != nil {
 		return
 	}
 	tick := time.NewTicker(s.every)
@@ -58,7 +59,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
 	var sent []byte
 	var at time.Time
 	for {
-		if b := f.now(detail); !bytes.Equal(b, sent) || time.Since(at) > sendAnyway {
+		if b := f.now(detail, owner); !bytes.Equal(b, sent) || time.Since(at) > sendAnyway {
 			if send(b) != nil {
 				return // it is gone, or reads nothing
 			}
@@ -89,6 +90,7 @@ func (s *Server) releaseStream(host netip.Addr) {
 // feed makes the events that all clients of a stream share.
 type feed struct {
 	snapshot func(detail string) any
+	public   func(json string) string
 	every    time.Duration
 
 	mu   sync.Mutex
@@ -97,13 +99,14 @@ type feed struct {
 
 // event is an encoded snapshot. Its lock is held while it is made.
 type event struct {
-	mu   sync.Mutex
-	at   time.Time
-	data []byte
+	mu     sync.Mutex
+	at     time.Time
+	data   []byte
+	public []byte // for clients without the token
 }
 
-// now returns the event of now. What nobody has asked for lately is forgotten.
-func (f *feed) now(detail string) []byte {
+// now returns the event of now, for a client with the token or without. It forgets details without recent requests.
+func (f *feed) now(detail string, owner bool) []byte {
 	f.mu.Lock()
 	e := f.last[detail]
 	if e == nil {
@@ -123,6 +126,10 @@ func (f *feed) now(detail string) []byte {
 			b = []byte("null") // a type that has no JSON: a test would see
 		}
 		e.at, e.data = at, fmt.Appendf(nil, "data: %s\n\n", b)
+		e.public = fmt.Appendf(nil, "data: %s\n\n", f.public(string(b)))
+	}
+	if !owner {
+		return e.public
 	}
 	return e.data
 }

@@ -22,7 +22,7 @@ func startStream(t *testing.T, every time.Duration, snapshot func(detail string)
 		t.Fatal(err)
 	}
 	s.every, s.writeTimeout = every, 2*time.Second // more than a reader on a busy machine takes
-	s.HandleStream("GET /events", snapshot)
+	s.HandleStream("GET /events", snapshot, strings.ToUpper)
 	go func() { _ = s.Serve() }()
 	t.Cleanup(func() { s.Close() })
 	return s, func() net.Conn {
@@ -111,7 +111,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		for len(got) < 5 && lines.Scan() {
 			got = append(got, lines.Text())
 		}
-		if text := strings.Join(got, "|"); text != `event: hello|data: {"owner":false}||data: "the same"|` {
+		if text := strings.Join(got, "|"); text != `event: hello|data: {"owner":false}||data: "THE SAME"|` {
 			t.Fatalf("the stream began with %s", text)
 		}
 	}
@@ -121,6 +121,25 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	if made.Load() != asked.Load() || made.Load() != 1 {
 		t.Errorf("%d events were made", made.Load())
+	}
+}
+
+// TestStreamWithToken checks that only a client with the token gets what the snapshot has.
+func TestStreamWithToken(t *testing.T) {
+	s, _ := startStream(t, time.Hour, func(detail string) any { return "id of " + detail })
+	for token, want := range map[string]string{"": `data: "ID OF X"`, s.token.text: `data: "id of x"`} {
+		c, err := dial(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /events?detail=x HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", token)
+		lines := bufio.NewScanner(c)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), `data: "`) {
+		}
+		if lines.Text() != want {
+			t.Errorf("token %q: the event is %s, want %s", token, lines.Text(), want)
+		}
 	}
 }
 

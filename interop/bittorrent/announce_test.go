@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,6 +21,7 @@ import (
 	anacrolix "github.com/anacrolix/torrent/tracker"
 	"github.com/anacrolix/torrent/types/infohash"
 
+	"github.com/mobgrid/mob/proto"
 	tracker "github.com/mobgrid/mob/tracker/bittorrent"
 )
 
@@ -191,4 +194,23 @@ func TestBackoff(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLogHasNoInfoHash checks that the log does not have the info-hash of a torrent whose tracker is ignored.
+func TestLogHasNoInfoHash(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	s := serve(Config{Log: slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))}, idleListener{make(chan struct{})})
+	link := &proto.Link{InfoHash: proto.InfoHash{1, 2, 3}, Announce: []string{"gopher://127.0.0.1/announce"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Describe(ctx, link); !errors.Is(err, context.Canceled) {
+		t.Errorf("Describe failed with %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := text.String(); !strings.Contains(got, "tracker ignored") || strings.Contains(got, link.InfoHash.String()) {
+		t.Errorf("the log is %s", got)
+	}
 }

@@ -58,13 +58,14 @@ type handler interface {
 // progress is the progress of a download, in bytes.
 type progress struct{ left, downloaded, uploaded int64 }
 
-// newConnManager returns a connManager that runs until ctx ends. [Server.run] runs it.
-func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h handler) *connManager {
+// newConnManager returns a connManager that runs until ctx ends. [Server.run] runs it. The log does not get the
+// info-hash, which is all that it takes to fetch the content.
+func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h handler, log *slog.Logger) *connManager {
 	m := &connManager{
 		server:  s,
 		hash:    hash,
 		handler: h,
-		log:     s.log.With("torrent", hash.String()),
+		log:     log,
 		addrs:   newAddrList(),
 		conns:   map[[20]byte]bool{},
 		banned:  map[netip.Addr]time.Time{},

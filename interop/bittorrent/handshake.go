@@ -2,7 +2,6 @@ package bittorrent
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
@@ -59,7 +58,7 @@ func exchangeHandshakes(conn io.ReadWriter, own handshake) (remote handshake, er
 		return remote, err
 	}
 	if remote.hash != own.hash {
-		return remote, fmt.Errorf("the client replied with info-hash %v", remote.hash)
+		return remote, errors.New("the client replied with another info-hash")
 	}
 	return remote, remote.readPeerID(conn)
 }

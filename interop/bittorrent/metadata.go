@@ -70,7 +70,7 @@ func (s *Server) Describe(ctx context.Context, link *proto.Link) (info []byte, e
 
 func (s *Server) newMetadataFetcher(ctx context.Context, hash proto.InfoHash) *metadataFetcher {
 	f := &metadataFetcher{slots: make(chan struct{}, maxMetadataConns)}
-	f.connManager = s.newConnManager(ctx, hash, f)
+	f.connManager = s.newConnManager(ctx, hash, f, s.log)
 	return f
 }
 

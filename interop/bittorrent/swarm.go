@@ -28,13 +28,13 @@ func (s *Server) Attach(ctx context.Context, t *peer.Transfer) {
 	go sw.waitComplete()
 	if err := s.run(sw.connManager); err != nil {
 		sw.cancel(err)
-		s.log.Warn("content not offered to BitTorrent clients", "content", t.ID.String(), "error", err)
+		s.log.Warn("content not offered to BitTorrent clients", "content", t.ShortName(), "error", err)
 	}
 }
 
 func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent) *swarm {
 	sw := &swarm{transfer: t, torrent: torrent, done: make(chan struct{})}
-	sw.connManager = s.newConnManager(ctx, torrent.Hash, sw)
+	sw.connManager = s.newConnManager(ctx, torrent.Hash, sw, s.log.With("content", t.ShortName()))
 	sw.trackers = torrent.Trackers
 	sw.addrs.add(torrent.Peers)
 	return sw

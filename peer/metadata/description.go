@@ -214,8 +214,8 @@ func (d *Description) SetTorrent(info []byte) error {
 	if d.torrents == nil {
 		return ErrNoTorrents
 	}
-	if got := proto.InfoHash(sha1.Sum(info)); got != d.hash {
-		return fmt.Errorf("info dictionary has the info-hash %s, want %s", got, d.hash)
+	if sha1.Sum(info) != d.hash {
+		return errors.New("info dictionary does not have the link's info-hash")
 	}
 	if d.Torrent() != nil {
 		return nil

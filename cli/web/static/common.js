@@ -39,6 +39,11 @@ export function plural(n, thing) {
   return `${n} ${thing}${n === 1 ? "" : "s"}`;
 }
 
+// shorten abbreviates the id of a content. Short names stay as they are.
+export function shorten(id) {
+  return id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
+}
+
 export function byId(id) {
   return document.getElementById(id);
 }

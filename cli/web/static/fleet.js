@@ -1,5 +1,5 @@
 // The page of a tracker.
-import { byId, bytes, element, follow, plural, rate, setText, sync } from "./common.js";
+import { byId, bytes, element, follow, plural, rate, setText, shorten, sync } from "./common.js";
 
 const ask = follow(show, () => {});
 let before = null; // whole nodes of the swarm at the last event
@@ -14,7 +14,7 @@ function show(fleet) {
   for (const id of ["pick", "figures", "fleet"]) byId(id).hidden = !any;
   sync(byId("swarm"), fleet.largest, (s) => s.id, () => element("option"), (option, s) => {
     option.value = s.id;
-    setText(option, `${s.id.slice(0, 8)}…${s.id.slice(-8)}: ${plural(s.nodes, "node")} in ${plural(s.clusters, "cluster")}, ${s.whole} whole`);
+    setText(option, `${shorten(s.id)}: ${plural(s.nodes, "node")} in ${plural(s.clusters, "cluster")}, ${s.whole} whole`);
   });
   if (document.activeElement !== byId("swarm")) byId("swarm").value = fleet.swarm;
   if (!any) return;

@@ -1,5 +1,5 @@
 // The page of a node.
-import { byId, bytes, call, duration, element, follow, percent, plural, rate, setText, sync } from "./common.js";
+import { byId, bytes, call, duration, element, follow, percent, plural, rate, setText, shorten, sync } from "./common.js";
 
 const phases = {
   seeking: "Looking for it",
@@ -58,7 +58,7 @@ function tell(transfers) {
 }
 
 function title(t) {
-  return t.name || `${t.id.slice(0, 16)}…`;
+  return t.name || shorten(t.id);
 }
 
 function makeTransfer(t) {

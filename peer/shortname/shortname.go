@@ -1,0 +1,65 @@
+// Package shortname replaces content ids by short names in text that is not secret: logs, and the page without its
+// token. An id is all that it takes to fetch the content, a short name leads to nothing.
+//
+// A short name is "c-" and ten letters and digits: a part of an HMAC of the id. The key follows from the key of the
+// node, so a short name is the same after a restart, and differs between nodes.
+package shortname
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/crypto"
+)
+
+// nameLength is the length of a short name without its prefix, five bits each.
+const nameLength = 10
+
+// Names makes the short names of one node or tracker. Its methods may be called from any goroutine.
+type Names struct{ key []byte }
+
+// New returns the names of the node or tracker that has this key.
+func New(key crypto.PrivKey) (*Names, error) {
+	raw, err := key.Raw()
+	if err != nil {
+		return nil, fmt.Errorf("key: %w", err)
+	}
+	return &Names{key: sum(raw, "mob short names")}, nil
+}
+
+// Of returns the short name of a content id.
+func (n *Names) Of(id cid.Cid) string {
+	text := base32.StdEncoding.EncodeToString(sum(n.key, id.KeyString()))
+	return "c-" + strings.ToLower(text[:nameLength])
+}
+
+// candidate matches a CIDv1 in base32, the form in which mob writes ids, of 16 bytes or more.
+var candidate = regexp.MustCompile(`b[a-z2-7]{26,}`)
+
+// Replace returns text with each content id replaced by its short name.
+func (n *Names) Replace(text string) string {
+	return candidate.ReplaceAllStringFunc(text, func(word string) string {
+		id, err := cid.Decode(word)
+		if err != nil {
+			return word
+		}
+		return n.Of(id)
+	})
+}
+
+func sum(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+// Logger returns a logger that writes to log with each content id replaced.
+func (n *Names) Logger(log *slog.Logger) *slog.Logger {
+	return slog.New(&handler{log.Handler(), n})
+}
