@@ -220,8 +220,16 @@ func TestUsers(t *testing.T) {
 			m.refused("no such transfer", bob, "--data", "a", "verify", of)
 			m.refused("no such transfer", bob, "--data", "a", "export", of)
 		}
-		m.refused("already at", bob, "--data", "a", "get", link, "-o", "bob/x")
-		m.refused("already at", bob, "--data", "a", "seed", "alice/x")
+		m.refused("already at a path of another user", bob, "--data", "a", "get", link, "-o", "bob/x")
+		m.refused("already at a path of another user", bob, "--data", "a", "seed", "alice/x")
+		// A path means the caller's own transfer, although another one was added later.
+		m.write("alice/w", alice, alice, 0o644)
+		m.works(bob, "--data", "a", "seed", "alice/w")
+		m.check(os.WriteFile(m.path("alice/w"), []byte("newer"), 0o644))
+		m.works(alice, "--data", "a", "seed", "alice/w")
+		m.works(bob, "--data", "a", "rm", "alice/w")
+		m.refused("no such transfer", bob, "--data", "a", "rm", "alice/w")
+		m.works(alice, "--data", "a", "rm", "alice/w")
 		m.works(alice, "--data", "a", "verify", "alice/x")
 		m.works(daemonUser, "--data", "a", "verify", "alice/x")
 	})
@@ -239,6 +247,27 @@ func TestUsers(t *testing.T) {
 			}
 		}
 		m.works(daemonUser, "--data", "b", "verify", "alice/trees")
+		m.write("bob/z", bob, bob, 0o644)
+		other := m.works(bob, "--data", "a", "seed", "bob/z")
+		m.check(os.Symlink(m.path("alice"), m.path("bob/way")))
+		id := strings.TrimPrefix(strings.Split(tree, "&")[0], "magnet:?xt=urn:mob:")
+		for _, c := range [][]string{
+			{"get", other, "-o", "alice/trees"}, {"get", other, "-o", "alice/trees/y"}, {"get", other, "-o", "alice"},
+			{"get", other, "-o", "bob/way/trees"}, {"get", other, "-o", "bob/way/trees/y"},
+			{"get", tree, "-o", "bob/tree"}, {"seed", "alice/tree"}, {"seed", "alice/trees"}, {"seed", "alice"},
+			{"rm", "alice/trees"}, {"rm", "bob/way/trees"}, {"rm", tree}, {"verify", "alice/trees"}, {"export", "alice/trees"},
+			{"inspect", "alice/trees"}, {"status", "alice/trees"}, {"status", tree}, {"events", "alice/trees", "--follow=false"},
+			{"limit", "--for", "alice/trees", "--wan-up", "1MB"},
+			{"ls"}, {"ls", "--json"}, {"status", "--json"}, {"limit", "--json"}, {"events", "--follow=false", "--json"},
+		} {
+			_, out, text := m.mob(bob, append([]string{"--data", "b"}, c...)...)
+			given := strings.Join(c, " ")
+			for _, hidden := range []string{id, "trees"} {
+				if strings.Contains(out+text, hidden) && !strings.Contains(given, hidden) {
+					t.Errorf("bob: mob %s shows %s of alice:\n%s%s", given, hidden, out, text)
+				}
+			}
+		}
 		m.works(alice, "--data", "b", "rm", link, "--content")
 		m.works(alice, "--data", "b", "rm", tree, "--content")
 		for _, name := range []string{"alice/copy", "alice/trees"} {

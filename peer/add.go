@@ -59,7 +59,7 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	}
 	t.use()()
 	if !fresh && !t.For(a.record.User) {
-		return false, &ElsewhereError{Root: t.record().Root}
+		return false, &ElsewhereError{}
 	}
 	created, err := t.add(a, fresh)
 	if err != nil && fresh {

@@ -27,11 +27,14 @@ var (
 // ElsewhereError is returned by [Node.Get] and [Node.Seed] if the content has a transfer at
 // another path.
 type ElsewhereError struct {
-	Root string // the path of the content
+	Root string // the path of the content, empty if another user started the transfer
 }
 
 // Error implements error.
 func (e *ElsewhereError) Error() string {
+	if e.Root == "" {
+		return "the content is already at a path of another user, who may `mob rm` it"
+	}
 	return fmt.Sprintf("the content is already at %s: use it there, or `mob rm` it first", e.Root)
 }
 

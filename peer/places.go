@@ -208,7 +208,12 @@ func (n *Node) seeded(t *Transfer) error {
 		switch {
 		case o == t || o.joined != nil || !o.spot.overlaps(p):
 		case !r.Seed && o.For(t.User()), r.Seed && o.spot.same(p) && o.sound():
-			errs = append(errs, o.becomeSeed())
+			err := o.becomeSeed()
+			if err != nil && !o.For(t.User()) { // it is not for this user to see
+				n.log.Error("transfer not changed to a seed", "content", o.ID.String(), "path", r.Root, "error", err)
+				continue
+			}
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
@@ -235,14 +240,14 @@ func (t *Transfer) becomeSeed() error {
 	return err
 }
 
-// newest returns the transfer at a path that was added last, nil if there is none. The transfer may have been
-// given another path to the same place.
-func (n *Node) newest(path string) *Transfer {
+// newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
+// been given another path to the same place.
+func (n *Node) newest(path string, u *vfs.User) *Transfer {
 	at := func(here func(*Transfer) bool) (last *Transfer) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		for _, t := range n.transfers {
-			if here(t) && (last == nil || t.record().Added.After(last.record().Added)) {
+			if t.For(u) && here(t) && (last == nil || t.record().Added.After(last.record().Added)) {
 				last = t
 			}
 		}

@@ -18,7 +18,10 @@ import (
 
 // Transfer returns the transfer with the given content id, link, or path of its content. A path means
 // the newest transfer at that place. It fails with [ErrUnknownTransfer] if there is none.
-func (n *Node) Transfer(name string) (*Transfer, error) {
+func (n *Node) Transfer(name string) (*Transfer, error) { return n.TransferFor(nil, name) }
+
+// TransferFor is Transfer among the transfers for a user, see [Transfer.For].
+func (n *Node) TransferFor(u *vfs.User, name string) (*Transfer, error) {
 	var keys []cid.Cid
 	if link, err := proto.ParseLink(name); err == nil {
 		keys = link.Keys()
@@ -29,10 +32,10 @@ func (n *Node) Transfer(name string) (*Transfer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := n.lookup(keys); t != nil {
+	if t := n.lookup(keys); t != nil && t.For(u) {
 		return t, nil
 	}
-	if t := n.newest(abs); t != nil {
+	if t := n.newest(abs, u); t != nil {
 		return t, nil
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)

@@ -59,12 +59,5 @@ func caller(r *http.Request) *vfs.User {
 
 // find returns the transfer of that name, if it is for the caller.
 func (s *Server) find(r *http.Request, name string) (*peer.Transfer, error) {
-	t, err := s.cfg.Node.Transfer(name)
-	if err != nil {
-		return nil, err
-	}
-	if !t.For(caller(r)) {
-		return nil, peer.ErrUnknownTransfer
-	}
-	return t, nil
+	return s.cfg.Node.TransferFor(caller(r), name)
 }
