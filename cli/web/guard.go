@@ -61,7 +61,7 @@ func (s *Server) allows(r *http.Request, owner bool) bool {
 	return s.owned(r)
 }
 
-// owned reports whether a request has the token.
+// owned reports whether a request has the token, or a cookie that was made for it.
 func (s *Server) owned(r *http.Request) bool {
 	if s.addr.unix() {
 		return true
@@ -69,8 +69,7 @@ func (s *Server) owned(r *http.Request) bool {
 	if text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return s.token.is(text)
 	}
-	c, err := r.Cookie(s.cookieName())
-	return err == nil && s.token.is(c.Value)
+	return s.hasCookie(r)
 }
 
 // safe reports whether a method changes nothing.
@@ -120,12 +119,6 @@ func hostname(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// cookieName has the port: a browser sends the cookies of one port to all ports of a host.
-func (s *Server) cookieName() string {
-	_, port, _ := net.SplitHostPort(s.ln.Addr().String())
-	return "mob-token-" + port
-}
-
 // welcome answers a request with ?token= by a cookie and the same page without it, so that the token
 // stays in no history.
 func (s *Server) welcome(w http.ResponseWriter, r *http.Request) bool {
@@ -137,13 +130,7 @@ func (s *Server) welcome(w http.ResponseWriter, r *http.Request) bool {
 		(&refusal{http.StatusUnauthorized, "this is not the token"}).write(w)
 		return true
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name:     s.cookieName(),
-		Value:    s.token.text,
-		Path:     "/",
-		HttpOnly: true,
-		SameSite: http.SameSiteStrictMode,
-	})
+	http.SetCookie(w, s.newCookie())
 	query.Del("token")
 	to := "/" + strings.TrimLeft(r.URL.EscapedPath(), "/")
 	if len(query) > 0 {

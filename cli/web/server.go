@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -51,6 +52,7 @@ type Server struct {
 	addr      address
 	ln        net.Listener
 	token     token
+	secret    []byte // of this start, for cookies
 	hosts     map[string]bool
 	mux       *http.ServeMux
 	open      *http.ServeMux // patterns without a token
@@ -77,12 +79,14 @@ func Listen(cfg Config) (_ *Server, err error) {
 		mux:       http.NewServeMux(),
 		open:      http.NewServeMux(),
 		crossSite: http.NewCrossOriginProtection(),
+		secret:    make([]byte, 32),
 		streams:   quota.New[netip.Addr](maxStreams),
 		closing:   make(chan struct{}),
 
 		every:        eventEvery,
 		writeTimeout: writeTimeout,
 	}
+	_, _ = rand.Read(s.secret) // never fails
 	s.close = sync.OnceFunc(func() { close(s.closing) })
 	s.addr, err = parseAddress(cfg.Listen)
 	if err != nil {

@@ -2,14 +2,19 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // serve serves handlers that answer with a word, and returns a function that asks.
@@ -136,6 +141,61 @@ func TestWhoMayAsk(t *testing.T) {
 		})
 	}
 }
+
+// TestCookie checks that a cookie does not have the token, and is valid for 12 hours and until the restart.
+func TestCookie(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		token := token{text: "0123456789abcdef", sum: sha256.Sum256([]byte("0123456789abcdef"))}
+		start := func(secret string) *Server { return &Server{ln: fakeListener{}, token: token, secret: []byte(secret)} }
+		first, second := start("first"), start("second")
+		first.addr.host, second.addr.host = "0.0.0.0", "0.0.0.0"
+		cookie := first.newCookie()
+		owned := func(s *Server, value string) bool {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.AddCookie(&http.Cookie{Name: cookie.Name, Value: value})
+			return s.owned(r)
+		}
+		if strings.Contains(cookie.String(), token.text) || !cookie.Expires.Equal(time.Now().Add(cookieLife)) {
+			t.Errorf("the cookie is %s", cookie)
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[7] ^= 1 // another end
+		for what, c := range map[string]struct {
+			server *Server
+			value  string
+			want   bool
+		}{
+			"valid":                {first, cookie.Value, true},
+			"after a restart":      {second, cookie.Value, false},
+			"with another end":     {first, base64.RawURLEncoding.EncodeToString(raw), false},
+			"the token":            {first, token.text, false},
+			"empty":                {first, "", false},
+			"cut off":              {first, cookie.Value[:20], false},
+			"with more at its end": {first, cookie.Value + "AAAA", false},
+		} {
+			if got := owned(c.server, c.value); got != c.want {
+				t.Errorf("a cookie that is %s: %t", what, got)
+			}
+		}
+		time.Sleep(cookieLife - time.Second)
+		if !owned(first, cookie.Value) {
+			t.Error("the cookie ends early")
+		}
+		time.Sleep(time.Second)
+		if owned(first, cookie.Value) {
+			t.Error("the cookie does not end")
+		}
+	})
+}
+
+// fakeListener is a listener that only has an address.
+type fakeListener struct{ net.Listener }
+
+func (fakeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8080} }
 
 // A page whose name was made to mean this machine, after its browser had loaded it, gets nothing.
 func TestHostIsRefused(t *testing.T) {

@@ -67,6 +67,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
 		}
 		select {
 		case <-tick.C:
+			if s.owned(r) != owner { // the cookie has ended
+				return
+			}
 		case <-r.Context().Done():
 			return
 		case <-s.closing:
