@@ -76,7 +76,7 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 		return err
 	}
 	name := known.Name + ".torrent"
-	out := outFile{path: cmp.Or(f.out, name), force: f.force}
+	out := outFile{path: cmp.Or(f.out, "."), flag: "-o", force: f.force}
 	if err := out.check(g.Env, name); err != nil { // before hours of hashing
 		return err
 	}

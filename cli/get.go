@@ -28,7 +28,7 @@ completes it makes a manifest, with which the others verify it too.
 
 PATH is the file or folder to create, not its parent, and by default the link's name
 in the current folder. With a slash at its end it is the folder for the content. Folders
-above are made. PATH must not exist; --reuse takes over what is there, such as an older
+above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse takes over what is there, such as an older
 copy, and fetches only what differs. A content that does not fit on the disk is not begun.
 
 Modes and times are those of the source. Files lose setuid, setgid and sticky, and the
@@ -164,8 +164,11 @@ func destination(out string, link *proto.Link) (string, error) {
 	case out != "" && !isFolderName(out):
 	case link.Name == "":
 		return "", errors.New("the link has no name: say where to put the content with -o PATH")
-	default:
-		out = filepath.Join(out, link.Name) // a single path element: ParseLink checks
+	default: // a single path element: ParseLink checks
+		var err error
+		if out, err = chosenPath(out, link.Name, "-o"); err != nil {
+			return "", err
+		}
 	}
 	return filepath.Abs(out)
 }

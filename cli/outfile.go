@@ -56,14 +56,17 @@ func (env *Env) isOut(info fs.FileInfo) bool {
 // outFile is a file for a command's result, at a path that the user gives.
 type outFile struct {
 	path  string
-	force bool // replace a file that exists
+	flag  string // takes the path
+	force bool   // replace a file that exists
 }
 
 // check reports why the file cannot be written. If the path names a directory, name is the file in it.
 func (o *outFile) check(env *Env, name string) error {
 	info, err := os.Stat(o.path)
 	if isFolderName(o.path) || err == nil && info.IsDir() {
-		o.path = filepath.Join(o.path, name)
+		if o.path, err = chosenPath(o.path, name, o.flag); err != nil {
+			return err
+		}
 		info, err = os.Stat(o.path)
 	}
 	switch {

@@ -81,6 +81,7 @@ func newSeed(g *global) *cobra.Command {
 	fl.BoolVar(&f.skip, "skip-unreadable", false, "leave out files and directories that cannot be read")
 	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
 	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
+	f.torrentFile.flag = "--torrent-file"
 	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
 	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
 	f.node.addBTTrackers(fl)
