@@ -119,10 +119,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 		if !d.journal.Seed() {
 			d.stage.Store(filling)
 		}
-		first, after := d.tree.layout.pieceFiles(d.m, piece)
-		for file := first; file < after; file++ {
-			delete(d.published, file) // it will be written to
-		}
+		d.reopen(piece)
 	}
 	return forgotten, err
 }

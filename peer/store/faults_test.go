@@ -356,3 +356,26 @@ func TestNewFolderIsEmpty(t *testing.T) {
 	}
 	p.ok(d.Close())
 }
+
+// TestForgetDuringFinish removes a file while Finish runs, and forgets its pieces. Finish does not report the removal, and the
+// store takes the pieces again.
+func TestForgetDuringFinish(t *testing.T) {
+	p := faulty(t, kind{})
+	d, err := store.Create(faultDir, faultRoot, p.Manifest, p.files)
+	p.ok(err)
+	p.open = d
+	p.ok(p.put(-1))
+	p.ok(d.Publish())
+	last := p.Manifest.Pieces() - 1
+	p.fs.SetPlan(&faultfs.Plan{Times: 1, Only: func(call, _ string) bool { return call == "sync" }, Do: func() {
+		p.ok(p.fs.Remove(faultRoot + "/c"))
+		p.ok(d.Forget(last))
+	}})
+	if err := d.Finish(); !errors.Is(err, store.ErrNotWhole) {
+		t.Errorf("Finish: %v", err)
+	}
+	p.ok(p.put(-1))
+	p.ok(d.Finish())
+	p.ok(p.end())
+	p.verify("after the pieces were written again")
+}

@@ -15,7 +15,8 @@ import (
 func (d *Disk) Finish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
-	if done, err := d.readyToFinish(); done || err != nil {
+	stage, err := d.readyToFinish()
+	if stage == finished || err != nil {
 		return err
 	}
 	// No new flush starts, as there is nothing left to commit.
@@ -24,7 +25,7 @@ func (d *Disk) Finish() error {
 	if err := d.flushFiles(); err != nil {
 		return err
 	}
-	if err := d.publish(true); err != nil {
+	if err := d.publish(stage == shown, true); err != nil {
 		return err
 	}
 	// Publish wrote nothing but modes and times, which a stamp has too.
@@ -47,10 +48,11 @@ func (d *Disk) Finish() error {
 func (d *Disk) Publish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
-	if done, err := d.readyToFinish(); done || err != nil {
+	stage, err := d.readyToFinish()
+	if stage == finished || err != nil {
 		return err
 	}
-	if err := d.publish(false); err != nil {
+	if err := d.publish(stage == shown, false); err != nil {
 		return err
 	}
 	return d.end(shown)
@@ -71,20 +73,19 @@ func (d *Disk) end(stage int32) error {
 	return d.failed // a file that could not be closed
 }
 
-// readyToFinish returns why the content cannot be published, and whether Finish is
-// done.
-func (d *Disk) readyToFinish() (done bool, err error) {
+// readyToFinish returns why the content cannot be published, and the stage, which Forget may change from then on.
+func (d *Disk) readyToFinish() (stage int32, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
-		return false, os.ErrClosed
+		err = os.ErrClosed
 	case d.failed != nil:
-		return false, d.failed
+		err = d.failed
 	case d.Count() < d.m.Pieces():
-		return false, ErrNotWhole
+		err = ErrNotWhole
 	}
-	return d.stage.Load() == finished, nil
+	return d.stage.Load(), err
 }
 
 // recordWhole records that the content is whole.
@@ -103,14 +104,14 @@ func (d *Disk) recordWhole() error {
 }
 
 // publish makes everything but the bytes what the manifest says, and waits until that is on
-// the disk if flush is set.
-func (d *Disk) publish(flush bool) error {
+// the disk if flush is set. What was published before is the user's since.
+func (d *Disk) publish(published, flush bool) error {
 	t := d.tree
-	again := flush && d.stage.Load() == shown // entries that another program removed since are not created again
+	again := flush && published // entries that another program removed since are not created again
 	if err := t.createDirs(again); err != nil {
 		return err
 	}
-	if err := d.publishFiles(flush && !t.bulk()); err != nil {
+	if err := d.publishFiles(published, flush && !t.bulk()); err != nil {
 		return d.flushed(err)
 	}
 	if !again {
@@ -125,12 +126,12 @@ func (d *Disk) publish(flush bool) error {
 }
 
 // publishFiles gives all files their size, mode and time.
-func (d *Disk) publishFiles(flush bool) error {
+func (d *Disk) publishFiles(published, flush bool) error {
 	file, look := 0, looker{t: d.tree}
 	for i := range d.m.Entries {
 		e := &d.m.Entries[i]
 		if e.Kind == proto.File && e.Size == 0 {
-			if err := d.publishEmpty(i, flush); err != nil {
+			if err := d.publishEmpty(i, published, flush); err != nil {
 				return err
 			}
 		}
@@ -138,7 +139,7 @@ func (d *Disk) publishFiles(flush bool) error {
 			continue
 		}
 		if e.Kind == proto.File {
-			if err := d.publishFile(file, e, &look, flush); err != nil {
+			if err := d.publishFile(file, e, &look, published, flush); err != nil {
 				return err
 			}
 		}
@@ -148,12 +149,12 @@ func (d *Disk) publishFiles(flush bool) error {
 }
 
 // publishFile gives a file of the layout its size, mode and time.
-func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, flush bool) error {
+func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, published, flush bool) error {
 	info, err := look.stat(file)
 	if err != nil {
 		return err
 	}
-	if !d.asLeft(file, info, e) {
+	if !published && !d.asLeft(file, info, e) {
 		if err := d.setFile(file, e); err != nil {
 			return err
 		}
@@ -163,7 +164,7 @@ func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, flush bool) e
 		return nil
 	}
 	h, err := d.tree.files.acquire(d.tree, file)
-	if d.stage.Load() == shown && removed(err) {
+	if published && removed(err) {
 		return nil
 	}
 	if err != nil {
@@ -182,9 +183,6 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 		return err
 	}
 	foreign := info == nil || vfs.StatOf(info).Inode != d.written(file)
-	if foreign && d.stage.Load() == shown {
-		return nil // the user moved or replaced it since
-	}
 	written := t.ready.has(file) || t.settled.has(file)
 	if info == nil || written && foreign {
 		return &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
@@ -249,7 +247,7 @@ func (d *Disk) changedSince(file int, info fs.FileInfo) bool {
 }
 
 // publishEmpty creates an empty file, or makes the one that it created empty.
-func (d *Disk) publishEmpty(entry int, flush bool) error {
+func (d *Disk) publishEmpty(entry int, published, flush bool) error {
 	t, name, e := d.tree, d.tree.name(entry), &d.m.Entries[entry]
 	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil && info.Size() == 0 && t.hasMetadata(info, e) {
 		defer f.Close()
@@ -262,7 +260,7 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 		if info.Size() > 0 && d.wasPublished() {
 			return nil // another program wrote to it since
 		}
-	} else if flush && d.stage.Load() == shown && errors.Is(err, fs.ErrNotExist) {
+	} else if flush && published && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	own := d.entry(entry)
@@ -271,7 +269,7 @@ func (d *Disk) publishEmpty(entry int, flush bool) error {
 		inode = 0 // unless it is still empty
 	}
 	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
-		if flush && d.stage.Load() == shown && own.Inode != vfs.StatOf(info).Inode {
+		if flush && published && own.Inode != vfs.StatOf(info).Inode {
 			return nil // the user replaced it since
 		}
 		inode = vfs.StatOf(info).Inode // nothing in it is lost

@@ -155,6 +155,15 @@ func (d *Disk) unload(file int) {
 	for piece := first; piece < after; piece++ {
 		d.verified.clear(piece)
 		d.doubtful.clear(piece)
+		d.reopen(piece)
+	}
+}
+
+// reopen records that the files of a piece will be written to. The caller holds the lock.
+func (d *Disk) reopen(piece int) {
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		delete(d.published, file)
 	}
 }
 

@@ -53,6 +53,8 @@ type Plan struct {
 	Only func(call, name string) bool
 	// Hang, if not nil, has the call wait until it is closed, without an error.
 	Hang chan struct{}
+	// Do, if not nil, is called before the call, which then has no error.
+	Do func()
 }
 
 // New returns an empty file system.
@@ -112,6 +114,10 @@ func (f *FS) begin(call, name string) (after func(error) error, part bool, err e
 	f.mu.Unlock()
 	if p.Hang != nil {
 		<-p.Hang
+		return keep, false, nil
+	}
+	if p.Do != nil {
+		p.Do()
 		return keep, false, nil
 	}
 	fail := func() error {
