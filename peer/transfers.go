@@ -2,7 +2,6 @@ package peer
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,8 +106,8 @@ func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]sto
 	if t.removed || !still() {
 		return nil, nil
 	}
-	if deleteContent && (t.record().Seed || t.joined != nil) {
-		return nil, errors.New("the content was not fetched by mob: delete it yourself")
+	if r := t.record(); deleteContent && (r.Seed || t.joined != nil) {
+		return nil, fmt.Errorf("%s was not fetched by mob: delete it yourself", cmp.Or(r.Root, "the content"))
 	}
 	t.halt(ErrStopped)
 	if t.joined != nil {
