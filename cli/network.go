@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -189,12 +190,15 @@ func newNetworkSign(g *global) *cobra.Command {
 const maxDays = 36500
 
 const networkRevokeHelp = `Prints a list of all members that were revoked so far, with those of each ID added.
-FILE.revoked keeps it for the next time.
+FILE.revoked keeps it for the next time. If that is missing, the list has only each ID, and the
+command warns. FILE.revoked may have several lists, one after the other: the new one has the
+members of all.
 
 Daemons and trackers take it with --revoked, at the start or with SIGHUP, and pass it on:
 one of them is enough. It ends the sessions of who is on it within seconds, and for good:
-an id that was revoked stays so. Without an ID the list is as it was, or empty. Whoever had the secret can make new ids; then only a new
-network helps.`
+an id that was revoked stays so, also when a newer list does not name it. Without an ID the
+list is as it was, or empty. Whoever had the secret can make new ids; then only a new network
+helps.`
 
 func newNetworkRevoke(g *global) *cobra.Command {
 	return &cobra.Command{
@@ -216,7 +220,7 @@ func newNetworkRevoke(g *global) *cobra.Command {
 					return wrong(cmd, "%w", err)
 				}
 			}
-			l, err := revoke(given[0], ids)
+			l, err := g.revoke(given[0], ids)
 			if err != nil {
 				return err
 			}
@@ -227,7 +231,7 @@ func newNetworkRevoke(g *global) *cobra.Command {
 }
 
 // revoke adds members to the list beside the file of a secret.
-func revoke(file string, ids []libpeer.ID) (*membership.List, error) {
+func (g *global) revoke(file string, ids []libpeer.ID) (*membership.List, error) {
 	s, err := membership.ReadSecret(file)
 	if err != nil {
 		return nil, err
@@ -241,11 +245,17 @@ func revoke(file string, ids []libpeer.ID) (*membership.List, error) {
 		return nil, err
 	}
 	kept := file + ".revoked"
-	old, err := membership.ReadList(kept)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var newest *membership.List
+	switch old, err := membership.ReadLists(kept); {
+	case errors.Is(err, fs.ErrNotExist):
+		g.note("%s is missing: the list names only the members given now. Nodes and trackers keep the lists they have. "+
+			"If it is elsewhere, as beside another copy of the secret: cat OTHER.revoked >> %[1]s", kept)
+	case err != nil:
 		return nil, err
+	default:
+		newest, ids = old[0], slices.Concat(old.Peers(), ids)
 	}
-	l, err := s.Revoke(old, time.Now(), ids...)
+	l, err := s.Revoke(newest, time.Now(), ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -333,8 +343,8 @@ func (g *global) showNetwork(file string) error {
 	if grant, err := membership.ReadGrant(file); err == nil {
 		return g.showCertificate(grant.Certificate)
 	}
-	if l, err := membership.ReadList(file); err == nil {
-		return g.showRevoked(l)
+	if ls, err := membership.ReadLists(file); err == nil {
+		return g.showRevoked(ls)
 	}
 	s, err := membership.ReadSecret(file)
 	if err != nil {
@@ -359,9 +369,10 @@ func (g *global) showCertificate(c *membership.Certificate) error {
 	return err
 }
 
-func (g *global) showRevoked(l *membership.List) error {
-	ids := make([]string, len(l.Peers))
-	for i, id := range l.Peers {
+func (g *global) showRevoked(ls membership.Lists) error {
+	l, peers := ls[0], ls.Peers()
+	ids := make([]string, len(peers))
+	for i, id := range peers {
 		ids[i] = id.String()
 	}
 	if g.json {

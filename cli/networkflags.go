@@ -61,7 +61,7 @@ func (n *networkFlags) config() (*membership.Config, error) {
 		}
 	}
 	if n.revoked != "" {
-		cfg.List, err = membership.ReadList(n.revoked)
+		cfg.Lists, err = membership.ReadLists(n.revoked)
 	}
 	return cfg, err
 }
@@ -85,11 +85,11 @@ func (n *networkFlags) reload(m *membership.Member) (changed string, err error) 
 			changed = "certificate until " + formatDate(cfg.Grant.Certificate.To)
 		}
 	}
-	if cfg.List != nil {
-		if newer, err := m.Adopt(cfg.List); err != nil {
+	for _, l := range cfg.Lists {
+		if newer, err := m.Adopt(l); err != nil {
 			return changed, err
 		} else if newer {
-			changed = plural(len(cfg.List.Peers), "member") + " revoked"
+			changed = plural(len(m.Lists().Peers()), "member") + " revoked"
 		}
 	}
 	return changed, nil

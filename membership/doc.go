@@ -12,6 +12,6 @@
 // tells nothing else, so it may be shown to a stranger.
 //
 // [Member] is this node's part: it shows and renews its own grant, checks those of others,
-// and keeps the newest list. Package peer/transport exchanges them. There is no socket, file
+// and keeps the [Lists] of revoked members. Package peer/transport exchanges them. There is no socket, file
 // of a node or goroutine here.
 package membership

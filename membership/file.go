@@ -16,8 +16,11 @@ const (
 	listBlock        = "MOB REVOKED MEMBERS"
 )
 
-// maxFile bounds the files, in bytes.
-const maxFile = 1 << 20
+// maxFile bounds the files, in bytes, maxListsFile those with lists.
+const (
+	maxFile      = 1 << 20
+	maxListsFile = MaxLists * maxFile
+)
 
 // PEM returns the secret as text.
 func (s *Secret) PEM() []byte { return pemBlock(secretBlock, s.seed) }
@@ -49,7 +52,7 @@ func blocks(text []byte, kinds ...string) ([][]byte, error) {
 
 // ReadSecret reads the file of a secret. It fails if other users can read it too.
 func ReadSecret(path string) (*Secret, error) {
-	text, mode, err := readFile(path)
+	text, mode, err := readFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the network's secret: %w", err)
 	}
@@ -79,7 +82,7 @@ func ParseGrant(text []byte) (*Grant, error) {
 
 // ReadGrant reads the file of a grant.
 func ReadGrant(path string) (*Grant, error) {
-	text, _, err := readFile(path)
+	text, _, err := readFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the certificate: %w", err)
 	}
@@ -99,20 +102,39 @@ func ParseList(text []byte) (*List, error) {
 	return openList(b[0])
 }
 
-// ReadList reads the file of a list.
-func ReadList(path string) (*List, error) {
-	text, _, err := readFile(path)
+// ParseLists parses the text of one or more lists.
+func ParseLists(text []byte) (Lists, error) {
+	var all Lists
+	for {
+		block, rest := pem.Decode(text)
+		if block == nil && len(all) > 0 {
+			return all, nil
+		}
+		l, err := ParseList(text)
+		if err != nil {
+			return nil, err
+		}
+		if all, _, err = all.add(l); err != nil {
+			return nil, err
+		}
+		text = rest
+	}
+}
+
+// ReadLists reads the file of one or more lists.
+func ReadLists(path string) (Lists, error) {
+	text, _, err := readFile(path, maxListsFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the list of revoked members: %w", err)
 	}
-	l, err := ParseList(text)
+	ls, err := ParseLists(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a list of revoked members: %w", path, err)
 	}
-	return l, nil
+	return ls, nil
 }
 
-func readFile(path string) ([]byte, os.FileMode, error) {
+func readFile(path string, limit int64) ([]byte, os.FileMode, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
@@ -125,8 +147,8 @@ func readFile(path string) ([]byte, os.FileMode, error) {
 	if !info.Mode().IsRegular() && info.Mode()&os.ModeNamedPipe == 0 {
 		return nil, 0, errors.New(path + " is not a file")
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
 		err = errors.New(path + " is too large")
 	}
 	return b, info.Mode(), err

@@ -8,8 +8,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// List is the signed list of the members of a network that were revoked. It is immutable.
-// Of two lists the one with the higher serial counts.
+// List is a signed list of members of a network that were revoked. It is immutable. The list with the
+// higher serial is newer.
 type List struct {
 	Network ID
 	Serial  uint64
@@ -29,19 +29,11 @@ type listRecord struct {
 	Peers  [][]byte
 }
 
-// Envelope returns the signed form, nil of a nil list.
-func (l *List) Envelope() []byte {
-	if l == nil {
-		return nil
-	}
-	return l.envelope
-}
+// Envelope returns the signed form.
+func (l *List) Envelope() []byte { return l.envelope }
 
-// Has reports whether a node was revoked. A nil list has nobody.
+// Has reports whether the list names a node.
 func (l *List) Has(id peer.ID) bool {
-	if l == nil {
-		return false
-	}
 	_, found := slices.BinarySearch(l.Peers, id)
 	return found
 }

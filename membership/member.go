@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +23,9 @@ type Config struct {
 	// Self is the member, and Cluster its cluster. Without a cluster that of the grant is it.
 	Self    peer.ID
 	Cluster string
-	// List is a list of revoked members that is known at the start, nil for none.
-	List *List
-	// ListFile has the newest list of revoked members, across restarts. WriteFile replaces it
+	// Lists are lists of revoked members that are known at the start.
+	Lists Lists
+	// ListFile has the lists of revoked members, across restarts. WriteFile replaces it
 	// atomically. Empty means that lists are not kept.
 	ListFile  string
 	WriteFile func(path string, b []byte, mode os.FileMode) error
@@ -42,11 +43,11 @@ type Member struct {
 
 	mu       sync.Mutex
 	grant    *Grant
-	list     *List
+	lists    Lists
 	refusal  string // why the last member to answer refused this node, empty if it did not
 	onChange func()
 
-	keeping sync.Mutex // held while a list is kept
+	keeping sync.Mutex // held while the lists are written
 }
 
 // New returns the member that cfg configures. It fails if its grant is not valid, or it was
@@ -59,12 +60,12 @@ func New(cfg Config) (*Member, error) {
 		cfg.Network = cfg.Secret.ID()
 	}
 	m := &Member{cfg: cfg}
-	err := m.loadList()
+	err := m.loadLists()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.List != nil {
-		if _, err := m.Adopt(cfg.List); err != nil {
+	for _, l := range cfg.Lists {
+		if _, err := m.Adopt(l); err != nil {
 			return nil, err
 		}
 	}
@@ -80,22 +81,22 @@ func New(cfg Config) (*Member, error) {
 	return m, m.Problem()
 }
 
-// loadList loads the list that was kept.
-func (m *Member) loadList() error {
+// loadLists loads the lists that were kept.
+func (m *Member) loadLists() error {
 	if m.cfg.ListFile == "" {
 		return nil
 	}
-	l, err := ReadList(m.cfg.ListFile)
+	ls, err := ReadLists(m.cfg.ListFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if l.Network != m.cfg.Network {
+	if ls[0].Network != m.cfg.Network {
 		return fmt.Errorf("%s: %w: remove it to join this network", m.cfg.ListFile, errOtherList)
 	}
-	m.list = l
+	m.lists = ls
 	return nil
 }
 
@@ -132,7 +133,7 @@ func (m *Member) Network() ID { return m.cfg.Network }
 func (m *Member) Signs() bool { return m.cfg.Secret != nil }
 
 // OnChange has f called, in the goroutine that made the change, after each change of the
-// grant or the list.
+// grant or the lists.
 func (m *Member) OnChange(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -218,7 +219,7 @@ func (m *Member) check(c *Certificate, from peer.ID) error {
 	if err := c.check(m.cfg.Network, from, m.cfg.Now()); err != nil {
 		return err
 	}
-	if m.List().Has(from) {
+	if m.Lists().Has(from) {
 		return errRevoked
 	}
 	return nil
@@ -247,33 +248,29 @@ func (m *Member) Refusal() string {
 	return m.refusal
 }
 
-// List returns the newest list of revoked members, nil if there is none.
-func (m *Member) List() *List {
+// Lists returns the lists of revoked members.
+func (m *Member) Lists() Lists {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.list
+	return m.lists
 }
 
 // Serial returns that of the newest list, 0 if there is none.
-func (m *Member) Serial() uint64 {
-	if l := m.List(); l != nil {
-		return l.Serial
-	}
-	return 0
-}
+func (m *Member) Serial() uint64 { return m.Lists().Serial() }
 
-// Adopt takes a list that is newer than all before, and reports whether it is.
+// Adopt takes a list that is newer than all before, or names other members, and reports whether it
+// does. The members of the lists before stay revoked.
 func (m *Member) Adopt(l *List) (bool, error) {
 	if l.Network != m.cfg.Network {
 		return false, errOtherList
 	}
 	m.mu.Lock()
-	if m.list != nil && l.Serial <= m.list.Serial {
-		m.mu.Unlock()
-		return false, nil
-	}
-	m.list = l
+	lists, isNew, err := m.lists.add(l)
+	m.lists = lists
 	m.mu.Unlock()
+	if err != nil || !isNew {
+		return false, err
+	}
 	m.changed()
 	if err := m.keep(); err != nil {
 		return true, fmt.Errorf("the list of revoked members was not kept: %w", err)
@@ -281,18 +278,21 @@ func (m *Member) Adopt(l *List) (bool, error) {
 	return true, nil
 }
 
-// keep keeps the newest list.
+// keep writes the lists.
 func (m *Member) keep() error {
 	if m.cfg.ListFile == "" {
 		return nil
 	}
 	m.keeping.Lock()
 	defer m.keeping.Unlock()
-	return m.cfg.WriteFile(m.cfg.ListFile, m.List().PEM(), 0o600)
+	return m.cfg.WriteFile(m.cfg.ListFile, m.Lists().PEM(), 0o600)
 }
 
 // AdoptEnvelope is like Adopt for a list that a member has passed on.
 func (m *Member) AdoptEnvelope(b []byte) (bool, error) {
+	if slices.ContainsFunc(m.Lists(), func(l *List) bool { return bytes.Equal(l.envelope, b) }) {
+		return false, nil
+	}
 	l, err := openList(b)
 	if err != nil {
 		return false, err

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -276,7 +277,7 @@ func TestLists(t *testing.T) {
 	take(second, true, "")
 	take(first, false, "") // an old one does not bring anybody back
 	take(second, false, "")
-	if m, err = New(cfg); err != nil || !m.List().Has(b) || m.Serial() != second.Serial {
+	if m, err = New(cfg); err != nil || !m.Lists().Has(b) || m.Serial() != second.Serial {
 		t.Fatalf("after a restart: %v", err)
 	}
 
@@ -331,8 +332,8 @@ func TestFiles(t *testing.T) {
 	if err != nil || !bytes.Equal(g.PEM(), grant.PEM()) {
 		t.Fatal(err)
 	}
-	l, err := ReadList(write("list", list.PEM(), 0o644))
-	if err != nil || l.Serial != list.Serial {
+	l, err := ReadLists(write("list", list.PEM(), 0o644))
+	if err != nil || l.Serial() != list.Serial {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -354,7 +355,9 @@ func TestFiles(t *testing.T) {
 	checkError(t, err, "do not belong together")
 	_, err = ReadGrant(filepath.Join(dir, "list"))
 	checkError(t, err, "is not a certificate")
-	_, err = ReadList(filepath.Join(dir, "grant"))
+	_, err = ReadLists(filepath.Join(dir, "grant"))
+	checkError(t, err, "is not a list of revoked members")
+	_, err = ReadLists(write("list and junk", slices.Concat(list.PEM(), grant.PEM()), 0o644))
 	checkError(t, err, "is not a list of revoked members")
 }
 
@@ -373,7 +376,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(grant.PEM())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = ParseGrant(b)
-		_, _ = ParseList(b)
+		_, _ = ParseLists(b)
 		var network ID
 		if c, err := openPass(b); err == nil {
 			network = c.Network

@@ -85,8 +85,9 @@ func openGrant(pass, full []byte) (*Grant, error) {
 
 // Revoke makes a list that has the members of old, if it is not nil, and others.
 func (s *Secret) Revoke(old *List, now time.Time, ids ...peer.ID) (*List, error) {
-	// With the time as serial a list is newer even if the one before was lost.
-	serial := uint64(max(now.Unix(), 1))
+	// With the time as serial a list is newer even if the one before was lost. In microseconds, two lists
+	// by two copies of the secret have different serials.
+	serial := uint64(max(now.UnixMicro(), 1))
 	if old != nil {
 		if old.Network != s.id {
 			return nil, errors.New("the list of revoked members is of another network")

@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/peer/transport"
 )
 
-// RevokedFile is the file in a data folder with the newest list of revoked members.
+// RevokedFile is the file in a data directory with the lists of revoked members.
 const RevokedFile = "revoked"
 
 // join makes the node a member of its network, if it has one.

@@ -24,10 +24,8 @@ func newNetwork(m *membership.Member) *Network {
 		return nil
 	}
 	c := m.Grant().Certificate
-	n := &Network{ID: m.Network().String(), Roles: c.Roles.Names(), Until: c.To, Renews: m.Signs()}
-	if l := m.List(); l != nil {
-		n.Revoked = len(l.Peers)
-	}
+	n := &Network{ID: m.Network().String(), Roles: c.Roles.Names(), Until: c.To, Renews: m.Signs(),
+		Revoked: len(m.Lists().Peers())}
 	if err := m.Problem(); err != nil {
 		n.Problem = err.Error()
 	} else if why := m.Refusal(); why != "" {

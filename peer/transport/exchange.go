@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -131,10 +132,15 @@ func (g *gate) answerOn(s network.Stream, c network.Conn) error {
 	return g.exchangeLists(s, id, shown.Serial)
 }
 
-// exchangeLists passes on the list of revoked members if the other side has an older one, or
-// takes its list, until it ends the stream.
+// exchangeLists sends lists of revoked members, and takes the other side's lists until that ends the
+// stream. It sends the newest if the other side's newest is older. It always sends the older ones, since
+// the serial does not show whether the other side has them. There are none unless two lists were made of
+// which neither names all members of the other.
 func (g *gate) exchangeLists(s network.Stream, from peer.ID, serial uint64) error {
-	if l := g.member.List(); l != nil && l.Serial > serial {
+	for i, l := range g.member.Lists() {
+		if i == 0 && l.Serial <= serial {
+			continue
+		}
 		if err := proto.WriteMessage(s, &proto.Revoked{List: l.Envelope()}); err != nil {
 			return err
 		}
@@ -153,9 +159,11 @@ func (g *gate) exchangeLists(s network.Stream, from peer.ID, serial uint64) erro
 		case *proto.Revoked:
 			newer, err := g.member.AdoptEnvelope(m.List)
 			if newer {
-				g.log.Info("list of revoked members received", "peer", from, "members", len(g.member.List().Peers))
+				g.log.Info("list of revoked members received", "peer", from, "members", len(g.member.Lists().Peers()))
 			}
-			if err != nil {
+			if errors.Is(err, membership.ErrTooManyLists) {
+				g.log.Warn("list of revoked members not taken", "peer", from, "error", err)
+			} else if err != nil {
 				return err
 			}
 		case *proto.Goodbye:

@@ -33,7 +33,7 @@ const (
 //	  | -- Credential(pass) ----------------> |
 //	  | <-- Credential(certificate), Goodbye  |
 //	  | -- Credential(certificate) ---------> |
-//	  | <-- Revoked (if it is newer) -------> |
+//	  | <-- Revoked, of each list ----------> |
 type gate struct {
 	host   host.Host
 	member *membership.Member
