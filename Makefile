@@ -142,7 +142,7 @@ bench: build
 	@bin/mob bench sim --scenario fast --clusters 4x16 --size 120MB --check
 
 # What the linter, the module file and the database of vulnerabilities say, and whether all of
-# it compiles for macOS.
+# it compiles for macOS. In CI it fails if the database could not be asked.
 lint:
 	GOOS=darwin GOARCH=arm64 go vet ./...
 	go -C $(BROWSER) vet ./...
@@ -156,7 +156,7 @@ lint:
 	case $$status in \
 	  0) ;; \
 	  3) exit 1 ;; \
-	  *) echo "govulncheck did not run: no look was taken for known vulnerabilities" ;; \
+	  *) echo "govulncheck did not run: no look was taken for known vulnerabilities"; [ -z "$${CI:-}" ] ;; \
 	esac
 
 # Which statements the tests reach, in coverage.txt; the grid's tests left out.
