@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,11 @@ func TestUnits(t *testing.T) {
 			t.Fatalf("%s starts nothing", path)
 		}
 		checkFlags(t, path, args[0], args[1:])
+		for _, limit := range []string{"MemoryHigh", "MemoryMax", "TasksMax"} {
+			if variables(t, path)[limit] == "" {
+				t.Errorf("%s has no %s=", path, limit)
+			}
+		}
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -142,6 +148,7 @@ type manifest struct {
 type container struct {
 	Command, Args []string
 	Env           []struct{ Name string }
+	Resources     struct{ Limits map[string]string }
 	Liveness      probe `yaml:"livenessProbe"`
 	Readiness     probe `yaml:"readinessProbe"`
 }
@@ -161,6 +168,9 @@ func TestKubernetes(t *testing.T) {
 			for _, c := range m.Spec.Template.Spec.Containers {
 				program := append(slices.Clone(c.Command), "mobd")[0]
 				checkFlags(t, name, program, c.Args)
+				if c.Resources.Limits["memory"] == "" {
+					t.Errorf("%s: no limit of memory", name)
+				}
 				if c.Liveness.HTTPGet.Path != "/healthz" || c.Readiness.HTTPGet.Path != "/readyz" {
 					t.Errorf("%s: probes %+v, %+v", name, c.Liveness, c.Readiness)
 				}
@@ -181,6 +191,60 @@ func TestKubernetes(t *testing.T) {
 	if kubectl, err := exec.LookPath("kubectl"); err == nil {
 		if out, err := exec.Command(kubectl, "kustomize", "kubernetes").CombinedOutput(); err != nil {
 			t.Errorf("kustomize: %v: %s", err, out)
+		}
+	}
+}
+
+// TestProlog checks which comments of a job the prolog gets data for, and where to.
+func TestProlog(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "timeout"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for comment, want := range map[string]string{
+		"mob:/shared/links/imagenet":          "get @/shared/links/imagenet -o /scratch/data/imagenet --quiet",
+		"mob:/shared/links/two words":         "get @/shared/links/two words -o /scratch/data/two words --quiet",
+		"mob:/shared/links/eve/imagenet":      "",
+		"mob:/shared/links//imagenet":         "",
+		"mob:/shared/links/imagenet/":         "",
+		"mob:/shared/links/../imagenet":       "",
+		"mob:/shared/links/eve/../x/imagenet": "",
+		"mob:/shared/links/..":                "",
+		"mob:/shared/links/.":                 "",
+		"mob:/shared/links/.x":                "",
+		"mob:/shared/links/":                  "",
+		"mob:/home/eve/imagenet":              "",
+		"another comment":                     "",
+		"":                                    "",
+	} {
+		cmd := exec.Command("sh", "slurm/prolog")
+		cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "SLURM_JOB_COMMENT=" + comment}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("comment %q: %v", comment, err) // it would drain the node
+		}
+		if text := string(out); strings.Contains(text, "runuser") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("comment %q: %s, want %q", comment, text, want)
+		}
+	}
+}
+
+// TestActionsPinned checks that the workflows name actions by the hash of a commit, and its version in a comment.
+func TestActionsPinned(t *testing.T) {
+	files, err := filepath.Glob("../.github/workflows/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("workflows %v, %v", files, err)
+	}
+	pinned := regexp.MustCompile(`uses: \S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if line = strings.TrimSpace(line); strings.Contains(line, "uses:") && !pinned.MatchString(line) {
+				t.Errorf("%s: %s", path, line)
+			}
 		}
 	}
 }
