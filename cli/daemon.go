@@ -73,6 +73,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		Finder:   finder(cfg.log),
 		Torrents: metainfo.Codec{},
 		Limits:   limits,
+		Umask:    contentUmask(),
 		Log:      cfg.log,
 	}
 	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: version(), Log: cfg.log}

@@ -31,8 +31,10 @@ in the current folder. With a slash at its end it is the folder for the content.
 above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse takes over what is there, such as an older
 copy, and fetches only what differs. A content that does not fit on the disk is not begun.
 
-Modes and times are those of the source. Files lose setuid, setgid and sticky, and the
-receipt tells how many did; root keeps them with --special-bits.
+Modes and times are those of the source. An umask of the daemon (or of a command without
+one) that takes read permission, such as 027 or 077, is taken off the modes; others are not.
+Files lose setuid, setgid and sticky, and the receipt tells how many did; root keeps them
+with --special-bits.
 
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.

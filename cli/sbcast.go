@@ -30,8 +30,8 @@ work; otherwise the command runs a node itself, here and there, so that DEST bel
 the user. $MOB_CLUSTER names the cluster of a node.
 
 The flags are those of sbcast. --compress, --fanout, --size and --timeout are accepted
-and do nothing: mob has no use for them. Modes and times are preserved in any case,
-owners never, nor setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
+and do nothing: mob has no use for them. Modes and times are preserved in any case, as
+by "mob get", owners never, nor setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
 
 const sbcastExample = `  mob sbcast model.bin /tmp/model.bin
   mob sbcast --force data/ /scratch/

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -58,6 +59,8 @@ type Config struct {
 	Limits limit.Limits
 	// OpenFiles bounds the open files of contents. 0 means [store.DefaultOpenFiles].
 	OpenFiles int
+	// Umask has the permissions that are taken off the modes in manifests. 0 keeps the modes of the source.
+	Umask fs.FileMode
 	// Tuning tunes the strategy of every swarm. The zero value means [mob.DefaultTuning].
 	Tuning mob.Tuning
 	// Log is for the operator. The node writes short names to it instead of content ids, see [Node.Names]. Nil

@@ -99,6 +99,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		sharing:   newSharing(),
 		events:    newEvents(),
 	}
+	n.files.SetUmask(cfg.Umask)
 	n.SetLimits(cfg.Limits)
 	n.SetTrackers(cfg.Trackers)
 	for _, o := range opts {

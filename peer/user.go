@@ -44,7 +44,9 @@ func (t *Transfer) filesOf(r metadata.Record) *store.Files {
 	if r.FollowLinks {
 		fsys = vfs.Follow(fsys)
 	}
-	return store.NewFilesOn(fsys, userFiles)
+	files := store.NewFilesOn(fsys, userFiles)
+	files.SetUmask(t.node.cfg.Umask)
+	return files
 }
 
 // checkUser returns the path at which a user who is not the owner of the node may have a

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io/fs"
 	"sync"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -22,6 +23,7 @@ const defaultOpenFiles = 256
 type Files struct {
 	budget int
 	fs     vfs.FS
+	umask  fs.FileMode // see SetUmask
 
 	mu      sync.Mutex // guards what follows, and all fields of handles but f
 	changed sync.Cond  // a file was opened, became idle, or left the cache
@@ -68,6 +70,10 @@ func NewFilesOn(fsys vfs.FS, budget int) *Files {
 	c.idle.next, c.idle.prev = &c.idle, &c.idle
 	return c
 }
+
+// SetUmask has stores create entries without these permissions of their modes in the manifest. It must be called
+// before a store is opened.
+func (c *Files) SetUmask(umask fs.FileMode) { c.umask = umask.Perm() }
 
 // acquire returns the open file of owner with that number. It stays open until
 // release.

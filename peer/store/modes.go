@@ -38,14 +38,14 @@ func modeOf(bits uint32) fs.FileMode {
 	return mode
 }
 
-// mode returns the mode for an entry, of which info is nil or what exists. A directory keeps the setgid
+// mode returns the mode for an entry, less the umask. info is nil or what exists. A directory keeps the setgid
 // bit that it got from the directory above.
 func (t *tree) mode(e *proto.Entry, info fs.FileInfo) fs.FileMode {
 	bits := e.SafeMode()
 	if t.special {
 		bits = e.Mode
 	}
-	mode := modeOf(bits)
+	mode := modeOf(bits) &^ t.files.umask
 	if info != nil && info.IsDir() {
 		mode |= info.Mode() & fs.ModeSetgid
 	}

@@ -102,3 +102,28 @@ func TestInheritedSetgid(t *testing.T) {
 	}
 	p.ok(d.Close())
 }
+
+// TestUmask checks that files and directories have the modes of the source less the umask, also after the store was
+// opened again.
+func TestUmask(t *testing.T) {
+	p := special(t)
+	p.files.SetUmask(0o027)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	d = p.open()
+	p.ok(d.Finish())
+	for path, want := range map[string]fs.FileMode{
+		"": 0o750 | fs.ModeSetgid, "drop": 0o750 | fs.ModeSticky, "team": 0o750 | fs.ModeSetgid, "old": 0o750,
+		"su": 0o750, "wall": 0o750, "empty": 0o750,
+	} {
+		info, err := os.Stat(filepath.Join(p.root, path))
+		p.ok(err)
+		if got := info.Mode() &^ fs.ModeDir; got != want {
+			t.Errorf("%q has mode %v, want %v", path, got, want)
+		}
+	}
+	p.ok(d.Close())
+}
