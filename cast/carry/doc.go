@@ -15,7 +15,7 @@
 //	  | -- NAME of the directory -------> |  creates the directory
 //	  | <---- {"need":"Linux x86_64"} --- |  the program is not there
 //	  | -- put HASH SIZE, the archive --> |  or
-//	  | -- get HASH PATH ADDRESS... ----> |  from a neighbour
+//	  | -- get HASH SIZE PATH ADDR... --> |  from a neighbor
 //	  | <------------- {"failed":true} -- |  the caster tries something else
 //	  | <--------------- {"got":true} --- |  the hash is right
 //	  | <--- {"hello":{path, addrs}} ---- |  the program runs: see Serve

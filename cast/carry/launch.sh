@@ -80,20 +80,22 @@ if first openssl sha256sum shasum; then
 	has "$p" || { first "$n" && has "$(command -v "$n")"; } || has "$c";
 fi;
 
-# The archive, into $d/a. Without a program that computes its sum, only the remote shell delivers it, and gzip checks it.
-# Each order is a line; after that of put comes the archive, and then nothing until this has
-# answered, since head may read ahead.
+# The archive, of s bytes, into $d/a. Without a program that computes its sum, only the remote shell delivers it, and gzip
+# checks it. Each order is a line; after that of put comes the archive, and then nothing until this has
+# answered, since head may read ahead. In an order to get it, l is the path at a neighbor and its addresses. A neighbor may
+# send more than s bytes, and a header without end: bash reads 4 KiB of it at most.
 fetch() {
-	for f in $l; do
+	for f in ${l#* }; do
 		case $g in
-		curl) curl -q -fgsS --noproxy "*" --connect-timeout 3 -y 10 -Y 10000 -o "$d/a" "http://$f/$s" && return;;
-		wget) (unset http_proxy; wget -q -t 1 -T 10 -O "$d/a" "http://$f/$s") && return;;
+		curl) curl -q -fgsS --noproxy "*" --connect-timeout 3 -y 10 -Y 10000 "http://$f/${l%% *}";;
+		wget) unset http_proxy; wget -q -t 1 -T 10 -O - "http://$f/${l%% *}";;
 		bash)
 			q=${f%:*};
 			q=${q#\[};
 			bash -c "exec 3<>/dev/tcp/\$0/\$1 || exit; printf \"GET /%s HTTP/1.0\r\n\r\n\" \$2 >&3;
-				while read -r l <&3 && [ \${#l} -gt 1 ]; do :; done; cat <&3" "${q%\]}" "${f##*:}" "$s" >"$d/a" && return;;
-		esac;
+				head -c \$3 <&3 | { while read -r l && [ \${#l} -gt 1 ]; do :; done; cat; }" "${q%\]}" "${f##*:}" "${l%% *}" $((s + 4096));;
+		esac | head -c "$s" >"$d/a";
+		if [ -s "$d/a" ]; then return; fi;
 	done;
 };
 b=;

@@ -3,6 +3,7 @@ package carry
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -86,6 +87,17 @@ func TestBadNeighbours(t *testing.T) {
 			_, _ = w.Write(make([]byte, 300000))
 			panic(http.ErrAbortHandler)
 		},
+		"endless": func(w http.ResponseWriter, _ *http.Request) { floods(t, w) },
+		"endless header": func(w http.ResponseWriter, _ *http.Request) {
+			c, b, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			_, _ = b.WriteString("HTTP/1.0 200 OK\r\nX: ")
+			floods(t, b)
+		},
 	} {
 		for _, by := range []string{"curl", "wget", "bash"} {
 			t.Run(name+"/"+by, func(t *testing.T) {
@@ -104,6 +116,16 @@ func TestBadNeighbours(t *testing.T) {
 			})
 		}
 	}
+}
+
+// floods writes until the reader has gone, which must be before a host has read several times the size of the program.
+func floods(t *testing.T, w io.Writer) {
+	for range 256 {
+		if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+			return
+		}
+	}
+	t.Error("the host reads without end")
 }
 
 // TestSilentNeighbour has a server from which nothing comes, and no downloader that notices.

@@ -134,7 +134,7 @@ func (t *talk) bring(not *server) error {
 	depot, claim := t.depot, t.claim
 	t.stall = time.AfterFunc(t.times.stall, func() { depot.stalled(claim) })
 	if from := claim.from; from != nil {
-		t.say("get %s %s %s", t.archive.sum, from.Path, strings.Join(from.Addrs, " "))
+		t.say("get %s %d %s %s", t.archive.sum, len(t.archive.data), from.Path, strings.Join(from.Addrs, " "))
 		return nil
 	}
 	t.say("put %s %d", t.archive.sum, len(t.archive.data))
