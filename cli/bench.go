@@ -228,7 +228,7 @@ func (f *benchFlags) print(g *global, r *bench.Report, checked ...string) error 
 	if g.json {
 		write = (*bench.Report).WriteJSON
 	}
-	return errors.Join(write(r, g.Out), f.draw(g.Env, r.WriteSVG), f.verdict(r, checked...))
+	return errors.Join(write(r, g.result()), f.draw(g.Env, r.WriteSVG), f.verdict(r, checked...))
 }
 
 // writeTable writes the table of a report and, if asked, those of links.

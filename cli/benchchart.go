@@ -55,7 +55,7 @@ func (g *global) benchChart(f *benchFlags, files []string) error {
 	if g.json {
 		write = all.WriteJSON
 	}
-	return errors.Join(write(g.Out), f.draw(g.Env, all.WriteSVG))
+	return errors.Join(write(g.result()), f.draw(g.Env, all.WriteSVG))
 }
 
 func readScenarios(name string) (bench.Scenarios, error) {

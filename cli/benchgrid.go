@@ -149,7 +149,7 @@ func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Cas
 	if g.json {
 		write = reports.WriteJSON
 	}
-	err := errors.Join(write(g.Out), f.draw(g.Env, reports.WriteSVG))
+	err := errors.Join(write(g.result()), f.draw(g.Env, reports.WriteSVG))
 	for _, r := range reports {
 		err = errors.Join(err, f.verdict(r, ownNames(installed)...))
 	}

@@ -115,5 +115,5 @@ func (g *global) benchPlan(cmd *cobra.Command, f *planBenchFlags, cases []*bench
 	if g.json {
 		write = r.WriteJSON
 	}
-	return errors.Join(write(g.Out), f.draw(g.Env, r.WriteSVG))
+	return errors.Join(write(g.result()), f.draw(g.Env, r.WriteSVG))
 }

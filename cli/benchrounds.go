@@ -112,5 +112,5 @@ func (g *global) benchRounds(cmd *cobra.Command, f *benchFlags, rounds *roundFla
 	if g.json {
 		write = r.WriteJSON
 	}
-	return errors.Join(write(g.Out), f.draw(g.Env, r.WriteSVG))
+	return errors.Join(write(g.result()), f.draw(g.Env, r.WriteSVG))
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (g *global) events(cmd *cobra.Command, given []string, follow bool) error {
 	defer s.Client.Close()
 	return s.Events(cmd.Context(), c.name, follow, func(e control.NodeEvent) error {
 		if g.json {
-			return json.NewEncoder(g.Out).Encode(e)
+			return writeJSONLine(g.Out, e)
 		}
 		_, err := fmt.Fprintln(g.Out, printable(eventLine(&e)))
 		return err

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -97,14 +95,6 @@ func heading(name string, i int) string {
 		name = ""
 	}
 	return fmt.Sprintf("%-10s", name)
-}
-
-// writeJSON writes v as indented JSON.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // a link has ampersands
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // formatDate formats a time to the minute.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ func (g *global) watch(ctx context.Context, ask func() (report, error)) error {
 		}
 		switch {
 		case g.json:
-			err = json.NewEncoder(g.Out).Encode(r)
+			err = writeJSONLine(g.Out, r)
 		case p.term != nil:
 			p.draw(r)
 		default:

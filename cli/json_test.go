@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// controls are all control characters.
+func controls() string {
+	var b strings.Builder
+	for r := range rune(0xa1) {
+		if unicode.IsControl(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// TestJSONControls checks that no control character but the newline reaches the terminal, and that the JSON has the
+// same text.
+func TestJSONControls(t *testing.T) {
+	t.Parallel()
+	text := "a\u009b31m \u00a0é€😀 & " + controls()
+	value := map[string]string{text: text}
+	for name, write := range map[string]func(b *bytes.Buffer) error{
+		"indented": func(b *bytes.Buffer) error { return writeJSON(b, value) },
+		"line":     func(b *bytes.Buffer) error { return writeJSONLine(b, value) },
+		"log": func(b *bytes.Buffer) error {
+			log, _, err := newLog(b, "info", true)
+			if err == nil {
+				log.Info("m", slog.String(text, text))
+			}
+			return err
+		},
+		"result": func(b *bytes.Buffer) error {
+			return json.NewEncoder((&global{Env: &Env{Out: b}, json: true}).result()).Encode(value)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			if err := write(&b); err != nil {
+				t.Fatal(err)
+			}
+			if i := strings.IndexFunc(b.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); i >= 0 {
+				t.Errorf("%q has a control character at %d", &b, i)
+			}
+			var got map[string]any
+			if err := json.Unmarshal(b.Bytes(), &got); err != nil || got[text] != text {
+				t.Errorf("%q, %v; want %q", got, err, text)
+			}
+		})
+	}
+}
+
+// TestJSONWriters checks that commands print JSON by the functions of json.go only.
+func TestJSONWriters(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`json\.(NewEncoder|Marshal)|NewJSONHandler\(w|\bwrite\((r, )?g\.Out`)
+	for _, name := range files {
+		if name == "json.go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if other.MatchString(line) && !strings.Contains(line, "writeJSON") {
+				t.Errorf("%s: %s", name, strings.TrimSpace(line))
+			}
+		}
+	}
+}
