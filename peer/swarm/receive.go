@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
@@ -11,9 +12,9 @@ import (
 
 // A block takes five steps from the socket to the peers that hear of it:
 //
-//	frame     readFrame       The receiver, a goroutine per bulk channel, reads header and
-//	                          payload into a pooled buffer. Blocks that were not requested
-//	                          end here.
+//	frame     readFrame       The receiver, a goroutine per bulk channel, reads the header,
+//	                          and the payload into a pooled buffer. The payload of a block
+//	                          that was not requested is skipped.
 //	write     writeInReader   The receiver writes the block to the store, since the kernel
 //	                          admits one writer to a file at a time, and hands it to a
 //	                          worker. While that is behind it waits, and TCP slows down the
@@ -28,47 +29,85 @@ import (
 //
 // Steps two to four are those of the [payload.Codec].
 
-// maxUnrequested is how many blocks a peer may send that nobody requested.
-const maxUnrequested = 64
+const (
+	// maxUnrequested is how many blocks a peer may send that nobody requested.
+	maxUnrequested = 64
+	// blockTimeout bounds the time from a block's header to its end. A requested block has another
+	// millisecond for each byte: a peer may send at the least rate that a limit may have.
+	blockTimeout = 30 * time.Second
+	// scratchSize is the size of the buffer for payload that is skipped.
+	scratchSize = 4 << 10
+)
 
 // receive receives the blocks of a channel until it ends, and returns why it did. A broken
 // channel is no reason to end the session: when two nodes dial each other at once, it may
 // belong to the session that was given up for this one. If it does not, the peer ends the
 // session once it cannot send.
 func (c *nodePeer) receive(ch *transport.Reader) error {
+	late := time.AfterFunc(blockTimeout, func() {
+		if r, ok := ch.Reader.(Channel); ok {
+			_ = r.Reset()
+		}
+	})
+	late.Stop()
 	unrequested := 0
 	header := new(payload.Header)
+	var scratch []byte
 	for {
-		b, err := c.readFrame(ch, header)
-		if err != nil {
+		if err := c.swarm.codec.ReadHeader(ch, header); err != nil {
 			return err
 		}
-		requested, made, cancelled := c.pending.Take(b.Span)
-		b.Made = made
-		switch {
-		case requested, c.swarm.pusher != nil:
+		sp := header.Span
+		requested, made, cancelled := c.pending.Take(sp)
+		if requested || c.swarm.pusher != nil {
+			late.Reset(blockTimeout + time.Duration(sp.Length)*time.Millisecond)
+			b, err := c.readFrame(ch, header)
+			late.Stop()
+			if err != nil {
+				if requested { // it may come by another channel
+					c.pending.Add(sp, made)
+				}
+				return err
+			}
+			b.Made = made
 			c.writeInReader(b)
 			continue
-		case cancelled:
-			c.duplicate(len(b.Buf.B))
-		default:
+		}
+		if !cancelled {
 			unrequested++
 			if unrequested > maxUnrequested {
-				err = fmt.Errorf("%d blocks were not requested", unrequested)
+				return fmt.Errorf("%d blocks were not requested", unrequested)
 			}
 		}
-		b.Buf.Release()
+		if scratch == nil {
+			scratch = make([]byte, scratchSize)
+		}
+		late.Reset(blockTimeout)
+		err := skip(ch, int(sp.Length), scratch)
+		late.Stop()
 		if err != nil {
 			return err
+		}
+		if cancelled {
+			c.duplicate(int(sp.Length))
 		}
 	}
 }
 
-// readFrame reads the next block of a channel.
-func (c *nodePeer) readFrame(ch *transport.Reader, h *payload.Header) (*payload.Block, error) {
-	if err := c.swarm.codec.ReadHeader(ch, h); err != nil {
-		return nil, err
+// skip reads n bytes of a channel into scratch.
+func skip(ch *transport.Reader, n int, scratch []byte) error {
+	for n > 0 {
+		part := scratch[:min(n, len(scratch))]
+		if err := ch.Fill(part); err != nil {
+			return err
+		}
+		n -= len(part)
 	}
+	return nil
+}
+
+// readFrame reads the payload of a block.
+func (c *nodePeer) readFrame(ch *transport.Reader, h *payload.Header) (*payload.Block, error) {
 	buf := payload.GetBuffer(int(h.Span.Length))
 	if err := ch.Fill(buf.B); err != nil { // all at once: a peer sends a block with one call
 		buf.Release()
