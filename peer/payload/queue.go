@@ -19,6 +19,7 @@ type Queue struct {
 	queue  []proto.Span // those from head on wait
 	head   int
 	bytes  int // of the blocks that wait
+	spare  int // requests so far, less the cancels
 	closed bool
 }
 
@@ -41,14 +42,20 @@ func (q *Queue) Add(sp proto.Span) bool {
 	}
 	q.queue = append(q.queue, sp)
 	q.bytes += int(sp.Length)
+	q.spare++
 	q.more.Signal()
 	return true
 }
 
-// Cancel removes a request if it still waits.
+// Cancel removes a request if it still waits. It ignores more cancels than there were requests, since
+// each searches the queue.
 func (q *Queue) Cancel(sp proto.Span) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.spare == 0 {
+		return
+	}
+	q.spare--
 	if i := slices.Index(q.queue[q.head:], sp); i >= 0 {
 		q.queue = slices.Delete(q.queue, q.head+i, q.head+i+1)
 		q.bytes -= int(sp.Length)

@@ -138,3 +138,20 @@ func TestPending(t *testing.T) {
 		}
 	}
 }
+
+// TestCancelsBounded checks that a peer cannot have the queue searched more often than it requested.
+func TestCancelsBounded(t *testing.T) {
+	q := NewQueue()
+	waits, absent := proto.Span{Piece: 1, Length: 5}, proto.Span{Piece: 2, Length: 5}
+	q.Add(waits)
+	q.Cancel(absent)
+	q.Cancel(waits)
+	if sp, ok := q.TryNext(); !ok || sp != waits {
+		t.Error("a second cancel counts after one request")
+	}
+	q.Add(waits)
+	q.Cancel(waits)
+	if _, ok := q.TryNext(); ok {
+		t.Error("a cancel does not count")
+	}
+}
