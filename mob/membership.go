@@ -278,7 +278,7 @@ func (s *State) lose(n *node, away bool) {
 		return // the node may be cut off
 	}
 	n.fails++
-	if n.fails > maxFails && !n.banned {
+	if n.fails > maxFails && !n.banned || len(s.byID) > maxNodes {
 		s.removeNode(n)
 	}
 }

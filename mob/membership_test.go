@@ -257,3 +257,24 @@ func TestClustersBounded(t *testing.T) {
 		t.Error("a member of a known site may not join")
 	}
 }
+
+// TestMembersBounded checks that identities that join a node which knows as many members as it may, and leave, are forgotten.
+func TestMembersBounded(t *testing.T) {
+	s := newWitness("b", "B")
+	nodes := make([]Node, maxNodes)
+	for i := range nodes {
+		nodes[i] = Node{ID: proto.PeerID(fmt.Sprintf("m%05d", i)), Cluster: "C"}
+	}
+	s.State.Step(s.now, Learned{Nodes: nodes})
+	for k := range 100 {
+		id := proto.PeerID(fmt.Sprint("n", k))
+		s.State.Step(s.now, Joined{Node: Node{ID: id, Cluster: "D"}})
+		if s.joined[id] == nil {
+			t.Fatal("a member is kept out")
+		}
+		s.State.Step(s.now, Left{Peer: id})
+	}
+	if n := len(s.byID); n != maxNodes {
+		t.Errorf("%d members are known, want %d", n, maxNodes)
+	}
+}

@@ -1,6 +1,9 @@
 package swarm
 
 import (
+	linked "container/list"
+	"net/netip"
+
 	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 )
@@ -10,7 +13,7 @@ const (
 	// members fits a frame.
 	maxAddrs = 8
 	// maxMembers bounds the members in an address book, and maxHearsay those of which
-	// only a peer told. Each peer may tell of as many as are free.
+	// only a peer told. Each source may tell of as many as are free.
 	maxMembers = 50_000
 	maxHearsay = 4096
 )
@@ -18,33 +21,78 @@ const (
 // addressBook maps members to their addresses, as binary multiaddrs. They come from the member
 // itself or a tracker, or are hearsay. It is not safe for concurrent use.
 type addressBook struct {
-	members map[proto.PeerID]bookEntry
+	members map[proto.PeerID]*bookEntry
+	order   *linked.List               // of *bookEntry without hearsay, least recently used first
+	sources *quota.Quota[netip.Addr]   // of these members, by the address that they came from
 	hearsay *quota.Quota[proto.PeerID] // members, by who told of them
+
+	joined  func(proto.PeerID) bool // reports whether a member has a session: it is not dropped then
+	dropped func(proto.PeerID)      // is called for a member that is dropped for another
 }
 
 type bookEntry struct {
+	id     proto.PeerID
 	addrs  [][]byte
-	teller proto.PeerID // empty unless the addresses are hearsay
+	source netip.Addr      // zero for trackers
+	elem   *linked.Element // in order
+	teller proto.PeerID    // empty unless the addresses are hearsay
 }
 
 func newAddressBook() *addressBook {
-	return &addressBook{members: map[proto.PeerID]bookEntry{}, hearsay: quota.New[proto.PeerID](maxHearsay)}
+	return &addressBook{
+		members: map[proto.PeerID]*bookEntry{},
+		order:   linked.New(),
+		sources: quota.New[netip.Addr](maxMembers),
+		hearsay: quota.New[proto.PeerID](maxHearsay),
+		joined:  func(proto.PeerID) bool { return false },
+		dropped: func(proto.PeerID) {},
+	}
 }
 
-// add replaces the addresses of a member by those that it, or a tracker, gave. Without any it
-// keeps the ones that are there. It does nothing if the member is new and the book is full.
-func (b *addressBook) add(id proto.PeerID, addrs [][]byte) {
-	old, known := b.members[id]
-	if len(addrs) == 0 {
-		addrs = old.addrs
+// add replaces the addresses of a member by those that it, or a tracker, gave. Without any it keeps
+// the known ones. A new member takes the place of another if the book, or its source's share of it, is full.
+func (b *addressBook) add(source netip.Addr, id proto.PeerID, addrs [][]byte) {
+	e := b.members[id]
+	if e == nil {
+		e = &bookEntry{id: id}
 	}
-	if len(addrs) == 0 || !known && len(b.members) >= maxMembers {
+	if len(addrs) > 0 {
+		e.addrs = addrs[:min(len(addrs), maxAddrs)]
+	}
+	switch {
+	case e.elem != nil:
+		b.order.MoveToBack(e.elem)
 		return
+	case len(e.addrs) == 0 || !b.take(source):
+		return
+	case e.teller != "":
+		b.hearsay.Release(e.teller)
 	}
-	if old.teller != "" {
-		b.hearsay.Release(old.teller)
+	e.source, e.teller = source, ""
+	e.elem = b.order.PushBack(e)
+	b.members[id] = e
+}
+
+// take takes a place for a member from a source. If there is none it drops the least recently used
+// member without a session: one from this source, or from any if the book is full.
+func (b *addressBook) take(source netip.Addr) bool {
+	if b.sources.Take(source) {
+		return true
 	}
-	b.members[id] = bookEntry{addrs: addrs[:min(len(addrs), maxAddrs)]}
+	full := b.sources.Used() == maxMembers
+	for at := b.order.Front(); at != nil; at = at.Next() {
+		e := at.Value.(*bookEntry)
+		if !full && e.source != source || b.joined(e.id) {
+			continue
+		}
+		b.order.Remove(at)
+		delete(b.members, e.id)
+		b.sources.Release(e.source)
+		b.sources.Grant(source)
+		b.dropped(e.id)
+		return true
+	}
+	return false
 }
 
 // hear adds the addresses of a member of which a peer told, and reports whether that is news. What
@@ -53,17 +101,26 @@ func (b *addressBook) hear(teller, id proto.PeerID, addrs [][]byte) bool {
 	if _, known := b.members[id]; known || len(addrs) == 0 || !b.hearsay.Take(teller) {
 		return false
 	}
-	b.members[id] = bookEntry{addrs: addrs[:min(len(addrs), maxAddrs)], teller: teller}
+	b.members[id] = &bookEntry{id: id, addrs: addrs[:min(len(addrs), maxAddrs)], teller: teller}
 	return true
 }
 
 // forget drops what is known of a member by hearsay alone, because it could not be reached.
 func (b *addressBook) forget(id proto.PeerID) {
-	if e := b.members[id]; e.teller != "" {
+	if e := b.members[id]; e != nil && e.teller != "" {
 		b.hearsay.Release(e.teller)
 		delete(b.members, id)
 	}
 }
 
 // of returns the addresses of a member, nil if none are known.
-func (b *addressBook) of(id proto.PeerID) [][]byte { return b.members[id].addrs }
+func (b *addressBook) of(id proto.PeerID) [][]byte {
+	e := b.members[id]
+	if e == nil {
+		return nil
+	}
+	if e.elem != nil {
+		b.order.MoveToBack(e.elem)
+	}
+	return e.addrs
+}

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"net/netip"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -128,7 +129,7 @@ func (s *Swarm) onJoin(c *session) {
 		}
 		return
 	}
-	s.addrs.add(c.ID(), c.addrs)
+	s.addrs.add(c.host, c.ID(), c.addrs)
 	s.connections.Lock()
 	s.connections.sessions[c.ID()] = c
 	s.connections.Unlock()
@@ -191,8 +192,8 @@ func (s *Swarm) onMembers(hosts []proto.Host) {
 	nodes := make([]mob.Node, 0, len(hosts))
 	for i := range hosts {
 		if h := &hosts[i]; s.isOther(h.ID) {
-			s.addrs.add(h.ID, h.Addrs)
-			if len(s.addrs.of(h.ID)) > 0 { // as many as the book holds
+			s.addrs.add(netip.Addr{}, h.ID, h.Addrs)
+			if len(s.addrs.of(h.ID)) > 0 { // as many as the book holds, see dropped
 				s.told.Store(h.ID, true)
 			}
 			if proto.SharedParts(h.Cluster, s.cfg.Cluster) > 0 && s.session(h.ID) == nil {

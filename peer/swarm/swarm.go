@@ -101,6 +101,8 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
+	s.addrs.joined = func(id proto.PeerID) bool { return s.session(id) != nil }
+	s.addrs.dropped = func(id proto.PeerID) { s.told.Delete(id) }
 	for i := 0; cfg.UploadOnly && !cfg.Verifier.Growing() && i < s.m.Pieces(); i++ {
 		if !s.st.Has(i) && !s.checks.unreadable[i] {
 			s.checks.damaged[i] = true
