@@ -26,7 +26,7 @@ func (b *btFlags) add(f *pflag.FlagSet) {
 }
 
 // config checks the flags. It returns nil without --bt-listen.
-func (b *btFlags) config(log *slog.Logger) (*bittorrent.Config, error) {
+func (b *btFlags) config(trackers []string, log *slog.Logger) (*bittorrent.Config, error) {
 	if b.listen == "" {
 		if b.upload != "" {
 			return nil, errors.New("--bt-upload is for BitTorrent clients: give --bt-listen as well")
@@ -36,7 +36,7 @@ func (b *btFlags) config(log *slog.Logger) (*bittorrent.Config, error) {
 	if err := checkBTListen(b.listen); err != nil {
 		return nil, err
 	}
-	cfg := &bittorrent.Config{Listen: b.listen, Torrent: torrentOf, Client: "mob " + version(), Log: log}
+	cfg := &bittorrent.Config{Listen: b.listen, Torrent: torrentOf, Trackers: trackers, Client: "mob " + version(), Log: log}
 	if b.upload != "" {
 		n, err := humanize.ParseBytes(b.upload)
 		if err != nil || n == 0 || n > math.MaxInt64 {
@@ -62,5 +62,7 @@ func torrentOf(t *peer.Transfer) *bittorrent.Torrent {
 	if link.InfoHash.IsZero() {
 		return nil
 	}
-	return &bittorrent.Torrent{Hash: link.InfoHash, Info: t.Torrent, Trackers: link.Announce, Peers: link.TorrentPeers}
+	return &bittorrent.Torrent{
+		Hash: link.InfoHash, Info: t.Torrent, Trackers: link.Announce, Peers: link.TorrentPeers, Named: t.Announce(),
+	}
 }

@@ -82,7 +82,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		if err != nil {
 			return nil, err
 		}
-		node.AttachExternal, node.Describe = d.bt.Attach, d.bt.Describe
+		node.AttachExternal, node.Describe, node.ClientsProblem = d.bt.Attach, d.bt.Describe, d.bt.Problem
 		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
 		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	}

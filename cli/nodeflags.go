@@ -131,7 +131,7 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.bittorrent, err = n.bt.config(cfg.log)
+	cfg.bittorrent, err = n.bt.config(n.btTrackers, cfg.log)
 	return cfg, err
 }
 

@@ -197,7 +197,9 @@ func (t *Transfer) resumeSeed(a addition, same, intact bool) error {
 	case elsewhere && !old.Whole && (t.running() || old.Begun):
 		return &ElsewhereError{Root: old.Root}
 	case (elsewhere && old.Whole || same && old.Seed) && intact && t.running() && old.Link.String() == r.Link.String():
-		return t.update(func(rec *metadata.Record) { rec.Added = r.Added }) // its path means this content now
+		return t.update(func(rec *metadata.Record) {
+			rec.Added, rec.Announce = r.Added, either(r.Announce, rec.Announce) // its path means this content now
+		})
 	case elsewhere && old.Whole:
 		r = old
 		r.Link, r.Added = a.record.Link, a.record.Added
@@ -214,6 +216,7 @@ func (t *Transfer) resumeSeed(a addition, same, intact bool) error {
 		err = t.update(func(rec *metadata.Record) {
 			rec.Seed, rec.Begun, rec.Whole, rec.FollowLinks, rec.User = r.Seed, true, true, r.FollowLinks, r.User
 			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
+			rec.Announce = either(a.record.Announce, rec.Announce)
 			rec.Stopped, rec.Added = false, r.Added
 		})
 	}

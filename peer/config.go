@@ -52,6 +52,9 @@ type Config struct {
 	// blocks until it has one with that SHA-1, or ctx ends. Nil means that BitTorrent clients
 	// are not asked.
 	Describe func(ctx context.Context, link *proto.Link) (info []byte, err error)
+	// ClientsProblem returns why no BitTorrent clients are found for an info-hash, empty if there is
+	// nothing to report. Nil means that there is not.
+	ClientsProblem func(proto.InfoHash) string
 	// AttachExternal, if not nil, runs beside every swarm in a goroutine of its own, and
 	// attaches external peers with [Transfer.Attach]. It must return when ctx ends.
 	AttachExternal func(ctx context.Context, t *Transfer)

@@ -66,6 +66,20 @@ func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member,
 	return t.fetcher(finder).Fetch(ctx)
 }
 
+// clientsProblem returns why no BitTorrent clients are found for an info-hash, as the end of a status.
+func (n *Node) clientsProblem(hash proto.InfoHash) string {
+	if n.cfg.Describe == nil {
+		return "; BitTorrent clients are not asked without --bt-listen"
+	}
+	if n.cfg.ClientsProblem == nil {
+		return ""
+	}
+	if why := n.cfg.ClientsProblem(hash); why != "" {
+		return "; " + oneLine(why)
+	}
+	return ""
+}
+
 // fetcher returns a fetcher of the manifest and the info dictionary.
 func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 	n := t.node
@@ -74,6 +88,7 @@ func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 		Description: t.Description(),
 		Finder:      finder,
 		Clients:     n.cfg.Describe,
+		NotAsked:    func() string { return n.clientsProblem(t.Link().InfoHash) },
 		Meet:        func(members []proto.Member) { n.meet(members, transport.AddrInfos(t.Link().Peers, n.host.ID())) },
 		Status:      func(waiting string) { t.say(oneLine(waiting)) },
 		Log:         n.log.With("content", t.ID.String()),

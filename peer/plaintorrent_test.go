@@ -182,6 +182,39 @@ func TestPlainTorrentOfClient(t *testing.T) {
 	}
 }
 
+// TestNamedTrackersOfSeed gets a link with other trackers for a file that was seeded: only the trackers that the
+// user named count as named, also after a restart.
+func TestNamedTrackersOfSeed(t *testing.T) {
+	t.Parallel()
+	const named, linked = "http://127.0.0.1:6969/announce", "http://127.0.0.1:80/admin"
+	tracker, data := peertest.NewTracker(), t.TempDir()
+	a := tracker.Start(t, "A", withTorrents, peertest.Data(data))
+	path, _ := peertest.RandomFile(t, 1<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true, Announce: []string{named}})
+	other := *link
+	other.Announce = []string{linked}
+	if _, err := a.Get(&other, path, peer.GetOptions{}); err != nil {
+		t.Logf("get of a seed: %v", err)
+	}
+	for range 2 {
+		if got := seed.Announce(); !slices.Equal(got, []string{named}) {
+			t.Errorf("named trackers %v; the link has %v", got, seed.Link().Announce)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a = tracker.Start(t, "A", withTorrents, peertest.Data(data))
+		var err error
+		if seed, err = a.Transfer(link.String()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := peertest.Get(t, tracker.Start(t, "B", withTorrents), link, filepath.Join(t.TempDir(), "out"))
+	if named := got.Announce(); len(named) > 0 {
+		t.Errorf("named trackers of a get: %v", named)
+	}
+}
+
 // TestFalseManifest has a member publish a manifest of other bytes: the others refuse it.
 func TestFalseManifest(t *testing.T) {
 	t.Parallel()

@@ -130,6 +130,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
+		record.Announce = opt.Announce
 	}
 	// Hashing may have taken hours.
 	place, err := n.checkPlace(record, nil)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/limit"
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -212,8 +211,8 @@ func (t *Transfer) Progress() Status {
 	if t.mu.swarm != nil {
 		now := t.mu.swarm.Status()
 		st.addSwarm(&now)
-		if st.Waiting != "" && st.PiecesHave < st.Pieces && t.mu.desc.Plain() && t.node.cfg.Describe == nil {
-			st.Waiting += metadata.ClientsNotAsked
+		if st.Waiting != "" && st.PiecesHave < st.Pieces && t.mu.desc.Plain() {
+			st.Waiting += t.node.clientsProblem(t.mu.rec.Link.InfoHash)
 		}
 	}
 	return st

@@ -331,5 +331,8 @@ func (t *Transfer) NodeID() string { return t.node.host.ID().String() }
 // Link returns the link by which others get the content. It must not be changed.
 func (t *Transfer) Link() *proto.Link { return t.record().Link }
 
+// Announce returns the announce URLs that users of this node named when they seeded the content.
+func (t *Transfer) Announce() []string { return t.record().Announce }
+
 // keys returns the ids under which the content is announced and served.
 func (t *Transfer) keys() []cid.Cid { return t.Link().Keys() }

@@ -1,13 +1,16 @@
 package bittorrent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net"
 	"net/netip"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/anacrolix/torrent/tracker"
-	trackerhttp "github.com/anacrolix/torrent/tracker/http"
 )
 
 const (
@@ -25,13 +28,34 @@ const (
 	numWant = 100
 )
 
+// announcer announces to one tracker.
+type announcer interface {
+	Announce(context.Context, tracker.AnnounceRequest, tracker.AnnounceOpt) (tracker.AnnounceResponse, error)
+	Close() error
+}
+
+// newAnnouncer returns the announcer of a tracker, and the dialer that it uses.
+func (m *connManager) newAnnouncer(text string) (announcer, *trackerDialer, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := &trackerDialer{rule: m.server.rule, custom: m.server.cfg.Dial}
+	if slices.Contains(m.server.cfg.Trackers, text) || slices.Contains(m.named, text) {
+		port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		d.own = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
+	}
+	if u.Scheme == "udp" {
+		client, err := tracker.NewClient(text, tracker.NewClientOpts{ListenPacket: d.listenPacket, Slogger: m.log})
+		return client, d, err
+	}
+	return newHTTPTracker(u, d), d, nil
+}
+
 // announce announces the node to a tracker and adds the peers of its replies to addrs,
 // until the context ends.
 func (m *connManager) announce(url string) {
-	client, err := tracker.NewClient(url, tracker.NewClientOpts{
-		Http:    trackerhttp.NewClientOpts{DialContext: m.server.cfg.Dial},
-		Slogger: m.log,
-	})
+	client, dialer, err := m.newAnnouncer(url)
 	if err != nil {
 		m.log.Warn("tracker ignored", "url", url, "error", err)
 		return
@@ -49,7 +73,9 @@ func (m *connManager) announce(url string) {
 		cancel()
 		if err == nil {
 			event, retry = tracker.None, minRetry
-			m.addrs.add(peerAddrs(reply.Peers))
+			m.addrs.add(slices.DeleteFunc(peerAddrs(reply.Peers), func(a netip.AddrPort) bool {
+				return dialer.checkPeer(a.Addr()) != nil
+			}))
 			pause = min(max(time.Duration(reply.Interval)*time.Second, minInterval), maxInterval)
 			if m.idle() {
 				pause, idleInterval = min(pause, idleInterval), min(2*idleInterval, maxInterval)
@@ -59,6 +85,9 @@ func (m *connManager) announce(url string) {
 		} else {
 			retry = min(2*retry, maxInterval)
 			m.log.Debug("announce failed", "url", url, "error", err)
+		}
+		if m.ctx.Err() == nil {
+			m.fail("tracker "+url, err)
 		}
 		select {
 		case <-time.After(pause):

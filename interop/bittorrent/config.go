@@ -20,7 +20,12 @@ type Config struct {
 	Upload int64
 	// Torrent returns what clients get of a transfer, nil if it is not offered to them.
 	Torrent func(*peer.Transfer) *Torrent
-	// Dial connects to clients and trackers. Nil means [net.Dialer.DialContext].
+	// Trackers are announce URLs that the operator named: these trackers may be at any address. What a link
+	// or a tracker names is subject to a rule: no loopback, link-local, unspecified or multicast
+	// address, and no private one if this machine has none. A tracker that is at a loopback, link-local
+	// or private address may return clients at such addresses.
+	Trackers []string
+	// Dial connects to clients and trackers, without that rule. Nil means [net.Dialer.DialContext].
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Client is the name and version of the program that clients see.
 	Client string
@@ -40,6 +45,8 @@ type Torrent struct {
 	Trackers []string
 	// Peers are addresses of clients that may have the content.
 	Peers []netip.AddrPort
+	// Named are announce URLs that users of this node named. They may be at any address, like [Config.Trackers].
+	Named []string
 }
 
 // Protocol constants.

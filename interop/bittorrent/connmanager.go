@@ -3,9 +3,12 @@ package bittorrent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +32,7 @@ type connManager struct {
 	server   *Server
 	hash     proto.InfoHash
 	trackers []string
+	named    []string // trackers that users of this node named
 	handler  handler
 	log      *slog.Logger
 	ctx      context.Context // ends with the swarm or the call, and with the server
@@ -40,6 +44,7 @@ type connManager struct {
 	mu     sync.Mutex        // guards what follows
 	conns  map[[20]byte]bool // by peer id, true if dialed
 	banned map[netip.Addr]time.Time
+	failed map[string]error // by tracker or peer, why the node gets nothing of it
 	closed bool
 }
 
@@ -69,6 +74,7 @@ func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h hand
 		addrs:   newAddrList(),
 		conns:   map[[20]byte]bool{},
 		banned:  map[netip.Addr]time.Time{},
+		failed:  map[string]error{},
 	}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.ctx, func() { m.cancel(net.ErrClosed) })
@@ -110,6 +116,17 @@ func (m *connManager) run() {
 	m.closed = true
 }
 
+// addLinked adds the addresses of a link.
+func (m *connManager) addLinked(addrs []netip.AddrPort) {
+	m.addrs.add(slices.DeleteFunc(slices.Clone(addrs), func(a netip.AddrPort) bool {
+		err := m.server.rule.check(a.Addr(), netip.Addr{})
+		if err != nil {
+			m.fail("client "+a.String(), err)
+		}
+		return err != nil
+	}))
+}
+
 // dialLoop dials the known addresses.
 func (m *connManager) dialLoop() {
 	slots := make(chan struct{}, maxDials)
@@ -147,7 +164,7 @@ func (m *connManager) dialLoop() {
 func (m *connManager) dial(addr netip.AddrPort, dialed func()) error {
 	ctx, cancel := context.WithTimeout(m.ctx, dialTimeout)
 	defer cancel()
-	conn, err := m.server.cfg.Dial(ctx, "tcp", addr.String())
+	conn, err := m.server.dial(ctx, "tcp", addr.String())
 	dialed()
 	if err != nil {
 		return err
@@ -221,6 +238,32 @@ func (m *connManager) remove(peerID [20]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.conns, peerID)
+}
+
+// fail records why the node gets nothing of a tracker or a client, nil if it does.
+func (m *connManager) fail(of string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		delete(m.failed, of)
+		return
+	}
+	m.failed[of] = err
+}
+
+// problem returns why the node finds no clients, empty if there is nothing to report.
+func (m *connManager) problem() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.conns) > 0 || len(m.failed) == 0 {
+		return ""
+	}
+	first := slices.Min(slices.Collect(maps.Keys(m.failed)))
+	text := fmt.Sprintf("BitTorrent %s: %v", first, m.failed[first])
+	if more := len(m.failed) - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
 }
 
 // idle reports whether no client is connected.

@@ -18,4 +18,7 @@
 // the encrypted handshake (MSE). There is no DHT, no uTP and no peer exchange. Two mob
 // nodes that connect to each other here recognise the key "mob" of the extended
 // handshake and disconnect: they meet over libp2p.
+//
+// Links and trackers come from anyone. They must not make the node send requests to services that are only
+// for programs on its machine or network: an addrRule checks the addresses that they name.
 package bittorrent

@@ -3,6 +3,7 @@ package bittorrent
 import (
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,10 +20,20 @@ const localNetsFor = time.Minute
 
 // contains reports whether an address is in one of the networks.
 func (l *localNets) contains(a netip.Addr) bool {
+	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// private reports whether the machine has a private address.
+func (l *localNets) private() bool {
+	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return p.Addr().IsPrivate() })
+}
+
+// list returns the networks.
+func (l *localNets) list() []netip.Prefix {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := time.Now(); now.Sub(l.at) > localNetsFor {
-		l.at, l.nets = now, l.nets[:0]
+		l.at, l.nets = now, nil
 		addrs, _ := net.InterfaceAddrs() // without them no address is local
 		for _, addr := range addrs {
 			if p, err := netip.ParsePrefix(addr.String()); err == nil {
@@ -30,10 +41,5 @@ func (l *localNets) contains(a netip.Addr) bool {
 			}
 		}
 	}
-	for _, p := range l.nets {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return l.nets
 }

@@ -56,7 +56,7 @@ func (s *Server) Describe(ctx context.Context, link *proto.Link) (info []byte, e
 	f := s.newMetadataFetcher(ctx, link.InfoHash)
 	defer f.cancel(nil)
 	f.trackers = link.Announce
-	f.addrs.add(link.TorrentPeers)
+	f.addLinked(link.TorrentPeers)
 	if err := s.run(f.connManager); err != nil {
 		return nil, err
 	}

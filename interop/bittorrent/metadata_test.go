@@ -80,7 +80,7 @@ func honest(c *client) {
 
 func startServer(t testing.TB) *Server {
 	t.Helper()
-	s, err := Listen(Config{Listen: "127.0.0.1:0", Client: "mob test"})
+	s, err := Listen(Config{Listen: "127.0.0.1:0", Client: "mob test", Dial: new(net.Dialer).DialContext})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,8 @@ type Server struct {
 	ctx      context.Context // ends with the server
 	cancel   context.CancelFunc
 	limiter  limit.Bucket // of the upload
+	dial     func(ctx context.Context, network, addr string) (net.Conn, error)
+	rule     *addrRule // of addresses that links and trackers name
 
 	// Safe for concurrent use.
 	localNets  localNets
@@ -60,15 +62,16 @@ func serve(cfg Config, l net.Listener) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Dial == nil {
-		cfg.Dial = new(net.Dialer).DialContext
-	}
 	s := &Server{
 		cfg:        cfg,
 		log:        cfg.Log,
 		listener:   l,
 		handshakes: make(chan struct{}, maxHandshakes),
 		managers:   map[proto.InfoHash]*connManager{},
+	}
+	s.dial = cfg.Dial
+	if s.dial == nil {
+		s.dial, s.rule = new(net.Dialer).DialContext, &addrRule{&s.localNets}
 	}
 	s.limiter.SetRate(limit.Rate(cfg.Upload))
 	copy(s.peerID[:], "-MB0001-")
@@ -95,6 +98,17 @@ func (s *Server) Close() error {
 	err := s.listener.Close()
 	s.wg.Wait()
 	return err
+}
+
+// Problem returns why the node finds no clients of a torrent, empty if there is nothing to report.
+func (s *Server) Problem(hash proto.InfoHash) string {
+	s.mu.Lock()
+	m := s.managers[hash]
+	s.mu.Unlock()
+	if m == nil {
+		return ""
+	}
+	return m.problem()
 }
 
 func (s *Server) acceptLoop() {

@@ -35,8 +35,8 @@ func (s *Server) Attach(ctx context.Context, t *peer.Transfer) {
 func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent) *swarm {
 	sw := &swarm{transfer: t, torrent: torrent, done: make(chan struct{})}
 	sw.connManager = s.newConnManager(ctx, torrent.Hash, sw, s.log.With("content", t.ShortName()))
-	sw.trackers = torrent.Trackers
-	sw.addrs.add(torrent.Peers)
+	sw.trackers, sw.named = torrent.Trackers, torrent.Named
+	sw.addLinked(torrent.Peers)
 	return sw
 }
 

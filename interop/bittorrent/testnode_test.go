@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -73,6 +74,7 @@ func startNode(t testing.TB, cluster string, torrent *Torrent, upload int64) *no
 		Upload:  upload,
 		Torrent: func(*peer.Transfer) *Torrent { return torrent },
 		Client:  "mob test",
+		Dial:    new(net.Dialer).DialContext, // to loopback, too
 		Log:     log,
 	})
 	if err != nil {

@@ -35,6 +35,9 @@ type Fetcher struct {
 	// Clients fetches the info dictionary from BitTorrent clients. If it is nil, they
 	// are not asked.
 	Clients func(context.Context, *proto.Link) ([]byte, error)
+	// NotAsked returns the end of the status of a plain torrent: why no clients are found, if that is so. It
+	// may be nil.
+	NotAsked func() string
 	// Meet is called, if it is set and trackers are far, with the members that they name while the
 	// manifest is on its way.
 	Meet func([]proto.Member)
@@ -131,14 +134,11 @@ func (f *Fetcher) torrentSearch() *search {
 	return &search{Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent, keys: f.Link.Keys()}
 }
 
-// ClientsNotAsked ends the status of a plain torrent if BitTorrent clients are not asked.
-const ClientsNotAsked = "; BitTorrent clients are not asked without --bt-listen"
-
 func (f *Fetcher) notAsked() string {
-	if f.Clients == nil && f.Description.Plain() {
-		return ClientsNotAsked
+	if f.NotAsked == nil || !f.Description.Plain() {
+		return ""
 	}
-	return ""
+	return f.NotAsked()
 }
 
 // errFound ends a search because a BitTorrent client had the document.

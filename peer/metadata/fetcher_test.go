@@ -194,7 +194,7 @@ func TestFetchStatus(t *testing.T) {
 		"torrent": {
 			&proto.Link{InfoHash: proto.InfoHash{1}}, &fakeFinder{}, false,
 			"looking for the torrent's info dictionary: the tracker knows 0 other nodes; " +
-				"no known peer has the content" + ClientsNotAsked,
+				"no known peer has the content; none is asked",
 		},
 		"torrent from clients": {
 			&proto.Link{InfoHash: proto.InfoHash{1}}, &fakeFinder{err: errors.New("no tracker answers")}, true,
@@ -205,6 +205,9 @@ func TestFetchStatus(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			f := newFetcher(t, tt.link)
 			f.Finder = tt.finder
+			if !tt.clients {
+				f.NotAsked = func() string { return "; none is asked" }
+			}
 			if tt.clients {
 				f.Clients = func(context.Context, *proto.Link) ([]byte, error) { return nil, errors.New("none") }
 			}

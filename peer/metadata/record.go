@@ -33,6 +33,9 @@ type Record struct {
 	SpecialBits bool `json:"special_bits,omitempty"`
 	// FollowLinks is set for a seed with what its symbolic links lead to.
 	FollowLinks bool `json:"follow_links,omitempty"`
+	// Announce are announce URLs that users of this node named when they seeded the content. Link.Announce may
+	// come from another node's link.
+	Announce []string `json:"announce,omitempty"`
 	// User began the transfer, and it uses no file that he may not use. Nil stands for
 	// the owner of the node.
 	User *vfs.User `json:"user,omitempty"`

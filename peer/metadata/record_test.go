@@ -3,6 +3,7 @@ package metadata
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestRecord(t *testing.T) {
 			Bytes: 1 << 40,
 			Added: time.Unix(1e9, 5).UTC(),
 		},
-		{Link: link, Stopped: true, Begun: true},
+		{Link: link, Stopped: true, Begun: true, Announce: []string{"http://192.0.2.7/announce"}},
 	} {
 		if err := want.Save(dir); err != nil {
 			t.Fatal(err)
@@ -35,7 +36,7 @@ func TestRecord(t *testing.T) {
 			t.Fatalf("%+v, %v; want %+v", got, err, want)
 		}
 		got.Link = link
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

@@ -1,0 +1,96 @@
+package bittorrent
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+)
+
+// trackerDialer connects to one tracker, and records its address.
+type trackerDialer struct {
+	rule *addrRule // nil if all addresses are allowed
+	// own is the tracker's host:port if the operator or the user named it: it may be at any address. A
+	// redirect elsewhere is subject to the rule.
+	own    string
+	custom func(ctx context.Context, network, addr string) (net.Conn, error) // [Config.Dial]
+
+	mu sync.Mutex
+	at netip.Addr // of the tracker, invalid before the first connection
+}
+
+// dial connects by TCP.
+func (d *trackerDialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if d.custom != nil {
+		return d.custom(ctx, network, addr)
+	}
+	var dialer net.Dialer
+	if addr != d.own {
+		// After the name was resolved: a name may have any address, and another one each time.
+		dialer.Control = func(_, addr string, _ syscall.RawConn) error {
+			a, err := netip.ParseAddrPort(addr)
+			if err != nil {
+				return err
+			}
+			return d.check(a.Addr())
+		}
+	}
+	conn, err := dialer.DialContext(ctx, network, addr)
+	if err == nil {
+		d.reached(remoteAddr(conn).Addr())
+	}
+	return conn, err
+}
+
+// check is that of an address of the tracker.
+func (d *trackerDialer) check(a netip.Addr) error {
+	err := d.rule.check(a, netip.Addr{})
+	if refused := new(refusedAddr); errors.As(err, &refused) && refused.hint == "" {
+		refused.hint = trackerHint
+	}
+	return err
+}
+
+func (d *trackerDialer) reached(a netip.Addr) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = a
+}
+
+// checkPeer fails unless the node connects to a client that the tracker returned.
+func (d *trackerDialer) checkPeer(a netip.Addr) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rule.check(a, d.at)
+}
+
+// listenPacket opens a socket to send to the tracker by UDP.
+func (d *trackerDialer) listenPacket(network, addr string) (net.PacketConn, error) {
+	conn, err := net.ListenPacket(network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &trackerPackets{conn, d}, nil
+}
+
+// trackerPackets is a socket that sends only to addresses that its dialer allows.
+type trackerPackets struct {
+	net.PacketConn
+	dialer *trackerDialer
+}
+
+// WriteTo implements [net.PacketConn].
+func (c *trackerPackets) WriteTo(b []byte, to net.Addr) (int, error) {
+	if udp, ok := to.(*net.UDPAddr); ok {
+		a := udp.AddrPort().Addr().Unmap()
+		if c.dialer.own == "" {
+			if err := c.dialer.check(a); err != nil {
+				return 0, err
+			}
+		}
+		c.dialer.reached(a)
+	}
+	return c.PacketConn.WriteTo(b, to)
+}
