@@ -269,6 +269,25 @@ func TestChangedBeforeFinish(t *testing.T) {
 	}
 }
 
+// TestDirChangedBeforeFinish changes the mode of a directory after the content was published, or replaces one. Finish leaves
+// both.
+func TestDirChangedBeforeFinish(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	p.ok(os.Chmod(p.path("a/in"), 0o700))
+	p.ok(os.Remove(p.path("c")))
+	p.ok(os.WriteFile(p.path("c"), nil, 0o400))
+	p.ok(d.Finish())
+	for name, want := range map[string]os.FileMode{"a/in": os.ModeDir | 0o700, "c": 0o400} {
+		if info, err := os.Stat(p.path(name)); err != nil || info.Mode() != want {
+			t.Errorf("%s has mode %v, %v; want %v", name, info.Mode(), err, want)
+		}
+	}
+	p.ok(d.Close())
+}
+
 // TestTruncatedBeforeFinish truncates a file after the content was published. The file had its mode and time before that, so
 // Publish did not open it. Finish leaves the file as it is, and Look reports it.
 func TestTruncatedBeforeFinish(t *testing.T) {

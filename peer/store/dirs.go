@@ -4,13 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
-// createDirs creates all directories, or makes those that exist writable until
-// finishDirs. The second time it creates none: what is missing was removed since.
-func (t *tree) createDirs(again bool) error {
+// createDirs creates all directories, or makes those that exist writable until finishDirs.
+func (t *tree) createDirs() error {
 	if t.m.Root != nil {
 		t.makeRootWritable()
 	}
@@ -19,20 +20,14 @@ func (t *tree) createDirs(again bool) error {
 			continue
 		}
 		name := t.name(i)
-		if !again {
-			err := t.root.Mkdir(name, transferDirMode)
-			if err == nil {
-				continue
-			}
-			if !errors.Is(err, fs.ErrExist) {
-				return t.withPath(name, err)
-			}
-		}
-		info, err := t.root.Lstat(name)
-		if again && errors.Is(err, fs.ErrNotExist) {
+		err := t.root.Mkdir(name, transferDirMode)
+		if err == nil {
 			continue
 		}
-		if err != nil || !info.IsDir() {
+		if !errors.Is(err, fs.ErrExist) {
+			return t.withPath(name, err)
+		}
+		if info, err := t.root.Lstat(name); err != nil || !info.IsDir() {
 			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a folder"}
 		}
 		t.makeDirWritable(name)
@@ -42,15 +37,12 @@ func (t *tree) createDirs(again bool) error {
 
 // finishDirs gives all directories their time and mode, the inner ones first, since
 // changes in a directory change its time and may need it to be writable.
-func (t *tree) finishDirs(again bool) error {
+func (t *tree) finishDirs() error {
 	for i := len(t.m.Entries) - 1; i >= 0; i-- {
-		e := &t.m.Entries[i]
-		if e.Kind != proto.Dir {
-			continue
-		}
-		err := t.finishDir(t.name(i), e)
-		if err != nil && !(again && errors.Is(err, fs.ErrNotExist)) {
-			return err
+		if e := &t.m.Entries[i]; e.Kind == proto.Dir {
+			if err := t.finishDir(t.name(i), e); err != nil {
+				return err
+			}
 		}
 	}
 	if t.m.Root == nil {
@@ -60,7 +52,7 @@ func (t *tree) finishDirs(again bool) error {
 }
 
 func (t *tree) finishDir(name string, e *proto.Entry) error {
-	f, err := t.root.OpenFile(name, os.O_RDONLY, 0)
+	f, err := t.openDir(name)
 	if err != nil {
 		return t.withPath(name, err)
 	}
@@ -72,26 +64,11 @@ func (t *tree) finishDir(name string, e *proto.Entry) error {
 	return t.setMetadata(f, info, name, e)
 }
 
-// syncDirs flushes all names, modes and times.
-func (t *tree) syncDirs(again bool) error {
-	if t.bulk() {
-		// Where this is not possible, a crash may lose modes and times, but no
-		// bytes, and Open notices.
-		if done, err := t.syncAll(); done {
-			return err
-		}
-	}
-	for i := range t.m.Entries {
-		if t.m.Entries[i].Kind != proto.Dir {
-			continue
-		}
-		err := t.syncDir(t.name(i))
-		if err != nil && !(again && errors.Is(err, fs.ErrNotExist)) {
-			return err
-		}
-	}
-	if err := t.syncDir("."); err != nil {
+// openDir opens a directory. It fails if something else has its name.
+func (t *tree) openDir(name string) (f vfs.File, err error) {
+	err = t.permit(-1, name, func() (err error) {
+		f, err = t.root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 		return err
-	}
-	return t.syncParent()
+	})
+	return f, err
 }

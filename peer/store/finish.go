@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"time"
@@ -11,7 +10,8 @@ import (
 )
 
 // Finish implements [Store]. Each step can be repeated, so a Finish that a crash cut
-// short starts over. Modes and times of symbolic links are not set.
+// short starts over. Modes and times of symbolic links are not set. Once Publish has returned, Finish changes nothing: the
+// user may have.
 func (d *Disk) Finish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
@@ -25,8 +25,13 @@ func (d *Disk) Finish() error {
 	if err := d.flushFiles(); err != nil {
 		return err
 	}
-	if err := d.publish(stage == shown, true); err != nil {
-		return err
+	if stage != shown {
+		if err := d.publish(); err != nil {
+			return err
+		}
+	}
+	if err := d.tree.syncEntries(); err != nil {
+		return d.flushed(err)
 	}
 	// Publish wrote nothing but modes and times, which a stamp has too.
 	for _, file := range d.tree.unstamped.takeAll() {
@@ -48,11 +53,10 @@ func (d *Disk) Finish() error {
 func (d *Disk) Publish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
-	stage, err := d.readyToFinish()
-	if stage == finished || err != nil {
+	if stage, err := d.readyToFinish(); stage != filling || err != nil {
 		return err
 	}
-	if err := d.publish(stage == shown, false); err != nil {
+	if err := d.publish(); err != nil {
 		return err
 	}
 	return d.end(shown)
@@ -103,35 +107,27 @@ func (d *Disk) recordWhole() error {
 	return d.journal.Complete()
 }
 
-// publish makes everything but the bytes what the manifest says, and waits until that is on
-// the disk if flush is set. What was published before is the user's since.
-func (d *Disk) publish(published, flush bool) error {
-	t := d.tree
-	again := flush && published // entries that another program removed since are not created again
-	if err := t.createDirs(again); err != nil {
+// publish makes everything but the bytes what the manifest says.
+func (d *Disk) publish() error {
+	if err := d.tree.createDirs(); err != nil {
 		return err
 	}
-	if err := d.publishFiles(published, flush && !t.bulk()); err != nil {
-		return d.flushed(err)
-	}
-	if !again {
-		if err := d.createLinks(); err != nil {
-			return err
-		}
-	}
-	if err := t.finishDirs(again); err != nil || !flush {
+	if err := d.publishFiles(); err != nil {
 		return err
 	}
-	return d.flushed(t.syncDirs(again))
+	if err := d.createLinks(); err != nil {
+		return err
+	}
+	return d.tree.finishDirs()
 }
 
 // publishFiles gives all files their size, mode and time.
-func (d *Disk) publishFiles(published, flush bool) error {
+func (d *Disk) publishFiles() error {
 	file, look := 0, looker{t: d.tree}
 	for i := range d.m.Entries {
 		e := &d.m.Entries[i]
 		if e.Kind == proto.File && e.Size == 0 {
-			if err := d.publishEmpty(i, published, flush); err != nil {
+			if err := d.publishEmpty(i); err != nil {
 				return err
 			}
 		}
@@ -139,7 +135,7 @@ func (d *Disk) publishFiles(published, flush bool) error {
 			continue
 		}
 		if e.Kind == proto.File {
-			if err := d.publishFile(file, e, &look, published, flush); err != nil {
+			if err := d.publishFile(file, e, &look); err != nil {
 				return err
 			}
 		}
@@ -149,32 +145,21 @@ func (d *Disk) publishFiles(published, flush bool) error {
 }
 
 // publishFile gives a file of the layout its size, mode and time.
-func (d *Disk) publishFile(file int, e *proto.Entry, look *looker, published, flush bool) error {
+func (d *Disk) publishFile(file int, e *proto.Entry, look *looker) error {
 	info, err := look.stat(file)
 	if err != nil {
 		return err
 	}
-	if !published && !d.asLeft(file, info, e) {
+	if !d.asLeft(file, info, e) {
 		if err := d.setFile(file, e); err != nil {
 			return err
 		}
 	}
 	d.tree.settled.clear(file) // from now on, others may replace it
-	if !flush {
-		return nil
-	}
-	h, err := d.tree.files.acquire(d.tree, file)
-	if published && removed(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer d.tree.files.release(h)
-	return syncFile(h.f)
+	return nil
 }
 
-// setFile is publishFile without a flush.
+// setFile is publishFile for a file that is not as it was left.
 func (d *Disk) setFile(file int, e *proto.Entry) error {
 	t := d.tree
 	name := t.fileName(file)
@@ -247,21 +232,13 @@ func (d *Disk) changedSince(file int, info fs.FileInfo) bool {
 }
 
 // publishEmpty creates an empty file, or makes the one that it created empty.
-func (d *Disk) publishEmpty(entry int, published, flush bool) error {
+func (d *Disk) publishEmpty(entry int) error {
 	t, name, e := d.tree, d.tree.name(entry), &d.m.Entries[entry]
-	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil && info.Size() == 0 && t.hasMetadata(info, e) {
-		defer f.Close()
-		if flush {
-			err = syncFile(f)
-		}
-		return err
-	} else if err == nil {
+	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil {
 		_ = f.Close() // nothing was written
-		if info.Size() > 0 && d.wasPublished() {
-			return nil // another program wrote to it since
+		if info.Size() == 0 && t.hasMetadata(info, e) || info.Size() > 0 && d.wasPublished() {
+			return nil // in the second case, another program wrote to it since
 		}
-	} else if flush && published && errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	own := d.entry(entry)
 	inode := own.Inode
@@ -269,9 +246,6 @@ func (d *Disk) publishEmpty(entry int, published, flush bool) error {
 		inode = 0 // unless it is still empty
 	}
 	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
-		if flush && published && own.Inode != vfs.StatOf(info).Inode {
-			return nil // the user replaced it since
-		}
 		inode = vfs.StatOf(info).Inode // nothing in it is lost
 	}
 	f, err := t.openOrCreate(entry, inode)
@@ -287,15 +261,8 @@ func (d *Disk) publishEmpty(entry int, published, flush bool) error {
 	if err != nil {
 		return err
 	}
-	if err := t.setMetadata(f, f.info, name, e); err != nil || !flush {
-		return err
-	}
-	return syncFile(f)
+	return t.setMetadata(f, f.info, name, e)
 }
-
-// bulk reports whether there are so many entries that flushing the whole file system
-// is faster than flushing each.
-func (t *tree) bulk() bool { return len(t.m.Entries) >= bulkFiles && t.syncsAll() }
 
 // hasMetadata reports whether a file or directory has the mode and the time of e.
 func (t *tree) hasMetadata(info fs.FileInfo, e *proto.Entry) bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -121,17 +122,8 @@ func (t *tree) sync() error {
 		if t.layout.pad(file) {
 			continue
 		}
-		h, err := t.files.acquire(t, file)
-		if removed(err) {
-			continue // its pieces will not be trusted
-		}
-		if err != nil {
-			return flushError{err}
-		}
-		err = h.f.Sync()
-		t.files.release(h)
-		if err != nil {
-			return flushError{err}
+		if err := t.syncFile(file); err != nil {
+			return err
 		}
 	}
 	return t.syncNames()
@@ -141,6 +133,71 @@ func (t *tree) sync() error {
 func removed(err error) bool {
 	var changed *ChangedError
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed)
+}
+
+// syncEntries waits until all entries, with their modes and times, are on the disk. It leaves out what was removed or
+// replaced since.
+func (t *tree) syncEntries() error {
+	if len(t.m.Entries) >= bulkFiles && t.syncsAll() {
+		// Where this is not possible, a crash may lose modes and times, but no
+		// bytes, and Open notices.
+		if done, err := t.syncAll(); done {
+			return err
+		}
+	}
+	file := -1
+	for i := range t.m.Entries {
+		e := &t.m.Entries[i]
+		if e.Size > 0 {
+			file++
+		}
+		var err error
+		switch {
+		case e.Kind == proto.Dir:
+			err = t.syncDir(t.name(i))
+		case e.Kind == proto.File && e.Size > 0:
+			err = t.syncFile(file)
+		case e.Kind == proto.File:
+			err = t.syncEmpty(t.name(i))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := t.syncDir("."); err != nil {
+		return err
+	}
+	return t.syncParent()
+}
+
+// syncFile flushes a file of the layout, unless it was removed or replaced: then its pieces will not be trusted.
+func (t *tree) syncFile(file int) error {
+	h, err := t.files.acquire(t, file)
+	if removed(err) {
+		return nil
+	}
+	if err != nil {
+		return flushError{err}
+	}
+	defer t.files.release(h)
+	return syncFile(h.f)
+}
+
+// syncEmpty flushes a file without bytes.
+func (t *tree) syncEmpty(name string) error {
+	var f vfs.File
+	err := t.permit(-1, name, func() (err error) {
+		f, _, err = t.openRegular(name, os.O_RDONLY)
+		return err
+	})
+	if removed(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncFile(f)
 }
 
 // syncNames flushes the directories in which files were created since the last flush.
@@ -162,13 +219,9 @@ func (t *tree) syncNames() error {
 
 // syncDir flushes the names in a directory.
 func (t *tree) syncDir(name string) error {
-	var f vfs.File
-	err := t.permit(-1, name, func() (err error) {
-		f, err = t.root.OpenFile(name, os.O_RDONLY, 0)
-		return err
-	})
+	f, err := t.openDir(name)
 	if err != nil && notThere(err) {
-		return nil // somebody removed it
+		return nil // somebody removed or replaced it
 	}
 	if err != nil {
 		return flushError{t.withPath(name, err)}
