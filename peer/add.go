@@ -258,7 +258,7 @@ func (t *Transfer) intact() (bool, error) {
 	t.mu.Lock()
 	phase, disk, m := t.mu.phase, t.mu.disk, t.mu.desc.Manifest()
 	waits := phase == Checking && t.mu.waiting != ""
-	ends := phase == Fetching && !t.mu.rec.Seed && t.mu.store != nil && t.mu.store.Count() == m.Pieces()
+	ends := phase == Fetching && t.mu.store != nil && t.mu.store.Count() == m.Pieces()
 	t.mu.Unlock()
 	if phase != Whole || disk == nil {
 		return !waits && !ends, nil
