@@ -14,19 +14,15 @@ const (
 )
 
 // gossipInterval is the least time between two gossips, which tell one peer, at random, of all members. So
-// what was missed at the start spreads without a tracker. The longer a node has been connected, the less is
-// left to spread: it waits for a quarter of that time.
+// what was missed at the start spreads without a tracker. A node that has run for long waits for a quarter of
+// that time: a peer that joins gets the members anyway.
 const gossipInterval = 10 * time.Second
 
 func (s *State) gossip() {
 	if len(s.peers) == 0 || s.now.Before(s.gossipAt) {
 		return
 	}
-	since := s.started
-	if s.reunited.After(since) {
-		since = s.reunited
-	}
-	s.gossipAt = s.now.Add(max(gossipInterval, s.now.Sub(since)/4))
+	s.gossipAt = s.now.Add(max(gossipInterval, s.now.Sub(s.started)/4))
 	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
 }
 
