@@ -221,3 +221,41 @@ func TestGetAsAnotherEnds(t *testing.T) {
 	peertest.Wait(t, <-second)
 	equalFolder(t, out, src)
 }
+
+// writing is a store that calls a function before a write.
+type writing struct {
+	store.Store
+	before func()
+}
+
+// WriteAt implements [store.Store].
+func (w writing) WriteAt(p []byte, offset int64) (int, error) {
+	w.before()
+	return w.Store.WriteAt(p, offset)
+}
+
+// TestFileDeletedDuringRepair deletes or truncates a file between the moment when its pieces were verified and the write of a
+// damaged one. The get fetches all that is not there any more.
+func TestFileDeletedDuringRepair(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(path string) error{
+		"deleted":   os.Remove,
+		"truncated": func(path string) error { return os.Truncate(path, 100_000) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, content := peertest.RandomFile(t, 1<<20)
+			_, link := peertest.Seed(t, peertest.Start(t, "A"), path, peer.SeedOptions{PieceLength: 64 << 10})
+			n, out := peertest.Start(t, "B"), filepath.Join(t.TempDir(), "out")
+			get := peertest.Get(t, n, link, out)
+			peertest.Wait(t, get)
+			check(t, get.Flush(t.Context()), peertest.Flip(out, 5))
+			var once sync.Once
+			n.SetStore(func(st store.Store) store.Store {
+				return writing{st, func() { once.Do(func() { check(t, change(out)) }) }}
+			})
+			peertest.Wait(t, peertest.Get(t, n, link, out))
+			peertest.EqualFile(t, out, content)
+		})
+	}
+}

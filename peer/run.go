@@ -136,8 +136,9 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 		if err == nil && c.disk != nil {
 			err = c.disk.CheckPlace()
 		}
-		if errors.Is(err, store.ErrNotWhole) {
-			return nil // a piece was damaged since, and this is called again
+		if errors.Is(err, store.ErrNotWhole) { // a piece was damaged since, and this is called again
+			s.LoseDropped()
+			return nil
 		}
 		if err != nil {
 			s.Fail(fmt.Errorf("finish: %w", err))
@@ -165,6 +166,7 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 		t.mu.flushed.settle(nil)
 		t.mu.Unlock()
 	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
+		s.LoseDropped()
 	default:
 		lost = fmt.Errorf("flush to disk: %w", err)
 		s.Fail(lost)

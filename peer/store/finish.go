@@ -10,8 +10,8 @@ import (
 )
 
 // Finish implements [Store]. Each step can be repeated, so a Finish that a crash cut
-// short starts over. Modes and times of symbolic links are not set. Once Publish has returned, Finish changes nothing: the
-// user may have.
+// short starts over. Modes and times of symbolic links are not set. After Publish, Finish only flushes: the user may have
+// changed the files.
 func (d *Disk) Finish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()

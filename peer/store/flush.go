@@ -221,7 +221,7 @@ func (t *tree) syncNames() error {
 func (t *tree) syncDir(name string) error {
 	f, err := t.openDir(name)
 	if err != nil && notThere(err) {
-		return nil // somebody removed or replaced it
+		return nil // it was removed or replaced
 	}
 	if err != nil {
 		return flushError{t.withPath(name, err)}

@@ -25,6 +25,9 @@ func (d *Disk) prepared(file int, f writable) error {
 		// from what the store writes.
 		d.tree.foreign.set(file)
 	}
+	if err == nil && !f.created {
+		err = d.demoteBeyond(file, f.info.Size())
+	}
 	d.tree.unstamped.set(file)
 	was := d.journal.File(file)
 	is := journal.File{Inode: vfs.StatOf(f.info).Inode, Made: f.created || was.Made, Touched: !f.created && was.Touched}
@@ -32,6 +35,25 @@ func (d *Disk) prepared(file int, f writable) error {
 		return err
 	}
 	return d.journal.SetFile(file, is)
+}
+
+// demoteBeyond drops the pieces that have bytes of a file beyond its size: the file was truncated since. The caller holds the
+// lock.
+func (d *Disk) demoteBeyond(file int, size int64) error {
+	l := &d.tree.layout
+	if size >= l.size(file) {
+		return nil
+	}
+	first, after := int((l.starts[file]+size)/int64(d.m.PieceLength)), int((l.end(file)-1)/int64(d.m.PieceLength))+1
+	for piece := first; piece < after; piece++ {
+		if d.journal.State(piece) == journal.Missing {
+			continue
+		}
+		if err := d.demote(piece, journal.Missing); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // foreign implements owner.

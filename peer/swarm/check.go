@@ -78,6 +78,17 @@ func (k *checks) add(c payload.Complaint) {
 	}
 }
 
+// stored forgets the damaged pieces that are stored again.
+func (k *checks) stored(has func(piece int) bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for piece := range k.damaged {
+		if has(piece) {
+			delete(k.damaged, piece)
+		}
+	}
+}
+
 // next takes the next complaint.
 func (k *checks) next() (c payload.Complaint, ok bool) {
 	k.mu.Lock()
@@ -250,6 +261,30 @@ func (s *Swarm) lose(piece int) {
 			lost = append(lost, other)
 		}
 	}
+	s.takeOut(lost)
+}
+
+// LoseDropped takes the pieces out of service that the store has dropped since they were verified, because another program
+// removed or truncated their file. It is for a store that has not all pieces although every piece was stored.
+func (s *Swarm) LoseDropped() {
+	s.checks.losing.Lock()
+	defer s.checks.losing.Unlock()
+	var lost []int
+	s.checks.mu.Lock()
+	for piece := range s.m.Pieces() {
+		if !s.st.Has(piece) && !s.checks.unreadable[piece] && !s.checks.damaged[piece] {
+			lost = append(lost, piece)
+		}
+	}
+	s.checks.mu.Unlock()
+	if len(lost) > 0 {
+		s.log.Error("content changed on disk: pieces are fetched again", "pieces", len(lost), "file", s.fileOf(lost[0]))
+		s.takeOut(lost)
+	}
+}
+
+// takeOut takes pieces out of service that the store does not have any more. The caller has the lock losing.
+func (s *Swarm) takeOut(lost []int) {
 	k := s.checks
 	k.mu.Lock()
 	for _, piece := range lost {

@@ -157,6 +157,9 @@ func (s *Swarm) IsMember(id proto.PeerID) bool {
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {
 	s.counts.note(ev)
+	if _, ok := ev.(mob.Stored); ok {
+		s.checks.stored(s.st.Has)
+	}
 	c, _ := from.(*session)
 	s.post(strategyEvent{ev, c})
 }
