@@ -35,7 +35,14 @@ func TestStrangersMemoryChild(t *testing.T) {
 	}
 	n := peertest.Start(t, "A")
 	path, _ := peertest.RandomFile(t, floodedSize)
-	_, link := peertest.Seed(t, n, path, peer.SeedOptions{})
+	opt := peer.SeedOptions{}
+	if os.Getenv(strangerVar) == manyPieces {
+		if err := os.Truncate(path, sparseSize); err != nil {
+			t.Fatal(err)
+		}
+		opt.PieceLength = proto.MinPieceLength
+	}
+	_, link := peertest.Seed(t, n, path, opt)
 	link.Peers = peertest.LinkAddrs(t, n.Host())
 	fmt.Println(link)
 	_, _ = io.Copy(io.Discard, os.Stdin)
@@ -57,7 +64,7 @@ func TestStrangersMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector multiplies memory")
 	}
-	link, child := startFlooded(t)
+	link, child := startFlooded(t, "1")
 	fetch := func(name string) {
 		t.Helper()
 		get := peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(t.TempDir(), name))
@@ -118,11 +125,11 @@ func flood(ctx context.Context, h libhost.Host, addrs []ma.Multiaddr) {
 	}
 }
 
-// startFlooded starts a node in a process of its own, which seeds a content.
-func startFlooded(t *testing.T) (link *proto.Link, pid int) {
+// startFlooded starts a node in a separate process, which seeds content: manyPieces for many pieces.
+func startFlooded(t *testing.T, content string) (link *proto.Link, pid int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestStrangersMemoryChild$", "-test.v")
-	cmd.Env = append(os.Environ(), strangerVar+"=1")
+	cmd.Env = append(os.Environ(), strangerVar+"="+content)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
