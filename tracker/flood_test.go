@@ -1,0 +1,81 @@
+package tracker
+
+import (
+	"fmt"
+	"net/netip"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestFlood has 100 identities at one address announce themselves under ever new names of clusters, measure links
+// from each other, and request topologies. The tracker's memory is bounded, and announces in another swarm take at most a
+// tenth longer than without the flood.
+func TestFlood(t *testing.T) {
+	const flooders, names = 100, 100
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var servers [2]*Server // the second is flooded
+	var clients [2]*Client
+	var announces [2]*proto.Announce
+	for i := range servers {
+		s, info := start(t, Config{}, new(clock))
+		h, c := node(t, ClientConfig{}, info)
+		s.state.table, _ = newSwarm(t, 20, 50)
+		servers[i], clients[i], announces[i] = s, c, announce(h, "c0000", 0)
+		announces[i].Swarm = []byte("s")
+	}
+	before := heap()
+	s := servers[1]
+	host := netip.MustParseAddr("192.0.2.66")
+	for k := range names {
+		for i := range flooders {
+			from := origin{id: proto.PeerID(fmt.Sprint("flooder", i)), host: host}
+			for _, swarm := range []string{"flooded", fmt.Sprint("flood", i)} {
+				s.announce(from, &proto.Announce{Swarm: []byte(swarm), Cluster: fmt.Sprintf("flood%d-%d", i, k), Have: 1, Total: 1})
+			}
+			m := &proto.Measured{Windows: []uint32{1000}}
+			for c := range min(i, proto.MaxMeasured) {
+				m.Links = append(m.Links, proto.MeasuredLink{
+					Cluster: fmt.Sprintf("flood%d-%d", c, k), Bytes: []uint32{1}, Queue: []uint32{0}, Sent: 1,
+				})
+			}
+			s.noteFigures(from.id, []byte("flooded"), nil, m)
+			s.topology([]byte("flooded"))
+			s.topology([]byte("s"))
+		}
+	}
+	cost := heap() - before
+	best := [2]time.Duration{time.Hour, time.Hour}
+	for range 150 {
+		for i, c := range clients {
+			at := time.Now()
+			for range 2 {
+				if _, err := c.Announce(t.Context(), announces[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			best[i] = min(best[i], time.Since(at))
+		}
+	}
+	t.Logf("the flood costs %d KiB; 2 announces take %v, and %v without it", cost>>10, best[1], best[0])
+	if cost > 100<<20 {
+		t.Errorf("the flood costs the tracker %d MiB", cost>>20)
+	}
+	if best[1] > best[0]*11/10 {
+		t.Errorf("2 announces take %v, and %v without the flood", best[1], best[0])
+	}
+	for i := range flooders {
+		s.announce(origin{id: proto.PeerID(fmt.Sprint("flooder", i)), host: host}, &proto.Announce{Swarm: []byte("flooded"), Leaving: true})
+	}
+	if n := s.state.table.links; n > 0 {
+		t.Errorf("%d links are left of a flood that is over", n)
+	}
+	runtime.KeepAlive(servers)
+}
