@@ -75,7 +75,7 @@ var table = map[string]rule{
 	"cast/agent":  {ours: []string{"cast/carry", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 
-	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
+	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
 		outside: []string{"github.com/anacrolix/torrent"}},
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},
 

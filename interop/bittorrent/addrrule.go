@@ -3,6 +3,8 @@ package bittorrent
 import (
 	"fmt"
 	"net/netip"
+
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // addrRule decides which addresses the node connects to. Links and trackers come from anyone, and must not
@@ -30,19 +32,27 @@ func (r *addrRule) check(addr, by netip.Addr) error {
 	if r == nil {
 		return nil
 	}
-	addr, by = addr.Unmap(), by.Unmap()
-	first := addr.As16()[12]
-	switch {
-	case !addr.IsValid(), addr.IsUnspecified(), addr.Is4() && first == 0:
-		return &refusedAddr{addr: addr, kind: "an unspecified"}
-	case addr.IsMulticast(), addr.IsInterfaceLocalMulticast(), addr.Is4() && first >= 240:
-		return &refusedAddr{addr: addr, kind: "a multicast or broadcast"}
-	case addr.IsLoopback() && !by.IsLoopback():
-		return &refusedAddr{addr: addr, kind: "a loopback"}
-	case addr.IsLinkLocalUnicast() && !by.IsLinkLocalUnicast():
-		return &refusedAddr{addr: addr, kind: "a link-local"}
-	case addr.IsPrivate() && !by.IsPrivate() && !by.IsLoopback() && !r.nets.private():
-		return &refusedAddr{addr: addr, kind: "a private", hint: ": this node has only public addresses"}
+	least := reach.Everywhere
+	if r.nets.private() {
+		least = reach.ThisSite
 	}
-	return nil
+	if by.IsValid() {
+		least = min(least, max(reach.Of(by), reach.ThisMachine))
+	}
+	is := reach.Of(addr)
+	if is >= least {
+		return nil
+	}
+	refused := &refusedAddr{addr: addr.Unmap()}
+	switch is {
+	case reach.ThisMachine:
+		refused.kind = "a loopback"
+	case reach.ThisLink:
+		refused.kind = "a link-local"
+	case reach.ThisSite:
+		refused.kind, refused.hint = "a private", ": this node has only public addresses"
+	default:
+		refused.kind = "an unspecified, multicast or reserved"
+	}
+	return refused
 }

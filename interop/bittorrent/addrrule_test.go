@@ -41,13 +41,15 @@ func TestAddrRule(t *testing.T) {
 		{lan, "::ffff:169.254.169.254", "", "link-local"},
 		{lan, "fe80::1%eth0", "", "link-local"},
 		{lan, "fe80::1%eth0", "fe80::2%eth0", ""},
-		{lan, "169.254.1.1", "127.0.0.1", "link-local"},
+		{lan, "169.254.1.1", "127.0.0.1", ""},
+		{lan, "169.254.1.1", "10.1.0.1", "link-local"},
+		{public, "100.64.0.1", "", "private"},
 		{lan, "0.0.0.0", "127.0.0.1", "unspecified"},
 		{lan, "::", "", "unspecified"},
 		{lan, "0.1.2.3", "", "unspecified"},
 		{lan, "224.0.0.1", "127.0.0.1", "multicast"},
 		{lan, "ff02::1", "", "multicast"},
-		{lan, "255.255.255.255", "", "broadcast"},
+		{lan, "255.255.255.255", "", "reserved"},
 		{lan, "10.2.0.1", "", ""},
 		{lan, "192.168.1.1", "192.0.2.1", ""},
 		{public, "10.2.0.1", "", "private address: this node has only public addresses"},
@@ -212,10 +214,10 @@ func TestNamedTracker(t *testing.T) {
 func TestNamedBySeed(t *testing.T) {
 	t.Parallel()
 	named, other := newService(t, false, noPeers), newService(t, false, noPeers)
-	s := ruledServer(t)
-	torrent := newSample(t, 1<<10).torrent()
+	s, sample := ruledServer(t), newSample(t, 1<<20)
+	torrent := sample.torrent()
 	torrent.Trackers, torrent.Named = []string{named.URL, other.URL}, []string{named.URL}
-	sw := newSwarm(t.Context(), s, nil, torrent)
+	sw := newSwarm(t.Context(), s, startNode(t, "A", sample.torrent(), 0).seed(t, sample), torrent)
 	for _, url := range torrent.Trackers {
 		client, _, err := sw.newAnnouncer(url)
 		if err != nil {

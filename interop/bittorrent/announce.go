@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/tracker"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -36,6 +38,9 @@ type announcer interface {
 
 // newAnnouncer returns the announcer of a tracker, and the dialer that it uses.
 func (m *connManager) newAnnouncer(text string) (announcer, *trackerDialer, error) {
+	if err := proto.CheckAnnounce(text); err != nil {
+		return nil, nil, err
+	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, nil, err

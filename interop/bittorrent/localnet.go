@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mobgrid/mob/proto/reach"
 )
 
 // localNets is the networks of this machine's interfaces. Safe for concurrent use.
@@ -25,7 +27,7 @@ func (l *localNets) contains(a netip.Addr) bool {
 
 // private reports whether the machine has a private address.
 func (l *localNets) private() bool {
-	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return p.Addr().IsPrivate() })
+	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return reach.Of(p.Addr()) == reach.ThisSite })
 }
 
 // list returns the networks.

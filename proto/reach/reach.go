@@ -13,7 +13,7 @@ import (
 // Reach is where an address can be reached from. Greater is farther.
 type Reach int
 
-// Nowhere is also the reach of an invalid, unspecified or multicast address.
+// Nowhere is also the reach of an invalid, unspecified, multicast or reserved address.
 const (
 	Nowhere Reach = iota
 	ThisMachine
@@ -25,7 +25,7 @@ const (
 // Of returns the reach of an address.
 func Of(a netip.Addr) Reach {
 	switch a = a.Unmap(); {
-	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
+	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast() || isReserved(a):
 		return Nowhere
 	case a.IsLoopback():
 		return ThisMachine
@@ -35,6 +35,12 @@ func Of(a netip.Addr) Reach {
 		return ThisSite
 	}
 	return Everywhere
+}
+
+// isReserved reports whether an address is in 0.0.0.0/8 or 240.0.0.0/4, which has the broadcast address.
+func isReserved(a netip.Addr) bool {
+	first := a.As16()[12]
+	return a.Is4() && (first == 0 || first >= 240)
 }
 
 // isSharedSpace reports whether an address is one of a provider behind NAT: 100.64.0.0/10 (RFC 6598).
