@@ -2,6 +2,7 @@ package transport
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,11 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkSocket sends blocks over one socket within this process, and reports the
-// CPU time of both ends.
+// BenchmarkSocket sends blocks over one socket within this process, with each ALPN, and
+// reports the CPU time of both ends.
 func BenchmarkSocket(b *testing.B) {
+	for _, protocol := range []string{alpnTLS, alpn} {
+		b.Run(strings.ReplaceAll(protocol, "/", "-"), func(b *testing.B) { benchSocket(b, protocol) })
+	}
+}
+
+func benchSocket(b *testing.B, protocol string) {
 	const block = 256<<10 + 13
 	from, to := start(b), start(b)
+	from.endpoint.protocols = []string{protocol}
 	done := make(chan int)
 	to.endpoint.Handle(anyone, func(_ peer.ID, c *Conn) {
 		buf, n := make([]byte, block), 0

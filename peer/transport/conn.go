@@ -17,8 +17,8 @@ import (
 // Conn is a bulk socket. One goroutine may read while another writes.
 type Conn struct {
 	input *recordReader // what records reads
-	// records reads and writes once the handshake is made: a [recordLayer], or a
-	// [tls.Conn] for ciphers that this does not know.
+	// records reads and writes after the handshake: a [recordLayer], or a [tls.Conn] if the peer knows only
+	// the ALPN of TLS records.
 	records io.ReadWriter
 	raw     manet.Conn
 	scope   network.ConnManagementScope
@@ -26,11 +26,9 @@ type Conn struct {
 
 // handshake makes the TLS handshake of a socket, and prepares it for reading and writing.
 func (c *Conn) handshake(ctx context.Context, config *tls.Config, client bool) error {
-	var secrets trafficSecrets
-	config.KeyLogWriter = &secrets
-	t, in, out := tls.Server(c.input, config), &secrets.client, &secrets.server
+	t := tls.Server(c.input, config)
 	if client {
-		t, in, out = tls.Client(c.input, config), out, in
+		t = tls.Client(c.input, config)
 	}
 	c.input.handshake = true
 	err := t.HandshakeContext(ctx)
@@ -39,13 +37,13 @@ func (c *Conn) handshake(ctx context.Context, config *tls.Config, client bool) e
 		return err
 	}
 	state := t.ConnectionState()
-	// A server that does not know the ALPN may go on without one.
-	if state.NegotiatedProtocol != alpn {
-		return fmt.Errorf("the peer negotiates ALPN %q, want %q", state.NegotiatedProtocol, alpn)
-	}
-	c.records = t
-	if state.CipherSuite == tls.TLS_AES_128_GCM_SHA256 {
-		c.records, err = newRecordLayer(c.input, *in, *out)
+	switch state.NegotiatedProtocol {
+	case alpn:
+		c.records, err = exportRecordLayer(c.input, &state, client)
+	case alpnTLS:
+		c.records = t
+	default: // a server that does not know the ALPN may continue without one
+		err = fmt.Errorf("the peer negotiates ALPN %q, want %q", state.NegotiatedProtocol, alpn)
 	}
 	return err
 }

@@ -8,8 +8,8 @@
 //	                                                         +--> the rest: libp2p
 //
 // Bulk sockets use TLS 1.3 with libp2p's certificates, so both sides prove the same peer
-// ids as they do in libp2p, and an ALPN of their own. After the handshake a socket is a
-// plain stream of bytes: it has no muxer, which costs a quarter of the CPU, and a long
+// ids as they do in libp2p, and a separate ALPN. The records after the handshake have keys
+// that are exported from it; see docs/wire.md. A socket is a plain stream of bytes: it has no muxer, which costs a quarter of the CPU, and a long
 // path can have as many flows as it needs. On Linux a reader sleeps until everything
 // that the peer has begun to send is there.
 package transport

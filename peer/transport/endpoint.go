@@ -20,7 +20,9 @@ import (
 // Protocol constants.
 const (
 	// alpn distinguishes bulk sockets from other TLS on the same port.
-	alpn = "mob-bulk/1"
+	alpn = "mob-bulk/2"
+	// alpnTLS is the ALPN of earlier versions, with records of TLS after the handshake.
+	alpnTLS = "mob-bulk/1"
 	// tlsPrefix begins every TLS connection: a handshake record, and the major
 	// version, which is always 3.
 	tlsPrefix = "\x16\x03"
@@ -33,7 +35,9 @@ const handshakeTimeout = 5 * time.Second
 // Endpoint dials and accepts the bulk sockets of one host. Its methods may be called
 // from any goroutine.
 type Endpoint struct {
-	identity *libp2ptls.Identity // constant
+	// Constant.
+	identity  *libp2ptls.Identity
+	protocols []string // ALPN, the preferred first
 
 	mu     sync.Mutex
 	rcmgr  network.ResourceManager // nil before NewHost
@@ -51,7 +55,7 @@ func NewEndpoint(key crypto.PrivKey) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{identity: identity, open: map[*Conn]struct{}{}}, nil
+	return &Endpoint{identity: identity, protocols: []string{alpn, alpnTLS}, open: map[*Conn]struct{}{}}, nil
 }
 
 // Handle sets the handler of incoming sockets. The endpoint calls accept in a
@@ -123,7 +127,7 @@ func (e *Endpoint) reserve(to peer.ID, addr ma.Multiaddr) (network.ConnManagemen
 // id is empty. The channel receives the peer's key.
 func (e *Endpoint) config(id peer.ID) (*tls.Config, <-chan crypto.PubKey) {
 	config, key := e.identity.ConfigForPeer(id)
-	config.NextProtos = []string{alpn}
+	config.NextProtos = e.protocols
 	// Small first records make a web page appear sooner. Here they only cost.
 	config.DynamicRecordSizingDisabled = true
 	return config, key

@@ -3,35 +3,45 @@ package transport
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/sha256"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
+
+	"golang.org/x/crypto/chacha20poly1305"
 )
 
 const (
-	// applicationData is the content type of records with payload, and of all records
-	// after the handshake on the outside.
+	// applicationData is the type of all records. With it and the version they look like records of TLS.
 	applicationData = 23
-	// maxBody bounds the body of a record, padding included (RFC 8446, section 5.2).
-	maxBody = maxRecord + 256
-	// fullRecord is the length of a record with the most payload that crypto/tls sends.
-	fullRecord = recordHeader + maxRecord + recordOverhead
+	// maxBody bounds the body of a record.
+	maxBody = maxRecord + recordOverhead
+	// fullRecord is the length of the longest record.
+	fullRecord = recordHeader + maxBody
 	// readRecords and writeRecords are how many full records are read and written at once.
-	readRecords, writeRecords = 4, 8
+	readRecords, writeRecords = 4, 16
+	// maxRecords bounds the records that are encrypted with one key, 64 TiB.
+	maxRecords = 1 << 32
+	// exporterLabel is the label of the keying material (RFC 8446, section 7.5).
+	exporterLabel = "EXPORTER-mob-bulk"
+	// ivSize is the length of a nonce.
+	ivSize = 12
 )
 
 var (
-	errRecord = errors.New("invalid TLS record")
-	errSecret = errors.New("the TLS handshake left no secret")
+	errRecord  = errors.New("invalid record")
+	errKeyUsed = errors.New("the socket has carried as many records as its key may encrypt")
 )
 
-// recordLayer reads and writes the records of a TLS 1.3 connection after the handshake.
-// On the wire it is what crypto/tls is. But it decrypts into the reader's buffer, and
-// reads and writes several records with one call. One goroutine may read while another
-// writes.
+// recordLayer reads and writes the records of a socket after the TLS handshake, with keys that are exported
+// from the handshake. A record is authenticated with its header and its number. It is decrypted into the
+// reader's buffer, and several records are read and written with one call. One goroutine may read while
+// another writes.
+//
+// An end of the connection between records is not authenticated: a reader that waits for more gets none, and
+// requests the rest again.
 type recordLayer struct {
 	raw     io.ReadWriter
 	in, out *recordCipher
@@ -41,19 +51,59 @@ type recordLayer struct {
 	plain      []byte // decrypted in buf, and not read yet
 }
 
-// newRecordLayer returns the record layer of a connection with the cipher
-// TLS_AES_128_GCM_SHA256, and with the secrets of both directions. Nothing that follows
-// the handshake was read of raw.
-func newRecordLayer(raw io.ReadWriter, in, out []byte) (*recordLayer, error) {
-	opens, err := newRecordCipher(in)
+// exportRecordLayer returns the record layer of a connection after its handshake. Nothing that follows the
+// handshake was read of raw.
+func exportRecordLayer(raw io.ReadWriter, state *tls.ConnectionState, client bool) (*recordLayer, error) {
+	key, newAEAD, err := recordAEAD(state.CipherSuite)
 	if err != nil {
 		return nil, err
 	}
-	seals, err := newRecordCipher(out)
+	material, err := state.ExportKeyingMaterial(exporterLabel, nil, 2*(key+ivSize))
 	if err != nil {
 		return nil, err
 	}
-	return &recordLayer{raw: raw, in: opens, out: seals, buf: make([]byte, readRecords*fullRecord)}, nil
+	return newRecordLayer(raw, material, newAEAD, client)
+}
+
+// recordAEAD returns the AEAD of a cipher suite of TLS 1.3, and the length of its keys. crypto/tls chooses
+// the suite by what both machines have in hardware.
+func recordAEAD(suite uint16) (key int, newAEAD func(key []byte) (cipher.AEAD, error), err error) {
+	switch suite {
+	case tls.TLS_AES_128_GCM_SHA256:
+		return 16, newGCM, nil
+	case tls.TLS_AES_256_GCM_SHA384:
+		return 32, newGCM, nil
+	case tls.TLS_CHACHA20_POLY1305_SHA256:
+		return chacha20poly1305.KeySize, chacha20poly1305.New, nil
+	}
+	return 0, nil, fmt.Errorf("unknown cipher suite %s", tls.CipherSuiteName(suite))
+}
+
+func newGCM(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// newRecordLayer returns the record layer with keying material: key and IV of the client, key and IV of the server.
+func newRecordLayer(
+	raw io.ReadWriter, material []byte, newAEAD func([]byte) (cipher.AEAD, error), client bool,
+) (*recordLayer, error) {
+	half := len(material) / 2
+	in, err := newRecordCipher(material[:half], newAEAD)
+	if err != nil {
+		return nil, err
+	}
+	out, err := newRecordCipher(material[half:], newAEAD)
+	if err != nil {
+		return nil, err
+	}
+	if client {
+		in, out = out, in
+	}
+	return &recordLayer{raw: raw, in: in, out: out, buf: make([]byte, readRecords*fullRecord)}, nil
 }
 
 // Read implements [io.Reader].
@@ -66,8 +116,7 @@ func (r *recordLayer) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		// The content is followed by its type, for which p must have room, too.
-		if len(p) > len(record)-recordHeader-recordOverhead {
+		if len(p) >= len(record)-recordHeader-recordOverhead {
 			content, err := r.in.open(p[:0], record)
 			return len(content), err
 		}
@@ -121,13 +170,15 @@ func (r *recordLayer) Write(p []byte) (n int, err error) {
 	defer writeBuffers.Put(buf)
 	for n < len(p) {
 		out := buf[:0]
-		if short := (len(p) - n) % maxRecord; short > 0 {
-			out = r.out.seal(out, p[n:n+short])
-			n += short
-		}
-		for k := 0; k < writeRecords && n < len(p); k++ {
-			out = r.out.seal(out, p[n:n+maxRecord])
-			n += maxRecord
+		size := (len(p) - n) % maxRecord
+		for k := 0; k <= writeRecords && n < len(p); k++ {
+			if size > 0 {
+				if out, err = r.out.seal(out, p[n:n+size]); err != nil {
+					return 0, err
+				}
+				n += size
+			}
+			size = maxRecord
 		}
 		if _, err := r.raw.Write(out); err != nil {
 			return 0, err // the connection is corrupt: it does not matter how much was written
@@ -136,74 +187,55 @@ func (r *recordLayer) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// recordCipher encrypts or decrypts the records of one direction (RFC 8446, section 5).
+// recordCipher encrypts or decrypts the records of one direction. Their nonces are the IV and the record's
+// number, as in TLS (RFC 8446, section 5.3).
 type recordCipher struct {
 	aead  cipher.AEAD
 	iv    []byte
 	seq   uint64
-	nonce [12]byte
+	nonce [ivSize]byte
 }
 
-func newRecordCipher(secret []byte) (*recordCipher, error) {
-	if len(secret) != sha256.Size {
-		return nil, errSecret
-	}
-	key, err := expandLabel(secret, "key", 16)
-	if err != nil {
-		return nil, err
-	}
-	c := new(recordCipher)
-	c.iv, err = expandLabel(secret, "iv", len(c.nonce))
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	c.aead, err = cipher.NewGCM(block)
-	return c, err
+// newRecordCipher returns a cipher with a key that is followed by its IV.
+func newRecordCipher(material []byte, newAEAD func([]byte) (cipher.AEAD, error)) (*recordCipher, error) {
+	key := len(material) - ivSize
+	aead, err := newAEAD(material[:key])
+	return &recordCipher{aead: aead, iv: material[key:]}, err
 }
 
-// expandLabel is HKDF-Expand-Label with an empty context (RFC 8446, section 7.1).
-func expandLabel(secret []byte, label string, length int) ([]byte, error) {
-	label = "tls13 " + label
-	info := []byte{byte(length >> 8), byte(length), byte(len(label))}
-	info = append(append(info, label...), 0)
-	return hkdf.Expand(sha256.New, secret, string(info), length)
-}
-
-// advance returns the nonce of the next record.
-func (c *recordCipher) advance() []byte {
+// advance returns the nonce of the next record. No nonce is used twice.
+func (c *recordCipher) advance() ([]byte, error) {
+	if c.seq >= maxRecords {
+		return nil, errKeyUsed
+	}
 	copy(c.nonce[:], c.iv)
 	last := c.nonce[len(c.nonce)-8:]
 	binary.BigEndian.PutUint64(last, binary.BigEndian.Uint64(last)^c.seq)
 	c.seq++
-	return c.nonce[:]
+	return c.nonce[:], nil
 }
 
 // seal appends a record to dst, which must have room for it.
-func (c *recordCipher) seal(dst, content []byte) []byte {
-	header := len(dst)
-	dst = append(dst, applicationData, 3, 3)
-	dst = binary.BigEndian.AppendUint16(dst, uint16(len(content)+recordOverhead))
-	body := len(dst)
-	dst = append(append(dst, content...), applicationData)
-	sealed := c.aead.Seal(dst[body:body], c.advance(), dst[body:], dst[header:body])
-	return dst[:body+len(sealed)]
-}
-
-// open decrypts a record to dst, and returns its content. Nodes send no other content
-// than payload, and neither empty records nor padding: all else ends the connection.
-func (c *recordCipher) open(dst, record []byte) ([]byte, error) {
-	header, body := record[:recordHeader], record[recordHeader:]
-	inner, err := c.aead.Open(dst, c.advance(), body, header)
+func (c *recordCipher) seal(dst, content []byte) ([]byte, error) {
+	nonce, err := c.advance()
 	if err != nil {
 		return nil, err
 	}
-	n := len(inner) - 1
-	if n < 1 || inner[n] != applicationData {
+	header := len(dst)
+	dst = append(dst, applicationData, 3, 3)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(content)+recordOverhead))
+	return c.aead.Seal(dst, nonce, content, dst[header:]), nil
+}
+
+// open decrypts a record to dst, and returns its content. There are no empty records.
+func (c *recordCipher) open(dst, record []byte) ([]byte, error) {
+	header, body := record[:recordHeader], record[recordHeader:]
+	if len(body) <= recordOverhead {
 		return nil, errRecord
 	}
-	return inner[:n], nil
+	nonce, err := c.advance()
+	if err != nil {
+		return nil, err
+	}
+	return c.aead.Open(dst, nonce, body, header)
 }

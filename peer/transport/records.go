@@ -2,13 +2,13 @@ package transport
 
 import "encoding/binary"
 
-// TLS 1.3, in bytes.
+// Records of TLS 1.3 and of [recordLayer], in bytes.
 const (
 	// recordHeader is the length of a record's header: type, version, length of the
 	// body.
 	recordHeader = 5
-	// recordOverhead is what the body has besides payload: content type and tag.
-	recordOverhead = 1 + 16
+	// recordOverhead is the length of the tag, after the payload. TLS has a byte more, the content type.
+	recordOverhead = 16
 	// maxRecord is the most payload in a record.
 	maxRecord = 16 << 10
 )
