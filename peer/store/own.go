@@ -72,7 +72,8 @@ func (d *Disk) claim(file int, info fs.FileInfo, sameBoot bool) error {
 		return nil
 	case f.Inode == 0 && info.Size() == 0: // it was created, and nothing more
 		f.Made = true
-	case f.Inode != 0 && f.Inode == stamp.Inode && stamp.Changed == s.Changed: // the file system has new inode numbers
+	case f.Inode != 0 && f.Inode == stamp.Inode && stamp.Changed == s.Changed && info.Size() == d.tree.layout.size(file):
+		// The file system has new inode numbers. The time alone may be that of a file that was made in the same tick.
 	case f.Inode != 0 && d.tree.inodeOf(d.tree.tempName(d.tree.fileName(file))) == f.Inode: // see separate
 	case !sameBoot && (f.Inode != 0 && !f.Made || d.looksOurs(d.tree.entry(file), info)): // a power loss
 	default:
