@@ -7,6 +7,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -42,6 +43,22 @@ func (t *Transfer) Node() *Node { return t.node }
 
 // EndAll ends the contents of a node that end at a time.
 func EndAll(n *Node, now time.Time) { n.endAll(now) }
+
+// WithFiles has a node open files on a file system.
+func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.files = store.NewFilesOn(fsys, 64) } }
+
+// LookNow compares the entries of a transfer with the disk, whenever that was done last. It reports false if they cannot be
+// compared.
+func LookNow(t *Transfer) (store.State, bool) {
+	t.mu.Lock()
+	disk := t.mu.disk
+	t.mu.Unlock()
+	if disk == nil {
+		return store.State{}, false
+	}
+	state, err := disk.Look(t.node.ctx)
+	return state, err == nil
+}
 
 // Ending is closed once the swarm of a transfer is to end.
 func (t *Transfer) Ending() <-chan struct{} {

@@ -13,7 +13,7 @@ import (
 )
 
 // put writes a file, with the directories above it.
-func put(t *testing.T, path, content string) {
+func put(t testing.TB, path, content string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func holds(t *testing.T, path, content string) {
 }
 
 // check fails the test if a call that prepares it has failed.
-func check(t *testing.T, errs ...error) {
+func check(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
