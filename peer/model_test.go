@@ -862,6 +862,15 @@ type mortalRoot struct {
 	d *mortal
 }
 
+// OpenRoot implements [vfs.Root].
+func (r mortalRoot) OpenRoot(name string) (vfs.Root, error) {
+	in, err := r.Root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return mortalRoot{in, r.d}, nil
+}
+
 // OpenFile implements [vfs.Root].
 func (r mortalRoot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	return r.d.open(flag, func() (vfs.File, error) { return r.Root.OpenFile(name, flag, perm) })

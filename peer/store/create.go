@@ -24,7 +24,12 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFree(files.fs, root, m); err != nil {
+	at, err := openFree(files.fs, root)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	if err := at.checkFree(m); err != nil {
 		return nil, err
 	}
 	d, err := createJournal(files.fs, dir, journalFile, m, false)
@@ -35,10 +40,10 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.journal.Sync(); err != nil {
 		return nil, d.abandon(err)
 	}
-	if err := createRoot(files.fs, root, m); err != nil {
-		return nil, d.abandon(cannotCreate(root, err))
+	if err := at.create(m); err != nil {
+		return nil, d.abandon(err)
 	}
-	if err := d.openTree(root, files); err != nil {
+	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
 	if !isSingle(m) {
@@ -76,17 +81,21 @@ func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver func(*Dis
 	if err != nil {
 		return nil, err
 	}
-	if _, err := files.fs.Lstat(root); errors.Is(err, fs.ErrNotExist) {
-		return Create(dir, root, m, files)
+	at, err := openFree(files.fs, root)
+	if err != nil {
+		return nil, err
 	}
-	if err := checkRoot(files.fs, root, m); err != nil {
+	defer at.close()
+	if err := at.check(m); errors.Is(err, fs.ErrNotExist) {
+		return Create(dir, root, m, files)
+	} else if err != nil {
 		return nil, err
 	}
 	d, err := createJournal(files.fs, dir, newJournalFile, m, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.openTree(root, files); err != nil {
+	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(d.foundDirs(), takeOver(d), d.doubtFound()); err != nil {
@@ -106,18 +115,23 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRoot(files.fs, root, m); err != nil {
+	at, err := openPlace(files.fs, root)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	if err := at.check(m); err != nil {
 		return nil, err
 	}
 	d, err := createJournal(files.fs, dir, newJournalFile, m, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.stampScanned(root, files); err != nil {
-		return nil, d.abandon(err)
-	}
-	if err := d.openTree(root, files); err != nil {
+	if err := d.openTree(at, files); err != nil {
 		return nil, err
+	}
+	if err := d.stampScanned(); err != nil {
+		return nil, errors.Join(d.abandon(err), d.tree.close())
 	}
 	d, err = d.start(journal.CurrentBoot())
 	if err != nil {
@@ -134,13 +148,8 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 // stampScanned stamps the files of a content that was just scanned.
-func (d *Disk) stampScanned(root string, files *Files) error {
-	t, err := openTree(root, d.m, files)
-	if err != nil {
-		return err
-	}
-	defer t.close()
-	err = t.compare(func(file int, info fs.FileInfo) error {
+func (d *Disk) stampScanned() error {
+	err := d.tree.compare(func(file int, info fs.FileInfo) error {
 		return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
 	})
 	if err != nil {
@@ -193,18 +202,6 @@ func (d *Disk) abandon(err error) error {
 	return err
 }
 
-// createRoot creates the content's directory, if it has one.
-func createRoot(fsys vfs.FS, root string, m *proto.Manifest) error {
-	if isSingle(m) {
-		return nil
-	}
-	mode := fs.FileMode(0o777)
-	if m.Root != nil {
-		mode = transferDirMode // until Publish
-	}
-	return fsys.Mkdir(root, mode)
-}
-
 // cannotCreate adds advice to why the root was not created.
 func cannotCreate(root string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
@@ -212,36 +209,6 @@ func cannotCreate(root string, err error) error {
 			root, fs.ErrPermission, filepath.Dir(root))
 	}
 	return err
-}
-
-// checkFree returns why root cannot be created.
-func checkFree(fsys vfs.FS, root string, m *proto.Manifest) error {
-	if info, err := fsys.Lstat(root); err == nil {
-		return existsError(root, info, m)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	parent := filepath.Dir(root)
-	if info, err := fsys.Stat(parent); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder %s does not exist: create it first", parent)
-	} else if err != nil {
-		return err
-	} else if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder: choose another path", parent)
-	}
-	return nil
-}
-
-// checkRoot returns why what is at root cannot be the content of m.
-func checkRoot(fsys vfs.FS, root string, m *proto.Manifest) error {
-	info, err := fsys.Lstat(root)
-	if err != nil {
-		return err
-	}
-	if single := isSingle(m); single && !info.Mode().IsRegular() || !single && !info.IsDir() {
-		return existsError(root, info, m)
-	}
-	return nil
 }
 
 func existsError(root string, info fs.FileInfo, m *proto.Manifest) error {

@@ -173,7 +173,12 @@ func (p *part) withPath(name string, err error) error {
 }
 
 func (w *walker) walk() (*listing, error) {
-	info, err := w.opt.FS.Lstat(w.root)
+	at, err := openPlace(w.opt.FS, w.root)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	info, err := at.lstat()
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +194,12 @@ func (w *walker) walk() (*listing, error) {
 		e.MTime = proto.NoMTime
 		w.top = &e
 	}
-	if err := w.addPart(w.root, ""); err != nil {
+	root, err := at.open(false)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := w.addDir(&part{root, w.root, ""}, "."); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(w.entries, func(a, b proto.Entry) int { return strings.Compare(a.Path, b.Path) })

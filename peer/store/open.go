@@ -37,12 +37,13 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, &UnreadableError{Path: journalPath(dir), Err: withoutPath(err)}
 	}
 	d := newDisk(m, j)
-	root, err = d.findRoot(files.fs, root, d.hasPieces(&l, boot))
+	at, err := d.findRoot(files.fs, root, d.hasPieces(&l, boot))
 	if err != nil {
 		j.Close()
 		return nil, err
 	}
-	if err := d.openTree(root, files); err != nil {
+	defer at.close()
+	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
 	if d.hasPieces(&l, boot) {
@@ -53,31 +54,44 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	return d.start(boot)
 }
 
-// findRoot checks that the destination exists. It creates the destination if it does
-// not and no pieces were written to it.
-func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (string, error) {
-	resolved, err := filepath.Abs(root)
+// findRoot opens the destination. It creates the destination if it does not exist and no pieces were written to it.
+func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, err error) {
+	path, err := filepath.Abs(root)
 	if d.journal.Seed() && err == nil {
-		resolved, err = resolve(fsys, root)
+		path, err = resolve(fsys, root)
+	}
+	begun := d.journal.Seed() || d.journal.WasWhole() || hasPieces
+	if err == nil && begun {
+		at, err = openPlace(fsys, path)
+	} else if err == nil {
+		at, err = openFree(fsys, path)
 	}
 	if err == nil {
-		_, err = fsys.Lstat(resolved)
+		err = d.findIn(at, begun)
 	}
+	var unreadable *fs.PathError
 	switch {
-	case err == nil:
-		return resolved, checkRoot(fsys, resolved, d.m)
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", &UnreadableError{Path: root, Err: withoutPath(err)}
-	case d.journal.Seed() || d.journal.WasWhole() || hasPieces:
-		return "", fmt.Errorf("%s: %w", root, ErrGone)
+	case errors.Is(err, fs.ErrNotExist) && begun:
+		err = fmt.Errorf("%s: %w", root, ErrGone)
+	case errors.As(err, &unreadable):
+		err = &UnreadableError{Path: root, Err: unreadable.Err}
 	}
-	if err := checkFree(fsys, resolved, d.m); err != nil {
-		return "", err
+	if err != nil && at != nil {
+		at.close()
+	}
+	return at, err
+}
+
+// findIn is findRoot for a place.
+func (d *Disk) findIn(at *place, begun bool) error {
+	err := at.check(d.m)
+	if begun || !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := d.journal.Sync(); err != nil { // as in Create
-		return "", err
+		return err
 	}
-	return resolved, cannotCreate(resolved, createRoot(fsys, resolved, d.m))
+	return at.create(d.m)
 }
 
 // hasPieces reports whether the journal has a piece of a file that a crash of the machine
@@ -97,10 +111,10 @@ func (d *Disk) hasPieces(l *layout, boot journal.BootID) bool {
 }
 
 // openTree opens the files of a store that has its journal. If it fails, it closes that.
-func (d *Disk) openTree(root string, files *Files) error {
-	d.tree = newTree(root, d.m, files)
+func (d *Disk) openTree(at *place, files *Files) error {
+	d.tree = newTree(at.path, d.m, files)
 	d.tree.owner, d.tree.temp, d.tree.ours = d, tempPrefix(d.journal.Manifest()), !d.journal.Seed()
-	if err := d.tree.open(); err != nil {
+	if err := d.tree.open(at); err != nil {
 		return errors.Join(err, d.journal.Close())
 	}
 	d.absent = newBitset(d.tree.layout.files())

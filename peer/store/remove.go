@@ -59,8 +59,16 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := fsys.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+	at, err := openPlace(fsys, root)
+	if err == nil {
+		defer at.close()
+		_, err = at.lstat()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if at == nil {
+		return nil, err
 	}
 	l := newLayout(m)
 	j, err := journal.Open(fsys, journalPath(dir), id, m.Pieces(), l.files())
@@ -74,15 +82,15 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if j.Seed() {
 		return nil, errRemoveSeed
 	}
-	if err := checkRoot(fsys, root, m); err != nil {
+	if err := at.check(m); err != nil {
 		return []Left{{root, leftReplaced}}, nil //nolint:nilerr // says so
 	}
 	d := newDisk(m, j)
-	if err := d.openTree(root, NewFilesOn(fsys, 1)); err != nil {
+	if err := d.openTree(at, NewFilesOn(fsys, 1)); err != nil {
 		return nil, err
 	}
 	defer d.tree.close()
-	r := remover{Disk: d, kept: make(map[string]bool)}
+	r := remover{Disk: d, at: at, kept: make(map[string]bool)}
 	if err := r.removeAll(); err != nil {
 		return r.left, err
 	}
@@ -92,6 +100,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 // remover removes the files of one content.
 type remover struct {
 	*Disk
+	at   *place
 	left []Left
 	more int             // left in addition
 	kept map[string]bool // names of the content that are left
@@ -147,7 +156,11 @@ func (r *remover) removeAll() error {
 		r.keep(".", leftFound)
 		return nil
 	}
-	if err := t.files.fs.Remove(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if !r.at.leadsTo(t.root) { // what has its name now is the user's
+		r.keep(".", leftReplaced)
+		return nil
+	}
+	if err := r.at.remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -70,8 +70,13 @@ type owner interface {
 
 // openTree opens the files at path, which exists, for reading.
 func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
+	at, err := openPlace(files.fs, path)
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
 	t := newTree(path, m, files)
-	if err := t.open(); err != nil {
+	if err := t.open(at); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -90,15 +95,16 @@ func newTree(path string, m *proto.Manifest, files *Files) *tree {
 }
 
 // open opens the root.
-func (t *tree) open() error {
+func (t *tree) open(at *place) error {
 	err := t.permit(-1, ".", func() (err error) {
-		t.root, err = t.files.fs.OpenRoot(t.dir)
+		t.root, err = at.open(t.single != "")
 		return err
 	})
-	if err != nil {
+	var changed *ChangedError
+	if err != nil && !errors.As(err, &changed) {
 		return &UnreadableError{Path: t.dir, Err: withoutPath(err)}
 	}
-	return nil
+	return err
 }
 
 // isSingle reports whether the content is a single file.

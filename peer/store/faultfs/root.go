@@ -80,6 +80,25 @@ func (a at) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) 
 	return &file{f: a.f, n: n, name: name, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}, nil
 }
 
+// OpenRoot implements [vfs.Root].
+func (a at) OpenRoot(name string) (vfs.Root, error) {
+	r := at{a.f, nil}
+	err := a.do("open", name, func() (err error) {
+		r.dir, err = a.f.walk(a.dir, name)
+		switch {
+		case err == nil && !r.dir.mode.IsDir():
+			err = syscall.ENOTDIR
+		case err == nil && r.dir.mode&0o400 == 0:
+			err = syscall.EACCES
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 // Lstat implements [vfs.Root].
 func (a at) Lstat(name string) (i fs.FileInfo, err error) {
 	err = a.do("lstat", name, func() error {
@@ -251,23 +270,7 @@ func (a at) Remove(name string) error {
 func (a at) Close() error { return a.do("close", ".", func() error { return nil }) }
 
 // OpenRoot implements [vfs.FS].
-func (f *FS) OpenRoot(name string) (vfs.Root, error) {
-	r := at{f, f.root}
-	err := r.do("open", name, func() (err error) {
-		r.dir, err = f.walk(f.root, name)
-		switch {
-		case err == nil && !r.dir.mode.IsDir():
-			err = syscall.ENOTDIR
-		case err == nil && r.dir.mode&0o400 == 0:
-			err = syscall.EACCES
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
+func (f *FS) OpenRoot(name string) (vfs.Root, error) { return at{f, f.root}.OpenRoot(name) }
 
 // Resolve implements [vfs.FS].
 func (f *FS) Resolve(name string) (string, error) {

@@ -225,6 +225,20 @@ func (r *asRoot) Free() (int64, bool) { return r.root.Free() }
 // Close implements [Root].
 func (r *asRoot) Close() error { return r.root.Close() }
 
+// OpenRoot implements [Root].
+func (r *asRoot) OpenRoot(name string) (Root, error) {
+	fd, err := r.pin(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	in, err := openRoot(procPath(fd))
+	if err != nil {
+		return nil, err
+	}
+	return &asRoot{root: in, as: r.as, path: filepath.Join(r.path, name)}, nil
+}
+
 func (r *asRoot) within(name string) bool { return r.as.within(filepath.Join(r.path, name)) }
 
 // pin opens a directory, in which the user may do all of want.

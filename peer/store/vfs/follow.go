@@ -49,6 +49,15 @@ func (r followRoot) OpenFile(name string, flag int, perm fs.FileMode) (File, err
 	return r.fs.OpenFile(path, flag, perm)
 }
 
+// OpenRoot implements [Root].
+func (r followRoot) OpenRoot(name string) (Root, error) {
+	in, err := r.Root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return followRoot{in, r.fs, filepath.Join(r.path, name)}, nil
+}
+
 // Lstat implements [Root]. It describes what a link leads to.
 func (r followRoot) Lstat(name string) (fs.FileInfo, error) {
 	path, err := r.resolve(name)

@@ -22,7 +22,11 @@ func (OS) OpenRoot(path string) (Root, error) {
 }
 
 func openRoot(path string) (osRoot, error) {
-	r, err := os.OpenRoot(path)
+	return withDir(os.OpenRoot(path))
+}
+
+// withDir returns r with its directory.
+func withDir(r *os.Root, err error) (osRoot, error) {
 	if err != nil {
 		return osRoot{}, err
 	}
@@ -65,6 +69,26 @@ type osRoot struct {
 // Close implements [Root].
 func (r osRoot) Close() error { return errors.Join(r.dir.Close(), r.Root.Close()) }
 
+// OpenRoot implements [Root].
+func (r osRoot) OpenRoot(name string) (Root, error) {
+	in, err := withDir(r.Root.OpenRoot(name))
+	if err != nil {
+		return nil, err
+	}
+	here, err := in.Lstat(".")
+	var there fs.FileInfo
+	if err == nil {
+		there, err = r.Lstat(name)
+	}
+	if err == nil && !os.SameFile(here, there) { // Root has followed a link
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+	}
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return in, nil
+}
+
 // LstatAll implements [Root].
 func (r osRoot) LstatAll(names []string) []fs.FileInfo { return lstatByDir(names, r.lstatIn) }
 
@@ -87,7 +111,7 @@ func (r osRoot) lstatIn(dir string, names []string, infos []fs.FileInfo) {
 	in := r.Root
 	if dir != "." {
 		var err error
-		if in, err = r.OpenRoot(dir); err != nil {
+		if in, err = r.Root.OpenRoot(dir); err != nil {
 			return
 		}
 		defer in.Close()

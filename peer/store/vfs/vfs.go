@@ -30,6 +30,8 @@ type Root interface {
 	// OpenFile fails with [syscall.ELOOP] if flag has [syscall.O_NOFOLLOW] and the name
 	// itself is a symbolic link.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	// OpenRoot opens a directory. It fails if the name itself is a symbolic link.
+	OpenRoot(name string) (Root, error)
 	Lstat(name string) (fs.FileInfo, error)
 	// LstatAll is Lstat for several names, with nil where that fails. It looks for a
 	// directory once for all neighbours in it.
