@@ -49,7 +49,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if !isSingle(m) {
 		d.noteEmpty()
 	}
-	d, err = d.start(journal.CurrentBoot())
+	d, err = d.start(journal.CurrentBoot(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver func(*Dis
 	if err := d.journal.Rename(journalFile); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return d.start(journal.CurrentBoot())
+	return d.start(journal.CurrentBoot(), true)
 }
 
 // Seed serves the content at root, of which [Scan] has just made m. It never writes
@@ -133,7 +133,7 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.stampScanned(); err != nil {
 		return nil, errors.Join(d.abandon(err), d.tree.close())
 	}
-	d, err = d.start(journal.CurrentBoot())
+	d, err = d.start(journal.CurrentBoot(), true)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 
 // inspect compares every file with the journal and makes the pieces of those that
 // differ doubtful. Pieces of a missing file are missing, but the journal keeps them until
-// another file is created there: what is missing may be a mount. The store is not in use
-// yet.
-func (d *Disk) inspect(boot journal.BootID) error {
+// another file is created there: what is missing may be a mount. A fresh journal has lost
+// nothing: files that it does not have are the user's. The store is not in use yet.
+func (d *Disk) inspect(boot journal.BootID, fresh bool) error {
 	sameBoot := d.journal.SameBoot(boot)
 	if err := d.journal.Boot(boot); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (d *Disk) inspect(boot journal.BootID) error {
 		}
 		d.tree.noteDevice(info)
 		sized = sized && info.Size() == d.tree.layout.size(file)
-		if !d.journal.Seed() {
+		if !d.journal.Seed() && !fresh {
 			err = d.claim(file, info, sameBoot)
 		}
 		if err == nil {

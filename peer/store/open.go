@@ -51,7 +51,7 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 			return nil, errors.Join(err, d.Close())
 		}
 	}
-	return d.start(boot)
+	return d.start(boot, false)
 }
 
 // findRoot opens the destination. It creates the destination if it does not exist and no pieces were written to it.
@@ -121,9 +121,10 @@ func (d *Disk) openTree(at *place, files *Files) error {
 	return nil
 }
 
-// start compares the files with the journal. If it fails, it closes the store.
-func (d *Disk) start(boot journal.BootID) (*Disk, error) {
-	if err := d.inspect(boot); err != nil {
+// start compares the files with the journal, which is fresh if it has just been created. If it fails, it closes the
+// store.
+func (d *Disk) start(boot journal.BootID, fresh bool) (*Disk, error) {
+	if err := d.inspect(boot, fresh); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	for _, piece := range d.journal.Unmarked() {

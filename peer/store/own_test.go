@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"testing"
 
@@ -107,4 +108,19 @@ func TestRemoveTouched(t *testing.T) {
 	p.recheck(d)
 	p.ok(d.Close())
 	p.remove("b: changed since it was fetched")
+}
+
+// TestAgainLeavesFoundFile starts over at a destination where the user has put a file with a mode that the store gives
+// it.
+func TestAgainLeavesFoundFile(t *testing.T) {
+	for _, mode := range []fs.FileMode{0o600, 0o644} {
+		p := newPlace(t, folder(t))
+		p.ok(os.Mkdir(p.root, 0o755))
+		p.ok(os.WriteFile(p.path("c"), []byte("mine"), 0o600))
+		p.ok(os.Chmod(p.path("c"), mode))
+		d := p.got(store.Again(p.dir, p.root, p.Manifest, p.files))
+		_, err := d.WriteAt(p.Piece(3), p.Manifest.PieceOffset(3))
+		p.wantExists(err, "c")
+		p.ok(d.Close())
+	}
 }
