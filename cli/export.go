@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +15,8 @@ import (
 
 const exportHelp = `Writes a torrent file of a content of this node, for BitTorrent clients.
 
-The node must have the whole content, and hashes it once, unless it was seeded with
---torrent. The file has the trackers of the content's link and of --bt-tracker. It
-does not offer the content to BitTorrent clients: "mob seed PATH --torrent" does.`
+The content must have been seeded with --torrent, or be fetched as a torrent. The file
+has the trackers of the content's link and of --bt-tracker.`
 
 const exportExample = `  mob export "$LINK" -o big.tar.torrent
   mob export big.tar --bt-tracker http://192.0.2.7:6969/announce`
@@ -27,7 +25,6 @@ const exportExample = `  mob export "$LINK" -o big.tar.torrent
 type exportFlags struct {
 	out   string
 	force bool
-	quiet bool
 	node  nodeFlags // btTrackers only
 }
 
@@ -44,7 +41,8 @@ func newExport(g *global) *cobra.Command {
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
 	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
 	f.node.addBTTrackers(cmd.Flags())
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	cmd.Flags().BoolP("quiet", "q", false, "") // for scripts that give it
+	_ = cmd.Flags().MarkHidden("quiet")
 	return cmd
 }
 
@@ -77,25 +75,19 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 	}
 	name := known.Name + ".torrent"
 	out := outFile{path: cmp.Or(f.out, "."), flag: "-o", force: f.force}
-	if err := out.check(g.Env, name); err != nil { // before hours of hashing
+	if err := out.check(g.Env, name); err != nil {
 		return err
 	}
-	t, st, err := g.torrent(ctx, s, id, f.quiet)
+	t, st, err := exportTorrent(ctx, s, id)
 	if err != nil {
 		return err
 	}
 	return g.saveTorrent(&out, t, st, f.node.btTrackers)
 }
 
-// torrent has the daemon make the torrent of a content, and shows the progress of
-// its hashing.
-func (g *global) torrent(ctx context.Context, s *session, id string, quiet bool) (*metainfo.Torrent, peer.Status, error) {
-	p := g.newProgress(quiet)
-	defer p.clear()
-	began := time.Now()
-	info, st, err := s.Export(ctx, control.ExportRequest{Name: id}, func(done, total int64) {
-		p.show(hashFrame{id, done, total, time.Since(began)})
-	})
+// exportTorrent returns the torrent of the content, and its status.
+func exportTorrent(ctx context.Context, s *session, id string) (*metainfo.Torrent, peer.Status, error) {
+	info, st, err := s.Export(ctx, control.ExportRequest{Name: id})
 	if err != nil {
 		return nil, st, err
 	}
@@ -142,6 +134,9 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 	if err != nil {
 		return err
 	}
+	if m == nil {
+		m = new(proto.Manifest) // the content is verified by its torrent
+	}
 	if links, folders := metainfo.Unsupported(m); links+folders > 0 {
 		g.note("note: BitTorrent clients do not get %s and %s", plural(links, "symbolic link"), plural(folders, "empty folder"))
 	}
@@ -151,7 +146,7 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 	if f.torrentFile.path == "" {
 		return nil
 	}
-	t, st, err := g.torrent(ctx, s, st.ID, f.quiet)
+	t, st, err := exportTorrent(ctx, s, st.ID)
 	if err != nil {
 		return err
 	}

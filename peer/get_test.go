@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
@@ -135,10 +138,12 @@ func TestBadDestinations(t *testing.T) {
 func TestWrongManifest(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
-	seed, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
-	if err := seed.Description().PublishManifest([]byte("another")); err != nil {
-		t.Fatal(err)
-	}
+	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
+	h := peertest.Stranger(t)
+	h.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
+		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return []byte("another"), nil })
+	})
+	link.Peers = peertest.LinkAddrs(t, h)
 	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 	peertest.Eventually(t, "word of the wrong manifest", func() bool {
 		return strings.Contains(get.Status().Waiting, "does not match")

@@ -150,10 +150,6 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 		return nil // it was not compared with the disk
 	}
 	t.markWhole()
-	var publishing sync.WaitGroup
-	if t.Description().Plain() {
-		publishing.Go(func() { t.publishManifest(s, c) })
-	}
 	var err error
 	if !seed {
 		// The user has the content by now. Only if the machine crashes before the flush
@@ -171,7 +167,6 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 		lost = fmt.Errorf("flush to disk: %w", err)
 		s.Fail(lost)
 	}
-	publishing.Wait()
 	return lost
 }
 

@@ -137,34 +137,6 @@ func TestOfferedLater(t *testing.T) {
 	}
 }
 
-// TestMakeTorrent makes the torrent of a content that is not offered, once.
-func TestMakeTorrent(t *testing.T) {
-	t.Parallel()
-	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
-	_, link, content := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
-	got := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
-	peertest.Wait(t, got)
-	for _, want := range []int64{2 << 20, 0} {
-		var hashed int64
-		made, err := got.MakeTorrent(t.Context(), func(done, _ int64) { hashed = done })
-		if err != nil || !bytes.Equal(made, torrentOf(got.Manifest(), content)) || hashed != want {
-			t.Errorf("made %x after %d bytes, want %d, %v", made, hashed, want, err)
-		}
-	}
-	if got.Torrent() != nil || !got.InfoHash().IsZero() {
-		t.Error("it is offered")
-	}
-	if err := got.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(torrentPath(got)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := got.MakeTorrent(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "not whole here") {
-		t.Errorf("of a stopped transfer: %v", err)
-	}
-}
-
 func TestTorrentRefused(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)

@@ -118,7 +118,7 @@ type ExportRequest struct {
 
 // Event is a line of a stream. Which fields are set depends on the call.
 type Event struct {
-	// Hashed of Total bytes are done, in a seed, an export or a verify.
+	// Hashed of Total bytes are done, in a seed or a verify.
 	Hashed int64 `json:"hashed,omitempty"`
 	Total  int64 `json:"total,omitempty"`
 	// Waiting says in words what a describe waits for.

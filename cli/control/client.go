@@ -110,13 +110,9 @@ func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, 
 	return *last.Status, last.Skipped, nil
 }
 
-// Export returns the info dictionary of a transfer, and its status. It blocks
-// until the dictionary is made, which may take hashing the content, and meanwhile
-// calls progress, in bytes.
-func (c *Client) Export(ctx context.Context, req ExportRequest, progress func(done, total int64)) (
-	info []byte, st peer.Status, err error,
-) {
-	last, err := c.stream(ctx, "/v1/export", req, func(ev Event) { progress(ev.Hashed, ev.Total) })
+// Export returns the info dictionary of a transfer, and its status.
+func (c *Client) Export(ctx context.Context, req ExportRequest) (info []byte, st peer.Status, err error) {
+	last, err := c.stream(ctx, "/v1/export", req, func(Event) {}) // a daemon of an older version hashes the content
 	if err != nil {
 		return nil, st, err
 	}
@@ -185,7 +181,7 @@ func (c *Client) Topology(ctx context.Context, link *proto.Link) (*Topology, err
 }
 
 // Describe returns the manifest of a link, verified, or its info dictionary, not
-// verified, if the link names no manifest. It blocks until a node has it, and
+// verified, if the link or the daemon has no manifest. It blocks until a node has it, and
 // meanwhile calls waiting with what it waits for.
 func (c *Client) Describe(ctx context.Context, link *proto.Link, waiting func(string)) (*proto.Manifest, []byte, error) {
 	last, err := c.stream(ctx, "/v1/describe", LinkRequest{Link: link.String()}, func(ev Event) {
@@ -193,7 +189,7 @@ func (c *Client) Describe(ctx context.Context, link *proto.Link, waiting func(st
 			waiting(ev.Waiting)
 		}
 	})
-	if err != nil || !link.Manifest.Defined() {
+	if err != nil || last.Manifest == nil || !link.Manifest.Defined() {
 		return nil, last.Torrent, err
 	}
 	m, err := proto.DecodeVerified(link.Manifest, last.Manifest)

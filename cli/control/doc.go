@@ -8,7 +8,7 @@
 //	GET  /v1/transfer?name=NAME       peer.Status
 //	POST /v1/seed      SeedRequest    stream: hashed..., then the status, and what was left out
 //	POST /v1/get       GetRequest     stream: status..., the last one whole
-//	POST /v1/export    ExportRequest  stream: hashed..., then the info dictionary
+//	POST /v1/export    ExportRequest  Event with the info dictionary and the status
 //	POST /v1/verify    VerifyRequest  stream: hashed..., then what was found and the status
 //	POST /v1/stop      NameRequest
 //	POST /v1/remove    NameRequest    Removal

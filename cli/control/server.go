@@ -73,7 +73,7 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
 	mux.HandleFunc("POST /v1/topology", reply(s.topology))
 	mux.HandleFunc("POST /v1/seed", stream(maxSeed, s.seed))
-	mux.HandleFunc("POST /v1/export", stream(maxRequest, s.export))
+	mux.HandleFunc("POST /v1/export", reply(s.export))
 	mux.HandleFunc("POST /v1/verify", stream(maxRequest, s.verify))
 	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
 	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))

@@ -186,24 +186,35 @@ func (p *hashProgress) set(done, total int64) {
 
 func (p *hashProgress) event() Event { return Event{Hashed: p.done.Load(), Total: p.total.Load()} }
 
-func (s *Server) export(r *http.Request) (task, error) {
+// errNoTorrent and errTorrentLater report that a node has no info dictionary of the content.
+var (
+	errNoTorrent    = errors.New("the content was not seeded for BitTorrent clients: seed it again with --torrent")
+	errTorrentLater = errors.New("no member has sent the info dictionary of the content yet: try again later, or seed the content again with --torrent")
+)
+
+// torrentWait is the time an export waits for the info dictionary, which members send beside the content.
+const torrentWait = 5 * time.Second
+
+// export replies with a single event, which older clients read as the only one of a stream.
+func (s *Server) export(r *http.Request) (any, error) {
 	req, err := read[ExportRequest](r)
 	if err != nil {
-		return task{}, err
+		return nil, err
 	}
 	t, err := s.find(r, req.Name)
 	if err != nil {
-		return task{}, err
+		return nil, err
 	}
-	var p hashProgress
-	return task{
-		progress: p.event,
-		run: func(ctx context.Context) (Event, error) {
-			info, err := t.MakeTorrent(ctx, p.set)
-			st := t.Progress()
-			return Event{Status: &st, Torrent: info}, err
-		},
-	}, nil
+	if t.InfoHash().IsZero() {
+		return nil, errNoTorrent
+	}
+	for end := time.Now().Add(torrentWait); t.Torrent() == nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) || r.Context().Err() != nil {
+			return nil, errTorrentLater
+		}
+	}
+	st := t.Progress()
+	return Event{Status: &st, Torrent: t.Torrent(), Done: true}, nil
 }
 
 func (s *Server) get(r *http.Request) (task, error) {
@@ -265,11 +276,12 @@ func (s *Server) describe(r *http.Request) (task, error) {
 var errNotDescribed = errors.New("the node has neither manifest nor info dictionary yet")
 
 // descriptionEvent returns the manifest of a link, or the info dictionary if the
-// link names no manifest.
+// link names no manifest or the content is verified by the torrent.
 func descriptionEvent(link *proto.Link, d *metadata.Description) (Event, error) {
 	if link.Manifest.Defined() {
-		b, err := d.EncodedManifest()
-		return Event{Manifest: b}, err
+		if b, err := d.EncodedManifest(); err == nil || !d.Plain() {
+			return Event{Manifest: b}, err
+		}
 	}
 	if info := d.Torrent(); info != nil {
 		return Event{Torrent: info}, nil

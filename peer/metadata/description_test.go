@@ -102,7 +102,7 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// The manifest of a plain torrent is made of its info dictionary. One with SHA-256 follows.
+// The manifest of a plain torrent is made of its info dictionary. One with SHA-256 is on disk if the content was seeded again.
 func TestPlainTorrent(t *testing.T) {
 	dir, hash := t.TempDir(), hashOf("a")
 	d := NewDescription(dir, hash.CID(), hash, fakeTorrents{})
@@ -117,10 +117,10 @@ func TestPlainTorrent(t *testing.T) {
 		t.Fatalf("manifest %v", m)
 	}
 	if _, err := d.EncodedManifest(); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("EncodedManifest before PublishManifest: %v", err)
+		t.Errorf("EncodedManifest of a torrent: %v", err)
 	}
 	b, _ := encoded(t, "a")
-	if err := d.PublishManifest(b); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again := NewDescription(dir, hash.CID(), hash, fakeTorrents{})
@@ -168,31 +168,5 @@ func TestDescriptionInMemory(t *testing.T) {
 	}
 	if files, err := os.ReadDir("."); len(files) > 0 || err != nil {
 		t.Errorf("files %v, %v", files, err)
-	}
-}
-
-func TestMakeTorrent(t *testing.T) {
-	b, id := encoded(t, "a")
-	hashed := 0
-	sums := func(*proto.Manifest) ([]byte, error) { hashed++; return nil, nil }
-	for name, tt := range map[string]struct {
-		hash    proto.InfoHash
-		offered bool
-	}{"not offered": {}, "offered": {hashOf("a"), true}} {
-		t.Run(name, func(t *testing.T) {
-			hashed = 0
-			d := NewDescription(t.TempDir(), id, tt.hash, fakeTorrents{})
-			if err := d.SetManifest(b); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 {
-				if info, err := d.MakeTorrent(sums); string(info) != "a" || err != nil {
-					t.Errorf("MakeTorrent: %q, %v", info, err)
-				}
-			}
-			if hashed != 1 || (d.Torrent() != nil) != tt.offered {
-				t.Errorf("hashed %d times, want once; torrent %q", hashed, d.Torrent())
-			}
-		})
 	}
 }

@@ -9,5 +9,5 @@
 //
 // A content is known by the CID of its manifest, or by its info-hash alone: then it is a
 // plain torrent. A plain torrent's manifest is made of its info dictionary and has SHA-1
-// hashes. A manifest with SHA-256 follows once a node has hashed the whole content.
+// hashes.
 package metadata

@@ -61,7 +61,7 @@ const (
 // somebody has it or ctx ends, and fails with a [*RefusedError] if a plain torrent is
 // invalid, and with a [*WriteError]. It returns also the members that the trackers named last.
 func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error) {
-	what, s := "the content", f.manifestSearch(func(_ peer.ID, b []byte) error { return f.Description.SetManifest(b) })
+	what, s := "the content", f.manifestSearch()
 	run := s.run
 	if f.Description.Plain() {
 		what, s = "the torrent's info dictionary", f.torrentSearch()
@@ -118,15 +118,8 @@ func (f *Fetcher) FetchTorrent(ctx context.Context, connected func() []peer.Addr
 	_ = f.fetchTorrent(ctx, s)
 }
 
-// FetchManifest asks each of the peers once for the manifest with SHA-256, until take
-// accepts one.
-func (f *Fetcher) FetchManifest(ctx context.Context, peers []peer.AddrInfo, take func(from peer.ID, b []byte) error) error {
-	s := f.manifestSearch(take)
-	s.members = func(context.Context) []peer.AddrInfo { return peers }
-	return s.round(ctx)
-}
-
-func (f *Fetcher) manifestSearch(take func(peer.ID, []byte) error) *search {
+func (f *Fetcher) manifestSearch() *search {
+	take := func(_ peer.ID, b []byte) error { return f.Description.SetManifest(b) }
 	return &search{Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, keys: f.Link.Keys(), take: take}
 }
 

@@ -12,8 +12,7 @@
 //
 // The content of a torrent may have padding: zeros that are in no file. Writes to
 // it are dropped. Files without a modification time in the manifest keep the one they
-// get. While only the torrent is known, pieces are verified by their SHA-1, and the
-// Verifier collects their SHA-256.
+// get. Pieces are verified by their SHA-1 if only the torrent is known.
 //
 // # Holes
 //

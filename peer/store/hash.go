@@ -19,21 +19,15 @@ const hashBuffer = 256 << 10
 // without an error. If r is a [Disk] that cannot be read at present, the error wraps
 // [*UnreadableError] and says nothing about the piece.
 func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
-	_, good, err = check(r, m, piece, nil)
-	return good, err
-}
-
-// check is [Check] through buf. It also returns the hashes of the piece.
-func check(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (sum pieceSum, good bool, err error) {
-	sum, err = hashPiece(r, m, piece, buf)
+	sum, err := hashPiece(r, m, piece, nil)
 	var changed *ChangedError
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
-		return sum, false, nil
+		return false, nil
 	}
-	return sum, err == nil && sum.matches(m, piece), err
+	return err == nil && sum.matches(m, piece), err
 }
 
-// hashPiece reads a piece of m from r and returns its hashes. It reads through buf, or
+// hashPiece reads a piece of m from r and returns its hash of the kind that m has. It reads through buf, or
 // through a buffer of its own if buf is empty. Holes of a [Disk] are not read.
 func hashPiece(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (pieceSum, error) {
 	if h, ok := r.(holeHasher); ok {
@@ -74,15 +68,12 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// PieceHash hashes the bytes of one piece as they arrive.
-type PieceHash struct {
-	sha256 hash.Hash
-	sha1   hash.Hash // nil if pieces are verified by SHA-256
-}
+// PieceHash hashes the bytes of one piece as they arrive. Hashes that are not needed are nil.
+type PieceHash struct{ sha256, sha1 hash.Hash }
 
 func newPieceHash(m *proto.Manifest) PieceHash {
 	if m.TorrentOnly() {
-		return newBothHashes()
+		return PieceHash{sha1: sha1.New()}
 	}
 	return PieceHash{sha256: sha256.New()}
 }
@@ -91,8 +82,12 @@ func newBothHashes() PieceHash { return PieceHash{sha256: sha256.New(), sha1: sh
 
 // Write hashes the next bytes.
 func (h PieceHash) Write(p []byte) {
-	if h.sha1 == nil {
+	switch {
+	case h.sha1 == nil:
 		h.sha256.Write(p)
+		return
+	case h.sha256 == nil:
+		h.sha1.Write(p)
 		return
 	}
 	// In parts that are still in the CPU's cache for the second hash.
@@ -106,21 +101,22 @@ func (h PieceHash) Write(p []byte) {
 }
 
 func (h PieceHash) sum() (s pieceSum) {
-	h.sha256.Sum(s.sha256[:0])
+	if h.sha256 != nil {
+		h.sha256.Sum(s.sha256[:0])
+	}
 	if h.sha1 != nil {
 		h.sha1.Sum(s.sha1[:0])
 	}
 	return s
 }
 
-// pieceSum is the hashes of a piece. The SHA-1 is zero if pieces are verified by
-// SHA-256.
+// pieceSum is the hashes of a piece. Hashes that are not needed are zero.
 type pieceSum struct {
 	sha256 [sha256.Size]byte
 	sha1   [sha1.Size]byte
 }
 
-// matches reports whether m has these hashes for a piece.
+// matches reports whether m has this hash for a piece.
 func (s *pieceSum) matches(m *proto.Manifest, piece int) bool {
 	if m.TorrentOnly() {
 		return s.sha1 == m.HashSHA1(piece)

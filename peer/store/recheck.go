@@ -63,7 +63,7 @@ func recheck(s Store, v *Verifier, piece int) (verdict Verdict, checked bool, er
 	if onDisk && !seed && !verified && !d.doubtful.has(piece) {
 		return Good, false, nil
 	}
-	good, err := v.check(s, piece, nil)
+	good, err := v.Check(s, piece)
 	switch {
 	case err != nil:
 		return Unreadable, true, err

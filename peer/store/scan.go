@@ -124,7 +124,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	}
 	d := newDisk(m, nil)
 	d.tree = t
-	s := newScanner(ctx, d, m, opt)
+	s := newScanner(ctx, d, opt)
 	return InParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
 		sum, err := s.hash(piece, sums)
 		copy(m.Hashes[piece*sha256.Size:], sum[:])
@@ -135,18 +135,16 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 // scanner hashes pieces of a content and reports its progress.
 type scanner struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
-	content io.ReaderAt
-	m       *proto.Manifest
+	disk    *Disk
 	buffers sync.Pool // of *[]byte
 
 	mu       sync.Mutex // held during calls of progress
 	done     int64
-	total    int64
 	progress func(done, total int64)
 }
 
-func newScanner(ctx context.Context, content io.ReaderAt, m *proto.Manifest, opt ScanOptions) *scanner {
-	s := &scanner{ctx: ctx, content: content, m: m, total: m.Length(), progress: opt.Progress}
+func newScanner(ctx context.Context, d *Disk, opt ScanOptions) *scanner {
+	s := &scanner{ctx: ctx, disk: d, progress: opt.Progress}
 	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
 	return s
 }
@@ -158,15 +156,8 @@ func (s *scanner) hash(piece int, sums *sha1Sums) ([sha256.Size]byte, error) {
 	if sums != nil {
 		return sums.hash(s, piece, *buf)
 	}
-	sum, err := hashPiece(s, s.m, piece, *buf)
+	sum, err := hashPiece(s, s.disk.m, piece, *buf)
 	return sum.sha256, err
-}
-
-// check checks a piece with v.
-func (s *scanner) check(v *Verifier, piece int) (good bool, err error) {
-	buf := s.buffers.Get().(*[]byte)
-	defer s.buffers.Put(buf)
-	return v.check(s, piece, *buf)
 }
 
 // ReadAt implements [io.ReaderAt].
@@ -174,7 +165,7 @@ func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.content.ReadAt(p, offset)
+	n, err := s.disk.ReadAt(p, offset)
 	if n == len(p) {
 		s.advance(n)
 	}
@@ -183,13 +174,9 @@ func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
 
 // hashHole implements [holeHasher].
 func (s *scanner) hashHole(piece int) (sum pieceSum, ok bool) {
-	h, ok := s.content.(holeHasher)
-	if !ok {
-		return sum, false
-	}
-	sum, ok = h.hashHole(piece)
+	sum, ok = s.disk.hashHole(piece)
 	if ok {
-		s.advance(s.m.PieceSize(piece))
+		s.advance(s.disk.m.PieceSize(piece))
 	}
 	return sum, ok
 }
@@ -202,7 +189,7 @@ func (s *scanner) advance(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done += int64(n)
-	s.progress(s.done, s.total)
+	s.progress(s.done, s.disk.m.Length())
 }
 
 var (

@@ -2,10 +2,8 @@ package store_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha1"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -37,7 +35,7 @@ func slowSHA1(data []byte, length int) (sums []byte) {
 	return sums
 }
 
-func TestSHA1(t *testing.T) {
+func TestScanSHA1(t *testing.T) {
 	for name, p := range map[string]*place{
 		"folder": newPlace(t, folder(t)),
 		"file":   newPlace(t, single(t)),
@@ -49,56 +47,10 @@ func TestSHA1(t *testing.T) {
 			if name != "holes" {
 				p.Write(t, p.root)
 			}
-			d := p.got(p.seed())
-			var last int64
-			sums, err := store.SHA1(t.Context(), d, p.Manifest, store.ScanOptions{Progress: func(done, _ int64) { last = done }})
-			p.ok(err)
-			if !bytes.Equal(sums, slowSHA1(p.Data, piece)) {
-				t.Errorf("got %x", sums)
-			}
-			if last != p.Manifest.Length() {
-				t.Errorf("progress ends at %d", last)
-			}
+			p.scanSHA1(store.ScanOptions{PieceLength: piece}, p.Manifest)
 		})
 	}
-}
-
-func TestSHA1OfMemory(t *testing.T) {
-	c := single(t)
-	sums, err := store.SHA1(t.Context(), bytes.NewReader(c.Data), c.Manifest, store.ScanOptions{Workers: 1})
-	if err != nil || !bytes.Equal(sums, slowSHA1(c.Data, piece)) {
-		t.Errorf("%x, %v", sums, err)
-	}
-}
-
-func TestSHA1OfTorrent(t *testing.T) {
-	c := torrent(t)
-	sums, err := store.SHA1(t.Context(), bytes.NewReader(c.Data), c.Manifest, store.ScanOptions{})
-	if err != nil || !bytes.Equal(sums, slowSHA1(c.Data, torrentPiece)) {
-		t.Errorf("%x, %v", sums, err)
-	}
-}
-
-func TestSHA1Errors(t *testing.T) {
-	p := newPlace(t, single(t))
-	p.Write(t, p.root)
-	d := p.got(p.seed())
-	f, err := os.OpenFile(p.root, os.O_WRONLY, 0)
-	p.ok(err)
-	_, err = f.WriteAt([]byte{p.Data[piece+1] + 1}, piece+1)
-	p.ok(err)
-	p.ok(f.Close())
-	var damaged *store.DamagedError
-	_, err = store.SHA1(t.Context(), d, p.Manifest, store.ScanOptions{})
-	if !errors.As(err, &damaged) || damaged.Piece != 1 {
-		t.Errorf("changed content: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := store.SHA1(ctx, d, p.Manifest, store.ScanOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, _, err := store.ScanSHA1(t.Context(), filepath.Join(p.root, "none"), store.ScanOptions{}); err == nil {
+	if _, _, err := store.ScanSHA1(t.Context(), filepath.Join(t.TempDir(), "none"), store.ScanOptions{}); err == nil {
 		t.Error("scan of no file: no error")
 	}
 }
