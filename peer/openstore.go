@@ -1,13 +1,13 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -178,23 +178,20 @@ func (t *Transfer) recheck(ctx context.Context, c *content) error {
 	begins := t.enter(Checking)
 	t.mu.Unlock()
 	t.node.note(begins)
-	var mu sync.Mutex
-	err := store.Recheck(ctx, c.store, c.verifier, check, func(piece int, v store.Verdict) {
+	err := store.Audit(ctx, c.store, c.verifier, store.Pieces(check), record(c.store, func(piece int, v store.Verdict, why error) {
 		t.mu.Lock()
+		defer t.mu.Unlock()
 		t.mu.checked += int64(m.PieceSize(piece))
-		t.mu.Unlock()
 		if v == store.Unreadable {
-			mu.Lock()
 			c.unreadable = append(c.unreadable, piece)
-			mu.Unlock()
+			c.why = cmp.Or(c.why, why)
 		}
-	})
+	}))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var why *store.UnreadableError
-	if errors.As(err, &why) && t.Link().Coded == 0 { // the blocks of a generation need all its pieces
-		c.why, err = why, nil
+	if err == nil && t.Link().Coded != 0 { // the blocks of a generation need all its pieces
+		err = c.why
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -64,33 +65,56 @@ type verification struct {
 	different           []store.Difference
 }
 
-func newVerification(m *proto.Manifest, check []bool, progress func(done, total int64)) *verification {
-	return &verification{m: m, check: check, total: bytesOf(m, check), progress: progress}
-}
-
-// setMissing records the pieces that are not checked as missing, if all were stored once.
-func (v *verification) setMissing(r metadata.Record) {
-	for i, check := range v.check {
+// newVerification compares the entries, and prepares to hash pieces. The remaining ones are missing if all were
+// stored once.
+func (t *Transfer) newVerification(
+	ctx context.Context, disk *store.Disk, check []bool, progress func(done, total int64),
+) (*verification, error) {
+	m, r := t.Manifest(), t.record()
+	v := &verification{m: m, check: check, total: bytesOf(m, check), progress: progress}
+	for i, check := range check {
 		if !check && wasComplete(r) {
 			v.missing = append(v.missing, i)
 		}
 	}
+	if err := v.compare(ctx, disk, r); err != nil {
+		return nil, err
+	}
+	if disk != nil {
+		disk.Refresh()
+	}
+	return v, nil
 }
 
 // bytesOf returns the bytes of the pieces that are set.
 func bytesOf(m *proto.Manifest, pieces []bool) (n int64) {
-	for i, set := range pieces {
-		if set {
-			n += int64(m.PieceSize(i))
-		}
+	for i := range store.Pieces(pieces) {
+		n += int64(m.PieceSize(i))
 	}
 	return n
 }
 
+// pieces returns the pieces to hash.
+func (v *verification) pieces() iter.Seq[int] { return store.Pieces(v.check) }
+
+// record returns a function for [store.Audit]: it records the verdict in a store, then calls found.
+func record(st store.Store, found func(piece int, is store.Verdict, why error)) func(int, store.Verdict, error) error {
+	return func(piece int, is store.Verdict, why error) error {
+		current, err := store.Record(st, piece, is, why)
+		if current && err == nil {
+			found(piece, is, why)
+		}
+		return err
+	}
+}
+
 // found notes what a piece is.
-func (v *verification) found(piece int, verdict store.Verdict) {
+func (v *verification) found(piece int, verdict store.Verdict, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.why == nil {
+		v.why = why
+	}
 	v.done += int64(v.m.PieceSize(piece))
 	switch verdict {
 	case store.Good:
@@ -189,39 +213,25 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if s == nil {
 		return t.verifyStopped(ctx, progress)
 	}
-	m, r := t.Manifest(), t.record()
-	check := make([]bool, m.Pieces())
+	check := make([]bool, t.Manifest().Pieces())
 	for i := range check {
 		check[i] = s.Checkable(i)
-	}
-	v := newVerification(m, check, progress)
-	v.setMissing(r)
-	if err := v.compare(ctx, disk, r); err != nil {
-		return nil, err
 	}
 	var changed store.Stamps
 	if disk != nil {
 		changed = disk.Changed()
-		disk.Refresh()
 	}
-	err = store.InParallel(ctx, len(check), 0, func(i int) error {
-		if err := s.Context().Err(); err != nil || !check[i] {
-			return err
-		}
-		verdict, ok := s.CheckPiece(i)
-		if !ok { // it was in a file that is gone, or another check was faster
-			verdict = store.Damaged
-		}
-		v.found(i, verdict)
-		return nil
-	})
+	v, err := t.newVerification(ctx, disk, check, progress)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Audit(ctx, v.pieces(), v.found)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if s.Context().Err() != nil {
 		return nil, fmt.Errorf("the content was not verified to the end: %w", context.Cause(s.Context()))
 	}
-	_, v.why = s.Unreadable()
 	if disk != nil && len(v.unreadable) == 0 {
 		err = errors.Join(err, disk.Accept(changed))
 	}
@@ -283,17 +293,11 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	for i := range check {
 		check[i] = check[i] || st.Has(i) || r.Seed
 	}
-	v := newVerification(m, check, progress)
-	v.setMissing(r)
-	if err := v.compare(ctx, st, r); err != nil {
+	v, err := t.newVerification(ctx, st, check, progress)
+	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	st.Refresh()
-	err = store.Recheck(ctx, st, store.NewVerifier(m), check, v.found)
-	var unreadable *store.UnreadableError
-	if errors.As(err, &unreadable) {
-		v.why, err = unreadable, nil
-	}
+	err = store.Audit(ctx, st, store.NewVerifier(m), v.pieces(), record(st, v.found))
 	err = errors.Join(err, st.Close())
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

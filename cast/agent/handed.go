@@ -76,7 +76,14 @@ func (h *handed) create() (*store.Disk, error) {
 // fill writes what is not at the destination, and blocks until all of it is on the disk.
 func (h *handed) fill(ctx context.Context, st *store.Disk) error {
 	v := store.NewVerifier(h.manifest)
-	if err := store.Recheck(ctx, st, v, st.Doubtful(), nil); err != nil {
+	err := store.Audit(ctx, st, v, store.Pieces(st.Doubtful()), func(piece int, is store.Verdict, why error) error {
+		if why != nil {
+			return why
+		}
+		_, err := store.Record(st, piece, is, nil)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for i := range h.manifest.Pieces() {

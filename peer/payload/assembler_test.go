@@ -87,7 +87,7 @@ func TestDuplicateIsNotWritten(t *testing.T) {
 	if v != committed || len(sources) > 0 {
 		t.Errorf("verdict %d, and false parts of %q", v, sources)
 	}
-	if good, err := store.Check(st, c.Manifest, 0); err != nil || !good {
+	if good, err := store.NewVerifier(c.Manifest).Check(st, 0); err != nil || !good {
 		t.Errorf("the store has other bytes than were hashed: %v, %v", good, err)
 	}
 	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != duplicate || len(a.open) != 0 {

@@ -167,7 +167,7 @@ func TestChangedWhileInUse(t *testing.T) {
 			if _, err := d.WriteAt(p.Piece(1), piece); !errors.As(err, &changed) {
 				t.Errorf("write: %v", err)
 			}
-			if good, err := store.Check(d, p.Manifest, 0); good || err != nil {
+			if good, err := store.NewVerifier(p.Manifest).Check(d, 0); good || err != nil {
 				t.Errorf("check: %v, %v", good, err)
 			}
 		})

@@ -222,5 +222,5 @@ func (p *disk) startOrCreate() (err error) {
 		p.open = nil
 		return err
 	}
-	return store.Recheck(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
+	return store.Reaudit(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
 }

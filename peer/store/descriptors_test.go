@@ -33,7 +33,7 @@ func TestManyFiles(t *testing.T) {
 			if err := d.Commit(i); err != nil {
 				t.Error(err)
 			}
-			if good, err := store.Check(d, c.Manifest, i); !good || err != nil {
+			if good, err := store.NewVerifier(c.Manifest).Check(d, i); !good || err != nil {
 				t.Errorf("piece %d: %v, %v", i, good, err)
 			}
 		})

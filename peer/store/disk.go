@@ -91,7 +91,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 }
 
 // Doubtful reports for each piece whether it is doubtful: likely there, but to be
-// hashed again, and then committed or forgotten. [Recheck] does that. A piece that is
+// hashed again, and then committed or forgotten, see [Audit] and [Record]. A piece that is
 // written to is not doubtful any more.
 func (d *Disk) Doubtful() []bool {
 	doubtful := make([]bool, d.m.Pieces())

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"os"
+	"sync"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
@@ -42,3 +44,26 @@ func IsHole(path string, offset, n int64) bool {
 
 // TempName returns the name of the copy that is made of a file with other names.
 func (d *Disk) TempName(name string) string { return d.tree.tempName(name) }
+
+// Reaudit audits pieces of d, records the verdicts and calls found, unless it is nil. It returns the reason for the
+// first unreadable piece.
+func Reaudit(ctx context.Context, d *Disk, v *Verifier, check []bool, found func(piece int, is Verdict)) error {
+	var mu sync.Mutex
+	var first error
+	err := Audit(ctx, d, v, Pieces(check), func(piece int, is Verdict, why error) error {
+		current, err := Record(d, piece, is, why)
+		mu.Lock()
+		defer mu.Unlock()
+		if current && first == nil {
+			first = why
+		}
+		if current && err == nil && found != nil {
+			found(piece, is)
+		}
+		return err
+	})
+	if err == nil {
+		err = first
+	}
+	return err
+}

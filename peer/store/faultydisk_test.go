@@ -106,7 +106,7 @@ func (p *disk) start() (err error) {
 		return err
 	}
 	p.open.FlushEvery(2 * proto.MinPieceLength)
-	return store.Recheck(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
+	return store.Reaudit(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
 }
 
 // end closes the store.
@@ -187,7 +187,7 @@ func (p *disk) check(when string) {
 		if !p.open.Has(i) {
 			continue
 		}
-		if good, err := store.Check(p.open, p.Manifest, i); !good || err != nil {
+		if good, err := store.NewVerifier(p.Manifest).Check(p.open, i); !good || err != nil {
 			p.t.Errorf("%s: has piece %d, which is %v, %v", when, i, good, err)
 		}
 	}

@@ -106,7 +106,7 @@ func (l *linked) serves(m *proto.Manifest) {
 	l.ok(err)
 	for range 2 {
 		for i := range m.Pieces() {
-			if good, err := store.Check(d, m, i); !good || err != nil || !d.Has(i) {
+			if good, err := store.NewVerifier(m).Check(d, i); !good || err != nil || !d.Has(i) {
 				l.Errorf("piece %d: %v, %v", i, good, err)
 			}
 		}
@@ -174,8 +174,8 @@ func TestFollowedLinkChanges(t *testing.T) {
 	if !d.Doubtful()[0] {
 		t.Error("what it leads to is not hashed again")
 	}
-	l.ok(store.Recheck(t.Context(), d, store.NewVerifier(m), d.Doubtful(), nil))
-	if good, err := store.Check(d, m, 0); !good || err != nil {
+	l.ok(store.Reaudit(t.Context(), d, store.NewVerifier(m), d.Doubtful(), nil))
+	if good, err := store.NewVerifier(m).Check(d, 0); !good || err != nil {
 		t.Errorf("hashed again: %v, %v", good, err)
 	}
 	l.ok(d.Close())

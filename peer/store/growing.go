@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/sha256"
-	"io"
 	"sync"
 
 	"github.com/mobgrid/mob/proto"
@@ -66,16 +65,4 @@ func (v *Verifier) matches(piece int, sum *pieceSum) bool {
 	defer g.mu.RUnlock()
 	want, ok := g.sums[piece]
 	return ok && sum.sha256 == want
-}
-
-// Check is [Check] of a piece that the verifier knows.
-func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
-	if v.grown == nil {
-		return Check(r, v.m, piece)
-	}
-	b := make([]byte, v.PieceSize(piece))
-	if _, err := r.ReadAt(b, v.m.PieceOffset(piece)); err != nil {
-		return false, unexpectedEOF(err)
-	}
-	return v.matches(piece, &pieceSum{sha256: sha256.Sum256(b)}), nil
 }

@@ -3,10 +3,8 @@ package store
 import (
 	"crypto/sha1"
 	"crypto/sha256"
-	"errors"
 	"hash"
 	"io"
-	"io/fs"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -14,40 +12,26 @@ import (
 // hashBuffer is how many bytes are read at once if the caller provides no buffer.
 const hashBuffer = 256 << 10
 
-// Check reads a piece of m from r and reports whether its hash matches. A piece that
-// cannot be there, because a file is missing, too short or replaced, is damaged: false,
-// without an error. If r is a [Disk] that cannot be read at present, the error wraps
-// [*UnreadableError] and says nothing about the piece.
-func Check(r io.ReaderAt, m *proto.Manifest, piece int) (good bool, err error) {
-	sum, err := hashPiece(r, m, piece, nil)
-	var changed *ChangedError
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed) {
-		return false, nil
-	}
-	return err == nil && sum.matches(m, piece), err
-}
-
-// hashPiece reads a piece of m from r and returns its hash of the kind that m has. It reads through buf, or
-// through a buffer of its own if buf is empty. Holes of a [Disk] are not read.
-func hashPiece(r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) (pieceSum, error) {
+// hashPiece reads a piece of m, of size bytes, from r and returns its hash of the kind that m has. It reads through
+// buf, or through a new buffer if buf is empty. Holes of a [Disk] are not read.
+func hashPiece(r io.ReaderAt, m *proto.Manifest, piece, size int, buf []byte) (pieceSum, error) {
 	if h, ok := r.(holeHasher); ok {
 		if sum, ok := h.hashHole(piece); ok {
 			return sum, nil
 		}
 	}
 	h := newPieceHash(m)
-	if err := readInto(h, r, m, piece, buf); err != nil {
+	if err := readInto(h, r, m.PieceOffset(piece), size, buf); err != nil {
 		return pieceSum{}, err
 	}
 	return h.sum(), nil
 }
 
-// readInto reads a piece through buf, as [hashPiece] does, into h.
-func readInto(h PieceHash, r io.ReaderAt, m *proto.Manifest, piece int, buf []byte) error {
+// readInto reads left bytes through buf, as [hashPiece] does, into h.
+func readInto(h PieceHash, r io.ReaderAt, offset int64, left int, buf []byte) error {
 	if len(buf) == 0 {
-		buf = make([]byte, min(hashBuffer, m.PieceSize(piece)))
+		buf = make([]byte, min(hashBuffer, left))
 	}
-	offset, left := m.PieceOffset(piece), m.PieceSize(piece)
 	for left > 0 {
 		part := buf[:min(len(buf), left)]
 		if n, err := r.ReadAt(part, offset); n < len(part) {

@@ -51,7 +51,7 @@ func TestModesWithoutRights(t *testing.T) {
 			p.ok(p.open.Finish())
 			for range 2 {
 				for i := range p.Manifest.Pieces() {
-					if good, err := store.Check(p.open, p.Manifest, i); !good || err != nil {
+					if good, err := store.NewVerifier(p.Manifest).Check(p.open, i); !good || err != nil {
 						t.Fatalf("piece %d: %v, %v", i, good, err)
 					}
 				}

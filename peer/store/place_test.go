@@ -87,13 +87,13 @@ func (p *place) want(d *store.Disk, states string) {
 // recheck rechecks the doubtful pieces.
 func (p *place) recheck(d *store.Disk) {
 	p.t.Helper()
-	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
+	p.ok(store.Reaudit(p.t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
 }
 
 // recheckAll rechecks pieces that must be good.
 func (p *place) recheckAll(d *store.Disk, check []bool) {
 	p.t.Helper()
-	p.ok(store.Recheck(p.t.Context(), d, store.NewVerifier(p.Manifest), check, func(i int, v store.Verdict) {
+	p.ok(store.Reaudit(p.t.Context(), d, store.NewVerifier(p.Manifest), check, func(i int, v store.Verdict) {
 		if v != store.Good {
 			p.t.Errorf("piece %d is not good", i)
 		}

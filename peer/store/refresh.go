@@ -1,6 +1,6 @@
 package store
 
-// Refresh has later reads see what is on the disk now, for [Recheck] and [Check]: it closes
+// Refresh has an [Audit] read the current files from the disk: it closes
 // the open files, which may have been removed or replaced, and drops what the system has
 // cached of them, where it can. The store may be in use.
 func (d *Disk) Refresh() {

@@ -51,9 +51,9 @@ func TestEditedBetweenSittings(t *testing.T) {
 	}
 }
 
-// TestEditedDuringRecheck edits a file after its pieces were found to be good, and kills the
+// TestEditedDuringAudit edits a file after its pieces were found to be good, and kills the
 // process.
-func TestEditedDuringRecheck(t *testing.T) {
+func TestEditedDuringAudit(t *testing.T) {
 	p := newPlace(t, folder(t))
 	d := p.create()
 	p.put(d, 0, 1, 2, 3)
@@ -148,7 +148,7 @@ func TestRepairWhileServed(t *testing.T) {
 	p.ok(d.Finish())
 	p.flip(p.path("a/x"), 3)
 	all := p.has(d)
-	if err := store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), all, nil); err != nil {
+	if err := store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), all, nil); err != nil {
 		t.Fatal(err)
 	}
 	p.want(d, "-vvvv")
@@ -164,7 +164,7 @@ func TestSeedIsNotRepaired(t *testing.T) {
 	p.Write(t, p.root)
 	d := p.got(p.seed())
 	p.flip(p.path("a/x"), 3)
-	p.ok(store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), p.has(d), nil))
+	p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), p.has(d), nil))
 	p.want(d, "-vvvv")
 	if _, err := d.WriteAt(p.Piece(0), 0); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("write to a seed: %v", err)
@@ -243,7 +243,7 @@ func TestFileAwayForAWhile(t *testing.T) {
 	_, err := d.ReadAt(make([]byte, 1), 3*piece) // closes a/x
 	p.ok(err)
 	rename(p.path("a"), away)
-	p.ok(store.Recheck(t.Context(), d, store.NewVerifier(p.Manifest), p.has(d), nil))
+	p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), p.has(d), nil))
 	p.want(d, "--vvv")
 	p.ok(d.Close())
 	rename(away, p.path("a"))

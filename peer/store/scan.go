@@ -156,7 +156,7 @@ func (s *scanner) hash(piece int, sums *sha1Sums) ([sha256.Size]byte, error) {
 	if sums != nil {
 		return sums.hash(s, piece, *buf)
 	}
-	sum, err := hashPiece(s, s.disk.m, piece, *buf)
+	sum, err := hashPiece(s, s.disk.m, piece, s.disk.m.PieceSize(piece), *buf)
 	return sum.sha256, err
 }
 

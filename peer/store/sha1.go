@@ -40,7 +40,7 @@ func (s *sha1Sums) hash(r *scanner, piece int, buf []byte) (sum [sha256.Size]byt
 		return sum.sha256, nil
 	}
 	h := newBothHashes()
-	if err := readInto(h, r, s.m, piece, buf); err != nil {
+	if err := readInto(h, r, s.m.PieceOffset(piece), s.m.PieceSize(piece), buf); err != nil {
 		return sum, err
 	}
 	both := h.sum()

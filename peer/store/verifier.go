@@ -1,6 +1,12 @@
 package store
 
-import "github.com/mobgrid/mob/proto"
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/mobgrid/mob/proto"
+)
 
 // Verifier checks the pieces of one content against its manifest: by their SHA-256, or
 // by their SHA-1 if only the torrent of the content is known. The verifier of [NewGrowing] learns the hashes of
@@ -9,8 +15,8 @@ import "github.com/mobgrid/mob/proto"
 // A transfer has one Verifier, through which all its pieces pass:
 //
 //	v := store.NewVerifier(m)
-//	codec := payload.NewPlain(cfg)                  // pieces that arrive
-//	err := store.Recheck(ctx, st, v, doubtful, nil) // pieces that may be there
+//	codec := payload.NewPlain(cfg)                     // pieces that arrive
+//	err := store.Audit(ctx, st, v, unverified, found)  // stored pieces
 type Verifier struct {
 	m     *proto.Manifest
 	grown *growing // nil unless the content grows
@@ -29,4 +35,16 @@ func (v *Verifier) NewHash() PieceHash { return newPieceHash(v.m) }
 func (v *Verifier) Verify(piece int, h PieceHash) (good bool) {
 	sum := h.sum()
 	return v.matches(piece, &sum)
+}
+
+// Check reads a piece from r and reports whether its hash matches. If a file
+// of the piece is missing, too short or replaced, it reports false without an error, unless the content grows. If r is
+// a [Disk] that cannot be read at present, the error wraps [*UnreadableError], and the bytes may be right.
+func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
+	sum, err := hashPiece(r, v.m, piece, v.PieceSize(piece), nil)
+	var changed *ChangedError
+	if absent := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed); absent && v.grown == nil {
+		return false, nil
+	}
+	return err == nil && v.matches(piece, &sum), err
 }

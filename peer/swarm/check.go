@@ -1,6 +1,8 @@
 package swarm
 
 import (
+	"context"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -135,7 +137,7 @@ func (s *Swarm) check() {
 	pause := retryPause
 	for s.ctx.Err() == nil {
 		if c, ok := s.checks.next(); ok {
-			switch verdict, ok := s.CheckPiece(int(c.Piece)); {
+			switch verdict, ok := s.checkPiece(int(c.Piece)); {
 			case !ok:
 			case verdict == store.Damaged:
 				all = 0
@@ -147,13 +149,13 @@ func (s *Swarm) check() {
 		wait := time.Duration(-1)
 		if all < s.m.Pieces() {
 			began := time.Now()
-			s.CheckPiece(all)
+			s.checkPiece(all)
 			all++
 			wait = time.Since(began)
 		} else if piece, ok := s.retry(); !ok {
 			pause, due = retryPause, time.Time{}
 		} else if wait = time.Until(due); wait <= 0 {
-			if verdict, ok := s.CheckPiece(piece); ok && verdict == store.Good {
+			if verdict, ok := s.checkPiece(piece); ok && verdict == store.Good {
 				pause = retryPause
 				continue
 			}
@@ -178,8 +180,7 @@ func (s *Swarm) restFor(d time.Duration) {
 	}
 }
 
-// Checkable reports whether CheckPiece hashes a piece: it is stored, or out of service and not on
-// its way again.
+// Checkable reports whether a piece is stored, or out of service and not being fetched.
 func (s *Swarm) Checkable(piece int) bool {
 	k := s.checks
 	k.mu.Lock()
@@ -187,33 +188,44 @@ func (s *Swarm) Checkable(piece int) bool {
 	return s.st.Has(piece) || k.unreadable[piece] || k.damaged[piece] && s.cfg.UploadOnly
 }
 
-// CheckPiece hashes a piece again. If its bytes are wrong it is damaged, and not offered any more. If
-// it cannot be read, which says nothing of them, it is not offered at present. It reports false for
-// pieces that are not [Swarm.Checkable].
-func (s *Swarm) CheckPiece(piece int) (verdict store.Verdict, ok bool) {
+// Audit is [store.Audit] of pieces that are [Swarm.Checkable]. A damaged piece is not offered any more. A piece that
+// cannot be read is not offered at present.
+func (s *Swarm) Audit(ctx context.Context, pieces iter.Seq[int], found func(piece int, is store.Verdict, why error)) error {
+	return store.Audit(ctx, s.st, s.cfg.Verifier, pieces, func(piece int, is store.Verdict, why error) error {
+		if s.ctx.Err() == nil {
+			found(piece, s.judge(piece, is, why), why)
+		}
+		return context.Cause(s.ctx)
+	})
+}
+
+// checkPiece audits a piece. It reports false if the piece is not [Swarm.Checkable].
+func (s *Swarm) checkPiece(piece int) (is store.Verdict, ok bool) {
+	if s.Checkable(piece) {
+		_ = s.Audit(s.ctx, slices.Values([]int{piece}), func(_ int, v store.Verdict, _ error) { is, ok = v, true })
+	}
+	return is, ok
+}
+
+// judge puts a piece out of service, or back into it, after an audit. A piece that was lost or found damaged
+// meanwhile is damaged.
+func (s *Swarm) judge(piece int, is store.Verdict, why error) store.Verdict {
 	if !s.Checkable(piece) {
-		return 0, false
+		return store.Damaged
 	}
 	k := s.checks
 	k.mu.Lock()
 	wasDamaged := k.damaged[piece] && !s.st.Has(piece)
 	k.mu.Unlock()
-	good, err := s.cfg.Verifier.Check(s.st, piece)
 	switch {
-	case err != nil && !wasDamaged:
-		s.withhold(piece, err)
-	case err == nil && !good && !wasDamaged:
+	case is == store.Unreadable && !wasDamaged:
+		s.withhold(piece, why)
+	case is == store.Damaged && !wasDamaged:
 		s.lose(piece)
-	case err == nil && good && !s.restore(piece):
-		return store.Damaged, true
+	case is == store.Good && !s.restore(piece):
+		return store.Damaged
 	}
-	switch {
-	case err != nil:
-		return store.Unreadable, true
-	case good:
-		return store.Good, true
-	}
-	return store.Damaged, true
+	return is
 }
 
 // withhold takes a piece out of service that cannot be read at present.

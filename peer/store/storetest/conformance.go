@@ -123,7 +123,7 @@ func transfer(t *testing.T, h Harness, c Content) {
 		t.Errorf("read of all: %d, %v", n, err)
 	}
 	for i := range c.Manifest.Pieces() {
-		if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
+		if good, err := store.NewVerifier(c.Manifest).Check(s, i); !good || err != nil {
 			t.Errorf("piece %d: %v, %v", i, good, err)
 		}
 	}
@@ -172,7 +172,7 @@ func verified(t *testing.T, h Harness, c Content) {
 	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrVerified) {
 		t.Errorf("write to a verified piece: %v", err)
 	}
-	if good, err := store.Check(s, c.Manifest, 0); !good || err != nil {
+	if good, err := store.NewVerifier(c.Manifest).Check(s, 0); !good || err != nil {
 		t.Errorf("verified piece: %v, %v", good, err)
 	}
 	check(t, s.Forget(0))
@@ -180,7 +180,7 @@ func verified(t *testing.T, h Harness, c Content) {
 	if _, err := s.WriteAt([]byte{^c.Data[0]}, 0); err != nil {
 		t.Errorf("write to a forgotten piece: %v", err)
 	}
-	if good, err := store.Check(s, c.Manifest, 0); good || err != nil {
+	if good, err := store.NewVerifier(c.Manifest).Check(s, 0); good || err != nil {
 		t.Errorf("overwritten piece: %v, %v", good, err)
 	}
 	if err := s.Finish(); !errors.Is(err, store.ErrNotWhole) {
@@ -238,7 +238,7 @@ func concurrent(t *testing.T, h Harness, c Content) {
 			if err := s.Commit(i); err != nil {
 				t.Error(err)
 			}
-			if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
+			if good, err := store.NewVerifier(c.Manifest).Check(s, i); !good || err != nil {
 				t.Errorf("piece %d: %v, %v", i, good, err)
 			}
 		})
@@ -307,7 +307,7 @@ func again(t *testing.T, h Harness, s store.Store, c Content, pieces []int) stor
 	t.Helper()
 	s = h.Reopen(t, s)
 	for _, i := range pieces {
-		if good, err := store.Check(s, c.Manifest, i); !good || err != nil {
+		if good, err := store.NewVerifier(c.Manifest).Check(s, i); !good || err != nil {
 			t.Errorf("piece %d after reopening: %v, %v", i, good, err)
 		}
 	}
