@@ -480,6 +480,8 @@ func (m *model) check(what string) {
 		is, want := see(path), m.expected(path)
 		switch {
 		case is == o.thing:
+		case o.mode.IsDir() && want.mode.IsDir() && is == thing{}: // removed as one of the content, which was empty
+			delete(m.mine, path)
 		case o.changed && o.repairable && o.right && is == thing{}: // repaired, and then removed by --content
 			delete(m.mine, path)
 		case o.changed && o.repairable && is.mode.IsRegular() && mixed(is.text, o.text, want.text):

@@ -60,7 +60,7 @@ func guardCases(t testing.TB) []guardCase {
 				t.Fatal(err)
 			}
 		}),
-		onGrid("racks", "2x(2x4)", 24e6, func(c *Case) {
+		onGrid("racks", "2x(2x4)", 40e6, func(c *Case) {
 			for i := range c.Clusters {
 				c.Clusters[i].Uplink = 12.5 * netns.MBps
 			}

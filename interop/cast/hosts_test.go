@@ -138,7 +138,7 @@ func TestUnreachable(t *testing.T) {
 			c.Client = []string{"ProxyJump A1"} // the first that is refused
 		}, want: "connection refused"},
 		{name: "unknown name", alias: "HostName nowhere.invalid", want: "name"},
-		{name: "nobody there", alias: "HostName 10.254.254.254", want: ""}, // by the routes of the grid
+		{name: "nobody there", alias: "HostName 10.254.254.254", want: ""}, // by the routes of the grid, and by who waits longest
 		{name: "behind a host that denies", alias: "HostName 10.254.254.254\nProxyJump A3", want: "permission denied"},
 	}
 	kindOf := func(name string) int {
@@ -177,7 +177,7 @@ func TestUnreachable(t *testing.T) {
 	said := map[int]string{}
 	for name, r := range s.start(nil, s.file("content", 1000), "--hosts", strings.Join(aliases, ",")).wait(1) {
 		i := kindOf(name)
-		if before, ok := said[i]; ok && before != r.Error {
+		if before, ok := said[i]; ok && before != r.Error && kinds[i].want != "" {
 			t.Errorf("%s: %q and %q", kinds[i].name, before, r.Error)
 		}
 		said[i] = r.Error
