@@ -46,8 +46,9 @@ const (
 	gain = 0.2
 	// clusterQueue is how many bytes a whole cluster keeps in a link's queue, in blocks of the
 	// least size, beside what a fifth of the queue limit takes at the rate. On slow links a member
-	// keeps no more there than passes in half of the queue limit: routers drop what waits longer,
-	// and TCP sends again what it takes for lost.
+	// keeps no more there than passes in three halves of the queue limit: routers drop what waits longer,
+	// and TCP sends again what it takes for lost. With a shorter time the members would send nothing
+	// beside a flow that keeps the router's queue full.
 	clusterQueue = 14
 	// memberQueue is the most of them for one member: alone on a slow link it would have pieces
 	// on their way there for a second.
@@ -102,7 +103,7 @@ func (w *window) arrived(m windowSample) {
 	rate := min(float64(m.held), w.size) / max(m.latency.Seconds(), 1e-6)
 	least := w.limits.aim()
 	own := block * min(max(clusterQueue/float64(m.active), 0.25), memberQueue)
-	own = min(own, max(block/4, rate*w.limits.queue.Seconds()/2)) + rate*least.Seconds()
+	own = min(own, max(block/4, rate*w.limits.queue.Seconds()*3/2)) + rate*least.Seconds()
 	switch change := own - rate*m.queue.Seconds(); {
 	case !w.steady && m.queue < least:
 		if full {

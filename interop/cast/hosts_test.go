@@ -138,7 +138,7 @@ func TestUnreachable(t *testing.T) {
 			c.Client = []string{"ProxyJump A1"} // the first that is refused
 		}, want: "connection refused"},
 		{name: "unknown name", alias: "HostName nowhere.invalid", want: "name"},
-		{name: "nobody there", alias: "HostName 10.254.254.254", want: ""}, // by the routes of the grid, and by who waits longest
+		{name: "no host there", alias: "HostName 10.254.254.254", want: ""}, // by the routes of the grid, and by the time of each
 		{name: "behind a host that denies", alias: "HostName 10.254.254.254\nProxyJump A3", want: "permission denied"},
 	}
 	kindOf := func(name string) int {
