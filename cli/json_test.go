@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +34,7 @@ func TestJSONControls(t *testing.T) {
 		"log": func(b *bytes.Buffer) error {
 			log, _, err := newLog(b, "info", true)
 			if err == nil {
-				log.Info("m", slog.String(text, text))
+				log.Info("m", text, text)
 			}
 			return err
 		},

@@ -312,7 +312,7 @@ var keepBytes = []int{0, 1, 5, 6, 7, 8, 9, 10, 11}
 // change changes what is at a path in one of several ways.
 func (m *model) change(path string, how int) (what string) {
 	defer func() { m.note("user: %s", what) }()
-	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && real != filepath.Dir(path) {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && dir != filepath.Dir(path) {
 		return "nothing"
 	}
 	was := see(path)

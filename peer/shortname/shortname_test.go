@@ -79,6 +79,7 @@ func TestLogger(t *testing.T) {
 		var text bytes.Buffer
 		log := names.Logger(slog.New(slog.NewTextHandler(&text, nil)))
 		log = log.With("content", id.String()).WithGroup("g").With("cid", id)
+		//nolint:sloglint // a message that has an id is what is tested
 		log.Info("of "+id.String(), "error", fmt.Errorf("open: %w", errors.New("transfers/"+id.String())), "n", 7,
 			"files", []string{"a", "transfers/" + id.String()}, slog.Group("in", "link", "urn:mob:"+id.String()))
 		got := text.String()
