@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -169,6 +170,14 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 	}
 	foreign := info == nil || vfs.StatOf(info).Inode != d.written(file)
 	written := t.ready.has(file) || t.settled.has(file)
+	if info == nil && !written { // removed since its pieces were stored: they are fetched again
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if err := d.demoteFile(file, journal.Missing); err != nil {
+			return err
+		}
+		return ErrNotWhole
+	}
 	if info == nil || written && foreign {
 		return &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
 	}
