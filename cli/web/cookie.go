@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cookieLife is the time for which a cookie is valid.
+// cookieLife is the validity period of a cookie.
 const cookieLife = 12 * time.Hour
 
 // cookieName has the port: a browser sends the cookies of one port to all ports of a host.

@@ -178,7 +178,7 @@ func (d *Disk) setFile(file int, e *proto.Entry) error {
 		}
 		return ErrNotWhole
 	}
-	if info == nil || written && foreign {
+	if written && foreign {
 		return &ChangedError{Path: t.fullPath(name), Reason: "it was removed or replaced"}
 	}
 	if written && info.Size() != e.Size {

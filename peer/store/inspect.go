@@ -171,6 +171,11 @@ func (d *Disk) reopen(piece int) {
 // below. The caller holds the lock.
 func (d *Disk) demoteFile(file int, to journal.State) error {
 	first, after := d.tree.layout.filePieces(d.m, file)
+	return d.demotePieces(first, after, to)
+}
+
+// demotePieces is demoteFile for the pieces from first to before after. The caller holds the lock.
+func (d *Disk) demotePieces(first, after int, to journal.State) error {
 	for piece := first; piece < after; piece++ {
 		if d.journal.State(piece) <= to {
 			continue

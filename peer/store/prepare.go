@@ -45,15 +45,7 @@ func (d *Disk) demoteBeyond(file int, size int64) error {
 		return nil
 	}
 	first, after := int((l.starts[file]+size)/int64(d.m.PieceLength)), int((l.end(file)-1)/int64(d.m.PieceLength))+1
-	for piece := first; piece < after; piece++ {
-		if d.journal.State(piece) == journal.Missing {
-			continue
-		}
-		if err := d.demote(piece, journal.Missing); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.demotePieces(first, after, journal.Missing)
 }
 
 // foreign implements owner.
