@@ -71,8 +71,8 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto", "proto/reach"}, tests: []string{"peer/transport"}},
 	"tracker/bittorrent": {ours: []string{"proto/reach"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/tracker", "github.com/anacrolix/torrent/types/infohash"}},
 
-	"cast/carry":  {outside: []string{}},
-	"cast/agent":  {ours: []string{"cast/carry", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
+	"cast/launch": {outside: []string{}},
+	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 
 	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store", "tracker/bittorrent"},
@@ -80,7 +80,7 @@ var table = map[string]rule{
 	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},
 
 	"cast/hostset": {outside: []string{}, pure: true},
-	"cast":         {ours: []string{"cast/agent", "cast/carry", "cast/hostset", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},
+	"cast":         {ours: []string{"cast/agent", "cast/hostset", "cast/launch", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},
 
 	"interop/netns": {ours: []string{"mob/plan"}, outside: []string{"github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/sshd":  {ours: []string{"interop/netns"}, outside: []string{}},

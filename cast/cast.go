@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast/agent"
-	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -40,14 +40,14 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 
 // caster is a cast under way.
 type caster struct {
-	cfg     Config
-	began   time.Time
-	node    *node
-	source  *source
-	carrier *carry.Carrier
-	hosts   []*host
-	byName  map[string]*host
-	dials   *dials
+	cfg      Config
+	began    time.Time
+	node     *node
+	source   *source
+	launcher *launch.Launcher
+	hosts    []*host
+	byName   map[string]*host
+	dials    *dials
 
 	silence time.Duration // see there
 	looked  time.Time     // when look was called last
@@ -88,11 +88,11 @@ func newCaster(cfg Config) (c *caster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	programs, err := carry.Find(exe)
+	programs, err := launch.Find(exe)
 	if err != nil {
 		return nil, err
 	}
-	c.carrier = carry.New(carry.Config{
+	c.launcher = launch.New(launch.Config{
 		Shell:    cfg.Shell,
 		Programs: programs,
 		Window:   cfg.Window,

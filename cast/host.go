@@ -11,7 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/mobgrid/mob/cast/agent"
-	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/proto"
 )
@@ -28,8 +28,8 @@ type host struct {
 	took    time.Duration
 	changed bool // since news was called
 	heard   time.Time
-	held    uint64         // it has what the records below this number announce
-	process *carry.Process // nil before it runs
+	held    uint64          // it has what the records below this number announce
+	process *launch.Process // nil before it runs
 }
 
 func newHost(c *caster, index int) (*host, error) {
@@ -43,7 +43,7 @@ func newHost(c *caster, index int) (*host, error) {
 
 // run runs the agent on the host until the cast is over. ctx bounds the start.
 func (h *host) run(ctx context.Context) {
-	p, err := h.caster.carrier.Start(ctx, h.is.Name, h.is.Cluster)
+	p, err := h.caster.launcher.Start(ctx, h.is.Name, h.is.Cluster)
 	if err != nil {
 		h.fail(ctx, err)
 		return
@@ -72,7 +72,7 @@ func (h *host) run(ctx context.Context) {
 }
 
 // end tells the agent to end.
-func (h *host) end(p *carry.Process) error {
+func (h *host) end(p *launch.Process) error {
 	end := new(agent.End)
 	if why := h.caster.why; why != nil {
 		end.Error = agent.OneLine(why)
@@ -86,7 +86,7 @@ func (h *host) end(p *carry.Process) error {
 var errEnded = errors.New("the agent has ended")
 
 // order gives the agent its orders, until the cast is over or the agent has ended.
-func (h *host) order(ctx context.Context, p *carry.Process, ended <-chan struct{}) error {
+func (h *host) order(ctx context.Context, p *launch.Process, ended <-chan struct{}) error {
 	s := h.caster.source
 	signs := time.NewTicker(beat)
 	defer signs.Stop()
@@ -171,7 +171,7 @@ func (h *host) admit(s *agent.Start) error {
 }
 
 // read reads the reports of the agent, until it has ended. An agent with a report that none would send is killed.
-func (h *host) read(ctx context.Context, p *carry.Process) {
+func (h *host) read(ctx context.Context, p *launch.Process) {
 	var invalid error
 	for {
 		record, err := p.Next()

@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 )
 
-// TestMain runs the tests. The program is also what a cast of theirs carries to its hosts, and a caster
+// TestMain runs the tests. The program is also copied to the hosts of a cast, and a caster
 // that can be killed.
 func TestMain(m *testing.M) {
 	switch {

@@ -11,7 +11,7 @@ import (
 const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It takes orders from
 standard input.`
 
-// newAgent is the command that runs on each host of a cast if there is no mob-agent to carry. It is not
+// newAgent is the command that runs on each host of a cast if there is no mob-agent to copy. It is not
 // for people.
 func newAgent(g *global) *cobra.Command {
 	return &cobra.Command{

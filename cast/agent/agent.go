@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -54,9 +54,9 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	carried, err := carry.Serve(stdout)
+	server, err := launch.Serve(stdout)
 	if err == nil {
-		a := &agent{carried: carried, out: newReporter(stdout), began: time.Now(), outcome: make(chan error, 1)}
+		a := &agent{server: server, out: newReporter(stdout), began: time.Now(), outcome: make(chan error, 1)}
 		if err = a.run(ctx, stdin); err != nil {
 			err = errors.New(a.describe(err))
 		}
@@ -70,12 +70,12 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 
 // agent is an agent. The goroutine of run owns it.
 type agent struct {
-	carried *carry.Server
-	out     *reporter
-	began   time.Time // when the Start order came
-	given   Start     // that order
-	node    *peer.Node
-	job     job
+	server *launch.Server
+	out    *reporter
+	began  time.Time // when the Start order came
+	given  Start     // that order
+	node   *peer.Node
+	job    job
 
 	outcome chan error // of the job
 	settled bool       // the outcome was reported
@@ -174,7 +174,7 @@ func (a *agent) take(ctx context.Context, o *Order) error {
 
 // start starts the node and the job.
 func (a *agent) start(ctx context.Context, s *Start) error {
-	j, err := newHanded(s, a.carried.Dir)
+	j, err := newHanded(s, a.server.Dir)
 	if j == nil && err == nil {
 		j, err = a.join(ctx, s)
 	}
@@ -208,7 +208,7 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	if s.Link != "" {
 		return newDownload(a.node, s)
 	}
-	return newStreaming(a.node, s, a.carried.Dir, a.out)
+	return newStreaming(a.node, s, a.server.Dir, a.out)
 }
 
 // settle reports what the job came to.
@@ -315,7 +315,7 @@ func (a *agent) close() (err error) {
 	if a.node != nil {
 		_ = a.node.Close() // what it has not flushed is not whole, or was flushed before Done
 	}
-	return errors.Join(err, a.carried.Close())
+	return errors.Join(err, a.server.Close())
 }
 
 // readOrders reads orders until stdin or ctx ends. It closes the channel if stdin ends.
@@ -339,7 +339,7 @@ func readOrders(ctx context.Context, stdin io.Reader, orders chan<- *Order) {
 // describe returns the text of an error in one line. It names paths as the user does, which are the same on all
 // hosts: homes and temporary folders are not.
 func (a *agent) describe(why error) string {
-	names := []string{a.carried.Dir, "the temporary folder"}
+	names := []string{a.server.Dir, "the temporary folder"}
 	if path, err := filepath.Abs(a.given.Dest); err == nil {
 		for given := filepath.Clean(a.given.Given); strings.Contains(given, "%"); given = filepath.Dir(given) {
 			names = append(names, path, given)

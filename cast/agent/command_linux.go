@@ -17,7 +17,7 @@ func groupOfItsOwn() *syscall.SysProcAttr {
 const timerSlack = 50 * time.Microsecond
 
 // punctual has the commands that this thread starts get timers as precise as elsewhere: those of agents
-// may be late (cast/carry/launch.sh).
+// may be late (cast/launch/launch.sh).
 func punctual() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack.Nanoseconds()), 0, 0, 0) }
 
 // pipeSize is how much a pipe to a command holds, in bytes. With the usual 64 KiB a busy machine would have

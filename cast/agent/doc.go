@@ -3,7 +3,7 @@
 // The caster starts an agent by a remote shell and talks to it on its standard input and output:
 //
 //	caster                                   agent
-//	  | <------------------------- hello (carry) |
+//	  | <------------------------- hello (launch) |
 //	  | -- Start: key, certificate, what to do -> |  starts a node
 //	  | <---------------------- Ready: addresses |  the caster dials them
 //	  | <------------- Progress, once per second |  it fetches, and serves its neighbours

@@ -58,7 +58,7 @@ func (a *agent) startNode(s *Start) (err error) {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(a.carried.Dir, "node")
+	dir := filepath.Join(a.server.Dir, "node")
 	if err := datadir.Create(dir); err != nil {
 		return err
 	}

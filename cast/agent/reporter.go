@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mobgrid/mob/cast/carry"
+	"github.com/mobgrid/mob/cast/launch"
 )
 
 const (
@@ -57,7 +57,7 @@ func (r *reporter) write() {
 		r.change.Broadcast()
 		r.mu.Unlock()
 		if err == nil {
-			err = carry.WriteRecord(r.w, next)
+			err = launch.WriteRecord(r.w, next)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"bytes"
@@ -54,8 +54,7 @@ func (h *Hello) isServer() bool {
 	return h.Path != "" && !odd && len(h.Path) <= maxPath && len(h.Addrs) > 0 && len(h.Addrs) <= maxAddrs
 }
 
-// Server is the part of the program on a host that has to do with its being carried. It serves the
-// archive to neighbours.
+// Server is the running program on a host. It serves its archive to neighbors.
 type Server struct {
 	// Dir is a folder for the files of the program. Close removes it, and so does the script if the
 	// program was killed.

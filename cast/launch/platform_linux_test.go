@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"os"
@@ -29,7 +29,7 @@ func TestOtherPlatform(t *testing.T) {
 				t.Skip("the kernel has no such file")
 			}
 			ps := absent(t)
-			c := func() *Carrier { return New(Config{Shell: shell, Programs: ps}) }
+			c := func() *Launcher { return New(Config{Shell: shell, Programs: ps}) }
 			s.refuses(c(), "n1", "no program for linux/ppc64le: put mob-agent-linux-ppc64le of the same build into "+ps.folder)
 
 			other := *ps.all[0]

@@ -1,4 +1,4 @@
-// Package carry runs a program on hosts where nothing is installed, by a remote shell such as ssh,
+// Package launch runs a program on hosts where nothing is installed, by a remote shell such as ssh,
 // and talks to it on its standard input and output.
 //
 // On each host a script (launch.sh) looks for the program of the same build: at the caster's own
@@ -24,4 +24,4 @@
 //
 // What a host sends are records of JSON text sequences (RFC 7464): 0x1E, JSON, a newline. All else on its
 // standard output is ignored, as shells print greetings there.
-package carry
+package launch

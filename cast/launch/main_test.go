@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test program is what is carried, too: on a host the script runs it.
+// The test program is also the program that is launched: on a host the script runs it.
 func TestMain(m *testing.M) {
 	if os.Getenv(dirVariable) != "" {
 		os.Exit(runAgent())

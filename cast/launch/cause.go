@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"bufio"

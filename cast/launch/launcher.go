@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Config says how a program is carried.
+// Config configures a [Launcher].
 type Config struct {
 	// Shell is called as Shell... HOST COMMANDLINE.
 	Shell []string
@@ -31,8 +31,8 @@ type Config struct {
 	Note func(host, phase string)
 }
 
-// Carrier starts the program on hosts. Its methods may be called by several goroutines.
-type Carrier struct {
+// Launcher starts the program on hosts. Its methods may be called by several goroutines.
+type Launcher struct {
 	cfg    Config
 	window chan struct{} // a place for each login
 	times  times
@@ -59,8 +59,8 @@ type times struct {
 	attempts int           // of logins
 }
 
-// New returns a carrier.
-func New(cfg Config) *Carrier {
+// New returns a [Launcher].
+func New(cfg Config) *Launcher {
 	if cfg.Window == 0 {
 		cfg.Window = 32
 	}
@@ -70,7 +70,7 @@ func New(cfg Config) *Carrier {
 	if cfg.Note == nil {
 		cfg.Note = func(string, string) {}
 	}
-	return &Carrier{
+	return &Launcher{
 		cfg: cfg, window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
 		firsts: map[string]context.Context{},
 		times: times{
@@ -83,12 +83,12 @@ func New(cfg Config) *Carrier {
 // Start starts the program on a host and returns when it has said hello. The errors say in one line
 // why there is none, and do not name the host. The process is the caller's, who waits for it; ctx
 // ends the start only.
-func (c *Carrier) Start(ctx context.Context, host, cluster string) (*Process, error) {
+func (c *Launcher) Start(ctx context.Context, host, cluster string) (*Process, error) {
 	if host == "" || strings.HasPrefix(host, "-") {
 		return nil, fmt.Errorf("%q is no host", host)
 	}
 	defer c.awaitFirst(ctx, cluster)()
-	l := &login{Carrier: c, host: host, cluster: cluster}
+	l := &login{Launcher: c, host: host, cluster: cluster}
 	defer l.leave()
 	pause := c.times.pause
 	for attempt := 1; ; attempt++ {
@@ -109,7 +109,7 @@ func (c *Carrier) Start(ctx context.Context, host, cluster string) (*Process, er
 // awaitFirst has the first host of a cluster log in alone: the others wait until started is called, or for a while.
 // What it is started for begins while they log in. If all logged in at once, a machine that is busy with that would
 // have none of them for long.
-func (c *Carrier) awaitFirst(ctx context.Context, cluster string) (started func()) {
+func (c *Launcher) awaitFirst(ctx context.Context, cluster string) (started func()) {
 	c.mu.Lock()
 	first := c.firsts[cluster]
 	if first == nil {
@@ -126,7 +126,7 @@ func (c *Carrier) awaitFirst(ctx context.Context, cluster string) (started func(
 }
 
 // depotOf returns the depot of a cluster and platform.
-func (c *Carrier) depotOf(at place) *depot {
+func (c *Launcher) depotOf(at place) *depot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.depots[at]
@@ -139,7 +139,7 @@ func (c *Carrier) depotOf(at place) *depot {
 
 // login is the start of the program on one host.
 type login struct {
-	*Carrier
+	*Launcher
 	host, cluster string
 
 	entered bool // it has a place in the window

@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 func TestLateTimers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	p := s.start(s.carrier(absent(t)), "n1")
+	p := s.start(s.launcher(absent(t)), "n1")
 	path := fmt.Sprintf("/proc/%d/timerslack_ns", s.ask(p, "one").Pid)
 	slack, err := os.ReadFile(path)
 	if os.IsPermission(err) {

@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-func TestCarry(t *testing.T) {
+func TestLaunch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	p := s.start(s.carrier(absent(t)), "n1")
+	p := s.start(s.launcher(absent(t)), "n1")
 	e := s.ask(p, "one")
 	if filepath.Dir(e.Dir) != filepath.Join(s.dir, "n1/tmp") {
 		t.Errorf("the folder is %s", e.Dir)

@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"bytes"
@@ -64,7 +64,7 @@ func (s *site) ends(p *Process, status int, line string) {
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	p := s.start(s.carrier(absent(t)), "n1")
+	p := s.start(s.launcher(absent(t)), "n1")
 	if err := syscall.Kill(s.ask(p, "one").Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestAgentKilled(t *testing.T) {
 func TestAgentFails(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	p := s.start(s.carrier(absent(t)), "n1")
+	p := s.start(s.launcher(absent(t)), "n1")
 	if err := p.Send("exit 7"); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestCanceled(t *testing.T) {
 		t.Run(stage, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			c := s.carrier(absent(t))
+			c := s.launcher(absent(t))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			begun := make(chan struct{}, 1)

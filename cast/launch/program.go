@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"crypto/sha256"
@@ -18,7 +18,7 @@ import (
 // end of the name.
 const agentName = "mob-agent"
 
-// Programs are what can be carried: a program for each platform.
+// Programs holds the program for each platform.
 type Programs struct {
 	folder string // where they were looked for
 	all    []*program

@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func TestThereServes(t *testing.T) {
 }
 
 // neighbour adds a server to the depot of a cluster.
-func (s *site) neighbour(c *Carrier, handler http.HandlerFunc) {
+func (s *site) neighbour(c *Launcher, handler http.HandlerFunc) {
 	h := httptest.NewServer(handler)
 	s.Cleanup(h.Close)
 	hello := Hello{Path: "x", Addrs: []string{h.Listener.Addr().String()}}

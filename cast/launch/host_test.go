@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"bytes"
@@ -63,8 +63,8 @@ func (s *site) sent(host string) bool {
 	return bytes.HasPrefix(s.orders(host), []byte("put "))
 }
 
-// carrier returns one for the hosts, with a shell that does just that.
-func (s *site) carrier(ps *Programs) *Carrier {
+// launcher returns one for the hosts, with a shell that does just that.
+func (s *site) launcher(ps *Programs) *Launcher {
 	return New(Config{Shell: s.shell("/bin/sh", ""), Programs: ps})
 }
 
@@ -114,7 +114,7 @@ func writeProgram(path string, b []byte) error {
 }
 
 // start starts the program on a host and ends it with the test.
-func (s *site) start(c *Carrier, host string) *Process {
+func (s *site) start(c *Launcher, host string) *Process {
 	s.Helper()
 	p, err := c.Start(s.Context(), host, "A")
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *site) start(c *Carrier, host string) *Process {
 }
 
 // refuses fails to start the program on a host, of which nothing remains.
-func (s *site) refuses(c *Carrier, host, want string) {
+func (s *site) refuses(c *Launcher, host, want string) {
 	s.Helper()
 	p, err := c.Start(s.Context(), host, "A")
 	if err == nil {

@@ -1,4 +1,4 @@
-package carry
+package launch
 
 import (
 	"os"
@@ -44,7 +44,7 @@ func TestScriptShells(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := s.carrier(absent(t))
+			c := s.launcher(absent(t))
 			first, second := s.start(c, "n1"), s.start(c, "n2")
 			s.ask(first, "one")
 			s.ask(second, "one")
@@ -112,7 +112,7 @@ func TestNoGzip(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.tools("sha256sum")
-	s.refuses(s.carrier(absent(t)), "n1", "gzip is missing")
+	s.refuses(s.launcher(absent(t)), "n1", "gzip is missing")
 }
 
 func TestNoHome(t *testing.T) {
