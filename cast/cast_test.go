@@ -139,7 +139,7 @@ func TestDestination(t *testing.T) {
 // does not go into DEST: the cast fails without Force, and completes DEST with it.
 func TestDirToExistingDestination(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{300_000, 1000} { // the second comes with the Start order
+	for _, size := range []int{300_000, 1000} { // the second comes with the Start message
 		g := newGrid(t, "a")
 		src := filepath.Join(t.TempDir(), "src")
 		one, two := randomBytes(size), randomBytes(size)

@@ -56,7 +56,7 @@ func (h *host) run(ctx context.Context) {
 		defer close(ended)
 		h.read(ctx, p)
 	}()
-	err = h.order(ctx, p, ended)
+	err = h.sendMessages(ctx, p, ended)
 	if err == nil {
 		err = h.end(p)
 	}
@@ -77,7 +77,7 @@ func (h *host) end(p *launch.Process) error {
 	if why := h.caster.why; why != nil {
 		end.Error = agent.OneLine(why)
 	}
-	err := p.Send(&agent.Order{End: end})
+	err := p.Send(&agent.Message{End: end})
 	p.CloseStdin()
 	return err
 }
@@ -85,8 +85,8 @@ func (h *host) end(p *launch.Process) error {
 // errEnded says that the agent has ended before it was told to.
 var errEnded = errors.New("the agent has ended")
 
-// order gives the agent its orders, until the cast is over or the agent has ended.
-func (h *host) order(ctx context.Context, p *launch.Process, ended <-chan struct{}) error {
+// sendMessages sends the agent its messages until the cast is over or the agent has ended.
+func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan struct{}) error {
 	s := h.caster.source
 	signs := time.NewTicker(beat)
 	defer signs.Stop()
@@ -100,13 +100,13 @@ func (h *host) order(ctx context.Context, p *launch.Process, ended <-chan struct
 			records, first, changed = s.records.from(next)
 			next = max(next, first) + uint64(len(records))
 			for _, r := range records {
-				if err := p.Send(&agent.Order{Record: r}); err != nil {
+				if err := p.Send(&agent.Message{Record: r}); err != nil {
 					return err
 				}
 			}
 			if first > released {
 				released = first
-				if err := p.Send(&agent.Order{Release: &first}); err != nil {
+				if err := p.Send(&agent.Message{Release: &first}); err != nil {
 					return err
 				}
 			}
@@ -116,7 +116,7 @@ func (h *host) order(ctx context.Context, p *launch.Process, ended <-chan struct
 			ready = nil
 			start, err := h.start()
 			if err == nil {
-				err = p.Send(&agent.Order{Start: start})
+				err = p.Send(&agent.Message{Start: start})
 			}
 			if err != nil {
 				h.fail(ctx, err)
@@ -125,7 +125,7 @@ func (h *host) order(ctx context.Context, p *launch.Process, ended <-chan struct
 			h.enter(Start)
 		case <-changed:
 		case <-signs.C:
-			if err := p.Send(&agent.Order{}); err != nil {
+			if err := p.Send(&agent.Message{}); err != nil {
 				return err
 			}
 		case <-h.caster.over:
@@ -136,7 +136,7 @@ func (h *host) order(ctx context.Context, p *launch.Process, ended <-chan struct
 	}
 }
 
-// start makes the Start order.
+// start makes the Start message.
 func (h *host) start() (*agent.Start, error) {
 	c := h.caster
 	s := &agent.Start{

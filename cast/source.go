@@ -40,13 +40,13 @@ type source struct {
 	link     string
 	manifest []byte      // nil if it is long
 	content  []byte      // nil unless handed
-	handed   atomic.Bool // the Start orders have all of the content
+	handed   atomic.Bool // the Start messages have all of the content
 
 	length, read atomic.Int64 // see [Source]
 	droppedBits  atomic.Int64 // see [Result]
 }
 
-// maxManifest bounds a manifest in a Start order, in bytes, and a content with its manifest. The handshakes of an
+// maxManifest bounds a manifest in a Start message, in bytes, and a content with its manifest. The handshakes of an
 // agent that asks for it cost about as many; a longer one enters each cluster once.
 const maxManifest = 16 << 10
 
@@ -170,7 +170,7 @@ func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	return b, errors.Join(err, st.Close())
 }
 
-// fill says in a Start order what to get. The source is ready.
+// fill says in a Start message what to get. The source is ready.
 func (s *source) fill(o *agent.Start) {
 	o.Link, o.Manifest, o.Content, o.Dir, o.Stream = s.link, s.manifest, s.content, s.dir, s.key
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/cast/agent"
 )
 
-const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It takes orders from
+const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It reads messages from
 standard input.`
 
 // newAgent is the command that runs on each host of a cast if there is no mob-agent to copy. It is not

@@ -34,17 +34,17 @@ const (
 	lastRequest = 5 * time.Second
 	// closing bounds how long an agent takes to remove what is its own.
 	closing = 10 * time.Second
-	// maxOrder bounds an order, in bytes.
-	maxOrder = 64 << 20
+	// maxMessage bounds a message, in bytes.
+	maxMessage = 64 << 20
 )
 
 var (
 	errGone    = errors.New("the caster is gone, and the content is not whole")
-	errNoOrder = errors.New("the caster is gone before it said what to do")
+	errNoStart = errors.New("the caster is gone before it said what to do")
 	errEnded   = errors.New("the cast was given up")
 )
 
-// Run is an agent from its first order to its end. It reads orders from stdin, writes reports to stdout,
+// Run is an agent from its first message to its end. It reads messages from stdin, writes reports to stdout,
 // and why it failed to stderr. The result is the exit status: 0 if the host has the content.
 //
 // Run ends when the caster says so, when ctx ends, or some time after stdin has. A Read of stdin may
@@ -72,8 +72,8 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 type agent struct {
 	server *launch.Server
 	out    *reporter
-	began  time.Time // when the Start order came
-	given  Start     // that order
+	began  time.Time // when the Start message came
+	given  Start     // that message
 	node   *peer.Node
 	job    job
 
@@ -89,18 +89,18 @@ type job interface {
 	run(ctx context.Context) error
 	// progress says how far it is. The caller adds the traffic.
 	progress() Progress
-	// order takes in a Record or a Release.
-	order(o *Order)
+	// handle processes a Record or a Release.
+	handle(m *Message)
 	// close ends the job. It removes what is not whole. It comes after run has returned.
 	close() error
 }
 
-// run obeys the orders until the end.
+// run handles messages from the caster until End.
 func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	orders := make(chan *Order)
-	go readOrders(ctx, stdin, orders)
-	err = a.obey(ctx, orders)
+	messages := make(chan *Message)
+	go readMessages(ctx, stdin, messages)
+	err = a.handleMessages(ctx, messages)
 	cancel(err)
 	a.out.close()
 	closed := make(chan error, 1)
@@ -113,8 +113,8 @@ func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 	}
 }
 
-// obey is run without the clean-up.
-func (a *agent) obey(ctx context.Context, orders <-chan *Order) error {
+// handleMessages is run without the clean-up.
+func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var last liveness
@@ -123,16 +123,16 @@ func (a *agent) obey(ctx context.Context, orders <-chan *Order) error {
 	last.note(a.progress(), a.sent(), true)
 	for {
 		select {
-		case o, ok := <-orders:
+		case m, ok := <-messages:
 			if !ok {
-				orders, last.orphan = nil, true
+				messages, last.orphan = nil, true
 				break
 			}
 			last.heard = time.Now()
-			if o.End != nil {
-				return a.end(o.End)
+			if m.End != nil {
+				return a.end(m.End)
 			}
-			if err := a.take(ctx, o); err != nil {
+			if err := a.handle(ctx, m); err != nil {
 				return err
 			}
 		case err := <-a.outcome:
@@ -153,21 +153,21 @@ func (a *agent) obey(ctx context.Context, orders <-chan *Order) error {
 	}
 }
 
-// take does what an order says.
-func (a *agent) take(ctx context.Context, o *Order) error {
+// handle processes a message.
+func (a *agent) handle(ctx context.Context, m *Message) error {
 	switch {
-	case o.Start != nil && a.job != nil:
-		return errors.New("a second Start order")
-	case o.Start != nil:
-		a.began, a.given = time.Now(), *o.Start
-		if err := a.start(ctx, o.Start); err != nil {
+	case m.Start != nil && a.job != nil:
+		return errors.New("second Start message")
+	case m.Start != nil:
+		a.began, a.given = time.Now(), *m.Start
+		if err := a.start(ctx, m.Start); err != nil {
 			a.settle(err)
 		}
-	case o.Record == nil && o.Release == nil: // the caster is still there
+	case m.Record == nil && m.Release == nil: // the caster is still there
 	case a.job == nil && a.failure == nil:
-		return errors.New("an order before the Start order")
+		return errors.New("message before Start")
 	case a.job != nil:
-		a.job.order(o)
+		a.job.handle(m)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (a *agent) settle(err error) {
 	a.out.send(&Report{Failed: f})
 }
 
-// end is what becomes of the host with an End order.
+// end is what becomes of the host with an End message.
 func (a *agent) end(e *End) error {
 	switch {
 	case a.settled:
@@ -246,7 +246,7 @@ func (a *agent) orphaned(l *liveness) (over bool, err error) {
 	case a.failure != nil:
 		return true, a.failure
 	case a.job == nil:
-		return true, errNoOrder
+		return true, errNoStart
 	case a.settled:
 		return time.Since(l.asked) > lastRequest, nil
 	case time.Since(l.moved) > lastProgress:
@@ -258,7 +258,7 @@ func (a *agent) orphaned(l *liveness) (over bool, err error) {
 // liveness is what an agent without a caster goes by.
 type liveness struct {
 	orphan bool      // stdin has ended
-	heard  time.Time // when an order came last
+	heard  time.Time // time of the last message
 	moved  time.Time // when something came last
 	asked  time.Time // when something was sent last
 
@@ -318,22 +318,22 @@ func (a *agent) close() (err error) {
 	return errors.Join(err, a.server.Close())
 }
 
-// readOrders reads orders until stdin or ctx ends. It closes the channel if stdin ends.
-func readOrders(ctx context.Context, stdin io.Reader, orders chan<- *Order) {
+// readMessages reads messages until stdin or ctx ends. It closes the channel if stdin ends.
+func readMessages(ctx context.Context, stdin io.Reader, messages chan<- *Message) {
 	lines := bufio.NewScanner(stdin)
-	lines.Buffer(nil, maxOrder)
+	lines.Buffer(nil, maxMessage)
 	for lines.Scan() {
-		o := new(Order)
-		if json.Unmarshal(lines.Bytes(), o) != nil {
+		m := new(Message)
+		if json.Unmarshal(lines.Bytes(), m) != nil {
 			break
 		}
 		select {
-		case orders <- o:
+		case messages <- m:
 		case <-ctx.Done():
 			return
 		}
 	}
-	close(orders)
+	close(messages)
 }
 
 // describe returns the text of an error in one line. It names paths as the user does, which are the same on all

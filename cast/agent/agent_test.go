@@ -69,9 +69,9 @@ func start(t *testing.T) *running {
 	return r
 }
 
-func (r *running) order(o *Order) {
+func (r *running) send(m *Message) {
 	r.t.Helper()
-	if err := json.NewEncoder(r.stdin).Encode(o); err != nil {
+	if err := json.NewEncoder(r.stdin).Encode(m); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -96,23 +96,23 @@ func (r *running) ended(status int, text string) {
 	}
 }
 
-// TestBadOrders gives an agent orders that no caster would.
-func TestBadOrders(t *testing.T) {
+// TestInvalidMessages gives an agent messages that no caster would.
+func TestInvalidMessages(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for name, c := range map[string]struct {
-		orders string
-		text   string
+		messages string
+		text     string
 	}{
 		"none":         {"", "the caster is gone before it said what to do"},
 		"garbage":      {"put 3 abc\nxyz", "the caster is gone before it said what to do"},
-		"record first": {`{"record":"AAAA"}`, "an order before the Start order"},
+		"record first": {`{"record":"AAAA"}`, "message before Start"},
 		"no key":       {`{"start":{}}`, "mob: "},
 		"end first":    {`{"end":{}}`, "the cast was given up"},
 		"given up":     {`{"end":{"error":"enough"}}`, "the cast was given up: enough"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := start(t)
-			_, _ = io.WriteString(a.stdin, c.orders+"\n")
+			_, _ = io.WriteString(a.stdin, c.messages+"\n")
 			_ = a.stdin.Close()
 			a.ended(1, c.text)
 		})
@@ -194,7 +194,7 @@ func TestCasterBehindNAT(t *testing.T) {
 	secret, err := crypto.MarshalPrivateKey(key)
 	must(t, err)
 	dest := filepath.Join(t.TempDir(), "copy")
-	a.order(&Order{Start: &Start{
+	a.send(&Message{Start: &Start{
 		Host:    "host",
 		Cluster: "local",
 		Key:     secret,
@@ -222,7 +222,7 @@ func TestCasterBehindNAT(t *testing.T) {
 	if !bytes.Equal(got, content) {
 		t.Errorf("%d bytes of %d", len(got), len(content))
 	}
-	a.order(&Order{End: &End{}})
+	a.send(&Message{End: &End{}})
 	a.ended(0, "")
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -254,7 +254,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestHanded gives agents all of a content with their orders: they need no node, and check the bytes.
+// TestHanded gives agents all of a content with their messages: they need no node, and check the bytes.
 func TestHanded(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	content := []byte("all of it")
@@ -287,11 +287,11 @@ func TestHanded(t *testing.T) {
 				must(t, os.WriteFile(dest, []byte(c.there), 0o600))
 			}
 			a := start(t)
-			a.order(&Order{Start: &Start{
+			a.send(&Message{Start: &Start{
 				Link: link.String(), Manifest: encoded, Content: c.sent, Dest: dest, Force: c.force,
 			}})
 			r := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
-			a.order(&Order{End: &End{}})
+			a.send(&Message{End: &End{}})
 			if c.failed == "" {
 				a.ended(0, "")
 				if got, err := os.ReadFile(dest); err != nil || !bytes.Equal(got, content) {

@@ -11,8 +11,8 @@
 //	  | <---------------------- Done, or Failed |  it serves on
 //	  | -- End ---------------------------------> |  it removes what is its own, and exits
 //
-// A content of some kilobytes is in the Start order itself. Then there is no node: the agent checks the bytes, writes them,
+// A content of some kilobytes is in the Start message itself. Then there is no node: the agent checks the bytes, writes them,
 // and is done.
 //
-// An [Order] is a line of JSON, a [Report] a record (RFC 7464). Secrets are in the Start order only.
+// An [Message] is a line of JSON, a [Report] a record (RFC 7464). Secrets are in the Start message only.
 package agent

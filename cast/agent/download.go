@@ -61,8 +61,8 @@ func (d *download) progress() (p Progress) {
 	return p
 }
 
-// order implements [job]. A content comes without.
-func (d *download) order(*Order) {}
+// handle implements [job]. A content comes without.
+func (d *download) handle(m *Message) {}
 
 // close implements [job]. What was at the destination before is left, though parts of it may be
 // overwritten.

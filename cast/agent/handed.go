@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// handed is the job of a host that gets a short content with its Start order. It has no node.
+// handed is the job of a host that gets a short content with its Start message. It has no node.
 type handed struct {
 	place
 	dir      string // of the store
@@ -22,7 +22,7 @@ type handed struct {
 	whole    atomic.Bool
 }
 
-// newHanded returns nil if the order has not all of the content.
+// newHanded returns nil if the message does not have all of the content.
 func newHanded(s *Start, dir string) (job, error) {
 	if s.Manifest == nil {
 		return nil, nil
@@ -115,8 +115,8 @@ func (h *handed) progress() (p Progress) {
 	return p
 }
 
-// order implements [job]. A content comes without.
-func (h *handed) order(*Order) {}
+// handle implements [job]. A content comes without.
+func (h *handed) handle(m *Message) {}
 
 // close implements [job].
 func (h *handed) close() error {

@@ -2,9 +2,8 @@ package agent
 
 import "strings"
 
-// Order is what the caster tells an agent. One field is set. An order without any says that the
-// caster is still there.
-type Order struct {
+// Message is a message from the caster to an agent. One field is set. A message without any is a keepalive.
+type Message struct {
 	Start *Start `json:"start,omitempty"`
 	// Record is a signed record of a stream: see cast/stream.
 	Record []byte `json:"record,omitempty"`
@@ -40,7 +39,7 @@ type Start struct {
 	Dir bool `json:"dir,omitempty"`
 	// Dest is the path of the content, relative to the working directory of the agent. With a slash at its
 	// end the content goes into it by its own name, and so does a file if Dest is a directory. A directory
-	// without the slash is Dest itself, also if that exists: a repeated order means the same place. Without
+	// without the slash is Dest itself, also if that exists: a repeated message means the same place. Without
 	// a Dest it is the content's name. Given is the user's text for it, which errors name instead.
 	// Force replaces what is there.
 	Dest  string `json:"dest,omitempty"`
@@ -70,7 +69,7 @@ type Report struct {
 // MaxAddrs bounds the addresses of a Ready.
 const MaxAddrs = 8
 
-// Ready reports the addresses of the node. An agent sends one, or none if the Start order has the content.
+// Ready reports the addresses of the node. An agent sends one, or none if the Start message has the content.
 type Ready struct {
 	Addrs []string `json:"addrs"` // with its peer id
 }
@@ -101,7 +100,7 @@ type Output struct {
 // ended well.
 type Done struct {
 	Progress
-	// Seconds is the time since the Start order.
+	// Seconds is the time since the Start message.
 	Seconds float64 `json:"seconds"`
 }
 

@@ -133,13 +133,13 @@ func (s *streaming) progress() Progress {
 	return p
 }
 
-// order implements [job]. What is wrong with an order fails run.
-func (s *streaming) order(o *Order) {
-	if o.Release != nil {
-		_ = s.receiver.Release(*o.Release)
+// handle implements [job]. An invalid message fails run.
+func (s *streaming) handle(m *Message) {
+	if m.Release != nil {
+		_ = s.receiver.Release(*m.Release)
 		return
 	}
-	_ = s.receiver.Add(o.Record)
+	_ = s.receiver.Add(m.Record)
 }
 
 // close implements [job].

@@ -11,7 +11,7 @@ const (
 	// they cannot get it from neighbours.
 	maxPuts = 4
 	// maxFailures is how many downloads from neighbours may fail, while none succeeds, before the
-	// remote shell brings the archive to all hosts.
+	// remote shell uploads the archive to all hosts.
 	maxFailures = 2
 )
 

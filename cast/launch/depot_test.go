@@ -28,7 +28,7 @@ func TestDepotDoubles(t *testing.T) {
 		round := make([]*claim, min(servers, hosts-served))
 		for i := range round {
 			if round[i] = <-claims; round[i].from == nil {
-				t.Fatal("the remote shell brings it again")
+				t.Fatal("the remote shell uploads it again")
 			}
 		}
 		select {
@@ -89,7 +89,7 @@ func TestDepotStalled(t *testing.T) {
 	d := new(depot)
 	first := granted(t, d, false, nil)
 	if granted(t, d, false, nil) != nil {
-		t.Fatal("two are brought it")
+		t.Fatal("two are uploaded it")
 	}
 	d.stalled(first)
 	second := granted(t, d, false, nil)
@@ -116,7 +116,7 @@ func TestDepotAvoids(t *testing.T) {
 	d, bad, good := new(depot), new(server), new(server)
 	d.add(bad)
 	if c := granted(t, d, false, bad); c == nil || c.from != nil {
-		t.Error("with a bad server only, the remote shell does not bring it")
+		t.Error("with a bad server only, the remote shell does not upload it")
 	}
 	d.add(good)
 	if c := granted(t, d, false, bad); c == nil || c.from != good {

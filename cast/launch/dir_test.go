@@ -30,7 +30,7 @@ func TestDirNameSecret(t *testing.T) {
 // own one.
 func TestDirExists(t *testing.T) {
 	t.Parallel()
-	for name, ps := range map[string]*Programs{"brought": absent(t), "there": present(t)} {
+	for name, ps := range map[string]*Programs{"uploaded": absent(t), "there": present(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)

@@ -46,21 +46,21 @@ func (s *site) counting() []string {
 	return []string{"sh", "-c", `tee "` + s.dir + `/$1.sent" | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}
 }
 
-// orders returns the bytes that a host was sent after the name of its directory.
-func (s *site) orders(host string) []byte {
+// messages returns the bytes that a host was sent after the name of its directory.
+func (s *site) messages(host string) []byte {
 	s.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, host+".sent"))
 	if err != nil {
 		s.Fatal(err)
 	}
-	_, orders, _ := bytes.Cut(b, []byte("\n"))
-	return orders
+	_, messages, _ := bytes.Cut(b, []byte("\n"))
+	return messages
 }
 
 // sent reports whether the remote shell delivered the archive to a host.
 func (s *site) sent(host string) bool {
 	s.Helper()
-	return bytes.HasPrefix(s.orders(host), []byte("put "))
+	return bytes.HasPrefix(s.messages(host), []byte("put "))
 }
 
 // launcher returns one for the hosts, with a shell that does just that.

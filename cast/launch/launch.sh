@@ -81,8 +81,8 @@ if first openssl sha256sum shasum; then
 fi;
 
 # The archive, of s bytes, into $d/a. Without a program that computes its sum, only the remote shell delivers it, and gzip
-# checks it. Each order is a line; after that of put comes the archive, and then nothing until this has
-# answered, since head may read ahead. In an order to get it, l is the path at a neighbor and its addresses. A neighbor may
+# checks it. Each message is a line; after that of put comes the archive, and then nothing until this has
+# answered, since head may read ahead. In a message "get", l is the path at a neighbor and its addresses. A neighbor may
 # send more than s bytes, and a header without end: bash reads 4 KiB of it at most.
 fetch() {
 	for f in ${l#* }; do

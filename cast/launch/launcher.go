@@ -52,7 +52,7 @@ type place struct {
 type times struct {
 	ahead    time.Duration // before the other hosts of its cluster log in
 	login    time.Duration // until the script speaks
-	bring    time.Duration // without a sign of life while it gets the archive
+	upload   time.Duration // without a sign of life while it gets the archive
 	stall    time.Duration // until another host need not wait for that
 	start    time.Duration // from the archive to the hello
 	pause    time.Duration // before a second login; twice as long before each that follows
@@ -74,7 +74,7 @@ func New(cfg Config) *Launcher {
 		cfg: cfg, window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
 		firsts: map[string]context.Context{},
 		times: times{
-			ahead: time.Second, login: time.Minute, bring: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
+			ahead: time.Second, login: time.Minute, upload: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
 			pause: 500 * time.Millisecond, attempts: 6,
 		},
 	}
@@ -143,7 +143,7 @@ type login struct {
 	host, cluster string
 
 	entered bool // it has a place in the window
-	shell   bool // the remote shell has to bring the archive
+	shell   bool // the remote shell has to upload the archive
 	again   bool // after an error: another login may do better
 }
 

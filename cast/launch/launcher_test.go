@@ -30,7 +30,7 @@ func TestLaunch(t *testing.T) {
 	s.empty("n1")
 }
 
-// TestThere has the program be on the hosts: nothing is brought.
+// TestThere has the program be on the hosts: nothing is uploaded.
 func TestThere(t *testing.T) {
 	t.Parallel()
 	ps := present(t)
@@ -80,7 +80,7 @@ func TestThere(t *testing.T) {
 			c := New(Config{Shell: s.counting(), Programs: ps})
 			s.ask(s.start(c, "n1"), "one")
 			if s.sent("n1") == there {
-				t.Errorf("it was brought: %v", !there)
+				t.Errorf("it was uploaded: %v", !there)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func TestKeep(t *testing.T) {
 		p := s.start(c, "n1")
 		s.finish(p)
 		if s.sent("n1") != sent {
-			t.Errorf("cast %d brought it: %v", i, !sent)
+			t.Errorf("cast %d uploaded it: %v", i, !sent)
 		}
 	}
 	if want := "home/.cache/mob/" + ps.all[0].name + "-" + ps.all[0].version(); len(s.files("n1")) != 1 || s.files("n1")[0] != want {

@@ -23,14 +23,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// echo is the record with which the agent answers an order.
+// echo is the record with which the agent answers a message.
 type echo struct {
 	Echo json.RawMessage `json:"echo"`
 	Dir  string          `json:"dir"`
 	Pid  int             `json:"pid"`
 }
 
-// runAgent says hello and answers orders, until its input ends, as mob-agent would.
+// runAgent says hello and answers messages, until its input ends, as mob-agent would.
 func runAgent() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestNeighbours has many hosts of two clusters start: into each the remote shell brings the archive once.
+// TestNeighbours has many hosts of two clusters start: into each the remote shell uploads the archive once.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -39,7 +39,7 @@ func TestNeighbours(t *testing.T) {
 		}
 	}
 	if sent[0] != 1 || sent[1] != 1 {
-		t.Errorf("into the clusters the remote shell brought it %v times", sent)
+		t.Errorf("into the clusters the remote shell uploaded it %v times", sent)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestThereServes(t *testing.T) {
 	s.start(c, "n1")
 	s.ask(s.start(c, "n2"), "one")
 	if s.sent("n1") || s.sent("n2") {
-		t.Error("the remote shell brought it")
+		t.Error("the remote shell uploaded it")
 	}
 }
 
@@ -74,7 +74,7 @@ func (s *site) neighbour(c *Launcher, handler http.HandlerFunc) {
 }
 
 // TestBadNeighbours has a server that is no good. Nothing that came from it is executed, and the remote shell
-// brings the program.
+// uploads the program.
 func TestBadNeighbours(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
@@ -108,7 +108,7 @@ func TestBadNeighbours(t *testing.T) {
 				s.neighbour(c, handler)
 				p := s.start(c, "n1")
 				s.ask(p, "one")
-				if b := s.orders("n1"); !bytes.HasPrefix(b, []byte("get ")) || !bytes.Contains(b, []byte("\nput ")) {
+				if b := s.messages("n1"); !bytes.HasPrefix(b, []byte("get ")) || !bytes.Contains(b, []byte("\nput ")) {
 					t.Errorf("it was sent %.80q", b)
 				}
 				s.finish(p)
@@ -137,11 +137,11 @@ func TestSilentNeighbour(t *testing.T) {
 	s := newSite(t)
 	s.tools("gzip", "sha256sum", "bash")
 	c := New(Config{Shell: s.counting(), Programs: absent(t)})
-	c.times.bring = 5 * time.Second
+	c.times.upload = 5 * time.Second
 	s.neighbour(c, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	p := s.start(c, "n1")
 	if s.ask(p, "one"); !s.sent("n1") {
-		t.Error("it was not brought by the remote shell")
+		t.Error("it was not uploaded by the remote shell")
 	}
 	s.finish(p)
 	s.empty("n1")

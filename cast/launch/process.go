@@ -23,7 +23,7 @@ const (
 )
 
 // errBehind says that a host does not read what it is sent.
-var errBehind = errors.New("the host does not read its orders")
+var errBehind = errors.New("the host does not read its messages")
 
 // Process is the program on a host, as the remote shell shows it. Its methods may be called by several goroutines,
 // Next by one at a time.
@@ -42,9 +42,9 @@ type Process struct {
 	killed bool
 	said   []byte   // on standard output, if no record arrived
 	why    error    // why it was killed, if somebody said it
-	unsent [][]byte // orders
+	unsent [][]byte // messages
 	size   int      // of unsent, in bytes
-	closed bool     // no more orders
+	closed bool     // no more messages
 }
 
 // start runs a command in a session of its own: a key at the terminal must not end it, and it cannot ask there.
@@ -97,20 +97,20 @@ func (p *Process) wait(errs *os.File) {
 	close(p.ended)
 }
 
-// write sends the orders, until there will be no more.
+// write sends the messages, until there will be no more.
 func (p *Process) write() {
 	for {
 		p.mu.Lock()
-		orders, closed := p.unsent, p.closed
+		messages, closed := p.unsent, p.closed
 		p.unsent, p.size = nil, 0
 		p.mu.Unlock()
-		for _, order := range orders {
+		for _, message := range messages {
 			// A shell that does not read is about to end, or is killed by somebody.
-			if _, err := p.in.Write(order); err != nil {
+			if _, err := p.in.Write(message); err != nil {
 				break
 			}
 		}
-		if closed && len(orders) == 0 {
+		if closed && len(messages) == 0 {
 			_ = p.in.Close()
 			return
 		}

@@ -42,7 +42,7 @@ type Hello struct {
 	Addrs []string `json:"addrs,omitempty"`
 }
 
-// isServer reports whether neighbours may be sent there. What it names goes into their orders, so a host
+// isServer reports whether neighbours may be sent there. What it names goes into their messages, so a host
 // that lies must not add some of its own.
 func (h *Hello) isServer() bool {
 	for _, a := range h.Addrs {
@@ -67,7 +67,7 @@ type Server struct {
 }
 
 // Serve begins the program on a host: it says hello on out and serves the archive until Close. What
-// the script brought it removes from the disk at once: the archive stays open.
+// the script uploaded it removes from the disk at once: the archive stays open.
 func Serve(out io.Writer) (*Server, error) {
 	dir, path := os.Getenv(dirVariable), os.Getenv(archiveVariable)
 	for _, name := range []string{dirVariable, archiveVariable} { // they are not for commands that the program runs

@@ -29,7 +29,7 @@ func TestAddrs(t *testing.T) {
 	}
 }
 
-// TestLyingHello has hosts that would add orders to those of their neighbours.
+// TestLyingHello has hosts that would add words to the messages of their neighbours.
 func TestLyingHello(t *testing.T) {
 	t.Parallel()
 	good := Hello{Path: rand.Text(), Addrs: []string{"10.0.0.1:4001", "[2001:db8::1]:80"}}

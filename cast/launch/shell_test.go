@@ -72,7 +72,7 @@ func TestDownloaders(t *testing.T) {
 			s.start(c, "n1")
 			s.start(c, "n2")
 			if sent := s.sent("n2"); sent == (by != "") {
-				t.Errorf("with %q the remote shell brought it: %v", by, sent)
+				t.Errorf("with %q the remote shell uploaded it: %v", by, sent)
 			}
 		})
 	}

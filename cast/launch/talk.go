@@ -104,7 +104,7 @@ func (t *talk) need(m *message) error {
 	}
 	t.depot = t.depotOf(place{t.cluster, pf})
 	t.shell = t.shell || m.By == ""
-	return t.bring(nil)
+	return t.upload(nil)
 }
 
 // failed goes on after the script did not get the program.
@@ -120,17 +120,17 @@ func (t *talk) failed() error {
 	t.cfg.Log.Debug("a download failed", "host", t.host, "from", from.Addrs)
 	t.downloads++
 	t.shell = t.shell || t.downloads == maxDownloads
-	return t.bring(from)
+	return t.upload(from)
 }
 
-// bring waits for a turn at the depot, and sends the archive, or from where to get it: not from one from
+// upload waits for a turn at the depot, and sends the archive, or from where to get it: not from one from
 // which that has failed.
-func (t *talk) bring(not *server) error {
+func (t *talk) upload(not *server) error {
 	var err error
 	if t.claim, err = t.depot.wait(t.alive, t.shell, not); err != nil {
 		return io.EOF // its end says why
 	}
-	t.watch.expect(t.times.bring)
+	t.watch.expect(t.times.upload)
 	depot, claim := t.depot, t.claim
 	t.stall = time.AfterFunc(t.times.stall, func() { depot.stalled(claim) })
 	if from := claim.from; from != nil {
@@ -142,7 +142,7 @@ func (t *talk) bring(not *server) error {
 		if _, err := t.process.in.Write(part); err != nil {
 			return nil // the host says why, or ends
 		}
-		t.watch.expect(t.times.bring)
+		t.watch.expect(t.times.upload)
 		t.stall.Reset(t.times.stall)
 	}
 	return nil

@@ -6,7 +6,7 @@
 // the receivers by a way of the caller's. A [Receiver] fetches what the records name, serves what it has to
 // its neighbours, and hands the bytes to its consumer in order:
 //
-//	stream -> cutter -> pieces -> swarm of the epoch -> pieces -> consumer
+//	stream -> chunker -> pieces -> swarm of the epoch -> pieces -> consumer
 //	             |         |                              |
 //	             |       spool                          spool
 //	             +-- records, by the caller -------------+

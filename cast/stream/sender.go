@@ -104,7 +104,7 @@ func (s *Sender) fail(err error) {
 // is released, r or the spool fails, or ctx ends. If r fails, the receivers fail with the text of its
 // error. A Read of r that is under way may outlast Run. Run is called once.
 func (s *Sender) Run(ctx context.Context, r io.Reader) (n int64, err error) {
-	run := &sending{Sender: s, ctx: ctx, cutter: newCutter(s.space, r), epochs: map[uint64]*epoch{}}
+	run := &sending{Sender: s, ctx: ctx, chunker: newChunker(s.space, r), epochs: map[uint64]*epoch{}}
 	defer func() {
 		run.close()
 		s.tail.Wait()
@@ -116,10 +116,10 @@ func (s *Sender) Run(ctx context.Context, r io.Reader) (n int64, err error) {
 // sending is a run of a [Sender]. Its goroutine owns it.
 type sending struct {
 	*Sender
-	ctx    context.Context
-	cutter *cutter
-	chain  chain
-	pace   pace
+	ctx     context.Context
+	chunker *chunker
+	chain   chain
+	pace    pace
 
 	epochs    map[uint64]*epoch // whose swarms the node is in
 	pieces    uint64            // that were published
@@ -171,7 +171,7 @@ const (
 
 // run sends the stream.
 func (s *sending) run() (int64, error) {
-	defer s.cutter.stop()
+	defer s.chunker.stop()
 	s.pace = pace{ahead: leastAhead, since: time.Now()}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -181,19 +181,19 @@ func (s *sending) run() (int64, error) {
 			if s.ctx.Err() == nil && !s.chain.ended {
 				_ = s.publish(end(err)) // the first error counts
 			}
-			return s.cutter.read, err
+			return s.chunker.read, err
 		}
 		if s.chain.ended && len(s.records) == 0 {
-			return s.cutter.read, nil
+			return s.chunker.read, nil
 		}
 		var input <-chan filled
 		if !s.chain.ended {
-			input = s.cutter.filled
+			input = s.chunker.filled
 			timer.Reset(wait)
 		}
 		select {
 		case f := <-input:
-			s.cutter.take(f)
+			s.chunker.take(f)
 		case <-s.wake:
 		case <-timer.C:
 		case <-s.ctx.Done():
@@ -215,19 +215,19 @@ func (s *sending) step() (wait time.Duration, err error) {
 	if err != nil || s.chain.ended {
 		return 0, err
 	}
-	if err := s.cutter.failed(); errors.Is(err, io.EOF) {
+	if err := s.chunker.failed(); errors.Is(err, io.EOF) {
 		defer s.note(false)
 		return 0, s.publish(end(nil))
 	} else if err != nil {
 		return 0, err
 	}
 	held := false
-	if s.cutter.size() < s.pace.ahead {
+	if s.chunker.size() < s.pace.ahead {
 		if held, err = s.makeRoom(); err != nil {
 			return 0, err
 		}
 		if !held {
-			s.cutter.more()
+			s.chunker.more()
 		}
 	}
 	s.note(held)
@@ -238,7 +238,7 @@ func (s *sending) step() (wait time.Duration, err error) {
 func (s *sending) note(held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stats.Read, s.stats.Published, s.stats.Held = s.cutter.read, s.chain.next, held
+	s.stats.Read, s.stats.Published, s.stats.Held = s.chunker.read, s.chain.next, held
 	if s.chain.ended {
 		s.stats.Published--
 	}
@@ -248,17 +248,17 @@ func (s *sending) note(held bool) {
 func (s *sending) cut() (wait time.Duration, err error) {
 	for {
 		room := s.pace.ahead - s.unsent.Load()
-		if room > 0 && len(s.cutter.whole) == 0 && s.cutter.due() && len(s.records) < hurry {
-			if rest := s.cutter.cutShort(); rest != nil {
+		if room > 0 && len(s.chunker.whole) == 0 && s.chunker.due() && len(s.records) < hurry {
+			if rest := s.chunker.cutShort(); rest != nil {
 				if err := s.publish(&record{Rest: rest}); err != nil {
 					return 0, err
 				}
 				continue
 			}
 		}
-		whole := s.cutter.whole
+		whole := s.chunker.whole
 		if room <= 0 || len(whole) == 0 {
-			return s.cutter.wait(), nil
+			return s.chunker.wait(), nil
 		}
 		n := 0
 		for most := min(maxPieces, int(s.epoch-s.pieces%s.epoch), int(room/pieceSize)+1, len(whole)); n < most; {
@@ -267,7 +267,7 @@ func (s *sending) cut() (wait time.Duration, err error) {
 				break
 			}
 		}
-		last := n == len(whole) && s.cutter.err != nil
+		last := n == len(whole) && s.chunker.err != nil
 		pause := recordEvery
 		if room < s.pace.ahead/2 {
 			pause = rarely
@@ -275,7 +275,7 @@ func (s *sending) cut() (wait time.Duration, err error) {
 		if wait := pause - time.Since(s.published); n < maxPieces && !last && wait > 0 {
 			return wait, nil
 		}
-		s.cutter.whole = slices.Clone(whole[n:])
+		s.chunker.whole = slices.Clone(whole[n:])
 		if err := s.offer(whole[:n]); err != nil {
 			return 0, err
 		}
@@ -358,7 +358,7 @@ func (s *sending) publish(r *record) error {
 
 // makeRoom makes room in memory for the next block, and reports whether there is none.
 func (s *sending) makeRoom() (held bool, err error) {
-	if s.cutter.hasRoom() {
+	if s.chunker.hasRoom() {
 		return false, nil
 	}
 	for i := s.spooled; i < len(s.live); i++ {
@@ -374,7 +374,7 @@ func (s *sending) makeRoom() (held bool, err error) {
 		}
 		switch err := p.toSpool(); {
 		case err == nil:
-			return !s.cutter.hasRoom(), nil
+			return !s.chunker.hasRoom(), nil
 		case errors.Is(err, errSpoolFull):
 			return true, nil
 		default:
@@ -433,7 +433,7 @@ func (s *sending) close() {
 	for _, e := range s.epochs {
 		s.leave(e)
 	}
-	for _, p := range s.cutter.whole {
+	for _, p := range s.chunker.whole {
 		p.free()
 	}
 }

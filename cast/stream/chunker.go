@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// idle is how long the cutter waits for more of a stream, and late how long at all, before it cuts a piece
+// idle is how long the chunker waits for more of a stream, and late how long at all, before it cuts a piece
 // short.
 const (
 	idle = 200 * time.Millisecond
 	late = 400 * time.Millisecond
 )
 
-// cutter reads a stream and cuts it into pieces. A goroutine reads. The rest is not safe for concurrent use.
-type cutter struct {
+// chunker reads a stream and cuts it into pieces. A goroutine reads. The rest is not safe for concurrent use.
+type chunker struct {
 	space  *space
 	empty  chan []byte // what the goroutine is to fill
 	filled chan filled // what it has read
@@ -38,9 +38,9 @@ type filled struct {
 	err error
 }
 
-// newCutter begins to wait for blocks to fill.
-func newCutter(s *space, r io.Reader) *cutter {
-	c := &cutter{space: s, empty: make(chan []byte, 1), filled: make(chan filled, 1)}
+// newChunker begins to wait for blocks to fill.
+func newChunker(s *space, r io.Reader) *chunker {
+	c := &chunker{space: s, empty: make(chan []byte, 1), filled: make(chan filled, 1)}
 	go func() {
 		for p := range c.empty {
 			n, err := r.Read(p)
@@ -51,10 +51,10 @@ func newCutter(s *space, r io.Reader) *cutter {
 }
 
 // stop ends the goroutine, once its Read returns.
-func (c *cutter) stop() { close(c.empty) }
+func (c *chunker) stop() { close(c.empty) }
 
 // hasRoom reports whether a block is there to be filled. It takes one if it can.
-func (c *cutter) hasRoom() bool {
+func (c *chunker) hasRoom() bool {
 	if c.part == nil && c.err == nil && c.space.reserve(false) {
 		c.part = c.space.take()
 	}
@@ -62,7 +62,7 @@ func (c *cutter) hasRoom() bool {
 }
 
 // more reads on, unless the stream has ended.
-func (c *cutter) more() {
+func (c *chunker) more() {
 	if !c.reading && c.err == nil && c.part != nil {
 		c.reading = true
 		c.empty <- c.part[c.end:]
@@ -70,7 +70,7 @@ func (c *cutter) more() {
 }
 
 // take takes in what was read.
-func (c *cutter) take(f filled) {
+func (c *chunker) take(f filled) {
 	c.reading = false
 	c.err = f.err
 	if f.n > 0 {
@@ -98,15 +98,15 @@ func newPiece(s *space, block []byte, size int) *piece {
 }
 
 // size returns how many bytes are not cut.
-func (c *cutter) size() int64 { return int64(len(c.whole))*pieceSize + int64(c.end-c.begin) }
+func (c *chunker) size() int64 { return int64(len(c.whole))*pieceSize + int64(c.end-c.begin) }
 
 // due reports whether the part of a piece that is there is to be cut, however little it is.
-func (c *cutter) due() bool {
+func (c *chunker) due() bool {
 	return c.end > c.begin && (c.err != nil || time.Since(c.newest) >= idle || time.Since(c.first) >= late)
 }
 
 // wait returns the time until that is so, unless something happens.
-func (c *cutter) wait() time.Duration {
+func (c *chunker) wait() time.Duration {
 	if c.begin == c.end || c.due() {
 		return time.Hour
 	}
@@ -114,7 +114,7 @@ func (c *cutter) wait() time.Duration {
 }
 
 // failed returns the error of the stream. It returns io.EOF once all was cut.
-func (c *cutter) failed() error {
+func (c *chunker) failed() error {
 	if errors.Is(c.err, io.EOF) && c.size() > 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (c *cutter) failed() error {
 
 // cutShort cuts the part of a piece that is there. It returns the bytes if they are few, or else adds them to
 // the pieces, of which there must be none.
-func (c *cutter) cutShort() (rest []byte) {
+func (c *chunker) cutShort() (rest []byte) {
 	part := c.part[c.begin:c.end]
 	switch {
 	case len(part) <= maxRest:
