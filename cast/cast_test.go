@@ -61,7 +61,7 @@ func TestShortContent(t *testing.T) {
 	cfg := g.config(src, "a", "b")
 	cfg.Hosts[0].Cluster, cfg.Hosts[1].Cluster, cfg.Cluster = "near", "far", "near"
 	r := g.mustCast(cfg)
-	for i, want := range []HostResult{{LAN: 8000}, {WAN: 8000}} {
+	for i, want := range []Progress{{LAN: 8000}, {WAN: 8000}} {
 		h := r.Hosts[i]
 		if h.Bytes != 8000 || h.LAN != want.LAN || h.WAN != want.WAN {
 			t.Errorf("%+v", h)

@@ -4,6 +4,8 @@ import (
 	"io"
 	"log/slog"
 	"time"
+
+	"github.com/mobgrid/mob/cast/agent"
 )
 
 // Config says what a cast sends, to whom, and how.
@@ -89,31 +91,23 @@ const (
 	Failed   Phase = "failed"   // HostResult.Error says why
 )
 
-// HostResult is what became of a host, so far or at the end.
+// Progress is the part of a [HostResult] that the host reports.
+type Progress = agent.Progress
+
+// HostResult is the state of a host, during the cast or at its end. Its Bytes and traffic are zero before the host
+// reports them.
 type HostResult struct {
 	Host
+	Progress
 	Phase Phase
-	// Bytes is how much of the content is there. Of a stream it is what the file or the
-	// command has got.
-	Bytes int64
-	// WAN and LAN are the bytes of content that came from nodes of other sites, the
-	// source among them, and from those of the same site. Rack is the part of LAN that came
-	// from the same cluster, where its name has several parts.
-	WAN, LAN, Rack int64
-	// Took is the time from the start of the cast until the host was done or failed, or
-	// until now.
+	// Took is the time from the start of the cast until the host was done or failed, or until now.
 	Took time.Duration
 	// Exit is the exit status of Exec, nil if it has not exited.
 	Exit *int
-	// Moved is when the host last made progress: in its phase, or in what it has.
+	// Moved is the time of the last progress: another phase, or more bytes.
 	Moved time.Time
-	// Waiting says in words what a host without progress waits for, empty if it does not.
-	Waiting string
-	// Overwriting says that with Force parts of what was at Dest are overwritten, and that
-	// it is not whole. Another cast with Force completes it.
-	Overwriting bool
-	// Error says in one line why the host failed, empty unless it did. Hosts that failed for
-	// the same reason have the same text, so it does not name the host.
+	// Error is the reason of a failure in one line, empty without one. Hosts that failed for the same reason have the same
+	// text, so it does not name the host.
 	Error string
 }
 

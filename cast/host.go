@@ -28,7 +28,6 @@ type host struct {
 	took    time.Duration
 	changed bool // since news was called
 	heard   time.Time
-	held    uint64          // it has what the records below this number announce
 	process *launch.Process // nil before it runs
 }
 
@@ -207,14 +206,14 @@ func (h *host) take(ctx context.Context, r *agent.Report) error {
 		h.enter(Fetching)
 		h.caster.dials.start(ctx, r.Ready.Addrs)
 	case r.Progress != nil:
-		h.progress(r.Progress)
+		h.progress(*r.Progress)
 	case r.Output != nil:
 		h.caster.tell(Event{Index: h.index, Output: &r.Output.Line})
 	case r.Done != nil:
-		h.progress(&r.Done.Progress)
+		h.progress(r.Done.Progress)
 		h.settle(Done, "", 0)
 	case r.Failed != nil:
-		h.progress(&r.Failed.Progress)
+		h.progress(r.Failed.Progress)
 		h.settle(Failed, agent.Line(r.Failed.Error), r.Failed.Exit)
 	}
 	return nil
@@ -227,8 +226,8 @@ func (h *host) hear() {
 	h.heard = time.Now()
 }
 
-// progress notes how far the host is.
-func (h *host) progress(p *agent.Progress) {
+// progress records a report of the host.
+func (h *host) progress(p Progress) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.is.settled() {
@@ -237,19 +236,18 @@ func (h *host) progress(p *agent.Progress) {
 	if p.Bytes != h.is.Bytes {
 		h.is.Moved = time.Now()
 	}
-	h.is.Bytes, h.is.WAN, h.is.LAN, h.is.Rack, h.is.Waiting = p.Bytes, p.WAN, p.LAN, p.Rack, agent.Line(p.Waiting)
+	p.Waiting = agent.Line(p.Waiting)
 	if c := h.caster; c.source.handed.Load() {
 		if proto.SharedParts(h.is.Cluster, c.node.Cluster()) > 0 {
-			h.is.LAN = p.Bytes
+			p.LAN = p.Bytes
 		} else {
-			h.is.WAN = p.Bytes
+			p.WAN = p.Bytes
 		}
 		if h.is.Cluster == c.node.Cluster() && proto.ClusterParts(h.is.Cluster) > 1 {
-			h.is.Rack = p.Bytes
+			p.Rack = p.Bytes
 		}
 	}
-	h.is.Overwriting = p.Overwriting
-	h.held, h.changed = p.Held, true
+	h.is.Progress, h.changed = p, true
 }
 
 // enter notes a phase. Phases only move on.
@@ -306,7 +304,7 @@ func (h *host) heldNow() uint64 {
 	if h.is.settled() {
 		return ^uint64(0)
 	}
-	return h.held
+	return h.is.Held
 }
 
 // news returns how the host is, if that has changed since the last call.

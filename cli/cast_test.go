@@ -23,7 +23,7 @@ func castTo(t *testing.T, fails map[string]string, arg ...string) (status int, o
 		res := &cast.Result{Length: 1000, Took: 2 * time.Second}
 		for i, h := range cfg.Hosts {
 			exit := 0
-			r := cast.HostResult{Host: h, Phase: cast.Done, Moved: time.Now(), Bytes: 1000, WAN: 100, LAN: 900, Took: time.Second, Exit: &exit}
+			r := cast.HostResult{Host: h, Phase: cast.Done, Moved: time.Now(), Took: time.Second, Exit: &exit, Progress: cast.Progress{Bytes: 1000, WAN: 100, LAN: 900}}
 			if proto.ClusterParts(h.Cluster) > 1 {
 				r.Rack = 600
 			}
@@ -186,7 +186,7 @@ func TestCastInterrupted(t *testing.T) {
 		<-ctx.Done()
 		return &cast.Result{Length: 1000, Hosts: []cast.HostResult{
 			{Host: cfg.Hosts[0], Phase: cast.Done},
-			{Host: cfg.Hosts[1], Phase: cast.Fetching, Bytes: 500, Moved: time.Now().Add(-75 * time.Second), Overwriting: true, Waiting: "peers"},
+			{Host: cfg.Hosts[1], Phase: cast.Fetching, Moved: time.Now().Add(-75 * time.Second), Progress: cast.Progress{Bytes: 500, Overwriting: true, Waiting: "peers"}},
 			{Host: cfg.Hosts[2], Phase: cast.Failed, Error: "x"},
 		}}, ctx.Err()
 	}
@@ -209,7 +209,7 @@ func TestCastOverwritten(t *testing.T) {
 	t.Parallel()
 	run := func(_ context.Context, cfg cast.Config) (*cast.Result, error) {
 		return &cast.Result{Length: 1000, Hosts: []cast.HostResult{
-			{Host: cfg.Hosts[0], Phase: cast.Failed, Error: "silent for 30 s", Overwriting: true},
+			{Host: cfg.Hosts[0], Phase: cast.Failed, Error: "silent for 30 s", Progress: cast.Progress{Overwriting: true}},
 			{Host: cfg.Hosts[1], Phase: cast.Failed, Error: "silent for 30 s"},
 		}}, nil
 	}
@@ -325,8 +325,8 @@ func TestCastFrame(t *testing.T) {
 		"  waiting       8  ")
 	v.event(cast.Event{Source: &cast.Source{Length: 1000, Read: 1000}})
 	for i, r := range []cast.HostResult{
-		{Phase: cast.Waiting}, {Phase: cast.Login}, {Phase: cast.Login}, {Phase: cast.Fetching, Bytes: 200},
-		{Phase: cast.Fetching, Bytes: 100, Waiting: "peers"}, {Phase: cast.Done, Bytes: 1000}, {Phase: cast.Failed, Error: "no space left"},
+		{Phase: cast.Waiting}, {Phase: cast.Login}, {Phase: cast.Login}, {Phase: cast.Fetching, Progress: cast.Progress{Bytes: 200}},
+		{Phase: cast.Fetching, Progress: cast.Progress{Bytes: 100, Waiting: "peers"}}, {Phase: cast.Done, Progress: cast.Progress{Bytes: 1000}}, {Phase: cast.Failed, Error: "no space left"},
 		{Phase: cast.Failed, Error: "ssh: connection timed out"},
 	} {
 		r.Host, r.Moved = cfg.Hosts[i], time.Now()

@@ -93,9 +93,9 @@ func TestWaitsFor(t *testing.T) {
 		{"other nodes", waitFrame{peer.Status{WholeNodes: 1}, 2, &control.Fleet{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
 		{"job", sbcastFrame{5e6, 1, 0, 3}, "1 of 3 nodes done, 0 failed, 5.0 MB sent", "do the nodes run the job"},
 		{"login", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Login}), "waiting for the login of n1", "password"},
-		{"host", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Fetching, Bytes: 50, Waiting: "the disk"}),
+		{"host", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Fetching, Progress: cast.Progress{Bytes: 50, Waiting: "the disk"}}),
 			"waiting for n1, 50%, no progress for ", "does that host answer"},
-		{"stream that no host waits for", hosts(-1, cast.HostResult{Phase: cast.Fetching, Bytes: 100}), "", ""},
+		{"stream that no host waits for", hosts(-1, cast.HostResult{Phase: cast.Fetching, Progress: cast.Progress{Bytes: 100}}), "", ""},
 	} {
 		what, remedy := c.m.waitsFor()
 		if !strings.HasPrefix(what, c.what) || (what == "") != (c.what == "") ||
