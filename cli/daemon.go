@@ -76,7 +76,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		Umask:    contentUmask(),
 		Log:      cfg.log,
 	}
-	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: version(), Log: cfg.log}
+	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: version()}
 	if cfg.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
 		if err != nil {

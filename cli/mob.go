@@ -55,7 +55,7 @@ func newMob(env *Env) *cobra.Command {
 	pf.StringVar(&g.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
 	pf.StringVar(&g.logLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	root.AddCommand(
-		newSeed(g), newGet(g), newStatus(g), newTopology(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g), newEvents(g),
+		newSeed(g), newGet(g), newStatus(g), newTopology(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g),
 		newLimit(g), newSbcast(g), newCast(g, cast.Run),
 		newTracker(g), newNetwork(g), newJoin(g), newPlan(g), newDemo(g), newBench(g), newVersion(g), newAgent(g),
 	)

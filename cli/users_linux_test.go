@@ -256,9 +256,9 @@ func TestUsers(t *testing.T) {
 			{"get", other, "-o", "bob/way/trees"}, {"get", other, "-o", "bob/way/trees/y"},
 			{"get", tree, "-o", "bob/tree"}, {"seed", "alice/tree"}, {"seed", "alice/trees"}, {"seed", "alice"},
 			{"rm", "alice/trees"}, {"rm", "bob/way/trees"}, {"rm", tree}, {"verify", "alice/trees"}, {"export", "alice/trees"},
-			{"inspect", "alice/trees"}, {"status", "alice/trees"}, {"status", tree}, {"events", "alice/trees", "--follow=false"},
+			{"inspect", "alice/trees"}, {"status", "alice/trees"}, {"status", tree},
 			{"limit", "--for", "alice/trees", "--wan-up", "1MB"},
-			{"ls"}, {"ls", "--json"}, {"status", "--json"}, {"limit", "--json"}, {"events", "--follow=false", "--json"},
+			{"ls"}, {"ls", "--json"}, {"status", "--json"}, {"limit", "--json"},
 		} {
 			_, out, text := m.mob(bob, append([]string{"--data", "b"}, c...)...)
 			given := strings.Join(c, " ")

@@ -96,9 +96,6 @@ func (t *Transfer) forget() {
 	t.node.mu.Lock()
 	defer t.node.mu.Unlock()
 	delete(t.node.transfers, t.ID)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.happened(Event{Kind: EventRemoved})
 }
 
 // add writes what is known of the transfer, and starts it. It reports whether it created the

@@ -1,20 +1,14 @@
 package peer
 
 import (
-	"time"
-
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/swarm"
 )
 
 // SetLimits changes the limits of the node, which all its transfers share.
 func (n *Node) SetLimits(l limit.Limits) {
-	changed := n.Limits() != l
 	n.limits.Set(l)
 	n.sharing.share.SetLimit(l.ClusterWANDown)
-	if changed {
-		n.events.publish(Event{Time: time.Now(), Kind: EventLimits, Text: l.String()})
-	}
 }
 
 // Limits returns the limits of the node.
@@ -26,12 +20,7 @@ func (n *Node) Limits() limit.Limits {
 
 // SetLimits changes the limits of the transfer. Those of the node hold as well. They are kept until
 // the node closes.
-func (t *Transfer) SetLimits(l limit.Limits) {
-	t.limits.Set(l)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.happened(Event{Kind: EventLimits, Text: l.String()})
-}
+func (t *Transfer) SetLimits(l limit.Limits) { t.limits.Set(l) }
 
 // Limits returns the limits of the transfer.
 func (t *Transfer) Limits() limit.Limits { return t.limits.Limits() }

@@ -51,8 +51,6 @@ type Node struct {
 
 	fs fileSystem
 
-	events events
-
 	keep   atomic.Pointer[Keep]
 	number atomic.Int64 // of the last content that was whole
 
@@ -97,7 +95,6 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		fs:        osFileSystem(),
 		transfers: map[cid.Cid]*Transfer{},
 		sharing:   newSharing(),
-		events:    newEvents(),
 	}
 	n.files.SetUmask(cfg.Umask)
 	n.SetLimits(cfg.Limits)
@@ -170,7 +167,6 @@ func (n *Node) Close() error {
 	n.mu.Unlock()
 	n.stop(errClosing)
 	n.wg.Wait()
-	n.events.close()
 	var err error
 	if n.host != nil {
 		n.bulk.Close()

@@ -55,9 +55,9 @@ func (t *Transfer) openStore(ctx context.Context, c *content) error {
 		}
 		t.mu.Lock()
 		t.mu.checked, t.mu.toCheck = 0, 0
-		waits := t.enter(Checking)
+		logPhase := t.enter(Checking)
 		t.mu.Unlock()
-		t.node.note(waits)
+		logPhase()
 		t.say(oneLine(why))
 		select {
 		case <-time.After(pause):
@@ -175,9 +175,9 @@ func (t *Transfer) recheck(ctx context.Context, c *content) error {
 	}
 	t.mu.Lock()
 	t.mu.checked, t.mu.toCheck = 0, total
-	begins := t.enter(Checking)
+	logPhase := t.enter(Checking)
 	t.mu.Unlock()
-	t.node.note(begins)
+	logPhase()
 	err := store.Audit(ctx, c.store, c.verifier, store.Pieces(check), record(c.store, func(piece int, v store.Verdict, why error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -213,9 +213,6 @@ func (t *Transfer) noteDamage(c *content) error {
 		return nil
 	}
 	files, more := m.FilesOf(c.lost, maxNamed)
-	t.mu.Lock()
-	t.damageFound(len(c.lost), files)
-	t.mu.Unlock()
 	log := t.node.log.With("content", t.ID.String(), "path", r.Root, "pieces", len(c.lost), "files", files,
 		"more_files", more)
 	if r.Seed {

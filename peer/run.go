@@ -105,9 +105,9 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	t.mu.Lock()
 	t.mu.droppedBits = dropped
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
-	begins := t.enter(Fetching)
+	logPhase := t.enter(Fetching)
 	t.mu.Unlock()
-	t.node.note(begins)
+	logPhase()
 	if t.joined != nil {
 		t.joined.swarm <- s
 	}
@@ -220,26 +220,23 @@ func (t *Transfer) markWhole() {
 	t.mu.Lock()
 	t.mu.finished = time.Now()
 	t.mu.outcome.settle(nil)
-	ends := t.enter(Whole)
+	logPhase := t.enter(Whole)
 	t.mu.Unlock()
-	t.node.note(ends)
+	logPhase()
 }
 
-// markDamaged records that pieces of the content are damaged. What was fetched is fetched again.
-func (t *Transfer) markDamaged(pieces []int) {
-	files, _ := t.Manifest().FilesOf(pieces, maxNamed)
+// markDamaged continues a complete transfer whose pieces are damaged: they are fetched again. A seed
+// only withdraws them.
+func (t *Transfer) markDamaged([]int) {
 	t.mu.Lock()
-	t.damageFound(len(pieces), files)
-	seed, whole := t.mu.rec.Seed, t.mu.phase == Whole
-	var again *Event
-	if whole && !seed {
-		t.mu.finished = time.Time{}
-		t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
-		again = t.enter(Fetching)
+	if t.mu.rec.Seed || t.mu.phase != Whole {
+		t.mu.Unlock()
+		return
 	}
+	t.mu.finished = time.Time{}
+	t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
+	logPhase := t.enter(Fetching)
 	t.mu.Unlock()
-	t.node.note(again)
-	if whole && !seed {
-		t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
-	}
+	logPhase()
+	t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
 }

@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/mobgrid/mob/peer/swarm"
 )
@@ -68,15 +67,4 @@ func (n *Node) Probe(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Totals returns what the transfer has counted since it was started or resumed, and when that was:
-// the zero time if it does not run.
-func (t *Transfer) Totals() (swarm.Totals, time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.mu.swarm == nil {
-		return swarm.Totals{}, time.Time{}
-	}
-	return t.mu.swarm.Totals(), t.mu.began
 }

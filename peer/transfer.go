@@ -133,9 +133,9 @@ func (t *Transfer) start(o opening) {
 	if t.mu.flushed.settled() {
 		t.mu.flushed = newOutcome()
 	}
-	begins := t.enter(Seeking)
+	logPhase := t.enter(Seeking)
 	t.mu.Unlock()
-	t.node.note(begins)
+	logPhase()
 	t.node.wg.Go(func() {
 		defer close(ended)
 		why, lost := t.run(ctx)
@@ -180,10 +180,10 @@ func (t *Transfer) end(why, lost error) {
 		phase, t.mu.err = Failed, explain(cmp.Or(lost, why))
 		t.settle(t.mu.err)
 	}
-	ends := t.enter(phase)
+	logPhase := t.enter(phase)
 	t.mu.Unlock()
 	t.node.mu.Unlock()
-	t.node.note(ends)
+	logPhase()
 }
 
 // giveUp settles the outcome of a transfer that does not run.

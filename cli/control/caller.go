@@ -28,7 +28,7 @@ func withCaller(ctx context.Context, c net.Conn) context.Context {
 //
 //nolint:gochecknoglobals // constant
 var forUsers = []string{
-	"GET /v1/node", "GET /v1/transfers", "GET /v1/transfer", "GET /v1/limit", "GET /v1/events",
+	"GET /v1/node", "GET /v1/transfers", "GET /v1/transfer", "GET /v1/limit",
 	"POST /v1/seed", "POST /v1/get", "POST /v1/stop", "POST /v1/remove", "POST /v1/verify", "POST /v1/export",
 	"POST /v1/describe", "POST /v1/fleet",
 }

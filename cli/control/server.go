@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
@@ -43,8 +41,6 @@ type Config struct {
 	Limits *limit.Policy
 	// Version is that of the program.
 	Version string
-	// Log is for the operator. Nil means no log.
-	Log *slog.Logger
 }
 
 // Server answers the calls of clients, each in a goroutine of its own.
@@ -52,19 +48,12 @@ type Server struct {
 	cfg  Config
 	mux  *http.ServeMux
 	http *http.Server
-	log  *slog.Logger
-
-	eventTimeout time.Duration
-	draining     chan struct{} // closed by Shutdown
 }
 
 // NewServer returns a server. [Server.Serve] runs it.
 func NewServer(cfg Config) *Server {
 	mux := http.NewServeMux()
-	s := &Server{cfg: cfg, mux: mux, log: cfg.Log, eventTimeout: eventTimeout, draining: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &Server{cfg: cfg, mux: mux}
 	mux.HandleFunc("GET /v1/node", reply(s.node))
 	mux.HandleFunc("GET /v1/transfers", reply(s.transfers))
 	mux.HandleFunc("GET /v1/transfer", reply(s.transfer))
@@ -79,10 +68,8 @@ func NewServer(cfg Config) *Server {
 	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))
 	mux.HandleFunc("GET /v1/limit", reply(s.limits))
 	mux.HandleFunc("POST /v1/limit", reply(s.setLimits))
-	mux.HandleFunc("GET /v1/events", s.events)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	s.http = &http.Server{Handler: guard(mux), ConnContext: withCaller, ReadHeaderTimeout: 10 * time.Second}
-	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.draining) }))
 	return s
 }
 
