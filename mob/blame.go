@@ -195,19 +195,6 @@ func (s *State) onLiar(id proto.PeerID) {
 	}
 }
 
-// onMisled counts a false block against a node that is not known to be at fault: it is rationed in the
-// end, and not banned.
-func (s *State) onMisled(id proto.PeerID) {
-	n := s.byID[id]
-	if n == nil {
-		return
-	}
-	n.rotten++
-	if n.peer != nil {
-		s.ration(n.peer)
-	}
-}
-
 // onChecked announces a piece again to a peer that complained of it, or for which it could not be
 // read.
 func (s *State) onChecked(ev Checked) {

@@ -146,8 +146,8 @@ func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 // Open is Want for a number that peers may have announced already, and has the node request it.
 func (c *Control) Open(i int) bool { return c.s.open(i) }
 
-// Store notes that number i is stored and verified, and announces it unless it is withheld.
-func (c *Control) Store(i int, withheld bool) { c.s.store(i, withheld) }
+// Store records that number i is stored and verified, and announces it.
+func (c *Control) Store(i int) { c.s.store(i) }
 
 // Announce announces a number that is stored, again to those that were told already.
 func (c *Control) Announce(i int) { c.s.announce(i, updateHave) }

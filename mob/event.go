@@ -50,11 +50,7 @@ type (
 		Span proto.Span
 	}
 	// Stored says that a piece is verified and on disk; a coded block, that it is in memory.
-	Stored struct {
-		Piece int
-		// Withheld says that the block is not for others before it is [Offered].
-		Withheld bool
-	}
+	Stored struct{ Piece int }
 	// Failed says that a piece failed its hash, or that what came of it was discarded, and which
 	// peers sent parts of it.
 	Failed struct {
@@ -70,9 +66,6 @@ type (
 		Peer  proto.PeerID
 		Piece int
 	}
-	// Misled says that a peer passed on a false block whose encoder is no peer. Its encoder may have
-	// misled it.
-	Misled struct{ Peer proto.PeerID }
 	// Lost says that a stored piece turned out to be damaged, and is not served any more. It is
 	// fetched again.
 	Lost struct{ Piece int }
@@ -125,7 +118,6 @@ func (Arrived) event()     {}
 func (Stored) event()      {}
 func (Failed) event()      {}
 func (Blamed) event()      {}
-func (Misled) event()      {}
 func (Lost) event()        {}
 func (Grown) event()       {}
 func (Withheld) event()    {}

@@ -109,7 +109,7 @@ func (k *pieces) run(i int) int {
 func (k *pieces) Apply(ev Event) {
 	switch ev := ev.(type) {
 	case Stored:
-		k.Store(ev.Piece, false)
+		k.Store(ev.Piece)
 	case Failed:
 		k.GiveUp(ev.Piece)
 		k.fetch(ev.Piece)

@@ -171,8 +171,6 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.blame(ev)
 	case Blamed:
 		s.accuse(ev.Peer, ev.Piece, false)
-	case Misled:
-		s.onMisled(ev.Peer)
 	case Checked:
 		s.onChecked(ev)
 	case Liar:
@@ -251,8 +249,8 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	}
 }
 
-// store notes a verified piece, and announces it unless it is withheld.
-func (s *State) store(i int, withheld bool) {
+// store records and announces a verified piece.
+func (s *State) store(i int) {
 	if !s.have.Add(i) {
 		return
 	}
@@ -267,18 +265,11 @@ func (s *State) store(i int, withheld bool) {
 			s.credit(f.peer)
 		}
 		s.endFetch(f)
-		if f.claimed && withheld {
-			s.announce(i, updateDrop)
-		}
 	}
 	delete(s.suspects, i)
 	delete(s.rotten, i)
 	s.wanted.Remove(i)
-	if withheld {
-		s.withheld.Add(i)
-	} else {
-		s.announce(i, updateHave)
-	}
+	s.announce(i, updateHave)
 	s.checkComplete()
 }
 

@@ -245,32 +245,6 @@ func TestDroppedClaimIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestWithheldBlock has a block come that is not for others yet: it counts for the node, and nobody is told
-// of it before it is offered.
-func TestWithheldBlock(t *testing.T) {
-	n := newNode()
-	has := func(m *proto.Have) bool { return len(m.Have) == 1 && m.Have[0] == one(5)[0] }
-	want := mob.Received{Peer: "m", Message: &proto.Want{Pieces: []proto.Range{{Count: 32}}}}
-	did := n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}, want, mob.Stored{Piece: 5, Withheld: true},
-		mob.Received{Peer: "m", Message: &proto.Want{}}, want)
-	if sends(did, "m", has) || n.k.at(5).have != 1 {
-		t.Errorf("%d blocks are there, and %+v", n.k.at(5).have, did)
-	}
-	if did := n.steps(mob.Offered{Range: one(5)[0]}); !sends(did, "m", has) {
-		t.Errorf("what is offered is not announced: %+v", did)
-	}
-}
-
-// TestWithheldClaimIsTakenBack has a block come over the WAN that the node claimed and does not pass on: the
-// others of its cluster need not wait for it.
-func TestWithheldClaimIsTakenBack(t *testing.T) {
-	n := newNode()
-	i := n.claims(t)
-	if did := n.steps(mob.Stored{Piece: i, Withheld: true}); !sends(did, "m", drops(i)) {
-		t.Errorf("%+v", did)
-	}
-}
-
 // TestWhoMakesBlocks has a peer that announced more blocks of a generation than one can have that has not
 // decoded it, and one that did not.
 func TestWhoMakesBlocks(t *testing.T) {
@@ -293,28 +267,5 @@ func TestWhoMakesBlocks(t *testing.T) {
 		if requests == 0 {
 			t.Errorf("nothing is requested of a peer that has %d blocks", tt.has)
 		}
-	}
-}
-
-// TestMisledPeer has a peer pass on false blocks of unknown encoders. It is asked last, for what nobody else
-// has, and not banned.
-func TestMisledPeer(t *testing.T) {
-	n := newNode()
-	did := n.steps(append([]mob.Event{mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}},
-		slices.Repeat([]mob.Event{mob.Misled{Peer: "m"}}, 100)...)...)
-	for _, a := range did {
-		if _, ok := a.(mob.Drop); ok {
-			t.Fatalf("%+v", a)
-		}
-	}
-	names := []proto.Range{{Count: 8}}
-	did = n.steps(mob.Joined{Node: mob.Node{ID: "p", Cluster: "B"}},
-		mob.Received{Peer: "p", Message: &proto.Have{Have: []proto.Range{{Count: 7}}}},
-		mob.Received{Peer: "m", Message: &proto.Have{Have: names}})
-	if sends(did, "m", func(m *proto.Request) bool { return m.Piece < 7 }) {
-		t.Error("it is asked for what another peer has")
-	}
-	if !sends(did, "m", func(m *proto.Request) bool { return m.Piece == 7 }) {
-		t.Error("it is not asked for what nobody else has")
 	}
 }

@@ -10,7 +10,7 @@ import (
 func (k *Picker) Apply(ev mob.Event) {
 	switch ev := ev.(type) {
 	case mob.Stored:
-		k.stored(ev.Piece, ev.Withheld)
+		k.stored(ev.Piece)
 	case mob.Failed:
 		k.failed(ev)
 	case mob.Lost:
@@ -24,8 +24,8 @@ func (k *Picker) Apply(ev mob.Event) {
 	}
 }
 
-// stored notes a block, which may be passed on unless it is withheld.
-func (k *Picker) stored(i int, withheld bool) {
+// stored records a block.
+func (k *Picker) stored(i int) {
 	if k.Has(i) {
 		return
 	}
@@ -40,7 +40,7 @@ func (k *Picker) stored(i int, withheld bool) {
 			g.senders[i] = f.Peer
 		}
 	}
-	k.Store(i, withheld)
+	k.Store(i)
 }
 
 // failed notes that a false block came, or none. If nobody is to blame the peer that sent it may
@@ -118,7 +118,7 @@ func (k *Picker) decoded(number int) {
 		if k.Has(i) {
 			k.Announce(i)
 		}
-		k.stored(i, false)
+		k.stored(i)
 	}
 	k.begin()
 }

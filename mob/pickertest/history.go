@@ -179,7 +179,7 @@ func (h *history) event() mob.Event {
 	case 5:
 		return mob.Unreachable{Peer: h.peer()}
 	case 6:
-		return mob.Stored{Piece: int(h.number()), Withheld: h.byte()%4 == 0}
+		return mob.Stored{Piece: int(h.number())}
 	case 7:
 		return mob.Failed{Piece: int(h.number()), Sources: []proto.PeerID{h.peer(), h.peer()}[:h.byte()%3]}
 	case 8:
@@ -205,7 +205,7 @@ func (h *history) event() mob.Event {
 	case 21:
 		return mob.Liar{Peer: h.peer()}
 	case 22:
-		return mob.Misled{Peer: h.peer()}
+		return mob.Withheld{Range: proto.Range{First: h.number(), Count: 8}}
 	case 23:
 		return mob.Offered{Range: proto.Range{First: h.number(), Count: 8}}
 	case 24, 25:

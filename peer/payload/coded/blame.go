@@ -11,12 +11,9 @@ import (
 func (c *namedContent) blame(out *outcome, encoder publicKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	by, news := c.signers.pollutes(encoder)
-	if news {
+	if !c.signers.polluters[encoder] {
+		c.signers.polluters[encoder] = true
 		out.polluters = append(out.polluters, encoder)
-	}
-	if by != "" {
-		out.misled = append(out.misled, by)
 	}
 }
 
@@ -69,20 +66,6 @@ func (c *namedContent) allUnderWay() []*generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Collect(maps.Values(c.open))
-}
-
-// signedBy returns the numbers of the blocks under way that encoders signed.
-func (c *namedContent) signedBy(encoders []publicKey) (numbers []uint32) {
-	for _, g := range c.allUnderWay() {
-		g.mu.Lock()
-		for name, b := range g.held {
-			if slices.Contains(encoders, b.encoder) {
-				numbers = append(numbers, c.number(g.number, name))
-			}
-		}
-		g.mu.Unlock()
-	}
-	return numbers
 }
 
 // disown drops the blocks that polluters signed from all generations under way, and

@@ -34,12 +34,11 @@ func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivK
 		return nil, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
 	return &Codec{cfg: cfg, content: newNamed(namedConfig{
-		disk:     newDisk(&cfg, coding),
-		swarm:    swarm,
-		key:      ed25519.PrivateKey(raw),
-		cache:    cached(coding),
-		isPeer:   func(id proto.PeerID) bool { return cfg.Swarm.IsPeer(id) },
-		isMember: func(id proto.PeerID) bool { return cfg.Swarm.IsMember(id) },
+		disk:    newDisk(&cfg, coding),
+		swarm:   swarm,
+		key:     ed25519.PrivateKey(raw),
+		cache:   cached(coding),
+		members: cfg.Swarm,
 	})}, nil
 }
 
@@ -117,13 +116,6 @@ func (c *Codec) Verify(b *payload.Block) {
 		c.cfg.Swarm.Post(mob.Failed{Piece: int(b.Span.Piece)}, nil)
 		return
 	}
-	if err == nil && len(out.trusted) > 0 {
-		c.vouch(out.trusted)
-	}
-	for _, id := range out.misled {
-		c.cfg.Log.Info("node passed on a false block", "peer", libpeer.ID(id).String())
-		c.cfg.Swarm.Post(mob.Misled{Peer: id}, nil)
-	}
 	if err == nil && len(out.polluters) > 0 {
 		err = c.expose(out.polluters)
 	}
@@ -151,15 +143,12 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 	case purged:
 		c.lost(out.numbers...)
 		if !slices.Contains(out.numbers, b.Span.Piece) {
-			c.held(b.Span.Piece, out)
+			c.stored(b.Span.Piece)
 		}
 	case held:
-		c.held(b.Span.Piece, out)
+		c.stored(b.Span.Piece)
 	case pieceStored:
 		c.stored(out.numbers...)
-		if out.withheld {
-			c.offer(out.numbers...)
-		}
 	case pieceFailed:
 		c.cfg.Swarm.Post(mob.Failed{Piece: number}, nil)
 		c.lost(out.numbers...)
@@ -168,9 +157,6 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 		c.cfg.Swarm.Post(mob.Polluted{Generation: out.generation}, nil)
 		c.stored(out.numbers...)
 	case decoded:
-		if out.withheld {
-			c.cfg.Swarm.Post(mob.Offered{Range: c.names(out.generation)}, nil)
-		}
 		c.cfg.Swarm.Post(mob.Decoded{Generation: out.generation}, nil)
 	}
 }
@@ -182,25 +168,6 @@ func (c *Codec) blame(faults []fault) {
 			c.cfg.Log.Warn("forged blocks", "count", len(faults), "peer", libpeer.ID(f.sender).String())
 		}
 		c.cfg.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}, Forged: true}, nil)
-	}
-}
-
-// held posts that a block is there, which may not be passed on if its encoder is not trusted.
-func (c *Codec) held(number uint32, out *outcome) {
-	c.cfg.Swarm.Post(mob.Stored{Piece: int(number), Withheld: out.withheld}, nil)
-}
-
-// vouch posts that blocks may be passed on now, whose encoders are trusted.
-func (c *Codec) vouch(encoders []publicKey) {
-	c.order.Lock()
-	defer c.order.Unlock()
-	c.offer(c.content.signedBy(encoders)...)
-}
-
-// offer posts that blocks may be passed on now, if they were withheld.
-func (c *Codec) offer(numbers ...uint32) {
-	for _, n := range numbers {
-		c.cfg.Swarm.Post(mob.Offered{Range: proto.Range{First: n, Count: 1}}, nil)
 	}
 }
 

@@ -40,11 +40,8 @@
 // have the peer's own signature; any other is the peer's fault, and a few ban it. That happens to no honest
 // node, whatever others send it.
 //
-// A node that passes for one which has not decoded anything may send blocks of others. It vouches for their
-// encoders: an honest node passes on blocks only of peers, of members that a tracker told of, and of encoders
-// that proved right. What it has of others it keeps for itself until their generation is decoded, so a false
-// block of a new key goes no further than one hop. A node that vouched for polluters may have been misled
-// itself. It is never banned for that, but asked last, and soon nothing of unknown encoders is taken of it.
+// A peer that has not decoded a generation may send blocks of other encoders. A node takes only blocks whose encoder is the
+// sender, a joined peer, or a member that a tracker named. It rejects the remaining blocks and requests them of another peer.
 //
 // Recoded blocks are not signed, since a node that recodes does not know what it sends. A
 // generation that fails its hashes is dropped, and gathered again; polluters are not

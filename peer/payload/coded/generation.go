@@ -29,7 +29,6 @@ type generation struct {
 	held     map[int]*namedBlock // by name: what may be passed on
 	suspects map[int]*suspect    // while repairing, by number: the pieces that are not verified
 	claims   []claim             // about blocks that were dropped
-	withheld bool                // a block was not passed on, since its encoder was not trusted
 }
 
 // namedBlock is a block that arrived.

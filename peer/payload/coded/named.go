@@ -25,10 +25,8 @@ type namedConfig struct {
 	// swarm is the content id. Signatures are bound to it.
 	swarm []byte
 	// key signs the blocks that the node makes.
-	key ed25519.PrivateKey
-	// isPeer reports whether a node is connected, and isMember whether a tracker told of it. Nil stands
-	// for no.
-	isPeer, isMember func(proto.PeerID) bool
+	key     ed25519.PrivateKey
+	members members
 	// cache is how many whole generations are kept in memory for encoding, at least one.
 	cache int
 }
@@ -50,7 +48,7 @@ func newNamed(cfg namedConfig) *namedContent {
 		cfg:     cfg,
 		memory:  blockMemory{size: cfg.disk.Coding.Block},
 		open:    map[int]*generation{},
-		signers: newSigners(cfg.isPeer, cfg.isMember),
+		signers: signers{map[publicKey]bool{}, cfg.members},
 	}
 	c.encoders = newEncoders(&c.disk, &c.memory, cfg.cache)
 	return c
@@ -67,26 +65,11 @@ func (c *namedContent) allPolluters() []publicKey {
 	return out
 }
 
-// trust notes that an encoder signed a block that was right.
-func (c *namedContent) trust(out *outcome, encoder publicKey) {
+// admits reports whether a block is taken.
+func (c *namedContent) admits(b *namedBlock) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.signers.trust(encoder) {
-		out.trusted = append(out.trusted, encoder)
-	}
-}
-
-// trusts reports whether blocks of an encoder may be passed on.
-func (c *namedContent) trusts(encoder publicKey) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.signers.trusts(encoder)
-}
-
-func (c *namedContent) admit(b *namedBlock) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.signers.admit(b.encoder, b.sender)
+	return c.signers.admits(b.encoder, b.sender)
 }
 
 // underWay returns a generation under way, nil if it is not.

@@ -49,14 +49,9 @@ const (
 type outcome struct {
 	verdict    verdict
 	generation int
-	numbers    []uint32       // see verdict
-	polluters  []publicKey    // the encoders found to be polluters: the caller must call disown
-	misled     []proto.PeerID // the nodes that introduced those of them that are not peers
-	trusted    []publicKey    // encoders found to be trusted: the caller must call offered
-	// withheld says of a block that is held that its encoder is not trusted, and of a piece or a
-	// generation that this was so of some block of it.
-	withheld bool
-	faults   []fault
+	numbers    []uint32    // see verdict
+	polluters  []publicKey // the encoders found to be polluters: the caller must call disown
+	faults     []fault
 }
 
 // fault is a block whose sender is to blame.

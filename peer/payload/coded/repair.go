@@ -97,12 +97,10 @@ func (c *namedContent) repair(g *generation, b *namedBlock, out *outcome) error 
 	}
 	clear(p.awaited)
 	out.verdict = pieceStored
-	out.withheld = g.withheld
 	c.memory.count(len(chosen) - p.payloads())
 	for i, v := range chosen {
 		out.numbers = append(out.numbers, c.number(g.number, p.first+i))
 		g.held[p.first+i] = v.namedBlock
-		c.trust(out, v.encoder)
 		p.versions[i] = []version{v} // what is held stays counted
 	}
 	return c.finishRepair(g, out)
@@ -248,7 +246,7 @@ func (c *namedContent) finishRepair(g *generation, out *outcome) error {
 	if !c.Has(g.number) {
 		return nil
 	}
-	out.verdict, out.numbers, out.withheld = decoded, nil, g.withheld
+	out.verdict, out.numbers = decoded, nil
 	b := make([]byte, c.Coding.Block)
 	err := c.encoders.use(g.number, func(e *encoder) error {
 		for _, cl := range g.claims {
@@ -257,8 +255,6 @@ func (c *namedContent) finishRepair(g *generation, out *outcome) error {
 			}
 			if sha256.Sum256(b) != cl.sum {
 				c.blame(out, cl.encoder)
-			} else {
-				c.trust(out, cl.encoder)
 			}
 		}
 		return nil

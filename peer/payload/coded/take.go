@@ -25,7 +25,7 @@ func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin,
 		return out, err
 	}
 	b := &namedBlock{payload: data, origin: *o, sender: sender, claim: claim{name: name, encoder: o.Encoder}}
-	if !c.admit(b) {
+	if !c.admits(b) {
 		if !g.holds(name) {
 			out.verdict = refused
 		}
@@ -48,9 +48,6 @@ func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin,
 	default:
 		out.verdict = ignored
 		return out, nil
-	}
-	if kept := g.held[name]; kept != nil && !c.trusts(kept.encoder) {
-		g.withheld, out.withheld = true, true
 	}
 	return out, err
 }
@@ -120,10 +117,6 @@ func (c *namedContent) decode(g *generation, out *outcome) error {
 		c.suspectAll(g, out)
 		return nil
 	}
-	for _, b := range g.held {
-		c.trust(out, b.encoder)
-	}
-	out.withheld = g.withheld
 	var spare [][]byte
 	for name, b := range g.held {
 		if name >= g.k {

@@ -170,11 +170,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 		if out, err := n.take(3, "m", &o, b); err != nil || out.verdict != held {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
-		want := errForged
-		if !n.trusts(o.Encoder) {
-			want = payload.ErrAbsent
-		}
-		if _, err := n.load(make([]byte, len(b)), 3); !errors.Is(err, want) {
+		if _, err := n.load(make([]byte, len(b)), 3); !errors.Is(err, errForged) {
 			t.Errorf("%s is passed on: %v", name, err)
 		}
 		out, err := n.dropForged(3)
