@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -175,9 +176,9 @@ func (g *global) runSystems(ctx context.Context, f *benchFlags, b *bench.Bench, 
 		for _, s := range systems {
 			name := f.runName(s.Name(), i)
 			p := g.newProgress(false)
-			b.Show = func(now bench.Progress) { p.show(textFrame(name + ": " + now.String())) }
+			b.Show = func(now bench.Progress) { p.Show(term.Text(name + ": " + now.String())) }
 			run := b.Run(ctx, s)
-			p.clear()
+			p.Clear()
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
@@ -102,13 +103,13 @@ func (g *global) benchPlan(cmd *cobra.Command, f *planBenchFlags, cases []*bench
 	for _, c := range cases {
 		p := g.newProgress(false)
 		for i := range f.repeat {
-			p.show(textFrame(fmt.Sprintf("%s, %d destinations", f.runName(c.Model, i), c.Destinations)))
+			p.Show(term.Text(fmt.Sprintf("%s, %d destinations", f.runName(c.Model, i), c.Destinations)))
 			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
-				p.clear()
+				p.Clear()
 				return err
 			}
 		}
-		p.clear()
+		p.Clear()
 	}
 	r := &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}
 	write := r.WriteTable

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 )
 
@@ -99,13 +100,13 @@ func (g *global) benchRounds(cmd *cobra.Command, f *benchFlags, rounds *roundFla
 	for _, c := range cases {
 		p := g.newProgress(false)
 		for i := range f.repeat {
-			p.show(textFrame(fmt.Sprintf("%s, %d nodes", f.runName(c.Strategy, i), c.Nodes)))
+			p.Show(term.Text(fmt.Sprintf("%s, %d nodes", f.runName(c.Strategy, i), c.Nodes)))
 			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
-				p.clear()
+				p.Clear()
 				return err
 			}
 		}
-		p.clear()
+		p.Clear()
 	}
 	r := &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}
 	write := r.WriteTable

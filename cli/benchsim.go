@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
@@ -132,13 +133,13 @@ func (g *global) showTime(what string) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer p.clear()
-		tick := time.NewTicker(drawEvery)
+		defer p.Clear()
+		tick := time.NewTicker(term.DrawInterval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				p.show(textFrame(fmt.Sprintf("%s for %.0f s", what, time.Since(began).Seconds())))
+				p.Show(term.Text(fmt.Sprintf("%s for %.0f s", what, time.Since(began).Seconds())))
 			case <-end:
 				return
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,9 +15,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8/cwriter"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -207,7 +206,7 @@ func (f *castFlags) checkSource(g *global, src string) error {
 			return errors.New("standard input has no name: give a file with -o, or a command with --exec")
 		case strings.HasSuffix(f.dest, "/"):
 			return fmt.Errorf("standard input has no name: give a file, not the folder %s", f.dest)
-		case isTerminal(g.In):
+		case term.IsTerminal(g.In):
 			return errors.New("standard input is a terminal: pipe the content into the command")
 		}
 		return nil
@@ -245,11 +244,11 @@ func (g *global) cast(cmd *cobra.Command, run castRunner, f *castFlags, cfg cast
 	err = errors.Join(err, g.writeHosts(f.good, r.hosts(true)), g.writeHosts(f.bad, r.hosts(false)))
 	switch {
 	case ctx.Err() != nil && (err != nil || r.Done < least):
-		return &interruptedError{fmt.Sprintf("interrupted: %d of %s have the content", r.Done, plural(len(r.Hosts), "host"))}
+		return &interruptedError{fmt.Sprintf("interrupted: %d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))}
 	case err != nil:
 		return err
 	case r.Done < least:
-		return fmt.Errorf("%d of %s have the content", r.Done, plural(len(r.Hosts), "host"))
+		return fmt.Errorf("%d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
 	}
 	return nil
 }
@@ -287,21 +286,6 @@ func checkFolder(flag, path string) error {
 		return fmt.Errorf("%s: the folder %s does not exist", flag, dir)
 	}
 	return nil
-}
-
-// isTerminal says whether a reader is a terminal.
-func isTerminal(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	if !ok {
-		return false
-	}
-	c, err := f.SyscallConn()
-	if err != nil {
-		return false
-	}
-	terminal := false
-	err = c.Control(func(fd uintptr) { terminal = cwriter.IsTerminal(int(fd)) })
-	return err == nil && terminal
 }
 
 // splitCommand splits a command at its blanks. Single and double quotes keep blanks together,

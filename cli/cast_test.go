@@ -313,10 +313,10 @@ func TestCastFrame(t *testing.T) {
 		t.Helper()
 		f := v.frame()
 		f.took, f.rate = 12*time.Second, 100
-		if got := f.line(); got != wantLine {
+		if got := f.Line(); got != wantLine {
 			t.Errorf("line %q, want %q", got, wantLine)
 		}
-		if got := strings.Join(f.picture(79), "\n"); got != strings.Join(wantPicture, "\n") {
+		if got := strings.Join(f.Picture(79), "\n"); got != strings.Join(wantPicture, "\n") {
 			t.Errorf("picture\n%s\nwant\n%s", got, strings.Join(wantPicture, "\n"))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/term"
 )
 
 const (
@@ -101,7 +102,7 @@ func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, q
 		res, err = run(ctx, cfg)
 	}()
 	p := g.newProgress(quiet)
-	defer p.clear()
+	defer p.Clear()
 	out := g.Out
 	if g.json {
 		out = g.Err
@@ -111,22 +112,22 @@ func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, q
 		if len(lines)+dropped == 0 {
 			return
 		}
-		p.clear()
+		p.Clear()
 		for _, l := range lines {
-			fmt.Fprintln(out, printable(l))
+			fmt.Fprintln(out, term.Printable(l))
 		}
 		if dropped > 0 {
-			p.note("%s of output were left out: they came faster than they could be printed", plural(dropped, "line"))
+			p.Note("%s of output were left out: they came faster than they could be printed", term.Plural(dropped, "line"))
 		}
 	}
-	tick := time.NewTicker(drawEvery)
+	tick := time.NewTicker(term.DrawInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-v.wake:
 			flush()
 		case <-tick.C:
-			p.show(v.frame())
+			p.Show(v.frame())
 		case <-done:
 			flush()
 			return res, err
@@ -149,7 +150,7 @@ func (v *castView) frame() castFrame {
 	}
 	v.samples = append(v.samples, castSample{now, got})
 	first := v.samples[0]
-	f.rate = max(0, average(got-first.got, now.Sub(first.at)))
+	f.rate = max(0, term.Average(got-first.got, now.Sub(first.at)))
 	return f
 }
 
@@ -178,7 +179,7 @@ func (f castFrame) in(phase cast.Phase) (hosts []cast.HostResult) {
 }
 
 // picture has a line for each phase that hosts are in, and for each reason why some failed.
-func (f castFrame) picture(width int) []string {
+func (f castFrame) Picture(width int) []string {
 	lines := []string{f.head()}
 	for _, phase := range castPhases() {
 		hosts := f.in(phase)
@@ -213,13 +214,13 @@ func (f castFrame) head() string {
 	text := f.name
 	switch s := f.source; {
 	case s.Length < 0 && s.Read > 0:
-		text += fmt.Sprintf(": %s so far", formatBytes(s.Read))
+		text += fmt.Sprintf(": %s so far", term.Bytes(s.Read))
 	case s.Length >= 0 && s.Read < s.Length:
-		text += fmt.Sprintf(": %s (%d%% read)", formatBytes(s.Length), percent(s.Read, s.Length))
+		text += fmt.Sprintf(": %s (%d%% read)", term.Bytes(s.Length), term.Percent(s.Read, s.Length))
 	case s.Length >= 0:
-		text += ": " + formatBytes(s.Length)
+		text += ": " + term.Bytes(s.Length)
 	}
-	return fmt.Sprintf("%s to %s, %s", text, plural(len(f.hosts), "host"), formatDuration(f.took))
+	return fmt.Sprintf("%s to %s, %s", text, term.Plural(len(f.hosts), "host"), term.Duration(f.took))
 }
 
 // progress returns how much the hosts that did not fail have, and are to have: -1 for a stream.
@@ -240,13 +241,13 @@ func (f castFrame) progress() (have, all int64) {
 func (f castFrame) fetching(width int) string {
 	have, all := f.progress()
 	if all < 0 {
-		return fmt.Sprintf("%s, %s", formatBytes(have), formatRate(f.rate))
+		return fmt.Sprintf("%s, %s", term.Bytes(have), term.Rate(f.rate))
 	}
-	facts := fmt.Sprintf(" %3d%%, %s", percent(have, all), formatRate(f.rate))
-	if left := timeLeft(all-have, f.rate); left != "" {
+	facts := fmt.Sprintf(" %3d%%, %s", term.Percent(have, all), term.Rate(f.rate))
+	if left := term.Left(all-have, f.rate); left != "" {
 		facts += ", " + left
 	}
-	return barBeside(facts, have, all, width)
+	return term.BarBeside(facts, have, all, width)
 }
 
 // slowest names the host that has the least of those that fetch a content, whose length is -1 if it is not known,
@@ -255,12 +256,12 @@ func slowest(hosts []cast.HostResult, length int64) string {
 	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int {
 		return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), a.Moved.Compare(b.Moved))
 	})
-	text := fmt.Sprintf("%s, %s", least.Name, formatBytes(least.Bytes))
+	text := fmt.Sprintf("%s, %s", least.Name, term.Bytes(least.Bytes))
 	if length >= 0 {
-		text = fmt.Sprintf("%s, %d%%", least.Name, percent(least.Bytes, length))
+		text = fmt.Sprintf("%s, %d%%", least.Name, term.Percent(least.Bytes, length))
 	}
 	if still := time.Since(least.Moved); still > castStill {
-		text += fmt.Sprintf(", no progress for %s", formatDuration(still))
+		text += fmt.Sprintf(", no progress for %s", term.Duration(still))
 	}
 	if least.Waiting != "" {
 		text += ", waiting for " + least.Waiting
@@ -268,8 +269,8 @@ func slowest(hosts []cast.HostResult, length int64) string {
 	return text
 }
 
-// position implements [mover].
-func (f castFrame) position() any {
+// Position implements [term.Progress].
+func (f castFrame) Position() any {
 	at := struct {
 		bytes, read int64
 		hosts       string // in each phase
@@ -283,8 +284,8 @@ func (f castFrame) position() any {
 	return at
 }
 
-// waitsFor implements [mover]. A stream that has reached all hosts waits for its source only.
-func (f castFrame) waitsFor() (what, remedy string) {
+// Waiting implements [term.Progress]. A stream that has reached all hosts waits for its source only.
+func (f castFrame) Waiting() (what, remedy string) {
 	fetching := f.in(cast.Fetching)
 	if f.source.Length < 0 {
 		fetching = slices.DeleteFunc(fetching, func(h cast.HostResult) bool { return h.Bytes >= f.source.Read })
@@ -300,12 +301,12 @@ func (f castFrame) waitsFor() (what, remedy string) {
 	return "", ""
 }
 
-func (f castFrame) line() string {
+func (f castFrame) Line() string {
 	parts := []string{f.head()}
 	if have, all := f.progress(); all > 0 && have > 0 {
-		parts = append(parts, fmt.Sprintf("%d%%", percent(have, all)), formatRate(f.rate))
+		parts = append(parts, fmt.Sprintf("%d%%", term.Percent(have, all)), term.Rate(f.rate))
 	} else if have > 0 {
-		parts = append(parts, formatRate(f.rate))
+		parts = append(parts, term.Rate(f.rate))
 	}
 	var phases []string
 	for _, phase := range castPhases() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cast/hostset"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -71,25 +72,25 @@ func newCastReport(res *cast.Result, cfg cast.Config) *castReport {
 			r.Failed++
 		}
 	}
-	r.Rate = average(got, res.Took)
+	r.Rate = term.Average(got, res.Took)
 	return r
 }
 
 // print prints the report for people: what was done, and who failed, by cause.
 func (r *castReport) print(w io.Writer) error {
-	t := newTextWriter(w)
+	t := term.NewTextWriter(w)
 	name := r.Source
 	if name == "-" {
 		name = "standard input"
 	}
 	size := ""
 	if r.Bytes >= 0 {
-		size = formatBytes(r.Bytes) + " "
+		size = term.Bytes(r.Bytes) + " "
 	}
-	t.line("%s: %sto %d of %s in %s, %s in all; %s from WAN, %s from LAN", name, size, r.Done, plural(len(r.Hosts), "host"),
-		formatDuration(r.res.Took), formatRate(r.Rate), formatBytes(r.FromWAN), formatBytes(r.FromLAN))
+	t.Line("%s: %sto %d of %s in %s, %s in all; %s from WAN, %s from LAN", name, size, r.Done, term.Plural(len(r.Hosts), "host"),
+		term.Duration(r.res.Took), term.Rate(r.Rate), term.Bytes(r.FromWAN), term.Bytes(r.FromLAN))
 	if r.DroppedBits > 0 {
-		t.line("  each host has %s", droppedBits(r.DroppedBits))
+		t.Line("  each host has %s", droppedBits(r.DroppedBits))
 	}
 	r.printClusters(t)
 	for _, phase := range castPhases() {
@@ -100,16 +101,16 @@ func (r *castReport) print(w io.Writer) error {
 			}
 		}
 		for _, c := range causes(hosts) {
-			t.line("%d %s: %s", len(c.hosts), phase, c)
+			t.Line("%d %s: %s", len(c.hosts), phase, c)
 		}
 		if phase == cast.Fetching && len(hosts) > 0 {
-			t.line("  slowest: %s", slowest(hosts, r.Bytes))
+			t.Line("  slowest: %s", slowest(hosts, r.Bytes))
 		}
 	}
 	if late := r.late(); late != "" {
-		t.line("%s", late)
+		t.Line("%s", late)
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 // late names the last host that was done, if it was much later than half of them.
@@ -129,23 +130,23 @@ func (r *castReport) late() string {
 		return ""
 	}
 	return fmt.Sprintf("the last was %s, after %s; half of them had it after %s", last.Name,
-		formatDuration(last.Took), formatDuration(half.Took))
+		term.Duration(last.Took), term.Duration(half.Took))
 }
 
 // printClusters prints what entered each cluster, if there are several: first the sites and then their racks,
 // where names have several parts.
-func (r *castReport) printClusters(t textWriter) {
+func (r *castReport) printClusters(t term.TextWriter) {
 	sites, racks := r.sums(1), r.sums(proto.MaxClusterParts)
 	if len(racks) < 2 {
 		return
 	}
 	for _, c := range sites {
-		t.line("  %-16s %d of %s, %s from WAN%s, %s from LAN", c.name, c.done, plural(c.hosts, "host"),
-			formatBytes(c.fromWAN), r.copies(c.fromWAN), formatBytes(c.fromLAN))
+		t.Line("  %-16s %d of %s, %s from WAN%s, %s from LAN", c.name, c.done, term.Plural(c.hosts, "host"),
+			term.Bytes(c.fromWAN), r.copies(c.fromWAN), term.Bytes(c.fromLAN))
 		for _, rack := range racks {
 			if proto.ClusterGroup(rack.name, 1) == c.name && proto.ClusterParts(rack.name) > 1 {
-				t.line("    %-14s %d of %s, %s from outside%s, %s from within", rack.name, rack.done, plural(rack.hosts, "host"),
-					formatBytes(rack.fromOutside), r.copies(rack.fromOutside), formatBytes(rack.fromRack))
+				t.Line("    %-14s %d of %s, %s from outside%s, %s from within", rack.name, rack.done, term.Plural(rack.hosts, "host"),
+					term.Bytes(rack.fromOutside), r.copies(rack.fromOutside), term.Bytes(rack.fromRack))
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/term"
 )
 
 // Env is the environment of a command.
@@ -56,7 +58,14 @@ func (env *Env) run(root *cobra.Command) int {
 	return status
 }
 
+// newProgress returns a screen on standard error. With quiet it reports only that there is no progress.
+func (env *Env) newProgress(quiet bool) *term.Screen {
+	p := term.New(env.Err, env.Getenv)
+	p.Quiet = quiet
+	return p
+}
+
 // note prints a line on standard error.
 func (env *Env) note(format string, args ...any) {
-	fmt.Fprintln(env.Err, printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(env.Err, term.Printable(fmt.Sprintf(format, args...)))
 }

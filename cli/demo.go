@@ -9,6 +9,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/term"
 )
 
 const demoHelp = `Runs a whole grid in this process, on loopback: a tracker, a source, and clusters of
@@ -65,7 +67,7 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g.note("a tracker, a source and %s of %s; %s of random data in %s",
-		plural(f.clusters, "cluster"), plural(f.nodes, "node"), formatBytes(length), dir)
+		term.Plural(f.clusters, "cluster"), term.Plural(f.nodes, "node"), term.Bytes(length), dir)
 	content, err := writeDemoContent(ctx, dir, length)
 	if err != nil {
 		return err
@@ -79,7 +81,7 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 	if err != nil {
 		return err
 	}
-	g.note("all nodes are complete after %s; comparing the copies", formatDuration(took))
+	g.note("all nodes are complete after %s; comparing the copies", term.Duration(took))
 	r, err := grid.receipt(ctx, content, took)
 	if err != nil {
 		return err
@@ -104,20 +106,20 @@ func (g *global) demoTransfer(ctx context.Context, grid *demoGrid, path string) 
 	done := make(chan error, 1)
 	go func() { done <- grid.wait(ctx) }()
 	p := g.newProgress(false)
-	p.every = lineSoon
-	tick := time.NewTicker(drawEvery)
+	p.Interval = term.ShortInterval
+	tick := time.NewTicker(term.DrawInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			p.show(grid.frame())
+			p.Show(grid.frame())
 		case err := <-done:
 			if err != nil {
-				p.clear()
+				p.Clear()
 				return 0, fmt.Errorf("transfer: %w", err)
 			}
 			last := grid.frame()
-			p.keep(last)
+			p.Keep(last)
 			return last.took, nil
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mobgrid/mob/cli/term"
 )
 
 // demoFrame shows the progress of all nodes of a demo.
@@ -46,7 +48,7 @@ func (g *demoGrid) frame() demoFrame {
 }
 
 // picture has a line per cluster, and one per node while these are few.
-func (f demoFrame) picture(width int) []string {
+func (f demoFrame) Picture(width int) []string {
 	w := max(10, min(width-60, 40))
 	lines := []string{fmt.Sprintf("%6.1fs", f.took.Seconds())}
 	nodes := 0
@@ -54,23 +56,23 @@ func (f demoFrame) picture(width int) []string {
 		nodes += len(c.nodes)
 	}
 	for _, c := range f.clusters {
-		lines = append(lines, fmt.Sprintf("%-8s %s %3d%%  WAN %7s  LAN %7s", c.name, bar(c.have, c.length, w),
-			percent(c.have, c.length), formatBytes(c.fromWAN), formatBytes(c.fromLAN)))
+		lines = append(lines, fmt.Sprintf("%-8s %s %3d%%  WAN %7s  LAN %7s", c.name, term.Bar(c.have, c.length, w),
+			term.Percent(c.have, c.length), term.Bytes(c.fromWAN), term.Bytes(c.fromLAN)))
 		if nodes > 16 {
 			continue
 		}
 		for _, n := range c.nodes {
-			lines = append(lines, fmt.Sprintf("  %-6s %s %3d%%", n.name, bar(n.have, n.length, w), percent(n.have, n.length)))
+			lines = append(lines, fmt.Sprintf("  %-6s %s %3d%%", n.name, term.Bar(n.have, n.length, w), term.Percent(n.have, n.length)))
 		}
 	}
 	return lines
 }
 
-func (f demoFrame) line() string {
+func (f demoFrame) Line() string {
 	text := []string{fmt.Sprintf("%.1fs", f.took.Seconds())}
 	for _, c := range f.clusters {
 		text = append(text, fmt.Sprintf("%s %d%% (WAN %s, LAN %s)",
-			c.name, percent(c.have, c.length), formatBytes(c.fromWAN), formatBytes(c.fromLAN)))
+			c.name, term.Percent(c.have, c.length), term.Bytes(c.fromWAN), term.Bytes(c.fromLAN)))
 	}
 	return strings.Join(text, "  ")
 }

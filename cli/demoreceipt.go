@@ -6,6 +6,8 @@ import (
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"github.com/mobgrid/mob/cli/term"
 )
 
 // demoReceipt says what the transfer of a demo cost.
@@ -69,13 +71,13 @@ func (r demoReceipt) print(out io.Writer) error {
 	fmt.Fprintln(w, "cluster\tnodes\tfrom WAN\tfrom LAN\tWAN copies\tintact\t")
 	for _, c := range r.Clusters {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.2f\t%d of %d\t\n",
-			c.Name, c.Nodes, formatBytes(c.FromWAN), formatBytes(c.FromLAN), c.WANCopies, c.Intact, c.Nodes)
+			c.Name, c.Nodes, term.Bytes(c.FromWAN), term.Bytes(c.FromLAN), c.WANCopies, c.Intact, c.Nodes)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	took := time.Duration(r.Seconds * float64(time.Second))
-	_, err := fmt.Fprintf(out, "%d intact copies of %s in %s: %s delivered\n", r.Intact, formatBytes(r.Bytes),
-		formatDuration(took), formatRate(average(r.Bytes*int64(r.Intact), took)))
+	_, err := fmt.Fprintf(out, "%d intact copies of %s in %s: %s delivered\n", r.Intact, term.Bytes(r.Bytes),
+		term.Duration(took), term.Rate(term.Average(r.Bytes*int64(r.Intact), took)))
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -86,35 +87,35 @@ func newEntry(e proto.Entry) entry {
 
 // print writes the description for people.
 func (d description) print(out io.Writer) error {
-	w := newTextWriter(out)
-	w.line("name      %s", d.Name)
-	w.line("id        %s", d.ID)
-	w.size(d.Bytes, d.Pieces, int64(d.PieceLength))
+	w := term.NewTextWriter(out)
+	w.Line("name      %s", d.Name)
+	w.Line("id        %s", d.ID)
+	w.Size(d.Bytes, d.Pieces, int64(d.PieceLength))
 	if d.Coded > 0 {
-		w.line("coded     %s", describeCoding(d.Coded, d.Strategy))
+		w.Line("coded     %s", describeCoding(d.Coded, d.Strategy))
 	}
 	if d.Plan != "" {
-		w.line("plan      %s", d.Plan)
+		w.Line("plan      %s", d.Plan)
 	}
-	w.list("trackers", d.Trackers)
-	w.list("peers", d.Peers)
+	w.List("trackers", d.Trackers)
+	w.List("peers", d.Peers)
 	if d.InfoHash != "" {
-		w.line("info-hash %s", d.InfoHash)
+		w.Line("info-hash %s", d.InfoHash)
 	}
-	w.list("announce", d.BTTrackers)
+	w.List("announce", d.BTTrackers)
 	for i, p := range d.Foreign {
-		w.line("%s%s=%s", heading("other", i), p.Key, p.Value)
+		w.Line("%s%s=%s", term.Heading("other", i), p.Key, p.Value)
 	}
-	w.line("tree      %s", countEntries(d.Entries))
+	w.Line("tree      %s", countEntries(d.Entries))
 	for _, e := range d.Entries {
 		if e.Kind == "padding" {
-			w.line("  ---- %9s  (padding)", formatBytes(e.Size))
+			w.Line("  ---- %9s  (padding)", term.Bytes(e.Size))
 			continue
 		}
 		suffix := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
-		w.line("  %s %9s  %s", e.Mode, formatBytes(e.Size), cmp.Or(e.Path, d.Name)+suffix)
+		w.Line("  %s %9s  %s", e.Mode, term.Bytes(e.Size), cmp.Or(e.Path, d.Name)+suffix)
 	}
-	return w.flush()
+	return w.Flush()
 }
 
 // countEntries says how many entries of each kind there are.
@@ -126,7 +127,7 @@ func countEntries(entries []entry) string {
 	var out []string
 	for _, kind := range []string{"file", "folder", "symlink"} {
 		if n[kind] > 0 {
-			out = append(out, plural(n[kind], kind))
+			out = append(out, term.Plural(n[kind], kind))
 		}
 	}
 	return cmp.Or(strings.Join(out, ", "), "empty")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -56,9 +57,9 @@ func outcome(command string, err error, interrupted bool) (status int, text stri
 	return exitFailed, oneLine(err.Error())
 }
 
-// oneLine joins the lines of a text and makes it [printable].
+// oneLine joins the lines of a text and makes it [term.Printable].
 func oneLine(text string) string {
-	return printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+	return term.Printable(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
 // args checks the number of arguments, of which the first least are required.

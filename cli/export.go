@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
@@ -138,7 +139,7 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 		m = new(proto.Manifest) // the content is verified by its torrent
 	}
 	if links, folders := metainfo.Unsupported(m); links+folders > 0 {
-		g.note("note: BitTorrent clients do not get %s and %s", plural(links, "symbolic link"), plural(folders, "empty folder"))
+		g.note("note: BitTorrent clients do not get %s and %s", term.Plural(links, "symbolic link"), term.Plural(folders, "empty folder"))
 	}
 	if len(link.Announce) == 0 {
 		g.note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -197,19 +198,19 @@ var errSourceChanged = errors.New("the files of the source were changed, and no 
 // stops the transfer too, and so does a standstill without any source.
 func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, quiet bool) (peer.Status, error) {
 	p := g.newProgress(quiet)
-	defer p.clear()
+	defer p.Clear()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	st, err := s.Get(ctx, req, func(st peer.Status) {
-		p.show(getFrame{st})
-		if p.still && st.SourceChanged {
+		p.Show(getFrame{st})
+		if p.Stalled && st.SourceChanged {
 			giveUp(errSourceChanged)
 		}
 	})
 	if err == nil {
 		return st, nil
 	}
-	p.clear()
+	p.Clear()
 	if ctx.Err() == nil {
 		return st, err
 	}
@@ -221,7 +222,7 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	}
 	kept := "nothing was fetched yet"
 	if st.Length >= 0 {
-		kept = fmt.Sprintf("kept %s of %s", formatBytes(st.Have), formatBytes(st.Length))
+		kept = fmt.Sprintf("kept %s of %s", term.Bytes(st.Have), term.Bytes(st.Length))
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errSourceChanged) {
 		return st, fmt.Errorf("stopped: %w; %s", cause, kept)

@@ -5,32 +5,33 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
 // getFrame shows the progress of a transfer.
 type getFrame struct{ st peer.Status }
 
-func (f getFrame) picture(width int) []string {
+func (f getFrame) Picture(width int) []string {
 	st := f.st
 	if st.Length < 0 {
-		return append([]string{f.name()}, indent(waiting(st), width)...)
+		return append([]string{f.name()}, term.Indent(waiting(st), width)...)
 	}
-	facts := fmt.Sprintf(" %3d%% %s of %s", percent(st.Have, st.Length), formatBytes(st.Have), formatBytes(st.Length))
-	lines := []string{f.name(), "  " + barBeside(facts, st.Have, st.Length, width)}
+	facts := fmt.Sprintf(" %3d%% %s of %s", term.Percent(st.Have, st.Length), term.Bytes(st.Have), term.Bytes(st.Length))
+	lines := []string{f.name(), "  " + term.BarBeside(facts, st.Have, st.Length, width)}
 	if st.Phase == peer.Checking {
 		lines = append(lines, "  checking files")
 	} else {
 		lines = append(lines, "  "+strings.Join(f.facts(), "  "))
 	}
 	if st.Waiting != "" {
-		lines = append(lines, indent(waiting(st), width)...)
+		lines = append(lines, term.Indent(waiting(st), width)...)
 	}
 	return lines
 }
 
-// position implements [mover]. Blocks of a piece are progress, too.
-func (f getFrame) position() any {
+// Position implements [term.Progress]. Blocks of a piece are progress, too.
+func (f getFrame) Position() any {
 	st := f.st
 	return struct {
 		phase               peer.Phase
@@ -38,8 +39,8 @@ func (f getFrame) position() any {
 	}{st.Phase, st.Have, st.Length, st.Traffic.WANIn + st.Traffic.LANIn}
 }
 
-// waitsFor implements [mover].
-func (f getFrame) waitsFor() (what, remedy string) {
+// Waiting implements [term.Progress].
+func (f getFrame) Waiting() (what, remedy string) {
 	st := f.st
 	const source = "start the source again, or `mob seed` the content again on any node"
 	switch {
@@ -50,25 +51,25 @@ func (f getFrame) waitsFor() (what, remedy string) {
 	case st.Phase == peer.Seeking:
 		return waiting(st), "is the source running? Otherwise " + source
 	case st.Waiting == "":
-		return fmt.Sprintf("waiting for blocks of %s", plural(st.Connected, "peer")), "`mob status` with the link shows their state"
+		return fmt.Sprintf("waiting for blocks of %s", term.Plural(st.Connected, "peer")), "`mob status` with the link shows their state"
 	case st.Have >= st.Length:
 		return waiting(st), "does it answer (`dmesg`, `mount`), and has it room?"
 	}
 	return waiting(st), source
 }
 
-func (f getFrame) line() string {
+func (f getFrame) Line() string {
 	st := f.st
 	switch {
 	case st.Length < 0:
 		return f.name() + ": " + waiting(st)
 	case st.Phase == peer.Checking && st.Waiting == "":
-		return fmt.Sprintf("%s: checking files, %d%%", f.name(), percent(st.Have, st.Length))
+		return fmt.Sprintf("%s: checking files, %d%%", f.name(), term.Percent(st.Have, st.Length))
 	case st.Waiting != "":
-		return fmt.Sprintf("%s: %d%%, %s", f.name(), percent(st.Have, st.Length), waiting(st))
+		return fmt.Sprintf("%s: %d%%, %s", f.name(), term.Percent(st.Have, st.Length), waiting(st))
 	}
-	return fmt.Sprintf("%s: %d%%, %s of %s, %s", f.name(), percent(st.Have, st.Length),
-		formatBytes(st.Have), formatBytes(st.Length), strings.Join(f.facts(), ", "))
+	return fmt.Sprintf("%s: %d%%, %s of %s, %s", f.name(), term.Percent(st.Have, st.Length),
+		term.Bytes(st.Have), term.Bytes(st.Length), strings.Join(f.facts(), ", "))
 }
 
 // facts returns the rate, where bytes came from, the time left and the number of
@@ -76,15 +77,15 @@ func (f getFrame) line() string {
 func (f getFrame) facts() []string {
 	st := f.st
 	in := st.Rate.WANIn + st.Rate.LANIn
-	out := []string{formatRate(in)}
+	out := []string{term.Rate(in)}
 	if got := st.Traffic.WANIn + st.Traffic.LANIn; got > 0 {
-		wan := percent(st.Traffic.WANIn, got)
+		wan := term.Percent(st.Traffic.WANIn, got)
 		out = append(out, fmt.Sprintf("%d%% WAN %d%% LAN", wan, 100-wan))
 	}
-	if left := timeLeft(st.Length-st.Have, in); left != "" {
+	if left := term.Left(st.Length-st.Have, in); left != "" {
 		out = append(out, left)
 	}
-	return append(out, plural(st.Connected, "peer"))
+	return append(out, term.Plural(st.Connected, "peer"))
 }
 
 func (f getFrame) name() string { return cmp.Or(f.st.Name, f.st.ID) }

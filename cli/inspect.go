@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/proto"
 )
@@ -92,7 +93,7 @@ func (g *global) describe(ctx context.Context, s *session, link *proto.Link, tim
 	m *proto.Manifest, info []byte, err error,
 ) {
 	p := g.newProgress(false)
-	defer p.clear()
+	defer p.Clear()
 	what := "manifest"
 	if !link.Manifest.Defined() {
 		what = "info dictionary"
@@ -102,7 +103,7 @@ func (g *global) describe(ctx context.Context, s *session, link *proto.Link, tim
 	defer cancel()
 	m, info, err = s.Describe(limited, link, func(now string) {
 		waiting = now
-		p.show(textFrame(cmp.Or(link.Name, link.Keys()[0].String()) + ": waiting for the " + what + ": " + now))
+		p.Show(term.Text(cmp.Or(link.Name, link.Keys()[0].String()) + ": waiting for the " + what + ": " + now))
 	})
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("no %s within %v (%s): does any node serve the content? --timeout waits longer", what, timeout, waiting)

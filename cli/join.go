@@ -15,6 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/deploy"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -275,12 +276,12 @@ func (j *joinPlan) write(g *global, force bool) error {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintln(g.Out, heading("wrote", i)+f.path); err != nil {
+		if _, err := fmt.Fprintln(g.Out, term.Heading("wrote", i)+f.path); err != nil {
 			return err
 		}
 	}
 	for i, command := range j.next {
-		if _, err := fmt.Fprintln(g.Out, heading("next", i)+command); err != nil {
+		if _, err := fmt.Fprintln(g.Out, term.Heading("next", i)+command); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -89,7 +90,7 @@ func reloadKeep(node *peer.Node, now peer.Keep) func(*nodeFlags) (string, error)
 		}
 		now = n.keep.keep
 		node.SetKeep(now)
-		return fmt.Sprintf("for %v, disk %s, delete %t", now.For, formatBytes(now.Disk), now.Delete), nil
+		return fmt.Sprintf("for %v, disk %s, delete %t", now.For, term.Bytes(now.Disk), now.Delete), nil
 	}
 }
 
@@ -98,5 +99,5 @@ func endsIn(st peer.Status, now time.Time) string {
 	if st.Ends.IsZero() {
 		return ""
 	}
-	return " (ends in " + formatDuration(max(st.Ends.Sub(now), 0)) + ")"
+	return " (ends in " + term.Duration(max(st.Ends.Sub(now), 0)) + ")"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 )
@@ -107,11 +108,11 @@ func (g *global) printTransferLimits(cmd *cobra.Command, s *session, name string
 }
 
 func writeLines(out io.Writer, lines []string) error {
-	w := newTextWriter(out)
+	w := term.NewTextWriter(out)
 	for _, l := range lines {
-		w.line("%s", printable(l))
+		w.Line("%s", term.Printable(l))
 	}
-	return w.flush()
+	return w.Flush()
 }
 
 // limitLines shows the limits of a node.
@@ -149,7 +150,7 @@ func describeSetting(s limit.Setting, now time.Time) (text string) {
 
 // describeShare says which part of the cluster's limit the node has.
 func describeShare(s *peer.ShareStatus) string {
-	text := fmt.Sprintf("%v of it for this node, %s share it", s.Rate, plural(s.Members, "member"))
+	text := fmt.Sprintf("%v of it for this node, %s share it", s.Rate, term.Plural(s.Members, "member"))
 	if s.LowestBy != "" {
 		text += fmt.Sprintf("; %s has the lowest, %v, which counts", s.LowestBy, s.Limit)
 	}
@@ -169,7 +170,7 @@ func statusLimitLines(l *control.Limits, now time.Time) (out []string) {
 		if s.Name == "cluster-wan-down" && l.Share != nil {
 			text += ", " + describeShare(l.Share)
 		}
-		out = append(out, heading("limit", len(out))+text)
+		out = append(out, term.Heading("limit", len(out))+text)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer/limit"
 )
 
@@ -97,6 +98,6 @@ func reloadLimits(p *limit.Policy) func(*nodeFlags) (string, error) {
 		if err != nil || !p.Configure(base, schedule) {
 			return "", err
 		}
-		return fmt.Sprintf("%v, %s", base, plural(len(schedule), "line")+" of schedule"), nil
+		return fmt.Sprintf("%v, %s", base, term.Plural(len(schedule), "line")+" of schedule"), nil
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/term"
 )
 
 const lsHelp = `Lists the contents of this node, oldest first: seeded, fetched, or being fetched.`
@@ -45,9 +47,9 @@ func (g *global) ls(cmd *cobra.Command) error {
 	for _, st := range list {
 		done, size := "-", "-"
 		if st.Length >= 0 {
-			done, size = fmt.Sprintf("%d%%", percent(st.Have, st.Length)), formatBytes(st.Length)
+			done, size = fmt.Sprintf("%d%%", term.Percent(st.Have, st.Length)), term.Bytes(st.Length)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st, time.Now()), done, size, cmp.Or(printable(st.Root), "-"), st.ID)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st, time.Now()), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
 	}
 	return w.Flush()
 }

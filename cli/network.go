@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
@@ -365,7 +366,7 @@ func (g *global) showCertificate(c *membership.Certificate) error {
 		})
 	}
 	_, err := fmt.Fprintf(g.Out, "network   %s\nnode      %s\ncluster   %s\nroles     %s\nfrom      %s\nto        %s\n",
-		c.Network, c.Peer, c.Cluster, c.Roles, formatDate(c.From), formatDate(c.To))
+		c.Network, c.Peer, c.Cluster, c.Roles, term.Date(c.From), term.Date(c.To))
 	return err
 }
 
@@ -382,7 +383,7 @@ func (g *global) showRevoked(ls membership.Lists) error {
 		return err
 	}
 	for i, id := range ids {
-		if _, err := fmt.Fprintln(g.Out, heading("revoked", i)+id); err != nil {
+		if _, err := fmt.Fprintln(g.Out, term.Heading("revoked", i)+id); err != nil {
 			return err
 		}
 	}

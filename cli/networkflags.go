@@ -10,6 +10,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -82,14 +83,14 @@ func (n *networkFlags) reload(m *membership.Member) (changed string, err error) 
 		if newer, err := m.SetGrant(cfg.Grant); err != nil {
 			return "", err
 		} else if newer {
-			changed = "certificate until " + formatDate(cfg.Grant.Certificate.To)
+			changed = "certificate until " + term.Date(cfg.Grant.Certificate.To)
 		}
 	}
 	for _, l := range cfg.Lists {
 		if newer, err := m.Adopt(l); err != nil {
 			return changed, err
 		} else if newer {
-			changed = plural(len(m.Lists().Peers()), "member") + " revoked"
+			changed = term.Plural(len(m.Lists().Peers()), "member") + " revoked"
 		}
 	}
 	return changed, nil

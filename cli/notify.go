@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -163,7 +164,7 @@ func (d *daemon) statusLine() string {
 	}
 	line := "transfers: " + strings.Join(parts, ", ")
 	if length > 0 {
-		line += fmt.Sprintf("; %d %% of %s at %s", 100*have/length, formatBytes(length), formatRate(rate))
+		line += fmt.Sprintf("; %d %% of %s at %s", 100*have/length, term.Bytes(length), term.Rate(rate))
 	}
 	return line
 }

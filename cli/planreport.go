@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast/hostset"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
@@ -87,13 +88,13 @@ const shownTrees = 8
 // print prints the trees, and what each host gets.
 func (r *planReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s from %s to %s: %s, planned in %.1f ms\n",
-		r.Algorithm, r.Source, plural(len(r.Hosts), "host"), plural(len(r.Trees), "tree"), 1000*r.PlanningSeconds)
+		r.Algorithm, r.Source, term.Plural(len(r.Hosts), "host"), term.Plural(len(r.Trees), "tree"), 1000*r.PlanningSeconds)
 	for i, t := range r.Trees {
 		if i == shownTrees {
-			fmt.Fprintf(out, "\nand %s, which --json lists\n", plural(len(r.Trees)-i, "tree"))
+			fmt.Fprintf(out, "\nand %s, which --json lists\n", term.Plural(len(r.Trees)-i, "tree"))
 			break
 		}
-		fmt.Fprintf(out, "\ntree %d: %s, %.1f %% of the pieces, %s\n", i+1, planRate(&t.Rate), 100*t.Share, plural(len(t.Parents), "host"))
+		fmt.Fprintf(out, "\ntree %d: %s, %.1f %% of the pieces, %s\n", i+1, planRate(&t.Rate), 100*t.Share, term.Plural(len(t.Parents), "host"))
 		r.draw(out, i)
 	}
 	fmt.Fprintln(out)
@@ -141,7 +142,7 @@ func planRate(v *float64) string {
 	case *v >= 0.1e6:
 		return fmt.Sprintf("%.2f MB/s", *v/1e6)
 	}
-	return formatRate(int64(*v))
+	return term.Rate(int64(*v))
 }
 
 // name returns the name of a host of the plan.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -39,7 +40,7 @@ func newReceipt(st peer.Status) receipt {
 		Path:      st.Root,
 		Bytes:     st.Length,
 		Seconds:   st.Elapsed.Seconds(),
-		Rate:      average(useful, st.Elapsed),
+		Rate:      term.Average(useful, st.Elapsed),
 		FromWAN:   st.Traffic.WANIn,
 		FromLAN:   st.Traffic.LANIn,
 		Levels:    st.Levels,
@@ -55,7 +56,7 @@ func newReceipt(st peer.Status) receipt {
 func fromLevels(levels []peer.Level) string {
 	var out []string
 	for _, l := range levels {
-		out = append(out, formatBytes(l.In)+" from "+l.Group)
+		out = append(out, term.Bytes(l.In)+" from "+l.Group)
 	}
 	return strings.Join(out, ", ")
 }
@@ -66,15 +67,15 @@ func (g *global) printReceipt(st peer.Status) error {
 	if g.json {
 		return writeJSON(g.Out, r)
 	}
-	from := formatBytes(r.FromLAN) + " from LAN"
+	from := term.Bytes(r.FromLAN) + " from LAN"
 	if len(r.Levels) > 0 {
 		from = fromLevels(r.Levels)
 	}
 	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s, %s duplicate",
-		r.Path, formatBytes(r.Bytes), formatDuration(st.Elapsed), formatRate(r.Rate),
-		formatBytes(r.FromWAN), from, formatBytes(r.Duplicate))
+		r.Path, term.Bytes(r.Bytes), term.Duration(st.Elapsed), term.Rate(r.Rate),
+		term.Bytes(r.FromWAN), from, term.Bytes(r.Duplicate))
 	if r.Present > 0 {
-		text += fmt.Sprintf(", %s already there", formatBytes(r.Present))
+		text += fmt.Sprintf(", %s already there", term.Bytes(r.Present))
 	}
 	if r.DroppedBits > 0 {
 		text += ", " + droppedBits(r.DroppedBits)
@@ -82,11 +83,11 @@ func (g *global) printReceipt(st peer.Status) error {
 	if r.Isolation != nil {
 		text += "; " + isolated(st)
 	}
-	_, err := fmt.Fprintln(g.Out, printable(text))
+	_, err := fmt.Fprintln(g.Out, term.Printable(text))
 	return err
 }
 
 // droppedBits formats the number of files that lost special bits.
 func droppedBits(n int) string {
-	return plural(n, "file") + " without the setuid, setgid or sticky bit of the source"
+	return term.Plural(n, "file") + " without the setuid, setgid or sticky bit of the source"
 }

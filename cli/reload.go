@@ -9,6 +9,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -107,6 +108,6 @@ func reloadTrackers(node *peer.Node) func(*nodeFlags) (string, error) {
 			return "", err
 		}
 		node.SetTrackers(trackers)
-		return plural(len(trackers), "tracker"), nil
+		return term.Plural(len(trackers), "tracker"), nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -25,9 +26,9 @@ type report struct {
 	detailed bool // of a single content
 }
 
-func (r report) picture(int) []string { return r.lines() }
+func (r report) Picture(int) []string { return r.lines() }
 
-func (r report) line() string { return strings.Join(r.lines(), "; ") }
+func (r report) Line() string { return strings.Join(r.lines(), "; ") }
 
 // lines returns the report for people.
 func (r report) lines() []string {
@@ -50,7 +51,7 @@ func (r report) lines() []string {
 	}
 	out = append(out, r.fleetLines()...)
 	for i := range out {
-		out[i] = printable(out[i])
+		out[i] = term.Printable(out[i])
 	}
 	return out
 }
@@ -59,22 +60,22 @@ func nodeLines(n *control.Info) []string {
 	out := []string{"node      " + n.ID, "cluster   " + n.Cluster}
 	if net := n.Network; net != nil {
 		out = append(out, "network   "+net.ID)
-		until := "until " + formatDate(net.Until)
+		until := "until " + term.Date(net.Until)
 		if net.Renews {
 			until = "renews its certificate"
 		}
 		out = append(out, fmt.Sprintf("          %s; %s; %s revoked",
-			strings.Join(net.Roles, ", "), until, plural(net.Revoked, "member")))
+			strings.Join(net.Roles, ", "), until, term.Plural(net.Revoked, "member")))
 		if net.Problem != "" {
 			out = append(out, "          "+net.Problem)
 		}
 	}
 	for i, a := range n.Addrs {
 		a, _, _ = strings.Cut(a, "/p2p/") // the id is in the first line
-		out = append(out, heading("listens", i)+a)
+		out = append(out, term.Heading("listens", i)+a)
 	}
 	for i, t := range n.Trackers {
-		out = append(out, heading("tracker", i)+t)
+		out = append(out, term.Heading("tracker", i)+t)
 	}
 	return out
 }
@@ -91,7 +92,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		"  out     " + out,
 	}
 	if st.Duplicate > 0 {
-		lines = append(lines, "  wasted  "+formatBytes(st.Duplicate)+" received more than once")
+		lines = append(lines, "  wasted  "+term.Bytes(st.Duplicate)+" received more than once")
 	}
 	if st.Coded > 0 {
 		lines = append(lines, "  coded   "+describeCoding(st.Coded, st.Strategy))
@@ -123,7 +124,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		if st.Seed {
 			then = " changed on disk and no longer served"
 		}
-		lines = append(lines, "  damaged "+plural(int(st.Damaged), "piece")+of+then)
+		lines = append(lines, "  damaged "+term.Plural(int(st.Damaged), "piece")+of+then)
 	}
 	if st.Error != "" && st.Phase == peer.Failed {
 		lines = append(lines, "  error   "+st.Error)
@@ -197,16 +198,16 @@ func describeState(st peer.Status) string {
 	case cannotServe(st):
 		return changedOnDisk
 	case st.Phase == peer.Whole && st.Have < st.Length:
-		return fmt.Sprintf("damaged, serving %d%% of %s", percent(st.Have, st.Length), formatBytes(st.Length))
+		return fmt.Sprintf("damaged, serving %d%% of %s", term.Percent(st.Have, st.Length), term.Bytes(st.Length))
 	case st.Phase == peer.Whole && (st.Away || len(st.Different) > 0):
 		return describeDifferent(st)
 	case st.Phase == peer.Whole && st.Seed:
-		return "seeding " + formatBytes(st.Length)
+		return "seeding " + term.Bytes(st.Length)
 	case st.Phase == peer.Whole:
-		return "complete, serving " + formatBytes(st.Length)
+		return "complete, serving " + term.Bytes(st.Length)
 	}
-	text := fmt.Sprintf("%s, %d%% of %s", stateName(st), percent(st.Have, st.Length), formatBytes(st.Length))
-	if left := timeLeft(st.Length-st.Have, st.Rate.WANIn+st.Rate.LANIn); st.Phase == peer.Fetching && left != "" {
+	text := fmt.Sprintf("%s, %d%% of %s", stateName(st), term.Percent(st.Have, st.Length), term.Bytes(st.Length))
+	if left := term.Left(st.Length-st.Have, st.Rate.WANIn+st.Rate.LANIn); st.Phase == peer.Fetching && left != "" {
 		text += ", " + left
 	}
 	return text
@@ -234,9 +235,9 @@ func describeDifferent(st peer.Status) string {
 
 // traffic says how many bytes went over a network, and how fast if any do.
 func traffic(network string, bytes, perSecond int64) string {
-	text := network + " " + formatBytes(bytes)
+	text := network + " " + term.Bytes(bytes)
 	if perSecond > 0 {
-		text += " (" + formatRate(perSecond) + ")"
+		text += " (" + term.Rate(perSecond) + ")"
 	}
 	return text
 }
@@ -278,11 +279,11 @@ func peerLines(st peer.Status) []string {
 	})
 	var out []string
 	for _, p := range peers {
-		have := fmt.Sprintf("%3d%%", percent(int64(p.Have), int64(st.Pieces)))
+		have := fmt.Sprintf("%3d%%", term.Percent(int64(p.Have), int64(st.Pieces)))
 		if st.PiecesHave == st.Pieces {
 			have = "   -" // peers do not announce pieces to a complete node
 		}
-		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, formatRate(p.Rate), roundTrip(p.RTT))
+		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, term.Rate(p.Rate), roundTrip(p.RTT))
 		if p.Client != "" {
 			line += "  " + p.Client
 		}
@@ -316,7 +317,7 @@ func (r report) fleetLines() []string {
 	for _, st := range r.Transfers {
 		pieces = st.Pieces
 	}
-	out := []string{fmt.Sprintf("fleet: %d of %s complete", r.Fleet.Whole(), plural(r.Fleet.Nodes(), "node"))}
+	out := []string{fmt.Sprintf("fleet: %d of %s complete", r.Fleet.Whole(), term.Plural(r.Fleet.Nodes(), "node"))}
 	for _, c := range r.Fleet.Clusters {
 		out = append(out, "  "+clusterLine(c, pieces))
 	}

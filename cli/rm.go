@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/term"
 )
 
 const rmHelp = `Stops a transfer and forgets it: the node no longer serves the content. Files stay,
@@ -62,6 +64,6 @@ func (g *global) rm(cmd *cobra.Command, text string, deleteContent bool) (err er
 	case deleteContent:
 		text += "; deleted " + r.Root
 	}
-	_, err = fmt.Fprintln(g.Out, printable(text))
+	_, err = fmt.Fprintln(g.Out, term.Printable(text))
 	return err
 }

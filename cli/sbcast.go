@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -131,9 +132,9 @@ func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (e
 		return err
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %s without %s: %s", len(failed), plural(nodes, "node"), dest, strings.Join(failed, "; "))
+		return fmt.Errorf("%d of %s without %s: %s", len(failed), term.Plural(nodes, "node"), dest, strings.Join(failed, "; "))
 	}
-	g.note("%s: %s on %s", dest, formatBytes(st.Length), plural(nodes, "node"))
+	g.note("%s: %s on %s", dest, term.Bytes(st.Length), term.Plural(nodes, "node"))
 	return nil
 }
 
@@ -173,7 +174,7 @@ func (g *global) sbcastRun(
 		}
 	}()
 	p := g.newProgress(true)
-	p.after = stillEvery // nodes also send to each other
+	p.StallAfter = term.StallInterval // nodes also send to each other
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	done := 0
@@ -183,7 +184,7 @@ func (g *global) sbcastRun(
 		case line, open = <-lines:
 		case <-tick.C:
 			if now, err := s.Transfer(ctx, st.ID); err == nil {
-				p.show(sbcastFrame{now.Traffic.WANOut + now.Traffic.LANOut, done, len(failed), nodes})
+				p.Show(sbcastFrame{now.Traffic.WANOut + now.Traffic.LANOut, done, len(failed), nodes})
 			}
 		}
 		switch word, rest, _ := strings.Cut(line, " "); word {
@@ -218,18 +219,18 @@ type sbcastFrame struct {
 	done, failed, nodes int
 }
 
-func (f sbcastFrame) picture(int) []string { return []string{f.line()} }
+func (f sbcastFrame) Picture(int) []string { return []string{f.Line()} }
 
-func (f sbcastFrame) line() string {
-	return fmt.Sprintf("%d of %s done, %d failed, %s sent", f.done, plural(f.nodes, "node"), f.failed, formatBytes(f.sent))
+func (f sbcastFrame) Line() string {
+	return fmt.Sprintf("%d of %s done, %d failed, %s sent", f.done, term.Plural(f.nodes, "node"), f.failed, term.Bytes(f.sent))
 }
 
-// position implements [mover].
-func (f sbcastFrame) position() any { return f }
+// Position implements [term.Progress].
+func (f sbcastFrame) Position() any { return f }
 
-// waitsFor implements [mover].
-func (f sbcastFrame) waitsFor() (reason, remedy string) {
-	return f.line(), "do the nodes run the job (`squeue --steps`), and reach this one? --verbose shows what srun prints"
+// Waiting implements [term.Progress].
+func (f sbcastFrame) Waiting() (reason, remedy string) {
+	return f.Line(), "do the nodes run the job (`squeue --steps`), and reach this one? --verbose shows what srun prints"
 }
 
 // sbcastReceive gets DEST on a node, with the link from standard input, and prints a line about it.

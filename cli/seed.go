@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -170,10 +171,10 @@ func checkSeedable(arg, path string) error {
 // hash has the daemon hash the content, and shows the progress.
 func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
 	p := g.newProgress(quiet)
-	defer p.clear()
+	defer p.Clear()
 	began := time.Now()
 	return s.Seed(ctx, req, func(done, total int64) {
-		p.show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
+		p.Show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
 	})
 }
 
@@ -236,7 +237,7 @@ func (g *global) serve(ctx context.Context, s *session, st peer.Status) error {
 		}
 		if now.Damaged > damaged {
 			damaged = now.Damaged
-			g.note("warning: %s has changed: %s no longer served; seed it again", st.Root, plural(int(damaged), "piece"))
+			g.note("warning: %s has changed: %s no longer served; seed it again", st.Root, term.Plural(int(damaged), "piece"))
 		}
 		if now.Error != "" {
 			return errors.New(now.Error)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
 )
@@ -52,5 +53,5 @@ func describePlan(p *peer.PlanStatus) string {
 	case p.Parents == 0:
 		return fmt.Sprintf("host %s, the source", p.Host)
 	}
-	return fmt.Sprintf("host %s, follows %d of %s", p.Host, p.Followed, plural(p.Parents, "parent"))
+	return fmt.Sprintf("host %s, follows %d of %s", p.Host, p.Followed, term.Plural(p.Parents, "parent"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -28,7 +29,7 @@ func TestStandstill(t *testing.T) {
 						st.Have++
 					}
 					n := strings.Count(out.String(), "no progress for ")
-					p.show(getFrame{st})
+					p.Show(getFrame{st})
 					if strings.Count(out.String(), "no progress for ") > n {
 						at = append(at, time.Since(began))
 					}
@@ -39,11 +40,11 @@ func TestStandstill(t *testing.T) {
 			show(st, 30, true)
 			st.Have = 30
 			show(st, 140, false)
-			if !p.still {
+			if !p.Stalled {
 				t.Error("the transfer does not stand still")
 			}
 			show(st, 9, true)
-			if p.still {
+			if p.Stalled {
 				t.Error("the transfer stands still")
 			}
 			if len(at) != 3 || at[0] != 39*time.Second || at[1] != at[0]+time.Minute || at[2] != at[1]+time.Minute {
@@ -65,17 +66,17 @@ func TestStandstill(t *testing.T) {
 func TestWaitsFor(t *testing.T) {
 	t.Parallel()
 	get := peer.Status{Phase: peer.Fetching, Length: 100, Have: 50, Connected: 2}
-	with := func(change func(*peer.Status)) mover {
+	with := func(change func(*peer.Status)) term.Progress {
 		st := get
 		change(&st)
 		return getFrame{st}
 	}
-	hosts := func(length int64, hosts ...cast.HostResult) mover {
+	hosts := func(length int64, hosts ...cast.HostResult) term.Progress {
 		return castFrame{source: cast.Source{Length: length, Read: 100}, hosts: hosts}
 	}
 	for _, c := range []struct {
 		name         string
-		m            mover
+		m            term.Progress
 		what, remedy string // "" for neither
 	}{
 		{"no source", with(func(st *peer.Status) {
@@ -97,7 +98,7 @@ func TestWaitsFor(t *testing.T) {
 			"waiting for n1, 50%, no progress for ", "does that host answer"},
 		{"stream that no host waits for", hosts(-1, cast.HostResult{Phase: cast.Fetching, Progress: cast.Progress{Bytes: 100}}), "", ""},
 	} {
-		what, remedy := c.m.waitsFor()
+		what, remedy := c.m.Waiting()
 		if !strings.HasPrefix(what, c.what) || (what == "") != (c.what == "") ||
 			!strings.Contains(remedy, c.remedy) || (remedy == "") != (c.remedy == "") {
 			t.Errorf("%s: %q, %q; want %q, %q", c.name, what, remedy, c.what, c.remedy)

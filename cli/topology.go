@@ -10,6 +10,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer/limit"
 )
@@ -60,7 +61,7 @@ func readTopology(path string) (*plan.Topology, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxTopology+1))
 	if err == nil && len(b) > maxTopology {
-		err = fmt.Errorf("%s is no topology: it has more than %s", path, formatBytes(maxTopology))
+		err = fmt.Errorf("%s is no topology: it has more than %s", path, term.Bytes(maxTopology))
 	}
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/proto"
 )
@@ -97,31 +98,31 @@ func describeTorrent(m *metainfo.Metainfo) torrentDescription {
 
 // print writes the description for people.
 func (d torrentDescription) print(out io.Writer) error {
-	w := newTextWriter(out)
-	w.line("name      %s", d.Name)
-	w.line("info-hash %s", d.InfoHash)
-	w.size(d.Bytes, d.Pieces, d.PieceLength)
+	w := term.NewTextWriter(out)
+	w.Line("name      %s", d.Name)
+	w.Line("info-hash %s", d.InfoHash)
+	w.Size(d.Bytes, d.Pieces, d.PieceLength)
 	if d.Private {
-		w.line("private   peers come from its trackers only")
+		w.Line("private   peers come from its trackers only")
 	}
-	w.list("announce", d.BTTrackers)
+	w.List("announce", d.BTTrackers)
 	if d.Comment != "" {
-		w.line("comment   %s", d.Comment)
+		w.Line("comment   %s", d.Comment)
 	}
 	if d.CreatedBy != "" || d.Created != nil {
 		at := ""
 		if d.Created != nil {
 			at = d.Created.Format(time.RFC3339)
 		}
-		w.line("created   %s", strings.TrimSpace(d.CreatedBy+" "+at))
+		w.Line("created   %s", strings.TrimSpace(d.CreatedBy+" "+at))
 	}
-	w.line("files     %s", plural(len(d.Files), "file"))
+	w.Line("files     %s", term.Plural(len(d.Files), "file"))
 	for _, f := range d.Files {
 		note := ""
 		if f.Pad {
 			note = " (padding)"
 		}
-		w.line("  %9s  %s%s", formatBytes(f.Size), f.Path, note)
+		w.Line("  %9s  %s%s", term.Bytes(f.Size), f.Path, note)
 	}
-	return w.flush()
+	return w.Flush()
 }

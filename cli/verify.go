@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
 )
@@ -88,15 +89,15 @@ func (g *global) hashAgain(ctx context.Context, s *session, req control.VerifyRe
 	*peer.Verification, peer.Status, error,
 ) {
 	p := g.newProgress(quiet)
-	defer p.clear()
+	defer p.Clear()
 	began := time.Now()
 	return s.Verify(ctx, req, func(ev control.Event) {
 		switch {
 		case ev.Done:
 		case ev.Status != nil:
-			p.show(getFrame{*ev.Status})
+			p.Show(getFrame{*ev.Status})
 		default:
-			p.show(hashFrame{filepath.Base(req.Name), ev.Hashed, ev.Total, time.Since(began)})
+			p.Show(hashFrame{filepath.Base(req.Name), ev.Hashed, ev.Total, time.Since(began)})
 		}
 	})
 }
@@ -160,40 +161,40 @@ func arePieces(n int) string {
 	if n == 1 {
 		return "1 piece is"
 	}
-	return plural(n, "piece") + " are"
+	return term.Plural(n, "piece") + " are"
 }
 
 // print writes what was found for people.
 func (r verified) print(out io.Writer) error {
-	w := newTextWriter(out)
+	w := term.NewTextWriter(out)
 	switch sound := r.Checked - r.Damaged.Count; {
 	case sound == r.Pieces && len(r.Different) == 0:
-		w.line("%s: sound, %s", r.Path, plural(r.Pieces, "piece"))
+		w.Line("%s: sound, %s", r.Path, term.Plural(r.Pieces, "piece"))
 	default:
-		w.line("%s: %d of %s sound", r.Path, sound, plural(r.Pieces, "piece"))
+		w.Line("%s: %d of %s sound", r.Path, sound, term.Plural(r.Pieces, "piece"))
 	}
 	for _, d := range r.Different[:min(len(r.Different), maxNumbers)] {
-		w.line("  %s: %s", d.What, d.Path)
+		w.Line("  %s: %s", d.What, d.Path)
 	}
 	if more := len(r.Different) + r.MoreDifferent - maxNumbers; more > 0 {
-		w.line("  %d more differ", more)
+		w.Line("  %d more differ", more)
 	}
 	listPieces(w, "damaged", r.Damaged)
 	listPieces(w, "missing", r.Missing)
 	listPieces(w, "unreadable", r.Unreadable)
 	if lacking := r.Pieces - r.Checked - r.Unreadable.Count - r.Missing.Count; lacking > 0 {
-		w.line("  %s missing", arePieces(lacking))
+		w.Line("  %s missing", arePieces(lacking))
 	}
 	if r.Repaired {
-		w.line("  repaired: all pieces are sound now")
+		w.Line("  repaired: all pieces are sound now")
 	}
-	return w.flush()
+	return w.Flush()
 }
 
 // maxNumbers bounds the numbers of pieces in one line.
 const maxNumbers = 20
 
-func listPieces(w textWriter, what string, l peer.PieceList) {
+func listPieces(w term.TextWriter, what string, l peer.PieceList) {
 	if l.Count == 0 {
 		return
 	}
@@ -205,18 +206,18 @@ func listPieces(w textWriter, what string, l peer.PieceList) {
 	if more := l.Count - len(numbers); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	w.line("  %s: %s, %s", what, plural(l.Count, "piece"), text)
+	w.Line("  %s: %s, %s", what, term.Plural(l.Count, "piece"), text)
 	for _, f := range l.Files {
-		w.line("    in %s", f)
+		w.Line("    in %s", f)
 	}
 	if l.MoreFiles > 0 {
-		w.line("    and in %s more", plural(l.MoreFiles, "file"))
+		w.Line("    and in %s more", term.Plural(l.MoreFiles, "file"))
 	}
 	for _, g := range l.OneOf[:min(len(l.OneOf), maxNumbers)] {
 		names := strings.Join(g.Files, ", ")
 		if g.More > 0 {
 			names += fmt.Sprintf(" and %d more", g.More)
 		}
-		w.line("    in one of %s", names)
+		w.Line("    in one of %s", names)
 	}
 }

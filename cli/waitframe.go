@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -23,8 +24,8 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 		return err
 	}
 	p := g.newProgress(f.quiet)
-	p.after = stillEvery // trackers learn of progress every 30 s
-	defer p.clear()
+	p.StallAfter = term.StallInterval // trackers learn of progress every 30 s
+	defer p.Clear()
 	for {
 		now, err := s.Visit(ctx, st.ID)
 		if err == nil {
@@ -34,17 +35,17 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 		frame := waitFrame{st, f.wait, fleet, noFleet}
 		switch {
 		case ctx.Err() != nil:
-			return &interruptedError{fmt.Sprintf("interrupted before %s had the whole content", plural(f.wait, "other node"))}
+			return &interruptedError{fmt.Sprintf("interrupted before %s had the whole content", term.Plural(f.wait, "other node"))}
 		case err != nil:
 			return err
 		case st.Error != "":
 			return errors.New(st.Error)
 		case st.WholeNodes >= f.wait:
-			p.clear()
+			p.Clear()
 			g.note("%s", frame.count())
 			return nil
 		}
-		p.show(frame)
+		p.Show(frame)
 		select {
 		case <-time.After(fleetEvery):
 		case <-ctx.Done():
@@ -61,11 +62,11 @@ type waitFrame struct {
 }
 
 func (f waitFrame) count() string {
-	return fmt.Sprintf("%d of %s complete", f.st.WholeNodes, plural(f.want, "other node"))
+	return fmt.Sprintf("%d of %s complete", f.st.WholeNodes, term.Plural(f.want, "other node"))
 }
 
-func (f waitFrame) picture(width int) []string {
-	lines := []string{f.st.Name, "  " + barBeside(" "+f.count(), int64(f.st.WholeNodes), int64(f.want), width)}
+func (f waitFrame) Picture(width int) []string {
+	lines := []string{f.st.Name, "  " + term.BarBeside(" "+f.count(), int64(f.st.WholeNodes), int64(f.want), width)}
 	if f.err != nil {
 		return append(lines, "  trackers: "+f.err.Error())
 	}
@@ -75,7 +76,7 @@ func (f waitFrame) picture(width int) []string {
 	return lines
 }
 
-func (f waitFrame) line() string {
+func (f waitFrame) Line() string {
 	if f.err != nil {
 		return fmt.Sprintf("%s: %s; trackers: %v", f.st.Name, f.count(), f.err)
 	}
@@ -86,8 +87,8 @@ func (f waitFrame) line() string {
 	return fmt.Sprintf("%s: %s (%s)", f.st.Name, f.count(), strings.Join(clusters, ", "))
 }
 
-// position implements [mover].
-func (f waitFrame) position() any {
+// Position implements [term.Progress].
+func (f waitFrame) Position() any {
 	missing := uint64(0)
 	if f.err == nil {
 		for _, c := range f.fleet.Clusters {
@@ -97,20 +98,20 @@ func (f waitFrame) position() any {
 	return [...]uint64{uint64(f.st.WholeNodes), missing, uint64(f.st.Traffic.WANOut + f.st.Traffic.LANOut)}
 }
 
-// waitsFor implements [mover].
-func (f waitFrame) waitsFor() (what, remedy string) {
+// Waiting implements [term.Progress].
+func (f waitFrame) Waiting() (what, remedy string) {
 	return f.count(), "`mob get` the link on the other nodes, and see `mob status` there"
 }
 
 // clusterLine shows the progress of a cluster. pieces is the number of pieces of
 // the content, 0 when it is not known.
 func clusterLine(c control.FleetCluster, pieces int) string {
-	line := fmt.Sprintf("%-16s %d of %s complete", c.Name, c.Whole, plural(c.Nodes, "node"))
+	line := fmt.Sprintf("%-16s %d of %s complete", c.Name, c.Whole, term.Plural(c.Nodes, "node"))
 	if c.Missing == 0 {
 		return line
 	}
 	if all := pieces * c.Nodes; all > 0 {
-		return fmt.Sprintf("%s, %d%% done", line, percent(int64(all)-int64(c.Missing), int64(all)))
+		return fmt.Sprintf("%s, %d%% done", line, term.Percent(int64(all)-int64(c.Missing), int64(all)))
 	}
-	return line + ", " + plural(int(c.Missing), "piece") + " missing"
+	return line + ", " + term.Plural(int(c.Missing), "piece") + " missing"
 }

@@ -24,8 +24,7 @@ func (g *global) watch(ctx context.Context, ask func() (report, error)) error {
 		switch {
 		case g.json:
 			err = writeJSONLine(g.Out, r)
-		case p.term != nil:
-			p.draw(r)
+		case p.Draw(r):
 		default:
 			_, err = fmt.Fprintf(g.Out, "%s\n\n", strings.Join(r.lines(), "\n"))
 		}

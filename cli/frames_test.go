@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -10,22 +9,6 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 )
-
-func TestProgressWithoutTerminal(t *testing.T) {
-	var out bytes.Buffer
-	env := &Env{Err: &out, Getenv: func(string) string { return "" }}
-	p := env.newProgress(false)
-	p.show(textFrame("too early"))
-	p.next = time.Now()
-	p.show(textFrame("name\x1b[2J"))
-	p.show(textFrame("too soon"))
-	p.clear()
-	p.keep(textFrame("not a picture"))
-	p.note("done")
-	if want := "name\uFFFD[2J\ndone\n"; out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
-	}
-}
 
 func TestGetFrame(t *testing.T) {
 	half := peer.Status{ID: "baf", Name: "big", Phase: peer.Fetching, Length: 200e6, Have: 100e6,
@@ -43,11 +26,11 @@ func TestGetFrame(t *testing.T) {
 		{"seeking", peer.Status{ID: "baf", Phase: peer.Seeking, Length: -1}, "baf: looking for the content"},
 		{"empty", peer.Status{Name: "empty", Phase: peer.Fetching}, "empty: 100%, 0 B of 0 B, 0 B/s, 0 peers"},
 	} {
-		if got := (getFrame{c.st}).line(); got != c.want {
+		if got := (getFrame{c.st}).Line(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		for _, width := range []int{20, 40, 80, 200} {
-			for _, l := range (getFrame{c.st}).picture(width) {
+			for _, l := range (getFrame{c.st}).Picture(width) {
 				if w := runewidth.StringWidth(l); width >= 80 && w > width || strings.Contains(l, "\n") {
 					t.Errorf("%s: %q has width %d of %d", c.name, l, w, width)
 				}
@@ -65,10 +48,10 @@ func TestHashFrame(t *testing.T) {
 		{hashFrame{"big", 0, 1000e9, 0}, "big: 0% of 1.0 TB hashed, 0 B/s"},
 		{hashFrame{"big", 100e6, 100e6, time.Second}, "big: 100% of 100 MB hashed, 100 MB/s"},
 	} {
-		if got := c.frame.line(); got != c.want {
+		if got := c.frame.Line(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-		for _, l := range c.frame.picture(80) {
+		for _, l := range c.frame.Picture(80) {
 			if w := runewidth.StringWidth(l); w > 80 {
 				t.Errorf("%q has width %d", l, w)
 			}
