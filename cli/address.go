@@ -117,11 +117,9 @@ func routeIP(family int) net.IP {
 // the given addresses.
 func announceURLs(listen []netip.AddrPort) []string {
 	var urls []string
-	for _, scheme := range []string{"http", "udp"} {
-		for _, at := range listen {
-			for _, ip := range dialableIPs(at.Addr()) {
-				urls = append(urls, fmt.Sprintf("%s://%v/announce", scheme, netip.AddrPortFrom(ip, at.Port())))
-			}
+	for _, at := range listen {
+		for _, ip := range dialableIPs(at.Addr()) {
+			urls = append(urls, fmt.Sprintf("http://%v/announce", netip.AddrPortFrom(ip, at.Port())))
 		}
 	}
 	return urls

@@ -48,10 +48,7 @@ func TestAnnounceURLs(t *testing.T) {
 		netip.MustParseAddrPort("192.0.2.1:6969"),
 		netip.MustParseAddrPort("[2001:db8::1]:1"),
 	})
-	want := []string{
-		"http://192.0.2.1:6969/announce", "http://[2001:db8::1]:1/announce",
-		"udp://192.0.2.1:6969/announce", "udp://[2001:db8::1]:1/announce",
-	}
+	want := []string{"http://192.0.2.1:6969/announce", "http://[2001:db8::1]:1/announce"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -19,7 +19,7 @@ type btTracker struct {
 
 func (b *btTracker) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&b.listen, "bt-listen", nil, "ADDR:PORT to serve BitTorrent clients on, by HTTP and UDP; repeatable")
+	f.StringArrayVar(&b.listen, "bt-listen", nil, "ADDR:PORT to serve BitTorrent clients on, over HTTP; repeatable")
 	f.StringVar(&b.torrents, "torrents", "",
 		"file with the info-hashes that BitTorrent clients may use, one per line; all by default")
 }

@@ -24,9 +24,9 @@ It prints its address on standard output, for --tracker of the other commands. T
 address has the tracker's id, which is kept in the data folder: links stay valid as
 long as that folder does.
 
-With --bt-listen it also serves stock BitTorrent clients, by HTTP and by UDP on the
-same port, and prints their announce URLs on standard error. --torrents limits these
-clients to a list of info-hashes: 40 hexadecimal digits on each line.
+With --bt-listen it also serves stock BitTorrent clients, over HTTP, and prints their
+announce URLs on standard error. --torrents limits these clients to a list of
+info-hashes: 40 hexadecimal digits on each line.
 
 With --network only members of that network are introduced, see "mob network --help":
 a certificate needs the role track. BitTorrent clients are outside of it.

@@ -60,7 +60,6 @@ func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
 	cfg := stock.Config{
 		Dir:     site.Dir,
 		Torrent: filepath.Join(site.Dir, "content.torrent"),
-		Scheme:  b.tracker().Scheme(),
 		Name:    s.torrent.Name,
 	}
 	if err := os.WriteFile(cfg.Torrent, s.torrent.Encode(), 0o600); err != nil {

@@ -130,33 +130,28 @@ func TestClientsTransfer(t *testing.T) {
 // opentracker neither.
 func TestClientsTransferByMobTracker(t *testing.T) {
 	needsGrid(t)
-	for _, scheme := range []string{"http", "udp"} {
-		t.Run(scheme, func(t *testing.T) {
-			t.Parallel()
-			tracker := func() *stock.Tracker { return stock.MobTracker(bin(t), scheme) }
-			eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {
-				ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-				defer cancel()
-				site := newSite(t, 3e6)
-				tr := runSwarm(ctx, t, b, site)
-				members := 1 + len(site.Receivers)
-				for {
-					got, err := tr.tracker.Scrape()
-					if got == (stock.Scrape{Complete: members, Downloaded: members - 1}) {
-						return
-					}
-					if b.Name() == "rtorrent" && got == (stock.Scrape{Complete: 1, Incomplete: members - 1}) {
-						return
-					}
-					select {
-					case <-time.After(50 * time.Millisecond):
-					case <-ctx.Done():
-						t.Fatalf("the tracker counts %+v, %v; %d are complete", got, err, members)
-					}
-				}
-			})
-		})
-	}
+	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t)) }
+	eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		site := newSite(t, 3e6)
+		tr := runSwarm(ctx, t, b, site)
+		members := 1 + len(site.Receivers)
+		for {
+			got, err := tr.tracker.Scrape()
+			if got == (stock.Scrape{Complete: members, Downloaded: members - 1}) {
+				return
+			}
+			if b.Name() == "rtorrent" && got == (stock.Scrape{Complete: 1, Incomplete: members - 1}) {
+				return
+			}
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				t.Fatalf("the tracker counts %+v, %v; %d are complete", got, err, members)
+			}
+		}
+	})
 }
 
 func TestClientsSurviveDeathOfOne(t *testing.T) {

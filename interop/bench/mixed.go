@@ -49,7 +49,6 @@ func (m Mixed) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	cfg := stock.Config{
 		Dir:     filepath.Join(site.Dir, "stock"),
 		Torrent: filepath.Join(site.Dir, "content.torrent"),
-		Scheme:  "http",
 		Name:    filepath.Base(site.Content),
 	}
 	own := site

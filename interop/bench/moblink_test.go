@@ -18,7 +18,7 @@ import (
 // is what clients need: see docs/design.
 func TestClientsTakeMobLinks(t *testing.T) {
 	needsGrid(t)
-	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t), "http") }
+	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t)) }
 	eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {
 		if b.Name() == "transmission" {
 			if _, err := exec.LookPath("transmission-cli"); err != nil {
@@ -34,7 +34,7 @@ func TestClientsTakeMobLinks(t *testing.T) {
 			t.Fatalf("mob's info dictionary differs from this test's: %v", err)
 		}
 		for k, n := range site.Receivers {
-			i, err := b.Client.New(stock.Config{Node: n, Dir: t.TempDir(), Torrent: link, Scheme: "http", Name: tr.torrent.Name})
+			i, err := b.Client.New(stock.Config{Node: n, Dir: t.TempDir(), Torrent: link, Name: tr.torrent.Name})
 			if err != nil {
 				t.Fatal(err)
 			}

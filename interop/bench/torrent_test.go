@@ -113,7 +113,6 @@ func (to *torrent) start(t testing.TB, c *stock.Client, node *netns.Node, conten
 		Node:    node,
 		Dir:     filepath.Join(to.fleet.Dir, "stock"),
 		Torrent: to.file,
-		Scheme:  "http",
 		Name:    filepath.Base(to.path),
 		Content: content,
 	})

@@ -3,6 +3,7 @@ package bittorrent
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"net"
@@ -13,46 +14,76 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
-	anacrolix "github.com/anacrolix/torrent/tracker"
-	"github.com/anacrolix/torrent/types/infohash"
+	"github.com/anacrolix/torrent/tracker/udp"
 
 	"github.com/mobgrid/mob/proto"
-	tracker "github.com/mobgrid/mob/tracker/bittorrent"
 )
 
 // TestAnnounceByUDP has two nodes find each other by a UDP tracker: one seeds, and the
 // other downloads the info dictionary.
 func TestAnnounceByUDP(t *testing.T) {
 	t.Parallel()
-	tr, err := tracker.Listen([]string{"127.0.0.1:0"}, tracker.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
+	url, peers := udpTracker(t)
 	s := newSample(t, 1<<20)
 	torrent := s.torrent()
-	torrent.Trackers = []string{"udp://" + tr.Addrs()[0].String() + "/announce"}
+	torrent.Trackers = []string{url}
 	n := startNode(t, "A", torrent, 0)
 	n.seed(t, s)
-	client, err := anacrolix.NewClient(torrent.Trackers[0], anacrolix.NewClientOpts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	eventually(t, "the announce", func() bool {
-		got, err := client.Scrape(t.Context(), []infohash.T{s.meta.Hash})
-		return err == nil && got[0].Seeders == 1
-	})
+	eventually(t, "the announce", func() bool { return peers.Load() == 1 })
 	link := s.plainLink()
 	link.Announce = torrent.Trackers
 	if got, err := startServer(t).Describe(t.Context(), link); err != nil || !bytes.Equal(got, s.meta.Info) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
+}
+
+// udpTracker is a UDP tracker of one torrent (BEP 15). peers counts those that have announced.
+func udpTracker(t *testing.T) (url string, peers *atomic.Int32) {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers = new(atomic.Int32)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		var known []byte
+		for b := make([]byte, 2048); ; {
+			n, from, err := conn.ReadFromUDPAddrPort(b)
+			if err != nil {
+				return
+			}
+			var request struct {
+				udp.RequestHeader
+				udp.AnnounceRequest
+			}
+			r := bytes.NewReader(b[:n])
+			_ = binary.Read(r, binary.BigEndian, &request.RequestHeader)
+			reply, _ := binary.Append(nil, binary.BigEndian, udp.ResponseHeader{Action: request.Action, TransactionId: request.TransactionId})
+			if request.Action == udp.ActionConnect {
+				reply = append(reply, "identity"...)
+			} else {
+				_ = binary.Read(r, binary.BigEndian, &request.AnnounceRequest)
+				reply, _ = binary.Append(reply, binary.BigEndian, udp.AnnounceResponseHeader{Interval: 1800})
+				reply = append(reply, known...)
+				known = binary.BigEndian.AppendUint16(append(known, from.Addr().Unmap().AsSlice()...), request.Port)
+				peers.Add(1)
+			}
+			_, _ = conn.WriteToUDPAddrPort(reply, from)
+		}
+	}()
+	t.Cleanup(func() {
+		conn.Close()
+		<-served
+	})
+	return "udp://" + conn.LocalAddr().String() + "/announce", peers
 }
 
 // receivedAnnounce is an announce that a tracker received.

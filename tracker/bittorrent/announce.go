@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
@@ -14,7 +13,7 @@ const (
 	maxNumWant     = 200
 )
 
-// announce is a client's request, by HTTP or UDP.
+// announce is a client's request.
 type announce struct {
 	hash infohash.T
 	// addr is where the client listens: an address without zone, IPv4 as such.
@@ -22,11 +21,9 @@ type announce struct {
 	// left is how many bytes it lacks: 0 for a seeder, negative when it does not
 	// know.
 	left  int64
-	event udp.AnnounceEvent
+	event string // started, stopped, completed or empty; any other is as empty
 	// numWant is how many peers it asks for; negative for the default.
 	numWant int64
-	// bothFamilies asks for peers of the other address family too (BEP 7).
-	bothFamilies bool
 }
 
 // maxPeers is how many peers the reply has at most.
@@ -41,7 +38,7 @@ func (a *announce) maxPeers() int {
 type announceResult struct {
 	// interval is when the client announces again.
 	interval time.Duration
-	stats    udp.ScrapeInfohashResult
+	counts   Counts
 	// peers4 and peers6 are other peers, by address family.
 	peers4, peers6 []netip.AddrPort
 }

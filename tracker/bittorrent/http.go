@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
-	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
@@ -53,7 +52,7 @@ func (s *Server) countConn(_ net.Conn, state http.ConnState) {
 // announceReply is the dictionary of BEP 3, with the counts of a scrape. Peers are
 // compact whatever the client asks for, as BEP 23 allows.
 type announceReply struct {
-	udp.ScrapeInfohashResult
+	Counts
 	ExternalIP []byte `bencode:"external ip"`
 	Interval   int64  `bencode:"interval"` // seconds
 	Peers      []byte `bencode:"peers"`
@@ -77,17 +76,17 @@ func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reply(w, r, announceReply{
-		ScrapeInfohashResult: out.stats,
-		ExternalIP:           from.AsSlice(),
-		Interval:             seconds(out.interval),
-		Peers:                appendCompact([]byte{}, out.peers4),
-		Peers6:               appendCompact(nil, out.peers6),
+		Counts:     out.counts,
+		ExternalIP: from.AsSlice(),
+		Interval:   seconds(out.interval),
+		Peers:      appendCompact([]byte{}, out.peers4),
+		Peers6:     appendCompact(nil, out.peers6),
 	})
 }
 
 // scrapeReply is the dictionary of BEP 48, without torrents that are not known.
 type scrapeReply struct {
-	Files map[string]udp.ScrapeInfohashResult `bencode:"files"`
+	Files map[string]Counts `bencode:"files"`
 }
 
 func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
@@ -96,10 +95,10 @@ func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	reply := scrapeReply{Files: make(map[string]udp.ScrapeInfohashResult, len(hashes))}
+	reply := scrapeReply{Files: make(map[string]Counts, len(hashes))}
 	for _, hash := range hashes {
-		if stats, known := s.scrape(hash); known {
-			reply.Files[hash.AsString()] = stats
+		if c, known := s.scrape(hash); known {
+			reply.Files[hash.AsString()] = c
 		}
 	}
 	s.reply(w, r, reply)
@@ -142,7 +141,7 @@ func parseAnnounce(query string, from netip.Addr) (*announce, error) {
 	if err != nil {
 		return nil, errors.New("the query is malformed")
 	}
-	a := &announce{bothFamilies: true}
+	a := &announce{event: q.Get("event")}
 	if a.hash, err = parseHash(q.Get("info_hash")); err != nil {
 		return nil, err
 	}
@@ -157,7 +156,6 @@ func parseAnnounce(query string, from netip.Addr) (*announce, error) {
 	if a.numWant, err = parseNumber(q, "numwant"); err != nil {
 		return nil, err
 	}
-	_ = a.event.UnmarshalText([]byte(q.Get("event"))) // an unknown event is a regular announce
 	return a, nil
 }
 
@@ -174,7 +172,7 @@ func parseNumber(q url.Values, name string) (int64, error) {
 	return n, nil
 }
 
-// maxScrape bounds the torrents of a scrape: as many as fit a UDP packet (BEP 15).
+// maxScrape bounds the torrents of a scrape: as many as by UDP (BEP 15).
 const maxScrape = 74
 
 // parseScrape parses the query of a scrape.

@@ -4,26 +4,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
 // Server is a BitTorrent tracker. Its methods may be called from any goroutine.
 type Server struct {
 	// Set by Listen, then read only.
-	cfg     Config
-	clock   func() time.Time
-	cookies *cookies
-	sockets []*socketPair
-	http    *http.Server
+	cfg   Config
+	clock func() time.Time
+	addrs []netip.AddrPort
+	http  *http.Server
 
 	// state is changed by requests. The lock is held for microseconds, never for I/O.
 	state struct {
@@ -35,8 +35,7 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Listen starts a tracker that listens at each of the addresses ADDR:PORT, on TCP and
-// on UDP.
+// Listen starts a tracker that listens at each of the addresses ADDR:PORT.
 func Listen(addrs []string, cfg Config) (*Server, error) {
 	s, err := newServer(cfg, time.Now)
 	if err != nil {
@@ -55,31 +54,26 @@ func Listen(addrs []string, cfg Config) (*Server, error) {
 // newServer is a tracker that does not listen yet.
 func newServer(cfg Config, clock func() time.Time) (*Server, error) {
 	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, clock: clock, cookies: newCookies()}
+	s := &Server{cfg: cfg, clock: clock}
 	s.state.table = newTable(cfg)
 	s.http = s.newHTTP()
 	return s, s.Reload()
 }
 
 // serve starts to serve requests from l.
-func (s *Server) serve(l *socketPair) {
-	s.sockets = append(s.sockets, l)
-	s.serving.Go(func() { s.serveUDP(l.udp) })
+func (s *Server) serve(l net.Listener) {
+	at := l.Addr().(*net.TCPAddr).AddrPort()
+	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+	s.addrs = append(s.addrs, at)
 	s.serving.Go(func() {
-		if err := s.http.Serve(newLimitListener(l.tcp, s.cfg.MaxConns)); !errors.Is(err, http.ErrServerClosed) {
-			s.cfg.Log.Error("tracker stopped to serve HTTP", "address", l.addr(), "error", err)
+		if err := s.http.Serve(newLimitListener(l, s.cfg.MaxConns)); !errors.Is(err, http.ErrServerClosed) {
+			s.cfg.Log.Error("tracker stopped to serve HTTP", "address", at, "error", err)
 		}
 	})
 }
 
-// Addrs are the addresses that the tracker listens at.
-func (s *Server) Addrs() []netip.AddrPort {
-	out := make([]netip.AddrPort, len(s.sockets))
-	for i, l := range s.sockets {
-		out[i] = l.addr()
-	}
-	return out
-}
+// Addrs returns the addresses that the tracker listens at.
+func (s *Server) Addrs() []netip.AddrPort { return slices.Clone(s.addrs) }
 
 // Reload reads the list of torrents again, if there is one, and removes the peers of
 // torrents that are no longer in it. Each line has an info-hash in hexadecimal digits,
@@ -128,9 +122,6 @@ func readTorrents(path string) (map[infohash.T]struct{}, error) {
 // once.
 func (s *Server) Close() error {
 	err := s.http.Close()
-	for _, l := range s.sockets {
-		l.close() // TCP is closed already
-	}
 	s.serving.Wait()
 	return err
 }
@@ -170,7 +161,7 @@ func (s *Server) Stats() Stats {
 	return st
 }
 
-func (s *Server) scrape(hash infohash.T) (udp.ScrapeInfohashResult, bool) {
+func (s *Server) scrape(hash infohash.T) (Counts, bool) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	return s.state.table.scrape(s.clock(), hash)

@@ -1,7 +1,6 @@
 package bittorrent
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/netip"
@@ -23,18 +22,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // address.
 func TestClient(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, listen, dial, scheme string }{
-		{"http", "127.0.0.1:0", "127.0.0.1", "http"},
-		{"udp", "127.0.0.1:0", "127.0.0.1", "udp"},
-		{"http6", "[::1]:0", "[::1]", "http"},
-		{"udp6", "[::1]:0", "[::1]", "udp"},
-		{"http to both", ":0", "127.0.0.1", "http"},
-		{"udp to both", ":0", "127.0.0.1", "udp"},
+	for _, c := range []struct{ name, listen, dial string }{
+		{"IPv4", "127.0.0.1:0", "127.0.0.1"},
+		{"IPv6", "[::1]:0", "[::1]"},
+		{"both", ":0", "127.0.0.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clk := new(clock)
 			s := startServer(t, Config{}, clk, c.listen)
-			at := fmt.Sprintf("%s://%s:%d/announce", c.scheme, c.dial, s.Addrs()[0].Port())
+			at := fmt.Sprintf("http://%s:%d/announce", c.dial, s.Addrs()[0].Port())
 			client, err := tracker.NewClient(at, tracker.NewClientOpts{})
 			if err != nil {
 				t.Fatal(err)
@@ -83,33 +79,6 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Invalid packets get no reply and do not affect valid ones.
-func TestUDPGarbage(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, Config{}, new(clock), "127.0.0.1:0")
-	c, err := net.Dial("udp", s.Addrs()[0].String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	for _, n := range []int{0, 1, 15, 16, 97, 98, 1500, 5000} {
-		if _, err := c.Write(bytes.Repeat([]byte{0xff}, n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	buf := make([]byte, maxPacket)
-	if _, err := c.Write(connectPacket()); err != nil {
-		t.Fatal(err)
-	}
-	n, err := c.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n != 16 || be.Uint32(buf) != uint32(udp.ActionConnect) {
-		t.Fatalf("the first reply is %x", buf[:n])
-	}
-}
-
 func TestListenErrors(t *testing.T) {
 	t.Parallel()
 	taken := startServer(t, Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
@@ -119,15 +88,6 @@ func TestListenErrors(t *testing.T) {
 			s.Close()
 			t.Errorf("listens at %q", at)
 		}
-	}
-	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if s, err := Listen([]string{c.LocalAddr().String()}, Config{}); err == nil {
-		s.Close()
-		t.Error("listens at a port in use for UDP")
 	}
 }
 

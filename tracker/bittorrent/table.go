@@ -7,8 +7,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/anacrolix/torrent/tracker/shared"
-	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
@@ -62,14 +60,14 @@ func (t *table) announce(now time.Time, a *announce) (announceResult, error) {
 	if a.addr.Port() == 0 {
 		return announceResult{}, errors.New("port 0 is not a valid port")
 	}
-	if a.event == shared.Stopped {
-		return announceResult{interval: t.interval(), stats: t.leave(a)}, nil
+	if a.event == "stopped" {
+		return announceResult{interval: t.interval(), counts: t.leave(a)}, nil
 	}
 	p, err := t.join(a)
 	if err != nil {
 		return announceResult{}, err
 	}
-	if a.event == shared.Completed && a.left == 0 && !p.isSeeder() {
+	if a.event == "completed" && a.left == 0 && !p.isSeeder() {
 		p.torrent.completed++
 	}
 	p.torrent.put(p, a.left == 0)
@@ -114,11 +112,8 @@ func (t *table) result(p *peer, a *announce) announceResult {
 	n := a.maxPeers()
 	own, other := p.torrent.families(a.addr.Addr())
 	ownPeers := own.sample(n, p, t.rng)
-	var otherPeers []netip.AddrPort
-	if a.bothFamilies {
-		otherPeers = other.sample(n-len(ownPeers), p, t.rng)
-	}
-	out := announceResult{interval: t.interval(), stats: p.torrent.stats(), peers4: ownPeers, peers6: otherPeers}
+	otherPeers := other.sample(n-len(ownPeers), p, t.rng)
+	out := announceResult{interval: t.interval(), counts: p.torrent.counts(), peers4: ownPeers, peers6: otherPeers}
 	if a.addr.Addr().Is6() {
 		out.peers4, out.peers6 = otherPeers, ownPeers
 	}
@@ -127,15 +122,15 @@ func (t *table) result(p *peer, a *announce) announceResult {
 
 // leave removes the peer of an announce, if it is known, and counts those that are
 // left.
-func (t *table) leave(a *announce) udp.ScrapeInfohashResult {
+func (t *table) leave(a *announce) Counts {
 	to := t.torrents[a.hash]
 	if to == nil {
-		return udp.ScrapeInfohashResult{}
+		return Counts{}
 	}
 	if p := to.peers[a.addr]; p != nil {
 		t.remove(p)
 	}
-	return to.stats()
+	return to.counts()
 }
 
 // interval is the announce interval with a tenth of jitter to either side: clients
@@ -145,13 +140,13 @@ func (t *table) interval() time.Duration {
 }
 
 // scrape counts the peers of a torrent; false if it is not known.
-func (t *table) scrape(now time.Time, hash infohash.T) (udp.ScrapeInfohashResult, bool) {
+func (t *table) scrape(now time.Time, hash infohash.T) (Counts, bool) {
 	t.expire(now)
 	to := t.torrents[hash]
 	if to == nil {
-		return udp.ScrapeInfohashResult{}, false
+		return Counts{}, false
 	}
-	return to.stats(), true
+	return to.counts(), true
 }
 
 // allow restricts the tracker to these torrents, and removes all others.

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anacrolix/torrent/tracker/shared"
-	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
@@ -88,21 +86,21 @@ func TestPeersExpire(t *testing.T) {
 func TestDownloadsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())
-	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: shared.Started}
+	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: "started"}
 	mustAnnounce(t, tb, epoch, a)
-	a.event = shared.Completed
-	if c := mustAnnounce(t, tb, epoch, a); c.stats != (udp.ScrapeInfohashResult{Leechers: 1}) {
-		t.Errorf("completed with 5 bytes left: %+v", c.stats)
+	a.event = "completed"
+	if c := mustAnnounce(t, tb, epoch, a); c.counts != (Counts{Leechers: 1}) {
+		t.Errorf("completed with 5 bytes left: %+v", c.counts)
 	}
 	a.left = 0
 	for range 2 {
-		if c := mustAnnounce(t, tb, epoch, a); c.stats != (udp.ScrapeInfohashResult{Seeders: 1, Completed: 1}) {
-			t.Errorf("completed: %+v", c.stats)
+		if c := mustAnnounce(t, tb, epoch, a); c.counts != (Counts{Seeders: 1, Completed: 1}) {
+			t.Errorf("completed: %+v", c.counts)
 		}
 	}
-	a.left, a.event = -1, shared.None
-	if c := mustAnnounce(t, tb, epoch, a); c.stats != (udp.ScrapeInfohashResult{Leechers: 1, Completed: 1}) {
-		t.Errorf("unknown left: %+v", c.stats)
+	a.left, a.event = -1, ""
+	if c := mustAnnounce(t, tb, epoch, a); c.counts != (Counts{Leechers: 1, Completed: 1}) {
+		t.Errorf("unknown left: %+v", c.counts)
 	}
 	check(t, tb)
 }
@@ -112,15 +110,15 @@ func TestStopped(t *testing.T) {
 	tb := newTable(Default())
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.1:2")}
 	stop := one
-	stop.event = shared.Stopped
-	if out := mustAnnounce(t, tb, epoch, stop); out.stats != (udp.ScrapeInfohashResult{}) || len(tb.torrents) != 0 {
+	stop.event = "stopped"
+	if out := mustAnnounce(t, tb, epoch, stop); out.counts != (Counts{}) || len(tb.torrents) != 0 {
 		t.Errorf("stopped adds a torrent: %+v", out)
 	}
 	mustAnnounce(t, tb, epoch, one)
 	mustAnnounce(t, tb, epoch, two)
 	for range 2 {
 		out := mustAnnounce(t, tb, epoch, stop)
-		if out.stats.Seeders != 1 || len(out.peers4) != 0 || out.interval == 0 {
+		if out.counts.Seeders != 1 || len(out.peers4) != 0 || out.interval == 0 {
 			t.Errorf("after one has stopped: %+v", out)
 		}
 	}
@@ -179,25 +177,22 @@ func TestSample(t *testing.T) {
 		name          string
 		from          string
 		left, numWant int64
-		bothFamilies  bool
 		n4, n6        int
 		seeders       int // of them
 	}{
-		{"leecher", "198.51.100.1:1", 1, -1, false, 50, 0, 25},
-		{"none", "198.51.100.1:1", 1, 0, true, 0, 0, 0},
-		{"few", "198.51.100.1:1", 1, 3, true, 3, 0, 1},
-		{"more than there are", "198.51.100.1:1", 1, 1 << 62, false, 200, 0, 80},
-		{"all of one family", "198.51.100.1:1", -1, 1 << 62, false, 200, 0, 80},
-		{"the other family too", "[2001:db8::1]:1", 1, 100, true, 40, 60, 40},
-		{"seeder", "198.51.100.1:1", 0, 1 << 62, true, 200, 0, 40},
-		{"seeder, enough leechers", "198.51.100.1:1", 0, 100, true, 100, 0, 0},
-		{"seeder, one family", "[2001:db8::1]:1", 0, 1 << 62, false, 0, 60, 20},
+		{"leecher", "198.51.100.1:1", 1, -1, 50, 0, 25},
+		{"none", "198.51.100.1:1", 1, 0, 0, 0, 0},
+		{"few", "198.51.100.1:1", 1, 3, 3, 0, 1},
+		{"more than there are", "198.51.100.1:1", 1, 1 << 62, 200, 0, 80},
+		{"unknown left", "198.51.100.1:1", -1, 1 << 62, 200, 0, 80},
+		{"the other family too", "[2001:db8::1]:1", 1, 100, 40, 60, 40},
+		{"seeder", "198.51.100.1:1", 0, 1 << 62, 200, 0, 40},
+		{"seeder, enough leechers", "198.51.100.1:1", 0, 100, 100, 0, 0},
 	} {
 		out := mustAnnounce(t, tb, epoch, announce{
-			addr:         addr(c.from),
-			left:         c.left,
-			numWant:      c.numWant,
-			bothFamilies: c.bothFamilies,
+			addr:    addr(c.from),
+			left:    c.left,
+			numWant: c.numWant,
 		})
 		seeders, seen := 0, map[netip.AddrPort]bool{addr(c.from): true}
 		for i, p := range append(slices.Clone(out.peers4), out.peers6...) {
@@ -213,7 +208,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: %d and %d peers, %d seeders; want %d, %d, %d",
 				c.name, len(out.peers4), len(out.peers6), seeders, c.n4, c.n6, c.seeders)
 		}
-		mustAnnounce(t, tb, epoch, announce{addr: addr(c.from), event: shared.Stopped})
+		mustAnnounce(t, tb, epoch, announce{addr: addr(c.from), event: "stopped"})
 		check(t, tb)
 	}
 }
@@ -232,7 +227,7 @@ func TestLoopbackStaysHere(t *testing.T) {
 		"169.254.0.9:1": {all[2], all[3], all[4], all[5], all[7]},
 		"127.0.0.9:1":   {all[0], all[1], all[4], all[5], all[6]},
 	} {
-		out := mustAnnounce(t, tb, epoch, announce{addr: addr(at), left: 1, numWant: 50, bothFamilies: true})
+		out := mustAnnounce(t, tb, epoch, announce{addr: addr(at), left: 1, numWant: 50})
 		var got []string
 		for _, p := range slices.Concat(out.peers4, out.peers6) {
 			if !slices.Contains(all, p.String()) {
@@ -324,12 +319,11 @@ func TestRandomAnnounces(t *testing.T) {
 			ip = netip.AddrFrom16([16]byte{0x20, 1, 7: byte(rng.IntN(8)), 15: byte(rng.IntN(8))})
 		}
 		a := announce{
-			hash:         hash(rng.IntN(40)),
-			addr:         netip.AddrPortFrom(ip, uint16(rng.IntN(20))),
-			left:         rng.Int64N(3) - 1,
-			event:        shared.AnnounceEvent(rng.IntN(6)),
-			numWant:      rng.Int64N(400) - 100,
-			bothFamilies: rng.IntN(2) == 0,
+			hash:    hash(rng.IntN(40)),
+			addr:    netip.AddrPortFrom(ip, uint16(rng.IntN(20))),
+			left:    rng.Int64N(3) - 1,
+			event:   []string{"", "started", "stopped", "completed"}[rng.IntN(4)],
+			numWant: rng.Int64N(400) - 100,
 		}
 		now = now.Add(time.Duration(rng.IntN(20)) * time.Second)
 		if _, err := tb.announce(now, &a); err != nil {

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 
 	"github.com/mobgrid/mob/proto/reach"
@@ -61,9 +60,17 @@ func (t *torrent) put(p *peer, seeder bool) {
 	to.add(p)
 }
 
-// stats counts the peers. A client that announces by IPv4 and by IPv6 is two.
-func (t *torrent) stats() udp.ScrapeInfohashResult {
-	return udp.ScrapeInfohashResult{
+// Counts are the numbers of peers of a torrent, and of completed downloads. It is exported for the bencode
+// package, which ignores an embedded field that is not.
+type Counts struct {
+	Seeders   int32 `bencode:"complete"`
+	Completed int32 `bencode:"downloaded"`
+	Leechers  int32 `bencode:"incomplete"`
+}
+
+// counts counts the peers. A client that announces by IPv4 and by IPv6 is two.
+func (t *torrent) counts() Counts {
+	return Counts{
 		Seeders:   int32(len(t.v4.seeders) + len(t.v6.seeders)),
 		Completed: t.completed,
 		Leechers:  int32(len(t.v4.leechers) + len(t.v6.leechers)),

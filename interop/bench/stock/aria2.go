@@ -30,9 +30,7 @@ func aria2Command(i *Instance) (*exec.Cmd, error) {
 		// While it downloads more slowly than this it looks for further peers; the
 		// default is 50 KB/s.
 		"--bt-request-peer-speed-limit=1000M",
-		// Tracker and peer exchange find all peers. But aria2 announces to UDP trackers
-		// only with the DHT on.
-		fmt.Sprintf("--enable-dht=%t", i.scheme == "udp"),
+		"--enable-dht=false", // tracker and peer exchange find all peers
 		"--enable-dht6=false",
 		"--bt-enable-lpd=false",
 		"--disable-ipv6=true",

@@ -22,9 +22,8 @@ type Config struct {
 	// Dir gets a folder for the client, with its settings, state, log and content. A
 	// client that finds the folder of one that was killed resumes its download.
 	Dir string
-	// Torrent is the path of a torrent file, or a magnet link; Scheme is that of its
-	// tracker, http or udp; Name is the name of the content in it.
-	Torrent, Scheme, Name string
+	// Torrent is the path of a torrent file, or a magnet link; Name is the name of the content in it.
+	Torrent, Name string
 	// Content is the path of the content, for a client that seeds.
 	Content string
 }
@@ -38,9 +37,8 @@ type Instance struct {
 	client *Client
 	node   *netns.Node
 	// dir is the client's own folder, data the folder with the content.
-	dir, data string
-	// torrent, scheme and name are those of Config.
-	torrent, scheme, name string
+	dir, data     string
+	torrent, name string // as in Config
 	// mark is a file that the client creates when the content is complete.
 	mark string
 
@@ -70,7 +68,6 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 		dir:     dir,
 		data:    filepath.Join(dir, "data"),
 		torrent: cfg.Torrent,
-		scheme:  cfg.Scheme,
 		name:    cfg.Name,
 		mark:    filepath.Join(dir, "complete"),
 	}

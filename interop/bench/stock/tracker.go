@@ -28,8 +28,6 @@ const TrackerPort = 6969
 // Tracker is a BitTorrent tracker.
 type Tracker struct {
 	name string
-	// scheme is that of its announce URL: http or udp.
-	scheme string
 	// missing is nil if the tracker is installed; else it says what to install.
 	missing func() error
 	// command makes the command that serves one torrent on a node. dir is for the
@@ -44,7 +42,6 @@ type Tracker struct {
 func Opentracker() *Tracker {
 	return &Tracker{
 		name:    "opentracker",
-		scheme:  "http",
 		missing: program{command: "opentracker", pkg: "opentracker"}.missing,
 		command: opentrackerCommand,
 	}
@@ -69,13 +66,11 @@ func opentrackerCommand(node *netns.Node, _, list string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// MobTracker is the tracker of the program mob in the folder bin, to which clients announce
-// by scheme, http or udp.
-func MobTracker(bin, scheme string) *Tracker {
+// MobTracker is mob tracker, with the program in the directory bin.
+func MobTracker(bin string) *Tracker {
 	path := filepath.Join(bin, "mob")
 	return &Tracker{
-		name:   "mob by " + scheme,
-		scheme: scheme,
+		name: "mob",
 		missing: func() error {
 			if _, err := os.Stat(path); err != nil {
 				return fmt.Errorf("mob is not in %s: make build", bin)
@@ -93,12 +88,9 @@ func MobTracker(bin, scheme string) *Tracker {
 // Missing is nil if the tracker is installed; else it says what to install.
 func (t *Tracker) Missing() error { return t.missing() }
 
-// Scheme is that of the announce URL: http or udp.
-func (t *Tracker) Scheme() string { return t.scheme }
-
 // URL is the announce URL of a tracker on a node.
 func (t *Tracker) URL(node *netns.Node) string {
-	return fmt.Sprintf("%s://%s:%d/announce", t.scheme, node.IP, TrackerPort)
+	return fmt.Sprintf("http://%s:%d/announce", node.IP, TrackerPort)
 }
 
 // RunningTracker is a tracker of one torrent on a node.
