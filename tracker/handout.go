@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"math/rand/v2"
+	"net/netip"
 
 	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
@@ -20,6 +21,9 @@ const (
 	// spares is how many members of another site come on top of those that
 	// match the announcer's rank, for when these are gone or slow.
 	spares = 3
+	// maxHostSites bounds the other sites whose members at one address are in a handout. Without it, sites that one
+	// machine makes up would fill every handout.
+	maxHostSites = 4
 )
 
 // handout returns the members for the announcer m: its own cluster, then other racks of its site,
@@ -31,7 +35,7 @@ func handout(m *member, rng *rand.Rand) []proto.Member {
 	out = appendLocal(out, m, rng)
 	for g := m.cluster; g.parent != nil; g = g.parent {
 		rank, _ := g.rank(m.id)
-		var samples []sample
+		samples := make([]sample, 0, len(g.parent.subs)+1)
 		g.siblings(func(others []*member) {
 			s := newSample(others, rank, len(g.members), rng)
 			if g.parent.parent != nil || all {
@@ -41,10 +45,14 @@ func handout(m *member, rng *rand.Rand) []proto.Member {
 		})
 		rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
 		most := proto.MaxMembers
+		var hosts *hostSites
+		if g.parent.parent == nil {
+			hosts = &hostSites{own: m.host, sites: map[netip.Addr]int{}}
+		}
 		if g.parent.parent != nil && len(g.parent.members) < len(m.swarm.members) {
 			most -= (most - len(out)) / 2
 		}
-		out = appendRoundRobin(out, samples, most)
+		out = appendRoundRobin(out, samples, most, hosts)
 	}
 	return out
 }
@@ -92,9 +100,28 @@ func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 	return out
 }
 
+// hostSites counts, for each address, the sites with members at that address in a handout.
+type hostSites struct {
+	own   netip.Addr // the announcer's address, which is not counted
+	sites map[netip.Addr]int
+}
+
+// admit reports whether a member of a sample at host may be in the handout.
+func (h *hostSites) admit(s *sample, host netip.Addr) bool {
+	if h == nil || host == h.own || host == s.host || host.IsLoopback() {
+		return true
+	}
+	if h.sites[host] == maxHostSites {
+		return false
+	}
+	h.sites[host]++
+	s.host = host
+	return true
+}
+
 // appendRoundRobin appends one member of each sample per round until there are most, so that every
-// cluster has the same share where not all members fit.
-func appendRoundRobin(out []proto.Member, samples []sample, most int) []proto.Member {
+// cluster has the same share where not all members fit. It omits members that hosts, if not nil, does not admit.
+func appendRoundRobin(out []proto.Member, samples []sample, most int, hosts *hostSites) []proto.Member {
 	for round := 0; len(samples) > 0; round++ {
 		left := samples[:0]
 		for _, s := range samples {
@@ -104,7 +131,9 @@ func appendRoundRobin(out []proto.Member, samples []sample, most int) []proto.Me
 			if len(out) == most {
 				return out
 			}
-			out = append(out, s.at(round).info())
+			if m := s.at(round); hosts.admit(&s, m.host) {
+				out = append(out, m.info())
+			}
 			left = append(left, s)
 		}
 		samples = left
@@ -119,7 +148,8 @@ type sample struct {
 	first   int // rank of the first match
 	matches sequence
 	rest    sequence
-	n       int // length of the sample
+	n       int        // length of the sample
+	host    netip.Addr // counted last in hostSites
 }
 
 func newSample(members []*member, rank, size int, rng *rand.Rand) sample {

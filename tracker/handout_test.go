@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/mob/ranks"
@@ -73,6 +75,48 @@ func TestHandoutOfThousandMembers(t *testing.T) {
 			t.Fatalf("%d members of its own cluster", len(by[m.cluster.name]))
 		}
 		checkMatches(t, m, by, spares)
+	}
+}
+
+// TestHandoutBoundsSitesOfOneAddress checks that a handout has few of the sites that nodes at one address make up, unless the
+// announcer is at that address, or it is a loopback address. Other sites are as without them.
+func TestHandoutBoundsSitesOfOneAddress(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		host string
+		most int
+	}{{"192.0.2.66", maxHostSites}, {"127.0.0.1", 100}} {
+		tb, ms := newSwarm(t, 20, 50)
+		host := netip.MustParseAddr(c.host)
+		var flooder *member
+		for i := range 300 {
+			var err *proto.RemoteError
+			a := &proto.Announce{Swarm: []byte("s"), Cluster: fmt.Sprint("flood", i%100), Total: 10}
+			if flooder, err = tb.announce(epoch, origin{id: proto.PeerID(fmt.Sprint("flooder", i)), host: host}, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sites := func(m *member, rng *rand.Rand) (n int) {
+			by := checkHandout(t, m, handout(m, rng))
+			for site := range by {
+				if strings.HasPrefix(site, "flood") {
+					n++
+				}
+			}
+			if honest := len(by) - n; honest != 20 {
+				t.Fatalf("%d other sites", honest)
+			}
+			return n
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		for _, m := range ms[:100] {
+			if n := sites(m, rng); n != c.most {
+				t.Fatalf("%d sites at %s", n, host)
+			}
+		}
+		if n := sites(flooder, rng); n != 100 {
+			t.Errorf("%d of 100 sites at the address of the announcer", n)
+		}
 	}
 }
 

@@ -1,13 +1,14 @@
 package tracker
 
 import (
+	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// Bounds of the links that are remembered: a kilobyte each.
+// Bounds of the links that are remembered: a kilobyte each. A member's links count for its address.
 const (
 	maxLinks      = 16_384 // of all swarms
 	maxSwarmLinks = proto.MaxTopologyLinks
@@ -31,6 +32,7 @@ type direction struct{ from, to string }
 
 // link is what the members measured of a link. Rates are what all of them together received at a time.
 type link struct {
+	host    netip.Addr             // address of the member that measured it first
 	seconds [linkMemory]linkSecond // a ring: a second t is at t modulo its length
 	newest  int64                  // the last second in it
 
@@ -115,8 +117,9 @@ func (t *table) forgetLinks(s *swarm, cluster string) {
 		}
 		for d := range s.links {
 			if in(d.from) || in(d.to) {
+				s.linkShares.Release(s.links[d].host)
+				t.links.Release(s.links[d].host)
 				delete(s.links, d)
-				t.links--
 			}
 		}
 		return
@@ -130,7 +133,7 @@ func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Me
 	if s == nil || s.members[id] == nil {
 		return
 	}
-	own := s.members[id].cluster.name
+	host, own := s.members[id].host, s.members[id].cluster.name
 	end := float64(t.now.UnixMilli())/1000 - float64(m.Ago)/1000
 	for i := range m.Links {
 		ml := &m.Links[i]
@@ -138,7 +141,7 @@ func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Me
 			continue
 		}
 		for _, d := range ways(ml.Cluster, own) {
-			l := t.link(s, d)
+			l := t.link(s, d, host)
 			if l == nil {
 				continue
 			}
@@ -152,7 +155,7 @@ func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Me
 		if ml.Sent == 0 || len(out) == 0 {
 			continue
 		}
-		if l := t.link(s, out[len(out)-1]); l != nil {
+		if l := t.link(s, out[len(out)-1], host); l != nil {
 			l.sent += uint64(ml.Sent)
 			l.lost += uint64(ml.Lost)
 		}
@@ -176,16 +179,19 @@ func ways(from, to string) (out []direction) {
 	return out
 }
 
-// link returns a link of a swarm, nil if there are too many.
-func (t *table) link(s *swarm, d direction) *link {
-	l := s.links[d]
-	if l == nil && len(s.links) < maxSwarmLinks && t.links < maxLinks {
-		if s.links == nil {
-			s.links = map[direction]*link{}
-		}
-		l = new(link)
-		s.links[d] = l
-		t.links++
+// link returns a link of a swarm that a member at host measured. It returns nil if there are too many, or too many of host.
+func (t *table) link(s *swarm, d direction, host netip.Addr) *link {
+	if l := s.links[d]; l != nil {
+		return l
 	}
+	if !t.links.Take(host) {
+		return nil
+	}
+	if !s.linkShares.Take(host) {
+		t.links.Release(host)
+		return nil
+	}
+	l := &link{host: host}
+	s.links[d] = l
 	return l
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -123,8 +124,8 @@ func TestFullLinks(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	tellLink(tb, now, "b", "A", 0, 7, 7, 7) // it has expired
-	if tb.topology(now, []byte("s")) != nil || tb.links != 0 {
-		t.Errorf("%d links of swarms that are gone", tb.links)
+	if tb.topology(now, []byte("s")) != nil || tb.links.Used() != 0 {
+		t.Errorf("%d links of swarms that are gone", tb.links.Used())
 	}
 }
 
@@ -175,7 +176,7 @@ func TestLinksOfForgottenClusters(t *testing.T) {
 	}
 	tellLink(tb, epoch.Add(10*time.Second), "g/1", "l", 0, 5)
 	tellLink(tb, epoch.Add(10*time.Second), "gx", "l", 0, 5)
-	own := tb.links
+	own := tb.links.Used()
 	for i := range 3000 {
 		join(t, tb, epoch, "s", fmt.Sprint("eve", i), "eve", 10, 10)
 		for _, from := range []string{"l", "g/1", "gx"} {
@@ -184,8 +185,8 @@ func TestLinksOfForgottenClusters(t *testing.T) {
 	}
 	check := func(what string, want int) {
 		t.Helper()
-		if n := len(tb.swarms["s"].links); n != want || tb.links != n {
-			t.Errorf("%s: %d links of the swarm, %d of the table, want %d: %v", what, n, tb.links, want, tb.swarms["s"].links)
+		if n := len(tb.swarms["s"].links); n != want || tb.links.Used() != n {
+			t.Errorf("%s: %d links of the swarm, %d of the table, want %d: %v", what, n, tb.links.Used(), want, tb.swarms["s"].links)
 		}
 	}
 	check("one of 3000 names is left", own+5) // from three sites, and to two: the way to g/1 ends with a link in its site
@@ -207,7 +208,8 @@ func TestTopologyIsCheapUnderLock(t *testing.T) {
 	sw := tb.swarms["s"]
 	for a := range sw.all() {
 		for b := range sw.all() {
-			if l := tb.link(sw, direction{a.name, b.name}); l != nil {
+			host := elsewhere(proto.PeerID(a.name+b.name), "s").host
+			if l := tb.link(sw, direction{a.name, b.name}, host); l != nil {
 				l.addWindows(1e9, []uint32{1000}, &proto.MeasuredLink{Bytes: []uint32{7}, Queue: []uint32{0}})
 			}
 		}
@@ -258,11 +260,47 @@ func TestLiarOfLinks(t *testing.T) {
 	}
 	top := tb.topology(epoch, []byte("s"))
 	finishTopology(top)
-	if len(top.Links) != proto.MaxTopologyLinks || len(top.Hosts) != 300 || tb.links != proto.MaxTopologyLinks {
-		t.Errorf("%d links, %d hosts, %d links of the table", len(top.Links), len(top.Hosts), tb.links)
+	if n := len(top.Links); n < maxSwarmLinks-10 || n > maxSwarmLinks || len(top.Hosts) != 300 || tb.links.Used() != n {
+		t.Errorf("%d links, %d hosts, %d links of the table", n, len(top.Hosts), tb.links.Used())
 	}
 	if _, err := proto.AppendFrame(nil, top); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLinksOfOneAddress checks that nodes at one address hold at most half of a swarm's links, and of all links.
+func TestLinksOfOneAddress(t *testing.T) {
+	t.Parallel()
+	tb := newTable(Default())
+	host := netip.MustParseAddr("192.0.2.66")
+	for k := range 20 {
+		swarm := fmt.Sprint("s", k)
+		for i := range 100 {
+			a := &proto.Announce{Swarm: []byte(swarm), Cluster: fmt.Sprint("c", i), Total: 10}
+			if _, err := tb.announce(epoch, origin{id: proto.PeerID(fmt.Sprint(i)), host: host}, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 100 {
+			m := &proto.Measured{Windows: []uint32{1000}}
+			for c := range proto.MaxMeasured {
+				m.Links = append(m.Links, proto.MeasuredLink{Cluster: fmt.Sprint("c", c), Bytes: []uint32{1}, Queue: []uint32{0}, Sent: 1})
+			}
+			tb.measured(epoch, proto.PeerID(fmt.Sprint(i)), []byte(swarm), m)
+		}
+		if n := len(tb.swarms[swarm].links); n > maxSwarmLinks/2 {
+			t.Fatalf("%d links of a swarm", n)
+		}
+	}
+	if tb.links.Used() != maxLinks/2 {
+		t.Errorf("%d links", tb.links.Used())
+	}
+	join(t, tb, epoch, "s0", "g", "g", 10, 10)
+	tb.measured(epoch, "g", []byte("s0"), &proto.Measured{
+		Windows: []uint32{1000}, Links: []proto.MeasuredLink{{Cluster: "c0", Bytes: []uint32{1}, Queue: []uint32{0}, Sent: 1}},
+	})
+	if links := tb.swarms["s0"].links; links[direction{"c0", "g"}] == nil || links[direction{"g", "c0"}] == nil {
+		t.Error("no room for links of a node at another address")
 	}
 }
 

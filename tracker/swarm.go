@@ -80,27 +80,30 @@ func (g *group) count(m *member, sign int) {
 
 // swarm is the members that transfer one content.
 type swarm struct {
-	key      string     // binary CID
-	host     netip.Addr // whose member announced it first
-	created  time.Time
-	entries  *quota.Quota[netip.Addr]
-	members  map[proto.PeerID]*member
-	named    map[string]*member  // by the names of their hosts
-	root     group               // above the sites, without members of its own
-	clusters int                 // groups that have nodes
-	total    uint32              // pieces of the content, as last announced; 0 while unknown
-	links    map[direction]*link // what members measured
-	topology *keptTopology       // nil until it is asked for
+	key        string     // binary CID
+	host       netip.Addr // whose member announced it first
+	created    time.Time
+	entries    *quota.Quota[netip.Addr]
+	members    map[proto.PeerID]*member
+	named      map[string]*member  // by the names of their hosts
+	root       group               // above the sites, without members of its own
+	clusters   int                 // groups that have nodes
+	total      uint32              // pieces of the content, as last announced; 0 while unknown
+	links      map[direction]*link // what members measured
+	linkShares *quota.Quota[netip.Addr]
+	topology   *keptTopology // nil until it is asked for
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {
 	return &swarm{
-		key:     key,
-		host:    host,
-		created: created,
-		entries: quota.New[netip.Addr](members),
-		members: make(map[proto.PeerID]*member),
-		named:   make(map[string]*member),
+		key:        key,
+		host:       host,
+		created:    created,
+		entries:    quota.New[netip.Addr](members),
+		members:    make(map[proto.PeerID]*member),
+		named:      make(map[string]*member),
+		links:      make(map[direction]*link),
+		linkShares: quota.New[netip.Addr](maxSwarmLinks),
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // the order of announces has the next to expire at its front, and a call costs
 // only what it expires.
 //
-// An address may have as many swarms and members as are free.
+// An address may have as many swarms, members and links as are free.
 type table struct {
 	cfg    Config
 	swarms map[string]*swarm
@@ -25,7 +25,7 @@ type table struct {
 
 	created *quota.Quota[netip.Addr] // swarms, by who announced them first
 	entries *quota.Quota[netip.Addr] // members
-	links   int                      // of all swarms
+	links   *quota.Quota[netip.Addr] // of all swarms
 }
 
 func newTable(cfg Config) *table {
@@ -35,6 +35,7 @@ func newTable(cfg Config) *table {
 		order:   list.New(),
 		created: quota.New[netip.Addr](cfg.MaxSwarms),
 		entries: quota.New[netip.Addr](cfg.MaxMembers),
+		links:   quota.New[netip.Addr](maxLinks),
 	}
 }
 
