@@ -48,13 +48,14 @@ func (s *State) Intact() bool { return !s.Away && len(s.Different) == 0 }
 
 const maxDifferent = 100
 
-// Look compares the names, kinds, sizes and stamps of all entries with the content. It reads no file. Files without a
-// verified piece are left out, and so are links, directories and empty files before the first Publish. The store may
-// be in use. Look fails with an [*UnreadableError] if the disk cannot be read at present.
+// Look compares the names, kinds, sizes and stamps of all entries with a content that was complete. It reads no file.
+// Files without a verified piece are left out. The store may be in use. Look fails with an [*UnreadableError] if the
+// disk cannot be read at present.
 func (d *Disk) Look(ctx context.Context) (State, error) {
 	s := State{At: time.Now()}
 	var err error
-	s.Away, err = d.compare(ctx, d.hasPart, func(found Difference, unreadable error) error {
+	expected := func(file int) bool { return file < 0 || d.hasPart(file) }
+	s.Away, err = d.compare(ctx, expected, func(found Difference, unreadable error) error {
 		switch {
 		case unreadable != nil:
 		case len(s.Different) == maxDifferent:
@@ -67,10 +68,10 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// Differences is Look without a bound, and continues after entries that cannot be read. With complete, files without a
-// verified piece are compared too.
+// Differences is Look without a bound, and continues after entries that cannot be read. If the content was complete, it
+// compares all entries, otherwise only the files with a verified piece.
 func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference, away bool, err error) {
-	expected := func(file int) bool { return complete || d.hasPart(file) }
+	expected := func(file int) bool { return complete || file >= 0 && d.hasPart(file) }
 	away, err = d.compare(ctx, expected, func(found Difference, _ error) error {
 		all = append(all, found)
 		return nil
@@ -78,22 +79,22 @@ func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference
 	return all, away, err
 }
 
-// compare calls found with each entry that differs, for files only if they are expected, and with the reason if an entry
-// cannot be read. It ends if found fails.
+// compare calls found with each expected entry that differs, and with the reason if an entry cannot be read. It ends if
+// found fails. The number of an entry without bytes is negative.
 func (d *Disk) compare(ctx context.Context, expected func(file int) bool, found func(Difference, error) error) (away bool, err error) {
 	t := d.tree
 	if away, err = t.isAway(); away || err != nil {
 		return away, err
 	}
 	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
-	file, published := 0, d.wasPublished()
+	file := 0
 	for i := range t.m.Entries {
 		e, number := &t.m.Entries[i], -1
 		if e.Size > 0 {
 			number = file
 			file++
 		}
-		if e.Kind == proto.Pad || number < 0 && !published || number >= 0 && !expected(number) {
+		if e.Kind == proto.Pad || !expected(number) {
 			continue
 		}
 		entries, files = append(entries, i), append(files, number)

@@ -53,7 +53,13 @@ func TestLook(t *testing.T) {
 		for kind, open := range map[string]func(p *place) *store.Disk{
 			"fetched":   func(p *place) *store.Disk { d := p.create(); p.putAll(d); p.ok(d.Finish()); return d },
 			"published": func(p *place) *store.Disk { d := p.create(); p.putAll(d); p.ok(d.Publish()); return d },
-			"seeded":    func(p *place) *store.Disk { p.Write(p.t, p.root); return p.got(p.seed()) },
+			"reopened": func(p *place) *store.Disk {
+				d := p.create()
+				p.putAll(d)
+				p.ok(errors.Join(d.Publish(), d.Close())) // as a kill before Finish
+				return p.open()
+			},
+			"seeded": func(p *place) *store.Disk { p.Write(p.t, p.root); return p.got(p.seed()) },
 		} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				p := removable(t)
@@ -67,17 +73,18 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestLookWhileFetching looks at the files while pieces are missing.
-func TestLookWhileFetching(t *testing.T) {
+// TestDifferencesWhileFetching compares the files while pieces are missing.
+func TestDifferencesWhileFetching(t *testing.T) {
 	p := removable(t)
 	d := p.create()
 	p.put(d, 0, 1)
-	if got := p.look(d); len(got) > 0 {
-		t.Errorf("differences are %q", got)
+	if found, _, err := d.Differences(t.Context(), false); len(found) > 0 || err != nil {
+		t.Errorf("differences are %q, %v", found, err)
 	}
 	p.ok(os.Remove(p.path("a/in/x")))
-	if got := p.look(d); !slices.Equal(got, []string{"a/in/x: gone"}) {
-		t.Errorf("differences are %q", got)
+	want := []store.Difference{{Path: "a/in/x", What: store.Gone}}
+	if found, _, err := d.Differences(t.Context(), false); !slices.Equal(found, want) || err != nil {
+		t.Errorf("differences are %q, %v", found, err)
 	}
 }
 
