@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/store/faultfs"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -188,7 +187,7 @@ func TestPowerLossAtStart(t *testing.T) {
 					shape(p)
 					p.ok(p.fs.MkdirAll(faultDir, 0o700)) // as a node does, and flushes it
 					p.syncAll()
-					p.fs.SetPlan(&faultfs.Plan{At: at, Times: 1, Err: syscall.EIO, Off: true})
+					p.fs.SetPlan(&faultPlan{At: at, Times: 1, Err: syscall.EIO, Off: true})
 					err := p.startOrCreate()
 					done = err == nil
 					if done {

@@ -15,14 +15,13 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/store/faultfs"
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
 // fault is one that strikes at one call, and what follows.
 type fault struct {
 	name  string
-	plan  faultfs.Plan
+	plan  faultPlan
 	after func(p *disk, random *rand.Rand) // nil is a restart of the process
 }
 
@@ -36,7 +35,7 @@ func (p *disk) reboot(keep *rand.Rand) {
 
 // everyFault are all faults, each with what may follow.
 func everyFault() (all []fault) {
-	for name, plan := range map[string]faultfs.Plan{
+	for name, plan := range map[string]faultPlan{
 		"EIO":                {Times: 1, Err: syscall.EIO},
 		"EIO done":           {Times: 1, Err: syscall.EIO, Done: true},
 		"ENOSPC":             {Times: 4, Err: syscall.ENOSPC},
@@ -58,7 +57,7 @@ func TestEveryFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := faulty(t, k)
-			p.fs.SetPlan(&faultfs.Plan{})
+			p.fs.SetPlan(&faultPlan{})
 			if finished, err := p.life(""); !finished || err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +138,7 @@ func TestEveryFaultOfRemove(t *testing.T) {
 		return store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest)
 	}
 	p := begin()
-	p.fs.SetPlan(&faultfs.Plan{})
+	p.fs.SetPlan(&faultPlan{})
 	if _, err := remove(p); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +222,7 @@ func TestUnreadable(t *testing.T) {
 		}
 		p.ok(p.start())
 		before := p.readFile(faultDir + "/journal")
-		p.fs.SetPlan(&faultfs.Plan{Times: 1 << 30, Err: errno, Only: func(call, name string) bool {
+		p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: errno, Only: func(call, name string) bool {
 			return name == "c" && (call == "read" || call == "open")
 		}})
 		all := make([]bool, p.Manifest.Pieces())
@@ -285,7 +284,7 @@ func TestHungDisk(t *testing.T) {
 	p.ok(p.start())
 	p.ok(p.put(3))
 	hang := make(chan struct{})
-	p.fs.SetPlan(&faultfs.Plan{Times: 1, Hang: hang, Only: func(call, name string) bool {
+	p.fs.SetPlan(&faultPlan{Times: 1, Hang: hang, Only: func(call, name string) bool {
 		return call == "write" && name == "c"
 	}})
 	d, last := p.open, p.Manifest.Pieces()-1
@@ -320,7 +319,7 @@ func TestReadsBesidePublish(t *testing.T) {
 	p.ok(p.start())
 	p.ok(p.put(99))
 	hang := make(chan struct{})
-	p.fs.SetPlan(&faultfs.Plan{Times: 1, Hang: hang, Only: func(call, name string) bool {
+	p.fs.SetPlan(&faultPlan{Times: 1, Hang: hang, Only: func(call, name string) bool {
 		return call == "fchmod" && name == "c" // after a/x
 	}})
 	d, published := p.open, make(chan error)
@@ -344,7 +343,7 @@ func TestReadsBesidePublish(t *testing.T) {
 // looking for the files that it will write there.
 func TestNewFolderIsEmpty(t *testing.T) {
 	p := faulty(t, kind{more: 20})
-	p.fs.SetPlan(&faultfs.Plan{Only: func(call, name string) bool {
+	p.fs.SetPlan(&faultPlan{Only: func(call, name string) bool {
 		return call == "lstat" && strings.HasPrefix(name, "more")
 	}})
 	d, err := store.Create(faultDir, faultRoot, p.Manifest, p.files)
@@ -366,7 +365,7 @@ func TestForgetDuringFinish(t *testing.T) {
 	p.ok(p.put(-1))
 	p.ok(d.Publish())
 	last := p.Manifest.Pieces() - 1
-	p.fs.SetPlan(&faultfs.Plan{Times: 1, Only: func(call, _ string) bool { return call == "sync" }, Do: func() {
+	p.fs.SetPlan(&faultPlan{Times: 1, Only: func(call, _ string) bool { return call == "sync" }, Do: func() {
 		p.ok(p.fs.Remove(faultRoot + "/c"))
 		p.ok(d.Forget(last))
 	}})

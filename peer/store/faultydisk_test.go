@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/store/faultfs"
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
@@ -21,7 +20,7 @@ import (
 type disk struct {
 	storetest.Content
 	t     *testing.T
-	fs    *faultfs.FS
+	fs    *faultFS
 	files *store.Files
 	boot  journal.BootID
 	open  *store.Disk // to be closed when the process ends
@@ -49,7 +48,7 @@ func faulty(t *testing.T, k kind) *disk {
 	c.Manifest.PieceLength = piece
 	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 	c.Hash(t)
-	f := faultfs.New()
+	f := newFaultFS()
 	p := &disk{Content: c, t: t, fs: f, files: store.NewFilesOn(f, 2), boot: journal.CurrentBoot()}
 	p.ok(f.MkdirAll("/state", 0o700))
 	p.ok(f.MkdirAll("/home", 0o755))

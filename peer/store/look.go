@@ -48,7 +48,7 @@ func (s *State) Intact() bool { return !s.Away && len(s.Different) == 0 }
 
 const maxDifferent = 100
 
-// Look compares the names, kinds, sizes and stamps of all entries with a content that was complete. It reads no file.
+// Look compares the names, kinds, sizes and stamps of all entries with the content, which was complete. It reads no file.
 // Files without a verified piece are left out. The store may be in use. Look fails with an [*UnreadableError] if the
 // disk cannot be read at present.
 func (d *Disk) Look(ctx context.Context) (State, error) {

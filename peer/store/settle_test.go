@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/store/faultfs"
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
@@ -61,7 +60,7 @@ func TestSettledFilesStayClosed(t *testing.T) {
 		p.ok(err)
 		p.ok(d.Commit(i))
 	}
-	p.fs.SetPlan(&faultfs.Plan{Only: func(call, name string) bool {
+	p.fs.SetPlan(&faultPlan{Only: func(call, name string) bool {
 		return strings.HasPrefix(name, "more") && call != "lstat" && call != "close"
 	}})
 	p.ok(d.Publish())

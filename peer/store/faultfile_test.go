@@ -1,4 +1,4 @@
-package faultfs
+package store_test
 
 import (
 	"io"
@@ -15,20 +15,20 @@ import (
 // sector is how many bytes of a write are lost or kept together.
 const sector = 512
 
-// file is an open file or directory.
-type file struct {
-	f        *FS
-	n        *node
+// faultFile is an open file or directory.
+type faultFile struct {
+	f        *faultFS
+	n        *faultNode
 	name     string
 	writable bool
 }
 
-func (o *file) do(call string, run func() error) error {
-	return at{f: o.f}.do(call, o.name, run)
+func (o *faultFile) do(call string, run func() error) error {
+	return faultDirectory{f: o.f}.do(call, o.name, run)
 }
 
 // ReadAt implements [io.ReaderAt].
-func (o *file) ReadAt(p []byte, offset int64) (n int, err error) {
+func (o *faultFile) ReadAt(p []byte, offset int64) (n int, err error) {
 	eof := false
 	err = o.do("read", func() error {
 		if offset < int64(len(o.n.data)) {
@@ -47,7 +47,7 @@ func (o *file) ReadAt(p []byte, offset int64) (n int, err error) {
 }
 
 // WriteAt implements [io.WriterAt]. If it fails, half of it is done.
-func (o *file) WriteAt(p []byte, offset int64) (n int, err error) {
+func (o *faultFile) WriteAt(p []byte, offset int64) (n int, err error) {
 	if !o.writable {
 		return 0, syscall.EBADF
 	}
@@ -67,38 +67,38 @@ func (o *file) WriteAt(p []byte, offset int64) (n int, err error) {
 	return len(p), after(nil)
 }
 
-func (o *file) write(p []byte, offset int64) {
+func (o *faultFile) write(p []byte, offset int64) {
 	if end := offset + int64(len(p)); end > int64(len(o.n.data)) {
 		o.n.data = resize(o.n.data, end)
 	}
 	copy(o.n.data[offset:], p)
 	for len(p) > 0 {
 		n := min(len(p), sector-int(offset%sector))
-		o.n.pending = append(o.n.pending, pending{at: offset, data: append([]byte{}, p[:n]...)})
+		o.n.pending = append(o.n.pending, faultWrite{at: offset, data: append([]byte{}, p[:n]...)})
 		p, offset = p[n:], offset+int64(n)
 	}
 	o.f.touch(o.n)
 }
 
-func (f *FS) truncate(n *node, size int64) {
+func (f *faultFS) truncate(n *faultNode, size int64) {
 	n.data = resize(n.data, size)
-	n.pending = append(n.pending, pending{size: size})
+	n.pending = append(n.pending, faultWrite{size: size})
 	f.touch(n)
 }
 
 // Truncate implements [vfs.File].
-func (o *file) Truncate(size int64) error {
+func (o *faultFile) Truncate(size int64) error {
 	return o.do("truncate", func() error { o.f.truncate(o.n, size); return nil })
 }
 
 // Stat implements [vfs.File].
-func (o *file) Stat() (i fs.FileInfo, err error) {
-	err = o.do("stat", func() error { i = newInfo(o.name, o.n); return nil })
+func (o *faultFile) Stat() (i fs.FileInfo, err error) {
+	err = o.do("stat", func() error { i = newFaultInfo(o.name, o.n); return nil })
 	return i, err
 }
 
 // Chmod implements [vfs.File].
-func (o *file) Chmod(mode fs.FileMode) error {
+func (o *faultFile) Chmod(mode fs.FileMode) error {
 	return o.do("fchmod", func() error {
 		o.n.mode = o.n.mode.Type() | mode&^fs.ModeType
 		o.f.clock += 1000
@@ -108,7 +108,7 @@ func (o *file) Chmod(mode fs.FileMode) error {
 }
 
 // SetModTime implements [vfs.File].
-func (o *file) SetModTime(t time.Time) (bool, error) {
+func (o *faultFile) SetModTime(t time.Time) (bool, error) {
 	return true, o.do("futimens", func() error {
 		o.n.mtime = t.UnixNano()
 		o.f.clock += 1000
@@ -118,7 +118,7 @@ func (o *file) SetModTime(t time.Time) (bool, error) {
 }
 
 // Readdirnames implements [vfs.File].
-func (o *file) Readdirnames(int) (names []string, err error) {
+func (o *faultFile) Readdirnames(int) (names []string, err error) {
 	err = o.do("readdir", func() error {
 		for _, name := range o.n.shown {
 			names = append(names, name)
@@ -130,17 +130,17 @@ func (o *file) Readdirnames(int) (names []string, err error) {
 
 // Sync implements [vfs.File]. If it fails, the writes are lost: they are in memory, but no
 // later flush puts them on the disk.
-func (o *file) Sync() error {
+func (o *faultFile) Sync() error {
 	return o.sync("sync", o.n.synced, o.n.lost)
 }
 
 // SyncFS implements [vfs.File].
-func (o *file) SyncFS() (bool, error) {
-	all := func(do func(n *node)) func() { return func() { eachNode(o.f.root, do) } }
-	return true, o.sync("syncfs", all((*node).synced), all((*node).lost))
+func (o *faultFile) SyncFS() (bool, error) {
+	all := func(do func(n *faultNode)) func() { return func() { eachNode(o.f.root, do) } }
+	return true, o.sync("syncfs", all((*faultNode).synced), all((*faultNode).lost))
 }
 
-func (o *file) sync(call string, flush, lose func()) error {
+func (o *faultFile) sync(call string, flush, lose func()) error {
 	after, part, err := o.f.begin(call, o.name)
 	o.f.mu.Lock()
 	switch {
@@ -161,10 +161,10 @@ func (o *file) sync(call string, flush, lose func()) error {
 
 // Close implements [vfs.File]. If it fails, it loses what was not flushed, as on a network's
 // file system.
-func (o *file) Close() error {
+func (o *faultFile) Close() error {
 	after, part, err := o.f.begin("close", o.name)
 	o.f.mu.Lock()
-	unflushed := o.writable && slices.ContainsFunc(o.n.pending, func(p pending) bool { return p.data != nil })
+	unflushed := o.writable && slices.ContainsFunc(o.n.pending, func(p faultWrite) bool { return p.data != nil })
 	if part && o.writable {
 		o.n.lost()
 	}
@@ -178,7 +178,7 @@ func (o *file) Close() error {
 	return err
 }
 
-func (o *file) countLost() {
+func (o *faultFile) countLost() {
 	o.f.mu.Lock()
 	defer o.f.mu.Unlock()
 	if !strings.HasPrefix(path.Base(o.name), ".") { // of a temporary file
@@ -187,8 +187,8 @@ func (o *file) countLost() {
 }
 
 // CopyFrom implements [vfs.File].
-func (o *file) CopyFrom(src vfs.File) error {
-	from, ok := src.(*file)
+func (o *faultFile) CopyFrom(src vfs.File) error {
+	from, ok := src.(*faultFile)
 	if !ok {
 		return fs.ErrInvalid
 	}
@@ -196,11 +196,11 @@ func (o *file) CopyFrom(src vfs.File) error {
 }
 
 // IsHole implements [vfs.File].
-func (o *file) IsHole(int64, int64) bool { return false }
+func (o *faultFile) IsHole(int64, int64) bool { return false }
 
 // DropCache implements [vfs.File]: the next read is from the disk, which may lack what a
 // failed flush has lost.
-func (o *file) DropCache() {
+func (o *faultFile) DropCache() {
 	o.f.mu.Lock()
 	defer o.f.mu.Unlock()
 	if o.n.stale {
@@ -210,7 +210,7 @@ func (o *file) DropCache() {
 }
 
 // eachNode calls do with all files at or below n.
-func eachNode(n *node, do func(n *node)) {
+func eachNode(n *faultNode, do func(n *faultNode)) {
 	do(n)
 	for _, child := range n.names {
 		eachNode(child, do)

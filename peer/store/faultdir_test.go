@@ -1,4 +1,4 @@
-package faultfs
+package store_test
 
 import (
 	"errors"
@@ -12,21 +12,21 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// at is a directory of a file system as a [vfs.Root]. With the root directory it is, but for
+// faultDirectory is a directory of a file system as a [vfs.Root]. With the root directory it is, but for
 // OpenRoot and others, also a [vfs.FS].
-type at struct {
-	f   *FS
-	dir *node
+type faultDirectory struct {
+	f   *faultFS
+	dir *faultNode
 }
 
 var (
-	_ vfs.FS   = (*FS)(nil)
-	_ vfs.Root = at{}
-	_ vfs.File = (*file)(nil)
+	_ vfs.FS   = (*faultFS)(nil)
+	_ vfs.Root = faultDirectory{}
+	_ vfs.File = (*faultFile)(nil)
 )
 
 // do runs a call that changes or reads the tree.
-func (a at) do(call, name string, run func() error) error {
+func (a faultDirectory) do(call, name string, run func() error) error {
 	after, _, err := a.f.begin(call, name)
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func (a at) do(call, name string, run func() error) error {
 }
 
 // OpenFile implements [vfs.Root].
-func (a at) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	var n *node
+func (a faultDirectory) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	var n *faultNode
 	err := a.do("open", name, func() (err error) {
 		n, err = a.f.walk(a.dir, name)
 		switch {
@@ -55,7 +55,7 @@ func (a at) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) 
 				return syscall.EACCES
 			}
 			n = a.f.newNode(perm)
-			n.disk = state{mode: perm, changed: n.changed, mtime: n.mtime}
+			n.disk = faultState{mode: perm, changed: n.changed, mtime: n.mtime}
 			a.f.link(dir, last, n)
 			return nil
 		case err != nil:
@@ -77,12 +77,12 @@ func (a at) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &file{f: a.f, n: n, name: name, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}, nil
+	return &faultFile{f: a.f, n: n, name: name, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}, nil
 }
 
 // OpenRoot implements [vfs.Root].
-func (a at) OpenRoot(name string) (vfs.Root, error) {
-	r := at{a.f, nil}
+func (a faultDirectory) OpenRoot(name string) (vfs.Root, error) {
+	r := faultDirectory{a.f, nil}
 	err := a.do("open", name, func() (err error) {
 		r.dir, err = a.f.walk(a.dir, name)
 		switch {
@@ -100,11 +100,11 @@ func (a at) OpenRoot(name string) (vfs.Root, error) {
 }
 
 // Lstat implements [vfs.Root].
-func (a at) Lstat(name string) (i fs.FileInfo, err error) {
+func (a faultDirectory) Lstat(name string) (i fs.FileInfo, err error) {
 	err = a.do("lstat", name, func() error {
 		n, err := a.f.walk(a.dir, name)
 		if err == nil {
-			i = newInfo(name, n)
+			i = newFaultInfo(name, n)
 		}
 		return err
 	})
@@ -112,7 +112,7 @@ func (a at) Lstat(name string) (i fs.FileInfo, err error) {
 }
 
 // LstatAll implements [vfs.Root].
-func (a at) LstatAll(names []string) []fs.FileInfo {
+func (a faultDirectory) LstatAll(names []string) []fs.FileInfo {
 	infos := make([]fs.FileInfo, len(names))
 	for i, name := range names {
 		if info, err := a.Lstat(name); err == nil {
@@ -123,7 +123,7 @@ func (a at) LstatAll(names []string) []fs.FileInfo {
 }
 
 // Readlink implements [vfs.Root].
-func (a at) Readlink(name string) (target string, err error) {
+func (a faultDirectory) Readlink(name string) (target string, err error) {
 	err = a.do("readlink", name, func() error {
 		n, err := a.f.walk(a.dir, name)
 		if err == nil && n.mode.Type() != fs.ModeSymlink {
@@ -138,7 +138,7 @@ func (a at) Readlink(name string) (target string, err error) {
 }
 
 // add adds a node with a name.
-func (a at) add(call, name string, mode fs.FileMode, target string) error {
+func (a faultDirectory) add(call, name string, mode fs.FileMode, target string) error {
 	return a.do(call, name, func() error {
 		dir, last, err := a.f.parent(a.dir, name)
 		switch {
@@ -158,17 +158,17 @@ func (a at) add(call, name string, mode fs.FileMode, target string) error {
 }
 
 // Mkdir implements [vfs.Root].
-func (a at) Mkdir(name string, perm fs.FileMode) error {
+func (a faultDirectory) Mkdir(name string, perm fs.FileMode) error {
 	return a.add("mkdir", name, fs.ModeDir|perm, "")
 }
 
 // Symlink implements [vfs.Root].
-func (a at) Symlink(target, name string) error {
+func (a faultDirectory) Symlink(target, name string) error {
 	return a.add("symlink", name, fs.ModeSymlink|0o777, target)
 }
 
 // MkdirAll implements [vfs.Root].
-func (a at) MkdirAll(name string, perm fs.FileMode) error {
+func (a faultDirectory) MkdirAll(name string, perm fs.FileMode) error {
 	if i, err := a.Lstat(name); err == nil && i.IsDir() {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (a at) MkdirAll(name string, perm fs.FileMode) error {
 }
 
 // change changes the metadata of what has a name.
-func (a at) change(call, name string, change func(n *node)) error {
+func (a faultDirectory) change(call, name string, change func(n *faultNode)) error {
 	return a.do(call, name, func() error {
 		n, err := a.f.walk(a.dir, name)
 		if err == nil {
@@ -194,17 +194,17 @@ func (a at) change(call, name string, change func(n *node)) error {
 }
 
 // Chmod implements [vfs.Root].
-func (a at) Chmod(name string, mode fs.FileMode) error {
-	return a.change("chmod", name, func(n *node) { n.mode = n.mode.Type() | mode&^fs.ModeType })
+func (a faultDirectory) Chmod(name string, mode fs.FileMode) error {
+	return a.change("chmod", name, func(n *faultNode) { n.mode = n.mode.Type() | mode&^fs.ModeType })
 }
 
 // Chtimes implements [vfs.Root].
-func (a at) Chtimes(name string, _, mtime time.Time) error {
-	return a.change("chtimes", name, func(n *node) { n.mtime = mtime.UnixNano() })
+func (a faultDirectory) Chtimes(name string, _, mtime time.Time) error {
+	return a.change("chtimes", name, func(n *faultNode) { n.mtime = mtime.UnixNano() })
 }
 
 // Rename implements [vfs.Root].
-func (a at) Rename(from, to string) error {
+func (a faultDirectory) Rename(from, to string) error {
 	return a.do("rename", from, func() error {
 		n, err := a.f.walk(a.dir, from)
 		if err != nil {
@@ -226,7 +226,7 @@ func (a at) Rename(from, to string) error {
 }
 
 // Link gives a file another name.
-func (a at) Link(from, to string) error {
+func (a faultDirectory) Link(from, to string) error {
 	return a.do("link", from, func() error {
 		n, err := a.f.walk(a.dir, from)
 		if err != nil {
@@ -245,10 +245,10 @@ func (a at) Link(from, to string) error {
 }
 
 // Free implements [vfs.Root].
-func (at) Free() (int64, bool) { return 0, false }
+func (faultDirectory) Free() (int64, bool) { return 0, false }
 
 // Remove implements [vfs.Root].
-func (a at) Remove(name string) error {
+func (a faultDirectory) Remove(name string) error {
 	return a.do("remove", name, func() error {
 		n, err := a.f.walk(a.dir, name)
 		if err != nil {
@@ -267,27 +267,31 @@ func (a at) Remove(name string) error {
 }
 
 // Close implements [vfs.Root].
-func (a at) Close() error { return a.do("close", ".", func() error { return nil }) }
+func (a faultDirectory) Close() error { return a.do("close", ".", func() error { return nil }) }
 
 // OpenRoot implements [vfs.FS].
-func (f *FS) OpenRoot(name string) (vfs.Root, error) { return at{f, f.root}.OpenRoot(name) }
+func (f *faultFS) OpenRoot(name string) (vfs.Root, error) {
+	return faultDirectory{f, f.root}.OpenRoot(name)
+}
 
 // Resolve implements [vfs.FS].
-func (f *FS) Resolve(name string) (string, error) {
+func (f *faultFS) Resolve(name string) (string, error) {
 	_, err := f.Lstat(name)
 	return name, err
 }
 
 // OpenFile implements [vfs.FS].
-func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	return at{f, f.root}.OpenFile(name, flag, perm)
+func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	return faultDirectory{f, f.root}.OpenFile(name, flag, perm)
 }
 
 // Lstat implements [vfs.FS].
-func (f *FS) Lstat(name string) (fs.FileInfo, error) { return at{f, f.root}.Lstat(name) }
+func (f *faultFS) Lstat(name string) (fs.FileInfo, error) {
+	return faultDirectory{f, f.root}.Lstat(name)
+}
 
 // ModeOf returns the mode of what is at a path, whatever the modes above it.
-func (f *FS) ModeOf(name string) (fs.FileMode, error) {
+func (f *faultFS) ModeOf(name string) (fs.FileMode, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.root
@@ -300,18 +304,22 @@ func (f *FS) ModeOf(name string) (fs.FileMode, error) {
 }
 
 // Stat implements [vfs.FS].
-func (f *FS) Stat(name string) (fs.FileInfo, error) { return at{f, f.root}.Lstat(name) }
+func (f *faultFS) Stat(name string) (fs.FileInfo, error) {
+	return faultDirectory{f, f.root}.Lstat(name)
+}
 
 // Mkdir implements [vfs.FS].
-func (f *FS) Mkdir(name string, perm fs.FileMode) error { return at{f, f.root}.Mkdir(name, perm) }
+func (f *faultFS) Mkdir(name string, perm fs.FileMode) error {
+	return faultDirectory{f, f.root}.Mkdir(name, perm)
+}
 
 // MkdirAll implements [vfs.FS].
-func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
-	return at{f, f.root}.MkdirAll(name, perm)
+func (f *faultFS) MkdirAll(name string, perm fs.FileMode) error {
+	return faultDirectory{f, f.root}.MkdirAll(name, perm)
 }
 
 // Remove implements [vfs.FS].
-func (f *FS) Remove(name string) error { return at{f, f.root}.Remove(name) }
+func (f *faultFS) Remove(name string) error { return faultDirectory{f, f.root}.Remove(name) }
 
 // Link gives a file another name.
-func (f *FS) Link(from, to string) error { return at{f, f.root}.Link(from, to) }
+func (f *faultFS) Link(from, to string) error { return faultDirectory{f, f.root}.Link(from, to) }

@@ -1,11 +1,4 @@
-// Package faultfs is a file system in memory for tests of stores: any call can be made to
-// fail, before it is done or after, and the power can go.
-//
-// It is as unkind as a file system may be. What was not flushed is lost with the power: each
-// unflushed write by itself, so that they are torn and out of order, and each name whose
-// directory was not flushed. A flush that fails loses what it should have flushed, and reports
-// that once.
-package faultfs
+package store_test
 
 import (
 	"io/fs"
@@ -21,23 +14,26 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// FS is a file system in memory. It begins with the directory /.
-type FS struct {
+// faultFS is a file system in memory, with the directory /. Any call can be made to fail, before it is done or after, and
+// the power can go. What was not flushed is lost with the power: each unflushed write by itself, so that they are torn and
+// out of order, and each name whose directory was not flushed. A flush that fails loses what it should have flushed, and
+// reports that once.
+type faultFS struct {
 	// Fold makes names that differ in case only the same.
 	Fold bool
 
 	mu    sync.Mutex
-	root  *node
+	root  *faultNode
 	inode uint64 // the last one
 	clock int64  // goes on with each change
 	calls int
-	plan  *Plan
+	plan  *faultPlan
 	dead  bool // the power is off, or the process was killed
 	lost  int  // flushes that failed
 }
 
-// Plan makes calls fail.
-type Plan struct {
+// faultPlan makes calls fail.
+type faultPlan struct {
 	// At is the number of the first call that fails, from 0.
 	At int
 	// Times is how many calls fail from then on.
@@ -57,9 +53,8 @@ type Plan struct {
 	Do func()
 }
 
-// New returns an empty file system.
-func New() *FS {
-	f := &FS{}
+func newFaultFS() *faultFS {
+	f := &faultFS{}
 	f.root = f.newNode(fs.ModeDir | 0o755)
 	f.root.synced()
 	return f
@@ -67,14 +62,14 @@ func New() *FS {
 
 // SetPlan counts calls from now on, and makes those fail that p says, which may be nil. It
 // turns the power on.
-func (f *FS) SetPlan(p *Plan) {
+func (f *faultFS) SetPlan(p *faultPlan) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls, f.lost, f.plan, f.dead = 0, 0, p, false
 }
 
 // Calls returns the number of calls since SetPlan.
-func (f *FS) Calls() int {
+func (f *faultFS) Calls() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls
@@ -82,7 +77,7 @@ func (f *FS) Calls() int {
 
 // LostFlushes returns how many flushes, and closings of files with writes that were not
 // flushed, have failed since SetPlan.
-func (f *FS) LostFlushes() int {
+func (f *faultFS) LostFlushes() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lost
@@ -93,7 +88,7 @@ const errDead = syscall.EIO
 
 // begin counts a call. If err is not nil the call returns that and does nothing, or half of
 // it if part is true. Else it returns what after makes of its own error.
-func (f *FS) begin(call, name string) (after func(error) error, part bool, err error) {
+func (f *faultFS) begin(call, name string) (after func(error) error, part bool, err error) {
 	f.mu.Lock()
 	keep := func(err error) error { return err }
 	if f.dead {
@@ -132,62 +127,62 @@ func (f *FS) begin(call, name string) (after func(error) error, part bool, err e
 	return func(error) error { return fail() }, false, nil
 }
 
-// node is a file, a directory or a symbolic link.
-type node struct {
+// faultNode is a file, a directory or a symbolic link.
+type faultNode struct {
 	inode          uint64
 	links          uint64
 	mode           fs.FileMode
 	mtime, changed int64
 	data           []byte
-	names          map[string]*node // of a directory, by folded names
+	names          map[string]*faultNode // of a directory, by folded names
 	shown          map[string]string
 	target         string
 
-	disk    state     // what is on the disk
-	pending []pending // writes since then
-	stale   bool      // a flush has lost what is in data and not on the disk
+	disk    faultState   // what is on the disk
+	pending []faultWrite // writes since then
+	stale   bool         // a flush has lost what is in data and not on the disk
 }
 
-// state is what is on the disk of a node.
-type state struct {
+// faultState is what is on the disk of a node.
+type faultState struct {
 	mode           fs.FileMode
 	mtime, changed int64
 	data           []byte
-	names          map[string]*node
+	names          map[string]*faultNode
 	shown          map[string]string
 }
 
-// pending is a write or a new size that is not on the disk. Writes are in sectors.
-type pending struct {
+// faultWrite is a write or a new size that is not on the disk. Writes are in sectors.
+type faultWrite struct {
 	at   int64
 	data []byte // nil for a size
 	size int64
 }
 
-func (f *FS) newNode(mode fs.FileMode) *node {
+func (f *faultFS) newNode(mode fs.FileMode) *faultNode {
 	f.inode++
-	n := &node{inode: f.inode, links: 1, mode: mode}
+	n := &faultNode{inode: f.inode, links: 1, mode: mode}
 	if mode.IsDir() {
-		n.names, n.shown = map[string]*node{}, map[string]string{}
+		n.names, n.shown = map[string]*faultNode{}, map[string]string{}
 	}
 	f.touch(n)
 	return n
 }
 
 // touch notes that a node has changed.
-func (f *FS) touch(n *node) {
+func (f *faultFS) touch(n *faultNode) {
 	f.clock += 1000
 	n.changed = f.clock
 	n.mtime = f.clock
 }
 
 // synced puts a node on the disk, but for writes that a failed flush has lost.
-func (n *node) synced() {
+func (n *faultNode) synced() {
 	data := n.disk.data
 	for _, p := range n.pending {
 		data = p.apply(data)
 	}
-	n.disk = state{mode: n.mode, mtime: n.mtime, changed: n.changed, data: data}
+	n.disk = faultState{mode: n.mode, mtime: n.mtime, changed: n.changed, data: data}
 	n.pending = nil
 	if n.names != nil {
 		n.disk.names, n.disk.shown = maps.Clone(n.names), maps.Clone(n.shown)
@@ -195,7 +190,7 @@ func (n *node) synced() {
 }
 
 // apply does a write on data.
-func (p *pending) apply(data []byte) []byte {
+func (p *faultWrite) apply(data []byte) []byte {
 	if p.data == nil {
 		return resize(data, p.size)
 	}
@@ -207,25 +202,25 @@ func (p *pending) apply(data []byte) []byte {
 }
 
 // lost drops what a flush should have put on the disk. It stays in memory.
-func (n *node) lost() {
+func (n *faultNode) lost() {
 	n.stale = n.stale || len(n.pending) > 0
 	n.pending = nil
 }
 
 // PowerLoss drops what is not on the disk. Each unflushed write and name is kept if keep says
 // so; nil keeps none. It leaves the power on, without a plan.
-func (f *FS) PowerLoss(keep *rand.Rand) {
+func (f *faultFS) PowerLoss(keep *rand.Rand) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dead, f.plan = false, nil
-	f.lose(f.root, map[*node]bool{}, func() bool { return keep != nil && keep.IntN(2) == 0 })
+	f.lose(f.root, map[*faultNode]bool{}, func() bool { return keep != nil && keep.IntN(2) == 0 })
 	f.countLinks()
 }
 
 // Kill ends the process that uses f: what it has done stays.
-func (f *FS) Kill() { f.SetPlan(nil) }
+func (f *faultFS) Kill() { f.SetPlan(nil) }
 
-func (f *FS) lose(n *node, seen map[*node]bool, keep func() bool) {
+func (f *faultFS) lose(n *faultNode, seen map[*faultNode]bool, keep func() bool) {
 	if seen[n] {
 		return
 	}
@@ -263,10 +258,10 @@ func (f *FS) lose(n *node, seen map[*node]bool, keep func() bool) {
 }
 
 // countLinks counts the names of all nodes.
-func (f *FS) countLinks() {
-	counts := map[*node]uint64{}
-	var walk func(n *node)
-	walk = func(n *node) {
+func (f *faultFS) countLinks() {
+	counts := map[*faultNode]uint64{}
+	var walk func(n *faultNode)
+	walk = func(n *faultNode) {
 		counts[n]++
 		if counts[n] > 1 {
 			return
@@ -289,7 +284,7 @@ func resize(data []byte, size int64) []byte {
 }
 
 // fold returns the key of a name in a directory.
-func (f *FS) fold(name string) string {
+func (f *faultFS) fold(name string) string {
 	if f.Fold {
 		return strings.ToLower(name)
 	}
@@ -297,7 +292,7 @@ func (f *FS) fold(name string) string {
 }
 
 // walk returns the node at a path below dir, without following links at its end.
-func (f *FS) walk(dir *node, name string) (*node, error) {
+func (f *faultFS) walk(dir *faultNode, name string) (*faultNode, error) {
 	n := dir
 	for part := range strings.SplitSeq(path.Clean(name), "/") {
 		if part == "" || part == "." {
@@ -320,7 +315,7 @@ func (f *FS) walk(dir *node, name string) (*node, error) {
 }
 
 // parent returns the directory of a name, and its last part.
-func (f *FS) parent(dir *node, name string) (*node, string, error) {
+func (f *faultFS) parent(dir *faultNode, name string) (*faultNode, string, error) {
 	up, last := path.Split(path.Clean(name))
 	n, err := f.walk(dir, up)
 	if err == nil && !n.mode.IsDir() {
@@ -329,12 +324,12 @@ func (f *FS) parent(dir *node, name string) (*node, string, error) {
 	return n, last, err
 }
 
-func (f *FS) link(dir *node, name string, n *node) {
+func (f *faultFS) link(dir *faultNode, name string, n *faultNode) {
 	dir.names[f.fold(name)], dir.shown[f.fold(name)] = n, name
 	f.touch(dir)
 }
 
-func (f *FS) unlink(dir *node, name string) {
+func (f *faultFS) unlink(dir *faultNode, name string) {
 	n := dir.names[f.fold(name)]
 	delete(dir.names, f.fold(name))
 	delete(dir.shown, f.fold(name))
@@ -344,19 +339,21 @@ func (f *FS) unlink(dir *node, name string) {
 	f.touch(dir)
 }
 
-// info describes a node.
-type info struct {
+// faultInfo describes a node.
+type faultInfo struct {
 	name string
-	n    node
+	n    faultNode
 }
 
-func (i info) Name() string       { return i.name }
-func (i info) Size() int64        { return int64(len(i.n.data)) }
-func (i info) Mode() fs.FileMode  { return i.n.mode }
-func (i info) ModTime() time.Time { return time.Unix(0, i.n.mtime) }
-func (i info) IsDir() bool        { return i.n.mode.IsDir() }
-func (i info) Sys() any {
+func (i faultInfo) Name() string       { return i.name }
+func (i faultInfo) Size() int64        { return int64(len(i.n.data)) }
+func (i faultInfo) Mode() fs.FileMode  { return i.n.mode }
+func (i faultInfo) ModTime() time.Time { return time.Unix(0, i.n.mtime) }
+func (i faultInfo) IsDir() bool        { return i.n.mode.IsDir() }
+func (i faultInfo) Sys() any {
 	return vfs.Stat{Device: 1, Inode: i.n.inode, Links: i.n.links, Changed: i.n.changed}
 }
 
-func newInfo(name string, n *node) fs.FileInfo { return info{name: path.Base(name), n: *n} }
+func newFaultInfo(name string, n *faultNode) fs.FileInfo {
+	return faultInfo{name: path.Base(name), n: *n}
+}
