@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 	"go.uber.org/goleak"
 )
@@ -13,26 +12,26 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestMemory(t *testing.T) {
-	storetest.Run(t, storetest.Harness{
+	conforms(t, harness{
 		New: func(_ *testing.T, m *proto.Manifest) store.Store { return store.NewMemory(m) },
 	})
 }
 
 func TestDisk(t *testing.T) {
 	for _, budget := range []int{1, 100} {
-		storetest.Run(t, diskHarness(budget))
+		conforms(t, diskHarness(budget))
 	}
 }
 
 // diskHarness creates stores that share a cache of at most budget open files.
-func diskHarness(budget int) storetest.Harness {
+func diskHarness(budget int) harness {
 	type place struct {
 		dir, root string
 		m         *proto.Manifest
 	}
 	files := store.NewFiles(budget)
 	places := map[store.Store]place{}
-	return storetest.Harness{
+	return harness{
 		New: func(t *testing.T, m *proto.Manifest) store.Store {
 			at := place{t.TempDir(), filepath.Join(t.TempDir(), "content"), m}
 			s, err := store.Create(at.dir, at.root, m, files)

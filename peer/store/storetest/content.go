@@ -1,5 +1,4 @@
-// Package storetest is a conformance test for implementations of store.Store. It also
-// makes contents for tests.
+// Package storetest makes content for tests of stores.
 package storetest
 
 import (

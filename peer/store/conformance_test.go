@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"bytes"
@@ -10,71 +10,72 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
 
 // blockSize cuts no file and no piece evenly.
 const blockSize = 100_003
 
-// Harness creates the stores of one implementation.
-type Harness struct {
+// harness creates the stores of one implementation.
+type harness struct {
 	// New creates an empty store.
 	New func(t *testing.T, m *proto.Manifest) store.Store
 	// Reopen opens a closed store again. It is nil if nothing outlives Close.
 	Reopen func(t *testing.T, closed store.Store) store.Store
 }
 
-// Run checks that the stores of h satisfy the contract of [store.Store].
-func Run(t *testing.T, h Harness) {
-	contents := map[string]Content{
-		"file":  Make(t, 1, File("", 5*PieceLength+17)),
-		"tree":  Make(t, 2, tree()...),
-		"empty": Make(t, 3, File("", 0)),
-		"none":  Make(t, 4),
+// conforms checks that the stores of h satisfy the contract of [store.Store].
+func conforms(t *testing.T, h harness) {
+	contents := map[string]storetest.Content{
+		"file":  storetest.Make(t, 1, storetest.File("", 5*storetest.PieceLength+17)),
+		"tree":  storetest.Make(t, 2, conformTree()...),
+		"empty": storetest.Make(t, 3, storetest.File("", 0)),
+		"none":  storetest.Make(t, 4),
 		// Torrents have an order of their own, and padding.
-		"torrent":      MakeTorrent(t, 5, torrent()...),
-		"torrent file": MakeTorrent(t, 6, Untimed(File("", 9*proto.MinPieceLength+1))...),
+		"torrent":      storetest.MakeTorrent(t, 5, conformTorrent()...),
+		"torrent file": storetest.MakeTorrent(t, 6, storetest.Untimed(storetest.File("", 9*proto.MinPieceLength+1))...),
 	}
 	for name, c := range contents {
 		t.Run(name, func(t *testing.T) {
-			t.Run("transfer", func(t *testing.T) { transfer(t, h, c) })
-			t.Run("reads", func(t *testing.T) { reads(t, h, c) })
-			t.Run("bounds", func(t *testing.T) { bounds(t, h, c) })
+			t.Run("transfer", func(t *testing.T) { conformTransfer(t, h, c) })
+			t.Run("reads", func(t *testing.T) { conformReads(t, h, c) })
+			t.Run("bounds", func(t *testing.T) { conformBounds(t, h, c) })
 			if len(c.Data) > 0 {
-				t.Run("verified", func(t *testing.T) { verified(t, h, c) })
-				t.Run("has", func(t *testing.T) { has(t, h, c) })
-				t.Run("concurrent", func(t *testing.T) { concurrent(t, h, c) })
-				t.Run("padding", func(t *testing.T) { padding(t, h, c) })
+				t.Run("verified", func(t *testing.T) { conformVerified(t, h, c) })
+				t.Run("has", func(t *testing.T) { conformHas(t, h, c) })
+				t.Run("concurrent", func(t *testing.T) { conformConcurrent(t, h, c) })
+				t.Run("padding", func(t *testing.T) { conformPadding(t, h, c) })
 			}
 			if h.Reopen != nil {
-				t.Run("reopen", func(t *testing.T) { reopen(t, h, c) })
+				t.Run("reopen", func(t *testing.T) { conformReopen(t, h, c) })
 			}
 		})
 	}
 }
 
-// tree has files smaller than a piece, and larger.
-func tree() []proto.Entry {
+// conformTree has files smaller than a piece, and larger.
+func conformTree() []proto.Entry {
 	return []proto.Entry{
-		Dir("a"), File("a/empty", 0), File("a/large", 3*PieceLength), File("a/one", 1),
-		Dir("b"), Dir("b/none"), Link("b/up", "../a/large"),
-		File("b-", 70_000), File("c", PieceLength-1), File("d", 300_000),
+		storetest.Dir("a"), storetest.File("a/empty", 0), storetest.File("a/large", 3*storetest.PieceLength), storetest.File("a/one", 1),
+		storetest.Dir("b"), storetest.Dir("b/none"), storetest.Link("b/up", "../a/large"),
+		storetest.File("b-", 70_000), storetest.File("c", storetest.PieceLength-1), storetest.File("d", 300_000),
 	}
 }
 
-// torrent has files out of order, and padding within pieces, across two, at their ends,
+// conformTorrent has files out of order, and padding within pieces, across two, at their ends,
 // and between files that share one.
-func torrent() []proto.Entry {
+func conformTorrent() []proto.Entry {
 	const piece = proto.MinPieceLength
-	return Untimed(
-		Dir("z"), File("z/last first", 3*piece+5), Pad(piece-5), File("b", 70_000), File("a", 1), Pad(9), File("a-", 0),
-		Dir("z/in"), Dir("z/in/in"), File("z/in/in/x", piece), Pad(piece-1), Pad(3), Pad(0),
-		File("0", 2), File("z/y", 40_000), Pad(77),
+	return storetest.Untimed(
+		storetest.Dir("z"), storetest.File("z/last first", 3*piece+5), storetest.Pad(piece-5), storetest.File("b", 70_000), storetest.File("a", 1), storetest.Pad(9), storetest.File("a-", 0),
+		storetest.Dir("z/in"), storetest.Dir("z/in/in"), storetest.File("z/in/in/x", piece), storetest.Pad(piece-1), storetest.Pad(3), storetest.Pad(0),
+		storetest.File("0", 2), storetest.File("z/y", 40_000), storetest.Pad(77),
 	)
 }
 
-// put writes pieces in blocks, in random order, and commits them, each twice.
-func put(t *testing.T, s store.Store, c Content, pieces []int) {
+// conformPut writes pieces in blocks, in random order, and commits them, each twice.
+func conformPut(t *testing.T, s store.Store, c storetest.Content, pieces []int) {
 	t.Helper()
 	var offsets []int64
 	for _, i := range pieces {
@@ -91,30 +92,30 @@ func put(t *testing.T, s store.Store, c Content, pieces []int) {
 		}
 	}
 	for _, i := range pieces {
-		check(t, s.Commit(i))
-		check(t, s.Commit(i))
+		conformCheck(t, s.Commit(i))
+		conformCheck(t, s.Commit(i))
 		if !s.Has(i) {
 			t.Errorf("does not have piece %d after Commit", i)
 		}
 	}
 }
 
-func newStore(t *testing.T, h Harness, c Content) store.Store {
+func conformNewStore(t *testing.T, h harness, c storetest.Content) store.Store {
 	s := h.New(t, c.Manifest)
-	t.Cleanup(func() { check(t, s.Close()) })
+	t.Cleanup(func() { conformCheck(t, s.Close()) })
 	return s
 }
 
-func transfer(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
+func conformTransfer(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
 	if err := s.Finish(); len(c.Data) > 0 && !errors.Is(err, store.ErrNotWhole) {
 		t.Fatalf("finish of an empty store: %v", err)
 	}
-	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
-	check(t, s.Publish())
-	check(t, s.Publish())
-	check(t, s.Finish())
-	check(t, s.Finish())
+	conformPut(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	conformCheck(t, s.Publish())
+	conformCheck(t, s.Publish())
+	conformCheck(t, s.Finish())
+	conformCheck(t, s.Finish())
 	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("write after finish: %v", err)
 	}
@@ -129,9 +130,9 @@ func transfer(t *testing.T, h Harness, c Content) {
 	}
 }
 
-func reads(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
-	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
+func conformReads(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
+	conformPut(t, s, c, rand.Perm(c.Manifest.Pieces()))
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
 		from := random.IntN(len(c.Data) + 1)
@@ -143,8 +144,8 @@ func reads(t *testing.T, h Harness, c Content) {
 	}
 }
 
-func bounds(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
+func conformBounds(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
 	end := int64(len(c.Data))
 	if _, err := s.WriteAt([]byte{1, 2}, end-1); err == nil {
 		t.Error("write past the end: no error")
@@ -165,18 +166,18 @@ func bounds(t *testing.T, h Harness, c Content) {
 	}
 }
 
-// verified checks that a committed piece cannot be written until it is forgotten.
-func verified(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
-	put(t, s, c, []int{0})
+// conformVerified checks that a committed piece cannot be written until it is forgotten.
+func conformVerified(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
+	conformPut(t, s, c, []int{0})
 	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrVerified) {
 		t.Errorf("write to a verified piece: %v", err)
 	}
 	if good, err := store.NewVerifier(c.Manifest).Check(s, 0); !good || err != nil {
 		t.Errorf("verified piece: %v, %v", good, err)
 	}
-	check(t, s.Forget(0))
-	check(t, s.Forget(0))
+	conformCheck(t, s.Forget(0))
+	conformCheck(t, s.Forget(0))
 	if _, err := s.WriteAt([]byte{^c.Data[0]}, 0); err != nil {
 		t.Errorf("write to a forgotten piece: %v", err)
 	}
@@ -186,44 +187,44 @@ func verified(t *testing.T, h Harness, c Content) {
 	if err := s.Finish(); !errors.Is(err, store.ErrNotWhole) {
 		t.Errorf("finish without the piece: %v", err)
 	}
-	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
-	check(t, s.Finish())
+	conformPut(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	conformCheck(t, s.Finish())
 }
 
-// has checks Has and Count through a transfer, and after it.
-func has(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
-	wantPieces(t, s, c, nil)
+// conformHas checks Has and Count through a transfer, and after it.
+func conformHas(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
+	conformWantPieces(t, s, c, nil)
 	order := rand.Perm(c.Manifest.Pieces())
 	for n, i := range order {
 		_, err := s.WriteAt(c.Piece(i), c.Manifest.PieceOffset(i))
-		check(t, err)
+		conformCheck(t, err)
 		if s.Has(i) {
 			t.Errorf("has piece %d before Commit", i)
 		}
-		check(t, s.Commit(i))
-		wantPieces(t, s, c, order[:n+1])
+		conformCheck(t, s.Commit(i))
+		conformWantPieces(t, s, c, order[:n+1])
 	}
-	check(t, s.Forget(order[0]))
-	wantPieces(t, s, c, order[1:])
-	check(t, s.Commit(order[0]))
-	check(t, s.Finish())
-	check(t, s.Forget(order[0]))
-	wantPieces(t, s, c, order[1:])
-	put(t, s, c, order[:1]) // a content that was whole is repaired
-	check(t, s.Finish())
-	check(t, s.Forget(order[0]))
-	check(t, s.Close())
-	wantPieces(t, s, c, order[1:])
+	conformCheck(t, s.Forget(order[0]))
+	conformWantPieces(t, s, c, order[1:])
+	conformCheck(t, s.Commit(order[0]))
+	conformCheck(t, s.Finish())
+	conformCheck(t, s.Forget(order[0]))
+	conformWantPieces(t, s, c, order[1:])
+	conformPut(t, s, c, order[:1]) // a content that was whole is repaired
+	conformCheck(t, s.Finish())
+	conformCheck(t, s.Forget(order[0]))
+	conformCheck(t, s.Close())
+	conformWantPieces(t, s, c, order[1:])
 	if s.Forget(order[1]) == nil {
 		t.Error("forget after close: no error")
 	}
-	wantPieces(t, s, c, order[2:])
+	conformWantPieces(t, s, c, order[2:])
 }
 
-// concurrent writes and reads different pieces at the same time.
-func concurrent(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
+// conformConcurrent writes and reads different pieces at the same time.
+func conformConcurrent(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
 	var group sync.WaitGroup
 	for i := range c.Manifest.Pieces() {
 		group.Go(func() {
@@ -244,12 +245,12 @@ func concurrent(t *testing.T, h Harness, c Content) {
 		})
 	}
 	group.Wait()
-	check(t, s.Finish())
+	conformCheck(t, s.Finish())
 }
 
-// padding checks that writes to padding are dropped.
-func padding(t *testing.T, h Harness, c Content) {
-	s := newStore(t, h, c)
+// conformPadding checks that writes to padding are dropped.
+func conformPadding(t *testing.T, h harness, c storetest.Content) {
+	s := conformNewStore(t, h, c)
 	offset := int64(0)
 	for _, e := range c.Manifest.Entries {
 		if e.Kind == proto.Pad && e.Size > 0 {
@@ -267,43 +268,43 @@ func padding(t *testing.T, h Harness, c Content) {
 		}
 		offset += e.Size
 	}
-	put(t, s, c, rand.Perm(c.Manifest.Pieces()))
-	check(t, s.Finish())
+	conformPut(t, s, c, rand.Perm(c.Manifest.Pieces()))
+	conformCheck(t, s.Finish())
 	got := make([]byte, len(c.Data))
 	if n, err := s.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF || !bytes.Equal(got, c.Data) {
 		t.Errorf("read of all: %d, %v", n, err)
 	}
 }
 
-// reopen closes and reopens the store twice during a transfer, and after it.
-func reopen(t *testing.T, h Harness, c Content) {
+// conformReopen closes and reopens the store twice during a transfer, and after it.
+func conformReopen(t *testing.T, h harness, c storetest.Content) {
 	order := rand.Perm(c.Manifest.Pieces())
 	half := order[:len(order)/2]
 	s := h.New(t, c.Manifest)
-	put(t, s, c, order)
+	conformPut(t, s, c, order)
 	for _, i := range order[len(half):] {
-		check(t, s.Forget(i))
+		conformCheck(t, s.Forget(i))
 	}
-	check(t, s.Close())
+	conformCheck(t, s.Close())
 	if err := s.Finish(); err == nil {
 		t.Error("finish after close: no error")
 	}
-	s = again(t, h, s, c, half)
-	put(t, s, c, order[len(half):])
-	check(t, s.Close())
-	s = again(t, h, s, c, order)
-	check(t, s.Finish())
-	check(t, s.Close())
-	s = again(t, h, s, c, order)
+	s = conformAgain(t, h, s, c, half)
+	conformPut(t, s, c, order[len(half):])
+	conformCheck(t, s.Close())
+	s = conformAgain(t, h, s, c, order)
+	conformCheck(t, s.Finish())
+	conformCheck(t, s.Close())
+	s = conformAgain(t, h, s, c, order)
 	if _, err := s.WriteAt([]byte{1}, 0); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("write after finish: %v", err)
 	}
-	check(t, s.Finish())
-	check(t, s.Close())
+	conformCheck(t, s.Finish())
+	conformCheck(t, s.Close())
 }
 
-// again reopens s and checks that it has just those pieces.
-func again(t *testing.T, h Harness, s store.Store, c Content, pieces []int) store.Store {
+// conformAgain reopens s and checks that it has just those pieces.
+func conformAgain(t *testing.T, h harness, s store.Store, c storetest.Content, pieces []int) store.Store {
 	t.Helper()
 	s = h.Reopen(t, s)
 	for _, i := range pieces {
@@ -311,12 +312,12 @@ func again(t *testing.T, h Harness, s store.Store, c Content, pieces []int) stor
 			t.Errorf("piece %d after reopening: %v, %v", i, good, err)
 		}
 	}
-	wantPieces(t, s, c, pieces)
+	conformWantPieces(t, s, c, pieces)
 	return s
 }
 
-// wantPieces checks that s has those pieces and no others.
-func wantPieces(t *testing.T, s store.Store, c Content, pieces []int) {
+// conformWantPieces checks that s has those pieces and no others.
+func conformWantPieces(t *testing.T, s store.Store, c storetest.Content, pieces []int) {
 	t.Helper()
 	for i := range c.Manifest.Pieces() {
 		if got, want := s.Has(i), slices.Contains(pieces, i); got != want {
@@ -325,5 +326,12 @@ func wantPieces(t *testing.T, s store.Store, c Content, pieces []int) {
 	}
 	if s.Count() != len(pieces) {
 		t.Errorf("count is %d, want %d", s.Count(), len(pieces))
+	}
+}
+
+func conformCheck(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
