@@ -97,8 +97,8 @@ func (s *State) claimLocally(f *fetch) {
 	}
 	f.claimed = true
 	for _, p := range s.peers {
-		if p.local && p.subscribed.Has(f.piece) && !p.have.Has(f.piece) {
-			s.announceTo(p, f.piece, updateClaim, true)
+		if p.local && p.subscribed.Has(f.Piece) && !p.have.Has(f.Piece) {
+			s.announceTo(p, f.Piece, updateClaim, true)
 			s.flushPeer(p)
 		}
 	}
@@ -225,7 +225,7 @@ func (s *State) setPace() {
 	rate := 0.0
 	for _, p := range s.peers {
 		if !p.near() {
-			rate += p.meter.rate()
+			rate += p.pipe.Rate()
 		}
 	}
 	s.pace = 0
@@ -261,7 +261,7 @@ func (s *State) flushPeer(p *peer) {
 // dropClaim takes back the claim on a piece that is being fetched.
 func (s *State) dropClaim(f *fetch) {
 	f.claimed = false
-	s.announce(f.piece, updateDrop)
+	s.announce(f.Piece, updateDrop)
 }
 
 // announceAll announces to a peer of another rack what it was not told because it was not matched.

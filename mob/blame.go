@@ -157,7 +157,7 @@ func (s *State) struckOut(r *record) bool { return r.strikes >= s.t.Strikes+r.go
 
 // mayBegin reports whether a piece may be begun with a peer.
 func (s *State) mayBegin(p *peer) bool {
-	return len(p.asked) < s.t.Strikes && !(p.rationed && p.busy())
+	return len(p.asked) < s.t.Strikes && !(p.rationed && p.pipe.Busy())
 }
 
 // held reports whether a peer that is not rationed, other than p, has a piece to be requested.
@@ -173,17 +173,17 @@ func (s *State) held(p *peer, i int) bool {
 // restart has a piece fetched again from the start. The caller discards what has come of it, and
 // reports that it has [Failed].
 func (s *State) restart(f *fetch) {
-	if f.discarded || s.fetches[f.piece] != f {
+	if f.discarded || s.fetches[f.Piece] != f {
 		return
 	}
 	f.discarded = true
 	s.cancelRequests(f, func(*peer) bool { return true })
 	f.peer, f.helper, f.level = nil, nil, nil
-	s.touch(f.piece)
+	s.touch(f.Piece)
 	if f.claimed {
 		s.dropClaim(f)
 	}
-	s.do(Discard{Piece: f.piece})
+	s.do(Discard{Piece: f.Piece})
 }
 
 // onLiar bans a node that signed false blocks. They may have come from others.

@@ -60,14 +60,14 @@ func checkRequests(s *State) error {
 	links := map[*link]int{}
 	for _, p := range s.peers {
 		sum := 0
-		for _, r := range p.requests {
-			sum += int(r.span.Length)
-			if s.fetches[r.fetch.piece] != r.fetch {
+		for _, sp := range p.pipe.Requested() {
+			sum += int(sp.Length)
+			if s.fetches[int(sp.Piece)] == nil {
 				return fmt.Errorf("peer %s owes a span of a fetch that is over", p.ID)
 			}
 		}
-		if sum != p.inFlight {
-			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.inFlight)
+		if sum != p.pipe.InFlight() {
+			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.pipe.InFlight())
 		}
 		if p.link != nil {
 			links[p.link] += sum
@@ -75,8 +75,8 @@ func checkRequests(s *State) error {
 	}
 	for _, l := range s.levels {
 		for _, to := range l.links {
-			if to.out != links[to] {
-				return fmt.Errorf("a link has %d bytes in flight, counted %d", links[to], to.out)
+			if to.Out() != links[to] {
+				return fmt.Errorf("a link has %d bytes in flight, counted %d", links[to], to.Out())
 			}
 		}
 	}

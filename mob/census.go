@@ -202,7 +202,7 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	f := s.fetches[i]
-	if !f.enters(home) || 2*f.missing <= f.size || s.picker.Doubtful(i) || s.plan.follows(f) {
+	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Doubtful(i) || s.plan.follows(f) {
 		return
 	}
 	s.leaveRemote(f)

@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/proto"
 )
@@ -34,19 +35,7 @@ type Config struct {
 
 // Tuning holds the constants of the algorithm. None is part of the protocol.
 type Tuning struct {
-	// Queue is how long a byte may wait before a link. Windows aim at a fifth of it, beside what
-	// fairness takes; from two thirds on fewer members are active at the link. On the LAN the bytes
-	// in flight are the measured rate times the round trip plus a quarter of Queue. A longer Queue
-	// fills a jittery link better, but delays claims and the end game.
-	Queue time.Duration
-	// MinBlock and MaxBlock bound a request, in bytes, powers of two. A block is at most half of
-	// what may be in flight on a link, and a quarter on a far one and between racks. On the LAN it
-	// takes about half of Queue at the measured rate, and is at least LANBlock: a block costs CPU
-	// whatever its size, and most bytes cross the LAN.
-	MinBlock, LANBlock, MaxBlock int
-	// MaxWindow bounds the bytes in flight on a link to another cluster, and those that are queued
-	// at one local peer.
-	MaxWindow int
+	flow.Limits
 	// Batch is the least time between two batches of haves and claims to a peer. Claims go to
 	// local peers at once. LazyBatch is the same, times the number of peers, for updates that
 	// nobody waits for, most of all what the cluster has already: in a large one everybody would
@@ -82,11 +71,13 @@ type Tuning struct {
 // DefaultTuning returns the tuning of the measurements in BENCHMARKS.md.
 func DefaultTuning() Tuning {
 	return Tuning{
-		Queue:     200 * time.Millisecond,
-		MinBlock:  16 << 10,
-		LANBlock:  128 << 10,
-		MaxBlock:  proto.MaxBlock,
-		MaxWindow: 16 << 20,
+		Limits: flow.Limits{
+			Queue:     200 * time.Millisecond,
+			MinBlock:  16 << 10,
+			LANBlock:  128 << 10,
+			MaxBlock:  proto.MaxBlock,
+			MaxWindow: 16 << 20,
+		},
 		Batch:     40 * time.Millisecond,
 		LazyBatch: 16 * time.Millisecond,
 		Turn:      20 * time.Millisecond,

@@ -30,7 +30,7 @@
 //     clusters do not get the same piece from the source, but one each, and swap (pieces.go).
 //   - The bytes in flight are bounded for a link to another cluster, not for a peer. Each member
 //     keeps the same few bytes in the link's queue, and only as many members begin pieces there as
-//     it takes to fill it: the active ones (window.go, link.go).
+//     it takes to fill it: the active ones (package mob/flow, link.go).
 //   - A member that finds everything claimed steals what a local peer is slow at. That peer gives
 //     the piece away, so nobody guesses (steal.go).
 //   - A member that is far behind its cluster leaves the WAN to it (health.go).

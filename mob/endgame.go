@@ -20,11 +20,11 @@ func (s *State) endgame() {
 		return
 	}
 	for _, p := range s.peers {
-		if p.stalled || p.rationed || !p.local && !s.mayFetch(p.level) || !p.room(s.t) {
+		if p.stalled || p.rationed || !p.local && !s.mayFetch(p.level) || !p.pipe.Room() {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.peer != p && p.have.Has(f.piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
+			if f.helper == nil && f.peer != p && p.have.Has(f.Piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
 				s.help(p, f)
 				break
 			}
@@ -36,23 +36,23 @@ func (s *State) endgame() {
 func (s *State) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.peer != nil && f.helper == nil && !f.alone && f.requested() && f.missing > 0 && !s.plan.follows(f) {
+		if f.peer != nil && f.helper == nil && !f.alone && f.Requested() && f.Missing > 0 && !s.plan.follows(f) {
 			fs = append(fs, f)
 		}
 	}
-	slices.SortFunc(fs, func(a, b *fetch) int { return cmp.Or(a.started.Compare(b.started), a.piece-b.piece) })
+	slices.SortFunc(fs, func(a, b *fetch) int { return cmp.Or(a.started.Compare(b.started), a.Piece-b.Piece) })
 	return fs
 }
 
 // isFaster reports whether p would deliver a late piece much sooner than the peer that has kept it
 // waiting, or, if p's link has nothing else to do, than that peer probably will.
 func (s *State) isFaster(p *peer, f *fetch) bool {
-	rest := p.wait() + float64(f.missing)/max(p.meter.rate(), 1)
-	waited := f.peer.waited(s.now, f) - s.grace(f)
+	rest := p.pipe.Wait() + float64(f.Missing)/max(p.pipe.Rate(), 1)
+	waited := f.peer.pipe.Waited(s.now, f.Piece) - s.grace(f)
 	if waited > 3*s.t.Queue && waited.Seconds() > 2*rest || waited > s.t.Stall/2 {
 		return true
 	}
-	return f.peer.wait() > 2*(rest+p.path.queue.Seconds()) && s.isSpare(p, f)
+	return f.peer.pipe.Wait() > 2*(rest+p.pipe.Queue.Seconds()) && s.isSpare(p, f)
 }
 
 // isSpare reports whether the link to a peer has nothing else to do than to help with a piece: the node
@@ -60,16 +60,16 @@ func (s *State) isFaster(p *peer, f *fetch) bool {
 // a cluster waits for what was begun on its slow links, while fast ones are idle. When an external peer
 // sends something says little.
 func (s *State) isSpare(p *peer, f *fetch) bool {
-	return p.link != nil && p.link.out == 0 && f.level != nil && !f.peer.External && !p.External &&
+	return p.link != nil && p.link.Out() == 0 && f.level != nil && !f.peer.External && !p.External &&
 		!s.picker.Unclaimed(View{s, f.level})
 }
 
 // help requests of p what another peer was requested of a fetch.
 func (s *State) help(p *peer, f *fetch) {
 	f.helper = p
-	for _, r := range slices.Clone(f.peer.requests) {
-		if r.fetch == f && !f.has(r.span) {
-			s.request(p, f, r.span)
+	for _, sp := range f.peer.pipe.Requested() {
+		if int(sp.Piece) == f.Piece && !f.Has(sp) {
+			s.request(p, f, sp)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestExternalPeerOnATimer(t *testing.T) {
 		if last := g.sent - before; last < 7*rate {
 			t.Errorf("%d bytes in the next ten seconds, of %d", last, 10*rate)
 		}
-		if out := s.joined["g"].inFlight; out > 2*rate {
+		if out := s.joined["g"].pipe.InFlight(); out > 2*rate {
 			t.Errorf("%d bytes in flight of a peer that sends %d a second", out, rate)
 		}
 	}

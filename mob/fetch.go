@@ -4,12 +4,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
 
 // fetch is a piece on its way: which bytes were requested of whom, and which arrived.
 type fetch struct {
-	progress
+	flow.Progress
 	level   *level // the outermost group that it enters; nil if it comes from the own cluster
 	claimed bool   // others were told that it enters that, or comes from the only member that has it
 	peer    *peer  // of which the next bytes are requested; nil if there is none at the moment
@@ -26,7 +27,7 @@ type fetch struct {
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {
-	return &fetch{progress: newProgress(piece, size), started: now}
+	return &fetch{Progress: flow.NewProgress(piece, size), started: now}
 }
 
 // grace returns for how long nothing need have come from the peer: an external peer looks at its
@@ -37,7 +38,7 @@ func (s *State) grace(f *fetch) time.Duration {
 	case p == nil:
 		return 0
 	case p.External:
-		return time.Duration(p.wait() * float64(time.Second))
+		return time.Duration(p.pipe.Wait() * float64(time.Second))
 	default:
 		return max(s.patience(p)-2*s.t.Queue, 0)
 	}
@@ -58,18 +59,18 @@ func (s *State) beginFetch(p *peer, i int) *fetch {
 // lack should send each piece once.
 func (s *State) assign(p *peer, f *fetch) {
 	f.peer, p.current = p, f
-	s.touch(f.piece)
+	s.touch(f.Piece)
 	own := s.own()
 	switch {
 	case p.local && f.level != nil, !p.local && f.enters(p.level):
 	case !p.local:
 		f.level, f.claimed, f.claimedAt = p.level, true, s.now
-		s.announce(f.piece, updateClaim)
-		if s.crosses(p, f.piece) && !s.plan.orders(f.piece) {
+		s.announce(f.Piece, updateClaim)
+		if s.crosses(p, f.Piece) && !s.plan.orders(f.Piece) {
 			s.awaitClaims(p, f)
 		}
-	case s.plan.orders(f.piece):
-	case own.holders[f.piece] == 1 && own.claims[f.piece] == 0 && s.hasChoice(p, f.piece):
+	case s.plan.orders(f.Piece):
+	case own.holders[f.Piece] == 1 && own.claims[f.Piece] == 0 && s.hasChoice(p, f.Piece):
 		s.claimLocally(f)
 	}
 }
@@ -92,14 +93,14 @@ func (s *State) hasChoice(p *peer, from int) bool {
 
 // unassign leaves a fetch without a peer, for any that has the piece.
 func (s *State) unassign(f *fetch) {
-	if f.alone && f.missing < f.size {
+	if f.alone && f.Missing < f.Size {
 		s.restart(f)
 		return
 	}
 	f.peer = nil
-	if s.fetches[f.piece] == f && !slices.Contains(s.unassigned, f) {
+	if s.fetches[f.Piece] == f && !slices.Contains(s.unassigned, f) {
 		s.unassigned = append(s.unassigned, f)
-		s.reconsider(f.piece)
+		s.reconsider(f.Piece)
 	}
 }
 
@@ -113,31 +114,29 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 	if f.helper == p {
 		f.helper = nil
 	}
-	if other == nil || !other.hasRequest(f, sp) {
-		f.giveBack(sp)
+	if other == nil || !other.pipe.Has(sp) {
+		f.GiveBack(sp)
 	}
 	if f.peer == p {
 		f.peer, f.helper = f.helper, nil
 	}
-	if f.requested() || f.peer != nil && f.peer.current == f { // a helper may be at another piece
+	if f.Requested() || f.peer != nil && f.peer.current == f { // a helper may be at another piece
 		return
 	}
 	s.unassign(f)
-	if f.claimed && f.level == nil && s.own().holders[f.piece] == 0 { // else members wait for each other's claims
+	if f.claimed && f.level == nil && s.own().holders[f.Piece] == 0 { // else members wait for each other's claims
 		s.dropClaim(f)
 	}
 }
 
 // releaseAll gives back everything that was requested of p.
 func (s *State) releaseAll(p *peer) {
-	requests := p.requests
-	p.requests = nil
-	p.addInFlight(-p.inFlight)
+	spans := p.pipe.CancelAll()
 	s.wakeSharing(p)
-	for _, r := range requests {
-		s.release(p, r.fetch, r.span)
+	for _, sp := range spans {
+		s.release(p, s.fetches[int(sp.Piece)], sp)
 	}
-	if f := p.current; f != nil && f.peer == p && !f.requested() {
+	if f := p.current; f != nil && f.peer == p && !f.Requested() {
 		s.unassign(f)
 	}
 	p.current = nil
@@ -148,7 +147,7 @@ func (s *State) releaseAll(p *peer) {
 func (s *State) leaveRemote(f *fetch) {
 	s.cancelRequests(f, func(p *peer) bool { return !p.local })
 	f.level = nil
-	s.touch(f.piece)
+	s.touch(f.Piece)
 	if f.helper != nil && !f.helper.local {
 		f.helper = nil
 	}
@@ -160,7 +159,7 @@ func (s *State) endFetch(f *fetch) {
 	s.cancelRequests(f, func(*peer) bool { return true })
 	f.peer, f.helper = nil, nil
 	s.unassigned = slices.DeleteFunc(s.unassigned, func(g *fetch) bool { return g == f })
-	delete(s.fetches, f.piece)
+	delete(s.fetches, f.Piece)
 }
 
 // giveUp ends the fetch of a piece, if there is one, and takes the claim back.
@@ -182,12 +181,10 @@ func (s *State) cancelRequests(f *fetch, of func(*peer) bool) {
 		if !of(p) {
 			continue
 		}
-		for k := len(p.requests) - 1; k >= 0; k-- {
-			if r := p.requests[k]; r.fetch == f {
-				s.removeRequest(p, r.span)
-				f.giveBack(r.span)
-				s.send(p, &proto.Cancel{Span: r.span})
-			}
+		for _, sp := range p.pipe.CancelPiece(f.Piece) {
+			s.wakeSharing(p)
+			f.GiveBack(sp)
+			s.send(p, &proto.Cancel{Span: sp})
 		}
 	}
 }

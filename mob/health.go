@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -76,10 +77,10 @@ func (s *State) check(p *peer) {
 		pause = max(s.t.Queue, s.pace)
 	case p.acrossLink() && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
-	case p.busy() || p.near() && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
+	case p.pipe.Busy() || p.near() && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
-	pause = max(pause, p.path.rtt, 2*s.claimDelay(s.site()))
+	pause = max(pause, p.pipe.RTT, 2*s.claimDelay(s.site()))
 	dead := s.t.Dead + s.patience(p) + s.late
 	switch {
 	case p.near() && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
@@ -87,7 +88,7 @@ func (s *State) check(p *peer) {
 	case s.now.Sub(p.lastSeen) > dead || s.answersNone(p, dead):
 		p.deadAt = s.now
 		s.drop(p, proto.CodeLeaving, "silent for too long")
-	case p.busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
+	case p.pipe.Busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
 		s.stall(p)
 	case s.now.Sub(p.pingSent) >= pause:
 		s.sendPing(p)
@@ -99,8 +100,8 @@ func (s *State) check(p *peer) {
 func (s *State) stallTimeout(p *peer) time.Duration {
 	timeout := s.t.Stall
 	switch {
-	case p.meter.rate() > 0:
-		timeout = max(timeout, time.Duration(4*p.wait()*float64(time.Second)))
+	case p.pipe.Rate() > 0:
+		timeout = max(timeout, time.Duration(4*p.pipe.Wait()*float64(time.Second)))
 	case p.near():
 		timeout = 2 * timeout / 3
 	}
@@ -109,15 +110,15 @@ func (s *State) stallTimeout(p *peer) time.Duration {
 
 // cancelAll cancels everything that was requested of a peer.
 func (s *State) cancelAll(p *peer) {
-	for _, r := range p.requests {
-		s.send(p, &proto.Cancel{Span: r.span})
+	for _, sp := range p.pipe.Requested() {
+		s.send(p, &proto.Cancel{Span: sp})
 	}
 	s.releaseAll(p)
 }
 
 func (s *State) sendPing(p *peer) {
 	p.pingSent = s.now
-	s.send(p, &proto.Ping{Nonce: pingNonce(s.started, s.now)})
+	s.send(p, &proto.Ping{Nonce: flow.PingNonce(s.started, s.now)})
 }
 
 // onPing answers a ping. To a peer across a link the node sends one of its own, so that both
@@ -127,8 +128,8 @@ func (s *State) onPing(p *peer, nonce uint64) {
 	if !p.acrossLink() {
 		return
 	}
-	p.path.pinged(s.now, sincePing(s.started, s.now, nonce))
-	p.link.adjustActive(p.path.queue, p.link.leastActive(), func() bool {
+	p.pipe.Pinged(s.now, flow.SincePing(s.started, s.now, nonce))
+	p.link.AdjustActive(p.pipe.Queue, p.link.leastActive(), func() bool {
 		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
@@ -138,7 +139,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 }
 
 func (s *State) onPong(p *peer, nonce uint64) {
-	d := sincePing(s.started, s.now, nonce)
+	d := flow.SincePing(s.started, s.now, nonce)
 	if d <= 0 || d > maxAnswer {
 		return
 	}
@@ -146,13 +147,10 @@ func (s *State) onPong(p *peer, nonce uint64) {
 	if n := s.byID[p.ID]; n != nil && n.awaited > 0 && d <= since {
 		s.endWait(n)
 	}
-	p.path.rtt = d
+	p.pipe.Answered(d)
 	p.answers.add(d)
 	for _, l := range s.groups(p) {
 		s.measureAnswers(l)
 	}
 	s.wake(p)
-	if p.rtt == 0 || d < p.rtt {
-		p.rtt = d
-	}
 }

@@ -43,9 +43,9 @@ func (f *inflow) interval(now time.Time) float64 {
 // faster links. If none takes it, the cluster's rate falls until the piece is begun after all.
 func (s *State) tooLate(p *peer) bool {
 	into := &p.level.inflow
-	interval, r := into.interval(s.now), p.meter.rate()
+	interval, r := into.interval(s.now), p.pipe.Rate()
 	if interval == 0 || r == 0 || p.level.seeds > 0 {
 		return false
 	}
-	return float64(p.inFlight+s.layout.Size)/r > float64(into.lacking)*interval
+	return float64(p.pipe.InFlight()+s.layout.Size)/r > float64(into.lacking)*interval
 }

@@ -66,7 +66,7 @@ func fetching(took time.Duration) (s *State, a *peer, now time.Time) {
 	s.Step(now, Joined{Node: Node{ID: "n", Cluster: "B"}})
 	s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}})
 	a = s.joined["a"]
-	a.meter.start(now.Add(-took))
-	a.meter.add(now, length)
+	a.pipe.Start(now.Add(-took))
+	a.pipe.Meter.Add(now, length)
 	return s, a, now
 }

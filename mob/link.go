@@ -1,12 +1,15 @@
 package mob
 
-import "github.com/mobgrid/mob/mob/bitset"
+import (
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/flow"
+)
 
 // link is the way from a group that the node is in to a sibling of it, as to another site or rack.
 // All members of the group share it. Each may request of its matched peers there, but only the
 // active members begin pieces: those that come first in the order of the group at that link.
 type link struct {
-	window
+	flow.Window
 	level *level  // that of the group
 	peers []*peer // that joined, sorted by id
 	// pieces are those that nodes of the sibling have, or have claimed, and salt is its own (see
@@ -30,7 +33,7 @@ func (s *State) linkTo(l *level, sibling string) *link {
 	to := l.links[sibling]
 	if to == nil {
 		to = &link{
-			window: newWindow(windowLimits{queue: s.t.Queue, minBlock: s.t.MinBlock, max: s.t.MaxWindow}),
+			Window: flow.NewWindow(&s.t.Limits),
 			level:  l,
 			pieces: bitset.New(s.pieces),
 			salt:   clusterSalt(sibling),
@@ -46,7 +49,7 @@ func (s *State) isActive(p *peer) bool {
 	return p.local || p.matched && p.position < p.link.activeMembers()
 }
 
-func (l *link) activeMembers() int { return int(max(l.active, l.leastActive())) }
+func (l *link) activeMembers() int { return int(max(l.Active, l.leastActive())) }
 
 // activeOver returns how many members may begin pieces over the link to a peer, as the node sees
 // it.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -46,11 +47,8 @@ type peer struct {
 
 	// The requests of it.
 	ahead      int    // pieces that are claimed for it, and wait for the claims of others or for room
-	request    int    // bytes of each, 0 if they are of any size
 	current    *fetch // what is requested next, unless that went to another
-	requests   []request
-	inFlight   int // bytes of them
-	meter      meter
+	pipe       flow.Pipe
 	lastBlock  time.Time // when it sent a block, or was sent the first request
 	stalled    bool      // it sent nothing for too long, and has not sent enough since
 	proof      int       // blocks to send until it is not stalled any more
@@ -70,9 +68,7 @@ type peer struct {
 	news   answers   // the time between that
 
 	// Round trip and sign of life.
-	rtt       time.Duration // the least measured, 0 before the first
 	answers   answers
-	path      path
 	joinedAt  time.Time
 	pingSent  time.Time
 	lastSeen  time.Time
@@ -97,80 +93,22 @@ func (s *State) newPeer(nd Node) *peer {
 	}
 	p.local = p.shared == len(s.levels)
 	p.matched = p.local
+	p.pipe = flow.Pipe{Limits: &s.t.Limits, External: p.External, Near: p.near()}
 	if s.layout.Whole {
-		p.request = s.layout.Size
+		p.pipe.Size = s.layout.Size
 	}
 	if !p.local {
 		p.level = s.levels[p.shared]
 		p.link = s.linkTo(p.level, proto.ClusterGroup(p.Cluster, p.shared+1))
 		p.link.peers = insertPeer(p.link.peers, p)
+		p.pipe.Window = &p.link.Window
 	}
 	return p
 }
 
-// request is one span requested of one peer.
-type request struct {
-	fetch *fetch
-	span  proto.Span
-	sent  time.Time
-}
-
-// busy reports whether requests of the peer are outstanding.
-func (p *peer) busy() bool { return len(p.requests) > 0 }
-
 // hasBegun reports whether the peer has a piece to finish. It goes on with it when it is not
 // matched any more: another that is may not have that piece.
 func (p *peer) hasBegun() bool { return p.current != nil && p.current.peer == p }
-
-// addRequest notes a request.
-func (p *peer) addRequest(now time.Time, f *fetch, sp proto.Span) {
-	if !p.busy() {
-		p.meter.start(now)
-		p.lastBlock = now
-	}
-	p.requests = append(p.requests, request{fetch: f, span: sp, sent: now})
-	p.addInFlight(int(sp.Length))
-}
-
-// removeRequest takes back the request for a span; ok is false if there is none.
-func (p *peer) removeRequest(sp proto.Span) (r request, ok bool) {
-	for i := range p.requests {
-		if p.requests[i].span == sp {
-			r = p.requests[i]
-			p.requests = append(p.requests[:i], p.requests[i+1:]...)
-			p.addInFlight(-int(sp.Length))
-			return r, true
-		}
-	}
-	return request{}, false
-}
-
-func (p *peer) addInFlight(n int) {
-	p.inFlight += n
-	if p.link != nil {
-		p.link.out += n
-	}
-}
-
-// hasRequest reports whether a span of a fetch is requested of the peer.
-func (p *peer) hasRequest(f *fetch, sp proto.Span) bool {
-	for _, r := range p.requests {
-		if r.fetch == f && r.span == sp {
-			return true
-		}
-	}
-	return false
-}
-
-// waited returns how long the oldest request for a fetch has waited at the peer.
-func (p *peer) waited(now time.Time, f *fetch) time.Duration {
-	for _, r := range p.requests {
-		if r.fetch == f {
-			return now.Sub(r.sent)
-		}
-	}
-	return 0
-}
 
 // near reports whether the peer is of the node's site.
 func (p *peer) near() bool { return p.shared > 0 }

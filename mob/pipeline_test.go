@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -25,10 +26,10 @@ func TestBlocksOfAWindow(t *testing.T) {
 			s := New(Config{Self: "m", Cluster: "A/r1", Length: 1 << 20, PieceLength: 256 << 10, Tuning: DefaultTuning()}, nil)
 			s.Step(now, Learned{})
 			s.Step(now, Joined{Node: Node{ID: "p", Cluster: tt.cluster}})
-			nonce := pingNonce(s.started, now)
+			nonce := flow.PingNonce(s.started, now)
 			now = now.Add(tt.rtt)
 			s.Step(now, Received{"p", &proto.Pong{Nonce: nonce}})
-			s.joined["p"].link.size = 64 << 10
+			s.joined["p"].link.Size = 64 << 10
 			spans := requests(s.Step(now, Received{"p", &proto.Have{Have: []proto.Range{{Count: 4}}}}))
 			if len(spans) == 0 || spans[0].Length != tt.want {
 				t.Errorf("requests %v, want blocks of %d bytes", spans, tt.want)

@@ -41,7 +41,7 @@ func (k *planned) place(h int, p *peer) {
 	if !slices.Contains(k.parents, h) {
 		return
 	}
-	p.parent = true
+	p.parent, p.pipe.Deep = true, true
 	k.match(p)
 	k.s.interestChanged(p)
 	k.ReconsiderAll()
@@ -53,7 +53,7 @@ func (k *planned) leave(p *peer) {
 		return
 	}
 	h := p.host
-	k.peers[h], p.parent, p.host = nil, false, nobody
+	k.peers[h], p.parent, p.pipe.Deep, p.host = nil, false, false, nobody
 	for _, q := range k.s.peers {
 		if q != p && q.host == h {
 			k.place(h, q)

@@ -208,7 +208,7 @@ func (k *planned) orders(i int) bool { return k.sender(i) != nil }
 
 // follows reports whether a fetch goes on by the plan.
 func (k *planned) follows(f *fetch) bool {
-	return k != nil && f.peer != nil && k.sender(f.piece) == f.peer
+	return k != nil && f.peer != nil && k.sender(f.Piece) == f.peer
 }
 
 // sendsTo reports whether the plan has the node send a piece to a peer.
@@ -326,7 +326,7 @@ func (k *planned) checkLate() {
 	}
 	for _, h := range k.parents {
 		if p := k.peers[h]; p != nil {
-			p.late = !p.busy() && k.isLate(p) && k.holdsUp(p, h)
+			p.late = !p.pipe.Busy() && k.isLate(p) && k.holdsUp(p, h)
 		}
 	}
 }

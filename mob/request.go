@@ -42,7 +42,7 @@ func (s *State) openLevel(l *level) {
 // one must not take all the room from what another has begun.
 func (s *State) sortReady() {
 	begun := func(p *peer) time.Time {
-		if p.local || !p.hasBegun() || p.current.requested() {
+		if p.local || !p.hasBegun() || p.current.Requested() {
 			return s.now.Add(1) // after all others
 		}
 		return p.current.started
@@ -125,8 +125,8 @@ func (s *State) fillPeer(p *peer) {
 	if p.stalled && s.now.Before(p.pauseUntil) || p.rejects >= maxRejects && s.now.Sub(p.rejected) < s.t.Queue {
 		return
 	}
-	block := p.block(s.t)
-	for p.room(s.t) && !(p.stalled && p.busy()) {
+	block := p.pipe.Block()
+	for p.pipe.Room() && !(p.stalled && p.pipe.Busy()) {
 		f := s.next(p)
 		if f == nil {
 			return
@@ -134,21 +134,24 @@ func (s *State) fillPeer(p *peer) {
 		if f.peer == nil {
 			continue // it was claimed ahead
 		}
-		sp := f.request(block)
+		sp := f.Next(block)
 		s.request(p, f, sp)
 	}
 }
 
 // request requests a span of a fetch.
 func (s *State) request(p *peer, f *fetch, sp proto.Span) {
-	p.addRequest(s.now, f, sp)
-	s.do(Send{Peer: p.ID, Message: &proto.Request{Span: sp}, Made: s.picker.Makes(Peer{p}, f.piece)})
+	if !p.pipe.Busy() {
+		p.lastBlock = s.now
+	}
+	p.pipe.Request(s.now, sp)
+	s.do(Send{Peer: p.ID, Message: &proto.Request{Span: sp}, Made: s.picker.Makes(Peer{p}, f.Piece)})
 }
 
 // next returns the fetch to request of p next: the one that it is at, one that has no peer, or a
 // new one. It returns nil if there is none.
 func (s *State) next(p *peer) *fetch {
-	if f := p.current; f != nil && f.peer == p && !f.requested() {
+	if f := p.current; f != nil && f.peer == p && !f.Requested() {
 		return f
 	}
 	if !s.mayBegin(p) {
@@ -160,7 +163,7 @@ func (s *State) next(p *peer) *fetch {
 	}
 	for k, f := range s.unassigned {
 		if !s.maySend(p, f) ||
-			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.piece) && !Peer{p}.Deferred(f.piece)) {
+			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.Piece) && !Peer{p}.Deferred(f.Piece)) {
 			continue
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)
@@ -180,7 +183,7 @@ func (s *State) next(p *peer) *fetch {
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
 func (s *State) maySend(p *peer, f *fetch) bool {
-	return !f.requested() && p.have.Has(f.piece) && !(p.rationed && s.held(p, f.piece)) && !s.plan.keeps(p, f.piece)
+	return !f.Requested() && p.have.Has(f.Piece) && !(p.rationed && s.held(p, f.Piece)) && !s.plan.keeps(p, f.Piece)
 }
 
 // leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves
@@ -208,15 +211,6 @@ func (s *State) mayTake(l *level, i int) bool {
 	return s.plan.orders(i) || s.free(l, i) && !s.plan.leavesToBringer(l, i)
 }
 
-// removeRequest takes back the request for a span, which makes room in the pipeline.
-func (s *State) removeRequest(p *peer, sp proto.Span) (r request, ok bool) {
-	r, ok = p.removeRequest(sp)
-	if ok {
-		s.wakeSharing(p)
-	}
-	return r, ok
-}
-
 // onArrived notes a block.
 func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	p := s.joined[id]
@@ -226,34 +220,26 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	s.heard()
 	p.lastSeen, p.rejects = s.now, 0
 	s.delivered(p)
-	p.meter.add(s.now, int(sp.Length))
-	r, ok := s.removeRequest(p, sp)
-	if !ok {
+	active := 0
+	if p.link != nil {
+		active = p.activeOver()
+	}
+	if !p.pipe.Arrived(s.now, sp, active) {
 		s.onCanceled(sp)
 		return
 	}
-	if p.link != nil {
-		latency := s.now.Sub(r.sent)
-		p.link.arrived(windowSample{
-			bytes:   int(sp.Length),
-			held:    p.link.out + int(sp.Length),
-			block:   p.block(s.t),
-			active:  p.activeOver(),
-			latency: latency,
-			trip:    p.rtt,
-			queue:   max(p.path.queue, latency-p.path.rtt),
-		})
-	}
-	r.fetch.add(sp)
-	if r.fetch.helper != nil {
-		s.cancelSpan(r.fetch, sp, p)
+	s.wakeSharing(p)
+	f := s.fetches[int(sp.Piece)]
+	f.Add(sp)
+	if f.helper != nil {
+		s.cancelSpan(f, sp, p)
 	}
 }
 
 // onCanceled notes a block that arrived after its request was canceled.
 func (s *State) onCanceled(sp proto.Span) {
 	f := s.fetches[int(sp.Piece)]
-	if f == nil || !f.fits(sp) || f.add(sp) == 0 {
+	if f == nil || !f.Fits(sp) || f.Add(sp) == 0 {
 		return
 	}
 	s.cancelSpan(f, sp, nil)
@@ -265,7 +251,8 @@ func (s *State) cancelSpan(f *fetch, sp proto.Span, sender *peer) {
 		if p == nil || p == sender {
 			continue
 		}
-		if _, ok := s.removeRequest(p, sp); ok {
+		if p.pipe.Cancel(sp) {
+			s.wakeSharing(p)
 			s.send(p, &proto.Cancel{Span: sp})
 		}
 	}
@@ -278,16 +265,17 @@ const maxRejects = 4
 
 // onReject takes back a request that a peer does not honour.
 func (s *State) onReject(p *peer, sp proto.Span) {
-	r, ok := s.removeRequest(p, sp)
-	if !ok {
+	if !p.pipe.Cancel(sp) {
 		return
 	}
+	s.wakeSharing(p)
 	p.rejects++
 	p.rejected = s.now
 	i := int(sp.Piece)
+	f := s.fetches[i]
 	s.removeHave(p, i)
-	s.release(p, r.fetch, sp)
-	if s.layout.Whole && r.fetch.peer == nil { // no part of it has arrived, and another may do as well
+	s.release(p, f, sp)
+	if s.layout.Whole && f.peer == nil { // no part of it has arrived, and another may do as well
 		s.giveUp(i)
 		s.wanted.Add(i)
 		s.reconsiderAll()

@@ -64,13 +64,13 @@ func (s *State) Status() Status {
 			Node:     p.Node,
 			Local:    p.local,
 			Have:     p.have.Len(),
-			InFlight: p.inFlight,
-			RTT:      p.rtt,
-			Queue:    p.path.queue,
+			InFlight: p.pipe.InFlight(),
+			RTT:      p.pipe.Least,
+			Queue:    p.pipe.Queue,
 			Stalled:  p.stalled,
 		}
-		if p.busy() {
-			ps.Rate = p.meter.rate()
+		if p.pipe.Busy() {
+			ps.Rate = p.pipe.Rate()
 		}
 		st.Peers = append(st.Peers, ps)
 	}

@@ -58,7 +58,7 @@ func (s *State) starving() *level {
 			continue
 		}
 		for _, p := range s.peers {
-			if p.level == l && p.idle && p.matched && !p.stalled && s.isActive(p) && p.room(s.t) {
+			if p.level == l && p.idle && p.matched && !p.stalled && s.isActive(p) && p.pipe.Room() {
 				return l
 			}
 		}
@@ -70,7 +70,7 @@ func (s *State) starving() *level {
 func (s *State) rateInto(l *level) (sum float64) {
 	for _, p := range s.peers {
 		if p.level == l && !p.stalled {
-			sum += p.meter.rate()
+			sum += p.pipe.Rate()
 		}
 	}
 	return sum
@@ -82,10 +82,10 @@ func (s *State) onSteal(p *peer, rate uint64) {
 	m := &proto.Give{}
 	if home := s.home(p); home != nil {
 		for _, f := range s.slowFetches(home) {
-			theirs := 2 * float64(f.size) / max(float64(rate), 1)
+			theirs := 2 * float64(f.Size) / max(float64(rate), 1)
 			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+theirs {
 				s.giveAway(f)
-				m.Pieces = bitset.Append(m.Pieces, f.piece)
+				m.Pieces = bitset.Append(m.Pieces, f.Piece)
 			}
 		}
 		s.flushPeer(p)
@@ -107,11 +107,11 @@ func (s *State) slowFetches(l *level) []*fetch {
 		if !f.enters(l) || s.age(f) < s.leastAge(f) || s.plan.follows(f) {
 			continue
 		}
-		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.missing > f.size {
+		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
 			fs = append(fs, f)
 		}
 	}
-	slices.SortFunc(fs, func(a, b *fetch) int { return a.piece - b.piece })
+	slices.SortFunc(fs, func(a, b *fetch) int { return a.Piece - b.Piece })
 	return fs
 }
 
@@ -150,22 +150,22 @@ func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-s.
 // remaining estimates how long a fetch will take yet, by how long it took for what has arrived.
 func (s *State) remaining(f *fetch) time.Duration {
 	if s.layout.Whole && f.peer != nil { // no part of it arrives before the rest
-		return time.Duration(f.peer.wait() * float64(time.Second))
+		return time.Duration(f.peer.pipe.Wait() * float64(time.Second))
 	}
-	return time.Duration(float64(s.age(f)) * float64(f.missing) / float64(max(f.size-f.missing, proto.Cell)))
+	return time.Duration(float64(s.age(f)) * float64(f.Missing) / float64(max(f.Size-f.Missing, proto.Cell)))
 }
 
 // giveAway ends a fetch from outside of a group that another member takes over. The node begins it again only
 // if that member goes away.
 func (s *State) giveAway(f *fetch) {
 	for _, p := range s.peers {
-		if !p.local && p.have.Has(f.piece) {
-			s.deferPiece(p, f.piece, slowPiece)
+		if !p.local && p.have.Has(f.Piece) {
+			s.deferPiece(p, f.Piece, slowPiece)
 		}
 	}
 	s.endFetch(f)
-	s.touch(f.piece)
-	s.wanted.Add(f.piece)
-	s.reconsider(f.piece)
-	s.announce(f.piece, updateDrop)
+	s.touch(f.Piece)
+	s.wanted.Add(f.Piece)
+	s.reconsider(f.Piece)
+	s.announce(f.Piece, updateDrop)
 }

@@ -73,6 +73,7 @@ func (s *State) stall(p *peer) {
 
 // setStalled has a peer prove that it answers requests.
 func (s *State) setStalled(p *peer) {
+	p.pipe.Probing = true
 	p.stalled, p.proof = true, 1<<min(p.stalls-1, maxProof)
 	s.setSnubs(p, true)
 }
@@ -87,7 +88,7 @@ func (s *State) delivered(p *peer) {
 	if p.proof > 0 {
 		return
 	}
-	p.stalled = false
+	p.stalled, p.pipe.Probing = false, false
 	s.setSnubs(p, false)
 }
 

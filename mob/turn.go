@@ -58,12 +58,12 @@ func (s *State) claimTime(l *level) time.Duration {
 
 // isQuick reports whether a piece from a peer may arrive before others' claims on it do.
 func (s *State) isQuick(p *peer) bool {
-	return p.level.size > 1 && (p.meter.rate() == 0 || s.arrivesWithin(p, 2*s.claimDelay(p.level)))
+	return p.level.size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*s.claimDelay(p.level)))
 }
 
 // arrivesWithin reports whether a piece would arrive from a peer in less than d.
 func (s *State) arrivesWithin(p *peer, d time.Duration) bool {
-	return float64(s.layout.Size) < p.meter.rate()*d.Seconds()
+	return float64(s.layout.Size) < p.pipe.Rate()*d.Seconds()
 }
 
 // crosses reports whether a piece would arrive from a peer before the claims of others on it, which
@@ -74,7 +74,7 @@ func (s *State) crosses(p *peer, i int) bool {
 	if p.level.size == 1 || p.level.share.Has(i) {
 		return false
 	}
-	if p.meter.rate() == 0 {
+	if p.pipe.Rate() == 0 {
 		return s.claimDelay(p.level) > s.t.Turn
 	}
 	return s.arrivesWithin(p, 2*s.claimTime(p.level))
@@ -94,7 +94,7 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 
 // claimedAhead reports whether a fetch still waits to be requested of the peer for which it was claimed.
 func (s *State) claimedAhead(f *fetch) bool {
-	return f.level != nil && f.peer == nil && s.fetches[f.piece] == f
+	return f.level != nil && f.peer == nil && s.fetches[f.Piece] == f
 }
 
 // takeClaimed returns the first fetch that was claimed for a peer, and need not wait any longer. It returns
@@ -113,7 +113,7 @@ func (s *State) takeClaimed(p *peer) *fetch {
 // mayClaimAhead reports whether another piece may be claimed for a peer, besides those that wait for
 // the claims of others: as many as the peer sends in that time, and at least one.
 func (s *State) mayClaimAhead(p *peer) bool {
-	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.meter.rate()*s.claimDelay(p.level).Seconds()
+	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.pipe.Rate()*s.claimDelay(p.level).Seconds()
 }
 
 // scheduleTurn has endTurns called at a time.

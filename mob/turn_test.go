@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -21,7 +22,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 	} {
 		for range 100 {
 			s.sendPing(s.joined["n"])
-			nonce := pingNonce(s.started, now)
+			nonce := flow.PingNonce(s.started, now)
 			s.Step(now.Add(c.answer), Received{"n", &proto.Pong{Nonce: nonce}})
 			s.now = now
 		}
@@ -46,7 +47,7 @@ func TestCrossingClaims(t *testing.T) {
 	for _, answer := range []time.Duration{200 * time.Microsecond, 50 * time.Millisecond, time.Millisecond} {
 		for range 100 {
 			s.sendPing(s.joined["n"])
-			nonce := pingNonce(s.started, now)
+			nonce := flow.PingNonce(s.started, now)
 			s.Step(now.Add(answer), Received{"n", &proto.Pong{Nonce: nonce}})
 			s.now = now
 		}
@@ -81,8 +82,8 @@ func TestClaimedAhead(t *testing.T) {
 			s, a, now := fetching(20 * time.Millisecond)
 			s.Step(now, Joined{Node: Node{ID: "c", Cluster: "C"}})
 			claimed := s.joined["c"]
-			claimed.meter.start(now.Add(-20 * time.Millisecond))
-			claimed.meter.add(now, s.layout.Size)
+			claimed.pipe.Start(now.Add(-20 * time.Millisecond))
+			claimed.pipe.Meter.Add(now, s.layout.Size)
 			a.level.share = Share{}
 			for _, p := range []*peer{a, claimed} {
 				p.have.Add(0)

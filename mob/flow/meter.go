@@ -1,13 +1,12 @@
-package mob
+package flow
 
 import (
 	"math"
 	"time"
 )
 
-// meter measures the rate of a peer over the time in which it owed bytes, and forgets with a
-// time constant. The zero meter has measured nothing.
-type meter struct {
+// Meter measures the rate of a peer over the time in which it owed bytes, as an exponential mean. The zero Meter is empty.
+type Meter struct {
 	bytes, busy float64 // decayed sums: bytes, and seconds
 	last        time.Time
 }
@@ -16,11 +15,11 @@ type meter struct {
 // enough to follow a link that changes every few seconds.
 const meterMemory = 1.0
 
-// start marks the moment from which the peer owes bytes.
-func (m *meter) start(now time.Time) { m.last = now }
+// Start records that the peer owes bytes now.
+func (m *Meter) Start(now time.Time) { m.last = now }
 
-// add counts bytes that arrived now.
-func (m *meter) add(now time.Time, n int) {
+// Add counts n bytes that arrived now.
+func (m *Meter) Add(now time.Time, n int) {
 	dt := max(now.Sub(m.last).Seconds(), 0)
 	keep := math.Exp(-dt / meterMemory)
 	m.bytes = m.bytes*keep + float64(n)
@@ -28,8 +27,8 @@ func (m *meter) add(now time.Time, n int) {
 	m.last = now
 }
 
-// rate returns bytes per second, 0 before anything has arrived.
-func (m *meter) rate() float64 {
+// Rate returns bytes per second, 0 before anything has arrived.
+func (m *Meter) Rate() float64 {
 	if m.bytes == 0 {
 		return 0
 	}

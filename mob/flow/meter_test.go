@@ -1,4 +1,4 @@
-package mob
+package flow
 
 import (
 	"math"
@@ -8,20 +8,20 @@ import (
 
 // TestRateFollows wants the rate of the last seconds in which bytes were outstanding.
 func TestRateFollows(t *testing.T) {
-	var m meter
-	if m.rate() != 0 {
+	var m Meter
+	if m.Rate() != 0 {
 		t.Error("a rate before anything came")
 	}
 	now := time.Unix(1, 0)
 	for _, bytes := range []int{1000, 50} {
-		m.start(now.Add(time.Hour)) // nothing was outstanding for an hour
+		m.Start(now.Add(time.Hour)) // nothing was outstanding for an hour
 		now = now.Add(time.Hour)
 		for range 100 {
 			now = now.Add(time.Second / 10)
-			m.add(now, bytes)
+			m.Add(now, bytes)
 		}
-		if want := float64(10 * bytes); math.Abs(m.rate()-want) > want/100 {
-			t.Errorf("%v bytes per second, want about %v", m.rate(), want)
+		if want := float64(10 * bytes); math.Abs(m.Rate()-want) > want/100 {
+			t.Errorf("%v bytes per second, want about %v", m.Rate(), want)
 		}
 	}
 }
