@@ -45,7 +45,7 @@ ARCH ?= $(shell go env GOARCH)
 # The programs, in bin. (`go build ./cli/mob` alone would write to the folder mob.) mob-agent is
 # static, as it goes to other systems.
 build:
-	go build -o bin/ ./cli/mob ./cli/mobd
+	go build -o bin/ ./cli/mob ./cli/mobd ./interop/mob-bench
 	CGO_ENABLED=0 go build -o bin/ ./cli/mob-agent
 
 # Static programs for Linux, in DIST/bin. Their version is that of the commit, or of its tag.
@@ -137,9 +137,9 @@ fuzz:
 # twice, or when mob is the slower one. BENCHMARKS.md has the long ones.
 bench: build
 	@if unshare --net true 2>/dev/null; then \
-	  bin/mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 120MB --repeat 3 --check; \
+	  bin/mob-bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 120MB --repeat 3 --check; \
 	else echo "the grid was left out: it needs Linux, root and network namespaces"; fi
-	@bin/mob bench sim --scenario fast --clusters 4x16 --size 120MB --check
+	@bin/mob-bench sim --scenario fast --clusters 4x16 --size 120MB --check
 
 # What the linter, the module file and the database of vulnerabilities say, and whether all of
 # it compiles for macOS. In CI it fails if the database could not be asked.

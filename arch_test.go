@@ -89,19 +89,23 @@ var table = map[string]rule{
 		outside: []string{"golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
+	"interop/mob-bench": {ours: []string{"cast/hostset", "cli/command", "cli/term", "cli/topology", "interop/bench", "interop/bench/stock", "interop/netns", "mob/plan", "proto"}, tests: []string{"cli"}},
+
 	"interop/install": {outside: []string{}},
 
 	"deploy":        {tests: []string{"cli"}},
 	"deploy/image":  {outside: []string{}},
 	"cli/control":   {ours: []string{"membership", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
 	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
-	"cli":           {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/control", "cli/metrics", "cli/term", "cli/web", "deploy", "interop/bench", "interop/bench/stock", "interop/bittorrent", "interop/bittorrent/metainfo", "interop/netns", "membership", "mob", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/shortname", "peer/store", "peer/store/vfs", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/peertest"}},
+	"cli":           {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/command", "cli/control", "cli/metrics", "cli/term", "cli/topology", "cli/web", "deploy", "interop/bittorrent", "interop/bittorrent/metainfo", "membership", "mob", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/shortname", "peer/store", "peer/store/vfs", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"interop/netns", "peer/peertest"}},
+	"cli/command":   {ours: []string{"cli/term", "peer"}, outside: []string{"github.com/spf13/cobra", "golang.org/x/sys"}},
+	"cli/topology":  {ours: []string{"cli/term", "mob/plan", "peer/limit"}, outside: []string{"github.com/pelletier/go-toml/v2"}},
 	"cli/term":      {outside: []string{"github.com/dustin/go-humanize", "github.com/mattn/go-runewidth", "github.com/vbauerster/mpb/v8"}},
 	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
-	"cli/mob":       {ours: []string{"cli"}, outside: []string{}},
+	"cli/mob":       {ours: []string{"cli", "cli/command"}, outside: []string{}},
 	"deploy/man":    {ours: []string{"cli"}},
 	"cli/mob-agent": {ours: []string{"cast/agent"}, outside: []string{}},
-	"cli/mobd":      {ours: []string{"cli"}, outside: []string{"golang.org/x/sys"}},
+	"cli/mobd":      {ours: []string{"cli", "cli/command"}, outside: []string{"golang.org/x/sys"}},
 }
 
 // impure are the packages of the standard library that one that computes only

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/peer"
 )
@@ -36,7 +37,7 @@ func (b *btFlags) config(trackers []string, log *slog.Logger) (*bittorrent.Confi
 	if err := checkBTListen(b.listen); err != nil {
 		return nil, err
 	}
-	cfg := &bittorrent.Config{Listen: b.listen, Torrent: torrentOf, Trackers: trackers, Client: "mob " + version(), Log: log}
+	cfg := &bittorrent.Config{Listen: b.listen, Torrent: torrentOf, Trackers: trackers, Client: "mob " + command.Version(), Log: log}
 	if b.upload != "" {
 		n, err := humanize.ParseBytes(b.upload)
 		if err != nil || n == 0 || n > math.MaxInt64 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/tracker/bittorrent"
 )
 
@@ -26,11 +27,11 @@ func (b *btTracker) flags(cmd *cobra.Command) {
 
 func (b *btTracker) check(cmd *cobra.Command) error {
 	if b.torrents != "" && len(b.listen) == 0 {
-		return wrong(cmd, "--torrents is for BitTorrent clients: give --bt-listen as well")
+		return command.Usagef(cmd, "--torrents is for BitTorrent clients: give --bt-listen as well")
 	}
 	for _, addr := range b.listen {
 		if err := checkBTListen(addr); err != nil {
-			return wrong(cmd, "%w", err)
+			return command.Usagef(cmd, "%w", err)
 		}
 	}
 	return nil
@@ -38,7 +39,7 @@ func (b *btTracker) check(cmd *cobra.Command) error {
 
 // start runs the tracker, if it is asked for, and prints its announce URLs. stop
 // ends it.
-func (b *btTracker) start(env *Env, cfg bittorrent.Config) (stop func(), err error) {
+func (b *btTracker) start(env *command.Env, cfg bittorrent.Config) (stop func(), err error) {
 	if len(b.listen) == 0 {
 		return func() {}, nil
 	}
@@ -49,7 +50,7 @@ func (b *btTracker) start(env *Env, cfg bittorrent.Config) (stop func(), err err
 	}
 	b.urls = announceURLs(s.Addrs())
 	for _, url := range b.urls {
-		env.note("BitTorrent announce URL: %s", url)
+		env.Note("BitTorrent announce URL: %s", url)
 	}
 	b.reload, b.stats = s.Reload, s.Stats
 	return func() { s.Close() }, nil

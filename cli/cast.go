@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
@@ -84,20 +85,20 @@ type castFlags struct {
 	quiet bool
 }
 
-func newCast(g *global, run castRunner) *cobra.Command {
+func newCast(g *command.App, run castRunner) *cobra.Command {
 	var f castFlags
 	cmd := &cobra.Command{
 		Use:     "cast SRC|- --hosts [CLUSTER=]HOSTSET ... [-o DEST | --exec CMD]",
 		Short:   "Copy a file, folder or stream to many hosts by ssh",
 		Long:    castHelp,
 		Example: castExample,
-		Args:    args(1, "SRC"),
+		Args:    command.Args(1, "SRC"),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			cfg, least, err := f.config(g, given[0], cmd.Flags().Changed)
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
-			return g.cast(cmd, run, &f, cfg, least)
+			return runCast(g, cmd, run, &f, cfg, least)
 		},
 	}
 	fl := cmd.Flags()
@@ -116,15 +117,15 @@ func newCast(g *global, run castRunner) *cobra.Command {
 	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
 	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
 // config checks the flags, before anything is contacted. It also returns the least number of
 // hosts that must get the content.
-func (f *castFlags) config(g *global, src string, given func(flag string) bool) (cfg cast.Config, least int, err error) {
+func (f *castFlags) config(g *command.App, src string, given func(flag string) bool) (cfg cast.Config, least int, err error) {
 	cfg = cast.Config{Source: src, Stdin: g.In, Dest: f.dest, Exec: f.exec, Force: f.force, FollowLinks: f.follow, Window: f.window, Keep: f.keep}
-	if cfg.Log, _, err = newLog(g.Err, g.logLevel, false); err != nil {
+	if cfg.Log, _, err = command.NewLog(g.Err, g.LogLevel, false); err != nil {
 		return cfg, 0, err
 	}
 	switch {
@@ -164,7 +165,7 @@ func (f *castFlags) config(g *global, src string, given func(flag string) bool) 
 }
 
 // parseHosts returns the hosts of --hosts and --retry.
-func (f *castFlags) parseHosts(g *global, src string) ([]cast.Host, error) {
+func (f *castFlags) parseHosts(g *command.App, src string) ([]cast.Host, error) {
 	specs := f.hosts
 	if f.retry != "" {
 		specs = append(specs, "@"+f.retry)
@@ -186,7 +187,7 @@ func (f *castFlags) parseHosts(g *global, src string) ([]cast.Host, error) {
 
 // ownCluster returns the cluster of this machine, empty if it is not known. Its usual cluster means nothing where the
 // hosts are not told apart.
-func (f *castFlags) ownCluster(g *global, hosts []cast.Host) (string, error) {
+func (f *castFlags) ownCluster(g *command.App, hosts []cast.Host) (string, error) {
 	name := f.cluster
 	named := slices.ContainsFunc(hosts, func(h cast.Host) bool { return h.Cluster != cast.DefaultCluster })
 	if name == "" && named {
@@ -199,7 +200,7 @@ func (f *castFlags) ownCluster(g *global, hosts []cast.Host) (string, error) {
 }
 
 // checkSource checks that there is a source, and that it can go where it shall.
-func (f *castFlags) checkSource(g *global, src string) error {
+func (f *castFlags) checkSource(g *command.App, src string) error {
 	if src == "-" {
 		switch {
 		case f.dest == "" && f.exec == "":
@@ -226,25 +227,25 @@ func (f *castFlags) checkSource(g *global, src string) error {
 }
 
 // cast sends the content, and reports.
-func (g *global) cast(cmd *cobra.Command, run castRunner, f *castFlags, cfg cast.Config, least int) error {
+func runCast(g *command.App, cmd *cobra.Command, run castRunner, f *castFlags, cfg cast.Config, least int) error {
 	if _, err := exec.LookPath(cfg.Shell[0]); err != nil {
 		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", cfg.Shell[0])
 	}
 	ctx := cmd.Context()
-	res, err := g.runCast(ctx, run, cfg, f.quiet)
+	res, err := castAndShow(ctx, g, run, cfg, f.quiet)
 	if res == nil {
 		return err
 	}
 	r := newCastReport(res, cfg)
-	if g.json {
-		err = errors.Join(err, writeJSON(g.Out, r))
+	if g.JSON {
+		err = errors.Join(err, command.WriteJSON(g.Out, r))
 	} else {
 		err = errors.Join(err, r.print(g.Out))
 	}
-	err = errors.Join(err, g.writeHosts(f.good, r.hosts(true)), g.writeHosts(f.bad, r.hosts(false)))
+	err = errors.Join(err, writeHosts(g.Env, f.good, r.hosts(true)), writeHosts(g.Env, f.bad, r.hosts(false)))
 	switch {
 	case ctx.Err() != nil && (err != nil || r.Done < least):
-		return &interruptedError{fmt.Sprintf("interrupted: %d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))}
+		return command.Interruptedf("interrupted: %d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
 	case err != nil:
 		return err
 	case r.Done < least:

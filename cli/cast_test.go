@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -43,12 +44,12 @@ func castTo(t *testing.T, fails map[string]string, arg ...string) (status int, o
 // castWith runs `mob cast` with a runner.
 func castWith(ctx context.Context, run castRunner, arg ...string) (status int, out, errs string) {
 	var o, e bytes.Buffer
-	env := &Env{In: strings.NewReader(""), Out: &o, Err: &e, Getenv: func(string) string { return "" }}
-	root := newCast(&global{Env: env, logLevel: "off"}, run)
+	env := &command.Env{In: strings.NewReader(""), Out: &o, Err: &e, Getenv: func(string) string { return "" }}
+	root := newCast(&command.App{Env: env, LogLevel: "off"}, run)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetArgs(append([]string{"--rsh", os.Args[0]}, arg...))
 	err := root.ExecuteContext(ctx)
-	status, text := outcome("mob cast", err, ctx.Err() != nil)
+	status, text := command.Outcome("mob cast", err, ctx.Err() != nil)
 	return status, o.String(), e.String() + text
 }
 
@@ -78,11 +79,11 @@ func TestCastReport(t *testing.T) {
 	if !strings.HasSuffix(out, want) {
 		t.Errorf("%s, want %s last", out, want)
 	}
-	if status != exitFailed || errs != "16 of 20 hosts have the content" {
+	if status != command.ExitFailed || errs != "16 of 20 hosts have the content" {
 		t.Errorf("status %d, %s", status, errs)
 	}
 	status, out, errs = castTo(t, nil, src, "--hosts", "n[1-20]")
-	if status != exitDone || errs != "" || !strings.HasSuffix(out, "20 of 20 hosts in 2.0s, 10 kB/s in all; 2.0 kB from WAN, 18 kB from LAN\n") {
+	if status != command.ExitDone || errs != "" || !strings.HasSuffix(out, "20 of 20 hosts in 2.0s, 10 kB/s in all; 2.0 kB from WAN, 18 kB from LAN\n") {
 		t.Errorf("status %d, %s, %s", status, out, errs)
 	}
 }
@@ -115,7 +116,7 @@ func TestCastRacks(t *testing.T) {
 func TestCastMin(t *testing.T) {
 	t.Parallel()
 	src := castSource(t)
-	for least, want := range map[string]int{"80%": exitDone, "80.1%": exitFailed, "100%": exitFailed, "4": exitDone, "5": exitFailed, "1": exitDone, "0.1%": exitDone} {
+	for least, want := range map[string]int{"80%": command.ExitDone, "80.1%": command.ExitFailed, "100%": command.ExitFailed, "4": command.ExitDone, "5": command.ExitFailed, "1": command.ExitDone, "0.1%": command.ExitDone} {
 		if status, _, errs := castTo(t, map[string]string{"n3": "x"}, src, "--hosts", "n[1-5]", "--min", least); status != want {
 			t.Errorf("--min %s: status %d, %s", least, status, errs)
 		}
@@ -130,7 +131,7 @@ func TestCastJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if status != exitFailed || r.Source != src || r.Bytes != 1000 || r.Seconds != 2 || r.Done != 1 || r.Failed != 1 || r.FromLAN != 900 {
+	if status != command.ExitFailed || r.Source != src || r.Bytes != 1000 || r.Seconds != 2 || r.Done != 1 || r.Failed != 1 || r.FromLAN != 900 {
 		t.Errorf("status %d: %s", status, out)
 	}
 	if h := r.Hosts[0]; h.Host != "n1" || h.Cluster != "lyon" || h.Phase != "done" || h.Bytes != 1000 || h.FromWAN != 100 || h.Seconds != 1 || *h.Exit != 0 {
@@ -150,7 +151,7 @@ func TestCastRetry(t *testing.T) {
 	src, good, bad := castSource(t), filepath.Join(t.TempDir(), "good"), filepath.Join(t.TempDir(), "bad")
 	fails := map[string]string{"n2": "x", "n3": "y", "t7": "x", "gw": "x"}
 	status, _, errs := castTo(t, fails, src, "--hosts", "lyon=n[1-4]", "--hosts", "tokyo=t[5-7]", "--hosts", "gw,login", "--good", good, "--bad", bad)
-	if status != exitFailed {
+	if status != command.ExitFailed {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	for file, want := range map[string]string{good: "n[1,4] lyon\nt[5-6] tokyo\nlogin\n", bad: "n[2-3] lyon\nt7 tokyo\ngw\n"} {
@@ -161,7 +162,7 @@ func TestCastRetry(t *testing.T) {
 	delete(fails, "n2")
 	status, out, errs := castTo(t, fails, src, "--retry", bad, "--bad", bad, "--json")
 	var r castReport
-	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitFailed {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != command.ExitFailed {
 		t.Fatalf("status %d, %v, %s", status, err, errs)
 	}
 	var got []string
@@ -191,7 +192,7 @@ func TestCastInterrupted(t *testing.T) {
 		}}, ctx.Err()
 	}
 	status, out, errs := castWith(ctx, run, src, "--hosts", "n[1-3]", "--bad", bad, "--min", "1", "-q")
-	if status != exitInterrupted || errs != "interrupted: 1 of 3 hosts have the content" {
+	if status != command.ExitInterrupted || errs != "interrupted: 1 of 3 hosts have the content" {
 		t.Errorf("status %d, %s", status, errs)
 	}
 	want := "1 fetching: n2 what was at DEST is partly overwritten\n" +
@@ -260,7 +261,7 @@ func TestCastCluster(t *testing.T) {
 		{"", "office", "n1", "office"},
 	} {
 		f := castFlags{hosts: []string{test.hosts}, cluster: test.flag}
-		g := &global{Env: &Env{Getenv: func(string) string { return test.env }}}
+		g := &command.App{Env: &command.Env{Getenv: func(string) string { return test.env }}}
 		hosts, err := f.parseHosts(g, "x")
 		if err != nil {
 			t.Fatal(err)
@@ -275,7 +276,7 @@ func TestCastCluster(t *testing.T) {
 func TestCastFails(t *testing.T) {
 	t.Parallel()
 	run := func(context.Context, cast.Config) (*cast.Result, error) { return nil, errors.New("no memory") }
-	if status, out, errs := castWith(t.Context(), run, castSource(t), "--hosts", "n1"); status != exitFailed || out != "" || errs != "no memory" {
+	if status, out, errs := castWith(t.Context(), run, castSource(t), "--hosts", "n1"); status != command.ExitFailed || out != "" || errs != "no memory" {
 		t.Errorf("status %d, %s, %s", status, out, errs)
 	}
 }

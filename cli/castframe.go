@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 )
 
@@ -91,9 +92,9 @@ func (v *castView) takeOutput() (lines []string, dropped int) {
 	return lines, dropped
 }
 
-// runCast runs a cast, shows its progress, and prints what commands on the hosts print: to
+// castAndShow runs a cast, shows its progress, and prints what commands on the hosts print: to
 // standard output, or with --json to standard error.
-func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, quiet bool) (res *cast.Result, err error) {
+func castAndShow(ctx context.Context, g *command.App, run castRunner, cfg cast.Config, quiet bool) (res *cast.Result, err error) {
 	v := newCastView(cfg)
 	cfg.Event = v.event
 	done := make(chan struct{})
@@ -101,10 +102,10 @@ func (g *global) runCast(ctx context.Context, run castRunner, cfg cast.Config, q
 		defer close(done)
 		res, err = run(ctx, cfg)
 	}()
-	p := g.newProgress(quiet)
+	p := g.Screen(quiet)
 	defer p.Clear()
 	out := g.Out
-	if g.json {
+	if g.JSON {
 		out = g.Err
 	}
 	flush := func() {

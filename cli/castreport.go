@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cast/hostset"
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
@@ -252,9 +253,9 @@ func (r *castReport) hosts(done bool) string {
 }
 
 // writeHosts writes hosts to a file, whose path may be empty for none.
-func (env *Env) writeHosts(path, hosts string) error {
+func writeHosts(env *command.Env, path, hosts string) error {
 	if path == "" {
 		return nil
 	}
-	return env.overwrite(path, []byte(hosts))
+	return env.Overwrite(path, []byte(hosts))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -21,8 +22,8 @@ type content struct {
 }
 
 // parseContent parses an argument, after readArg.
-func (g *global) parseContent(text string) (content, error) {
-	text, err := g.readArg(text)
+func parseContent(g *command.App, text string) (content, error) {
+	text, err := readArg(g, text)
 	if err != nil {
 		return content{}, err
 	}
@@ -42,7 +43,7 @@ func (g *global) parseContent(text string) (content, error) {
 // readArg reads an argument from elsewhere, so that a link is not among the arguments
 // that other users see: from standard input if it is -, or from a file if it is @PATH.
 // Other arguments are as they are.
-func (g *global) readArg(text string) (string, error) {
+func readArg(g *command.App, text string) (string, error) {
 	from := "standard input"
 	var in io.Reader
 	switch path, ok := strings.CutPrefix(text, "@"); {

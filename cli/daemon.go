@@ -12,6 +12,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
@@ -76,7 +77,7 @@ func startDaemon(cfg daemonConfig) (_ *daemon, err error) {
 		Umask:    contentUmask(),
 		Log:      cfg.log,
 	}
-	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: version()}
+	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: command.Version()}
 	if cfg.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 )
 
@@ -34,39 +35,39 @@ type demoFlags struct {
 	size            string
 }
 
-func newDemo(g *global) *cobra.Command {
+func newDemo(g *command.App) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:     "demo",
 		Short:   "Run a whole grid on this machine",
 		Long:    demoHelp,
 		Example: demoExample,
-		Args:    args(0),
+		Args:    command.Args(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			length, err := humanize.ParseBytes(f.size)
 			if err != nil || length == 0 || length > 1<<40 {
-				return wrong(cmd, "--size %q: want a size such as 64MB", f.size)
+				return command.Usagef(cmd, "--size %q: want a size such as 64MB", f.size)
 			}
 			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
-				return wrong(cmd, "want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
+				return command.Usagef(cmd, "want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
 			}
-			return g.demo(cmd.Context(), f, int64(length))
+			return runDemo(cmd.Context(), g, f, int64(length))
 		},
 	}
 	cmd.Flags().IntVar(&f.clusters, "clusters", 3, "number of clusters, besides the source's")
 	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "number of nodes in each cluster")
 	cmd.Flags().StringVar(&f.size, "size", "64MB", "size of the content")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error) {
+func runDemo(ctx context.Context, g *command.App, f demoFlags, length int64) (err error) {
 	dir, err := os.MkdirTemp("", "mob-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	g.note("a tracker, a source and %s of %s; %s of random data in %s",
+	g.Note("a tracker, a source and %s of %s; %s of random data in %s",
 		term.Plural(f.clusters, "cluster"), term.Plural(f.nodes, "node"), term.Bytes(length), dir)
 	content, err := writeDemoContent(ctx, dir, length)
 	if err != nil {
@@ -77,17 +78,17 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 	if err != nil {
 		return err
 	}
-	took, err := g.demoTransfer(ctx, grid, content.path)
+	took, err := demoTransfer(ctx, g, grid, content.path)
 	if err != nil {
 		return err
 	}
-	g.note("all nodes are complete after %s; comparing the copies", term.Duration(took))
+	g.Note("all nodes are complete after %s; comparing the copies", term.Duration(took))
 	r, err := grid.receipt(ctx, content, took)
 	if err != nil {
 		return err
 	}
-	if g.json {
-		err = writeJSON(g.Out, r)
+	if g.JSON {
+		err = command.WriteJSON(g.Out, r)
 	} else {
 		err = r.print(g.Out)
 	}
@@ -95,7 +96,7 @@ func (g *global) demo(ctx context.Context, f demoFlags, length int64) (err error
 }
 
 // demoTransfer sends a file to every node and shows the progress.
-func (g *global) demoTransfer(ctx context.Context, grid *demoGrid, path string) (took time.Duration, err error) {
+func demoTransfer(ctx context.Context, g *command.App, grid *demoGrid, path string) (took time.Duration, err error) {
 	link, err := grid.seed(ctx, path)
 	if err != nil {
 		return 0, err
@@ -105,7 +106,7 @@ func (g *global) demoTransfer(ctx context.Context, grid *demoGrid, path string) 
 	}
 	done := make(chan error, 1)
 	go func() { done <- grid.wait(ctx) }()
-	p := g.newProgress(false)
+	p := g.Screen(false)
 	p.Interval = term.ShortInterval
 	tick := time.NewTicker(term.DrawInterval)
 	defer tick.Stop()

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/mobgrid/mob/cli/command"
 )
 
 func TestDemo(t *testing.T) {
@@ -15,7 +17,7 @@ func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	var out, log bytes.Buffer
 	args := []string{"demo", "--size", "3MB", "--clusters", "2", "--nodes", "2", "--json"}
-	env := &Env{Args: args, Out: &out, Err: &log, Getenv: os.Getenv}
+	env := &command.Env{Args: args, Out: &out, Err: &log, Getenv: os.Getenv}
 	if status := Mob(env); status != 0 {
 		t.Fatalf("status %d: %s", status, log.String())
 	}

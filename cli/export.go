@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
@@ -29,15 +30,15 @@ type exportFlags struct {
 	node  nodeFlags // btTrackers only
 }
 
-func newExport(g *global) *cobra.Command {
+func newExport(g *command.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:     "export LINK|ID|PATH [-o FILE]",
 		Short:   "Write a torrent file of a content",
 		Long:    exportHelp,
 		Example: exportExample,
-		Args:    args(1, "LINK|ID|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.export(cmd, given[0], &f) },
+		Args:    command.Args(1, "LINK|ID|PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runExport(g, cmd, given[0], &f) },
 	}
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
 	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
@@ -47,19 +48,19 @@ func newExport(g *global) *cobra.Command {
 	return cmd
 }
 
-func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
+func runExport(g *command.App, cmd *cobra.Command, text string, f *exportFlags) error {
 	if err := checkPath(cmd, "output"); err != nil {
 		return err
 	}
 	if err := checkBTTrackers(f.node.btTrackers); err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
-	c, err := g.parseContent(text)
+	c, err := parseContent(g, text)
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	s, err := g.dial(ctx)
+	s, err := dial(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (g *global) export(cmd *cobra.Command, text string, f *exportFlags) error {
 	if err != nil {
 		return err
 	}
-	return g.saveTorrent(&out, t, st, f.node.btTrackers)
+	return saveTorrent(g, &out, t, st, f.node.btTrackers)
 }
 
 // exportTorrent returns the torrent of the content, and its status.
@@ -98,7 +99,7 @@ func exportTorrent(ctx context.Context, s *session, id string) (*metainfo.Torren
 
 // saveTorrent writes a torrent file, with trackers besides those of the content's
 // link.
-func (g *global) saveTorrent(out *outFile, t *metainfo.Torrent, st peer.Status, trackers []string) error {
+func saveTorrent(g *command.App, out *outFile, t *metainfo.Torrent, st peer.Status, trackers []string) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (g *global) saveTorrent(out *outFile, t *metainfo.Torrent, st peer.Status, 
 		}
 	}
 	if len(m.Trackers) == 0 {
-		g.note("note: the torrent file names no tracker: give --bt-tracker, or add peers to the clients by hand")
+		g.Note("note: the torrent file names no tracker: give --bt-tracker, or add peers to the clients by hand")
 	}
 	b, err := m.Encode()
 	if err != nil {
@@ -123,7 +124,7 @@ func (g *global) saveTorrent(out *outFile, t *metainfo.Torrent, st peer.Status, 
 
 // writeTorrent writes the torrent file of a seed, and says what BitTorrent clients
 // lack. It does nothing for a seed without --torrent.
-func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f *seedFlags) error {
+func writeTorrent(ctx context.Context, g *command.App, s *session, st peer.Status, f *seedFlags) error {
 	if !f.torrent && f.torrentFile.path == "" {
 		return nil
 	}
@@ -139,10 +140,10 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 		m = new(proto.Manifest) // the content is verified by its torrent
 	}
 	if links, folders := metainfo.Unsupported(m); links+folders > 0 {
-		g.note("note: BitTorrent clients do not get %s and %s", term.Plural(links, "symbolic link"), term.Plural(folders, "empty folder"))
+		g.Note("note: BitTorrent clients do not get %s and %s", term.Plural(links, "symbolic link"), term.Plural(folders, "empty folder"))
 	}
 	if len(link.Announce) == 0 {
-		g.note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")
+		g.Note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")
 	}
 	if f.torrentFile.path == "" {
 		return nil
@@ -151,7 +152,7 @@ func (g *global) writeTorrent(ctx context.Context, s *session, st peer.Status, f
 	if err != nil {
 		return err
 	}
-	if err := g.saveTorrent(&f.torrentFile, t, st, nil); err != nil {
+	if err := saveTorrent(g, &f.torrentFile, t, st, nil); err != nil {
 		return fmt.Errorf("cannot write the torrent file: %w", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/tracker"
@@ -64,7 +65,7 @@ type fleetStraggler struct {
 func registerFleet(s *web.Server, h libhost.Host, t *tracker.Server, names *shortname.Names) {
 	s.HandleStream("GET /events", func(detail string) any {
 		p := newFleetPage(t.Overview(swarmKey(t, detail, names)))
-		p.ID, p.Version = h.ID().String(), version()
+		p.ID, p.Version = h.ID().String(), command.Version()
 		return p
 	}, names.Replace)
 	s.HandlePage("fleet.html")

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 )
@@ -43,11 +44,11 @@ func TestGetOnFailingDisk(t *testing.T) {
 	_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "A"), 12<<20, peer.SeedOptions{})
 	var out, log bytes.Buffer
 	data := filepath.Join(t.TempDir(), "data")
-	status := Mob(&Env{
+	status := Mob(&command.Env{
 		Args: []string{"get", link.String(), "-o", filepath.Join(disk, "out"), "--data", data, "--listen", loopback().String()},
 		Out:  &out, Err: &log, Getenv: os.Getenv,
 	})
-	if status != exitFailed || out.Len() > 0 || !strings.Contains(log.String(), "disk") {
+	if status != command.ExitFailed || out.Len() > 0 || !strings.Contains(log.String(), "disk") {
 		t.Errorf("exit status %d, output %q, errors %q", status, out.String(), log.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -62,15 +63,15 @@ type getFlags struct {
 	quiet bool
 }
 
-func newGet(g *global) *cobra.Command {
+func newGet(g *command.App) *cobra.Command {
 	var f getFlags
 	cmd := &cobra.Command{
 		Use:     "get LINK|FILE [-o PATH]",
 		Short:   "Fetch the content of a link or torrent file",
 		Long:    getHelp,
 		Example: getExample,
-		Args:    args(1, "LINK|FILE"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.get(cmd, given[0], &f) },
+		Args:    command.Args(1, "LINK|FILE"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runGet(g, cmd, given[0], &f) },
 	}
 	f.node.add(g, cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to create")
@@ -78,15 +79,15 @@ func newGet(g *global) *cobra.Command {
 	cmd.Flags().BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	cmd.Flags().BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
+func runGet(g *command.App, cmd *cobra.Command, text string, f *getFlags) error {
 	if err := checkPath(cmd, "output"); err != nil {
 		return err
 	}
-	text, err := g.readArg(text)
+	text, err := readArg(g, text)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := g.dialOrRun(cmd, &f.node)
+	s, err := dialOrRun(g, cmd, &f.node)
 	if err != nil {
 		return err
 	}
@@ -109,25 +110,25 @@ func (g *global) get(cmd *cobra.Command, text string, f *getFlags) error {
 		}
 	}
 	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, SpecialBits: f.bits, Torrent: info}
-	st, err := g.fetch(cmd.Context(), s, req, f.quiet)
+	st, err := fetch(cmd.Context(), g, s, req, f.quiet)
 	if err != nil {
 		return errors.Join(explainExists(err, path, link), s.close())
 	}
 	if err := s.flush(cmd.Context(), st.ID); err != nil {
 		return errors.Join(err, s.close())
 	}
-	if err := g.printReceipt(st); err != nil {
+	if err := printReceipt(g, st); err != nil {
 		return errors.Join(err, s.close())
 	}
 	if s.own == nil {
 		return s.close()
 	}
 	if f.stay {
-		g.note("serving %s until Ctrl-C", st.Name)
+		g.Note("serving %s until Ctrl-C", st.Name)
 		<-cmd.Context().Done()
 		return errors.Join(cmd.Context().Err(), s.close())
 	}
-	g.note("serving ends with this command: to serve on, give --stay or run mobd")
+	g.Note("serving ends with this command: to serve on, give --stay or run mobd")
 	return s.drain(cmd.Context(), g)
 }
 
@@ -196,8 +197,8 @@ var errSourceChanged = errors.New("the files of the source were changed, and no 
 
 // fetch has the daemon fetch a content, and shows the progress. An interrupt
 // stops the transfer too, and so does a standstill without any source.
-func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, quiet bool) (peer.Status, error) {
-	p := g.newProgress(quiet)
+func fetch(ctx context.Context, g *command.App, s *session, req control.GetRequest, quiet bool) (peer.Status, error) {
+	p := g.Screen(quiet)
 	defer p.Clear()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
@@ -214,11 +215,11 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	if ctx.Err() == nil {
 		return st, err
 	}
-	if s.own == nil && errors.Is(context.Cause(ctx), errHangup) {
-		return st, &interruptedError{"the terminal was closed: the daemon goes on"}
+	if s.own == nil && errors.Is(context.Cause(ctx), command.ErrHangup) {
+		return st, command.Interruptedf("the terminal was closed: the daemon goes on")
 	}
 	if err := cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
-		return st, &interruptedError{fmt.Sprintf("interrupted, but the transfer was not stopped: %v", err)}
+		return st, command.Interruptedf("interrupted, but the transfer was not stopped: %v", err)
 	}
 	kept := "nothing was fetched yet"
 	if st.Length >= 0 {
@@ -227,5 +228,5 @@ func (g *global) fetch(ctx context.Context, s *session, req control.GetRequest, 
 	if cause := context.Cause(ctx); errors.Is(cause, errSourceChanged) {
 		return st, fmt.Errorf("stopped: %w; %s", cause, kept)
 	}
-	return st, &interruptedError{"stopped: " + kept + "; run the same command to resume"}
+	return st, command.Interruptedf("stopped: %s; run the same command to resume", kept)
 }

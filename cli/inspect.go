@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/proto"
@@ -27,7 +28,7 @@ const inspectExample = `  mob inspect "$LINK"
   mob inspect big.tar.torrent
   mob inspect "$LINK" --timeout 5m`
 
-func newInspect(g *global) *cobra.Command {
+func newInspect(g *command.App) *cobra.Command {
 	var timeout time.Duration
 	var network networkFlags
 	cmd := &cobra.Command{
@@ -35,35 +36,35 @@ func newInspect(g *global) *cobra.Command {
 		Short:   "Show what a link leads to",
 		Long:    inspectHelp,
 		Example: inspectExample,
-		Args:    args(1, "LINK|ID|PATH|FILE"),
+		Args:    command.Args(1, "LINK|ID|PATH|FILE"),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return g.inspect(cmd.Context(), given[0], &network, timeout)
+			return runInspect(cmd.Context(), g, given[0], &network, timeout)
 		},
 	}
 	network.add(cmd.Flags())
 	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) inspect(ctx context.Context, text string, n *networkFlags, timeout time.Duration) error {
+func runInspect(ctx context.Context, g *command.App, text string, n *networkFlags, timeout time.Duration) error {
 	if isTorrentFile(text) {
 		m, err := readTorrentFile(text)
 		if err != nil {
 			return err
 		}
-		return g.showTorrent(m)
+		return showTorrent(g, m)
 	}
-	c, err := g.parseContent(text)
+	c, err := parseContent(g, text)
 	if err != nil {
 		return err
 	}
 	if c.link == nil {
 		if m, id, err := readManifest(c.name); err == nil {
-			return g.showManifest(&proto.Link{Manifest: id}, m)
+			return showManifest(g, &proto.Link{Manifest: id}, m)
 		}
 	}
-	s, err := g.dialOrRunTemporary(ctx, c, n)
+	s, err := dialOrRunTemporary(ctx, g, c, n)
 	if err != nil {
 		return err
 	}
@@ -72,27 +73,27 @@ func (g *global) inspect(ctx context.Context, text string, n *networkFlags, time
 			return errors.Join(err, s.close())
 		}
 	}
-	m, info, err := g.describe(ctx, s, c.link, timeout)
+	m, info, err := describe(ctx, g, s, c.link, timeout)
 	err = errors.Join(err, s.close())
 	if err != nil {
 		return err
 	}
 	if m != nil {
-		return g.showManifest(c.link, m)
+		return showManifest(g, c.link, m)
 	}
 	t, err := metainfo.ParseInfo(info)
 	if err != nil {
 		return err
 	}
-	return g.showTorrent(&metainfo.Metainfo{Torrent: t, Trackers: [][]string{c.link.Announce}})
+	return showTorrent(g, &metainfo.Metainfo{Torrent: t, Trackers: [][]string{c.link.Announce}})
 }
 
 // describe fetches the manifest of a link, or its info dictionary if it names no
 // manifest, and shows what it waits for.
-func (g *global) describe(ctx context.Context, s *session, link *proto.Link, timeout time.Duration) (
+func describe(ctx context.Context, g *command.App, s *session, link *proto.Link, timeout time.Duration) (
 	m *proto.Manifest, info []byte, err error,
 ) {
-	p := g.newProgress(false)
+	p := g.Screen(false)
 	defer p.Clear()
 	what := "manifest"
 	if !link.Manifest.Defined() {
@@ -128,18 +129,18 @@ func readManifest(path string) (*proto.Manifest, cid.Cid, error) {
 	return m, proto.ManifestCID(b), err
 }
 
-func (g *global) showManifest(link *proto.Link, m *proto.Manifest) error {
+func showManifest(g *command.App, link *proto.Link, m *proto.Manifest) error {
 	d := newDescription(link, m)
-	if g.json {
-		return writeJSON(g.Out, d)
+	if g.JSON {
+		return command.WriteJSON(g.Out, d)
 	}
 	return d.print(g.Out)
 }
 
-func (g *global) showTorrent(m *metainfo.Metainfo) error {
+func showTorrent(g *command.App, m *metainfo.Metainfo) error {
 	d := describeTorrent(m)
-	if g.json {
-		return writeJSON(g.Out, d)
+	if g.JSON {
+		return command.WriteJSON(g.Out, d)
 	}
 	return d.print(g.Out)
 }

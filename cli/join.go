@@ -15,6 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/deploy"
 	"github.com/mobgrid/mob/membership"
@@ -55,34 +56,34 @@ type joinFlags struct {
 	data    string
 }
 
-func newJoin(g *global) *cobra.Command {
+func newJoin(g *command.App) *cobra.Command {
 	var f joinFlags
 	cmd := &cobra.Command{
 		Use:     "join LINE",
 		Short:   "Set this machine up as a node of a network",
 		Long:    joinHelp,
 		Example: joinExample,
-		Args:    args(1, "LINE"),
+		Args:    command.Args(1, "LINE"),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			f.data = g.data
+			f.data = g.Data
 			if os.Geteuid() == 0 && !cmd.Flag("data").Changed && g.Getenv("MOB_DATA") == "" {
 				f.data = systemData
 			}
-			line, err := g.readArg(given[0])
+			line, err := readArg(g, given[0])
 			if err != nil {
 				return err
 			}
 			in, err := membership.ParseInvitation(line)
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
 			if in.Secret != nil && line == given[0] {
-				return wrong(cmd, "the line has the secret of the network, and other users see arguments: "+
+				return command.Usagef(cmd, "the line has the secret of the network, and other users see arguments: "+
 					"give - instead, and the line on standard input")
 			}
 			j, err := f.plan(in)
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
 			return j.write(g, f.force)
 		},
@@ -134,7 +135,7 @@ func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
 		return nil, err
 	}
 	var err error
-	if f.data, err = dataFolder(f.data); err != nil {
+	if f.data, err = command.DataDir(f.data); err != nil {
 		return nil, err
 	}
 	if f.config, err = filepath.Abs(f.config); err != nil {
@@ -258,7 +259,7 @@ func exists(path string) bool {
 }
 
 // write writes the files, or none if one of them would overwrite what somebody else has written.
-func (j *joinPlan) write(g *global, force bool) error {
+func (j *joinPlan) write(g *command.App, force bool) error {
 	if !force {
 		if err := j.checkFiles(); err != nil {
 			return err

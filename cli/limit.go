@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -35,40 +36,40 @@ type limitCommand struct {
 	reset  bool
 }
 
-func newLimit(g *global) *cobra.Command {
+func newLimit(g *command.App) *cobra.Command {
 	var f limitCommand
 	cmd := &cobra.Command{
 		Use:     "limit",
 		Short:   "Show or change the limits of the daemon",
 		Long:    limitCommandHelp,
 		Example: limitCommandExample,
-		Args:    args(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.limit(cmd, &f) },
+		Args:    command.Args(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLimit(g, cmd, &f) },
 	}
 	f.limits.add(cmd.Flags(), true)
 	cmd.Flags().StringVar(&f.name, "for", "", "LINK, ID or PATH of one content")
 	cmd.Flags().BoolVar(&f.reset, "reset", false, "forget what was set at run time")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) limit(cmd *cobra.Command, f *limitCommand) error {
+func runLimit(g *command.App, cmd *cobra.Command, f *limitCommand) error {
 	req := control.LimitRequest{Reset: f.reset}
 	var err error
 	if req.Change, err = f.limits.change(); err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	if f.name == "" && cmd.Flags().Changed("for") {
-		return wrong(cmd, "--for is empty: give a LINK, ID or PATH")
+		return command.Usagef(cmd, "--for is empty: give a LINK, ID or PATH")
 	}
 	if f.name != "" {
-		c, err := g.parseContent(f.name)
+		c, err := parseContent(g, f.name)
 		if err != nil {
 			return err
 		}
 		req.Name = c.name
 	}
-	s, err := g.dial(cmd.Context())
+	s, err := dial(cmd.Context(), g)
 	if err != nil {
 		return err
 	}
@@ -83,16 +84,16 @@ func (g *global) limit(cmd *cobra.Command, f *limitCommand) error {
 		return err
 	}
 	if req.Name != "" {
-		return g.printTransferLimits(cmd, s, req.Name)
+		return printTransferLimits(g, cmd, s, req.Name)
 	}
-	if g.json {
-		return writeJSON(g.Out, l)
+	if g.JSON {
+		return command.WriteJSON(g.Out, l)
 	}
 	return writeLines(g.Out, limitLines(&l, time.Now()))
 }
 
 // printTransferLimits shows the limits of one content.
-func (g *global) printTransferLimits(cmd *cobra.Command, s *session, name string) error {
+func printTransferLimits(g *command.App, cmd *cobra.Command, s *session, name string) error {
 	st, err := s.Transfer(cmd.Context(), name)
 	if err != nil {
 		return err
@@ -101,8 +102,8 @@ func (g *global) printTransferLimits(cmd *cobra.Command, s *session, name string
 	if st.Limits != nil {
 		own = *st.Limits
 	}
-	if g.json {
-		return writeJSON(g.Out, control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own})
+	if g.JSON {
+		return command.WriteJSON(g.Out, control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own})
 	}
 	return writeLines(g.Out, []string{st.Name + ": " + own.String()})
 }

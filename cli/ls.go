@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 )
 
@@ -16,21 +17,21 @@ const lsHelp = `Lists the contents of this node, oldest first: seeded, fetched, 
 const lsExample = `  mob ls
   mob ls --json`
 
-func newLs(g *global) *cobra.Command {
+func newLs(g *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Short:   "List the contents of this node",
 		Long:    lsHelp,
 		Example: lsExample,
-		Args:    args(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.ls(cmd) },
+		Args:    command.Args(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLs(g, cmd) },
 	}
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) ls(cmd *cobra.Command) error {
-	s, err := g.dial(cmd.Context())
+func runLs(g *command.App, cmd *cobra.Command) error {
+	s, err := dial(cmd.Context(), g)
 	if err != nil {
 		return err
 	}
@@ -39,8 +40,8 @@ func (g *global) ls(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if g.json {
-		return writeJSON(g.Out, list)
+	if g.JSON {
+		return command.WriteJSON(g.Out, list)
 	}
 	w := tabwriter.NewWriter(g.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STATE\tDONE\tSIZE\tPATH\tID")

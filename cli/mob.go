@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
 )
 
 const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
@@ -26,16 +27,8 @@ const mobExample = `  mob demo                                       # see it wo
   mob get LINK -o big.tar                        # on every other node
   mob cast big.tar --hosts 'n[1-64]'             # or by ssh, with nothing installed there`
 
-// global are the flags of all commands of mob.
-type global struct {
-	*Env
-	data     string
-	json     bool
-	logLevel string
-}
-
-func newMob(env *Env) *cobra.Command {
-	g := &global{Env: env}
+func newMob(env *command.Env) *cobra.Command {
+	g := &command.App{Env: env}
 	root := &cobra.Command{
 		Use:     "mob",
 		Short:   "Move a large file or folder to many clusters",
@@ -43,26 +36,33 @@ func newMob(env *Env) *cobra.Command {
 		Example: mobExample,
 		Args:    cobra.ArbitraryArgs,
 		// Of a subcommand too, unless that has its own.
-		PersistentPreRun: endOnHangup,
+		PersistentPreRun: command.EndOnHangup,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if len(given) > 0 {
-				return wrong(cmd, "unknown command %q", given[0])
+				return command.Usagef(cmd, "unknown command %q", given[0])
 			}
 			return cmd.Help()
 		},
 	}
 	pf := root.PersistentFlags()
-	pf.StringVar(&g.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
-	pf.StringVar(&g.logLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
+	pf.StringVar(&g.Data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
+	pf.StringVar(&g.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	root.AddCommand(
 		newSeed(g), newGet(g), newStatus(g), newTopology(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g),
 		newLimit(g), newSbcast(g), newCast(g, cast.Run),
-		newTracker(g), newNetwork(g), newJoin(g), newPlan(g), newDemo(g), newBench(g), newVersion(g), newAgent(g),
+		newTracker(g), newNetwork(g), newJoin(g), newDemo(g), newVersion(g), newAgent(g),
+		newMoved("bench"), newMoved("plan"),
 	)
 	return root
 }
 
-// jsonFlag adds the flag --json to a command.
-func (g *global) jsonFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON")
+// newMoved returns a hidden command for a name that is now a command of mob-bench.
+func newMoved(name string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: "Moved to mob-bench", Long: "This is now a command of mob-bench.", Example: "  mob-bench --help",
+		Hidden: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return command.Usagef(&cobra.Command{Use: "mob-bench"}, "mob %s is now in mob-bench, a program of its own", name)
+		},
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
 )
 
 const mobdHelp = `Runs the daemon of a node. It seeds and fetches what mob commands ask for, serves
@@ -45,47 +47,47 @@ const mobdExample = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --da
   hours    = "08:00-18:00"
   wan-down = "20MB"`
 
-func newMobd(env *Env) *cobra.Command {
+func newMobd(env *command.Env) *cobra.Command {
 	var n nodeFlags
 	cmd := &cobra.Command{
 		Use:     "mobd --cluster NAME --listen MULTIADDR",
 		Short:   "Run the daemon of a node",
 		Long:    mobdHelp,
 		Example: mobdExample,
-		Args:    args(0),
-		Version: version(),
+		Args:    command.Args(0),
+		Version: command.Version(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := n.readConfig(cmd.Flags()); err != nil {
 				return err
 			}
-			return env.mobd(cmd, &n)
+			return runMobd(env, cmd, &n)
 		},
 	}
 	n.addDaemon(env, cmd.Flags())
 	return cmd
 }
 
-func (env *Env) mobd(cmd *cobra.Command, n *nodeFlags) error {
+func runMobd(env *command.Env, cmd *cobra.Command, n *nodeFlags) error {
 	proved, err := n.network.cluster()
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	n.cluster = cmp.Or(n.cluster, proved)
 	if n.cluster == "" {
-		return wrong(cmd, "--cluster is missing: name the cluster of this node")
+		return command.Usagef(cmd, "--cluster is missing: name the cluster of this node")
 	}
 	if len(n.listen) == 0 {
-		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
+		return command.Usagef(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
 	}
 	if err := checkZone(env.Getenv("TZ")); err != nil {
 		return err
 	}
 	cfg, err := n.config(env)
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	r := newReloader(env, cfg.log)
-	defer onHangup(r.reload)()
+	defer command.OnHangup(r.reload)()
 	r.add("log-level", reloadLogLevel(cfg.logLevel))
 	r.add("limits", reloadLimits(cfg.limits))
 	site, err := n.web.open(env, cfg.data, cfg.log)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -48,7 +49,7 @@ const networkExample = `  mob network new /etc/mob/network                      
   mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
   mob network revoke network "$PEER" > revoked`
 
-func newNetwork(g *global) *cobra.Command {
+func newNetwork(g *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "network new|show|id|sign|revoke",
 		Short:   "Say who may take part",
@@ -57,7 +58,7 @@ func newNetwork(g *global) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if len(given) > 0 {
-				return wrong(cmd, "unknown command %q", given[0])
+				return command.Usagef(cmd, "unknown command %q", given[0])
 			}
 			return cmd.Help()
 		},
@@ -66,13 +67,13 @@ func newNetwork(g *global) *cobra.Command {
 	return cmd
 }
 
-func newNetworkNew(g *global) *cobra.Command {
+func newNetworkNew(g *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "new FILE",
 		Short:   "Make a network",
 		Long:    "Writes the secret of a new network to FILE, which nobody else may read, and prints its id.",
 		Example: "  mob network new network",
-		Args:    args(1, "FILE"),
+		Args:    command.Args(1, "FILE"),
 		RunE: func(_ *cobra.Command, given []string) error {
 			s, err := membership.NewSecret()
 			if err != nil {
@@ -92,18 +93,18 @@ func newNetworkNew(g *global) *cobra.Command {
 	}
 }
 
-func newNetworkID(g *global) *cobra.Command {
+func newNetworkID(g *command.App) *cobra.Command {
 	var tracker bool
 	cmd := &cobra.Command{
 		Use:     "id",
 		Short:   "Print the id of this node",
 		Long:    "Prints the id of the node of --data, or of the tracker there, for a certificate. It makes the key if need be.",
 		Example: "  mob network id\n  mob --data /var/lib/mob-tracker network id --tracker",
-		Args:    args(0),
+		Args:    command.Args(0),
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := dataFolder(g.data)
+			dir, err := command.DataDir(g.Data)
 			if err == nil && tracker {
-				dir, err = trackerFolder(g.data)
+				dir, err = trackerFolder(g.Data)
 			}
 			if err != nil {
 				return err
@@ -133,7 +134,7 @@ or its address.
 --role is a list of seed, get and track. A node needs get, and seed to bring contents
 into the network. A tracker needs track.`
 
-func newNetworkSign(g *global) *cobra.Command {
+func newNetworkSign(g *command.App) *cobra.Command {
 	var cluster, roles string
 	var days int
 	cmd := &cobra.Command{
@@ -143,26 +144,26 @@ func newNetworkSign(g *global) *cobra.Command {
 		Example: `  mob network sign network 12D3KooW... --cluster geneva > node7.cert
   mob network sign network 12D3KooW... --cluster geneva --role get --days 7 > guest.cert
   mob network sign network 12D3KooW... --cluster geneva --role track > tracker.cert`,
-		Args: args(2, "FILE", "ID"),
+		Args: command.Args(2, "FILE", "ID"),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			id, err := parsePeer(given[1])
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
 			if cluster == "" {
-				return wrong(cmd, "--cluster is missing: name the cluster of the node")
+				return command.Usagef(cmd, "--cluster is missing: name the cluster of the node")
 			}
 			if err := proto.CheckCluster(cluster); err != nil {
-				return wrong(cmd, "--cluster: %w", err)
+				return command.Usagef(cmd, "--cluster: %w", err)
 			}
 			r, err := membership.ParseRoles(roles)
 			if err != nil {
-				return wrong(cmd, "--role: %w", err)
+				return command.Usagef(cmd, "--role: %w", err)
 			}
 			if days < 1 || days > maxDays {
-				return wrong(cmd, "--days %d: want 1 to %d", days, maxDays)
+				return command.Usagef(cmd, "--days %d: want 1 to %d", days, maxDays)
 			}
-			if err := g.checkOut(); err != nil {
+			if err := g.CheckOut(); err != nil {
 				return err
 			}
 			s, err := membership.ReadSecret(given[0])
@@ -201,7 +202,7 @@ an id that was revoked stays so, also when a newer list does not name it. Withou
 list is as it was, or empty. Whoever had the secret can make new ids; then only a new network
 helps.`
 
-func newNetworkRevoke(g *global) *cobra.Command {
+func newNetworkRevoke(g *command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke FILE [ID]...",
 		Short:   "Print a list of revoked members",
@@ -209,7 +210,7 @@ func newNetworkRevoke(g *global) *cobra.Command {
 		Example: "  mob network revoke network 12D3KooW... > revoked && kill -HUP $(pidof mobd)",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) == 0 {
-				return wrong(cmd, "FILE is missing")
+				return command.Usagef(cmd, "FILE is missing")
 			}
 			return nil
 		},
@@ -218,10 +219,10 @@ func newNetworkRevoke(g *global) *cobra.Command {
 			for i, text := range given[1:] {
 				var err error
 				if ids[i], err = parsePeer(text); err != nil {
-					return wrong(cmd, "%w", err)
+					return command.Usagef(cmd, "%w", err)
 				}
 			}
-			l, err := g.revoke(given[0], ids)
+			l, err := revokeMembers(g, given[0], ids)
 			if err != nil {
 				return err
 			}
@@ -232,7 +233,7 @@ func newNetworkRevoke(g *global) *cobra.Command {
 }
 
 // revoke adds members to the list beside the file of a secret.
-func (g *global) revoke(file string, ids []libpeer.ID) (*membership.List, error) {
+func revokeMembers(g *command.App, file string, ids []libpeer.ID) (*membership.List, error) {
 	s, err := membership.ReadSecret(file)
 	if err != nil {
 		return nil, err
@@ -249,7 +250,7 @@ func (g *global) revoke(file string, ids []libpeer.ID) (*membership.List, error)
 	var newest *membership.List
 	switch old, err := membership.ReadLists(kept); {
 	case errors.Is(err, fs.ErrNotExist):
-		g.note("%s is missing: the list names only the members given now. Nodes and trackers keep the lists they have. "+
+		g.Note("%s is missing: the list names only the members given now. Nodes and trackers keep the lists they have. "+
 			"If it is elsewhere, as beside another copy of the secret: cat OTHER.revoked >> %[1]s", kept)
 	case err != nil:
 		return nil, err
@@ -270,7 +271,7 @@ revoked members says.
 trackers and, if FILE is one, the certificate. With --with-secret it has the secret, for
 any number of nodes: whoever has that line decides who takes part.`
 
-func newNetworkShow(g *global) *cobra.Command {
+func newNetworkShow(g *command.App) *cobra.Command {
 	var j inviteFlags
 	cmd := &cobra.Command{
 		Use:   "show FILE",
@@ -280,18 +281,18 @@ func newNetworkShow(g *global) *cobra.Command {
   mob network show node7.cert --json
   mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
   mob network show network --join --with-secret | ssh node8 sudo mob join - --cluster geneva`,
-		Args: args(1, "FILE"),
+		Args: command.Args(1, "FILE"),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if j.join {
-				return g.invite(cmd, given[0], &j)
+				return runInvite(g, cmd, given[0], &j)
 			}
 			if j.secret || len(j.trackers) > 0 {
-				return wrong(cmd, "--tracker and --with-secret are for --join")
+				return command.Usagef(cmd, "--tracker and --with-secret are for --join")
 			}
-			return g.showNetwork(given[0])
+			return showNetwork(g, given[0])
 		},
 	}
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&j.join, "join", false, "print a line for mob join")
 	f.StringArrayVar(&j.trackers, "tracker", nil, "tracker for that node; repeatable")
@@ -306,13 +307,13 @@ type inviteFlags struct {
 }
 
 // invite prints a line for join, and on standard error what to do with it.
-func (g *global) invite(cmd *cobra.Command, file string, f *inviteFlags) error {
+func runInvite(g *command.App, cmd *cobra.Command, file string, f *inviteFlags) error {
 	trackers, err := parseTrackers(f.trackers)
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	if len(trackers) > proto.MaxLinkAddrs {
-		return wrong(cmd, "%d trackers, at most %d", len(trackers), proto.MaxLinkAddrs)
+		return command.Usagef(cmd, "%d trackers, at most %d", len(trackers), proto.MaxLinkAddrs)
 	}
 	in := new(membership.Invitation)
 	for _, t := range trackers {
@@ -321,7 +322,7 @@ func (g *global) invite(cmd *cobra.Command, file string, f *inviteFlags) error {
 	hint := "on the node: sudo mob join LINE"
 	if grant, err := membership.ReadGrant(file); err == nil {
 		if f.secret {
-			return wrong(cmd, "--with-secret: %s is a certificate, give the file of the secret", file)
+			return command.Usagef(cmd, "--with-secret: %s is a certificate, give the file of the secret", file)
 		}
 		in.Network, in.Grant = grant.Certificate.Network, grant
 	} else {
@@ -335,32 +336,32 @@ func (g *global) invite(cmd *cobra.Command, file string, f *inviteFlags) error {
 			hint = "whoever has this line decides who takes part; on the node: sudo mob join - --cluster NAME, with the line as input"
 		}
 	}
-	g.note("%s", hint)
+	g.Note("%s", hint)
 	_, err = fmt.Fprintln(g.Out, in)
 	return err
 }
 
-func (g *global) showNetwork(file string) error {
+func showNetwork(g *command.App, file string) error {
 	if grant, err := membership.ReadGrant(file); err == nil {
-		return g.showCertificate(grant.Certificate)
+		return showCertificate(g, grant.Certificate)
 	}
 	if ls, err := membership.ReadLists(file); err == nil {
-		return g.showRevoked(ls)
+		return showRevoked(g, ls)
 	}
 	s, err := membership.ReadSecret(file)
 	if err != nil {
 		return err
 	}
-	if g.json {
-		return writeJSON(g.Out, map[string]any{"network": s.ID().String()})
+	if g.JSON {
+		return command.WriteJSON(g.Out, map[string]any{"network": s.ID().String()})
 	}
 	_, err = fmt.Fprintln(g.Out, s.ID())
 	return err
 }
 
-func (g *global) showCertificate(c *membership.Certificate) error {
-	if g.json {
-		return writeJSON(g.Out, map[string]any{
+func showCertificate(g *command.App, c *membership.Certificate) error {
+	if g.JSON {
+		return command.WriteJSON(g.Out, map[string]any{
 			"network": c.Network.String(), "id": c.Peer.String(), "cluster": c.Cluster,
 			"roles": c.Roles.Names(), "from": c.From, "to": c.To,
 		})
@@ -370,14 +371,14 @@ func (g *global) showCertificate(c *membership.Certificate) error {
 	return err
 }
 
-func (g *global) showRevoked(ls membership.Lists) error {
+func showRevoked(g *command.App, ls membership.Lists) error {
 	l, peers := ls[0], ls.Peers()
 	ids := make([]string, len(peers))
 	for i, id := range peers {
 		ids[i] = id.String()
 	}
-	if g.json {
-		return writeJSON(g.Out, map[string]any{"network": l.Network.String(), "serial": l.Serial, "revoked": ids})
+	if g.JSON {
+		return command.WriteJSON(g.Out, map[string]any{"network": l.Network.String(), "serial": l.Serial, "revoked": ids})
 	}
 	if _, err := fmt.Fprintf(g.Out, "network   %s\nserial    %d\n", l.Network, l.Serial); err != nil {
 		return err

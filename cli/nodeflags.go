@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
@@ -32,7 +33,7 @@ type nodeFlags struct {
 }
 
 // add adds the flags of a command that runs a node when there is no daemon.
-func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
+func (n *nodeFlags) add(g *command.App, cmd *cobra.Command) {
 	cluster := g.Getenv("MOB_CLUSTER")
 	if cluster == "" {
 		cluster = "default"
@@ -48,11 +49,11 @@ func (n *nodeFlags) add(g *global, cmd *cobra.Command) {
 }
 
 // addDaemon adds the flags of mobd.
-func (n *nodeFlags) addDaemon(env *Env, f *pflag.FlagSet) {
+func (n *nodeFlags) addDaemon(env *command.Env, f *pflag.FlagSet) {
 	f.StringVar(&n.cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
 	n.addHost(f)
 	f.StringArrayVar(&n.listen, "listen", nil, "address to listen on; repeatable")
-	f.StringVar(&n.data, "data", env.defaultData(), "data folder of the node, $MOB_DATA by default")
+	f.StringVar(&n.data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
 	n.network.add(f)
 	n.addBTTrackers(f)
@@ -86,7 +87,7 @@ func (n *nodeFlags) addBTTrackers(f *pflag.FlagSet) {
 }
 
 // config checks the flags.
-func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
+func (n *nodeFlags) config(env *command.Env) (cfg daemonConfig, err error) {
 	cfg.network, err = n.network.config()
 	if err == nil {
 		err = checkRoles(cfg.network, membership.DefaultRoles)
@@ -104,7 +105,7 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 			return cfg, fmt.Errorf("--host: %w", err)
 		}
 	}
-	cfg.data, err = dataFolder(n.data)
+	cfg.data, err = command.DataDir(n.data)
 	if err != nil {
 		return cfg, err
 	}
@@ -127,7 +128,7 @@ func (n *nodeFlags) config(env *Env) (cfg daemonConfig, err error) {
 	}
 	cfg.limits = limit.NewPolicy(limits, schedule)
 	cfg.keep = n.keep.keep
-	cfg.log, cfg.logLevel, err = newLog(env.Err, n.logLevel, n.logJSON)
+	cfg.log, cfg.logLevel, err = command.NewLog(env.Err, n.logLevel, n.logJSON)
 	if err != nil {
 		return cfg, err
 	}

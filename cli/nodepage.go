@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
@@ -83,7 +84,7 @@ func (d *daemon) register(s *web.Server) {
 		return p
 	}, d.node.Names().Replace)
 	s.HandlePage("node.html")
-	d.health.register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), version()))
+	d.health.register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), command.Version()))
 }
 
 // newNodePage returns what the page shows now, with the peers of the transfer whose id or short name is detail.
@@ -95,7 +96,7 @@ func newNodePage(n *peer.Node, detail string) *nodePage {
 		list = append(list, t.Status())
 	}
 	p := summarize(list, detail)
-	p.ID, p.Cluster, p.Version = n.Host().ID().String(), n.Cluster(), version()
+	p.ID, p.Cluster, p.Version = n.Host().ID().String(), n.Cluster(), command.Version()
 	return p
 }
 

@@ -189,8 +189,8 @@ func unixClient(socket string) *http.Client {
 	}}}
 }
 
-// fetch asks a server at a Unix socket.
-func fetch(t *testing.T, socket, path string) (status int, body string) {
+// fetchLocal asks a server at a Unix socket.
+func fetchLocal(t *testing.T, socket, path string) (status int, body string) {
 	t.Helper()
 	resp, err := unixClient(socket).Get("http://localhost" + path)
 	if err != nil {
@@ -222,12 +222,12 @@ func TestServices(t *testing.T) {
 				t.Errorf("%q, %v", line, err)
 			}
 			for _, path := range []string{"/healthz", "/readyz"} {
-				if status, body := fetch(t, socket, path); status != http.StatusOK || body != "ok\n" {
+				if status, body := fetchLocal(t, socket, path); status != http.StatusOK || body != "ok\n" {
 					t.Errorf("%s: %d %s", path, status, body)
 				}
 			}
 			want := map[string]string{"mobd": `mob_node_info{cluster="geneva"`, "mob": `mob_tracker_entries{table="members"} 0`}[name]
-			if status, body := fetch(t, socket, "/metrics"); status != http.StatusOK || !strings.Contains(body, want) {
+			if status, body := fetchLocal(t, socket, "/metrics"); status != http.StatusOK || !strings.Contains(body, want) {
 				t.Errorf("metrics: %d %s", status, body)
 			}
 			if err := s.Process.Signal(syscall.SIGHUP); err != nil {

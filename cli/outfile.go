@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -19,9 +20,9 @@ func checkPath(cmd *cobra.Command, flag string) error {
 	f := cmd.Flags().Lookup(flag)
 	switch path := f.Value.String(); {
 	case f.Changed && path == "":
-		return wrong(cmd, "--%s is empty: give a path", flag)
+		return command.Usagef(cmd, "--%s is empty: give a path", flag)
 	case path == "-":
-		return wrong(cmd, "--%s -: standard output is not supported; a file of that name is ./-", flag)
+		return command.Usagef(cmd, "--%s -: standard output is not supported; a file of that name is ./-", flag)
 	}
 	return nil
 }
@@ -32,27 +33,6 @@ func isFolderName(path string) bool {
 	return strings.HasSuffix(path, "/") || last == "." || last == ".."
 }
 
-// overwrite writes a file at a path that the user gives. What exists at path gets the bytes, be it
-// a file, a pipe or a device. If path leads to standard output, they go there.
-func (env *Env) overwrite(path string, b []byte) error {
-	info, err := os.Stat(path)
-	if err == nil && env.isOut(info) {
-		_, err = env.Out.Write(b)
-		return err
-	}
-	return os.WriteFile(path, b, 0o666)
-}
-
-// isOut reports whether info describes standard output.
-func (env *Env) isOut(info fs.FileInfo) bool {
-	f, ok := env.Out.(*os.File)
-	if !ok {
-		return false
-	}
-	out, err := f.Stat()
-	return err == nil && os.SameFile(info, out)
-}
-
 // outFile is a file for a command's result, at a path that the user gives.
 type outFile struct {
 	path  string
@@ -61,7 +41,7 @@ type outFile struct {
 }
 
 // check reports why the file cannot be written. If the path names a directory, name is the file in it.
-func (o *outFile) check(env *Env, name string) error {
+func (o *outFile) check(env *command.Env, name string) error {
 	info, err := os.Stat(o.path)
 	if isFolderName(o.path) || err == nil && info.IsDir() {
 		if o.path, err = chosenPath(o.path, name, o.flag); err != nil {
@@ -80,7 +60,7 @@ func (o *outFile) check(env *Env, name string) error {
 		return err
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory", o.path)
-	case info.Mode().IsRegular() && !o.force && !env.isOut(info):
+	case info.Mode().IsRegular() && !o.force && !env.IsOut(info):
 		return errOutExists(o.path)
 	}
 	return nil
@@ -92,11 +72,11 @@ func errOutExists(path string) error {
 
 // write writes the file, after check, for the content at root. A regular file is replaced atomically,
 // unless it is of the content; a link to one stays.
-func (o *outFile) write(env *Env, b []byte, root string) error {
+func (o *outFile) write(env *command.Env, b []byte, root string) error {
 	info, err := os.Stat(o.path)
 	switch {
-	case err == nil && (env.isOut(info) || !info.Mode().IsRegular()):
-		return env.overwrite(o.path, b)
+	case err == nil && (env.IsOut(info) || !info.Mode().IsRegular()):
+		return env.Overwrite(o.path, b)
 	case err == nil && !o.force:
 		return errOutExists(o.path)
 	case err == nil:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
@@ -62,10 +63,10 @@ func fromLevels(levels []peer.Level) string {
 }
 
 // printReceipt prints what a get cost, in one line.
-func (g *global) printReceipt(st peer.Status) error {
+func printReceipt(g *command.App, st peer.Status) error {
 	r := newReceipt(st)
-	if g.json {
-		return writeJSON(g.Out, r)
+	if g.JSON {
+		return command.WriteJSON(g.Out, r)
 	}
 	from := term.Bytes(r.FromLAN) + " from LAN"
 	if len(r.Levels) > 0 {

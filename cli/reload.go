@@ -9,13 +9,14 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
 // reloader has SIGHUP read the configuration of a daemon again.
 type reloader struct {
-	env *Env
+	env *command.Env
 	log *slog.Logger
 
 	mu       sync.Mutex
@@ -31,7 +32,7 @@ type setting struct {
 	apply func(*nodeFlags) (changed string, err error)
 }
 
-func newReloader(env *Env, log *slog.Logger) *reloader { return &reloader{env: env, log: log} }
+func newReloader(env *command.Env, log *slog.Logger) *reloader { return &reloader{env: env, log: log} }
 
 // add adds a setting, which a SIGHUP from now on applies.
 func (r *reloader) add(name string, apply func(*nodeFlags) (changed string, err error)) {
@@ -91,7 +92,7 @@ func (r *reloader) read() (*nodeFlags, error) {
 // reloadLogLevel sets the level of a log.
 func reloadLogLevel(level *slog.LevelVar) func(*nodeFlags) (string, error) {
 	return func(n *nodeFlags) (string, error) {
-		l, err := parseLogLevel(n.logLevel)
+		l, err := command.ParseLogLevel(n.logLevel)
 		if err != nil || l == level.Level() {
 			return "", err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -54,7 +55,7 @@ func TestIsolated(t *testing.T) {
 	}
 	st.Phase, st.Isolation.Known = peer.Whole, 1
 	var out bytes.Buffer
-	if err := (&global{Env: &Env{Out: &out}}).printReceipt(st); err != nil {
+	if err := printReceipt(&command.App{Env: &command.Env{Out: &out}}, st); err != nil {
 		t.Fatal(err)
 	}
 	const complete = "; 1 member of cluster lyon is known, none can be reached: everything came over the WAN; last error: dial: no route\n"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 )
 
@@ -19,28 +20,28 @@ says so. Seeded content is never deleted.`
 const rmExample = `  mob rm big.tar
   mob rm bafyreia2jh7ppwlz7vi66uz7qhenc5hgrsbuustnlgiex74n7rdzhve2ry --content`
 
-func newRm(g *global) *cobra.Command {
+func newRm(g *command.App) *cobra.Command {
 	var content bool
 	cmd := &cobra.Command{
 		Use:     "rm ID|LINK|PATH",
 		Short:   "Stop a transfer and forget it",
 		Long:    rmHelp,
 		Example: rmExample,
-		Args:    args(1, "ID|LINK|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.rm(cmd, given[0], content) },
+		Args:    command.Args(1, "ID|LINK|PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runRm(g, cmd, given[0], content) },
 	}
 	cmd.Flags().BoolVar(&content, "content", false, "delete what was fetched, too")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) rm(cmd *cobra.Command, text string, deleteContent bool) (err error) {
-	c, err := g.parseContent(text)
+func runRm(g *command.App, cmd *cobra.Command, text string, deleteContent bool) (err error) {
+	c, err := parseContent(g, text)
 	if err != nil {
 		return err
 	}
 	// A node that the command runs need not be reached by others.
-	s, err := g.dialOrRun(cmd, &nodeFlags{cluster: "default", listen: []string{loopback().String()}})
+	s, err := dialOrRun(g, cmd, &nodeFlags{cluster: "default", listen: []string{loopback().String()}})
 	if err != nil {
 		return err
 	}
@@ -49,11 +50,11 @@ func (g *global) rm(cmd *cobra.Command, text string, deleteContent bool) (err er
 	if err != nil {
 		return err
 	}
-	if g.json {
-		return writeJSON(g.Out, r)
+	if g.JSON {
+		return command.WriteJSON(g.Out, r)
 	}
 	for _, l := range r.Left {
-		g.note("left %s: %s", l.Path, l.Why)
+		g.Note("left %s: %s", l.Path, l.Why)
 	}
 	text = "removed " + r.ID
 	switch _, err := os.Lstat(r.Root); {

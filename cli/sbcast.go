@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -53,19 +54,19 @@ type sbcastFlags struct {
 	receive  bool // of the command that srun runs
 }
 
-func newSbcast(g *global) *cobra.Command {
+func newSbcast(g *command.App) *cobra.Command {
 	var f sbcastFlags
 	cmd := &cobra.Command{
 		Use:     "sbcast SRC DEST",
 		Short:   "Copy a file or folder to all nodes of a Slurm job",
 		Long:    sbcastHelp,
 		Example: sbcastExample,
-		Args:    args(2, "SRC", "DEST"),
+		Args:    command.Args(2, "SRC", "DEST"),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if f.receive {
-				return g.sbcastReceive(cmd, given[1], &f)
+				return sbcastReceive(g, cmd, given[1], &f)
 			}
-			return g.sbcast(cmd, given[0], given[1], &f)
+			return runSbcast(g, cmd, given[0], given[1], &f)
 		},
 	}
 	fl := cmd.Flags()
@@ -86,13 +87,13 @@ func newSbcast(g *global) *cobra.Command {
 	return cmd
 }
 
-func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (err error) {
+func runSbcast(g *command.App, cmd *cobra.Command, src, dest string, f *sbcastFlags) (err error) {
 	if f.libs != "no" {
-		return wrong(cmd, "--send-libs is not supported: copy the libraries by a command of their own")
+		return command.Usagef(cmd, "--send-libs is not supported: copy the libraries by a command of their own")
 	}
 	for _, name := range []string{"compress", "fanout", "size", "timeout"} {
 		if cmd.Flags().Changed(name) {
-			g.note("note: --%s is ignored: mob has no use for it", name)
+			g.Note("note: --%s is ignored: mob has no use for it", name)
 		}
 	}
 	if f.job == "" {
@@ -110,9 +111,9 @@ func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (e
 	}
 	req, err := (&seedFlags{node: f.node}).request(src)
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
-	s, err := g.ownNode(cmd, &f.node, func(*session) bool { return true })
+	s, err := ownNode(g, cmd, &f.node, func(*session) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -120,27 +121,27 @@ func (g *global) sbcast(cmd *cobra.Command, src, dest string, f *sbcastFlags) (e
 	ctx := cmd.Context()
 	_, err = s.Transfer(ctx, req.Path)
 	known := err == nil
-	st, _, err := g.hash(ctx, s, req, f.verbose == 0)
+	st, _, err := hashContent(ctx, g, s, req, f.verbose == 0)
 	if err != nil {
 		return err
 	}
 	if !known {
 		defer func() { err = errors.Join(err, s.forget(ctx, st.ID)) }()
 	}
-	failed, err := g.sbcastRun(ctx, s, f, st, dest, nodes)
+	failed, err := sbcastRun(ctx, g, s, f, st, dest, nodes)
 	if err != nil {
 		return err
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %s without %s: %s", len(failed), term.Plural(nodes, "node"), dest, strings.Join(failed, "; "))
 	}
-	g.note("%s: %s on %s", dest, term.Bytes(st.Length), term.Plural(nodes, "node"))
+	g.Note("%s: %s on %s", dest, term.Bytes(st.Length), term.Plural(nodes, "node"))
 	return nil
 }
 
 // sbcastRun has srun run the receivers, and returns what failed.
-func (g *global) sbcastRun(
-	ctx context.Context, s *session, f *sbcastFlags, st peer.Status, dest string, nodes int,
+func sbcastRun(
+	ctx context.Context, g *command.App, s *session, f *sbcastFlags, st peer.Status, dest string, nodes int,
 ) (failed []string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -148,7 +149,7 @@ func (g *global) sbcastRun(
 	}
 	n := strconv.Itoa(nodes)
 	arg := []string{"--jobid=" + f.job, "--overlap", "--nodes=" + n, "--ntasks=" + n, "--ntasks-per-node=1", "--kill-on-bad-exit=0",
-		exe, "sbcast", "--receive", "--data", g.data}
+		exe, "sbcast", "--receive", "--data", g.Data}
 	if f.force {
 		arg = append(arg, "--force")
 	}
@@ -156,7 +157,7 @@ func (g *global) sbcastRun(
 	cmd.Stdin, cmd.Stderr = strings.NewReader(st.Link+"\n"), io.Discard // not in the arguments, which others see
 	if f.verbose > 0 {
 		cmd.Stderr = g.Err
-		g.note("%s", strings.Join(cmd.Args, " "))
+		g.Note("%s", strings.Join(cmd.Args, " "))
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // srun ends its tasks
 	out, err := cmd.StdoutPipe()
@@ -173,7 +174,7 @@ func (g *global) sbcastRun(
 			lines <- in.Text()
 		}
 	}()
-	p := g.newProgress(true)
+	p := g.Screen(true)
 	p.StallAfter = term.StallInterval // nodes also send to each other
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -191,7 +192,7 @@ func (g *global) sbcastRun(
 		case "done":
 			done++
 			if f.verbose > 0 {
-				g.note("%s", rest)
+				g.Note("%s", rest)
 			}
 		case "failed":
 			failed = append(failed, rest)
@@ -234,21 +235,21 @@ func (f sbcastFrame) Waiting() (reason, remedy string) {
 }
 
 // sbcastReceive gets DEST on a node, with the link from standard input, and prints a line about it.
-func (g *global) sbcastReceive(cmd *cobra.Command, dest string, f *sbcastFlags) error {
+func sbcastReceive(g *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) error {
 	name := g.Getenv("SLURMD_NODENAME")
 	if name == "" {
 		name, _ = os.Hostname()
 	}
-	if err := g.sbcastGet(cmd, dest, f); err != nil {
-		_, e := fmt.Fprintln(g.Out, "failed", name+":", oneLine(err.Error()))
+	if err := sbcastGet(g, cmd, dest, f); err != nil {
+		_, e := fmt.Fprintln(g.Out, "failed", name+":", command.OneLine(err.Error()))
 		return errors.Join(err, e)
 	}
 	_, err := fmt.Fprintln(g.Out, "done", name)
 	return err
 }
 
-func (g *global) sbcastGet(cmd *cobra.Command, dest string, f *sbcastFlags) (err error) {
-	text, err := g.readArg("-")
+func sbcastGet(g *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) (err error) {
+	text, err := readArg(g, "-")
 	if err != nil {
 		return err
 	}
@@ -256,7 +257,7 @@ func (g *global) sbcastGet(cmd *cobra.Command, dest string, f *sbcastFlags) (err
 	if err != nil {
 		return err
 	}
-	s, err := g.ownNode(cmd, &f.node, func(s *session) bool {
+	s, err := ownNode(g, cmd, &f.node, func(s *session) bool {
 		st, err := s.Transfer(cmd.Context(), link.String())
 		return err != nil || st.Root == dest // otherwise the daemon has it elsewhere
 	})
@@ -265,7 +266,7 @@ func (g *global) sbcastGet(cmd *cobra.Command, dest string, f *sbcastFlags) (err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	req := control.GetRequest{Link: link.String(), Path: dest, Reuse: f.force}
-	st, err := g.fetch(cmd.Context(), s, req, true)
+	st, err := fetch(cmd.Context(), g, s, req, true)
 	if err != nil {
 		var e *control.Error
 		if errors.As(err, &e) && e.Code == control.CodeExists {
@@ -278,8 +279,8 @@ func (g *global) sbcastGet(cmd *cobra.Command, dest string, f *sbcastFlags) (err
 
 // ownNode connects to the daemon of the data folder if it is this user's own, and will do. Otherwise
 // it runs a node in a temporary folder: what another user's daemon writes is not this user's.
-func (g *global) ownNode(cmd *cobra.Command, n *nodeFlags, does func(*session) bool) (*session, error) {
-	s, err := g.dial(cmd.Context())
+func ownNode(g *command.App, cmd *cobra.Command, n *nodeFlags, does func(*session) bool) (*session, error) {
+	s, err := dial(cmd.Context(), g)
 	if err == nil && s.Info.UID == os.Getuid() && does(s) {
 		return s, nil
 	}
@@ -291,12 +292,12 @@ func (g *global) ownNode(cmd *cobra.Command, n *nodeFlags, does func(*session) b
 		return nil, err
 	}
 	own := *g
-	own.data = dir
+	own.Data = dir
 	n.cluster, n.listen = g.Getenv("MOB_CLUSTER"), []string{"/ip4/0.0.0.0/tcp/0"}
 	if n.cluster == "" {
 		n.cluster = "default"
 	}
-	s, err = own.dialOrRun(cmd, n)
+	s, err = dialOrRun(&own, cmd, n)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

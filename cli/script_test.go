@@ -18,14 +18,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/netns"
 )
 
 // TestMain lets the test binary be mob and mobd: scripts run it by these names.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"mob":  func() { os.Exit(Mob(Process())) },
-		"mobd": func() { os.Exit(Mobd(Process())) },
+		"mob":  func() { os.Exit(Mob(command.Process())) },
+		"mobd": func() { os.Exit(Mobd(command.Process())) },
 	})
 }
 
@@ -68,7 +69,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": runStatus,
+			"status": checkStatus,
 			"until":  until,
 			"call":   call,
 			"start":  start,
@@ -89,7 +90,7 @@ type running struct{}
 // scriptTimeout bounds each wait of a script.
 const scriptTimeout = 2 * time.Minute
 
-func command(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
+func program(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if path := filepath.Join(dir, name); exec.Command(path).Err == nil {
 			cmd := exec.Command(path, arg...)
@@ -117,11 +118,11 @@ func exitStatus(ts *testscript.TestScript, err error) int {
 	return failed.ExitCode()
 }
 
-func runStatus(ts *testscript.TestScript, neg bool, args []string) {
+func checkStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N PROGRAM ARG...")
 	}
-	cmd := command(ts, args[1], args[2:])
+	cmd := program(ts, args[1], args[2:])
 	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
 	if got := strconv.Itoa(exitStatus(ts, cmd.Run())); got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
@@ -134,7 +135,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	re := regexp.MustCompile("(?m)" + args[0])
 	for end := time.Now().Add(scriptTimeout); ; time.Sleep(20 * time.Millisecond) {
-		out, err := command(ts, args[1], args[2:]).CombinedOutput()
+		out, err := program(ts, args[1], args[2:]).CombinedOutput()
 		if re.Match(out) {
 			return
 		}
@@ -145,11 +146,11 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func call(ts *testscript.TestScript, neg bool, args []string) {
-	commands := map[string]func(*Env) int{"mob": Mob, "mobd": Mobd}
+	commands := map[string]func(*command.Env) int{"mob": Mob, "mobd": Mobd}
 	if neg || len(args) < 2 || commands[args[1]] == nil {
 		ts.Fatalf("usage: call N mob|mobd ARG...")
 	}
-	env := &Env{Args: args[2:], Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv}
+	env := &command.Env{Args: args[2:], Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv}
 	if got := strconv.Itoa(commands[args[1]](env)); got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
@@ -159,7 +160,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: start NAME PROGRAM ARG...")
 	}
-	cmd := command(ts, args[1], args[2:])
+	cmd := program(ts, args[1], args[2:])
 	out, err := os.Create(ts.MkAbs(args[0] + ".out"))
 	ts.Check(err)
 	defer out.Close()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -49,7 +50,7 @@ plain blocks, for comparison. Generations have 192 blocks, or k with --coded=k: 
 ones are best.
 
 --plan works out who sends what to whom before anything is sent, for the hosts and rates of
---topology (see mob plan), and the link tells other nodes. Each gets a piece from its parent
+--topology (see mob-bench plan), and the link tells other nodes. Each gets a piece from its parent
 in the piece's tree, and from others only if that is away or gets nothing. A host has the name
 of its machine, or that of --host of mobd.`
 
@@ -64,15 +65,15 @@ const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12
 // damageEvery is the time between two looks for damage while a command serves.
 const damageEvery = time.Second
 
-func newSeed(g *global) *cobra.Command {
+func newSeed(g *command.App) *cobra.Command {
 	var f seedFlags
 	cmd := &cobra.Command{
 		Use:     "seed PATH",
 		Short:   "Serve a file or folder, and print its link",
 		Long:    seedHelp,
 		Example: seedExample,
-		Args:    args(1, "PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.seed(cmd, given[0], &f) },
+		Args:    command.Args(1, "PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runSeed(g, cmd, given[0], &f) },
 	}
 	f.node.add(g, cmd)
 	fl := cmd.Flags()
@@ -87,25 +88,25 @@ func newSeed(g *global) *cobra.Command {
 	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
 	f.node.addBTTrackers(fl)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error) {
+func runSeed(g *command.App, cmd *cobra.Command, path string, f *seedFlags) (err error) {
 	req, err := f.request(path)
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	if err := checkPath(cmd, "torrent-file"); err != nil {
 		return err
 	}
 	if (f.plan == "") != (f.topology == "") {
-		return wrong(cmd, "--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
+		return command.Usagef(cmd, "--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
 	}
 	if err := checkSeedable(path, req.Path); err != nil {
 		return err
 	}
-	if err := g.checkOut(); err != nil {
+	if err := g.CheckOut(); err != nil {
 		return err
 	}
 	if err := f.checkTorrentFile(g.Env, req.Path); err != nil { // before hours of hashing
@@ -115,7 +116,7 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 	if err != nil {
 		return err
 	}
-	s, err := g.dialOrRun(cmd, &f.node)
+	s, err := dialOrRun(g, cmd, &f.node)
 	if err != nil {
 		return err
 	}
@@ -129,26 +130,26 @@ func (g *global) seed(cmd *cobra.Command, path string, f *seedFlags) (err error)
 		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
 	ctx := cmd.Context()
-	st, skipped, err := g.hash(ctx, s, req, f.quiet)
+	st, skipped, err := hashContent(ctx, g, s, req, f.quiet)
 	if err != nil {
 		return err
 	}
 	if s.own != nil {
 		defer func() { err = errors.Join(err, s.forget(ctx, st.ID)) }()
 	}
-	if err := g.writeTorrent(ctx, s, st, f); err != nil {
+	if err := writeTorrent(ctx, g, s, st, f); err != nil {
 		return err
 	}
-	g.noteSkipped(skipped)
-	if err := g.printLink(st, skipped); err != nil {
+	noteSkipped(g, skipped)
+	if err := printLink(g, st, skipped); err != nil {
 		return err
 	}
 	switch {
 	case f.wait > 0:
-		return g.waitForNodes(ctx, s, st, f)
+		return waitForNodes(ctx, g, s, st, f)
 	case s.own != nil:
-		g.note("serving %s until Ctrl-C", st.Name)
-		return g.serve(ctx, s, st)
+		g.Note("serving %s until Ctrl-C", st.Name)
+		return serve(ctx, g, s, st)
 	}
 	return nil
 }
@@ -169,8 +170,8 @@ func checkSeedable(arg, path string) error {
 }
 
 // hash has the daemon hash the content, and shows the progress.
-func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
-	p := g.newProgress(quiet)
+func hashContent(ctx context.Context, g *command.App, s *session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
+	p := g.Screen(quiet)
 	defer p.Clear()
 	began := time.Now()
 	return s.Seed(ctx, req, func(done, total int64) {
@@ -179,19 +180,19 @@ func (g *global) hash(ctx context.Context, s *session, req control.SeedRequest, 
 }
 
 // noteSkipped names what a seed left out.
-func (g *global) noteSkipped(s control.Skipped) {
+func noteSkipped(g *command.App, s control.Skipped) {
 	named := s.Paths[:min(len(s.Paths), maxNumbers)]
 	for _, path := range named {
-		g.note("left out, cannot be read: %s", path)
+		g.Note("left out, cannot be read: %s", path)
 	}
 	if more := len(s.Paths) - len(named) + s.More; more > 0 {
-		g.note("left out, cannot be read: %d more", more)
+		g.Note("left out, cannot be read: %d more", more)
 	}
 }
 
 // printLink prints the link of a seed.
-func (g *global) printLink(st peer.Status, skipped control.Skipped) error {
-	if !g.json {
+func printLink(g *command.App, st peer.Status, skipped control.Skipped) error {
+	if !g.JSON {
 		_, err := fmt.Fprintln(g.Out, st.Link)
 		return err
 	}
@@ -219,11 +220,11 @@ func (g *global) printLink(st peer.Status, skipped control.Skipped) error {
 	if st.Strategy != "" {
 		out["strategy"] = st.Strategy
 	}
-	return writeJSON(g.Out, out)
+	return command.WriteJSON(g.Out, out)
 }
 
 // serve waits for the interrupt, and warns when the content changes on disk.
-func (g *global) serve(ctx context.Context, s *session, st peer.Status) error {
+func serve(ctx context.Context, g *command.App, s *session, st peer.Status) error {
 	var damaged int64
 	for {
 		select {
@@ -237,7 +238,7 @@ func (g *global) serve(ctx context.Context, s *session, st peer.Status) error {
 		}
 		if now.Damaged > damaged {
 			damaged = now.Damaged
-			g.note("warning: %s has changed: %s no longer served; seed it again", st.Root, term.Plural(int(damaged), "piece"))
+			g.Note("warning: %s has changed: %s no longer served; seed it again", st.Root, term.Plural(int(damaged), "piece"))
 		}
 		if now.Error != "" {
 			return errors.New(now.Error)

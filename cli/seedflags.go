@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
@@ -41,8 +41,7 @@ type seedFlags struct {
 	topology    string
 }
 
-// addContent adds the flags for how the content is cut and sent. Systems of mob
-// bench take these as options.
+// addContent adds the flags for how the content is cut and sent.
 func (f *seedFlags) addContent(fl *pflag.FlagSet) {
 	fl.StringVar(&f.pieces, "piece-length", "",
 		"size of a piece, a power of two from 16KiB to 16MiB (default by the content's size)")
@@ -99,7 +98,7 @@ func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
 }
 
 // checkTorrentFile reports why --torrent-file cannot be written for the content at a path.
-func (f *seedFlags) checkTorrentFile(env *Env, path string) error {
+func (f *seedFlags) checkTorrentFile(env *command.Env, path string) error {
 	if f.torrentFile.path == "" {
 		return nil
 	}
@@ -161,25 +160,4 @@ func parseCoded(text string) (int, error) {
 			text, proto.MinCodedK, proto.MaxCodedK)
 	}
 	return k, nil
-}
-
-// checkSeed checks options of mob seed for how the content is cut and sent, given
-// without their dashes.
-func checkSeed(options []string) error {
-	if slices.Contains(options, "") {
-		return errors.New("an option is empty")
-	}
-	args := make([]string, len(options))
-	for i, o := range options {
-		args[i] = "--" + o
-	}
-	var f seedFlags
-	flags := pflag.NewFlagSet("seed", pflag.ContinueOnError)
-	flags.Usage = func() {}
-	f.addContent(flags)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	_, err := f.request(".")
-	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/cli/topology"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
 )
@@ -15,7 +16,7 @@ func (f *seedFlags) readNetwork() (*plan.Topology, *plan.Network, error) {
 	if f.plan == "" {
 		return nil, nil, nil
 	}
-	t, err := readTopology(f.topology)
+	t, err := topology.Read(f.topology)
 	if err != nil {
 		return nil, nil, err
 	}

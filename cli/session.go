@@ -11,6 +11,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer/datadir"
 )
@@ -31,8 +32,8 @@ type session struct {
 }
 
 // dial connects to the daemon of the data folder.
-func (g *global) dial(ctx context.Context) (*session, error) {
-	dir, err := dataFolder(g.data)
+func dial(ctx context.Context, g *command.App) (*session, error) {
+	dir, err := command.DataDir(g.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -45,30 +46,30 @@ func (g *global) dial(ctx context.Context) (*session, error) {
 
 // dialOrRun connects to the daemon of the data folder, or runs one within the
 // command until the session is closed.
-func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
-	n.data, n.logLevel = g.data, g.logLevel
+func dialOrRun(g *command.App, cmd *cobra.Command, n *nodeFlags) (*session, error) {
+	n.data, n.logLevel = g.Data, g.LogLevel
 	proved, err := n.network.cluster()
 	if err != nil {
-		return nil, wrong(cmd, "%w", err)
+		return nil, command.Usagef(cmd, "%w", err)
 	}
 	if proved != "" && !cmd.Flags().Changed("cluster") {
 		n.cluster = proved
 	}
 	cfg, err := n.config(g.Env)
 	if err != nil {
-		return nil, wrong(cmd, "%w", err)
+		return nil, command.Usagef(cmd, "%w", err)
 	}
 	ctx := cmd.Context()
-	s, err := g.dial(ctx)
+	s, err := dial(ctx, g)
 	if err == nil {
 		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("host") || f.Changed("listen") || f.Changed("bt-listen") {
-			g.note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
+			g.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
 		}
 		if cfg.network != nil {
-			g.note("note: --network is ignored: the daemon of %s has its own", cfg.data)
+			g.Note("note: --network is ignored: the daemon of %s has its own", cfg.data)
 		}
 		if c, _ := n.limits.change(); !c.IsZero() {
-			g.note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.data)
+			g.Note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.data)
 		}
 		return s, nil
 	}
@@ -79,7 +80,7 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 	s, err = runSession(ctx, cfg)
 	var inUse *datadir.InUseError
 	if errors.As(err, &inUse) {
-		return g.dialSoon(ctx, err)
+		return dialSoon(ctx, g, err)
 	}
 	return s, err
 }
@@ -87,8 +88,8 @@ func (g *global) dialOrRun(cmd *cobra.Command, n *nodeFlags) (*session, error) {
 // dialOrRunTemporary connects to the daemon of the data folder. When there is
 // none, and c is a link, it runs a node in a temporary folder: one in the data
 // folder would resume the transfers there.
-func (g *global) dialOrRunTemporary(ctx context.Context, c content, n *networkFlags) (*session, error) {
-	s, err := g.dial(ctx)
+func dialOrRunTemporary(ctx context.Context, g *command.App, c content, n *networkFlags) (*session, error) {
+	s, err := dial(ctx, g)
 	var none *control.NoDaemonError
 	if !errors.As(err, &none) || c.link == nil {
 		return s, err
@@ -104,7 +105,7 @@ func (g *global) dialOrRunTemporary(ctx context.Context, c content, n *networkFl
 	cluster := "default"
 	if network != nil && network.Grant != nil { // it is for the key of the data folder
 		cluster = network.Grant.Certificate.Cluster
-		if err := g.lendKey(dir); err != nil {
+		if err := lendKey(g, dir); err != nil {
 			return nil, errors.Join(err, os.RemoveAll(dir))
 		}
 	}
@@ -123,8 +124,8 @@ func (g *global) dialOrRunTemporary(ctx context.Context, c content, n *networkFl
 }
 
 // lendKey copies the key of the data folder to a temporary one.
-func (g *global) lendKey(dir string) error {
-	data, err := dataFolder(g.data)
+func lendKey(g *command.App, dir string) error {
+	data, err := command.DataDir(g.Data)
 	if err != nil {
 		return err
 	}
@@ -146,11 +147,11 @@ func runSession(ctx context.Context, cfg daemonConfig) (*session, error) {
 
 // dialSoon connects to a daemon that has locked the data folder and is about to
 // open its socket. It returns locked when that does not happen.
-func (g *global) dialSoon(ctx context.Context, locked error) (*session, error) {
+func dialSoon(ctx context.Context, g *command.App, locked error) (*session, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, locked)
 	defer cancel()
 	for {
-		if s, err := g.dial(ctx); err == nil {
+		if s, err := dial(ctx, g); err == nil {
 			return s, nil
 		}
 		select {
@@ -189,10 +190,10 @@ func (s *session) close() error {
 
 // drain closes the session of a command that is done. It first waits for other
 // commands that use a node of this one, until ctx ends.
-func (s *session) drain(ctx context.Context, g *global) error {
+func (s *session) drain(ctx context.Context, g *command.App) error {
 	s.Client.Close()
 	if s.own != nil {
-		s.own.drain(ctx, func() { g.note("waiting for other commands that use this node; Ctrl-C ends them") })
+		s.own.drain(ctx, func() { g.Note("waiting for other commands that use this node; Ctrl-C ends them") })
 	}
 	return s.close()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -20,7 +21,7 @@ func TestStandstill(t *testing.T) {
 	for _, quiet := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			p := (&Env{Err: &out, Getenv: func(string) string { return "" }}).newProgress(quiet)
+			p := (&command.Env{Err: &out, Getenv: func(string) string { return "" }}).Screen(quiet)
 			began := time.Now()
 			var at []time.Duration
 			show := func(st peer.Status, seconds int, moves bool) {

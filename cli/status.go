@@ -13,6 +13,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
@@ -34,7 +35,7 @@ const statusExample = `  mob status
 // watchEvery is the time between two reports of --watch.
 const watchEvery = time.Second
 
-func newStatus(g *global) *cobra.Command {
+func newStatus(g *command.App) *cobra.Command {
 	var watch bool
 	var network networkFlags
 	cmd := &cobra.Command{
@@ -42,50 +43,52 @@ func newStatus(g *global) *cobra.Command {
 		Short:   "Show contents and their traffic",
 		Long:    statusHelp,
 		Example: statusExample,
-		Args:    args(0, "LINK|ID|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.status(cmd.Context(), given, &network, watch) },
+		Args:    command.Args(0, "LINK|ID|PATH"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return runStatus(cmd.Context(), g, given, &network, watch)
+		},
 	}
 	network.add(cmd.Flags())
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "repeat until Ctrl-C")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) status(ctx context.Context, given []string, n *networkFlags, watch bool) error {
-	ask, end, err := g.reporter(ctx, given, n)
+func runStatus(ctx context.Context, g *command.App, given []string, n *networkFlags, again bool) error {
+	ask, end, err := newReporter(ctx, g, given, n)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if watch {
-		return g.watch(ctx, ask)
+	if again {
+		return watch(ctx, g, ask)
 	}
 	r, err := ask()
 	if err != nil {
 		return err
 	}
-	if g.json {
-		return writeJSON(g.Out, r)
+	if g.JSON {
+		return command.WriteJSON(g.Out, r)
 	}
 	_, err = io.WriteString(g.Out, strings.Join(r.lines(), "\n")+"\n")
 	return err
 }
 
 // reporter returns a function that makes a report. end releases what it needs.
-func (g *global) reporter(
-	ctx context.Context, given []string, n *networkFlags,
+func newReporter(
+	ctx context.Context, g *command.App, given []string, n *networkFlags,
 ) (ask func() (report, error), end func(), err error) {
 	var c content
 	if len(given) > 0 {
-		c, err = g.parseContent(given[0])
+		c, err = parseContent(g, given[0])
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	s, err := g.dial(ctx)
+	s, err := dial(ctx, g)
 	var none *control.NoDaemonError
 	if errors.As(err, &none) && c.link != nil {
-		return g.trackerReporter(ctx, c.link, n)
+		return newTrackerReporter(ctx, g, c.link, n)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -131,13 +134,13 @@ func (s *session) reportOne(ctx context.Context, c *content) (report, error) {
 }
 
 // trackerReporter reports what the trackers of a link know, without a daemon.
-func (g *global) trackerReporter(
-	ctx context.Context, link *proto.Link, n *networkFlags,
+func newTrackerReporter(
+	ctx context.Context, g *command.App, link *proto.Link, n *networkFlags,
 ) (ask func() (report, error), end func(), err error) {
 	if len(link.Trackers) == 0 {
 		return nil, nil, control.ErrNoTracker
 	}
-	h, err := g.newClientHost(n)
+	h, err := newClientHost(g, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +153,7 @@ func (g *global) trackerReporter(
 
 // newClientHost returns a host that listens nowhere. It has a new identity, or with a certificate
 // that of the data folder.
-func (g *global) newClientHost(n *networkFlags) (libhost.Host, error) {
+func newClientHost(g *command.App, n *networkFlags) (libhost.Host, error) {
 	cfg, err := n.config()
 	if err != nil {
 		return nil, err
@@ -161,7 +164,7 @@ func (g *global) newClientHost(n *networkFlags) (libhost.Host, error) {
 	}
 	cfg.Cluster = "default"
 	if cfg.Grant != nil {
-		dir, err := dataFolder(g.data)
+		dir, err := command.DataDir(g.Data)
 		if err != nil {
 			return nil, err
 		}

@@ -12,12 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/proto"
 )
 
 const topologyHelp = `Prints what the nodes of a swarm measured of the links between their clusters, as a
-topology for "mob plan": its rate, round trip, and the share of segments that were sent
+topology for "mob-bench plan": its rate, round trip, and the share of segments that were sent
 again. The nodes tell their trackers every 10 to 30 s, and these keep the figures until
 they forget the swarm. Sites have links with each other, and a rack with its site.
 
@@ -33,42 +34,44 @@ where they are limits.`
 const topologyExample = `  mob topology "$LINK" > topology.toml
   mob topology "$LINK" --json`
 
-func newTopology(g *global) *cobra.Command {
+func newTopology(g *command.App) *cobra.Command {
 	var network networkFlags
 	cmd := &cobra.Command{
 		Use:     "topology LINK|ID|PATH",
 		Short:   "Print what a swarm measured of its links",
 		Long:    topologyHelp,
 		Example: topologyExample,
-		Args:    args(1, "LINK|ID|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.topology(cmd.Context(), given[0], &network) },
+		Args:    command.Args(1, "LINK|ID|PATH"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return runTopology(cmd.Context(), g, given[0], &network)
+		},
 	}
 	network.add(cmd.Flags())
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) topology(ctx context.Context, given string, n *networkFlags) error {
-	c, err := g.parseContent(given)
+func runTopology(ctx context.Context, g *command.App, given string, n *networkFlags) error {
+	c, err := parseContent(g, given)
 	if err != nil {
 		return err
 	}
-	t, err := g.askTopology(ctx, &c, n)
+	t, err := askTopology(ctx, g, &c, n)
 	if err != nil {
 		return err
 	}
-	if g.json {
-		return writeJSON(g.Out, t)
+	if g.JSON {
+		return command.WriteJSON(g.Out, t)
 	}
 	return writeTopology(g.Out, t)
 }
 
 // askTopology asks the trackers of a content, over the daemon if there is one.
-func (g *global) askTopology(ctx context.Context, c *content, n *networkFlags) (*control.Topology, error) {
-	s, err := g.dial(ctx)
+func askTopology(ctx context.Context, g *command.App, c *content, n *networkFlags) (*control.Topology, error) {
+	s, err := dial(ctx, g)
 	var none *control.NoDaemonError
 	if errors.As(err, &none) && c.link != nil {
-		h, err := g.newClientHost(n)
+		h, err := newClientHost(g, n)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/topology"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
@@ -40,7 +41,7 @@ func TestWriteTopology(t *testing.T) {
 	if strings.Count(b.String(), "[[link]]") != 3 {
 		t.Error("a link over which nothing went has a rate")
 	}
-	got, err := parseTopology([]byte(b.String()))
+	got, err := topology.Parse([]byte(b.String()))
 	if err != nil || len(got.Hosts) != 2 || len(got.Switches) != 4 || len(got.Links) != 3 {
 		t.Errorf("%v: %+v", err, got)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/membership"
@@ -38,7 +39,7 @@ const trackerExample = `  mob tracker --listen /ip4/0.0.0.0/tcp/4000
   mob tracker --listen /ip4/192.0.2.7/tcp/4000 --data /var/lib/mob-tracker
   mob tracker --listen /ip4/0.0.0.0/tcp/4000 --bt-listen 0.0.0.0:6969 --torrents list`
 
-func newTracker(g *global) *cobra.Command {
+func newTracker(g *command.App) *cobra.Command {
 	var listen []string
 	var bt btTracker
 	var page webFlags
@@ -48,14 +49,14 @@ func newTracker(g *global) *cobra.Command {
 		Short:   "Run a tracker",
 		Long:    trackerHelp,
 		Example: trackerExample,
-		Args:    args(0),
+		Args:    command.Args(0),
 		// It serves until it is told to stop, so SIGHUP does not end it.
 		PersistentPreRun: func(*cobra.Command, []string) {},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("log-level") {
-				g.logLevel = "info"
+				g.LogLevel = "info"
 			}
-			return g.tracker(cmd, listen, &bt, &page, &network)
+			return runTracker(g, cmd, listen, &bt, &page, &network)
 		},
 	}
 	cmd.Flags().StringArrayVar(&listen, "listen", nil, "address to listen on; repeatable")
@@ -65,15 +66,15 @@ func newTracker(g *global) *cobra.Command {
 	return cmd
 }
 
-func (g *global) tracker(
-	cmd *cobra.Command, listen []string, bt *btTracker, page *webFlags, n *networkFlags,
+func runTracker(
+	g *command.App, cmd *cobra.Command, listen []string, bt *btTracker, page *webFlags, n *networkFlags,
 ) error {
 	if len(listen) == 0 {
-		return wrong(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
+		return command.Usagef(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
 	}
 	addrs, err := parseListen(listen)
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	if err := bt.check(cmd); err != nil {
 		return err
@@ -83,13 +84,13 @@ func (g *global) tracker(
 		err = checkRoles(network, membership.Track)
 	}
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
-	log, _, err := newLog(g.Err, g.logLevel, false)
+	log, _, err := command.NewLog(g.Err, g.LogLevel, false)
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
-	dir, err := trackerFolder(g.data)
+	dir, err := trackerFolder(g.Data)
 	if err != nil {
 		return err
 	}
@@ -130,14 +131,14 @@ func (g *global) tracker(
 	})
 	site.start(func(s *web.Server) {
 		registerFleet(s, h, server, names)
-		alive.register(s, metrics.NewTracker(server.Stats, bt.stats, version()))
+		alive.register(s, metrics.NewTracker(server.Stats, bt.stats, command.Version()))
 	})
 	systemd := newNotifier(g.Getenv, log, alive, func() string {
 		st := server.Stats()
 		return fmt.Sprintf("%d members of %d swarms", st.Members, st.Swarms)
 	})
 	logNetwork(log, member.Get())
-	defer onHangup(func() {
+	defer command.OnHangup(func() {
 		defer systemd.reloading()()
 		bt.hangup(log)
 		n.hangup(log, member.Get())
@@ -155,7 +156,7 @@ func (g *global) tracker(
 // trackerFolder makes the folder for a tracker's key. A node with the same data
 // folder keeps its key elsewhere: the two must not have the same identity.
 func trackerFolder(data string) (string, error) {
-	dir, err := dataFolder(data)
+	dir, err := command.DataDir(data)
 	if err != nil {
 		return "", err
 	}

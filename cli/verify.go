@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -43,41 +44,41 @@ type verifyFlags struct {
 	quiet  bool
 }
 
-func newVerify(g *global) *cobra.Command {
+func newVerify(g *command.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:     "verify PATH|LINK|ID",
 		Short:   "Read a content again, and name what is damaged",
 		Long:    verifyHelp,
 		Example: verifyExample,
-		Args:    args(1, "PATH|LINK|ID"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return g.verify(cmd, given[0], &f) },
+		Args:    command.Args(1, "PATH|LINK|ID"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runVerify(g, cmd, given[0], &f) },
 	}
 	f.node.add(g, cmd)
 	cmd.Flags().BoolVar(&f.repair, "repair", false, "fetch what is damaged anew, and wait until the content is whole")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) verify(cmd *cobra.Command, text string, f *verifyFlags) (err error) {
-	c, err := g.parseContent(text)
+func runVerify(g *command.App, cmd *cobra.Command, text string, f *verifyFlags) (err error) {
+	c, err := parseContent(g, text)
 	if err != nil {
 		return err
 	}
-	s, err := g.dialOrRun(cmd, &f.node)
+	s, err := dialOrRun(g, cmd, &f.node)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	v, st, err := g.hashAgain(cmd.Context(), s, control.VerifyRequest{Name: c.name, Repair: f.repair}, f.quiet)
+	v, st, err := hashAgain(cmd.Context(), g, s, control.VerifyRequest{Name: c.name, Repair: f.repair}, f.quiet)
 	if err != nil {
 		return err
 	}
 	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count + len(v.Different)
 	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0 && len(v.Left) == 0}
-	if g.json {
-		err = writeJSON(g.Out, r)
+	if g.JSON {
+		err = command.WriteJSON(g.Out, r)
 	} else {
 		err = r.print(g.Out)
 	}
@@ -85,10 +86,10 @@ func (g *global) verify(cmd *cobra.Command, text string, f *verifyFlags) (err er
 }
 
 // hashAgain has the daemon verify a content, and shows the progress.
-func (g *global) hashAgain(ctx context.Context, s *session, req control.VerifyRequest, quiet bool) (
+func hashAgain(ctx context.Context, g *command.App, s *session, req control.VerifyRequest, quiet bool) (
 	*peer.Verification, peer.Status, error,
 ) {
-	p := g.newProgress(quiet)
+	p := g.Screen(quiet)
 	defer p.Clear()
 	began := time.Now()
 	return s.Verify(ctx, req, func(ev control.Event) {

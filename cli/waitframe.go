@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -18,12 +19,12 @@ const fleetEvery = time.Second
 
 // waitForNodes waits until f.wait other nodes have told this one that they have the whole
 // content. What the trackers count is shown only: anybody may announce anything.
-func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f *seedFlags) error {
+func waitForNodes(ctx context.Context, g *command.App, s *session, st peer.Status, f *seedFlags) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
 		return err
 	}
-	p := g.newProgress(f.quiet)
+	p := g.Screen(f.quiet)
 	p.StallAfter = term.StallInterval // trackers learn of progress every 30 s
 	defer p.Clear()
 	for {
@@ -35,14 +36,14 @@ func (g *global) waitForNodes(ctx context.Context, s *session, st peer.Status, f
 		frame := waitFrame{st, f.wait, fleet, noFleet}
 		switch {
 		case ctx.Err() != nil:
-			return &interruptedError{fmt.Sprintf("interrupted before %s had the whole content", term.Plural(f.wait, "other node"))}
+			return command.Interruptedf("interrupted before %s had the whole content", term.Plural(f.wait, "other node"))
 		case err != nil:
 			return err
 		case st.Error != "":
 			return errors.New(st.Error)
 		case st.WholeNodes >= f.wait:
 			p.Clear()
-			g.note("%s", frame.count())
+			g.Note("%s", frame.count())
 			return nil
 		}
 		p.Show(frame)

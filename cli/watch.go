@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mobgrid/mob/cli/command"
 )
 
 // watch reports until it is interrupted: over the last report on a terminal, one
 // report after the other elsewhere, one per line with --json.
-func (g *global) watch(ctx context.Context, ask func() (report, error)) error {
+func watch(ctx context.Context, g *command.App, ask func() (report, error)) error {
 	screen := *g.Env
 	screen.Err = g.Out // the report is the result of the command
-	p := screen.newProgress(false)
+	p := screen.Screen(false)
 	for {
 		r, err := ask()
 		if ctx.Err() != nil {
@@ -22,8 +24,8 @@ func (g *global) watch(ctx context.Context, ask func() (report, error)) error {
 			return err
 		}
 		switch {
-		case g.json:
-			err = writeJSONLine(g.Out, r)
+		case g.JSON:
+			err = command.WriteJSONLine(g.Out, r)
 		case p.Draw(r):
 		default:
 			_, err = fmt.Fprintf(g.Out, "%s\n\n", strings.Join(r.lines(), "\n"))

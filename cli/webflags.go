@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer/datadir"
 )
@@ -24,7 +25,7 @@ func (w *webFlags) add(f *pflag.FlagSet) {
 }
 
 // open opens the socket of --http, nil without the flag. register adds handlers before it serves.
-func (w *webFlags) open(env *Env, data string, log *slog.Logger) (*website, error) {
+func (w *webFlags) open(env *command.Env, data string, log *slog.Logger) (*website, error) {
 	if w.listen == "" {
 		if len(w.hosts) > 0 || w.tokenFile != "" {
 			return nil, fmt.Errorf("--http-host and --http-token-file are about the page: give --http as well")
@@ -42,7 +43,7 @@ func (w *webFlags) open(env *Env, data string, log *slog.Logger) (*website, erro
 	if file := s.TokenFile(); file != "" {
 		note += ", its token in " + file
 	}
-	env.note("%s", note)
+	env.Note("%s", note)
 	return &website{Server: s, log: log}, nil
 }
 

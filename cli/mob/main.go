@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/mobgrid/mob/cli"
+	"github.com/mobgrid/mob/cli/command"
 )
 
-func main() { os.Exit(cli.Mob(cli.Process())) }
+func main() { os.Exit(cli.Mob(command.Process())) }

@@ -5,9 +5,10 @@ import (
 	"os"
 
 	"github.com/mobgrid/mob/cli"
+	"github.com/mobgrid/mob/cli/command"
 )
 
 func main() {
 	allowLateTimers()
-	os.Exit(cli.Mobd(cli.Process()))
+	os.Exit(cli.Mobd(command.Process()))
 }

@@ -142,7 +142,7 @@ func TestSmallGrid(t *testing.T) {
 }
 
 // BenchmarkGridFast transfers 240 MB on the 4x4 grid: 0.80 of the bound is 9.6 MB/s.
-// `mob bench grid --systems mob` is the same with more details.
+// `mob-bench grid --systems mob` is the same with more details.
 func BenchmarkGridFast(b *testing.B) {
 	bn := fastGrid(b, "4x4", 240e6, Kills{})
 	for b.Loop() {

@@ -37,7 +37,7 @@ func ReadScenarios(in io.Reader) (Scenarios, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is not what \"mob bench grid --json\" writes: %w", err)
+		return nil, fmt.Errorf("it is not what \"mob-bench grid --json\" writes: %w", err)
 	}
 	return all, nil
 }

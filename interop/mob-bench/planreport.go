@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// planReport is what mob plan prints. Rates are in bytes per second.
+// planReport is what mob-bench plan prints. Rates are in bytes per second.
 type planReport struct {
 	Algorithm string `json:"algorithm"`
 	Source    string `json:"source"`

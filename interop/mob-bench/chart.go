@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"errors"
@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
 )
 
-const benchChartHelp = `Puts runs of mob bench grid together that were made one at a time: it reads what they printed
+const chartHelp = `Puts runs of mob-bench grid together that were made one at a time: it reads what they printed
 with --json, and prints and draws what one run of all systems in all scenarios would have.
 
 Runs of the same scenario and system count as one with --repeat. All must be of the same
@@ -18,27 +19,27 @@ grid and content. Systems are in the order of the files.
 
 Exit status: 0 done; 1 a file cannot be used; 2 wrong usage.`
 
-const benchChartExample = `  mob bench grid --systems mob,aria2 --scenario fast --json >fast.json
-  mob bench grid --systems mob,aria2 --scenario mayhem --json >mayhem.json
-  mob bench chart fast.json mayhem.json --svg scenarios.svg`
+const chartExample = `  mob-bench grid --systems mob,aria2 --scenario fast --json >fast.json
+  mob-bench grid --systems mob,aria2 --scenario mayhem --json >mayhem.json
+  mob-bench chart fast.json mayhem.json --svg scenarios.svg`
 
-func newBenchChart(g *global) *cobra.Command {
-	var f benchFlags
+func newChart(g *command.App) *cobra.Command {
+	var f commonFlags
 	cmd := &cobra.Command{
-		Use: "chart FILE...", Short: "Draw runs that were made one at a time", Long: benchChartHelp, Example: benchChartExample,
+		Use: "chart FILE...", Short: "Draw runs that were made one at a time", Long: chartHelp, Example: chartExample,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if len(files) == 0 {
-				return wrong(cmd, "give at least one file that mob bench grid --json has written")
+				return command.Usagef(cmd, "give at least one file that mob-bench grid --json has written")
 			}
-			return g.benchChart(&f, files)
+			return runChart(g, &f, files)
 		},
 	}
 	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the results into this file")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) benchChart(f *benchFlags, files []string) error {
+func runChart(g *command.App, f *commonFlags, files []string) error {
 	var all bench.Scenarios
 	for _, name := range files {
 		read, err := readScenarios(name)
@@ -52,10 +53,10 @@ func (g *global) benchChart(f *benchFlags, files []string) error {
 		}
 	}
 	write := all.WriteTable
-	if g.json {
+	if g.JSON {
 		write = all.WriteJSON
 	}
-	return errors.Join(write(g.result()), f.draw(g.Env, all.WriteSVG))
+	return errors.Join(write(g.Result()), f.draw(g.Env, all.WriteSVG))
 }
 
 func readScenarios(name string) (bench.Scenarios, error) {

@@ -1,4 +1,5 @@
-package cli
+// Package topology reads the file TOPOLOGY.toml: hosts, switches, links and their rates.
+package topology
 
 import (
 	"bytes"
@@ -15,8 +16,8 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 )
 
-// topologyFile is a TOPOLOGY.toml.
-type topologyFile struct {
+// file is the form of a TOPOLOGY.toml.
+type file struct {
 	Host []struct {
 		Name    string `toml:"name"`
 		Cluster string `toml:"cluster"`
@@ -49,34 +50,33 @@ func (r *rate) UnmarshalText(text []byte) error {
 	return err
 }
 
-// maxTopology bounds the file of a topology, in bytes.
-const maxTopology = 32 << 20
+// maxSize bounds a file, in bytes.
+const maxSize = 32 << 20
 
-// readTopology reads a TOPOLOGY.toml.
-func readTopology(path string) (*plan.Topology, error) {
+// Read reads a file.
+func Read(path string) (*plan.Topology, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxTopology+1))
-	if err == nil && len(b) > maxTopology {
-		err = fmt.Errorf("%s is no topology: it has more than %s", path, term.Bytes(maxTopology))
+	b, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err == nil && len(b) > maxSize {
+		err = fmt.Errorf("%s is no topology: it has more than %s", path, term.Bytes(maxSize))
 	}
 	if err != nil {
 		return nil, err
 	}
-	t, err := parseTopology(b)
+	t, err := Parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s%w", path, err)
 	}
 	return t, nil
 }
 
-// parseTopology parses a TOPOLOGY.toml. An error begins with a colon, and with the place if it
-// is known.
-func parseTopology(b []byte) (*plan.Topology, error) {
-	var file topologyFile
+// Parse parses a file. An error starts with a colon, and with the line and column if they are known.
+func Parse(b []byte) (*plan.Topology, error) {
+	var file file
 	var syntax *toml.DecodeError
 	var unknown *toml.StrictMissingError
 	err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(&file)

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/topology"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
@@ -35,33 +37,33 @@ A plan is trees. Each carries a part of the pieces, in proportion to its rate.
 The rate of a host is what it gets. In plans of one tree that are not paced (chain,
 dijkstra, random and flat) links are shared fairly. Its min-cut is what nobody can exceed.`
 
-const planExample = `  mob plan sites.toml --source a1
-  mob plan sites.toml --source a1 --algorithm edmonds --json
-  mob plan sites.toml --source a1 --algorithm balanced --dot | dot -Tsvg > plan.svg`
+const planExample = `  mob-bench plan sites.toml --source a1
+  mob-bench plan sites.toml --source a1 --algorithm edmonds --json
+  mob-bench plan sites.toml --source a1 --algorithm balanced --dot | dot -Tsvg > plan.svg`
 
-func newPlan(g *global) *cobra.Command {
+func newPlan(g *command.App) *cobra.Command {
 	var source, algorithm string
 	var seed uint64
 	var dot bool
 	cmd := &cobra.Command{
 		Use: "plan TOPOLOGY.toml", Short: "Plan who sends what to whom", Long: planHelp, Example: planExample,
-		Args: args(1, "TOPOLOGY.toml"),
+		Args: command.Args(1, "TOPOLOGY.toml"),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			switch {
 			case source == "":
-				return wrong(cmd, "--source is missing: name the host that has the content")
-			case dot && g.json:
-				return wrong(cmd, "--dot and --json exclude each other")
+				return command.Usagef(cmd, "--source is missing: name the host that has the content")
+			case dot && g.JSON:
+				return command.Usagef(cmd, "--dot and --json exclude each other")
 			}
 			if err := plan.CheckAlgorithm(algorithm); err != nil {
-				return wrong(cmd, "--algorithm: %w", err)
+				return command.Usagef(cmd, "--algorithm: %w", err)
 			}
-			r, err := g.plan(cmd.Context(), given[0], source, algorithm, seed)
+			r, err := planFile(cmd.Context(), g, given[0], source, algorithm, seed)
 			switch {
 			case err != nil:
 				return err
-			case g.json:
-				return writeJSON(g.Out, r)
+			case g.JSON:
+				return command.WriteJSON(g.Out, r)
 			case dot:
 				return r.dot(g.Out)
 			}
@@ -73,12 +75,12 @@ func newPlan(g *global) *cobra.Command {
 	fl.StringVar(&algorithm, "algorithm", "stable", strings.Join(plan.Algorithms(), ", "))
 	fl.Uint64Var(&seed, "seed", 1, "seed of random choices")
 	fl.BoolVar(&dot, "dot", false, "print a graph for graphviz")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-func (g *global) plan(ctx context.Context, path, source, algorithm string, seed uint64) (*planReport, error) {
-	t, err := readTopology(path)
+func planFile(ctx context.Context, g *command.App, path, source, algorithm string, seed uint64) (*planReport, error) {
+	t, err := topology.Read(path)
 	if err != nil {
 		return nil, err
 	}

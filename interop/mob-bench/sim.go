@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-const benchSimHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
+const simHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
 program, the network is a model of queues and links in virtual time. It has no slow
 start, no losses and no CPU, so it says how good the decisions are, not how fast the
 program is. One seed gives one result. With --repeat the nodes draw by the seeds that
@@ -43,43 +44,43 @@ nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
   overlap2     the next batch goes first for log2 n rounds, before the one before ends
   rb           plain blocks at random, of those that the receiver is known to lack`
 
-const benchSimExample = `  mob bench sim --clusters 4x4 --scenario mayhem --repeat 5
-  mob bench sim --clusters 20x10 --scenario random --size 240MB
-  mob bench sim --clusters '20x(5x20)' --rack-uplink 12.5MB --scenario random --size 60MB
-  mob bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
-  mob bench sim --coded=32 --clusters 20 --nic 1.875MB --size 100MB
-  mob bench sim --plan edmonds --scenario mayhem
-  mob bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
-  mob bench sim --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
+const simExample = `  mob-bench sim --clusters 4x4 --scenario mayhem --repeat 5
+  mob-bench sim --clusters 20x10 --scenario random --size 240MB
+  mob-bench sim --clusters '20x(5x20)' --rack-uplink 12.5MB --scenario random --size 60MB
+  mob-bench sim --clusters 4x16 --rtt 100ms --kill 10%@5s --slow-node C2=0.5MB --json
+  mob-bench sim --coded=32 --clusters 20 --nic 1.875MB --size 100MB
+  mob-bench sim --plan edmonds --scenario mayhem
+  mob-bench sim --strategy permutation,rb --nodes 20,100,300 --repeat 20
+  mob-bench sim --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
 
 // simNIC is the default of --nic in simulations.
 const simNIC = "500MB"
 
-func newBenchSim(g *global) *cobra.Command {
-	var f benchFlags
+func newSim(g *command.App) *cobra.Command {
+	var f commonFlags
 	var rounds roundFlags
 	var k int
 	var flat bool
 	var algorithm string
 	cmd := &cobra.Command{
-		Use: "sim", Short: "Simulate up to thousands of nodes", Long: benchSimHelp, Example: benchSimExample,
+		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			inRounds, err := rounds.given(cmd)
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
 			if inRounds {
-				return g.benchRounds(cmd, &f, &rounds)
+				return runRounds(g, cmd, &f, &rounds)
 			}
 			c, err := f.benchCase()
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
 			s := bench.NewSimulation(&c)
 			if cmd.Flags().Changed("coded") {
 				if err := s.Code(k); err != nil {
-					return wrong(cmd, "--coded=%d: %w", k, err)
+					return command.Usagef(cmd, "--coded=%d: %w", k, err)
 				}
 			}
 			if flat {
@@ -87,16 +88,16 @@ func newBenchSim(g *global) *cobra.Command {
 			}
 			if algorithm != "" {
 				if cmd.Flags().Changed("coded") {
-					return wrong(cmd, "--plan and --coded exclude each other: a transfer is planned or coded")
+					return command.Usagef(cmd, "--plan and --coded exclude each other: a transfer is planned or coded")
 				}
 				if err := plan.CheckAlgorithm(algorithm); err != nil {
-					return wrong(cmd, "--plan: %w", err)
+					return command.Usagef(cmd, "--plan: %w", err)
 				}
 				if err := s.Plan(algorithm); err != nil {
 					return fmt.Errorf("plan: %w", err)
 				}
 			}
-			return g.benchSim(cmd.Context(), &f, &c, s)
+			return runSim(cmd.Context(), g, &f, &c, s)
 		},
 	}
 	f.add(g, cmd)
@@ -110,12 +111,12 @@ func newBenchSim(g *global) *cobra.Command {
 	return cmd
 }
 
-func (g *global) benchSim(ctx context.Context, f *benchFlags, c *bench.Case, s *bench.Simulation) error {
-	s.Idle = f.verbose && !g.json
+func runSim(ctx context.Context, g *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
+	s.Idle = f.verbose && !g.JSON
 	r := bench.NewReport(c)
-	g.note("%s", r.Case)
+	g.Note("%s", r.Case)
 	for i := range f.repeat {
-		stop := g.showTime(f.runName(s.Name(), i) + ": simulating")
+		stop := showTime(g, f.runName(s.Name(), i)+": simulating")
 		run, err := s.Run(ctx, i)
 		stop()
 		if err != nil {
@@ -127,8 +128,8 @@ func (g *global) benchSim(ctx context.Context, f *benchFlags, c *bench.Case, s *
 }
 
 // showTime shows how long something has been going on, until stop is called.
-func (g *global) showTime(what string) (stop func()) {
-	p := g.newProgress(false)
+func showTime(g *command.App, what string) (stop func()) {
+	p := g.Screen(false)
 	began := time.Now()
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {

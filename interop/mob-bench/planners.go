@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"errors"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-const benchPlanHelp = `Compares planners on a tree of switches with 400 hosts, as the paper of stable did: the
+const plannersHelp = `Compares planners on a tree of switches with 400 hosts, as the paper of stable did: the
 sums of the rates that all destinations get, relative to a source that sends to all.
 
 Links draw their rates from a model, in Mbit/s:
@@ -23,24 +24,24 @@ Links draw their rates from a model, in Mbit/s:
   clusters  100 to 1000 between switches, 1000 at hosts
 All planners have the same links, source and destinations. Rates of plans that share out
 the links (stable, fpfr, balanced, edmonds) are those of their trees. In the others flows
-share links fairly, and no host passes on more than it gets. "mob plan --help" says what
+share links fairly, and no host passes on more than it gets. "mob-bench plan --help" says what
 the planners do. One seed gives one result, but for the times.`
 
-const benchPlanExample = `  mob bench plan
-  mob bench plan --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json
-  mob bench plan --svg docs/plots/plans.svg`
+const plannersExample = `  mob-bench planners
+  mob-bench planners --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json
+  mob-bench planners --svg docs/plots/plans.svg`
 
-func newBenchPlan(g *global) *cobra.Command {
-	var f planBenchFlags
+func newPlanners(g *command.App) *cobra.Command {
+	var f plannersFlags
 	cmd := &cobra.Command{
-		Use: "plan", Short: "Compare planners", Long: benchPlanHelp, Example: benchPlanExample,
+		Use: "planners", Short: "Compare planners", Long: plannersHelp, Example: plannersExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cases, err := f.cases()
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
-			return g.benchPlan(cmd, &f, cases)
+			return runPlanners(g, cmd, &f, cases)
 		},
 	}
 	fl := cmd.Flags()
@@ -51,19 +52,19 @@ func newBenchPlan(g *global) *cobra.Command {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with links, a source and destinations of its own")
 	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 	return cmd
 }
 
-// planBenchFlags are the flags of mob bench plan.
-type planBenchFlags struct {
+// planBenchFlags are the flags of mob-bench planners.
+type plannersFlags struct {
 	models, links, algorithms []string
 	destinations              []int
-	benchFlags
+	commonFlags
 }
 
 // cases makes a case of each model with each number of destinations. An error is wrong usage.
-func (f *planBenchFlags) cases() (all []*bench.PlanCase, err error) {
+func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 	for _, a := range f.algorithms {
 		if err := plan.CheckAlgorithm(a); err != nil {
 			return nil, fmt.Errorf("--algorithms: %w", err)
@@ -99,9 +100,9 @@ func (f *planBenchFlags) cases() (all []*bench.PlanCase, err error) {
 }
 
 // benchPlan compares planners and prints the results.
-func (g *global) benchPlan(cmd *cobra.Command, f *planBenchFlags, cases []*bench.PlanCase) error {
+func runPlanners(g *command.App, cmd *cobra.Command, f *plannersFlags, cases []*bench.PlanCase) error {
 	for _, c := range cases {
-		p := g.newProgress(false)
+		p := g.Screen(false)
 		for i := range f.repeat {
 			p.Show(term.Text(fmt.Sprintf("%s, %d destinations", f.runName(c.Model, i), c.Destinations)))
 			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
@@ -113,8 +114,8 @@ func (g *global) benchPlan(cmd *cobra.Command, f *planBenchFlags, cases []*bench
 	}
 	r := &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}
 	write := r.WriteTable
-	if g.json {
+	if g.JSON {
 		write = r.WriteJSON
 	}
-	return errors.Join(write(g.result()), f.draw(g.Env, r.WriteSVG))
+	return errors.Join(write(g.Result()), f.draw(g.Env, r.WriteSVG))
 }

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"errors"
@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 )
 
-// roundFlags are the flags of mob bench sim that simulate strategies in rounds.
+// roundFlags are the flags of mob-bench sim that simulate strategies in rounds.
 type roundFlags struct {
 	strategies []string
 	nodes      []int
@@ -89,16 +90,16 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 }
 
 // benchRounds simulates in rounds and prints the results.
-func (g *global) benchRounds(cmd *cobra.Command, f *benchFlags, rounds *roundFlags) error {
+func runRounds(g *command.App, cmd *cobra.Command, f *commonFlags, rounds *roundFlags) error {
 	cases, err := rounds.cases()
 	if err == nil {
 		err = f.checkRepeat()
 	}
 	if err != nil {
-		return wrong(cmd, "%w", err)
+		return command.Usagef(cmd, "%w", err)
 	}
 	for _, c := range cases {
-		p := g.newProgress(false)
+		p := g.Screen(false)
 		for i := range f.repeat {
 			p.Show(term.Text(fmt.Sprintf("%s, %d nodes", f.runName(c.Strategy, i), c.Nodes)))
 			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
@@ -110,8 +111,8 @@ func (g *global) benchRounds(cmd *cobra.Command, f *benchFlags, rounds *roundFla
 	}
 	r := &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}
 	write := r.WriteTable
-	if g.json {
+	if g.JSON {
 		write = r.WriteJSON
 	}
-	return errors.Join(write(g.result()), f.draw(g.Env, r.WriteSVG))
+	return errors.Join(write(g.Result()), f.draw(g.Env, r.WriteSVG))
 }

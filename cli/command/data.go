@@ -1,13 +1,13 @@
-package cli
+package command
 
 import (
 	"errors"
 	"path/filepath"
 )
 
-// defaultData returns the default of --data: $MOB_DATA, then mob's folder in the
-// XDG state folder, empty without a home folder.
-func (env *Env) defaultData() string {
+// DefaultData returns the default of --data: $MOB_DATA, then the directory mob in the
+// XDG state directory. It is empty without a home directory.
+func (env *Env) DefaultData() string {
 	if dir := env.Getenv("MOB_DATA"); dir != "" {
 		return dir
 	}
@@ -20,8 +20,8 @@ func (env *Env) defaultData() string {
 	return ""
 }
 
-// dataFolder returns the absolute path of a data folder.
-func dataFolder(dir string) (string, error) {
+// DataDir returns the absolute path of a data directory.
+func DataDir(dir string) (string, error) {
 	if dir == "" {
 		return "", errors.New("no data folder: give --data, or set MOB_DATA")
 	}

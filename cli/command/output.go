@@ -1,21 +1,22 @@
-package cli
+package command
 
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// result writes to standard output and keeps the first error, for writers that do not return it.
-type result struct {
+// checkedWriter writes to standard output and keeps the first error, for writers that do not return it.
+type checkedWriter struct {
 	out io.Writer
 	err error
 }
 
 // Write implements [io.Writer].
-func (r *result) Write(b []byte) (int, error) {
+func (r *checkedWriter) Write(b []byte) (int, error) {
 	n, err := r.out.Write(b)
 	if r.err == nil {
 		r.err = err
@@ -26,9 +27,9 @@ func (r *result) Write(b []byte) (int, error) {
 var errNoOut = errors.New("standard output is closed, and what the command prints would be lost: " +
 	"redirect it, to /dev/null if it is not wanted")
 
-// checkOut fails if standard output was closed when the process started. Go's runtime opens
+// CheckOut fails if standard output was closed when the process started. Go's runtime opens
 // /dev/null in its place, for reading and writing, where a shell's redirection only writes.
-func (env *Env) checkOut() error {
+func (env *Env) CheckOut() error {
 	f, ok := env.Out.(*os.File)
 	if !ok {
 		return nil
@@ -53,4 +54,25 @@ func (env *Env) checkOut() error {
 		err = errNoOut
 	}
 	return err
+}
+
+// Overwrite writes a file at a path that the user gives. An existing file, pipe or device keeps its
+// identity. If path leads to standard output, the bytes go there.
+func (env *Env) Overwrite(path string, b []byte) error {
+	info, err := os.Stat(path)
+	if err == nil && env.IsOut(info) {
+		_, err = env.Out.Write(b)
+		return err
+	}
+	return os.WriteFile(path, b, 0o666)
+}
+
+// IsOut reports whether info describes standard output.
+func (env *Env) IsOut(info fs.FileInfo) bool {
+	f, ok := env.Out.(*os.File)
+	if !ok {
+		return false
+	}
+	out, err := f.Stat()
+	return err == nil && os.SameFile(info, out)
 }

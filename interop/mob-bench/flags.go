@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"bytes"
@@ -14,40 +14,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-const benchHelp = `Compares mob with other systems, or runs it in a simulator: the same content over the
-same links, and one way of measuring.
-
-The throughput is the size of the content by the time from the start until the last
-node has its copy. The bound is the highest that any broadcast can have over these
-links and NICs (Edmonds' bound). WAN copies are what entered a cluster from others,
-by the size, and rack copies what entered a rack over its uplink.`
-
-const benchExample = `  mob bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
-  mob bench sim --scenario random --clusters 20x10 --size 240MB
-  mob bench plan --model mixed --destinations 10,100,399
-  mob bench chart fast.json mayhem.json --svg scenarios.svg`
-
-func newBench(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "bench", Short: "Compare with other systems, and simulate", Long: benchHelp, Example: benchExample,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, given []string) error {
-			if len(given) > 0 {
-				return wrong(cmd, "unknown command %q", given[0])
-			}
-			return cmd.Help()
-		},
-	}
-	cmd.AddCommand(newBenchGrid(g), newBenchSim(g), newBenchPlan(g), newBenchChart(g))
-	return cmd
-}
-
 // benchFlags are the flags that grid and sim have in common.
-type benchFlags struct {
+type commonFlags struct {
 	clusters, size, scenario, links string
 	nic, dualNIC, uplink, kill      string
 	loss, congestion                string
@@ -59,7 +32,7 @@ type benchFlags struct {
 	svg                             string
 }
 
-func (f *benchFlags) add(g *global, cmd *cobra.Command) {
+func (f *commonFlags) add(g *command.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster; racks such as 2x(4x5)")
 	fl.StringVar(&f.size, "size", "240MB", "size of the content")
@@ -76,11 +49,11 @@ func (f *benchFlags) add(g *global, cmd *cobra.Command) {
 	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
 	fl.BoolVar(&f.check, "check", false,
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
-	g.jsonFlag(cmd)
+	g.JSONFlag(cmd)
 }
 
 // benchCase makes the case of the flags. An error is wrong usage.
-func (f *benchFlags) benchCase() (c bench.Case, err error) {
+func (f *commonFlags) benchCase() (c bench.Case, err error) {
 	c.RTT, c.Seed = f.rtt, f.seed
 	c.Congestion, c.CongestionOnly = strings.CutSuffix(f.congestion, "-only")
 	if err := f.checkRepeat(); err != nil {
@@ -121,7 +94,7 @@ func (f *benchFlags) benchCase() (c bench.Case, err error) {
 	return c, c.Validate()
 }
 
-func (f *benchFlags) checkRepeat() error {
+func (f *commonFlags) checkRepeat() error {
 	if f.repeat < 1 || f.repeat > 1000 {
 		return fmt.Errorf("--repeat %d is not 1 to 1000", f.repeat)
 	}
@@ -129,7 +102,7 @@ func (f *benchFlags) checkRepeat() error {
 }
 
 // givenLinks reads the file of --links; nil without the flag.
-func (f *benchFlags) givenLinks() (*netns.Links, error) {
+func (f *commonFlags) givenLinks() (*netns.Links, error) {
 	if f.links == "" {
 		return nil, nil
 	}
@@ -143,7 +116,7 @@ func (f *benchFlags) givenLinks() (*netns.Links, error) {
 }
 
 // setNICs sets the rates of --nic, --dual-nic, --rack-uplink and --slow-node.
-func (f *benchFlags) setNICs(clusters []netns.Cluster) error {
+func (f *commonFlags) setNICs(clusters []netns.Cluster) error {
 	nic, err := parseNIC("--nic", f.nic)
 	if err != nil {
 		return err
@@ -223,16 +196,16 @@ func parseLoss(s string) (float64, error) {
 
 // print prints a report. It returns an error if a run failed, or if --check finds fault
 // with one of the systems that are checked.
-func (f *benchFlags) print(g *global, r *bench.Report, checked ...string) error {
+func (f *commonFlags) print(g *command.App, r *bench.Report, checked ...string) error {
 	write := f.writeTable
-	if g.json {
+	if g.JSON {
 		write = (*bench.Report).WriteJSON
 	}
-	return errors.Join(write(r, g.result()), f.draw(g.Env, r.WriteSVG), f.verdict(r, checked...))
+	return errors.Join(write(r, g.Result()), f.draw(g.Env, r.WriteSVG), f.verdict(r, checked...))
 }
 
 // writeTable writes the table of a report and, if asked, those of links.
-func (f *benchFlags) writeTable(r *bench.Report, out io.Writer) error {
+func (f *commonFlags) writeTable(r *bench.Report, out io.Writer) error {
 	err := r.WriteTable(out)
 	if f.verbose {
 		err = errors.Join(err, r.WriteLinks(out))
@@ -242,7 +215,7 @@ func (f *benchFlags) writeTable(r *bench.Report, out io.Writer) error {
 
 // verdict returns an error if a run failed, or if --check finds fault with one of the systems that
 // are checked.
-func (f *benchFlags) verdict(r *bench.Report, checked ...string) error {
+func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
 	err := r.Failed()
 	if f.check {
 		err = errors.Join(err, r.Check(checked...))
@@ -251,7 +224,7 @@ func (f *benchFlags) verdict(r *bench.Report, checked ...string) error {
 }
 
 // draw writes the picture of --svg, if there is one.
-func (f *benchFlags) draw(env *Env, write func(io.Writer) error) error {
+func (f *commonFlags) draw(env *command.Env, write func(io.Writer) error) error {
 	if f.svg == "" {
 		return nil
 	}
@@ -259,11 +232,11 @@ func (f *benchFlags) draw(env *Env, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	return env.overwrite(f.svg, b.Bytes())
+	return env.Overwrite(f.svg, b.Bytes())
 }
 
 // runName is the name of a system, with the number of the run if there are several.
-func (f *benchFlags) runName(system string, run int) string {
+func (f *commonFlags) runName(system string, run int) string {
 	if f.repeat == 1 {
 		return system
 	}

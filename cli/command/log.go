@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 // logOff is above every level.
 const logOff = slog.Level(math.MaxInt)
 
-// newLog returns the log of a node or a tracker, and its level, which may be set at any time.
-func newLog(w io.Writer, level string, asJSON bool) (*slog.Logger, *slog.LevelVar, error) {
-	l, err := parseLogLevel(level)
+// NewLog returns the log of a node or a tracker, and its level, which may be set at any time.
+func NewLog(w io.Writer, level string, asJSON bool) (*slog.Logger, *slog.LevelVar, error) {
+	l, err := ParseLogLevel(level)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -20,13 +20,13 @@ func newLog(w io.Writer, level string, asJSON bool) (*slog.Logger, *slog.LevelVa
 	at.Set(l)
 	opt := &slog.HandlerOptions{Level: at}
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(jsonOutput{w}, opt)), at, nil
+		return slog.New(slog.NewJSONHandler(JSONOutput{w}, opt)), at, nil
 	}
 	return slog.New(slog.NewTextHandler(w, opt)), at, nil
 }
 
-// parseLogLevel parses a value of --log-level.
-func parseLogLevel(text string) (l slog.Level, err error) {
+// ParseLogLevel parses a value of --log-level.
+func ParseLogLevel(text string) (l slog.Level, err error) {
 	if text == "off" {
 		return logOff, nil
 	}

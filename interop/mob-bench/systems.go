@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"errors"
@@ -66,7 +66,7 @@ func parseSystem(name string) (bench.System, error) {
 	return nil, fmt.Errorf("unknown system %q: use some of %s, or such as %s", name, strings.Join(systemNames(), ","), mixedExample)
 }
 
-// ownSystem is the programs beside this one.
+// ownSystem is mob and mobd beside mob-bench.
 func ownSystem() (bench.Mob, error) {
 	self, err := os.Executable()
 	return bench.Mob{Bin: filepath.Dir(self)}, err
@@ -90,7 +90,7 @@ func seededSystem(options []string) (bench.System, error) {
 			s.Seed = append(s.Seed, o)
 		}
 	}
-	if err := checkSeed(s.Seed); err != nil {
+	if err := checkSeedOptions(s.Seed); err != nil {
 		return nil, fmt.Errorf("unknown system %q: mob seed: %w", s.Name(), err)
 	}
 	return s, nil

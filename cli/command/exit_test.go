@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func TestOutcome(t *testing.T) {
 		{"interrupted, in words", errors.Join(&interruptedError{"stopped: kept"}, nil), true, 130, "stopped: kept"},
 		{"stopped by another", peer.ErrStopped, false, 1, peer.ErrStopped.Error()},
 	} {
-		status, text := outcome("mob get", c.err, c.interrupted)
+		status, text := Outcome("mob get", c.err, c.interrupted)
 		if status != c.status || text != c.text {
 			t.Errorf("%s: %d %q, want %d %q", c.name, status, text, c.status, c.text)
 		}

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"context"
@@ -9,16 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-const benchGridHelp = `Runs systems in turn on a grid of Linux network namespaces, each with the same content
+const gridHelp = `Runs systems in turn on a grid of Linux network namespaces, each with the same content
 from the first node of cluster A to all other nodes, and prints a table. It needs
-root, and mobd beside mob.
+root, and mob and mobd beside mob-bench.
 
-mob is this very program. The others are what the system's packages have: aria2,
+The other systems are what the system's packages have: aria2,
 libtorrent, transmission, rtorrent, taktuk, udpcast; one that is missing is named and
 left out. The content and all copies go to a folder in $TMPDIR, which is removed.
 
@@ -39,12 +40,12 @@ With racks, as in --clusters '2x(4x5)', nodes have names of clusters such as A/r
 that goes into a rack and out of it shares its --rack-uplink. In mob:site nodes know their
 site only.
 
-In mob:plan=balanced the transfer follows a plan (mob plan --help lists the algorithms). It
+In mob:plan=balanced the transfer follows a plan (mob-bench plan --help lists the algorithms). It
 is made for the links as they are in scenario fast, or for given ones, whatever they do
 then. In mob:shuffled:plan=chain the plan knows nothing of racks and clusters.
 
 With several scenarios, as in --scenario fast,slow,mayhem, each has its table, and one more
-has all of them; --json prints a list, --svg draws groups of bars. "mob bench chart --help"
+has all of them; --json prints a list, --svg draws groups of bars. "mob-bench chart --help"
 says how to draw runs of other days together.
 
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
@@ -53,33 +54,33 @@ A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the boun
 Exit status: 0 done; 1 a system failed, or --check found something; 2 wrong usage;
 130 interrupted.`
 
-const benchGridExample = `  mob bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
-  mob bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
-  mob bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
-  mob bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
-  mob bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
-  mob bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
-  mob bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario fast,mayhem --svg two.svg
-  mob bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
-  mob bench grid --systems mob,aria2 --rtt 60ms --loss 0.5% --congestion bbr --size 120MB
-  mob bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
+const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
+  mob-bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
+  mob-bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
+  mob-bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
+  mob-bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
+  mob-bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
+  mob-bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario fast,mayhem --svg two.svg
+  mob-bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
+  mob-bench grid --systems mob,aria2 --rtt 60ms --loss 0.5% --congestion bbr --size 120MB
+  mob-bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
-func newBenchGrid(g *global) *cobra.Command {
-	var f benchFlags
+func newGrid(g *command.App) *cobra.Command {
+	var f commonFlags
 	var names []string
 	cmd := &cobra.Command{
-		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: benchGridHelp, Example: benchGridExample,
+		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: gridHelp, Example: gridExample,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cases, err := f.benchCases()
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
 			systems, err := parseSystems(names)
 			if err != nil {
-				return wrong(cmd, "%w", err)
+				return command.Usagef(cmd, "%w", err)
 			}
-			return g.benchGrid(cmd.Context(), &f, cases, systems)
+			return runGrid(cmd.Context(), g, &f, cases, systems)
 		},
 	}
 	f.add(g, cmd)
@@ -93,7 +94,7 @@ func newBenchGrid(g *global) *cobra.Command {
 }
 
 // benchCases makes a case of each scenario of a list. An error is wrong usage.
-func (f *benchFlags) benchCases() (all []bench.Case, err error) {
+func (f *commonFlags) benchCases() (all []bench.Case, err error) {
 	of := *f
 	for _, name := range strings.Split(f.scenario, ",") {
 		of.scenario = name
@@ -111,7 +112,7 @@ func (f *benchFlags) benchCases() (all []bench.Case, err error) {
 
 // benchGrid runs systems in each case. A case with a system that fails does not keep others from
 // running.
-func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Case, systems []bench.System) error {
+func runGrid(ctx context.Context, g *command.App, f *commonFlags, cases []bench.Case, systems []bench.System) error {
 	if err := netns.Available(); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Cas
 	var leftOut []bench.LeftOut
 	for _, s := range systems {
 		if err := s.Missing(); err != nil {
-			g.note("%s is left out: %v", s.Name(), err)
+			g.Note("%s is left out: %v", s.Name(), err)
 			leftOut = append(leftOut, bench.LeftOut{System: s.Name(), Why: err.Error()})
 			continue
 		}
@@ -130,13 +131,13 @@ func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Cas
 	}
 	var reports bench.Scenarios
 	for _, c := range cases {
-		r, err := g.runCase(ctx, f, c, installed)
+		r, err := runCase(ctx, g, f, c, installed)
 		if err != nil {
 			return err
 		}
 		r.LeftOut = leftOut
 		reports = append(reports, r)
-		if len(cases) > 1 && !g.json {
+		if len(cases) > 1 && !g.JSON {
 			if err := f.writeTable(r, g.Out); err != nil {
 				return err
 			}
@@ -147,10 +148,10 @@ func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Cas
 		return f.print(g, reports[0], ownNames(installed)...)
 	}
 	write := reports.WriteTable
-	if g.json {
+	if g.JSON {
 		write = reports.WriteJSON
 	}
-	err := errors.Join(write(g.result()), f.draw(g.Env, reports.WriteSVG))
+	err := errors.Join(write(g.Result()), f.draw(g.Env, reports.WriteSVG))
 	for _, r := range reports {
 		err = errors.Join(err, f.verdict(r, ownNames(installed)...))
 	}
@@ -158,24 +159,24 @@ func (g *global) benchGrid(ctx context.Context, f *benchFlags, cases []bench.Cas
 }
 
 // runCase makes the content of a case and runs the systems.
-func (g *global) runCase(ctx context.Context, f *benchFlags, c bench.Case, systems []bench.System) (r *bench.Report, err error) {
+func runCase(ctx context.Context, g *command.App, f *commonFlags, c bench.Case, systems []bench.System) (r *bench.Report, err error) {
 	b, err := bench.NewBench(ctx, c, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	r = b.NewReport()
-	return r, g.runSystems(ctx, f, b, systems, r)
+	return r, runSystems(ctx, g, f, b, systems, r)
 }
 
 // runSystems runs the systems in turn, so that a change of load on the machine meets all
 // of them.
-func (g *global) runSystems(ctx context.Context, f *benchFlags, b *bench.Bench, systems []bench.System, r *bench.Report) error {
-	g.note("%s", r.Case)
+func runSystems(ctx context.Context, g *command.App, f *commonFlags, b *bench.Bench, systems []bench.System, r *bench.Report) error {
+	g.Note("%s", r.Case)
 	for i := range f.repeat {
 		for _, s := range systems {
 			name := f.runName(s.Name(), i)
-			p := g.newProgress(false)
+			p := g.Screen(false)
 			b.Show = func(now bench.Progress) { p.Show(term.Text(name + ": " + now.String())) }
 			run := b.Run(ctx, s)
 			p.Clear()
@@ -183,7 +184,7 @@ func (g *global) runSystems(ctx context.Context, f *benchFlags, b *bench.Bench, 
 				return err
 			}
 			r.Add(s.Name(), run)
-			g.note("%s: %s", name, run)
+			g.Note("%s: %s", name, run)
 		}
 	}
 	return nil

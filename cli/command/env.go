@@ -1,0 +1,64 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/term"
+)
+
+// Env is the environment of a command.
+type Env struct {
+	Args   []string // without the program's name
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
+	Getenv func(string) string
+}
+
+// Process returns the environment of this process.
+func Process() *Env {
+	return &Env{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+}
+
+// Run runs a command and returns its exit status. The first SIGINT or SIGTERM cancels the
+// command's context, the second kills the process. For SIGHUP see [EndOnHangup] and [OnHangup].
+func (env *Env) Run(root *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	root.SetArgs(env.Args)
+	help := &checkedWriter{out: env.Out}
+	root.SetOut(help)
+	root.SetErr(env.Err)
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd.CommandPath(), err} })
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = help.err
+	}
+	status, text := Outcome(cmd.CommandPath(), err, cmd.Context().Err() != nil)
+	if text != "" {
+		fmt.Fprintf(env.Err, "%s: %s\n", root.Name(), text)
+	}
+	return status
+}
+
+// Screen returns a screen on standard error. With quiet it reports stalls only.
+func (env *Env) Screen(quiet bool) *term.Screen {
+	s := term.New(env.Err, env.Getenv)
+	s.Quiet = quiet
+	return s
+}
+
+// Note prints a line on standard error.
+func (env *Env) Note(format string, args ...any) {
+	fmt.Fprintln(env.Err, term.Printable(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,43 @@
+// Command mob-bench compares mob with other systems on a grid of network namespaces, simulates swarms, and
+// computes broadcast plans. It runs the programs mob and mobd beside it. See `mob-bench --help`.
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+)
+
+const rootHelp = `Compares mob with other systems, or runs it in a simulator: the same content over the
+same links, and one way of measuring.
+
+The throughput is the size of the content by the time from the start until the last
+node has its copy. The bound is the highest that any broadcast can have over these
+links and NICs (Edmonds' bound). WAN copies are what entered a cluster from others,
+by the size, and rack copies what entered a rack over its uplink.`
+
+const rootExample = `  mob-bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
+  mob-bench sim --scenario random --clusters 20x10 --size 240MB
+  mob-bench planners --model mixed --destinations 10,100,399
+  mob-bench chart fast.json mayhem.json --svg scenarios.svg`
+
+func main() { os.Exit(command.Process().Run(newRoot(command.Process()))) }
+
+func newRoot(env *command.Env) *cobra.Command {
+	g := &command.App{Env: env}
+	root := &cobra.Command{
+		Use: "mob-bench", Short: "Compare mob with other systems, and simulate", Long: rootHelp, Example: rootExample,
+		Args:             cobra.ArbitraryArgs,
+		PersistentPreRun: command.EndOnHangup,
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if len(given) > 0 {
+				return command.Usagef(cmd, "unknown command %q", given[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.AddCommand(newGrid(g), newSim(g), newPlanners(g), newPlan(g), newChart(g))
+	return root
+}
