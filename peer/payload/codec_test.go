@@ -32,7 +32,7 @@ type node struct {
 
 func (n *node) ID() proto.PeerID                        { return n.id }
 func (n *node) Post(ev mob.Event, _ payload.Peer)       { n.events = append(n.events, ev) }
-func (n *node) IsPeer(proto.PeerID) bool                { return false }
+func (n *node) IsPeer(proto.PeerID) bool                { return true }
 func (n *node) IsMember(proto.PeerID) bool              { return false }
 func (n *node) Complain(c payload.Complaint)            { n.complaints = append(n.complaints, c) }
 func (n *node) Fail(err error)                          { n.t.Errorf("%s failed: %v", n.id, err) }
