@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/tracker"
 	"github.com/mobgrid/mob/tracker/bittorrent"
 )
 
@@ -39,12 +40,11 @@ func (b *btTracker) check(cmd *cobra.Command) error {
 
 // start runs the tracker, if it is asked for, and prints its announce URLs. stop
 // ends it.
-func (b *btTracker) start(env *command.Env, cfg bittorrent.Config) (stop func(), err error) {
+func (b *btTracker) start(env *command.Env, cfg tracker.Config) (stop func(), err error) {
 	if len(b.listen) == 0 {
 		return func() {}, nil
 	}
-	cfg.Torrents = b.torrents
-	s, err := bittorrent.Listen(b.listen, cfg)
+	s, err := bittorrent.Listen(b.listen, b.torrents, cfg)
 	if err != nil {
 		return nil, err
 	}

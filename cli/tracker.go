@@ -15,7 +15,6 @@ import (
 	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/tracker"
-	"github.com/mobgrid/mob/tracker/bittorrent"
 )
 
 const trackerHelp = `Runs a tracker, which introduces the nodes of a swarm to each other. It holds no
@@ -119,7 +118,7 @@ func runTracker(
 	defer h.Close()
 	server := tracker.New(h, tracker.Config{Log: log})
 	defer server.Close()
-	stop, err := bt.start(g.Env, bittorrent.Config{Log: log})
+	stop, err := bt.start(g.Env, tracker.Config{Log: log})
 	if err != nil {
 		return err
 	}

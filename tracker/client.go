@@ -114,26 +114,33 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// mergeHandouts is all members of the handouts but self, each once with all of its
-// addresses, and the shortest interval.
+// mergeHandouts returns all members of the handouts except self, each once with all of its addresses, and
+// the shortest interval.
 func mergeHandouts(hs []*proto.Handout, self proto.PeerID) *proto.Handout {
 	out := &proto.Handout{}
-	index := make(map[proto.PeerID]int) // in out.Members
 	for _, h := range hs {
 		if out.Interval == 0 || h.Interval != 0 && h.Interval < out.Interval {
 			out.Interval = h.Interval
 		}
-		for _, m := range h.Members {
-			i, known := index[m.ID]
-			switch {
-			case m.ID == self:
-			case known:
-				out.Members[i].Addrs = mergeAddrs(out.Members[i].Addrs, m.Addrs)
-			default:
-				index[m.ID] = len(out.Members)
-				out.Members = append(out.Members, m)
-			}
+		out.Members = append(out.Members, h.Members...)
+	}
+	out.Members = mergeByID(out.Members, func(m *proto.Member) (proto.PeerID, *[][]byte) { return m.ID, &m.Addrs })
+	out.Members = slices.DeleteFunc(out.Members, func(m proto.Member) bool { return m.ID == self })
+	return out
+}
+
+// mergeByID returns all that differ by their id, with the addresses of all of the same id.
+func mergeByID[T any](all []T, fields func(*T) (proto.PeerID, *[][]byte)) (out []T) {
+	index := make(map[proto.PeerID]int) // in out
+	for i := range all {
+		id, addrs := fields(&all[i])
+		if at, known := index[id]; known {
+			_, to := fields(&out[at])
+			*to = mergeAddrs(*to, *addrs)
+			continue
 		}
+		index[id] = len(out)
+		out = append(out, all[i])
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 )
@@ -48,12 +49,16 @@ func Default() Config {
 
 // withDefaults is c with the default of each field that is not set.
 func (c Config) withDefaults() Config {
-	d := Default()
-	if c.Log == nil {
-		c.Log = d.Log
-	}
+	c = c.Or(Default())
+	c.Interval = min(c.Interval, c.Expiry/3)
+	return c
+}
+
+// Or returns c with the value in d of each field that is not set.
+func (c Config) Or(d Config) Config {
+	c.Log = cmp.Or(c.Log, d.Log)
 	c.Expiry = positive(c.Expiry, d.Expiry)
-	c.Interval = min(positive(c.Interval, d.Interval), c.Expiry/3)
+	c.Interval = positive(c.Interval, d.Interval)
 	c.Timeout = positive(c.Timeout, d.Timeout)
 	c.MaxSwarms = positive(c.MaxSwarms, d.MaxSwarms)
 	c.MaxSwarmMembers = positive(c.MaxSwarmMembers, d.MaxSwarmMembers)
@@ -62,35 +67,21 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// ClientConfig is the configuration of a [Client]. A field that is zero or negative
-// takes its value from [DefaultClient].
+// ClientConfig is the configuration of a [Client].
 type ClientConfig struct {
 	// Log receives failed requests at level debug. Nil means no log.
 	Log *slog.Logger
-	// Timeout bounds a request, the dial included. 5 s.
+	// Timeout bounds a request, including the dial. 5 s if it is not positive.
 	Timeout time.Duration
-	// Grace is how long a call waits for the other trackers after the first reply.
-	// 300 ms.
+	// Grace is the time that a call waits for the remaining trackers after the first reply. 300 ms if it
+	// is not positive.
 	Grace time.Duration
 }
 
-// DefaultClient is the configuration of a client on the Internet.
-func DefaultClient() ClientConfig {
-	return ClientConfig{
-		Log:     slog.New(slog.DiscardHandler),
-		Timeout: 5 * time.Second,
-		Grace:   300 * time.Millisecond,
-	}
-}
-
-// withDefaults is c with the default of each field that is not set.
 func (c ClientConfig) withDefaults() ClientConfig {
-	d := DefaultClient()
-	if c.Log == nil {
-		c.Log = d.Log
-	}
-	c.Timeout = positive(c.Timeout, d.Timeout)
-	c.Grace = positive(c.Grace, d.Grace)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Timeout = positive(c.Timeout, 5*time.Second)
+	c.Grace = positive(c.Grace, 300*time.Millisecond)
 	return c
 }
 

@@ -15,18 +15,10 @@ func (c *Client) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Ho
 		return nil, err
 	}
 	var all []proto.Host
-	index := make(map[proto.PeerID]int) // in all
 	for _, r := range replies {
-		for _, h := range r.Hosts {
-			if i, known := index[h.ID]; known {
-				all[i].Addrs = mergeAddrs(all[i].Addrs, h.Addrs)
-				continue
-			}
-			index[h.ID] = len(all)
-			all = append(all, h)
-		}
+		all = append(all, r.Hosts...)
 	}
-	return all, nil
+	return mergeByID(all, func(h *proto.Host) (proto.PeerID, *[][]byte) { return h.ID, &h.Addrs }), nil
 }
 
 // hosts handles a request for hosts by name. The names are what members say, and of several with one
@@ -34,13 +26,12 @@ func (c *Client) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Ho
 func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) proto.Message {
 	s.state.Lock()
 	defer s.state.Unlock()
-	t := s.state.table
-	t.expire(s.clock())
-	sw := t.swarms[string(req.Swarm)]
-	if sw == nil || sw.members[id] == nil {
+	m := s.state.table.member(s.clock(), req.Swarm, id)
+	if m == nil {
 		return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the node has not announced itself in this swarm"}
 	}
-	sw.setName(sw.members[id], req.Name)
+	sw := m.swarm
+	sw.setName(m, req.Name)
 	reply := &proto.Hosts{}
 	for _, name := range req.Wanted {
 		if m := sw.named[name]; m != nil && m.id != id {

@@ -42,30 +42,17 @@ type inflowSum struct {
 	from   map[string]*flow // by cluster, none without bytes
 }
 
-// forget takes a member's inflow out of the sum.
-func (s *inflowSum) forget(in *inflow) {
+// count adds a member's inflow to the sum (sign 1) or subtracts it (sign -1).
+func (s *inflowSum) count(in *inflow, sign int) {
 	if in == nil {
 		return
 	}
-	for i, n := range in.copies {
-		s.copies[i] -= n
-	}
-	for _, f := range in.flows {
-		sum := s.from[f.from]
-		sum.bytes -= f.bytes
-		sum.rate -= f.rate
-		if sum.bytes == 0 {
-			delete(s.from, f.from)
-		}
-	}
-}
-
-func (s *inflowSum) add(in *inflow) {
-	for i, n := range in.copies {
-		s.copies[i] += n
-	}
 	if s.from == nil {
 		s.from = map[string]*flow{}
+	}
+	n := uint64(sign)
+	for i := range in.copies {
+		s.copies[i] += n * in.copies[i]
 	}
 	for _, f := range in.flows {
 		sum := s.from[f.from]
@@ -73,30 +60,31 @@ func (s *inflowSum) add(in *inflow) {
 			sum = &flow{from: f.from}
 			s.from[f.from] = sum
 		}
-		sum.bytes += f.bytes
-		sum.rate += f.rate
+		sum.bytes += n * f.bytes
+		sum.rate += n * f.rate
+		if sum.bytes == 0 {
+			delete(s.from, f.from)
+		}
 	}
 }
 
 // received updates what a member of a swarm received, if both are known. A member that lies changes the
 // figures of its own cluster, until it leaves or expires. Clusters that are not of the swarm are left out.
 func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Received) {
-	t.expire(now)
-	s := t.swarms[string(key)]
-	if s == nil || s.members[id] == nil {
+	m := t.member(now, key, id)
+	if m == nil {
 		return
 	}
-	m := s.members[id]
 	in := &inflow{at: t.now, copies: copiesOf(m.cluster.name, r)}
 	for _, f := range r.Flows {
-		if from := s.find(f.Cluster); from != nil && f.Bytes > 0 {
+		if from := m.swarm.find(f.Cluster); from != nil && f.Bytes > 0 {
 			in.addFlow(flow{from: from.name, bytes: min(f.Bytes, maxBytes)})
 		}
 	}
 	in.setRates(m.inflow)
-	m.cluster.inflow.forget(m.inflow)
+	m.cluster.inflow.count(m.inflow, -1)
 	m.inflow = in
-	m.cluster.inflow.add(in)
+	m.cluster.inflow.count(in, 1)
 }
 
 // copiesOf returns the copies that a member of a cluster received.

@@ -128,12 +128,11 @@ func (t *table) forgetLinks(s *swarm, cluster string) {
 
 // measured takes in what a member measured, if it is known.
 func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Measured) {
-	t.expire(now)
-	s := t.swarms[string(key)]
-	if s == nil || s.members[id] == nil {
+	member := t.member(now, key, id)
+	if member == nil {
 		return
 	}
-	host, own := s.members[id].host, s.members[id].cluster.name
+	s, host, own := member.swarm, member.host, member.cluster.name
 	end := float64(t.now.UnixMilli())/1000 - float64(m.Ago)/1000
 	for i := range m.Links {
 		ml := &m.Links[i]

@@ -60,11 +60,11 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	release := context.AfterFunc(ctx, cancel)
 	results := make(chan result[M], len(c.trackers))
 	for i, t := range c.trackers {
-		turn := t.enqueue(req)
+		before, end := t.enqueue(req)
 		go func() {
 			defer c.requests.Done()
-			defer turn.end()
-			reply, err := ask[M](asking, c, turn, frame)
+			defer end()
+			reply, err := ask[M](asking, c, t, before, frame)
 			results <- result[M]{i, reply, err}
 		}()
 	}
@@ -122,8 +122,8 @@ func collect[M proto.Message](results <-chan result[M], n int, grace time.Durati
 }
 
 // ask sends a request to one tracker when its turn has come.
-func ask[M proto.Message](ctx context.Context, c *Client, turn *turn, frame []byte) (reply M, err error) {
-	msg, err := turn.roundTrip(ctx, c.host, frame)
+func ask[M proto.Message](ctx context.Context, c *Client, t *endpoint, before <-chan struct{}, frame []byte) (reply M, err error) {
+	msg, err := t.send(ctx, c.host, before, frame)
 	if err == nil {
 		var ok bool
 		if reply, ok = msg.(M); ok {
@@ -131,9 +131,8 @@ func ask[M proto.Message](ctx context.Context, c *Client, turn *turn, frame []by
 		}
 		err = unexpected(msg)
 	}
-	addr := turn.tracker.addr
-	c.cfg.Log.Debug("tracker request failed", "tracker", addr, "error", oneLine(err))
-	return reply, fmt.Errorf("tracker %s: %w", addr, err)
+	c.cfg.Log.Debug("tracker request failed", "tracker", t.addr, "error", oneLine(err))
+	return reply, fmt.Errorf("tracker %s: %w", t.addr, err)
 }
 
 // unexpected is the error of a reply that is not of the wanted type.
@@ -150,8 +149,8 @@ type endpoint struct {
 	addr string // for logs and errors
 
 	mu sync.Mutex
-	// last is the last announce in the queue, by swarm.
-	last map[string]*turn
+	// last is closed when the last announce in the queue of a swarm ends.
+	last map[string]chan struct{}
 	// slots holds a token for each open stream: a tracker accepts few from one member.
 	slots chan struct{}
 }
@@ -164,60 +163,46 @@ func newEndpoint(info peer.AddrInfo) *endpoint {
 	if len(info.Addrs) > 0 {
 		addr = info.Addrs[0].String() + addr
 	}
-	return &endpoint{info: info, addr: addr, last: make(map[string]*turn), slots: make(chan struct{}, maxRequests)}
+	return &endpoint{info: info, addr: addr, last: make(map[string]chan struct{}), slots: make(chan struct{}, maxRequests)}
 }
 
-// turn is a place in a tracker's queue. Announces of one swarm are sent one after the
-// other: otherwise a slow one could arrive after the member's leave and bring it back.
-type turn struct {
-	tracker *endpoint
-	swarm   string        // empty for a request that does not queue
-	before  chan struct{} // closed at the end of the turn before; nil for the first
-	done    chan struct{}
-}
-
-// enqueue takes the next turn for req.
-func (t *endpoint) enqueue(req proto.Message) *turn {
-	next := &turn{tracker: t, done: make(chan struct{})}
+// enqueue takes the next turn of a request. It starts when before is closed, or immediately
+// if that is nil, and end starts the next one.
+// Announces of one swarm are sent one after the other: otherwise a slow one could arrive after the
+// member's leave and add it again. Other requests do not queue.
+func (t *endpoint) enqueue(req proto.Message) (before <-chan struct{}, end func()) {
 	a, ok := req.(*proto.Announce)
 	if !ok {
-		return next
+		return nil, func() {}
 	}
-	next.swarm = string(a.Swarm)
+	swarm, done := string(a.Swarm), make(chan struct{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if last := t.last[next.swarm]; last != nil {
-		next.before = last.done
+	before = t.last[swarm]
+	t.last[swarm] = done
+	return before, func() {
+		t.mu.Lock()
+		if t.last[swarm] == done {
+			delete(t.last, swarm)
+		}
+		t.mu.Unlock()
+		close(done)
 	}
-	t.last[next.swarm] = next
-	return next
 }
 
-// end starts the next turn in the queue.
-func (n *turn) end() {
-	n.tracker.mu.Lock()
-	if n.tracker.last[n.swarm] == n {
-		delete(n.tracker.last, n.swarm)
-	}
-	n.tracker.mu.Unlock()
-	close(n.done)
-}
-
-// roundTrip waits for the turn, then sends a request's frame and returns the reply.
-func (n *turn) roundTrip(ctx context.Context, h host.Host, frame []byte) (proto.Message, error) {
-	if n.before != nil {
+// send waits for the turn of a request, sends its frame and returns the reply.
+func (t *endpoint) send(ctx context.Context, h host.Host, before <-chan struct{}, frame []byte) (reply proto.Message, err error) {
+	if before != nil {
 		select {
-		case <-n.before:
+		case <-before:
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the announce before has not ended: %w", ctx.Err())
 		}
 	}
-	var reply proto.Message
-	var err error
 	select {
-	case n.tracker.slots <- struct{}{}:
-		reply, err = n.tracker.roundTrip(ctx, h, frame)
-		<-n.tracker.slots
+	case t.slots <- struct{}{}:
+		reply, err = t.roundTrip(ctx, h, frame)
+		<-t.slots
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

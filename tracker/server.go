@@ -3,7 +3,6 @@ package tracker
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"strings"
@@ -38,12 +37,7 @@ type Server struct {
 	cfg   Config
 	clock func() time.Time
 
-	// state is changed by requests. The lock is held for microseconds, never for I/O.
-	state struct {
-		sync.Mutex
-		table *table
-		rng   *rand.Rand
-	}
+	state state // changed by requests
 
 	counts counts
 
@@ -66,12 +60,7 @@ func New(h host.Host, cfg Config) *Server { return newServer(h, cfg, time.Now) }
 func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
 	cfg = cfg.withDefaults()
 	s := &Server{host: h, cfg: cfg, clock: clock}
-	s.state.table = newTable(cfg)
-	seed := cfg.Seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	s.state.rng = rand.New(rand.NewPCG(seed, 0))
+	s.state.init(cfg)
 	s.open.streams = make(map[network.Stream]netip.Addr)
 	s.open.shares = quota.New[netip.Addr](cfg.MaxStreams)
 	h.SetStreamHandler(proto.TrackerProtocol, s.serve)
@@ -256,14 +245,13 @@ func (s *Server) announce(from origin, a *proto.Announce) proto.Message {
 	return &proto.Handout{Interval: s.interval(m), Members: handout(m, s.state.rng)}
 }
 
-// interval is when m announces again, in seconds, with a tenth of jitter to either
-// side: members that joined at the same time do not stay in step.
+// interval returns the announce interval of m in seconds.
 func (s *Server) interval(m *member) uint32 {
 	d := s.cfg.Interval
 	if s.state.table.now.Sub(m.swarm.created) < youngFor && len(m.swarm.members) <= youngMembers {
 		d /= youngDivisor
 	}
-	return seconds(time.Duration((0.9 + 0.2*s.state.rng.Float64()) * float64(d)))
+	return seconds(s.state.jitter(d))
 }
 
 func seconds(d time.Duration) uint32 { return uint32(max(d.Round(time.Second)/time.Second, 1)) }

@@ -88,6 +88,7 @@ type swarm struct {
 	named      map[string]*member  // by the names of their hosts
 	root       group               // above the sites, without members of its own
 	clusters   int                 // groups that have nodes
+	completed  int                 // downloads of clients, see [Clients.Announce]
 	total      uint32              // pieces of the content, as last announced; 0 while unknown
 	links      map[direction]*link // what members measured
 	linkShares *quota.Quota[netip.Addr]
@@ -163,7 +164,7 @@ func (s *swarm) remove(m *member) {
 	delete(s.members, m.id)
 	c := m.cluster
 	c.count(m, -1)
-	c.inflow.forget(m.inflow)
+	c.inflow.count(m.inflow, -1)
 	m.inflow = nil
 	if c.nodes--; c.nodes == 0 {
 		s.clusters--

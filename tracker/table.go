@@ -42,6 +42,20 @@ func newTable(cfg Config) *table {
 // members counts the members of all swarms, a node once per swarm.
 func (t *table) members() int { return t.order.Len() }
 
+// swarm returns a swarm, nil if it is not known.
+func (t *table) swarm(now time.Time, key []byte) *swarm {
+	t.expire(now)
+	return t.swarms[string(key)]
+}
+
+// member returns a member of a swarm, nil if it is not known.
+func (t *table) member(now time.Time, key []byte, id proto.PeerID) *member {
+	if s := t.swarm(now, key); s != nil {
+		return s.members[id]
+	}
+	return nil
+}
+
 // origin is where an announce comes from.
 type origin struct {
 	id    proto.PeerID
@@ -54,12 +68,8 @@ type origin struct {
 // announce adds or updates the member that announces a. A known member is always
 // accepted, a new one within the limits.
 func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
-	t.expire(now)
+	m := t.member(now, a.Swarm, from.id)
 	s := t.swarms[string(a.Swarm)]
-	var m *member
-	if s != nil {
-		m = s.members[from.id]
-	}
 	// A Fleet of the sites must fit its message.
 	if s != nil && len(s.root.subs) >= proto.MaxClusters && s.find(proto.ClusterGroup(a.Cluster, 1)) == nil {
 		return nil, busy("the swarm has reached its limit of clusters")
@@ -128,19 +138,15 @@ func busy(text string) *proto.RemoteError {
 
 // leave removes the member id from a swarm, if it is known.
 func (t *table) leave(now time.Time, key []byte, id proto.PeerID) {
-	t.expire(now)
-	if s := t.swarms[string(key)]; s != nil {
-		if m := s.members[id]; m != nil {
-			t.remove(m)
-		}
+	if m := t.member(now, key, id); m != nil {
+		t.remove(m)
 	}
 }
 
 // fleet is the progress of a swarm, nil if it is not known. Where clusters are too many for a message
 // they are added up by the first parts of their names.
 func (t *table) fleet(now time.Time, key []byte) *proto.Fleet {
-	t.expire(now)
-	s := t.swarms[string(key)]
+	s := t.swarm(now, key)
 	if s == nil {
 		return nil
 	}

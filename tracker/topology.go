@@ -36,8 +36,7 @@ func (s *Server) topology(key []byte) proto.Message {
 
 // keptTopology returns the topology of a swarm, at most topologyAge old, nil if the swarm is not known.
 func (t *table) keptTopology(now time.Time, key []byte) *keptTopology {
-	t.expire(now)
-	s := t.swarms[string(key)]
+	s := t.swarm(now, key)
 	if s == nil {
 		return nil
 	}
@@ -50,8 +49,7 @@ func (t *table) keptTopology(now time.Time, key []byte) *keptTopology {
 // topology copies what the members of a swarm measured, nil if it is not known. Hosts without a name have
 // none, and the links are in no order: see [finishTopology].
 func (t *table) topology(now time.Time, key []byte) *proto.Topology {
-	t.expire(now)
-	s := t.swarms[string(key)]
+	s := t.swarm(now, key)
 	if s == nil {
 		return nil
 	}

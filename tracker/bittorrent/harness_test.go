@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/types/infohash"
+
+	"github.com/mobgrid/mob/tracker"
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -27,9 +29,9 @@ func addr(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
 // startServer starts a tracker in virtual time that listens at an address, until the end
 // of the test.
-func startServer(t testing.TB, cfg Config, c *clock, at string) *Server {
+func startServer(t testing.TB, cfg tracker.Config, c *clock, at string) *Server {
 	t.Helper()
-	s, err := newServer(cfg, c.now)
+	s, err := newServer("", cfg, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +42,4 @@ func startServer(t testing.TB, cfg Config, c *clock, at string) *Server {
 	s.serve(l)
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-// size counts the torrents and the peers that s knows now.
-func size(s *Server) (torrents, peers int) {
-	s.state.Lock()
-	defer s.state.Unlock()
-	s.state.table.expire(s.clock())
-	return len(s.state.table.torrents), s.state.table.order.Len()
 }

@@ -15,11 +15,8 @@ import (
 	"github.com/anacrolix/torrent/types/infohash"
 )
 
-// Limits of an HTTP request.
-const (
-	httpTimeout = 10 * time.Second
-	maxHeader   = 8 << 10 // bytes, with the query
-)
+// maxHeader bounds the header of a request with its query, in bytes.
+const maxHeader = 8 << 10
 
 // newHTTP returns the HTTP server of s. It closes connections after the reply: a client
 // announces again in minutes, and idle connections cost memory.
@@ -30,8 +27,8 @@ func (s *Server) newHTTP() *http.Server {
 	h := &http.Server{
 		ConnState:      s.countConn,
 		Handler:        mux,
-		ReadTimeout:    httpTimeout,
-		WriteTimeout:   httpTimeout,
+		ReadTimeout:    s.cfg.Timeout,
+		WriteTimeout:   s.cfg.Timeout,
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
 	}
@@ -39,12 +36,17 @@ func (s *Server) newHTTP() *http.Server {
 	return h
 }
 
-// countConn makes Close wait for the connections, which net/http does not.
-func (s *Server) countConn(_ net.Conn, state http.ConnState) {
+// countConn closes connections beyond the bound immediately: in the backlog they would wait behind those
+// that never end. It also makes Close wait for the connections, which net/http does not.
+func (s *Server) countConn(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		s.serving.Add(1) // by a goroutine that is itself counted
+		if s.conns.Add(1) > int64(s.cfg.MaxStreams) {
+			c.Close()
+		}
 	case http.StateClosed:
+		s.conns.Add(-1)
 		s.serving.Done()
 	}
 }
@@ -55,8 +57,8 @@ type announceReply struct {
 	Counts
 	ExternalIP []byte `bencode:"external ip"`
 	Interval   int64  `bencode:"interval"` // seconds
-	Peers      []byte `bencode:"peers"`
-	Peers6     []byte `bencode:"peers6,omitempty"`
+	Peers      string `bencode:"peers"`
+	Peers6     string `bencode:"peers6,omitempty"`
 }
 
 func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
@@ -78,9 +80,9 @@ func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, announceReply{
 		Counts:     out.counts,
 		ExternalIP: from.AsSlice(),
-		Interval:   seconds(out.interval),
-		Peers:      appendCompact([]byte{}, out.peers4),
-		Peers6:     appendCompact(nil, out.peers6),
+		Interval:   int64(out.interval.Round(time.Second).Seconds()),
+		Peers:      out.peers4,
+		Peers6:     out.peers6,
 	})
 }
 
@@ -97,7 +99,7 @@ func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := scrapeReply{Files: make(map[string]Counts, len(hashes))}
 	for _, hash := range hashes {
-		if c, known := s.scrape(hash); known {
+		if c, known := s.scrape(hash.AsString()); known {
 			reply.Files[hash.AsString()] = c
 		}
 	}
@@ -120,6 +122,18 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v any) {
 	if err != nil {
 		s.cfg.Log.Debug("reply not sent", "from", r.RemoteAddr, "error", err)
 	}
+}
+
+// listen listens at ADDR:PORT. Without ADDR, or at [::], it listens on IPv4 and IPv6.
+func listen(addr string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
+		return net.Listen("tcp4", addr)
+	}
+	return net.Listen("tcp", addr)
 }
 
 // remoteIP is the address that a request came from.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
+
+	"github.com/mobgrid/mob/tracker"
 )
 
 // get is the body of a reply to a request from an address.
@@ -34,10 +36,7 @@ func escaped(n int) string { h := hash(n); return url.QueryEscape(h.AsString()) 
 // TestHTTPBytes compares replies with the bytes of the BEPs.
 func TestHTTPBytes(t *testing.T) {
 	t.Parallel()
-	s, err := newServer(Config{Seed: 1}, new(clock).now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := newTestServer(t, tracker.Config{Seed: 1})
 	query := "/announce?info_hash=" + escaped(1) + "&peer_id=-XX0000-%00%01%02%20%ff7890ab" +
 		"&uploaded=0&downloaded=0&port=6881&event=started&compact=0&ip=203.0.113.9&left="
 	get(t, s, "[::ffff:192.0.2.1]:50000", query+"0")
@@ -82,10 +81,7 @@ func bencodeOf(t testing.TB, text string) map[string]any {
 
 func TestHTTPInvalidRequests(t *testing.T) {
 	t.Parallel()
-	s, err := newServer(Config{}, new(clock).now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := newTestServer(t, tracker.Config{})
 	good := "info_hash=" + escaped(1)
 	for query, want := range map[string]string{
 		"/announce":                                 "info_hash has 0 bytes",
@@ -109,7 +105,7 @@ func TestHTTPInvalidRequests(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, reason, want)
 		}
 	}
-	if torrents, _ := size(s); torrents != 0 {
+	if torrents, _ := s.clients.Len(); torrents != 0 {
 		t.Errorf("%d torrents are known", torrents)
 	}
 	// Numbers out of range are clipped, unknown events ignored.
@@ -130,7 +126,7 @@ func FuzzHTTPAnnounce(f *testing.F) {
 	f.Add("info_hash=" + escaped(1) + "&info_hash=" + escaped(2))
 	from := addr("192.0.2.1:5").Addr()
 	f.Fuzz(func(t *testing.T, query string) {
-		tb := newTable(Default())
+		s, _ := newTestServer(t, tracker.Config{})
 		a, err := parseAnnounce(query, from)
 		if (a == nil) == (err == nil) {
 			t.Fatalf("%+v, %v", a, err)
@@ -139,8 +135,7 @@ func FuzzHTTPAnnounce(f *testing.F) {
 			if a.addr.Addr() != from || a.maxPeers() < 0 || a.maxPeers() > maxNumWant {
 				t.Fatalf("%+v", a)
 			}
-			_, _ = tb.announce(epoch, a)
-			check(t, tb)
+			_, _ = s.announce(a)
 		}
 		if hashes, err := parseScrape(query); err == nil && (len(hashes) == 0 || len(hashes) > maxScrape) {
 			t.Fatalf("a scrape of %d", len(hashes))
@@ -151,7 +146,7 @@ func FuzzHTTPAnnounce(f *testing.F) {
 // At its limit of connections the tracker closes new ones, until one has ended.
 func TestHTTPConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, Config{MaxConns: 2}, new(clock), "127.0.0.1:0")
+	s := startServer(t, tracker.Config{MaxStreams: 2}, new(clock), "127.0.0.1:0")
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", s.Addrs()[0].String())
 		if err != nil {
@@ -183,7 +178,7 @@ func TestHTTPConnectionsAreBounded(t *testing.T) {
 
 func TestHTTPHeadersAreBounded(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, Config{}, new(clock), "127.0.0.1:0")
+	s := startServer(t, tracker.Config{}, new(clock), "127.0.0.1:0")
 	r, err := http.Get("http://" + s.Addrs()[0].String() + "/announce?" + strings.Repeat("x", 2*maxHeader))
 	if err != nil {
 		t.Fatal(err)

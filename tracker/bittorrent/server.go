@@ -15,29 +15,43 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/types/infohash"
+
+	"github.com/mobgrid/mob/tracker"
 )
 
 // Server is a BitTorrent tracker. Its methods may be called from any goroutine.
 type Server struct {
 	// Set by Listen, then read only.
-	cfg   Config
-	clock func() time.Time
-	addrs []netip.AddrPort
-	http  *http.Server
+	cfg      tracker.Config
+	torrents string // path of the list, empty for all
+	addrs    []netip.AddrPort
+	http     *http.Server
+	clients  *tracker.Clients
 
-	// state is changed by requests. The lock is held for microseconds, never for I/O.
-	state struct {
-		sync.Mutex
-		table *table
-	}
-
+	allowed atomic.Pointer[map[infohash.T]struct{}] // nil for all torrents
 	counts  struct{ requests, refused atomic.Int64 }
+	conns   atomic.Int64
 	serving sync.WaitGroup
 }
 
-// Listen starts a tracker that listens at each of the addresses ADDR:PORT.
-func Listen(addrs []string, cfg Config) (*Server, error) {
-	s, err := newServer(cfg, time.Now)
+// defaults returns the configuration of a public tracker. rTorrent accepts no interval below 10 min. A
+// client whose announce is lost announces again before it expires.
+func defaults() tracker.Config {
+	cfg := tracker.Default()
+	cfg.Interval = 10 * time.Minute
+	cfg.Expiry = 25 * time.Minute
+	cfg.MaxSwarms = 100_000
+	cfg.MaxSwarmMembers = 50_000
+	cfg.MaxMembers = 500_000
+	cfg.MaxStreams = 2048
+	return cfg
+}
+
+// Listen starts a tracker that listens at each of the addresses ADDR:PORT. torrents is the path of a
+// list of the torrents to serve, see [Server.Reload]; all if it is empty. A field of cfg that is zero
+// has the default of a BitTorrent tracker. MaxStreams bounds the HTTP connections.
+func Listen(addrs []string, torrents string, cfg tracker.Config) (*Server, error) {
+	s, err := newServer(torrents, cfg, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +65,10 @@ func Listen(addrs []string, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// newServer is a tracker that does not listen yet.
-func newServer(cfg Config, clock func() time.Time) (*Server, error) {
-	cfg = cfg.withDefaults()
-	s := &Server{cfg: cfg, clock: clock}
-	s.state.table = newTable(cfg)
+// newServer returns a tracker that does not listen yet.
+func newServer(torrents string, cfg tracker.Config, clock func() time.Time) (*Server, error) {
+	cfg = cfg.Or(defaults())
+	s := &Server{cfg: cfg, torrents: torrents, clients: tracker.NewClients(cfg, clock)}
 	s.http = s.newHTTP()
 	return s, s.Reload()
 }
@@ -66,7 +79,7 @@ func (s *Server) serve(l net.Listener) {
 	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 	s.addrs = append(s.addrs, at)
 	s.serving.Go(func() {
-		if err := s.http.Serve(newLimitListener(l, s.cfg.MaxConns)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.cfg.Log.Error("tracker stopped to serve HTTP", "address", at, "error", err)
 		}
 	})
@@ -80,18 +93,26 @@ func (s *Server) Addrs() []netip.AddrPort { return slices.Clone(s.addrs) }
 // 40 of version 1 or 64 of version 2, and may have a comment after a space; empty
 // lines and those that begin with # are ignored. An error leaves the list as it was.
 func (s *Server) Reload() error {
-	if s.cfg.Torrents == "" {
+	if s.torrents == "" {
 		return nil
 	}
-	only, err := readTorrents(s.cfg.Torrents)
+	only, err := readTorrents(s.torrents)
 	if err != nil {
 		return err
 	}
-	s.state.Lock()
-	s.state.table.allow(only)
-	s.state.Unlock()
+	s.allowed.Store(&only)
+	s.clients.Keep(func(swarm string) bool { return s.allows(infohash.T([]byte(swarm))) })
 	s.cfg.Log.Info("list of torrents read", "torrents", len(only))
 	return nil
+}
+
+func (s *Server) allows(hash infohash.T) bool {
+	allowed := s.allowed.Load()
+	if allowed == nil {
+		return true
+	}
+	_, ok := (*allowed)[hash]
+	return ok
 }
 
 // readTorrents reads the list of [Server.Reload].
@@ -126,47 +147,23 @@ func (s *Server) Close() error {
 	return err
 }
 
-func (s *Server) announce(a *announce) (announceResult, error) {
-	s.state.Lock()
-	defer s.state.Unlock()
-	out, err := s.state.table.announce(s.clock(), a)
-	s.counts.requests.Add(1)
-	if err != nil {
-		s.counts.refused.Add(1)
-	}
-	return out, err
-}
-
-// Stats are the figures of a tracker for monitoring.
+// Stats are the measurements of a tracker for monitoring.
 type Stats struct {
 	Torrents, Peers       int // now
 	MaxTorrents, MaxPeers int
-	// Announces counts those that could be read since the start, and Refused those of them that the
-	// tracker refused.
+	// Announces counts the announces since the start that could be read, and Refused the part
+	// that the tracker rejected.
 	Announces, Refused int64
 }
 
-// Stats returns the figures of the tracker.
+// Stats returns the measurements of the tracker.
 func (s *Server) Stats() Stats {
 	st := Stats{
-		MaxTorrents: s.cfg.MaxTorrents,
-		MaxPeers:    s.cfg.MaxPeers,
+		MaxTorrents: s.cfg.MaxSwarms,
+		MaxPeers:    s.cfg.MaxMembers,
 		Announces:   s.counts.requests.Load(),
 		Refused:     s.counts.refused.Load(),
 	}
-	s.state.Lock()
-	defer s.state.Unlock()
-	s.state.table.expire(s.clock())
-	st.Torrents, st.Peers = len(s.state.table.torrents), s.state.table.order.Len()
+	st.Torrents, st.Peers = s.clients.Len()
 	return st
-}
-
-func (s *Server) scrape(hash infohash.T) (Counts, bool) {
-	s.state.Lock()
-	defer s.state.Unlock()
-	return s.state.table.scrape(s.clock(), hash)
-}
-
-func seconds(d time.Duration) int64 {
-	return int64(max(d.Round(time.Second), time.Second) / time.Second)
 }

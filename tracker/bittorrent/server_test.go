@@ -10,10 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anacrolix/torrent/tracker"
+	anacrolix "github.com/anacrolix/torrent/tracker"
 	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 	"go.uber.org/goleak"
+
+	"github.com/mobgrid/mob/tracker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,26 +31,26 @@ func TestClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clk := new(clock)
-			s := startServer(t, Config{}, clk, c.listen)
+			s := startServer(t, tracker.Config{}, clk, c.listen)
 			at := fmt.Sprintf("http://%s:%d/announce", c.dial, s.Addrs()[0].Port())
-			client, err := tracker.NewClient(at, tracker.NewClientOpts{})
+			client, err := anacrolix.NewClient(at, anacrolix.NewClientOpts{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { client.Close() })
-			announce := func(port uint16, left int64, ev tracker.AnnounceEvent) tracker.AnnounceResponse {
+			announce := func(port uint16, left int64, ev anacrolix.AnnounceEvent) anacrolix.AnnounceResponse {
 				t.Helper()
-				out, err := client.Announce(t.Context(), tracker.AnnounceRequest{
+				out, err := client.Announce(t.Context(), anacrolix.AnnounceRequest{
 					InfoHash: hash(1), Left: left, Event: ev, NumWant: -1, Port: port,
-				}, tracker.AnnounceOpt{})
+				}, anacrolix.AnnounceOpt{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				return out
 			}
-			announce(1001, 0, tracker.Started)
-			announce(1002, 9, tracker.Started)
-			out := announce(1003, 9, tracker.Started)
+			announce(1001, 0, anacrolix.Started)
+			announce(1002, 9, anacrolix.Started)
+			out := announce(1003, 9, anacrolix.Started)
 			if st := s.Stats(); st.Torrents != 1 || st.Peers != 3 || st.Announces != 3 || st.Refused != 0 {
 				t.Errorf("stats %+v", st)
 			}
@@ -60,19 +62,19 @@ func TestClient(t *testing.T) {
 					t.Errorf("peer %v", p)
 				}
 			}
-			announce(1002, 0, tracker.Completed)
-			announce(1003, 9, tracker.Stopped)
+			announce(1002, 0, anacrolix.Completed)
+			announce(1003, 9, anacrolix.Stopped)
 			got, err := client.Scrape(t.Context(), []infohash.T{hash(2), hash(1)})
 			if want := (udp.ScrapeResponse{{}, {Seeders: 2, Completed: 1}}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("scrape %+v, %v", got, err)
 			}
-			noPort := tracker.AnnounceRequest{InfoHash: hash(1)}
-			_, err = client.Announce(t.Context(), noPort, tracker.AnnounceOpt{})
+			noPort := anacrolix.AnnounceRequest{InfoHash: hash(1)}
+			_, err = client.Announce(t.Context(), noPort, anacrolix.AnnounceOpt{})
 			if err == nil || !strings.Contains(err.Error(), "port 0") {
 				t.Errorf("port 0: %v", err)
 			}
 			clk.add(s.cfg.Expiry)
-			if torrents, peers := size(s); torrents != 0 || peers != 0 {
+			if torrents, peers := s.clients.Len(); torrents != 0 || peers != 0 {
 				t.Errorf("%d torrents with %d peers, long after", torrents, peers)
 			}
 		})
@@ -81,10 +83,10 @@ func TestClient(t *testing.T) {
 
 func TestListenErrors(t *testing.T) {
 	t.Parallel()
-	taken := startServer(t, Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
+	taken := startServer(t, tracker.Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
 	for _, at := range []string{"", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", "192.0.2.1:0", taken} {
 		// The error of the second address closes the first.
-		if s, err := Listen([]string{"127.0.0.1:0", at}, Config{}); err == nil {
+		if s, err := Listen([]string{"127.0.0.1:0", at}, "", tracker.Config{}); err == nil {
 			s.Close()
 			t.Errorf("listens at %q", at)
 		}
@@ -93,7 +95,7 @@ func TestListenErrors(t *testing.T) {
 
 func TestCloseTwice(t *testing.T) {
 	t.Parallel()
-	s, err := Listen([]string{"127.0.0.1:0", "127.0.0.1:0"}, Config{})
+	s, err := Listen([]string{"127.0.0.1:0", "127.0.0.1:0"}, "", tracker.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func TestReload(t *testing.T) {
 	write("# ours\n\n" + strings.ToUpper(h1.HexString()) + " the weights\r\n" +
 		"\t" + h2.HexString() + strings.Repeat("ab", 12))
 	c := new(clock)
-	s, err := newServer(Config{Torrents: path}, c.now)
+	s, err := newServer(path, tracker.Config{}, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func TestReload(t *testing.T) {
 	if err := s.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	if torrents, peers := size(s); torrents != 1 || peers != 1 {
+	if torrents, peers := s.clients.Len(); torrents != 1 || peers != 1 {
 		t.Errorf("%d torrents with %d peers left", torrents, peers)
 	}
 	allowed(true, true, false)
@@ -161,7 +163,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed(false, false, false)
-	if _, err := newServer(Config{Torrents: path + "x"}, c.now); err == nil {
+	if _, err := newServer(path+"x", tracker.Config{}, c.now); err == nil {
 		t.Error("no error for a missing list")
 	}
 }
