@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
@@ -24,8 +23,8 @@ import (
 )
 
 const joinHelp = `Sets this machine up as a node of a network: writes the configuration of mobd, beside it
-the node's certificate or the network's secret, and the units of systemd if root runs it
-and no package has installed them. It starts nothing, and prints what is left to do.
+the node's certificate or the network's secret. It starts nothing, and prints the commands
+that are left to do.
 
 LINE is what "mob network show --join" prints. With the certificate of this node, its
 cluster is that of the certificate. A line with the secret is read from standard input (-)
@@ -39,7 +38,7 @@ const joinExample = `  mob network show node7.cert --join --tracker "$TRACKER" |
   sudo mob join - --cluster geneva < line
   mob join LINE --config ~/mob/mobd.toml --data ~/mob/data`
 
-// The paths of a node that the package or the unit runs.
+// The paths and the user of the package.
 const (
 	systemConfig = "/etc/mob/mobd.toml"
 	systemData   = "/var/lib/mob"
@@ -51,7 +50,6 @@ type joinFlags struct {
 	cluster string
 	listen  []string
 	config  string
-	units   string
 	force   bool
 	data    string
 }
@@ -92,7 +90,6 @@ func newJoin(g *command.App) *cobra.Command {
 	fl.StringVar(&f.cluster, "cluster", "", "cluster of this node; that of the certificate by default")
 	fl.StringArrayVar(&f.listen, "listen", []string{"/ip4/0.0.0.0/tcp/4001"}, "address to listen on; repeatable")
 	fl.StringVar(&f.config, "config", systemConfig, "configuration file to write; the others go to its folder")
-	fl.StringVar(&f.units, "unit", "", "folder for units of systemd; root's is /etc/systemd/system if no package has any")
 	fl.BoolVar(&f.force, "force", false, "overwrite files that differ")
 	return cmd
 }
@@ -162,7 +159,8 @@ func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
 	}
 	text = append([]byte("# Written by `mob join`. The keys are the flags of `mobd --help` by their names.\n"), text...)
 	j.files = append(j.files, joinFile{f.config, text, 0o644})
-	return j, j.addUnits(f)
+	j.addStart(f)
+	return j, nil
 }
 
 // setCluster takes the cluster of the certificate, and checks it.
@@ -188,69 +186,13 @@ func (f *joinFlags) setCluster(in *membership.Invitation) error {
 	return nil
 }
 
-// addUnits adds the units of systemd, and what starts mobd.
-func (j *joinPlan) addUnits(f *joinFlags) error {
-	system := f.config == systemConfig && f.data == systemData && os.Geteuid() == 0 && exists("/run/systemd/system")
-	packaged := exists("/usr/lib/systemd/system/mobd.service") || exists("/lib/systemd/system/mobd.service")
-	switch {
-	case f.units == "" && system && packaged:
+// addStart adds the command that starts mobd.
+func (j *joinPlan) addStart(f *joinFlags) {
+	if f.config == systemConfig && f.data == systemData && exists("/usr/lib/systemd/system/mobd.service") {
 		j.next = append(j.next, "systemctl enable --now mobd")
-		return nil
-	case f.units == "" && system:
-		f.units = "/etc/systemd/system"
-	case f.units == "":
-		j.next = append(j.next, "mobd --config "+f.config)
-		return nil
-	case f.data != systemData:
-		return fmt.Errorf("--unit: the unit has its data in %s: give --data %s", systemData, systemData)
+		return
 	}
-	mobd, err := findMobd()
-	if err != nil {
-		return err
-	}
-	if f.units, err = filepath.Abs(f.units); err != nil {
-		return err
-	}
-	for _, name := range []string{"mobd.service", "mobd.socket"} {
-		b, err := deploy.Files.ReadFile("systemd/" + name)
-		if err != nil {
-			return err
-		}
-		run := []byte(quoteUnit(mobd) + " --config " + quoteUnit(f.config))
-		b = bytes.Replace(b, []byte("/usr/bin/mobd --config "+systemConfig), run, 1)
-		j.files = append(j.files, joinFile{filepath.Join(f.units, name), b, 0o644})
-	}
-	if _, err := user.Lookup(systemUser); err != nil {
-		j.next = append(j.next, "useradd --system --user-group --home-dir "+systemData+" "+systemUser)
-		if j.files[0].mode == privateMode { // which it has to read
-			j.next = append(j.next, "chown "+systemUser+" "+j.files[0].path)
-		}
-	}
-	j.next = append(j.next, "systemctl daemon-reload", "systemctl enable --now mobd")
-	return nil
-}
-
-// quoteUnit quotes a path for a unit, where needed.
-func quoteUnit(path string) string {
-	path = strings.NewReplacer("%", "%%", "$", "$$").Replace(path)
-	if strings.ContainsAny(path, " \t'\"\\;") {
-		return strconv.Quote(path)
-	}
-	return path
-}
-
-// findMobd returns the path of mobd: beside mob, or in PATH.
-func findMobd() (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if path := filepath.Join(filepath.Dir(self), "mobd"); exists(path) {
-			return path, nil
-		}
-	}
-	path, err := exec.LookPath("mobd")
-	if err != nil {
-		return "", fmt.Errorf("mobd is missing, which the unit starts: %w", err)
-	}
-	return filepath.Abs(path)
+	j.next = append(j.next, "mobd --config "+f.config)
 }
 
 func exists(path string) bool {
@@ -291,17 +233,13 @@ func (j *joinPlan) write(g *command.App, force bool) error {
 
 // checkFiles fails if files that are there differ, other than the configuration of the package.
 func (j *joinPlan) checkFiles() error {
-	stock, err := deploy.Files.ReadFile("packages/mobd.toml")
-	if err != nil {
-		return err
-	}
 	var differ []string
 	for _, f := range j.files {
 		switch b, err := os.ReadFile(f.path); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return err
-		case !bytes.Equal(b, f.b) && !bytes.Equal(b, stock):
+		case !bytes.Equal(b, f.b) && !bytes.Equal(b, deploy.Config):
 			differ = append(differ, f.path)
 		}
 	}
@@ -311,7 +249,7 @@ func (j *joinPlan) checkFiles() error {
 	return fmt.Errorf("nothing was written: --force overwrites %s", strings.Join(differ, ", "))
 }
 
-// giveAway gives a file of the node to the user that the unit runs mobd as, if there is one.
+// giveAway gives a file to the user that the unit runs mobd as, if that user exists.
 func giveAway(path string) error {
 	u, err := user.Lookup(systemUser)
 	if err != nil || os.Geteuid() != 0 {

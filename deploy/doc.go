@@ -1,3 +1,3 @@
 // Package deploy has what operators take as it is: systemd units, the default configuration,
-// and the Kubernetes files. It tests them, and its only code gives some of them to commands.
+// and the Kubernetes files, with their tests.
 package deploy

@@ -1,8 +1,8 @@
 package deploy
 
-import "embed"
+import _ "embed" // for Config
 
-// Files are the units of a node and the configuration that packages install, for `mob join`.
+// Config is the configuration of mobd that packages install. `mob join` may overwrite it.
 //
-//go:embed systemd/mobd.service systemd/mobd.socket packages/mobd.toml
-var Files embed.FS
+//go:embed packages/mobd.toml
+var Config []byte
