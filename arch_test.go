@@ -40,11 +40,12 @@ var table = map[string]rule{
 
 	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
-	"mob":             {ours: []string{"mob/bitset", "mob/flow", "mob/plan", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/bitset", "mob/conduct", "mob/flow", "mob/plan", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
 	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
 	"mob/plan":        {ours: []string{"proto"}, outside: []string{}, pure: true},
+	"mob/conduct":     {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/flow":        {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/quota":       {outside: []string{}, pure: true},

@@ -1,83 +1,36 @@
 package mob
 
 import (
-	"time"
-
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
-// A disk may rot under an honest peer, so a bad piece is no offence. The node reports it with a Bad.
-// The peer checks its copy, and takes the piece back, or announces it again. What is held against a
-// peer is a strike: it does not answer; it announces the piece again and sends it bad again, or the
-// node knows by then that it was false; or its block shows by itself that it is. Too many ban it.
-//
-// What that may cost is bounded: no piece is begun with a peer that owes several answers, and a peer
-// of which more pieces were bad than good is rationed. It is asked last: for one piece at a time, that
-// no other peer has. To the cluster it counts as if it had nothing.
-
-// record is what a node did. It outlasts a session: to join again clears nobody.
-type record struct {
-	good    int // pieces that came from it and were right
-	rotten  int // pieces of it that were bad
-	strikes int
-	stalls  int // how often it left requests unanswered
-	banned  bool
-	deadAt  time.Time // when a session with it was last dropped for silence
-	// bad has the pieces that were bad when they came from it, and asked those of them that it was
-	// told of and has not answered for, with the time.
-	bad   map[int]bool
-	asked map[int]time.Time
-	// alarms are its complaints about pieces that are sound.
-	alarms bucket
-	work   bucket // that its messages caused, see affords
-}
-
-const (
-	// goodPerStrike is how many good pieces make up for a strike.
-	goodPerStrike = 32
-	// maxAlarms is how many complaints about sound pieces a peer may make at once, and alarmRate how
-	// many per second over time. Each costs the node the hash of a piece.
-	maxAlarms = 16
-	alarmRate = 1.0 / 60
-)
-
-// blame holds the sources of a bad piece to account. Of several nobody knows which it was: the piece
-// is fetched again from one peer alone, and then the caller can tell.
-func (s *State) blame(ev Failed) {
+// recordFailed charges a bad piece to its source. If it came from several peers, it is fetched again from one
+// of them, to find the source.
+func (s *State) recordFailed(ev Failed) {
 	switch {
 	case len(ev.Sources) > 1:
-		s.suspects[ev.Piece] = true
+		s.book.Failed(ev.Piece)
 	case len(ev.Sources) == 1:
-		s.accuse(ev.Sources[0], ev.Piece, ev.Forged)
+		s.recordBad(ev.Sources[0], ev.Piece, ev.Forged)
 	}
 }
 
-// accuse notes that a node sent a bad piece. If the piece is forged, the block shows that the node is
-// at fault; otherwise it is told.
-func (s *State) accuse(id proto.PeerID, i int, forged bool) {
+// recordBad records that a node sent a bad piece. Unless the piece is forged, the node is sent a report.
+func (s *State) recordBad(id proto.PeerID, i int, forged bool) {
 	n := s.byID[id]
 	if n == nil {
 		return
 	}
-	again := n.bad[i]
-	n.rotten++
-	if n.bad == nil {
-		n.bad, n.asked = map[int]bool{}, map[int]time.Time{}
-	}
-	n.bad[i] = true
-	if forged || again {
-		n.strikes++
-	}
+	n.AddBad(i, forged)
 	if !forged && !s.have.Has(i) {
-		s.rotten[i] = true
+		s.book.FailedAlone(i)
 	}
 	p := n.peer
 	switch {
 	case p == nil:
 		return
-	case s.struckOut(n.record), n.External && n.rotten >= s.t.Strikes && n.rotten > n.good:
-		// An external peer cannot take a piece back.
+	case n.StruckOut(&s.t.Rules), n.External && n.MostlyBad(&s.t.Rules): // an external peer cannot withdraw a piece
 		s.ban(p, "too many bad pieces")
 		return
 	}
@@ -86,24 +39,18 @@ func (s *State) accuse(id proto.PeerID, i int, forged bool) {
 	if !forged {
 		s.send(p, &proto.Bad{Piece: uint32(i)})
 		if !n.External {
-			n.asked[i] = s.now
+			n.Reported(s.now, i)
 		}
 	}
 }
 
-// credit notes that a good piece came from a peer.
-func (s *State) credit(p *peer) {
-	p.good++
-	s.ration(p)
-}
-
-// ration notes whether a peer is rationed.
+// ration starts or ends the rationing of a peer.
 func (s *State) ration(p *peer) {
-	rationed := p.rotten >= p.good+s.t.Strikes
-	if rationed == p.rationed {
+	rationed := p.ToRation()
+	if rationed == p.Rationed {
 		return
 	}
-	s.recount(p, func() { p.rationed = rationed })
+	s.recount(p, func() { p.Rationed = rationed })
 	if rationed {
 		s.cancelAll(p)
 	}
@@ -111,59 +58,37 @@ func (s *State) ration(p *peer) {
 	s.wake(p)
 }
 
-// answered notes that a peer takes back a piece of which the node complained, or announces it again.
-// What it announces at once may have crossed the complaint, so the piece is left alone for a moment.
+// answered records that a peer withdraws a piece that the node reported, or announces it again. What it
+// announces may have crossed the report, so the piece is not requested for a moment.
 func (s *State) answered(p *peer, i int, again bool) {
-	if _, ok := p.asked[i]; !ok {
-		return
-	}
-	delete(p.asked, i)
 	switch {
-	case !again:
-	case s.have.Has(i): // so it is known that what came was false
-		s.strike(p)
+	case !p.Answered(i) || !again:
+	case s.have.Has(i): // so the piece was bad
+		p.Strike()
+		s.hasten()
 	default:
 		s.deferPiece(p, i, s.t.Stall)
 	}
 }
 
-// strike strikes a peer. The next check of all peers bans it if there are too many: it may be in use.
-func (s *State) strike(p *peer) {
-	p.strikes++
-	s.hasten()
-}
-
-// awaitAnswers strikes the peers that have left a complaint without an answer for too long.
-func (s *State) awaitAnswers() {
+// judge bans the peers with too many strikes. A report that is not answered in time is one.
+func (s *State) judge() {
 	for k := len(s.peers) - 1; k >= 0; k-- {
 		p := s.peers[k]
-		if p.rationed {
-			p.idle = false // another that had the same pieces may have gone
+		if p.Rationed {
+			p.idle = false // another that had the same pieces may have left
 		}
-		for i, at := range p.asked {
-			if s.now.Sub(at) > s.t.Dead+s.late {
-				delete(p.asked, i)
-				p.strikes++
-			}
-		}
-		if s.struckOut(p.record) {
+		p.StrikeUnanswered(s.now, s.t.Dead+s.book.Late)
+		if p.StruckOut(&s.t.Rules) {
 			s.ban(p, "bad pieces that it does not take back")
 		}
 	}
 }
 
-// struckOut reports whether a node has too many strikes.
-func (s *State) struckOut(r *record) bool { return r.strikes >= s.t.Strikes+r.good/goodPerStrike }
-
-// mayBegin reports whether a piece may be begun with a peer.
-func (s *State) mayBegin(p *peer) bool {
-	return len(p.asked) < s.t.Strikes && !(p.rationed && p.pipe.Busy())
-}
-
-// held reports whether a peer that is not rationed, other than p, has a piece to be requested.
+// held reports whether a peer other than p that is not rationed has a piece to be requested.
 func (s *State) held(p *peer, i int) bool {
 	for _, q := range s.peers {
-		if q != p && q.matched && !q.stalled && q.have.Has(i) && !q.rationed {
+		if q != p && q.matched && !q.Stalled && q.have.Has(i) && !q.Rationed {
 			return true
 		}
 	}
@@ -191,7 +116,7 @@ func (s *State) onLiar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
 		s.ban(p, "it signed false blocks")
 	} else if n := s.byID[id]; n != nil {
-		n.banned = true
+		n.Banned = true
 	}
 }
 
@@ -202,7 +127,7 @@ func (s *State) onChecked(ev Checked) {
 	if p == nil {
 		return
 	}
-	if ev.Alarm && !p.alarms.take(s.now, 1, maxAlarms, alarmRate) {
+	if ev.Alarm && !p.AllowsAlarm(s.now) {
 		s.ban(p, "too many complaints about sound pieces")
 		return
 	}

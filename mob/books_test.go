@@ -40,9 +40,9 @@ func checkCensus(s *State, i int) error {
 		for _, p := range s.peers {
 			has, claim := p.have.Has(i), p.claim.Has(i)
 			switch inside := p.shared > l.index; {
-			case inside && p.holds() && has:
+			case inside && p.Holds() && has:
 				holders++
-			case inside && p.claims() && claim:
+			case inside && p.Claims() && claim:
 				claims++
 			case p.shared == l.index && (has || claim):
 				siblings[proto.ClusterGroup(p.Cluster, l.index+1)] = true

@@ -71,7 +71,7 @@ func (s *State) addClaim(p *peer, i int) {
 		return
 	}
 	p.claimed[i] = s.now
-	if !p.claims() {
+	if !p.Claims() {
 		return
 	}
 	s.countClaim(p, i, true)
@@ -190,15 +190,15 @@ func (s *State) addHave(p *peer, i int) {
 		p.claim.Remove(i)
 		return
 	}
-	if p.holds() {
+	if p.Holds() {
 		s.countHave(p, i, true)
 	}
 	home := s.home(p)
 	if at, ok := p.claimed[i]; ok && home.holders[i] == 1 {
-		s.claimTimes.add(s.now.Sub(at))
+		s.book.ClaimTimes.Add(s.now.Sub(at))
 	}
 	s.removeClaim(p, i)
-	if !p.holds() {
+	if !p.Holds() {
 		return
 	}
 	f := s.fetches[i]
@@ -239,7 +239,7 @@ func (s *State) removeHave(p *peer, i int) {
 	if s.cfg.Growing {
 		s.passed.Add(i)
 	}
-	if p.holds() {
+	if p.Holds() {
 		s.countHave(p, i, false)
 	}
 }
@@ -253,7 +253,7 @@ func (s *State) removeClaim(p *peer, i int) {
 	if !p.local {
 		s.removeRemote(p, i)
 	}
-	if p.near() && p.claims() {
+	if p.near() && p.Claims() {
 		s.countClaim(p, i, false)
 	}
 }

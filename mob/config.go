@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/proto"
@@ -36,6 +37,7 @@ type Config struct {
 // Tuning holds the constants of the algorithm. None is part of the protocol.
 type Tuning struct {
 	flow.Limits
+	conduct.Rules
 	// Batch is the least time between two batches of haves and claims to a peer. Claims go to
 	// local peers at once. LazyBatch is the same, times the number of peers, for updates that
 	// nobody waits for, most of all what the cluster has already: in a large one everybody would
@@ -47,16 +49,11 @@ type Tuning struct {
 	// Settle is how long a new node waits at most to hear what its cluster has, before it fetches
 	// over the WAN.
 	Settle time.Duration
-	// Stall is how long a peer may send no byte of what was requested before the requests go to
-	// others. Dead is how long it may be silent altogether.
-	Stall, Dead time.Duration
 	// Calm is for how long no member must have come or gone before the node dials peers of other
 	// clusters by rank.
 	Calm time.Duration
 	// Retry is the pause before a failed member is dialled again. It doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
-	// Strikes is how many bad pieces ban a peer.
-	Strikes int
 	// MaxLocal and MaxGlobal bound the local peers and those of other clusters that the node
 	// dials. It accepts more.
 	MaxLocal, MaxGlobal int
@@ -78,16 +75,14 @@ func DefaultTuning() Tuning {
 			MaxBlock:  proto.MaxBlock,
 			MaxWindow: 16 << 20,
 		},
+		Rules:     conduct.Rules{Stall: 3 * time.Second, Dead: 15 * time.Second, Strikes: 3},
 		Batch:     40 * time.Millisecond,
 		LazyBatch: 16 * time.Millisecond,
 		Turn:      20 * time.Millisecond,
 		Settle:    3 * time.Second,
-		Stall:     3 * time.Second,
-		Dead:      15 * time.Second,
 		Calm:      20 * time.Millisecond,
 		Retry:     time.Second,
 		MaxRetry:  30 * time.Second,
-		Strikes:   3,
 		MaxLocal:  128,
 		MaxGlobal: 128,
 	}

@@ -203,7 +203,7 @@ const maxCandidates = 512
 func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	s := c.s
 	best, bestKey, ties, seen := -1, 0, 0, 0
-	last := p.p.rationed
+	last := p.p.Rationed
 	from := 0
 	if s.layout.Together == 0 {
 		from = s.rng.IntN((s.pieces+63)/64) * 64

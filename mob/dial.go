@@ -87,7 +87,7 @@ func (s *State) redial(l *level, sibling []*node, n *node) {
 
 // dial dials a member, after the pause if it has failed.
 func (s *State) dial(n *node) {
-	if n.peer != nil || n.dialing || n.banned || n.External {
+	if n.peer != nil || n.dialing || n.Banned || n.External {
 		return
 	}
 	if s.now.Before(n.retryAt) {
@@ -97,5 +97,5 @@ func (s *State) dial(n *node) {
 		return
 	}
 	n.dialing = true
-	s.do(Dial{Peer: n.ID, Dead: n.deadAt})
+	s.do(Dial{Peer: n.ID, Dead: n.DeadAt})
 }

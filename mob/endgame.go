@@ -20,7 +20,7 @@ func (s *State) endgame() {
 		return
 	}
 	for _, p := range s.peers {
-		if p.stalled || p.rationed || !p.local && !s.mayFetch(p.level) || !p.pipe.Room() {
+		if p.Stalled || p.Rationed || !p.local && !s.mayFetch(p.level) || !p.pipe.Room() {
 			continue
 		}
 		for _, f := range late {

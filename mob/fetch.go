@@ -40,14 +40,14 @@ func (s *State) grace(f *fetch) time.Duration {
 	case p.External:
 		return time.Duration(p.pipe.Wait() * float64(time.Second))
 	default:
-		return max(s.patience(p)-2*s.t.Queue, 0)
+		return max(s.answerLimit(p)-2*s.t.Queue, 0)
 	}
 }
 
 // beginFetch begins a piece with a peer.
 func (s *State) beginFetch(p *peer, i int) *fetch {
 	f := newFetch(i, s.layout.size(i), s.now)
-	f.alone = s.suspects[i]
+	f.alone = s.book.Suspect(i)
 	s.wanted.Remove(i)
 	s.fetches[i] = f
 	s.assign(p, f)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
@@ -26,7 +27,7 @@ func (s *State) health() {
 		}
 	}
 	s.setPace()
-	s.awaitAnswers()
+	s.judge()
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
 	}
@@ -77,35 +78,29 @@ func (s *State) check(p *peer) {
 		pause = max(s.t.Queue, s.pace)
 	case p.acrossLink() && p.subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
-	case p.pipe.Busy() || p.near() && !s.complete && s.now.Sub(p.lastSeen) > s.t.Stall/2:
+	case p.pipe.Busy() || p.near() && !s.complete && s.now.Sub(p.LastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
 	pause = max(pause, p.pipe.RTT, 2*s.claimDelay(s.site()))
-	dead := s.t.Dead + s.patience(p) + s.late
+	slack := s.answerLimit(p) + s.book.Late
+	owed := 0.0
 	switch {
-	case p.near() && !p.silent && !s.complete && s.now.Sub(p.lastSeen) > 2*s.t.Stall+s.patience(p)+s.late:
+	case p.pipe.Busy() && p.pipe.Rate() > 0:
+		owed = p.pipe.Wait()
+	case p.pipe.Busy():
+		owed = -1
+	}
+	switch v := p.Verdict(s.now, slack, !s.complete, owed); {
+	case v == conduct.FellSilent:
 		s.setSilent(p, true)
-	case s.now.Sub(p.lastSeen) > dead || s.answersNone(p, dead):
-		p.deadAt = s.now
+	case v == conduct.Dead || s.answersNone(p, s.t.Dead+slack):
+		p.DeadAt = s.now
 		s.drop(p, proto.CodeLeaving, "silent for too long")
-	case p.pipe.Busy() && s.now.Sub(p.lastBlock) > s.stallTimeout(p):
+	case v == conduct.Stalled:
 		s.stall(p)
 	case s.now.Sub(p.pingSent) >= pause:
 		s.sendPing(p)
 	}
-}
-
-// stallTimeout returns how long a busy peer may send nothing: longer if its rate and what was
-// requested of it explain it, and shorter for the first block of a member of the site.
-func (s *State) stallTimeout(p *peer) time.Duration {
-	timeout := s.t.Stall
-	switch {
-	case p.pipe.Rate() > 0:
-		timeout = max(timeout, time.Duration(4*p.pipe.Wait()*float64(time.Second)))
-	case p.near():
-		timeout = 2 * timeout / 3
-	}
-	return timeout + s.patience(p) + s.late
 }
 
 // cancelAll cancels everything that was requested of a peer.
@@ -148,7 +143,7 @@ func (s *State) onPong(p *peer, nonce uint64) {
 		s.endWait(n)
 	}
 	p.pipe.Answered(d)
-	p.answers.add(d)
+	p.Pings.Add(d)
 	for _, l := range s.groups(p) {
 		s.measureAnswers(l)
 	}

@@ -37,7 +37,7 @@ func (s *State) sendWant(p *peer) {
 	case shareInterest:
 		rs = s.site().share.ranges(s.pieces)
 	}
-	s.owe(p, rs)
+	p.Owe(rs, s.pieces)
 	s.send(p, &proto.Want{Pieces: rs})
 }
 

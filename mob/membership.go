@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -15,7 +16,7 @@ type node struct {
 	shared  int   // parts of its cluster's name that it shares with the own
 	peer    *peer // nil unless joined
 	dialing bool
-	silent  bool // see peer.silent
+	silent  bool // see conduct.Peer
 	failed  bool // its stream ended or its dial failed since it last joined
 	// awaited, if not 0, says that the node was cut off and waits for the member, and how many of its
 	// sessions may yet end without a word; stale that the dial under way began before. See reunite.
@@ -24,7 +25,7 @@ type node struct {
 	retryAt time.Time
 	pause   time.Duration // before the next dial
 	fails   int           // since it last joined and announced what it has
-	*record
+	*conduct.Record
 }
 
 func (n *node) alive() bool { return n.peer != nil && !n.silent || n.peer == nil && !n.failed }
@@ -81,10 +82,10 @@ const (
 
 // addNode adds a member, or moves it to another cluster.
 func (s *State) addNode(nd Node) *node {
-	n := &node{Node: nd, shared: proto.SharedParts(nd.Cluster, s.cfg.Cluster), record: new(record)}
+	n := &node{Node: nd, shared: proto.SharedParts(nd.Cluster, s.cfg.Cluster), Record: new(conduct.Record)}
 	if old := s.byID[nd.ID]; old != nil {
 		s.removeNode(old)
-		n.record = old.record
+		n.Record = old.Record
 	}
 	s.byID[nd.ID] = n
 	s.membersChanged = true
@@ -170,10 +171,10 @@ func (s *State) onJoined(nd Node) {
 		}
 		n = s.addNode(nd)
 	}
-	p := s.newPeer(nd)
-	p.record = n.record
-	if p.stalls > 0 {
-		s.setStalled(p)
+	p := s.newPeer(nd, n.Record)
+	if p.HasStalled() {
+		p.Restall()
+		p.pipe.Probing = true
 	}
 	s.ration(p)
 	if len(s.peers) == 0 && !s.heardAt.IsZero() && !s.isSilence() {
@@ -182,7 +183,7 @@ func (s *State) onJoined(nd Node) {
 	s.heard()
 	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p
-	if n.banned {
+	if n.Banned {
 		s.ban(p, "banned before")
 		return
 	}
@@ -216,7 +217,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	}
 	s.plan.leave(p)
 	s.releaseAll(p)
-	s.setSnubs(p, true) // what it promised does not count any more
+	s.recount(p, func() { p.Stalled = true }) // its pieces and claims do not count any more
 	for i := range p.have.All() {
 		s.removeHave(p, i)
 	}
@@ -226,7 +227,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	if p.link != nil && len(p.link.peers) == 0 {
 		p.link.pieces.Clear()
 	}
-	clear(p.asked) // it announces anew what it has
+	p.ForgetReports()
 	if s.stealing == id {
 		s.stealing = ""
 	}
@@ -235,7 +236,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	case n.External:
 		s.removeNode(n)
 	default:
-		n.peer, n.banned = nil, banned
+		n.peer, n.Banned = nil, banned
 		s.lose(n, false)
 	}
 	s.updateRank(p.Cluster)
@@ -264,7 +265,7 @@ func (s *State) onUnreachable(id proto.PeerID) {
 // lose notes that a session or a dial has failed. away says that the member cannot be reached now; one
 // that is awaited is dialled again if that is not known.
 func (s *State) lose(n *node, away bool) {
-	if n.awaited > 1 && !away && !n.banned {
+	if n.awaited > 1 && !away && !n.Banned {
 		n.awaited--
 		n.stale, s.membersChanged = false, true
 		s.dial(n)
@@ -278,7 +279,7 @@ func (s *State) lose(n *node, away bool) {
 		return // the node may be cut off
 	}
 	n.fails++
-	if n.fails > maxFails && !n.banned || len(s.byID) > maxNodes {
+	if n.fails > maxFails && !n.Banned || len(s.byID) > maxNodes {
 		s.removeNode(n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
@@ -11,6 +12,7 @@ import (
 // peer is a joined node: one with an open control stream.
 type peer struct {
 	Node
+	conduct.Peer
 	shared   int    // parts of its cluster's name that it shares with the own: 0 if it is of another site
 	local    bool   // of the own cluster; others are remote peers
 	level    *level // the outermost group that what comes from a remote peer enters
@@ -33,7 +35,6 @@ type peer struct {
 	// What the node asked to be announced, and what the peer did.
 	interest     interest
 	interestSent bool
-	owed         int // haves that the node asked for, and that may come yet
 	subscribed   *bitset.Set
 
 	// What is to be announced to it.
@@ -46,42 +47,29 @@ type peer struct {
 	announcedSlow int        // the last count of the node's slow pieces
 
 	// The requests of it.
-	ahead      int    // pieces that are claimed for it, and wait for the claims of others or for room
-	current    *fetch // what is requested next, unless that went to another
-	pipe       flow.Pipe
-	lastBlock  time.Time // when it sent a block, or was sent the first request
-	stalled    bool      // it sent nothing for too long, and has not sent enough since
-	proof      int       // blocks to send until it is not stalled any more
-	pauseUntil time.Time // when the next is requested
-	snubs      bool      // it is of the site, and what it has does not count while it is stalled
-	rejected   time.Time // when it rejected a request
-	rejects    int       // in a row
-	rationed   bool      // see record
-	*record
+	ahead   int    // pieces that are claimed for it, and wait for other members' claims or for room
+	current *fetch // what is requested next, unless that went to another
+	pipe    flow.Pipe
 
 	// Its part in the plan, see planned.
-	plan   *planned  // the State's
-	host   int       // the number of its host, -1 if it has none
-	parent bool      // it is a host that sends to the node
-	late   bool      // it got nothing new for long
-	newsAt time.Time // when it got something new
-	news   answers   // the time between that
+	plan   *planned        // the State's
+	host   int             // the number of its host, -1 if it has none
+	parent bool            // it is a host that sends to the node
+	late   bool            // it got no new piece for some time
+	newsAt time.Time       // when it got something new
+	news   conduct.Answers // the time between that
 
 	// Round trip and sign of life.
-	answers   answers
 	joinedAt  time.Time
 	pingSent  time.Time
-	lastSeen  time.Time
-	silent    bool      // for so long that others do its part of the work
 	stealSent time.Time // when it was last asked for slow pieces
 }
 
-func (s *State) newPeer(nd Node) *peer {
+func (s *State) newPeer(nd Node, r *conduct.Record) *peer {
 	p := &peer{
 		Node:       nd,
 		shared:     proto.SharedParts(nd.Cluster, s.cfg.Cluster),
 		joinedAt:   s.now,
-		lastSeen:   s.now,
 		plan:       s.plan,
 		host:       nobody,
 		have:       bitset.New(s.pieces),
@@ -91,6 +79,7 @@ func (s *State) newPeer(nd Node) *peer {
 		subscribed: bitset.New(s.pieces),
 		deferred:   map[int]time.Time{},
 	}
+	p.Peer = conduct.NewPeer(&s.t.Rules, r, p.near(), s.now)
 	p.local = p.shared == len(s.levels)
 	p.matched = p.local
 	p.pipe = flow.Pipe{Limits: &s.t.Limits, External: p.External, Near: p.near()}

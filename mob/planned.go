@@ -234,7 +234,7 @@ func (k *planned) leavesToBringer(l *level, i int) bool {
 	if p == nil {
 		return k.isAwaited()
 	}
-	return p.shared > l.index && p.claims() && !k.isLate(p)
+	return p.shared > l.index && p.Claims() && !k.isLate(p)
 }
 
 // precedence says who goes first where the node and a peer have both claimed a piece for a group: the
@@ -294,7 +294,7 @@ func (k *planned) update() {
 	}
 	for _, h := range k.parents {
 		p := k.peers[h]
-		follow := p == nil && k.isAwaited() || p != nil && !p.stalled && !p.rationed && !p.silent && !p.late
+		follow := p == nil && k.isAwaited() || p != nil && !p.Stalled && !p.Rationed && !p.Silent && !p.late
 		if follow != k.followed[h] {
 			k.followed[h] = follow
 			k.ReconsiderAll()
@@ -334,7 +334,7 @@ func (k *planned) checkLate() {
 // isLate reports whether a peer has got nothing new for long: longer than what it had took to come,
 // which links that became slow explain.
 func (k *planned) isLate(p *peer) bool {
-	return k.s.now.Sub(p.newsAt) > max(lateTimes*k.s.t.Stall, lateTimes*p.news.most())+k.s.late
+	return k.s.now.Sub(p.newsAt) > max(lateTimes*k.s.t.Stall, lateTimes*p.news.Most())+k.s.book.Late
 }
 
 // maxHeldUp bounds the pieces that are looked at for one parent.
@@ -362,7 +362,7 @@ func (k *planned) holdsUp(p *peer, h int) bool {
 // noteNews notes that a peer has got a piece.
 func (p *peer) noteNews(now time.Time) {
 	if since := now.Sub(p.newsAt); since > 0 {
-		p.news.add(since)
+		p.news.Add(since)
 	}
 	p.newsAt, p.late = now, false
 }

@@ -122,11 +122,11 @@ func (s *State) getToKnow(l *level) {
 }
 
 func (s *State) fillPeer(p *peer) {
-	if p.stalled && s.now.Before(p.pauseUntil) || p.rejects >= maxRejects && s.now.Sub(p.rejected) < s.t.Queue {
+	if p.Paused(s.now, s.t.Queue) {
 		return
 	}
 	block := p.pipe.Block()
-	for p.pipe.Room() && !(p.stalled && p.pipe.Busy()) {
+	for p.pipe.Room() && !(p.Stalled && p.pipe.Busy()) {
 		f := s.next(p)
 		if f == nil {
 			return
@@ -142,7 +142,7 @@ func (s *State) fillPeer(p *peer) {
 // request requests a span of a fetch.
 func (s *State) request(p *peer, f *fetch, sp proto.Span) {
 	if !p.pipe.Busy() {
-		p.lastBlock = s.now
+		p.Requested(s.now)
 	}
 	p.pipe.Request(s.now, sp)
 	s.do(Send{Peer: p.ID, Message: &proto.Request{Span: sp}, Made: s.picker.Makes(Peer{p}, f.Piece)})
@@ -154,7 +154,7 @@ func (s *State) next(p *peer) *fetch {
 	if f := p.current; f != nil && f.peer == p && !f.Requested() {
 		return f
 	}
-	if !s.mayBegin(p) {
+	if !p.MayStart(p.pipe.Busy()) {
 		return nil
 	}
 	if f := s.takeClaimed(p); f != nil {
@@ -183,7 +183,7 @@ func (s *State) next(p *peer) *fetch {
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
 func (s *State) maySend(p *peer, f *fetch) bool {
-	return !f.Requested() && p.have.Has(f.Piece) && !(p.rationed && s.held(p, f.Piece)) && !s.plan.keeps(p, f.Piece)
+	return !f.Requested() && p.have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.plan.keeps(p, f.Piece)
 }
 
 // leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves
@@ -218,8 +218,10 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 		return
 	}
 	s.heard()
-	p.lastSeen, p.rejects = s.now, 0
-	s.delivered(p)
+	if p.Delivered(s.now) {
+		p.pipe.Probing = false
+		s.recount(p, func() { p.Stalled = false })
+	}
 	active := 0
 	if p.link != nil {
 		active = p.activeOver()
@@ -258,19 +260,13 @@ func (s *State) cancelSpan(f *fetch, sp proto.Span, sender *peer) {
 	}
 }
 
-// maxRejects is after how many rejects in a row a peer is left alone for a moment. A rejected piece
-// is not requested of the peer again. To pause after the first would cost the more, the shorter
-// pieces are.
-const maxRejects = 4
-
 // onReject takes back a request that a peer does not honour.
 func (s *State) onReject(p *peer, sp proto.Span) {
 	if !p.pipe.Cancel(sp) {
 		return
 	}
 	s.wakeSharing(p)
-	p.rejects++
-	p.rejected = s.now
+	p.Rejected(s.now)
 	i := int(sp.Piece)
 	f := s.fetches[i]
 	s.removeHave(p, i)

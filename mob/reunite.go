@@ -28,7 +28,7 @@ const inconclusive = 3
 func (s *State) reunite(but *node) {
 	s.reunited = s.now
 	for _, n := range s.site().members() {
-		if n == but || n.banned {
+		if n == but || n.Banned {
 			continue
 		}
 		n.awaited, n.stale = inconclusive, n.dialing

@@ -13,7 +13,7 @@ func (s *State) updateSeeds() {
 		for _, p := range s.peers {
 			switch {
 			case p.shared <= l.index:
-			case p.seed && p.holds():
+			case p.seed && p.Holds():
 				seeds++
 			case !p.have.Full():
 				fetching++

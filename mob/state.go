@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -22,9 +23,8 @@ type State struct {
 
 	rng      *rand.Rand
 	now      time.Time
-	nextTick time.Time     // when the next tick was asked for
-	late     time.Duration // by how much the last one was, which is the node's own slowness
-	out      []Action      // of this step
+	nextTick time.Time // when the next tick was asked for
+	out      []Action  // of this step
 
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
@@ -32,11 +32,9 @@ type State struct {
 	withheld   *bitset.Set // of have: they are not for others at present
 	wanted     *bitset.Set
 	fetches    map[int]*fetch
-	unassigned []*fetch     // fetches that have bytes to request, and no peer
-	suspects   map[int]bool // pieces that were bad when they came from several peers
-	rotten     map[int]bool // pieces that came from one peer and were bad, and did not come again
-	complete   bool         // nothing is to be fetched: all pieces are stored, or the node only uploads
-	finished   bool         // all pieces are stored
+	unassigned []*fetch // fetches that have bytes to request, and no peer
+	complete   bool     // nothing is to be fetched: all pieces are stored, or the node only uploads
+	finished   bool     // all pieces are stored
 
 	// The groups that the node is in, from the site to the own cluster: what others have, as far as
 	// they announced it, and the node's part of the work.
@@ -54,13 +52,12 @@ type State struct {
 	plan       *planned // what the node follows, nil if it follows no plan
 
 	stealing proto.PeerID
-	stalls   int64 // of all peers, since the start
+	book     conduct.Book
 
 	// What the node knows of its groups.
 	heardOfMembers bool
 	membersChanged bool          // since it was computed whether the groups are known
 	shareChanged   bool          // since the last Wants for a share
-	claimTimes     answers       // what members take from a claim to the piece
 	pace           time.Duration // least time between two messages to a peer of another site: see setPace
 
 	// When things began, and are due. The zero time is never.
@@ -106,8 +103,6 @@ func New(cfg Config, have []proto.Range) *State {
 		have:     bitset.New(n),
 		wanted:   bitset.New(n),
 		fetches:  map[int]*fetch{},
-		suspects: map[int]bool{},
-		rotten:   map[int]bool{},
 		withheld: bitset.New(n),
 		complete: cfg.UploadOnly,
 		passed:   bitset.New(n),
@@ -168,9 +163,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.offer(ev.Range)
 	case Failed:
 		s.picker.Apply(ev)
-		s.blame(ev)
+		s.recordFailed(ev)
 	case Blamed:
-		s.accuse(ev.Peer, ev.Piece, false)
+		s.recordBad(ev.Peer, ev.Piece, false)
 	case Checked:
 		s.onChecked(ev)
 	case Liar:
@@ -178,7 +173,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	}
 	_, ticked := ev.(Tick)
 	if ticked && !s.nextTick.IsZero() {
-		s.late = max(now.Sub(s.nextTick), 0)
+		s.book.Late = max(now.Sub(s.nextTick), 0)
 	}
 	if ticked && !s.now.Before(s.healthAt) {
 		s.healthAt = s.now.Add(s.healthInterval())
@@ -217,11 +212,11 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 		return
 	}
 	s.heard()
-	p.lastSeen = s.now
-	if p.silent {
+	p.LastSeen = s.now
+	if p.Silent {
 		s.setSilent(p, false)
 	}
-	if !s.affords(p, m) {
+	if !p.Affords(s.now, m, s.pieces, len(s.fetches)) {
 		s.ban(p, "too many messages")
 		return
 	}
@@ -262,12 +257,12 @@ func (s *State) store(i int) {
 	}
 	if f := s.fetches[i]; f != nil {
 		if f.peer != nil && !s.layout.Whole { // a coded block may still be false
-			s.credit(f.peer)
+			f.peer.AddGood()
+			s.ration(f.peer)
 		}
 		s.endFetch(f)
 	}
-	delete(s.suspects, i)
-	delete(s.rotten, i)
+	s.book.Stored(i)
 	s.wanted.Remove(i)
 	s.announce(i, updateHave)
 	s.checkComplete()

@@ -56,7 +56,7 @@ func (s *State) Status() Status {
 		Rank:     site.rank,
 		Size:     site.size,
 		Settling: !s.have.Full() && !s.mayFetch(site),
-		Stalls:   s.stalls,
+		Stalls:   s.book.Stalls,
 	}
 	st.Parents, st.Followed = s.plan.counts()
 	for _, p := range s.peers {
@@ -67,7 +67,7 @@ func (s *State) Status() Status {
 			InFlight: p.pipe.InFlight(),
 			RTT:      p.pipe.Least,
 			Queue:    p.pipe.Queue,
-			Stalled:  p.stalled,
+			Stalled:  p.Stalled,
 		}
 		if p.pipe.Busy() {
 			ps.Rate = p.pipe.Rate()
@@ -91,7 +91,7 @@ func (s *State) Status() Status {
 			continue
 		}
 		st.Lacking = bitset.Append(st.Lacking, i)
-		if s.rotten[i] {
+		if s.book.Bad(i) {
 			st.Rotten++
 		}
 	}

@@ -58,7 +58,7 @@ func (s *State) starving() *level {
 			continue
 		}
 		for _, p := range s.peers {
-			if p.level == l && p.idle && p.matched && !p.stalled && s.isActive(p) && p.pipe.Room() {
+			if p.level == l && p.idle && p.matched && !p.Stalled && s.isActive(p) && p.pipe.Room() {
 				return l
 			}
 		}
@@ -69,7 +69,7 @@ func (s *State) starving() *level {
 // rateInto returns the node's rate from the siblings of a group, in bytes per second.
 func (s *State) rateInto(l *level) (sum float64) {
 	for _, p := range s.peers {
-		if p.level == l && !p.stalled {
+		if p.level == l && !p.Stalled {
 			sum += p.pipe.Rate()
 		}
 	}

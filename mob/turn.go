@@ -25,7 +25,7 @@ func (s *State) takeTurn(p *peer, i int) {
 func (s *State) measureAnswers(l *level) {
 	var times []time.Duration
 	for _, p := range s.peers {
-		if t := p.answers.most(); t > 0 && p.shared > l.index {
+		if t := p.Pings.Most(); t > 0 && p.shared > l.index {
 			times = append(times, t)
 		}
 	}

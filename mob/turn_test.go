@@ -76,7 +76,7 @@ func TestClaimedAhead(t *testing.T) {
 		{"after that", DefaultTuning().Queue, nil, true},
 		{"the peer has left", 0, func(s *State, p *peer) { s.onLeft(p.ID, false) }, true},
 		{"the peer has dropped it", 0, func(s *State, p *peer) { s.removeHave(p, 0) }, true},
-		{"the peer is rationed", 0, func(_ *State, p *peer) { p.rationed = true }, true},
+		{"the peer is rationed", 0, func(_ *State, p *peer) { p.Rationed = true }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, a, now := fetching(20 * time.Millisecond)
@@ -117,7 +117,7 @@ func TestSlowMemberDoesNotDelayClaims(t *testing.T) {
 	s := newWitness("a", "A")
 	s.joins("A", "b", "c", "d")
 	for id, mean := range map[proto.PeerID]time.Duration{"b": time.Millisecond, "c": time.Millisecond, "d": 5 * time.Second} {
-		s.joined[id].answers = answers{mean: mean}
+		s.joined[id].Pings.Add(mean)
 	}
 	s.measureAnswers(s.site())
 	if got := s.claimDelay(s.site()); got != s.t.Turn {

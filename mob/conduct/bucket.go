@@ -1,4 +1,4 @@
-package mob
+package conduct
 
 import "time"
 
@@ -8,7 +8,7 @@ type bucket struct {
 	at    time.Time
 }
 
-// take takes n tokens out of a bucket of the given size, which gets rate tokens per second. It reports
+// take removes n tokens from a bucket of the given size, which gets rate tokens per second. It reports
 // false if there were too few.
 func (b *bucket) take(now time.Time, n, size, rate float64) bool {
 	b.taken = max(0, b.taken-now.Sub(b.at).Seconds()*rate) + n
