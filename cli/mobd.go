@@ -103,7 +103,7 @@ func runMobd(env *command.Env, cmd *cobra.Command, n *nodeFlags) error {
 	r.add("trackers", reloadTrackers(d.node))
 	r.add("keep", reloadKeep(d.node, cfg.keep))
 	site.start(d.register)
-	systemd := newNotifier(env.Getenv, cfg.log, d.health, d.statusLine)
+	systemd := newNotifier(env.Getenv, cfg.log, d.health)
 	r.tell(systemd.reloading)
 	addr := ownAddr(d.node.Host(), cfg.listen[0])
 	r.add("network", reloadNetwork(d.node))

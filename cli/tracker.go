@@ -132,10 +132,7 @@ func runTracker(
 		registerFleet(s, h, server, names)
 		alive.register(s, metrics.NewTracker(server.Stats, bt.stats, command.Version()))
 	})
-	systemd := newNotifier(g.Getenv, log, alive, func() string {
-		st := server.Stats()
-		return fmt.Sprintf("%d members of %d swarms", st.Members, st.Swarms)
-	})
+	systemd := newNotifier(g.Getenv, log, alive)
 	logNetwork(log, member.Get())
 	defer command.OnHangup(func() {
 		defer systemd.reloading()()
