@@ -76,7 +76,7 @@ type Finder interface {
 	// Announce tells trackers of this node, and returns other members and the time until the
 	// next announce. It blocks for seconds at most. A Finder that is a [metadata.HostFinder] finds
 	// hosts by their names as well.
-	Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error)
+	Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error)
 	// Close ends calls under way.
 	Close() error
 }

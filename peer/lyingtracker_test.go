@@ -24,8 +24,8 @@ type lyingTracker struct {
 }
 
 // Announce implements [peer.Finder].
-func (l *lyingTracker) Announce(context.Context, *proto.Announce) (*proto.Handout, error) {
-	h := &proto.Handout{Interval: 1}
+func (l *lyingTracker) Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error) {
+	h := &proto.AnnounceReply{Interval: 1}
 	dead := ma.StringCast("/ip4/127.0.0.1/tcp/9").Bytes()
 	add := func(id proto.PeerID, cluster string, addrs ...[]byte) {
 		h.Members = append(h.Members, proto.Member{ID: id, Cluster: cluster, Addrs: addrs})

@@ -57,7 +57,7 @@ type linkFinder struct {
 }
 
 // Announce implements [Finder].
-func (f *linkFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
+func (f *linkFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
 	client, old := f.now()
 	if old != nil {
 		_ = old.Close() // its trackers forget the node by themselves

@@ -2,7 +2,7 @@ package proto
 
 import "fmt"
 
-// Announce registers a member with a tracker, which answers with [Handout].
+// Announce registers a member with a tracker, which answers with [AnnounceReply].
 type Announce struct {
 	_ struct{} `cbor:",toarray"`
 	// Swarm is a key of the swarm, see [Link.Keys].

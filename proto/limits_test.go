@@ -25,9 +25,9 @@ func TestLimits(t *testing.T) {
 		members[i] = Member{ID: "p", Cluster: "A"}
 	}
 	hosts := strings.Split(strings.Repeat("n,", MaxMembers)+"n", ",")
-	clusters := make([]FleetCluster, MaxClusters+1)
+	clusters := make([]ScrapeCluster, MaxClusters+1)
 	for i := range clusters {
-		clusters[i] = FleetCluster{Name: "A"}
+		clusters[i] = ScrapeCluster{Name: "A"}
 	}
 	for _, tt := range []struct {
 		name string
@@ -133,19 +133,19 @@ func TestLimits(t *testing.T) {
 		{"announce, many addresses", &Announce{Swarm: id, Cluster: "A", Addrs: append(addrs, id)}, "17 addresses"},
 		{"announce, more than all pieces", &Announce{Swarm: id, Cluster: "A", Have: 2, Total: 1}, "2 of 1 pieces"},
 		{"announce, too many pieces", &Announce{Swarm: id, Cluster: "A", Total: MaxPieces + 1}, "0 of 2097153 pieces"},
-		{"handout, many", &Handout{Members: members}, "1025 members"},
-		{"handout, member without id", &Handout{Members: []Member{{}}}, "peer id of 0 bytes"},
+		{"announce reply, many", &AnnounceReply{Members: members}, "1025 members"},
+		{"announce reply, member without id", &AnnounceReply{Members: []Member{{}}}, "peer id of 0 bytes"},
 		{"credential, longest", &Credential{Envelope: make([]byte, MaxCredential)}, ""},
 		{"credential, empty", &Credential{}, "credential of 0 bytes, want 1 to 1024"},
 		{"credential, too long", &Credential{Envelope: make([]byte, MaxCredential+1)}, "credential of 1025 bytes"},
 		{"revoked, longest", &Revoked{List: make([]byte, MaxRevoked)}, ""},
 		{"revoked, empty", &Revoked{}, "list of 0 bytes, want 1 to 524288"},
 		{"revoked, too long", &Revoked{List: make([]byte, MaxRevoked+1)}, "list of 524289 bytes"},
-		{"fleet request, no swarm", &FleetRequest{}, "content id of 0 bytes"},
-		{"fleet, most", &Fleet{Clusters: clusters[:MaxClusters]}, ""},
-		{"fleet, many", &Fleet{Clusters: clusters}, "1025 clusters, at most 1024"},
-		{"fleet, no name", &Fleet{Clusters: make([]FleetCluster, 1)}, "cluster name"},
-		{"fleet, more whole than there are", &Fleet{Clusters: []FleetCluster{{Name: "A", Nodes: 1, Whole: 2}}}, `cluster "A": 2 of 1 nodes`},
+		{"scrape request, no swarm", &ScrapeRequest{}, "content id of 0 bytes"},
+		{"scrape, most", &Scrape{Clusters: clusters[:MaxClusters]}, ""},
+		{"scrape, many", &Scrape{Clusters: clusters}, "1025 clusters, at most 1024"},
+		{"scrape, no name", &Scrape{Clusters: make([]ScrapeCluster, 1)}, "cluster name"},
+		{"scrape, more whole than there are", &Scrape{Clusters: []ScrapeCluster{{Name: "A", Nodes: 1, Whole: 2}}}, `cluster "A": 2 of 1 nodes`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := AppendFrame(nil, tt.m)

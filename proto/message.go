@@ -28,9 +28,9 @@ const (
 	TypeManifestRequest Type = 16
 	TypeManifestReply   Type = 17
 	TypeAnnounce        Type = 18
-	TypeHandout         Type = 19
-	TypeFleetRequest    Type = 20
-	TypeFleet           Type = 21
+	TypeAnnounceReply   Type = 19
+	TypeScrapeRequest   Type = 20
+	TypeScrape          Type = 21
 	TypeCodedBlock      Type = 22
 	TypeGossipBlock     Type = 23
 	TypePermutation     Type = 24
@@ -130,12 +130,12 @@ func newMessage(t Type) Message {
 		return new(ManifestReply)
 	case TypeAnnounce:
 		return new(Announce)
-	case TypeHandout:
-		return new(Handout)
-	case TypeFleetRequest:
-		return new(FleetRequest)
-	case TypeFleet:
-		return new(Fleet)
+	case TypeAnnounceReply:
+		return new(AnnounceReply)
+	case TypeScrapeRequest:
+		return new(ScrapeRequest)
+	case TypeScrape:
+		return new(Scrape)
 	case TypeCodedBlock:
 		return new(CodedBlock)
 	case TypeGossipBlock:

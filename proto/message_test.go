@@ -32,9 +32,9 @@ func samples() []Message {
 		&ManifestRequest{Swarm: cid},
 		&ManifestReply{Length: 100},
 		&Announce{Swarm: cid, Cluster: "C", Addrs: addr, Have: 1, Total: 2, Leaving: true},
-		&Handout{Interval: 30, Members: []Member{{ID: "\x12\x20", Cluster: "A", Addrs: addr}}},
-		&FleetRequest{Swarm: cid},
-		&Fleet{Clusters: []FleetCluster{{Name: "A", Nodes: 4, Whole: 1, Missing: 99}}},
+		&AnnounceReply{Interval: 30, Members: []Member{{ID: "\x12\x20", Cluster: "A", Addrs: addr}}},
+		&ScrapeRequest{Swarm: cid},
+		&Scrape{Clusters: []ScrapeCluster{{Name: "A", Nodes: 4, Whole: 1, Missing: 99}}},
 		&CodedBlock{Number: 5, Origin: sampleOrigin(), Data: []byte("data")},
 		&GossipBlock{Generation: 3, Round: 40, Data: []byte("\x01\x02data")},
 		&Permutation{Version: 2, Seed: 9, Members: []PeerID{"\x12\x20", "\x12\xff"}, Since: []uint32{0, 5}},
@@ -110,7 +110,7 @@ func TestTypesAreNumberedInOrder(t *testing.T) {
 // A nil list is an empty array on the wire, not null.
 func TestNilListsAreEmpty(t *testing.T) {
 	for _, m := range []Message{
-		&Have{}, &Want{}, &Give{}, &Members{}, &Handout{}, &Fleet{}, &Hello{Swarm: []byte{1}, Cluster: "A"},
+		&Have{}, &Want{}, &Give{}, &Members{}, &AnnounceReply{}, &Scrape{}, &Hello{Swarm: []byte{1}, Cluster: "A"},
 		&Measured{Links: []MeasuredLink{{Cluster: "A"}}}, &Topology{},
 		&Hosts{}, &HostsRequest{Swarm: []byte{1}, Name: "n"},
 	} {

@@ -12,7 +12,7 @@ import (
 )
 
 // maxAddrBytes bounds the addresses of a member, together: about a dozen. It bounds
-// the table's memory and a handout's frame.
+// the table's memory and a reply's frame.
 const maxAddrBytes = 512
 
 // memberAddrs is the addresses of a member that announced these from remote. It

@@ -47,28 +47,28 @@ func NewClient(h host.Host, trackers []peer.AddrInfo, cfg ClientConfig) *Client 
 // Announce announces this node and returns the members that the trackers know, each
 // once. It blocks for at most Timeout. It fails if no tracker has replied, and the
 // error has the reason of each.
-func (c *Client) Announce(ctx context.Context, a *proto.Announce) (*proto.Handout, error) {
-	handouts, err := askAll[*proto.Handout](ctx, c, a)
+func (c *Client) Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
+	replies, err := askAll[*proto.AnnounceReply](ctx, c, a)
 	if err != nil {
 		return nil, err
 	}
-	return mergeHandouts(handouts, proto.PeerID(c.host.ID())), nil
+	return mergeAnnounceReplies(replies, proto.PeerID(c.host.ID())), nil
 }
 
-// Fleet returns the progress of a swarm, which is named by the binary CID of the
+// Scrape returns the progress of a swarm, which is named by the binary CID of the
 // manifest. Where trackers differ, it takes the reply with more nodes of a cluster.
 // If no tracker knows the swarm the error wraps a [proto.RemoteError] with
 // proto.CodeUnknownSwarm. It blocks for at most Timeout.
-func (c *Client) Fleet(ctx context.Context, swarm []byte) (*proto.Fleet, error) {
-	fleets, err := askAll[*proto.Fleet](ctx, c, &proto.FleetRequest{Swarm: swarm})
+func (c *Client) Scrape(ctx context.Context, swarm []byte) (*proto.Scrape, error) {
+	scrapes, err := askAll[*proto.Scrape](ctx, c, &proto.ScrapeRequest{Swarm: swarm})
 	if err != nil {
 		return nil, err
 	}
-	return mergeFleets(fleets), nil
+	return mergeScrapes(scrapes), nil
 }
 
 // Topology returns what the members of a swarm measured, as the tracker says that knows most links. It
-// fails like Fleet.
+// fails like Scrape.
 func (c *Client) Topology(ctx context.Context, swarm []byte) (*proto.Topology, error) {
 	all, err := askAll[*proto.Topology](ctx, c, &proto.TopologyRequest{Swarm: swarm})
 	if err != nil {
@@ -114,10 +114,10 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// mergeHandouts returns all members of the handouts except self, each once with all of its addresses, and
+// mergeAnnounceReplies returns all members of the replies except self, each once with all of its addresses, and
 // the shortest interval.
-func mergeHandouts(hs []*proto.Handout, self proto.PeerID) *proto.Handout {
-	out := &proto.Handout{}
+func mergeAnnounceReplies(hs []*proto.AnnounceReply, self proto.PeerID) *proto.AnnounceReply {
+	out := &proto.AnnounceReply{}
 	for _, h := range hs {
 		if out.Interval == 0 || h.Interval != 0 && h.Interval < out.Interval {
 			out.Interval = h.Interval
@@ -157,10 +157,10 @@ func mergeAddrs(a, b [][]byte) [][]byte {
 	return out
 }
 
-// mergeFleets takes the report with the most nodes of each cluster. Members announce
+// mergeScrapes takes the report with the most nodes of each cluster. Members announce
 // to all trackers, so reports overlap and must not be added up.
-func mergeFleets(fs []*proto.Fleet) *proto.Fleet {
-	best := make(map[string]proto.FleetCluster)
+func mergeScrapes(fs []*proto.Scrape) *proto.Scrape {
+	best := make(map[string]proto.ScrapeCluster)
 	for _, f := range fs {
 		for _, c := range f.Clusters {
 			if b, ok := best[c.Name]; !ok || c.Nodes > b.Nodes {
@@ -168,10 +168,10 @@ func mergeFleets(fs []*proto.Fleet) *proto.Fleet {
 			}
 		}
 	}
-	out := &proto.Fleet{Clusters: make([]proto.FleetCluster, 0, len(best))}
+	out := &proto.Scrape{Clusters: make([]proto.ScrapeCluster, 0, len(best))}
 	for _, c := range best {
 		out.Clusters = append(out.Clusters, c)
 	}
-	slices.SortFunc(out.Clusters, func(a, b proto.FleetCluster) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out.Clusters, func(a, b proto.ScrapeCluster) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

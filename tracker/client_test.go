@@ -38,13 +38,13 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // TestCollect collects an error and two replies. A silent tracker delays them for the grace.
 func TestCollect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		results := make(chan result[*proto.Handout])
+		results := make(chan result[*proto.AnnounceReply])
 		go func() {
-			results <- result[*proto.Handout]{tracker: 1, err: errClosed}
+			results <- result[*proto.AnnounceReply]{tracker: 1, err: errClosed}
 			time.Sleep(time.Minute)
-			results <- result[*proto.Handout]{tracker: 2, reply: &proto.Handout{Interval: 2}}
+			results <- result[*proto.AnnounceReply]{tracker: 2, reply: &proto.AnnounceReply{Interval: 2}}
 			time.Sleep(time.Second / 2)
-			results <- result[*proto.Handout]{tracker: 0, reply: &proto.Handout{Interval: 0}}
+			results <- result[*proto.AnnounceReply]{tracker: 0, reply: &proto.AnnounceReply{Interval: 0}}
 		}()
 		began := time.Now()
 		got, err := collect(results, 4, time.Second)
@@ -99,7 +99,7 @@ func TestClientWithFailedTrackers(t *testing.T) {
 		}
 	}
 	for range 2 { // the second request queues behind the first one to the silent tracker
-		eventually(t, "a handout with a member of each tracker", func() bool {
+		eventually(t, "a reply with a member of each tracker", func() bool {
 			got, err := c.Announce(t.Context(), announce(h, "A", 5))
 			if err != nil {
 				t.Fatal(err)
@@ -107,9 +107,9 @@ func TestClientWithFailedTrackers(t *testing.T) {
 			return len(got.Members) == 2
 		})
 	}
-	want := []proto.FleetCluster{{Name: "A", Nodes: 2, Missing: 14}, {Name: "B", Nodes: 1, Whole: 1}}
+	want := []proto.ScrapeCluster{{Name: "A", Nodes: 2, Missing: 14}, {Name: "B", Nodes: 1, Whole: 1}}
 	eventually(t, "the progress of both clusters", func() bool {
-		f, err := c.Fleet(t.Context(), []byte("swarm"))
+		f, err := c.Scrape(t.Context(), []byte("swarm"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestClientSlowTracker(t *testing.T) {
 			time.Sleep(400 * time.Millisecond)
 		}
 		received <- a.Leaving
-		_ = proto.WriteMessage(st, &proto.Handout{Interval: 5}) // the client may be gone
+		_ = proto.WriteMessage(st, &proto.AnnounceReply{Interval: 5}) // the client may be gone
 	})
 	h, c := node(t, ClientConfig{Timeout: waitTimeout, Grace: 20 * time.Millisecond}, fast, peer.AddrInfo{ID: slow.ID(), Addrs: slow.Addrs()})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -235,7 +235,7 @@ func TestClientRedialsTracker(t *testing.T) {
 func TestMergeHandouts(t *testing.T) {
 	t.Parallel()
 	a, b, c := []byte{1}, []byte{2}, []byte{3}
-	got := mergeHandouts([]*proto.Handout{
+	got := mergeAnnounceReplies([]*proto.AnnounceReply{
 		{Interval: 30, Members: []proto.Member{{ID: "x", Cluster: "A", Addrs: [][]byte{a}}, {ID: "me", Cluster: "A"}}},
 		{Interval: 0, Members: nil},
 		{Interval: 10, Members: []proto.Member{
@@ -243,7 +243,7 @@ func TestMergeHandouts(t *testing.T) {
 			{ID: "y", Cluster: "B", Addrs: [][]byte{c}},
 		}},
 	}, "me")
-	want := &proto.Handout{Interval: 10, Members: []proto.Member{
+	want := &proto.AnnounceReply{Interval: 10, Members: []proto.Member{
 		{ID: "x", Cluster: "A", Addrs: [][]byte{a, b}},
 		{ID: "y", Cluster: "B", Addrs: [][]byte{c}},
 	}}
@@ -254,11 +254,11 @@ func TestMergeHandouts(t *testing.T) {
 
 func TestMergeFleets(t *testing.T) {
 	t.Parallel()
-	got := mergeFleets([]*proto.Fleet{
-		{Clusters: []proto.FleetCluster{{Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}},
-		{Clusters: []proto.FleetCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 2, Whole: 2}}},
+	got := mergeScrapes([]*proto.Scrape{
+		{Clusters: []proto.ScrapeCluster{{Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}},
+		{Clusters: []proto.ScrapeCluster{{Name: "A", Nodes: 1}, {Name: "B", Nodes: 2, Whole: 2}}},
 	})
-	want := &proto.Fleet{Clusters: []proto.FleetCluster{
+	want := &proto.Scrape{Clusters: []proto.ScrapeCluster{
 		{Name: "A", Nodes: 1}, {Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1},
 	}}
 	if !reflect.DeepEqual(got, want) {
@@ -273,13 +273,13 @@ func TestClientDropsUnreachable(t *testing.T) {
 	}
 	for from, want := range map[string]int{"192.0.2.1": 1, "127.0.0.1": 2} {
 		for _, reply := range []proto.Message{
-			&proto.Handout{Members: []proto.Member{{ID: "m", Addrs: addrs()}}},
+			&proto.AnnounceReply{Members: []proto.Member{{ID: "m", Addrs: addrs()}}},
 			&proto.Hosts{Hosts: []proto.Host{{ID: "m", Addrs: addrs()}}},
 		} {
 			dropUnreachable(reply, netip.MustParseAddr(from))
 			var got [][]byte
 			switch m := reply.(type) {
-			case *proto.Handout:
+			case *proto.AnnounceReply:
 				got = m.Members[0].Addrs
 			case *proto.Hosts:
 				got = m.Hosts[0].Addrs

@@ -29,7 +29,7 @@ type Config struct {
 	MaxMembers int
 	// MaxStreams bounds the streams served at a time; more are reset. 4096.
 	MaxStreams int
-	// Seed makes handouts and jitter repeatable; zero draws a random one.
+	// Seed makes replies and jitter repeatable; zero draws a random one.
 	Seed uint64
 }
 

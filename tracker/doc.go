@@ -3,10 +3,10 @@
 //
 //	member                                   tracker
 //	  | -- Announce(swarm, cluster, addrs) --> |  stores the member
-//	  | <-- Handout(interval, members) ------- |  its cluster, a sample of the others
+//	  | <-- AnnounceReply(interval, members) ------- |  its cluster, a sample of the others
 //	  |                                        |
-//	  | -- FleetRequest(swarm) --------------> |
-//	  | <-- Fleet(per cluster: nodes, whole) - |  progress, for display
+//	  | -- ScrapeRequest(swarm) --------------> |
+//	  | <-- Scrape(per cluster: nodes, whole) - |  progress, for display
 //	  |                                        |
 //	  | -- HostsRequest(swarm, name, wanted) > |  notes the name of the member's host
 //	  | <-- Hosts(name, id, addrs) ----------- |  those of the wanted that it knows

@@ -72,7 +72,7 @@ func TestOldTrackerIgnoresReceived(t *testing.T) {
 		if _, err := proto.ReadOpening(st); err != nil {
 			t.Error(err)
 		}
-		if err := proto.WriteMessage(st, &proto.Handout{Interval: 30}); err != nil {
+		if err := proto.WriteMessage(st, &proto.AnnounceReply{Interval: 30}); err != nil {
 			t.Error(err)
 		}
 		st.Close()

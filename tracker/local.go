@@ -19,11 +19,11 @@ type Local struct {
 func (s *Server) Local() *Local { return &Local{s, multiaddr.StringCast("/ip4/127.0.0.1/tcp/1")} }
 
 // Announce announces the node and returns the members that the tracker knows.
-func (l *Local) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, error) {
+func (l *Local) Announce(_ context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
 	s, id := l.server, proto.PeerID(l.server.host.ID())
 	s.counts.requests.Add(1)
 	reply := s.announce(origin{id: id, addrs: memberAddrs(a.Addrs, l.remote), host: hostOf(l.remote)}, a)
-	if h, ok := reply.(*proto.Handout); ok {
+	if h, ok := reply.(*proto.AnnounceReply); ok {
 		s.noteFigures(id, a.Swarm, a.Received, a.Measured)
 		return h, nil
 	}

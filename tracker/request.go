@@ -242,7 +242,7 @@ func (t *endpoint) roundTrip(ctx context.Context, h host.Host, frame []byte) (pr
 // dropUnreachable drops the addresses in a reply that a tracker may not name, see [reach.FromTracker].
 func dropUnreachable(reply proto.Message, tracker netip.Addr) {
 	switch m := reply.(type) {
-	case *proto.Handout:
+	case *proto.AnnounceReply:
 		for i := range m.Members {
 			m.Members[i].Addrs = reach.FromTracker(m.Members[i].Addrs, tracker)
 		}

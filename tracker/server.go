@@ -168,8 +168,8 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 		return s.announce(from, req), func() { s.figures(st, id, req.Swarm) }
 	case *proto.HostsRequest:
 		return s.hosts(proto.PeerID(st.Conn().RemotePeer()), req), nil
-	case *proto.FleetRequest:
-		return s.fleet(req.Swarm), nil
+	case *proto.ScrapeRequest:
+		return s.scrape(req.Swarm), nil
 	case *proto.TopologyRequest:
 		return s.topology(req.Swarm), nil
 	case *proto.AnnounceURLsRequest:
@@ -236,13 +236,13 @@ func (s *Server) announce(from origin, a *proto.Announce) proto.Message {
 	now := s.clock()
 	if a.Leaving {
 		s.state.table.leave(now, a.Swarm, from.id)
-		return &proto.Handout{Interval: seconds(s.cfg.Interval)}
+		return &proto.AnnounceReply{Interval: seconds(s.cfg.Interval)}
 	}
 	m, err := s.state.table.announce(now, from, a)
 	if err != nil {
 		return goodbye(err)
 	}
-	return &proto.Handout{Interval: s.interval(m), Members: handout(m, s.state.rng)}
+	return &proto.AnnounceReply{Interval: s.interval(m), Members: replyMembers(m, s.state.rng)}
 }
 
 // interval returns the announce interval of m in seconds.
@@ -256,11 +256,11 @@ func (s *Server) interval(m *member) uint32 {
 
 func seconds(d time.Duration) uint32 { return uint32(max(d.Round(time.Second)/time.Second, 1)) }
 
-// fleet handles a fleet request.
-func (s *Server) fleet(key []byte) proto.Message {
+// scrape handles a scrape request.
+func (s *Server) scrape(key []byte) proto.Message {
 	s.state.Lock()
 	defer s.state.Unlock()
-	if f := s.state.table.fleet(s.clock(), key); f != nil {
+	if f := s.state.table.scrape(s.clock(), key); f != nil {
 		return f
 	}
 	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}

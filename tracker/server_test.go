@@ -97,7 +97,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.Members) != 15 {
-			t.Errorf("node %d: a handout of %d members, want 15", i, len(h.Members))
+			t.Errorf("node %d: a reply of %d members, want 15", i, len(h.Members))
 		}
 		if h.Interval < 9 || h.Interval > 11 {
 			t.Errorf("interval %d s in a young swarm, want about 10", h.Interval)
@@ -105,11 +105,11 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 		for _, m := range h.Members {
 			j := slices.IndexFunc(hosts, func(h host.Host) bool { return h.ID() == peer.ID(m.ID) })
 			if j < 0 || j == i || m.Cluster != cluster(j) || !bytes.Equal(m.Addrs[0], hosts[j].Addrs()[0].Bytes()) {
-				t.Errorf("node %d: the handout has %+v", i, m)
+				t.Errorf("node %d: the reply has %+v", i, m)
 			}
 		}
 	}
-	f, err := clients[0].Fleet(t.Context(), []byte("swarm"))
+	f, err := clients[0].Scrape(t.Context(), []byte("swarm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 		got = append(got, fmt.Sprintf("{%s %d %d %d}", c.Name, c.Nodes, c.Whole, c.Missing))
 	}
 	if fmt.Sprint(got) != want {
-		t.Errorf("fleet %v, want %s", got, want)
+		t.Errorf("scrape %v, want %s", got, want)
 	}
 	if swarms, members := size(s); swarms != 1 || members != 16 {
 		t.Errorf("%d members in %d swarms", members, swarms)
@@ -133,14 +133,14 @@ func TestMembersExpireAndLeave(t *testing.T) {
 	h1, c1 := node(t, ClientConfig{}, info)
 	h2, c2 := node(t, ClientConfig{}, info)
 	h3, c3 := node(t, ClientConfig{}, info)
-	must := func(c *Client, a *proto.Announce, want int) *proto.Handout {
+	must := func(c *Client, a *proto.Announce, want int) *proto.AnnounceReply {
 		t.Helper()
 		h, err := c.Announce(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(h.Members) != want {
-			t.Fatalf("a handout of %d members, want %d", len(h.Members), want)
+			t.Fatalf("a reply of %d members, want %d", len(h.Members), want)
 		}
 		return h
 	}
@@ -166,10 +166,10 @@ func TestMembersExpireAndLeave(t *testing.T) {
 	if swarms, members := size(s); swarms != 0 || members != 0 {
 		t.Errorf("%d members in %d swarms left", members, swarms)
 	}
-	_, err := c1.Fleet(t.Context(), []byte("swarm"))
+	_, err := c1.Scrape(t.Context(), []byte("swarm"))
 	var remote *proto.RemoteError
 	if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
-		t.Errorf("fleet of an unknown swarm: %v", err)
+		t.Errorf("scrape of an unknown swarm: %v", err)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestBadRequests(t *testing.T) {
 		"over the limit":        {0, 0, 0x20, 1},
 		"largest length":        {0xff, 0xff, 0xff, 0xff},
 		"not a request":         frame(&proto.Ping{Nonce: 1}),
-		"a reply":               frame(&proto.Handout{Interval: 1}),
+		"a reply":               frame(&proto.AnnounceReply{Interval: 1}),
 		"bad cluster":           bytes.Replace(good, []byte("aA"), []byte("a/"), 1),
 		"cut":                   good[:len(good)-3],
 		"nothing, then the end": nil,

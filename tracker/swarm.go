@@ -13,7 +13,7 @@ import (
 )
 
 // member is a node in one swarm. Its addrs are replaced, never changed, so that
-// a handout may be encoded outside of the server's lock.
+// a reply may be encoded outside of the server's lock.
 type member struct {
 	id       proto.PeerID
 	host     netip.Addr // whom it counts for
@@ -28,7 +28,7 @@ type member struct {
 	elem     *list.Element // in table.order
 }
 
-// info is m in the handouts of other members.
+// info is m in the replies of other members.
 func (m *member) info() proto.Member {
 	return proto.Member{ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs}
 }

@@ -70,7 +70,7 @@ type origin struct {
 func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
 	m := t.member(now, a.Swarm, from.id)
 	s := t.swarms[string(a.Swarm)]
-	// A Fleet of the sites must fit its message.
+	// A Scrape of the sites must fit its message.
 	if s != nil && len(s.root.subs) >= proto.MaxClusters && s.find(proto.ClusterGroup(a.Cluster, 1)) == nil {
 		return nil, busy("the swarm has reached its limit of clusters")
 	}
@@ -143,26 +143,26 @@ func (t *table) leave(now time.Time, key []byte, id proto.PeerID) {
 	}
 }
 
-// fleet is the progress of a swarm, nil if it is not known. Where clusters are too many for a message
+// scrape is the progress of a swarm, nil if it is not known. Where clusters are too many for a message
 // they are added up by the first parts of their names.
-func (t *table) fleet(now time.Time, key []byte) *proto.Fleet {
+func (t *table) scrape(now time.Time, key []byte) *proto.Scrape {
 	s := t.swarm(now, key)
 	if s == nil {
 		return nil
 	}
 	for parts := proto.MaxClusterParts; ; parts-- {
-		if f := (&proto.Fleet{Clusters: s.fleet(parts)}); len(f.Clusters) <= proto.MaxClusters {
+		if f := (&proto.Scrape{Clusters: s.scrape(parts)}); len(f.Clusters) <= proto.MaxClusters {
 			return f
 		}
 	}
 }
 
-// fleet is the progress of clusters, or of groups that have so many parts in their names.
-func (s *swarm) fleet(parts int) (out []proto.FleetCluster) {
+// scrape is the progress of clusters, or of groups that have so many parts in their names.
+func (s *swarm) scrape(parts int) (out []proto.ScrapeCluster) {
 	for c := range s.all() {
 		name := proto.ClusterGroup(c.name, parts)
 		if len(out) == 0 || out[len(out)-1].Name != name {
-			out = append(out, proto.FleetCluster{Name: name})
+			out = append(out, proto.ScrapeCluster{Name: name})
 		}
 		f := &out[len(out)-1]
 		f.Nodes += uint32(c.nodes)

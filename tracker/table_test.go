@@ -142,22 +142,22 @@ func TestTableBoundsClusters(t *testing.T) {
 	if err == nil || err.Code != proto.CodeBusy {
 		t.Errorf("one cluster more: %v, want CodeBusy", err)
 	}
-	if _, err := proto.AppendFrame(nil, tb.fleet(epoch, []byte("s"))); err != nil {
+	if _, err := proto.AppendFrame(nil, tb.scrape(epoch, []byte("s"))); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestFleetOfMembersWithoutManifest(t *testing.T) {
+func TestScrapeOfMembersWithoutManifest(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())
 	join(t, tb, epoch, "s", "A", "source", 10, 10)
 	join(t, tb, epoch, "s", "B", "half", 4, 10)
 	join(t, tb, epoch, "s", "B", "no manifest", 0, 0)
-	want := []proto.FleetCluster{{Name: "A", Nodes: 1, Whole: 1}, {Name: "B", Nodes: 2, Missing: 16}}
-	if got := tb.fleet(epoch, []byte("s")).Clusters; !reflect.DeepEqual(got, want) {
+	want := []proto.ScrapeCluster{{Name: "A", Nodes: 1, Whole: 1}, {Name: "B", Nodes: 2, Missing: 16}}
+	if got := tb.scrape(epoch, []byte("s")).Clusters; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if f := tb.fleet(epoch, []byte("other")); f != nil {
+	if f := tb.scrape(epoch, []byte("other")); f != nil {
 		t.Errorf("unknown swarm: %+v", f)
 	}
 }
@@ -225,11 +225,11 @@ func (s *slowTable) leave(now time.Time, swarm string, id proto.PeerID) {
 	s.expire(now)
 }
 
-func (s *slowTable) fleet(swarm string) []proto.FleetCluster {
-	var out []proto.FleetCluster
+func (s *slowTable) scrape(swarm string) []proto.ScrapeCluster {
+	var out []proto.ScrapeCluster
 	for _, r := range s.in(swarm) {
 		if len(out) == 0 || out[len(out)-1].Name != r.cluster {
-			out = append(out, proto.FleetCluster{Name: r.cluster})
+			out = append(out, proto.ScrapeCluster{Name: r.cluster})
 		}
 		c := &out[len(out)-1]
 		c.Nodes++
@@ -284,8 +284,8 @@ func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 			fast.members(), len(fast.swarms), len(slow.all), len(slow.totals))
 	}
 	for key, s := range fast.swarms {
-		if got, want := fast.fleet(now, []byte(key)).Clusters, slow.fleet(key); !reflect.DeepEqual(got, want) {
-			t.Fatalf("fleet of %s: got %+v, want %+v", key, got, want)
+		if got, want := fast.scrape(now, []byte(key)).Clusters, slow.scrape(key); !reflect.DeepEqual(got, want) {
+			t.Fatalf("scrape of %s: got %+v, want %+v", key, got, want)
 		}
 		want := slow.in(key)
 		if len(s.members) != len(want) {
@@ -332,16 +332,16 @@ func checkSums(t *testing.T, tb *table) {
 }
 
 // A swarm may have more clusters than a message: they are added up by sites there.
-func TestFleetOfManyRacks(t *testing.T) {
+func TestScrapeOfManyRacks(t *testing.T) {
 	t.Parallel()
 	s := racks(t, 30, 50, 1)
 	tb := newTable(Default())
 	tb.swarms["s"] = s
-	fleet := tb.fleet(epoch, []byte("s"))
-	if len(fleet.Clusters) != 30 || fleet.Clusters[7].Name != "s007" || fleet.Clusters[7].Nodes != 50 || fleet.Clusters[7].Missing != 5000 {
-		t.Errorf("%d clusters, %+v", len(fleet.Clusters), fleet.Clusters[7])
+	scrape := tb.scrape(epoch, []byte("s"))
+	if len(scrape.Clusters) != 30 || scrape.Clusters[7].Name != "s007" || scrape.Clusters[7].Nodes != 50 || scrape.Clusters[7].Missing != 5000 {
+		t.Errorf("%d clusters, %+v", len(scrape.Clusters), scrape.Clusters[7])
 	}
-	if err := proto.WriteMessage(io.Discard, fleet); err != nil {
+	if err := proto.WriteMessage(io.Discard, scrape); err != nil {
 		t.Error(err)
 	}
 	if o := s.overview(1); len(o) != 30 || len(s.overview(2)) != 1500 {
@@ -361,7 +361,7 @@ func BenchmarkTableAnnounce(b *testing.B) {
 				if _, err := tb.announce(epoch, origin{id: m.id, addrs: m.addrs, host: m.host}, &a); err != nil {
 					b.Fatal(err)
 				}
-				handout(m, rng)
+				replyMembers(m, rng)
 			}
 		})
 	}

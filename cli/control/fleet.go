@@ -41,7 +41,7 @@ func (f *Fleet) Nodes() (n int) {
 	return n
 }
 
-func newFleet(f *proto.Fleet) *Fleet {
+func newFleet(f *proto.Scrape) *Fleet {
 	out := &Fleet{Clusters: []FleetCluster{}}
 	for _, c := range f.Clusters {
 		out.Clusters = append(out.Clusters, FleetCluster{c.Name, int(c.Nodes), int(c.Whole), c.Missing})
@@ -52,11 +52,11 @@ func newFleet(f *proto.Fleet) *Fleet {
 // AskFleet asks the trackers of a link, over h, for the progress of all nodes.
 // One answer is enough. It fails with [ErrNoTracker] when the link names none.
 func AskFleet(ctx context.Context, h host.Host, link *proto.Link) (*Fleet, error) {
-	f, err := askTrackers(ctx, h, link, (*tracker.Client).Fleet)
+	f, err := askTrackers(ctx, h, link, (*tracker.Client).Scrape)
 	var remote *proto.RemoteError
 	switch {
 	case errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm:
-		return newFleet(&proto.Fleet{}), nil
+		return newFleet(&proto.Scrape{}), nil
 	case err != nil:
 		return nil, err
 	}

@@ -269,9 +269,9 @@ type farFinder struct {
 	member proto.Member
 }
 
-func (f *farFinder) Announce(ctx context.Context, _ *proto.Announce) (*proto.Handout, error) {
+func (f *farFinder) Announce(ctx context.Context, _ *proto.Announce) (*proto.AnnounceReply, error) {
 	time.Sleep(2 * farTracker)
-	h := &proto.Handout{}
+	h := &proto.AnnounceReply{}
 	if f.asked.Add(1) > 1 {
 		h.Members = []proto.Member{f.member}
 	}

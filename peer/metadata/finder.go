@@ -12,13 +12,13 @@ import (
 type Finder interface {
 	// Announce announces this node and returns members of the swarm. It blocks for a
 	// few seconds at most.
-	Announce(context.Context, *proto.Announce) (*proto.Handout, error)
+	Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error)
 }
 
 // Announce announces a node under each key of a swarm, and returns the members that the
 // trackers name. It fails if every announce does.
-func Announce(ctx context.Context, f Finder, keys []cid.Cid, a proto.Announce) (*proto.Handout, error) {
-	var all *proto.Handout
+func Announce(ctx context.Context, f Finder, keys []cid.Cid, a proto.Announce) (*proto.AnnounceReply, error) {
+	var all *proto.AnnounceReply
 	var last error
 	for _, key := range keys {
 		a.Swarm = key.Bytes()

@@ -18,12 +18,12 @@ type fakeFinder struct {
 	announced [][]byte // keys
 }
 
-func (f *fakeFinder) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, error) {
+func (f *fakeFinder) Announce(_ context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
 	f.announced = append(f.announced, a.Swarm)
 	if f.err != nil && (f.failsFor == nil || bytes.Equal(f.failsFor, a.Swarm)) {
 		return nil, f.err
 	}
-	h := &proto.Handout{Interval: uint32(len(a.Swarm))}
+	h := &proto.AnnounceReply{Interval: uint32(len(a.Swarm))}
 	if f.named {
 		h.Members = []proto.Member{{ID: proto.PeerID(a.Swarm)}}
 	}

@@ -63,11 +63,11 @@ type client struct {
 }
 
 // Announce implements [peer.Finder].
-func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Handout, error) {
+func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
 	swarm := c.tracker.swarm(a.Swarm)
-	h := &proto.Handout{Interval: 30}
+	h := &proto.AnnounceReply{Interval: 30}
 	if a.Leaving {
 		delete(swarm, c.self)
 		return h, nil

@@ -2,14 +2,14 @@ package proto
 
 import "fmt"
 
-// Fleet answers a [FleetRequest].
-type Fleet struct {
+// Scrape answers a [ScrapeRequest].
+type Scrape struct {
 	_        struct{} `cbor:",toarray"`
-	Clusters []FleetCluster
+	Clusters []ScrapeCluster
 }
 
-// FleetCluster is the progress of one cluster.
-type FleetCluster struct {
+// ScrapeCluster is the progress of one cluster.
+type ScrapeCluster struct {
 	_     struct{} `cbor:",toarray"`
 	Name  string
 	Nodes uint32
@@ -20,9 +20,9 @@ type FleetCluster struct {
 }
 
 // Type implements [Message].
-func (*Fleet) Type() Type { return TypeFleet }
+func (*Scrape) Type() Type { return TypeScrape }
 
-func (m *Fleet) check() error {
+func (m *Scrape) check() error {
 	if len(m.Clusters) > MaxClusters {
 		return fmt.Errorf("%d clusters, at most %d", len(m.Clusters), MaxClusters)
 	}

@@ -8,28 +8,28 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Sizes of a handout. A member takes at most 700 bytes (see maxAddrBytes), so that
+// Sizes of a reply. A member takes at most 700 bytes (see maxAddrBytes), so that
 // proto.MaxMembers of them fit a frame.
 const (
-	// smallSwarm is the number of members up to which a handout has all of them.
+	// smallSwarm is the number of members up to which a reply has all of them.
 	smallSwarm = 256
 	// maxLocal bounds the members of the announcer's own cluster.
 	maxLocal = 512
 	// neighbours is how many members on either side of the announcer's rank are
-	// always in the handout: whatever else is sampled, they join the cluster in a ring.
+	// always in the reply: whatever else is sampled, they join the cluster in a ring.
 	neighbours = 8
 	// spares is how many members of another site come on top of those that
 	// match the announcer's rank, for when these are gone or slow.
 	spares = 3
-	// maxHostSites bounds the other sites whose members at one address are in a handout. Without it, sites that one
-	// machine makes up would fill every handout.
+	// maxHostSites bounds the other sites whose members at one address are in a reply. Without it, sites that one
+	// machine makes up would fill every reply.
 	maxHostSites = 4
 )
 
-// handout returns the members for the announcer m: its own cluster, then other racks of its site,
+// replyMembers returns the members for the announcer m: its own cluster, then other racks of its site,
 // the nearest first, then other sites. Each level has at most half of the room that those before it
 // left, but the last. It has no member twice, and not m itself.
-func handout(m *member, rng *rand.Rand) []proto.Member {
+func replyMembers(m *member, rng *rand.Rand) []proto.Member {
 	all := len(m.swarm.members) <= smallSwarm
 	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, proto.MaxMembers))
 	out = appendLocal(out, m, rng)
@@ -100,13 +100,13 @@ func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 	return out
 }
 
-// hostSites counts, for each address, the sites with members at that address in a handout.
+// hostSites counts, for each address, the sites with members at that address in a reply.
 type hostSites struct {
 	own   netip.Addr // the announcer's address, which is not counted
 	sites map[netip.Addr]int
 }
 
-// admit reports whether a member of a sample at host may be in the handout.
+// admit reports whether a member of a sample at host may be in the reply.
 func (h *hostSites) admit(s *sample, host netip.Addr) bool {
 	if h == nil || host == h.own || host == s.host || host.IsLoopback() {
 		return true
@@ -179,7 +179,7 @@ func (s sample) at(k int) *member {
 
 // sequence is a low-discrepancy permutation of 0 ... n-1: every prefix is spread
 // evenly over the whole. It steps around the circle by the golden ratio, from a
-// random start, and takes no memory, so a handout may use many.
+// random start, and takes no memory, so a reply may use many.
 type sequence struct{ n, start, stride int }
 
 func newSequence(n int, rng *rand.Rand) sequence {

@@ -29,14 +29,14 @@ func newSwarm(t testing.TB, clusters, each int) (*table, []*member) {
 	return tb, ms
 }
 
-// checkHandout fails on an invalid handout, and returns its members by cluster.
-func checkHandout(t *testing.T, m *member, out []proto.Member) map[string][]proto.PeerID {
+// checkReply fails on an invalid reply, and returns its members by cluster.
+func checkReply(t *testing.T, m *member, out []proto.Member) map[string][]proto.PeerID {
 	t.Helper()
 	seen := map[proto.PeerID]bool{m.id: true}
 	by := make(map[string][]proto.PeerID)
 	for _, o := range out {
 		if seen[o.ID] {
-			t.Fatalf("the handout of %s has %s twice, or itself", m.id, o.ID)
+			t.Fatalf("the reply of %s has %s twice, or itself", m.id, o.ID)
 		}
 		seen[o.ID] = true
 		if m.swarm.members[o.ID].cluster.name != o.Cluster {
@@ -44,33 +44,33 @@ func checkHandout(t *testing.T, m *member, out []proto.Member) map[string][]prot
 		}
 		by[o.Cluster] = append(by[o.Cluster], o.ID)
 	}
-	if _, err := proto.AppendFrame(nil, &proto.Handout{Interval: 30, Members: out}); err != nil {
+	if _, err := proto.AppendFrame(nil, &proto.AnnounceReply{Interval: 30, Members: out}); err != nil {
 		t.Fatal(err)
 	}
 	return by
 }
 
-func TestHandoutOfSmallSwarm(t *testing.T) {
+func TestReplyOfSmallSwarm(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, size := range []struct{ clusters, each int }{{1, 1}, {1, 2}, {4, 4}, {4, 64}, {256, 1}, {1, 256}} {
 		_, ms := newSwarm(t, size.clusters, size.each)
 		for _, m := range ms {
-			if out := handout(m, rng); len(out) != len(ms)-1 {
+			if out := replyMembers(m, rng); len(out) != len(ms)-1 {
 				t.Fatalf("%d of %d other members in %+v", len(out), len(ms)-1, size)
 			} else {
-				checkHandout(t, m, out)
+				checkReply(t, m, out)
 			}
 		}
 	}
 }
 
-func TestHandoutOfThousandMembers(t *testing.T) {
+func TestReplyOfThousandMembers(t *testing.T) {
 	t.Parallel()
 	_, ms := newSwarm(t, 20, 50)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, m := range ms {
-		by := checkHandout(t, m, handout(m, rng))
+		by := checkReply(t, m, replyMembers(m, rng))
 		if len(by[m.cluster.name]) != 49 {
 			t.Fatalf("%d members of its own cluster", len(by[m.cluster.name]))
 		}
@@ -78,9 +78,9 @@ func TestHandoutOfThousandMembers(t *testing.T) {
 	}
 }
 
-// TestHandoutBoundsSitesOfOneAddress checks that a handout has few of the sites that nodes at one address make up, unless the
+// TestReplyBoundsSitesOfOneAddress checks that a reply has few of the sites that nodes at one address make up, unless the
 // announcer is at that address, or it is a loopback address. Other sites are as without them.
-func TestHandoutBoundsSitesOfOneAddress(t *testing.T) {
+func TestReplyBoundsSitesOfOneAddress(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		host string
@@ -97,7 +97,7 @@ func TestHandoutBoundsSitesOfOneAddress(t *testing.T) {
 			}
 		}
 		sites := func(m *member, rng *rand.Rand) (n int) {
-			by := checkHandout(t, m, handout(m, rng))
+			by := checkReply(t, m, replyMembers(m, rng))
 			for site := range by {
 				if strings.HasPrefix(site, "flood") {
 					n++
@@ -120,7 +120,7 @@ func TestHandoutBoundsSitesOfOneAddress(t *testing.T) {
 	}
 }
 
-func TestHandoutOfUnequalClusters(t *testing.T) {
+func TestReplyOfUnequalClusters(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 10 {
@@ -133,7 +133,7 @@ func TestHandoutOfUnequalClusters(t *testing.T) {
 			}
 		}
 		for _, m := range ms {
-			by := checkHandout(t, m, handout(m, rng))
+			by := checkReply(t, m, replyMembers(m, rng))
 			if len(by[m.cluster.name]) != len(m.cluster.members)-1 {
 				t.Fatal("the own cluster is not complete")
 			}
@@ -158,7 +158,7 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 		first, end := ranks.Matches(rank, len(m.cluster.members), len(c.members))
 		for r := first; r < end; r++ {
 			if !slices.Contains(by[c.name], c.members[r].id) {
-				t.Fatalf("the handout of rank %d of %s lacks rank %d of %s", rank, m.cluster.name, r, c.name)
+				t.Fatalf("the reply of rank %d of %s lacks rank %d of %s", rank, m.cluster.name, r, c.name)
 			}
 		}
 		if want := min(end-first+spares, len(c.members)); len(by[c.name]) != want {
@@ -167,13 +167,13 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 	}
 }
 
-func TestHandoutOfLargeCluster(t *testing.T) {
+func TestReplyOfLargeCluster(t *testing.T) {
 	t.Parallel()
 	_, ms := newSwarm(t, 2, 800)
 	rng := rand.New(rand.NewPCG(1, 1))
 	inbound := make(map[proto.PeerID]int)
 	for _, m := range ms {
-		by := checkHandout(t, m, handout(m, rng))
+		by := checkReply(t, m, replyMembers(m, rng))
 		own := by[m.cluster.name]
 		if len(own) != maxLocal {
 			t.Fatalf("%d members of its own cluster, want %d", len(own), maxLocal)
@@ -183,7 +183,7 @@ func TestHandoutOfLargeCluster(t *testing.T) {
 		for d := 1; d <= neighbours; d++ {
 			for _, r := range []int{(rank + d) % size, (rank + size - d) % size} {
 				if !slices.Contains(own, m.cluster.members[r].id) {
-					t.Fatalf("the handout of rank %d lacks its neighbour %d", rank, r)
+					t.Fatalf("the reply of rank %d lacks its neighbour %d", rank, r)
 				}
 			}
 		}
@@ -193,19 +193,19 @@ func TestHandoutOfLargeCluster(t *testing.T) {
 	}
 	for id, n := range inbound {
 		if n < maxLocal*3/4 || n > maxLocal*5/4 {
-			t.Errorf("%s is in %d handouts, want about %d", id, n, maxLocal)
+			t.Errorf("%s is in %d replies, want about %d", id, n, maxLocal)
 		}
 	}
 }
 
-func TestHandoutOfManyClusters(t *testing.T) {
+func TestReplyOfManyClusters(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	_, ms := newSwarm(t, 1000, 10)
 	for _, m := range ms[:50] {
-		by := checkHandout(t, m, handout(m, rng))
+		by := checkReply(t, m, replyMembers(m, rng))
 		if len(by) != 1000 {
-			t.Errorf("the handout has %d clusters, want 1000", len(by))
+			t.Errorf("the reply has %d clusters, want 1000", len(by))
 		}
 	}
 	// A large own cluster leaves room for less than one member of each other cluster.
@@ -217,15 +217,15 @@ func TestHandoutOfManyClusters(t *testing.T) {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint("other", i), 0, 0)
 	}
 	m := tb.swarms["s"].members["own5"]
-	first, second := checkHandout(t, m, handout(m, rng)), checkHandout(t, m, handout(m, rng))
+	first, second := checkReply(t, m, replyMembers(m, rng)), checkReply(t, m, replyMembers(m, rng))
 	if len(first) != proto.MaxMembers-maxLocal+1 {
-		t.Errorf("the handout has %d clusters", len(first))
+		t.Errorf("the reply has %d clusters", len(first))
 	}
 	for name := range second {
 		first[name] = nil
 	}
 	if len(first) < 700 {
-		t.Errorf("two handouts have %d clusters together: the samples hardly differ", len(first))
+		t.Errorf("two replies have %d clusters together: the samples hardly differ", len(first))
 	}
 }
 
@@ -246,20 +246,20 @@ func racks(t testing.TB, sites, racks, each int) *swarm {
 	return tb.swarms["s"]
 }
 
-// A handout has the own rack, the rest of the site, and of each other site who matches the rank within
+// A reply has the own rack, the rest of the site, and of each other site who matches the rank within
 // the site.
-func TestHandoutOfRacks(t *testing.T) {
+func TestReplyOfRacks(t *testing.T) {
 	t.Parallel()
 	s, rng := racks(t, 20, 5, 20), rand.New(rand.NewPCG(1, 1))
 	for _, m := range slices.Collect(maps.Values(s.members))[:100] {
-		out := handout(m, rng)
-		by := checkHandout(t, m, out)
+		out := replyMembers(m, rng)
+		by := checkReply(t, m, out)
 		if got := len(by[m.cluster.name]); got != 19 {
 			t.Fatalf("%d members of the own rack", got)
 		}
 		for i, o := range out[:99] {
 			if want := 1 + btoi(i < 19); proto.SharedParts(m.cluster.name, o.Cluster) != want {
-				t.Fatalf("member %d of the handout is of %s, for %s", i, o.Cluster, m.cluster.name)
+				t.Fatalf("member %d of the reply is of %s, for %s", i, o.Cluster, m.cluster.name)
 			}
 		}
 		checkSites(t, m, out)
@@ -273,7 +273,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// checkSites checks that a handout has the members of every other site that match m's rank in its own.
+// checkSites checks that a reply has the members of every other site that match m's rank in its own.
 func checkSites(t *testing.T, m *member, out []proto.Member) {
 	t.Helper()
 	site := m.swarm.find(proto.ClusterGroup(m.cluster.name, 1))
@@ -285,14 +285,14 @@ func checkSites(t *testing.T, m *member, out []proto.Member) {
 		first, end := ranks.Matches(rank, len(site.members), len(other.members))
 		for _, match := range other.members[first:end] {
 			if !slices.ContainsFunc(out, func(o proto.Member) bool { return o.ID == match.id }) {
-				t.Fatalf("the handout of rank %d of %s lacks %s", rank, site.name, match.id)
+				t.Fatalf("the reply of rank %d of %s lacks %s", rank, site.name, match.id)
 			}
 		}
 	}
 }
 
-// A thousand racks in a site leave room for other sites, and each of them is in the handout of some of a sample.
-func TestHandoutOfThousandRacks(t *testing.T) {
+// A thousand racks in a site leave room for other sites, and each of them is in the reply of some of a sample.
+func TestReplyOfThousandRacks(t *testing.T) {
 	t.Parallel()
 	s, rng := racks(t, 1, 1000, 3), rand.New(rand.NewPCG(1, 1))
 	for i := range 6 {
@@ -303,26 +303,26 @@ func TestHandoutOfThousandRacks(t *testing.T) {
 	members := s.root.subs[len(s.root.subs)-1].members
 	for i := 0; i < len(members); i += 20 {
 		m := members[i]
-		out := handout(m, rng)
-		by := checkHandout(t, m, out)
+		out := replyMembers(m, rng)
+		by := checkReply(t, m, out)
 		if len(by[m.cluster.name]) != 2 {
 			t.Fatalf("%d members of the own rack", len(by[m.cluster.name]))
 		}
 		checkSites(t, m, out)
 		if len(by) < 400 {
-			t.Fatalf("the handout has %d racks", len(by))
+			t.Fatalf("the reply has %d racks", len(by))
 		}
 		for name := range by {
 			inbound[name]++
 		}
 	}
 	if len(inbound) != 1006 {
-		t.Errorf("%d racks and sites are in handouts", len(inbound))
+		t.Errorf("%d racks and sites are in replies", len(inbound))
 	}
 }
 
 // Names may be prefixes of others, and sort between them.
-func TestHandoutOfPrefixes(t *testing.T) {
+func TestReplyOfPrefixes(t *testing.T) {
 	t.Parallel()
 	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
 	names := []string{"a", "a/b", "a/b/c", "a/b/c/d", "a-b", "a.b/c", "ab", "b/b"}
@@ -333,8 +333,8 @@ func TestHandoutOfPrefixes(t *testing.T) {
 	s := tb.swarms["s"]
 	for range 3 {
 		for _, m := range ms {
-			out := handout(m, rng)
-			checkHandout(t, m, out)
+			out := replyMembers(m, rng)
+			checkReply(t, m, out)
 			checkSites(t, m, out)
 			near := 0 // the site's come first
 			for i, o := range out {
@@ -361,8 +361,8 @@ func TestHandoutOfPrefixes(t *testing.T) {
 	}
 }
 
-// A handout of members with the longest ids, clusters and addresses fits one frame.
-func TestHandoutFitsFrame(t *testing.T) {
+// A reply of members with the longest ids, clusters and addresses fits one frame.
+func TestReplyFitsFrame(t *testing.T) {
 	t.Parallel()
 	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
 	addrs := make([][]byte, proto.MaxAddrs)
@@ -384,11 +384,11 @@ func TestHandoutFitsFrame(t *testing.T) {
 	}
 	m.swarm.remove(m) // a small own cluster leaves room for most others
 	m.swarm.add(m, "small")
-	out := handout(m, rng)
+	out := replyMembers(m, rng)
 	if len(out) != proto.MaxMembers {
 		t.Errorf("%d members, want %d", len(out), proto.MaxMembers)
 	}
-	checkHandout(t, m, out)
+	checkReply(t, m, out)
 }
 
 func TestSequenceIsPermutation(t *testing.T) {

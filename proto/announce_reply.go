@@ -1,7 +1,7 @@
 package proto
 
-// Handout answers an [Announce].
-type Handout struct {
+// AnnounceReply answers an [Announce].
+type AnnounceReply struct {
 	_ struct{} `cbor:",toarray"`
 	// Interval is the time until the next announce, in seconds.
 	Interval uint32
@@ -11,6 +11,6 @@ type Handout struct {
 }
 
 // Type implements [Message].
-func (*Handout) Type() Type { return TypeHandout }
+func (*AnnounceReply) Type() Type { return TypeAnnounceReply }
 
-func (m *Handout) check() error { return checkMembers(m.Members) }
+func (m *AnnounceReply) check() error { return checkMembers(m.Members) }
