@@ -2,12 +2,13 @@
 // and talks to it on its standard input and output.
 //
 // On each host a script (launch.sh) looks for the program of the same build: at the caster's own
-// path, in $PATH, in the cache. A file with the size and time of the program that only root and the user can change runs in
-// place. Any other file is copied, and the copy runs if it has the SHA-256 of the program. Otherwise the script requests the
-// program, over the remote shell or over HTTP from a neighbor that has it. The program enters each cluster once: every host
-// that has it serves one neighbor at a time. It is sent compressed, without debugging sections, and runs only if it has the
-// SHA-256 that the caster sent. The script creates a temporary directory for itself and the program, and removes it when the
-// program ends. Other users of the host can read the command line, so the name of the directory comes on standard input.
+// path, in $PATH, in the cache. A file there is copied, and the copy runs if it has the SHA-256 of the
+// program. Otherwise it requests the program, which comes by the
+// remote shell, or over HTTP from a neighbor that has it already. Into each cluster the program
+// goes once; every host that has it serves one neighbour at a time. It travels without what only
+// debuggers need, compressed, and is not run unless its SHA-256 is that which the caster told. The
+// script creates a temporary directory for itself and the program, and removes it when the program ends. Other
+// users of the host can read the command line, so the name of the directory comes on standard input.
 //
 //	caster                                host
 //	  | -- RSH HOST COMMANDLINE --------> |  script

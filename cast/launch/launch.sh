@@ -63,33 +63,13 @@ for t in "$TMPDIR" /tmp /var/tmp /dev/shm "$XDG_RUNTIME_DIR" "$HOME/.cache" "$HO
 done;
 [ "$d" ] || fail "there is no folder for the program: ${w#, }";
 
-# A program of this build that the host has: p is its path on the host of the caster, c in the cache. i and j are the SHA-256
-# of the program as it was built and as it is copied to hosts, z the most blocks of 64 KiB, zs the size and the time of
-# change. Of the programs that compute sums, openssl is the fastest. dd takes a quarter of the time of head.
+# A program of this build that the host has: p is its path on the host of the caster, c in the cache. It is copied before
+# its SHA-256 is computed, since other users may be able to change the file. i and j are the sums of the program as it was
+# built and as it is copied to hosts, z the most blocks of 64 KiB. Of the programs that compute sums, openssl is the
+# fastest. dd takes a quarter of the time of head.
 sum() { (openssl dgst -sha256 -r || sha256sum || shasum -a 256) <"$1" 2>/dev/null; };
-# The program with this size and time runs in place, without computing its sum, if only root and this user can have
-# changed it: it and all directories above it belong to them, and no other user can write to them. That excludes links, whose mode
-# is 777, and the programs below /tmp.
-own() {
-	case $1 in /*) ;; *) return 1;; esac;
-	q=$1;
-	set -- "$d" "$1";
-	while q=${q%/*}; [ "$q" ]; do set -- "$@" "$q"; done;
-	set -- $(stat -c "%u %f %.9Y %s" "$@" / 2>/dev/null);
-	[ "$8 $7" = "$zs" ] || return;
-	o=$1;
-	shift 4;
-	while [ "$1" ]; do
-		case $1 in 0|"$o") ;; *) return 1;; esac;
-		[ $((0x$2 & 0x12)) -eq 0 ] || return;
-		shift 4;
-	done;
-};
-# Any other program is copied before its sum is computed, since other users may be able to change the file.
 has() {
-	[ -f "$1" ] && [ -x "$1" ] || return;
-	if own "$1"; then x=$1; return; fi;
-	dd bs=65536 count="$z" <"$1" >"$d/$n" 2>/dev/null || return;
+	[ -f "$1" ] && [ -x "$1" ] && dd bs=65536 count="$z" <"$1" >"$d/$n" 2>/dev/null || return;
 	case $(sum "$d/$n") in "$i"*|"$j"*) x=$d/$n;; *) return 1;; esac;
 };
 c=${XDG_CACHE_HOME:-$HOME/.cache}/mob/$n-$v;

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,64 +81,6 @@ func TestThere(t *testing.T) {
 			s.ask(s.start(c, "n1"), "one")
 			if s.sent("n1") == there {
 				t.Errorf("it was uploaded: %v", !there)
-			}
-		})
-	}
-}
-
-// TestInstalledProgram checks that a program with the size and the time of the caster's runs in place, and is copied and
-// hashed if another user could have changed it.
-func TestInstalledProgram(t *testing.T) {
-	t.Parallel()
-	ps := absent(t)
-	self, err := os.ReadFile(present(t).all[0].path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(present(t).all[0].path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	needs(t, "stat")
-	for name, change := range map[string]func(path string) error{
-		"installed":          func(string) error { return nil },
-		"time":               func(path string) error { return os.Chtimes(path, time.Time{}, info.ModTime().Add(1)) },
-		"group can write":    func(path string) error { return os.Chmod(path, 0o775) },
-		"others can write":   func(path string) error { return os.Chmod(path, 0o757) },
-		"writable directory": func(path string) error { return os.Chmod(filepath.Dir(path), 0o777) },
-		"writable directory above": func(path string) error {
-			return os.Chmod(filepath.Dir(filepath.Dir(path)), 0o775)
-		},
-		"owner":           func(path string) error { return os.Chown(path, 65534, -1) },
-		"directory owner": func(path string) error { return os.Chown(filepath.Dir(path), 65534, -1) },
-		"link": func(path string) error {
-			return errors.Join(os.Rename(path, path+".target"), os.Symlink(path+".target", path))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
-			path, copied := filepath.Join(t.TempDir(), "above/bin", ps.all[0].name), filepath.Join(t.TempDir(), "copied")
-			s.write(path, self)
-			must := func(err error) {
-				t.Helper()
-				if err != nil {
-					t.Skip(err)
-				}
-			}
-			must(os.Chtimes(path, time.Time{}, info.ModTime()))
-			must(change(path))
-			s.fake("stat", needs(t, "stat")+` "$@" | sed "s/ 43ff / 41ed /"`) // the test runs below /tmp
-			s.fake("dd", `: >`+copied+`; exec `+needs(t, "dd")+` "$@"`)
-			s.path = filepath.Dir(path) + ":" + s.path
-			c := New(Config{Shell: s.counting(), Programs: ps})
-			s.ask(s.start(c, "n1"), "one")
-			_, err := os.Stat(copied)
-			if wasCopied := err == nil; wasCopied != (name != "installed") {
-				t.Errorf("the program was copied: %v", wasCopied)
-			}
-			if s.sent("n1") {
-				t.Error("the program was uploaded")
 			}
 		})
 	}

@@ -32,7 +32,6 @@ type program struct {
 	name     string // on the host
 	args     string
 	size     int64  // of the file, in bytes
-	stamp    string // size and time of change, as the script prints them; empty if the time identifies no build
 	length   int64  // of its stripped form, see [strip]
 	built    string // SHA-256 of the file, in hexadecimal
 	stripped string // SHA-256 of its stripped form
@@ -125,7 +124,7 @@ func newProgram(path string) (*program, error) {
 		return nil, err
 	}
 	p := &program{
-		path: path, size: info.Size(), stamp: stamp(info),
+		path: path, size: info.Size(),
 		archive: sync.OnceValues(func() (*archive, error) { return packFile(path) }),
 	}
 	if p.built, err = hexSum(io.NewSectionReader(f, 0, p.size)); err != nil {
@@ -138,16 +137,6 @@ func newProgram(path string) (*program, error) {
 	p.length = length
 	p.stripped, err = hexSum(program)
 	return p, err
-}
-
-// stamp returns the size and the time of change of a program. Reproducible packages have fixed times in the first days of
-// Unix time, which are not used.
-func stamp(info os.FileInfo) string {
-	t := info.ModTime()
-	if t.Year() < 2000 {
-		return ""
-	}
-	return fmt.Sprintf("%d %d.%09d", info.Size(), t.Unix(), t.Nanosecond())
 }
 
 // hexSum returns the SHA-256 of the data of r, in hexadecimal.

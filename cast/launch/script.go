@@ -38,8 +38,8 @@ func (p *program) scriptCase() string {
 	for _, name := range p.platform.unames() {
 		names = append(names, `"`+name+`"`)
 	}
-	return fmt.Sprintf(`%s) n=%s; i=%s; j=%s; z=%d; zs="%s"; v=%s; p="%s"; a="%s"; k=%d;;`, strings.Join(names, "|"),
-		p.name, p.built, p.stripped, p.size>>16+1, p.stamp, p.version(), plain(p.path), p.args, p.space()>>10)
+	return fmt.Sprintf(`%s) n=%s; i=%s; j=%s; z=%d; v=%s; p="%s"; a="%s"; k=%d;;`, strings.Join(names, "|"),
+		p.name, p.built, p.stripped, p.size>>16+1, p.version(), plain(p.path), p.args, p.space()>>10)
 }
 
 // plain returns the path if shells leave it as it is, within double quotes that are within single
