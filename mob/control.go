@@ -181,6 +181,22 @@ func (c *Control) Defer(p Peer, i int) {
 	}
 }
 
+// DeferOthers is Defer for all peers but p.
+func (c *Control) DeferOthers(p Peer, i int) {
+	for _, q := range c.s.peers {
+		if q != p.p {
+			c.Defer(Peer{q}, i)
+		}
+	}
+}
+
+// Allow ends what Defer did for number i and all peers.
+func (c *Control) Allow(i int) {
+	for _, q := range c.s.peers {
+		delete(q.deferred, i)
+	}
+}
+
 // Lack adds to how many numbers a group lacks before it has the whole content.
 func (c *Control) Lack(v View, n int) { v.l.inflow.lacking += n }
 

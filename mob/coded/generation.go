@@ -9,9 +9,9 @@ type generation struct {
 	blocks      int  // source blocks
 	have        int  // blocks that the node has
 	sourcesOnly bool // it failed its hashes: source blocks are fetched, which can be checked
-	// doubtful are blocks of which a false copy came. They are fetched as if no member of the
-	// cluster had them: members may have the same copy.
-	doubtful map[int]bool
+	// corrupt has the peers that sent a corrupt copy of a block. It is fetched as if no member of the
+	// cluster had it: members may have the same copy.
+	corrupt map[int][]mob.Peer
 	// senders are the peers that sent the blocks that the node has.
 	senders map[int]mob.Peer
 	// surveys are one for each group that the node is in. They are out of date when stale is set, or

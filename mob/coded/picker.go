@@ -15,6 +15,8 @@ type Coding struct {
 	// Names is how many blocks of a generation have a name, N, more than k. Those below k are
 	// the source blocks.
 	Names int
+	// Piece is the number of source blocks in a piece, whose hash is known. Zero represents one.
+	Piece int
 	// Live is how many generations the node fetches at a time, which bounds its memory.
 	Live int
 }
@@ -89,14 +91,14 @@ func (k *Picker) begin() {
 			continue
 		}
 		g := &generation{
-			number:   k.next,
-			first:    k.next * k.Names,
-			end:      (k.next + 1) * k.Names,
-			blocks:   k.sourcesIn(k.next),
-			doubtful: map[int]bool{},
-			senders:  map[int]mob.Peer{},
-			surveys:  make([]survey, len(k.Levels())),
-			stale:    true,
+			number:  k.next,
+			first:   k.next * k.Names,
+			end:     (k.next + 1) * k.Names,
+			blocks:  k.sourcesIn(k.next),
+			corrupt: map[int][]mob.Peer{},
+			senders: map[int]mob.Peer{},
+			surveys: make([]survey, len(k.Levels())),
+			stale:   true,
 		}
 		k.live = append(k.live, g)
 		k.byGen[k.next] = g
@@ -129,11 +131,28 @@ const last = 1 << 17
 func (k *Picker) Pick(p mob.Peer) int {
 	k.update()
 	v := k.From(p)
-	if p.Local() {
-		return k.Best(p, func(i int) (int, bool) { return k.localKey(p, v, i) })
+	key := func(i int) (int, bool) { return k.localKey(p, v, i) }
+	if !p.Local() {
+		quick := k.Quick(p)
+		key = func(i int) (int, bool) { return k.remoteKey(p, v, i, quick) }
 	}
-	quick := k.Quick(p)
-	return k.Best(p, func(i int) (int, bool) { return k.remoteKey(p, v, i, quick) })
+	i := k.Best(p, key)
+	if g := k.at(i); g != nil && g.sourcesOnly {
+		k.leaveTo(p, g, i)
+	}
+	return i
+}
+
+// leaveTo leaves the remaining blocks of a piece to the peer that is asked for one of them. If the piece is
+// corrupt, the next attempt is with another peer.
+func (k *Picker) leaveTo(p mob.Peer, g *generation, i int) {
+	size := max(k.Coding.Piece, 1)
+	first := i - (i-g.first)%size
+	for j := first; j < min(first+size, g.first+g.blocks); j++ {
+		if j != i {
+			k.DeferOthers(p, j)
+		}
+	}
 }
 
 // key is the part of a key that repairs make; ok is false for a block that is not picked.
@@ -229,7 +248,7 @@ func (k *Picker) Makes(p mob.Peer, i int) bool {
 // Doubtful implements [mob.Picker].
 func (k *Picker) Doubtful(i int) bool {
 	g := k.at(i)
-	return g != nil && g.doubtful[i]
+	return g != nil && len(g.corrupt[i]) > 0
 }
 
 // Lag implements [mob.Picker].

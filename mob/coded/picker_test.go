@@ -141,6 +141,63 @@ func TestLostGeneration(t *testing.T) {
 	}
 }
 
+// TestRepairedPieceComesFromOnePeer checks that all blocks of a piece are requested of one peer, and of the
+// other one once the piece has failed.
+func TestRepairedPieceComesFromOnePeer(t *testing.T) {
+	n := newNode()
+	n.k.Coding.Piece = 4
+	var requests []mob.Send
+	step := func(ev mob.Event) {
+		for _, a := range n.Step(n.now, ev) {
+			if send, ok := a.(mob.Send); ok {
+				if _, ok := send.Message.(*proto.Request); ok {
+					requests = append(requests, send)
+				}
+			}
+		}
+	}
+	names := []proto.Range{{Count: 32}}
+	for _, id := range []proto.PeerID{"m", "p"} {
+		step(mob.Joined{Node: mob.Node{ID: id, Cluster: "B"}})
+		step(mob.Received{Peer: id, Message: &proto.Have{Have: names}})
+	}
+	step(mob.Polluted{Generation: 1})
+	requests = nil // it cancels them
+	step(mob.Polluted{Generation: 0})
+	var first proto.PeerID // that sent the corrupt piece
+	came := map[proto.PeerID][]int{}
+	for range 100 {
+		if len(requests) == 0 {
+			n.now = n.now.Add(100 * time.Millisecond)
+			step(mob.Tick{})
+			continue
+		}
+		r := requests[0]
+		requests = requests[1:]
+		sp := r.Message.(*proto.Request).Span
+		step(mob.Arrived{Peer: r.Peer, Span: sp})
+		if sp.Piece < 4 {
+			came[r.Peer] = append(came[r.Peer], int(sp.Piece))
+		}
+		switch {
+		case sp.Piece >= 4 || len(came[r.Peer]) < 4:
+			step(mob.Stored{Piece: int(sp.Piece)})
+		case first == "":
+			first = r.Peer
+			step(mob.Failed{Piece: int(sp.Piece)})
+			for _, i := range came[first][:3] {
+				step(mob.Lost{Piece: i})
+			}
+		default:
+			if r.Peer == first || len(came) != 2 || len(came[first]) != 4 {
+				t.Errorf("the piece came in parts: %v", came)
+			}
+			return
+		}
+	}
+	t.Fatalf("the piece did not come from one peer: %v", came)
+}
+
 // TestRepairAsksPartialHolders has a generation that failed: a member has what others of the
 // cluster have verified of it.
 func TestRepairAsksPartialHolders(t *testing.T) {

@@ -61,8 +61,13 @@ func (k *Picker) failed(ev mob.Failed) {
 // peer, or from each other: to ask one after the other might never end. So it is fetched as if
 // no member had it, and from that peer only after a while.
 func (k *Picker) doubt(g *generation, i int, p mob.Peer) {
-	g.doubtful[i], g.stale = true, true
-	k.Defer(p, i)
+	g.corrupt[i], g.stale = append(g.corrupt[i], p), true
+	if g.sourcesOnly {
+		k.Allow(i) // it was left to p
+	}
+	for _, p := range g.corrupt[i] {
+		k.Defer(p, i)
+	}
 }
 
 // lost notes that a block is not stored any more. What followed from it and others is of use

@@ -50,6 +50,7 @@ func (s *Swarm) prepare() (err error) {
 		mc.Picker = picker.New(s.m.Length(), s.coding.Block, picker.Coding{
 			Blocks: s.coding.K,
 			Names:  s.coding.Names(),
+			Piece:  int(s.m.PieceLength) / s.coding.Block,
 			Live:   coded.Live(s.coding),
 		})
 		s.strategy = mob.New(mc, codec.Have())

@@ -1,7 +1,7 @@
 package coded
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/mobgrid/mob/mob/rlnc"
@@ -15,12 +15,12 @@ func CodingOf(l *proto.Link, m *proto.Manifest) (proto.Coding, error) {
 		return proto.Coding{}, nil
 	}
 	if len(m.Hashes) == 0 && m.Pieces() > 0 {
+		what, key := "a coded transfer", "x.rlnc"
 		if l.Strategy.Gossip() {
-			return proto.Coding{}, errors.New("permutation gossip needs the content's manifest, " +
-				"and the link has only a torrent's info-hash: use one without x.gossip")
+			what, key = "permutation gossip", "x.gossip"
 		}
-		return proto.Coding{}, errors.New("a coded transfer needs the content's manifest, " +
-			"and the link has only a torrent's info-hash: use one without x.rlnc")
+		return proto.Coding{}, fmt.Errorf("%s needs the content's manifest, "+
+			"and the link has only a torrent's info-hash: use one without %s", what, key)
 	}
 	c, err := proto.NewCoding(m, l.Coded)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // Codec is the codec of a receiver-driven coded transfer: blocks have names, by which they
 // are requested, and are signed by the node that made them. It implements [payload.Codec].
 type Codec struct {
-	cfg     payload.Config
+	base
 	content *namedContent
 	// order is held for reading while a block is added and the outcome posted, and for
 	// writing while blocks are dropped and that is posted, so that the strategy hears of
@@ -33,13 +33,8 @@ func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivK
 	if err != nil || key.Type() != crypto.Ed25519 {
 		return nil, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
-	return &Codec{cfg: cfg, content: newNamed(namedConfig{
-		disk:    newDisk(&cfg, coding),
-		swarm:   swarm,
-		key:     ed25519.PrivateKey(raw),
-		cache:   cached(coding),
-		members: cfg.Swarm,
-	})}, nil
+	content := newNamed(newDisk(&cfg, coding), swarm, ed25519.PrivateKey(raw), cfg.Swarm, cached(coding))
+	return &Codec{base: base{cfg, content.content}, content: content}, nil
 }
 
 // Have returns the numbers of the blocks of all stored generations.
@@ -53,9 +48,11 @@ func (c *Codec) Have() (have []proto.Range) {
 	return have
 }
 
-// Polluters returns the nodes that were found to have signed false blocks.
+// Polluters returns the nodes that signed corrupt blocks.
 func (c *Codec) Polluters() (ids []proto.PeerID) {
-	for _, k := range c.content.allPolluters() {
+	c.content.mu.Lock()
+	defer c.content.mu.Unlock()
+	for k := range c.content.polluters {
 		ids = append(ids, peerOf(k))
 	}
 	return ids
@@ -71,7 +68,7 @@ func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) 
 	data := buf.B[proto.CodedHeader:]
 	o, err := c.content.load(data, sp.Piece)
 	if err == nil {
-		proto.AppendCodedHeader(buf.B[:0], sp.Piece, &o, len(data))
+		proto.AppendCodedHeader(buf.B[:0], sp.Piece, o, len(data))
 		return buf, nil
 	}
 	buf.Release()
@@ -79,7 +76,7 @@ func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) 
 		c.dropForged(sp.Piece)
 		err = payload.ErrAbsent
 	}
-	return nil, encodeFailed(&c.cfg, to, sp.Piece, err)
+	return nil, c.encodeFailed(to, sp.Piece, err)
 }
 
 // ReadHeader implements [payload.Codec].
@@ -99,20 +96,17 @@ func (c *Codec) Write(b *payload.Block) error {
 // once there are enough.
 func (c *Codec) Verify(b *payload.Block) {
 	c.cfg.Swarm.Post(mob.Arrived{Peer: b.From.ID(), Span: b.Span}, b.From)
-	if b.Made && !signs(b.From.ID(), b.Origin.Encoder) {
-		c.report(b, &outcome{verdict: invalid})
+	if b.Made && b.From.ID() != peerOf(b.Origin.Encoder) {
+		c.report(b, &outcome{verdict: invalid, faults: []fault{{b.Span.Piece, b.From.ID()}}})
 		return
 	}
 	c.order.RLock()
 	out, err := c.content.take(b.Span.Piece, b.From.ID(), &b.Origin, b.Buf.B)
 	if err == nil {
 		c.report(b, &out)
-		c.blame(out.faults)
 	}
 	c.order.RUnlock()
-	var damaged *damagedError
-	if errors.As(err, &damaged) {
-		complain(&c.cfg, b.From, b.Span.Piece, err)
+	if c.damaged(b.From, b.Span.Piece, err) {
 		c.cfg.Swarm.Post(mob.Failed{Piece: int(b.Span.Piece)}, nil)
 		return
 	}
@@ -126,47 +120,46 @@ func (c *Codec) Verify(b *payload.Block) {
 
 // report counts and posts the outcome of a block.
 func (c *Codec) report(b *payload.Block, out *outcome) {
-	number := int(b.Span.Piece)
+	c.reportForged(out.faults)
+	number := b.Span.Piece
+	generation, _ := c.content.of(number)
 	switch out.verdict {
-	case ignored:
-		c.cfg.Counters.Duplicate(len(b.Buf.B))
 	case duplicate:
-		c.cfg.Counters.Duplicate(len(b.Buf.B))
-		c.stored(b.Span.Piece)
+		c.stored(number)
 	case useless:
-		c.cfg.Counters.Duplicate(len(b.Buf.B))
-		c.cfg.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: number}, nil)
-	case invalid:
-		c.cfg.Swarm.Post(mob.Failed{Piece: number, Sources: []proto.PeerID{b.From.ID()}, Forged: true}, nil)
+		c.cfg.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: int(number)}, nil)
 	case refused:
-		c.cfg.Swarm.Post(mob.Failed{Piece: number}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: int(number)}, nil)
 	case purged:
-		c.lost(out.numbers...)
-		if !slices.Contains(out.numbers, b.Span.Piece) {
-			c.stored(b.Span.Piece)
+		if !slices.ContainsFunc(out.faults, func(f fault) bool { return f.number == number }) {
+			c.stored(number)
 		}
 	case held:
-		c.stored(b.Span.Piece)
+		c.stored(number)
 	case pieceStored:
 		c.stored(out.numbers...)
 	case pieceFailed:
-		c.cfg.Swarm.Post(mob.Failed{Piece: number}, nil)
+		c.cfg.Swarm.Post(mob.Failed{Piece: int(number)}, nil)
 		c.lost(out.numbers...)
 	case polluted:
-		c.cfg.Log.Warn("generation failed its hashes: its source blocks are fetched", "generation", out.generation)
-		c.cfg.Swarm.Post(mob.Polluted{Generation: out.generation}, nil)
+		c.cfg.Log.Warn("generation failed its hashes: its source blocks are fetched", "generation", generation)
+		c.cfg.Swarm.Post(mob.Polluted{Generation: generation}, nil)
 		c.stored(out.numbers...)
 	case decoded:
-		c.cfg.Swarm.Post(mob.Decoded{Generation: out.generation}, nil)
+		c.cfg.Swarm.Post(mob.Decoded{Generation: generation}, nil)
+	}
+	if out.verdict <= useless {
+		c.cfg.Counters.Duplicate(len(b.Buf.B))
 	}
 }
 
-// blame posts that peers sent forged blocks.
-func (c *Codec) blame(faults []fault) {
+// reportForged posts that blocks are not available because their senders forged them.
+func (c *Codec) reportForged(faults []fault) {
 	for i, f := range faults {
 		if i == 0 {
 			c.cfg.Log.Warn("forged blocks", "count", len(faults), "peer", libpeer.ID(f.sender).String())
 		}
+		c.lost(f.number)
 		c.cfg.Swarm.Post(mob.Failed{Piece: int(f.number), Sources: []proto.PeerID{f.sender}, Forged: true}, nil)
 	}
 }
@@ -194,14 +187,8 @@ func (c *Codec) dropForged(number uint32) {
 		c.cfg.Swarm.Fail(err)
 		return
 	}
-	if out.verdict == purged {
-		c.lost(out.numbers...)
-	}
-	c.blame(out.faults)
+	c.reportForged(out.faults)
 }
-
-// Discard implements [payload.Codec]: a block comes from one peer.
-func (c *Codec) Discard(int) {}
 
 // Numbers implements [payload.Codec]: every block of the piece's generation is made of it.
 func (c *Codec) Numbers(piece int) proto.Range {
@@ -211,13 +198,6 @@ func (c *Codec) Numbers(piece int) proto.Range {
 // names returns the numbers of a generation.
 func (c *Codec) names(generation int) proto.Range {
 	return proto.Range{First: c.content.number(generation, 0), Count: uint32(c.content.Coding.Names())}
-}
-
-// Restore implements [payload.Codec].
-func (c *Codec) Restore(piece int) {
-	if g := c.content.GenerationOf(piece); c.content.Has(g) {
-		c.cfg.Swarm.Post(mob.Decoded{Generation: g}, nil)
-	}
 }
 
 // Forget implements [payload.Codec]: the blocks of the piece's generation are lost.
@@ -231,7 +211,7 @@ func (c *Codec) Forget(piece int) {
 	}
 }
 
-// expose posts who are polluters, and drops the blocks that they signed.
+// expose reports polluters, and drops the blocks that they signed.
 func (c *Codec) expose(polluters []publicKey) error {
 	c.order.Lock()
 	defer c.order.Unlock()
@@ -240,43 +220,7 @@ func (c *Codec) expose(polluters []publicKey) error {
 		c.cfg.Log.Warn("node signed false blocks: it is banned", "peer", libpeer.ID(id).String())
 		c.cfg.Swarm.Post(mob.Liar{Peer: id}, nil)
 	}
-	dropped, err := c.content.disown(polluters)
+	dropped, err := c.content.dropPolluted(polluters)
 	c.lost(dropped...)
 	return err
-}
-
-// peerOf returns the node that signs with a key.
-func peerOf(k publicKey) proto.PeerID {
-	pub, err := crypto.UnmarshalEd25519PublicKey(k[:])
-	if err != nil {
-		return ""
-	}
-	id, err := libpeer.IDFromPublicKey(pub)
-	if err != nil {
-		return ""
-	}
-	return proto.PeerID(id)
-}
-
-// newDisk returns the generations of a content in the store of a codec.
-func newDisk(cfg *payload.Config, coding proto.Coding) disk {
-	return disk{layout: newLayout(cfg.Verifier.Manifest(), coding), Store: cfg.Store}
-}
-
-// encodeFailed has a piece checked that keeps a block from being made, and returns
-// the error of Encode.
-func encodeFailed(cfg *payload.Config, to payload.Peer, number uint32, err error) error {
-	if errors.Is(err, payload.ErrAbsent) {
-		return payload.ErrAbsent
-	}
-	complain(cfg, to, number, err)
-	return err
-}
-
-// complain has the piece checked that an error says is damaged, if it does.
-func complain(cfg *payload.Config, p payload.Peer, number uint32, err error) {
-	var damaged *damagedError
-	if errors.As(err, &damaged) {
-		cfg.Swarm.Complain(payload.Complaint{Peer: p, Piece: uint32(damaged.Piece), Number: number})
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
@@ -60,5 +61,23 @@ func TestKeyErrors(t *testing.T) {
 	}
 	if _, err := New(cfg, coding, nil, ecdsa); err == nil || !strings.Contains(err.Error(), "not Ed25519") {
 		t.Errorf("an ECDSA key: %v", err)
+	}
+}
+
+func TestPeerOf(t *testing.T) {
+	_, key, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := libpeer.IDFromPublicKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := key.Raw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := peerOf(publicKey(raw)); got != proto.PeerID(id) {
+		t.Errorf("%q, want %q", got, id)
 	}
 }

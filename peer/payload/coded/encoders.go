@@ -7,10 +7,15 @@ import (
 	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// encoder makes blocks of a whole generation, whose source blocks it has in memory.
+// encoder makes blocks of a complete generation, whose source blocks are in memory.
 type encoder struct {
 	blocks [][]byte
 	code   *rlnc.Encoder
+}
+
+func newEncoder(blocks [][]byte) (*encoder, error) {
+	code, err := rlnc.NewEncoder(blocks)
+	return &encoder{blocks, code}, err
 }
 
 // encode writes the block of a name to dst.
@@ -25,85 +30,68 @@ func (e *encoder) encode(dst []byte, name int) error {
 	return e.code.Encode(dst, v)
 }
 
-// encoders caches the encoders of the whole generations that were used last. Safe for
+// encoders caches the encoders of the complete generations that were used last. Safe for
 // concurrent use.
 type encoders struct {
 	disk   *disk
 	memory *blockMemory
 	max    int // number of encoders that are cached, at least one
 
-	mu      sync.Mutex
-	cached  []*cachedEncoder // in the order of their last use
-	loading map[int]*cachedEncoder
+	mu     sync.Mutex
+	cached []*cachedEncoder // in the order of their last use
 }
 
-// cachedEncoder is an encoder in the cache, or on its way there.
+// cachedEncoder is an encoder in the cache.
 type cachedEncoder struct {
 	number  int
-	ready   chan struct{} // closed once encoder or err is set
-	encoder *encoder
-	err     error
-	users   int  // goroutines that use the encoder or wait for it
-	evicted bool // the last user frees the blocks
+	load    func() (*encoder, error) // reads it once
+	users   int                      // goroutines that use the encoder or wait for it
+	evicted bool                     // the last user frees the blocks
 }
 
 func newEncoders(d *disk, m *blockMemory, most int) encoders {
-	return encoders{disk: d, memory: m, max: max(most, 1), loading: map[int]*cachedEncoder{}}
+	return encoders{disk: d, memory: m, max: max(most, 1)}
 }
 
 // add caches the source blocks of a decoded generation, which are counted already.
 func (s *encoders) add(number int, blocks [][]byte) error {
-	code, err := rlnc.NewEncoder(blocks)
+	e, err := newEncoder(blocks)
 	if err != nil {
 		return err
 	}
-	x := &cachedEncoder{number: number, ready: make(chan struct{}), encoder: &encoder{blocks, code}}
-	close(x.ready)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(x)
+	s.keep(&cachedEncoder{number: number, load: func() (*encoder, error) { return e, nil }})
 	return nil
 }
 
-// use calls f with the encoder of a whole generation. One that is not cached is read from
-// the store, once for all who ask meanwhile.
+// use calls f with the encoder of a complete generation. One that is not cached is read from the store,
+// once for all concurrent callers.
 func (s *encoders) use(number int, f func(*encoder) error) error {
-	s.mu.Lock()
-	x := s.find(number)
-	first := x == nil
-	if first {
-		x = &cachedEncoder{number: number, ready: make(chan struct{})}
-		s.loading[number] = x
-	}
-	x.users++
-	s.mu.Unlock()
-	if first {
-		x.encoder, x.err = s.read(number)
-		s.mu.Lock()
-		delete(s.loading, number)
-		if x.err == nil {
-			s.keep(x)
-		}
-		s.mu.Unlock()
-		close(x.ready)
-	}
-	<-x.ready
-	if x.err != nil {
-		return x.err
-	}
+	x := s.get(number)
 	defer s.done(x)
-	return f(x.encoder)
+	e, err := x.load()
+	if err != nil {
+		s.drop(number)
+		return err
+	}
+	return f(e)
 }
 
-// find returns an encoder that is cached or loading, nil if there is none. The caller holds
-// the lock.
-func (s *encoders) find(number int) *cachedEncoder {
+// get returns the encoder of a generation, most recently used from now on. The caller calls done.
+func (s *encoders) get(number int) *cachedEncoder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.cached, func(x *cachedEncoder) bool { return x.number == number })
+	var x *cachedEncoder
 	if i < 0 {
-		return s.loading[number]
+		x = &cachedEncoder{number: number, load: sync.OnceValues(func() (*encoder, error) { return s.read(number) })}
+	} else {
+		x = s.cached[i]
+		s.cached = slices.Delete(s.cached, i, i+1)
 	}
-	x := s.cached[i]
-	s.cached = append(slices.Delete(s.cached, i, i+1), x)
+	s.keep(x)
+	x.users++
 	return x
 }
 
@@ -112,9 +100,7 @@ func (s *encoders) done(x *cachedEncoder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.users--
-	if x.users == 0 && x.evicted {
-		s.memory.free(x.encoder.blocks...)
-	}
+	s.free(x)
 }
 
 // keep caches an encoder, and evicts the one that was not used for the longest time if the
@@ -141,22 +127,30 @@ func (s *encoders) drop(number int) {
 func (s *encoders) evict(i int) {
 	x := s.cached[i]
 	x.evicted = true
-	if x.users == 0 {
-		s.memory.free(x.encoder.blocks...)
-	}
 	s.cached = slices.Delete(s.cached, i, i+1)
+	s.free(x)
 }
 
-// read reads and checks a whole generation.
+// free frees the blocks of an evicted encoder without users. The caller holds the lock.
+func (s *encoders) free(x *cachedEncoder) {
+	if x.users > 0 || !x.evicted {
+		return
+	}
+	if e, err := x.load(); err == nil {
+		s.memory.free(e.blocks...)
+	}
+}
+
+// read reads and checks a complete generation.
 func (s *encoders) read(number int) (*encoder, error) {
 	blocks := s.memory.getAll(s.disk.Blocks(number))
 	err := s.disk.Read(number, blocks)
+	var e *encoder
 	if err == nil {
-		var code *rlnc.Encoder
-		if code, err = rlnc.NewEncoder(blocks); err == nil {
-			return &encoder{blocks, code}, nil
-		}
+		e, err = newEncoder(blocks)
 	}
-	s.memory.free(blocks...)
-	return nil, err
+	if err != nil {
+		s.memory.free(blocks...)
+	}
+	return e, err
 }

@@ -34,12 +34,9 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 		t.Fatal(err)
 	}
 	n := &node{store: store.NewMemory(c.Manifest)}
-	n.namedContent = newNamed(namedConfig{
-		disk:    disk{layout: newLayout(c.Manifest, coding), Store: n.store},
-		swarm:   []byte("swarm"),
-		members: known{peer: func(proto.PeerID) bool { return true }},
-		key:     ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)), cache: 2,
-	})
+	n.namedContent = newNamed(disk{layout: newLayout(c.Manifest, coding), Store: n.store}, []byte("swarm"),
+		ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)),
+		known{peer: func(proto.PeerID) bool { return true }}, 2)
 	return n
 }
 
@@ -64,13 +61,13 @@ func (n *node) fill(t testing.TB, c storetest.Content, piece int) {
 	}
 }
 
-func (n *node) key() (k publicKey) {
-	copy(k[:], n.cfg.key.Public().(ed25519.PublicKey))
+func (n *node) public() (k publicKey) {
+	copy(k[:], n.key.Public().(ed25519.PublicKey))
 	return k
 }
 
 // peer returns the id of the node.
-func (n *node) peer() proto.PeerID { k := n.key(); return proto.PeerID(k[:]) }
+func (n *node) peer() proto.PeerID { return peerOf(n.public()) }
 
 // block returns a block as the node sends it.
 func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
@@ -80,11 +77,11 @@ func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
 	}
-	if n.bend != nil && publicKey(o.Encoder) == n.key() {
+	if n.bend != nil && publicKey(o.Encoder) == n.public() {
 		n.bend(number, b)
 		o = n.sign(number, b)
 	}
-	return o, b
+	return *o, b
 }
 
 // give has n take a block from another node.
@@ -123,8 +120,8 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 	if err := n.store.Publish(); err != nil {
 		t.Error(err)
 	}
-	if len(n.open) != 0 {
-		t.Errorf("%d generations are under way", len(n.open))
+	if len(n.active) != 0 {
+		t.Errorf("%d generations are active", len(n.active))
 	}
 	if got := n.memory.bytes.Load(); got != n.cachedBytes() {
 		t.Errorf("%d bytes are counted in memory, %d are cached", got, n.cachedBytes())
@@ -134,7 +131,9 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 // cachedBytes returns the memory of the cached generations.
 func (n *node) cachedBytes() (sum int64) {
 	for _, x := range n.encoders.cached {
-		sum += int64(len(x.encoder.blocks) * n.Coding.Block)
+		if e, err := x.load(); err == nil {
+			sum += int64(len(e.blocks) * n.Coding.Block)
+		}
 	}
 	return sum
 }
@@ -143,20 +142,13 @@ func (n *node) cachedBytes() (sum int64) {
 func (n *node) liveBytes() int64 {
 	seen := map[*byte]int{}
 	note := func(b []byte) { seen[&b[0]] = len(b) }
-	for _, g := range n.open {
+	for _, g := range n.active {
 		for _, b := range g.held {
 			note(b.payload)
 		}
 		if g.decoder != nil {
 			for i := range g.decoder.Rank() {
 				note(g.decoder.Block(i).Payload)
-			}
-		}
-		for _, p := range g.suspects {
-			for _, vs := range p.versions {
-				for _, v := range vs {
-					note(v.payload)
-				}
 			}
 		}
 	}
@@ -181,7 +173,7 @@ func names(keys []publicKey, nodes map[string]*node) (out []string) {
 	for _, k := range keys {
 		name := "?" + string(binary.BigEndian.AppendUint32(nil, uint32(k[0])))
 		for s, n := range nodes {
-			if n.key() == k {
+			if n.public() == k {
 				name = s
 			}
 		}

@@ -13,29 +13,24 @@ var errForged = errors.New("the block's signature is invalid")
 // load writes a block to dst and returns its origin. It passes on a block that is held, and
 // makes one of a generation that is whole, which it may have to read. It fails with
 // [payload.ErrAbsent], errForged, a damagedError or an error of the store.
-func (c *namedContent) load(dst []byte, number uint32) (proto.Origin, error) {
+func (c *namedContent) load(dst []byte, number uint32) (*proto.Origin, error) {
 	generation, name := c.of(number)
 	if generation >= c.Generations() {
-		return proto.Origin{}, payload.ErrAbsent
+		return nil, payload.ErrAbsent
 	}
-	if g := c.underWay(generation); g != nil {
-		o, err := c.passOn(dst, g, name)
-		if err != nil {
-			return proto.Origin{}, err
-		}
-		if o != nil {
-			return *o, nil
+	if g := c.lookup(generation); g != nil {
+		if o, err := c.forward(dst, g, name); o != nil || err != nil {
+			return o, err
 		}
 	}
-	err := c.make(dst, generation, name)
-	if err != nil {
-		return proto.Origin{}, err
+	if err := c.make(dst, generation, name); err != nil {
+		return nil, err
 	}
 	return c.sign(number, dst), nil
 }
 
-// passOn writes a block that is held to dst and returns its origin, nil if it is not held.
-func (c *namedContent) passOn(dst []byte, g *generation, name int) (*proto.Origin, error) {
+// forward writes a block that is held to dst and returns its origin, nil if it is not held.
+func (c *namedContent) forward(dst []byte, g *generation, name int) (*proto.Origin, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b := g.held[name]

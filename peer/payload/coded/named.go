@@ -2,122 +2,102 @@ package coded
 
 import (
 	"crypto/ed25519"
-	"sync"
 
+	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
 
-// namedContent is the coded form of a content whose blocks have names and signatures. Safe
-// for concurrent use.
+// namedContent has blocks with names and signatures. Safe for concurrent use.
 type namedContent struct {
-	disk
-	cfg      namedConfig
-	encoders encoders
-	memory   blockMemory
-
-	mu      sync.Mutex
-	open    map[int]*generation // those under way
-	signers signers
+	*content
+	swarm     []byte             // the content id: signatures are bound to it
+	key       ed25519.PrivateKey // signs the blocks that the node makes
+	members   members
+	polluters map[publicKey]bool // encoders that signed corrupt blocks; guarded by mu
 }
 
-type namedConfig struct {
-	disk disk
-	// swarm is the content id. Signatures are bound to it.
-	swarm []byte
-	// key signs the blocks that the node makes.
-	key     ed25519.PrivateKey
-	members members
-	// cache is how many whole generations are kept in memory for encoding, at least one.
-	cache int
-}
-
-// liveBytes is about how many bytes the generations under way take together.
+// liveBytes is about the size of all active generations.
 const liveBytes = 32 << 20
 
-// Live returns how many generations of a coding a node has under way at a time.
+// Live returns the number of generations of a coding that a node fetches concurrently.
 func Live(c proto.Coding) int { return max(liveBytes/(c.K*c.Block), 4) }
 
-// cached returns how many whole generations of a coding a node keeps in memory for
-// encoding. Each peer requests blocks of Live generations, and not of the same as others;
-// reading and hashing a generation for each block would cost more than all else.
+// cached returns the number of complete generations of a coding that a node keeps in memory for encoding.
+// Each peer requests blocks of Live generations, and peers request different ones. To read and hash a
+// generation for each block would cost more than everything else.
 func cached(c proto.Coding) int { return 2 * Live(c) }
 
-func newNamed(cfg namedConfig) *namedContent {
-	c := &namedContent{
-		disk:    cfg.disk,
-		cfg:     cfg,
-		memory:  blockMemory{size: cfg.disk.Coding.Block},
-		open:    map[int]*generation{},
-		signers: signers{map[publicKey]bool{}, cfg.members},
-	}
-	c.encoders = newEncoders(&c.disk, &c.memory, cfg.cache)
-	return c
+func newNamed(d disk, swarm []byte, key ed25519.PrivateKey, m members, cache int) *namedContent {
+	return &namedContent{newContent(d, cache, 0), swarm, key, m, map[publicKey]bool{}}
 }
 
-// allPolluters returns the encoders that were found to have signed false blocks.
-func (c *namedContent) allPolluters() []publicKey {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := make([]publicKey, 0, len(c.signers.polluters))
-	for k := range c.signers.polluters {
-		out = append(out, k)
+// take adds a requested block to its generation, and decodes that once it is full, which takes long. It does
+// not keep data. It fails with an error of the store, or a damagedError.
+//
+// While a generation is gathered no signature is checked: if its pieces match their hashes, all blocks
+// were valid. A signature is checked before the block is forwarded, and when hashes do not match.
+func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin, data []byte) (outcome, error) {
+	generation, name := c.of(number)
+	var out outcome
+	if generation >= c.Generations() || len(data) != c.Coding.Block {
+		out.verdict, out.faults = invalid, []fault{{number, sender}}
+		return out, nil
 	}
-	return out
-}
-
-// admits reports whether a block is taken.
-func (c *namedContent) admits(b *namedBlock) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.signers.admits(b.encoder, b.sender)
-}
-
-// underWay returns a generation under way, nil if it is not.
-func (c *namedContent) underWay(number int) *generation {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.open[number]
-}
-
-// begin returns a generation under way, which it begins if necessary. It returns nil if
-// the generation is whole. It fails with an error of the store, or a damagedError.
-func (c *namedContent) begin(number int) (*generation, error) {
-	c.mu.Lock()
-	g := c.open[number]
-	if g == nil && !c.Has(number) {
-		g = &generation{number: number, k: c.Blocks(number), held: map[int]*namedBlock{}}
-		c.open[number] = g
+	g, _, err := c.activate(generation)
+	if g == nil || err != nil {
+		return out, err
 	}
-	c.mu.Unlock()
-	if g == nil {
-		return nil, nil
-	}
+	b := &namedBlock{payload: data, origin: *o, sender: sender, claim: claim{name: name, encoder: o.Encoder}}
+	admitted := c.admits(b)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.state == unprepared {
-		return g, c.prepare(g)
+	switch {
+	case g.held[name] != nil || g.state == ended: // a duplicate
+	case !admitted:
+		out.verdict = refused
+	case g.state == gathering:
+		err = c.gather(g, b, &out)
+	case g.state == repairing:
+		err = c.repair(g, b, &out)
+	default:
+		out.verdict = ignored
 	}
-	return g, nil
+	return out, err
 }
 
-// forget drops the blocks of a generation, of which a piece was found to be damaged. It is
-// gathered again from the start.
-func (c *namedContent) forget(generation int) {
-	c.encoders.drop(generation)
-	if g := c.underWay(generation); g != nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.state != decoding {
-			c.end(g)
-		}
+// gather adds a block to a generation, and decodes that once it is full. The caller holds its lock, which
+// is released during the decoding.
+func (c *namedContent) gather(g *generation, b *namedBlock, out *outcome) error {
+	v := make([]byte, g.k)
+	rlnc.Named(v, b.name)
+	own, err := c.add(g, v, b.payload)
+	if own == nil || err != nil {
+		out.verdict = useless
+		return err
 	}
+	b.payload = own
+	g.held[b.name] = b
+	out.verdict = held
+	if !g.decoder.Full() {
+		return nil
+	}
+	return c.finish(g, out)
 }
 
-// end ends a generation. The caller holds its lock.
-func (c *namedContent) end(g *generation) {
-	c.release(g)
-	g.state, g.claims = whole, nil
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, g.number)
+// finish decodes a full generation. If a piece fails its hash, it drops forged blocks, or starts a
+// repair if there are none.
+func (c *namedContent) finish(g *generation, out *outcome) error {
+	good, err := c.decode(g)
+	switch {
+	case err != nil:
+		return err
+	case good:
+		out.verdict = decoded
+		return nil
+	}
+	forged, err := c.purge(g, func(*namedBlock) bool { return true }, out)
+	if !forged {
+		c.startRepair(g, out)
+	}
+	return err
 }

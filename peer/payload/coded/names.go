@@ -3,32 +3,41 @@ package coded
 import "github.com/mobgrid/mob/proto"
 
 // of returns the generation of a block's number, and the block's name in it.
-func (c *namedContent) of(number uint32) (generation, name int) {
-	return int(number) / c.Coding.Names(), int(number) % c.Coding.Names()
+func (l *layout) of(number uint32) (generation, name int) {
+	return int(number) / l.Coding.Names(), int(number) % l.Coding.Names()
 }
 
 // number is the inverse of of.
-func (c *namedContent) number(generation, name int) uint32 {
-	return uint32(generation*c.Coding.Names() + name)
+func (l *layout) number(generation, name int) uint32 {
+	return uint32(generation*l.Coding.Names() + name)
 }
 
 // valid reports whether a span is one block of the content.
-func (c *namedContent) valid(sp proto.Span) bool {
-	g, _ := c.of(sp.Piece)
-	return g < c.Generations() && sp.Begin == 0 && int(sp.Length) == c.Coding.Block
+func (l *layout) valid(sp proto.Span) bool {
+	g, _ := l.of(sp.Piece)
+	return g < l.Generations() && sp.Begin == 0 && int(sp.Length) == l.Coding.Block
 }
 
 // pieceOf returns the piece of a source block.
-func (c *namedContent) pieceOf(generation, name int) int {
-	first, _ := c.Pieces(generation)
-	return first + name*c.Coding.Block/int(c.Manifest.PieceLength)
+func (l *layout) pieceOf(generation, name int) int {
+	first, _ := l.Pieces(generation)
+	return first + name*l.Coding.Block/int(l.Manifest.PieceLength)
 }
 
 // namesOf returns the source blocks of a piece: first to end-1.
-func (c *namedContent) namesOf(piece int) (first, end int) {
-	g := c.GenerationOf(piece)
-	from, _ := c.Pieces(g)
-	per := int(c.Manifest.PieceLength) / c.Coding.Block
+func (l *layout) namesOf(piece int) (first, end int) {
+	g := l.GenerationOf(piece)
+	from, _ := l.Pieces(g)
+	per := int(l.Manifest.PieceLength) / l.Coding.Block
 	first = (piece - from) * per
-	return first, min(first+per, c.Blocks(g))
+	return first, min(first+per, l.Blocks(g))
+}
+
+// numbersOf returns the numbers of the source blocks of a piece.
+func (l *layout) numbersOf(piece int) (numbers []uint32) {
+	first, end := l.namesOf(piece)
+	for name := first; name < end; name++ {
+		numbers = append(numbers, l.number(l.GenerationOf(piece), name))
+	}
+	return numbers
 }

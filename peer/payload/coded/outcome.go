@@ -8,14 +8,14 @@ type verdict int
 const (
 	// duplicate: the block is there already.
 	duplicate verdict = iota
-	// ignored: the block is not needed. Its generation is whole or being decoded, or is
+	// ignored: the block is not needed. Its generation is complete or being decoded, or is
 	// being repaired from source blocks only.
 	ignored
-	// invalid: it is no block of the content, its signature is invalid, or its sender should have
-	// made and signed it. Its sender is to blame.
-	invalid
 	// useless: it is a linear combination of blocks that are there.
 	useless
+	// invalid: it is not a block of the content, its signature is invalid, or its sender should have
+	// made and signed it. Its sender is at fault.
+	invalid
 	// held: it is kept. It may be false.
 	held
 
@@ -25,14 +25,12 @@ const (
 	// have the block from another encoder.
 	refused
 	// purged: its generation could be decoded and failed its hashes, since blocks of it,
-	// perhaps this one, have invalid signatures. Those are dropped, see numbers, and
-	// their senders are in faults.
+	// perhaps this one, have invalid signatures. Those are dropped, see faults.
 	purged
-	// pieceStored: it completed its piece, which is stored. Numbers are the piece's
-	// blocks.
+	// pieceStored: it completed its piece, which is stored. Numbers are the piece's blocks.
 	pieceStored
-	// pieceFailed: it completed its piece, which failed its hash. Numbers are not
-	// available any more, and must be requested again.
+	// pieceFailed: it completed its piece, which failed its hash. Numbers are the piece's blocks, which
+	// are not available any more and must be requested again.
 	pieceFailed
 	// decoded: it completed its generation, which is verified and stored.
 	decoded
@@ -45,16 +43,21 @@ const (
 	full
 )
 
-// outcome is what became of a named block, and of others because of it.
+// outcome is the result of a block.
 type outcome struct {
-	verdict    verdict
-	generation int
-	numbers    []uint32    // see verdict
-	polluters  []publicKey // the encoders found to be polluters: the caller must call disown
-	faults     []fault
+	verdict verdict
+
+	// Of a named block:
+	numbers   []uint32    // see verdict
+	polluters []publicKey // encoders found to be polluters: the caller must call dropPolluted
+	faults    []fault
+
+	// Of a recoded block:
+	block   int // the number of a source block, -1 for a combination
+	dropped int // the generation dropped because too many were active, -1 for none
 }
 
-// fault is a block whose sender is to blame.
+// fault is a block whose sender is at fault.
 type fault struct {
 	number uint32
 	sender proto.PeerID

@@ -14,14 +14,15 @@ import (
 // source blocks, with the coefficients, and recode what they have of a generation before
 // it is decoded. It implements [payload.Pusher].
 type Permutation struct {
-	cfg     payload.Config
+	base
 	content *recodedContent
 	round   atomic.Uint32
 }
 
 // NewPermutation returns the codec of permutation gossip.
 func NewPermutation(cfg payload.Config, coding proto.Coding) *Permutation {
-	return &Permutation{cfg: cfg, content: newRecoded(newDisk(&cfg, coding))}
+	content := newRecoded(newDisk(&cfg, coding))
+	return &Permutation{base: base{cfg, content.content}, content: content}
 }
 
 // Generations returns the number of source blocks of each generation, and which
@@ -61,7 +62,7 @@ func (c *Permutation) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, e
 		return buf, nil
 	}
 	buf.Release()
-	return nil, encodeFailed(&c.cfg, to, sp.Piece, err)
+	return nil, c.encodeFailed(to, sp.Piece, err)
 }
 
 // ReadHeader implements [payload.Codec]. The Begin of the span is the sender's round, and
@@ -87,7 +88,9 @@ func (c *Permutation) Verify(b *payload.Block) {
 	generation := int(b.Span.Piece)
 	out, err := c.content.take(generation, b.Buf.B)
 	if err != nil {
-		c.cfg.Swarm.Fail(err)
+		if !c.damaged(b.From, b.Span.Piece, err) {
+			c.cfg.Swarm.Fail(err)
+		}
 		return
 	}
 	switch out.verdict {
@@ -106,14 +109,10 @@ func (c *Permutation) Verify(b *payload.Block) {
 		Block:      out.block,
 		Round:      int(b.Span.Begin),
 	}, b.From)
-	if out.verdict == full {
-		c.cfg.Swarm.Post(mob.Filled{Generation: generation}, nil)
-		c.decode(generation)
+	if out.verdict != full {
+		return
 	}
-}
-
-// decode decodes a generation and posts the outcome.
-func (c *Permutation) decode(generation int) {
+	c.cfg.Swarm.Post(mob.Filled{Generation: generation}, nil)
 	good, err := c.content.decode(generation)
 	switch {
 	case err != nil:
@@ -126,20 +125,12 @@ func (c *Permutation) decode(generation int) {
 	}
 }
 
-// Discard implements [payload.Codec]: a block comes from one peer.
-func (c *Permutation) Discard(int) {}
-
 // Numbers implements [payload.Codec]: blocks have no numbers.
 func (c *Permutation) Numbers(int) proto.Range { return proto.Range{} }
 
-// Restore implements [payload.Codec].
-func (c *Permutation) Restore(piece int) {
-	if g := c.content.GenerationOf(piece); c.content.Has(g) {
-		c.cfg.Swarm.Post(mob.Decoded{Generation: g}, nil)
-	}
-}
-
 // Forget implements [payload.Codec]: the generation of the piece is lost.
 func (c *Permutation) Forget(piece int) {
-	c.cfg.Swarm.Post(mob.Polluted{Generation: c.content.forget(piece)}, nil)
+	g := c.content.GenerationOf(piece)
+	c.content.forget(g)
+	c.cfg.Swarm.Post(mob.Polluted{Generation: g}, nil)
 }

@@ -1,6 +1,8 @@
 package coded
 
 import (
+	"errors"
+
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/peer/payload"
 )
@@ -11,13 +13,12 @@ import (
 // the generation.
 func (c *recodedContent) make(dst []byte, number, block int) error {
 	vector, data := dst[:c.Blocks(number)], dst[c.Blocks(number):]
-	c.mu.Lock()
-	g := c.open[number]
-	c.mu.Unlock()
-	if g != nil {
-		return c.recode(g, vector, data, block)
+	if g := c.lookup(number); g != nil {
+		if err := c.recode(g, vector, data, block); !errors.Is(err, payload.ErrAbsent) {
+			return err
+		}
 	}
-	if !c.Has(number) {
+	if !c.Has(number) { // it may have been completed since
 		return payload.ErrAbsent
 	}
 	c.draw(vector, block)
@@ -71,8 +72,12 @@ func (c *recodedContent) drawSome(weights []byte, n int) {
 }
 
 // recode makes a block of what was gathered of a generation.
-func (c *recodedContent) recode(g *recodedGeneration, vector, data []byte, block int) error {
+func (c *recodedContent) recode(g *generation, vector, data []byte, block int) error {
 	g.mu.Lock()
+	if g.decoder == nil { // it has ended
+		g.mu.Unlock()
+		return payload.ErrAbsent
+	}
 	r := g.decoder.Recoder() // blocks that come later do not change it
 	var plain []byte
 	for i := 0; block >= 0 && i < g.decoder.Rank(); i++ {

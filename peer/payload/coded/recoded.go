@@ -2,53 +2,27 @@ package coded
 
 import (
 	"math/rand/v2"
-	"sync"
 
-	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
 )
 
-// In permutation gossip two generations go round at a time.
+// In permutation gossip two generations are sent at a time.
 const (
-	// maxGathered bounds the generations that are gathered at a time. Blocks of a third
-	// may still come from nodes that have not gone on to the next.
+	// maxGathered bounds the generations that are gathered at a time. Blocks of a third may still come
+	// from nodes that are behind.
 	maxGathered = 3
-	// maxKept is how many whole generations are kept in memory.
+	// maxKept is the number of complete generations kept in memory.
 	maxKept = 2
 )
 
-// recodedContent is the coded form of a content for permutation gossip. Safe for
-// concurrent use.
+// recodedContent has blocks with their coefficients. Safe for concurrent use.
 type recodedContent struct {
-	disk
-	encoders encoders
-	memory   blockMemory
-
-	mu    sync.Mutex
-	open  map[int]*recodedGeneration // those that are gathered
-	rng   *rand.Rand
-	count int // of blocks that came
-}
-
-// recodedGeneration is a generation that is gathered.
-type recodedGeneration struct {
-	number int
-
-	mu      sync.Mutex // guards what follows
-	decoder *rlnc.Decoder
-	buf     []byte // for the payloads, not recycled: a recoder may still read them
-	last    int    // recodedContent.count at its last block; guarded by the content's lock
+	*content
+	rng *rand.Rand // guarded by the content's lock
 }
 
 func newRecoded(d disk) *recodedContent {
-	c := &recodedContent{
-		disk:   d,
-		memory: blockMemory{size: d.Coding.Block},
-		open:   map[int]*recodedGeneration{},
-		rng:    rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-	}
-	c.encoders = newEncoders(&c.disk, &c.memory, maxKept)
-	return c
+	return &recodedContent{newContent(d, maxKept, maxGathered), rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 }
 
 // plain reports whether source blocks are sent as they are, not combined.
@@ -56,3 +30,69 @@ func (c *recodedContent) plain() bool { return c.Coding.Strategy == proto.Random
 
 // frame returns the length in bytes of a block of a generation with its coefficients.
 func (c *recodedContent) frame(generation int) int { return c.Blocks(generation) + c.Coding.Block }
+
+// take adds a block, coefficients and payload, to its generation. It does not keep data.
+func (c *recodedContent) take(number int, data []byte) (out outcome, err error) {
+	out = outcome{verdict: invalid, block: -1, dropped: -1}
+	if number < 0 || number >= c.Generations() || len(data) != c.frame(number) {
+		return out, nil
+	}
+	vector, payload := data[:c.Blocks(number)], data[c.Blocks(number):]
+	terms, block := termsOf(vector)
+	if terms == 0 || c.plain() && block < 0 {
+		return out, nil
+	}
+	g, dropped, err := c.activate(number)
+	out = outcome{verdict: ignored, block: block, dropped: dropped}
+	if g == nil || err != nil {
+		return out, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state != gathering {
+		return out, nil
+	}
+	own, err := c.add(g, vector, payload)
+	switch {
+	case own == nil || err != nil:
+		out.verdict = useless
+	case g.decoder.Full():
+		out.verdict = full
+	default:
+		out.verdict = held
+	}
+	return out, err
+}
+
+// termsOf returns the number of source blocks in a combination, and which one it is if it is an unchanged
+// source block, else -1.
+func termsOf(vector []byte) (terms, block int) {
+	for i, x := range vector {
+		if x != 0 {
+			terms, block = terms+1, i
+		}
+	}
+	if terms != 1 || vector[block] != 1 {
+		block = -1
+	}
+	return terms, block
+}
+
+// decode decodes a full generation, and drops it if it fails its hashes. It takes long; blocks of the
+// generation can be sent during that time. Errors are the store's.
+func (c *recodedContent) decode(number int) (good bool, err error) {
+	g := c.lookup(number)
+	if g == nil {
+		return false, nil // dropped
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state != gathering {
+		return false, nil
+	}
+	good, err = c.content.decode(g)
+	if !good {
+		c.end(g)
+	}
+	return good, err
+}

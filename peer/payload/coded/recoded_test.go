@@ -63,7 +63,7 @@ func (n *recodingNode) block(t testing.TB, generation, block int) []byte {
 }
 
 // give adds a block, and decodes its generation if it is full.
-func (n *recodingNode) give(t testing.TB, generation int, b []byte) (out recodedOutcome, good bool) {
+func (n *recodingNode) give(t testing.TB, generation int, b []byte) (out outcome, good bool) {
 	t.Helper()
 	out, err := n.take(generation, b)
 	if err == nil && out.verdict == full {
@@ -104,14 +104,14 @@ func (n *recodingNode) verify(t testing.TB) {
 
 const k = 40
 
-// content returns a content whose last generation and last block are short.
-func content(t testing.TB) storetest.Content {
+// shortContent has a short last generation and a short last block.
+func shortContent(t testing.TB) storetest.Content {
 	return storetest.Make(t, 1, storetest.File("", 2*k*proto.MinCodedBlock+5*proto.MinCodedBlock+777))
 }
 
 // TestRecodedHops sends a content over two hops at once. Hardly any blocks are useless.
 func TestRecodedHops(t *testing.T) {
-	c := content(t)
+	c := shortContent(t)
 	source := newRecodingSource(t, c, k, proto.Sequential)
 	a, b := newRecodingNode(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
 	if source.Generations() != 3 || source.Blocks(2) != 6 {
@@ -124,7 +124,7 @@ func TestRecodedHops(t *testing.T) {
 				t.Fatalf("generation %d: not decoded two hops away", g)
 			}
 			a.give(t, g, source.block(t, g, -1))
-			var out recodedOutcome
+			var out outcome
 			if out, done = b.give(t, g, a.block(t, g, -1)); out.verdict == useless {
 				notUsed++
 			}
@@ -141,7 +141,7 @@ func TestRecodedHops(t *testing.T) {
 
 // TestRecodedPlain sends source blocks as they are, over two hops at once.
 func TestRecodedPlain(t *testing.T) {
-	c := content(t)
+	c := shortContent(t)
 	source := newRecodingSource(t, c, k, proto.RandomBlock)
 	a, b := newRecodingNode(t, c, k, proto.RandomBlock), newRecodingNode(t, c, k, proto.RandomBlock)
 	for g := range source.Generations() {
@@ -165,7 +165,7 @@ func TestRecodedPlain(t *testing.T) {
 
 // TestRecodedPolluted sends a false block: its generation is dropped, and gathered again.
 func TestRecodedPolluted(t *testing.T) {
-	c := content(t)
+	c := shortContent(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
 	bad := source.block(t, 0, -1)
 	bad[len(bad)-1] ^= 1
@@ -191,7 +191,7 @@ func TestRecodedPolluted(t *testing.T) {
 
 // TestRecodedInvalid takes blocks that no node sends.
 func TestRecodedInvalid(t *testing.T) {
-	c := content(t)
+	c := shortContent(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
 	good := source.block(t, 0, -1)
 	zero := append(make([]byte, k), good[k:]...)
@@ -263,7 +263,7 @@ func TestRecodedMemory(t *testing.T) {
 
 // TestRecodedDamaged makes no blocks of a piece that changed on disk.
 func TestRecodedDamaged(t *testing.T) {
-	c := content(t)
+	c := shortContent(t)
 	n := newRecodingSource(t, c, k, proto.Sequential)
 	n.block(t, 0, -1)
 	if err := n.store.Forget(0); err != nil {
@@ -275,9 +275,7 @@ func TestRecodedDamaged(t *testing.T) {
 	if err := n.store.Commit(0); err != nil {
 		t.Fatal(err)
 	}
-	if g := n.forget(0); g != 0 {
-		t.Fatalf("piece 0 is of generation %d", g)
-	}
+	n.forget(0)
 	var damaged *damagedError
 	if err := n.make(make([]byte, n.frame(0)), 0, -1); !errors.As(err, &damaged) || damaged.Piece != 0 {
 		t.Errorf("a block of damaged pieces: %v", err)

@@ -1,6 +1,7 @@
 package coded
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,6 +21,7 @@ type swarm struct {
 	// bends says which blocks the nodes bend, and lied of whom a false block was taken.
 	bends map[string]func(number uint32) bool
 	lied  map[string]bool
+	alone map[int]string // by piece that is repaired: the node that all its blocks are requested of
 }
 
 func newSwarm(t *testing.T, k int, seed uint64, nodes map[string]func(number uint32) bool) *swarm {
@@ -32,6 +34,7 @@ func newSwarm(t *testing.T, k int, seed uint64, nodes map[string]func(number uin
 		rng:   rand.New(rand.NewPCG(seed, 1)),
 		bends: nodes,
 		lied:  map[string]bool{},
+		alone: map[int]string{},
 	}
 	for _, name := range sortedNames(nodes) {
 		n := newSource(t, c, k, byte(len(s.nodes)+1))
@@ -55,14 +58,23 @@ func sortedNames[V any](m map[string]V) (out []string) {
 func (s *swarm) request(number uint32) outcome {
 	all := slices.DeleteFunc(sortedNames(s.nodes), func(name string) bool { return slices.Contains(s.found, name) })
 	from := all[s.rng.IntN(len(all))]
+	g, name := s.n.of(number)
+	piece := s.n.pieceOf(g, name)
+	if f := s.alone[piece]; slices.Contains(all, f) {
+		from = f
+	}
 	out := s.n.give(s.t, s.nodes[from], number)
+	delete(s.alone, piece)
+	if out.verdict == held && s.n.active[g].state == repairing {
+		s.alone[piece] = from
+	}
 	taken := slices.Contains([]verdict{held, polluted, pieceStored, pieceFailed, decoded}, out.verdict)
 	if bends := s.bends[from]; taken && bends != nil && bends(number) {
 		s.lied[from] = true
 	}
 	s.found = append(s.found, names(out.polluters, s.nodes)...)
 	if out.polluters != nil {
-		if _, err := s.n.disown(out.polluters); err != nil {
+		if _, err := s.n.dropPolluted(out.polluters); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -112,7 +124,7 @@ func (s *swarm) run() []string {
 	if want := sortedNames(s.lied); !slices.Equal(s.found, want) {
 		s.t.Errorf("%q were found, want %q", s.found, want)
 	}
-	if got := names(s.n.allPolluters(), s.nodes); !slices.Equal(got, s.found) {
+	if got := names(slices.Collect(maps.Keys(s.n.polluters)), s.nodes); !slices.Equal(got, s.found) {
 		s.t.Errorf("%q are kept as polluters, want %q", got, s.found)
 	}
 	return s.found
@@ -198,7 +210,7 @@ func TestPollutedGenerationIsDropped(t *testing.T) {
 	for name := 4; name < 15; name++ {
 		s.n.give(t, a, uint32(name))
 	}
-	if out := s.n.give(t, a, 15); out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{liar.key()}) {
+	if out := s.n.give(t, a, 15); out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{liar.public()}) {
 		t.Errorf("%+v at the end of a generation", out)
 	}
 	if out := s.n.give(t, liar, 32); out.verdict != refused {
@@ -214,7 +226,7 @@ func TestDisownedBlocksAreDropped(t *testing.T) {
 		s.n.give(t, liar, number)
 		s.n.give(t, a, number+1)
 	}
-	dropped, err := s.n.disown([]publicKey{liar.key()})
+	dropped, err := s.n.dropPolluted([]publicKey{liar.public()})
 	if err != nil || !slices.Equal(dropped, []uint32{32, 40, 50}) {
 		t.Errorf("%v, %v", dropped, err)
 	}
@@ -227,23 +239,28 @@ func TestDisownedBlocksAreDropped(t *testing.T) {
 	}
 }
 
-// An encoder that signs two versions of a source block is a polluter, whichever is good.
-func TestTwoVersionsOfOneEncoder(t *testing.T) {
+func TestFailedPieceIsFetchedAgain(t *testing.T) {
 	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
-	s.n.give(t, s.nodes["liar"], 17)
-	for name := 31; name == 17 || s.n.give(t, s.nodes["a"], uint32(name)).verdict != polluted; name-- {
+	a, liar := s.nodes["a"], s.nodes["liar"]
+	s.n.give(t, liar, 17)
+	for name := 31; name == 17 || s.n.give(t, a, uint32(name)).verdict != polluted; name-- {
 		continue
 	}
 	for _, name := range []uint32{0, 2, 3} {
-		s.n.give(t, s.nodes["a"], name)
+		s.n.give(t, a, name)
 	}
-	out := s.n.give(t, s.nodes["liar"], 1)
-	if out.verdict != pieceFailed || len(out.polluters) != 0 || len(out.numbers) != 4 {
-		t.Errorf("%+v at the end of a piece that is wrong", out)
+	out := s.n.give(t, liar, 1)
+	if out.verdict != pieceFailed || out.polluters != nil || !slices.Equal(out.numbers, []uint32{0, 1, 2, 3}) {
+		t.Errorf("%+v at the end of a corrupt piece", out)
 	}
-	s.nodes["liar"].bend = nil
-	if out := s.n.give(t, s.nodes["liar"], 1); out.verdict != pieceFailed || len(out.polluters) != 1 {
-		t.Errorf("%+v of another version", out)
+	if b := s.n.memory.bytes.Load(); b != 0 {
+		t.Errorf("%d bytes of a corrupt piece are kept", b)
+	}
+	for name := range 16 {
+		out = s.n.give(t, a, uint32(name))
+	}
+	if out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{liar.public()}) {
+		t.Errorf("%+v at the end of a generation", out)
 	}
 }
 
@@ -282,29 +299,7 @@ func TestTamperingRelay(t *testing.T) {
 	if out.verdict != purged || !slices.Equal(out.faults, []fault{{30, "relay"}}) {
 		t.Errorf("%+v", out)
 	}
-	if n.signers.polluters[source.key()] {
+	if n.polluters[source.public()] {
 		t.Error("the encoder is blamed")
-	}
-}
-
-// Blocks of a polluter are dropped from generations that are being repaired.
-func TestDisownedBlocksLeaveRepairs(t *testing.T) {
-	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
-	a, liar := s.nodes["a"], s.nodes["liar"]
-	s.n.give(t, liar, 17)
-	for name := 31; name == 17 || s.n.give(t, a, uint32(name)).verdict != polluted; name-- {
-		continue
-	}
-	s.n.give(t, liar, 1)
-	s.n.give(t, a, 2)
-	dropped, err := s.n.disown([]publicKey{liar.key()})
-	if err != nil || !slices.Equal(dropped, []uint32{1}) {
-		t.Errorf("%v, %v", dropped, err)
-	}
-	if got := s.n.memory.bytes.Load(); got != int64(s.n.Coding.Block) || got != s.n.liveBytes() {
-		t.Errorf("%d bytes are left of one block", got)
-	}
-	if out := s.n.give(t, a, 1); out.verdict != held {
-		t.Errorf("verdict %d of the block from somebody else", out.verdict)
 	}
 }

@@ -18,11 +18,12 @@ type claim struct {
 }
 
 // sign signs a block that this node made.
-func (c *namedContent) sign(number uint32, data []byte) (o proto.Origin) {
-	statement := proto.CodedStatement(c.cfg.swarm, c.Coding.K, number, sha256.Sum256(data))
-	copy(o.Encoder[:], c.cfg.key.Public().(ed25519.PublicKey))
-	copy(o.Signature[:], ed25519.Sign(c.cfg.key, statement))
-	return o
+func (c *namedContent) sign(number uint32, data []byte) *proto.Origin {
+	statement := proto.CodedStatement(c.swarm, c.Coding.K, number, sha256.Sum256(data))
+	var o proto.Origin
+	copy(o.Encoder[:], c.key.Public().(ed25519.PublicKey))
+	copy(o.Signature[:], ed25519.Sign(c.key, statement))
+	return &o
 }
 
 // check reports whether the signature of a block is valid, and sets its hash. The caller
@@ -32,7 +33,7 @@ func (c *namedContent) check(generation int, b *namedBlock) bool {
 		return true
 	}
 	b.sum = sha256.Sum256(b.payload)
-	statement := proto.CodedStatement(c.cfg.swarm, c.Coding.K, c.number(generation, b.name), b.sum)
+	statement := proto.CodedStatement(c.swarm, c.Coding.K, c.number(generation, b.name), b.sum)
 	b.checked = ed25519.Verify(b.origin.Encoder[:], statement, b.origin.Signature[:])
 	return b.checked
 }

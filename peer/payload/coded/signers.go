@@ -1,19 +1,9 @@
 package coded
 
-import (
-	"strings"
-
-	"github.com/mobgrid/mob/proto"
-)
+import "github.com/mobgrid/mob/proto"
 
 // A polluter could sign each block with a new key, and no node would find the peer behind it. So a
 // block is taken only if its encoder is the sender, a joined peer, or a member that a tracker named.
-
-// signers decides which encoders' blocks are taken. The lock of its content guards it.
-type signers struct {
-	polluters map[publicKey]bool
-	members   members
-}
 
 // members is the part of [payload.Swarm] that decides whether an encoder is known.
 type members interface {
@@ -21,15 +11,15 @@ type members interface {
 	IsMember(id proto.PeerID) bool
 }
 
-// signs reports whether a node signs with a key: its id ends in it.
-func signs(id proto.PeerID, k publicKey) bool { return strings.HasSuffix(string(id), string(k[:])) }
+// peerOf returns the node that signs with a key: the peer id of an Ed25519 key has the key itself.
+func peerOf(k publicKey) proto.PeerID { return "\x00\x24\x08\x01\x12\x20" + proto.PeerID(k[:]) }
 
 // admits reports whether a block is taken, by its encoder and its sender. If not, the sender is not at
 // fault: it may know other members.
-func (s *signers) admits(encoder publicKey, sender proto.PeerID) bool {
-	if s.polluters[encoder] {
-		return false
-	}
-	id := peerOf(encoder)
-	return signs(sender, encoder) || s.members.IsPeer(id) || s.members.IsMember(id)
+func (c *namedContent) admits(b *namedBlock) bool {
+	c.mu.Lock()
+	polluter := c.polluters[b.encoder]
+	c.mu.Unlock()
+	id := peerOf(b.encoder)
+	return !polluter && (b.sender == id || c.members.IsPeer(id) || c.members.IsMember(id))
 }

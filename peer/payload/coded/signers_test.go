@@ -17,7 +17,7 @@ func (n *node) signAs(key, number uint32, b []byte) (o proto.Origin) {
 	binary.BigEndian.PutUint32(seed, key)
 	private := ed25519.NewKeyFromSeed(seed)
 	copy(o.Encoder[:], private.Public().(ed25519.PublicKey))
-	copy(o.Signature[:], ed25519.Sign(private, proto.CodedStatement(n.cfg.swarm, n.Coding.K, number, sha256.Sum256(b))))
+	copy(o.Signature[:], ed25519.Sign(private, proto.CodedStatement(n.swarm, n.Coding.K, number, sha256.Sum256(b))))
 	return o
 }
 
@@ -26,7 +26,7 @@ func TestFreshKeys(t *testing.T) {
 	const k = 4
 	c := storetest.Make(t, 1, storetest.File("", 8<<20))
 	source, n := newSource(t, c, k, 1), newNode(t, c, k, 2)
-	n.signers.members = known{peer: func(id proto.PeerID) bool { return id == peerOf(source.key()) }}
+	n.members = known{peer: func(id proto.PeerID) bool { return id == peerOf(source.public()) }}
 	for g := range n.Generations() {
 		number := n.number(g, k)
 		_, b := source.block(t, number)
@@ -43,15 +43,15 @@ func TestFreshKeys(t *testing.T) {
 		}
 	}
 	n.mustHave(t, c)
-	if len(n.signers.polluters) != 0 {
-		t.Errorf("%d keys are kept", len(n.signers.polluters))
+	if len(n.polluters) != 0 {
+		t.Errorf("%d keys are kept", len(n.polluters))
 	}
 }
 
 func TestEncoderMustBeKnown(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source, n := newSource(t, c, 4, 1), newNode(t, c, 4, 2)
-	id := peerOf(source.key())
+	id := peerOf(source.public())
 	itself := func(of proto.PeerID) bool { return of == id }
 	for i, tt := range []struct {
 		sender proto.PeerID
@@ -63,7 +63,7 @@ func TestEncoderMustBeKnown(t *testing.T) {
 		{"relay", known{member: itself}, held},
 		{id, known{}, held},
 	} {
-		n.signers.members = tt.known
+		n.members = tt.known
 		o, b := source.block(t, uint32(i))
 		if out, err := n.take(uint32(i), tt.sender, &o, b); err != nil || out.verdict != tt.want {
 			t.Errorf("case %d: verdict %d, %v", i, out.verdict, err)

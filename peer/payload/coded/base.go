@@ -1,0 +1,48 @@
+package coded
+
+import (
+	"errors"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/peer/payload"
+	"github.com/mobgrid/mob/proto"
+)
+
+// base is the common part of the codecs.
+type base struct {
+	cfg         payload.Config
+	generations *content
+}
+
+func newDisk(cfg *payload.Config, coding proto.Coding) disk {
+	return disk{layout: newLayout(cfg.Verifier.Manifest(), coding), Store: cfg.Store}
+}
+
+// Discard implements [payload.Codec]: a block comes from one peer.
+func (c *base) Discard(int) {}
+
+// Restore implements [payload.Codec].
+func (c *base) Restore(piece int) {
+	if g := c.generations.GenerationOf(piece); c.generations.Has(g) {
+		c.cfg.Swarm.Post(mob.Decoded{Generation: g}, nil)
+	}
+}
+
+// encodeFailed has a piece checked that keeps a block from being made, and returns the error of Encode.
+func (c *base) encodeFailed(to payload.Peer, number uint32, err error) error {
+	if errors.Is(err, payload.ErrAbsent) {
+		return payload.ErrAbsent
+	}
+	c.damaged(to, number, err)
+	return err
+}
+
+// damaged reports whether an error names a damaged piece, which it has checked.
+func (c *base) damaged(p payload.Peer, number uint32, err error) bool {
+	var damaged *damagedError
+	if !errors.As(err, &damaged) {
+		return false
+	}
+	c.cfg.Swarm.Complain(payload.Complaint{Peer: p, Piece: uint32(damaged.Piece), Number: number})
+	return true
+}
