@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -28,12 +27,6 @@ func (a address) unix() bool { return a.path != "" }
 func (a address) loopback() bool {
 	ip, err := netip.ParseAddr(a.host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(a.host, "localhost")
-}
-
-// CheckListen checks a value of [Config.Listen].
-func CheckListen(listen string) error {
-	_, err := parseAddress(listen)
-	return err
 }
 
 func parseAddress(listen string) (a address, err error) {
@@ -112,13 +105,11 @@ const sendBuffer = 64 << 10
 // limitedListener closes the connections that are too many, from one address or in all.
 type limitedListener struct {
 	net.Listener
-
-	mu    sync.Mutex
-	conns *quota.Quota[netip.Addr]
+	conns *quota.Shared[netip.Addr]
 }
 
 func limitConns(ln net.Listener) net.Listener {
-	return &limitedListener{Listener: ln, conns: quota.New[netip.Addr](maxConns)}
+	return &limitedListener{ln, quota.NewShared[netip.Addr](maxConns)}
 }
 
 // Accept implements [net.Listener].
@@ -131,25 +122,13 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if t, ok := c.(*net.TCPConn); ok {
 			_ = t.SetWriteBuffer(sendBuffer) // on failure a client that reads nothing is dropped later
 		}
-		host := remoteHost(c.RemoteAddr().String())
-		if !l.take(host) {
+		release, ok := l.conns.Take(remoteHost(c.RemoteAddr().String()))
+		if !ok {
 			c.Close()
 			continue
 		}
-		return &limitedConn{Conn: c, release: sync.OnceFunc(func() { l.release(host) })}, nil
+		return &limitedConn{c, release}, nil
 	}
-}
-
-func (l *limitedListener) take(host netip.Addr) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.conns.Take(host)
-}
-
-func (l *limitedListener) release(host netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conns.Release(host)
 }
 
 // limitedConn releases its slot when it is closed.

@@ -59,8 +59,7 @@ type Server struct {
 	crossSite *http.CrossOriginProtection
 	http      *http.Server
 
-	mu      sync.Mutex
-	streams *quota.Quota[netip.Addr]
+	streams *quota.Shared[netip.Addr]
 
 	every        time.Duration // between two events of a stream
 	writeTimeout time.Duration // of one write, however long the answer
@@ -80,7 +79,7 @@ func Listen(cfg Config) (_ *Server, err error) {
 		open:      http.NewServeMux(),
 		crossSite: http.NewCrossOriginProtection(),
 		secret:    make([]byte, 32),
-		streams:   quota.New[netip.Addr](maxStreams),
+		streams:   quota.NewShared[netip.Addr](maxStreams),
 		closing:   make(chan struct{}),
 
 		every:        eventEvery,

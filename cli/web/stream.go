@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 )
@@ -30,18 +29,18 @@ func (s *Server) HandleStream(pattern string, snapshot func(detail string) any, 
 }
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
-	host := remoteHost(r.RemoteAddr)
 	detail := r.URL.Query().Get("detail")
 	if len(detail) > maxDetail {
 		http.Error(w, "the name is too long", http.StatusBadRequest)
 		return
 	}
-	if !s.takeStream(host) {
+	release, ok := s.streams.Take(remoteHost(r.RemoteAddr))
+	if !ok {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.releaseStream(host)
+	defer release()
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(b []byte) error {
 		_, err := w.Write(b)
@@ -76,18 +75,6 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
 			return
 		}
 	}
-}
-
-func (s *Server) takeStream(host netip.Addr) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.streams.Take(host)
-}
-
-func (s *Server) releaseStream(host netip.Addr) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.streams.Release(host)
 }
 
 // feed makes the events that all clients of a stream share.

@@ -36,13 +36,6 @@ func startStream(t *testing.T, every time.Duration, snapshot func(detail string)
 	}
 }
 
-// streams returns how many streams are open.
-func (s *Server) openStreams() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.streams.Used()
-}
-
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -80,7 +73,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "readers that never read to be dropped", func() bool { return s.openStreams() == 1 })
+	eventually(t, "readers that never read to be dropped", func() bool { return s.streams.Used() == 1 })
 	eventually(t, "their goroutines to end", func() bool { return runtime.NumGoroutine() <= before+5 })
 	at := n.Load()
 	eventually(t, "the one that reads to go on", func() bool { return n.Load() > at+5 })

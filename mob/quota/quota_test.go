@@ -71,3 +71,16 @@ func TestHost(t *testing.T) {
 		}
 	}
 }
+
+func TestShared(t *testing.T) {
+	q := NewShared[string](2)
+	release, ok := q.Take("a")
+	if _, again := q.Take("a"); !ok || again {
+		t.Errorf("taken %v, and again %v", ok, again)
+	}
+	release()
+	release()
+	if _, ok := q.Take("a"); !ok {
+		t.Error("the slot is not free")
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,13 +33,10 @@ const (
 const maxTransfers = 64
 
 // Server serves documents. Its methods may be called from any goroutine.
-type Server struct {
-	mu        sync.Mutex
-	transfers *quota.Quota[netip.Addr]
-}
+type Server struct{ transfers *quota.Shared[netip.Addr] }
 
 // NewServer returns a server that serves nothing yet.
-func NewServer() *Server { return &Server{transfers: quota.New[netip.Addr](maxTransfers)} }
+func NewServer() *Server { return &Server{quota.NewShared[netip.Addr](maxTransfers)} }
 
 // Serve replies to the request on a stream, and closes the stream. find returns the document
 // for a content id in binary form, which is not copied, or an error if the node does not have
@@ -66,11 +62,11 @@ func (s *Server) serve(stream network.Stream, find func(id []byte) ([]byte, erro
 	if err != nil {
 		return proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
 	}
-	host := transport.HostOf(stream.Conn().RemoteMultiaddr())
-	if !s.begin(host) {
+	release, ok := s.transfers.Take(transport.HostOf(stream.Conn().RemoteMultiaddr()))
+	if !ok {
 		return proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeBusy, Text: "too many requests at a time"})
 	}
-	defer s.end(host)
+	defer release()
 	defer resetIfMoreComes(stream)()
 	return send(stream, b)
 }
@@ -106,18 +102,6 @@ func resetIfMoreComes(stream network.Stream) (end func()) {
 		_ = stream.CloseRead()
 		<-done
 	}
-}
-
-func (s *Server) begin(host netip.Addr) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.transfers.Take(host)
-}
-
-func (s *Server) end(host netip.Addr) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.transfers.Release(host)
 }
 
 // RequestDocument requests the document of a content and returns it unchecked. It fails if

@@ -168,10 +168,7 @@ func TestServerBoundsTransfers(t *testing.T) {
 			t.Errorf("a reader got %d bytes, %v", n, err)
 		}
 		time.Sleep(stallTimeout + time.Second)
-		server.mu.Lock()
-		used := server.transfers.Used()
-		server.mu.Unlock()
-		if used != 0 {
+		if used := server.transfers.Used(); used != 0 {
 			t.Errorf("%d transfers to peers that do not read are left", used)
 		}
 		more := open()
