@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -16,13 +15,9 @@ import (
 
 // Simulation is mob on a case in the simulator.
 type Simulation struct {
-	// Idle has runs find out why links stood idle, for WriteIdle.
-	Idle bool
-
 	name string
 	of   *Case
 	cfg  sim.Config
-	idle []sim.Idleness // of the last run
 }
 
 // NewSimulation prepares a simulation of plain transfers.
@@ -125,24 +120,12 @@ func (s *Simulation) Name() string { return s.name }
 // returns and leaves it running.
 func (s *Simulation) Run(ctx context.Context, i int) (*Run, error) {
 	cfg := s.cfg
-	cfg.Idle = s.Idle
 	cfg.Seed += uint64(i)
 	r, err := abandonable(ctx, func() (*sim.Report, error) { return sim.Run(cfg) })
 	if err != nil {
 		return nil, err
 	}
-	s.idle = r.Idle
 	return simResult(s.of, r), nil
-}
-
-// WriteIdle writes why links stood idle in the last run.
-func (s *Simulation) WriteIdle(out io.Writer) error {
-	for _, l := range s.idle {
-		if _, err := fmt.Fprintf(out, "\n%v\n", &l); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // abandonable calls f in a goroutine and returns its result, or the error of ctx if that

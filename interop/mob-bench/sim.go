@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -112,7 +111,6 @@ func newSim(g *command.App) *cobra.Command {
 }
 
 func runSim(ctx context.Context, g *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
-	s.Idle = f.verbose && !g.JSON
 	r := bench.NewReport(c)
 	g.Note("%s", r.Case)
 	for i := range f.repeat {
@@ -124,7 +122,7 @@ func runSim(ctx context.Context, g *command.App, f *commonFlags, c *bench.Case, 
 		}
 		r.Add(s.Name(), run)
 	}
-	return errors.Join(f.print(g, r, s.Name()), s.WriteIdle(g.Out))
+	return f.print(g, r, s.Name())
 }
 
 // showTime shows how long something has been going on, until stop is called.

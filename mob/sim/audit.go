@@ -18,7 +18,6 @@ type audit struct {
 	// elsewhere are the pieces that a node other than the source has.
 	elsewhere *bitset.Set
 	messages  map[proto.Type]*Count
-	survey    *survey // of idle links; nil without Config.Idle
 }
 
 // Count is a number of messages and their bytes.
@@ -45,7 +44,6 @@ func (a *audit) stored(n *node, piece int) {
 	if n.index != 0 {
 		a.elsewhere.Add(piece)
 	}
-	a.survey.stored(n.site, piece)
 }
 
 func (a *audit) message(t proto.Type, size int) {

@@ -58,8 +58,6 @@ type Config struct {
 	// cluster, Generation is the number of blocks, of PieceLength bytes, in a generation.
 	Strategy   proto.Strategy
 	Generation int
-	// Idle has the report tell why links were idle.
-	Idle bool
 }
 
 // Cluster is a name and a number of nodes.

@@ -23,8 +23,6 @@ type Report struct {
 	Copies, RackCopies []ClusterCopies
 	// Links are those between sites, Uplinks those of racks, in both directions.
 	Links, Uplinks []LinkReport
-	// Idle tells why the links into each site but the first were idle, with Config.Idle.
-	Idle []Idleness
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
 	// ControlPerPayload is their ratio to the payload delivered: the content for each
 	// node that is complete.
@@ -77,9 +75,6 @@ func (s *sim) report() *Report {
 		Steps:        s.steps,
 		Trace:        s.trace.Sum64(),
 		Messages:     a.messages,
-	}
-	if v := a.survey; v != nil {
-		r.Idle = v.idle[1:]
 	}
 	complete := 0
 	for _, n := range s.nodes {

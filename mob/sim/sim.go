@@ -65,9 +65,6 @@ func Run(cfg Config) (*Report, error) {
 	s.build()
 	s.buildLinks()
 	s.plan()
-	if cfg.Idle {
-		s.startSurvey()
-	}
 	limit := cfg.Limit
 	if limit == 0 {
 		limit = 20*cfg.Ideal() + time.Minute
