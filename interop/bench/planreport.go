@@ -6,11 +6,6 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // PlanReport is the result of comparing planners.
@@ -81,55 +76,23 @@ func runs(n int) string {
 	return fmt.Sprintf("means of %d runs (lowest-highest)", n)
 }
 
-// WriteSVG draws the sum of rates relative to flat over the number of destinations: a panel for
-// each model, those with asymmetric links in a second row.
+// WriteSVG draws the sum of rates relative to flat by the number of destinations: a panel for each
+// model, first with symmetric links and then with asymmetric ones.
 func (r *PlanReport) WriteSVG(out io.Writer) error {
-	var rows [2][]*plot.Plot
-	for _, symmetric := range []bool{true, false} {
-		for _, model := range PlanModels() {
-			p, err := r.panel(model, symmetric, rows[0] == nil)
-			if err != nil {
-				return err
+	c := chart{title: fmt.Sprintf("sum of rates relative to flat, %d hosts, %d runs", r.Nodes, len(r.Cases[0].Results[0].Relative))}
+	for _, of := range r.Cases {
+		i := slices.IndexFunc(c.panels, func(p *panel) bool { return p.title == of.links() })
+		if i < 0 {
+			i = len(c.panels)
+			c.panels = append(c.panels, &panel{title: of.links()})
+		}
+		for k, p := range of.Results {
+			if k == len(c.series) {
+				c.series = append(c.series, p.Algorithm)
 			}
-			if p != nil && symmetric {
-				rows[0] = append(rows[0], p)
-			} else if p != nil {
-				rows[1] = append(rows[1], p)
-			}
+			// The spread is that of the links that were drawn, and would hide the differences.
+			c.panels[i].add(fmt.Sprintf("%d destinations", of.Destinations), k, &bar{value: p.Mean, text: figure(p.Mean)})
 		}
 	}
-	panels := slices.DeleteFunc(rows[:], func(row []*plot.Plot) bool { return row == nil })
-	canvas := vgsvg.New(chartWidth, vg.Length(len(panels))*0.8*chartHeight)
-	page := newPage(canvas, fmt.Sprintf("sum of rates relative to flat, %d hosts, %d runs", r.Nodes, len(r.Cases[0].Results[0].Relative)))
-	tiles := draw.Tiles{Rows: len(panels), Cols: len(panels[0]), PadX: chartMargin, PadY: chartMargin}
-	for i, row := range plot.Align(panels, tiles, page) {
-		for k, part := range row {
-			panels[i][k].Draw(part)
-		}
-	}
-	return encodeSVG(out, canvas)
-}
-
-// panel draws the cases of a model, nil if there are none.
-func (r *PlanReport) panel(model string, symmetric, legend bool) (*plot.Plot, error) {
-	l := lineChart{X: "destinations"}
-	title := ""
-	for _, c := range r.Cases {
-		if c.Model != model || c.Symmetric != symmetric {
-			continue
-		}
-		title = c.links()
-		for i, p := range c.Results {
-			if i == len(l.Series) {
-				l.Series = append(l.Series, series{Name: p.Algorithm})
-			}
-			s := &l.Series[i]
-			// The spread is that of the links that were drawn, and would hide the lines.
-			s.Points = append(s.Points, point{X: float64(c.Destinations), Y: p.Mean, Low: p.Mean, High: p.Mean})
-		}
-	}
-	if title == "" {
-		return nil, nil
-	}
-	return l.panel(title, legend)
+	return c.write(out)
 }

@@ -42,26 +42,21 @@ func (r *RoundReport) WriteTable(out io.Writer) error {
 	return w.Flush()
 }
 
-// WriteSVG draws the rounds beyond k + log2 n of each strategy over the number of nodes.
+// WriteSVG draws the rounds beyond k + log2 n of each strategy by the number of nodes.
 func (r *RoundReport) WriteSVG(out io.Writer) error {
-	l := lineChart{
-		Title: fmt.Sprintf("%d blocks, %d runs", r.Blocks*r.Batches, len(r.Cases[0].Rounds)),
-		X:     "nodes",
-		Y:     "rounds beyond k + log2 n",
-	}
-	for _, c := range r.Cases {
-		i := slices.IndexFunc(l.Series, func(s series) bool { return s.Name == c.Strategy })
+	title := fmt.Sprintf("%d blocks, %d runs: rounds beyond k + log2 n", r.Blocks*r.Batches, len(r.Cases[0].Rounds))
+	p := &panel{}
+	c := chart{title: title, panels: []*panel{p}}
+	for _, of := range r.Cases {
+		i := slices.Index(c.series, of.Strategy)
 		if i < 0 {
-			i = len(l.Series)
-			l.Series = append(l.Series, series{Name: c.Strategy})
+			i = len(c.series)
+			c.series = append(c.series, of.Strategy)
 		}
-		all := c.sorted()
-		l.Series[i].Points = append(l.Series[i].Points, point{
-			X:    float64(c.Nodes),
-			Y:    c.Beyond,
-			Low:  float64(all[0] - c.Limit),
-			High: float64(all[len(all)-1] - c.Limit),
+		all := of.sorted()
+		p.add(fmt.Sprintf("%d nodes", of.Nodes), i, &bar{
+			value: of.Beyond, low: float64(all[0] - of.Limit), high: float64(all[len(all)-1] - of.Limit), text: fmt.Sprintf("%.1f", of.Beyond),
 		})
 	}
-	return l.writeSVG(out)
+	return c.write(out)
 }
