@@ -180,9 +180,6 @@ func boundStyle() draw.LineStyle {
 	return draw.LineStyle{Color: color.Gray{Y: 60}, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
 }
 
-// WriteSVG draws the throughput of each system.
-func (r *Report) WriteSVG(w io.Writer) error { return Scenarios{r}.WriteSVG(w) }
-
 // WriteSVG draws the throughput of each system in each scenario with the bound and, of several
 // scenarios, the throughput relative to the first one.
 func (s Scenarios) WriteSVG(w io.Writer) error {

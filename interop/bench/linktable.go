@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 )
 
 // WriteLinks writes a table of the links of each system's median run.
@@ -40,25 +39,26 @@ func (r *Report) watched() string {
 }
 
 func (r *Run) writeLinks(out io.Writer, links []LinkReport) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := []string{"link", "carried", "headers", "of rate"}
 	measured := len(r.Use) > 0
-	if measured {
-		fmt.Fprintln(w, "link\tcarried\theaders\tof rate\tidle in start\tmiddle\tend\t")
-	} else {
-		fmt.Fprintln(w, "link\tcarried\theaders\tof rate\t")
-	}
-	for _, l := range links {
-		fmt.Fprintf(w, "%s-%s\t%s\t%.1f %%\t%.2f\t", l.From, l.To, megabytes(float64(l.Bytes)), 100*l.Headers(), l.Share)
-		if measured {
-			fmt.Fprintf(w, "%.1f s\t%.1f s\t%.1f s\t", l.Idle.Start, l.Idle.Middle, l.Idle.End)
+	idle := func(p Phases) []string {
+		if !measured {
+			return nil
 		}
-		fmt.Fprintln(w)
+		return []string{seconds(p.Start), seconds(p.Middle), seconds(p.End)}
 	}
 	if measured {
-		sum := totalIdle(links)
-		fmt.Fprintf(w, "all\t\t\t\t%.1f s\t%.1f s\t%.1f s\t\n", sum.Start, sum.Middle, sum.End)
+		head = append(head, "idle in start", "middle", "end")
 	}
-	return w.Flush()
+	t := newTable(out, head...)
+	for _, l := range links {
+		row := []string{l.From + "-" + l.To, megabytes(float64(l.Bytes)), fmt.Sprintf("%.1f %%", 100*l.Headers()), fmt.Sprintf("%.2f", l.Share)}
+		t.row(append(row, idle(l.Idle)...)...)
+	}
+	if measured {
+		t.row(append([]string{"all", "", "", ""}, idle(totalIdle(links))...)...)
+	}
+	return t.w.Flush()
 }
 
 func (r *Run) writeUse(out io.Writer) error {

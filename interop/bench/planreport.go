@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 )
 
 // PlanReport is the result of comparing planners.
@@ -13,13 +11,6 @@ type PlanReport struct {
 	Nodes int         `json:"nodes"`
 	Seed  uint64      `json:"seed"`
 	Cases []*PlanCase `json:"cases"`
-}
-
-// WriteJSON writes the report as JSON.
-func (r *PlanReport) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 // links names the links of a case.
@@ -40,12 +31,11 @@ func (r *PlanReport) WriteTable(out io.Writer) error {
 			last = len(cases)
 		}
 		fmt.Fprintf(out, "\n%s\n", cases[0].links())
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(w, "hosts\talgorithm\tsum\tof min-cuts\tlowest\tmedian\thighest\tplanned in\t")
+		t := newTable(out, "hosts", "algorithm", "sum", "of min-cuts", "lowest", "median", "highest", "planned in")
 		for _, c := range cases[:last] {
-			c.writeRows(w)
+			c.addRows(t)
 		}
-		if err := w.Flush(); err != nil {
+		if err := t.w.Flush(); err != nil {
 			return err
 		}
 		cases = cases[last:]
@@ -53,7 +43,7 @@ func (r *PlanReport) WriteTable(out io.Writer) error {
 	return nil
 }
 
-func (c *PlanCase) writeRows(w io.Writer) {
+func (c *PlanCase) addRows(t table) {
 	for i, p := range c.Results {
 		hosts := ""
 		if i == 0 {
@@ -64,8 +54,8 @@ func (c *PlanCase) writeRows(w io.Writer) {
 		if len(all) > 1 {
 			of = fmt.Sprintf("%s (%s-%s)", of, figure(all[0]), figure(all[len(all)-1]))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\t%s MB/s\t%s ms\t\n", hosts, p.Algorithm, of, p.OfCuts,
-			figure(p.Lowest/1e6), figure(p.Median/1e6), figure(p.Highest/1e6), figure(1000*p.PlanningSeconds))
+		t.row(hosts, p.Algorithm, of, fmt.Sprintf("%.2f", p.OfCuts),
+			figure(p.Lowest/1e6), figure(p.Median/1e6), figure(p.Highest/1e6)+" MB/s", figure(1000*p.PlanningSeconds)+" ms")
 	}
 }
 

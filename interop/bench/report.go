@@ -162,14 +162,15 @@ func (r *Run) String() string {
 	return fmt.Sprintf("%s MB/s, %d of %d copies intact", figure(r.Rate/1e6), r.Intact, r.Copied)
 }
 
-// WriteJSON writes the report as JSON.
-func (r *Report) WriteJSON(out io.Writer) error { return writeJSON(out, r) }
-
-func writeJSON(out io.Writer, v any) error {
+// WriteJSON writes a report as JSON. A single scenario is written as its [Report].
+func WriteJSON(out io.Writer, report any) error {
+	if s, ok := report.(Scenarios); ok && len(s) == 1 {
+		report = s[0]
+	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return e.Encode(report)
 }
 
 // finish sets Median, Last and Rate from the times of the receivers that count.

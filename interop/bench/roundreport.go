@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 )
 
 // RoundReport is the result of simulations in rounds.
@@ -16,13 +14,6 @@ type RoundReport struct {
 	Cases   []*RoundCase `json:"cases"`
 }
 
-// WriteJSON writes the report as JSON.
-func (r *RoundReport) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
-
 // WriteTable writes the report as a table.
 func (r *RoundReport) WriteTable(out io.Writer) error {
 	fmt.Fprintf(out, "one homogeneous cluster, k = %d blocks", r.Blocks*r.Batches)
@@ -30,16 +21,15 @@ func (r *RoundReport) WriteTable(out io.Writer) error {
 		fmt.Fprintf(out, " in %d batches", r.Batches)
 	}
 	fmt.Fprintln(out, ", a block a round each way")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "strategy\tnodes\tk+log2 n\trounds\tbeyond\tuseless\t")
+	t := newTable(out, "strategy", "nodes", "k+log2 n", "rounds", "beyond", "useless")
 	for _, c := range r.Cases {
 		all := fmt.Sprint(c.Median)
 		if s := c.sorted(); len(s) > 1 {
 			all = fmt.Sprintf("%d (%d-%d)", c.Median, s[0], s[len(s)-1])
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%.1f\t%.1f %%\t\n", c.Strategy, c.Nodes, c.Limit, all, c.Beyond, 100*c.Useless)
+		t.row(c.Strategy, fmt.Sprint(c.Nodes), fmt.Sprint(c.Limit), all, fmt.Sprintf("%.1f", c.Beyond), fmt.Sprintf("%.1f %%", 100*c.Useless))
 	}
-	return w.Flush()
+	return t.w.Flush()
 }
 
 // WriteSVG draws the rounds beyond k + log2 n of each strategy by the number of nodes.

@@ -13,7 +13,7 @@ import (
 // Scenarios is the reports of a comparison: one for each scenario, of the same grid and content.
 type Scenarios []*Report
 
-// ReadScenarios reads what [Report.WriteJSON] or [Scenarios.WriteJSON] has written.
+// ReadScenarios reads scenarios that [WriteJSON] has written.
 func ReadScenarios(in io.Reader) (Scenarios, error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -111,12 +111,4 @@ func (r *Report) result(system string) *Result {
 		return nil
 	}
 	return &r.Results[i]
-}
-
-// WriteJSON writes a list of what [Report.WriteJSON] writes, or the only report as that does.
-func (s Scenarios) WriteJSON(out io.Writer) error {
-	if len(s) == 1 {
-		return s[0].WriteJSON(out)
-	}
-	return writeJSON(out, s)
 }

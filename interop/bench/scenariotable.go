@@ -4,32 +4,30 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 )
 
-// WriteTable writes a row for each system and a column for each scenario, with remarks below it.
-// Of a single scenario it writes the table of [Report.WriteTable].
+// WriteTable writes a row for each system and a column for each scenario, with remarks below it. A
+// single scenario has a column for each measurement.
 func (s Scenarios) WriteTable(out io.Writer) error {
 	if len(s) == 1 {
-		return s[0].WriteTable(out)
+		return s[0].writeTable(out)
 	}
 	figures := "MB/s, share of the bound, last node"
 	if s.repeated() {
 		figures += "; medians"
 	}
 	fmt.Fprintf(out, "%s: %s\n", s[0].grid(), figures)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	s.writeRow(w, "system", func(r *Report) string { return r.Scenario })
-	s.writeRow(w, "bound", func(r *Report) string {
+	t := newTable(out, s.cells("system", func(r *Report) string { return r.Scenario })...)
+	t.row(s.cells("bound", func(r *Report) string {
 		if r.Bound == 0 {
 			return "-"
 		}
 		return fmt.Sprintf("%s, 1.00, %.1f s", figure(r.Bound/1e6), r.Ideal)
-	})
+	})...)
 	for _, system := range s.systems() {
-		s.writeRow(w, system, func(r *Report) string { return r.result(system).cell() })
+		t.row(s.cells(system, func(r *Report) string { return r.result(system).cell() })...)
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.w.Flush(); err != nil {
 		return err
 	}
 	for _, line := range s.remarks() {
@@ -45,12 +43,13 @@ func (s Scenarios) repeated() bool {
 	})
 }
 
-func (s Scenarios) writeRow(w io.Writer, name string, cell func(r *Report) string) {
-	fmt.Fprintf(w, "%s\t", name)
+// cells returns a row with a cell for each scenario.
+func (s Scenarios) cells(name string, cell func(r *Report) string) []string {
+	row := []string{name}
 	for _, r := range s {
-		fmt.Fprintf(w, "%s\t", cell(r))
+		row = append(row, cell(r))
 	}
-	fmt.Fprintln(w)
+	return row
 }
 
 // cell is a result in the table of all scenarios. Nil: the system did not run.

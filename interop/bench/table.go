@@ -8,27 +8,36 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable writes the report as a table, with remarks below it.
-func (r *Report) WriteTable(out io.Writer) error {
+// table writes cells in columns, aligned to the right.
+type table struct{ w *tabwriter.Writer }
+
+func newTable(out io.Writer, head ...string) table {
+	t := table{tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)}
+	t.row(head...)
+	return t
+}
+
+func (t table) row(cells ...string) { fmt.Fprintln(t.w, strings.Join(append(cells, ""), "\t")) }
+
+// writeTable writes the report as a table, with remarks below it.
+func (r *Report) writeTable(out io.Writer) error {
 	bound := "nothing is limited"
 	if r.Bound > 0 {
 		bound = fmt.Sprintf("bound %s MB/s, %.1f s", figure(r.Bound/1e6), r.Ideal)
 	}
 	fmt.Fprintf(out, "%s, %s: %s\n", r.Case, megabytes(float64(r.Bytes)), bound)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "system\tMB/s\tof bound\tmedian\tlast\t%s\tCPU\tper GB\tmemory\tmachine\tintact\t\n", r.copiesHead())
+	t := newTable(out, "system", "MB/s", "of bound", "median", "last", r.copiesHead(), "CPU", "per GB", "memory", "machine", "intact")
 	for i := range r.Results {
 		res := &r.Results[i]
 		if run := res.Median(); run.Error == "" {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\t%.1f s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
-				res.System, res.rate(), orNone(res.Share, "%.2f"), run.Median, run.Last, r.copies(run),
+			t.row(res.System, res.rate(), orNone(res.Share, "%.2f"), seconds(run.Median), seconds(run.Last), r.copies(run),
 				orNone(run.CPU, "%.1f s"), orNone(run.CPUPerGB, "%.1f s"), orNone(float64(run.Peak)/1e6, "%.0f MB"),
 				orNone(100*run.Machine, "%.0f %%"), run.intact())
 		} else {
-			fmt.Fprintf(w, "%s\tfailed\t\t\t\t%s\t\t\t\t\t%s\t\n", res.System, r.copies(run), run.intact())
+			t.row(res.System, "failed", "", "", "", r.copies(run), "", "", "", "", run.intact())
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.w.Flush(); err != nil {
 		return err
 	}
 	for _, line := range r.remarks() {
@@ -161,6 +170,8 @@ func orNone(v float64, format string) string {
 	}
 	return fmt.Sprintf(format, v)
 }
+
+func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
 
 // megabytes formats a size.
 func megabytes(n float64) string {

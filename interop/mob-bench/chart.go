@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -52,11 +51,7 @@ func runChart(g *command.App, f *commonFlags, files []string) error {
 			}
 		}
 	}
-	write := all.WriteTable
-	if g.JSON {
-		write = all.WriteJSON
-	}
-	return errors.Join(write(g.Result()), f.draw(g.Env, all.WriteSVG))
+	return f.print(g, all)
 }
 
 func readScenarios(name string) (bench.Scenarios, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -194,23 +196,29 @@ func parseLoss(s string) (float64, error) {
 	return v / 100, nil
 }
 
-// print prints a report. It returns an error if a run failed, or if --check finds fault
-// with one of the systems that are checked.
-func (f *commonFlags) print(g *command.App, r *bench.Report, checked ...string) error {
-	write := f.writeTable
-	if g.JSON {
-		write = (*bench.Report).WriteJSON
-	}
-	return errors.Join(write(r, g.Result()), f.draw(g.Env, r.WriteSVG), f.verdict(r, checked...))
+// report is a result that can be printed and drawn.
+type report interface {
+	WriteTable(out io.Writer) error
+	WriteSVG(out io.Writer) error
 }
 
-// writeTable writes the table of a report and, if asked, those of links.
-func (f *commonFlags) writeTable(r *bench.Report, out io.Writer) error {
-	err := r.WriteTable(out)
-	if f.verbose {
-		err = errors.Join(err, r.WriteLinks(out))
+// print prints a report, and draws it if asked.
+func (f *commonFlags) print(g *command.App, r report) error {
+	var err error
+	if g.JSON {
+		err = bench.WriteJSON(g.Result(), r)
+	} else {
+		err = r.WriteTable(g.Out)
 	}
-	return err
+	return errors.Join(err, f.draw(g.Env, r.WriteSVG))
+}
+
+// printLinks prints the links of a report with --verbose.
+func (f *commonFlags) printLinks(g *command.App, r *bench.Report) error {
+	if !f.verbose || g.JSON {
+		return nil
+	}
+	return r.WriteLinks(g.Out)
 }
 
 // verdict returns an error if a run failed, or if --check finds fault with one of the systems that
@@ -221,6 +229,19 @@ func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
 		err = errors.Join(err, r.Check(checked...))
 	}
 	return err
+}
+
+// runs runs a case as often as asked, with a seed for each run.
+func (f *commonFlags) runs(ctx context.Context, g *command.App, system, size string, run func(ctx context.Context, seed uint64) error) error {
+	p := g.Screen(false)
+	defer p.Clear()
+	for i := range f.repeat {
+		p.Show(term.Text(f.runName(system, i) + ", " + size))
+		if err := run(ctx, f.seed+uint64(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // draw writes the picture of --svg, if there is one.

@@ -138,20 +138,16 @@ func runGrid(ctx context.Context, g *command.App, f *commonFlags, cases []bench.
 		r.LeftOut = leftOut
 		reports = append(reports, r)
 		if len(cases) > 1 && !g.JSON {
-			if err := f.writeTable(r, g.Out); err != nil {
+			if err := errors.Join(bench.Scenarios{r}.WriteTable(g.Out), f.printLinks(g, r)); err != nil {
 				return err
 			}
 			fmt.Fprintln(g.Out)
 		}
 	}
+	err := f.print(g, reports)
 	if len(reports) == 1 {
-		return f.print(g, reports[0], ownNames(installed)...)
+		err = errors.Join(err, f.printLinks(g, reports[0]))
 	}
-	write := reports.WriteTable
-	if g.JSON {
-		write = reports.WriteJSON
-	}
-	err := errors.Join(write(g.Result()), f.draw(g.Env, reports.WriteSVG))
 	for _, r := range reports {
 		err = errors.Join(err, f.verdict(r, ownNames(installed)...))
 	}

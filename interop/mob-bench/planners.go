@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
@@ -102,20 +101,10 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 // benchPlan compares planners and prints the results.
 func runPlanners(g *command.App, cmd *cobra.Command, f *plannersFlags, cases []*bench.PlanCase) error {
 	for _, c := range cases {
-		p := g.Screen(false)
-		for i := range f.repeat {
-			p.Show(term.Text(fmt.Sprintf("%s, %d destinations", f.runName(c.Model, i), c.Destinations)))
-			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
-				p.Clear()
-				return err
-			}
+		if err := f.runs(cmd.Context(), g, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {
+			return err
 		}
-		p.Clear()
 	}
 	r := &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}
-	write := r.WriteTable
-	if g.JSON {
-		write = r.WriteJSON
-	}
-	return errors.Join(write(g.Result()), f.draw(g.Env, r.WriteSVG))
+	return f.print(g, r)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 )
 
@@ -99,20 +98,10 @@ func runRounds(g *command.App, cmd *cobra.Command, f *commonFlags, rounds *round
 		return command.Usagef(cmd, "%w", err)
 	}
 	for _, c := range cases {
-		p := g.Screen(false)
-		for i := range f.repeat {
-			p.Show(term.Text(fmt.Sprintf("%s, %d nodes", f.runName(c.Strategy, i), c.Nodes)))
-			if err := c.Run(cmd.Context(), f.seed+uint64(i)); err != nil {
-				p.Clear()
-				return err
-			}
+		if err := f.runs(cmd.Context(), g, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
+			return err
 		}
-		p.Clear()
 	}
 	r := &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}
-	write := r.WriteTable
-	if g.JSON {
-		write = r.WriteJSON
-	}
-	return errors.Join(write(g.Result()), f.draw(g.Env, r.WriteSVG))
+	return f.print(g, r)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func runSim(ctx context.Context, g *command.App, f *commonFlags, c *bench.Case, 
 		}
 		r.Add(s.Name(), run)
 	}
-	return f.print(g, r, s.Name())
+	return errors.Join(f.print(g, bench.Scenarios{r}), f.printLinks(g, r), f.verdict(r, s.Name()))
 }
 
 // showTime shows how long something has been going on, until stop is called.
