@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Certificate says that a node is a member of a network. It is immutable.
+// A Certificate is the signed statement that a node is a member of a network. It is immutable.
 type Certificate struct {
 	Network ID
 	Peer    peer.ID
@@ -22,16 +22,15 @@ type Certificate struct {
 	envelope []byte
 }
 
-// Grant is a certificate, and the pass that goes before it.
+// A Grant is a certificate and the pass that is sent before it.
 type Grant struct{ Pass, Certificate *Certificate }
 
-// slack is how far the clocks of two members may be apart.
-const slack = 150 * time.Minute
+// maxClockSkew is the allowed difference between the clocks of two members.
+const maxClockSkew = 150 * time.Minute
 
 // Envelope returns the signed form.
 func (c *Certificate) Envelope() []byte { return c.envelope }
 
-// passRecord and certificateRecord are the payloads of the envelopes.
 type passRecord struct {
 	_        struct{} `cbor:",toarray"`
 	Peer     []byte
@@ -96,7 +95,7 @@ const maxTime = 253402300799
 
 func seconds(s uint64) time.Time { return time.Unix(int64(min(s, maxTime)), 0).UTC() }
 
-// check fails unless the certificate is one of a network for a node at a time.
+// check fails unless the certificate is valid for a node of a network at a time.
 func (c *Certificate) check(network ID, id peer.ID, now time.Time) error {
 	switch {
 	case c.Network != network:
@@ -109,10 +108,19 @@ func (c *Certificate) check(network ID, id peer.ID, now time.Time) error {
 
 func (c *Certificate) checkTime(now time.Time) error {
 	switch {
-	case now.Add(slack).Before(c.From):
+	case now.Add(maxClockSkew).Before(c.From):
 		return fmt.Errorf("the certificate is not valid before %s: are the clocks right?", c.From.Format(time.RFC3339))
-	case now.Add(-slack).After(c.To):
+	case now.Add(-maxClockSkew).After(c.To):
 		return fmt.Errorf("the certificate expired at %s", c.To.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Of returns the certificate that the remote side of a stream or a connection has proved, or nil
+// if this node is not in a network.
+func Of(stream any) *Certificate {
+	if s, ok := stream.(interface{ Certificate() *Certificate }); ok {
+		return s.Certificate()
 	}
 	return nil
 }

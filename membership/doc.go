@@ -1,5 +1,5 @@
-// Package membership says who may take part in a network: a set of nodes and trackers that
-// talk to nobody else.
+// Package membership implements private networks: sets of nodes and trackers that communicate
+// only with each other.
 //
 // A network is an Ed25519 key. Its [Secret] signs a [Grant] for each member, which names the
 // member's peer id, cluster and roles, and a [List] of members that were revoked:
@@ -9,9 +9,9 @@
 //	       --signs--> list:  serial, peer ids
 //
 // All three are signed envelopes of libp2p with CBOR inside. A pass proves membership and
-// tells nothing else, so it may be shown to a stranger.
+// nothing else, so it may be sent to an unauthenticated peer.
 //
-// [Member] is this node's part: it shows and renews its own grant, checks those of others,
-// and keeps the [Lists] of revoked members. Package peer/transport exchanges them. There is no socket, file
-// of a node or goroutine here.
+// A [Member] is the state of one node: its grant, which it renews, and the [Lists] of revoked
+// members. It checks the passes and certificates of other nodes. Package peer/transport exchanges
+// them. This package has no sockets or goroutines.
 package membership

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// domain keeps signatures of networks apart from others with the same key.
+// domain separates signatures of networks from other signatures with the same key.
 const domain = "mob-network"
 
 // payload is the payload of an envelope. It implements [record.Record].
@@ -31,7 +31,6 @@ func (p *payload) MarshalRecord() ([]byte, error) { return proto.EncodeCBOR(p.v)
 // UnmarshalRecord implements [record.Record].
 func (p *payload) UnmarshalRecord(b []byte) error { return proto.DecodeCBOR(b, p.v) }
 
-// seal signs a payload.
 func seal(key crypto.PrivKey, kind string, v any) ([]byte, error) {
 	e, err := record.Seal(&payload{kind, v}, key)
 	if err != nil {
@@ -40,7 +39,7 @@ func seal(key crypto.PrivKey, kind string, v any) ([]byte, error) {
 	return e.Marshal()
 }
 
-// open checks the signature of an envelope, decodes its payload, and returns who signed.
+// open checks the signature of an envelope, decodes its payload, and returns the signer.
 func open(b []byte, kind string, v any) (ID, error) {
 	e, err := record.UnmarshalEnvelope(b)
 	if err != nil {

@@ -19,31 +19,31 @@ const (
 // maxFile bounds the files, in bytes, maxListsFile those with lists.
 const (
 	maxFile      = 1 << 20
-	maxListsFile = MaxLists * maxFile
+	maxListsFile = maxLists * maxFile
 )
 
-// PEM returns the secret as text.
+// PEM returns the secret in PEM.
 func (s *Secret) PEM() []byte { return pemBlock(secretBlock, s.seed) }
 
-// PEM returns the grant as text.
+// PEM returns the grant in PEM.
 func (g *Grant) PEM() []byte {
 	return append(pemBlock(passBlock, g.Pass.envelope), pemBlock(certificateBlock, g.Certificate.envelope)...)
 }
 
-// PEM returns the list as text.
+// PEM returns the list in PEM.
 func (l *List) PEM() []byte { return pemBlock(listBlock, l.envelope) }
 
 func pemBlock(kind string, b []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b})
 }
 
-// blocks returns the blocks of a text, which must be of these types.
+// blocks returns the PEM blocks of a text, which must have these types.
 func blocks(text []byte, kinds ...string) ([][]byte, error) {
 	var out [][]byte
 	for _, kind := range kinds {
 		block, rest := pem.Decode(text)
 		if block == nil || block.Type != kind {
-			return nil, fmt.Errorf("it has no %q", "BEGIN "+kind)
+			return nil, fmt.Errorf("no %q", "BEGIN "+kind)
 		}
 		out, text = append(out, block.Bytes), rest
 	}
@@ -93,8 +93,7 @@ func ReadGrant(path string) (*Grant, error) {
 	return g, nil
 }
 
-// ParseList parses the text of a list.
-func ParseList(text []byte) (*List, error) {
+func parseList(text []byte) (*List, error) {
 	b, err := blocks(text, listBlock)
 	if err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func ParseLists(text []byte) (Lists, error) {
 		if block == nil && len(all) > 0 {
 			return all, nil
 		}
-		l, err := ParseList(text)
+		l, err := parseList(text)
 		if err != nil {
 			return nil, err
 		}

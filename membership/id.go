@@ -9,7 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
-// ID names a network: its public key.
+// An ID is the public key of a network.
 type ID [32]byte
 
 // The text of an ID is a prefix, and in base 32 the key and the first bytes of its hash,
@@ -19,7 +19,7 @@ const (
 	idCheckSize = 3
 )
 
-var errID = errors.New("not the id of a network: want the line that `mob network new` prints")
+var errID = errors.New("invalid network id: must be the line that `mob network new` prints")
 
 func idEncoding() *base32.Encoding {
 	return base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -31,7 +31,7 @@ func (id ID) String() string {
 	return idPrefix + idEncoding().EncodeToString(append(id[:], sum[:idCheckSize]...))
 }
 
-// IsID reports whether a text is meant to be the id of a network, and not a path.
+// IsID reports whether a text looks like the id of a network, not like a path.
 func IsID(text string) bool {
 	return strings.HasPrefix(text, idPrefix) && !strings.ContainsAny(text, "./")
 }
@@ -50,7 +50,6 @@ func ParseID(text string) (id ID, err error) {
 	return id, nil
 }
 
-// idOf returns the network of a public key.
 func idOf(key crypto.PubKey) (id ID, err error) {
 	raw, err := key.Raw()
 	if err != nil || key.Type() != crypto.Ed25519 || len(raw) != len(id) {

@@ -11,18 +11,18 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Invitation is what a node needs to take part in a network. Its text is one word.
+// An Invitation contains all that a node needs to join a network. Its text is one word.
 type Invitation struct {
 	Network  ID
 	Trackers []string // their addresses
-	// Grant is that of the node, and Secret the network's. One of them is nil, or both if the
-	// grant comes later.
+	// Grant is the node's grant, and Secret the network's secret. At least one is nil. Both are
+	// nil if the grant follows later.
 	Grant  *Grant
 	Secret *Secret
 }
 
 // The text of an Invitation is a prefix, and in base 64 the CBOR of an invitationRecord and the
-// first bytes of its hash, which catch what was lost on the way.
+// first bytes of its hash, which detect a truncated or altered text.
 const (
 	invitationPrefix    = "join-"
 	invitationCheckSize = 4
@@ -35,7 +35,7 @@ type invitationRecord struct {
 	Pass, Certificate, Seed []byte
 }
 
-// String returns the text form. It has the secret, if there is one.
+// String returns the text form. It contains the secret, if there is one.
 func (i *Invitation) String() string {
 	r := invitationRecord{Network: i.Network[:], Trackers: i.Trackers}
 	if i.Grant != nil {
@@ -56,7 +56,7 @@ func invitationCheck(b []byte) []byte {
 	return sum[:invitationCheckSize]
 }
 
-// ParseInvitation parses the text form of an Invitation. It does not look into the addresses.
+// ParseInvitation parses the text form of an Invitation. It does not check the addresses.
 func ParseInvitation(text string) (*Invitation, error) {
 	text, ok := strings.CutPrefix(text, invitationPrefix)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// List is a signed list of members of a network that were revoked. It is immutable. The list with the
+// A List is a signed list of revoked members of a network. It is immutable. The list with the
 // higher serial is newer.
 type List struct {
 	Network ID
@@ -18,8 +18,8 @@ type List struct {
 	envelope []byte
 }
 
-// MaxRevoked bounds the members of a list.
-const MaxRevoked = 8192
+// maxRevoked bounds the members of a list.
+const maxRevoked = 8192
 
 const listType = "/mob/revoked/1"
 
@@ -45,7 +45,7 @@ func openList(b []byte) (*List, error) {
 	if err != nil {
 		return nil, fmt.Errorf("invalid list of revoked members: %w", err)
 	}
-	if r.Serial == 0 || len(r.Peers) > MaxRevoked {
+	if r.Serial == 0 || len(r.Peers) > maxRevoked {
 		return nil, errors.New("invalid list of revoked members")
 	}
 	l := &List{Network: network, Serial: r.Serial, Peers: make([]peer.ID, len(r.Peers)), envelope: b}

@@ -11,17 +11,17 @@ import (
 )
 
 // Lists are lists of revoked members of one network, the newest first. A member is revoked if any of
-// them names it: a newer list lacks members of an older one if it was made without that. The newest list
+// them names it: a newer list may have been made without knowing the older one. The newest list
 // is always kept. An older one is kept if it names a member that no newer list names. Lists are
 // immutable.
 type Lists []*List
 
-// MaxLists bounds the lists that are kept and sent. One list with the members of all replaces them.
-const MaxLists = 16
+// maxLists bounds the lists that are kept and sent. One list with the members of all replaces them.
+const maxLists = 16
 
-// ErrTooManyLists is the error of a list that would be one too many.
-var ErrTooManyLists = fmt.Errorf("more than %d lists of revoked members, of which each names other members: "+
-	"make one of all with `mob network revoke`", MaxLists)
+// ErrTooManyLists is the error of adding a list beyond maxLists.
+var ErrTooManyLists = fmt.Errorf("more than %d different lists of revoked members: "+
+	"merge them with `mob network revoke`", maxLists)
 
 // Has reports whether any list names a node.
 func (ls Lists) Has(id peer.ID) bool {
@@ -49,7 +49,7 @@ func (ls Lists) Serial() uint64 {
 	return ls[0].Serial
 }
 
-// PEM returns the lists as text.
+// PEM returns the lists in PEM.
 func (ls Lists) PEM() []byte {
 	var text []byte
 	for _, l := range ls {
@@ -58,8 +58,8 @@ func (ls Lists) PEM() []byte {
 	return text
 }
 
-// add returns the lists with another one, and reports whether that is new: newer than all before, or with
-// members that no list names.
+// add returns the lists with l, and reports whether l is new: newer than all lists, or with members that
+// no list names.
 func (ls Lists) add(l *List) (Lists, bool, error) {
 	if len(ls) > 0 && ls[0].Network != l.Network {
 		return ls, false, errors.New("lists of revoked members of two networks")
@@ -77,7 +77,7 @@ func (ls Lists) add(l *List) (Lists, bool, error) {
 			kept = append(kept, l)
 		}
 	}
-	if len(kept) > MaxLists {
+	if len(kept) > maxLists {
 		return ls, false, ErrTooManyLists
 	}
 	return kept, true, nil

@@ -38,7 +38,7 @@ func TestListsOfTwoCopies(t *testing.T) {
 		kept  int
 	}{
 		{"a newer list without a member", []*List{old, newer}, []bool{true, true}, []peer.ID{eve, mallory}, 2},
-		{"an older list with others", []*List{newer, old}, []bool{true, true}, []peer.ID{eve, mallory}, 2},
+		{"an older list with other members", []*List{newer, old}, []bool{true, true}, []peer.ID{eve, mallory}, 2},
 		{"a newer empty list", []*List{old, empty}, []bool{true, true}, []peer.ID{eve}, 2},
 		{"an older list after an empty one", []*List{empty, old}, []bool{true, true}, []peer.ID{eve}, 2},
 		{"known ones", []*List{old, newer, old, newer}, []bool{true, true, false, false}, []peer.ID{eve, mallory}, 2},
@@ -81,14 +81,14 @@ func TestListsOfTwoCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l, err := ParseList(text); err != nil || l.Serial != serial {
+			if l, err := parseList(text); err != nil || l.Serial != serial {
 				t.Errorf("the first list of the file: %v, %v", l, err)
 			}
 		})
 	}
 }
 
-// TestTooManyLists checks that the number of lists is bounded, that nobody is forgotten for that, and that
+// TestTooManyLists checks that the number of lists is bounded, that all members stay revoked, and that
 // one list of all replaces them.
 func TestTooManyLists(t *testing.T) {
 	secret, self := newSecret(t), newPeer(t)
@@ -97,17 +97,17 @@ func TestTooManyLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []peer.ID
-	for i := range MaxLists {
+	for i := range maxLists {
 		ids = append(ids, newPeer(t))
 		if isNew, err := m.Adopt(revoke(t, secret, nil, time.Duration(i)*time.Second, ids[i])); err != nil || !isNew {
 			t.Fatalf("list %d: new %v, %v", i, isNew, err)
 		}
 	}
 	ids = append(ids, newPeer(t))
-	if _, err := m.Adopt(revoke(t, secret, nil, time.Hour, ids[MaxLists])); !errors.Is(err, ErrTooManyLists) {
+	if _, err := m.Adopt(revoke(t, secret, nil, time.Hour, ids[maxLists])); !errors.Is(err, ErrTooManyLists) {
 		t.Errorf("one too many: %v", err)
 	}
-	if got := m.Lists(); len(got) != MaxLists || len(got.Peers()) != MaxLists {
+	if got := m.Lists(); len(got) != maxLists || len(got.Peers()) != maxLists {
 		t.Errorf("%d lists with %d members", len(got), len(got.Peers()))
 	}
 	if isNew, err := m.Adopt(revoke(t, secret, nil, 2*time.Hour, ids...)); err != nil || !isNew {

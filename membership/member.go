@@ -15,43 +15,42 @@ import (
 
 // Config configures a Member.
 type Config struct {
-	// Network is the network. Secret is its secret, and Grant was made with it: a member has
-	// one of the two. With the secret it signs its own grant, with all roles.
+	// Network is the network, Secret its secret, and Grant the member's grant. A member has Secret or
+	// Grant. With Secret it signs its own grant, with all roles.
 	Network ID
 	Secret  *Secret
 	Grant   *Grant
-	// Self is the member, and Cluster its cluster. Without a cluster that of the grant is it.
+	// Self is the member, and Cluster its cluster. If empty, it is the grant's cluster.
 	Self    peer.ID
 	Cluster string
-	// Lists are lists of revoked members that are known at the start.
+	// Lists are initial lists of revoked members.
 	Lists Lists
-	// ListFile has the lists of revoked members, across restarts. WriteFile replaces it
-	// atomically. Empty means that lists are not kept.
+	// ListFile stores the lists of revoked members. WriteFile replaces it atomically. If empty,
+	// lists are not stored.
 	ListFile  string
 	WriteFile func(path string, b []byte, mode os.FileMode) error
-	// Now is the clock. Nil means that of the system.
+	// Now is the clock. Nil means [time.Now].
 	Now func() time.Time
 }
 
-// ownValidity is how long a grant is valid that a member signed itself. It is renewed when
-// half of that is left, so that a clock may be off.
+// ownValidity is the validity of a grant that a member signed itself. It is renewed when
+// half of it is left, which tolerates wrong clocks.
 const ownValidity = 24 * time.Hour
 
-// Member is a node's part in a network. Its methods may be called from any goroutine.
+// A Member is the state of one node in its network. Its methods may be called from any goroutine.
 type Member struct {
 	cfg Config
 
-	mu       sync.Mutex
-	grant    *Grant
-	lists    Lists
-	refusal  string // why the last member to answer refused this node, empty if it did not
-	onChange func()
+	mu        sync.Mutex
+	grant     *Grant
+	lists     Lists
+	rejection string // reason of the last member to answer for rejecting this node, empty if it accepted
+	onChange  func()
 
-	keeping sync.Mutex // held while the lists are written
+	storing sync.Mutex // held while the lists are written
 }
 
-// New returns the member that cfg configures. It fails if its grant is not valid, or it was
-// revoked.
+// New returns a member. It fails if its grant is not valid or was revoked.
 func New(cfg Config) (*Member, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -81,7 +80,7 @@ func New(cfg Config) (*Member, error) {
 	return m, m.Problem()
 }
 
-// loadLists loads the lists that were kept.
+// loadLists loads the stored lists.
 func (m *Member) loadLists() error {
 	if m.cfg.ListFile == "" {
 		return nil
@@ -102,7 +101,6 @@ func (m *Member) loadLists() error {
 
 var errOtherList = errors.New("the list of revoked members is of another network")
 
-// sign makes a grant.
 func (m *Member) sign() (*Grant, error) {
 	now := m.cfg.Now()
 	return m.cfg.Secret.Sign(Certificate{
@@ -110,7 +108,7 @@ func (m *Member) sign() (*Grant, error) {
 	})
 }
 
-// checkGrant fails if a grant is not this node's.
+// checkGrant fails unless a grant is this node's and valid.
 func (m *Member) checkGrant(g *Grant) error {
 	c := g.Certificate
 	switch {
@@ -120,27 +118,26 @@ func (m *Member) checkGrant(g *Grant) error {
 		return fmt.Errorf("the certificate is of the node %s, and this one is %s: `mob network sign FILE %s`",
 			c.Peer, m.cfg.Self, m.cfg.Self)
 	case m.cfg.Cluster != "" && c.Cluster != m.cfg.Cluster:
-		return fmt.Errorf("the certificate is for the cluster %s, not %s: give --cluster %s, or have another one signed",
+		return fmt.Errorf("the certificate is for the cluster %s, not %s: use --cluster %s, or have another one signed",
 			c.Cluster, m.cfg.Cluster, c.Cluster)
 	}
 	return c.checkTime(m.cfg.Now())
 }
 
-// Network returns the network.
+// Network returns the network's id.
 func (m *Member) Network() ID { return m.cfg.Network }
 
 // Signs reports whether this node has the secret.
 func (m *Member) Signs() bool { return m.cfg.Secret != nil }
 
-// OnChange has f called, in the goroutine that made the change, after each change of the
-// grant or the lists.
+// OnChange registers f, which is called after each change of the grant or the lists, in the
+// goroutine that made the change.
 func (m *Member) OnChange(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.onChange = f
 }
 
-// changed calls the function of OnChange.
 func (m *Member) changed() {
 	m.mu.Lock()
 	f := m.onChange
@@ -157,7 +154,7 @@ func (m *Member) Grant() *Grant {
 	return m.grant
 }
 
-// Renew renews the grant if this node has the secret and it is time. It is called often.
+// Renew renews the grant if this node has the secret and at most half of the validity is left.
 func (m *Member) Renew() error {
 	if m.cfg.Secret == nil {
 		return nil
@@ -177,7 +174,7 @@ func (m *Member) Renew() error {
 	return nil
 }
 
-// SetGrant replaces the grant by another one of this node, and reports whether it is new.
+// SetGrant replaces the grant, and reports whether it changed.
 func (m *Member) SetGrant(g *Grant) (bool, error) {
 	if err := m.checkGrant(g); err != nil {
 		return false, err
@@ -192,7 +189,7 @@ func (m *Member) SetGrant(g *Grant) (bool, error) {
 	return !same, nil
 }
 
-// VerifyPass opens a pass that a peer has shown, and fails unless the peer is a member.
+// VerifyPass opens the pass of a peer, and fails unless the peer is a member.
 func (m *Member) VerifyPass(b []byte, from peer.ID) error {
 	c, err := openPass(b)
 	if err != nil {
@@ -201,7 +198,7 @@ func (m *Member) VerifyPass(b []byte, from peer.ID) error {
 	return m.check(c, from)
 }
 
-// Verify opens a certificate that a peer has shown, and fails unless the peer is a member.
+// Verify opens the certificate of a peer, and fails unless the peer is a member.
 func (m *Member) Verify(b []byte, from peer.ID) (*Certificate, error) {
 	c, err := openCertificate(b)
 	if err != nil {
@@ -210,7 +207,7 @@ func (m *Member) Verify(b []byte, from peer.ID) (*Certificate, error) {
 	return c, m.check(c, from)
 }
 
-// Check fails if a certificate that was verified is not valid any more.
+// Check fails if a verified certificate is no longer valid.
 func (m *Member) Check(c *Certificate) error { return m.check(c, c.Peer) }
 
 var errRevoked = errors.New("the certificate was revoked")
@@ -225,27 +222,27 @@ func (m *Member) check(c *Certificate, from peer.ID) error {
 	return nil
 }
 
-// Problem says why other members refuse this node, nil if they do not.
+// Problem returns an error if other members reject this node.
 func (m *Member) Problem() error {
 	if err := m.Check(m.Grant().Certificate); err != nil {
-		return fmt.Errorf("this node is no member of its network: %w", err)
+		return fmt.Errorf("this node is not a member of its network: %w", err)
 	}
 	return nil
 }
 
-// Refused notes that another member refused this node, and why. Empty means that it did not.
-func (m *Member) Refused(why string) {
+// SetRejection records why another member rejected this node. An empty reason records that it accepted it.
+func (m *Member) SetRejection(reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.refusal = why
+	m.rejection = reason
 }
 
-// Refusal says why the last member to answer refused this node, which need not know the reason
-// itself. It is empty if it did not.
-func (m *Member) Refusal() string {
+// Rejection returns why the last member to answer rejected this node, or "" if it
+// accepted it. [Member.Problem] may not know the reason.
+func (m *Member) Rejection() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.refusal
+	return m.rejection
 }
 
 // Lists returns the lists of revoked members.
@@ -255,11 +252,11 @@ func (m *Member) Lists() Lists {
 	return m.lists
 }
 
-// Serial returns that of the newest list, 0 if there is none.
+// Serial returns the serial of the newest list, 0 if there is none.
 func (m *Member) Serial() uint64 { return m.Lists().Serial() }
 
-// Adopt takes a list that is newer than all before, or names other members, and reports whether it
-// does. The members of the lists before stay revoked.
+// Adopt adds a list, and reports whether it was new: newer than all lists, or with members that no list
+// names. Members of earlier lists stay revoked.
 func (m *Member) Adopt(l *List) (bool, error) {
 	if l.Network != m.cfg.Network {
 		return false, errOtherList
@@ -272,23 +269,22 @@ func (m *Member) Adopt(l *List) (bool, error) {
 		return false, err
 	}
 	m.changed()
-	if err := m.keep(); err != nil {
-		return true, fmt.Errorf("the list of revoked members was not kept: %w", err)
+	if err := m.store(); err != nil {
+		return true, fmt.Errorf("store the list of revoked members: %w", err)
 	}
 	return true, nil
 }
 
-// keep writes the lists.
-func (m *Member) keep() error {
+func (m *Member) store() error {
 	if m.cfg.ListFile == "" {
 		return nil
 	}
-	m.keeping.Lock()
-	defer m.keeping.Unlock()
+	m.storing.Lock()
+	defer m.storing.Unlock()
 	return m.cfg.WriteFile(m.cfg.ListFile, m.Lists().PEM(), 0o600)
 }
 
-// AdoptEnvelope is like Adopt for a list that a member has passed on.
+// AdoptEnvelope is like Adopt for a list that a member forwarded.
 func (m *Member) AdoptEnvelope(b []byte) (bool, error) {
 	if slices.ContainsFunc(m.Lists(), func(l *List) bool { return bytes.Equal(l.envelope, b) }) {
 		return false, nil

@@ -150,7 +150,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestNew refuses grants that others would refuse, with a line that says what to do.
+// TestNew checks that New rejects invalid grants, with a hint for the user.
 func TestNew(t *testing.T) {
 	secret, other := newSecret(t), newSecret(t)
 	self := newPeer(t)
@@ -164,11 +164,11 @@ func TestNew(t *testing.T) {
 		{"no cluster", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get)}, ""},
 		{"another network", Config{Network: other.ID(), Grant: sign(t, secret, self, "geneva", Get)}, "of the network " + secret.ID().String()},
 		{"another node", Config{Network: secret.ID(), Grant: sign(t, secret, newPeer(t), "geneva", Get)}, "`mob network sign FILE " + self.String()},
-		{"another cluster", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "lyon"}, "give --cluster geneva"},
+		{"another cluster", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "lyon"}, "use --cluster geneva"},
 		{"a rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack3"}, ""},
-		{"another rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack4"}, "give --cluster geneva/rack3"},
-		{"a rack's site", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva"}, "give --cluster geneva/rack3"},
-		{"a site's rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "geneva/rack3"}, "give --cluster geneva,"},
+		{"another rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack4"}, "use --cluster geneva/rack3"},
+		{"a rack's site", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva"}, "use --cluster geneva/rack3"},
+		{"a site's rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "geneva/rack3"}, "use --cluster geneva,"},
 		{"no cluster to sign for", Config{Secret: secret}, "cluster name"},
 		{"expired", Config{
 			Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get),
@@ -186,8 +186,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestRenew has a member with the secret renew its grant well before the end, and when the
-// clock was set back. One without the secret learns when it has expired.
+// TestRenew checks that a member with the secret renews its grant well before the end, and when the
+// clock was set back. A member without the secret reports when it has expired.
 func TestRenew(t *testing.T) {
 	secret, self := newSecret(t), newPeer(t)
 	now := epoch
@@ -222,10 +222,10 @@ func TestRenew(t *testing.T) {
 	}
 	now = epoch.Add(26 * time.Hour)
 	if err := plain.Problem(); err != nil {
-		t.Error("within the slack:", err)
+		t.Error("within the allowed difference:", err)
 	}
 	now = epoch.Add(27 * time.Hour)
-	checkError(t, plain.Problem(), "no member of its network: the certificate expired")
+	checkError(t, plain.Problem(), "not a member of its network: the certificate expired")
 	g, err := secret.Sign(Certificate{Peer: self, Cluster: "geneva", Roles: Get, From: now, To: now.Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// TestLists has a member take only lists that are newer, and keep them across restarts.
+// TestLists checks that a member adopts newer lists only, and stores them across restarts.
 func TestLists(t *testing.T) {
 	secret, self, a, b := newSecret(t), newPeer(t), newPeer(t), newPeer(t)
 	dir := t.TempDir()
@@ -275,7 +275,7 @@ func TestLists(t *testing.T) {
 	}
 	take(foreign, false, "another network")
 	take(second, true, "")
-	take(first, false, "") // an old one does not bring anybody back
+	take(first, false, "") // members of the newer list stay revoked
 	take(second, false, "")
 	if m, err = New(cfg); err != nil || !m.Lists().Has(b) || m.Serial() != second.Serial {
 		t.Fatalf("after a restart: %v", err)
@@ -284,11 +284,11 @@ func TestLists(t *testing.T) {
 	if _, err := secret.Revoke(foreign, epoch, a); err == nil {
 		t.Error("a list of another network was extended")
 	}
-	many := make([]peer.ID, MaxRevoked+1)
+	many := make([]peer.ID, maxRevoked+1)
 	for i := range many {
 		many[i] = newPeer(t)
 	}
-	if l, err := secret.Revoke(nil, epoch, many[1:]...); err != nil || len(l.Peers) != MaxRevoked {
+	if l, err := secret.Revoke(nil, epoch, many[1:]...); err != nil || len(l.Peers) != maxRevoked {
 		t.Errorf("the longest list: %v", err)
 	}
 	_, err = secret.Revoke(nil, epoch, many...)
@@ -304,7 +304,7 @@ func TestLists(t *testing.T) {
 	checkError(t, err, "was revoked")
 }
 
-// TestFiles reads what was written, and refuses what others can read, or is something else.
+// TestFiles checks that files are read as written, and rejected if readable by other users or invalid.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	secret := newSecret(t)

@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// Roles is what a member may do.
+// Roles is a set of rights of a member.
 type Roles uint64
 
 // The roles.
 const (
-	// Seed: bring contents into the network.
+	// Seed: seed new content.
 	Seed Roles = 1 << iota
-	// Get: fetch contents, and serve what was fetched.
+	// Get: fetch content, and serve it.
 	Get
-	// Track: be a tracker.
+	// Track: run a tracker.
 	Track
 
 	allRoles = Seed | Get | Track
 )
 
-// DefaultRoles are those of a node.
+// DefaultRoles are the roles of a node.
 const DefaultRoles = Seed | Get
 
-// roleNames are in the order of the bits.
+// roleNames returns the names in the order of the bits.
 func roleNames() []string { return []string{"seed", "get", "track"} }
 
-// Has reports whether one of some roles is among them.
+// Has reports whether r contains any of the given roles.
 func (r Roles) Has(one Roles) bool { return r&one != 0 }
 
-// Names lists the roles.
 func (r Roles) Names() (names []string) {
 	for i, name := range roleNames() {
 		if r.Has(1 << i) {

@@ -14,14 +14,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Secret is the secret key of a network. Whoever has it decides who takes part.
+// A Secret is the secret key of a network. It signs the grants of members.
 type Secret struct {
 	id   ID
 	seed []byte
 	key  crypto.PrivKey
 }
 
-// NewSecret makes a network.
+// NewSecret generates the secret of a new network.
 func NewSecret() (*Secret, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := rand.Read(seed); err != nil {
@@ -45,11 +45,11 @@ func secretOf(seed []byte) (*Secret, error) {
 // ID returns the network.
 func (s *Secret) ID() ID { return s.id }
 
-// Sign makes a grant from a certificate's Peer, Cluster, Roles, From and To.
+// Sign returns a grant with a certificate's Peer, Cluster, Roles, From and To.
 func (s *Secret) Sign(c Certificate) (*Grant, error) {
 	from, to := uint64(c.From.Unix()), uint64(c.To.Unix())
 	if c.From.Unix() < 0 || c.To.Before(c.From) || to > maxTime {
-		return nil, errors.New("a certificate must not end before it begins")
+		return nil, errors.New("a certificate must not end before it starts")
 	}
 	if err := proto.CheckCluster(c.Cluster); err != nil {
 		return nil, err
@@ -67,7 +67,6 @@ func (s *Secret) Sign(c Certificate) (*Grant, error) {
 	return openGrant(pass, full)
 }
 
-// openGrant decodes a grant.
 func openGrant(pass, full []byte) (*Grant, error) {
 	p, err := openPass(pass)
 	if err != nil {
@@ -83,7 +82,7 @@ func openGrant(pass, full []byte) (*Grant, error) {
 	return &Grant{p, c}, nil
 }
 
-// Revoke makes a list that has the members of old, if it is not nil, and others.
+// Revoke returns a list of the members of old, if it is not nil, and of ids.
 func (s *Secret) Revoke(old *List, now time.Time, ids ...peer.ID) (*List, error) {
 	// With the time as serial a list is newer even if the one before was lost. In microseconds, two lists
 	// by two copies of the secret have different serials.
@@ -97,8 +96,8 @@ func (s *Secret) Revoke(old *List, now time.Time, ids ...peer.ID) (*List, error)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if len(ids) > MaxRevoked {
-		return nil, fmt.Errorf("%d revoked members, at most %d: make a new network", len(ids), MaxRevoked)
+	if len(ids) > maxRevoked {
+		return nil, fmt.Errorf("%d revoked members, at most %d: make a new network", len(ids), maxRevoked)
 	}
 	r := listRecord{Serial: serial, Peers: make([][]byte, len(ids))}
 	for i, id := range ids {

@@ -72,7 +72,7 @@ func TestRevokedInTheMiddle(t *testing.T) {
 	peertest.Eventually(t, "word of why", func() bool {
 		return strings.Contains(revoked.Status().Waiting, "the certificate was revoked")
 	})
-	if why := c.Membership().Refusal(); why != "the certificate was revoked" {
+	if why := c.Membership().Rejection(); why != "the certificate was revoked" {
 		t.Errorf("refusal %q", why)
 	}
 

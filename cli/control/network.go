@@ -28,7 +28,7 @@ func newNetwork(m *membership.Member) *Network {
 		Revoked: len(m.Lists().Peers())}
 	if err := m.Problem(); err != nil {
 		n.Problem = err.Error()
-	} else if why := m.Refusal(); why != "" {
+	} else if why := m.Rejection(); why != "" {
 		n.Problem = "a member refuses this node: " + why
 	}
 	return n

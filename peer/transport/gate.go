@@ -195,7 +195,7 @@ func (g *gate) change(c network.Conn, f func(*admitted)) {
 // accept notes the certificate of the other side of a connection.
 func (g *gate) accept(c network.Conn, cert *membership.Certificate) {
 	g.change(c, func(a *admitted) { a.certificate, a.err = cert, nil })
-	g.member.Refused("")
+	g.member.SetRejection("")
 }
 
 // certificate returns that of the other side of a connection, nil before it was accepted.

@@ -99,7 +99,7 @@ func (s *memberStream) Certificate() *membership.Certificate { return s.certific
 func (g *gate) logRefusal(e *NotAdmittedError) {
 	g.mu.Lock()
 	if e.Remote {
-		g.member.Refused(e.Reason)
+		g.member.SetRejection(e.Reason)
 	}
 	level := slog.LevelDebug
 	text := e.Error()
