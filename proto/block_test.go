@@ -12,10 +12,6 @@ func TestBlockHeader(t *testing.T) {
 	if !bytes.Equal(head, want) || len(head) != BlockHeader {
 		t.Errorf("got %x, want %x", head, want)
 	}
-	b := &Block{Piece: 7, Begin: 9, Data: []byte("data")}
-	if got := append(AppendBlockHeader(nil, 7, 9, 4), "data"...); !bytes.Equal(got, frameOf(t, b)) {
-		t.Errorf("header and payload are %x, the frame is %x", got, frameOf(t, b))
-	}
 }
 
 func TestReadBlockHeader(t *testing.T) {
@@ -71,26 +67,4 @@ func TestReadBlockHeaderAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-}
-
-func TestDecodeBlock(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		body []byte
-		want string
-	}{
-		{"short header", make([]byte, 7), "message type 15: short block header"},
-		{"no payload", make([]byte, 8), "message type 15: bad span 0:0+0"},
-		{"one byte", make([]byte, 9), ""},
-		{"largest", make([]byte, 8+MaxBlock), ""},
-		{"too long", make([]byte, 8+MaxBlock+1), "bad span"},
-	} {
-		m, err := Decode(TypeBlock, tt.body)
-		checkError(t, err, tt.want)
-		if err != nil && m != nil {
-			t.Errorf("%s: returned a message and an error", tt.name)
-		}
-	}
-	_, err := AppendFrame(nil, &Block{Data: make([]byte, MaxBlock+1)})
-	checkError(t, err, "bad span")
 }

@@ -16,11 +16,16 @@ var (
 		Sort: cbor.SortCoreDeterministic, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
 		NilContainers: cbor.NilContainerAsEmpty,
 	}.EncMode())
-	decMode = must(cbor.DecOptions{
-		IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-		MaxArrayElements: MaxRanges, MaxMapPairs: 16, MaxNestedLevels: 4,
-	}.DecMode())
+	decMode = newDecMode(MaxRanges)
 )
+
+// newDecMode returns a mode that rejects lists of more than most elements.
+func newDecMode(most int) cbor.DecMode {
+	return must(cbor.DecOptions{
+		IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+		MaxArrayElements: most, MaxMapPairs: 16, MaxNestedLevels: 4,
+	}.DecMode())
+}
 
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -3,21 +3,13 @@ package proto
 import (
 	"crypto/ed25519"
 	"encoding/binary"
-	"errors"
 	"io"
 )
 
-// CodedHeader is the size in bytes of a [CodedBlock]'s frame before the payload: length,
-// type, number, encoder and signature.
+// CodedHeader is the size in bytes of the header of a coded block's frame: length, type, number
+// and origin. The body of the frame is the number of the block, four bytes, big endian, the
+// encoder, its signature, and the payload of up to [MaxBlock] bytes.
 const CodedHeader = frameHeader + 4 + ed25519.PublicKeySize + ed25519.SignatureSize
-
-// CodedBlock carries a block of a coded transfer. Its body is Number, four bytes big
-// endian, Encoder, Signature and Data.
-type CodedBlock struct {
-	Number uint32
-	Origin
-	Data []byte
-}
 
 // Origin proves which node made a coded block.
 type Origin struct {
@@ -39,29 +31,8 @@ func CodedStatement(swarm []byte, k int, number uint32, payload [32]byte) []byte
 	return append(b, payload[:]...)
 }
 
-// Type implements [Message].
-func (*CodedBlock) Type() Type { return TypeCodedBlock }
-
-func (m *CodedBlock) check() error {
-	return Span{Piece: m.Number, Length: uint32(min(len(m.Data), MaxBlock+1))}.check()
-}
-
-func (m *CodedBlock) appendFrame(dst []byte) []byte {
-	return append(AppendCodedHeader(dst, m.Number, &m.Origin, len(m.Data)), m.Data...)
-}
-
-func (m *CodedBlock) decode(body []byte) error {
-	const header = CodedHeader - frameHeader
-	if len(body) < header {
-		return errors.New("short header of a coded block")
-	}
-	m.Number, m.Origin = decodeOrigin(body)
-	m.Data = body[header:]
-	return nil
-}
-
-// AppendCodedHeader appends the frame of a [CodedBlock] up to its payload of n bytes. It
-// checks nothing: n must be from 1 to [MaxBlock].
+// AppendCodedHeader appends the header of a coded block's frame. The payload has n bytes, from 1
+// to [MaxBlock], which it does not check.
 func AppendCodedHeader(dst []byte, number uint32, o *Origin, n int) []byte {
 	dst = appendFrameHeader(dst, TypeCodedBlock, CodedHeader-frameHeader+n)
 	dst = binary.BigEndian.AppendUint32(dst, number)
@@ -69,22 +40,16 @@ func AppendCodedHeader(dst []byte, number uint32, o *Origin, n int) []byte {
 	return append(dst, o.Signature[:]...)
 }
 
-// ReadCodedHeader reads the frame of a [CodedBlock] up to its payload, as
-// [ReadBlockHeader] does for a [Block]. The Piece of the span is the block's number, and
-// its Begin 0.
+// ReadCodedHeader reads the header of a coded block's frame, as [ReadBlockHeader] does. The Piece
+// of the span is the block's number, and its Begin 0.
 func ReadCodedHeader(r io.Reader, head *[CodedHeader]byte) (Span, Origin, error) {
 	n, err := readPayloadHeader(r, head[:], TypeCodedBlock, "coded block")
 	if err != nil {
 		return Span{}, Origin{}, err
 	}
-	number, o := decodeOrigin(head[frameHeader:])
-	s := Span{Piece: number, Length: n}
+	b := head[frameHeader:]
+	s := Span{Piece: binary.BigEndian.Uint32(b), Length: n}
+	var o Origin
+	copy(o.Signature[:], b[4+copy(o.Encoder[:], b[4:]):])
 	return s, o, s.check()
-}
-
-// decodeOrigin decodes the header of a coded block, which body must begin with.
-func decodeOrigin(body []byte) (number uint32, o Origin) {
-	n := 4 + copy(o.Encoder[:], body[4:])
-	copy(o.Signature[:], body[n:])
-	return binary.BigEndian.Uint32(body), o
 }

@@ -15,9 +15,6 @@ func AppendFrame(dst []byte, m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
 	}
-	if p, ok := m.(payloadMessage); ok {
-		return p.appendFrame(dst), nil
-	}
 	body, err := encMode.Marshal(m)
 	if err != nil {
 		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
@@ -84,4 +81,23 @@ func readBody(r io.Reader, n int) ([]byte, error) {
 		}
 	}
 	return body, nil
+}
+
+// appendFrameHeader appends the header of a frame with a body of n bytes.
+func appendFrameHeader(dst []byte, t Type, n int) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(1+n)), byte(t))
+}
+
+// readPayloadHeader fills head with the first bytes of a frame, which must be of type t,
+// and returns the number of bytes that follow in the frame. name is the message's name
+// in an error.
+func readPayloadHeader(r io.Reader, head []byte, t Type, name string) (uint32, error) {
+	if _, err := io.ReadFull(r, head); err != nil {
+		return 0, err
+	}
+	n, least := binary.BigEndian.Uint32(head), uint32(len(head)-4)
+	if got := Type(head[4]); got != t || n < least {
+		return 0, fmt.Errorf("bulk frame of type %d with %d bytes, want a %s", got, n, name)
+	}
+	return n - least, nil
 }

@@ -28,3 +28,42 @@ func (m *Goodbye) check() error {
 	}
 	return nil
 }
+
+// Code is the reason for which a node or a tracker ends a stream. Codes are only appended.
+type Code uint8
+
+// The codes of a [Goodbye].
+const (
+	// CodeLeaving: the sender stops the transfer or shuts down.
+	CodeLeaving Code = 1
+	// CodeUnknownSwarm: the sender does not have this content.
+	CodeUnknownSwarm Code = 2
+	// CodeDuplicate: another stream of the same swarm and peer is kept.
+	CodeDuplicate Code = 3
+	// CodeProtocol: the receiver broke the protocol.
+	CodeProtocol Code = 4
+	// CodeBusy: the sender is at one of its limits.
+	CodeBusy Code = 5
+	// CodeBanned: too many pieces from the receiver failed their hash.
+	CodeBanned Code = 6
+	// CodeExcluded: the swarm does not accept the receiver, which is in another cluster
+	// or uses another strategy.
+	CodeExcluded Code = 7
+	// CodeNoMember: the sender takes part in a network, and the receiver has not shown that
+	// it does too.
+	CodeNoMember Code = 8
+)
+
+// RemoteError is a received [Goodbye] as an error.
+type RemoteError struct {
+	Code Code
+	Text string
+}
+
+// Error implements error.
+func (e *RemoteError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("the other side ended the stream (code %d)", e.Code)
+	}
+	return e.Text
+}

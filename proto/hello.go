@@ -1,5 +1,7 @@
 package proto
 
+import "fmt"
+
 // Hello opens a control stream. Both sides send one.
 type Hello struct {
 	_ struct{} `cbor:",toarray"`
@@ -26,4 +28,24 @@ func (m *Hello) check() error {
 		return err
 	}
 	return checkAddrs(m.Addrs)
+}
+
+// BulkHello opens a bulk stream, on which its sender then sends blocks. Swarm is the key
+// that the [Hello] messages of the two nodes have.
+type BulkHello struct {
+	_     struct{} `cbor:",toarray"`
+	Swarm []byte
+}
+
+// Type implements [Message].
+func (*BulkHello) Type() Type { return TypeBulkHello }
+
+func (m *BulkHello) check() error { return checkKey(m.Swarm) }
+
+// checkKey reports why b cannot be a key of a swarm, which is a binary content id.
+func checkKey(b []byte) error {
+	if len(b) == 0 || len(b) > MaxCID {
+		return fmt.Errorf("content id of %d bytes, want 1 to %d", len(b), MaxCID)
+	}
+	return nil
 }

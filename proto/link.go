@@ -239,18 +239,6 @@ func (l *Link) add(key, value string) (err error) {
 	return err
 }
 
-func (l *Link) setInfoHash(text string) error {
-	h, err := parseInfoHash(text)
-	if err != nil {
-		return fmt.Errorf("link: %w", err)
-	}
-	if !l.InfoHash.IsZero() && l.InfoHash != h {
-		return fmt.Errorf("link has two info-hashes, %s and %s", l.InfoHash, h)
-	}
-	l.InfoHash = h
-	return nil
-}
-
 // addTorrentPeer adds the address of a BitTorrent client, and reports whether it is one.
 // Other programs write host names there, which are foreign.
 func (l *Link) addTorrentPeer(text string) bool {
@@ -262,6 +250,24 @@ func (l *Link) addTorrentPeer(text string) bool {
 	return true
 }
 
+// setOnce sets a field of a link. A link may repeat a value, but not have two of them.
+func setOnce[T comparable](field *T, v T, what string) error {
+	var zero T
+	if *field != zero && *field != v {
+		return fmt.Errorf("link has two %s, %v and %v", what, *field, v)
+	}
+	*field = v
+	return nil
+}
+
+func (l *Link) setInfoHash(text string) error {
+	h, err := parseInfoHash(text)
+	if err != nil {
+		return fmt.Errorf("link: %w", err)
+	}
+	return setOnce(&l.InfoHash, h, "info-hashes")
+}
+
 // setID sets the content id of a manifest or a plan.
 func setID(id *cid.Cid, what, text string) error {
 	c, err := cid.Decode(text)
@@ -271,11 +277,7 @@ func setID(id *cid.Cid, what, text string) error {
 	if err := checkManifestCID(c); err != nil {
 		return fmt.Errorf("link: %s: %w", what, err)
 	}
-	if id.Defined() && !id.Equals(c) {
-		return fmt.Errorf("link has two %ss, %s and %s", what, *id, c)
-	}
-	*id = c
-	return nil
+	return setOnce(id, c, what+"s")
 }
 
 func (l *Link) setName(name string) error {
@@ -285,11 +287,7 @@ func (l *Link) setName(name string) error {
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("link: %w", err)
 	}
-	if l.Name != "" && l.Name != name {
-		return fmt.Errorf("link has two names, %q and %q", l.Name, name)
-	}
-	l.Name = name
-	return nil
+	return setOnce(&l.Name, name, "names")
 }
 
 func (l *Link) setLength(text string) error {
@@ -297,11 +295,7 @@ func (l *Link) setLength(text string) error {
 	if err != nil || n < 0 {
 		return fmt.Errorf("link: length (xl) %q is not a number of bytes", text)
 	}
-	if l.Length != 0 && l.Length != n {
-		return fmt.Errorf("link has two lengths, %d and %d", l.Length, n)
-	}
-	l.Length = n
-	return nil
+	return setOnce(&l.Length, n, "lengths")
 }
 
 func (l *Link) setCoded(text string) error {
@@ -309,11 +303,7 @@ func (l *Link) setCoded(text string) error {
 	if err != nil || CheckCodedK(k) != nil {
 		return fmt.Errorf("link: size of generations (x.rlnc) %q, want %d to %d", text, MinCodedK, MaxCodedK)
 	}
-	if l.Coded != 0 && l.Coded != k {
-		return fmt.Errorf("link has two sizes of generations, %d and %d", l.Coded, k)
-	}
-	l.Coded = k
-	return nil
+	return setOnce(&l.Coded, k, "sizes of generations")
 }
 
 func (l *Link) setStrategy(name string) error {
@@ -321,11 +311,7 @@ func (l *Link) setStrategy(name string) error {
 	if err != nil || !s.Gossip() {
 		return fmt.Errorf("link: strategy (x.gossip) %q, want one of %s", name, strings.Join(StrategyNames(), ", "))
 	}
-	if l.Strategy.Gossip() && l.Strategy != s {
-		return fmt.Errorf("link has two strategies, %s and %s", l.Strategy, s)
-	}
-	l.Strategy = s
-	return nil
+	return setOnce(&l.Strategy, s, "strategies")
 }
 
 // appendAddr parses an address and appends it. The address must have a peer id, by which the

@@ -1,12 +1,10 @@
 package proto
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/ipfs/go-cid"
 	"github.com/multiformats/go-multihash"
 )
@@ -17,10 +15,7 @@ const manifestVersion = 1
 // manifestDecMode is decMode with longer arrays.
 //
 //nolint:gochecknoglobals // an immutable mode, built once
-var manifestDecMode = must(cbor.DecOptions{
-	IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-	MaxArrayElements: MaxEntries, MaxMapPairs: 16, MaxNestedLevels: 4,
-}.DecMode())
+var manifestDecMode = newDecMode(MaxEntries)
 
 // wireManifest is the encoded form of a [Manifest].
 type wireManifest struct {
@@ -135,7 +130,7 @@ func DecodeManifest(b []byte) (*Manifest, error) {
 	if w.Version != manifestVersion {
 		return nil, fmt.Errorf("manifest of version %d, only %d is known", w.Version, manifestVersion)
 	}
-	if again, err := encMode.Marshal(&w); err != nil || !bytes.Equal(again, b) {
+	if checkCBOR(b, &w) != nil {
 		return nil, errors.New("manifest is not in its canonical form")
 	}
 	m := &Manifest{Name: w.Name, PieceLength: w.PieceLength, Hashes: w.Hashes}

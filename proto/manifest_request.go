@@ -1,5 +1,7 @@
 package proto
 
+import "fmt"
+
 // ManifestRequest asks a member for the manifest of the swarm with the key Swarm, or on a
 // torrent stream for its info dictionary. The member answers with [ManifestReply].
 type ManifestRequest struct {
@@ -11,3 +13,20 @@ type ManifestRequest struct {
 func (*ManifestRequest) Type() Type { return TypeManifestRequest }
 
 func (m *ManifestRequest) check() error { return checkKey(m.Swarm) }
+
+// ManifestReply announces Length bytes of manifest or info dictionary, which follow the
+// frame on the stream without a frame of their own.
+type ManifestReply struct {
+	_      struct{} `cbor:",toarray"`
+	Length uint32
+}
+
+// Type implements [Message].
+func (*ManifestReply) Type() Type { return TypeManifestReply }
+
+func (m *ManifestReply) check() error {
+	if m.Length == 0 || m.Length > MaxManifest {
+		return fmt.Errorf("manifest of %d bytes, want 1 to %d", m.Length, MaxManifest)
+	}
+	return nil
+}

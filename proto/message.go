@@ -60,116 +60,68 @@ type Message interface {
 	check() error
 }
 
-// Decode decodes the body of a message of type t. It does not keep body, except that the
-// Data of a [Block], [CodedBlock] or [GossipBlock] is part of it. It fails on an unknown
-// type, on a body that is not the deterministic encoding of such a message, and on a
-// message that breaks a limit.
+// Decode decodes the body of a message of type t. It does not keep body. It fails on a type
+// that is unknown or whose frames have no CBOR body, on a body that is not the deterministic
+// encoding of such a message, and on a message that breaks a limit.
 func Decode(t Type, body []byte) (Message, error) {
-	m := newMessage(t)
-	if m == nil {
+	if int(t) >= len(constructors) || constructors[t] == nil {
 		return nil, fmt.Errorf("message type %d is unknown", t)
 	}
-	if err := decodeBody(m, body); err != nil {
+	m := constructors[t]()
+	err := DecodeCBOR(body, m)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("message type %d: %w", t, err)
 	}
 	return m, nil
 }
 
-func decodeBody(m Message, body []byte) error {
-	if p, ok := m.(payloadMessage); ok {
-		if err := p.decode(body); err != nil {
-			return err
-		}
-		return m.check()
-	}
-	if err := decMode.Unmarshal(body, m); err != nil {
-		return err
-	}
-	if err := m.check(); err != nil {
-		return err
-	}
-	return checkCBOR(body, m)
+// constructors contains, for each type of message, a function that returns an empty one.
+//
+//nolint:gochecknoglobals // a table
+var constructors = [...]func() Message{
+	TypeHello:               empty[Hello],
+	TypeHave:                empty[Have],
+	TypeWant:                empty[Want],
+	TypeRequest:             empty[Request],
+	TypeCancel:              empty[Cancel],
+	TypeReject:              empty[Reject],
+	TypeBad:                 empty[Bad],
+	TypeSteal:               empty[Steal],
+	TypeGive:                empty[Give],
+	TypePing:                empty[Ping],
+	TypePong:                empty[Pong],
+	TypeMembers:             empty[Members],
+	TypeGoodbye:             empty[Goodbye],
+	TypeBulkHello:           empty[BulkHello],
+	TypeManifestRequest:     empty[ManifestRequest],
+	TypeManifestReply:       empty[ManifestReply],
+	TypeAnnounce:            empty[Announce],
+	TypeAnnounceReply:       empty[AnnounceReply],
+	TypeScrapeRequest:       empty[ScrapeRequest],
+	TypeScrape:              empty[Scrape],
+	TypePermutation:         empty[Permutation],
+	TypeDecoded:             empty[Decoded],
+	TypeHolds:               empty[Holds],
+	TypeTaken:               empty[Taken],
+	TypeCredential:          empty[Credential],
+	TypeRevoked:             empty[Revoked],
+	TypeDemand:              empty[Demand],
+	TypeAnnounceURLsRequest: empty[AnnounceURLsRequest],
+	TypeAnnounceURLs:        empty[AnnounceURLs],
+	TypeHostsRequest:        empty[HostsRequest],
+	TypeHosts:               empty[Hosts],
+	TypeMeasured:            empty[Measured],
+	TypeTopologyRequest:     empty[TopologyRequest],
+	TypeTopology:            empty[Topology],
+	TypeReceived:            empty[Received],
 }
 
-// newMessage returns an empty message of type t, or nil if the type is unknown.
-func newMessage(t Type) Message {
-	switch t {
-	case TypeHello:
-		return new(Hello)
-	case TypeHave:
-		return new(Have)
-	case TypeWant:
-		return new(Want)
-	case TypeRequest:
-		return new(Request)
-	case TypeCancel:
-		return new(Cancel)
-	case TypeReject:
-		return new(Reject)
-	case TypeBad:
-		return new(Bad)
-	case TypeSteal:
-		return new(Steal)
-	case TypeGive:
-		return new(Give)
-	case TypePing:
-		return new(Ping)
-	case TypePong:
-		return new(Pong)
-	case TypeMembers:
-		return new(Members)
-	case TypeGoodbye:
-		return new(Goodbye)
-	case TypeBulkHello:
-		return new(BulkHello)
-	case TypeBlock:
-		return new(Block)
-	case TypeManifestRequest:
-		return new(ManifestRequest)
-	case TypeManifestReply:
-		return new(ManifestReply)
-	case TypeAnnounce:
-		return new(Announce)
-	case TypeAnnounceReply:
-		return new(AnnounceReply)
-	case TypeScrapeRequest:
-		return new(ScrapeRequest)
-	case TypeScrape:
-		return new(Scrape)
-	case TypeCodedBlock:
-		return new(CodedBlock)
-	case TypeGossipBlock:
-		return new(GossipBlock)
-	case TypePermutation:
-		return new(Permutation)
-	case TypeDecoded:
-		return new(Decoded)
-	case TypeHolds:
-		return new(Holds)
-	case TypeTaken:
-		return new(Taken)
-	case TypeCredential:
-		return new(Credential)
-	case TypeRevoked:
-		return new(Revoked)
-	case TypeDemand:
-		return new(Demand)
-	case TypeAnnounceURLsRequest:
-		return new(AnnounceURLsRequest)
-	case TypeAnnounceURLs:
-		return new(AnnounceURLs)
-	case TypeHostsRequest:
-		return new(HostsRequest)
-	case TypeHosts:
-		return new(Hosts)
-	case TypeMeasured:
-		return new(Measured)
-	case TypeTopologyRequest:
-		return new(TopologyRequest)
-	case TypeTopology:
-		return new(Topology)
-	case TypeReceived:
-		return new(Received)
-	}
-	return nil
+func empty[T any, P interface {
+	*T
+	Message
+}]() Message {
+	return P(new(T))
 }

@@ -40,3 +40,56 @@ func (m *Permutation) check() error {
 	}
 	return nil
 }
+
+// Decoded lists what changed among the generations of which the sender needs no more
+// blocks in permutation gossip. Generations are decoded or about to be. Lost are
+// generations listed before that failed their hashes, so the sender needs blocks again.
+type Decoded struct {
+	_           struct{} `cbor:",toarray"`
+	Generations []Range
+	Lost        []Range
+}
+
+// Type implements [Message].
+func (*Decoded) Type() Type { return TypeDecoded }
+
+func (m *Decoded) check() error {
+	if err := checkRanges("decoded", m.Generations); err != nil {
+		return err
+	}
+	return checkRanges("lost", m.Lost)
+}
+
+// Holds lists the plain blocks of a generation that the sender has, as a bitmap: the first
+// block is the lowest bit of the first byte.
+type Holds struct {
+	_          struct{} `cbor:",toarray"`
+	Generation uint32
+	Blocks     []byte
+}
+
+// Type implements [Message].
+func (*Holds) Type() Type { return TypeHolds }
+
+func (m *Holds) check() error {
+	if m.Generation >= MaxPieces || len(m.Blocks) > (MaxCodedK+7)/8 {
+		return fmt.Errorf("bad bitmap of %d bytes for generation %d", len(m.Blocks), m.Generation)
+	}
+	return nil
+}
+
+// Taken acknowledges a [GossipBlock]: the sender is ready for the next one.
+type Taken struct {
+	_          struct{} `cbor:",toarray"`
+	Generation uint32
+}
+
+// Type implements [Message].
+func (*Taken) Type() Type { return TypeTaken }
+
+func (m *Taken) check() error {
+	if m.Generation >= MaxPieces {
+		return fmt.Errorf("bad generation %d", m.Generation)
+	}
+	return nil
+}

@@ -1,11 +1,9 @@
 package proto
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/ipfs/go-cid"
 )
 
@@ -48,10 +46,7 @@ type wirePlan struct {
 // planDecMode is decMode with room for the parents in trees.
 //
 //nolint:gochecknoglobals // an immutable mode, built once
-var planDecMode = must(cbor.DecOptions{
-	IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-	MaxArrayElements: MaxPlanHosts, MaxMapPairs: 16, MaxNestedLevels: 4,
-}.DecMode())
+var planDecMode = newDecMode(MaxPlanHosts)
 
 func (p *Plan) check() error {
 	if len(p.Hosts) == 0 || len(p.Hosts) > MaxPlanHosts || len(p.Trees) > MaxPlanTrees {
@@ -114,7 +109,7 @@ func decodePlan(b []byte) (*Plan, error) {
 	if w.Version != planVersion {
 		return nil, fmt.Errorf("plan of version %d, only %d is known", w.Version, planVersion)
 	}
-	if again, err := encMode.Marshal(&w); err != nil || !bytes.Equal(again, b) {
+	if checkCBOR(b, &w) != nil {
 		return nil, errors.New("plan is not in its canonical form")
 	}
 	p := &Plan{Hosts: w.Hosts, Trees: w.Trees}

@@ -91,13 +91,11 @@ func TestBrokenChannel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []proto.Message{
-		&proto.BulkHello{Swarm: link.Manifest.Bytes()},
-		&proto.Block{Data: make([]byte, 16<<10)},
-	} {
-		if err := proto.WriteMessage(ch, m); err != nil {
-			t.Fatal(err)
-		}
+	if err := proto.WriteMessage(ch, &proto.BulkHello{Swarm: link.Manifest.Bytes()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.Write(blockOf(0, 0, 16<<10)); err != nil {
+		t.Fatal(err)
 	}
 	peertest.Eventually(t, "the channel", func() bool { n, _ := channels(); return n == 1 })
 	_ = ch.Reset()
@@ -413,4 +411,9 @@ func TestSocketsOfStrangers(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	peertest.Wait(t, peertest.Get(t, b, link, out))
 	peertest.EqualFile(t, out, content)
+}
+
+// blockOf returns the frame of a block of n zeros.
+func blockOf(piece, begin uint32, n int) []byte {
+	return append(proto.AppendBlockHeader(nil, piece, begin, n), make([]byte, n)...)
 }

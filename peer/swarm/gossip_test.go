@@ -133,15 +133,18 @@ func TestGossipMalformed(t *testing.T) {
 	long := make([]byte, 16+proto.MinCodedBlock)
 	get := peertest.Get(t, nodes[1], link, filepath.Join(t.TempDir(), "out"))
 	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
-	for _, b := range []*proto.GossipBlock{
-		{Generation: 1000, Data: long}, // there are 4
-		{Data: long[1:]},
-		{Data: long}, // zero coefficients
+	for _, b := range []struct {
+		generation uint32
+		data       []byte
+	}{
+		{generation: 1000, data: long}, // there are 4
+		{data: long[1:]},
+		{data: long}, // zero coefficients
 	} {
 		h := peertest.Stranger(t)
 		s := controlAs(t, h, nodes[1], &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "A", Features: coding.Features()})
 		peertest.Eventually(t, "a session", func() bool { return get.Status().Connected == 2 })
-		push(t, h, nodes[1], link, b)
+		push(t, h, nodes[1], link, b.generation, b.data)
 		for {
 			if _, err := proto.ReadMessage(s); err != nil {
 				break
@@ -191,7 +194,7 @@ func TestUnexpectedPush(t *testing.T) {
 	h := peertest.Stranger(t)
 	s := control(t, h, n, link)
 	defer s.Reset()
-	push(t, h, n, link, &proto.GossipBlock{Data: make([]byte, 1000)})
+	push(t, h, n, link, 0, make([]byte, 1000))
 	for {
 		if _, err := proto.ReadMessage(s); err != nil {
 			return
@@ -200,15 +203,16 @@ func TestUnexpectedPush(t *testing.T) {
 }
 
 // push sends a block on a channel of its own.
-func push(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link, b proto.Message) {
+func push(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link, generation uint32, data []byte) {
 	t.Helper()
 	bulk, err := h.NewStream(context.Background(), n.Host().ID(), proto.BulkProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []proto.Message{&proto.BulkHello{Swarm: link.Manifest.Bytes()}, b} {
-		if err := proto.WriteMessage(bulk, m); err != nil {
-			t.Fatal(err)
-		}
+	if err := proto.WriteMessage(bulk, &proto.BulkHello{Swarm: link.Manifest.Bytes()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bulk.Write(append(proto.AppendGossipHeader(nil, generation, 0, len(data)), data...)); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -90,7 +90,7 @@ func pollute(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, 
 				defer bulk.Reset()
 				_ = proto.WriteMessage(bulk, &proto.BulkHello{Swarm: link.Manifest.Bytes()})
 			}
-			err = proto.WriteMessage(bulk, &proto.Block{Piece: m.Piece, Begin: m.Begin, Data: make([]byte, m.Length)})
+			_, err = bulk.Write(blockOf(m.Piece, m.Begin, int(m.Length)))
 			if err != nil {
 				return false
 			}
@@ -225,7 +225,7 @@ func TestUnrequestedBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 * swarm.MaxUnrequested {
-		if proto.WriteMessage(bulk, &proto.Block{Data: make([]byte, 16<<10)}) != nil {
+		if _, err := bulk.Write(blockOf(0, 0, 16<<10)); err != nil {
 			break
 		}
 	}
@@ -268,7 +268,7 @@ func poison(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, p
 				defer bulk.Reset()
 				_ = proto.WriteMessage(bulk, &proto.BulkHello{Swarm: link.Manifest.Bytes()})
 			}
-			_ = proto.WriteMessage(bulk, &proto.Block{Piece: m.Piece, Begin: m.Begin, Data: make([]byte, m.Length)})
+			_, _ = bulk.Write(blockOf(m.Piece, m.Begin, int(m.Length)))
 		case *proto.Bad:
 			again(m.Piece)
 		case *proto.Ping:
