@@ -6,16 +6,14 @@ import "fmt"
 type Announce struct {
 	_ struct{} `cbor:",toarray"`
 	// Swarm is a key of the swarm, see [Link.Keys].
-	Swarm []byte
-	// Cluster is the member's cluster.
+	Swarm   []byte
 	Cluster string
 	// Addrs are the binary multiaddrs at which the member accepts connections.
 	Addrs [][]byte
 	// Have and Total are the number of pieces that the member has and that the content
 	// has. Total is 0 while the member does not have the manifest.
-	Have  uint32
-	Total uint32
-	// Leaving removes the member.
+	Have    uint32
+	Total   uint32
 	Leaving bool
 	// Received and Measured follow the message in its stream, unless they are nil. They are not part of it.
 	Received *Received `cbor:"-"`
@@ -43,7 +41,7 @@ type AnnounceReply struct {
 	_ struct{} `cbor:",toarray"`
 	// Interval is the time until the next announce, in seconds.
 	Interval uint32
-	// Members are the members of the announcer's cluster and a sample of the others,
+	// Members are the members of the announcer's cluster and a sample of the other members,
 	// at most [MaxMembers].
 	Members []Member
 }

@@ -37,8 +37,7 @@ func must[T any](v T, err error) T {
 // EncodeCBOR returns the deterministic encoding of a struct, as in the body of a message.
 func EncodeCBOR(v any) ([]byte, error) { return encMode.Marshal(v) }
 
-// DecodeCBOR decodes a struct, and fails on any encoding but that of [EncodeCBOR]. No list
-// may have more than [MaxRanges] elements.
+// DecodeCBOR decodes a struct. It fails unless b is what [EncodeCBOR] returns. No list may have more than [MaxRanges] elements.
 func DecodeCBOR(b []byte, v any) error {
 	if err := decMode.Unmarshal(b, v); err != nil {
 		return err

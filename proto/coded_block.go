@@ -19,7 +19,7 @@ type Origin struct {
 	Signature [ed25519.SignatureSize]byte
 }
 
-// codedDomain separates these signatures from all others made with a node's key.
+// codedDomain separates these signatures from other signatures with a node's key.
 const codedDomain = "mob coded block 1\x00"
 
 // CodedStatement returns the bytes that the encoder of a block signs: content id of the

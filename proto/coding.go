@@ -19,8 +19,8 @@ const (
 // namesPerBlock is the number of names in a generation for each of its source blocks.
 const namesPerBlock = 2
 
-// Coding describes how a content is cut into generations and blocks for a coded transfer.
-// The zero value stands for a transfer in plain pieces.
+// Coding describes the generations and blocks of a coded transfer. The zero value means a
+// transfer in plain pieces.
 type Coding struct {
 	// K is the number of source blocks in a generation. The last generation may have
 	// fewer.
@@ -31,10 +31,9 @@ type Coding struct {
 	Strategy Strategy
 }
 
-// NewCoding returns the coding of a content with generations of k source blocks, for the
-// strategy [ReceiverDriven]. Blocks have the least length at which a generation is a whole
-// number of pieces. It fails when there is no such length, and when the content has more
-// blocks than can be numbered.
+// NewCoding returns the coding of the content with generations of k source blocks, for the
+// strategy [ReceiverDriven]. Blocks have the least length that makes a generation a multiple of the piece length.
+// It fails if there is no such length, or if the content has more blocks than can be numbered.
 func NewCoding(m *Manifest, k int) (Coding, error) {
 	if err := CheckCodedK(k); err != nil {
 		return Coding{}, err
@@ -47,13 +46,13 @@ func NewCoding(m *Manifest, k int) (Coding, error) {
 	for k*c.Block%piece != 0 {
 		c.Block *= 2
 		if longest := min(piece, MaxBlock); c.Block > longest {
-			return Coding{}, fmt.Errorf("generations of %d blocks are not whole pieces of %d KiB: "+
+			return Coding{}, fmt.Errorf("generations of %d blocks are not a multiple of pieces of %d KiB: "+
 				"take a multiple of %d, or shorter pieces", k, piece>>10, piece/longest)
 		}
 	}
 	generation := int64(k * c.Block)
 	if n := (m.Length() + generation - 1) / generation; n > int64(MaxPieces/c.Names()) {
-		return Coding{}, fmt.Errorf("a content of %d bytes has too many blocks of %d KiB, at most %d: take longer pieces",
+		return Coding{}, fmt.Errorf("%d bytes have too many blocks of %d KiB, at most %d: take longer pieces",
 			m.Length(), c.Block>>10, MaxPieces/namesPerBlock)
 	}
 	return c, nil
@@ -70,8 +69,8 @@ func CheckCodedK(k int) error {
 // Coded reports whether the transfer is coded.
 func (c Coding) Coded() bool { return c.K > 0 }
 
-// Names returns the number of names in a generation: the blocks that members may request,
-// of which the first K are the source blocks and the others linear combinations of them.
+// Names returns the number of names in a generation, which are the blocks that members may
+// request. The first K are the source blocks, the rest linear combinations of them.
 func (c Coding) Names() int { return namesPerBlock * c.K }
 
 // The feature bits of a [Hello].
@@ -129,7 +128,7 @@ func (c Coding) Agrees(features uint64) bool {
 type Strategy uint8
 
 // The strategies. All but [ReceiverDriven] are permutation gossip within one cluster
-// (Cooper), which differs in when nodes go on to the next generation: Sequential once all
+// (Cooper). They differ in when nodes continue with the next generation: Sequential once all
 // nodes have decoded a generation, Overlap1 and Overlap2 before that. RandomBlock is the
 // baseline: plain blocks, one generation after the other.
 const (

@@ -2,7 +2,7 @@ package proto
 
 import "testing"
 
-// sized returns a manifest without hashes, and so not valid, of a content of length bytes.
+// sized returns a manifest without hashes, and so not valid, of length bytes.
 func sized(length int64, piece uint32) *Manifest {
 	return &Manifest{PieceLength: piece, Entries: []Entry{{Kind: File, Size: length}}}
 }
@@ -25,8 +25,8 @@ func TestCodingBlocks(t *testing.T) {
 		{128, 16 << 10, 128, ""},
 		{16, 1 << 10, 64, ""},
 		{16, 4 << 10, 256, ""},
-		{3, 512, 0, "not whole pieces of 512 KiB: take a multiple of 2"},
-		{32, 16 << 10, 0, "not whole pieces of 16384 KiB: take a multiple of 64"},
+		{3, 512, 0, "not a multiple of pieces of 512 KiB: take a multiple of 2"},
+		{32, 16 << 10, 0, "not a multiple of pieces of 16384 KiB: take a multiple of 64"},
 		{16, 32, 0, "pieces of 32 KiB are shorter than a coded block of 64 KiB"},
 		{0, 256, 0, "generations of 0 blocks: want 2 to 255"},
 		{1, 256, 0, "generations of 1 blocks"},

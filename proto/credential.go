@@ -2,13 +2,13 @@ package proto
 
 import "fmt"
 
-// Credential shows on a membership stream that the sender takes part in a network. The
-// opener's first one has a pass, all others a certificate: see package membership.
+// Credential proves on a membership stream that the sender is in a network. The opener's first
+// one contains a pass, later ones a certificate: see package membership.
 type Credential struct {
 	_ struct{} `cbor:",toarray"`
 	// Envelope is the signed envelope, at most [MaxCredential] bytes.
 	Envelope []byte
-	// Serial is that of the newest list of revoked members that the sender has, 0 for none.
+	// Serial is the serial of the sender's newest list of revoked members, 0 for none.
 	Serial uint64
 }
 
@@ -22,7 +22,7 @@ func (m *Credential) check() error {
 	return nil
 }
 
-// Revoked passes on a list of revoked members, on a membership stream.
+// Revoked forwards a list of revoked members, on a membership stream.
 type Revoked struct {
 	_ struct{} `cbor:",toarray"`
 	// List is the signed envelope, at most [MaxRevoked] bytes.

@@ -2,16 +2,15 @@ package proto
 
 import "errors"
 
-// Demand tells a local peer of the limit that the sender's cluster shares, of what comes over the
-// WAN to all its members, and how much of it the sender needs. It is about all transfers of the
-// sender. It is sent only to peers whose Hello has [FeatureDemand].
+// Demand sends a local peer the limit for the WAN traffic into their cluster, and the part of it
+// that the sender needs for all its transfers. It is sent only to peers whose Hello has
+// [FeatureDemand].
 type Demand struct {
 	_ struct{} `cbor:",toarray"`
-	// Limit is the limit that the sender was given, in bytes per second, 0 if it has none any
-	// more.
+	// Limit is the limit configured at the sender, in bytes per second, 0 if it has none now.
 	Limit uint64
-	// Rate is what the sender needs, in bytes per second: its use and a little more, or at
-	// least Limit if it could use all that it may have.
+	// Rate is the rate that the sender needs, in bytes per second: slightly more than its
+	// use, or at least Limit if it could use all of it.
 	Rate uint64
 }
 

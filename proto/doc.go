@@ -15,8 +15,8 @@
 //
 // There are seven kinds of streams, each with a versioned libp2p protocol id: control and
 // bulk streams between two members of a swarm; manifest, torrent, plan and tracker streams,
-// which carry one request and one reply; and membership streams, which precede all others
-// in a network.
+// which carry one request and one reply; and membership streams, which precede all other
+// streams in a network.
 package proto
 
 // The libp2p protocol ids. An incompatible change gets a new version.

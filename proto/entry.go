@@ -14,7 +14,7 @@ type EntryKind uint8
 const (
 	// File is a regular file.
 	File EntryKind = 1
-	// Dir is a folder.
+	// Dir is a directory.
 	Dir EntryKind = 2
 	// Symlink is a symbolic link.
 	Symlink EntryKind = 3
@@ -33,11 +33,11 @@ const specialBits = 0o7000
 // not set the time of such a file.
 const NoMTime = math.MinInt64
 
-// Entry is a file, folder or symbolic link of a content, or padding between its files. Every
-// folder below the content's root has an entry, for its mode and because it may be empty.
+// Entry is a file, directory or symbolic link of the content, or padding between its files.
+// Every directory below the content's root has an entry, for its mode and because it may be empty.
 type Entry struct {
 	// Path is slash-separated, relative to the content's root, and clean. It need not
-	// be UTF-8. It is empty only for a content of a single file, and for padding.
+	// be UTF-8. It is empty only for a single file and for padding.
 	Path string
 	Kind EntryKind
 	// Size is the size of a file or of padding in bytes, 0 for other kinds.
@@ -47,7 +47,7 @@ type Entry struct {
 	Mode uint32
 	// MTime is the modification time in Unix nanoseconds, or [NoMTime].
 	MTime int64
-	// Target is the target of a symbolic link, relative to the link's folder and within
+	// Target is the target of a symbolic link, relative to the link's directory and within
 	// the content's root. It is empty for other kinds.
 	Target string
 }
@@ -87,14 +87,14 @@ func checkTree(entries []Entry) error {
 	if err := paths.checkUnique(); err != nil {
 		return err
 	}
-	parent := "" // the folder checked last, which most often is that of the next entry
+	parent := "" // the directory checked last, which is usually the next entry's too
 	for i := range entries {
 		e := &entries[i]
 		if e.Kind == Pad {
 			continue
 		}
-		if dir := folder(e.Path); dir != parent {
-			if err := paths.checkFolder(dir, i); err != nil {
+		if dir := parentOf(e.Path); dir != parent {
+			if err := paths.checkParent(dir, i); err != nil {
 				return err
 			}
 			parent = dir
@@ -103,7 +103,7 @@ func checkTree(entries []Entry) error {
 	return nil
 }
 
-// check reports the first rule that the entry breaks, except for those of its path.
+// check reports the first rule that the entry breaks, except for rules about its path.
 func (e *Entry) check() error {
 	switch {
 	case e.Kind < File || e.Kind > Pad:
@@ -124,8 +124,8 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// folder returns the folder of path, "" for the content's root.
-func folder(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+// parentOf returns the directory of path, "" for the content's root.
+func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 func checkPath(path string) error {
 	if path == "" {
@@ -151,8 +151,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// ErrLeadsOut reports a symlink whose target is not in the content, or is written in a way that
-// may lead out of it.
+// ErrLeadsOut reports a symlink whose target is, or may be, outside the content.
 var ErrLeadsOut = errors.New("leads out of the content")
 
 // CheckTarget reports why a symlink must not have its target.
@@ -160,9 +159,9 @@ func (e *Entry) CheckTarget() error { return checkTarget(e.Path, e.Target) }
 
 // checkTarget reports why the symlink at path must not have this target.
 //
-// The folder of a symlink is a real folder, so each leading ".." goes up one level. After a
+// The directory of a symlink is not a symlink, so each leading ".." goes up one level. After a
 // name it need not, because the name may be a symlink itself: "up/.." is outside the content
-// if up is a symlink to the root. So ".." after a name is refused.
+// if up is a symlink to the root. So ".." after a name is rejected.
 func checkTarget(path, target string) error {
 	if target == "" || len(target) > MaxPath {
 		return fmt.Errorf("manifest: symlink %q: target of %d bytes, want 1 to %d", path, len(target), MaxPath)

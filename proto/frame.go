@@ -36,13 +36,13 @@ func WriteMessage(w io.Writer, m Message) error {
 }
 
 // ReadMessage reads one frame and decodes it. It blocks until the whole frame has arrived;
-// io.EOF means that the stream ended between frames. It refuses a frame of more than
+// io.EOF means that the stream ended between frames. It rejects a frame of more than
 // [MaxFrame] bytes before it reads the body. Memory grows with the bytes that arrive, not with
-// those that the frame claims.
+// the length that the frame claims.
 func ReadMessage(r io.Reader) (Message, error) { return readMessage(r, MaxFrame) }
 
 // ReadOpening is like [ReadMessage] for the first message of a stream, which has at most
-// [MaxOpening] bytes. The sender may be a stranger.
+// [MaxOpening] bytes. The sender may be unauthenticated.
 func ReadOpening(r io.Reader) (Message, error) { return readMessage(r, MaxOpening) }
 
 func readMessage(r io.Reader, limit uint32) (Message, error) {
@@ -61,7 +61,7 @@ func readMessage(r io.Reader, limit uint32) (Message, error) {
 	return Decode(Type(head[4]), body)
 }
 
-// readStep is how many bytes of a body are allocated before any has arrived. Most are shorter.
+// readStep is the size of the first buffer for a body, in bytes. Most bodies are shorter.
 const readStep = 4 << 10
 
 // readBody reads n bytes into a buffer that doubles as they arrive.

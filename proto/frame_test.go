@@ -80,7 +80,7 @@ func TestReadMessageAllocatesWhatArrives(t *testing.T) {
 	}
 }
 
-// The largest message that may open a stream is accepted, a larger one is refused unread.
+// The largest message that may open a stream is accepted, a larger one is rejected unread.
 func TestReadOpening(t *testing.T) {
 	hello := &Hello{Swarm: make([]byte, MaxCID), Cluster: strings.Repeat("c", MaxCluster), Features: 1<<64 - 1}
 	announce := &Announce{Swarm: hello.Swarm, Cluster: hello.Cluster, Have: MaxPieces, Total: MaxPieces}

@@ -136,7 +136,7 @@ func checkPaths(t *testing.T, m *Manifest) {
 		if e.Kind == Pad || len(m.Entries) == 1 && e.Path == "" {
 			continue
 		}
-		if _, twice := seen[e.Path]; twice || seen[folder(e.Path)] != Dir {
+		if _, twice := seen[e.Path]; twice || seen[parentOf(e.Path)] != Dir {
 			t.Fatalf("path %q in %+v", e.Path, m.Entries)
 		}
 		seen[e.Path] = e.Kind

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Goodbye ends a control stream and says why. On a manifest, torrent or tracker stream it
-// refuses the request.
+// Goodbye ends a control stream with a reason. On a manifest, torrent or tracker stream it
+// rejects the request.
 type Goodbye struct {
 	_ struct{} `cbor:",toarray"`
 	// Code is for programs, which treat an unknown one as a failure.
@@ -29,7 +29,7 @@ func (m *Goodbye) check() error {
 	return nil
 }
 
-// Code is the reason for which a node or a tracker ends a stream. Codes are only appended.
+// Code is a node's or a tracker's reason for ending a stream. Codes are only appended.
 type Code uint8
 
 // The codes of a [Goodbye].

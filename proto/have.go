@@ -31,7 +31,7 @@ func (m *Have) check() error {
 	return checkRanges("drop", m.Drop)
 }
 
-// Want lists the pieces of which the sender wants to receive haves and claims. It replaces
+// Want subscribes to the haves and claims of a list of pieces. It replaces
 // the sender's last Want. The receiver answers with a [Have].
 type Want struct {
 	_      struct{} `cbor:",toarray"`

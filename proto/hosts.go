@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// HostsRequest tells a tracker the name of the announcer's host, and asks for other hosts of a
+// HostsRequest sends a tracker the name of the announcer's host, and asks for other hosts of a
 // planned swarm by their names. The tracker answers with [Hosts]. The sender has announced itself
 // before.
 type HostsRequest struct {
 	_     struct{} `cbor:",toarray"`
 	Swarm []byte
-	// Name is that of the sender's host.
+	// Name is the name of the sender's host.
 	Name string
-	// Wanted are the names of the hosts that it looks for.
+	// Wanted are the names of the requested hosts.
 	Wanted []string
 }
 
@@ -39,8 +39,8 @@ func (m *HostsRequest) check() error {
 	return nil
 }
 
-// Hosts tells of hosts of a planned swarm: in reply to [HostsRequest], and as peer exchange
-// besides [Members]. The first on a control stream names the sender's own host. It is sent only to
+// Hosts lists hosts of a planned swarm: in reply to [HostsRequest], and as peer exchange
+// in addition to [Members]. The first on a control stream names the sender's own host. It is sent only to
 // peers whose Hello has [FeatureHosts].
 type Hosts struct {
 	_     struct{} `cbor:",toarray"`
@@ -62,12 +62,12 @@ func (m *Hosts) check() error {
 	return nil
 }
 
-// Host is a member of a planned swarm by the name of its host, which it gave itself. A name is a
-// hint, like the rest: nothing in it is proved.
+// Host is a member of a planned swarm with the name of its host. All of it is reported by the
+// member itself, and nothing is proved.
 type Host struct {
 	_    struct{} `cbor:",toarray"`
 	Name string
-	// ID, Cluster and Addrs are as in [Member]. A host that tells of itself has no Addrs.
+	// ID, Cluster and Addrs are as in [Member]. A host that describes itself has no Addrs.
 	ID      PeerID
 	Cluster string
 	Addrs   [][]byte

@@ -17,8 +17,8 @@ const btihPrefix = "urn:btih:"
 // torrentInfo is the multicodec code of BitTorrent info dictionaries.
 const torrentInfo = 0x7b
 
-// InfoHash is a BitTorrent v1 info-hash, the SHA-1 of a content's info dictionary. The zero
-// value stands for none.
+// InfoHash is a BitTorrent v1 info-hash, the SHA-1 of an info dictionary. The zero value means
+// none.
 type InfoHash [20]byte
 
 // IsZero reports whether there is no info-hash.

@@ -1,26 +1,25 @@
 package proto
 
 // Cell is the granularity in bytes at which this implementation requests parts of pieces
-// and tracks what it received: a block begins at a multiple of Cell and ends at one or with
+// and tracks what it received: a block starts at a multiple of Cell and ends at one or with
 // its piece. It is not part of the protocol.
 const Cell = 16 << 10
 
-// The limits of the protocol. Readers refuse what exceeds them.
+// The limits of the protocol. Readers reject what exceeds them.
 const (
 	// MinPieceLength and MaxPieceLength bound the piece length, a power of two.
 	MinPieceLength = 16 << 10
 	MaxPieceLength = 16 << 20
-	// MaxPieces bounds the pieces of a content: 32 TiB in pieces of 16 MiB.
+	// MaxPieces bounds the pieces of the content: 32 TiB in pieces of 16 MiB.
 	MaxPieces = 1 << 21
-	// MaxEntries bounds the files, folders and links of a content.
+	// MaxEntries bounds the files, directories and links of the content.
 	MaxEntries = 1 << 20
 	// MaxManifest bounds an encoded manifest, in bytes.
 	MaxManifest = 192 << 20
 	// MaxTorrent bounds a BitTorrent info dictionary, in bytes. libtorrent accepts about
 	// as much from peers; it is enough for 1.6 million pieces.
 	MaxTorrent = 32 << 20
-	// MaxPath and MaxElement bound a path in a content and one of its elements, in
-	// bytes.
+	// MaxPath and MaxElement bound a path and one of its elements, in bytes.
 	MaxPath    = 4096
 	MaxElement = 255
 	// MaxBlock bounds the payload of one Block, in bytes.
@@ -59,8 +58,8 @@ const (
 	MaxText = 512
 	// MaxPeerID bounds a peer id, in bytes.
 	MaxPeerID = 64
-	// MaxCredential bounds the envelope of a [Credential], MaxRevoked that of a [Revoked], in
-	// bytes.
+	// MaxCredential bounds the envelope of a [Credential], MaxRevoked the envelope of a [Revoked],
+	// in bytes.
 	MaxCredential = 1 << 10
 	MaxRevoked    = 512 << 10
 	// MaxCID bounds a binary content id, in bytes.

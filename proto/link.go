@@ -12,7 +12,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// linkPrefix is the prefix of a link, urnPrefix that of the manifest id in it.
+// linkPrefix is the prefix of a link, urnPrefix the prefix of the manifest id in it.
 const (
 	linkPrefix = "magnet:?"
 	urnPrefix  = "urn:mob:"
@@ -33,16 +33,16 @@ const (
 	keyAnnounce    = "tr"
 	keyTorrentPeer = "x.pe"
 	// escapedTopic is keyTopic in percent-encoding, which readers of URIs decode.
-	// rTorrent does not, and refuses a link with an xt that is not of BitTorrent.
+	// rTorrent does not, and rejects a link with an xt that is not of BitTorrent.
 	escapedTopic = "x%74"
 )
 
-// Link is a magnet URI that identifies a content by its manifest id, its info-hash, or both.
+// Link is a magnet URI that identifies the content by its manifest id, its info-hash, or both.
 // Everything else in it is an unverified hint. A link with an info-hash is a magnet URI for
 // BitTorrent clients as well, and their magnet URIs are links.
 type Link struct {
-	// Manifest is the content id of the manifest (xt=urn:mob:...), undefined if the
-	// content is known by its torrent alone.
+	// Manifest is the content id of the manifest (xt=urn:mob:...), undefined if only
+	// the torrent is known.
 	Manifest cid.Cid
 	// Name is the name of the content (dn), one path element, empty if unknown.
 	Name string
@@ -129,8 +129,8 @@ func (l *Link) Keys() (keys []cid.Cid) {
 }
 
 // String returns the link as text, of which [ParseLink] returns l again. Some BitTorrent
-// clients read only the first xt, so the info-hash comes before the manifest id, and so does
-// an xt with which Foreign begins. Beside an info-hash the key of the manifest id is
+// clients read only the first xt, so the info-hash precedes the manifest id, as do the first
+// parameters of Foreign that are an xt. Beside an info-hash the key of the manifest id is
 // percent-encoded.
 func (l *Link) String() string {
 	var b strings.Builder
@@ -314,8 +314,8 @@ func (l *Link) setStrategy(name string) error {
 	return setOnce(&l.Strategy, s, "strategies")
 }
 
-// appendAddr parses an address and appends it. The address must have a peer id, by which the
-// node there is authenticated.
+// appendAddr parses an address and appends it. The address must have a peer id, to
+// authenticate the node there.
 func appendAddr(addrs []multiaddr.Multiaddr, what, text string) ([]multiaddr.Multiaddr, error) {
 	if len(addrs) == MaxLinkAddrs {
 		return nil, fmt.Errorf("link has more than %d %s addresses", MaxLinkAddrs, what)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Manifest describes a content: its tree, and the hash of each piece. The files, joined in
+// Manifest describes the content: its tree, and the hash of each piece. The files, joined in
 // the order of Entries, are one stream of bytes, which is cut into pieces of PieceLength.
 //
 // A caller that fills a Manifest itself must call [Manifest.Validate] before the other
@@ -23,18 +23,18 @@ type Manifest struct {
 	// PieceLength is the size of every piece but the last, in bytes: a power of
 	// two from [MinPieceLength] to [MaxPieceLength].
 	PieceLength uint32
-	// Entries are the files, folders and symbolic links below the content's root, each
-	// after its folder. Those of a content on disk are sorted by Path, bytewise; those
-	// of a torrent have its order. A content of a single file has one entry with an
-	// empty Path, an empty folder has none.
+	// Entries are the files, directories and symbolic links below the content's root, each
+	// after its directory. They are sorted by Path, bytewise, or in the order of a
+	// torrent. A single file is one entry with an empty Path. An empty directory has
+	// no entries.
 	Entries []Entry
 	// Root is the content's directory itself, with its mode, or nil if that is not known. It has
 	// no Path and is not among Entries.
 	Root *Entry
 	// Hashes is the concatenation of the SHA-256 of all pieces.
 	Hashes []byte
-	// SHA1 is the concatenation of the SHA-1 of all pieces, in place of Hashes, when
-	// the content is known by its torrent alone. Such a manifest is local to a node
+	// SHA1 is the concatenation of the SHA-1 of all pieces, instead of Hashes, if only
+	// the torrent is known. Such a manifest is local to a node
 	// and has no encoding.
 	SHA1 []byte
 
@@ -80,9 +80,9 @@ func (m *Manifest) checkRoot() error {
 	case r == nil:
 		return nil
 	case r.Kind != Dir || r.Path != "" || len(m.Entries) == 1 && m.Entries[0].Path == "":
-		return errors.New("manifest: the entry of the root must be a folder, and the only entry without a path")
+		return errors.New("manifest: the entry of the root must be a directory, and the only entry without a path")
 	case len(m.Entries) == MaxEntries:
-		return fmt.Errorf("manifest: the root and %d entries, at most %d in all", len(m.Entries), MaxEntries)
+		return fmt.Errorf("manifest: %d entries and the root, at most %d", len(m.Entries), MaxEntries)
 	default:
 		return r.check()
 	}
@@ -101,7 +101,7 @@ func (m *Manifest) SpecialBits() (n int) {
 	return n
 }
 
-// checkHashes reports why the hashes cannot be those of a content of length bytes.
+// checkHashes reports why the hashes do not fit length bytes.
 func (m *Manifest) checkHashes(length int64) error {
 	kind, hashes, size := "hashes", m.Hashes, sha256.Size
 	if m.TorrentOnly() {
@@ -116,7 +116,7 @@ func (m *Manifest) checkHashes(length int64) error {
 	return nil
 }
 
-// TorrentOnly reports whether m has the SHA-1 of its pieces in place of the SHA-256.
+// TorrentOnly reports whether m has the SHA-1 of its pieces instead of the SHA-256.
 func (m *Manifest) TorrentOnly() bool { return len(m.SHA1) > 0 }
 
 // Length returns the size of the content in bytes, with the padding between its files.
@@ -148,9 +148,8 @@ func (m *Manifest) PieceSize(i int) int {
 // PieceOffset returns the offset in bytes of piece i in the stream of the content.
 func (m *Manifest) PieceOffset(i int) int64 { return int64(i) * int64(m.PieceLength) }
 
-// FilesOf returns the paths of the files that have bytes of some pieces, which must be in order:
-// at most a number of them, and how many there are besides. The only file of a content goes by
-// the name of the content.
+// FilesOf returns the paths of at most a number of files with bytes in some pieces, which must be
+// sorted, and the number of further files. A single file has the name of the content.
 func (m *Manifest) FilesOf(pieces []int, most int) (paths []string, more int) {
 	begin, end := int64(0), int64(0)
 	for i := range m.Entries {
@@ -187,7 +186,7 @@ func (m *Manifest) HashSHA1(i int) [sha1.Size]byte {
 }
 
 // SameFiles reports whether m and other have the same name, piece length, and files and
-// padding in the same order, so that their streams of bytes have the same layout. Folders,
+// padding in the same order, so that their streams of bytes have the same layout. Directories,
 // links, modes, times and hashes may differ.
 func (m *Manifest) SameFiles(other *Manifest) bool {
 	if m.Name != other.Name || m.PieceLength != other.PieceLength {
@@ -214,7 +213,7 @@ func skipEmpty(entries []Entry) []Entry {
 	return entries
 }
 
-// DefaultPieceLength returns the piece length for a content of length bytes: the least one
+// DefaultPieceLength returns the piece length for length bytes: the least one
 // with at most 2000 pieces, from [MinPieceLength] to [MaxPieceLength].
 func DefaultPieceLength(length int64) uint32 {
 	p := int64(MinPieceLength)
@@ -246,8 +245,8 @@ func pieces(length int64, pieceLength uint32) int {
 	return int((length-1)/int64(pieceLength) + 1)
 }
 
-// checkName reports why name cannot be the name of a content, which becomes the name of a
-// file and is shown on terminals.
+// checkName reports why name cannot be the content's name, which becomes the name of a file
+// and is shown on terminals.
 func checkName(name string) error {
 	if name == "." || name == ".." {
 		return fmt.Errorf("name %q is not a file name", name)

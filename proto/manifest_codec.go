@@ -71,7 +71,7 @@ func (m *Manifest) Encode() ([]byte, error) {
 }
 
 // Digest returns the SHA-256 of the encoding of m. If m is [Manifest.TorrentOnly], it is
-// that of the same form with the SHA-1 of the pieces: it identifies m on this machine and
+// the SHA-256 of the same form with the SHA-1 of the pieces: it identifies m on this machine and
 // is never sent.
 func (m *Manifest) Digest() ([sha256.Size]byte, error) {
 	hashes := m.Hashes

@@ -141,7 +141,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// million returns a manifest of a million files in a thousand folders.
+// million returns a manifest of a million files in a thousand directories.
 func million() *Manifest {
 	m := &Manifest{Name: "million", PieceLength: pieceLength}
 	for d := range 1000 {
@@ -174,7 +174,7 @@ func BenchmarkValidate(b *testing.B) {
 	rand.Shuffle(len(shuffled.Entries), func(i, j int) {
 		shuffled.Entries[i], shuffled.Entries[j] = shuffled.Entries[j], shuffled.Entries[i]
 	})
-	// Folders come first, since a folder must come before its entries.
+	// Directories come first, since a directory must come before its entries.
 	slices.SortStableFunc(shuffled.Entries, func(a, b Entry) int { return int(b.Kind) - int(a.Kind) })
 	for name, m := range map[string]*Manifest{"sorted": sorted, "shuffled": shuffled} {
 		b.Run(name, func(b *testing.B) {

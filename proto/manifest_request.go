@@ -15,7 +15,7 @@ func (*ManifestRequest) Type() Type { return TypeManifestRequest }
 func (m *ManifestRequest) check() error { return checkKey(m.Swarm) }
 
 // ManifestReply announces Length bytes of manifest or info dictionary, which follow the
-// frame on the stream without a frame of their own.
+// frame on the stream without a separate frame.
 type ManifestReply struct {
 	_      struct{} `cbor:",toarray"`
 	Length uint32

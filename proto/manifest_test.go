@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// pieceLength is the piece length of test contents, in bytes.
+// pieceLength is the piece length in tests, in bytes.
 const pieceLength = 256 << 10
 
-// tree returns a manifest of a small folder with an entry of each kind, and one whose name is
+// tree returns a manifest of a small directory with an entry of each kind, and one whose name is
 // not UTF-8.
 func tree() *Manifest {
 	return &Manifest{
@@ -47,7 +47,7 @@ func special() *Manifest {
 	}
 }
 
-// torrent returns a manifest like that of a torrent: unsorted, with padding, small pieces
+// torrent returns a manifest as of a torrent: unsorted, with padding, small pieces
 // and no times.
 func torrent() *Manifest {
 	return &Manifest{
@@ -85,7 +85,7 @@ func manifests() []*Manifest {
 		file(0),
 		file(1),
 		file(3 * pieceLength),
-		{Name: "empty folder", PieceLength: MaxPieceLength, Entries: []Entry{}, Hashes: []byte{}},
+		{Name: "empty directory", PieceLength: MaxPieceLength, Entries: []Entry{}, Hashes: []byte{}},
 		{Name: "empty", PieceLength: MaxPieceLength, Root: &Entry{Kind: Dir}, Entries: []Entry{}, Hashes: []byte{}},
 		special(),
 	}
@@ -192,21 +192,21 @@ func TestManifestValidate(t *testing.T) {
 		{"no kind", func(m *Manifest) { m.Entries[1].Kind = 0 }, "unknown kind 0"},
 		{"unknown kind", func(m *Manifest) { m.Entries[1].Kind = 5 }, "unknown kind 5"},
 		{"negative size", func(m *Manifest) { m.Entries[1].Size = -1 }, "negative size"},
-		{"folder with a size", func(m *Manifest) { m.Entries[0].Size = 1 }, "only a file has a size"},
+		{"directory with a size", func(m *Manifest) { m.Entries[0].Size = 1 }, "only a file has a size"},
 		{"link with a size", func(m *Manifest) { m.Entries[3].Size = 1 }, "only a file has a size"},
 		{"mode of a file type", func(m *Manifest) { m.Entries[1].Mode = 0o100755 }, "mode 0100755, at most 07777"},
 		{"root with a path", func(m *Manifest) { m.Root = &Entry{Path: "r", Kind: Dir} }, "only entry without a path"},
-		{"root of a file", func(m *Manifest) { m.Root = &Entry{Kind: File} }, "must be a folder"},
+		{"root of a file", func(m *Manifest) { m.Root = &Entry{Kind: File} }, "must be a directory"},
 		{"root with a file type", func(m *Manifest) { m.Root = &Entry{Kind: Dir, Mode: 0o40755} }, "at most 07777"},
 		{"root of a single file", func(m *Manifest) { *m = *file(1); m.Root = &Entry{Kind: Dir} }, "only entry without a path"},
-		{"many entries and the root", func(m *Manifest) { m.Root, m.Entries = &Entry{Kind: Dir}, make([]Entry, MaxEntries) }, "at most 1048576 in all"},
+		{"many entries and the root", func(m *Manifest) { m.Root, m.Entries = &Entry{Kind: Dir}, make([]Entry, MaxEntries) }, "at most 1048576"},
 		{"file with a target", func(m *Manifest) { m.Entries[1].Target = "a" }, "only a symlink has a target"},
-		{"before its folder", func(m *Manifest) { m.Entries[0], m.Entries[4] = m.Entries[4], m.Entries[0] }, `path "a/c" comes before its folder`},
-		{"folder before its folder", func(m *Manifest) { m.Entries[0], m.Entries[2] = m.Entries[2], m.Entries[0] }, `path "a/b" comes before its folder`},
+		{"before its directory", func(m *Manifest) { m.Entries[0], m.Entries[4] = m.Entries[4], m.Entries[0] }, `path "a/c" comes before its directory`},
+		{"directory before its directory", func(m *Manifest) { m.Entries[0], m.Entries[2] = m.Entries[2], m.Entries[0] }, `path "a/b" comes before its directory`},
 		{"duplicate, far apart", func(m *Manifest) { m.Entries[1].Path, m.Entries[6].Path = "empty-", "a" }, `duplicate path "a"`},
 		{"duplicate", func(m *Manifest) { m.Entries[2].Path = "a-b" }, `duplicate path "a-b"`},
 		{"entry without a path", func(m *Manifest) { m.Entries[0].Path = "" }, "without a path"},
-		{"folder not listed", func(m *Manifest) { m.Entries[6].Path = "f/g" }, `its folder "f" is not listed`},
+		{"directory not listed", func(m *Manifest) { m.Entries[6].Path = "f/g" }, `its directory "f" is not listed`},
 		{"below a file", func(m *Manifest) { m.Entries[5].Path = "a/c/d" }, `lies below the file "a/c"`},
 		{"behind a symlink", func(m *Manifest) { m.Entries[4].Path = "a/b/up/x" }, `lies behind the symlink "a/b/up"`},
 	} {
@@ -230,12 +230,12 @@ func TestUnsortedManifest(t *testing.T) {
 	}{
 		{"unchanged", func(*Manifest) {}, ""},
 		{"duplicate", func(m *Manifest) { m.Entries[8].Path = "b" }, `duplicate path "b"`},
-		{"duplicate folder", func(m *Manifest) { m.Entries[3].Path, m.Entries[4].Path = "z", "z/r" }, `duplicate path "z"`},
+		{"duplicate directory", func(m *Manifest) { m.Entries[3].Path, m.Entries[4].Path = "z", "z/r" }, `duplicate path "z"`},
 		{"no path", func(m *Manifest) { m.Entries[6].Path = "" }, "without a path"},
-		{"path of a folder", func(m *Manifest) { m.Entries[6].Path = "z" }, `duplicate path "z"`},
-		{"before its folder", func(m *Manifest) { m.Entries[2], m.Entries[4] = m.Entries[4], m.Entries[2] }, `path "z/y/run" comes before its folder`},
-		{"folder after all", func(m *Manifest) { m.Entries[0].Path, m.Entries[8] = "q/b", Entry{Path: "q", Kind: Dir} }, `path "q/b" comes before its folder`},
-		{"folder not listed", func(m *Manifest) { m.Entries[8].Path = "q/x" }, `its folder "q" is not listed`},
+		{"path of a directory", func(m *Manifest) { m.Entries[6].Path = "z" }, `duplicate path "z"`},
+		{"before its directory", func(m *Manifest) { m.Entries[2], m.Entries[4] = m.Entries[4], m.Entries[2] }, `path "z/y/run" comes before its directory`},
+		{"directory after all", func(m *Manifest) { m.Entries[0].Path, m.Entries[8] = "q/b", Entry{Path: "q", Kind: Dir} }, `path "q/b" comes before its directory`},
+		{"directory not listed", func(m *Manifest) { m.Entries[8].Path = "q/x" }, `its directory "q" is not listed`},
 		{"below a file", func(m *Manifest) { m.Entries[8].Path = "b/x" }, `lies below the file "b"`},
 		{"above a file", func(m *Manifest) { m.Entries[0].Path, m.Entries[8].Path = "q/b", "q" }, `lies below the file "q"`},
 		{"behind a symlink", func(m *Manifest) {
@@ -271,7 +271,7 @@ func TestTorrentOnly(t *testing.T) {
 	}
 	b, err := torrent().Encode()
 	if err != nil || seen[sha256.Sum256(b)] != "SHA-256" {
-		t.Errorf("the digest is not that of the encoding: %v", err)
+		t.Errorf("the digest is not the SHA-256 of the encoding: %v", err)
 	}
 	m.SHA1 = m.SHA1[:40]
 	checkError(t, m.Validate(), "40 bytes of SHA-1 for 32770 bytes of content, want 60")

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Received says what a member has received of a content. It follows an [Announce] in its stream; trackers
+// Received reports the payload that a member has received. It follows an [Announce] in its stream. Trackers
 // that do not know it do not read it.
 type Received struct {
 	_ struct{} `cbor:",toarray"`
-	// Length is that of the content, in bytes.
+	// Length is the length of the content, in bytes.
 	Length uint64
 	// WAN is the payload in bytes that came from other clusters.
 	WAN uint64
@@ -42,16 +42,15 @@ func (m *Received) check() error {
 	return nil
 }
 
-// Measured says what a member has measured of its links to other clusters since it announced itself
-// last. It follows an [Announce] in its stream, after [Received] if there is one; trackers that do not
+// Measured reports a member's measurements of its links to other clusters since its last announce. It follows an [Announce] in its stream, after [Received] if there is one; trackers that do not
 // know it do not read it.
 type Measured struct {
 	_ struct{} `cbor:",toarray"`
-	// Ago is how long before the message the last window ended, in milliseconds.
+	// Ago is the time since the end of the last window, in milliseconds.
 	Ago uint32
 	// Windows are the lengths of successive times, the last at the end, in milliseconds.
 	Windows []uint32
-	// Links are in the order of their clusters, which are as those of a [Flow], without the own.
+	// Links are sorted by cluster. The member's cluster is not among them.
 	Links []MeasuredLink
 }
 
@@ -61,12 +60,12 @@ type MeasuredLink struct {
 	Cluster string
 	// RTT is the shortest round trip of a message, in microseconds, 0 if none is known.
 	RTT uint32
-	// Sent counts the segments with payload that went there on bulk sockets, and Lost those of them
-	// that were sent again.
+	// Sent counts the segments with payload that went there on bulk sockets, and Lost the
+	// retransmitted segments among them.
 	Sent, Lost uint32
 	// Bytes are the payload that came from there in each window, or nothing if none did.
 	Bytes []uint32
-	// Queue is how long messages from there queued on their way at least in each window, in microseconds.
+	// Queue is the least queueing delay of messages from there in each window, in microseconds.
 	Queue []uint32
 }
 

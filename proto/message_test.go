@@ -128,7 +128,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 	}
 }
 
-func TestDecodeRefusesOtherEncodings(t *testing.T) {
+func TestDecodeRejectsOtherEncodings(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		typ  Type

@@ -39,16 +39,16 @@ func (p paths) checkUnique() error {
 	return nil
 }
 
-// checkFolder reports why dir cannot be the folder of entry i. It must come before i, so
+// checkParent reports why dir cannot be the directory of entry i. It must come before i, so
 // that a receiver creates the tree in one pass.
-func (p paths) checkFolder(dir string, i int) error {
+func (p paths) checkParent(dir string, i int) error {
 	if dir == "" {
 		return nil
 	}
 	path := p.entries[i].Path
 	k := sort.Search(len(p.order), func(k int) bool { return p.path(k) >= dir })
 	if k == len(p.order) || p.path(k) != dir {
-		return fmt.Errorf("manifest: path %q: its folder %q is not listed", path, dir)
+		return fmt.Errorf("manifest: path %q: its directory %q is not listed", path, dir)
 	}
 	at := int(p.order[k])
 	switch p.entries[at].Kind {
@@ -59,7 +59,7 @@ func (p paths) checkFolder(dir string, i int) error {
 		return fmt.Errorf("manifest: path %q lies below the file %q", path, dir)
 	}
 	if at > i {
-		return fmt.Errorf("manifest: path %q comes before its folder", path)
+		return fmt.Errorf("manifest: path %q comes before its directory", path)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type Permutation struct {
 	// Seed is the seed that the orders are drawn with.
 	Seed uint64
 	// Members are the members in the order of their ids. Since is, for each of them,
-	// the first generation that the others wait for it to decode.
+	// the first generation that the other members wait for it to decode.
 	Members []PeerID
 	Since   []uint32
 }
@@ -41,9 +41,9 @@ func (m *Permutation) check() error {
 	return nil
 }
 
-// Decoded lists what changed among the generations of which the sender needs no more
-// blocks in permutation gossip. Generations are decoded or about to be. Lost are
-// generations listed before that failed their hashes, so the sender needs blocks again.
+// Decoded updates the set of generations that need no more blocks at the sender, in permutation
+// gossip. Generations are decoded or about to be. Lost are generations listed earlier that failed
+// their hashes, so the sender needs blocks again.
 type Decoded struct {
 	_           struct{} `cbor:",toarray"`
 	Generations []Range

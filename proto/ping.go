@@ -14,7 +14,7 @@ func (*Ping) Type() Type { return TypePing }
 
 func (*Ping) check() error { return nil }
 
-// Pong answers a [Ping] at once, with its nonce.
+// Pong answers a [Ping] immediately, with its nonce.
 type Pong struct {
 	_     struct{} `cbor:",toarray"`
 	Nonce uint64

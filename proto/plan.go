@@ -7,8 +7,8 @@ import (
 	"github.com/ipfs/go-cid"
 )
 
-// Plan is the document that says who sends what to whom in a planned transfer, which x.plan of a
-// [Link] names. Package mob/plan knows what it means.
+// Plan is the document that lists the hosts and broadcast trees of a planned transfer. x.plan of a
+// [Link] contains its id. Package mob/plan interprets it.
 type Plan struct {
 	// Hosts are the hosts. The first is the source.
 	Hosts []PlanHost
@@ -25,10 +25,10 @@ type PlanHost struct {
 // PlanTree is one way from the source to hosts.
 type PlanTree struct {
 	_ struct{} `cbor:",toarray"`
-	// Rate is how much is sent through the tree, in bytes per second, at least 1.
+	// Rate is the rate of the tree, in bytes per second, at least 1.
 	Rate uint64
-	// Parents has a number for each host: 0 if nobody sends to it, as for the source, and else 1
-	// more than the index of the host that does.
+	// Parents contains for each host 1 more than the index of the host that sends to it, or 0 if
+	// none does, as for the source.
 	Parents []uint32
 }
 

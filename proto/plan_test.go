@@ -65,7 +65,7 @@ func TestPlanLimits(t *testing.T) {
 }
 
 // A plan has one encoding, and none that claims more than it has.
-func TestDecodePlanRefusesOtherEncodings(t *testing.T) {
+func TestDecodePlanRejectsOtherEncodings(t *testing.T) {
 	good, err := samplePlan().Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ type Request struct {
 // Type implements [Message].
 func (*Request) Type() Type { return TypeRequest }
 
-// Cancel withdraws a [Request]. The block may be on its way already.
+// Cancel withdraws a [Request]. The block may be in flight already.
 type Cancel struct {
 	_ struct{} `cbor:",toarray"`
 	Span
@@ -21,7 +21,7 @@ type Cancel struct {
 // Type implements [Message].
 func (*Cancel) Type() Type { return TypeCancel }
 
-// Reject refuses a [Request].
+// Reject answers a [Request] that is not served.
 type Reject struct {
 	_ struct{} `cbor:",toarray"`
 	Span

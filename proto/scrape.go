@@ -27,7 +27,7 @@ type ScrapeCluster struct {
 	Nodes uint32
 	// Whole is the number of nodes that have every piece.
 	Whole uint32
-	// Missing is the number of pieces that nodes lack, summed over all nodes.
+	// Missing is the number of missing pieces, summed over all nodes.
 	Missing uint64
 }
 

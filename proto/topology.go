@@ -2,7 +2,7 @@ package proto
 
 import "fmt"
 
-// TopologyRequest asks a tracker what the members of a swarm measured. It answers with [Topology].
+// TopologyRequest asks a tracker for the measurements of a swarm's members. It answers with [Topology].
 type TopologyRequest struct {
 	_ struct{} `cbor:",toarray"`
 	// Swarm is a key of the swarm, see [Link.Keys].
@@ -27,14 +27,13 @@ type Topology struct {
 type TopologyLink struct {
 	_        struct{} `cbor:",toarray"`
 	From, To string
-	// Rate is the most payload that went this way in three seconds, in bytes per second. Full says
-	// that this is what the way can carry, as far as those who received it know: when it was full it
-	// carried about as much. Else it could carry more.
+	// Rate is the most payload that went this way in three seconds, in bytes per second. Full reports
+	// whether this is about the capacity: the receivers observed a full queue at about this rate.
 	Rate uint64
 	Full bool
 	// RTT is the shortest round trip in microseconds, 0 if it is not known.
 	RTT uint32
-	// Sent counts segments on bulk sockets, and Lost those of them that were sent again.
+	// Sent counts segments on bulk sockets, and Lost the retransmitted segments among them.
 	Sent, Lost uint64
 }
 
@@ -58,7 +57,7 @@ func (m *Topology) check() error {
 			return err
 		}
 		if l.Rate > maxRate || l.Lost > l.Sent {
-			return fmt.Errorf("link from %s to %s: impossible figures", l.From, l.To)
+			return fmt.Errorf("link from %s to %s: rate or loss count out of range", l.From, l.To)
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
 // Package reach classifies addresses by where they can be reached from, and selects the addresses from another node or a
-// tracker that a node may dial. An address that reaches less far than its source would have the node connect to services of
-// its own machine or network.
+// tracker that a node may dial. An address that reaches less far than its source could make the node connect to services of
+// its machine or network.
 package reach
 
 import (
@@ -10,7 +10,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Reach is where an address can be reached from. Greater is farther.
+// Reach is the area in which an address can be reached. Greater is farther.
 type Reach int
 
 // Nowhere is also the reach of an invalid, unspecified, multicast or reserved address.
@@ -63,7 +63,7 @@ func IP(a ma.Multiaddr) netip.Addr {
 }
 
 // FromPeer returns the binary multiaddrs from a peer that may be dialed: those that reach at least as far as the peer's
-// address. A name may stand for any address, so it is not dialed for a peer that is far, or whose address is not known.
+// address. A name may have any address, so it is not dialed for a peer that is far, or whose address is not known.
 func FromPeer(addrs [][]byte, peer netip.Addr) [][]byte {
 	if !peer.IsValid() {
 		return atLeast(addrs, Everywhere)
