@@ -19,6 +19,10 @@ const (
 	lookEvery = 250 * time.Millisecond
 	// silence is how long a host may say nothing before it is given up. Its agent reports every second.
 	silence = 30 * time.Second
+	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, at
+	// hashRate bytes per second at least.
+	stall    = 5 * time.Minute
+	hashRate = 10 << 20
 	// beat is the time between two signs of life to an agent.
 	beat = 10 * time.Second
 	// endWait bounds the wait for an agent to end, before its shell is killed.
@@ -51,6 +55,7 @@ type caster struct {
 
 	silence time.Duration // see there
 	looked  time.Time     // when look was called last
+	moved   time.Time     // the last progress of the source or a host
 
 	settled chan struct{} // gets a token when a host is done or has failed
 	over    chan struct{} // closed when the agents are told to end
@@ -188,26 +193,55 @@ func (c *caster) wait(ctx context.Context, read <-chan error) error {
 	return nil
 }
 
-// look gives up hosts that have fallen silent, releases what all have, and tells what is new.
+// look fails silent and stalled hosts, releases what all hosts have, and sends Events.
 func (c *caster) look() {
 	now := time.Now()
-	stopped := now.Sub(c.looked) > c.silence/2 // this process was, and has read nothing
+	stopped := now.Sub(c.looked) > c.silence/2 // this process was stopped, and has read nothing
 	c.looked = now
+	s := c.source.state()
+	if stopped || s != c.told {
+		c.moved = now
+	}
 	held := ^uint64(0)
 	for _, h := range c.hosts {
 		if stopped {
 			h.hear()
 		}
-		h.checkSilence(now)
+		r := h.now(now)
+		if r.Moved.After(c.moved) {
+			c.moved = r.Moved
+		}
+		if h.silent(now) {
+			h.giveUp("silent for %.0f s", c.silence)
+		}
 		held = min(held, h.heldNow())
 		if e, changed := h.news(now); changed {
 			c.tell(e)
 		}
 	}
 	c.source.release(held)
-	if s := c.source.state(); s != c.told {
+	if s != c.told {
 		c.told = s
 		c.tell(Event{Source: &s})
+	}
+	c.checkStall(now)
+}
+
+// checkStall fails hosts that only report what they reported before, unless another host still makes progress, which
+// they may wait for. A command may take as long as it likes.
+func (c *caster) checkStall(now time.Time) {
+	limit := stall
+	if c.cfg.Force {
+		limit += time.Duration(max(c.told.Length, 0)/hashRate) * time.Second
+	}
+	if c.cfg.Exec != "" || now.Sub(c.moved) <= limit || !c.source.isReady() {
+		return
+	}
+	for _, h := range c.hosts {
+		// A host that has what was read of a stream waits for its source.
+		if r := h.now(now); (r.Phase == Start || r.Phase == Fetching) && (c.told.Length >= 0 || r.Bytes < c.told.Read) {
+			h.giveUp("no progress for %.0f s", limit)
+		}
 	}
 }
 

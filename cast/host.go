@@ -28,6 +28,7 @@ type host struct {
 	took    time.Duration
 	changed bool // since news was called
 	heard   time.Time
+	moved   int64           // the most bytes that it reported, of the content and of traffic
 	process *launch.Process // nil before it runs
 }
 
@@ -233,8 +234,8 @@ func (h *host) progress(p Progress) {
 	if h.is.settled() {
 		return
 	}
-	if p.Bytes != h.is.Bytes {
-		h.is.Moved = time.Now()
+	if moved := p.Bytes + p.WAN + p.LAN; moved > h.moved {
+		h.moved, h.is.Moved = moved, time.Now()
 	}
 	p.Waiting = agent.Line(p.Waiting)
 	if c := h.caster; c.source.handed.Load() {
@@ -285,14 +286,20 @@ func (h *host) settle(p Phase, why string, exit int) {
 // settled reports whether the host is done or has failed.
 func (r *HostResult) settled() bool { return r.Phase == Done || r.Phase == Failed }
 
-// checkSilence gives the host up if it has said nothing for long.
-func (h *host) checkSilence(now time.Time) {
+// silent reports whether the agent has not reported for too long.
+func (h *host) silent(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.process != nil && !h.is.settled() && now.Sub(h.heard) > h.caster.silence
+}
+
+// giveUp fails the host and kills its agent. The reason has a place for a time.
+func (h *host) giveUp(reason string, after time.Duration) {
+	h.settle(Failed, fmt.Sprintf(reason, after.Seconds()), 0)
 	h.mu.Lock()
 	p := h.process
-	silent := p != nil && !h.is.settled() && now.Sub(h.heard) > h.caster.silence
 	h.mu.Unlock()
-	if silent {
-		h.settle(Failed, fmt.Sprintf("silent for %.0f s", h.caster.silence.Seconds()), 0)
+	if p != nil {
 		p.Kill()
 	}
 }

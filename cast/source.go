@@ -175,6 +175,16 @@ func (s *source) fill(o *agent.Start) {
 	o.Link, o.Manifest, o.Content, o.Dir, o.Stream = s.link, s.manifest, s.content, s.dir, s.key
 }
 
+// isReady reports whether ready is closed.
+func (s *source) isReady() bool {
+	select {
+	case <-s.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // release says that all hosts that are not done have what the records of a stream below this number announce.
 func (s *source) release(n uint64) {
 	if s.sender == nil {
