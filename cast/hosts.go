@@ -100,7 +100,7 @@ func (l *hostList) addSpec(spec string, env func(string) string, stdin io.Reader
 		defer f.Close()
 		return l.addLines(f, file, cluster)
 	case text == "-" && l.stdin:
-		return errors.New("- is there twice: standard input has one list of hosts")
+		return errors.New("duplicate -: standard input contains one list of hosts")
 	case text == "-":
 		l.stdin = true
 		return l.addLines(stdin, "standard input", cluster)
@@ -164,7 +164,7 @@ func (l *hostList) add(text, cluster, at string) error {
 	}
 	for _, name := range names {
 		if other, ok := l.where[name]; ok {
-			return fmt.Errorf("%s is there twice: in %s and %s", name, other, at)
+			return fmt.Errorf("duplicate host %s: in %s and %s", name, other, at)
 		}
 		l.where[name] = at
 		l.hosts = append(l.hosts, Host{name, cluster})

@@ -63,10 +63,10 @@ func TestHostsErrors(t *testing.T) {
 		"ly//on=n1":     `no part may be ""`,
 		"n1!n[1-3]":     "n1!n[1-3]: no host is left",
 		"n1 n2!n2":      "n2!n2: no host is left",
-		"n[1-3] a=n3":   "n3 is there twice: in n[1-3] and a=n3",
-		"n1 n1":         "n1 is there twice: in n1 and n1",
-		"n1,n1":         "position 4: n1 is there twice",
-		"n1,@DIR/empty": `"@" is not for groups of hosts`,
+		"n[1-3] a=n3":   "duplicate host n3: in n[1-3] and a=n3",
+		"n1 n1":         "duplicate host n1: in n1 and n1",
+		"n1,n1":         "position 4: duplicate host n1",
+		"n1,@DIR/empty": `"@": groups of hosts are not supported`,
 		"@DIR/nothing":  "no such file",
 		"@DIR":          "is a directory",
 		"@":             "no such file",
@@ -74,7 +74,7 @@ func TestHostsErrors(t *testing.T) {
 		"@DIR/cluster":  `/cluster:1: cluster name "ly=on"`,
 		"@DIR/words":    "/words:1: want HOSTSET [CLUSTER], not 3 words",
 		"@DIR/empty":    "/empty names no hosts",
-		"@DIR/twice":    "n4 is there twice: in DIR/twice:2 and DIR/twice:3",
+		"@DIR/twice":    "duplicate host n4: in DIR/twice:2 and DIR/twice:3",
 		"-":             "standard input names no hosts",
 		"- -":           "standard input names no hosts",
 		"a=n1 slurm":    "$SLURM_JOB_NODELIST is not set",
@@ -90,8 +90,8 @@ func TestHostsErrors(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := Hosts([]string{"-", "a=-"}, os.Getenv, strings.NewReader("n1")); err == nil || !strings.Contains(err.Error(), "- is there twice") {
-		t.Errorf("standard input twice: %v", err)
+	if _, err := Hosts([]string{"-", "a=-"}, os.Getenv, strings.NewReader("n1")); err == nil || !strings.Contains(err.Error(), "duplicate -") {
+		t.Errorf("duplicate -: %v", err)
 	}
 }
 

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// Fold returns a short set of the hosts, in natural order: numbers in names by their size,
-// shorter ones first, as ClusterShell has it. [Parse] of it gives the same hosts. They must
-// be names that Parse may return; one that is there several times counts once.
+// Fold returns a short set of the hosts in natural order, like ClusterShell: numbers by value, shorter ones first.
+// [Parse] of the set returns the same hosts. Hosts must be valid names; duplicates count once.
 //
-// Names that differ in several numbers are folded along each of them in turn, from the one
-// with the most values on. The result is exact, but not always the shortest.
+// Names that differ in several numbers are folded along each number in turn, starting with the one with the most values. The
+// result is exact, but not always the shortest.
 func Fold(hosts []string) string {
 	patterns := map[string]*pattern{}
 	var scratch []byte
@@ -41,14 +40,13 @@ func Fold(hosts []string) string {
 	return b.String()
 }
 
-// mark stands for a number in the key of a pattern. It is in no name.
+// mark replaces a number in the key of a pattern. No name contains it.
 const mark = "\x00"
 
-// number is a number in a name, with its width in the upper bits. So numbers are ordered by
-// width, and then by value.
+// number is a number in a name, with its width in the upper bits: numbers are ordered by width, then by value.
 type number uint64
 
-const valueBits = 57 // 10^17 needs as many
+const valueBits = 57 // enough for 10^17
 
 func makeNumber(value uint64, width int) number { return number(uint64(width)<<valueBits | value) }
 
@@ -70,7 +68,7 @@ func (n number) next() number {
 
 func (n number) append(b []byte) []byte { return appendPadded(b, n.value(), n.width()) }
 
-// split appends the key of a name's pattern, and its numbers.
+// split appends the key of the pattern of a name to key, and its numbers to numbers.
 func split(host string, key []byte, numbers []number) ([]byte, []number) {
 	for i := 0; i < len(host); {
 		from := i
@@ -96,19 +94,19 @@ func split(host string, key []byte, numbers []number) ([]byte, []number) {
 	return key, numbers
 }
 
-// pattern is the names that differ in numbers only.
+// pattern is a group of names that differ only in numbers.
 type pattern struct {
-	literals []string // one more than numbers in a name
-	rows     []number // those of one name after those of another
+	literals []string // one more than the numbers in a name
+	rows     []number // the numbers of each name in turn
 }
 
-// product is all combinations of some numbers in the places of a pattern.
+// product is a set of all combinations of some numbers in the places of a pattern.
 type product struct {
 	text  string
-	first string // its first name
+	first string // the first name
 }
 
-// term is a product while it is made: in each place a number, or the text of several.
+// term is an unfinished product: in each place a number, or the text of several.
 type term []place
 
 type place struct {
@@ -116,7 +114,7 @@ type place struct {
 	text string // empty for one number
 }
 
-// fold returns products that have each name of the pattern once.
+// fold returns products that contain each name of the pattern once.
 func (p *pattern) fold() []product {
 	dims := len(p.literals) - 1
 	if dims == 0 {
@@ -140,8 +138,7 @@ func (p *pattern) fold() []product {
 	return products
 }
 
-// order returns the places of the pattern, from the one with the most numbers to the one with
-// the fewest. Of several the last comes first.
+// order returns the places of the pattern by their count of different numbers, highest first, and last first among equals.
 func (p *pattern) order() []int {
 	dims := len(p.literals) - 1
 	order, count := make([]int, dims), make([]int, dims)
@@ -160,7 +157,7 @@ func (p *pattern) order() []int {
 	return order
 }
 
-// merge joins the terms that differ in the place d only, each of which has one number there.
+// merge joins the terms that differ only in place d, where each has one number.
 func merge(terms []term, d int) []term {
 	type joined struct {
 		term    term
@@ -217,7 +214,6 @@ func ranges(numbers []number) string {
 	return string(b)
 }
 
-// appendAll appends all numbers of a place.
 func (l place) appendAll(b []byte) []byte {
 	if l.text == "" {
 		return l.n.append(b)
@@ -225,7 +221,7 @@ func (l place) appendAll(b []byte) []byte {
 	return append(append(append(b, '['), l.text...), ']')
 }
 
-// text returns the text of a term, with that of each place by f.
+// text formats a term, using f for each place.
 func (p *pattern) text(t term, f func(place, []byte) []byte) string {
 	b := []byte(p.literals[0])
 	for i, l := range t {
@@ -251,7 +247,7 @@ func compare(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// head returns the length of the digits that a text begins with, or of what is none.
+// head returns the length of the leading digits, or of the text before the first digit.
 func head(s string) int {
 	i := 1
 	for i < len(s) && isDigit(s[i]) == isDigit(s[0]) {

@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	// MaxHosts is how many names the operands of a set may have in total.
+	// MaxHosts bounds the names in all operands of a set.
 	MaxHosts = 2_000_000
-	// maxName is how long a name may be: a host name of DNS (RFC 1035, section 2.3.4), and
-	// something for a user in front of it.
+	// maxName bounds the length of a name: a DNS host name (RFC 1035, section 2.3.4) after a user name.
 	maxName = 320
-	// maxDigits is how long a number may be in brackets. Longer ones in a name are text.
+	// maxDigits bounds the length of a number in brackets. Longer numbers in a name are text.
 	maxDigits = 17
 )
 
-// SyntaxError says what is wrong with a host set, and where.
+// SyntaxError is an error in a host set.
 type SyntaxError struct {
 	Text    string
-	Pos     int // offset in Text, in bytes
+	Pos     int // byte offset in Text
 	Problem string
 }
 
@@ -30,33 +29,30 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s, position %d: %s", excerpt(e.Text, e.Pos), e.Pos+1, e.Problem)
 }
 
-// excerpt quotes a text, or what is around pos if it is long.
+// excerpt quotes a text, or the part around pos of a long one.
 func excerpt(text string, pos int) string {
 	const around = 30
-	from, to := max(0, pos-around), min(len(text), pos+around)
-	if len(text) <= 2*around {
-		from, to = 0, len(text)
+	before, after := "...", "..."
+	from, to := pos-around, pos+around
+	if from <= 0 || len(text) <= 2*around {
+		from, before = 0, ""
 	}
-	quoted := strconv.Quote(text[from:to])
-	if from > 0 {
-		quoted = "..." + quoted
+	if to >= len(text) || len(text) <= 2*around {
+		to, after = len(text), ""
 	}
-	if to < len(text) {
-		quoted += "..."
-	}
-	return quoted
+	return before + strconv.Quote(text[from:to]) + after
 }
 
-// Parse returns the hosts of a set, in the order of the text. That may be none at all after
-// an operator. Errors are of type [*SyntaxError]. A host twice in a union is one.
+// Parse returns the hosts of a set, in the order of the text. After an operator there may be none.
+// Errors are of type [*SyntaxError]. A duplicate host in a union is an error.
 func Parse(text string) ([]string, error) { return parse(text, MaxHosts) }
 
 func parse(text string, limit uint64) ([]string, error) {
 	p := &parser{text: text}
-	s := new(set)
+	s := &set{index: map[string]int{}}
 	total := uint64(0)
 	for op := byte(','); ; {
-		at := p.skipBlanks()
+		at := p.skipSpace()
 		o, err := p.operand()
 		if err != nil {
 			return nil, err
@@ -64,10 +60,10 @@ func parse(text string, limit uint64) ([]string, error) {
 		if total += o.size(); total > limit {
 			return nil, p.fail(at, "more than %d hosts", limit)
 		}
-		if twice := s.apply(op, o); twice != "" {
-			return nil, p.fail(at, "%s is there twice", twice)
+		if name := s.apply(op, o); name != "" {
+			return nil, p.fail(at, "duplicate host %s", name)
 		}
-		if p.skipBlanks(); p.pos == len(text) {
+		if p.skipSpace(); p.pos == len(text) {
 			return s.hosts(), nil
 		}
 		if op = text[p.pos]; strings.IndexByte(",!&^", op) < 0 {
@@ -77,13 +73,13 @@ func parse(text string, limit uint64) ([]string, error) {
 	}
 }
 
-// operand is one pattern of a set: literals, with a list of numbers after each but the last.
+// operand is a pattern of a set: literals, with a list of numbers after each except the last.
 type operand struct {
 	literals []string
 	numbers  [][]run
 }
 
-// run is the numbers of a range, padded to a width.
+// run is a range of numbers, padded to a width.
 type run struct {
 	first, last, step uint64
 	width             int
@@ -91,7 +87,7 @@ type run struct {
 
 func (r run) size() uint64 { return (r.last-r.first)/r.step + 1 }
 
-// size returns the number of names, or one above MaxHosts if there are more.
+// size returns the number of names, at most MaxHosts+1.
 func (o *operand) size() uint64 {
 	size := uint64(1)
 	for _, runs := range o.numbers {
@@ -120,20 +116,18 @@ func (o *operand) longest() int {
 	return n
 }
 
-// each calls f with the names in order until it returns false.
-func (o *operand) each(f func(string) bool) {
-	o.extend(nil, 0, f)
-}
+// names yields the names in order.
+func (o *operand) names(yield func(string) bool) { o.extend(nil, 0, yield) }
 
-// extend calls f with the names that begin with name and go on with the literal i.
-func (o *operand) extend(name []byte, i int, f func(string) bool) bool {
+// extend yields the names that start with name and continue with literal i.
+func (o *operand) extend(name []byte, i int, yield func(string) bool) bool {
 	name = append(name, o.literals[i]...)
 	if i == len(o.numbers) {
-		return f(string(name))
+		return yield(string(name))
 	}
 	for _, r := range o.numbers[i] {
 		for n := r.first; n <= r.last; n += r.step {
-			if !o.extend(appendPadded(name, n, r.width), i+1, f) {
+			if !o.extend(appendPadded(name, n, r.width), i+1, yield) {
 				return false
 			}
 		}
@@ -141,7 +135,7 @@ func (o *operand) extend(name []byte, i int, f func(string) bool) bool {
 	return true
 }
 
-// appendPadded appends n with zeros in front up to a width, which is at most maxDigits.
+// appendPadded appends n with leading zeros up to a width of at most maxDigits.
 func appendPadded(b []byte, n uint64, width int) []byte {
 	const zeros = "00000000000000000"
 	var digits [20]byte
@@ -152,69 +146,37 @@ func appendPadded(b []byte, n uint64, width int) []byte {
 	return append(b, d...)
 }
 
-// set is the hosts so far, in order. Removed ones are empty.
+// set is a set of hosts in order. Removed hosts are empty names.
 type set struct {
 	names []string
 	index map[string]int
 }
 
-// apply takes an operand into the set. It returns a host that is there twice, if so.
-func (s *set) apply(op byte, o *operand) (twice string) {
-	switch op {
-	case ',':
-		s.grow(o)
-		before := len(s.index)
-		o.each(func(name string) bool {
-			if s.add(name); len(s.index) == before {
-				twice = name
-				return false
-			}
-			before++
-			return true
-		})
-	case '!':
-		o.each(func(name string) bool {
+// apply applies an operator. It returns a duplicate host, or an empty string.
+func (s *set) apply(op byte, o *operand) (duplicate string) {
+	right := map[string]bool{}
+	for name := range o.names {
+		_, left := s.index[name]
+		switch {
+		case op == ',' && left, op == '^' && right[name]:
+			return name
+		case op == ',', op == '^' && !left:
+			s.add(name)
+		case op == '!', op == '^':
 			s.remove(name)
-			return true
-		})
-	case '&':
-		both := &set{index: map[string]int{}}
-		right := map[string]bool{}
-		o.each(func(name string) bool {
+		}
+		if op == '&' || op == '^' {
 			right[name] = true
-			return true
-		})
+		}
+	}
+	if op == '&' {
 		for _, name := range s.names {
-			if right[name] {
-				both.add(name)
+			if name != "" && !right[name] {
+				s.remove(name)
 			}
 		}
-		*s = *both
-	case '^':
-		right := map[string]bool{}
-		o.each(func(name string) bool {
-			if right[name] {
-				twice = name
-				return false
-			}
-			right[name] = true
-			if _, ok := s.index[name]; ok {
-				s.remove(name)
-			} else {
-				s.add(name)
-			}
-			return true
-		})
 	}
-	return twice
-}
-
-// grow makes room for an operand.
-func (s *set) grow(o *operand) {
-	if s.index == nil {
-		s.index = make(map[string]int, o.size())
-	}
-	s.names = slices.Grow(s.names, int(o.size()))
+	return ""
 }
 
 func (s *set) add(name string) {
@@ -230,19 +192,10 @@ func (s *set) remove(name string) {
 }
 
 func (s *set) hosts() []string {
-	if len(s.index) == len(s.names) {
-		return s.names
-	}
-	hosts := make([]string, 0, len(s.index))
-	for _, name := range s.names {
-		if name != "" {
-			hosts = append(hosts, name)
-		}
-	}
-	return hosts
+	return slices.DeleteFunc(s.names, func(name string) bool { return name == "" })
 }
 
-// parser reads a text from pos on.
+// parser reads a text from pos.
 type parser struct {
 	text string
 	pos  int
@@ -252,7 +205,7 @@ func (p *parser) fail(pos int, format string, values ...any) error {
 	return &SyntaxError{p.text, pos, fmt.Sprintf(format, values...)}
 }
 
-// unexpected is the error that something else is wanted at pos.
+// unexpected returns the error for an unexpected character at pos.
 func (p *parser) unexpected(want string) error {
 	if p.pos == len(p.text) {
 		return p.fail(p.pos, "%s", want)
@@ -260,26 +213,25 @@ func (p *parser) unexpected(want string) error {
 	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
 	switch r {
 	case '@':
-		return p.fail(p.pos, `"@" is not for groups of hosts: there are none`)
+		return p.fail(p.pos, `"@": groups of hosts are not supported`)
 	case '*', '?':
-		return p.fail(p.pos, "%q: there are no wildcards", r)
+		return p.fail(p.pos, "%q: wildcards are not supported", r)
 	}
 	return p.fail(p.pos, "%s, not %q", want, string(r))
 }
 
-// skipBlanks returns the position after them.
-func (p *parser) skipBlanks() int {
+// skipSpace skips spaces and newlines, and returns the position.
+func (p *parser) skipSpace() int {
 	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
 	}
 	return p.pos
 }
 
-// operand reads a pattern.
 func (p *parser) operand() (*operand, error) {
 	begin := p.pos
 	if p.pos < len(p.text) && strings.IndexByte("-.@%", p.text[p.pos]) >= 0 {
-		return nil, p.unexpected("a host name begins with a letter or a digit")
+		return nil, p.unexpected("a host name starts with a letter or a digit")
 	}
 	o := new(operand)
 	for {
@@ -307,15 +259,15 @@ func (p *parser) operand() (*operand, error) {
 	return o, nil
 }
 
-// isNameByte says whether a host name may have c: what is in DNS names, user@host, addresses
-// with ports and zones. A shell takes none of it for something else.
+// isNameByte reports whether c is valid in a host name: in a DNS name, user@host, or an address with a port or zone. No
+// shell treats these characters specially.
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || strings.IndexByte("-._:@%+", c) >= 0
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// ranges reads what is in brackets, with the closing one.
+// ranges reads the ranges in brackets and the closing bracket.
 func (p *parser) ranges() (runs []run, err error) {
 	for {
 		r, err := p.run()
@@ -333,7 +285,6 @@ func (p *parser) ranges() (runs []run, err error) {
 	}
 }
 
-// run reads a range.
 func (p *parser) run() (r run, err error) {
 	first, n, err := p.number()
 	if err != nil {
@@ -360,12 +311,12 @@ func (p *parser) run() (r run, err error) {
 	}
 	at = p.pos
 	if _, r.step, err = p.number(); err == nil && r.step == 0 {
-		err = p.fail(at, "a step of 0")
+		err = p.fail(at, "step 0")
 	}
 	return r, err
 }
 
-// accept reads c, if it comes next.
+// accept skips c, and reports whether it was next.
 func (p *parser) accept(c byte) bool {
 	if p.pos < len(p.text) && p.text[p.pos] == c {
 		p.pos++
@@ -374,11 +325,10 @@ func (p *parser) accept(c byte) bool {
 	return false
 }
 
-// number reads a number.
 func (p *parser) number() (digits string, n uint64, err error) {
 	from := p.pos
 	for p.pos < len(p.text) && isDigit(p.text[p.pos]) {
-		n = n*10 + uint64(p.text[p.pos]-'0') // of no use if it is too long
+		n = n*10 + uint64(p.text[p.pos]-'0') // overflows only if it is too long
 		p.pos++
 	}
 	switch digits = p.text[from:p.pos]; {

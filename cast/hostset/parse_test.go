@@ -85,24 +85,24 @@ func TestParseErrors(t *testing.T) {
 		{"n[5-4]", 4, "4 comes before 5"},
 		{"n[01-010]", 5, "01 and 010 are padded to different widths"},
 		{"n[8-011]", 4, "padded to different widths"},
-		{"n[1-9/0]", 6, "a step of 0"},
+		{"n[1-9/0]", 6, "step 0"},
 		{"n[1-9/]", 6, "want a number"},
 		{"n[123456789012345678]", 2, "a number has at most 17 digits"},
-		{"-oProxyCommand=x", 0, "a host name begins with a letter or a digit"},
-		{"n1,-v", 3, "a host name begins with a letter or a digit"},
-		{"@compute", 0, `"@" is not for groups of hosts`},
-		{"n1,@compute", 3, `"@" is not for groups of hosts`},
-		{"n*", 1, "there are no wildcards"},
-		{"n?", 1, "there are no wildcards"},
+		{"-oProxyCommand=x", 0, "a host name starts with a letter or a digit"},
+		{"n1,-v", 3, "a host name starts with a letter or a digit"},
+		{"@compute", 0, `"@": groups of hosts are not supported`},
+		{"n1,@compute", 3, `"@": groups of hosts are not supported`},
+		{"n*", 1, "wildcards are not supported"},
+		{"n?", 1, "wildcards are not supported"},
 		{"$(reboot)", 0, `want a host, not "$"`},
 		{"n/1", 1, `not "/"`},
 		{"n\x00", 1, `not "\x00"`},
 		{"é1", 0, `want a host, not "é"`},
-		{"n[1-3],n2", 7, "n2 is there twice"},
-		{"gw,n[1-3],gw", 10, "gw is there twice"},
-		{"n[1-3,2]", 0, "n2 is there twice"},
-		{"n[1,11][1,11]", 0, "n111 is there twice"},
-		{"n1^n[2,2]", 3, "n2 is there twice"},
+		{"n[1-3],n2", 7, "duplicate host n2"},
+		{"gw,n[1-3],gw", 10, "duplicate host gw"},
+		{"n[1-3,2]", 0, "duplicate host n2"},
+		{"n[1,11][1,11]", 0, "duplicate host n111"},
+		{"n1^n[2,2]", 3, "duplicate host n2"},
 		{"n[1-999999999999]", 0, "more than 2000000 hosts"},
 		{"gw,n[1-2000000]", 3, "more than 2000000 hosts"},
 		{"n[1-99999][1-99999][1-99999][1-99999][1-99999]", 0, "more than 2000000 hosts"},
@@ -168,7 +168,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// TestManyExclusions has as many operators as hosts: each costs what its operand does.
+// TestManyExclusions uses one operator for each host: each costs what its operand does.
 func TestManyExclusions(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -2,5 +2,5 @@
 
 package hostset
 
-// raceDetector makes some calls slower than others.
+// raceDetector reports whether the race detector slows some calls down.
 const raceDetector = true
