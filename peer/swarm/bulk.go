@@ -26,10 +26,9 @@ const (
 	// directWorth is the length of a content, in bytes, from which on bulk sockets are worth the
 	// handshakes. All of a shorter one is on its way over a stream before these have ended.
 	directWorth = 256 << 10
-	// localWorth is how many bytes go to a local peer over a stream before a bulk socket is dialled. The
-	// handshakes take both ends as much CPU as the stream does for some megabytes more than a socket, and
-	// come when all nodes of a cluster open their sessions.
-	localWorth = 4 << 20
+	// localWorth is the number of bytes sent to a local peer over a stream before a bulk socket is dialed. A
+	// stream takes more CPU for them than a socket, about as much more as a handshake.
+	localWorth = 1 << 20
 )
 
 // Channel is a one-way path for blocks between two nodes: a bulk socket, or a libp2p stream

@@ -118,15 +118,15 @@ func TestSmallContentsTakeStreams(t *testing.T) {
 	}
 }
 
-// TestLocalPeersTakeStreamsFirst has a socket dialled to a neighbour that has got some megabytes, not before.
+// TestLocalPeersTakeStreamsFirst fetches from a local peer, which dials a socket after a megabyte, not before.
 func TestLocalPeersTakeStreamsFirst(t *testing.T) {
 	t.Parallel()
 	for _, long := range []bool{false, true} {
 		t.Run(fmt.Sprintf("long %v", long), func(t *testing.T) {
 			t.Parallel()
-			gate, size := peertest.NewGate(5<<20), 2<<20
+			gate, size := peertest.NewGate(3<<20), 512<<10
 			if long {
-				size = 16 << 20
+				size = 8 << 20
 			}
 			a, b := peertest.Start(t, "A", peertest.WithGate(gate)), peertest.Start(t, "A")
 			_, link, content := peertest.SeedRandom(t, a, size, peer.SeedOptions{})
