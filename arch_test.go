@@ -42,7 +42,8 @@ var table = map[string]rule{
 
 	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
-	"mob":             {ours: []string{"mob/bitset", "mob/conduct", "mob/flow", "mob/plan", "mob/ranks", "proto"}, tests: []string{"mob/coded", "mob/pickertest"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/assign", "mob/bitset", "mob/conduct", "mob/flow", "proto"}, tests: []string{"mob/coded", "mob/pickertest", "mob/plan"}, outside: []string{}, pure: true},
+	"mob/assign":      {ours: []string{"mob/conduct", "mob/plan", "mob/ranks", "proto"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
 	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},
@@ -52,7 +53,7 @@ var table = map[string]rule{
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/quota":       {outside: []string{}}, // its lock is not pure
 	"mob/permutation": {ours: []string{"mob", "mob/bitset", "proto"}, outside: []string{}, pure: true},
-	"mob/sim":         {ours: []string{"mob", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
+	"mob/sim":         {ours: []string{"mob", "mob/assign", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},
 
 	"mob/rlnc": {outside: []string{"github.com/klauspost/reedsolomon"}, pure: true},
 
@@ -67,7 +68,7 @@ var table = map[string]rule{
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/limit":           {outside: []string{}},
 	"peer/shortname":       {outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p/core"}},
-	"peer/swarm":           {ours: []string{"membership", "mob", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto", "proto/reach"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer/swarm":           {ours: []string{"membership", "mob", "mob/assign", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto", "proto/reach"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "mob/ranks", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/shortname", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 

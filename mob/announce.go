@@ -38,7 +38,7 @@ func (s *State) concerns(p *peer, i int, u update) bool {
 	case updateClaim:
 		return s.fetches[i].concerns(p)
 	case updateHave:
-		return p.matched || !p.near() || p.level.holders[i] == 0 || s.plan.sendsTo(p, i)
+		return p.matched || !p.near() || p.level.holders[i] == 0 || s.work.Owes(p.member, i)
 	}
 	return true
 }
@@ -53,7 +53,7 @@ const maxEarlyHaves = 32
 // already who brings the pieces, and one message for several costs all members less.
 func (s *State) skipsBatch(p *peer, i int, u update) bool {
 	switch {
-	case u == updateHave && s.plan.sendsTo(p, i):
+	case u == updateHave && s.work.Owes(p.member, i):
 		return true
 	case p.near() && u == updateClaim:
 		return s.fetches[i].enters(s.home(p))
@@ -72,7 +72,7 @@ func (s *State) skipsBatch(p *peer, i int, u update) bool {
 // is new to a group that both are in; over a link if it fetches from the node.
 func (s *State) isUrgent(p *peer, i int, u update) bool {
 	switch home := s.home(p); {
-	case u == updateHave && s.plan.sendsTo(p, i):
+	case u == updateHave && s.work.Owes(p.member, i):
 		return true
 	case home == nil:
 		return p.fetchesHere()

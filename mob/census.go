@@ -100,8 +100,8 @@ func (s *State) addClaim(p *peer, i int) {
 // both are in: it is the one that the plan has bring the piece there, or else the one with the lesser id.
 func (s *State) precedes(p *peer, i int) bool {
 	home := s.home(p)
-	if peerFirst, known := s.plan.precedence(home, p, i); known {
-		return peerFirst
+	if first, known := s.work.Precedes(home.index, p.member, i); known {
+		return first
 	}
 	return p.ID < s.cfg.Self
 }
@@ -178,10 +178,10 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	s.touch(i)
-	p.noteNews(s.now)
+	p.member.AddNews(s.now)
 	if !p.local {
 		s.addRemote(p, i)
-		if s.isActive(p) && !s.plan.orders(i) {
+		if s.isActive(p) && !s.ordered(i) {
 			s.takeTurn(p, i)
 		}
 		s.sparePeer(p, i)
@@ -202,7 +202,7 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	f := s.fetches[i]
-	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Doubtful(i) || s.plan.follows(f) {
+	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Doubtful(i) || s.follows(f) {
 		return
 	}
 	s.leaveRemote(f)

@@ -3,9 +3,9 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
-	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -14,10 +14,9 @@ type Config struct {
 	// Self is the node's id, and Cluster the name of its cluster.
 	Self    proto.PeerID
 	Cluster string
-	// Plan is the plan that the node follows, nil for none, and Host the name of its host in it. The
-	// content has plain pieces and does not grow.
-	Plan *plan.Plan
-	Host string
+	// Assignment has the plan that the node follows, nil for none. The content then has plain pieces and
+	// does not grow.
+	Assignment *assign.Assignment
 	// Picker decides what is requested. Nil picks plain pieces, of a content of Length bytes, of
 	// PieceLength bytes each but the last.
 	Picker      Picker

@@ -23,13 +23,6 @@ func (p Peer) Local() bool { return p.p.local }
 // Has returns the numbers that the peer has, which must not be changed.
 func (p Peer) Has() *bitset.Set { return p.p.have }
 
-// Deferred reports whether number i is not to be begun with the peer yet: another member's turn
-// comes first, what the peer sent for it was false, or a plan has another peer send it.
-func (p Peer) Deferred(i int) bool {
-	_, ok := p.p.deferred[i]
-	return ok || p.p.plan.keeps(p.p, i)
-}
-
 // Has reports whether number i is stored.
 func (v View) Has(i int) bool { return v.s.have.Has(i) }
 
@@ -44,10 +37,10 @@ func (v View) Wanted() *bitset.Set { return v.s.wanted }
 func (v View) Level() int { return v.l.index }
 
 // Rank returns the node's rank among the members of the group, and how many these are.
-func (v View) Rank() (rank, size int) { return v.l.rank, v.l.size }
+func (v View) Rank() (rank, size int) { return v.l.Rank, v.l.Size }
 
 // InShare reports whether number i is in the node's share.
-func (v View) InShare(i int) bool { return v.l.share.Has(i) }
+func (v View) InShare(i int) bool { return v.l.Share.Has(i) }
 
 // Holders returns how many peers of the group have number i.
 func (v View) Holders(i int) int { return int(v.l.holders[i]) }
@@ -86,6 +79,21 @@ func (v View) Complete(first, end int) (members, siblings int) {
 		}
 	}
 	return members, siblings
+}
+
+// Deferred reports whether number i is not to be started with a peer yet: another member's turn comes first, the
+// peer sent a bad one, or a plan assigns it.
+func (v View) Deferred(p Peer, i int) bool {
+	_, ok := p.p.deferred[i]
+	return ok || v.s.ordered(i)
+}
+
+// Ordered returns a number that a plan has a peer send, -1 if there is none.
+func (v View) Ordered(p Peer) int {
+	if !p.p.pipe.Deep {
+		return -1
+	}
+	return v.s.pickOrdered(p.p)
 }
 
 // Quick reports whether a number from a peer may arrive before the claims of others on it do.

@@ -1,10 +1,6 @@
 package mob
 
-import (
-	"time"
-
-	"github.com/mobgrid/mob/mob/ranks"
-)
+import "time"
 
 // maxRestless bounds how long dials wait for members to stop coming and going, in times of
 // [Tuning.Calm].
@@ -30,7 +26,11 @@ func (s *State) scheduleConnect() {
 // a large site as well.
 func (s *State) connect() {
 	s.connectAt, s.restless = time.Time{}, s.now
-	s.plan.dial()
+	for _, id := range s.work.Missing() {
+		if n := s.byID[id]; n != nil {
+			s.dial(n)
+		}
+	}
 	s.dialSite()
 	budget := s.t.MaxGlobal
 	for _, l := range s.levels {
@@ -65,7 +65,7 @@ func (s *State) dialMatches(l *level, sibling string, budget int) int {
 			s.redial(l, list, n)
 		}
 	}
-	first, end := ranks.Matches(l.rank, l.size, len(alive))
+	first, end := l.Matches(len(alive))
 	for _, n := range alive[first:end] {
 		if budget == 0 {
 			break
@@ -80,7 +80,7 @@ func (s *State) dialMatches(l *level, sibling string, budget int) int {
 // matches the node's.
 func (s *State) redial(l *level, sibling []*node, n *node) {
 	rank, _ := findNode(sibling, n.ID)
-	if first, end := ranks.Matches(l.rank, l.size, len(sibling)); rank >= first && rank < end {
+	if first, end := l.Matches(len(sibling)); rank >= first && rank < end {
 		s.dial(n)
 	}
 }

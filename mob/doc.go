@@ -37,14 +37,13 @@
 //   - What a member claims or has is a promise. If it does not deliver in the time that its answers
 //     and the cluster's pieces are seen to take, it does not count until it does, and other members
 //     take over (package mob/conduct).
-//   - Shares follow the members that are there (rank.go). A stalled peer loses its requests to
+//   - Shares follow the members that are joined (rank.go). A stalled peer loses its requests to
 //     others, and the last blocks may be requested twice (endgame.go).
 //   - A node bans a peer that sent it too many bad pieces.
 //
-// A State asks a [Picker] which piece to request of a peer. There is one for plain pieces, one for
-// those of a content that grows, as a stream does, one for transfers that follow a plan (planned.go),
-// and one for coded transfers (package mob/coded), to
-// which a piece is a coded block.
+// A State asks a [Picker] which piece to request of a peer. There are pickers for plain pieces, for
+// the pieces of a stream, and for coded transfers (package mob/coded), where a piece is a coded block. Package mob/assign divides the pieces of plain transfers among
+// the members of a group, by shares or by a plan.
 //
 // # The contract with the caller
 //

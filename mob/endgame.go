@@ -36,7 +36,7 @@ func (s *State) endgame() {
 func (s *State) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.peer != nil && f.helper == nil && !f.alone && f.Requested() && f.Missing > 0 && !s.plan.follows(f) {
+		if f.peer != nil && f.helper == nil && !f.alone && f.Requested() && f.Missing > 0 && !s.follows(f) {
 			fs = append(fs, f)
 		}
 	}

@@ -66,10 +66,10 @@ func (s *State) assign(p *peer, f *fetch) {
 	case !p.local:
 		f.level, f.claimed, f.claimedAt = p.level, true, s.now
 		s.announce(f.Piece, updateClaim)
-		if s.crosses(p, f.Piece) && !s.plan.orders(f.Piece) {
+		if s.crosses(p, f.Piece) && !s.ordered(f.Piece) {
 			s.awaitClaims(p, f)
 		}
-	case s.plan.orders(f.Piece):
+	case s.ordered(f.Piece):
 	case own.holders[f.Piece] == 1 && own.claims[f.Piece] == 0 && s.hasChoice(p, f.Piece):
 		s.claimLocally(f)
 	}
@@ -84,11 +84,11 @@ func (s *State) hasChoice(p *peer, from int) bool {
 		if own.holders[i] == 1 {
 			alone++
 		}
-		if seen++; alone >= own.size || seen >= maxCandidates {
+		if seen++; alone >= own.Size || seen >= maxCandidates {
 			break
 		}
 	}
-	return alone >= own.size
+	return alone >= own.Size
 }
 
 // unassign leaves a fetch without a peer, for any that has the piece.

@@ -31,10 +31,6 @@ func (k *growing) Attach(c *Control) {
 	}
 }
 
-// Share implements [Picker]: members take turns, so that each has a part of any pieces that follow each
-// other.
-func (k *growing) Share(rank, size int) Share { return Share{rank, rank + 1, size} }
-
 // Apply implements [Picker].
 func (k *growing) Apply(ev Event) {
 	grown, ok := ev.(Grown)

@@ -31,7 +31,7 @@ func (s *State) health() {
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
 	}
-	s.plan.checkLate()
+	s.work.CheckLate(s.now, s.holdsUp)
 	s.lapseClaims()
 	s.sendShare()
 	s.updateSeeds()

@@ -35,7 +35,7 @@ func (s *State) sendWant(p *peer) {
 	case allInterest:
 		rs = []proto.Range{{Count: uint32(s.pieces)}}
 	case shareInterest:
-		rs = s.site().share.ranges(s.pieces)
+		rs = s.site().Share.Ranges()
 	}
 	p.Owe(rs, s.pieces)
 	s.send(p, &proto.Want{Pieces: rs})
@@ -98,4 +98,4 @@ func (p *peer) fetchesHere() bool {
 
 // measures reports whether round trips to a peer are measured all the time: blocks go to it over a link,
 // or a parent in a plan sends some, whose requests wait for what others send the other way.
-func (p *peer) measures() bool { return p.fetchesHere() || p.parent && p.acrossLink() }
+func (p *peer) measures() bool { return p.fetchesHere() || p.pipe.Deep && p.acrossLink() }

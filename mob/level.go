@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -35,8 +36,7 @@ type level struct {
 	seeds                   int    // members that had everything, and that others may relieve
 
 	// The node's part of the work of the group.
-	rank, size int
-	share      Share
+	assign.Group
 	behind     bool          // others have so much more that the node leaves it to them to fetch: see leaves
 	slow       int           // pieces that are slow on their way into the group, as far as they may be stolen
 	answerTime time.Duration // see measureAnswers
@@ -57,7 +57,7 @@ func newLevel(index int, cluster string, pieces int) *level {
 		holders: make([]uint16, pieces),
 		claims:  make([]uint16, pieces),
 		rarity:  make([]uint16, pieces),
-		size:    1,
+		Group:   assign.Group{Size: 1},
 	}
 }
 

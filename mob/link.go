@@ -53,4 +53,4 @@ func (l *link) activeMembers() int { return int(max(l.Active, l.leastActive())) 
 
 // activeOver returns how many members may begin pieces over the link to a peer, as the node sees
 // it.
-func (p *peer) activeOver() int { return min(p.link.activeMembers(), p.level.size) }
+func (p *peer) activeOver() int { return min(p.link.activeMembers(), p.level.Size) }

@@ -45,7 +45,7 @@ func (s *State) onLearned(nodes []Node) {
 		case n == nil:
 			_, trying := s.rumours.remove(nd.ID)
 			n = s.addNode(nd)
-			s.plan.learn(n)
+			s.learnHost(n)
 			n.dialing = trying
 			changed = appendNew(changed, nd.Cluster)
 			if n.shared > 0 {
@@ -56,7 +56,7 @@ func (s *State) onLearned(nodes []Node) {
 			s.addNode(nd)
 		case nd.Host != "" && n.peer == nil:
 			n.Host = nd.Host
-			s.plan.learn(n)
+			s.learnHost(n)
 		}
 	}
 	if len(changed) > 0 {
@@ -195,7 +195,7 @@ func (s *State) onJoined(nd Node) {
 	if nd.Host != "" {
 		n.Host = nd.Host
 	}
-	s.plan.join(p)
+	s.joinPlan(p)
 	s.updateRank(changed...)
 	s.sendWant(p)
 	s.sendPing(p)
@@ -215,7 +215,7 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	if p.link != nil {
 		p.link.peers = removePeer(p.link.peers, p)
 	}
-	s.plan.leave(p)
+	s.leavePlan(p)
 	s.releaseAll(p)
 	s.recount(p, func() { p.Stalled = true }) // its pieces and claims do not count any more
 	for i := range p.have.All() {

@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
@@ -51,13 +52,7 @@ type peer struct {
 	current *fetch // what is requested next, unless that went to another
 	pipe    flow.Pipe
 
-	// Its part in the plan, see planned.
-	plan   *planned        // the State's
-	host   int             // the number of its host, -1 if it has none
-	parent bool            // it is a host that sends to the node
-	late   bool            // it got no new piece for some time
-	newsAt time.Time       // when it got something new
-	news   conduct.Answers // the time between that
+	member *assign.Member // nil if it is not a host of the plan
 
 	// Round trip and sign of life.
 	joinedAt  time.Time
@@ -70,8 +65,6 @@ func (s *State) newPeer(nd Node, r *conduct.Record) *peer {
 		Node:       nd,
 		shared:     proto.SharedParts(nd.Cluster, s.cfg.Cluster),
 		joinedAt:   s.now,
-		plan:       s.plan,
-		host:       nobody,
 		have:       bitset.New(s.pieces),
 		claim:      bitset.New(s.pieces),
 		claimed:    map[int]time.Time{},
@@ -105,3 +98,8 @@ func (p *peer) near() bool { return p.shared > 0 }
 // acrossLink reports whether the peer and the node may exchange pieces over a link. Peers of other
 // sites would not be joined otherwise; those of the own site all are.
 func (p *peer) acrossLink() bool { return !p.local && (!p.near() || p.matched) }
+
+func (p *peer) isDeferred(i int) bool {
+	_, ok := p.deferred[i]
+	return ok
+}

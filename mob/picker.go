@@ -1,6 +1,6 @@
 package mob
 
-import "github.com/mobgrid/mob/proto"
+import "github.com/mobgrid/mob/mob/assign"
 
 // Picker decides what a [State] requests: which number of a peer next, which numbers are of use,
 // and what follows when one arrives or is lost. The State decides of whom: it keeps the peers,
@@ -15,9 +15,6 @@ type Picker interface {
 	// Attach gives the picker its State, which has the numbers that are stored. The picker adds
 	// to [View.Wanted] what is to be fetched. It is called once.
 	Attach(c *Control)
-	// Share is the numbers that the member of a rank begins before others, in a group of size
-	// members.
-	Share(rank, size int) Share
 	// Pick returns a wanted number to begin with a peer that has it, -1 if there is none.
 	Pick(p Peer) int
 	// Makes reports whether a peer that has a number makes it itself, and does not pass on what
@@ -41,23 +38,6 @@ type Picker interface {
 	Unclaimed(v View) bool
 }
 
-// Share is some of the numbers of a [Picker]: each i of which i mod Every is from First up to, but not
-// including, End. They are a single range if Every is that of all numbers.
-type Share struct{ First, End, Every int }
-
-// Has reports whether a number is in the share. The zero Share has none.
-func (s Share) Has(i int) bool { return s.Every > 0 && i%s.Every >= s.First && i%s.Every < s.End }
-
-// ranges returns the numbers below count that are in the share.
-func (s Share) ranges(count int) (rs []proto.Range) {
-	for at := 0; at < count && s.End > s.First; at += s.Every {
-		if first, end := at+s.First, min(at+s.End, count); first < end {
-			rs = append(rs, proto.Range{First: uint32(first), Count: uint32(end - first)})
-		}
-	}
-	return rs
-}
-
 // Layout describes the numbers of a [Picker].
 type Layout struct {
 	// Count is how many there are.
@@ -79,6 +59,19 @@ type Layout struct {
 	// Batched says that many numbers become available at a time. They are announced together, and
 	// not each at once.
 	Batched bool
+}
+
+// share returns the share of a member. Coded blocks are not divided, since a share of them is a number of blocks.
+// Where numbers have an order, members take turns.
+func (l *Layout) share(rank, size int) assign.Share {
+	d := assign.Ranges
+	switch {
+	case l.Whole:
+		d = assign.All
+	case l.Together > 0:
+		d = assign.Turns
+	}
+	return d.Share(l.Count, rank, size)
 }
 
 // size is the length of number i in bytes.

@@ -1,7 +1,5 @@
 package mob
 
-import "github.com/mobgrid/mob/mob/ranks"
-
 // pieces is the [Picker] for plain pieces: rarest first, as clusters see it.
 type pieces struct {
 	*Control
@@ -28,12 +26,6 @@ func (k *pieces) Attach(c *Control) {
 	}
 }
 
-// Share implements [Picker].
-func (k *pieces) Share(rank, size int) Share {
-	first, end := ranks.Share(k.layout.Count, rank, size)
-	return Share{first, end, k.layout.Count}
-}
-
 // maxBefore bounds the clusters before the own one that a pick tells apart.
 const maxBefore = 32
 
@@ -48,17 +40,17 @@ const maxBefore = 32
 // On the LAN it takes the share first, since other clusters wait for it from here, and in a rack
 // what the fewest racks beside it have; then what the fewest local peers have. A piece that a single peer has and another member claims comes
 // last: that member will soon have it too. Ties are broken at random.
-func (k *pieces) Pick(p Peer) int { return k.pick(p, p.Deferred) }
-
-// pick picks among the pieces that are not to be skipped.
-func (k *pieces) pick(p Peer, skip func(i int) bool) int {
+func (k *pieces) Pick(p Peer) int {
+	if i := k.Ordered(p); i >= 0 {
+		return i
+	}
 	v := k.From(p)
 	if p.Local() {
-		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !skip(i) })
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !v.Deferred(p, i) })
 	}
 	quick := k.Quick(p)
 	return k.Best(p, func(i int) (int, bool) {
-		if skip(i) || !v.Free(i) || v.Leaves(i) {
+		if v.Deferred(p, i) || !v.Free(i) || v.Leaves(i) {
 			return 0, false
 		}
 		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + k.run(i)<<runShift

@@ -3,7 +3,7 @@ package mob
 import (
 	"slices"
 
-	"github.com/mobgrid/mob/mob/ranks"
+	"github.com/mobgrid/mob/mob/assign"
 )
 
 // updateRank computes the node's ranks and shares anew, and matches peers, after members of some
@@ -40,11 +40,10 @@ func (s *State) rerank(l *level) bool {
 			}
 		}
 	}
-	if rank == l.rank && size == l.size {
+	if rank == l.Rank && size == l.Size {
 		return false
 	}
-	l.rank, l.size = rank, size
-	l.share = s.picker.Share(rank, size)
+	l.Group = assign.Group{Rank: rank, Size: size, Share: s.layout.share(rank, size)}
 	s.shareChanged = true
 	return true
 }
@@ -58,14 +57,14 @@ func (s *State) matchPeers(l *level, siblings ...string) {
 		if len(list) == 0 || sibling == l.name {
 			continue // nobody is left of it, and it may be forgotten
 		}
-		position := (l.rank + ranks.Turn(l.name, sibling, l.others, l.size)) % l.size
+		position := l.Position(l.name, sibling, l.others)
 		alive, rank := 0, 0
 		for _, n := range list {
 			if n.alive() {
 				alive++
 			}
 		}
-		first, end := ranks.Matches(l.rank, l.size, alive)
+		first, end := l.Matches(alive)
 		for _, n := range list {
 			p := n.peer
 			if !n.alive() {
@@ -78,7 +77,9 @@ func (s *State) matchPeers(l *level, siblings ...string) {
 				s.wake(p)
 				was := p.matched
 				p.matched, p.position = rank >= first && rank < end, position
-				s.plan.match(p)
+				if p.pipe.Deep {
+					p.matched, p.position = true, 0
+				}
 				if p.matched && !was && p.near() {
 					s.announceAll(p)
 				}

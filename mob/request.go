@@ -16,7 +16,9 @@ func (s *State) fill() {
 	for _, l := range s.levels {
 		s.openLevel(l)
 	}
-	s.plan.update()
+	if s.work.Update(s.now) {
+		s.reconsiderAll()
+	}
 	s.sortReady()
 	for _, p := range s.ready {
 		p.ready = false
@@ -163,14 +165,14 @@ func (s *State) next(p *peer) *fetch {
 	}
 	for k, f := range s.unassigned {
 		if !s.maySend(p, f) ||
-			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.Piece) && !Peer{p}.Deferred(f.Piece)) {
+			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.Piece) && !p.isDeferred(f.Piece)) {
 			continue
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !s.isActive(p) || !p.local && !p.parent && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !s.isActive(p) || !p.local && !p.pipe.Deep && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -183,7 +185,7 @@ func (s *State) next(p *peer) *fetch {
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
 func (s *State) maySend(p *peer, f *fetch) bool {
-	return !f.Requested() && p.have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.plan.keeps(p, f.Piece)
+	return !f.Requested() && p.have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.keeps(p, f.Piece)
 }
 
 // leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves
@@ -208,7 +210,7 @@ func (s *State) free(l *level, i int) bool {
 // mayTake reports whether the node may begin a piece for a group, which is free, or which the plan has
 // it begin.
 func (s *State) mayTake(l *level, i int) bool {
-	return s.plan.orders(i) || s.free(l, i) && !s.plan.leavesToBringer(l, i)
+	return s.ordered(i) || s.free(l, i) && !s.work.Leaves(l.index, i, s.now)
 }
 
 // onArrived notes a block.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -64,7 +63,7 @@ func (s *State) onRumours(nodes []Node) {
 			s.rumours.add(nd)
 		case n.Host == "":
 			n.Host = nd.Host
-			s.plan.learn(n)
+			s.learnHost(n)
 		}
 	}
 	s.tryRumours()
@@ -99,8 +98,14 @@ func (s *State) tryRumours() {
 			}
 		}
 	}
-	if next := appendUntried(nil, s.plan.rumours()); len(next) > 0 {
-		list = next
+	var planned []*node
+	for _, r := range s.rumours.byID {
+		if !r.dialing && s.work.Seeks(r.Host) {
+			planned = append(planned, r)
+		}
+	}
+	if len(planned) > 0 {
+		list = planned
 	}
 	// The order of a map would make histories differ.
 	slices.SortFunc(list, func(a, b *node) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -126,7 +131,7 @@ func appendUntried(list, rs []*node) []*node {
 func (s *State) matchingRumours(other string, rs []*node) []*node {
 	site := s.site()
 	known := site.nodes[other]
-	first, end := ranks.Matches(site.rank, site.size, len(known)+len(rs))
+	first, end := site.Matches(len(known) + len(rs))
 	var out []*node
 	for i, r := range rs {
 		before, _ := findNode(known, r.ID)

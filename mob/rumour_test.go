@@ -56,8 +56,8 @@ func TestRumoursDisplaceNobody(t *testing.T) {
 			if members != len(actual) || rumours == 0 || rumours > maxTrials {
 				t.Errorf("%d of %d members and %d rumours are dialled", members, len(actual), rumours)
 			}
-			if s.site().size != len(actual)+1 || len(s.site().others) != 1 {
-				t.Errorf("the cluster has %d members, and there are %d others, want %d and 1", s.site().size, len(s.site().others), len(actual)+1)
+			if s.site().Size != len(actual)+1 || len(s.site().others) != 1 {
+				t.Errorf("the cluster has %d members, and there are %d others, want %d and 1", s.site().Size, len(s.site().others), len(actual)+1)
 			}
 			if len(s.rumours.byID) > maxRumours {
 				t.Errorf("%d rumours are remembered", len(s.rumours.byID))
@@ -80,12 +80,12 @@ func TestTrueRumour(t *testing.T) {
 	s := newWitness("c0", "C")
 	s.joins("C", "teller")
 	s.hears(Learned{Nodes: []Node{{ID: "c2", Cluster: "C"}, {ID: "teller", Cluster: "C"}}, Hearsay: true})
-	if d := take[Dial](s); len(d) != 1 || d[0].Peer != "c2" || s.site().size != 2 {
-		t.Fatalf("it dials %v, and its cluster has %d members", d, s.site().size)
+	if d := take[Dial](s); len(d) != 1 || d[0].Peer != "c2" || s.site().Size != 2 {
+		t.Fatalf("it dials %v, and its cluster has %d members", d, s.site().Size)
 	}
 	s.joins("C", "c2")
-	if s.site().size != 3 || len(s.rumours.byID) != 0 || s.rumours.trials != 0 {
-		t.Errorf("the cluster has %d members, %d rumours and %d trials are left", s.site().size, len(s.rumours.byID), s.rumours.trials)
+	if s.site().Size != 3 || len(s.rumours.byID) != 0 || s.rumours.trials != 0 {
+		t.Errorf("the cluster has %d members, %d rumours and %d trials are left", s.site().Size, len(s.rumours.byID), s.rumours.trials)
 	}
 	told := false
 	s.joins("C", "c3")

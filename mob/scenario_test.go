@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/proto"
@@ -247,7 +248,7 @@ func (s *scenario) begin(f []string, picker mob.Picker, have []proto.Range) {
 	*s = scenario{size: kib << 10, now: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), did: s.did, plan: s.plan}
 	s.state = mob.New(mob.Config{
 		Self: proto.PeerID(f[1]), Cluster: f[2], Length: int64(pieces * s.size), PieceLength: s.size,
-		Picker: picker, Plan: s.plan, Host: f[1], Seed: 1, Tuning: mob.DefaultTuning(),
+		Picker: picker, Assignment: assign.Follow(s.plan, f[1]), Seed: 1, Tuning: mob.DefaultTuning(),
 	}, have)
 	s.step(mob.Tick{})
 }

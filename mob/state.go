@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/proto"
@@ -19,6 +20,7 @@ type State struct {
 	t      *Tuning
 	picker Picker
 	layout Layout
+	work   *assign.Assignment
 	pieces int // how many there are
 
 	rng      *rand.Rand
@@ -47,9 +49,8 @@ type State struct {
 	rumours    rumours
 	peers      []*peer // sorted by id
 	joined     map[proto.PeerID]*peer
-	ready      []*peer  // that may have room, and something to be requested
-	announcing []*peer  // that may have pending haves
-	plan       *planned // what the node follows, nil if it follows no plan
+	ready      []*peer // that may have room, and something to be requested
+	announcing []*peer // that may have pending haves
 
 	stealing proto.PeerID
 	book     conduct.Book
@@ -83,8 +84,6 @@ func New(cfg Config, have []proto.Range) *State {
 	case picker != nil:
 	case cfg.Growing:
 		picker = newGrowing(cfg.Length, cfg.PieceLength)
-	case cfg.Plan != nil:
-		picker = newPlanned(&cfg)
 	default:
 		picker = newPieces(cfg.Length, cfg.PieceLength)
 	}
@@ -97,6 +96,7 @@ func New(cfg Config, have []proto.Range) *State {
 		cfg:      cfg,
 		t:        &cfg.Tuning,
 		picker:   picker,
+		work:     cfg.Assignment,
 		layout:   layout,
 		pieces:   n,
 		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
@@ -111,14 +111,20 @@ func New(cfg Config, have []proto.Range) *State {
 		rumours:  rumours{sites: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
 		joined:   map[proto.PeerID]*peer{},
 	}
+	var groups []string
 	for k := range proto.ClusterParts(cfg.Cluster) {
 		l := newLevel(k, cfg.Cluster, n)
-		l.share = picker.Share(0, 1)
+		l.Share = layout.share(0, 1)
+		groups = append(groups, l.name)
 		s.levels = append(s.levels, l)
 	}
 	for i := range bitset.Numbers(have, n) {
 		s.have.Add(i)
 	}
+	if s.work == nil {
+		s.work = assign.Follow(nil, "")
+	}
+	s.work.Start(n, groups, &s.t.Rules, &s.book)
 	picker.Attach(newControl(s))
 	return s
 }
@@ -128,6 +134,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	s.now, s.out = now, s.out[:0]
 	if s.started.IsZero() {
 		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipInterval)
+		s.work.Await(s.settled)
 		s.checkComplete()
 	}
 	switch ev := ev.(type) {

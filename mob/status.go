@@ -53,12 +53,12 @@ func (s *State) Status() Status {
 	st := Status{
 		Have:     s.have.Len(),
 		Total:    s.pieces,
-		Rank:     site.rank,
-		Size:     site.size,
+		Rank:     site.Rank,
+		Size:     site.Size,
 		Settling: !s.have.Full() && !s.mayFetch(site),
 		Stalls:   s.book.Stalls,
 	}
-	st.Parents, st.Followed = s.plan.counts()
+	st.Parents, st.Followed = s.work.Parents()
 	for _, p := range s.peers {
 		ps := PeerStatus{
 			Node:     p.Node,

@@ -104,7 +104,7 @@ func (s *State) onGive(p *peer) {
 func (s *State) slowFetches(l *level) []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if !f.enters(l) || s.age(f) < s.leastAge(f) || s.plan.follows(f) {
+		if !f.enters(l) || s.age(f) < s.leastAge(f) || s.follows(f) {
 			continue
 		}
 		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {

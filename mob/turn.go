@@ -58,7 +58,7 @@ func (s *State) claimTime(l *level) time.Duration {
 
 // isQuick reports whether a piece from a peer may arrive before others' claims on it do.
 func (s *State) isQuick(p *peer) bool {
-	return p.level.size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*s.claimDelay(p.level)))
+	return p.level.Size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*s.claimDelay(p.level)))
 }
 
 // arrivesWithin reports whether a piece would arrive from a peer in less than d.
@@ -71,7 +71,7 @@ func (s *State) arrivesWithin(p *peer, d time.Duration) bool {
 // among members that hear of claims at once, there is time to leave it to another, and to wait would
 // leave the link idle; and for the first piece of a link others wait, unless they are late at everything.
 func (s *State) crosses(p *peer, i int) bool {
-	if p.level.size == 1 || p.level.share.Has(i) {
+	if p.level.Size == 1 || p.level.Share.Has(i) {
 		return false
 	}
 	if p.pipe.Rate() == 0 {

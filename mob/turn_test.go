@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
@@ -40,7 +41,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 func TestCrossingClaims(t *testing.T) {
 	s, a, now := fetching(20 * time.Millisecond)
 	l := a.level
-	l.share = Share{}
+	l.Share = assign.Share{}
 	if !s.crosses(a, 0) {
 		t.Error("a piece does not wait before any member has answered")
 	}
@@ -54,11 +55,11 @@ func TestCrossingClaims(t *testing.T) {
 		if got, want := s.crosses(a, 0), answer > 10*time.Millisecond; got != want {
 			t.Errorf("members answer in %v: a piece waits is %v", answer, got)
 		}
-		l.share = Share{0, 100, 100}
+		l.Share = assign.Share{First: 0, End: 100, Every: 100, Count: 100}
 		if s.crosses(a, 0) {
 			t.Error("a piece of the node's share waits")
 		}
-		l.share = Share{}
+		l.Share = assign.Share{}
 	}
 }
 
@@ -84,7 +85,7 @@ func TestClaimedAhead(t *testing.T) {
 			claimed := s.joined["c"]
 			claimed.pipe.Start(now.Add(-20 * time.Millisecond))
 			claimed.pipe.Meter.Add(now, s.layout.Size)
-			a.level.share = Share{}
+			a.level.Share = assign.Share{}
 			for _, p := range []*peer{a, claimed} {
 				p.have.Add(0)
 				p.matched = true

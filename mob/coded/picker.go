@@ -67,12 +67,6 @@ func (k *Picker) Attach(c *mob.Control) {
 	k.begin()
 }
 
-// Share implements [mob.Picker]: a share is a count, see key.
-func (k *Picker) Share(int, int) mob.Share {
-	count := len(k.byGen) * k.Names
-	return mob.Share{End: count, Every: count}
-}
-
 // at is the generation of a number, nil if it is not being fetched.
 func (k *Picker) at(i int) *generation {
 	if i < 0 || i >= len(k.byGen)*k.Names {
@@ -157,7 +151,7 @@ func (k *Picker) leaveTo(p mob.Peer, g *generation, i int) {
 
 // key is the part of a key that repairs make; ok is false for a block that is not picked.
 func (k *Picker) key(p mob.Peer, g *generation, i int) (key int, ok bool) {
-	if g == nil || g.enough() || p.Deferred(i) {
+	if g == nil || g.enough() || k.Deferred(p, i) {
 		return 0, false
 	}
 	if g.sourcesOnly && p.Has().Count(g.first, g.end) < k.Names {

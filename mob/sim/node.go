@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/rlnc"
 	"github.com/mobgrid/mob/proto"
@@ -70,8 +71,7 @@ func (n *node) start(s *sim, have []proto.Range) {
 			Cluster:     n.Cluster,
 			Length:      s.cfg.Length,
 			PieceLength: s.cfg.PieceLength,
-			Plan:        s.cfg.Plan,
-			Host:        n.Host,
+			Assignment:  assign.Follow(s.cfg.Plan, n.Host),
 			Seed:        s.cfg.Seed + uint64(n.index),
 			Tuning:      tuning,
 		}

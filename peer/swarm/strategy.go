@@ -4,6 +4,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/assign"
 	picker "github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/peer/payload"
@@ -73,8 +74,7 @@ func (s *Swarm) stateConfig() mob.Config {
 		PieceLength: int(s.m.PieceLength),
 		Growing:     s.cfg.Verifier.Growing(),
 		UploadOnly:  s.cfg.UploadOnly,
-		Plan:        s.cfg.Plan,
-		Host:        s.cfg.Host,
+		Assignment:  assign.Follow(s.cfg.Plan, s.cfg.Host),
 		Seed:        s.cfg.Seed,
 		Tuning:      s.cfg.Tuning,
 	}

@@ -1,0 +1,135 @@
+package mob
+
+import (
+	"github.com/mobgrid/mob/mob/assign"
+	"github.com/mobgrid/mob/proto"
+)
+
+// sender returns the member that alone sends a piece, by the plan: see [assign.Assignment.Sender].
+func (s *State) sender(i int) *assign.Member {
+	if !s.work.Planned() {
+		return nil
+	}
+	return s.work.Sender(i, func(level, i int) bool {
+		return s.levels[level].holders[i] > 0 || s.levels[level].claims[i] > 0
+	})
+}
+
+// ordered reports whether a piece is requested by the plan, and keeps whether it is for a peer other than p to send.
+func (s *State) ordered(i int) bool { return s.sender(i) != nil }
+
+func (s *State) keeps(p *peer, i int) bool {
+	m := s.sender(i)
+	return m != nil && m != p.member
+}
+
+// follows reports whether a fetch continues by the plan.
+func (s *State) follows(f *fetch) bool {
+	return f.peer != nil && f.peer.member != nil && s.sender(f.Piece) == f.peer.member
+}
+
+// pickOrdered returns the piece to request of a parent, -1 if there is none: of the earliest stage, and
+// the first of these. All its children request the same piece at about the same time.
+func (s *State) pickOrdered(p *peer) int {
+	best, paused := -1, -1
+	for i := range s.wanted.Intersection(p.have, 0) {
+		if s.sender(i) != p.member || best >= 0 && s.work.Stage(i) >= s.work.Stage(best) {
+			continue
+		}
+		if pause := s.work.Pause(p.member, i, s.now, s.t.Queue); pause > 0 {
+			if paused < 0 || pause < s.work.Pause(p.member, paused, s.now, s.t.Queue) {
+				paused = i
+			}
+			continue
+		}
+		if _, ok := p.deferred[i]; ok {
+			continue
+		}
+		if best = i; s.work.Stage(i) == 0 {
+			break
+		}
+	}
+	switch {
+	case best >= 0:
+		s.work.Pay(best, s.layout.size(best), s.now)
+	case paused >= 0:
+		s.deferPiece(p, paused, s.work.Pause(p.member, paused, s.now, s.t.Queue))
+	}
+	return best
+}
+
+// maxHeldUp bounds the pieces that are checked for one parent.
+const maxHeldUp = 64
+
+// holdsUp reports whether a parent is missing a piece that it is to send, and that another peer has.
+func (s *State) holdsUp(m *assign.Member) bool {
+	p := s.joined[m.ID]
+	if p.pipe.Busy() {
+		return false
+	}
+	checked := 0
+	for i := range s.wanted.All() {
+		if !s.work.From(m, i) || p.have.Has(i) {
+			continue
+		}
+		for _, q := range s.peers {
+			if q != p && q.have.Has(i) {
+				return true
+			}
+		}
+		if checked++; checked >= maxHeldUp {
+			return false
+		}
+	}
+	return false
+}
+
+// onNamed records the name of a joined peer's host.
+func (s *State) onNamed(id proto.PeerID, host string) {
+	p, n := s.joined[id], s.byID[id]
+	if p == nil || n == nil || p.Host == host {
+		return
+	}
+	s.leavePlan(p)
+	p.Host, n.Host = host, host
+	s.joinPlan(p)
+}
+
+// joinPlan records a peer by the name of its host, and introduces its neighbors in the plan to it.
+func (s *State) joinPlan(p *peer) {
+	p.member = s.work.Join(p.Host, p.ID, p.shared, &p.Peer, s.now)
+	s.adopt(p)
+	var met []Node
+	for _, id := range s.work.Neighbors(p.member) {
+		if q := s.joined[id]; q != nil && len(met) < gossiped {
+			met = append(met, q.Node)
+		}
+	}
+	if len(met) > 0 {
+		s.do(Introduce{Peer: p.ID, Members: met})
+	}
+}
+
+// adopt has the node request of a peer if it is a parent, whatever its rank.
+func (s *State) adopt(p *peer) {
+	if s.work.IsParent(p.member) {
+		p.pipe.Deep, p.matched, p.position = true, true, 0
+		s.interestChanged(p)
+		s.reconsiderAll()
+	}
+}
+
+func (s *State) leavePlan(p *peer) {
+	p.pipe.Deep = false
+	if next := s.work.Leave(p.member); next != nil {
+		s.adopt(s.joined[next.ID])
+	}
+	p.member = nil
+}
+
+// learnHost records a node by the name of its host.
+func (s *State) learnHost(n *node) {
+	if s.work.Learn(n.Host, n.ID) {
+		s.scheduleConnect()
+	}
+}
