@@ -45,7 +45,7 @@ func TestGetOnFailingDisk(t *testing.T) {
 	var out, log bytes.Buffer
 	data := filepath.Join(t.TempDir(), "data")
 	status := Mob(&command.Env{
-		Args: []string{"get", link.String(), "-o", filepath.Join(disk, "out"), "--data", data, "--listen", loopback().String()},
+		Args: []string{"get", link.String(), "-o", filepath.Join(disk, "out"), "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0"},
 		Out:  &out, Err: &log, Getenv: os.Getenv,
 	})
 	if status != command.ExitFailed || out.Len() > 0 || !strings.Contains(log.String(), "disk") {

@@ -3,8 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/casting"
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/demo"
+	"github.com/mobgrid/mob/cli/network"
+	"github.com/mobgrid/mob/cli/status"
+	"github.com/mobgrid/mob/cli/transfer"
 )
 
 const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
@@ -28,7 +32,7 @@ const mobExample = `  mob demo                                       # see it wo
   mob cast big.tar --hosts 'n[1-64]'             # or by ssh, with nothing installed there`
 
 func newMob(env *command.Env) *cobra.Command {
-	g := &command.App{Env: env}
+	a := &command.App{Env: env}
 	root := &cobra.Command{
 		Use:     "mob",
 		Short:   "Move a large file or folder to many clusters",
@@ -45,14 +49,14 @@ func newMob(env *command.Env) *cobra.Command {
 		},
 	}
 	pf := root.PersistentFlags()
-	pf.StringVar(&g.Data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
-	pf.StringVar(&g.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
-	root.AddCommand(
-		newSeed(g), newGet(g), newStatus(g), newTopology(g), newLs(g), newRm(g), newInspect(g), newVerify(g), newExport(g),
-		newLimit(g), newSbcast(g), newCast(g, cast.Run),
-		newTracker(g), newNetwork(g), newJoin(g), newDemo(g), newVersion(g), newAgent(g),
-		newMoved("bench"), newMoved("plan"),
-	)
+	pf.StringVar(&a.Data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
+	pf.StringVar(&a.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
+	for _, family := range [][]*cobra.Command{
+		transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a), demo.Commands(a),
+		{newVersion(a), newMoved("bench"), newMoved("plan")},
+	} {
+		root.AddCommand(family...)
+	}
 	return root
 }
 

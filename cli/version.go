@@ -11,7 +11,7 @@ import (
 
 const versionHelp = `Prints the version of mob, the version of Go that built it, and the system.`
 
-func newVersion(g *command.App) *cobra.Command {
+func newVersion(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
@@ -20,13 +20,13 @@ func newVersion(g *command.App) *cobra.Command {
 		Args:    command.Args(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := map[string]string{"version": command.Version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}
-			if g.JSON {
-				return command.WriteJSON(g.Out, v)
+			if a.JSON {
+				return command.WriteJSON(a.Out, v)
 			}
-			_, err := fmt.Fprintf(g.Out, "mob %s (%s, %s)\n", v["version"], v["go"], v["system"])
+			_, err := fmt.Fprintf(a.Out, "mob %s (%s, %s)\n", v["version"], v["go"], v["system"])
 			return err
 		},
 	}
-	g.JSONFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }

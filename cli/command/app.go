@@ -1,9 +1,12 @@
 package command
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/control"
 )
 
 // App holds the flags that several commands share.
@@ -25,4 +28,13 @@ func (a *App) Result() io.Writer {
 		return JSONOutput{a.Out}
 	}
 	return a.Out
+}
+
+// Dial connects to the daemon of the data directory.
+func (a *App) Dial(ctx context.Context) (*control.Client, error) {
+	dir, err := DataDir(a.Data)
+	if err != nil {
+		return nil, err
+	}
+	return control.Dial(ctx, dir)
 }

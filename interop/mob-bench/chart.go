@@ -22,7 +22,7 @@ const chartExample = `  mob-bench grid --systems mob,aria2 --scenario fast --jso
   mob-bench grid --systems mob,aria2 --scenario mayhem --json >mayhem.json
   mob-bench chart fast.json mayhem.json --svg scenarios.svg`
 
-func newChart(g *command.App) *cobra.Command {
+func newChart(a *command.App) *cobra.Command {
 	var f commonFlags
 	cmd := &cobra.Command{
 		Use: "chart FILE...", Short: "Draw runs that were made one at a time", Long: chartHelp, Example: chartExample,
@@ -30,15 +30,15 @@ func newChart(g *command.App) *cobra.Command {
 			if len(files) == 0 {
 				return command.Usagef(cmd, "give at least one file that mob-bench grid --json has written")
 			}
-			return runChart(g, &f, files)
+			return runChart(a, &f, files)
 		},
 	}
 	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the results into this file")
-	g.JSONFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func runChart(g *command.App, f *commonFlags, files []string) error {
+func runChart(a *command.App, f *commonFlags, files []string) error {
 	var all bench.Scenarios
 	for _, name := range files {
 		read, err := readScenarios(name)
@@ -51,7 +51,7 @@ func runChart(g *command.App, f *commonFlags, files []string) error {
 			}
 		}
 	}
-	return f.print(g, all)
+	return f.print(a, all)
 }
 
 func readScenarios(name string) (bench.Scenarios, error) {

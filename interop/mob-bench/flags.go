@@ -34,7 +34,7 @@ type commonFlags struct {
 	svg                             string
 }
 
-func (f *commonFlags) add(g *command.App, cmd *cobra.Command) {
+func (f *commonFlags) add(a *command.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster; racks such as 2x(4x5)")
 	fl.StringVar(&f.size, "size", "240MB", "size of the content")
@@ -51,7 +51,7 @@ func (f *commonFlags) add(g *command.App, cmd *cobra.Command) {
 	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
 	fl.BoolVar(&f.check, "check", false,
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
-	g.JSONFlag(cmd)
+	a.JSONFlag(cmd)
 }
 
 // benchCase makes the case of the flags. An error is wrong usage.
@@ -203,22 +203,22 @@ type report interface {
 }
 
 // print prints a report, and draws it if asked.
-func (f *commonFlags) print(g *command.App, r report) error {
+func (f *commonFlags) print(a *command.App, r report) error {
 	var err error
-	if g.JSON {
-		err = bench.WriteJSON(g.Result(), r)
+	if a.JSON {
+		err = bench.WriteJSON(a.Result(), r)
 	} else {
-		err = r.WriteTable(g.Out)
+		err = r.WriteTable(a.Out)
 	}
-	return errors.Join(err, f.draw(g.Env, r.WriteSVG))
+	return errors.Join(err, f.draw(a.Env, r.WriteSVG))
 }
 
 // printLinks prints the links of a report with --verbose.
-func (f *commonFlags) printLinks(g *command.App, r *bench.Report) error {
-	if !f.verbose || g.JSON {
+func (f *commonFlags) printLinks(a *command.App, r *bench.Report) error {
+	if !f.verbose || a.JSON {
 		return nil
 	}
-	return r.WriteLinks(g.Out)
+	return r.WriteLinks(a.Out)
 }
 
 // verdict returns an error if a run failed, or if --check finds fault with one of the systems that
@@ -232,8 +232,8 @@ func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
 }
 
 // runs runs a case as often as asked, with a seed for each run.
-func (f *commonFlags) runs(ctx context.Context, g *command.App, system, size string, run func(ctx context.Context, seed uint64) error) error {
-	p := g.Screen(false)
+func (f *commonFlags) runs(ctx context.Context, a *command.App, system, size string, run func(ctx context.Context, seed uint64) error) error {
+	p := a.Screen(false)
 	defer p.Clear()
 	for i := range f.repeat {
 		p.Show(term.Text(f.runName(system, i) + ", " + size))

@@ -65,7 +65,7 @@ const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmissio
   mob-bench grid --systems mob,aria2 --rtt 60ms --loss 0.5% --congestion bbr --size 120MB
   mob-bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
 
-func newGrid(g *command.App) *cobra.Command {
+func newGrid(a *command.App) *cobra.Command {
 	var f commonFlags
 	var names []string
 	cmd := &cobra.Command{
@@ -80,10 +80,10 @@ func newGrid(g *command.App) *cobra.Command {
 			if err != nil {
 				return command.Usagef(cmd, "%w", err)
 			}
-			return runGrid(cmd.Context(), g, &f, cases, systems)
+			return runGrid(cmd.Context(), a, &f, cases, systems)
 		},
 	}
-	f.add(g, cmd)
+	f.add(a, cmd)
 	cmd.Flags().Lookup("scenario").Usage += "; several such as fast,mayhem"
 	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
@@ -112,7 +112,7 @@ func (f *commonFlags) benchCases() (all []bench.Case, err error) {
 
 // benchGrid runs systems in each case. A case with a system that fails does not keep others from
 // running.
-func runGrid(ctx context.Context, g *command.App, f *commonFlags, cases []bench.Case, systems []bench.System) error {
+func runGrid(ctx context.Context, a *command.App, f *commonFlags, cases []bench.Case, systems []bench.System) error {
 	if err := netns.Available(); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func runGrid(ctx context.Context, g *command.App, f *commonFlags, cases []bench.
 	var leftOut []bench.LeftOut
 	for _, s := range systems {
 		if err := s.Missing(); err != nil {
-			g.Note("%s is left out: %v", s.Name(), err)
+			a.Note("%s is left out: %v", s.Name(), err)
 			leftOut = append(leftOut, bench.LeftOut{System: s.Name(), Why: err.Error()})
 			continue
 		}
@@ -131,22 +131,22 @@ func runGrid(ctx context.Context, g *command.App, f *commonFlags, cases []bench.
 	}
 	var reports bench.Scenarios
 	for _, c := range cases {
-		r, err := runCase(ctx, g, f, c, installed)
+		r, err := runCase(ctx, a, f, c, installed)
 		if err != nil {
 			return err
 		}
 		r.LeftOut = leftOut
 		reports = append(reports, r)
-		if len(cases) > 1 && !g.JSON {
-			if err := errors.Join(bench.Scenarios{r}.WriteTable(g.Out), f.printLinks(g, r)); err != nil {
+		if len(cases) > 1 && !a.JSON {
+			if err := errors.Join(bench.Scenarios{r}.WriteTable(a.Out), f.printLinks(a, r)); err != nil {
 				return err
 			}
-			fmt.Fprintln(g.Out)
+			fmt.Fprintln(a.Out)
 		}
 	}
-	err := f.print(g, reports)
+	err := f.print(a, reports)
 	if len(reports) == 1 {
-		err = errors.Join(err, f.printLinks(g, reports[0]))
+		err = errors.Join(err, f.printLinks(a, reports[0]))
 	}
 	for _, r := range reports {
 		err = errors.Join(err, f.verdict(r, ownNames(installed)...))
@@ -155,24 +155,24 @@ func runGrid(ctx context.Context, g *command.App, f *commonFlags, cases []bench.
 }
 
 // runCase makes the content of a case and runs the systems.
-func runCase(ctx context.Context, g *command.App, f *commonFlags, c bench.Case, systems []bench.System) (r *bench.Report, err error) {
+func runCase(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, systems []bench.System) (r *bench.Report, err error) {
 	b, err := bench.NewBench(ctx, c, "")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	r = b.NewReport()
-	return r, runSystems(ctx, g, f, b, systems, r)
+	return r, runSystems(ctx, a, f, b, systems, r)
 }
 
 // runSystems runs the systems in turn, so that a change of load on the machine meets all
 // of them.
-func runSystems(ctx context.Context, g *command.App, f *commonFlags, b *bench.Bench, systems []bench.System, r *bench.Report) error {
-	g.Note("%s", r.Case)
+func runSystems(ctx context.Context, a *command.App, f *commonFlags, b *bench.Bench, systems []bench.System, r *bench.Report) error {
+	a.Note("%s", r.Case)
 	for i := range f.repeat {
 		for _, s := range systems {
 			name := f.runName(s.Name(), i)
-			p := g.Screen(false)
+			p := a.Screen(false)
 			b.Show = func(now bench.Progress) { p.Show(term.Text(name + ": " + now.String())) }
 			run := b.Run(ctx, s)
 			p.Clear()
@@ -180,7 +180,7 @@ func runSystems(ctx context.Context, g *command.App, f *commonFlags, b *bench.Be
 				return err
 			}
 			r.Add(s.Name(), run)
-			g.Note("%s: %s", name, run)
+			a.Note("%s: %s", name, run)
 		}
 	}
 	return nil

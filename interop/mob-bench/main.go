@@ -26,7 +26,7 @@ const rootExample = `  mob-bench grid --systems mob,aria2 --scenario fast --clus
 func main() { os.Exit(command.Process().Run(newRoot(command.Process()))) }
 
 func newRoot(env *command.Env) *cobra.Command {
-	g := &command.App{Env: env}
+	a := &command.App{Env: env}
 	root := &cobra.Command{
 		Use: "mob-bench", Short: "Compare mob with other systems, and simulate", Long: rootHelp, Example: rootExample,
 		Args:             cobra.ArbitraryArgs,
@@ -38,6 +38,6 @@ func newRoot(env *command.Env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newGrid(g), newSim(g), newPlanners(g), newPlan(g), newChart(g))
+	root.AddCommand(newGrid(a), newSim(a), newPlanners(a), newPlan(a), newChart(a))
 	return root
 }

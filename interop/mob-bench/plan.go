@@ -41,7 +41,7 @@ const planExample = `  mob-bench plan sites.toml --source a1
   mob-bench plan sites.toml --source a1 --algorithm edmonds --json
   mob-bench plan sites.toml --source a1 --algorithm balanced --dot | dot -Tsvg > plan.svg`
 
-func newPlan(g *command.App) *cobra.Command {
+func newPlan(a *command.App) *cobra.Command {
 	var source, algorithm string
 	var seed uint64
 	var dot bool
@@ -52,22 +52,22 @@ func newPlan(g *command.App) *cobra.Command {
 			switch {
 			case source == "":
 				return command.Usagef(cmd, "--source is missing: name the host that has the content")
-			case dot && g.JSON:
+			case dot && a.JSON:
 				return command.Usagef(cmd, "--dot and --json exclude each other")
 			}
 			if err := plan.CheckAlgorithm(algorithm); err != nil {
 				return command.Usagef(cmd, "--algorithm: %w", err)
 			}
-			r, err := planFile(cmd.Context(), g, given[0], source, algorithm, seed)
+			r, err := planFile(cmd.Context(), a, given[0], source, algorithm, seed)
 			switch {
 			case err != nil:
 				return err
-			case g.JSON:
-				return command.WriteJSON(g.Out, r)
+			case a.JSON:
+				return command.WriteJSON(a.Out, r)
 			case dot:
-				return r.dot(g.Out)
+				return r.dot(a.Out)
 			}
-			return r.print(g.Out)
+			return r.print(a.Out)
 		},
 	}
 	fl := cmd.Flags()
@@ -75,11 +75,11 @@ func newPlan(g *command.App) *cobra.Command {
 	fl.StringVar(&algorithm, "algorithm", "stable", strings.Join(plan.Algorithms(), ", "))
 	fl.Uint64Var(&seed, "seed", 1, "seed of random choices")
 	fl.BoolVar(&dot, "dot", false, "print a graph for graphviz")
-	g.JSONFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func planFile(ctx context.Context, g *command.App, path, source, algorithm string, seed uint64) (*planReport, error) {
+func planFile(ctx context.Context, a *command.App, path, source, algorithm string, seed uint64) (*planReport, error) {
 	t, err := topology.Read(path)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ const plannersExample = `  mob-bench planners
   mob-bench planners --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json
   mob-bench planners --svg docs/plots/plans.svg`
 
-func newPlanners(g *command.App) *cobra.Command {
+func newPlanners(a *command.App) *cobra.Command {
 	var f plannersFlags
 	cmd := &cobra.Command{
 		Use: "planners", Short: "Compare planners", Long: plannersHelp, Example: plannersExample,
@@ -40,7 +40,7 @@ func newPlanners(g *command.App) *cobra.Command {
 			if err != nil {
 				return command.Usagef(cmd, "%w", err)
 			}
-			return runPlanners(g, cmd, &f, cases)
+			return runPlanners(a, cmd, &f, cases)
 		},
 	}
 	fl := cmd.Flags()
@@ -51,7 +51,7 @@ func newPlanners(g *command.App) *cobra.Command {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with links, a source and destinations of its own")
 	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
-	g.JSONFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -99,12 +99,12 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 }
 
 // benchPlan compares planners and prints the results.
-func runPlanners(g *command.App, cmd *cobra.Command, f *plannersFlags, cases []*bench.PlanCase) error {
+func runPlanners(a *command.App, cmd *cobra.Command, f *plannersFlags, cases []*bench.PlanCase) error {
 	for _, c := range cases {
-		if err := f.runs(cmd.Context(), g, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {
+		if err := f.runs(cmd.Context(), a, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {
 			return err
 		}
 	}
 	r := &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}
-	return f.print(g, r)
+	return f.print(a, r)
 }

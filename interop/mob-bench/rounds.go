@@ -89,7 +89,7 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 }
 
 // benchRounds simulates in rounds and prints the results.
-func runRounds(g *command.App, cmd *cobra.Command, f *commonFlags, rounds *roundFlags) error {
+func runRounds(a *command.App, cmd *cobra.Command, f *commonFlags, rounds *roundFlags) error {
 	cases, err := rounds.cases()
 	if err == nil {
 		err = f.checkRepeat()
@@ -98,10 +98,10 @@ func runRounds(g *command.App, cmd *cobra.Command, f *commonFlags, rounds *round
 		return command.Usagef(cmd, "%w", err)
 	}
 	for _, c := range cases {
-		if err := f.runs(cmd.Context(), g, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
+		if err := f.runs(cmd.Context(), a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
 			return err
 		}
 	}
 	r := &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}
-	return f.print(g, r)
+	return f.print(a, r)
 }

@@ -56,7 +56,7 @@ const simExample = `  mob-bench sim --clusters 4x4 --scenario mayhem --repeat 5
 // simNIC is the default of --nic in simulations.
 const simNIC = "500MB"
 
-func newSim(g *command.App) *cobra.Command {
+func newSim(a *command.App) *cobra.Command {
 	var f commonFlags
 	var rounds roundFlags
 	var k int
@@ -71,7 +71,7 @@ func newSim(g *command.App) *cobra.Command {
 				return command.Usagef(cmd, "%w", err)
 			}
 			if inRounds {
-				return runRounds(g, cmd, &f, &rounds)
+				return runRounds(a, cmd, &f, &rounds)
 			}
 			c, err := f.benchCase()
 			if err != nil {
@@ -97,10 +97,10 @@ func newSim(g *command.App) *cobra.Command {
 					return fmt.Errorf("plan: %w", err)
 				}
 			}
-			return runSim(cmd.Context(), g, &f, &c, s)
+			return runSim(cmd.Context(), a, &f, &c, s)
 		},
 	}
-	f.add(g, cmd)
+	f.add(a, cmd)
 	rounds.add(cmd)
 	cmd.Flags().IntVar(&k, "coded", 0, "a coded transfer, with generations of `k` blocks")
 	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(bench.SimCodedK)
@@ -111,11 +111,11 @@ func newSim(g *command.App) *cobra.Command {
 	return cmd
 }
 
-func runSim(ctx context.Context, g *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
+func runSim(ctx context.Context, a *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
 	r := bench.NewReport(c)
-	g.Note("%s", r.Case)
+	a.Note("%s", r.Case)
 	for i := range f.repeat {
-		stop := showTime(g, f.runName(s.Name(), i)+": simulating")
+		stop := showTime(a, f.runName(s.Name(), i)+": simulating")
 		run, err := s.Run(ctx, i)
 		stop()
 		if err != nil {
@@ -123,12 +123,12 @@ func runSim(ctx context.Context, g *command.App, f *commonFlags, c *bench.Case, 
 		}
 		r.Add(s.Name(), run)
 	}
-	return errors.Join(f.print(g, bench.Scenarios{r}), f.printLinks(g, r), f.verdict(r, s.Name()))
+	return errors.Join(f.print(a, bench.Scenarios{r}), f.printLinks(a, r), f.verdict(r, s.Name()))
 }
 
 // showTime shows how long something has been going on, until stop is called.
-func showTime(g *command.App, what string) (stop func()) {
-	p := g.Screen(false)
+func showTime(a *command.App, what string) (stop func()) {
+	p := a.Screen(false)
 	began := time.Now()
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {

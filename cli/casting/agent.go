@@ -1,0 +1,32 @@
+package casting
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/cli/command"
+)
+
+const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It reads messages from
+standard input.`
+
+// newAgent is the command that runs on each host of a cast if there is no mob-agent to copy. It is not
+// for people.
+func newAgent(a *command.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "agent",
+		Short:   "Take part in a cast, on a host",
+		Long:    agentHelp,
+		Example: "  mob agent",
+		Args:    command.Args(0),
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if status := agent.Run(cmd.Context(), a.In, a.Out, a.Err); status != command.ExitDone {
+				return errors.New("") // it has said why
+			}
+			return nil
+		},
+	}
+}

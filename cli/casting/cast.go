@@ -1,0 +1,324 @@
+package casting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/proto"
+)
+
+const castHelp = `Copies a file, a folder or a stream (-, standard input) to many hosts, on which nothing is
+installed: no daemon, no tracker, no mob. Each byte enters each cluster once, the hosts
+pass it on to each other, and the survivors finish whatever dies.
+
+It logs in to each host with ssh, which must not ask for a password, and brings the
+program: one copy into each cluster, which the others get from a neighbour, checked by
+hash. At the end it removes what it brought, --keep aside. A host that has the same build
+of mob already, at the same path, on $PATH or from --keep, needs no copy.
+
+HOSTSET is a set as ClusterShell writes it: n[1-20,30],gw with padding (n[001-064]),
+steps (n[0-62/2]), several brackets, and, from left to right, "," for these too, "!" for
+not these, "&" for only these, "^" for those in one of both. Quote it for the shell. It
+may also be @FILE or - (standard input) with lines "HOSTSET [CLUSTER]" and # comments, or
+slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are of one cluster: name
+the clusters if there are several, so that each byte enters each of them once. If this
+machine is in one of them, say which with --cluster: else all of it enters that one, too.
+CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
+
+DEST is a path on each host, in the home folder unless it is absolute. With a slash at its
+end SRC goes into it, and so does a file if DEST is a directory. A directory is DEST itself
+without the slash, so that the same command means the same place again. DEST is SRC's name
+by default. Existing files are replaced or completed with --force only. With --exec
+a command on each host gets the content on its standard input, while it flows; if the
+transfer fails, the command is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent sign.
+CMD also has $MOB_HOST and $MOB_CLUSTER; what it prints is shown with its host.
+
+Exit status: 0 if all hosts have the content, or those of --min; 1 if fewer have; 2 wrong
+usage, before anything was contacted; 130 interrupted, with everything removed.`
+
+const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
+  mob cast data/ --hosts 'lyon=l[001-040]' --hosts 'tokyo=t[001-040]' -o /data --bad failed
+  mob cast data/ --retry failed -o /data
+  mob cast data/ --hosts 'lyon/rack1=l[01-20]' --hosts 'lyon/rack2=l[21-40]' -o /data
+  tar c tree | mob cast - --hosts slurm --exec 'tar x -C /tmp'
+  mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json`
+
+// castShell is the default of --rsh.
+const defaultShell = "ssh -T -oBatchMode=yes -oConnectTimeout=5"
+
+// castRunner is [cast.Run].
+type runner func(context.Context, cast.Config) (*cast.Result, error)
+
+// castFlags are the flags of cast.
+type flags struct {
+	hosts   []string
+	retry   string
+	cluster string
+	dest    string
+	exec    string
+	force   bool
+	follow  bool
+
+	shell  string
+	window int
+	keep   bool
+	spool  string
+
+	min   string
+	good  string
+	bad   string
+	quiet bool
+}
+
+func newCast(a *command.App, run runner) *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use:     "cast SRC|- --hosts [CLUSTER=]HOSTSET ... [-o DEST | --exec CMD]",
+		Short:   "Copy a file, folder or stream to many hosts by ssh",
+		Long:    castHelp,
+		Example: castExample,
+		Args:    command.Args(1, "SRC"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			cfg, least, err := f.config(a, given[0], cmd.Flags().Changed)
+			if err != nil {
+				return command.Usagef(cmd, "%w", err)
+			}
+			return runCast(a, cmd, run, &f, cfg, least)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
+	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
+	fl.StringVar(&f.cluster, "cluster", "", "cluster of this machine among those of --hosts, $MOB_CLUSTER by default")
+	fl.StringVarP(&f.dest, "output", "o", "", "file or folder to create on each host, `DEST`")
+	fl.StringVar(&f.exec, "exec", "", "command that gets the content on each host, `CMD`")
+	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
+	fl.BoolVar(&f.follow, "follow-links", false, "take what symbolic links lead to out of SRC")
+	fl.StringVar(&f.shell, "rsh", defaultShell, "remote shell: called as `CMD` HOST COMMANDLINE")
+	fl.IntVar(&f.window, "window", 32, "`NUMBER` of logins at once")
+	fl.BoolVar(&f.keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
+	fl.StringVar(&f.spool, "spool", "10GB", "`SIZE` that a stream may take on the disk of a slow host, and here")
+	fl.StringVar(&f.min, "min", "100%", "hosts that must get the content, a `NUMBER` or percentage")
+	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
+	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+// config checks the flags, before anything is contacted. It also returns the least number of
+// hosts that must get the content.
+func (f *flags) config(a *command.App, src string, given func(flag string) bool) (cfg cast.Config, least int, err error) {
+	cfg = cast.Config{Source: src, Stdin: a.In, Dest: f.dest, Exec: f.exec, Force: f.force, FollowLinks: f.follow, Window: f.window, Keep: f.keep}
+	if cfg.Log, _, err = command.NewLog(a.Err, a.LogLevel, false); err != nil {
+		return cfg, 0, err
+	}
+	switch {
+	case f.window < 1:
+		return cfg, 0, fmt.Errorf("--window %d: want at least one login at once", f.window)
+	case given("exec") && given("output"):
+		return cfg, 0, errors.New("--exec and -o exclude each other: a command gets the content, or DEST")
+	case given("exec") && strings.TrimSpace(f.exec) == "":
+		return cfg, 0, errors.New("--exec is empty: give a command")
+	case given("output") && f.dest == "":
+		return cfg, 0, errors.New("-o is empty: give a path")
+	}
+	spool, err := humanize.ParseBytes(f.spool)
+	if err != nil || spool > math.MaxInt64 {
+		return cfg, 0, fmt.Errorf("--spool %q: want a size such as 10GB", f.spool)
+	}
+	cfg.Spool = int64(spool)
+	if cfg.Shell, err = splitCommand(f.shell); err != nil {
+		return cfg, 0, fmt.Errorf("--rsh: %w", err)
+	}
+	if err := errors.Join(checkFolder("--good", f.good), checkFolder("--bad", f.bad)); err != nil {
+		return cfg, 0, err
+	}
+	if cfg.Hosts, err = f.parseHosts(a, src); err != nil {
+		return cfg, 0, err
+	}
+	if cfg.Cluster, err = f.ownCluster(a, cfg.Hosts); err != nil {
+		return cfg, 0, fmt.Errorf("--cluster: %w", err)
+	}
+	if least, err = parseMin(f.min, len(cfg.Hosts)); err != nil {
+		return cfg, 0, fmt.Errorf("--min %s: %w", f.min, err)
+	}
+	if _, err := cfg.Hosts[0].Expand(f.dest + f.exec); err != nil { // one of them is empty
+		return cfg, 0, err
+	}
+	return cfg, least, f.checkSource(a, src)
+}
+
+// parseHosts returns the hosts of --hosts and --retry.
+func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
+	specs := f.hosts
+	if f.retry != "" {
+		specs = append(specs, "@"+f.retry)
+	}
+	if len(specs) == 0 {
+		return nil, errors.New("--hosts is missing: say where to copy to")
+	}
+	for _, s := range specs {
+		if src == "-" && (s == "-" || strings.HasSuffix(s, "=-")) {
+			return nil, errors.New("standard input cannot be both the content and a list of hosts")
+		}
+	}
+	hosts, err := cast.Hosts(specs, a.Getenv, a.In)
+	if err != nil {
+		return nil, fmt.Errorf("--hosts: %w", err)
+	}
+	return hosts, nil
+}
+
+// ownCluster returns the cluster of this machine, empty if it is not known. Its usual cluster means nothing where the
+// hosts are not told apart.
+func (f *flags) ownCluster(a *command.App, hosts []cast.Host) (string, error) {
+	name := f.cluster
+	named := slices.ContainsFunc(hosts, func(h cast.Host) bool { return h.Cluster != cast.DefaultCluster })
+	if name == "" && named {
+		name = a.Getenv("MOB_CLUSTER")
+	}
+	if name == "" {
+		return "", nil
+	}
+	return name, proto.CheckCluster(name)
+}
+
+// checkSource checks that there is a source, and that it can go where it shall.
+func (f *flags) checkSource(a *command.App, src string) error {
+	if src == "-" {
+		switch {
+		case f.dest == "" && f.exec == "":
+			return errors.New("standard input has no name: give a file with -o, or a command with --exec")
+		case strings.HasSuffix(f.dest, "/"):
+			return fmt.Errorf("standard input has no name: give a file, not the folder %s", f.dest)
+		case term.IsTerminal(a.In):
+			return errors.New("standard input is a terminal: pipe the content into the command")
+		}
+		return nil
+	}
+	fi, err := os.Stat(src)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", src)
+	case err != nil:
+		return err
+	case fi.IsDir() && f.exec != "":
+		return fmt.Errorf("%s is a folder, and --exec takes one file: `tar c %s | mob cast - --exec 'tar x'`", src, src)
+	case !fi.IsDir() && !fi.Mode().IsRegular():
+		return fmt.Errorf("%s is neither a file nor a folder: pipe it into `mob cast -`", src)
+	}
+	return nil
+}
+
+// cast sends the content, and reports.
+func runCast(a *command.App, cmd *cobra.Command, run runner, f *flags, cfg cast.Config, least int) error {
+	if _, err := exec.LookPath(cfg.Shell[0]); err != nil {
+		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", cfg.Shell[0])
+	}
+	ctx := cmd.Context()
+	res, err := castAndShow(ctx, a, run, cfg, f.quiet)
+	if res == nil {
+		return err
+	}
+	r := newReport(res, cfg)
+	if a.JSON {
+		err = errors.Join(err, command.WriteJSON(a.Out, r))
+	} else {
+		err = errors.Join(err, r.print(a.Out))
+	}
+	err = errors.Join(err, writeHosts(a.Env, f.good, r.hosts(true)), writeHosts(a.Env, f.bad, r.hosts(false)))
+	switch {
+	case ctx.Err() != nil && (err != nil || r.Done < least):
+		return command.Interruptedf("interrupted: %d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
+	case err != nil:
+		return err
+	case r.Done < least:
+		return fmt.Errorf("%d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
+	}
+	return nil
+}
+
+// parseMin returns how many of n hosts a value of --min means.
+func parseMin(text string, n int) (int, error) {
+	if number, ok := strings.CutSuffix(text, "%"); ok {
+		share, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(share > 0 && share <= 100) {
+			return 0, errors.New("want more than 0% and at most 100%")
+		}
+		const rounding = 1e-9 // 99.9 % of 1000 are 999
+		return max(1, int(math.Ceil(share*float64(n)/100-rounding))), nil
+	}
+	least, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, errors.New("want a number of hosts, or a percentage such as 95%")
+	case least < 1 || least > n:
+		return 0, fmt.Errorf("want 1 to %d hosts", n)
+	}
+	return least, nil
+}
+
+// checkFolder fails unless the file of a flag, which may be empty for none, could be made.
+func checkFolder(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		return fmt.Errorf("%s: %s is a folder", flag, path)
+	}
+	dir := filepath.Dir(path)
+	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		return fmt.Errorf("%s: the folder %s does not exist", flag, dir)
+	}
+	return nil
+}
+
+// splitCommand splits a command at its blanks. Single and double quotes keep blanks together,
+// as with rsync's --rsh; there are no backslashes.
+func splitCommand(text string) (words []string, err error) {
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	for _, r := range text {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, inWord = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if inWord {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			inWord = false
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("%s: a %c is missing", text, quote)
+	case len(words) == 0 || words[0] == "":
+		return nil, errors.New("the command is empty")
+	}
+	return words, nil
+}

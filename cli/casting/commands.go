@@ -1,0 +1,13 @@
+package casting
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
+)
+
+// Commands returns the commands of the package.
+func Commands(a *command.App) []*cobra.Command {
+	return []*cobra.Command{newCast(a, cast.Run), newAgent(a)}
+}

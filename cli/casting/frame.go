@@ -1,0 +1,325 @@
+package casting
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
+)
+
+const (
+	// castRateOver is the time over which the rate is shown.
+	rateOver = 3 * time.Second
+	// castStill is after what time without progress a host is said to make none.
+	stallAfter = 10 * time.Second
+	// castFolded is up to how many hosts a phase names them.
+	maxFolded = 1000
+	// castQueue bounds the bytes that commands on hosts have printed and that were not
+	// printed here yet. A shorter line counts as castLine bytes.
+	maxQueue = 16 << 20
+	minLine  = 128
+)
+
+// castView is a cast as its events tell, and what it shows of it.
+type view struct {
+	name  string
+	began time.Time
+
+	mu      sync.Mutex
+	source  cast.Source
+	hosts   []cast.HostResult
+	output  []string // of commands, not printed yet
+	queued  int      // bytes of it
+	dropped int      // lines that did not fit
+	wake    chan struct{}
+
+	samples []sample // newest last; of the goroutine that shows frames
+}
+
+// castSample is how much all hosts had at a time.
+type sample struct {
+	at  time.Time
+	got int64
+}
+
+func newView(cfg cast.Config) *view {
+	v := &view{name: cfg.Source, began: time.Now(), wake: make(chan struct{}, 1)}
+	if v.name == "-" {
+		v.name = "standard input"
+	}
+	v.source.Length = -1
+	for _, h := range cfg.Hosts {
+		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
+	}
+	return v
+}
+
+// event takes an event into the view.
+func (v *view) event(e cast.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case e.Source != nil:
+		v.source = *e.Source
+	case e.Host != nil:
+		v.hosts[e.Index] = *e.Host
+	case e.Output == nil:
+	case v.queued+max(len(*e.Output), minLine) > maxQueue:
+		v.dropped++
+	default:
+		v.output = append(v.output, v.hosts[e.Index].Name+": "+*e.Output)
+		v.queued += max(len(*e.Output), minLine)
+		select {
+		case v.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// takeOutput returns what commands printed since the last call.
+func (v *view) takeOutput() (lines []string, dropped int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	lines, dropped = v.output, v.dropped
+	v.output, v.queued, v.dropped = nil, 0, 0
+	return lines, dropped
+}
+
+// castAndShow runs a cast, shows its progress, and prints what commands on the hosts print: to
+// standard output, or with --json to standard error.
+func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Config, quiet bool) (res *cast.Result, err error) {
+	v := newView(cfg)
+	cfg.Event = v.event
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		res, err = run(ctx, cfg)
+	}()
+	p := a.Screen(quiet)
+	defer p.Clear()
+	out := a.Out
+	if a.JSON {
+		out = a.Err
+	}
+	flush := func() {
+		lines, dropped := v.takeOutput()
+		if len(lines)+dropped == 0 {
+			return
+		}
+		p.Clear()
+		for _, l := range lines {
+			fmt.Fprintln(out, term.Printable(l))
+		}
+		if dropped > 0 {
+			p.Note("%s of output were left out: they came faster than they could be printed", term.Plural(dropped, "line"))
+		}
+	}
+	tick := time.NewTicker(term.DrawInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-v.wake:
+			flush()
+		case <-tick.C:
+			p.Show(v.frame())
+		case <-done:
+			flush()
+			return res, err
+		}
+	}
+}
+
+// frame returns how far the cast is now.
+func (v *view) frame() frame {
+	v.mu.Lock()
+	f := frame{name: v.name, took: time.Since(v.began), source: v.source, hosts: slices.Clone(v.hosts)}
+	v.mu.Unlock()
+	var got int64
+	for i := range f.hosts {
+		got += f.hosts[i].Bytes
+	}
+	now := time.Now()
+	for len(v.samples) > 1 && now.Sub(v.samples[1].at) >= rateOver {
+		v.samples = v.samples[1:]
+	}
+	v.samples = append(v.samples, sample{now, got})
+	first := v.samples[0]
+	f.rate = max(0, term.Average(got-first.got, now.Sub(first.at)))
+	return f
+}
+
+// castFrame shows how far a cast is.
+type frame struct {
+	name   string
+	took   time.Duration
+	source cast.Source
+	hosts  []cast.HostResult
+	rate   int64 // of all hosts
+}
+
+// castPhases are the phases in their order.
+func phases() []cast.Phase {
+	return []cast.Phase{cast.Waiting, cast.Login, cast.Program, cast.Start, cast.Fetching, cast.Done, cast.Failed}
+}
+
+// in returns the hosts in a phase.
+func (f frame) in(phase cast.Phase) (hosts []cast.HostResult) {
+	for _, h := range f.hosts {
+		if h.Phase == phase {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// Picture has a line for each phase that hosts are in, and for each reason why some failed.
+func (f frame) Picture(width int) []string {
+	lines := []string{f.head()}
+	for _, phase := range phases() {
+		hosts := f.in(phase)
+		if len(hosts) == 0 {
+			continue
+		}
+		line := phaseLine(string(phase), len(hosts))
+		switch {
+		case phase == cast.Fetching:
+			lines = append(lines, line+f.fetching(width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+slowest(hosts, f.source.Length))
+			continue
+		case phase == cast.Failed:
+			name := string(phase)
+			for _, c := range causes(hosts) {
+				lines = append(lines, phaseLine(name, len(c.hosts))+c.String())
+				name = ""
+			}
+			continue
+		case len(hosts) <= maxFolded && phase != cast.Waiting && phase != cast.Done:
+			line += fold(hosts)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// castPhaseLine begins the line of some hosts in a phase.
+func phaseLine(phase string, hosts int) string { return fmt.Sprintf("  %-9s %5d  ", phase, hosts) }
+
+// head says what is sent to how many.
+func (f frame) head() string {
+	text := f.name
+	switch s := f.source; {
+	case s.Length < 0 && s.Read > 0:
+		text += fmt.Sprintf(": %s so far", term.Bytes(s.Read))
+	case s.Length >= 0 && s.Read < s.Length:
+		text += fmt.Sprintf(": %s (%d%% read)", term.Bytes(s.Length), term.Percent(s.Read, s.Length))
+	case s.Length >= 0:
+		text += ": " + term.Bytes(s.Length)
+	}
+	return fmt.Sprintf("%s to %s, %s", text, term.Plural(len(f.hosts), "host"), term.Duration(f.took))
+}
+
+// progress returns how much the hosts that did not fail have, and are to have: -1 for a stream.
+func (f frame) progress() (have, all int64) {
+	for _, h := range f.hosts {
+		if h.Phase != cast.Failed {
+			have += h.Bytes
+			all += f.source.Length
+		}
+	}
+	if f.source.Length < 0 {
+		return have, -1
+	}
+	return have, all
+}
+
+// fetching shows how much all hosts have.
+func (f frame) fetching(width int) string {
+	have, all := f.progress()
+	if all < 0 {
+		return fmt.Sprintf("%s, %s", term.Bytes(have), term.Rate(f.rate))
+	}
+	facts := fmt.Sprintf(" %3d%%, %s", term.Percent(have, all), term.Rate(f.rate))
+	if left := term.Left(all-have, f.rate); left != "" {
+		facts += ", " + left
+	}
+	return term.BarBeside(facts, have, all, width)
+}
+
+// slowest names the host that has the least of those that fetch a content, whose length is -1 if it is not known,
+// and says what holds it up.
+func slowest(hosts []cast.HostResult, length int64) string {
+	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int {
+		return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), a.Moved.Compare(b.Moved))
+	})
+	text := fmt.Sprintf("%s, %s", least.Name, term.Bytes(least.Bytes))
+	if length >= 0 {
+		text = fmt.Sprintf("%s, %d%%", least.Name, term.Percent(least.Bytes, length))
+	}
+	if still := time.Since(least.Moved); still > stallAfter {
+		text += fmt.Sprintf(", no progress for %s", term.Duration(still))
+	}
+	if least.Waiting != "" {
+		text += ", waiting for " + least.Waiting
+	}
+	return text
+}
+
+// Position implements [term.Progress].
+func (f frame) Position() any {
+	at := struct {
+		bytes, read int64
+		hosts       string // in each phase
+	}{read: f.source.Read}
+	for _, h := range f.hosts {
+		at.bytes += h.Bytes
+	}
+	for _, phase := range phases() {
+		at.hosts += fmt.Sprint(len(f.in(phase)), " ")
+	}
+	return at
+}
+
+// Waiting implements [term.Progress]. A stream that has reached all hosts waits for its source only.
+func (f frame) Waiting() (what, remedy string) {
+	fetching := f.in(cast.Fetching)
+	if f.source.Length < 0 {
+		fetching = slices.DeleteFunc(fetching, func(h cast.HostResult) bool { return h.Bytes >= f.source.Read })
+	}
+	if len(fetching) > 0 {
+		return "waiting for " + slowest(fetching, f.source.Length), "does that host answer, and its disk or command take data?"
+	}
+	for _, phase := range []cast.Phase{cast.Login, cast.Program, cast.Start} {
+		if hosts := f.in(phase); len(hosts) > 0 {
+			return fmt.Sprintf("waiting for the %s of %s", phase, fold(hosts)), "do these hosts answer, and take logins without a password?"
+		}
+	}
+	return "", ""
+}
+
+func (f frame) Line() string {
+	parts := []string{f.head()}
+	if have, all := f.progress(); all > 0 && have > 0 {
+		parts = append(parts, fmt.Sprintf("%d%%", term.Percent(have, all)), term.Rate(f.rate))
+	} else if have > 0 {
+		parts = append(parts, term.Rate(f.rate))
+	}
+	var counts []string
+	for _, phase := range phases() {
+		hosts := f.in(phase)
+		if len(hosts) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", len(hosts), phase)
+		if phase == cast.Fetching {
+			text += fmt.Sprintf(" (slowest %s)", slowest(hosts, f.source.Length))
+		}
+		counts = append(counts, text)
+	}
+	return strings.Join(parts, ", ") + "; " + strings.Join(counts, ", ")
+}

@@ -1,0 +1,33 @@
+package casting
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cli/term"
+)
+
+// TestCastWaitsFor checks the reasons and remedies of a cast that stalls.
+func TestCastWaitsFor(t *testing.T) {
+	t.Parallel()
+	hosts := func(length int64, hosts ...cast.HostResult) term.Progress {
+		return frame{source: cast.Source{Length: length, Read: 100}, hosts: hosts}
+	}
+	for _, c := range []struct {
+		name         string
+		m            term.Progress
+		what, remedy string // "" for neither
+	}{
+		{"login", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Login}), "waiting for the login of n1", "password"},
+		{"host", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Fetching, Progress: cast.Progress{Bytes: 50, Waiting: "the disk"}}),
+			"waiting for n1, 50%, no progress for ", "does that host answer"},
+		{"stream that no host waits for", hosts(-1, cast.HostResult{Phase: cast.Fetching, Progress: cast.Progress{Bytes: 100}}), "", ""},
+	} {
+		what, remedy := c.m.Waiting()
+		if !strings.HasPrefix(what, c.what) || (what == "") != (c.what == "") ||
+			!strings.Contains(remedy, c.remedy) || (remedy == "") != (c.remedy == "") {
+			t.Errorf("%s: %q, %q; want %q, %q", c.name, what, remedy, c.what, c.remedy)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ipfs/go-cid"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Content is an argument that names a content: a link, a content id or a path.
+type Content struct {
+	Name string      // for the daemon
+	Link *proto.Link // nil when the argument is not a link
+}
+
+// ParseContent parses an argument, after ReadArg.
+func (env *Env) ParseContent(text string) (Content, error) {
+	text, err := env.ReadArg(text)
+	if err != nil {
+		return Content{}, err
+	}
+	if strings.HasPrefix(text, "magnet:") {
+		link, err := proto.ParseLink(text)
+		return Content{text, link}, err
+	}
+	if _, err := cid.Decode(text); err == nil {
+		if _, err := os.Lstat(text); errors.Is(err, os.ErrNotExist) {
+			return Content{Name: text}, nil
+		}
+	}
+	path, err := filepath.Abs(text)
+	return Content{Name: path}, err
+}
+
+// ReadArg reads an argument from elsewhere, so that a link is not among the arguments
+// that other users see: from standard input if it is -, or from a file if it is @PATH.
+// Other arguments are as they are.
+func (env *Env) ReadArg(text string) (string, error) {
+	from := "standard input"
+	var in io.Reader
+	switch path, ok := strings.CutPrefix(text, "@"); {
+	case text == "-":
+		in = env.In
+	case ok:
+		f, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("cannot read the link: %w", err)
+		}
+		defer f.Close()
+		from, in = path, f
+	default:
+		return text, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(in, proto.MaxLink+2))
+	if err != nil {
+		return "", fmt.Errorf("cannot read the link: %w", err)
+	}
+	line := strings.TrimSpace(string(b))
+	if line == "" || strings.ContainsAny(line, "\r\n") {
+		return "", fmt.Errorf("%s does not have one line with a link", from)
+	}
+	return line, nil
+}
+
+// Find asks the daemon for the link of a content.
+func (c *Content) Find(ctx context.Context, client *control.Client) error {
+	st, err := client.Transfer(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	c.Link, err = proto.ParseLink(st.Link)
+	return err
+}

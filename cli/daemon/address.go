@@ -1,0 +1,183 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+)
+
+// ParseListen parses the values of --listen.
+func ParseListen(texts []string) ([]ma.Multiaddr, error) {
+	var out []ma.Multiaddr
+	for _, text := range texts {
+		a, err := ma.NewMultiaddr(text)
+		if err == nil {
+			_, err = a.ValueForProtocol(ma.P_TCP)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot listen on %q: give an address such as /ip4/0.0.0.0/tcp/4001", text)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// ParseTrackers parses the values of --tracker, without duplicates.
+func ParseTrackers(texts []string) ([]ma.Multiaddr, error) {
+	var out []ma.Multiaddr
+	for _, text := range texts {
+		a, err := ma.NewMultiaddr(text)
+		if err == nil {
+			_, err = libpeer.AddrInfoFromP2pAddr(a)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the address of a tracker: give the line that `mob tracker` prints", text)
+		}
+		if !slices.ContainsFunc(out, a.Equal) {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// OwnAddr returns the address to print for a host that listens on listen: with
+// the bound port, the host's id, and in place of an unspecified IP, which nobody
+// can dial, the address of this machine's default route.
+func OwnAddr(h host.Host, listen ma.Multiaddr) ma.Multiaddr {
+	a := withPort(listen, h.Network().ListenAddresses())
+	if manet.IsIPUnspecified(a) {
+		a = reachableAddr(a, h.Addrs())
+	}
+	return a.Encapsulate(ma.StringCast("/p2p/" + h.ID().String()))
+}
+
+// withPort replaces port 0 of listen by the port that was bound for it.
+func withPort(listen ma.Multiaddr, bound []ma.Multiaddr) ma.Multiaddr {
+	if port, _ := listen.ValueForProtocol(ma.P_TCP); port != "0" {
+		return listen
+	}
+	first, _ := ma.SplitFirst(listen)
+	for _, b := range bound {
+		if ip, _ := ma.SplitFirst(b); ip.Equal(first) {
+			return b
+		}
+	}
+	return listen
+}
+
+// reachableAddr picks the address of a host to print in place of an unspecified one.
+func reachableAddr(unspecified ma.Multiaddr, all []ma.Multiaddr) ma.Multiaddr {
+	family, _ := ma.SplitFirst(unspecified)
+	same := slices.DeleteFunc(slices.Clone(all), func(a ma.Multiaddr) bool {
+		first, _ := ma.SplitFirst(a)
+		return first.Code() != family.Code()
+	})
+	route := routeIP(family.Code())
+	rank := func(a ma.Multiaddr) int {
+		ip, err := manet.ToIP(a)
+		switch {
+		case err != nil || manet.IsIPLoopback(a):
+			return 3
+		case route != nil && ip.Equal(route):
+			return 0
+		case manet.IsIP6LinkLocal(a):
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(same, func(a, b ma.Multiaddr) int { return rank(a) - rank(b) })
+	if len(same) == 0 {
+		return unspecified
+	}
+	return same[0]
+}
+
+// routeIP returns the source address of this machine's default route, nil when
+// there is none. It sends nothing: connecting a UDP socket only picks a route.
+func routeIP(family int) net.IP {
+	network, remote := "udp4", "192.0.2.1:9"
+	if family == ma.P_IP6 {
+		network, remote = "udp6", "[2001:db8::1]:9"
+	}
+	c, err := net.Dial(network, remote)
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).IP
+}
+
+// AnnounceURLs returns the announce URLs of a BitTorrent tracker that listens on
+// the given addresses.
+func AnnounceURLs(listen []netip.AddrPort) []string {
+	var urls []string
+	for _, at := range listen {
+		for _, ip := range dialableIPs(at.Addr()) {
+			urls = append(urls, fmt.Sprintf("http://%v/announce", netip.AddrPortFrom(ip, at.Port())))
+		}
+	}
+	return urls
+}
+
+// externalAddrs returns where other machines reach a listener: nowhere when it
+// listens on loopback.
+func externalAddrs(listen netip.AddrPort) []netip.AddrPort {
+	var out []netip.AddrPort
+	for _, ip := range dialableIPs(listen.Addr()) {
+		if !ip.IsLoopback() {
+			out = append(out, netip.AddrPortFrom(ip, listen.Port()))
+		}
+	}
+	return out
+}
+
+// dialableIPs returns the addresses at which a listener is reached. The
+// unspecified address stands for all of this machine, and that of IPv6 for IPv4
+// as well.
+func dialableIPs(a netip.Addr) []netip.Addr {
+	if !a.IsUnspecified() {
+		return []netip.Addr{a}
+	}
+	families := []int{ma.P_IP4}
+	if a.Is6() {
+		families = append(families, ma.P_IP6)
+	}
+	var out []netip.Addr
+	for _, family := range families {
+		if ip, ok := ownIP(family); ok {
+			out = append(out, ip)
+		}
+	}
+	if len(out) == 0 {
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
+	}
+	return out
+}
+
+// ownIP returns the address of this machine's default route in a family, or else
+// its first global one.
+func ownIP(family int) (netip.Addr, bool) {
+	if ip, ok := netip.AddrFromSlice(routeIP(family)); ok {
+		return ip.Unmap(), true
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return netip.Addr{}, false
+	}
+	for _, a := range all {
+		p, err := netip.ParsePrefix(a.String())
+		if err == nil && p.Addr().IsGlobalUnicast() && p.Addr().Is4() == (family == ma.P_IP4) {
+			return p.Addr(), true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// Loopback is a free port of this machine.
+func Loopback() ma.Multiaddr { return ma.StringCast("/ip4/127.0.0.1/tcp/0") }

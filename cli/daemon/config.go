@@ -1,0 +1,76 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
+)
+
+// tables are the functions that read the tables of a configuration file, by key.
+// A function gets the table as go-toml decodes it: a map[string]any, or a list of
+// them for [[key]].
+type tables map[string]func(value any) error
+
+// loadConfig sets flags from a TOML file that has their names as keys, and hands
+// its tables to their functions. Flags that are set already stay. Any other key is
+// an error, since it is likely misspelt.
+func loadConfig(path string, flags *pflag.FlagSet, tables tables) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("cannot read the configuration: %w", err)
+	}
+	var keys map[string]any
+	var syntax *toml.DecodeError
+	if err := toml.Unmarshal(b, &keys); errors.As(err, &syntax) {
+		row, column := syntax.Position()
+		return fmt.Errorf("%s:%d:%d: %w", path, row, column, err)
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if read := tables[key]; read != nil {
+			if err := read(keys[key]); err != nil {
+				return fmt.Errorf("%s: [%s]: %w", path, key, err)
+			}
+			continue
+		}
+		f := flags.Lookup(key)
+		if f == nil || slices.Contains([]string{"config", "help", "version"}, key) {
+			return fmt.Errorf("%s: unknown key %q: `mobd --help` lists the keys", path, key)
+		}
+		if f.Changed {
+			continue
+		}
+		if err := setFlag(flags, f, keys[key]); err != nil {
+			return fmt.Errorf("%s: %s: %w", path, key, err)
+		}
+	}
+	return nil
+}
+
+// setFlag sets a flag to a value of a configuration file. A repeatable flag also
+// takes a list.
+func setFlag(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
+	values, isList := value.([]any)
+	if !isList {
+		values = []any{value}
+	} else if f.Value.Type() != "stringArray" {
+		return errors.New("want one value, not a list")
+	}
+	for _, v := range values {
+		switch v.(type) {
+		case string, bool, int64:
+		default:
+			return fmt.Errorf("want text, a number, true or false, not %v", v)
+		}
+		if err := flags.Set(f.Name, fmt.Sprint(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/interop/bittorrent"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// shutdownGrace is how long clients have to read the last event of their stream
+// when a daemon shuts down.
+const shutdownGrace = 2 * time.Second
+
+// noticeable is how long a command may take to exit without an explanation.
+const noticeable = 500 * time.Millisecond
+
+// daemonConfig is what the flags of a node say, checked.
+type Config struct {
+	cluster    string
+	host       string // empty for the machine's name
+	listen     []ma.Multiaddr
+	data       string // absolute
+	trackers   []ma.Multiaddr
+	network    *membership.Config // nil for an open node
+	bittorrent *bittorrent.Config // nil for no BitTorrent clients
+	btTrackers []string           // for the links of seeds that are offered to them
+	limits     *limit.Policy      // nil for none
+	log        *slog.Logger
+	logLevel   *slog.LevelVar // of log
+	keep       peer.Keep
+	// socketGroup names whose members may use the control socket besides the owner.
+	socketGroup string
+}
+
+// Daemon is a node with its control socket.
+type Daemon struct {
+	node   *peer.Node
+	limits context.CancelFunc // ends their policy
+	bt     *bittorrent.Server // nil without --bt-listen
+	server *control.Server
+	socket net.Listener
+	served chan error // the result of Serve
+	health *health
+}
+
+func start(cfg Config) (_ *Daemon, err error) {
+	d := &Daemon{served: make(chan error, 1)}
+	if cfg.limits == nil {
+		cfg.limits = limit.NewPolicy(limit.Limits{}, nil)
+	}
+	limits, _ := cfg.limits.InForce(time.Now())
+	node := peer.Config{
+		Data:     cfg.data,
+		Cluster:  cfg.cluster,
+		Host:     cfg.host,
+		Listen:   cfg.listen,
+		Trackers: cfg.trackers,
+		Network:  cfg.network,
+		Finder:   Finder(cfg.log),
+		Torrents: metainfo.Codec{},
+		Limits:   limits,
+		Umask:    contentUmask(),
+		Log:      cfg.log,
+	}
+	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: command.Version()}
+	if cfg.bittorrent != nil {
+		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
+		if err != nil {
+			return nil, err
+		}
+		node.AttachExternal, node.Describe, node.ClientsProblem = d.bt.Attach, d.bt.Describe, d.bt.Problem
+		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
+		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+	}
+	d.node, err = peer.Start(node)
+	if err != nil {
+		return nil, errors.Join(err, d.closeNode())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.limits = cancel
+	go cfg.limits.Run(ctx, d.node.SetLimits)
+	// The node holds the lock of the folder, so a socket that is there is stale.
+	d.socket, err = control.Listen(cfg.data, cfg.socketGroup)
+	if err != nil {
+		return nil, errors.Join(err, d.closeNode())
+	}
+	d.health = NewHealth(d.node.Probe)
+	served.Node, served.Limits = d.node, cfg.limits
+	d.server = control.NewServer(served)
+	go func() { d.served <- d.server.Serve(d.socket) }()
+	return d, nil
+}
+
+// closeNode closes the node, and then the server of BitTorrent clients, which
+// serves its transfers.
+func (d *Daemon) closeNode() (err error) {
+	if d.node != nil {
+		if d.limits != nil {
+			d.limits()
+		}
+		err = d.node.Close()
+	}
+	if d.bt != nil {
+		err = errors.Join(err, d.bt.Close())
+	}
+	return err
+}
+
+// close ends the node, which ends the streams of its clients. The socket goes
+// first, while the folder is still locked: later it may be that of another daemon.
+func (d *Daemon) close() error {
+	err := d.socket.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	err = errors.Join(err, d.closeNode())
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	err = errors.Join(err, d.server.Shutdown(ctx))
+	if served := <-d.served; !errors.Is(served, net.ErrClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// drain accepts no more calls and waits for those under way, until ctx ends. It
+// calls slow when that takes long enough to be noticed.
+func (d *Daemon) drain(ctx context.Context, slow func()) {
+	timer := time.AfterFunc(noticeable, slow)
+	defer timer.Stop()
+	_ = d.server.Shutdown(ctx) // close reports what this cuts off
+}
+
+// Finder makes tracker clients for a node.
+func Finder(log *slog.Logger) func(host.Host, []ma.Multiaddr) peer.Finder {
+	return func(h host.Host, addrs []ma.Multiaddr) peer.Finder {
+		infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
+		if err != nil {
+			log.Warn("trackers ignored", "error", err) // flags and links are checked before
+		}
+		return tracker.NewClient(h, infos, tracker.ClientConfig{Log: log})
+	}
+}

@@ -1,0 +1,110 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mobgrid/mob/cli/metrics"
+	"github.com/mobgrid/mob/cli/web"
+)
+
+const (
+	// healthTimeout is how long a node may take to answer before it counts as hung.
+	healthTimeout = 5 * time.Second
+	// healthKeep is how long an answer serves for others who ask.
+	healthKeep = 200 * time.Millisecond
+)
+
+// health knows whether a node or a tracker works. Its methods may be called from any goroutine.
+type health struct {
+	probe func(context.Context) error // it may hang
+	ready atomic.Bool
+
+	mu   sync.Mutex
+	last *probing // nil before the first
+}
+
+// probing is a call of probe. At most one is under way, however many ask and however long it hangs.
+type probing struct {
+	began time.Time
+	done  chan struct{}
+	err   error // constant once done is closed
+}
+
+// NewHealth returns the health of a process that probe checks.
+func NewHealth(probe func(context.Context) error) *health { return &health{probe: probe} }
+
+// check reports why the node does not work, or that it does not answer before ctx ends.
+func (h *health) check(ctx context.Context) error {
+	p := h.current()
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		return fmt.Errorf("it has not answered for %v", time.Since(p.began).Round(time.Second))
+	}
+}
+
+// current returns the probing under way, or a new one if the last was long ago.
+func (h *health) current() *probing {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.last != nil {
+		select {
+		case <-h.last.done:
+			if time.Since(h.last.began) < healthKeep {
+				return h.last
+			}
+		default:
+			return h.last
+		}
+	}
+	p := &probing{began: time.Now(), done: make(chan struct{})}
+	h.last = p
+	go func() {
+		p.err = h.probe(context.Background())
+		close(p.done)
+	}()
+	return p
+}
+
+// Register adds metrics and health to the server of --http.
+func (h *health) Register(s *web.Server, c prometheus.Collector) {
+	s.Handle("GET /metrics", metrics.NewHandler(c))
+	s.HandleOpen("GET /healthz", http.HandlerFunc(h.healthz))
+	s.HandleOpen("GET /readyz", http.HandlerFunc(h.readyz))
+}
+
+// errNotReady answers /readyz before the start is over, and once the end begins.
+var errNotReady = errors.New("it is starting or shutting down")
+
+// healthz reports whether the process works, for those who would restart it.
+func (h *health) healthz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
+	defer cancel()
+	answerHealth(w, h.check(ctx))
+}
+
+// readyz reports whether it serves, for those who would send it work.
+func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
+	if !h.ready.Load() {
+		answerHealth(w, errNotReady)
+		return
+	}
+	h.healthz(w, r)
+}
+
+func answerHealth(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}

@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+func TestKeepTable(t *testing.T) {
+	for _, c := range []struct {
+		table map[string]any
+		want  peer.Keep
+		err   string // part of it
+	}{
+		{map[string]any{"for": "30d"}, peer.Keep{For: 30 * 24 * time.Hour}, ""},
+		{map[string]any{"for": "90m", "delete": true}, peer.Keep{For: 90 * time.Minute, Delete: true}, ""},
+		{map[string]any{"disk": "500GB", "delete": true}, peer.Keep{Disk: 500e9, Delete: true}, ""},
+		{map[string]any{"disk": "500GB"}, peer.Keep{}, "disk needs delete = true"},
+		{map[string]any{"for": "0d"}, peer.Keep{}, `for: 0d: want text such as "30d"`},
+		{map[string]any{"for": "-3h"}, peer.Keep{}, "for: -3h: want"},
+		{map[string]any{"for": "30"}, peer.Keep{}, "for: 30: want"},
+		{map[string]any{"for": int64(30)}, peer.Keep{}, "for: 30: want"},
+		{map[string]any{"disk": "500", "delete": true}, peer.Keep{}, "disk: 500: want"},
+		{map[string]any{"disk": "-5GB", "delete": true}, peer.Keep{}, "disk: -5GB: want"},
+		{map[string]any{"disk": "0GB", "delete": true}, peer.Keep{}, "disk: 0GB: want"},
+		{map[string]any{"delete": "yes"}, peer.Keep{}, "delete: want true or false"},
+		{map[string]any{"size": "5GB"}, peer.Keep{}, "size: no such key"},
+	} {
+		var k keepTable
+		err := k.readTable(c.table)
+		if c.err == "" && (err != nil || k.keep != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%v: %+v, %v", c.table, k.keep, err)
+		}
+	}
+	if err := new(keepTable).readTable("30d"); err == nil {
+		t.Error("text is taken for a table")
+	}
+}

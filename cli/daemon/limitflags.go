@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer/limit"
+)
+
+// LimitFlags are the flags of a node about its limits, and their schedule.
+type LimitFlags struct {
+	texts    [len(limit.Names)]string
+	schedule limit.Schedule
+}
+
+// limitHelp says what each limit is for.
+//
+//nolint:gochecknoglobals // a constant table
+var limitHelp = [len(limit.Names)]string{
+	"limit of what comes over the WAN, per second, such as 50MB or 400Mbit; 0 for none",
+	"limit of what is sent over the WAN, per second",
+	"limit of what is sent over the LAN, per second",
+	"limit of what comes over the WAN to all members of the cluster together, per second",
+}
+
+// Add adds the flags. That of the cluster is for daemons.
+func (l *LimitFlags) Add(f *pflag.FlagSet, daemon bool) {
+	for i, name := range limit.Names {
+		if daemon || name != "cluster-wan-down" {
+			f.StringVar(&l.texts[i], name, "", limitHelp[i])
+		}
+	}
+}
+
+// Change parses the flags that are given.
+func (l *LimitFlags) Change() (c limit.Change, err error) {
+	for i, name := range limit.Names {
+		if l.texts[i] == "" {
+			continue
+		}
+		if err := c.Set(name, l.texts[i]); err != nil {
+			return c, fmt.Errorf("--%w", err)
+		}
+	}
+	return c, nil
+}
+
+// config returns what the flags and the schedule say.
+func (l *LimitFlags) config() (limit.Limits, limit.Schedule, error) {
+	c, err := l.Change()
+	return c.Apply(limit.Limits{}), l.schedule, err
+}
+
+// readTable reads the entries [[limit]] of a configuration.
+func (l *LimitFlags) readTable(value any) error {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for i, v := range list {
+		entry, ok := v.(map[string]any)
+		if !ok {
+			return fmt.Errorf("want [[limit]] and lines such as wan-down = \"20MB\", not %v", v)
+		}
+		e, err := readLimitEntry(entry)
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		l.schedule = append(l.schedule, e)
+	}
+	return nil
+}
+
+func readLimitEntry(entry map[string]any) (limit.Entry, error) {
+	var c limit.Change
+	when := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(entry)) {
+		text := fmt.Sprint(entry[key])
+		if key == "days" || key == "hours" {
+			when[key] = text
+			continue
+		}
+		if err := c.Set(key, text); err != nil {
+			return limit.Entry{}, err
+		}
+	}
+	return limit.NewEntry(when["days"], when["hours"], c)
+}
+
+// reloadLimits sets the configured limits and their schedule.
+func reloadLimits(p *limit.Policy) func(*Flags) (string, error) {
+	return func(n *Flags) (string, error) {
+		base, schedule, err := n.limits.config()
+		if err != nil || !p.Configure(base, schedule) {
+			return "", err
+		}
+		return fmt.Sprintf("%v, %s", base, term.Plural(len(schedule), "line")+" of schedule"), nil
+	}
+}

@@ -1,0 +1,121 @@
+package daemon
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+)
+
+const help = `Runs the daemon of a node. It seeds and fetches what mob commands ask for, serves
+other nodes, and resumes its transfers after a restart.
+
+Once it runs it prints "ready" and the node's address on standard output. Commands
+reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
+it read limits, trackers, log-level, certificate and revoked again from the configuration file.
+
+Nodes with the same --cluster form a mob; they should share a fast network. A name such
+as geneva/rack3 is of a rack: each byte enters the site geneva once, and each of its
+racks once. --config reads a TOML file with the names of flags as keys. Flags take
+precedence over it.
+
+In it, [[limit]] limits some hours of some days, in local time. Hours such as
+22:00-06:00 end on the next day. Where entries overlap, the later one counts. Local time
+is that of $TZ, such as Europe/Berlin, or of the machine.
+
+Without --network whoever reaches the daemon and has a link may fetch the content, and
+names of clusters are believed. With it the daemon talks to members of that network
+only: see "mob network --help".`
+
+const example = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob
+  mobd --cluster geneva/rack3 --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob
+  mobd --config /etc/mobd.toml
+  mobd --network "$ID" --certificate cert --listen /ip4/0.0.0.0/tcp/4001
+
+  # /etc/mobd.toml
+  cluster = "geneva"
+  listen  = "/ip4/0.0.0.0/tcp/4001"
+  data    = "/var/lib/mob"
+  tracker = ["/ip4/192.0.2.7/tcp/4000/p2p/12D3KooW..."]
+  wan-down = "100MB"
+
+  [[limit]]
+  days     = "mon-fri"
+  hours    = "08:00-18:00"
+  wan-down = "20MB"`
+
+// Command returns the command mobd.
+func Command(env *command.Env) *cobra.Command {
+	var n Flags
+	cmd := &cobra.Command{
+		Use:     "mobd --cluster NAME --listen MULTIADDR",
+		Short:   "Run the daemon of a node",
+		Long:    help,
+		Example: example,
+		Args:    command.Args(0),
+		Version: command.Version(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := n.readConfig(cmd.Flags()); err != nil {
+				return err
+			}
+			return runMobd(env, cmd, &n)
+		},
+	}
+	n.addDaemon(env, cmd.Flags())
+	return cmd
+}
+
+func runMobd(env *command.Env, cmd *cobra.Command, n *Flags) error {
+	proved, err := n.network.cluster()
+	if err != nil {
+		return command.Usagef(cmd, "%w", err)
+	}
+	n.Cluster = cmp.Or(n.Cluster, proved)
+	if n.Cluster == "" {
+		return command.Usagef(cmd, "--cluster is missing: name the cluster of this node")
+	}
+	if len(n.Listen) == 0 {
+		return command.Usagef(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
+	}
+	if err := checkZone(env.Getenv("TZ")); err != nil {
+		return err
+	}
+	cfg, err := n.config(env)
+	if err != nil {
+		return command.Usagef(cmd, "%w", err)
+	}
+	r := newReloader(env, cfg.log)
+	defer command.OnHangup(r.reload)()
+	r.add("log-level", reloadLogLevel(cfg.logLevel))
+	r.add("limits", reloadLimits(cfg.limits))
+	site, err := n.web.Open(env, cfg.data, cfg.log)
+	if err != nil {
+		return err
+	}
+	defer site.Stop()
+	d, err := start(cfg)
+	if err != nil {
+		return err
+	}
+	d.node.SetKeep(cfg.keep)
+	r.add("trackers", reloadTrackers(d.node))
+	r.add("keep", reloadKeep(d.node, cfg.keep))
+	site.Start(d.register)
+	systemd := NewNotifier(env.Getenv, cfg.log, d.health)
+	r.tell(systemd.Reloading)
+	addr := OwnAddr(d.node.Host(), cfg.listen[0])
+	r.add("network", reloadNetwork(d.node))
+	cfg.log.Info("daemon started", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
+	LogNetwork(cfg.log, d.node.Membership())
+	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
+		return errors.Join(err, d.close())
+	}
+	systemd.Ready()
+	<-cmd.Context().Done()
+	cfg.log.Info("shutting down")
+	systemd.Stopping()
+	return d.close()
+}

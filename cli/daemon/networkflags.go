@@ -1,0 +1,126 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
+)
+
+// NetworkFlags are the flags about the network of which a node or a tracker is a member.
+type NetworkFlags struct {
+	network     string
+	certificate string
+	revoked     string
+}
+
+// Add adds the flags.
+func (n *NetworkFlags) Add(f *pflag.FlagSet) {
+	f.StringVar(&n.network, "network", "",
+		"file with the secret of the network to take part in, or its id with --certificate; none by default: open to everybody")
+	f.StringVar(&n.certificate, "certificate", "", "file with the certificate of this node, which mob network sign prints")
+	f.StringVar(&n.revoked, "revoked", "", "file with a list of revoked members, which mob network revoke prints")
+}
+
+// Config checks the flags. It returns nil without a network.
+func (n *NetworkFlags) Config() (*membership.Config, error) {
+	if n.network == "" {
+		if n.certificate != "" || n.revoked != "" {
+			return nil, errors.New("--certificate and --revoked are for a network: give --network as well")
+		}
+		return nil, nil
+	}
+	cfg := new(membership.Config)
+	var err error
+	switch {
+	case !membership.IsID(n.network):
+		if n.certificate != "" {
+			return nil, errors.New("with the secret of the network a node signs its own certificate: " +
+				"give --network the id, or leave --certificate out")
+		}
+		if cfg.Secret, err = membership.ReadSecret(n.network); err != nil {
+			return nil, err
+		}
+		cfg.Network = cfg.Secret.ID()
+	case n.certificate == "":
+		return nil, errors.New("--certificate is missing: give one, or give --network the file with the secret")
+	default:
+		if cfg.Network, err = membership.ParseID(n.network); err != nil {
+			return nil, fmt.Errorf("--network: %w", err)
+		}
+		if cfg.Grant, err = membership.ReadGrant(n.certificate); err != nil {
+			return nil, err
+		}
+	}
+	if n.revoked != "" {
+		cfg.Lists, err = membership.ReadLists(n.revoked)
+	}
+	return cfg, err
+}
+
+// Reload takes the certificate and the list of the flags for a running member, nil without a
+// network. It says what changed.
+func (n *NetworkFlags) Reload(m *membership.Member) (changed string, err error) {
+	cfg, err := n.Config()
+	switch {
+	case err != nil:
+		return "", err
+	case (cfg == nil) != (m == nil) || m != nil && (cfg.Network != m.Network() || (cfg.Secret != nil) != m.Signs()):
+		return "", errors.New("restart to take part in another network, or in another way")
+	case m == nil:
+		return "", nil
+	}
+	if cfg.Grant != nil {
+		if newer, err := m.SetGrant(cfg.Grant); err != nil {
+			return "", err
+		} else if newer {
+			changed = "certificate until " + term.Date(cfg.Grant.Certificate.To)
+		}
+	}
+	for _, l := range cfg.Lists {
+		if newer, err := m.Adopt(l); err != nil {
+			return changed, err
+		} else if newer {
+			changed = term.Plural(len(m.Lists().Peers()), "member") + " revoked"
+		}
+	}
+	return changed, nil
+}
+
+// cluster returns the cluster of the certificate, empty if there is none.
+func (n *NetworkFlags) cluster() (string, error) {
+	cfg, err := n.Config()
+	if err != nil || cfg == nil || cfg.Grant == nil {
+		return "", err
+	}
+	return cfg.Grant.Certificate.Cluster, nil
+}
+
+// CheckRoles fails if the certificate of a configuration is for something else.
+func CheckRoles(cfg *membership.Config, roles membership.Roles) error {
+	if cfg == nil || cfg.Grant == nil || cfg.Grant.Certificate.Roles.Has(roles) {
+		return nil
+	}
+	return fmt.Errorf("the certificate has the roles %s: one with --role %s is needed", cfg.Grant.Certificate.Roles, roles)
+}
+
+// reloadNetwork has SIGHUP read the certificate and the list of revoked members again.
+func reloadNetwork(node *peer.Node) func(*Flags) (string, error) {
+	return func(n *Flags) (string, error) { return n.network.Reload(node.Membership()) }
+}
+
+// LogNetwork logs who may take part.
+func LogNetwork(log *slog.Logger, m *membership.Member) {
+	if m == nil {
+		log.Info("open to everybody who has a link: --network closes it")
+		return
+	}
+	c := m.Grant().Certificate
+	log.Info("member of a network", "network", m.Network().String(), "roles", c.Roles.String(),
+		"until", c.To, "renews", m.Signs())
+}

@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/proto"
+)
+
+// nodeFlags are the flags of a node.
+type Flags struct {
+	Cluster    string
+	host       string
+	Listen     []string
+	data       string
+	Trackers   []string
+	network    NetworkFlags
+	bt         btFlags
+	BtTrackers []string // BitTorrent trackers for links
+	limits     LimitFlags
+	keep       keepTable
+	web        WebFlags // of mobd alone
+	logLevel   string
+	logJSON    bool
+	// socketGroup is of mobd alone.
+	socketGroup string
+	file        string // the configuration file of mobd
+}
+
+// Add adds the flags of a command that runs a node when there is no daemon.
+func (n *Flags) Add(a *command.App, cmd *cobra.Command) {
+	cluster := a.Getenv("MOB_CLUSTER")
+	if cluster == "" {
+		cluster = "default"
+	}
+	f := cmd.Flags()
+	f.StringVar(&n.Cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
+	n.addHost(f)
+	f.StringArrayVar(&n.Listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
+	f.StringArrayVar(&n.Trackers, "tracker", nil, "tracker to use; repeatable")
+	n.network.Add(f)
+	n.bt.add(f)
+	n.limits.Add(f, false)
+}
+
+// addDaemon adds the flags of mobd.
+func (n *Flags) addDaemon(env *command.Env, f *pflag.FlagSet) {
+	f.StringVar(&n.Cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
+	n.addHost(f)
+	f.StringArrayVar(&n.Listen, "listen", nil, "address to listen on; repeatable")
+	f.StringVar(&n.data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
+	f.StringArrayVar(&n.Trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
+	n.network.Add(f)
+	n.AddBTTrackers(f)
+	n.bt.add(f)
+	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
+	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
+	n.limits.Add(f, true)
+	n.web.Add(f)
+	f.StringVar(&n.socketGroup, "socket-group", "", "group whose members may use the daemon for their own files; none by default")
+	f.StringVar(&n.file, "config", "", "configuration file")
+}
+
+// readConfig reads the configuration file of mobd, if there is one. Flags that are set
+// already stay.
+func (n *Flags) readConfig(f *pflag.FlagSet) error {
+	if n.file == "" {
+		return nil
+	}
+	return loadConfig(n.file, f, tables{"limit": n.limits.readTable, "keep": n.keep.readTable})
+}
+
+// addHost adds the flag of the host's name.
+func (n *Flags) addHost(f *pflag.FlagSet) {
+	f.StringVar(&n.host, "host", "", "name of this host in the plans of planned transfers; that of the machine by default")
+}
+
+// AddBTTrackers adds the flag of commands that make links or torrent files.
+func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
+	f.StringArrayVar(&n.BtTrackers, "bt-tracker", nil,
+		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
+}
+
+// config checks the flags.
+func (n *Flags) config(env *command.Env) (cfg Config, err error) {
+	cfg.network, err = n.network.Config()
+	if err == nil {
+		err = CheckRoles(cfg.network, membership.DefaultRoles)
+	}
+	if err != nil {
+		return cfg, err
+	}
+	cfg.cluster = n.Cluster
+	if err := proto.CheckCluster(n.Cluster); err != nil {
+		return cfg, fmt.Errorf("--cluster: %w", err)
+	}
+	cfg.host = n.host
+	if n.host != "" {
+		if err := proto.CheckHost(n.host); err != nil {
+			return cfg, fmt.Errorf("--host: %w", err)
+		}
+	}
+	cfg.data, err = command.DataDir(n.data)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.listen, err = ParseListen(n.Listen)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.socketGroup = n.socketGroup
+	cfg.trackers, err = ParseTrackers(n.Trackers)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.btTrackers = n.BtTrackers
+	if err := CheckBTTrackers(n.BtTrackers); err != nil {
+		return cfg, err
+	}
+	limits, schedule, err := n.limits.config()
+	if err != nil {
+		return cfg, err
+	}
+	cfg.limits = limit.NewPolicy(limits, schedule)
+	cfg.keep = n.keep.keep
+	cfg.log, cfg.logLevel, err = command.NewLog(env.Err, n.logLevel, n.logJSON)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.bittorrent, err = n.bt.config(n.BtTrackers, cfg.log)
+	return cfg, err
+}
+
+// CheckBTTrackers checks the values of --bt-tracker.
+func CheckBTTrackers(urls []string) error {
+	for _, url := range urls {
+		if err := proto.CheckAnnounce(url); err != nil {
+			return fmt.Errorf("--bt-tracker: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package daemon
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/metrics"
+	"github.com/mobgrid/mob/cli/web"
+	"github.com/mobgrid/mob/peer"
+)
+
+// The page of a node shows as many of each, those that matter most.
+const (
+	maxPageTransfers = 256
+	maxPagePeers     = 256
+	maxPageClusters  = 64
+)
+
+// nodePage is what the page of a node shows. It has no links and no addresses: who may read the page may not have
+// the contents for that. Clients without the token get short names instead of content ids.
+type nodePage struct {
+	ID        string         `json:"id"`
+	Cluster   string         `json:"cluster"`
+	Version   string         `json:"version"`
+	Rate      peer.Traffic   `json:"rate"` // of all transfers
+	Transfers []pageTransfer `json:"transfers"`
+	More      int            `json:"more,omitempty"` // transfers that are not among them
+	Clusters  []pageCluster  `json:"clusters"`
+	Peers     []pagePeer     `json:"peers,omitempty"` // of the transfer that is asked for
+	Limits    control.Limits `json:"limits"`
+}
+
+// pageTransfer is a transfer on the page of its node.
+type pageTransfer struct {
+	ID        string       `json:"id"`
+	Name      string       `json:"name"`
+	Root      string       `json:"root"`
+	Seed      bool         `json:"seed"`
+	Phase     peer.Phase   `json:"phase"`
+	Waiting   string       `json:"waiting,omitempty"`
+	Error     string       `json:"error,omitempty"`
+	Length    int64        `json:"length"` // -1 while it is not known
+	Have      int64        `json:"have"`
+	Traffic   peer.Traffic `json:"traffic"`
+	Rate      peer.Traffic `json:"rate"`
+	Levels    []peer.Level `json:"levels,omitempty"`
+	Damaged   int64        `json:"damaged,omitempty"`
+	Elapsed   float64      `json:"elapsed"` // seconds
+	Connected int          `json:"connected"`
+	Isolated  string       `json:"isolated,omitempty"` // in words
+}
+
+// pageCluster is the peers of one cluster, of all transfers.
+type pageCluster struct {
+	Name    string `json:"name"`
+	Local   bool   `json:"local"`
+	Peers   int    `json:"peers"`
+	Stalled int    `json:"stalled,omitempty"`
+	Rate    int64  `json:"rate"` // bytes received per second
+}
+
+// pagePeer is a peer of one transfer.
+type pagePeer struct {
+	ID      string  `json:"id"`
+	Cluster string  `json:"cluster"`
+	Client  string  `json:"client,omitempty"`
+	Local   bool    `json:"local"`
+	Part    float64 `json:"part"` // of the content, that it is known to have
+	Rate    int64   `json:"rate"`
+	RTT     float64 `json:"rtt"` // milliseconds
+	Stalled bool    `json:"stalled"`
+}
+
+// register adds the page of a node to the server of --http.
+func (d *Daemon) register(s *web.Server) {
+	s.HandleOwner("/v1/", d.server.Handler())
+	s.HandleStream("GET /events", func(detail string) any {
+		p := newNodePage(d.node, detail)
+		p.Limits = d.server.Limits()
+		return p
+	}, d.node.Names().Replace)
+	s.HandlePage("node.html")
+	d.health.Register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), command.Version()))
+}
+
+// newNodePage returns what the page shows now, with the peers of the transfer whose id or short name is detail.
+func newNodePage(n *peer.Node, detail string) *nodePage {
+	list := []peer.Status{}
+	all := n.Transfers()
+	peer.Look(all...)
+	for _, t := range all {
+		list = append(list, t.Status())
+	}
+	p := summarize(list, detail)
+	p.ID, p.Cluster, p.Version = n.Host().ID().String(), n.Cluster(), command.Version()
+	return p
+}
+
+// summarize returns a page of transfers: those under way first.
+func summarize(list []peer.Status, detail string) *nodePage {
+	p := &nodePage{Transfers: []pageTransfer{}}
+	slices.SortStableFunc(list, func(a, b peer.Status) int {
+		return cmp.Or(cmp.Compare(urgency(a.Phase), urgency(b.Phase)), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+	for _, st := range list {
+		p.Rate.WANIn += st.Rate.WANIn
+		p.Rate.LANIn += st.Rate.LANIn
+		p.Rate.WANOut += st.Rate.WANOut
+		p.Rate.LANOut += st.Rate.LANOut
+		if st.ID == detail || st.Short == detail {
+			p.Peers = pagePeers(&st)
+		}
+		if len(p.Transfers) == maxPageTransfers {
+			p.More++
+			continue
+		}
+		alone := ""
+		if st.Isolation != nil {
+			alone = command.Isolation(st)
+		}
+		p.Transfers = append(p.Transfers, pageTransfer{
+			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed,
+			Phase: st.Phase, Waiting: st.Waiting, Error: st.Error,
+			Length: st.Length, Have: st.Have, Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels, Damaged: st.Damaged,
+			Elapsed: st.Elapsed.Round(time.Second).Seconds(), Connected: st.Connected, Isolated: alone,
+		})
+	}
+	p.Clusters = pageClusters(list)
+	return p
+}
+
+// urgency orders phases: who looks at the page looks for what goes on, and for what went wrong.
+func urgency(p peer.Phase) int {
+	switch p {
+	case peer.Failed:
+		return 0
+	case peer.Seeking, peer.Checking, peer.Fetching:
+		return 1
+	case peer.Whole:
+		return 2
+	}
+	return 3
+}
+
+// pageClusters counts the peers of all transfers by their clusters, a peer once.
+func pageClusters(list []peer.Status) []pageCluster {
+	clusters := map[string]*pageCluster{}
+	seen := map[string]bool{}
+	for i := range list {
+		for _, q := range list[i].Peers {
+			c := clusters[q.Cluster]
+			if c == nil {
+				c = &pageCluster{Name: q.Cluster, Local: q.Local}
+				clusters[q.Cluster] = c
+			}
+			c.Rate += q.Rate
+			if seen[q.ID] {
+				continue
+			}
+			seen[q.ID] = true
+			c.Peers++
+			if q.Stalled {
+				c.Stalled++
+			}
+		}
+	}
+	out := []pageCluster{}
+	for _, c := range clusters {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b pageCluster) int {
+		return cmp.Or(-cmp.Compare(a.Peers, b.Peers), strings.Compare(a.Name, b.Name))
+	})
+	out = out[:min(len(out), maxPageClusters)]
+	slices.SortFunc(out, func(a, b pageCluster) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// pagePeers returns the peers of a transfer, by cluster and id.
+func pagePeers(st *peer.Status) []pagePeer {
+	peers := []pagePeer{}
+	for _, q := range st.Peers {
+		peers = append(peers, pagePeer{
+			ID: q.ID, Cluster: q.Cluster, Client: q.Client, Local: q.Local,
+			Part: float64(q.Have) / float64(max(st.Pieces, 1)),
+			Rate: q.Rate, RTT: float64(q.RTT.Microseconds()) / 1000, Stalled: q.Stalled,
+		})
+	}
+	slices.SortFunc(peers, func(a, b pagePeer) int {
+		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.ID, b.ID))
+	})
+	return peers[:min(len(peers), maxPagePeers)]
+}

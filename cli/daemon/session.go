@@ -1,0 +1,227 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	ma "github.com/multiformats/go-multiaddr"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer/datadir"
+)
+
+const (
+	// startTimeout is how long a daemon that has locked its folder may take to
+	// open its socket.
+	startTimeout = 3 * time.Second
+	// cleanupTimeout bounds what a command does after an interrupt.
+	cleanupTimeout = 10 * time.Second
+)
+
+// Session is a connection to the daemon of a data folder.
+type Session struct {
+	*control.Client
+	Own *Daemon // the daemon, when this command runs it
+	dir string  // data folder to delete at the end, or empty
+}
+
+// DialOrRun connects to the daemon of the data folder, or runs one within the
+// command until the session is closed.
+func DialOrRun(a *command.App, cmd *cobra.Command, n *Flags) (*Session, error) {
+	n.data, n.logLevel = a.Data, a.LogLevel
+	proved, err := n.network.cluster()
+	if err != nil {
+		return nil, command.Usagef(cmd, "%w", err)
+	}
+	if proved != "" && !cmd.Flags().Changed("cluster") {
+		n.Cluster = proved
+	}
+	cfg, err := n.config(a.Env)
+	if err != nil {
+		return nil, command.Usagef(cmd, "%w", err)
+	}
+	ctx := cmd.Context()
+	c, err := a.Dial(ctx)
+	if err == nil {
+		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("host") || f.Changed("listen") || f.Changed("bt-listen") {
+			a.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
+		}
+		if cfg.network != nil {
+			a.Note("note: --network is ignored: the daemon of %s has its own", cfg.data)
+		}
+		if c, _ := n.limits.Change(); !c.IsZero() {
+			a.Note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.data)
+		}
+		return &Session{Client: c}, nil
+	}
+	var none *control.NoDaemonError
+	if !errors.As(err, &none) {
+		return nil, err
+	}
+	s, err := runSession(ctx, cfg)
+	var inUse *datadir.InUseError
+	if errors.As(err, &inUse) {
+		return dialSoon(ctx, a, err)
+	}
+	return s, err
+}
+
+// DialOrRunTemporary connects to the daemon of the data folder. When there is
+// none, and c is a link, it runs a node in a temporary folder: one in the data
+// folder would resume the transfers there.
+func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, n *NetworkFlags) (*Session, error) {
+	client, err := a.Dial(ctx)
+	var none *control.NoDaemonError
+	switch {
+	case err == nil:
+		return &Session{Client: client}, nil
+	case !errors.As(err, &none) || c.Link == nil:
+		return nil, err
+	}
+	network, err := n.Config()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mob-")
+	if err != nil {
+		return nil, err
+	}
+	cluster := "default"
+	if network != nil && network.Grant != nil { // it is for the key of the data folder
+		cluster = network.Grant.Certificate.Cluster
+		if err := lendKey(a, dir); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	s, err := runSession(ctx, Config{
+		cluster: cluster,
+		network: network,
+		data:    dir,
+		listen:  []ma.Multiaddr{Loopback()},
+		log:     slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s.dir = dir
+	return s, nil
+}
+
+// lendKey copies the key of the data folder to a temporary one.
+func lendKey(a *command.App, dir string) error {
+	data, err := command.DataDir(a.Data)
+	if err != nil {
+		return err
+	}
+	return datadir.CopyKey(data, dir)
+}
+
+// runSession runs a daemon within the command and connects to it.
+func runSession(ctx context.Context, cfg Config) (*Session, error) {
+	d, err := start(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := control.Dial(ctx, cfg.data)
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return &Session{Client: c, Own: d}, nil
+}
+
+// dialSoon connects to a daemon that has locked the data folder and is about to
+// open its socket. It returns locked when that does not happen.
+func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, locked)
+	defer cancel()
+	for {
+		if c, err := a.Dial(ctx); err == nil {
+			return &Session{Client: c}, nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Flush waits until a content is on the disk. It leaves that to a daemon that goes on after the
+// command.
+func (s *Session) Flush(ctx context.Context, id string) error {
+	if s.Own == nil {
+		return nil
+	}
+	t, err := s.Own.node.Transfer(id)
+	if err != nil {
+		return err
+	}
+	return t.Flush(ctx)
+}
+
+// Close disconnects, and ends a daemon that runs within this command.
+func (s *Session) Close() error {
+	s.Client.Close()
+	if s.Own == nil {
+		return nil
+	}
+	err := s.Own.close()
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return err
+}
+
+// Drain closes the session of a command that is done. It first waits for other
+// commands that use a node of this one, until ctx ends.
+func (s *Session) Drain(ctx context.Context, a *command.App) error {
+	s.Client.Close()
+	if s.Own != nil {
+		s.Own.drain(ctx, func() { a.Note("waiting for other commands that use this node; Ctrl-C ends them") })
+	}
+	return s.Close()
+}
+
+// Cleanup runs f, even after an interrupt has ended ctx.
+func Cleanup(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	if err := f(ctx); err != nil {
+		return fmt.Errorf("clean-up: %w", err)
+	}
+	return nil
+}
+
+// ownNode connects to the daemon of the data folder if it is this user's own, and will do. Otherwise
+// it runs a node in a temporary folder: what another user's daemon writes is not this user's.
+func OwnSession(a *command.App, cmd *cobra.Command, n *Flags, does func(*control.Client) bool) (*Session, error) {
+	c, err := a.Dial(cmd.Context())
+	if err == nil && c.Info.UID == os.Getuid() && does(c) {
+		return &Session{Client: c}, nil
+	}
+	if err == nil {
+		c.Close()
+	}
+	dir, err := os.MkdirTemp("", "mob-")
+	if err != nil {
+		return nil, err
+	}
+	own := *a
+	own.Data = dir
+	n.Cluster, n.Listen = a.Getenv("MOB_CLUSTER"), []string{"/ip4/0.0.0.0/tcp/0"}
+	if n.Cluster == "" {
+		n.Cluster = "default"
+	}
+	s, err := DialOrRun(&own, cmd, n)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s.dir = dir
+	return s, nil
+}

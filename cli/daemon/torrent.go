@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/proto"
+)
+
+// isTorrentFile reports whether path is a file with the name of a torrent file.
+func IsTorrent(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular() && strings.HasSuffix(strings.ToLower(path), ".torrent")
+}
+
+// readTorrentFile reads and checks a torrent file of at most [metainfo.MaxFile] bytes.
+func ReadTorrent(path string) (*metainfo.Metainfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, metainfo.MaxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > metainfo.MaxFile {
+		return nil, fmt.Errorf("%s: torrent file of more than %d bytes", path, metainfo.MaxFile)
+	}
+	m, err := metainfo.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// TorrentLink returns the link of a torrent file. It has the trackers in their
+// order, less those that a link cannot hold.
+func TorrentLink(m *metainfo.Metainfo) *proto.Link {
+	link := &proto.Link{InfoHash: proto.InfoHash(m.Hash), Name: m.Name, Length: m.Length}
+	for _, url := range slices.Concat(m.Trackers...) {
+		if proto.CheckAnnounce(url) == nil && !slices.Contains(link.Announce, url) && len(link.Announce) < proto.MaxLinkAddrs {
+			link.Announce = append(link.Announce, url)
+		}
+	}
+	return link
+}

@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/web"
+	"github.com/mobgrid/mob/peer/datadir"
+)
+
+// WebFlags are the flags about HTTP for people and their tools.
+type WebFlags struct {
+	listen    string
+	hosts     []string
+	tokenFile string
+}
+
+// Add adds the flags.
+func (w *WebFlags) Add(f *pflag.FlagSet) {
+	f.StringVar(&w.listen, "http", "", "ADDR:PORT or unix:PATH of the page, metrics and health; none by default")
+	f.StringArrayVar(&w.hosts, "http-host", nil, "name by which browsers and tools reach --http; repeatable")
+	f.StringVar(&w.tokenFile, "http-token-file", "", "file with the token of --http; http-token in the data folder by default")
+}
+
+// Open opens the socket of --http, nil without the flag. register adds handlers before it serves.
+func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*website, error) {
+	if w.listen == "" {
+		if len(w.hosts) > 0 || w.tokenFile != "" {
+			return nil, fmt.Errorf("--http-host and --http-token-file are about the page: give --http as well")
+		}
+		return nil, nil
+	}
+	if err := datadir.Create(data); err != nil {
+		return nil, err
+	}
+	s, err := web.Listen(web.Config{Listen: w.listen, Hosts: w.hosts, TokenFile: w.tokenFile, Data: data, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("--http: %w", err)
+	}
+	note := "page at " + s.URL()
+	if file := s.TokenFile(); file != "" {
+		note += ", its token in " + file
+	}
+	env.Note("%s", note)
+	return &website{Server: s, log: log}, nil
+}
+
+// website is a server of --http. A nil one does nothing.
+type website struct {
+	*web.Server
+	log *slog.Logger
+}
+
+// Start has the server answer, once register has added handlers to it.
+func (w *website) Start(register func(*web.Server)) {
+	if w == nil {
+		return
+	}
+	register(w.Server)
+	go func() {
+		if err := w.Serve(); err != nil {
+			w.log.Error("the page ended", "error", err)
+		}
+	}()
+}
+
+// Stop ends a server that was started or not.
+func (w *website) Stop() {
+	if w != nil {
+		_ = w.Close() // nothing is lost
+	}
+}

@@ -1,0 +1,127 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
+)
+
+const help = `Runs a whole grid in this process, on loopback: a tracker, a source, and clusters of
+nodes, with real connections and real files in a temporary folder. Every node fetches
+the source's random content, and each copy is compared with the original.
+
+The receipt shows the point of mob: the content enters each cluster about once ("WAN
+copies"), and its nodes get the rest from each other. Exit status 0 means that all
+copies are intact.`
+
+const example = `  mob demo
+  mob demo --clusters 4 --nodes 8 --size 256MB
+  TMPDIR=/data/tmp mob demo --size 4GB`
+
+// maxDemoNodes bounds the nodes of a demo: each has a host, sockets and goroutines.
+const maxDemoNodes = 100
+
+// demoFlags are the flags of demo.
+type flags struct {
+	clusters, nodes int
+	size            string
+}
+
+func newDemo(a *command.App) *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use:     "demo",
+		Short:   "Run a whole grid on this machine",
+		Long:    help,
+		Example: example,
+		Args:    command.Args(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			length, err := humanize.ParseBytes(f.size)
+			if err != nil || length == 0 || length > 1<<40 {
+				return command.Usagef(cmd, "--size %q: want a size such as 64MB", f.size)
+			}
+			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
+				return command.Usagef(cmd, "want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
+			}
+			return runDemo(cmd.Context(), a, f, int64(length))
+		},
+	}
+	cmd.Flags().IntVar(&f.clusters, "clusters", 3, "number of clusters, besides the source's")
+	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "number of nodes in each cluster")
+	cmd.Flags().StringVar(&f.size, "size", "64MB", "size of the content")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runDemo(ctx context.Context, a *command.App, f flags, length int64) (err error) {
+	dir, err := os.MkdirTemp("", "mob-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	a.Note("a tracker, a source and %s of %s; %s of random data in %s",
+		term.Plural(f.clusters, "cluster"), term.Plural(f.nodes, "node"), term.Bytes(length), dir)
+	content, err := writeContent(ctx, dir, length)
+	if err != nil {
+		return err
+	}
+	grid, err := newGrid(dir, f.clusters, f.nodes)
+	defer func() { err = errors.Join(err, grid.close()) }()
+	if err != nil {
+		return err
+	}
+	took, err := demoTransfer(ctx, a, grid, content.path)
+	if err != nil {
+		return err
+	}
+	a.Note("all nodes are complete after %s; comparing the copies", term.Duration(took))
+	r, err := grid.receipt(ctx, content, took)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = command.WriteJSON(a.Out, r)
+	} else {
+		err = r.print(a.Out)
+	}
+	return errors.Join(err, r.err())
+}
+
+// demoTransfer sends a file to every node and shows the progress.
+func demoTransfer(ctx context.Context, a *command.App, grid *grid, path string) (took time.Duration, err error) {
+	link, err := grid.seed(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	if err := grid.get(link); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- grid.wait(ctx) }()
+	p := a.Screen(false)
+	p.Interval = term.ShortInterval
+	tick := time.NewTicker(term.DrawInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.Show(grid.frame())
+		case err := <-done:
+			if err != nil {
+				p.Clear()
+				return 0, fmt.Errorf("transfer: %w", err)
+			}
+			last := grid.frame()
+			p.Keep(last)
+			return last.took, nil
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package network
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+)
+
+// Commands returns the commands of the package.
+func Commands(a *command.App) []*cobra.Command {
+	return []*cobra.Command{newNetwork(a), newJoin(a), newTracker(a)}
+}

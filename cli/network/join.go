@@ -1,0 +1,264 @@
+package network
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/deploy"
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
+)
+
+const joinHelp = `Sets this machine up as a node of a network: writes the configuration of mobd, beside it
+the node's certificate or the network's secret. It starts nothing, and prints the commands
+that are left to do.
+
+LINE is what "mob network show --join" prints. With the certificate of this node, its
+cluster is that of the certificate. A line with the secret is read from standard input (-)
+or a file (@PATH) only, since other users see arguments. With neither, the certificate goes
+where the command says, once it is signed. As root the data folder is /var/lib/mob unless
+--data or $MOB_DATA says otherwise.
+
+Files that are there and differ are named, and nothing is written, unless --force is given.`
+
+const joinExample = `  mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
+  sudo mob join - --cluster geneva < line
+  mob join LINE --config ~/mob/mobd.toml --data ~/mob/data`
+
+// The paths and the user of the package.
+const (
+	systemConfig = "/etc/mob/mobd.toml"
+	systemData   = "/var/lib/mob"
+	systemUser   = "mob"
+)
+
+// joinFlags are the flags of join.
+type joinFlags struct {
+	cluster string
+	listen  []string
+	config  string
+	force   bool
+	data    string
+}
+
+func newJoin(a *command.App) *cobra.Command {
+	var f joinFlags
+	cmd := &cobra.Command{
+		Use:     "join LINE",
+		Short:   "Set this machine up as a node of a network",
+		Long:    joinHelp,
+		Example: joinExample,
+		Args:    command.Args(1, "LINE"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			f.data = a.Data
+			if os.Geteuid() == 0 && !cmd.Flag("data").Changed && a.Getenv("MOB_DATA") == "" {
+				f.data = systemData
+			}
+			line, err := a.ReadArg(given[0])
+			if err != nil {
+				return err
+			}
+			in, err := membership.ParseInvitation(line)
+			if err != nil {
+				return command.Usagef(cmd, "%w", err)
+			}
+			if in.Secret != nil && line == given[0] {
+				return command.Usagef(cmd, "the line has the secret of the network, and other users see arguments: "+
+					"give - instead, and the line on standard input")
+			}
+			j, err := f.plan(in)
+			if err != nil {
+				return command.Usagef(cmd, "%w", err)
+			}
+			return j.write(a, f.force)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.cluster, "cluster", "", "cluster of this node; that of the certificate by default")
+	fl.StringArrayVar(&f.listen, "listen", []string{"/ip4/0.0.0.0/tcp/4001"}, "address to listen on; repeatable")
+	fl.StringVar(&f.config, "config", systemConfig, "configuration file to write; the others go to its folder")
+	fl.BoolVar(&f.force, "force", false, "overwrite files that differ")
+	return cmd
+}
+
+// joinFile is a file to write.
+type joinFile struct {
+	path string
+	b    []byte
+	mode os.FileMode
+}
+
+// privateMode is that of files which only mobd may read.
+const privateMode = 0o600
+
+// joinPlan is what join does.
+type joinPlan struct {
+	files []joinFile
+	next  []string // commands that are left to the user
+}
+
+// joinConfig is the configuration of mobd that join writes.
+type joinConfig struct {
+	Cluster     string   `toml:"cluster,omitempty"`
+	Listen      []string `toml:"listen"`
+	Data        string   `toml:"data"`
+	Tracker     []string `toml:"tracker,omitempty"`
+	Network     string   `toml:"network"`
+	Certificate string   `toml:"certificate,omitempty"`
+}
+
+// plan checks everything, and says what to write.
+func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
+	if _, err := daemon.ParseListen(f.listen); err != nil {
+		return nil, err
+	}
+	if _, err := daemon.ParseTrackers(in.Trackers); err != nil {
+		return nil, fmt.Errorf("the line is invalid: %w", err)
+	}
+	if err := f.setCluster(in); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.data, err = command.DataDir(f.data); err != nil {
+		return nil, err
+	}
+	if f.config, err = filepath.Abs(f.config); err != nil {
+		return nil, err
+	}
+	cfg := joinConfig{
+		Cluster: f.cluster, Listen: f.listen, Data: f.data, Tracker: in.Trackers,
+		Network: in.Network.String(), Certificate: filepath.Join(filepath.Dir(f.config), "certificate"),
+	}
+	j := new(joinPlan)
+	switch {
+	case in.Secret != nil:
+		cfg.Network, cfg.Certificate = filepath.Join(filepath.Dir(f.config), "network"), ""
+		j.files = append(j.files, joinFile{cfg.Network, in.Secret.PEM(), privateMode})
+	case in.Grant != nil:
+		j.files = append(j.files, joinFile{cfg.Certificate, in.Grant.PEM(), privateMode})
+	default:
+		j.next = append(j.next, fmt.Sprintf("write the certificate of this node to %s: `mob --data %s network id`, "+
+			"as the user of mobd, prints the id to sign for", cfg.Certificate, f.data))
+	}
+	text, err := toml.Marshal(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	text = append([]byte("# Written by `mob join`. The keys are the flags of `mobd --help` by their names.\n"), text...)
+	j.files = append(j.files, joinFile{f.config, text, 0o644})
+	j.addStart(f)
+	return j, nil
+}
+
+// setCluster takes the cluster of the certificate, and checks it.
+func (f *joinFlags) setCluster(in *membership.Invitation) error {
+	switch {
+	case in.Grant != nil:
+		if err := daemon.CheckRoles(&membership.Config{Grant: in.Grant}, membership.DefaultRoles); err != nil {
+			return err
+		}
+		if c := in.Grant.Certificate.Cluster; f.cluster != "" && f.cluster != c {
+			return fmt.Errorf("--cluster: the certificate is for the cluster %s", c)
+		}
+		f.cluster = in.Grant.Certificate.Cluster
+	case f.cluster != "":
+	case in.Secret != nil:
+		return errors.New("--cluster is missing: name the cluster of this node")
+	default:
+		return nil // the certificate will have it
+	}
+	if err := proto.CheckCluster(f.cluster); err != nil {
+		return fmt.Errorf("--cluster: %w", err)
+	}
+	return nil
+}
+
+// addStart adds the command that starts mobd.
+func (j *joinPlan) addStart(f *joinFlags) {
+	if f.config == systemConfig && f.data == systemData && exists("/usr/lib/systemd/system/mobd.service") {
+		j.next = append(j.next, "systemctl enable --now mobd")
+		return
+	}
+	j.next = append(j.next, "mobd --config "+f.config)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// write writes the files, or none if one of them would overwrite what somebody else has written.
+func (j *joinPlan) write(a *command.App, force bool) error {
+	if !force {
+		if err := j.checkFiles(); err != nil {
+			return err
+		}
+	}
+	for i, f := range j.files {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return err
+		}
+		if err := datadir.WriteFile(f.path, f.b, f.mode); err != nil {
+			return fmt.Errorf("cannot write %s: %w", f.path, err)
+		}
+		if f.mode == privateMode {
+			if err := giveAway(f.path); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(a.Out, term.Heading("wrote", i)+f.path); err != nil {
+			return err
+		}
+	}
+	for i, command := range j.next {
+		if _, err := fmt.Fprintln(a.Out, term.Heading("next", i)+command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFiles fails if files that are there differ, other than the configuration of the package.
+func (j *joinPlan) checkFiles() error {
+	var differ []string
+	for _, f := range j.files {
+		switch b, err := os.ReadFile(f.path); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !bytes.Equal(b, f.b) && !bytes.Equal(b, deploy.Config):
+			differ = append(differ, f.path)
+		}
+	}
+	if differ == nil {
+		return nil
+	}
+	return fmt.Errorf("nothing was written: --force overwrites %s", strings.Join(differ, ", "))
+}
+
+// giveAway gives a file to the user that the unit runs mobd as, if that user exists.
+func giveAway(path string) error {
+	u, err := user.Lookup(systemUser)
+	if err != nil || os.Geteuid() != 0 {
+		return nil
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return err
+	}
+	return os.Chown(path, uid, -1)
+}

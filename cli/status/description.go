@@ -1,0 +1,134 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/proto"
+)
+
+// description is what inspect shows of a link and its manifest.
+type description struct {
+	ID          string        `json:"id"`
+	Name        string        `json:"name"`
+	Bytes       int64         `json:"bytes"`
+	Pieces      int           `json:"pieces"`
+	PieceLength uint32        `json:"piece_length"`
+	Trackers    []string      `json:"trackers"`
+	Peers       []string      `json:"peers"`
+	Coded       int           `json:"coded,omitempty"`
+	Strategy    string        `json:"strategy,omitempty"`
+	Plan        string        `json:"plan,omitempty"`
+	InfoHash    string        `json:"info_hash,omitempty"`
+	BTTrackers  []string      `json:"bt_trackers,omitempty"`
+	Foreign     []proto.Param `json:"foreign"`
+	Entries     []entry       `json:"entries"`
+}
+
+// entry is a file, a folder or a symbolic link.
+type entry struct {
+	Path   string    `json:"path"`
+	Kind   string    `json:"kind"`
+	Size   int64     `json:"size"`
+	Mode   string    `json:"mode"`
+	MTime  time.Time `json:"mtime,omitzero"`
+	Target string    `json:"target,omitempty"`
+}
+
+func newDescription(link *proto.Link, m *proto.Manifest) description {
+	d := description{
+		ID:          link.Manifest.String(),
+		Name:        m.Name,
+		Bytes:       m.Length(),
+		Pieces:      m.Pieces(),
+		PieceLength: m.PieceLength,
+		Trackers:    []string{},
+		Peers:       []string{},
+		Coded:       link.Coded,
+		Strategy:    link.Strategy.String(),
+		Foreign:     append([]proto.Param{}, link.Foreign...),
+		Entries:     []entry{},
+	}
+	for _, a := range link.Trackers {
+		d.Trackers = append(d.Trackers, a.String())
+	}
+	for _, a := range link.Peers {
+		d.Peers = append(d.Peers, a.String())
+	}
+	if link.Plan.Defined() {
+		d.Plan = link.Plan.String()
+	}
+	if !link.InfoHash.IsZero() {
+		d.InfoHash, d.BTTrackers = link.InfoHash.String(), link.Announce
+	}
+	for _, e := range m.Entries {
+		d.Entries = append(d.Entries, newEntry(e))
+	}
+	return d
+}
+
+func newEntry(e proto.Entry) entry {
+	kinds := map[proto.EntryKind]string{
+		proto.File:    "file",
+		proto.Dir:     "folder",
+		proto.Symlink: "symlink",
+		proto.Pad:     "padding",
+	}
+	out := entry{Path: e.Path, Kind: kinds[e.Kind], Size: e.Size, Mode: fmt.Sprintf("%04o", e.Mode), Target: e.Target}
+	if e.MTime != proto.NoMTime && e.Kind != proto.Pad {
+		out.MTime = time.Unix(0, e.MTime).UTC()
+	}
+	return out
+}
+
+// print writes the description for people.
+func (d description) print(out io.Writer) error {
+	w := term.NewTextWriter(out)
+	w.Line("name      %s", d.Name)
+	w.Line("id        %s", d.ID)
+	w.Size(d.Bytes, d.Pieces, int64(d.PieceLength))
+	if d.Coded > 0 {
+		w.Line("coded     %s", describeCoding(d.Coded, d.Strategy))
+	}
+	if d.Plan != "" {
+		w.Line("plan      %s", d.Plan)
+	}
+	w.List("trackers", d.Trackers)
+	w.List("peers", d.Peers)
+	if d.InfoHash != "" {
+		w.Line("info-hash %s", d.InfoHash)
+	}
+	w.List("announce", d.BTTrackers)
+	for i, p := range d.Foreign {
+		w.Line("%s%s=%s", term.Heading("other", i), p.Key, p.Value)
+	}
+	w.Line("tree      %s", countEntries(d.Entries))
+	for _, e := range d.Entries {
+		if e.Kind == "padding" {
+			w.Line("  ---- %9s  (padding)", term.Bytes(e.Size))
+			continue
+		}
+		suffix := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
+		w.Line("  %s %9s  %s", e.Mode, term.Bytes(e.Size), cmp.Or(e.Path, d.Name)+suffix)
+	}
+	return w.Flush()
+}
+
+// countEntries says how many entries of each kind there are.
+func countEntries(entries []entry) string {
+	n := map[string]int{}
+	for _, e := range entries {
+		n[e.Kind]++
+	}
+	var out []string
+	for _, kind := range []string{"file", "folder", "symlink"} {
+		if n[kind] > 0 {
+			out = append(out, term.Plural(n[kind], kind))
+		}
+	}
+	return cmp.Or(strings.Join(out, ", "), "empty")
+}

@@ -1,0 +1,148 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/proto"
+)
+
+const inspectHelp = `Shows what a link leads to: name, size, pieces, trackers, peers and files.
+
+These are listed in the manifest, which is fetched from other nodes, without the
+content. The argument may also be a content of this node, the file of a manifest, or
+a torrent file, which is checked like one from a stranger.`
+
+const inspectExample = `  mob inspect "$LINK"
+  mob inspect big.tar --json
+  mob inspect big.tar.torrent
+  mob inspect "$LINK" --timeout 5m`
+
+func newInspect(a *command.App) *cobra.Command {
+	var timeout time.Duration
+	var network daemon.NetworkFlags
+	cmd := &cobra.Command{
+		Use:     "inspect LINK|ID|PATH|FILE",
+		Short:   "Show what a link leads to",
+		Long:    inspectHelp,
+		Example: inspectExample,
+		Args:    command.Args(1, "LINK|ID|PATH|FILE"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return runInspect(cmd.Context(), a, given[0], &network, timeout)
+		},
+	}
+	network.Add(cmd.Flags())
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runInspect(ctx context.Context, a *command.App, text string, n *daemon.NetworkFlags, timeout time.Duration) error {
+	if daemon.IsTorrent(text) {
+		m, err := daemon.ReadTorrent(text)
+		if err != nil {
+			return err
+		}
+		return showTorrent(a, m)
+	}
+	c, err := a.ParseContent(text)
+	if err != nil {
+		return err
+	}
+	if c.Link == nil {
+		if m, id, err := readManifest(c.Name); err == nil {
+			return showManifest(a, &proto.Link{Manifest: id}, m)
+		}
+	}
+	s, err := daemon.DialOrRunTemporary(ctx, a, c, n)
+	if err != nil {
+		return err
+	}
+	if c.Link == nil {
+		if err := c.Find(ctx, s.Client); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	m, info, err := describe(ctx, a, s.Client, c.Link, timeout)
+	err = errors.Join(err, s.Close())
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		return showManifest(a, c.Link, m)
+	}
+	t, err := metainfo.ParseInfo(info)
+	if err != nil {
+		return err
+	}
+	return showTorrent(a, &metainfo.Metainfo{Torrent: t, Trackers: [][]string{c.Link.Announce}})
+}
+
+// describe fetches the manifest of a link, or its info dictionary if it names no
+// manifest, and shows what it waits for.
+func describe(ctx context.Context, a *command.App, s *control.Client, link *proto.Link, timeout time.Duration) (
+	m *proto.Manifest, info []byte, err error,
+) {
+	p := a.Screen(false)
+	defer p.Clear()
+	what := "manifest"
+	if !link.Manifest.Defined() {
+		what = "info dictionary"
+	}
+	waiting := "no node has answered"
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	m, info, err = s.Describe(limited, link, func(now string) {
+		waiting = now
+		p.Show(term.Text(cmp.Or(link.Name, link.Keys()[0].String()) + ": waiting for the " + what + ": " + now))
+	})
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = fmt.Errorf("no %s within %v (%s): does any node serve the content? --timeout waits longer", what, timeout, waiting)
+	}
+	return m, info, err
+}
+
+// readManifest reads the file of a manifest.
+func readManifest(path string) (*proto.Manifest, cid.Cid, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, cid.Undef, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > proto.MaxManifest {
+		return nil, cid.Undef, fmt.Errorf("%s is not a manifest", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, cid.Undef, err
+	}
+	m, err := proto.DecodeManifest(b)
+	return m, proto.ManifestCID(b), err
+}
+
+func showManifest(a *command.App, link *proto.Link, m *proto.Manifest) error {
+	d := newDescription(link, m)
+	if a.JSON {
+		return command.WriteJSON(a.Out, d)
+	}
+	return d.print(a.Out)
+}
+
+func showTorrent(a *command.App, m *metainfo.Metainfo) error {
+	d := describeTorrent(m)
+	if a.JSON {
+		return command.WriteJSON(a.Out, d)
+	}
+	return d.print(a.Out)
+}

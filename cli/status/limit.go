@@ -1,0 +1,178 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
+)
+
+const limitCommandHelp = `Shows the limits of the daemon, what set each of them and until when. With flags it
+changes limits until the daemon ends: they count more than its configuration and
+schedule. --reset gives these their say again.
+
+With --for it is about one content, whose limits hold beside those of the node.
+
+A rate is per second: 50MB, 400Mbit, or 0 for none. It is that of the content, without
+the headers of packets, which take another 5 %.`
+
+const limitCommandExample = `  mob limit
+  mob limit --wan-down 20MB --wan-up 100Mbit
+  mob limit --for big.tar --lan-up 50MB
+  mob limit --reset`
+
+// limitCommand are the flags of limit.
+type limitCommand struct {
+	limits daemon.LimitFlags
+	name   string
+	reset  bool
+}
+
+func newLimit(a *command.App) *cobra.Command {
+	var f limitCommand
+	cmd := &cobra.Command{
+		Use:     "limit",
+		Short:   "Show or change the limits of the daemon",
+		Long:    limitCommandHelp,
+		Example: limitCommandExample,
+		Args:    command.Args(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLimit(a, cmd, &f) },
+	}
+	f.limits.Add(cmd.Flags(), true)
+	cmd.Flags().StringVar(&f.name, "for", "", "LINK, ID or PATH of one content")
+	cmd.Flags().BoolVar(&f.reset, "reset", false, "forget what was set at run time")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runLimit(a *command.App, cmd *cobra.Command, f *limitCommand) error {
+	req := control.LimitRequest{Reset: f.reset}
+	var err error
+	if req.Change, err = f.limits.Change(); err != nil {
+		return command.Usagef(cmd, "%w", err)
+	}
+	if f.name == "" && cmd.Flags().Changed("for") {
+		return command.Usagef(cmd, "--for is empty: give a LINK, ID or PATH")
+	}
+	if f.name != "" {
+		c, err := a.ParseContent(f.name)
+		if err != nil {
+			return err
+		}
+		req.Name = c.Name
+	}
+	s, err := a.Dial(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var l control.Limits
+	if req.IsZero() && !req.Reset {
+		l, err = s.Limits(cmd.Context())
+	} else {
+		l, err = s.SetLimits(cmd.Context(), req)
+	}
+	if err != nil {
+		return err
+	}
+	if req.Name != "" {
+		return printTransferLimits(a, cmd, s, req.Name)
+	}
+	if a.JSON {
+		return command.WriteJSON(a.Out, l)
+	}
+	return writeLines(a.Out, limitLines(&l, time.Now()))
+}
+
+// printTransferLimits shows the limits of one content.
+func printTransferLimits(a *command.App, cmd *cobra.Command, s *control.Client, name string) error {
+	st, err := s.Transfer(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	var own limit.Limits
+	if st.Limits != nil {
+		own = *st.Limits
+	}
+	if a.JSON {
+		return command.WriteJSON(a.Out, control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own})
+	}
+	return writeLines(a.Out, []string{st.Name + ": " + own.String()})
+}
+
+func writeLines(out io.Writer, lines []string) error {
+	w := term.NewTextWriter(out)
+	for _, l := range lines {
+		w.Line("%s", term.Printable(l))
+	}
+	return w.Flush()
+}
+
+// limitLines shows the limits of a node.
+func limitLines(l *control.Limits, now time.Time) (out []string) {
+	for _, s := range l.Settings {
+		text := fmt.Sprintf("%-16s  %-10v", s.Name, s.Rate) + describeSetting(s, now)
+		if s.Name == "cluster-wan-down" && l.Share != nil {
+			text += ", " + describeShare(l.Share)
+		}
+		out = append(out, strings.TrimRight(text, " "))
+	}
+	for _, t := range l.Transfers {
+		out = append(out, t.Name+": "+t.Limits.String())
+	}
+	return out
+}
+
+// describeSetting says what set a limit, and until when.
+func describeSetting(s limit.Setting, now time.Time) (text string) {
+	switch {
+	case s.By == "schedule":
+		text = "  by the schedule " + s.Entry
+	case s.By == "command":
+		text = "  by mob limit"
+	}
+	if s.Until.IsZero() {
+		return text
+	}
+	layout := "15:04"
+	if s.Until.Sub(now) > 12*time.Hour {
+		layout = "Mon 15:04"
+	}
+	return text + "  until " + s.Until.Local().Format(layout)
+}
+
+// describeShare says which part of the cluster's limit the node has.
+func describeShare(s *peer.ShareStatus) string {
+	text := fmt.Sprintf("%v of it for this node, %s share it", s.Rate, term.Plural(s.Members, "member"))
+	if s.LowestBy != "" {
+		text += fmt.Sprintf("; %s has the lowest, %v, which counts", s.LowestBy, s.Limit)
+	}
+	return text
+}
+
+// statusLimitLines shows the limits that are set, in a status.
+func statusLimitLines(l *control.Limits, now time.Time) (out []string) {
+	if l == nil {
+		return nil
+	}
+	for _, s := range l.Settings {
+		if s.Rate == 0 && s.By == "configuration" {
+			continue
+		}
+		text := s.Name + " " + s.Rate.String() + describeSetting(s, now)
+		if s.Name == "cluster-wan-down" && l.Share != nil {
+			text += ", " + describeShare(l.Share)
+		}
+		out = append(out, term.Heading("limit", len(out))+text)
+	}
+	return out
+}

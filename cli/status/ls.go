@@ -1,0 +1,56 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
+)
+
+const lsHelp = `Lists the contents of this node, oldest first: seeded, fetched, or being fetched.`
+
+const lsExample = `  mob ls
+  mob ls --json`
+
+func newLs(a *command.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List the contents of this node",
+		Long:    lsHelp,
+		Example: lsExample,
+		Args:    command.Args(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLs(a, cmd) },
+	}
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runLs(a *command.App, cmd *cobra.Command) error {
+	s, err := a.Dial(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := s.Transfers(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return command.WriteJSON(a.Out, list)
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STATE\tDONE\tSIZE\tPATH\tID")
+	for _, st := range list {
+		done, size := "-", "-"
+		if st.Length >= 0 {
+			done, size = fmt.Sprintf("%d%%", term.Percent(st.Have, st.Length)), term.Bytes(st.Length)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st, time.Now()), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
+	}
+	return w.Flush()
+}

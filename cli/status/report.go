@@ -1,0 +1,343 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+// report is what status shows.
+type report struct {
+	Node      *control.Info  `json:"node,omitempty"`
+	Transfers []peer.Status  `json:"transfers"`
+	Fleet     *control.Fleet `json:"fleet,omitempty"`
+	// Limits are those of the node, nil if the daemon does not know limits.
+	Limits *control.Limits `json:"limits,omitempty"`
+	// FleetError says why there is no Fleet.
+	FleetError string `json:"fleet_error,omitempty"`
+
+	detailed bool // of a single content
+}
+
+func (r report) Picture(int) []string { return r.lines() }
+
+func (r report) Line() string { return strings.Join(r.lines(), "; ") }
+
+// lines returns the report for people.
+func (r report) lines() []string {
+	var out []string
+	if r.Node != nil && !r.detailed {
+		out = append(out, nodeLines(r.Node)...)
+		out = append(out, statusLimitLines(r.Limits, time.Now())...)
+	}
+	for _, st := range r.Transfers {
+		if len(out) > 0 {
+			out = append(out, "")
+		}
+		out = append(out, transferLines(st, r.detailed)...)
+	}
+	switch {
+	case r.Node != nil && len(r.Transfers) == 0 && !r.detailed:
+		out = append(out, "", "no contents: `mob seed PATH` serves one, `mob get LINK` fetches one")
+	case r.Node != nil && len(r.Transfers) == 0:
+		out = append(out, "this node does not have the content")
+	}
+	out = append(out, r.fleetLines()...)
+	for i := range out {
+		out[i] = term.Printable(out[i])
+	}
+	return out
+}
+
+func nodeLines(n *control.Info) []string {
+	out := []string{"node      " + n.ID, "cluster   " + n.Cluster}
+	if net := n.Network; net != nil {
+		out = append(out, "network   "+net.ID)
+		until := "until " + term.Date(net.Until)
+		if net.Renews {
+			until = "renews its certificate"
+		}
+		out = append(out, fmt.Sprintf("          %s; %s; %s revoked",
+			strings.Join(net.Roles, ", "), until, term.Plural(net.Revoked, "member")))
+		if net.Problem != "" {
+			out = append(out, "          "+net.Problem)
+		}
+	}
+	for i, a := range n.Addrs {
+		a, _, _ = strings.Cut(a, "/p2p/") // the id is in the first line
+		out = append(out, term.Heading("listens", i)+a)
+	}
+	for i, t := range n.Trackers {
+		out = append(out, term.Heading("tracker", i)+t)
+	}
+	return out
+}
+
+// transferLines shows a transfer, with its peers if wanted.
+func transferLines(st peer.Status, peers bool) []string {
+	in, out := trafficLines(st)
+	lines := []string{
+		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st)),
+		"  path    " + st.Root,
+		"  id      " + st.ID,
+		"  in logs " + st.Short,
+		"  in      " + in,
+		"  out     " + out,
+	}
+	if st.Duplicate > 0 {
+		lines = append(lines, "  wasted  "+term.Bytes(st.Duplicate)+" received more than once")
+	}
+	if st.Coded > 0 {
+		lines = append(lines, "  coded   "+describeCoding(st.Coded, st.Strategy))
+	}
+	if st.Plan != nil {
+		lines = append(lines, "  plan    "+describePlan(st.Plan))
+	}
+	for _, id := range st.Liars {
+		lines = append(lines, "  banned  "+id+" for false blocks")
+	}
+	if st.Limits != nil {
+		lines = append(lines, "  limits  "+st.Limits.String())
+	}
+	if st.Waiting != "" {
+		lines = append(lines, "  now     "+command.Waiting(st))
+	}
+	if st.Isolation != nil {
+		lines = append(lines, "  alone   "+command.Isolation(st))
+	}
+	if !st.Ends.IsZero() {
+		lines = append(lines, "  kept    until "+st.Ends.Local().Format("2006-01-02 15:04")+endsIn(st, time.Now()))
+	}
+	if st.Damaged > 0 {
+		of := ""
+		if len(st.DamagedFiles) > 0 {
+			of = " of " + strings.Join(st.DamagedFiles, ", ")
+		}
+		then := " changed on disk: fetched again"
+		if st.Seed {
+			then = " changed on disk and no longer served"
+		}
+		lines = append(lines, "  damaged "+term.Plural(int(st.Damaged), "piece")+of+then)
+	}
+	if st.Error != "" && st.Phase == peer.Failed {
+		lines = append(lines, "  error   "+st.Error)
+	}
+	lines = append(lines, "  peers   "+countPeers(st))
+	if peers {
+		lines = append(lines, peerLines(st)...)
+	}
+	return lines
+}
+
+// trafficLines says what came and what went over each network.
+func trafficLines(st peer.Status) (in, out string) {
+	sum, rate := st.Traffic, st.Rate
+	ins := []string{traffic("WAN", sum.WANIn, rate.WANIn)}
+	outs := []string{traffic("WAN", sum.WANOut, rate.WANOut)}
+	for _, l := range st.Levels {
+		ins = append(ins, traffic(l.Group, l.In, l.InRate))
+		outs = append(outs, traffic(l.Group, l.Out, l.OutRate))
+	}
+	if len(st.Levels) == 0 {
+		ins = append(ins, traffic("LAN", sum.LANIn, rate.LANIn))
+		outs = append(outs, traffic("LAN", sum.LANOut, rate.LANOut))
+	}
+	return strings.Join(ins, ", "), strings.Join(outs, ", ")
+}
+
+// changedOnDisk is the state of a seed without a piece that can be served.
+const changedOnDisk = "changed on disk: cannot be served"
+
+// cannotServe reports whether all pieces of a seed are damaged.
+func cannotServe(st peer.Status) bool {
+	return st.Phase == peer.Whole && st.Seed && st.Damaged > 0 && st.Have == 0
+}
+
+// stateName names the state of a transfer.
+func stateName(st peer.Status) string {
+	switch {
+	case cannotServe(st):
+		return changedOnDisk
+	case st.Phase != peer.Whole:
+		return string(st.Phase)
+	case st.Away:
+		return "away"
+	case len(st.Different) > 0:
+		return "changed"
+	case st.Seed:
+		return "seeding"
+	}
+	return "complete"
+}
+
+// describeState says in words how far a transfer is.
+func describeState(st peer.Status) string {
+	switch {
+	case st.Length < 0:
+		return stateName(st)
+	case cannotServe(st):
+		return changedOnDisk
+	case st.Phase == peer.Whole && st.Have < st.Length:
+		return fmt.Sprintf("damaged, serving %d%% of %s", term.Percent(st.Have, st.Length), term.Bytes(st.Length))
+	case st.Phase == peer.Whole && (st.Away || len(st.Different) > 0):
+		return describeDifferent(st)
+	case st.Phase == peer.Whole && st.Seed:
+		return "seeding " + term.Bytes(st.Length)
+	case st.Phase == peer.Whole:
+		return "complete, serving " + term.Bytes(st.Length)
+	}
+	text := fmt.Sprintf("%s, %d%% of %s", stateName(st), term.Percent(st.Have, st.Length), term.Bytes(st.Length))
+	if left := term.Left(st.Length-st.Have, st.Rate.WANIn+st.Rate.LANIn); st.Phase == peer.Fetching && left != "" {
+		text += ", " + left
+	}
+	return text
+}
+
+// describeDifferent names the entries of a complete transfer that differ on the disk.
+func describeDifferent(st peer.Status) string {
+	then := "`mob get` the link again"
+	if st.Seed {
+		then = "put it back as it was, or seed it again"
+	}
+	if st.Away {
+		return "not at its path any more: " + then
+	}
+	d := st.Different
+	var names []string
+	for _, d := range d[:min(len(d), 3)] {
+		names = append(names, fmt.Sprintf("%s is %s", d.Path, d.What))
+	}
+	if more := len(d) + st.MoreDifferent - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ") + ": " + then
+}
+
+// traffic says how many bytes went over a network, and how fast if any do.
+func traffic(network string, bytes, perSecond int64) string {
+	text := network + " " + term.Bytes(bytes)
+	if perSecond > 0 {
+		text += " (" + term.Rate(perSecond) + ")"
+	}
+	return text
+}
+
+func countPeers(st peer.Status) string {
+	own := "" // the node's cluster, if its name is a path
+	if len(st.Levels) > 0 {
+		own = st.Levels[len(st.Levels)-1].Group
+	}
+	var by [proto.MaxClusterParts + 1]int // how many parts of their names are the node's
+	for _, p := range st.Peers {
+		switch {
+		case own != "":
+			by[proto.SharedParts(own, p.Cluster)]++
+		case p.Local:
+			by[1]++
+		default:
+			by[0]++
+		}
+	}
+	if own == "" {
+		return fmt.Sprintf("%d in this cluster, %d in others", by[1], by[0])
+	}
+	text := fmt.Sprintf("%d in this cluster", by[len(st.Levels)])
+	for i := len(st.Levels) - 1; i > 0; i-- {
+		text += fmt.Sprintf(", %d elsewhere in %s", by[i], st.Levels[i-1].Group)
+	}
+	return text + fmt.Sprintf(", %d in other sites", by[0])
+}
+
+// peerLines lists the peers, those of the own cluster first.
+func peerLines(st peer.Status) []string {
+	peers := slices.Clone(st.Peers)
+	slices.SortFunc(peers, func(a, b peer.PeerStatus) int {
+		if a.Local != b.Local {
+			return map[bool]int{true: -1, false: 1}[a.Local]
+		}
+		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.ID, b.ID))
+	})
+	var out []string
+	for _, p := range peers {
+		have := fmt.Sprintf("%3d%%", term.Percent(int64(p.Have), int64(st.Pieces)))
+		if st.PiecesHave == st.Pieces {
+			have = "   -" // peers do not announce pieces to a complete node
+		}
+		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, term.Rate(p.Rate), roundTrip(p.RTT))
+		if p.Client != "" {
+			line += "  " + p.Client
+		}
+		if p.Stalled {
+			line += "  stalled"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func roundTrip(d time.Duration) string {
+	if d <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// fleetLines shows what the trackers know of all nodes.
+func (r report) fleetLines() []string {
+	if r.FleetError != "" {
+		return []string{"fleet: " + r.FleetError}
+	}
+	if r.Fleet == nil {
+		return nil
+	}
+	if len(r.Fleet.Clusters) == 0 {
+		return []string{"fleet: the trackers know no node with this content"}
+	}
+	pieces := 0
+	for _, st := range r.Transfers {
+		pieces = st.Pieces
+	}
+	out := []string{fmt.Sprintf("fleet: %d of %s complete", r.Fleet.Whole(), term.Plural(r.Fleet.Nodes(), "node"))}
+	for _, c := range r.Fleet.Clusters {
+		out = append(out, "  "+command.ClusterLine(c, pieces))
+	}
+	return out
+}
+
+// endsIn says when a content ends, empty if it does not.
+func endsIn(st peer.Status, now time.Time) string {
+	if st.Ends.IsZero() {
+		return ""
+	}
+	return " (ends in " + term.Duration(max(st.Ends.Sub(now), 0)) + ")"
+}
+
+// describePlan says what a node does of a plan.
+func describePlan(p *peer.PlanStatus) string {
+	switch {
+	case !p.Known:
+		return "not found yet"
+	case !p.In:
+		return fmt.Sprintf("does not have the host %s, which fetches as in any swarm", p.Host)
+	case p.Parents == 0:
+		return fmt.Sprintf("host %s, the source", p.Host)
+	}
+	return fmt.Sprintf("host %s, follows %d of %s", p.Host, p.Followed, term.Plural(p.Parents, "parent"))
+}
+
+// describeCoding says how a content is coded, with generations of k blocks.
+func describeCoding(k int, strategy string) string {
+	text := fmt.Sprintf("generations of %d blocks", k)
+	if strategy != "" {
+		text += ", by permutations (" + strategy + ")"
+	}
+	return text
+}

@@ -1,0 +1,45 @@
+package status
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+)
+
+// TestLevels has a status tell bytes and peers by level where the name of the cluster is a path, and by WAN
+// and LAN where it is none.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	st := peer.Status{
+		Name: "x", Length: 100, Traffic: peer.Traffic{WANIn: 10e6, LANIn: 70e6, LANOut: 5e6}, Rate: peer.Traffic{WANIn: 1e6},
+		Peers: []peer.PeerStatus{
+			{ID: "1", Cluster: "g/1", Local: true},
+			{ID: "2", Cluster: "g/2"},
+			{ID: "3", Cluster: "g"},
+			{ID: "4", Cluster: "l/1"},
+		},
+	}
+	want := func(lines ...string) {
+		t.Helper()
+		text := strings.Join(transferLines(st, false), "\n")
+		for _, l := range lines {
+			if !strings.Contains(text, "\n"+l+"\n") && !strings.HasSuffix(text, "\n"+l) {
+				t.Errorf("no line %q in\n%s", l, text)
+			}
+		}
+	}
+	want("  in      WAN 10 MB (1.0 MB/s), LAN 70 MB", "  out     WAN 0 B, LAN 5.0 MB", "  peers   1 in this cluster, 3 in others")
+	st.Levels = []peer.Level{{Group: "g", In: 10e6}, {Group: "g/1", In: 60e6, Out: 5e6, InRate: 3e6}}
+	want("  in      WAN 10 MB (1.0 MB/s), g 10 MB, g/1 60 MB (3.0 MB/s)", "  out     WAN 0 B, g 0 B, g/1 5.0 MB",
+		"  peers   1 in this cluster, 2 elsewhere in g, 1 in other sites")
+}
+
+func TestStatusNamesIsolation(t *testing.T) {
+	t.Parallel()
+	st := peer.Status{Root: "/x", Phase: peer.Fetching, Isolation: &peer.Isolation{Cluster: "lyon", Known: 12, Err: "dial: no route"}}
+	const fetching = "12 members of cluster lyon are known, none can be reached: everything comes over the WAN; last error: dial: no route"
+	if text := strings.Join(transferLines(st, false), "\n"); !strings.Contains(text, "\n  alone   "+fetching+"\n") {
+		t.Error(text)
+	}
+}

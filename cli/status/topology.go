@@ -1,0 +1,183 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/proto"
+)
+
+const topologyHelp = `Prints what the nodes of a swarm measured of the links between their clusters, as a
+topology for "mob-bench plan": its rate, round trip, and the share of segments that were sent
+again. The nodes tell their trackers every 10 to 30 s, and these keep the figures until
+they forget the swarm. Sites have links with each other, and a rack with its site.
+
+A rate is the most content that came over a link in any three seconds. It is what the
+link can carry if packets queued before it then; else a comment says that the link was
+not full, and could carry more. Where nothing went in one direction, the rate is that of
+the other, and a comment says so. Links over which nothing went are left out.
+
+A host has its name if the swarm followed a plan, and else the peer id of its node, which
+a plan may name as well. Rates of interfaces are not known: add them as send and receive
+where they are limits.`
+
+const topologyExample = `  mob topology "$LINK" > topology.toml
+  mob topology "$LINK" --json`
+
+func newTopology(a *command.App) *cobra.Command {
+	var network daemon.NetworkFlags
+	cmd := &cobra.Command{
+		Use:     "topology LINK|ID|PATH",
+		Short:   "Print what a swarm measured of its links",
+		Long:    topologyHelp,
+		Example: topologyExample,
+		Args:    command.Args(1, "LINK|ID|PATH"),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return runTopology(cmd.Context(), a, given[0], &network)
+		},
+	}
+	network.Add(cmd.Flags())
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runTopology(ctx context.Context, a *command.App, given string, n *daemon.NetworkFlags) error {
+	c, err := a.ParseContent(given)
+	if err != nil {
+		return err
+	}
+	t, err := askTopology(ctx, a, &c, n)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return command.WriteJSON(a.Out, t)
+	}
+	return writeTopology(a.Out, t)
+}
+
+// askTopology asks the trackers of a content, over the daemon if there is one.
+func askTopology(ctx context.Context, a *command.App, c *command.Content, n *daemon.NetworkFlags) (*control.Topology, error) {
+	s, err := a.Dial(ctx)
+	var none *control.NoDaemonError
+	if errors.As(err, &none) && c.Link != nil {
+		h, err := newClientHost(a, n)
+		if err != nil {
+			return nil, err
+		}
+		defer h.Close()
+		return control.AskTopology(ctx, h, c.Link)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if c.Link == nil {
+		st, err := s.Transfer(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		if c.Link, err = proto.ParseLink(st.Link); err != nil {
+			return nil, err
+		}
+	}
+	return s.Topology(ctx, c.Link)
+}
+
+// topologyPair is the link between two clusters, both ways.
+type topologyPair struct{ ab, ba control.TopologyLink }
+
+// topologyPairs returns the links over which something went.
+func topologyPairs(t *control.Topology) []topologyPair {
+	pairs := map[string]*topologyPair{}
+	for _, l := range t.Links {
+		a, b := min(l.From, l.To), max(l.From, l.To)
+		p := pairs[a+" "+b]
+		if p == nil {
+			p = &topologyPair{ab: control.TopologyLink{From: a, To: b}, ba: control.TopologyLink{From: b, To: a}}
+			pairs[a+" "+b] = p
+		}
+		if l.From == a {
+			p.ab = l
+		} else {
+			p.ba = l
+		}
+	}
+	var out []topologyPair
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		if p := pairs[key]; p.ab.Rate+p.ba.Rate > 0 {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+// writeTopology writes a topology as TOML.
+func writeTopology(w io.Writer, t *control.Topology) error {
+	var b strings.Builder
+	b.WriteString("# What nodes measured. Rates are of content, without the headers of packets.\n")
+	for _, h := range t.Hosts {
+		fmt.Fprintf(&b, "\n[[host]]\nname    = %q\ncluster = %q\n", h.Name, h.Cluster)
+	}
+	pairs := topologyPairs(t)
+	switches := map[string]bool{}
+	for _, h := range t.Hosts {
+		switches[h.Cluster] = true
+	}
+	for _, p := range pairs {
+		switches[p.ab.From], switches[p.ab.To] = true, true
+	}
+	for _, name := range slices.Sorted(maps.Keys(switches)) {
+		fmt.Fprintf(&b, "\n[[switch]]\nname = %q\n", name)
+	}
+	for _, p := range pairs {
+		fmt.Fprintf(&b, "\n[[link]]%s\na  = %q\nb  = %q\n", pathComment(p), p.ab.From, p.ab.To)
+		ab, ba := topologyRate(p.ab, p.ba), topologyRate(p.ba, p.ab)
+		fmt.Fprintf(&b, "ab = %s\nba = %s\n", ab, ba)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// pathComment says what is known of a link besides its rates.
+func pathComment(p topologyPair) string {
+	var facts []string
+	rtt := p.ab.RTT
+	if rtt == 0 || p.ba.RTT > 0 && p.ba.RTT < rtt {
+		rtt = p.ba.RTT
+	}
+	if rtt > 0 {
+		facts = append(facts, fmt.Sprintf("round trip %.1f ms", float64(rtt)/float64(time.Millisecond)))
+	}
+	if sent := p.ab.Segments + p.ba.Segments; sent > 0 {
+		lost := float64(p.ab.Lost+p.ba.Lost) / float64(sent)
+		facts = append(facts, fmt.Sprintf("%.2f %% of segments sent again", 100*lost))
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	return " # " + strings.Join(facts, ", ")
+}
+
+// topologyRate returns the value of a rate, and what is to be known of it. back is the other direction.
+func topologyRate(l, back control.TopologyLink) string {
+	text := func(n int64) string { return fmt.Sprintf(`"%.3fMB"`, float64(max(n, 1000))/1e6) } // 0 is no limit
+	switch {
+	case l.Rate == 0:
+		return text(back.Rate) + " # nothing went this way: taken to be as the other"
+	case !l.Full:
+		return text(l.Rate) + " # at least: the link was not full"
+	}
+	return text(l.Rate)
+}

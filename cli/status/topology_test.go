@@ -1,0 +1,51 @@
+package status
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/topology"
+	"github.com/mobgrid/mob/mob/plan"
+)
+
+// TestWriteTopology says of each rate whether it is a lower bound, and leaves out what is not known.
+func TestWriteTopology(t *testing.T) {
+	t.Parallel()
+	top := &control.Topology{
+		Hosts: []control.TopologyHost{{Name: "n1", Cluster: "g/1"}, {Name: "n2", Cluster: "l"}},
+		Links: []control.TopologyLink{
+			{From: "g", To: "g/1", Rate: 12_345_678},
+			{From: "g", To: "l", Segments: 200, Lost: 1},
+			{From: "g", To: "x", RTT: time.Millisecond},
+			{From: "l", To: "g", Rate: 2_900_000, Full: true, RTT: 20 * time.Millisecond},
+			{From: "x", To: "l", Rate: 7},
+		},
+	}
+	var b strings.Builder
+	if err := writeTopology(&b, top); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"[[host]]\nname    = \"n1\"\ncluster = \"g/1\"\n",
+		"[[switch]]\nname = \"g\"\n\n[[switch]]\nname = \"g/1\"\n\n[[switch]]\nname = \"l\"\n\n[[switch]]\nname = \"x\"\n",
+		"[[link]]\na  = \"g\"\nb  = \"g/1\"\nab = \"12.346MB\" # at least: the link was not full\nba = \"12.346MB\" # nothing went this way: taken to be as the other\n",
+		"[[link]] # round trip 20.0 ms, 0.50 % of segments sent again\na  = \"g\"\nb  = \"l\"\nab = \"2.900MB\" # nothing went this way: taken to be as the other\nba = \"2.900MB\"\n",
+		"ba = \"0.001MB\" # at least",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Count(b.String(), "[[link]]") != 3 {
+		t.Error("a link over which nothing went has a rate")
+	}
+	got, err := topology.Parse([]byte(b.String()))
+	if err != nil || len(got.Hosts) != 2 || len(got.Switches) != 4 || len(got.Links) != 3 {
+		t.Errorf("%v: %+v", err, got)
+	}
+	if _, err := plan.NewNetwork(got); err != nil {
+		t.Error(err)
+	}
+}

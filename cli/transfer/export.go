@@ -1,0 +1,160 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+const exportHelp = `Writes a torrent file of a content of this node, for BitTorrent clients.
+
+The content must have been seeded with --torrent, or be fetched as a torrent. The file
+has the trackers of the content's link and of --bt-tracker.`
+
+const exportExample = `  mob export "$LINK" -o big.tar.torrent
+  mob export big.tar --bt-tracker http://192.0.2.7:6969/announce`
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	out   string
+	force bool
+	node  daemon.Flags // btTrackers only
+}
+
+func newExport(a *command.App) *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use:     "export LINK|ID|PATH [-o FILE]",
+		Short:   "Write a torrent file of a content",
+		Long:    exportHelp,
+		Example: exportExample,
+		Args:    command.Args(1, "LINK|ID|PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runExport(a, cmd, given[0], &f) },
+	}
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
+	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
+	f.node.AddBTTrackers(cmd.Flags())
+	cmd.Flags().BoolP("quiet", "q", false, "") // for scripts that give it
+	_ = cmd.Flags().MarkHidden("quiet")
+	return cmd
+}
+
+func runExport(a *command.App, cmd *cobra.Command, text string, f *exportFlags) error {
+	if err := checkPath(cmd, "output"); err != nil {
+		return err
+	}
+	if err := daemon.CheckBTTrackers(f.node.BtTrackers); err != nil {
+		return command.Usagef(cmd, "%w", err)
+	}
+	c, err := a.ParseContent(text)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	s, err := a.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if c.Link == nil {
+		if err := c.Find(ctx, s); err != nil {
+			return err
+		}
+	}
+	id := c.Link.Keys()[0].String()
+	known, err := s.Transfer(ctx, id)
+	if err != nil {
+		return err
+	}
+	name := known.Name + ".torrent"
+	out := outFile{path: cmp.Or(f.out, "."), flag: "-o", force: f.force}
+	if err := out.check(a.Env, name); err != nil {
+		return err
+	}
+	t, st, err := exportTorrent(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	return saveTorrent(a, &out, t, st, f.node.BtTrackers)
+}
+
+// exportTorrent returns the torrent of the content, and its status.
+func exportTorrent(ctx context.Context, s *control.Client, id string) (*metainfo.Torrent, peer.Status, error) {
+	info, st, err := s.Export(ctx, control.ExportRequest{Name: id})
+	if err != nil {
+		return nil, st, err
+	}
+	t, err := metainfo.ParseInfo(info)
+	return t, st, err
+}
+
+// saveTorrent writes a torrent file, with trackers besides those of the content's
+// link.
+func saveTorrent(a *command.App, out *outFile, t *metainfo.Torrent, st peer.Status, trackers []string) error {
+	link, err := proto.ParseLink(st.Link)
+	if err != nil {
+		return err
+	}
+	m := &metainfo.Metainfo{Torrent: t, CreatedBy: "mob"}
+	seen := map[string]bool{}
+	for _, url := range append(trackers, link.Announce...) {
+		if !seen[url] {
+			seen[url] = true
+			m.Trackers = append(m.Trackers, []string{url})
+		}
+	}
+	if len(m.Trackers) == 0 {
+		a.Note("note: the torrent file names no tracker: give --bt-tracker, or add peers to the clients by hand")
+	}
+	b, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	return out.write(a.Env, b, st.Root)
+}
+
+// writeTorrent writes the torrent file of a seed, and says what BitTorrent clients
+// lack. It does nothing for a seed without --torrent.
+func writeTorrent(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status, f *seedFlags) error {
+	if !f.torrent && f.torrentFile.path == "" {
+		return nil
+	}
+	link, err := proto.ParseLink(st.Link)
+	if err != nil {
+		return err
+	}
+	m, _, err := s.Describe(ctx, link, func(string) {})
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		m = new(proto.Manifest) // the content is verified by its torrent
+	}
+	if links, folders := metainfo.Unsupported(m); links+folders > 0 {
+		a.Note("note: BitTorrent clients do not get %s and %s", term.Plural(links, "symbolic link"), term.Plural(folders, "empty folder"))
+	}
+	if len(link.Announce) == 0 {
+		a.Note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")
+	}
+	if f.torrentFile.path == "" {
+		return nil
+	}
+	t, st, err := exportTorrent(ctx, s.Client, st.ID)
+	if err != nil {
+		return err
+	}
+	if err := saveTorrent(a, &f.torrentFile, t, st, nil); err != nil {
+		return fmt.Errorf("cannot write the torrent file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+const getHelp = `Fetches the content of a link or a torrent file, verifies every piece, and returns
+when all of it is there.
+
+LINK may also be a BitTorrent magnet link, and FILE a torrent file. Other users of this
+machine see a link in the arguments of a command (ps): "mob get -" reads it from
+standard input, and "mob get @PATH" from a file. Nodes that fetch
+the same torrent share it as a mob: they need a tracker of mob in common (--tracker),
+and one of them --bt-listen, to fetch from BitTorrent clients. The first node that
+completes it makes a manifest, with which the others verify it too.
+
+PATH is the file or folder to create, not its parent, and by default the link's name
+in the current folder. With a slash at its end it is the folder for the content. Folders
+above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse takes over what is there, such as an older
+copy, and fetches only what differs. A content that does not fit on the disk is not begun.
+
+Modes and times are those of the source. An umask of the daemon (or of a command without
+one) that takes read permission, such as 027 or 077, is taken off the modes; others are not.
+Files lose setuid, setgid and sticky, and the receipt tells how many did; root keeps them
+with --special-bits.
+
+The daemon of --data does the work, and serves the content afterwards. Without a
+daemon the command runs a node itself; with --stay this serves until Ctrl-C.
+
+A get waits for its source. It ends if the files of the source were changed and
+no connected node has a piece.
+
+Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. If
+the terminal is closed (SIGHUP), the daemon goes on.`
+
+const getExample = `  mob get "$LINK" -o big.tar
+  mob get "$LINK" --cluster lyon --stay
+  ssh source mob seed big.tar | mob get -
+  mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
+  mob get "$LINK" -o models --reuse --json`
+
+// getFlags are the flags of get.
+type getFlags struct {
+	node  daemon.Flags
+	out   string
+	reuse bool
+	bits  bool
+	stay  bool
+	quiet bool
+}
+
+func newGet(a *command.App) *cobra.Command {
+	var f getFlags
+	cmd := &cobra.Command{
+		Use:     "get LINK|FILE [-o PATH]",
+		Short:   "Fetch the content of a link or torrent file",
+		Long:    getHelp,
+		Example: getExample,
+		Args:    command.Args(1, "LINK|FILE"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runGet(a, cmd, given[0], &f) },
+	}
+	f.node.Add(a, cmd)
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to create")
+	cmd.Flags().BoolVar(&f.reuse, "reuse", false, "take over what is at PATH")
+	cmd.Flags().BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
+	cmd.Flags().BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runGet(a *command.App, cmd *cobra.Command, text string, f *getFlags) error {
+	if err := checkPath(cmd, "output"); err != nil {
+		return err
+	}
+	text, err := a.ReadArg(text)
+	if err != nil {
+		return err
+	}
+	link, info, err := f.parse(text)
+	if err != nil {
+		return err
+	}
+	path, err := destination(f.out, link)
+	if err != nil {
+		return err
+	}
+	s, err := daemon.DialOrRun(a, cmd, &f.node)
+	if err != nil {
+		return err
+	}
+	if s.Info.UID != os.Getuid() && os.Getuid() != 0 {
+		// Folders that the daemon makes would not be this user's.
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, SpecialBits: f.bits, Torrent: info}
+	st, err := fetch(cmd.Context(), a, s, req, f.quiet)
+	if err != nil {
+		return errors.Join(explainExists(err, path, link), s.Close())
+	}
+	if err := s.Flush(cmd.Context(), st.ID); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if err := printReceipt(a, st); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	if s.Own == nil {
+		return s.Close()
+	}
+	if f.stay {
+		a.Note("serving %s until Ctrl-C", st.Name)
+		<-cmd.Context().Done()
+		return errors.Join(cmd.Context().Err(), s.Close())
+	}
+	a.Note("serving ends with this command: to serve on, give --stay or run mobd")
+	return s.Drain(cmd.Context(), a)
+}
+
+// parse returns the link of an argument, with the trackers of --tracker added. Of
+// a torrent file it returns the info dictionary too.
+func (f *getFlags) parse(text string) (link *proto.Link, info []byte, err error) {
+	trackers, err := daemon.ParseTrackers(f.node.Trackers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if fi, err := os.Stat(text); err == nil && fi.Mode().IsRegular() {
+		m, err := daemon.ReadTorrent(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		link, info = daemon.TorrentLink(m), m.Info
+	} else {
+		link, err = proto.ParseLink(text)
+		if err != nil && strings.HasSuffix(text, ".torrent") {
+			err = fmt.Errorf("%s does not exist", text)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, t := range trackers {
+		if !slices.ContainsFunc(link.Trackers, t.Equal) {
+			link.Trackers = append(link.Trackers, t)
+		}
+	}
+	return link, info, nil
+}
+
+// destination returns the absolute path of the content to create.
+func destination(out string, link *proto.Link) (string, error) {
+	switch {
+	case out != "" && !isFolderName(out):
+	case link.Name == "":
+		return "", errors.New("the link has no name: say where to put the content with -o PATH")
+	default: // a single path element: ParseLink checks
+		var err error
+		if out, err = chosenPath(out, link.Name, "-o"); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(out)
+}
+
+// explainExists adds to an error that something is at the destination what to do
+// about it.
+func explainExists(err error, path string, link *proto.Link) error {
+	var e *control.Error
+	if !errors.As(err, &e) || e.Code != control.CodeExists {
+		return err
+	}
+	other := "another path"
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() && link.Name != "" {
+		other = "one in it, such as -o " + filepath.Join(path, link.Name)
+	}
+	return fmt.Errorf("%s exists already: choose %s, or take over what is there with --reuse", path, other)
+}
+
+// errSourceChanged ends a fetch that no peer can complete.
+var errSourceChanged = errors.New("the files of the source were changed, and no connected peer has any piece of the content: " +
+	"`mob seed` it again and use the new link, or put the files back as they were")
+
+// fetch has the daemon fetch a content, and shows the progress. An interrupt
+// stops the transfer too, and so does a standstill without any source.
+func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
+	p := a.Screen(quiet)
+	defer p.Clear()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	st, err := s.Get(ctx, req, func(st peer.Status) {
+		p.Show(getFrame{st})
+		if p.Stalled && st.SourceChanged {
+			giveUp(errSourceChanged)
+		}
+	})
+	if err == nil {
+		return st, nil
+	}
+	p.Clear()
+	if ctx.Err() == nil {
+		return st, err
+	}
+	if s.Own == nil && errors.Is(context.Cause(ctx), command.ErrHangup) {
+		return st, command.Interruptedf("the terminal was closed: the daemon goes on")
+	}
+	if err := daemon.Cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
+		return st, command.Interruptedf("interrupted, but the transfer was not stopped: %v", err)
+	}
+	kept := "nothing was fetched yet"
+	if st.Length >= 0 {
+		kept = fmt.Sprintf("kept %s of %s", term.Bytes(st.Have), term.Bytes(st.Length))
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errSourceChanged) {
+		return st, fmt.Errorf("stopped: %w; %s", cause, kept)
+	}
+	return st, command.Interruptedf("stopped: %s; run the same command to resume", kept)
+}

@@ -1,0 +1,97 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+// checkPath checks the path in a flag, if it is given.
+func checkPath(cmd *cobra.Command, flag string) error {
+	f := cmd.Flags().Lookup(flag)
+	switch path := f.Value.String(); {
+	case f.Changed && path == "":
+		return command.Usagef(cmd, "--%s is empty: give a path", flag)
+	case path == "-":
+		return command.Usagef(cmd, "--%s -: standard output is not supported; a file of that name is ./-", flag)
+	}
+	return nil
+}
+
+// isFolderName reports whether a path names a directory, whatever exists there.
+func isFolderName(path string) bool {
+	last := filepath.Base(path)
+	return strings.HasSuffix(path, "/") || last == "." || last == ".."
+}
+
+// outFile is a file for a command's result, at a path that the user gives.
+type outFile struct {
+	path  string
+	flag  string // takes the path
+	force bool   // replace a file that exists
+}
+
+// check reports why the file cannot be written. If the path names a directory, name is the file in it.
+func (o *outFile) check(env *command.Env, name string) error {
+	info, err := os.Stat(o.path)
+	if isFolderName(o.path) || err == nil && info.IsDir() {
+		if o.path, err = chosenPath(o.path, name, o.flag); err != nil {
+			return err
+		}
+		info, err = os.Stat(o.path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		dir := filepath.Dir(o.path)
+		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+			return fmt.Errorf("the folder %s does not exist", dir)
+		}
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory", o.path)
+	case info.Mode().IsRegular() && !o.force && !env.IsOut(info):
+		return errOutExists(o.path)
+	}
+	return nil
+}
+
+func errOutExists(path string) error {
+	return fmt.Errorf("%s exists already: choose another path, or replace it with --force", path)
+}
+
+// write writes the file, after check, for the content at root. A regular file is replaced atomically,
+// unless it is of the content; a link to one stays.
+func (o *outFile) write(env *command.Env, b []byte, root string) error {
+	info, err := os.Stat(o.path)
+	switch {
+	case err == nil && (env.IsOut(info) || !info.Mode().IsRegular()):
+		return env.Overwrite(o.path, b)
+	case err == nil && !o.force:
+		return errOutExists(o.path)
+	case err == nil:
+		file, err := vfs.PlaceOf(vfs.OS{}, o.path)
+		if err != nil {
+			return err
+		}
+		if content, err := vfs.PlaceOf(vfs.OS{}, root); err == nil && len(content.Rest) == 0 && content.Holds(file) {
+			return fmt.Errorf("%s is part of the content: choose another path", o.path)
+		}
+		return datadir.WriteFile(file.Path, b, info.Mode().Perm())
+	}
+	err = datadir.CreateFile(o.path, b, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return errOutExists(o.path)
+	}
+	return err
+}

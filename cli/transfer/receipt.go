@@ -1,0 +1,89 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+)
+
+// receipt says what a get cost.
+type receipt struct {
+	ID      string  `json:"id"`
+	Name    string  `json:"name"`
+	Path    string  `json:"path"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	// Rate is in bytes per second.
+	Rate    int64 `json:"rate"`
+	FromWAN int64 `json:"from_wan"`
+	FromLAN int64 `json:"from_lan"`
+	// Levels split FromLAN by the groups that the node is in, its site first.
+	Levels []peer.Level `json:"levels,omitempty"`
+	// Duplicate counts bytes received more than once, which FromWAN and FromLAN
+	// include.
+	Duplicate int64 `json:"duplicate"`
+	// Present counts bytes that were there before.
+	Present int64 `json:"present"`
+	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
+	DroppedBits int `json:"dropped_bits,omitempty"`
+	// Isolation is set if the node reached no member of its own cluster.
+	Isolation *peer.Isolation `json:"isolation,omitempty"`
+}
+
+func newReceipt(st peer.Status) receipt {
+	useful := st.Traffic.WANIn + st.Traffic.LANIn - st.Duplicate
+	return receipt{
+		ID:        st.ID,
+		Name:      st.Name,
+		Path:      st.Root,
+		Bytes:     st.Length,
+		Seconds:   st.Elapsed.Seconds(),
+		Rate:      term.Average(useful, st.Elapsed),
+		FromWAN:   st.Traffic.WANIn,
+		FromLAN:   st.Traffic.LANIn,
+		Levels:    st.Levels,
+		Duplicate: st.Duplicate,
+		Present:   max(0, st.Length-useful),
+
+		DroppedBits: st.DroppedBits,
+		Isolation:   st.Isolation,
+	}
+}
+
+// fromLevels says how many bytes came from other parts of each group that the node is in.
+func fromLevels(levels []peer.Level) string {
+	var out []string
+	for _, l := range levels {
+		out = append(out, term.Bytes(l.In)+" from "+l.Group)
+	}
+	return strings.Join(out, ", ")
+}
+
+// printReceipt prints what a get cost, in one line.
+func printReceipt(a *command.App, st peer.Status) error {
+	r := newReceipt(st)
+	if a.JSON {
+		return command.WriteJSON(a.Out, r)
+	}
+	from := term.Bytes(r.FromLAN) + " from LAN"
+	if len(r.Levels) > 0 {
+		from = fromLevels(r.Levels)
+	}
+	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s, %s duplicate",
+		r.Path, term.Bytes(r.Bytes), term.Duration(st.Elapsed), term.Rate(r.Rate),
+		term.Bytes(r.FromWAN), from, term.Bytes(r.Duplicate))
+	if r.Present > 0 {
+		text += fmt.Sprintf(", %s already there", term.Bytes(r.Present))
+	}
+	if r.DroppedBits > 0 {
+		text += ", " + command.DroppedBits(r.DroppedBits)
+	}
+	if r.Isolation != nil {
+		text += "; " + command.Isolation(st)
+	}
+	_, err := fmt.Fprintln(a.Out, term.Printable(text))
+	return err
+}

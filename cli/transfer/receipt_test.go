@@ -1,0 +1,31 @@
+package transfer
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/peer"
+)
+
+func TestReceiptNamesIsolation(t *testing.T) {
+	t.Parallel()
+	st := peer.Status{Root: "/x", Phase: peer.Whole, Isolation: &peer.Isolation{Cluster: "lyon", Known: 1, Err: "dial: no route"}}
+	var out bytes.Buffer
+	if err := printReceipt(&command.App{Env: &command.Env{Out: &out}}, st); err != nil {
+		t.Fatal(err)
+	}
+	const complete = "; 1 member of cluster lyon is known, none can be reached: everything came over the WAN; last error: dial: no route\n"
+	if !strings.HasSuffix(out.String(), complete) {
+		t.Error(out.String())
+	}
+}
+
+func TestFromLevels(t *testing.T) {
+	t.Parallel()
+	levels := []peer.Level{{Group: "g", In: 10e6}, {Group: "g/1", In: 60e6, Out: 5e6, InRate: 3e6}}
+	if got, want := fromLevels(levels), "10 MB from g, 60 MB from g/1"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,257 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+)
+
+const seedHelp = `Hashes a file or folder in place, serves it from there, and prints its link, alone,
+on standard output.
+
+The daemon of --data serves the content from then on. Without a daemon the command
+runs a node until Ctrl-C. Do not change the content while it is served.
+
+Symbolic links within PATH stay links. Links out of it are rejected, such as in the cache
+of a model hub; --follow-links takes the files and folders they lead to, each of them
+once: further links to it become links in the copy. A link that leads to another file
+later is not served until PATH is seeded again.
+
+Files and directories that cannot be read end the command with their names, before anything is
+hashed; --skip-unreadable leaves them out, and names them.
+
+--wait N returns when N other nodes have told this one that they have the whole content.
+
+--torrent offers the content to BitTorrent clients too: the same link is a magnet link
+for them, with the trackers of --bt-tracker, or without that those of its trackers that
+serve BitTorrent (--bt-listen). --torrent-file also writes a torrent file.
+Torrents have no symbolic links, empty folders, modes and times.
+
+--coded sends random linear combinations of k blocks (RLNC), of which any k will do:
+clusters that fetch from one node at the same time never fetch the same bytes. It
+costs CPU. By default k follows from how fast this machine codes and its network is;
+--coded=32 sets it. The link tells other nodes.
+
+--strategy is for one cluster of similar machines. Nodes push coded blocks along
+permutations that are fixed in advance (Cooper), and request nothing. permutation
+sends one generation after the other, overlap1 and overlap2 overlap them, and rb sends
+plain blocks, for comparison. Generations have 192 blocks, or k with --coded=k: large
+ones are best.
+
+--plan works out who sends what to whom before anything is sent, for the hosts and rates of
+--topology (see mob-bench plan), and the link tells other nodes. Each gets a piece from its parent
+in the piece's tree, and from others only if that is away or gets nothing. A host has the name
+of its machine, or that of --host of mobd.`
+
+const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
+  LINK=$(mob seed /data/models)
+  mob seed big.tar --tracker "$TRACKER" --wait 15
+  mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
+  mob seed big.tar --tracker "$TRACKER" --coded=16
+  mob seed big.tar --tracker "$TRACKER" --strategy overlap2
+  mob seed big.tar --tracker "$TRACKER" --plan balanced --topology sites.toml`
+
+// damageEvery is the time between two looks for damage while a command serves.
+const damageEvery = time.Second
+
+func newSeed(a *command.App) *cobra.Command {
+	var f seedFlags
+	cmd := &cobra.Command{
+		Use:     "seed PATH",
+		Short:   "Serve a file or folder, and print its link",
+		Long:    seedHelp,
+		Example: seedExample,
+		Args:    command.Args(1, "PATH"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runSeed(a, cmd, given[0], &f) },
+	}
+	f.node.Add(a, cmd)
+	fl := cmd.Flags()
+	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
+	f.addContent(fl)
+	fl.BoolVar(&f.followLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
+	fl.BoolVar(&f.skip, "skip-unreadable", false, "leave out files and directories that cannot be read")
+	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
+	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
+	f.torrentFile.flag = "--torrent-file"
+	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
+	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
+	f.node.AddBTTrackers(fl)
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runSeed(a *command.App, cmd *cobra.Command, path string, f *seedFlags) (err error) {
+	req, err := f.request(path)
+	if err != nil {
+		return command.Usagef(cmd, "%w", err)
+	}
+	if err := checkPath(cmd, "torrent-file"); err != nil {
+		return err
+	}
+	if (f.plan == "") != (f.topology == "") {
+		return command.Usagef(cmd, "--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
+	}
+	if err := checkSeedable(path, req.Path); err != nil {
+		return err
+	}
+	if err := a.CheckOut(); err != nil {
+		return err
+	}
+	if err := f.checkTorrentFile(a.Env, req.Path); err != nil { // before hours of hashing
+		return err
+	}
+	topology, network, err := f.readNetwork()
+	if err != nil {
+		return err
+	}
+	s, err := daemon.DialOrRun(a, cmd, &f.node)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if network != nil {
+		if req.Plan, err = f.makePlan(topology, network, &s.Info); err != nil {
+			return err
+		}
+	}
+	if f.wait > 0 && len(req.Trackers)+len(s.Info.Trackers) == 0 {
+		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
+	}
+	ctx := cmd.Context()
+	st, skipped, err := hashContent(ctx, a, s, req, f.quiet)
+	if err != nil {
+		return err
+	}
+	if s.Own != nil {
+		defer func() { err = errors.Join(err, forget(ctx, s, st.ID)) }()
+	}
+	if err := writeTorrent(ctx, a, s, st, f); err != nil {
+		return err
+	}
+	noteSkipped(a, skipped)
+	if err := printLink(a, st, skipped); err != nil {
+		return err
+	}
+	switch {
+	case f.wait > 0:
+		return waitForNodes(ctx, a, s, st, f)
+	case s.Own != nil:
+		a.Note("serving %s until Ctrl-C", st.Name)
+		return serve(ctx, a, s, st)
+	}
+	return nil
+}
+
+// checkSeedable reports why an argument, which stands for an absolute path, cannot be seeded.
+func checkSeedable(arg, path string) error {
+	own := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/std")
+	switch {
+	case arg == "-":
+		return errors.New("standard input cannot be seeded: write it to a file, or use `mob cast -`")
+	case own: // in the daemon it is another file
+		return fmt.Errorf("%s cannot be seeded: write it to a file, or use `mob cast -`", path)
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s does not exist", path)
+	}
+	return nil
+}
+
+// hash has the daemon hash the content, and shows the progress.
+func hashContent(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
+	p := a.Screen(quiet)
+	defer p.Clear()
+	began := time.Now()
+	return s.Seed(ctx, req, func(done, total int64) {
+		p.Show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
+	})
+}
+
+// noteSkipped names what a seed left out.
+func noteSkipped(a *command.App, s control.Skipped) {
+	named := s.Paths[:min(len(s.Paths), maxNumbers)]
+	for _, path := range named {
+		a.Note("left out, cannot be read: %s", path)
+	}
+	if more := len(s.Paths) - len(named) + s.More; more > 0 {
+		a.Note("left out, cannot be read: %d more", more)
+	}
+}
+
+// printLink prints the link of a seed.
+func printLink(a *command.App, st peer.Status, skipped control.Skipped) error {
+	if !a.JSON {
+		_, err := fmt.Fprintln(a.Out, st.Link)
+		return err
+	}
+	out := map[string]any{
+		"link":         st.Link,
+		"id":           st.ID,
+		"name":         st.Name,
+		"path":         st.Root,
+		"bytes":        st.Length,
+		"pieces":       st.Pieces,
+		"piece_length": st.PieceLength,
+	}
+	if st.InfoHash != "" {
+		out["info_hash"] = st.InfoHash
+	}
+	if len(skipped.Paths) > 0 {
+		out["skipped"] = skipped
+	}
+	if st.Coded > 0 {
+		out["coded"] = st.Coded
+	}
+	if st.Plan != nil {
+		out["plan"] = st.Plan.ID
+	}
+	if st.Strategy != "" {
+		out["strategy"] = st.Strategy
+	}
+	return command.WriteJSON(a.Out, out)
+}
+
+// serve waits for the interrupt, and warns when the content changes on disk.
+func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status) error {
+	var damaged int64
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(damageEvery):
+		}
+		now, err := s.Transfer(ctx, st.ID)
+		if err != nil {
+			return err
+		}
+		if now.Damaged > damaged {
+			damaged = now.Damaged
+			a.Note("warning: %s has changed: %s no longer served; seed it again", st.Root, term.Plural(int(damaged), "piece"))
+		}
+		if now.Error != "" {
+			return errors.New(now.Error)
+		}
+	}
+}
+
+// forget removes a content that was seeded by a node within the command, so that
+// the next daemon of the data folder does not resume it.
+func forget(ctx context.Context, s *daemon.Session, id string) error {
+	return daemon.Cleanup(ctx, func(ctx context.Context) error {
+		_, err := s.Remove(ctx, id, false)
+		return err
+	})
+}

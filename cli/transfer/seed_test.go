@@ -1,0 +1,17 @@
+package transfer
+
+import (
+	"testing"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Generations for permutations are whole pieces, however long those are.
+func TestStrategyK(t *testing.T) {
+	t.Parallel()
+	for n := uint32(proto.MinCodedBlock); n <= proto.MaxPieceLength; n *= 2 {
+		if _, err := proto.NewCoding(&proto.Manifest{PieceLength: n}, strategyK); err != nil {
+			t.Errorf("pieces of %d KiB: %v", n>>10, err)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+)
+
+const verifyHelp = `Compares all files, links and directories with the content, reads the files again, hashes
+them, and names what differs: gone, replaced, cut, grown or changed. A changed file with the
+right bytes does not differ. Of a damaged piece in several files, the file that differs is
+named, or "one of" them if none is known to. The node serves the content during that.
+
+Damaged pieces are not offered any more. --repair fetches them again, and waits until
+the content is complete. Seeded files are never written to: put them back as they were,
+and verify or seed them again.
+
+The exit status is 0 if all that the node had is intact, or was repaired, and 1 if anything
+differs, is damaged or missing, or cannot be read, and if the content is not at its path.
+
+The daemon of --data does the work. Without a daemon the command runs a node itself.`
+
+const verifyExample = `  mob verify big.tar
+  mob verify "$LINK" --repair
+  mob verify big.tar --json`
+
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	node   daemon.Flags
+	repair bool
+	quiet  bool
+}
+
+func newVerify(a *command.App) *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:     "verify PATH|LINK|ID",
+		Short:   "Read a content again, and name what is damaged",
+		Long:    verifyHelp,
+		Example: verifyExample,
+		Args:    command.Args(1, "PATH|LINK|ID"),
+		RunE:    func(cmd *cobra.Command, given []string) error { return runVerify(a, cmd, given[0], &f) },
+	}
+	f.node.Add(a, cmd)
+	cmd.Flags().BoolVar(&f.repair, "repair", false, "fetch what is damaged anew, and wait until the content is whole")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+func runVerify(a *command.App, cmd *cobra.Command, text string, f *verifyFlags) (err error) {
+	c, err := a.ParseContent(text)
+	if err != nil {
+		return err
+	}
+	s, err := daemon.DialOrRun(a, cmd, &f.node)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	v, st, err := hashAgain(cmd.Context(), a, s, control.VerifyRequest{Name: c.Name, Repair: f.repair}, f.quiet)
+	if err != nil {
+		return err
+	}
+	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count + len(v.Different)
+	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0 && len(v.Left) == 0}
+	if a.JSON {
+		err = command.WriteJSON(a.Out, r)
+	} else {
+		err = r.print(a.Out)
+	}
+	return errors.Join(err, r.verdict())
+}
+
+// hashAgain has the daemon verify a content, and shows the progress.
+func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, req control.VerifyRequest, quiet bool) (
+	*peer.Verification, peer.Status, error,
+) {
+	p := a.Screen(quiet)
+	defer p.Clear()
+	began := time.Now()
+	return s.Verify(ctx, req, func(ev control.Event) {
+		switch {
+		case ev.Done:
+		case ev.Status != nil:
+			p.Show(getFrame{*ev.Status})
+		default:
+			p.Show(hashFrame{filepath.Base(req.Name), ev.Hashed, ev.Total, time.Since(began)})
+		}
+	})
+}
+
+// verified is what a verify found.
+type verified struct {
+	*peer.Verification
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Path string `json:"path"`
+	Seed bool   `json:"seed"`
+	// Repaired is set if what was damaged or missing was fetched.
+	Repaired bool `json:"repaired"`
+}
+
+// verdict returns an error unless the content is sound now.
+func (r verified) verdict() error {
+	var all []error
+	if what := r.worst(); what != "" && !r.Repaired {
+		switch {
+		case len(r.Left) > 0:
+			all = append(all, fmt.Errorf("%s still differs: move it away and `mob get` the link again", r.Left[0].Path))
+		case r.Seed && r.Damaged.Count > 0:
+			all = append(all, fmt.Errorf("%s and not offered any more: "+
+				"put the files back as they were, and verify or seed the content again", what))
+		case r.Seed:
+			all = append(all, fmt.Errorf("%s: put the files back as they were, or seed the content again", what))
+		default:
+			all = append(all, fmt.Errorf("%s: `mob verify --repair` repairs the content", what))
+		}
+	}
+	if n := r.Unreadable.Count; n > 0 {
+		all = append(all, fmt.Errorf("%s not readable at present: %s", arePieces(n), r.Why))
+	}
+	if i := slices.IndexFunc(r.Different, isUnreadable); i >= 0 && r.Unreadable.Count == 0 {
+		all = append(all, fmt.Errorf("%s is not readable at present", r.Different[i].Path))
+	}
+	return errors.Join(all...)
+}
+
+func isUnreadable(d store.Difference) bool { return d.What == store.NoAccess }
+
+// worst describes the worst finding, empty if there is none.
+func (r verified) worst() string {
+	different := slices.DeleteFunc(slices.Clone(r.Different), isUnreadable)
+	switch n := len(different) + r.MoreDifferent; {
+	case r.Damaged.Count > 0:
+		return arePieces(r.Damaged.Count) + " damaged"
+	case r.Missing.Count > 0:
+		return arePieces(r.Missing.Count) + " missing"
+	case n == 1:
+		return different[0].Path + " differs"
+	case n > 1:
+		return fmt.Sprintf("%d files, links or directories differ", n)
+	}
+	return ""
+}
+
+// arePieces formats a number of pieces, and the verb.
+func arePieces(n int) string {
+	if n == 1 {
+		return "1 piece is"
+	}
+	return term.Plural(n, "piece") + " are"
+}
+
+// print writes what was found for people.
+func (r verified) print(out io.Writer) error {
+	w := term.NewTextWriter(out)
+	switch sound := r.Checked - r.Damaged.Count; {
+	case sound == r.Pieces && len(r.Different) == 0:
+		w.Line("%s: sound, %s", r.Path, term.Plural(r.Pieces, "piece"))
+	default:
+		w.Line("%s: %d of %s sound", r.Path, sound, term.Plural(r.Pieces, "piece"))
+	}
+	for _, d := range r.Different[:min(len(r.Different), maxNumbers)] {
+		w.Line("  %s: %s", d.What, d.Path)
+	}
+	if more := len(r.Different) + r.MoreDifferent - maxNumbers; more > 0 {
+		w.Line("  %d more differ", more)
+	}
+	listPieces(w, "damaged", r.Damaged)
+	listPieces(w, "missing", r.Missing)
+	listPieces(w, "unreadable", r.Unreadable)
+	if lacking := r.Pieces - r.Checked - r.Unreadable.Count - r.Missing.Count; lacking > 0 {
+		w.Line("  %s missing", arePieces(lacking))
+	}
+	if r.Repaired {
+		w.Line("  repaired: all pieces are sound now")
+	}
+	return w.Flush()
+}
+
+// maxNumbers bounds the numbers of pieces in one line.
+const maxNumbers = 20
+
+func listPieces(w term.TextWriter, what string, l peer.PieceList) {
+	if l.Count == 0 {
+		return
+	}
+	var numbers []string
+	for _, n := range l.Numbers[:min(len(l.Numbers), maxNumbers)] {
+		numbers = append(numbers, fmt.Sprint(n))
+	}
+	text := strings.Join(numbers, ", ")
+	if more := l.Count - len(numbers); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	w.Line("  %s: %s, %s", what, term.Plural(l.Count, "piece"), text)
+	for _, f := range l.Files {
+		w.Line("    in %s", f)
+	}
+	if l.MoreFiles > 0 {
+		w.Line("    and in %s more", term.Plural(l.MoreFiles, "file"))
+	}
+	for _, g := range l.OneOf[:min(len(l.OneOf), maxNumbers)] {
+		names := strings.Join(g.Files, ", ")
+		if g.More > 0 {
+			names += fmt.Sprintf(" and %d more", g.More)
+		}
+		w.Line("    in one of %s", names)
+	}
+}
