@@ -76,7 +76,7 @@ func (s *sharing) Hear(id proto.PeerID, m *proto.Demand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sessions[id]) > 0 { // else its last session has just ended
-		s.share.Hear(string(id), limit.Demand{Limit: limit.Rate(m.Limit), Rate: limit.Rate(m.Rate)})
+		s.share.Receive(string(id), limit.Demand{Limit: limit.Rate(m.Limit), Rate: limit.Rate(m.Rate)})
 	}
 }
 

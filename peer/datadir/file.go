@@ -1,5 +1,5 @@
-// Package datadir manages the folder in which a node or a tracker keeps its own files: its
-// lock, its key, and files that are replaced atomically.
+// Package datadir manages the data directory of a node or a tracker: its lock, its key, and files
+// that are replaced atomically.
 package datadir
 
 import (
@@ -19,8 +19,8 @@ func WriteFile(path string, b []byte, mode os.FileMode) error {
 	return os.Rename(temp, path)
 }
 
-// SyncDir flushes a directory: after that, the names in it outlast a power loss. It does nothing where the
-// file system cannot.
+// SyncDir flushes a directory, so that the names in it survive a power loss. It does nothing if the file
+// system does not support it.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 
 const keyFile = "key"
 
-// LoadKey loads the Ed25519 key of the node or tracker whose folder is dir. If there is
-// none, LoadKey creates the folder and a new key. The peer id follows from the key, so
-// links that name this node break if the file is lost. Whoever has the file can
-// impersonate the node, so LoadKey fails if another user can read it.
+// LoadKey loads the Ed25519 key of a node or tracker from its data directory. If there is none,
+// it creates the directory and a new key. The peer id follows from the key, so links that contain
+// it become invalid if the file is lost. Anyone with the file can impersonate the node, so LoadKey
+// fails if another user can read it.
 func LoadKey(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, keyFile)
-	data, err := readPrivate(path, checkKey)
+	data, err := readPrivate(path, ", or remove it to get a new identity if one of them may have read it")
 	if errors.Is(err, fs.ErrNotExist) {
-		return makeKey(dir, path)
+		return makeKey(dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
@@ -33,8 +33,8 @@ func LoadKey(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// CopyKey copies the key of one folder to another, for a node that lives for a moment. It makes
-// the key if there is none.
+// CopyKey copies the key of one data directory to another, for a short-lived node. It makes the key
+// if there is none.
 func CopyKey(from, to string) error {
 	key, err := LoadKey(from)
 	if err != nil {
@@ -43,35 +43,29 @@ func CopyKey(from, to string) error {
 	return SaveKey(to, key)
 }
 
-// SaveKey makes a key that of a folder, which has none.
+// SaveKey stores the key of a data directory. It fails with [fs.ErrExist] if there is one.
 func SaveKey(dir string, key crypto.PrivKey) error {
 	data, err := crypto.MarshalPrivateKey(key)
+	if err == nil {
+		err = createSecret(filepath.Join(dir, keyFile), data)
+	}
 	if err != nil {
 		return fmt.Errorf("key: %w", err)
 	}
-	return createSecret(filepath.Join(dir, keyFile), data)
+	return nil
 }
 
-// makeKey writes a new key atomically. If another process is faster it loads that
-// process's key.
-func makeKey(dir, path string) (crypto.PrivKey, error) {
+// makeKey stores a new key. If another process is faster it loads that process's key.
+func makeKey(dir string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}
-	data, err := crypto.MarshalPrivateKey(key)
-	if err != nil {
-		return nil, fmt.Errorf("key: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("key: %w", err)
-	}
-	err = createSecret(path, data)
-	if errors.Is(err, fs.ErrExist) {
+	if err = SaveKey(dir, key); errors.Is(err, fs.ErrExist) {
 		return LoadKey(dir)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("key: %w", err)
-	}
-	return key, nil
+	return key, err
 }

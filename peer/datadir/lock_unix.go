@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InUseError is returned by [Lock] if another process has locked the folder.
+// InUseError is returned by [Lock] if another process has locked the directory.
 type InUseError struct{ Dir string }
 
 // Error implements error.
@@ -19,7 +19,7 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s is in use by another daemon: stop that one, or choose another --data", e.Dir)
 }
 
-// Lock locks a data folder for this process, until the file is closed or the process
+// Lock locks a data directory for this process, until the file is closed or the process
 // ends. It does not wait: it fails with an [*InUseError] if another process has the lock.
 func Lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)

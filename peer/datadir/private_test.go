@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestCreate creates data folders, and refuses those that other users can change.
+// TestCreate checks that data directories are created, and rejected if other users can change them.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		prepare func(dir string) error
-		refusal string
+		want    string
 	}{
 		{"new", func(string) error { return nil }, ""},
 		{"readable", func(dir string) error { return os.Mkdir(dir, 0o755) }, ""},
@@ -35,18 +35,18 @@ func TestCreate(t *testing.T) {
 			if err := c.prepare(dir); err != nil {
 				t.Skip(err) // only root may give files away
 			}
-			check(t, Create(dir), c.refusal)
+			check(t, Create(dir), c.want)
 		})
 	}
 }
 
-// TestForeignKey refuses keys that other users can read.
+// TestForeignKey checks that keys are rejected if other users can read them.
 func TestForeignKey(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		change  func(path string) error
-		refusal string
+		name   string
+		change func(path string) error
+		want   string
 	}{
 		{"untouched", func(string) error { return nil }, ""},
 		{"readable by all", func(path string) error { return os.Chmod(path, 0o644) }, "can be read by other users (mode 0644)"},
@@ -63,7 +63,7 @@ func TestForeignKey(t *testing.T) {
 				t.Skip(err)
 			}
 			_, err := LoadKey(dir)
-			check(t, err, c.refusal)
+			check(t, err, c.want)
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Create creates a data folder unless it is there. It fails if another user could change what
-// is in it, such as the key or the control socket.
+// Create creates a data directory unless it exists. It fails if another user could change its
+// files, such as the key or the control socket.
 func Create(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -22,30 +22,18 @@ func Create(dir string) error {
 		return err
 	}
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("the data folder %s can be changed by other users (mode %04o): `chmod go-w %s`", dir, mode, dir)
+		return fmt.Errorf("the data directory %s can be changed by other users (mode %04o): `chmod go-w %s`", dir, mode, dir)
 	}
 	return nil
 }
 
-// checkKey fails if the file of a key can be read by another user.
-func checkKey(path string, info os.FileInfo) error {
+// checkPrivate fails if another user can read a file.
+func checkPrivate(path, hint string, info os.FileInfo) error {
 	if err := checkOwner(path, info); err != nil {
 		return err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("the key %s can be read by other users (mode %04o): `chmod 600 %s`, "+
-			"or remove it to get a new identity if one of them may have read it", path, mode, path)
-	}
-	return nil
-}
-
-// checkSecret fails if the file of a secret can be read by another user.
-func checkSecret(path string, info os.FileInfo) error {
-	if err := checkOwner(path, info); err != nil {
-		return err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("%s can be read by other users (mode %04o): `chmod 600 %s`", path, mode, path)
+		return fmt.Errorf("%s can be read by other users (mode %04o): `chmod 600 %s`%s", path, mode, path, hint)
 	}
 	return nil
 }

@@ -5,17 +5,16 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // maxSecret bounds the file of a secret, in bytes.
 const maxSecret = 64 << 10
 
-// ReadSecret reads a file whose content is a secret. It fails if another user can read it.
-func ReadSecret(path string) ([]byte, error) { return readPrivate(path, checkSecret) }
+// ReadSecret reads a file with secret content. It fails if another user can read it.
+func ReadSecret(path string) ([]byte, error) { return readPrivate(path, "") }
 
-// readPrivate reads a file that check accepts.
-func readPrivate(path string, check func(path string, info os.FileInfo) error) ([]byte, error) {
+// readPrivate is ReadSecret with a hint for the error of a file that other users can read.
+func readPrivate(path, hint string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -25,14 +24,14 @@ func readPrivate(path string, check func(path string, info os.FileInfo) error) (
 	if err != nil {
 		return nil, err
 	}
-	if err := check(path, info); err != nil {
+	if err := checkPrivate(path, hint, info); err != nil {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(f, maxSecret))
 }
 
-// LoadSecret reads the file of a secret. If there is none, LoadSecret writes one with the content b,
-// which nobody else can read.
+// LoadSecret reads the file of a secret. If there is none, LoadSecret creates it with the content b,
+// readable by its owner only.
 func LoadSecret(path string, b []byte) ([]byte, error) {
 	old, err := ReadSecret(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -44,16 +43,4 @@ func LoadSecret(path string, b []byte) ([]byte, error) {
 	return ReadSecret(path) // another process was faster
 }
 
-// createSecret creates a file atomically. It fails if the file exists.
-func createSecret(path string, b []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // readable by its owner only
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(b)
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Link(temp.Name(), path) // fails if path exists
-}
+func createSecret(path string, b []byte) error { return CreateFile(path, b, 0o600) }

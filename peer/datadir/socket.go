@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// ListenUnix binds a socket that only its owner can open, in place of what is at path. Until the socket
-// has its mode, which is up to the umask at first, and ready has returned, it is in dir: a folder of the
-// same file system that nobody else can enter. ready may be nil. Closing the listener removes the socket.
+// ListenUnix binds a socket that only its owner can open, and replaces any file at path. It creates the
+// socket in dir, a private directory of the same file system, and moves it once its mode is set and ready
+// has returned. ready may be nil. Closing the listener removes the socket.
 func ListenUnix(path, dir string, ready func(socket string) error) (net.Listener, error) {
 	temp := filepath.Join(dir, "s") // short, as the path of a socket must be
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: temp, Net: "unix"})
@@ -31,10 +31,10 @@ func ListenUnix(path, dir string, ready func(socket string) error) (net.Listener
 	return &Socket{UnixListener: ln, remove: sync.OnceFunc(func() { _ = os.Remove(path) })}, nil
 }
 
-// Socket is the listener of [ListenUnix]: closing it removes the socket, closing what is under it does not.
+// A Socket is the listener of [ListenUnix]. Closing it removes the socket; closing the UnixListener does not.
 type Socket struct {
 	*net.UnixListener
-	remove func() // once: later the path may be that of another program
+	remove func() // once: later the path may belong to another program
 }
 
 // Close implements [net.Listener].

@@ -11,14 +11,13 @@ import (
 // nothing is the rate of a bucket that lets nothing pass.
 const nothing Rate = -1
 
-// credit is how long a bucket that nobody uses saves up what it does not let pass. Then a
-// timer that fires late costs no throughput. In any two seconds it adds one percent.
+// credit is the time for which an unused bucket accumulates tokens, so that a timer that fires
+// late costs no throughput. In any two seconds it adds one percent.
 const credit = 20 * time.Millisecond
 
-// Bucket is a token bucket. Who has waited for it may pass on bytes, in the order of the
-// calls. A call may pass when what went before is paid for, so a block that is longer than
-// the bucket is deep passes too. The zero value has no limit. A Bucket is safe for
-// concurrent use.
+// A Bucket is a token bucket. Calls pass in their order, as soon as the bytes that passed before
+// are paid for, so blocks longer than the depth of the bucket pass too. The zero value has no
+// limit. A Bucket is safe for concurrent use.
 type Bucket struct {
 	rate   atomic.Int64 // 0 for no limit; written under mu
 	passed atomic.Int64 // bytes that passed under a limit
@@ -28,7 +27,7 @@ type Bucket struct {
 	at      time.Time
 	waiters []*waiter
 	timer   *time.Timer
-	starved bool // somebody had to wait since [Bucket.Starved] was called
+	starved bool // a call had to wait since [Bucket.Starved] was called
 }
 
 // waiter is a call of Wait.
@@ -43,7 +42,7 @@ func (b *Bucket) Limited() bool { return b.rate.Load() != 0 }
 // Rate returns the limit.
 func (b *Bucket) Rate() Rate { return Rate(b.rate.Load()) }
 
-// SetRate changes the limit. Those who wait go on at the new rate.
+// SetRate changes the limit, also for calls that wait.
 func (b *Bucket) SetRate(r Rate) {
 	if b.Rate() == r {
 		return
@@ -85,7 +84,7 @@ func (b *Bucket) Wait(ctx context.Context, n int) error {
 	return ctx.Err()
 }
 
-// Try reports whether n more bytes may pass at once.
+// Try reports whether n more bytes may pass now.
 func (b *Bucket) Try(n int) bool {
 	if !b.Limited() {
 		return true
@@ -101,7 +100,7 @@ func (b *Bucket) Try(n int) bool {
 	return true
 }
 
-// Refund takes back n bytes that did not pass after all.
+// Refund returns n bytes that did not pass.
 func (b *Bucket) Refund(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,10 +108,10 @@ func (b *Bucket) Refund(n int) {
 	b.serve()
 }
 
-// Passed returns how many bytes have passed while there was a limit.
+// Passed returns the number of bytes that passed while there was a limit.
 func (b *Bucket) Passed() int64 { return b.passed.Load() }
 
-// Starved reports whether somebody waits, or has waited since the last call.
+// Starved reports whether a call waits, or has waited since the last call of Starved.
 func (b *Bucket) Starved() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,9 +120,9 @@ func (b *Bucket) Starved() bool {
 	return was || b.starved
 }
 
-// What follows is called with the lock held.
+// The methods below are called with the lock held.
 
-// settle pays for what has passed, by the time since the last call.
+// settle pays for the time since the last call.
 func (b *Bucket) settle() {
 	now := time.Now()
 	r := max(float64(b.rate.Load()), 0)
@@ -133,7 +132,7 @@ func (b *Bucket) settle() {
 	b.at = now
 }
 
-// open reports whether the next may pass.
+// open reports whether the next call may pass.
 func (b *Bucket) open() bool { return b.rate.Load() == 0 || b.owed <= 0 && b.rate.Load() > 0 }
 
 func (b *Bucket) take(n int) {
@@ -150,7 +149,7 @@ func (b *Bucket) refund(n int) {
 	}
 }
 
-// serve lets those pass who may, and sets the timer for the next.
+// serve lets waiting calls pass, and sets the timer for the next one.
 func (b *Bucket) serve() {
 	b.settle()
 	for len(b.waiters) > 0 && b.open() {

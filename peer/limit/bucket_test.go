@@ -29,7 +29,7 @@ func mostIn(window time.Duration, all []passage) (most int) {
 	return most
 }
 
-// TestBucketWindows has many goroutines of several speeds pass blocks: in any two seconds it is
+// TestBucketWindows passes blocks from goroutines of several speeds: in any two seconds the rate is
 // within five percent of the limit, and in the whole time nothing is lost.
 func TestBucketWindows(t *testing.T) {
 	for _, r := range []Rate{100e3, 3e6, 50e6, 2e9} {
@@ -68,14 +68,14 @@ func TestBucketWindows(t *testing.T) {
 					t.Errorf("%.3f of the limit in two seconds", most/limit)
 				}
 				if got := float64(b.Passed()) / 20 / float64(r); got < 0.98 || got > 1.01 {
-					t.Errorf("%.3f of the limit in all", got)
+					t.Errorf("%.3f of the limit", got)
 				}
 			})
 		})
 	}
 }
 
-// TestBucketSetRate has a waiter go on at once when the limit is raised or taken away.
+// TestBucketSetRate checks that a waiter continues immediately after the limit is raised or removed.
 func TestBucketSetRate(t *testing.T) {
 	for _, to := range []Rate{0, 1e9} {
 		synctest.Test(t, func(t *testing.T) {
@@ -96,13 +96,13 @@ func TestBucketSetRate(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			if b.Try(1) || b.Wait(ctx, 1) == nil || !b.Starved() || b.Starved() {
-				t.Error("something passes, or nobody waited")
+				t.Error("something passes, or no call waited")
 			}
 		})
 	}
 }
 
-// TestBucketCancel has a call that was given up take nothing.
+// TestBucketCancel checks that a canceled call takes nothing.
 func TestBucketCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Bucket

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Chain is the buckets that some bytes pass, one after the other.
+// A Chain is a sequence of buckets that the same bytes pass.
 type Chain []*Bucket
 
-// Limited reports whether any of them has a limit.
+// Limited reports whether any bucket has a limit.
 func (c Chain) Limited() bool { return slices.ContainsFunc(c, (*Bucket).Limited) }
 
 // Wait waits until n bytes of payload may pass all of them.
@@ -21,7 +21,7 @@ func (c Chain) Wait(ctx context.Context, n int) error {
 	return nil
 }
 
-// Try reports whether n bytes of payload may pass all of them at once.
+// Try reports whether n bytes of payload may pass all of them now.
 func (c Chain) Try(n int) bool {
 	for i, b := range c {
 		if !b.Try(onWire(n)) {
@@ -32,7 +32,7 @@ func (c Chain) Try(n int) bool {
 	return true
 }
 
-// Refund takes back n bytes of payload that did not pass after all.
+// Refund returns n bytes of payload that did not pass.
 func (c Chain) Refund(n int) {
 	for _, b := range c {
 		b.Refund(onWire(n))
@@ -42,8 +42,8 @@ func (c Chain) Refund(n int) {
 // leastChunk is about the payload of a packet.
 const leastChunk = 1400
 
-// Chunk returns how many of n bytes to pass at once: no more than take a fiftieth of a
-// second, so that the rate is even.
+// Chunk returns the number of bytes, at most n, to pass in one call. They take at most a fiftieth
+// of a second, which keeps the rate even.
 func (c Chain) Chunk(n int) int {
 	for _, b := range c {
 		if r := int(b.Rate()); r > 0 {
@@ -53,7 +53,7 @@ func (c Chain) Chunk(n int) int {
 	return n
 }
 
-// onWire returns about how many bytes the payload takes in TCP, with the headers of TLS and of blocks,
-// and the messages that go with them: 2 to 3 % of the payload in a cluster of four. The headers of
-// packets are not in it: they take 4.6 % where packets have 1500 bytes.
+// onWire estimates the bytes that n bytes of payload take in TCP, with headers of records and blocks
+// and with control messages: 2 to 3 % of the payload in a cluster of four. It excludes the headers of
+// packets, 4.6 % of packets of 1500 bytes.
 func onWire(n int) int { return n + n/32 }

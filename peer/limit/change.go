@@ -2,7 +2,7 @@ package limit
 
 import "fmt"
 
-// Change is a change of limits. Rates that are nil stay as they are.
+// A Change is a change of limits. Nil rates stay unchanged.
 type Change struct {
 	WANDown        *Rate `json:"wan_down,omitempty"`
 	WANUp          *Rate `json:"wan_up,omitempty"`
@@ -67,7 +67,7 @@ func (c Change) Apply(l Limits) Limits {
 	return l
 }
 
-// names says which limits change.
+// names reports which limits change.
 func (c Change) names() (is [len(Names)]bool) {
 	for i, r := range c.rates() {
 		is[i] = *r != nil

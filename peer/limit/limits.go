@@ -2,15 +2,15 @@ package limit
 
 import "strings"
 
-// Limits are the limits of a node, or of one transfer. Zero rates are no limits.
+// Limits are the limits of a node or of one transfer. Zero means no limit.
 type Limits struct {
-	// WANDown limits what comes over the WAN, WANUp and LANUp what is sent: the content, and
-	// its headers within TCP.
+	// WANDown limits received bytes, WANUp and LANUp sent bytes: the content, and its headers
+	// within TCP.
 	WANDown Rate `json:"wan_down"`
 	WANUp   Rate `json:"wan_up"`
 	LANUp   Rate `json:"lan_up"`
-	// ClusterWANDown limits what comes over the WAN to all members of a cluster together. A
-	// transfer has none.
+	// ClusterWANDown limits the bytes that all members of a cluster together receive over the
+	// WAN. It is zero for a transfer.
 	ClusterWANDown Rate `json:"cluster_wan_down"`
 }
 
@@ -31,14 +31,14 @@ func (l Limits) String() string {
 // Buckets are the token buckets of a node, or of one transfer.
 type Buckets struct{ WANDown, WANUp, LANUp Bucket }
 
-// Set changes the limits, except that of the cluster.
+// Set changes the limits, except the cluster's.
 func (b *Buckets) Set(l Limits) {
 	b.WANDown.SetRate(l.WANDown)
 	b.WANUp.SetRate(l.WANUp)
 	b.LANUp.SetRate(l.LANUp)
 }
 
-// Limits returns the limits, without that of the cluster.
+// Limits returns the limits, without the cluster's.
 func (b *Buckets) Limits() Limits {
 	return Limits{WANDown: b.WANDown.Rate(), WANUp: b.WANUp.Rate(), LANUp: b.LANUp.Rate()}
 }

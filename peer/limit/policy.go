@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// checkEvery is how long a change of the clock may go unnoticed.
+// checkEvery bounds the time after which a change of the clock is noticed.
 const checkEvery = 5 * time.Second
 
-// Policy is what says which limits are in force: a configuration, its schedule, and changes at run
-// time, of which the later ones here count more. It is safe for concurrent use.
+// A Policy determines the limits in force from a configuration, its schedule, and changes at run
+// time, with increasing precedence. It is safe for concurrent use.
 type Policy struct {
 	changed chan struct{} // holds a token if the limits may have changed
 
@@ -26,7 +26,7 @@ func NewPolicy(base Limits, s Schedule) *Policy {
 	return &Policy{changed: make(chan struct{}, 1), base: base, schedule: s}
 }
 
-// Configure replaces the configuration, and reports whether it is another. Changes at run time stay.
+// Configure replaces the configuration, and reports whether it changed. Changes at run time stay.
 func (p *Policy) Configure(base Limits, s Schedule) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,9 +60,9 @@ func (p *Policy) wake() {
 type Setting struct {
 	Name string `json:"name"` // one of [Names]
 	Rate Rate   `json:"rate"`
-	// By says who set it: "configuration", "schedule" or "command".
+	// By is the source: "configuration", "schedule" or "command".
 	By string `json:"by"`
-	// Entry has the days and hours of the entry of a schedule, and Until when another counts.
+	// Entry contains the days and hours of a schedule's entry. Until is the time of the next change.
 	Entry string    `json:"entry,omitempty"`
 	Until time.Time `json:"until,omitzero"`
 }
@@ -89,9 +89,8 @@ func (p *Policy) InForce(now time.Time) (Limits, []Setting) {
 	return l, all
 }
 
-// Run calls apply with the limits in force whenever they change, until ctx ends. Local time is what
-// counts: when the clock is set, or daylight saving begins or ends, the limits are those of the time
-// that it shows.
+// Run calls apply with the limits in force whenever they change, until ctx ends. It uses local
+// time, also after the clock is set and when daylight saving starts or ends.
 func (p *Policy) Run(ctx context.Context, apply func(Limits)) {
 	var last Limits
 	for first := true; ; first = false {
@@ -108,7 +107,7 @@ func (p *Policy) Run(ctx context.Context, apply func(Limits)) {
 	}
 }
 
-// pause returns how long the limits cannot change: until the next minute of a schedule, or checkEvery.
+// pause returns the time to the next possible change: until the next minute of a schedule, or checkEvery.
 func (p *Policy) pause(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

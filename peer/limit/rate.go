@@ -10,10 +10,10 @@ import (
 // Rate is a rate in bytes per second. Zero means no limit.
 type Rate int64
 
-// minRate is the least limit. Below it a block takes longer than peers wait for one.
+// minRate is the least limit. Below it a block takes longer than the timeout of peers.
 const minRate Rate = 1000
 
-// maxRate bounds what arithmetic with a rate has to hold.
+// maxRate bounds rates, so that sums do not overflow.
 const maxRate Rate = 1e15
 
 // units are bytes per second, by what follows the number.
@@ -26,7 +26,7 @@ var units = map[string]float64{
 }
 
 // ParseRate parses a rate such as 50MB, 400Mbit or 1.5GiB, with or without "/s". 0 means no
-// limit. It fails for a number without a unit, for what is negative, and for what is too low.
+// limit. It fails for a number without a unit, and for rates that are negative or out of range.
 func ParseRate(text string) (Rate, error) {
 	s := strings.TrimSuffix(strings.TrimSpace(text), "/s")
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789."))

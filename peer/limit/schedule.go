@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// Schedule is a list of limits that hold on some days at some hours. Where entries overlap, the
-// later one in the list counts.
+// A Schedule is a list of limits for days and hours. The last matching entry takes precedence.
 type Schedule []Entry
 
-// Entry is an entry of a [Schedule].
+// An Entry is an entry of a [Schedule].
 type Entry struct {
 	days     [7]bool // by time.Weekday
 	from, to int     // minutes of the day; to is less than from if it is on the next day
@@ -26,7 +25,7 @@ const day = 24 * 60
 var weekdays = [...]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
 // NewEntry returns an entry. Days are such as "mon-fri" or "sat,sun", empty for all. Hours are such
-// as "08:00-18:00", in local time, empty for the whole day. Hours such as "22:00-06:00" begin on one
+// as "08:00-18:00", in local time, empty for the whole day. Hours such as "22:00-06:00" start on one
 // of the days and end on the next.
 func NewEntry(days, hours string, limits Change) (Entry, error) {
 	e := Entry{limits: limits}
@@ -91,7 +90,7 @@ func (e *Entry) setHours(text string) error {
 		}
 	}
 	if e.from == e.to || e.from == day {
-		return fmt.Errorf("hours %q: they end as they begin", text)
+		return fmt.Errorf("hours %q: the end equals the start", text)
 	}
 	return nil
 }
@@ -109,8 +108,7 @@ func (e *Entry) holds(at time.Time) bool {
 	return e.days[today] && e.from <= now || e.days[yesterday] && now < e.to
 }
 
-// at returns what the schedule says at a time, and for each limit the entry that says it, nil for
-// none.
+// at returns the scheduled limits at a time, and the entry that sets each limit, or nil.
 func (s Schedule) at(now time.Time) (c Change, by [len(Names)]*Entry) {
 	for i := range s {
 		e := &s[i]
@@ -127,8 +125,8 @@ func (s Schedule) at(now time.Time) (c Change, by [len(Names)]*Entry) {
 	return c, by
 }
 
-// until returns when the entry of limit k is next another than at a time. It is zero if there is no
-// such time within a week.
+// until returns the time after now at which another entry, or none, sets limit k. It is zero if
+// there is no such time within a week.
 func (s Schedule) until(k int, now time.Time) time.Time {
 	_, by := s.at(now)
 	var edges []time.Time

@@ -17,7 +17,7 @@ func down(t *testing.T, days, hours string, r Rate) Entry {
 	return e
 }
 
-func TestNewEntryRefuses(t *testing.T) {
+func TestNewEntryRejects(t *testing.T) {
 	r := Rate(1e6)
 	for _, bad := range []struct{ days, hours string }{
 		{"monday", ""}, {"mon-", ""}, {"mon,,tue", ""}, {"", "8-18"}, {"", "08:00"}, {"", "08:00-08:00"}, {"", "24:00-06:00"},
@@ -114,7 +114,7 @@ func TestPolicyRun(t *testing.T) {
 	})
 }
 
-// TestPolicyClockSetBack has the clock on the wall say what holds, whatever it said before.
+// TestPolicyClockSetBack checks that local time determines what holds, whatever it said before.
 func TestPolicyClockSetBack(t *testing.T) {
 	p := NewPolicy(Limits{}, Schedule{down(t, "", "08:00-18:00", 2e6)})
 	day := func(hour, minute int) time.Time { return time.Date(2026, 11, 23, hour, minute, 0, 0, time.UTC) }

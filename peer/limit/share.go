@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// Demand is what a member of a cluster says of the limit that its members share.
+// A Demand is a member's need of the limit that its cluster shares.
 type Demand struct {
-	// Limit is the limit that the member was given, zero if it takes no part.
+	// Limit is the limit configured at the member, zero if it has none.
 	Limit Rate
-	// Rate is how much the member needs, as far as it knows, and [Unbounded] if all that it may
-	// have.
+	// Rate is the rate that the member needs, [Unbounded] if it could use any.
 	Rate Rate
 }
 
-// Unbounded is the demand of a member that could use more than it has.
+// Unbounded is the demand of a member that could use more than its share.
 const Unbounded = maxRate
 
 const (
-	// shareTick is how often a member looks at its share, and tells others of its demand. A
-	// share grows only after two ticks: by then others have heard of it.
+	// shareTick is the interval at which a member updates its share and sends its demand. A
+	// share grows only after two ticks, when other members have received the demand.
 	shareTick = 100 * time.Millisecond
-	// useTicks is over how many ticks use is measured: more than a slow member takes for a block.
+	// useTicks is the number of ticks over which use is measured, more than a block takes at a
+	// slow member.
 	useTicks = 10
-	// calmTicks is for how many ticks nobody must have waited before a member demands less.
+	// calmTicks is the number of ticks without waiting after which a member demands less.
 	calmTicks = 3
 	// spare is the part of an even share that a member has without a demand, as a divisor, so
-	// that its first request need not wait for the others.
+	// that its first request need not wait for the other members.
 	spare = 32
 )
 
-// Share is a node's share of a limit that the members of its cluster have together. Those that
-// cannot use an even share leave the rest to the others (max-min fairness). Each member computes
-// all shares, from what all say. A share falls at once, and grows after the others have heard
-// why: so together the members stay below the limit. It is safe for concurrent use.
+// A Share is a node's share of a limit for all members of its cluster. Shares are max-min fair. Each
+// member computes all shares from the demands of all. A share falls immediately, and grows after the
+// other members have received the demand, so the sum stays below the limit. It is safe for
+// concurrent use.
 type Share struct {
 	// Bucket lets the node's share pass.
 	Bucket Bucket
@@ -43,11 +43,11 @@ type Share struct {
 	changed chan struct{} // closed and replaced when the limit changes
 
 	mu      sync.Mutex
-	own     Demand // what the node tells others
+	own     Demand // as sent to the other members
 	members map[string]Demand
 	rate    Rate // of the bucket
-	next    Rate // what it was to be at the last tick
-	starved int  // ticks since somebody had to wait, at most calmTicks
+	next    Rate // target at the last tick
+	starved int  // ticks since a call had to wait, at most calmTicks
 	passed  [useTicks]int64
 	tick    int
 }
@@ -73,15 +73,15 @@ func (s *Share) SetLimit(r Rate) {
 	s.changed = make(chan struct{})
 }
 
-// Demand returns what the node tells others.
+// Demand returns the demand that the node sends to the other members.
 func (s *Share) Demand() Demand {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.own
 }
 
-// Hear takes in what a member says.
-func (s *Share) Hear(id string, d Demand) {
+// Receive records the demand of a member.
+func (s *Share) Receive(id string, d Demand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d.Limit == 0 {
@@ -96,20 +96,19 @@ func (s *Share) Hear(id string, d Demand) {
 	s.lower()
 }
 
-// Leave notes that a member is gone.
-func (s *Share) Leave(id string) { s.Hear(id, Demand{}) }
+// Leave removes a member.
+func (s *Share) Leave(id string) { s.Receive(id, Demand{}) }
 
-// Run keeps the share right, and calls tell with the node's demand when others should know it,
-// until ctx ends.
-func (s *Share) Run(ctx context.Context, tell func(Demand)) {
+// Run updates the share, and calls send with the node's demand when it changed, until ctx ends.
+func (s *Share) Run(ctx context.Context, send func(Demand)) {
 	ticks := time.NewTicker(shareTick)
 	defer ticks.Stop()
-	var told Demand
+	var sent Demand
 	for {
 		d, changed := s.step()
-		if d != told {
-			told = d
-			tell(d)
+		if d != sent {
+			sent = d
+			send(d)
 		}
 		due := ticks.C
 		if d.Limit == 0 {
@@ -124,7 +123,7 @@ func (s *Share) Run(ctx context.Context, tell func(Demand)) {
 	}
 }
 
-// step is a tick. It returns the node's demand, and a channel that is closed when the limit changes.
+// step performs a tick. It returns the node's demand, and a channel that is closed when the limit changes.
 func (s *Share) step() (Demand, <-chan struct{}) {
 	starved, passed := s.Bucket.Starved(), s.Bucket.Passed()
 	s.mu.Lock()
@@ -156,14 +155,14 @@ func (s *Share) step() (Demand, <-chan struct{}) {
 
 // ShareStatus is the state of a [Share].
 type ShareStatus struct {
-	// Rate is the share in Limit, and Members how many share it.
+	// Rate is the share of Limit, and Members the number of members that share it.
 	Rate, Limit Rate
 	Members     int
 	// LowestBy is the member whose limit is lower than the node's, empty if there is none.
 	LowestBy string
 }
 
-// Status returns the state, nil while there is no limit.
+// Status returns the state, nil without a limit.
 func (s *Share) Status() *ShareStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,9 +174,9 @@ func (s *Share) Status() *ShareStatus {
 	return st
 }
 
-// What follows is called with the lock held.
+// The methods below are called with the lock held.
 
-// limit returns the lowest limit of a member, and which one has it, empty for the node itself.
+// limit returns the lowest limit of a member, and the member's id, empty for the node itself.
 func (s *Share) limit() (lowest Rate, by string) {
 	lowest = s.own.Limit
 	for id, d := range s.members {
@@ -188,7 +187,7 @@ func (s *Share) limit() (lowest Rate, by string) {
 	return lowest, by
 }
 
-// lower takes back what is now another's.
+// lower lowers the rate to the target.
 func (s *Share) lower() {
 	if t := s.target(); t == 0 || t < s.rate {
 		s.set(t)
@@ -200,7 +199,7 @@ func (s *Share) set(r Rate) {
 	s.Bucket.SetRate(r)
 }
 
-// target returns the node's share by what all members say, at least one, and 0 without a limit.
+// target returns the node's share by the demands of all members, at least 1, and 0 without a limit.
 func (s *Share) target() Rate {
 	if s.own.Limit == 0 {
 		return 0

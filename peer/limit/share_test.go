@@ -35,7 +35,7 @@ func (c *cluster) join(limit, use Rate) *member {
 	go func() {
 		for msg := range m.inbox {
 			time.Sleep(rand.N(4 * time.Millisecond))
-			m.Hear(msg.from, msg.d)
+			m.Receive(msg.from, msg.d)
 		}
 	}()
 	m.SetLimit(limit)
@@ -107,7 +107,7 @@ func (c *cluster) most() int {
 	return mostIn(2*time.Second, c.passed)
 }
 
-// TestShare has members join, leave, be slow and be fast: in any two seconds they take no more than
+// TestShare checks members that join, leave, are slow and are fast: in any two seconds they take no more than
 // the limit, and no less while one of them could.
 func TestShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// TestShareManyJoin has sixteen members come one after the other.
+// TestShareManyJoin checks sixteen members that join one after the other.
 func TestShareManyJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 20e6
@@ -174,7 +174,7 @@ func TestShareManyJoin(t *testing.T) {
 			t.Errorf("%.3f of the limit in two seconds", most)
 		}
 		if all := float64(c.sum(0, 10*time.Second)) / 10 / limit; all < 0.97 {
-			t.Errorf("%.3f of the limit in all", all)
+			t.Errorf("%.3f of the limit", all)
 		}
 		for _, m := range slices.Clone(c.all) {
 			m.stop()
