@@ -29,6 +29,7 @@ func roleNames() []string { return []string{"seed", "get", "track"} }
 // Has reports whether r contains any of the given roles.
 func (r Roles) Has(one Roles) bool { return r&one != 0 }
 
+// Names returns the names of the roles in r.
 func (r Roles) Names() (names []string) {
 	for i, name := range roleNames() {
 		if r.Has(1 << i) {

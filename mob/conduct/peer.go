@@ -36,9 +36,10 @@ func NewPeer(l *Rules, r *Record, near bool, now time.Time) Peer {
 	return Peer{Record: r, LastSeen: now, rules: l, near: near}
 }
 
-// Holds reports whether the pieces of a peer count for the groups that it shares with the node, and Claims
-// whether its claims do.
-func (p *Peer) Holds() bool  { return p.near && !p.Stalled && !p.Rationed }
+// Holds reports whether the pieces of a peer count for the groups that it shares with the node.
+func (p *Peer) Holds() bool { return p.near && !p.Stalled && !p.Rationed }
+
+// Claims reports whether the claims of a peer count for these groups.
 func (p *Peer) Claims() bool { return p.Holds() && !p.Silent }
 
 // maxProof bounds the blocks that a peer which stalled repeatedly must send, 1 << maxProof.
@@ -98,10 +99,10 @@ func (p *Peer) MayStart(busy bool) bool {
 type Verdict uint8
 
 const (
-	Fine       Verdict = iota
-	FellSilent         // other members take over its part
-	Stalled            // its requests go to other peers
-	Dead               // its session ends
+	Fine       Verdict = iota // nothing changes
+	FellSilent                // other members take over its part
+	Stalled                   // its requests go to other peers
+	Dead                      // its session ends
 )
 
 // Verdict returns what the silence of a peer calls for. Slack is the time that its answers and the node itself may take. A node that
