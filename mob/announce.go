@@ -164,7 +164,7 @@ func (s *State) scheduleFlush(p *peer, urgent bool) {
 
 // batch returns the least time between two batches. Where machines are busy nobody acts on one
 // sooner than claims come, and each message costs them more than it tells.
-func (s *State) batch() time.Duration { return max(s.t.Batch, s.claimDelay(s.site())) }
+func (s *State) batch() time.Duration { return max(s.t.Batch, s.site().ClaimDelay()) }
 
 // flush sends a batch when it is due.
 func (s *State) flush() {

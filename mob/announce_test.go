@@ -16,7 +16,7 @@ func TestBusyMembersHearOfPiecesTogether(t *testing.T) {
 		s := newWitness("b", "B")
 		s.joins("B", "c")
 		s.hears(Received{"c", &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
-		s.site().answerTime = answer
+		s.site().AnswerTime = answer
 		take[Send](s)
 		for i := range pieces {
 			s.now = s.now.Add(time.Millisecond)

@@ -18,19 +18,18 @@ func (s *State) recordFailed(ev Failed) {
 
 // recordBad records that a node sent a bad piece. Unless the piece is forged, the node is sent a report.
 func (s *State) recordBad(id proto.PeerID, i int, forged bool) {
-	n := s.byID[id]
+	n, p := s.roster.Node(id), s.joined[id]
 	if n == nil {
 		return
 	}
-	n.AddBad(i, forged)
+	n.Record.AddBad(i, forged)
 	if !forged && !s.have.Has(i) {
 		s.book.FailedAlone(i)
 	}
-	p := n.peer
 	switch {
 	case p == nil:
 		return
-	case n.StruckOut(&s.t.Rules), n.External && n.MostlyBad(&s.t.Rules): // an external peer cannot withdraw a piece
+	case n.Record.StruckOut(&s.t.Rules), n.External && n.Record.MostlyBad(&s.t.Rules): // an external peer cannot withdraw a piece
 		s.ban(p, "too many bad pieces")
 		return
 	}
@@ -39,7 +38,7 @@ func (s *State) recordBad(id proto.PeerID, i int, forged bool) {
 	if !forged {
 		s.send(p, &proto.Bad{Piece: uint32(i)})
 		if !n.External {
-			n.Reported(s.now, i)
+			n.Record.Reported(s.now, i)
 		}
 	}
 }
@@ -115,8 +114,8 @@ func (s *State) restart(f *fetch) {
 func (s *State) onLiar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
 		s.ban(p, "it signed false blocks")
-	} else if n := s.byID[id]; n != nil {
-		n.Banned = true
+	} else if n := s.roster.Node(id); n != nil {
+		n.Record.Banned = true
 	}
 }
 

@@ -39,18 +39,18 @@ func checkCensus(s *State, i int) error {
 		siblings := map[string]bool{}
 		for _, p := range s.peers {
 			has, claim := p.have.Has(i), p.claim.Has(i)
-			switch inside := p.shared > l.index; {
+			switch inside := p.shared > l.Index; {
 			case inside && p.Holds() && has:
 				holders++
 			case inside && p.Claims() && claim:
 				claims++
-			case p.shared == l.index && (has || claim):
-				siblings[proto.ClusterGroup(p.Cluster, l.index+1)] = true
+			case p.shared == l.Index && (has || claim):
+				siblings[proto.ClusterGroup(p.Cluster, l.Index+1)] = true
 			}
 		}
 		if int(l.holders[i]) != holders || int(l.claims[i]) != claims || int(l.rarity[i]) != len(siblings) {
 			return fmt.Errorf("%s, piece %d: holders %d, claims %d, rarity %d, want %d, %d, %d",
-				l.name, i, l.holders[i], l.claims[i], l.rarity[i], holders, claims, len(siblings))
+				l.Name, i, l.holders[i], l.claims[i], l.rarity[i], holders, claims, len(siblings))
 		}
 	}
 	return nil

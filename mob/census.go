@@ -11,10 +11,8 @@ import (
 func (s *State) onHave(p *peer, m *proto.Have) {
 	first := !p.announced
 	if first {
-		p.announced, s.membersChanged = true, true
-		if n := s.byID[p.ID]; n != nil {
-			s.endWait(n)
-		}
+		p.announced = true
+		s.roster.Announced(p.node)
 	}
 	if len(m.Have) > 0 {
 		p.idle = false
@@ -82,7 +80,7 @@ func (s *State) addClaim(p *peer, i int) {
 	s.relay(i, updateClaim)
 	f := s.fetches[i]
 	both := f.enters(home)
-	if both && s.now.Sub(f.claimedAt) > 2*s.claimDelay(home) && p.lapsed.Len() == 0 {
+	if both && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && p.lapsed.Len() == 0 {
 		p.overrode = s.now
 	}
 	if !s.precedes(p, i) {
@@ -100,7 +98,7 @@ func (s *State) addClaim(p *peer, i int) {
 // both are in: it is the one that the plan has bring the piece there, or else the one with the lesser id.
 func (s *State) precedes(p *peer, i int) bool {
 	home := s.home(p)
-	if first, known := s.work.Precedes(home.index, p.member, i); known {
+	if first, known := s.work.Precedes(home.Index, p.member, i); known {
 		return first
 	}
 	return p.ID < s.cfg.Self
@@ -216,7 +214,7 @@ func (s *State) addRemote(p *peer, i int) {
 	if p.link.pieces.Add(i) {
 		p.level.rarity[i]++
 		s.touch(i)
-		if p.level.index > 0 && p.link.pieces.Full() {
+		if p.level.Index > 0 && p.link.pieces.Full() {
 			p.level.whole = append(p.level.whole, p.link)
 		}
 		s.spare(p.level, i)
@@ -265,7 +263,7 @@ func (s *State) removeRemote(p *peer, i int) {
 			return
 		}
 	}
-	if p.level.index > 0 && p.link.pieces.Full() {
+	if p.level.Index > 0 && p.link.pieces.Full() {
 		p.level.whole = slices.DeleteFunc(p.level.whole, func(l *link) bool { return l == p.link })
 	}
 	if p.link.pieces.Remove(i) {

@@ -34,7 +34,7 @@ func (v View) Stored(first, end int) int { return v.s.have.Count(first, end) }
 func (v View) Wanted() *bitset.Set { return v.s.wanted }
 
 // Level is the place of the group among those that the node is in, 0 for its site.
-func (v View) Level() int { return v.l.index }
+func (v View) Level() int { return v.l.Index }
 
 // Rank returns the node's rank among the members of the group, and how many these are.
 func (v View) Rank() (rank, size int) { return v.l.Rank, v.l.Size }
@@ -69,7 +69,7 @@ func (v View) Before(i int) int { return v.l.siblingsBefore(i) }
 // first <= i < end.
 func (v View) Complete(first, end int) (members, siblings int) {
 	for _, p := range v.s.peers {
-		if p.shared > v.l.index && p.have.Count(first, end) == end-first {
+		if p.shared > v.l.Index && p.have.Count(first, end) == end-first {
 			members++
 		}
 	}

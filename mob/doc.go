@@ -37,7 +37,7 @@
 //   - What a member claims or has is a promise. If it does not deliver in the time that its answers
 //     and the cluster's pieces are seen to take, it does not count until it does, and other members
 //     take over (package mob/conduct).
-//   - Shares follow the members that are joined (rank.go). A stalled peer loses its requests to
+//   - Shares follow the members that are joined (package mob/roster). A stalled peer loses its requests to
 //     others, and the last blocks may be requested twice (endgame.go).
 //   - A node bans a peer that sent it too many bad pieces.
 //

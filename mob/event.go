@@ -1,21 +1,16 @@
 package mob
 
-import "github.com/mobgrid/mob/proto"
+import (
+	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/proto"
+)
 
 // Event is something that happened at the node. A piece is one of the numbers of the [Picker]: a
 // block in a coded transfer.
 type Event interface{ event() }
 
 // Node is a member of a swarm.
-type Node struct {
-	ID      proto.PeerID
-	Cluster string
-	// Host is the name of its host, empty unless it is known. It is used with a plan only.
-	Host string
-	// External says that the peer speaks another protocol and is in a cluster of its own. It is
-	// never dialled, nobody is told of it, and it is forgotten when it leaves.
-	External bool
-}
+type Node = roster.Member
 
 type (
 	// Learned brings members that a tracker told of, or a peer: then they are hearsay. Even an

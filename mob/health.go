@@ -81,7 +81,7 @@ func (s *State) check(p *peer) {
 	case p.pipe.Busy() || p.near() && !s.complete && s.now.Sub(p.LastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
 	}
-	pause = max(pause, p.pipe.RTT, 2*s.claimDelay(s.site()))
+	pause = max(pause, p.pipe.RTT, 2*s.site().ClaimDelay())
 	slack := s.answerLimit(p) + s.book.Late
 	owed := 0.0
 	switch {
@@ -93,7 +93,7 @@ func (s *State) check(p *peer) {
 	switch v := p.Verdict(s.now, slack, !s.complete, owed); {
 	case v == conduct.FellSilent:
 		s.setSilent(p, true)
-	case v == conduct.Dead || s.answersNone(p, s.t.Dead+slack):
+	case v == conduct.Dead || s.roster.Unanswered(p.node, p.joinedAt, s.t.Dead+slack):
 		p.DeadAt = s.now
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case v == conduct.Stalled:
@@ -128,7 +128,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.pace/2, 2*s.claimDelay(s.site())) {
+	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.pace/2, 2*s.site().ClaimDelay()) {
 		s.sendPing(p)
 	}
 }
@@ -138,10 +138,7 @@ func (s *State) onPong(p *peer, nonce uint64) {
 	if d <= 0 || d > maxAnswer {
 		return
 	}
-	since := s.now.Sub(s.reunited) + time.Microsecond // as sincePing rounds
-	if n := s.byID[p.ID]; n != nil && n.awaited > 0 && d <= since {
-		s.endWait(n)
-	}
+	s.roster.Answered(p.node, d)
 	p.pipe.Answered(d)
 	p.Pings.Add(d)
 	for _, l := range s.groups(p) {

@@ -59,10 +59,9 @@ func (s *State) interestChanged(p *peer) {
 // sendShare subscribes to the new share. Members come and go many at a time, and nothing waits
 // for it.
 func (s *State) sendShare() {
-	if !s.shareChanged {
+	if !s.roster.TakeShareChanged() {
 		return
 	}
-	s.shareChanged = false
 	for _, p := range s.peers {
 		if p.interestSent && p.interest == shareInterest {
 			s.sendWant(p)

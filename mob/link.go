@@ -25,7 +25,7 @@ const piecesAtOnce = 12
 
 // leastActive returns how many members are active at a link in any case.
 func (l *link) leastActive() float64 {
-	return float64(max(1, piecesAtOnce/max(1, len(l.level.others))))
+	return float64(max(1, piecesAtOnce/max(1, len(l.level.Siblings))))
 }
 
 // linkTo returns the link to a sibling of a group.

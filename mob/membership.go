@@ -1,209 +1,87 @@
 package mob
 
 import (
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/mobgrid/mob/mob/conduct"
+	"github.com/mobgrid/mob/mob/roster"
 	"github.com/mobgrid/mob/proto"
 )
 
-// node is a member that the node was told of. It counts in ranks and shares while it is alive:
-// joined and not silent, or not yet found to be unreachable.
-type node struct {
-	Node
-	shared  int   // parts of its cluster's name that it shares with the own
-	peer    *peer // nil unless joined
-	dialing bool
-	silent  bool // see conduct.Peer
-	failed  bool // its stream ended or its dial failed since it last joined
-	// awaited, if not 0, says that the node was cut off and waits for the member, and how many of its
-	// sessions may yet end without a word; stale that the dial under way began before. See reunite.
-	awaited int
-	stale   bool
-	retryAt time.Time
-	pause   time.Duration // before the next dial
-	fails   int           // since it last joined and announced what it has
-	*conduct.Record
-}
-
-func (n *node) alive() bool { return n.peer != nil && !n.silent || n.peer == nil && !n.failed }
-
-// onLearned takes in members that a tracker told of. One that failed, and is in another cluster now,
-// is a new one.
-func (s *State) onLearned(nodes []Node) {
-	s.heardOfMembers, s.membersChanged = true, true
-	var changed []string
-	for _, nd := range nodes {
-		if nd.ID == s.cfg.Self || !s.admits(nd.Cluster) {
-			continue
-		}
-		n := s.byID[nd.ID]
-		switch {
-		case n == nil && len(s.byID) >= maxNodes:
-		case n == nil:
-			_, trying := s.rumours.remove(nd.ID)
-			n = s.addNode(nd)
-			s.learnHost(n)
-			n.dialing = trying
-			changed = appendNew(changed, nd.Cluster)
-			if n.shared > 0 {
-				s.settled = s.now.Add(s.t.Settle)
+// applyChanges does what follows from a change of the roster.
+func (s *State) applyChanges() {
+	for _, c := range s.roster.Changes() {
+		p := s.joined[c.ID]
+		switch c.Kind {
+		case roster.Ranked:
+			s.setRank(p, c.Matched, c.Position)
+		case roster.Unmatched:
+			p.matched = false
+		case roster.Rematched:
+			if to := s.levels[c.Group.Index].links[c.Sibling]; to != nil {
+				s.updateInterest(to)
 			}
-		case n.failed && n.peer == nil && n.Cluster != nd.Cluster:
-			changed = appendNew(appendNew(changed, n.Cluster), nd.Cluster)
-			s.addNode(nd)
-		case nd.Host != "" && n.peer == nil:
-			n.Host = nd.Host
-			s.learnHost(n)
+		case roster.Forgotten:
+			delete(s.levels[c.Group.Index].links, c.Sibling)
+		case roster.Dial:
+			s.do(Dial{Peer: c.ID, Dead: c.Dead})
+		case roster.Ping:
+			s.sendPing(p)
 		}
 	}
-	if len(changed) > 0 {
-		s.updateRank(changed...)
-		s.dialSite()
+}
+
+// setRank records whether the node requests of a peer, and its position in the order at the link. A parent in a
+// plan always matches.
+func (s *State) setRank(p *peer, matched bool, position int) {
+	s.wake(p)
+	was := p.matched
+	p.matched, p.position = matched, position
+	if p.pipe.Deep {
+		p.matched, p.position = true, 0
+	}
+	if p.matched && !was && p.near() {
+		s.announceAll(p)
 	}
 }
 
-func appendNew(list []string, name string) []string {
-	if slices.Contains(list, name) {
-		return list
-	}
-	return append(list, name)
-}
-
-const (
-	// maxNodes bounds the members that a node remembers.
-	maxNodes = 50_000
-	// maxFails is after how many failures in a row a member is forgotten: at the default pauses
-	// after two minutes, when a tracker has stopped to hand it out.
-	maxFails = 8
-)
-
-// addNode adds a member, or moves it to another cluster.
-func (s *State) addNode(nd Node) *node {
-	n := &node{Node: nd, shared: proto.SharedParts(nd.Cluster, s.cfg.Cluster), Record: new(conduct.Record)}
-	if old := s.byID[nd.ID]; old != nil {
-		s.removeNode(old)
-		n.Record = old.Record
-	}
-	s.byID[nd.ID] = n
-	s.membersChanged = true
-	for l, group := range s.groupsOf(nd.Cluster) {
-		list, ok := l.nodes[group]
-		if !ok && group != l.name {
-			k, _ := slices.BinarySearch(l.others, group)
-			l.others = slices.Insert(l.others, k, group)
-			s.matchPeers(l, l.others...) // positions at all links depend on the siblings
-		}
-		i, _ := findNode(list, nd.ID)
-		l.nodes[group] = slices.Insert(list, i, n)
-	}
-	return n
-}
-
-func (s *State) removeNode(n *node) {
-	delete(s.byID, n.ID)
-	s.membersChanged = true
-	for l, group := range s.groupsOf(n.Cluster) {
-		list := l.nodes[group]
-		if i, ok := findNode(list, n.ID); ok {
-			l.nodes[group] = slices.Delete(list, i, i+1)
-		}
-		s.forgetSibling(l, group)
-	}
-}
-
-// admits reports whether there is room for a cluster's group. A group of the node has at most as many
-// siblings as a tracker admits; a sibling whose members have all failed makes room.
-func (s *State) admits(cluster string) bool {
-	for l, group := range s.groupsOf(cluster) {
-		if group == l.name || len(l.nodes[group]) > 0 || len(l.others) < proto.MaxClusters {
-			continue
-		}
-		k := slices.IndexFunc(l.others, func(other string) bool {
-			return !slices.ContainsFunc(l.nodes[other], func(n *node) bool { return n.peer != nil || !n.failed })
-		})
-		if k < 0 {
-			return false
-		}
-		for _, n := range slices.Clone(l.nodes[l.others[k]]) {
-			s.removeNode(n)
-		}
-	}
-	return true
-}
-
-// forgetSibling forgets a sibling of a group when no member of it is left. Peers choose their names, and
-// each external peer has a separate cluster.
-func (s *State) forgetSibling(l *level, name string) {
-	if len(l.nodes[name]) > 0 || name == l.name {
-		return
-	}
-	delete(l.nodes, name)
-	delete(l.links, name)
-	l.others = slices.DeleteFunc(l.others, func(other string) bool { return other == name })
-	s.matchPeers(l, l.others...) // positions at all links depend on the siblings
-}
-
-func findNode(ns []*node, id proto.PeerID) (int, bool) {
-	return slices.BinarySearchFunc(ns, id, func(n *node, id proto.PeerID) int {
-		return strings.Compare(string(n.ID), string(id))
-	})
-}
-
-// onJoined begins the conversation with a peer.
+// onJoined starts a session with a peer.
 func (s *State) onJoined(nd Node) {
 	if s.joined[nd.ID] != nil || nd.ID == s.cfg.Self {
 		return
 	}
-	if !s.admits(nd.Cluster) {
+	if !s.roster.Admits(nd.Cluster) {
+		s.applyChanges()
 		s.do(Drop{Peer: nd.ID, Code: proto.CodeBusy, Why: "too many clusters"})
-		s.onUnreachable(nd.ID)
+		s.roster.Unreachable(nd.ID)
+		s.applyChanges()
 		return
 	}
-	s.rumours.remove(nd.ID)
-	n := s.byID[nd.ID]
-	changed := []string{nd.Cluster}
-	if n == nil || n.Cluster != nd.Cluster {
-		if n != nil {
-			changed = append(changed, n.Cluster)
-		}
-		n = s.addNode(nd)
-	}
-	p := s.newPeer(nd, n.Record)
+	n, clusters := s.roster.Met(nd)
+	s.applyChanges()
+	p := s.newPeer(nd, n)
 	if p.HasStalled() {
 		p.Restall()
 		p.pipe.Probing = true
 	}
 	s.ration(p)
-	if len(s.peers) == 0 && !s.heardAt.IsZero() && !s.isSilence() {
-		s.reunite(n) // it lost all others at once
-	}
-	s.heard()
 	s.peers = insertPeer(s.peers, p)
 	s.joined[nd.ID] = p
-	if n.Banned {
+	if n.Record.Banned {
 		s.ban(p, "banned before")
 		return
 	}
-	if n.awaited > 0 { // it is still to announce what it has
-		s.settled = s.now.Add(s.t.Settle)
-	}
-	n.peer, n.silent, n.failed, n.dialing, n.stale = p, false, false, false, false
-	s.membersChanged = true
-	if nd.Host != "" {
-		n.Host = nd.Host
-	}
+	s.roster.Joined(n, nd.Host)
 	s.joinPlan(p)
-	s.updateRank(changed...)
+	s.roster.Changed(clusters...)
+	s.applyChanges()
 	s.sendWant(p)
 	s.sendPing(p)
 	s.introduce(p, introduced)
-	s.tryRumours()
+	s.roster.DialCandidates()
+	s.applyChanges()
 }
 
-// onLeft ends the conversation. What was requested of the peer goes to others.
+// onLeft ends a session. The requests to the peer go to other peers.
 func (s *State) onLeft(id proto.PeerID, banned bool) {
 	p := s.joined[id]
 	if p == nil {
@@ -231,55 +109,36 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	if s.stealing == id {
 		s.stealing = ""
 	}
-	switch n := s.byID[id]; {
-	case n == nil:
-	case n.External:
-		s.removeNode(n)
-	default:
-		n.peer, n.Banned = nil, banned
-		s.lose(n, false)
-	}
-	s.updateRank(p.Cluster)
+	s.roster.Left(p.node, banned)
+	s.applyChanges()
 }
 
-// drop ends the conversation from this side.
+// drop ends a session from this side.
 func (s *State) drop(p *peer, code proto.Code, why string) {
 	s.do(Drop{Peer: p.ID, Code: code, Why: why})
 	s.onLeft(p.ID, code == proto.CodeBanned)
 }
 
-func (s *State) onUnreachable(id proto.PeerID) {
-	if known, _ := s.rumours.remove(id); known {
-		s.membersChanged = true
-		s.tryRumours()
-	}
-	n := s.byID[id]
-	if n == nil || n.peer != nil {
+// The most members that a peer is sent at a time: when it joins, and by gossip.
+const (
+	introduced = 8
+	gossiped   = 256
+)
+
+// gossipInterval is the least time between two gossips, which send one peer, at random, all members. So members that
+// were missed at the start become known without a tracker. A node that has run for a longer time waits for a
+// quarter of it: a peer that joins gets the members anyway.
+const gossipInterval = 10 * time.Second
+
+func (s *State) gossip() {
+	if len(s.peers) == 0 || s.now.Before(s.gossipAt) {
 		return
 	}
-	n.dialing = false
-	s.lose(n, !n.stale)
-	s.updateRank(n.Cluster)
+	s.gossipAt = s.now.Add(max(gossipInterval, s.now.Sub(s.started)/4))
+	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
 }
 
-// lose notes that a session or a dial has failed. away says that the member cannot be reached now; one
-// that is awaited is dialled again if that is not known.
-func (s *State) lose(n *node, away bool) {
-	if n.awaited > 1 && !away && !n.Banned {
-		n.awaited--
-		n.stale, s.membersChanged = false, true
-		s.dial(n)
-		return
-	}
-	n.failed = true
-	s.endWait(n)
-	n.pause = min(max(2*n.pause, s.t.Retry), s.t.MaxRetry)
-	n.retryAt = s.now.Add(n.pause)
-	if s.isSilence() {
-		return // the node may be cut off
-	}
-	n.fails++
-	if n.fails > maxFails && !n.Banned || len(s.byID) > maxNodes {
-		s.removeNode(n)
-	}
+// introduce sends members to a peer, even if there are none.
+func (s *State) introduce(p *peer, most int) {
+	s.do(Introduce{Peer: p.ID, Members: s.roster.Introduction(p.Node, most)})
 }

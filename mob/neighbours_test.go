@@ -27,7 +27,7 @@ func TestNeighbours(t *testing.T) {
 		length   int64
 		sessions int // at most
 	}{
-		{1000, minLocal * nodes},
+		{1000, 4 * nodes},
 		{4 << 20, 16 * nodes},
 		{1 << 30, nodes * (nodes - 1) / 2},
 	} {
@@ -58,7 +58,7 @@ func TestNeighbours(t *testing.T) {
 				connect(s)
 				known = append(known, Node{ID: s.cfg.Self, Cluster: "C"})
 			}
-			if sessions > tt.sessions || sessions < min(tt.sessions, minLocal*nodes)*9/10 {
+			if sessions > tt.sessions || sessions < min(tt.sessions, 4*nodes)*9/10 {
 				t.Errorf("%d sessions, want %d at most", sessions, tt.sessions)
 			}
 			if n := reached(all[0], byID); n != nodes {

@@ -86,12 +86,12 @@ func (s *State) holdsUp(m *assign.Member) bool {
 
 // onNamed records the name of a joined peer's host.
 func (s *State) onNamed(id proto.PeerID, host string) {
-	p, n := s.joined[id], s.byID[id]
-	if p == nil || n == nil || p.Host == host {
+	p := s.joined[id]
+	if p == nil || p.Host == host {
 		return
 	}
 	s.leavePlan(p)
-	p.Host, n.Host = host, host
+	p.Host, p.node.Host = host, host
 	s.joinPlan(p)
 }
 
@@ -125,11 +125,4 @@ func (s *State) leavePlan(p *peer) {
 		s.adopt(s.joined[next.ID])
 	}
 	p.member = nil
-}
-
-// learnHost records a node by the name of its host.
-func (s *State) learnHost(n *node) {
-	if s.work.Learn(n.Host, n.ID) {
-		s.scheduleConnect()
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
+	"github.com/mobgrid/mob/mob/roster"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -14,6 +15,7 @@ import (
 type peer struct {
 	Node
 	conduct.Peer
+	node     *roster.Node
 	shared   int    // parts of its cluster's name that it shares with the own: 0 if it is of another site
 	local    bool   // of the own cluster; others are remote peers
 	level    *level // the outermost group that what comes from a remote peer enters
@@ -60,9 +62,10 @@ type peer struct {
 	stealSent time.Time // when it was last asked for slow pieces
 }
 
-func (s *State) newPeer(nd Node, r *conduct.Record) *peer {
+func (s *State) newPeer(nd Node, n *roster.Node) *peer {
 	p := &peer{
 		Node:       nd,
+		node:       n,
 		shared:     proto.SharedParts(nd.Cluster, s.cfg.Cluster),
 		joinedAt:   s.now,
 		have:       bitset.New(s.pieces),
@@ -72,7 +75,7 @@ func (s *State) newPeer(nd Node, r *conduct.Record) *peer {
 		subscribed: bitset.New(s.pieces),
 		deferred:   map[int]time.Time{},
 	}
-	p.Peer = conduct.NewPeer(&s.t.Rules, r, p.near(), s.now)
+	p.Peer = conduct.NewPeer(&s.t.Rules, n.Record, p.near(), s.now)
 	p.local = p.shared == len(s.levels)
 	p.matched = p.local
 	p.pipe = flow.Pipe{Limits: &s.t.Limits, External: p.External, Near: p.near()}

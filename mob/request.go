@@ -89,39 +89,8 @@ func (s *State) reconsiderAll() {
 	}
 }
 
-// mayFetch reports whether the node knows a group well enough to fetch for it from outside, or has
-// waited for that. After it was cut off it waits for each member.
-func (s *State) mayFetch(l *level) bool {
-	known := s.knows(l)
-	return known && s.heardOfMembers || !l.awaits && !s.now.Before(s.settled)
-}
-
-// knows reports whether each member of a group has announced what it has, or failed.
-func (s *State) knows(l *level) bool {
-	if s.membersChanged {
-		s.membersChanged = false
-		for _, l := range s.levels {
-			s.getToKnow(l)
-		}
-	}
-	return l.known
-}
-
-// getToKnow finds out whether a group is known.
-func (s *State) getToKnow(l *level) {
-	l.awaits = false
-	l.known = !slices.ContainsFunc(s.rumours.sites[s.site().name], func(r *node) bool {
-		return proto.SharedParts(r.Cluster, s.cfg.Cluster) > l.index
-	})
-	for n := range s.nearest(l) {
-		switch {
-		case n.awaited > 0:
-			l.awaits, l.known = true, false
-		case n.peer == nil && !n.failed, n.peer != nil && !n.peer.announced && !n.silent:
-			l.known = false
-		}
-	}
-}
+// mayFetch reports whether the node may fetch for a group over its links.
+func (s *State) mayFetch(l *level) bool { return s.roster.MayFetch(l.Group) }
 
 func (s *State) fillPeer(p *peer) {
 	if p.Paused(s.now, s.t.Queue) {
@@ -210,7 +179,7 @@ func (s *State) free(l *level, i int) bool {
 // mayTake reports whether the node may begin a piece for a group, which is free, or which the plan has
 // it begin.
 func (s *State) mayTake(l *level, i int) bool {
-	return s.ordered(i) || s.free(l, i) && !s.work.Leaves(l.index, i, s.now)
+	return s.ordered(i) || s.free(l, i) && !s.work.Leaves(l.Index, i, s.now)
 }
 
 // onArrived notes a block.
@@ -219,7 +188,8 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	if p == nil {
 		return
 	}
-	s.heard()
+	s.roster.Seen()
+	s.applyChanges()
 	if p.Delivered(s.now) {
 		p.pipe.Probing = false
 		s.recount(p, func() { p.Stalled = false })

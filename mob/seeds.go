@@ -12,7 +12,7 @@ func (s *State) updateSeeds() {
 		seeds, fetching := 0, 1
 		for _, p := range s.peers {
 			switch {
-			case p.shared <= l.index:
+			case p.shared <= l.Index:
 			case p.seed && p.Holds():
 				seeds++
 			case !p.have.Full():
@@ -49,7 +49,7 @@ func (s *State) spare(l *level, i int) {
 func (s *State) sparePeer(p *peer, i int) {
 	l := p.level
 	spares := int(l.rarity[i]) > len(l.whole) && len(p.deferred) < maxClaims
-	if l.index > 0 && p.link.pieces.Full() && spares && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
+	if l.Index > 0 && p.link.pieces.Full() && spares && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
 		s.deferPiece(p, i, 2*s.t.Queue)
 	}
 }

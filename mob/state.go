@@ -9,6 +9,7 @@ import (
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
+	"github.com/mobgrid/mob/mob/roster"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -21,6 +22,7 @@ type State struct {
 	picker Picker
 	layout Layout
 	work   *assign.Assignment
+	roster *roster.Roster
 	pieces int // how many there are
 
 	rng      *rand.Rand
@@ -45,8 +47,6 @@ type State struct {
 	dirty  *bitset.Set // pieces for which this changed since the picker asked
 
 	// Who is there: nodes that the node was told of, and peers that joined.
-	byID       map[proto.PeerID]*node
-	rumours    rumours
 	peers      []*peer // sorted by id
 	joined     map[proto.PeerID]*peer
 	ready      []*peer // that may have room, and something to be requested
@@ -56,24 +56,16 @@ type State struct {
 	book     conduct.Book
 
 	// What the node knows of its groups.
-	heardOfMembers bool
-	membersChanged bool          // since it was computed whether the groups are known
-	shareChanged   bool          // since the last Wants for a share
-	pace           time.Duration // least time between two messages to a peer of another site: see setPace
+	pace time.Duration // least time between two messages to a peer of another site: see setPace
 
 	// When things began, and are due. The zero time is never.
-	started           time.Time // the first step
-	settled           time.Time // from when on the node fetches over the WAN in any case
-	flushed           time.Time // when a batch of haves was sent
-	flushAt, lazyAt   time.Time // when the next is due with urgent ones, and with others
-	turnAt            time.Time // when the next deferred piece becomes available
-	waiting           []*fetch  // claimed for a peer; they wait for others' claims, and then for room
-	healthAt          time.Time
-	gossipAt          time.Time
-	connectAt         time.Time // when members may be worth a dial
-	heardAt           time.Time // when a peer last gave a sign of life
-	reunited          time.Time // when the node was last back from being cut off
-	shifted, restless time.Time // when members last came or went, and since when they do
+	started         time.Time // the first step
+	flushed         time.Time // when a batch of haves was sent
+	flushAt, lazyAt time.Time // when the next is due with urgent ones, and with others
+	turnAt          time.Time // when the next deferred piece becomes available
+	waiting         []*fetch  // claimed for a peer; they wait for other members' claims, and then for room
+	healthAt        time.Time
+	gossipAt        time.Time
 }
 
 // New returns the State of a node that has some pieces already. It panics if the piece length is
@@ -107,43 +99,41 @@ func New(cfg Config, have []proto.Range) *State {
 		complete: cfg.UploadOnly,
 		passed:   bitset.New(n),
 		dirty:    bitset.New(n),
-		byID:     map[proto.PeerID]*node{},
-		rumours:  rumours{sites: map[string][]*node{}, byID: map[proto.PeerID]*node{}},
 		joined:   map[proto.PeerID]*peer{},
-	}
-	var groups []string
-	for k := range proto.ClusterParts(cfg.Cluster) {
-		l := newLevel(k, cfg.Cluster, n)
-		l.Share = layout.share(0, 1)
-		groups = append(groups, l.name)
-		s.levels = append(s.levels, l)
-	}
-	for i := range bitset.Numbers(have, n) {
-		s.have.Add(i)
 	}
 	if s.work == nil {
 		s.work = assign.Follow(nil, "")
 	}
+	self := Node{ID: cfg.Self, Cluster: cfg.Cluster}
+	s.roster = roster.New(self, &s.t.Settings, &s.t.Rules, s.work, s.rng, cfg.Length, layout.share)
+	var groups []string
+	for _, g := range s.roster.Groups {
+		s.levels, groups = append(s.levels, newLevel(g, n)), append(groups, g.Name)
+	}
 	s.work.Start(n, groups, &s.t.Rules, &s.book)
+	for i := range bitset.Numbers(have, n) {
+		s.have.Add(i)
+	}
 	picker.Attach(newControl(s))
 	return s
 }
 
 // Step implements [Strategy].
 func (s *State) Step(now time.Time, ev Event) []Action {
-	s.now, s.out = now, s.out[:0]
+	s.now, s.roster.Now, s.out = now, now, s.out[:0]
 	if s.started.IsZero() {
-		s.started, s.settled, s.gossipAt = now, now.Add(s.t.Settle), now.Add(gossipInterval)
-		s.work.Await(s.settled)
+		s.started, s.gossipAt = now, now.Add(gossipInterval)
+		s.roster.Start()
 		s.checkComplete()
 	}
 	switch ev := ev.(type) {
 	case Learned:
 		if ev.Hearsay {
-			s.onRumours(ev.Nodes)
+			s.roster.Named(ev.Nodes)
 		} else {
-			s.onLearned(ev.Nodes)
+			s.roster.Learned(ev.Nodes, !s.complete)
 		}
+		s.applyChanges()
 	case Joined:
 		s.onJoined(ev.Node)
 		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {
@@ -154,7 +144,8 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	case Left:
 		s.onLeft(ev.Peer, false)
 	case Unreachable:
-		s.onUnreachable(ev.Peer)
+		s.roster.Unreachable(ev.Peer)
+		s.applyChanges()
 	case Received:
 		s.onReceived(ev.Peer, ev.Message)
 	case Arrived:
@@ -186,9 +177,8 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.healthAt = s.now.Add(s.healthInterval())
 		s.health()
 	}
-	if !s.connectAt.IsZero() && !s.now.Before(s.connectAt) {
-		s.connect()
-	}
+	s.roster.Connect(!s.complete)
+	s.applyChanges()
 	if ticked {
 		s.endTurns() // what has come was heard before
 	}
@@ -201,7 +191,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 // Wake implements [Strategy].
 func (s *State) Wake() time.Duration {
 	at := s.healthAt
-	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt, s.connectAt} {
+	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt, s.roster.Due()} {
 		if !t.IsZero() && t.Before(at) {
 			at = t
 		}
@@ -218,7 +208,8 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	if p == nil {
 		return
 	}
-	s.heard()
+	s.roster.Seen()
+	s.applyChanges()
 	p.LastSeen = s.now
 	if p.Silent {
 		s.setSilent(p, false)
@@ -229,9 +220,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	}
 	switch m := m.(type) {
 	case *proto.Have:
-		if n := s.byID[id]; n != nil { // a peer that ends each stream at once is redialled ever later
-			n.pause, n.fails = 0, 0
-		}
+		s.roster.Working(p.node)
 		s.onHave(p, m)
 	case *proto.Want:
 		s.onWant(p, m)

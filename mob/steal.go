@@ -35,7 +35,7 @@ func (s *State) steal() {
 	}
 	var slowest *peer
 	for _, p := range s.peers {
-		if p.shared > l.index && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.slow > slowest.slow) {
+		if p.shared > l.Index && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.slow > slowest.slow) {
 			slowest = p
 		}
 	}

@@ -7,20 +7,18 @@ func (s *State) answerLimit(p *peer) time.Duration {
 	if most := p.Pings.Most(); most > 0 {
 		return most
 	}
-	return s.site().answerTime
+	return s.site().AnswerTime
 }
 
 // setSilent records that a peer of the site fell silent, or is not any more. While it is, its share and its
 // claims are for other members.
 func (s *State) setSilent(p *peer, silent bool) {
 	s.recount(p, func() { p.Silent = silent })
-	if n := s.byID[p.ID]; n != nil {
-		n.silent, s.membersChanged = silent, true
-	}
 	if silent {
 		p.slow = 0
 	}
-	s.updateRank(p.Cluster)
+	s.roster.SetSilent(p.node, silent)
+	s.applyChanges()
 }
 
 // recount counts the pieces and claims of a peer of the site, before and after a change of what counts.
@@ -56,7 +54,7 @@ func (s *State) claimLimit() time.Duration {
 			limit = max(limit, 2*s.now.Sub(f.started))
 		}
 	}
-	return max(limit, s.book.ClaimTimes.Most()) + 2*s.claimDelay(s.site())
+	return max(limit, s.book.ClaimTimes.Most()) + 2*s.site().ClaimDelay()
 }
 
 // lapseClaims ends the claims of peers of the site that have lasted too long. A peer does not get a

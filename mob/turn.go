@@ -17,7 +17,7 @@ func (s *State) takeTurn(p *peer, i int) {
 	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) || len(p.deferred) >= maxClaims {
 		return
 	}
-	s.deferPiece(p, i, time.Duration(turn)*s.claimDelay(p.level))
+	s.deferPiece(p, i, time.Duration(turn)*p.level.ClaimDelay())
 }
 
 // measureAnswers computes the answer time of a group: the median of the longest times that its peers
@@ -25,17 +25,13 @@ func (s *State) takeTurn(p *peer, i int) {
 func (s *State) measureAnswers(l *level) {
 	var times []time.Duration
 	for _, p := range s.peers {
-		if t := p.Pings.Most(); t > 0 && p.shared > l.index {
+		if t := p.Pings.Most(); t > 0 && p.shared > l.Index {
 			times = append(times, t)
 		}
 	}
 	slices.Sort(times)
-	l.answerTime = times[(len(times)-1)/2]
+	l.AnswerTime = times[(len(times)-1)/2]
 }
-
-// claimDelay returns the time that a claim of a peer of a group takes to arrive: Turn, or half of the
-// answer time where machines are busy.
-func (s *State) claimDelay(l *level) time.Duration { return max(s.t.Turn, l.answerTime/2) }
 
 // deferPiece keeps the node from beginning a piece with a peer for some time.
 func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
@@ -50,15 +46,15 @@ const leastClaimTime = 2 * time.Millisecond
 // claimTime returns the time in which peers of a group are seen to answer. Between idle machines that
 // is far less than claimDelay.
 func (s *State) claimTime(l *level) time.Duration {
-	if l.answerTime > 0 {
-		return max(leastClaimTime, l.answerTime)
+	if l.AnswerTime > 0 {
+		return max(leastClaimTime, l.AnswerTime)
 	}
-	return s.claimDelay(l)
+	return l.ClaimDelay()
 }
 
 // isQuick reports whether a piece from a peer may arrive before others' claims on it do.
 func (s *State) isQuick(p *peer) bool {
-	return p.level.Size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*s.claimDelay(p.level)))
+	return p.level.Size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*p.level.ClaimDelay()))
 }
 
 // arrivesWithin reports whether a piece would arrive from a peer in less than d.
@@ -75,7 +71,7 @@ func (s *State) crosses(p *peer, i int) bool {
 		return false
 	}
 	if p.pipe.Rate() == 0 {
-		return s.claimDelay(p.level) > s.t.Turn
+		return p.level.ClaimDelay() > s.t.Turn
 	}
 	return s.arrivesWithin(p, 2*s.claimTime(p.level))
 }
@@ -84,7 +80,7 @@ func (s *State) crosses(p *peer, i int) bool {
 // pieces may be claimed ahead. Then it is left to the peer for which it was claimed, for as long as a
 // queue takes: to others, such as the source, that have it too, there are rarer pieces to be requested.
 func (s *State) awaitClaims(p *peer, f *fetch) {
-	f.notBefore = s.now.Add(s.claimDelay(p.level))
+	f.notBefore = s.now.Add(p.level.ClaimDelay())
 	f.started, f.waitsAt = f.notBefore, p
 	f.peer, p.current = nil, nil
 	p.ahead++
@@ -113,7 +109,7 @@ func (s *State) takeClaimed(p *peer) *fetch {
 // mayClaimAhead reports whether another piece may be claimed for a peer, besides those that wait for
 // the claims of others: as many as the peer sends in that time, and at least one.
 func (s *State) mayClaimAhead(p *peer) bool {
-	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.pipe.Rate()*s.claimDelay(p.level).Seconds()
+	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.pipe.Rate()*p.level.ClaimDelay().Seconds()
 }
 
 // scheduleTurn has endTurns called at a time.

@@ -30,7 +30,7 @@ func TestBusyMembersClaimLate(t *testing.T) {
 		if got := s.isQuick(a); got != c.quick {
 			t.Errorf("members answer in %v: quick is %v", c.answer, got)
 		}
-		if got := s.claimDelay(s.site()); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
+		if got := s.site().ClaimDelay(); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
 			t.Errorf("members answer in %v: claims take %v, want %v", c.answer, got, c.delay)
 		}
 	}
@@ -121,7 +121,7 @@ func TestSlowMemberDoesNotDelayClaims(t *testing.T) {
 		s.joined[id].Pings.Add(mean)
 	}
 	s.measureAnswers(s.site())
-	if got := s.claimDelay(s.site()); got != s.t.Turn {
+	if got := s.site().ClaimDelay(); got != s.t.Turn {
 		t.Errorf("members wait %v for a claim, want %v", got, s.t.Turn)
 	}
 }
