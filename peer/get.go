@@ -17,17 +17,17 @@ import (
 type GetOptions struct {
 	// Reuse takes over existing files at the destination: they are hashed, and only pieces
 	// that differ are fetched.
-	Reuse bool
+	Reuse bool `json:"reuse,omitempty"`
 	// Manifest is the encoded manifest that the link names. If it is nil, it is requested from members.
-	Manifest []byte
+	Manifest []byte `json:"-"`
 	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
 	// from members and BitTorrent clients.
-	Torrent []byte
+	Torrent []byte `json:"torrent,omitempty"`
 	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of directories. Only root may.
-	SpecialBits bool
+	SpecialBits bool `json:"special_bits,omitempty"`
 	// User is the user who asks, if it is not the owner of the node. No file is written that
 	// he may not write, and Reuse is not for him.
-	User *vfs.User
+	User *vfs.User `json:"-"`
 }
 
 var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--special-bits)")

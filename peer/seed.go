@@ -23,36 +23,36 @@ import (
 // SeedOptions are the options of [Node.Seed]. The zero value seeds plain pieces.
 type SeedOptions struct {
 	// PieceLength is in bytes. 0 means a length that suits the content.
-	PieceLength uint32
+	PieceLength uint32 `json:"piece_length,omitempty"`
 	// Coded makes the transfer a coded one. It is the number of source blocks in a
 	// generation, from 2 to 255, or [CodedAuto]. 0 means plain pieces. It excludes Torrent.
-	Coded int
+	Coded int `json:"coded,omitempty"`
 	// Strategy says how blocks spread in a coded transfer. Those of permutation gossip are
 	// for a single cluster. They imply CodedAuto if Coded is 0, though large generations
 	// suit them better.
-	Strategy proto.Strategy
+	Strategy proto.Strategy `json:"-"`
 	// Plan, if not nil, is the plan that the transfer follows. It begins at this node's host, see
 	// [Config.Host], and excludes Coded and Strategy.
-	Plan *plan.Plan
+	Plan *plan.Plan `json:"-"`
 	// Trackers go into the link, before the node's own.
-	Trackers []ma.Multiaddr
+	Trackers []ma.Multiaddr `json:"-"`
 	// Torrent offers the content to BitTorrent clients too. The same read hashes its pieces
 	// with SHA-1, and the link has an info-hash.
-	Torrent bool
+	Torrent bool `json:"torrent,omitempty"`
 	// Announce and TorrentPeers go into the link with Torrent: the BitTorrent trackers, and
 	// the addresses at which BitTorrent clients reach a peer.
-	Announce     []string
-	TorrentPeers []netip.AddrPort
+	Announce     []string         `json:"bt_trackers,omitempty"`
+	TorrentPeers []netip.AddrPort `json:"-"`
 	// FollowLinks takes what symbolic links lead to where that is not below the path, see
 	// [store.ScanOptions].
-	FollowLinks bool
+	FollowLinks bool `json:"follow_links,omitempty"`
 	// SkipUnreadable, if not nil, leaves out what may not be read, see [store.ScanOptions].
-	SkipUnreadable func(path string)
+	SkipUnreadable func(path string) `json:"-"`
 	// User is the user who asks, if it is not the owner of the node. No file is read that he
 	// may not read.
-	User *vfs.User
+	User *vfs.User `json:"-"`
 	// Progress, if not nil, is called with the bytes hashed and to hash.
-	Progress func(done, total int64)
+	Progress func(done, total int64) `json:"-"`
 }
 
 // CodedAuto is the [SeedOptions.Coded] that chooses generations of a size that suits this machine and

@@ -23,29 +23,17 @@ type Info struct {
 	Network *Network `json:"network,omitempty"`
 }
 
-// SeedRequest asks the daemon to hash and serve a content.
+// SeedRequest asks the daemon to hash and serve a file or directory. Its own fields replace the
+// SeedOptions of the same name, which have no JSON.
 type SeedRequest struct {
 	// Path is absolute.
 	Path string `json:"path"`
-	// PieceLength is in bytes, 0 for the default.
-	PieceLength uint32 `json:"piece_length,omitempty"`
-	// FollowLinks takes what symbolic links lead to out of Path.
-	FollowLinks bool `json:"follow_links,omitempty"`
-	// SkipUnreadable leaves out what may not be read.
-	SkipUnreadable bool `json:"skip_unreadable,omitempty"`
-	// Trackers go into the link, with the daemon's own.
-	Trackers []string `json:"trackers,omitempty"`
-	// Coded is the number of source blocks in a generation of a coded transfer: -1
-	// for one that suits the machine, 0 for plain pieces.
-	Coded int `json:"coded,omitempty"`
-	// Strategy is the name of a kind of permutation gossip, empty for none.
-	Strategy string `json:"strategy,omitempty"`
-	// Plan is the encoded plan that the transfer follows, nil for none.
-	Plan []byte `json:"plan,omitempty"`
-	// Torrent offers the content to BitTorrent clients too. BTTrackers are theirs;
-	// they go into the link, with the daemon's own.
-	Torrent    bool     `json:"torrent,omitempty"`
-	BTTrackers []string `json:"bt_trackers,omitempty"`
+	peer.SeedOptions
+	// SkipUnreadable leaves out files and directories that may not be read.
+	SkipUnreadable bool     `json:"skip_unreadable,omitempty"`
+	Trackers       []string `json:"trackers,omitempty"`
+	Strategy       string   `json:"strategy,omitempty"` // its name
+	Plan           []byte   `json:"plan,omitempty"`     // encoded
 }
 
 // Skipped lists files and directories that a seed left out, as they may not be read.
@@ -64,17 +52,12 @@ func (s *Skipped) add(path string) {
 	s.Paths = append(s.Paths, path)
 }
 
-// GetRequest asks the daemon to fetch a content.
+// GetRequest asks the daemon to fetch the content of a link.
 type GetRequest struct {
 	Link string `json:"link"`
 	// Path is absolute.
 	Path string `json:"path"`
-	// Reuse takes over what is at Path.
-	Reuse bool `json:"reuse,omitempty"`
-	// SpecialBits keeps the setuid and setgid bits of files.
-	SpecialBits bool `json:"special_bits,omitempty"`
-	// Torrent is the info dictionary of the link's info-hash, if it is known.
-	Torrent []byte `json:"torrent,omitempty"`
+	peer.GetOptions
 }
 
 // NameRequest names a transfer by its content id, link or path.

@@ -138,7 +138,8 @@ func (s *Server) announceURLs(ctx context.Context, trackers []ma.Multiaddr) []st
 
 // seedOptions checks a request. Its errors have [CodeRequest].
 func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) {
-	opt = peer.SeedOptions{PieceLength: req.PieceLength, Coded: req.Coded, Torrent: req.Torrent, TorrentPeers: s.cfg.BTPeers, FollowLinks: req.FollowLinks}
+	opt = req.SeedOptions
+	opt.TorrentPeers, opt.Announce = s.cfg.BTPeers, nil
 	opt.Strategy, err = proto.ParseStrategy(req.Strategy)
 	if err != nil {
 		return opt, &Error{CodeRequest, err.Error()}
@@ -146,7 +147,7 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 	if opt.Plan, err = readPlan(req.Plan); err != nil {
 		return opt, &Error{CodeRequest, err.Error()}
 	}
-	for _, url := range slices.Concat(req.BTTrackers, s.cfg.BTTrackers) {
+	for _, url := range slices.Concat(req.Announce, s.cfg.BTTrackers) {
 		if err := proto.CheckAnnounce(url); err != nil {
 			return opt, &Error{CodeRequest, err.Error()}
 		}
@@ -229,9 +230,8 @@ func (s *Server) get(r *http.Request) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	t, err := s.cfg.Node.Get(link, req.Path, peer.GetOptions{
-		Reuse: req.Reuse, Torrent: req.Torrent, SpecialBits: req.SpecialBits, User: caller(r),
-	})
+	req.User = caller(r)
+	t, err := s.cfg.Node.Get(link, req.Path, req.GetOptions)
 	if err != nil {
 		return task{}, err
 	}

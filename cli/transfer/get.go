@@ -110,7 +110,8 @@ func runGet(a *command.App, cmd *cobra.Command, text string, f *getFlags) error 
 			return errors.Join(err, s.Close())
 		}
 	}
-	req := control.GetRequest{Link: link.String(), Path: path, Reuse: f.reuse, SpecialBits: f.bits, Torrent: info}
+	req := control.GetRequest{Link: link.String(), Path: path}
+	req.Reuse, req.SpecialBits, req.Torrent = f.reuse, f.bits, info
 	st, err := fetch(cmd.Context(), a, s, req, f.quiet)
 	if err != nil {
 		return errors.Join(explainExists(err, path, link), s.Close())

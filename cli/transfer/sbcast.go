@@ -266,7 +266,7 @@ func sbcastGet(a *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	req := control.GetRequest{Link: link.String(), Path: dest, Reuse: f.force}
+	req := control.GetRequest{Link: link.String(), Path: dest, GetOptions: peer.GetOptions{Reuse: f.force}}
 	st, err := fetch(cmd.Context(), a, s, req, true)
 	if err != nil {
 		var e *control.Error

@@ -91,8 +91,8 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 
 // setTorrent sets what is for BitTorrent clients.
 func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
-	req.Torrent, req.BTTrackers = f.torrent || f.torrentFile.path != "", f.node.BtTrackers
-	if len(req.BTTrackers) > 0 && !req.Torrent {
+	req.Torrent, req.Announce = f.torrent || f.torrentFile.path != "", f.node.BtTrackers
+	if len(req.Announce) > 0 && !req.Torrent {
 		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
 	}
 	return nil
