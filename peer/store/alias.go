@@ -57,34 +57,3 @@ func (t *tree) nameAliases(key uint64) error {
 	}
 	return nil
 }
-
-// findAlias returns an [*AliasError] if what is at a name of the content, and was not there
-// when the store was opened, is a file that the store has created at another name.
-func (d *Disk) findAlias(name string, s vfs.Stat) error {
-	for _, other := range d.withInode(s.Inode) {
-		path := d.tree.fileName(other)
-		if path == name {
-			continue
-		}
-		info, err := d.tree.stat(other)
-		if err != nil || info == nil {
-			continue
-		}
-		if o := vfs.StatOf(info); o.Inode == s.Inode && o.Device == s.Device {
-			return &AliasError{Path: d.tree.fullPath(path), Other: d.tree.fullPath(name)}
-		}
-	}
-	return nil
-}
-
-// withInode returns the files that had an inode number when they were written to last.
-func (d *Disk) withInode(inode uint64) (files []int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for file := range d.tree.layout.files() {
-		if inode != 0 && d.journal.File(file).Inode == inode {
-			files = append(files, file)
-		}
-	}
-	return files
-}

@@ -46,19 +46,16 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
-	if !isSingle(m) {
-		d.noteEmpty()
-	}
-	d, err = d.start(journal.CurrentBoot(), true)
-	if err != nil {
-		return nil, err
+	// A directory that was just created has no files.
+	if err := d.journal.Boot(journal.CurrentBoot()); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
 	if isSingle(m) && d.tree.layout.files() > 0 {
-		if err := d.tree.makeReady(0); err != nil {
+		if err := (writer{d}).prepare(0); err != nil {
 			return nil, errors.Join(cannotCreate(root, err), d.Close())
 		}
 	}
-	if err := d.commitHoles(); err != nil {
+	if err := (writer{d}).commitHoles(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -68,15 +65,15 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 // pieces of the files that are there are doubtful at first. Files of the content that turn
 // out to differ are overwritten; other files in the directory are left alone. All of them stay the user's, see [Remove].
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
-	return adopt(dir, root, m, files, (*Disk).TakeOver)
+	return adopt(dir, root, m, files, true)
 }
 
 // Again is [Create] for a destination that [Open] found to be [ErrGone]. Other files there stay the user's.
 func Again(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
-	return adopt(dir, root, m, files, func(*Disk) error { return nil })
+	return adopt(dir, root, m, files, false)
 }
 
-func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver func(*Disk) error) (*Disk, error) {
+func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver bool) (*Disk, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -98,7 +95,7 @@ func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver func(*Dis
 	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(d.foundDirs(), takeOver(d), d.doubtFound()); err != nil {
+	if err := d.foundAll(takeOver); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := d.journal.Rename(journalFile); err != nil {
@@ -131,7 +128,7 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 		return nil, err
 	}
 	if err := d.stampScanned(); err != nil {
-		return nil, errors.Join(d.abandon(err), d.tree.close())
+		return nil, errors.Join(d.abandon(err), d.tree.root.Close())
 	}
 	d, err = d.start(journal.CurrentBoot(), true)
 	if err != nil {
@@ -149,13 +146,9 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 
 // stampScanned stamps the files of a content that was just scanned.
 func (d *Disk) stampScanned() error {
-	err := d.tree.compare(func(file int, info fs.FileInfo) error {
-		return d.journal.SetStamp(file, stampOf(vfs.StatOf(info)))
+	return d.tree.compare(func(file int, info fs.FileInfo) error {
+		return d.journal.SetFile(d.tree.entry(file), journal.File{Stamp: stampOf(info)})
 	})
-	if err != nil {
-		return err
-	}
-	return d.journal.Complete()
 }
 
 // createJournal returns a store with a new journal of that name and no files yet.
@@ -168,22 +161,31 @@ func createJournal(fsys vfs.FS, dir, name string, m *proto.Manifest, seed bool) 
 		return nil, err
 	}
 	l := newLayout(m)
-	j, err := journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, m.Pieces(), l.files())
+	j, err := journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, shapeOf(m, &l))
 	if err != nil {
 		return nil, err
 	}
 	return newDisk(m, j), nil
 }
 
+// shapeOf returns the shape of a content that has a layout.
+func shapeOf(m *proto.Manifest, l *layout) journal.Shape {
+	return journal.Shape{
+		Pieces: m.Pieces(), Entries: len(m.Entries), Files: l.entries,
+		PiecesOf: func(file int) (first, after int) { return l.filePieces(m, file) },
+	}
+}
+
 func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
+	l := newLayout(m)
 	return &Disk{
-		m:         m,
-		syncEvery: syncEvery,
-		verified:  newBitset(m.Pieces()),
-		doubtful:  newBitset(m.Pieces()),
-		journal:   j,
-		published: make(map[int]journal.Stamp),
-		zeros:     sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
+		m:        m,
+		verified: newBitset(m.Pieces()),
+		doubtful: newBitset(m.Pieces()),
+		files:    &table{files: make([]fileRecord, l.files())},
+		journal:  j,
+		flush:    flushState{every: syncEvery},
+		zeros:    sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
 }
 

@@ -1,12 +1,16 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
 
 	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -14,29 +18,25 @@ import (
 // return one. A state directory must not be used by two of them at a time.
 type Disk struct {
 	// Constant.
-	m         *proto.Manifest
-	tree      *tree
-	syncEvery int64           // bytes committed between two flushes
-	zeros     func() pieceSum // of a piece of zeros that is not the last
+	m     *proto.Manifest
+	tree  *tree
+	zeros func() pieceSum // of a piece of zeros that is not the last
 
-	// Read without a lock, changed with it, but for the first step of Forget, and of a
+	// Read without a lock, changed with it, except for the first step of Forget, and of a
 	// write to a doubtful piece. A piece is in one of them at most, or missing.
 	verified bitset
 	doubtful bitset
 	stage    atomic.Int32 // changed with finishing and mu
 
-	flush     sync.WaitGroup // the running flush
 	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
+	closing   sync.WaitGroup // files that are being closed for another store to open one
 
-	mu       sync.Mutex // guards what follows
-	journal  *journal.Journal
-	absent   bitset // files that were missing: the journal still has their pieces
-	unsynced int64  // bytes committed since the start of the last flush
-	syncing  bool
-	failed   error // why a flush failed; it stays
-	// published has how Publish or settle left files. Others may change them from then on.
-	published map[int]journal.Stamp
-	closed    bool
+	mu      sync.Mutex // guards what follows; taken before the lock of files
+	files   *table
+	journal *journal.Journal
+	flush   flushState
+	failed  error // why a flush failed; it stays
+	closed  bool
 }
 
 // Stages of a store. Forget goes back to filling.
@@ -58,7 +58,7 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 	n := 0
 	for file := l.find(offset); n < len(p) && file < l.files(); file++ {
 		part := p[n:min(int64(len(p)), int64(n)+l.end(file)-offset)]
-		done, err := d.tree.readAt(file, part, offset-l.starts[file])
+		done, err := d.readFile(file, part, offset-l.starts[file])
 		n += done
 		offset += int64(done)
 		if err != nil && done < len(part) {
@@ -66,6 +66,32 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 		}
 	}
 	return n, eofUnless(n == len(p))
+}
+
+// readFile fills p from a file.
+func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
+	t := d.tree
+	if t.layout.pad(file) {
+		clear(p)
+		return len(p), nil
+	}
+	h, err := t.files.acquire(d, file)
+	if err != nil {
+		return 0, t.unreadable(file, err)
+	}
+	defer t.files.release(h)
+	n, err := h.f.ReadAt(p, offset)
+	if n < len(p) && err == io.EOF {
+		return n, fmt.Errorf("%s ends before its %d bytes: %w",
+			t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
+	}
+	if n < len(p) {
+		return n, t.unreadable(file, err)
+	}
+	if t.opt.exact && offset+int64(n) == t.layout.size(file) {
+		return n, t.checkEnd(h.f, t.fileName(file), t.layout.size(file))
+	}
+	return n, nil
 }
 
 // WriteAt implements [io.WriterAt]. It does not allocate if all files it needs are open.
@@ -80,7 +106,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	n := 0
 	for file := l.find(offset); n < len(p); file++ {
 		part := p[n:min(int64(len(p)), int64(n)+l.end(file)-offset)]
-		done, err := d.tree.writeAt(file, part, offset-l.starts[file])
+		done, err := writer{d}.writeAt(file, part, offset-l.starts[file])
 		n += done
 		offset += int64(done)
 		if err != nil {
@@ -89,6 +115,71 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	}
 	return n, nil
 }
+
+// openFile implements opener.
+func (d *Disk) openFile(file int) (vfs.File, error) {
+	t, rec := d.tree, d.files.at(file)
+	if rec.state == fileOpen {
+		return writer{d}.openAgain(file)
+	}
+	name := t.fileName(file)
+	f, info, err := t.openRegular(name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrPermission) && t.opt.ours {
+		f, info, err = d.openClosed(file, name)
+	}
+	// Peers must not get bytes of a file that was not seeded.
+	if err == nil && vfs.Follows(t.files.fs) && rec.Inode != 0 && rec.Inode != vfs.StatOf(info).Inode {
+		_ = f.Close() // nothing was written
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is another file now; seed it again"}
+	}
+	return f, err
+}
+
+// openClosed opens a file whose mode denies that, and keeps its stamp.
+func (d *Disk) openClosed(file int, name string) (f vfs.File, info fs.FileInfo, err error) {
+	was, err := d.tree.stat(file)
+	if err != nil || was == nil {
+		return nil, nil, errors.Join(err, notExist(was))
+	}
+	err = d.tree.permit(name, func() (err error) {
+		f, info, err = d.tree.openRegular(name, os.O_RDONLY)
+		return err
+	})
+	is, statErr := d.tree.stat(file)
+	if err != nil || statErr != nil || is == nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+		return f, info, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rec := d.files.at(file)
+	if rec.Stamp != stampOf(was) {
+		return f, info, nil
+	}
+	rec = d.files.update(file, func(f *fileRecord) { f.Stamp = stampOf(is) })
+	if !d.closed && !rec.written {
+		_ = d.journal.SetFile(d.tree.entry(file), rec.File) // without it the file is hashed again
+	}
+	return f, info, nil
+}
+
+// closeFile implements opener.
+func (d *Disk) closeFile(f vfs.File) { d.tree.closeFile(f) }
+
+// closeLater implements opener.
+func (d *Disk) closeLater(f vfs.File) { d.closing.Go(func() { d.tree.closeFile(f) }) }
+
+// closeFiles closes all files. Those in use are closed by their users.
+func (d *Disk) closeFiles() {
+	d.tree.files.drop(d)
+	d.closing.Wait()
+	d.tree.names.close()
+}
+
+// Has implements [Store].
+func (d *Disk) Has(piece int) bool { return d.verified.has(piece) }
+
+// Count implements [Store].
+func (d *Disk) Count() int { return d.verified.count() }
 
 // Doubtful reports for each piece whether it is doubtful: likely there, but to be
 // hashed again, and then committed or forgotten, see [Audit] and [Record]. A piece that is
@@ -99,6 +190,175 @@ func (d *Disk) Doubtful() []bool {
 		doubtful[i] = d.doubtful.has(i)
 	}
 	return doubtful
+}
+
+// complete reports whether all pieces of a file are verified.
+func (d *Disk) complete(file int) bool { return d.tree.layout.every(d.m, file, d.verified.has) }
+
+// Commit implements [Store]. Once a flush has failed, so does Commit; the store has
+// to be opened again.
+func (d *Disk) Commit(piece int) error {
+	_, err := d.commit(piece, false)
+	if err == nil {
+		d.settle(piece)
+	}
+	return err
+}
+
+// commit is Commit. A piece that was found by hashing is not committed if another goroutine has
+// started to write to it since: it reports whether it was.
+func (d *Disk) commit(piece int, found bool) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.check(piece); err != nil {
+		return false, err
+	}
+	if d.failed != nil {
+		return false, d.failed
+	}
+	if d.verified.has(piece) {
+		return true, nil
+	}
+	if found {
+		// A write clears the one before it looks at the other: one of the two notices.
+		d.verified.set(piece)
+		if !d.doubtful.has(piece) {
+			d.verified.clear(piece)
+			return false, nil
+		}
+	}
+	// Before the record: a flush that covers it covers the files.
+	d.setDirty(piece)
+	if err := d.journal.Commit(piece); err != nil {
+		d.verified.clear(piece)
+		return false, err
+	}
+	d.verified.set(piece)
+	d.doubtful.clear(piece)
+	f := &d.flush
+	f.unsynced += int64(d.m.PieceSize(piece))
+	// A complete content that was hashed again is marked now: no Finish will.
+	if again := d.stage.Load() == finished && d.Count() == d.m.Pieces(); (again || f.unsynced >= f.every) && !f.running {
+		d.startFlush()
+	}
+	return true, nil
+}
+
+// setDirty records that the next flush has to cover a piece.
+func (d *Disk) setDirty(piece int) {
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		d.files.update(file, func(f *fileRecord) { f.dirty = true })
+	}
+}
+
+// Forget implements [Store]. If a file of the piece is missing, all pieces of that file
+// are missing until it is created again, but the journal keeps them: what is missing may be
+// a mount.
+func (d *Disk) Forget(piece int) error {
+	if err := checkPiece(d.m, piece); err != nil {
+		return err
+	}
+	// Before the lock, which another goroutine may hold while it writes to the
+	// journal.
+	d.verified.clear(piece)
+	missing := d.missingFiles(piece)
+	if forgotten, err := d.recordForget(piece, missing); !forgotten || err != nil {
+		return err
+	}
+	err := d.journal.Sync()
+	if err != nil {
+		d.fail(err)
+	}
+	return err
+}
+
+// missingFiles returns the files of a piece that are not there.
+func (d *Disk) missingFiles(piece int) (missing []int) {
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		if d.tree.layout.pad(file) {
+			continue
+		}
+		if info, err := d.tree.stat(file); err == nil && info == nil {
+			missing = append(missing, file)
+		}
+	}
+	return missing
+}
+
+// recordForget records that a piece is missing, unless it already is or files of it are
+// missing.
+func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error) {
+	defer func() {
+		for _, file := range missing {
+			d.tree.files.dropFile(d, file)
+		}
+	}()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.check(piece); err != nil {
+		return false, err
+	}
+	d.verified.clear(piece)
+	d.doubtful.clear(piece)
+	for _, file := range missing {
+		d.files.happened(file, fileMissing)
+		d.unload(file)
+	}
+	if len(missing) == 0 && d.journal.State(piece) != journal.Missing {
+		forgotten, err = true, d.demote(piece)
+	}
+	if err == nil {
+		if !d.journal.Seed() {
+			d.stage.Store(filling)
+		}
+		d.reopen(piece)
+	}
+	return forgotten, err
+}
+
+// demote makes a piece missing. The caller holds the lock.
+func (d *Disk) demote(piece int) error {
+	d.verified.clear(piece)
+	d.doubtful.clear(piece)
+	return d.journal.Forget(piece)
+}
+
+// demoteFrom makes the pieces of a file missing that have bytes from an offset on. The caller holds the lock.
+func (d *Disk) demoteFrom(file int, offset int64) error {
+	l := &d.tree.layout
+	if offset >= l.size(file) {
+		return nil
+	}
+	_, after := l.filePieces(d.m, file)
+	for piece := int((l.starts[file] + offset) / int64(d.m.PieceLength)); piece < after; piece++ {
+		if d.journal.State(piece) == journal.Missing {
+			continue
+		}
+		if err := d.demote(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unload makes the pieces of a missing file missing, but not in the journal.
+func (d *Disk) unload(file int) {
+	first, after := d.tree.layout.filePieces(d.m, file)
+	for piece := first; piece < after; piece++ {
+		d.verified.clear(piece)
+		d.doubtful.clear(piece)
+		d.reopen(piece)
+	}
+}
+
+// reopen records that the files of a piece will be written to.
+func (d *Disk) reopen(piece int) {
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		d.files.happened(file, pieceMissing)
+	}
 }
 
 // Close implements [io.Closer]. It waits for a running flush but starts none: pieces
@@ -112,9 +372,9 @@ func (d *Disk) Close() error {
 	}
 	d.closed = true
 	d.mu.Unlock()
-	d.flush.Wait()
+	d.flush.group.Wait()
 	d.stage.Store(finished)
-	d.tree.closeFiles()
+	d.closeFiles()
 	d.stampWritten()
 	err := d.tree.root.Close()
 	// With the lock, since a call that began before may still write to the journal.
@@ -135,6 +395,54 @@ func (d *Disk) check(piece int) error {
 		return os.ErrClosed
 	}
 	return checkPiece(d.m, piece)
+}
+
+// Refresh has an [Audit] read the current files from the disk: it closes
+// the open files, which may have been removed or replaced, and drops what the system has
+// cached of them, where it can. The store may be in use.
+func (d *Disk) Refresh() {
+	t := d.tree
+	for file := range t.layout.files() {
+		if t.layout.pad(file) {
+			continue
+		}
+		h, err := t.files.acquire(d, file)
+		if err != nil {
+			continue // the read of its pieces says why
+		}
+		h.f.DropCache()
+		t.files.release(h)
+	}
+	t.files.drop(d)
+}
+
+// hashHole implements [holeHasher]. The answer is what a read would have returned at
+// that moment.
+func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
+	l := &d.tree.layout
+	// Only the last piece may be shorter. It is read, as its hash differs.
+	offset, n := d.m.PieceOffset(piece), int64(d.m.PieceSize(piece))
+	if n < int64(d.m.PieceLength) {
+		return sum, false
+	}
+	for file := l.find(offset); n > 0; file++ {
+		part := min(n, l.end(file)-offset)
+		if !l.pad(file) && !d.inHole(file, offset-l.starts[file], part) {
+			return sum, false
+		}
+		offset, n = offset+part, n-part
+	}
+	return d.zeros(), true
+}
+
+// inHole reports whether n bytes at an offset of a file are in a hole of it. It reports false if that is not certain.
+func (d *Disk) inHole(file int, offset, n int64) bool {
+	h, err := d.tree.files.acquire(d, file)
+	if err != nil {
+		return false
+	}
+	defer d.tree.files.release(h)
+	return h.f.IsHole(offset, n)
 }
 
 // eofUnless returns [io.EOF] unless all was read.

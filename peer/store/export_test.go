@@ -15,10 +15,10 @@ func OpenAfterBoot(dir, root string, m *proto.Manifest, files *Files, boot [16]b
 }
 
 // FlushEvery makes d flush every n bytes.
-func (d *Disk) FlushEvery(n int64) { d.syncEvery = n }
+func (d *Disk) FlushEvery(n int64) { d.flush.every = n }
 
 // WaitFlush waits for a running flush.
-func (d *Disk) WaitFlush() { d.flush.Wait() }
+func (d *Disk) WaitFlush() { d.flush.group.Wait() }
 
 // FailFlush does what a failed flush does.
 func (d *Disk) FailFlush(err error) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -21,43 +22,44 @@ const (
 	bulkFiles = 64
 )
 
+// flushState is the state of the flushes of a store.
+type flushState struct {
+	group    sync.WaitGroup // the running flush
+	every    int64          // bytes committed between two flushes
+	unsynced int64          // bytes committed since the start of the last flush
+	running  bool
+}
+
 // startFlush starts a flush in the background. The caller holds the lock.
 func (d *Disk) startFlush() {
-	d.syncing, d.unsynced = true, 0
+	d.flush.running, d.flush.unsynced = true, 0
 	covers := d.journal.Next()
-	d.flush.Go(func() { d.runFlush(covers) })
+	d.flush.group.Go(func() { d.runFlush(covers) })
 }
 
 // runFlush flushes the files, then marks the records numbered below covers. The pieces
 // of those records were written before they were appended, so they are flushed.
 func (d *Disk) runFlush(covers uint32) {
-	err := d.flushFiles()
+	err := flusher{d}.flush()
 	d.mu.Lock()
 	if err == nil {
 		// If it fails, the pieces are hashed again after a crash.
 		err = d.journal.Mark(covers)
 	}
-	d.syncing = false
+	d.flush.running = false
 	d.mu.Unlock()
 	if err != nil {
 		return
 	}
-	d.stampComplete()
+	// A kill of the process then costs no more than the files that it was writing.
+	for _, file := range d.files.all(func(f *fileRecord) bool { return f.written && !f.dirty && f.state != fileGone }) {
+		if d.complete(file) {
+			_ = d.stamp(file) // without a stamp it is hashed again
+		}
+	}
 	if err := d.journal.Sync(); err != nil {
 		d.fail(err)
 	}
-}
-
-// flushFiles waits until all that was written is on the disk. Nobody writes to a seed.
-func (d *Disk) flushFiles() error {
-	if d.journal.Seed() {
-		return nil
-	}
-	err := d.tree.sync()
-	if err != nil {
-		d.fail(err)
-	}
-	return err
 }
 
 // flushError reports that bytes may not have reached the disk.
@@ -65,36 +67,161 @@ type flushError struct{ error }
 
 func (e flushError) Unwrap() error { return e.error }
 
-// flushed returns err, after having failed if it is a [flushError].
-func (d *Disk) flushed(err error) error {
-	var lost flushError
-	if errors.As(err, &lost) {
+// fail records that a flush has failed. All pieces are doubtful that are not known
+// to be on the disk: the kernel reports a failure once, and may drop the bytes. What it
+// still has of them in memory is not what is on the disk.
+func (d *Disk) fail(cause error) {
+	lost := make(map[int]bool)
+	d.mu.Lock()
+	if d.failed == nil {
+		d.failed = fmt.Errorf("flush to disk: %w", cause)
+	}
+	for _, piece := range d.journal.Unmarked() {
+		d.verified.clear(piece)
+		d.doubtful.set(piece)
+		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		for file := first; file < after; file++ {
+			lost[file] = true
+		}
+	}
+	if len(lost) > 0 {
+		// If the disk takes no record either, the files have no stamp.
+		_ = d.journal.Boot(journal.BootID{})
+	}
+	d.mu.Unlock()
+	for file := range lost {
+		d.tree.dropCache(file)
+	}
+}
+
+// stampWritten stamps the files that were written to and are closed. A file without its
+// stamp is hashed again.
+func (d *Disk) stampWritten() {
+	for _, file := range d.files.all(func(f *fileRecord) bool { return f.written && f.state != fileGone }) {
+		_ = d.stamp(file)
+	}
+}
+
+// stamp records the state of a file that was written to, unless another program changed or
+// replaced it. Once the store has left the file, that is its state then: if it has changed since, the stamp tells.
+func (d *Disk) stamp(file int) error {
+	// Before the state is read, which may be another after the next write.
+	s := d.files.update(file, func(f *fileRecord) { f.written = false }).Stamp
+	if s.Changed == 0 {
+		info, err := d.tree.stat(file)
+		if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
+			return err
+		}
+		s = stampOf(info)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.recordStamp(file, s)
+}
+
+// recordStamp is stamp once the state is known. The caller holds the lock.
+func (d *Disk) recordStamp(file int, s journal.Stamp) error {
+	rec := d.files.at(file)
+	if d.failed != nil || rec.foreign || rec.Inode != s.Inode {
+		return nil
+	}
+	rec.Stamp = s
+	entry := d.tree.entry(file)
+	if d.journal.File(entry) != rec.File {
+		if err := d.journal.SetFile(entry, rec.File); err != nil {
+			d.files.update(file, func(f *fileRecord) { f.written = true })
+			return err
+		}
+	}
+	d.files.update(file, func(f *fileRecord) {
+		if !f.written {
+			f.Stamp = s
+		}
+	})
+	return nil
+}
+
+// flusher waits until files of a store are on the disk.
+type flusher struct{ *Disk }
+
+// flush waits until all that was written is on the disk. Nobody writes to a seed.
+func (d flusher) flush() error {
+	if d.journal.Seed() {
+		return nil
+	}
+	err := d.sync()
+	if err != nil {
 		d.fail(err)
 	}
 	return err
 }
 
-// fail implements owner. A flush has failed, so all pieces are doubtful that are not known
-// to be on the disk: the kernel reports a failure once, and may drop the bytes. What it
-// still has of them in memory is not what is on the disk.
-func (d *Disk) fail(cause error) {
-	d.mu.Lock()
-	if d.failed == nil {
-		d.failed = fmt.Errorf("flush to disk: %w", cause)
-	}
-	lost := newBitset(d.tree.layout.files())
-	for _, piece := range d.journal.Unmarked() {
-		// If the disk takes no record either, the file has no stamp.
-		_ = d.demote(piece, journal.Doubtful)
-		first, after := d.tree.layout.pieceFiles(d.m, piece)
-		for file := first; file < after; file++ {
-			lost.set(file)
+// sync waits until all that was written to the files is on the disk.
+func (d flusher) sync() error {
+	dirty := d.files.all(func(f *fileRecord) bool {
+		was := f.dirty
+		f.dirty = false
+		return was
+	})
+	if len(dirty) >= bulkFiles && d.tree.syncsAll() {
+		if done, err := d.tree.syncAll(); done {
+			return err
 		}
 	}
-	d.mu.Unlock()
-	for _, file := range lost.all() {
-		d.tree.dropCache(file)
+	for _, file := range dirty {
+		if err := d.syncFile(file); err != nil {
+			return err
+		}
 	}
+	return d.tree.syncNames()
+}
+
+// syncEntries waits until all entries, with their modes and times, are on the disk. It leaves out what was removed or
+// replaced since.
+func (d flusher) syncEntries() error {
+	t := d.tree
+	if len(t.m.Entries) >= bulkFiles && t.syncsAll() {
+		// Where this is not possible, a crash may lose modes and times, but no
+		// bytes, and Open notices.
+		if done, err := t.syncAll(); done {
+			return err
+		}
+	}
+	for i := range t.m.Entries {
+		e := &t.m.Entries[i]
+		var err error
+		switch {
+		case e.Kind == proto.Dir:
+			err = t.syncDir(t.name(i))
+		case e.Kind == proto.File && e.Size > 0:
+			err = d.syncFile(t.layout.file(i))
+		case e.Kind == proto.File:
+			err = t.syncEmpty(t.name(i))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := t.syncDir("."); err != nil {
+		return err
+	}
+	return t.syncParent()
+}
+
+// syncFile flushes a file of the layout, unless it was removed or replaced: then its pieces will not be trusted.
+func (d flusher) syncFile(file int) error {
+	if d.tree.layout.pad(file) {
+		return nil
+	}
+	h, err := d.tree.files.acquire(d.Disk, file)
+	if removed(err) {
+		return nil
+	}
+	if err != nil {
+		return flushError{err}
+	}
+	defer d.tree.files.release(h)
+	return syncFile(h.f)
 }
 
 // dropCache makes the next reads of a file come from the disk.
@@ -110,83 +237,16 @@ func (t *tree) dropCache(file int) {
 	_ = f.Close() // nothing was written
 }
 
-// sync waits until all that was written to the files is on the disk.
-func (t *tree) sync() error {
-	dirty := t.dirty.takeAll()
-	if len(dirty) >= bulkFiles && t.syncsAll() {
-		if done, err := t.syncAll(); done {
-			return err
-		}
-	}
-	for _, file := range dirty {
-		if t.layout.pad(file) {
-			continue
-		}
-		if err := t.syncFile(file); err != nil {
-			return err
-		}
-	}
-	return t.syncNames()
-}
-
 // removed reports whether a file was not opened because it was removed or replaced.
 func removed(err error) bool {
 	var changed *ChangedError
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed)
 }
 
-// syncEntries waits until all entries, with their modes and times, are on the disk. It leaves out what was removed or
-// replaced since.
-func (t *tree) syncEntries() error {
-	if len(t.m.Entries) >= bulkFiles && t.syncsAll() {
-		// Where this is not possible, a crash may lose modes and times, but no
-		// bytes, and Open notices.
-		if done, err := t.syncAll(); done {
-			return err
-		}
-	}
-	file := -1
-	for i := range t.m.Entries {
-		e := &t.m.Entries[i]
-		if e.Size > 0 {
-			file++
-		}
-		var err error
-		switch {
-		case e.Kind == proto.Dir:
-			err = t.syncDir(t.name(i))
-		case e.Kind == proto.File && e.Size > 0:
-			err = t.syncFile(file)
-		case e.Kind == proto.File:
-			err = t.syncEmpty(t.name(i))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := t.syncDir("."); err != nil {
-		return err
-	}
-	return t.syncParent()
-}
-
-// syncFile flushes a file of the layout, unless it was removed or replaced: then its pieces will not be trusted.
-func (t *tree) syncFile(file int) error {
-	h, err := t.files.acquire(t, file)
-	if removed(err) {
-		return nil
-	}
-	if err != nil {
-		return flushError{err}
-	}
-	defer t.files.release(h)
-	return syncFile(h.f)
-}
-
 // syncEmpty flushes a file without bytes.
 func (t *tree) syncEmpty(name string) error {
 	var f vfs.File
-	err := t.permit(-1, name, func() (err error) {
+	err := t.permit(name, func() (err error) {
 		f, _, err = t.openRegular(name, os.O_RDONLY)
 		return err
 	})
@@ -202,10 +262,10 @@ func (t *tree) syncEmpty(name string) error {
 
 // syncNames flushes the directories in which files were created since the last flush.
 func (t *tree) syncNames() error {
-	t.mu.Lock()
-	dirs := t.renamed
-	t.renamed = make(map[string]bool)
-	t.mu.Unlock()
+	t.names.mu.Lock()
+	dirs := t.names.changed
+	t.names.changed = make(map[string]bool)
+	t.names.mu.Unlock()
 	for dir := range dirs {
 		if err := t.syncDir(dir); err != nil {
 			return err
@@ -245,16 +305,16 @@ func (t *tree) syncsAll() bool {
 	if t.openTop() != nil {
 		return false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return !t.mounts
+	t.names.mu.Lock()
+	defer t.names.mu.Unlock()
+	return !t.names.mounts
 }
 
 // syncAll flushes the whole file system. It reports false if that is not possible.
 func (t *tree) syncAll() (bool, error) {
-	t.mu.Lock()
-	top := t.top
-	t.mu.Unlock()
+	t.names.mu.Lock()
+	top := t.names.top
+	t.names.mu.Unlock()
 	done, err := top.SyncFS()
 	if err != nil {
 		err = flushError{err}

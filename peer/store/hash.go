@@ -107,3 +107,20 @@ func (s *pieceSum) matches(m *proto.Manifest, piece int) bool {
 	}
 	return s.sha256 == m.Hash(piece)
 }
+
+// holeHasher is a reader that knows the hash of pieces in holes of sparse files, which
+// are zeros, without reading them.
+type holeHasher interface {
+	// hashHole returns the hashes of a piece if it is in holes.
+	hashHole(piece int) (sum pieceSum, ok bool)
+}
+
+// hashZeros returns the sum of n zeros, with h, which must be new.
+func hashZeros(h PieceHash, n int64) pieceSum {
+	part := make([]byte, min(n, 64<<10))
+	for ; n > 0; n -= int64(len(part)) {
+		part = part[:min(n, int64(len(part)))]
+		h.Write(part)
+	}
+	return h.sum()
+}

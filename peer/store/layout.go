@@ -50,6 +50,14 @@ func (l *layout) clearPads(p []byte, offset int64) {
 	}
 }
 
+// file returns the number of the file of an entry, -1 if the entry has no bytes.
+func (l *layout) file(entry int) int {
+	if file, ok := slices.BinarySearch(l.entries, int32(entry)); ok {
+		return file
+	}
+	return -1
+}
+
 // files returns the number of files.
 func (l *layout) files() int { return len(l.starts) }
 

@@ -168,8 +168,7 @@ func (p *part) at(name string) string { return p.dir + string(filepath.Separator
 
 // withPath puts the full path into an error about a name.
 func (p *part) withPath(name string, err error) error {
-	t := tree{path: p.dir}
-	return t.withPath(name, err)
+	return withPath(filepath.Join(p.dir, name), err)
 }
 
 func (w *walker) walk() (*listing, error) {

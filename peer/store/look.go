@@ -87,17 +87,11 @@ func (d *Disk) compare(ctx context.Context, expected func(file int) bool, found 
 		return away, err
 	}
 	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
-	file := 0
 	for i := range t.m.Entries {
-		e, number := &t.m.Entries[i], -1
-		if e.Size > 0 {
-			number = file
-			file++
+		file := t.layout.file(i)
+		if t.m.Entries[i].Kind != proto.Pad && expected(file) {
+			entries, files = append(entries, i), append(files, file)
 		}
-		if e.Kind == proto.Pad || !expected(number) {
-			continue
-		}
-		entries, files = append(entries, i), append(files, number)
 	}
 	for from := 0; from < len(entries); from += lookAhead {
 		if err := ctx.Err(); err != nil {
@@ -136,7 +130,7 @@ func (d *Disk) compareSome(entries, files []int, found func(Difference, error) e
 			continue
 		}
 		path := t.m.Entries[entries[i]].Path
-		if t.single != "" {
+		if t.single() {
 			path = t.m.Name
 		}
 		if err := found(Difference{path, what}, err); err != nil {
@@ -183,30 +177,10 @@ func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
 	case file < 0:
 		return "", nil
 	}
-	if left := d.leftAs(file); left != (journal.Stamp{}) && left != stampOf(vfs.StatOf(info)) {
+	if rec := d.files.at(file); rec.Changed != 0 && rec.Stamp != stampOf(info) {
 		return Changed, nil
 	}
 	return "", nil
-}
-
-// leftAs returns the stamp of a file as the store left it, zero if the store writes to it or has no stamp.
-func (d *Disk) leftAs(file int) journal.Stamp {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if left, ok := d.published[file]; ok {
-		return left
-	}
-	if d.tree.unstamped.has(file) {
-		return journal.Stamp{}
-	}
-	return d.journal.Stamp(file)
-}
-
-// wasPublished reports whether links, directories and empty files were made.
-func (d *Disk) wasPublished() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.stage.Load() >= shown || d.journal.WasWhole()
 }
 
 // hasPart reports whether a piece of a file is verified.
@@ -218,21 +192,21 @@ func (d *Disk) hasPart(file int) bool {
 func (t *tree) isAway() (bool, error) {
 	open, err := t.lstat(".")
 	if err != nil {
-		return false, &UnreadableError{Path: t.dir, Err: withoutPath(err)}
+		return false, &UnreadableError{Path: t.dir(), Err: withoutPath(err)}
 	}
-	there, err := t.files.fs.Stat(t.dir)
+	there, err := t.files.fs.Stat(t.dir())
 	switch {
 	case err == nil:
 		return !vfs.SameFile(open, there), nil
 	case notThere(err):
 		return true, nil
 	}
-	return false, &UnreadableError{Path: t.dir, Err: withoutPath(err)}
+	return false, &UnreadableError{Path: t.dir(), Err: withoutPath(err)}
 }
 
 // readlink returns the target of a symbolic link.
 func (t *tree) readlink(name string) (target string, err error) {
-	err = t.permit(-1, filepath.Dir(name), func() (err error) {
+	err = t.permit(filepath.Dir(name), func() (err error) {
 		target, err = t.root.Readlink(name)
 		return err
 	})
@@ -240,4 +214,72 @@ func (t *tree) readlink(name string) (target string, err error) {
 		return "", t.withPath(name, err)
 	}
 	return target, nil
+}
+
+// Stamps are the states of files at one moment.
+type Stamps map[int]journal.Stamp
+
+// Changed returns the stamps of the files that were changed since the store left or verified them.
+func (d *Disk) Changed() Stamps {
+	changed := make(Stamps)
+	for _, file := range d.files.all(func(f *fileRecord) bool { return f.Changed != 0 }) {
+		info, err := d.tree.stat(file)
+		if err == nil && info != nil && stampOf(info) != d.files.at(file).Stamp {
+			changed[file] = stampOf(info)
+		}
+	}
+	return changed
+}
+
+// Accept records stamps that Changed returned before all pieces were hashed, for the files without a damaged piece.
+// Look does not report these files any more.
+func (d *Disk) Accept(changed Stamps) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for file, s := range changed {
+		if !d.complete(file) {
+			continue
+		}
+		if err := d.recordStamp(file, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stampOf returns the stamp of the state in which a file is.
+func stampOf(info fs.FileInfo) journal.Stamp {
+	s := vfs.StatOf(info)
+	return journal.Stamp{Changed: s.Changed, Inode: s.Inode}
+}
+
+// lookAhead is how many files a looker looks at by one call.
+const lookAhead = 64
+
+// looker is stat for the files of a tree in ascending order. It looks at some of the next files
+// too, which takes a third of the calls for neighbours in a directory.
+type looker struct {
+	t     *tree
+	first int
+	infos []fs.FileInfo // of the files from first on
+}
+
+// stat is the tree's stat. The answer may be as old as the one to the lookAhead calls before.
+func (l *looker) stat(file int) (fs.FileInfo, error) {
+	if file < l.first || file >= l.first+len(l.infos) {
+		l.look(file)
+	}
+	if info := l.infos[file-l.first]; info != nil && info.Mode().IsRegular() {
+		return info, nil
+	}
+	return l.t.stat(file)
+}
+
+// look looks at the files from first on, up to padding.
+func (l *looker) look(first int) {
+	names := []string{l.t.fileName(first)}
+	for file := first + 1; file < min(first+lookAhead, l.t.layout.files()) && !l.t.layout.pad(file); file++ {
+		names = append(names, l.t.fileName(file))
+	}
+	l.first, l.infos = first, l.t.root.LstatAll(names)
 }

@@ -42,7 +42,7 @@ func modeOf(bits uint32) fs.FileMode {
 // bit that it got from the directory above.
 func (t *tree) mode(e *proto.Entry, info fs.FileInfo) fs.FileMode {
 	bits := e.SafeMode()
-	if t.special {
+	if t.opt.special {
 		bits = e.Mode
 	}
 	mode := modeOf(bits) &^ t.files.umask
@@ -54,4 +54,4 @@ func (t *tree) mode(e *proto.Entry, info fs.FileInfo) fs.FileMode {
 
 // KeepSpecialBits makes Publish and Finish set the setuid and setgid bits of files, which they drop
 // otherwise. It must be called before the store is used.
-func (d *Disk) KeepSpecialBits() { d.tree.special = true }
+func (d *Disk) KeepSpecialBits() { d.tree.opt.special = true }

@@ -32,16 +32,9 @@ func TestClaimOfSameTick(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := vfs.StatOf(info)
-		if err := d.journal.SetFile(0, journal.File{Inode: 1, Made: true}); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.journal.SetStamp(0, journal.Stamp{Inode: 1, Changed: s.Changed}); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.claim(0, info, true); err != nil {
-			t.Fatal(err)
-		}
-		if got := d.journal.File(0).Inode == s.Inode; got != own {
+		f := journal.File{Stamp: journal.Stamp{Inode: 1, Changed: s.Changed}, Made: true}
+		f = opening{Disk: d, sameBoot: true}.claim(0, f, info)
+		if got := f.Inode == s.Inode; got != own {
 			t.Errorf("a file of %d bytes is the store's: %v, want %v", len(text), got, own)
 		}
 	}

@@ -6,32 +6,30 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // permit calls try, and once more if permission is denied: then the owner gets access to what
 // has the name and to the directories above it, and the modes are put back afterwards. The modes
-// of a content may deny access to its owner. The number of a file is that of name, or negative.
-// Permit changes nothing of a seed.
-func (t *tree) permit(file int, name string, try func() error) error {
+// of a content may deny access to its owner. Permit changes nothing of a seed.
+func (t *tree) permit(name string, try func() error) error {
 	err := try()
-	if !t.ours || !errors.Is(err, fs.ErrPermission) {
+	if !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	t.permitting.Lock()
 	defer t.permitting.Unlock()
 	var undo []func()
-	if t.single == "" {
+	if !t.single() {
 		// By the directory above: with too few rights on the root, it has no name "." either.
 		if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
 			defer parent.Close()
-			undo = append(undo, t.widen(-1, parent, filepath.Base(t.path)))
+			undo = append(undo, widen(parent, filepath.Base(t.path)))
 		}
 	}
 	for i, c := range name + string(filepath.Separator) {
 		if c == filepath.Separator && name[:i] != "." {
-			undo = append(undo, t.widen(file, t.root, name[:i]))
+			undo = append(undo, widen(t.root, name[:i]))
 		}
 	}
 	err = try()
@@ -43,17 +41,17 @@ func (t *tree) permit(file int, name string, try func() error) error {
 
 // makeRootWritable makes the root writable until finishDirs.
 func (t *tree) makeRootWritable() {
-	if t.single != "" {
+	if t.single() {
 		return
 	}
 	if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
 		defer parent.Close()
-		_ = t.widen(-1, parent, filepath.Base(t.path))
+		_ = widen(parent, filepath.Base(t.path))
 	}
 }
 
 // widen gives the owner access to what has a name in r, and returns a function that takes it back.
-func (t *tree) widen(file int, r vfs.Root, name string) (restore func()) {
+func widen(r vfs.Root, name string) (restore func()) {
 	was, err := r.Lstat(name)
 	if err != nil {
 		return func() {}
@@ -69,23 +67,5 @@ func (t *tree) widen(file int, r vfs.Root, name string) (restore func()) {
 	if wide == mode || r.Chmod(name, wide) != nil {
 		return func() {}
 	}
-	return func() {
-		_ = r.Chmod(name, mode) // Publish or the next permit does
-		is, err := r.Lstat(name)
-		if file >= 0 && err == nil && is.Mode().IsRegular() && is.Size() == was.Size() && is.ModTime().Equal(was.ModTime()) {
-			t.owner.changedMode(file, stampOf(vfs.StatOf(was)), stampOf(vfs.StatOf(is)))
-		}
-	}
-}
-
-// changedMode implements owner.
-func (d *Disk) changedMode(file int, was, is journal.Stamp) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if left, ok := d.published[file]; ok && left == was {
-		d.published[file] = is
-	}
-	if !d.closed && d.journal.Stamp(file) == was {
-		_ = d.journal.SetStamp(file, is) // without it the file is hashed again
-	}
+	return func() { _ = r.Chmod(name, mode) } // Publish or the next permit does
 }

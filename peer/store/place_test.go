@@ -132,16 +132,35 @@ func (p *place) makeOld() {
 	b, err := os.ReadFile(path)
 	p.ok(err)
 	const header, record, sum = 64, 32, 28
+	set := func(r []byte, sum int) {
+		binary.LittleEndian.PutUint32(r[sum:], crc32.Checksum(r[:sum], crc32.MakeTable(crc32.Castagnoli)))
+	}
+	b[8] = 1
+	set(b[:header], header-4)
 	for at := header; at < len(b); at += record {
 		r := b[at : at+record]
 		switch r[0] {
-		case 6:
-			clear(r[16:24]) // whether the transfer created it
-		case 9, 10:
+		case 5:
+			if r[1] == 1 {
+				r[0] = 8 // complete
+			}
+		case 11:
+			entry, file := binary.LittleEndian.Uint32(r[4:]), uint32(0)
+			for _, e := range p.Manifest.Entries[:entry] {
+				if e.Size > 0 {
+					file++
+				}
+			}
 			r[0] = 7
-			clear(r[4:8])
+			if int(entry) < len(p.Manifest.Entries) && p.Manifest.Entries[entry].Size > 0 {
+				r[0] = 6
+			}
+			binary.LittleEndian.PutUint32(r[4:], file)
+			copy(r[8:16], r[16:24]) // the inode number, and not whether the transfer created it
+			clear(r[16:24])
 		}
-		binary.LittleEndian.PutUint32(r[sum:], crc32.Checksum(r[:sum], crc32.MakeTable(crc32.Castagnoli)))
+		r[1] = 0
+		set(r, sum)
 	}
 	p.ok(os.WriteFile(path, b, 0o600))
 }

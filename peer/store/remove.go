@@ -71,7 +71,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 		return nil, err
 	}
 	l := newLayout(m)
-	j, err := journal.Open(fsys, journalPath(dir), id, m.Pieces(), l.files())
+	j, err := journal.Open(fsys, journalPath(dir), id, shapeOf(m, &l))
 	if errors.Is(err, journal.ErrNone) {
 		return []Left{{root, leftFound}}, nil
 	}
@@ -89,7 +89,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if err := d.openTree(at, NewFilesOn(fsys, 1)); err != nil {
 		return nil, err
 	}
-	defer d.tree.close()
+	defer d.tree.root.Close()
 	r := remover{Disk: d, at: at, kept: make(map[string]bool)}
 	if err := r.removeAll(); err != nil {
 		return r.left, err
@@ -127,21 +127,15 @@ func (r *remover) keep(name, why string) {
 // before what is in it.
 func (r *remover) removeAll() error {
 	t := r.tree
-	file := t.layout.files()
 	for i, e := range slices.Backward(t.m.Entries) {
-		number := -1
-		if e.Size > 0 {
-			file--
-			number = file
-		}
 		if e.Kind == proto.Pad {
 			continue
 		}
-		if err := r.removeEntry(i, &e, number); err != nil {
+		if err := r.removeEntry(i, &e, t.layout.file(i)); err != nil {
 			return err
 		}
 	}
-	if t.single != "" {
+	if t.single() {
 		return nil
 	}
 	why, err := r.emptied(".")
@@ -204,7 +198,7 @@ func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
 // remove removes a file, a symbolic link or an empty directory. Publish may have made the
 // directory that it is in read-only.
 func (r *remover) remove(name string) error {
-	err := r.tree.permit(-1, filepath.Dir(name), func() error { return r.tree.root.Remove(name) })
+	err := r.tree.permit(filepath.Dir(name), func() error { return r.tree.root.Remove(name) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return r.tree.withPath(name, err)
 	}
@@ -229,10 +223,11 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 	case what != "":
 		return leftChanged, nil
 	}
-	if f := r.journal.Entry(entry); !f.Made || f.Inode != vfs.StatOf(info).Inode {
+	f, s := r.journal.File(entry), stampOf(info)
+	if !f.Made || f.Inode != s.Inode {
 		return leftFound, nil
 	}
-	if e.Kind == proto.File && !r.looksOurs(e, info) {
+	if e.Kind == proto.File && (f.Changed != 0 && f.Stamp != s || !r.tree.looksOurs(e, info)) {
 		return leftChanged, nil
 	}
 	return "", nil
@@ -240,11 +235,11 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 
 // fileReason returns why a file of the layout is left.
 func (r *remover) fileReason(file int, info fs.FileInfo) string {
-	f, s, stamp := r.journal.File(file), vfs.StatOf(info), r.journal.Stamp(file)
+	f, s := r.journal.File(r.tree.entry(file)), stampOf(info)
 	switch {
 	case !f.Made:
 		return leftFound
-	case f.Inode != s.Inode, stamp != (journal.Stamp{}) && stamp != stampOf(s),
+	case !f.Owns(s.Inode), f.Changed != 0 && f.Stamp != s,
 		f.Touched && !r.tree.layout.every(r.m, file, r.journal.Verified):
 		return leftChanged
 	}
@@ -253,14 +248,14 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 
 // wasThere reports whether a directory is older than the transfer. The root goes by the number of entries.
 func (r *remover) wasThere(entry int, info fs.FileInfo) bool {
-	f := r.journal.Entry(entry)
+	f := r.journal.File(entry)
 	return f.Inode != 0 && !f.Made && f.Inode == vfs.StatOf(info).Inode
 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.
 func (r *remover) inRealDir(name string) bool {
 	dir := filepath.Dir(name)
-	if r.tree.single != "" || dir == "." || dir == r.real {
+	if r.tree.single() || dir == "." || dir == r.real {
 		return true
 	}
 	for i, c := range dir + string(filepath.Separator) {
@@ -279,7 +274,7 @@ func (r *remover) inRealDir(name string) bool {
 // and no part of the content.
 func (r *remover) emptied(name string) (why string, err error) {
 	var f vfs.File
-	err = r.tree.permit(-1, name, func() (err error) {
+	err = r.tree.permit(name, func() (err error) {
 		f, err = r.tree.root.OpenFile(name, os.O_RDONLY, 0)
 		return err
 	})

@@ -72,6 +72,7 @@ func TestRemoveWhole(t *testing.T) {
 		{"file truncated", func(p *place) error { return os.Truncate(p.path("a/y"), 5) }, []string{"a/y" + changed, "a: not empty"}},
 		{"empty file written", func(p *place) error { return os.WriteFile(p.path("e"), []byte("x"), 0o600) }, []string{"e" + changed}},
 		{"empty file with another mode", func(p *place) error { return os.Chmod(p.path("e"), 0o755) }, []string{"e" + changed}},
+		{"empty file with the mode of a transfer", func(p *place) error { return os.Chmod(p.path("e"), 0o600) }, []string{"e" + changed}},
 		{"link leads elsewhere", func(p *place) error {
 			p.ok(os.Remove(p.path("l")))
 			return os.Symlink("a", p.path("l"))

@@ -46,7 +46,7 @@ func (d *Disk) Room() (need, free int64, known bool) {
 			rest -= d.tree.layout.size(file)
 			continue
 		}
-		if d.wasAbsent(file) {
+		if d.files.at(file).state == fileGone {
 			continue
 		}
 		if info, err := d.tree.stat(file); err == nil && info != nil {

@@ -117,13 +117,13 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	if err != nil {
 		return err
 	}
-	defer t.close()
-	t.exact = true
+	t.opt.exact = true
+	d := newDisk(m, nil)
+	d.tree = t
+	defer func() { d.closeFiles(); _ = t.root.Close() }()
 	if err := t.checkEmpty(ctx); err != nil {
 		return err
 	}
-	d := newDisk(m, nil)
-	d.tree = t
 	s := newScanner(ctx, d, opt)
 	return InParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
 		sum, err := s.hash(piece, sums)

@@ -18,27 +18,27 @@
 //
 //	0    1      4      8              16             24     28     32
 //	+----+------+------+--------------+--------------+------+------+
-//	|kind| zero |index | a            | b            |number|CRC32C|
+//	|kind|flags |index | a            | b            |number|CRC32C|
 //	+----+------+------+--------------+--------------+------+------+
 //
-//	1 boot    a, b: the boot id of the machine, 0 if it is not known
+//	1 boot    a, b: the boot id of the machine, 0 if it is not known or a flush failed
 //	2 commit  index: a piece that is written and verified
 //	3 forget  index: a piece that is not there
-//	4 doubt   index: a piece that may be there, a: 1 if it was found, not written
-//	5 mark    a: commits with a lower number are on the disk
-//	6 inode   index: a file, a: its inode number, b: 1 if the transfer created it, 2 if it was
-//	          found to be changed; see File
-//	7 mtime   of earlier versions, ignored
-//	8 whole   every piece is there and on the disk, until the next forget
-//	9 stamp   index: a file, a: the time of its last change, b: its inode number
-//	10 entry  as inode, index: an empty file, a directory or a link, by its number among all entries
+//	5 mark    a: commits with a lower number are on the disk; flags: 1 if every piece is
+//	          verified and on the disk
+//	11 file   index: an entry, a: the time of its last change, b: its inode number; flags: 1 if the
+//	          transfer created it, 2 if it was changed since it was stamped, 4 if another program
+//	          put it there, 8 if it was published, 16 if its verified pieces have to be hashed
+//	          again, 32 if all of them have, which were there before the transfer
 //
-// A stamp says that what the records say of the file's pieces is true of the file which has
-// that time, in Unix nanoseconds, and number. Without it, or once the file has another, its
-// pieces have to be hashed again.
+// The time and the inode number are the stamp of a file: what the records say of its pieces is
+// true of the file with that stamp. Once it has another, they have to be hashed again. The time is
+// in Unix nanoseconds, and 0 while the file is written to.
 //
-// Files are numbered without the empty ones. The number of a record counts records
-// from 0. What follows the last readable record is a torn tail, and ignored. An
+// Entries are numbered as in the manifest; the root is the last one. The number of a record counts
+// records from 0. What follows the last readable record is a torn tail, and ignored. An
 // unreadable record before that may have withdrawn any piece, so it makes every piece
 // committed before it doubtful.
+//
+// Journals of version 1 are rewritten when they are opened.
 package journal

@@ -28,6 +28,7 @@ type Journal struct {
 	path   string
 	f      vfs.File
 	header Header
+	shape  Shape
 	ledger *ledger
 	next   uint32 // number of the next record
 	buf    [recordSize]byte
@@ -35,9 +36,9 @@ type Journal struct {
 	named atomic.Bool // the file's name is on the disk
 }
 
-// Create creates a journal at path for a content with that many pieces and files. It
+// Create creates a journal at path for content of a shape. It
 // removes an existing file or link first and never truncates it, since path may be a link to another file.
-func Create(fsys vfs.FS, path string, h Header, pieces, files int) (*Journal, error) {
+func Create(fsys vfs.FS, path string, h Header, shape Shape) (*Journal, error) {
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL | syscall.O_NOFOLLOW
 	f, err := fsys.OpenFile(path, flags, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -52,12 +53,14 @@ func Create(fsys vfs.FS, path string, h Header, pieces, files int) (*Journal, er
 		f.Close()
 		return nil, err
 	}
-	return &Journal{fs: fsys, path: path, f: f, header: h, ledger: newLedger(pieces, files)}, nil
+	j := &Journal{fs: fsys, path: path, f: f, header: h, shape: shape}
+	j.ledger = newLedger(&j.shape, h.Seed)
+	return j, nil
 }
 
-// Open opens the journal at path, which must not be a symbolic link, and cuts off a torn tail. It fails with [ErrNone]
-// or [ErrOther].
-func Open(fsys vfs.FS, path string, manifest [32]byte, pieces, files int) (*Journal, error) {
+// Open opens the journal at path, which must not be a symbolic link, and cuts off a torn tail. It rewrites a journal of
+// version 1. It fails with [ErrNone] or [ErrOther].
+func Open(fsys vfs.FS, path string, manifest [32]byte, shape Shape) (*Journal, error) {
 	f, err := fsys.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNone)
@@ -65,37 +68,44 @@ func Open(fsys vfs.FS, path string, manifest [32]byte, pieces, files int) (*Jour
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{fs: fsys, path: path, f: f}
-	if err := j.read(manifest, pieces, files); err != nil {
+	j := &Journal{fs: fsys, path: path, f: f, shape: shape}
+	version, err := j.read(manifest)
+	if err == nil && version == 1 {
+		return j.upgrade()
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return j, nil
 }
 
-func (j *Journal) read(manifest [32]byte, pieces, files int) error {
-	in := io.NewSectionReader(j.f, 0, math.MaxInt64)
+// read reads the header, and the records unless they are of version 1.
+func (j *Journal) read(manifest [32]byte) (version uint32, err error) {
 	b := make([]byte, headerSize)
-	if _, err := io.ReadFull(in, b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+	if _, err := io.ReadFull(io.NewSectionReader(j.f, 0, headerSize), b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
 	}
-	h, ok := parseHeader(b)
-	if !ok {
-		return ErrNone
+	j.header, version = parseHeader(b)
+	switch {
+	case version == 0:
+		return 0, ErrNone
+	case j.header.Manifest != manifest:
+		return 0, ErrOther
+	case version == 1:
+		return version, nil
 	}
-	if h.Manifest != manifest {
-		return ErrOther
+	j.ledger = newLedger(&j.shape, j.header.Seed)
+	if j.next, err = replay(j.records(), j.ledger); err != nil {
+		return 0, err
 	}
-	l, records, err := replay(in, pieces, files)
-	if err != nil {
-		return err
-	}
-	if h.Seed && !l.completed {
-		return ErrNone // cut off before its first record
-	}
-	j.header, j.ledger, j.next = h, l, records
 	// Once records followed it, the tail would count as damage.
-	return j.f.Truncate(headerSize + int64(j.next)*recordSize)
+	return version, j.f.Truncate(headerSize + int64(j.next)*recordSize)
+}
+
+// records returns a reader of what follows the header.
+func (j *Journal) records() io.Reader {
+	return io.NewSectionReader(j.f, headerSize, math.MaxInt64-headerSize)
 }
 
 // append writes a record and applies it to the ledger. If it fails it does neither, and
@@ -170,7 +180,7 @@ func (j *Journal) Remove() error {
 
 // Boot starts a session under a boot of the machine. Unless it is the boot of the
 // records before, and both are known, verified pieces that no mark covers become
-// doubtful. Within the same boot it does nothing.
+// doubtful. Within the same boot it does nothing. The zero BootID makes them doubtful in any case.
 func (j *Journal) Boot(id BootID) error {
 	if j.SameBoot(id) {
 		return nil
@@ -188,40 +198,25 @@ func (j *Journal) Forget(piece int) error {
 	return j.append(record{kind: recordForget, index: uint32(piece)})
 }
 
-// Doubt makes a piece doubtful.
-func (j *Journal) Doubt(piece int) error {
-	return j.append(record{kind: recordDoubt, index: uint32(piece)})
-}
-
-// Found makes a piece doubtful of which the files were there before the transfer.
-func (j *Journal) Found(piece int) error {
-	return j.append(record{kind: recordDoubt, index: uint32(piece), a: 1})
-}
-
 // Mark records that the pieces committed before Next returned covers are on the disk.
 func (j *Journal) Mark(covers uint32) error {
 	return j.append(record{kind: recordMark, a: uint64(covers)})
 }
 
-// SetFile records which file on the disk a file is.
-func (j *Journal) SetFile(file int, f File) error {
-	return j.append(record{kind: recordInode, index: uint32(file), a: f.Inode, b: f.flags()})
+// Complete records that every piece is verified and on the disk.
+func (j *Journal) Complete() error {
+	return j.append(record{kind: recordMark, flags: flagAll, a: uint64(j.next)})
 }
 
-// SetEntry records what an entry is on the disk that is not a file with bytes. The root goes by the number of entries.
-func (j *Journal) SetEntry(entry int, f File) error {
-	return j.append(record{kind: recordEntry, index: uint32(entry), a: f.Inode, b: f.flags()})
-}
+// SetFile records what an entry is on the disk. The records say of the pieces of a file what is true of it while it has
+// that stamp.
+func (j *Journal) SetFile(entry int, f File) error { return j.append(fileRecord(entry, f, 0)) }
 
-// SetStamp records that what the records say of the pieces of a file is true of the file
-// with that stamp.
-func (j *Journal) SetStamp(file int, s Stamp) error {
-	return j.append(record{kind: recordStamp, index: uint32(file), a: uint64(s.Changed), b: s.Inode})
-}
+// Doubt is SetFile, and makes the verified pieces of the file doubtful.
+func (j *Journal) Doubt(entry int, f File) error { return j.append(fileRecord(entry, f, flagDoubt)) }
 
-// Complete makes every piece verified and on the disk, and the content whole. It stays
-// whole until a piece is forgotten.
-func (j *Journal) Complete() error { return j.append(record{kind: recordWhole}) }
+// Found is SetFile for a file that was there before the transfer, and makes all of its pieces doubtful.
+func (j *Journal) Found(entry int, f File) error { return j.append(fileRecord(entry, f, flagFound)) }
 
 // The following methods query what the records add up to.
 
@@ -252,20 +247,11 @@ func (j *Journal) SameBoot(id BootID) bool {
 // Unmarked returns the verified pieces that are not known to be on the disk.
 func (j *Journal) Unmarked() []int { return j.ledger.verifiedFrom(j.ledger.mark) }
 
-// Whole reports whether the content is whole.
-func (j *Journal) Whole() bool { return j.ledger.whole }
+// Marked reports whether pieces are known to be on the disk, or the content was complete: a seed is from the start.
+func (j *Journal) Marked() bool { return j.ledger.mark > 0 }
 
-// File returns which file on the disk a file is, zero if that is not recorded.
-func (j *Journal) File(file int) File { return j.ledger.files[file] }
-
-// Entry is File for what SetEntry records.
-func (j *Journal) Entry(entry int) File { return j.ledger.entries[uint32(entry)] }
-
-// Stamp returns the last stamp of a file, zero if there is none.
-func (j *Journal) Stamp(file int) Stamp { return j.ledger.stamps[file] }
-
-// WasWhole reports whether the content is or was whole.
-func (j *Journal) WasWhole() bool { return j.ledger.completed }
+// File returns the record of an entry, zero if there is none.
+func (j *Journal) File(entry int) File { return j.ledger.files[entry] }
 
 // Next returns the number of the next record. Records are numbered from 0.
 func (j *Journal) Next() uint32 { return j.next }

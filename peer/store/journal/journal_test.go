@@ -2,10 +2,10 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"syscall"
 	"testing"
@@ -13,10 +13,13 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-const (
-	testPieces = 6
-	testFiles  = 3
-)
+const testPieces = 6
+
+// testShape has a directory, and three files of two pieces each.
+var testShape = Shape{
+	Pieces: testPieces, Entries: 4, Files: []int32{1, 2, 3},
+	PiecesOf: func(file int) (first, after int) { return 2 * file, 2*file + 2 },
+}
 
 var testHeader = Header{Manifest: [32]byte{1, 2, 3}}
 
@@ -24,17 +27,20 @@ var testHeader = Header{Manifest: [32]byte{1, 2, 3}}
 func script() []func(*Journal) error {
 	return []func(*Journal) error{
 		func(j *Journal) error { return j.Boot(BootID{1}) },
-		func(j *Journal) error { return j.SetFile(1, File{Inode: 77, Made: true}) },
+		func(j *Journal) error { return j.SetFile(1, File{Stamp: Stamp{Inode: 77}, Made: true}) },
 		func(j *Journal) error { return j.Commit(0) },
 		func(j *Journal) error { return j.Commit(5) },
 		func(j *Journal) error { return j.Mark(j.Next()) },
 		func(j *Journal) error { return j.Commit(3) },
 		func(j *Journal) error { return j.Forget(5) },
-		func(j *Journal) error { return j.Doubt(0) },
+		func(j *Journal) error { return j.Doubt(1, File{Stamp: Stamp{Inode: 77}, Touched: true}) },
 		func(j *Journal) error { return j.Commit(4) },
 		func(j *Journal) error { return j.Boot(BootID{2}) },
 		func(j *Journal) error { return j.Commit(5) },
-		func(j *Journal) error { return j.SetStamp(2, Stamp{-5, 7}) },
+		func(j *Journal) error { return j.SetFile(2, File{Stamp: Stamp{-5, 7}, Foreign: true, Final: true}) },
+		func(j *Journal) error { return j.Found(3, File{Stamp: Stamp{1, 9}}) },
+		func(j *Journal) error { return j.Boot(BootID{}) },
+		func(j *Journal) error { return j.Commit(4) },
 		func(j *Journal) error { return j.Complete() },
 		func(j *Journal) error { return j.Forget(2) },
 		func(j *Journal) error { return j.Commit(2) },
@@ -46,7 +52,7 @@ func script() []func(*Journal) error {
 func write(t testing.TB) (data []byte, states [][]State) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := Create(vfs.OS{}, path, testHeader, testPieces, testFiles)
+	j, err := Create(vfs.OS{}, path, testHeader, testShape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +78,7 @@ func reopen(t *testing.T, dir string, data []byte) (*Journal, error) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j, err := Open(vfs.OS{}, path, testHeader.Manifest, testPieces, testFiles)
+	j, err := Open(vfs.OS{}, path, testHeader.Manifest, testShape)
 	if err == nil {
 		err = j.Close()
 	}
@@ -98,7 +104,7 @@ func TestTornAtEveryByte(t *testing.T) {
 			t.Errorf("%d bytes: %v, want %v", n, j.ledger.state, want)
 		}
 		// Records that follow the cut are read.
-		j, err = Open(vfs.OS{}, j.path, testHeader.Manifest, testPieces, testFiles)
+		j, err = Open(vfs.OS{}, j.path, testHeader.Manifest, testShape)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +115,7 @@ func TestTornAtEveryByte(t *testing.T) {
 		if err != nil || len(again) != headerSize+(records+1)*recordSize {
 			t.Fatalf("%d bytes after the cut at %d, %v", len(again), n, err)
 		}
-		if j2, err := reopen(t, t.TempDir(), again); err != nil || !reflect.DeepEqual(j2.ledger, j.ledger) {
+		if j2, err := reopen(t, t.TempDir(), again); err != nil || !equalLedgers(j2.ledger, j.ledger) {
 			t.Errorf("cut at %d: reopened as %+v, %v; was %+v", n, j2.ledger, err, j.ledger)
 		}
 	}
@@ -130,13 +136,13 @@ func TestFlippedBits(t *testing.T) {
 		flipped := slices.Clone(data)
 		flipped[bit/8] ^= 1 << (bit % 8)
 		if bit/8 < headerSize {
-			if h, ok := parseHeader(flipped); ok {
+			if h, version := parseHeader(flipped); version != 0 {
 				t.Errorf("bit %d of the header: %+v", bit, h)
 			}
 			continue
 		}
-		l, _, err := replay(bytes.NewReader(flipped[headerSize:]), testPieces, testFiles)
-		if err != nil {
+		l := newLedger(&testShape, false)
+		if _, err := replay(bytes.NewReader(flipped[headerSize:]), l); err != nil {
 			t.Fatal(err)
 		}
 		record := (bit/8 - headerSize) / recordSize
@@ -161,7 +167,7 @@ func TestFlippedBits(t *testing.T) {
 func committedAfter(data []byte, after, piece int) bool {
 	for at := headerSize + (after+1)*recordSize; at < len(data); at += recordSize {
 		r, _ := parseRecord(data[at : at+recordSize])
-		if r.kind == recordWhole || r.kind == recordCommit && int(r.index) == piece {
+		if r.kind == recordMark && r.flags == flagAll || r.kind == recordCommit && int(r.index) == piece {
 			return true
 		}
 	}
@@ -182,7 +188,7 @@ func TestBoots(t *testing.T) {
 		{"known now", BootID{}, BootID{1}, Doubtful},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			j, err := Create(vfs.OS{}, filepath.Join(t.TempDir(), "journal"), testHeader, testPieces, testFiles)
+			j, err := Create(vfs.OS{}, filepath.Join(t.TempDir(), "journal"), testHeader, testShape)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,22 +211,99 @@ func TestOtherContent(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(vfs.OS{}, path, [32]byte{9}, testPieces, testFiles); !errors.Is(err, ErrOther) {
+	if _, err := Open(vfs.OS{}, path, [32]byte{9}, testShape); !errors.Is(err, ErrOther) {
 		t.Errorf("journal of another content: %v", err)
 	}
-	if _, err := Open(vfs.OS{}, path+"x", testHeader.Manifest, testPieces, testFiles); !errors.Is(err, ErrNone) {
+	if _, err := Open(vfs.OS{}, path+"x", testHeader.Manifest, testShape); !errors.Is(err, ErrNone) {
 		t.Errorf("no journal: %v", err)
 	}
 }
 
-func TestSeedCutShort(t *testing.T) {
+// TestSeedVerified checks that the pieces of a seed are verified without a record, whatever the boot.
+func TestSeedVerified(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := Create(vfs.OS{}, path, Header{Seed: true}, testPieces, testFiles)
-	if err != nil || j.Boot(BootID{1}) != nil || j.Close() != nil {
+	j, err := Create(vfs.OS{}, path, Header{Seed: true}, testShape)
+	if err != nil || errors.Join(j.Boot(BootID{1}), j.Forget(1), j.Close()) != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(vfs.OS{}, path, [32]byte{}, testPieces, testFiles); !errors.Is(err, ErrNone) {
-		t.Errorf("seed that is not whole: %v", err)
+	j, err = Open(vfs.OS{}, path, [32]byte{}, testShape)
+	if err != nil || j.Boot(BootID{2}) != nil || !j.Verified(0) || j.Verified(1) {
+		t.Errorf("pieces %v, %v", j.ledger.state, err)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func equalLedgers(a, b *ledger) bool {
+	return slices.Equal(a.state, b.state) && slices.Equal(a.number, b.number) && slices.Equal(a.files, b.files) &&
+		a.mark == b.mark && a.boot == b.boot && a.booted == b.booted
+}
+
+// openVersion1 opens a journal of version 1 with some records.
+func openVersion1(t *testing.T, seed bool, records ...record) (*Journal, error) {
+	t.Helper()
+	b := Header{Seed: seed}.encode()
+	binary.LittleEndian.PutUint32(b[8:], 1)
+	binary.LittleEndian.PutUint32(b[60:], checksum(b[:60]))
+	for i, r := range records {
+		r.number = uint32(i)
+		b = append(b, make([]byte, recordSize)...)
+		r.put(b[len(b)-recordSize:])
+	}
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Open(vfs.OS{}, path, [32]byte{}, testShape)
+	if err != nil {
+		return nil, err
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(vfs.OS{}, path, [32]byte{}, testShape) // rewritten
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	if !equalLedgers(j.ledger, first.ledger) {
+		t.Errorf("opened again: %+v, want %+v", j.ledger, first.ledger)
+	}
+	return j, nil
+}
+
+func TestVersion1(t *testing.T) {
+	boot := bootRecord(BootID{1})
+	commit := func(piece uint32) record { return record{kind: recordCommit, index: piece} }
+	j, err := openVersion1(t, false, boot, commit(0), commit(1), commit(2), record{kind: recordMark, a: 3},
+		record{kind: recordDoubt, index: 1}, record{kind: recordDoubt, index: 5, a: 1},
+		record{kind: recordInode, index: 0, a: 7, b: 1}, record{kind: recordStamp, index: 0, a: 30, b: 7},
+		record{kind: recordStamp, index: 1, a: 40, b: 8}, record{kind: recordEntry, index: 4, a: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []State{Verified, Doubtful, Verified, Missing, Missing, Doubtful}; !slices.Equal(j.ledger.state, want) {
+		t.Errorf("pieces %v, want %v", j.ledger.state, want)
+	}
+	if !j.Lasting(5, BootID{2}) || j.Lasting(2, BootID{2}) {
+		t.Error("a piece that was found, or committed before the mark, does not last")
+	}
+	want := []File{{}, {Stamp: Stamp{30, 7}, Made: true}, {Stamp: Stamp{40, 8}, Foreign: true}, {}, {Stamp: Stamp{0, 9}}}
+	if !slices.Equal(j.ledger.files, want) {
+		t.Errorf("files %+v, want %+v", j.ledger.files, want)
+	}
+	whole := record{kind: recordWhole}
+	j, err = openVersion1(t, false, boot, record{kind: recordInode, index: 0, a: 7, b: 1}, whole, record{kind: recordDoubt, index: 0})
+	if err != nil || !j.Marked() || j.State(0) != Doubtful || !j.Verified(5) || !j.File(1).Final || len(j.Unmarked()) > 1 {
+		t.Errorf("complete: %+v, %v", j.ledger, err)
+	}
+	j, err = openVersion1(t, true, boot, whole, record{kind: recordForget, index: 2}, record{kind: recordDoubt, index: 4})
+	if want := []State{Verified, Verified, Missing, Verified, Doubtful, Verified}; err != nil || !slices.Equal(j.ledger.state, want) {
+		t.Errorf("seed: pieces %v, want %v, %v", j.ledger.state, want, err)
+	}
+	if _, err := openVersion1(t, true, boot); !errors.Is(err, ErrNone) {
+		t.Errorf("seed that is not complete: %v", err)
 	}
 }
 
@@ -231,7 +314,7 @@ func TestJournalLink(t *testing.T) {
 	dir := t.TempDir()
 	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "journal")
 	create := func(path string) {
-		j, err := Create(vfs.OS{}, path, testHeader, testPieces, testFiles)
+		j, err := Create(vfs.OS{}, path, testHeader, testShape)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +334,7 @@ func TestJournalLink(t *testing.T) {
 	if err := os.Symlink(target, path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(vfs.OS{}, path, testHeader.Manifest, testPieces, testFiles); !errors.Is(err, syscall.ELOOP) {
+	if _, err := Open(vfs.OS{}, path, testHeader.Manifest, testShape); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("Open of a link: %v, want %v", err, syscall.ELOOP)
 	}
 	create(path)

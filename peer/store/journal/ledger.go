@@ -1,5 +1,7 @@
 package journal
 
+import "slices"
+
 // State is the state of a piece. Higher is better.
 type State uint8
 
@@ -12,44 +14,54 @@ const (
 	Verified
 )
 
+// Shape describes the content of a journal.
+type Shape struct {
+	// Pieces and Entries are the numbers of pieces and entries. The root of the content is one more entry, the last.
+	Pieces, Entries int
+	// Files lists the entries with bytes. Version 1 counts only these.
+	Files []int32
+	// PiecesOf returns the pieces that a file overlaps, by its place in Files: first to after-1.
+	PiecesOf func(file int) (first, after int)
+}
+
 // ledger is what the records of a journal add up to. Each record is applied to it
 // once, in order, whether it was just written or is read back.
 type ledger struct {
+	shape  *Shape
 	state  []State
-	number []uint32 // of the commit record of each piece, 0 if it was found
-	files  []File   // zero if not known
-	stamps []Stamp  // of each file, zero if there is none
+	number []uint32 // of the commit record of each piece, 0 if it is on the disk
+	files  []File   // of each entry, zero if not known
 	mark   uint32   // commits with a lower number are on the disk
-	boot   BootID   // of the last records
-	booted bool     // boot is set
-
-	entries map[uint32]File // see SetEntry
-
-	whole     bool // and no piece was forgotten since
-	completed bool // was whole once
+	boot   BootID   // of the last records, if it is known
+	booted bool
 }
 
-func newLedger(pieces, files int) *ledger {
-	return &ledger{
-		state:  make([]State, pieces),
-		number: make([]uint32, pieces),
-		files:  make([]File, files),
-		stamps: make([]Stamp, files),
-
-		entries: make(map[uint32]File),
+func newLedger(shape *Shape, seed bool) *ledger {
+	l := &ledger{
+		shape:  shape,
+		state:  make([]State, shape.Pieces),
+		number: make([]uint32, shape.Pieces),
+		files:  make([]File, shape.Entries+1),
 	}
+	if seed {
+		for i := range l.state {
+			l.state[i] = Verified
+		}
+		l.mark = 1
+	}
+	return l
 }
 
 // valid reports whether r can be a record of this journal.
 func (l *ledger) valid(r record) bool {
 	switch r.kind {
-	case recordCommit, recordForget, recordDoubt:
+	case recordCommit, recordForget:
 		return int64(r.index) < int64(len(l.state))
-	case recordInode, recordMTime, recordStamp:
+	case recordFile:
 		return int64(r.index) < int64(len(l.files))
 	case recordMark:
 		return r.a <= uint64(r.number)
-	case recordBoot, recordWhole, recordEntry:
+	case recordBoot:
 		return true
 	}
 	return false
@@ -59,39 +71,48 @@ func (l *ledger) valid(r record) bool {
 func (l *ledger) apply(r record) {
 	switch r.kind {
 	case recordBoot:
+		id := r.boot()
 		// Two unknown boots may differ.
-		if id := r.boot(); l.booted && (id != l.boot || id == BootID{}) {
+		if l.booted && (id != l.boot || id == BootID{}) {
 			l.doubtFrom(l.mark)
 		}
-		l.boot, l.booted = r.boot(), true
+		if !l.booted || id != (BootID{}) {
+			l.boot, l.booted = id, true
+		}
 	case recordCommit:
 		l.state[r.index] = Verified
 		l.number[r.index] = r.number
 	case recordForget:
 		l.state[r.index] = Missing
-		l.whole = false
-	case recordDoubt:
-		l.state[r.index] = Doubtful
-		if r.a == 1 {
-			l.number[r.index] = 0
-		} else if l.number[r.index] == 0 {
-			l.number[r.index] = r.number // its commit is lost
-		}
 	case recordMark:
-		l.mark = max(l.mark, uint32(r.a))
-	case recordInode:
-		l.files[r.index] = r.file()
-	case recordEntry:
-		l.entries[r.index] = r.file()
-	case recordStamp:
-		l.stamps[r.index] = Stamp{Changed: int64(r.a), Inode: r.b}
-	case recordWhole:
-		for i := range l.state {
-			l.state[i] = Verified
-			l.number[i] = r.number
+		if r.flags&flagAll != 0 {
+			for i := range l.state {
+				l.state[i], l.number[i] = Verified, 0
+			}
 		}
-		l.mark = r.number + 1
-		l.whole, l.completed = true, true
+		l.mark = max(l.mark, uint32(r.a))
+	case recordFile:
+		l.files[r.index] = r.file()
+		if r.flags&(flagDoubt|flagFound) != 0 {
+			l.doubtFile(int32(r.index), r.flags&flagFound != 0)
+		}
+	}
+}
+
+// doubtFile makes the verified pieces of a file unverified, or all its pieces if they were found.
+func (l *ledger) doubtFile(entry int32, found bool) {
+	file, ok := slices.BinarySearch(l.shape.Files, entry)
+	if !ok {
+		return
+	}
+	first, after := l.shape.PiecesOf(file)
+	for i := first; i < after; i++ {
+		if found {
+			l.number[i] = 0
+		}
+		if found || l.state[i] == Verified {
+			l.state[i] = Doubtful
+		}
 	}
 }
 

@@ -9,28 +9,30 @@ const (
 	headerSize = 64
 	recordSize = 32
 	// journalVersion changes with anything that older readers would misread.
-	journalVersion = 1
+	journalVersion = 2
 	journalMagic   = "mobstore"
 	flagSeed       = 1
 )
 
-// recordKind is the kind of a record. Kinds are only added.
+// recordKind is the kind of a record.
 type recordKind uint8
 
 const (
 	recordBoot   recordKind = 1
 	recordCommit recordKind = 2
 	recordForget recordKind = 3
-	recordDoubt  recordKind = 4
 	recordMark   recordKind = 5
-	recordInode  recordKind = 6
-	recordMTime  recordKind = 7 // of earlier versions
-	recordWhole  recordKind = 8
-	recordStamp  recordKind = 9
-	recordEntry  recordKind = 10
+	recordFile   recordKind = 11
+)
 
-	flagMade    = 1
-	flagTouched = 2
+// Flags of a file record.
+const (
+	flagMade = 1 << iota
+	flagTouched
+	flagForeign
+	flagFinal
+	flagDoubt // the verified pieces of the file are unverified from then on
+	flagFound // so are all its pieces, which no crash can have lost
 )
 
 // BootID identifies one boot of a machine. Zero is unknown.
@@ -45,28 +47,39 @@ type Stamp struct {
 	Inode uint64
 }
 
-// File is a file, directory or symbolic link on the disk that a transfer made or found.
+// File is the record of an entry that exists: a file, a directory or a symbolic link.
 type File struct {
-	Inode uint64
+	Stamp
 	// Made is set if the transfer created it, or the file that it replaced by a copy. Otherwise it is older than the transfer.
 	Made bool
-	// Touched is set if it had another stamp than recorded when the content was opened.
+	// Touched is set if it had another stamp than recorded when the store was opened.
 	Touched bool
+	// Foreign is set if another program put it in the place of the transfer's file. It may be read, and is not written to.
+	Foreign bool
+	// Final is set if it has its mode and time, and others may change it.
+	Final bool
 }
 
-func (f File) flags() (b uint64) {
-	if f.Made {
-		b |= flagMade
-	}
-	if f.Touched {
-		b |= flagTouched
+// Owns reports whether a transfer may write to what has an inode number.
+func (f File) Owns(inode uint64) bool { return !f.Foreign && f.Inode != 0 && f.Inode == inode }
+
+// flags returns the flags of a record of f.
+func (f File) flags() (b uint8) {
+	for i, set := range []bool{f.Made, f.Touched, f.Foreign, f.Final} {
+		if set {
+			b |= 1 << i
+		}
 	}
 	return b
 }
 
+// flagAll is set in a mark that covers all pieces, whether their commits can be read or not.
+const flagAll = 1
+
 // record is one record of the journal; see the package comment.
 type record struct {
 	kind   recordKind
+	flags  uint8
 	index  uint32
 	a, b   uint64
 	number uint32
@@ -76,8 +89,16 @@ func bootRecord(id BootID) record {
 	return record{kind: recordBoot, a: binary.LittleEndian.Uint64(id[:8]), b: binary.LittleEndian.Uint64(id[8:])}
 }
 
+func fileRecord(index int, f File, flags uint8) record {
+	return record{kind: recordFile, flags: f.flags() | flags, index: uint32(index), a: uint64(f.Changed), b: f.Inode}
+}
+
 func (r record) file() File {
-	return File{Inode: r.a, Made: r.b&flagMade != 0, Touched: r.b&flagTouched != 0}
+	return File{
+		Stamp: Stamp{Changed: int64(r.a), Inode: r.b},
+		Made:  r.flags&flagMade != 0, Touched: r.flags&flagTouched != 0,
+		Foreign: r.flags&flagForeign != 0, Final: r.flags&flagFinal != 0,
+	}
 }
 
 func (r record) boot() (id BootID) {
@@ -89,7 +110,7 @@ func (r record) boot() (id BootID) {
 // put encodes r into b, which has recordSize bytes.
 func (r record) put(b []byte) {
 	le := binary.LittleEndian
-	le.PutUint32(b[0:], uint32(r.kind))
+	le.PutUint32(b[0:], uint32(r.kind)|uint32(r.flags)<<8)
 	le.PutUint32(b[4:], r.index)
 	le.PutUint64(b[8:], r.a)
 	le.PutUint64(b[16:], r.b)
@@ -100,18 +121,18 @@ func (r record) put(b []byte) {
 // parseRecord decodes the record in b. It reports false if it is torn or damaged.
 func parseRecord(b []byte) (record, bool) {
 	le := binary.LittleEndian
-	if len(b) != recordSize || le.Uint32(b[28:]) != checksum(b[:28]) || b[1]|b[2]|b[3] != 0 {
+	if len(b) != recordSize || le.Uint32(b[28:]) != checksum(b[:28]) || b[2]|b[3] != 0 {
 		return record{}, false
 	}
 	return record{
-		kind: recordKind(b[0]), index: le.Uint32(b[4:]),
+		kind: recordKind(b[0]), flags: b[1], index: le.Uint32(b[4:]),
 		a: le.Uint64(b[8:]), b: le.Uint64(b[16:]), number: le.Uint32(b[24:]),
 	}, true
 }
 
 // Header describes the content of a journal. It never changes.
 type Header struct {
-	// Seed reports that the content is seeded in place.
+	// Seed reports that the content is seeded in place: every piece is verified until a record contradicts.
 	Seed bool
 	// Manifest is the SHA-256 of the content's manifest.
 	Manifest [32]byte
@@ -129,15 +150,16 @@ func (h Header) encode() []byte {
 	return b
 }
 
-// parseHeader decodes a header. It reports false if it is damaged or of another
-// version.
-func parseHeader(b []byte) (Header, bool) {
+// parseHeader decodes a header and returns its version, 0 if it is damaged or the version is unknown.
+func parseHeader(b []byte) (h Header, version uint32) {
 	le := binary.LittleEndian
-	if len(b) < headerSize || string(b[:8]) != journalMagic ||
-		le.Uint32(b[8:]) != journalVersion || le.Uint32(b[60:]) != checksum(b[:60]) {
-		return Header{}, false
+	if len(b) < headerSize || string(b[:8]) != journalMagic || le.Uint32(b[60:]) != checksum(b[:60]) {
+		return h, 0
 	}
-	return Header{Seed: le.Uint32(b[12:])&flagSeed != 0, Manifest: [32]byte(b[16:48])}, true
+	if version = le.Uint32(b[8:]); version > journalVersion {
+		return h, 0
+	}
+	return Header{Seed: le.Uint32(b[12:])&flagSeed != 0, Manifest: [32]byte(b[16:48])}, version
 }
 
 func checksum(b []byte) uint32 {

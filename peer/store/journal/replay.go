@@ -7,20 +7,25 @@ import (
 	"io"
 )
 
-// replay reads the records of a journal, after its header, into a new ledger. It also
-// returns the number of records up to the last readable one; a torn tail may follow.
-// Only failed reads are errors.
-func replay(r io.Reader, pieces, files int) (*ledger, uint32, error) {
-	l := newLedger(pieces, files)
+// replayed is a ledger of a version.
+type replayed interface {
+	valid(r record) bool
+	apply(r record)
+	doubtFrom(number uint32)
+}
+
+// replay reads the records of a journal, after its header, into an empty ledger. It returns the number of
+// records up to the last readable one; a torn tail may follow. Only failed reads are errors.
+func replay(r io.Reader, l replayed) (uint32, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	b := make([]byte, recordSize)
 	var records uint32
 	damaged := false
 	for number := uint32(0); ; number++ {
 		if _, err := io.ReadFull(in, b); err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			return l, records, nil
+			return records, nil
 		} else if err != nil {
-			return nil, 0, fmt.Errorf("read journal: %w", err)
+			return 0, fmt.Errorf("read journal: %w", err)
 		}
 		rec, ok := parseRecord(b)
 		if !ok || rec.number != number || !l.valid(rec) {

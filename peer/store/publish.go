@@ -1,0 +1,488 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Publish implements [Store].
+func (d *Disk) Publish() error {
+	d.finishing.Lock()
+	defer d.finishing.Unlock()
+	if stage, err := d.readyToFinish(); stage != filling || err != nil {
+		return err
+	}
+	if err := (publisher{d}).publish(); err != nil {
+		return err
+	}
+	return d.end(shown)
+}
+
+// Finish implements [Store]. Each step can be repeated, so a Finish that a crash cut
+// short starts over. Modes and times of symbolic links are not set. After Publish, Finish only flushes: the user may have
+// changed the files.
+func (d *Disk) Finish() error {
+	d.finishing.Lock()
+	defer d.finishing.Unlock()
+	stage, err := d.readyToFinish()
+	if stage == finished || err != nil {
+		return err
+	}
+	// No new flush starts, as there is nothing left to commit.
+	d.flush.group.Wait()
+	// The bytes first: some file systems set the time when they write them out.
+	if err := (flusher{d}).flush(); err != nil {
+		return err
+	}
+	if stage != shown {
+		if err := (publisher{d}).publish(); err != nil {
+			return err
+		}
+	}
+	if err := (flusher{d}).syncEntries(); err != nil {
+		var lost flushError
+		if errors.As(err, &lost) {
+			d.fail(err)
+		}
+		return err
+	}
+	if err := d.recordFinal(); err != nil {
+		return err
+	}
+	if err := d.journal.Sync(); err != nil {
+		d.fail(err)
+		return err
+	}
+	return d.end(finished)
+}
+
+// recordFinal records the stamps of all files, and that every piece is on the disk. Publish wrote nothing but modes and
+// times, which a stamp covers.
+func (d *Disk) recordFinal() error {
+	written := d.files.all(func(f *fileRecord) bool {
+		f.Final = f.Final || f.state == fileFinal
+		return f.written && f.state != fileGone
+	})
+	for _, file := range written {
+		if err := d.stamp(file); err != nil {
+			return err
+		}
+	}
+	for i := range d.m.Entries {
+		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
+			if err := (publisher{d}).stampEmpty(i, e); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := d.readyToFinish(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.journal.Complete()
+}
+
+// end makes the content read-only, unless a piece was forgotten meanwhile.
+func (d *Disk) end(stage int32) error {
+	d.mu.Lock()
+	if d.Count() < d.m.Pieces() {
+		d.mu.Unlock()
+		return ErrNotWhole
+	}
+	d.stage.Store(stage)
+	d.mu.Unlock()
+	d.tree.files.drop(d) // they are opened again for reading only
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed // a file that could not be closed
+}
+
+// readyToFinish returns why the content cannot be published, and the stage, which Forget may change from then on.
+func (d *Disk) readyToFinish() (stage int32, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		err = os.ErrClosed
+	case d.failed != nil:
+		err = d.failed
+	case d.Count() < d.m.Pieces():
+		err = ErrNotWhole
+	}
+	return d.stage.Load(), err
+}
+
+// settle gives the small files of a piece that was just committed, and are complete by that, their
+// modes and times while they are still open, so that Publish need not open them again. It leaves
+// to Publish what is not open any more, what was there before, and whatever fails.
+func (d *Disk) settle(piece int) {
+	if !d.finishing.TryRLock() {
+		return
+	}
+	defer d.finishing.RUnlock()
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		// Others are few, and to look at all of their pieces each time takes long.
+		if d.tree.layout.size(file) <= int64(d.m.PieceLength) {
+			publisher{d}.settle(file)
+		}
+	}
+}
+
+// publisher makes everything except the bytes what the manifest says.
+type publisher struct{ *Disk }
+
+// settle is settle for a file that the store created.
+func (d publisher) settle(file int) {
+	t := d.tree
+	h := t.files.acquireOpen(d.Disk, file)
+	if h == nil {
+		return
+	}
+	defer t.files.release(h)
+	if !d.startSettle(file) {
+		return
+	}
+	info, err := h.f.Stat()
+	if err != nil || info.Size() != t.layout.size(file) || vfs.StatOf(info).Links > 1 {
+		return
+	}
+	e := &t.m.Entries[t.entry(file)]
+	if e.MTime != proto.NoMTime {
+		if done, err := h.f.SetModTime(time.Unix(0, e.MTime)); !done || err != nil {
+			return
+		}
+	}
+	if h.f.Chmod(t.mode(e, nil)) != nil {
+		return
+	}
+	if info, err = h.f.Stat(); err != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files.update(file, func(f *fileRecord) {
+		// Unless a piece of it was forgotten meanwhile.
+		if s := stampOf(info); d.complete(file) && f.state == fileFull && f.Inode == s.Inode {
+			f.Stamp, f.written = s, true // a flush meanwhile may have stamped it as it was before
+		}
+	})
+}
+
+// startSettle reports whether a file can be settled: all of it is verified, and nobody else
+// has changed or settled it. From then on it is opened for reading only, as opening it for
+// writing would change its mode.
+func (d publisher) startSettle(file int) (ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || d.failed != nil || !d.complete(file) {
+		return false
+	}
+	d.files.update(file, func(f *fileRecord) {
+		if ok = f.state == fileOpen && f.Made && !f.foreign; ok {
+			f.state = f.state.next(fileCompleted)
+		}
+	})
+	return ok
+}
+
+func (d publisher) publish() error {
+	if err := d.tree.createDirs(); err != nil {
+		return err
+	}
+	look := looker{t: d.tree}
+	for i := range d.m.Entries {
+		e := &d.m.Entries[i]
+		if e.Kind != proto.File {
+			continue
+		}
+		var err error
+		if e.Size == 0 {
+			err = d.publishEmpty(i, e)
+		} else {
+			err = d.publishFile(d.tree.layout.file(i), e, &look)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// After all files, so that no link is in the way of a write.
+	for i := range d.m.Entries {
+		if d.m.Entries[i].Kind != proto.Symlink {
+			continue
+		}
+		if err := d.createLink(i); err != nil {
+			return err
+		}
+	}
+	return d.tree.finishDirs()
+}
+
+// publishFile gives a file of the layout its size, mode and time. It leaves a file that was published before.
+func (d publisher) publishFile(file int, e *proto.Entry, look *looker) error {
+	info, err := look.stat(file)
+	if err != nil {
+		return err
+	}
+	rec := d.files.at(file)
+	settled := rec.state == fileFull && info != nil && rec.Stamp == stampOf(info) && info.Size() == e.Size && d.tree.hasMetadata(info, e)
+	switch {
+	case rec.state == fileFinal && info != nil:
+		return nil
+	case settled:
+		d.leave(file, info)
+		return nil
+	}
+	return d.setFile(file, e, rec)
+}
+
+// setFile is publishFile for a file that is not as it was left.
+func (d publisher) setFile(file int, e *proto.Entry, rec fileRecord) error {
+	t, name := d.tree, d.tree.fileName(file)
+	info, err := t.stat(file)
+	if err != nil {
+		return err
+	}
+	changed := func(reason string) error { return &ChangedError{Path: t.fullPath(name), Reason: reason} }
+	written := rec.state == fileOpen || rec.state == fileFull
+	own := info != nil && rec.Owns(vfs.StatOf(info).Inode)
+	switch {
+	case info == nil && !written: // removed since its pieces were stored: they are fetched again
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if err := d.demoteFrom(file, 0); err != nil {
+			return err
+		}
+		return ErrNotWhole
+	case written && !own:
+		return changed("it was removed or replaced")
+	case !own && rec.Stamp != stampOf(info):
+		return changed("it was replaced")
+	case written && info.Size() != e.Size:
+		return changed("its size differs")
+	case rec.state == fileFull && rec.Changed != 0 && rec.Stamp != stampOf(info):
+		d.files.happened(file, filePublished) // its time is that of the change
+		return nil
+	case info.Size() < e.Size: // it would be extended by zeros
+		return changed("it was truncated")
+	case info.Size() == e.Size && (!own || t.hasMetadata(info, e)):
+		d.leave(file, info)
+		return nil
+	}
+	// All of its pieces were found and none was written, if it is too long.
+	h, err := writer{d.Disk}.acquire(file, false)
+	if err != nil {
+		return err
+	}
+	defer t.files.release(h)
+	d.files.update(file, func(f *fileRecord) {
+		// If a read or a flush opens it again, then not for writing: that would change its mode.
+		f.written, f.state = true, f.state.next(fileCompleted)
+	})
+	if err := t.setMetadata(h.f, info, name, e); err != nil {
+		return err
+	}
+	info, err = h.f.Stat()
+	if err != nil {
+		return t.withPath(name, err)
+	}
+	d.leave(file, info)
+	return nil
+}
+
+// leave records how Publish left a file. It is stamped if its bytes were verified, or written by the store.
+func (d publisher) leave(file int, info fs.FileInfo) {
+	d.files.update(file, func(f *fileRecord) {
+		s := stampOf(info)
+		f.written = f.written || f.Stamp == s
+		f.Stamp, f.state = s, f.state.next(filePublished)
+	})
+}
+
+// publishEmpty creates an empty file, or makes the one that it took over empty. It leaves a file that another program wrote
+// to since it was published.
+func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
+	t, name := d.tree, d.tree.name(entry)
+	rec := d.entry(entry)
+	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil {
+		_ = f.Close() // nothing was written
+		if info.Size() == 0 && t.hasMetadata(info, e) || info.Size() > 0 && rec.Final {
+			return d.madeEntry(entry, info, false)
+		}
+	}
+	own := rec
+	if own.Made {
+		own.Inode = 0 // unless it is still empty
+	}
+	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
+		own.Inode, own.Foreign = vfs.StatOf(info).Inode, false // nothing in it is lost
+	}
+	f, err := writer{d.Disk}.openOrCreate(entry, own)
+	if err != nil {
+		return err
+	}
+	defer t.closeFile(f)
+	if f.info.Size() > 0 {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		err = d.madeEntry(entry, f.info, f.created)
+	}
+	if err != nil {
+		return err
+	}
+	return t.setMetadata(f, f.info, name, e)
+}
+
+// entry returns the record of an entry that is not a file with bytes.
+func (d publisher) entry(entry int) journal.File {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.journal.File(entry)
+}
+
+// madeEntry records that the store published the entry that info describes, and whether it created it. There is no record of
+// an empty file of the user's.
+func (d publisher) madeEntry(entry int, info fs.FileInfo, created bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.journal.File(entry)
+	is := journal.File{Stamp: was.Stamp, Made: was.Made, Final: true}
+	if created {
+		is.Inode, is.Made = vfs.StatOf(info).Inode, was.Made || was.Inode == 0
+	}
+	if is == was || is.Inode == 0 {
+		return nil
+	}
+	return d.journal.SetFile(entry, is)
+}
+
+// stampEmpty records the state of an empty file that the store created, unless another program changed or replaced it.
+func (d publisher) stampEmpty(entry int, e *proto.Entry) error {
+	info, err := d.tree.lstat(d.tree.name(entry))
+	if err != nil || info.Size() > 0 || !d.tree.hasMetadata(info, e) {
+		return nil //nolint:nilerr // it is not stamped
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	rec, s := d.journal.File(entry), stampOf(info)
+	if !rec.Made || rec.Inode != s.Inode || rec.Stamp == s {
+		return nil
+	}
+	rec.Stamp = s
+	return d.journal.SetFile(entry, rec)
+}
+
+// createLink creates a symbolic link, in the place of a link to another target that it created or took over.
+func (d publisher) createLink(entry int) error {
+	t, name, target := d.tree, d.tree.name(entry), filepath.FromSlash(d.m.Entries[entry].Target)
+	info, err := t.root.Lstat(name)
+	if err == nil {
+		isLink := info.Mode().Type() == fs.ModeSymlink
+		if old, err := t.root.Readlink(name); isLink && err == nil && old == target {
+			return nil
+		}
+		if !isLink || !d.entry(entry).Owns(vfs.StatOf(info).Inode) {
+			return writer{d.Disk}.existsError(name)
+		}
+		if err := t.root.Remove(name); err != nil {
+			return t.withPath(name, err)
+		}
+	}
+	if err := t.root.Symlink(target, name); err != nil {
+		return err
+	}
+	if info, err = t.root.Lstat(name); err != nil {
+		return t.withPath(name, err)
+	}
+	return d.madeEntry(entry, info, true)
+}
+
+// createDirs creates all directories, or makes those that exist writable until finishDirs.
+func (t *tree) createDirs() error {
+	if t.m.Root != nil {
+		t.makeRootWritable()
+	}
+	for i := range t.m.Entries {
+		if t.m.Entries[i].Kind != proto.Dir {
+			continue
+		}
+		name := t.name(i)
+		err := t.root.Mkdir(name, transferDirMode)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return t.withPath(name, err)
+		}
+		if info, err := t.root.Lstat(name); err != nil || !info.IsDir() {
+			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a folder"}
+		}
+		t.makeDirWritable(name)
+	}
+	return nil
+}
+
+// finishDirs gives all directories their time and mode, the inner ones first, since
+// changes in a directory change its time and may need it to be writable.
+func (t *tree) finishDirs() error {
+	for i := len(t.m.Entries) - 1; i >= 0; i-- {
+		if e := &t.m.Entries[i]; e.Kind == proto.Dir {
+			if err := t.finishDir(t.name(i), e); err != nil {
+				return err
+			}
+		}
+	}
+	if t.m.Root == nil {
+		return nil
+	}
+	return t.finishDir(".", t.m.Root)
+}
+
+func (t *tree) finishDir(name string, e *proto.Entry) error {
+	f, err := t.openDir(name)
+	if err != nil {
+		return t.withPath(name, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || t.hasMetadata(info, e) {
+		return err
+	}
+	return t.setMetadata(f, info, name, e)
+}
+
+// openDir opens a directory. It fails if something else has its name.
+func (t *tree) openDir(name string) (f vfs.File, err error) {
+	err = t.permit(name, func() (err error) {
+		f, err = t.root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+		return err
+	})
+	return f, err
+}
+
+// hasMetadata reports whether a file or directory has the mode and the time of e.
+func (t *tree) hasMetadata(info fs.FileInfo, e *proto.Entry) bool {
+	return info.Mode()&modeBits == t.mode(e, info) &&
+		(e.MTime == proto.NoMTime || info.ModTime().UnixNano() == e.MTime)
+}
+
+// setMetadata gives an open file or directory, of which info is, its time, if the manifest has
+// one, and its mode.
+func (t *tree) setMetadata(f vfs.File, info fs.FileInfo, name string, e *proto.Entry) error {
+	if e.MTime != proto.NoMTime {
+		if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {
+			return t.withPath(name, err)
+		}
+	}
+	return f.Chmod(t.mode(e, info))
+}

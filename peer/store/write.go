@@ -1,0 +1,498 @@
+package store
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mobgrid/mob/peer/store/journal"
+	"github.com/mobgrid/mob/peer/store/vfs"
+)
+
+const (
+	// transferFileMode and transferDirMode apply until settle or Publish, so that no other
+	// user takes a partial file for a complete one.
+	transferFileMode = 0o600
+	transferDirMode  = 0o700
+
+	// createFlags are those of a new file. With O_EXCL no link is followed, not even a
+	// dangling one.
+	createFlags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+)
+
+// writer prepares the files of a store for writing.
+type writer struct{ *Disk }
+
+// writable is a file that is open for writing.
+type writable struct {
+	vfs.File
+	info    fs.FileInfo
+	was     fs.FileInfo // of the file that this is a copy of, or info
+	created bool
+}
+
+// writeAt writes p to a file, which it creates if necessary.
+func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
+	if d.tree.layout.pad(file) {
+		return len(p), nil
+	}
+	fills := int64(len(p)) == d.tree.layout.size(file)
+	h, err := d.acquire(file, fills)
+	if err != nil {
+		return 0, err
+	}
+	defer d.tree.files.release(h)
+	n, err := writeInParts(h.f, p, offset)
+	d.files.wrote(file)
+	if err != nil && fills {
+		d.files.happened(file, writeFailed)
+	}
+	return n, err
+}
+
+// writePart is the size of a single write to a file. Linux makes the page cache of a
+// new file of blocks as large as the writes. Up to 32 KiB these come from lists of
+// recently used memory. Larger ones come from idle memory, whose first touch costs a
+// virtual machine more than the saved calls.
+const writePart = 32 << 10
+
+func writeInParts(f vfs.File, p []byte, offset int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		var done int
+		done, err = f.WriteAt(p[n:min(n+writePart, len(p))], offset+int64(n))
+		n += done
+	}
+	return n, err
+}
+
+// prepare prepares a file for writing: it exists with its final size, is no other file of
+// the content, and has no other name. What is not written yet is a hole. The directories
+// above it are created.
+func (d writer) prepare(file int) error {
+	if d.tree.layout.pad(file) {
+		return nil
+	}
+	h, err := d.acquire(file, false)
+	if err == nil {
+		d.tree.files.release(h)
+	}
+	return err
+}
+
+// acquire returns a file that is prepared, and open for writing. If the caller fills it by
+// one write, a new file does not get its size before.
+func (d writer) acquire(file int, fills bool) (*handle, error) {
+	busy := d.start(file)
+	if busy == nil {
+		return d.tree.files.acquire(d.Disk, file)
+	}
+	defer func() {
+		d.files.update(file, func(f *fileRecord) { f.busy = nil })
+		close(busy)
+	}()
+	if err := d.tree.openTop(); err != nil {
+		return nil, err
+	}
+	f, err := d.openOrCreate(d.tree.entry(file), d.files.at(file).File)
+	if err != nil {
+		return nil, err
+	}
+	// Before the size changes: this may not be a file to write to.
+	err = d.prepared(file, f)
+	if size := d.tree.layout.size(file); err == nil && f.info.Size() != size && !(fills && f.created) {
+		err = f.Truncate(size)
+	}
+	if err != nil {
+		d.tree.closeFile(f.File)
+		return nil, err
+	}
+	d.tree.names.found(f.info)
+	// In the place of one that is open for reading.
+	h := d.tree.files.put(d.Disk, file, f.File)
+	d.files.happened(file, filePrepared)
+	return h, nil
+}
+
+// start returns a channel if the caller has to prepare a file, which closes it. If another goroutine
+// does, it waits for that. It returns nil if the file is prepared.
+func (d writer) start(file int) (busy chan struct{}) {
+	for {
+		mine := false
+		rec := d.files.update(file, func(f *fileRecord) {
+			if mine = f.state != fileOpen && f.busy == nil; mine {
+				f.busy = make(chan struct{})
+			}
+		})
+		switch {
+		case mine:
+			return rec.busy
+		case rec.state == fileOpen:
+			return nil
+		}
+		<-rec.busy
+	}
+}
+
+// prepared records which file on disk a file of the content is, and
+// drops the pieces of a file that was there and is not any more.
+func (d writer) prepared(file int, f writable) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return os.ErrClosed
+	}
+	rec := d.files.at(file)
+	kept := !f.created && rec.state != fileGone
+	size := f.info.Size()
+	if !kept {
+		size = 0
+	}
+	err := d.demoteFrom(file, size)
+	saved := d.journal.File(d.tree.entry(file))
+	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && rec.Touched}
+	is.Inode = vfs.StatOf(f.info).Inode
+	if saved.Inode == is.Inode {
+		is.Changed = saved.Changed
+	}
+	d.files.update(file, func(r *fileRecord) {
+		// If another program changed it since the store was opened, this cannot be told from what the store writes.
+		r.foreign = r.foreign || kept && rec.Changed != 0 && rec.Stamp != stampOf(f.was)
+		r.File, r.written = is, true
+		r.Changed = 0
+		r.state = r.state.next(fileFound)
+	})
+	if err != nil || is == saved {
+		return err
+	}
+	return d.journal.SetFile(d.tree.entry(file), is)
+}
+
+// openAgain opens a file that was prepared.
+func (d writer) openAgain(file int) (vfs.File, error) {
+	t, name := d.tree, d.tree.fileName(file)
+	f, err := d.openWritable(t.entry(file), d.files.at(file).File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is gone", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A file that was truncated would be extended by a write, and read as zeros.
+	if f.info.Size() != t.layout.size(file) {
+		t.closeFile(f.File)
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
+	}
+	return f.File, nil
+}
+
+// openOrCreate opens the file of an entry for writing if rec has it, and creates it if it does
+// not exist. It fails with [*ExistsError] if there is another file.
+func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error) {
+	t, name := d.tree, d.tree.name(entry)
+	if rec.Inode != 0 && !rec.Foreign {
+		w, err = d.openWritable(entry, rec)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return w, err
+		}
+	}
+	f, err := t.create(name)
+	if errors.Is(err, fs.ErrPermission) {
+		t.makeDirsWritable(name)
+		f, err = t.create(name)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return w, d.existsError(name)
+	}
+	if err != nil {
+		return w, t.withPath(name, err)
+	}
+	t.names.note(name)
+	info, err := f.Stat()
+	if err != nil {
+		t.closeFile(f)
+		return writable{}, err
+	}
+	return writable{f, info, info, true}, nil
+}
+
+// openWritable opens the file of an entry for writing, and fails with [*ExistsError] if that is not the file of rec. If
+// the file has other names, they keep what it was: the entry gets a copy.
+func (d writer) openWritable(entry int, rec journal.File) (w writable, err error) {
+	t, name := d.tree, d.tree.name(entry)
+	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
+	if errors.Is(err, fs.ErrPermission) {
+		t.makeWritable(name, rec)
+		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
+	}
+	w.was = w.info
+	if errors.Is(err, fs.ErrPermission) {
+		// With other names, it keeps its mode.
+		var statErr error
+		if w.was, statErr = t.root.Lstat(name); statErr != nil {
+			return w, err
+		}
+	} else if err != nil {
+		return w, err
+	}
+	s := vfs.StatOf(w.was)
+	if rec.Owns(s.Inode) && s.Links <= 1 {
+		return w, err
+	}
+	if w.File != nil {
+		t.closeFile(w.File)
+	}
+	if !rec.Owns(s.Inode) {
+		return w, d.existsError(name)
+	}
+	copied, err := d.separate(entry)
+	if err != nil {
+		return w, err
+	}
+	if w.File, w.info, err = t.openRegular(name, os.O_RDWR); err != nil {
+		return w, err
+	}
+	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != copied {
+		t.closeFile(w.File)
+		return w, &ChangedError{Path: t.fullPath(name), Reason: "it got another name meanwhile"}
+	}
+	return w, nil
+}
+
+// separate replaces the file of an entry by a copy, if it has other names in the content or outside. The other names
+// keep the original. It returns the inode number of the copy.
+func (d writer) separate(entry int) (inode uint64, err error) {
+	t, name := d.tree, d.tree.name(entry)
+	temp := t.tempName(name)
+	err = t.copyFile(temp, name)
+	if errors.Is(err, fs.ErrPermission) {
+		t.makeDirsWritable(name)
+		err = t.copyFile(temp, name)
+	}
+	if err == nil {
+		inode, err = d.recordInode(entry, temp)
+	}
+	if err == nil {
+		err = t.root.Rename(temp, name)
+	}
+	t.names.note(name)
+	if err != nil {
+		_, _ = d.recordInode(entry, name) // it may have been renamed
+		_ = t.root.Remove(temp)           // or the next try does
+		return 0, fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
+	}
+	return inode, nil
+}
+
+// recordInode records that an entry is the file with a name.
+func (d writer) recordInode(entry int, name string) (uint64, error) {
+	info, err := d.tree.root.Lstat(name)
+	if err != nil {
+		return 0, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return 0, os.ErrClosed
+	}
+	f := d.journal.File(entry)
+	f.Stamp = journal.Stamp{Inode: vfs.StatOf(info).Inode}
+	if file := d.tree.layout.file(entry); file >= 0 {
+		d.files.update(file, func(r *fileRecord) { r.File = f })
+	}
+	return f.Inode, d.journal.SetFile(entry, f)
+}
+
+// existsError returns why nothing is written to what has a name and is not the store's.
+func (d writer) existsError(name string) error {
+	info, err := d.tree.lstat(name)
+	if err != nil {
+		return d.tree.withPath(name, err)
+	}
+	if err := d.findAlias(name, vfs.StatOf(info)); err != nil {
+		return err
+	}
+	return &ExistsError{Path: d.tree.fullPath(name), Inside: !d.tree.single()}
+}
+
+// findAlias returns an [*AliasError] if what is at a name of the content, and was not there
+// when the store was opened, is a file that the store has created at another name.
+func (d writer) findAlias(name string, s vfs.Stat) error {
+	for _, other := range d.files.all(func(f *fileRecord) bool { return f.Owns(s.Inode) }) {
+		path := d.tree.fileName(other)
+		if path == name {
+			continue
+		}
+		info, err := d.tree.stat(other)
+		if err != nil || info == nil {
+			continue
+		}
+		if o := vfs.StatOf(info); o.Inode == s.Inode && o.Device == s.Device {
+			return &AliasError{Path: d.tree.fullPath(path), Other: d.tree.fullPath(name)}
+		}
+	}
+	return nil
+}
+
+// commitHoles commits the pieces of zeros of new content, whose files start as holes.
+// They need not be fetched and take no disk space.
+func (d writer) commitHoles() error {
+	zeros := d.zeros()
+	for piece := range d.m.Pieces() {
+		if !zeros.matches(d.m, piece) {
+			continue
+		}
+		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		for file := first; file < after; file++ {
+			if err := d.prepare(file); err != nil {
+				return err
+			}
+		}
+		if _, ok := d.hashHole(piece); !ok {
+			continue
+		}
+		if err := d.Commit(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tempPrefix begins the names of the copies of the content with that manifest.
+func tempPrefix(manifest [32]byte) string { return ".mob-" + hex.EncodeToString(manifest[:8]) + "-" }
+
+// tempName returns the name of the copy beside a file. Only copies of this content have it.
+func (t *tree) tempName(name string) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, name) // never fails
+	return filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%016x", t.temp, h.Sum64()))
+}
+
+// copyFile copies a file to a new one, and waits until the copy is on the disk: pieces of
+// the file may count as such.
+func (t *tree) copyFile(to, from string) error {
+	src, _, err := t.openRegular(from, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	// A crash may have left one.
+	if err := t.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dst, err := t.root.OpenFile(to, createFlags, transferFileMode)
+	if err != nil {
+		return err
+	}
+	err = dst.CopyFrom(src)
+	if err == nil {
+		err = dst.Sync()
+	}
+	return errors.Join(err, dst.Close())
+}
+
+// create creates a file and the directories above it.
+func (t *tree) create(name string) (vfs.File, error) {
+	f, err := t.root.OpenFile(name, createFlags, transferFileMode)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err := t.root.MkdirAll(filepath.Dir(name), transferDirMode); err != nil {
+		return nil, err
+	}
+	return t.root.OpenFile(name, createFlags, transferFileMode)
+}
+
+// makeWritable makes the file of rec, if it has no other name, and the directories above it writable:
+// settle or Publish may have set their final modes. Errors show when the file is opened.
+func (t *tree) makeWritable(name string, rec journal.File) {
+	t.makeDirsWritable(name)
+	info, err := t.root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	if s := vfs.StatOf(info); rec.Owns(s.Inode) && s.Links <= 1 {
+		_ = t.root.Chmod(name, info.Mode().Perm()|transferFileMode)
+	}
+}
+
+// makeDirsWritable makes the directories above a name writable.
+func (t *tree) makeDirsWritable(name string) {
+	if t.single() {
+		return
+	}
+	t.makeRootWritable()
+	for i, c := range name {
+		if c == filepath.Separator {
+			t.makeDirWritable(name[:i])
+		}
+	}
+}
+
+func (t *tree) makeDirWritable(name string) {
+	info, err := t.root.Lstat(name)
+	if err == nil && info.IsDir() && info.Mode().Perm()&transferDirMode != transferDirMode {
+		_ = t.root.Chmod(name, info.Mode()&modeBits|transferDirMode)
+	}
+}
+
+// openTop opens the root, unless it is open: from then on the system reports to it which
+// writes fail.
+func (t *tree) openTop() error {
+	t.names.mu.Lock()
+	defer t.names.mu.Unlock()
+	if t.names.top != nil {
+		return nil
+	}
+	var top vfs.File
+	err := t.permit(".", func() (err error) {
+		top, err = t.root.OpenFile(".", os.O_RDONLY, 0)
+		return err
+	})
+	if err != nil {
+		return t.withPath(".", err)
+	}
+	info, err := top.Stat()
+	if err != nil {
+		return errors.Join(err, top.Close())
+	}
+	t.names.top = top
+	t.names.onDevice(info)
+	return nil
+}
+
+// note records that the next flush has to cover a name, and the names of the directories above it.
+func (n *names) note(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for dir := filepath.Dir(name); !n.changed[dir]; dir = filepath.Dir(dir) {
+		n.changed[dir] = true
+	}
+}
+
+// found records that a file exists.
+func (n *names) found(info fs.FileInfo) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.onDevice(info)
+}
+
+// onDevice records the file system of a file. The caller holds the lock.
+func (n *names) onDevice(info fs.FileInfo) {
+	device := vfs.StatOf(info).Device
+	n.mounts = n.mounts || n.device != 0 && n.device != device
+	n.device = device
+}
+
+func (n *names) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.top != nil {
+		_ = n.top.Close() // nothing was written to it
+		n.top = nil
+	}
+}
