@@ -95,13 +95,14 @@ func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver bool) (*D
 	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
-	if err := d.foundAll(takeOver); err != nil {
+	o := opening{Disk: d, fresh: true}
+	if err := o.foundAll(takeOver); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := d.journal.Rename(journalFile); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return d.start(journal.CurrentBoot(), true)
+	return o.start(journal.CurrentBoot())
 }
 
 // Seed serves the content at root, of which [Scan] has just made m. It never writes
@@ -127,10 +128,13 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
-	if err := d.stampScanned(); err != nil {
+	err = d.tree.compare(func(file int, info fs.FileInfo) error {
+		return d.journal.SetFile(d.tree.entry(file), journal.File{Stamp: stampOf(info)})
+	})
+	if err != nil {
 		return nil, errors.Join(d.abandon(err), d.tree.root.Close())
 	}
-	d, err = d.start(journal.CurrentBoot(), true)
+	d, err = opening{Disk: d, fresh: true}.start(journal.CurrentBoot())
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +146,6 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
-}
-
-// stampScanned stamps the files of a content that was just scanned.
-func (d *Disk) stampScanned() error {
-	return d.tree.compare(func(file int, info fs.FileInfo) error {
-		return d.journal.SetFile(d.tree.entry(file), journal.File{Stamp: stampOf(info)})
-	})
 }
 
 // createJournal returns a store with a new journal of that name and no files yet.

@@ -262,8 +262,7 @@ func (d *Disk) Forget(piece int) error {
 	// Before the lock, which another goroutine may hold while it writes to the
 	// journal.
 	d.verified.clear(piece)
-	missing := d.missingFiles(piece)
-	if forgotten, err := d.recordForget(piece, missing); !forgotten || err != nil {
+	if forgotten, err := d.recordForget(piece, d.missingFiles(piece)); !forgotten || err != nil {
 		return err
 	}
 	err := d.journal.Sync()
@@ -375,7 +374,9 @@ func (d *Disk) Close() error {
 	d.flush.group.Wait()
 	d.stage.Store(finished)
 	d.closeFiles()
-	d.stampWritten()
+	for _, file := range d.files.all(func(f *fileRecord) bool { return f.written && f.state != fileGone }) {
+		_ = d.stamp(file) // without a stamp it is hashed again
+	}
 	err := d.tree.root.Close()
 	// With the lock, since a call that began before may still write to the journal.
 	d.mu.Lock()
@@ -427,22 +428,20 @@ func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
 	}
 	for file := l.find(offset); n > 0; file++ {
 		part := min(n, l.end(file)-offset)
-		if !l.pad(file) && !d.inHole(file, offset-l.starts[file], part) {
-			return sum, false
+		if !l.pad(file) {
+			h, err := d.tree.files.acquire(d, file)
+			if err != nil {
+				return sum, false
+			}
+			hole := h.f.IsHole(offset-l.starts[file], part)
+			d.tree.files.release(h)
+			if !hole {
+				return sum, false
+			}
 		}
 		offset, n = offset+part, n-part
 	}
 	return d.zeros(), true
-}
-
-// inHole reports whether n bytes at an offset of a file are in a hole of it. It reports false if that is not certain.
-func (d *Disk) inHole(file int, offset, n int64) bool {
-	h, err := d.tree.files.acquire(d, file)
-	if err != nil {
-		return false
-	}
-	defer d.tree.files.release(h)
-	return h.f.IsHole(offset, n)
 }
 
 // eofUnless returns [io.EOF] unless all was read.

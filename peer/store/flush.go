@@ -34,19 +34,19 @@ type flushState struct {
 func (d *Disk) startFlush() {
 	d.flush.running, d.flush.unsynced = true, 0
 	covers := d.journal.Next()
-	d.flush.group.Go(func() { d.runFlush(covers) })
+	d.flush.group.Go(func() { flusher{d}.run(covers) })
 }
 
-// runFlush flushes the files, then marks the records numbered below covers. The pieces
+// run flushes the files, then marks the records numbered below covers. The pieces
 // of those records were written before they were appended, so they are flushed.
-func (d *Disk) runFlush(covers uint32) {
-	err := flusher{d}.flush()
+func (d flusher) run(covers uint32) {
+	err := d.flush()
 	d.mu.Lock()
 	if err == nil {
 		// If it fails, the pieces are hashed again after a crash.
 		err = d.journal.Mark(covers)
 	}
-	d.flush.running = false
+	d.Disk.flush.running = false
 	d.mu.Unlock()
 	if err != nil {
 		return
@@ -91,14 +91,6 @@ func (d *Disk) fail(cause error) {
 	d.mu.Unlock()
 	for file := range lost {
 		d.tree.dropCache(file)
-	}
-}
-
-// stampWritten stamps the files that were written to and are closed. A file without its
-// stamp is hashed again.
-func (d *Disk) stampWritten() {
-	for _, file := range d.files.all(func(f *fileRecord) bool { return f.written && f.state != fileGone }) {
-		_ = d.stamp(file)
 	}
 }
 

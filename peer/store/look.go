@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -53,9 +54,7 @@ const maxDifferent = 100
 // disk cannot be read at present.
 func (d *Disk) Look(ctx context.Context) (State, error) {
 	s := State{At: time.Now()}
-	var err error
-	expected := func(file int) bool { return file < 0 || d.hasPart(file) }
-	s.Away, err = d.compare(ctx, expected, func(found Difference, unreadable error) error {
+	c := comparer{d, func(found Difference, unreadable error) error {
 		switch {
 		case unreadable != nil:
 		case len(s.Different) == maxDifferent:
@@ -64,45 +63,21 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 			s.Different = append(s.Different, found)
 		}
 		return unreadable
-	})
+	}}
+	var err error
+	s.Away, err = c.compare(ctx, func(file int) bool { return file < 0 || c.hasPart(file) })
 	return s, err
 }
 
 // Differences is Look without a bound, and continues after entries that cannot be read. If the content was complete, it
 // compares all entries, otherwise only the files with a verified piece.
 func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference, away bool, err error) {
-	expected := func(file int) bool { return complete || file >= 0 && d.hasPart(file) }
-	away, err = d.compare(ctx, expected, func(found Difference, _ error) error {
+	c := comparer{d, func(found Difference, _ error) error {
 		all = append(all, found)
 		return nil
-	})
+	}}
+	away, err = c.compare(ctx, func(file int) bool { return complete || file >= 0 && c.hasPart(file) })
 	return all, away, err
-}
-
-// compare calls found with each expected entry that differs, and with the reason if an entry cannot be read. It ends if
-// found fails. The number of an entry without bytes is negative.
-func (d *Disk) compare(ctx context.Context, expected func(file int) bool, found func(Difference, error) error) (away bool, err error) {
-	t := d.tree
-	if away, err = t.isAway(); away || err != nil {
-		return away, err
-	}
-	var entries, files []int // to look at, and the numbers of those that are files of the layout, otherwise negative
-	for i := range t.m.Entries {
-		file := t.layout.file(i)
-		if t.m.Entries[i].Kind != proto.Pad && expected(file) {
-			entries, files = append(entries, i), append(files, file)
-		}
-	}
-	for from := 0; from < len(entries); from += lookAhead {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		to := min(from+lookAhead, len(entries))
-		if err := d.compareSome(entries[from:to], files[from:to], found); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
 }
 
 // CheckPlace fails with an [*AwayError] if the path of the content does not lead to the files of the store any more.
@@ -114,17 +89,57 @@ func (d *Disk) CheckPlace() error {
 	return err
 }
 
+// comparer compares entries of a store with the disk.
+type comparer struct {
+	*Disk
+	// found is called with each entry that differs, and the reason if an entry cannot be read. If it fails, the
+	// comparison ends.
+	found func(Difference, error) error
+}
+
+// compare compares the expected entries. The number of an entry without bytes is negative.
+func (d comparer) compare(ctx context.Context, expected func(file int) bool) (away bool, err error) {
+	t := d.tree
+	if away, err = t.isAway(); away || err != nil {
+		return away, err
+	}
+	var entries []int
+	for i := range t.m.Entries {
+		if t.m.Entries[i].Kind != proto.Pad && expected(t.layout.file(i)) {
+			entries = append(entries, i)
+		}
+	}
+	for some := range slices.Chunk(entries, lookAhead) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := d.compareSome(some); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
 // compareSome is compare for some entries.
-func (d *Disk) compareSome(entries, files []int, found func(Difference, error) error) error {
+func (d comparer) compareSome(entries []int) error {
 	t := d.tree
 	names := make([]string, len(entries))
 	for i, entry := range entries {
 		names[i] = t.name(entry)
 	}
 	for i, info := range t.root.LstatAll(names) {
-		what, err := d.differenceOf(entries[i], files[i], names[i], info)
+		var err error
+		if info == nil {
+			if info, err = t.lstat(names[i]); err != nil && notThere(err) {
+				err = nil
+			}
+		}
+		what := NoAccess
+		if err == nil {
+			what, err = d.difference(entries[i], t.layout.file(entries[i]), info)
+		}
 		if err != nil {
-			what = NoAccess
+			what, err = NoAccess, &UnreadableError{Path: t.fullPath(names[i]), Err: withoutPath(err)}
 		}
 		if what == "" {
 			continue
@@ -133,22 +148,16 @@ func (d *Disk) compareSome(entries, files []int, found func(Difference, error) e
 		if t.single() {
 			path = t.m.Name
 		}
-		if err := found(Difference{path, what}, err); err != nil {
+		if err := d.found(Difference{path, what}, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// differenceOf is difference. It looks again if info is nil.
-func (d *Disk) differenceOf(entry, file int, name string, info fs.FileInfo) (What, error) {
-	if info == nil {
-		var err error
-		if info, err = d.tree.lstat(name); err != nil && !notThere(err) {
-			return "", &UnreadableError{Path: d.tree.fullPath(name), Err: withoutPath(err)}
-		}
-	}
-	return d.difference(entry, file, info)
+// hasPart reports whether a piece of a file is verified.
+func (d comparer) hasPart(file int) bool {
+	return !d.tree.layout.every(d.m, file, func(piece int) bool { return !d.verified.has(piece) })
 }
 
 // difference returns how an entry differs, of which info is nil or what exists.
@@ -181,11 +190,6 @@ func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
 		return Changed, nil
 	}
 	return "", nil
-}
-
-// hasPart reports whether a piece of a file is verified.
-func (d *Disk) hasPart(file int) bool {
-	return !d.tree.layout.every(d.m, file, func(piece int) bool { return !d.verified.has(piece) })
 }
 
 // isAway reports whether the path of the content leads to another directory than the open root, or to none.

@@ -37,7 +37,9 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, &UnreadableError{Path: journalPath(dir), Err: withoutPath(err)}
 	}
 	d := newDisk(m, j)
-	at, err := d.findRoot(files.fs, root, d.hasPieces(&l, boot))
+	o := opening{Disk: d, sameBoot: j.SameBoot(boot)}
+	hasPieces := o.hasPieces(&l, boot)
+	at, err := o.findRoot(files.fs, root, hasPieces)
 	if err != nil {
 		j.Close()
 		return nil, err
@@ -46,16 +48,16 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	if err := d.openTree(at, files); err != nil {
 		return nil, err
 	}
-	if d.hasPieces(&l, boot) {
-		if err := d.checkThere(); err != nil {
+	if hasPieces {
+		if err := o.checkThere(); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}
-	return d.start(boot, false)
+	return o.start(boot)
 }
 
 // findRoot opens the destination. It creates the destination if it does not exist and no pieces were written to it.
-func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, err error) {
+func (d opening) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, err error) {
 	path, err := filepath.Abs(root)
 	if d.journal.Seed() && err == nil {
 		path, err = resolve(fsys, root)
@@ -83,7 +85,7 @@ func (d *Disk) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, er
 }
 
 // findIn is findRoot for a place.
-func (d *Disk) findIn(at *place, begun bool) error {
+func (d opening) findIn(at *place, begun bool) error {
 	err := at.check(d.m)
 	if begun || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -96,7 +98,7 @@ func (d *Disk) findIn(at *place, begun bool) error {
 
 // hasPieces reports whether the journal has a piece of a file that a crash of the machine
 // cannot have lost.
-func (d *Disk) hasPieces(l *layout, boot journal.BootID) bool {
+func (d opening) hasPieces(l *layout, boot journal.BootID) bool {
 	for piece := range d.m.Pieces() {
 		if !d.journal.Lasting(piece, boot) {
 			continue
@@ -121,23 +123,8 @@ func (d *Disk) openTree(at *place, files *Files) error {
 	return nil
 }
 
-// start compares the files with the journal, which is fresh if it has just been created. If it fails, it closes the
-// store.
-func (d *Disk) start(boot journal.BootID, fresh bool) (*Disk, error) {
-	o := opening{Disk: d, fresh: fresh, sameBoot: d.journal.SameBoot(boot)}
-	if err := errors.Join(d.journal.Boot(boot), o.inspect()); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	for _, piece := range d.journal.Unmarked() {
-		// Written before the restart, and maybe not flushed since.
-		d.setDirty(piece)
-		d.flush.unsynced += int64(d.m.PieceSize(piece))
-	}
-	return d, nil
-}
-
 // checkThere returns [ErrGone] if none of the content's files is there.
-func (d *Disk) checkThere() error {
+func (d opening) checkThere() error {
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) {
 			continue
@@ -154,6 +141,19 @@ type opening struct {
 	*Disk
 	fresh    bool // the journal was just created: files that it does not have are the user's
 	sameBoot bool // the machine was not started since the last records
+}
+
+// start compares the files with the journal. If it fails, it closes the store.
+func (d opening) start(boot journal.BootID) (*Disk, error) {
+	if err := errors.Join(d.journal.Boot(boot), d.inspect()); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	for _, piece := range d.journal.Unmarked() {
+		// Written before the restart, and maybe not flushed since.
+		d.setDirty(piece)
+		d.flush.unsynced += int64(d.m.PieceSize(piece))
+	}
+	return d.Disk, nil
 }
 
 // inspect makes the pieces of the files that differ from their records doubtful. Pieces of a missing file are missing, but
@@ -281,12 +281,12 @@ func (d opening) loadPieces() {
 // TakeOver has the store write to the files and links that are at the names of the content, where they differ from it.
 // They stay the user's: Remove leaves them. It must be called before the store is used.
 func (d *Disk) TakeOver() error {
-	return d.found(func(e *proto.Entry) bool { return e.Kind == proto.File || e.Kind == proto.Symlink }, d.journal.SetFile)
+	return opening{Disk: d}.found(func(e *proto.Entry) bool { return e.Kind == proto.File || e.Kind == proto.Symlink }, d.journal.SetFile)
 }
 
 // foundAll records what is at the destination of a new transfer as the user's. The pieces of its files are doubtful. With
 // takeOver, the store may write to them.
-func (d *Disk) foundAll(takeOver bool) error {
+func (d opening) foundAll(takeOver bool) error {
 	if !d.tree.single() {
 		info, err := d.tree.lstat(".")
 		if err != nil {
@@ -317,7 +317,7 @@ func (d *Disk) foundAll(takeOver bool) error {
 }
 
 // found calls record with some entries that exist, as the user's.
-func (d *Disk) found(some func(*proto.Entry) bool, record func(entry int, f journal.File) error) error {
+func (d opening) found(some func(*proto.Entry) bool, record func(entry int, f journal.File) error) error {
 	t := d.tree
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]

@@ -17,13 +17,14 @@ import (
 func (d *Disk) Publish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
-	if stage, err := d.readyToFinish(); stage != filling || err != nil {
+	p := publisher{d}
+	if stage, err := p.ready(); stage != filling || err != nil {
 		return err
 	}
-	if err := (publisher{d}).publish(); err != nil {
+	if err := p.publish(); err != nil {
 		return err
 	}
-	return d.end(shown)
+	return p.end(shown)
 }
 
 // Finish implements [Store]. Each step can be repeated, so a Finish that a crash cut
@@ -32,7 +33,8 @@ func (d *Disk) Publish() error {
 func (d *Disk) Finish() error {
 	d.finishing.Lock()
 	defer d.finishing.Unlock()
-	stage, err := d.readyToFinish()
+	p := publisher{d}
+	stage, err := p.ready()
 	if stage == finished || err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func (d *Disk) Finish() error {
 		return err
 	}
 	if stage != shown {
-		if err := (publisher{d}).publish(); err != nil {
+		if err := p.publish(); err != nil {
 			return err
 		}
 	}
@@ -54,19 +56,19 @@ func (d *Disk) Finish() error {
 		}
 		return err
 	}
-	if err := d.recordFinal(); err != nil {
+	if err := p.recordFinal(); err != nil {
 		return err
 	}
 	if err := d.journal.Sync(); err != nil {
 		d.fail(err)
 		return err
 	}
-	return d.end(finished)
+	return p.end(finished)
 }
 
 // recordFinal records the stamps of all files, and that every piece is on the disk. Publish wrote nothing but modes and
 // times, which a stamp covers.
-func (d *Disk) recordFinal() error {
+func (d publisher) recordFinal() error {
 	written := d.files.all(func(f *fileRecord) bool {
 		f.Final = f.Final || f.state == fileFinal
 		return f.written && f.state != fileGone
@@ -78,12 +80,12 @@ func (d *Disk) recordFinal() error {
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
-			if err := (publisher{d}).stampEmpty(i, e); err != nil {
+			if err := d.stampEmpty(i, e); err != nil {
 				return err
 			}
 		}
 	}
-	if _, err := d.readyToFinish(); err != nil {
+	if _, err := d.ready(); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -92,7 +94,7 @@ func (d *Disk) recordFinal() error {
 }
 
 // end makes the content read-only, unless a piece was forgotten meanwhile.
-func (d *Disk) end(stage int32) error {
+func (d publisher) end(stage int32) error {
 	d.mu.Lock()
 	if d.Count() < d.m.Pieces() {
 		d.mu.Unlock()
@@ -100,14 +102,14 @@ func (d *Disk) end(stage int32) error {
 	}
 	d.stage.Store(stage)
 	d.mu.Unlock()
-	d.tree.files.drop(d) // they are opened again for reading only
+	d.tree.files.drop(d.Disk) // they are opened again for reading only
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.failed // a file that could not be closed
 }
 
-// readyToFinish returns why the content cannot be published, and the stage, which Forget may change from then on.
-func (d *Disk) readyToFinish() (stage int32, err error) {
+// ready returns why the content cannot be published, and the stage, which Forget may change from then on.
+func (d publisher) ready() (stage int32, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
