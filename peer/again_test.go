@@ -175,6 +175,27 @@ func TestStatusOfChangedCopy(t *testing.T) {
 	}
 }
 
+// TestServingTransferLooks checks that a node compares a complete transfer with the disk without being asked, and logs the
+// difference once.
+func TestServingTransferLooks(t *testing.T) {
+	t.Parallel()
+	dir, log := t.TempDir(), new(peertest.Recorder)
+	put(t, filepath.Join(dir, "src/x"), "xx")
+	put(t, filepath.Join(dir, "src/y"), "yy")
+	n := peertest.Start(t, "A", peertest.Log(log.Logger()))
+	seed, _ := peertest.Seed(t, n, filepath.Join(dir, "src"), peer.SeedOptions{})
+	check(t, os.Remove(filepath.Join(dir, "src/x")))
+	for range 2 {
+		peer.EveryMinute(n)
+	}
+	for log.Count("differs from its files") == 0 { // a slow disk is not waited for
+		time.Sleep(10 * time.Millisecond)
+	}
+	if d := seed.Status().Different; len(d) != 1 || log.Count("differs from its files") != 1 {
+		t.Errorf("%v differ, and the log is %s", d, log)
+	}
+}
+
 // publishing is a store that calls a function after a Publish.
 type publishing struct {
 	store.Store

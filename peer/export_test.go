@@ -44,6 +44,9 @@ func (t *Transfer) Node() *Node { return t.node }
 // EndAll ends the contents of a node that end at a time.
 func EndAll(n *Node, now time.Time) { n.endAll(now) }
 
+// EveryMinute does what a node does every minute.
+func EveryMinute(n *Node) { n.everyMinute(time.Now()) }
+
 // WithFiles has a node open files on a file system.
 func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.files = store.NewFilesOn(fsys, 64) } }
 

@@ -24,7 +24,7 @@ type Keep struct {
 }
 
 const (
-	// keepEvery is the time between two looks for contents that end.
+	// keepEvery is the time between two calls of everyMinute.
 	keepEvery = time.Minute
 	// keepIdle is how long nobody may have used a content that ends.
 	keepIdle = 10 * time.Minute
@@ -82,18 +82,24 @@ func (k Keep) ended(list []kept, now time.Time) (ends []ending) {
 	return ends
 }
 
-// runKeep ends contents until ctx ends.
+// runKeep compares complete transfers with the disk, and ends contents, until ctx ends.
 func (n *Node) runKeep(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
-			n.endAll(now)
+			n.everyMinute(now)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// everyMinute does what is due every minute.
+func (n *Node) everyMinute(now time.Time) {
+	Look(n.Transfers()...)
+	n.endAll(now)
 }
 
 // endAll ends the contents that end now.

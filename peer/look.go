@@ -10,7 +10,8 @@ const (
 	manyEntries = 10_000
 )
 
-// Look compares the entries of complete transfers with the disk, for [Status.Different]. It skips transfers that were
+// Look compares the entries of complete transfers with the disk, for [Status.Different], and logs if they differ. The node
+// does so every minute. It skips transfers that were
 // looked at in the last 10 seconds, or the last minute if they have more than 10,000 entries. It waits for a second at
 // most.
 func Look(transfers ...*Transfer) { lookAtAll(transfers, (*Transfer).look) }
@@ -38,8 +39,18 @@ func (t *Transfer) look() {
 		return // Status.Waiting has the reason once a piece cannot be read
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.mu.disk == disk {
+	current, before, root := t.mu.disk == disk, t.mu.state, t.mu.rec.Root
+	if current {
 		t.mu.state = state
+	}
+	t.mu.Unlock()
+	if current && before.Intact() && !state.Intact() {
+		log := t.node.log.With("content", t.ID.String(), "path", root)
+		if state.Away {
+			log.Warn("content is not at its path")
+			return
+		}
+		log.Warn("content differs from its files", "files", state.Different[:min(len(state.Different), maxNamed)],
+			"more_files", max(0, len(state.Different)-maxNamed)+state.More)
 	}
 }
