@@ -58,7 +58,9 @@ type Counts struct {
 // family is the names of the groups that the peers of an address family are in.
 type family struct{ seeders, leechers string }
 
-var v4, v6 = family{"4s", "4l"}, family{"6s", "6l"}
+func v4() family { return family{"4s", "4l"} }
+
+func v6() family { return family{"6s", "6l"} }
 
 // announce adds or updates a peer, or removes it when it stops. An error is for the client.
 func (s *Server) announce(a *announce) (announceResult, error) {
@@ -78,7 +80,7 @@ func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
 		return out, errors.New("port 0 is not a valid port")
 	}
 	torrent, is6 := a.hash.AsString(), a.addr.Addr().Is6()
-	own, other := v4, v6
+	own, other := v4(), v6()
 	if is6 {
 		own, other = other, own
 	}
@@ -111,9 +113,9 @@ func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
 func (s *Server) scrape(torrent string) (_ Counts, known bool) {
 	in, completed := s.clients.Count(torrent)
 	return Counts{
-		Seeders:   in[v4.seeders] + in[v6.seeders],
+		Seeders:   in[v4().seeders] + in[v6().seeders],
 		Completed: completed,
-		Leechers:  in[v4.leechers] + in[v6.leechers],
+		Leechers:  in[v4().leechers] + in[v6().leechers],
 	}, in != nil
 }
 

@@ -39,8 +39,9 @@ type Instance struct {
 	// dir is the client's own folder, data the folder with the content.
 	dir, data     string
 	torrent, name string // as in Config
-	// mark is a file that the client creates when the content is complete.
-	mark string
+	// mark is a file that the client creates when the content is complete, and hook the path of a script
+	// that creates it, for clients that run one when they are done.
+	mark, hook string
 
 	// mu guards the rest.
 	mu     sync.Mutex
@@ -70,6 +71,7 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 		torrent: cfg.Torrent,
 		name:    cfg.Name,
 		mark:    filepath.Join(dir, "complete"),
+		hook:    filepath.Join(dir, "hook"),
 	}
 	if err := os.MkdirAll(i.data, 0o700); err != nil {
 		return nil, err
@@ -177,13 +179,6 @@ func (i *Instance) exec(name string, args ...string) *exec.Cmd {
 	cmd.Dir = i.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + i.dir, "LANG=C.UTF-8"}
 	return cmd
-}
-
-// hook writes a script that creates the mark, for clients that run one when they are done,
-// and returns its path.
-func (i *Instance) hook() (string, error) {
-	path := filepath.Join(i.dir, "hook")
-	return path, os.WriteFile(path, []byte("#!/bin/sh\n: >"+quote(i.mark)+"\n"), 0o700)
 }
 
 // symlink makes a symbolic link, unless there is one.

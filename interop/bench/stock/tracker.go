@@ -42,7 +42,7 @@ type Tracker struct {
 func Opentracker() *Tracker {
 	return &Tracker{
 		name:    "opentracker",
-		missing: program{command: "opentracker", pkg: "opentracker"}.missing,
+		missing: func() error { return missing("opentracker", "opentracker") },
 		command: opentrackerCommand,
 	}
 }
