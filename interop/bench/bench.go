@@ -63,7 +63,7 @@ func (b *Bench) Close() error { return os.RemoveAll(b.dir) }
 // NewReport makes a report for runs of the bench.
 func (b *Bench) NewReport() *Report {
 	r := NewReport(&b.Case)
-	r.TCPShare = netns.TCPShare
+	r.TCPShare, r.Made = netns.TCPShare, NewMade()
 	return r
 }
 

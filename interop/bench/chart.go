@@ -196,7 +196,7 @@ func (s Scenarios) WriteSVG(w io.Writer) error {
 		}
 		for _, system := range c.series {
 			var b, share *bar
-			if res, of := r.result(system), first.result(system); res != nil {
+			if res, of := r.Result(system), first.Result(system); res != nil {
 				b = newBar(res.Rate/1e6, res.Slowest/1e6, res.Fastest/1e6, "%.1f")
 				if of != nil && of.Rate > 0 {
 					share = newBar(100*res.Rate/of.Rate, 0, 0, "%.0f")

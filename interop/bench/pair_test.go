@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ func BenchmarkPair(b *testing.B) {
 	f, _ := newFleet(b, netns.Links{}, 1)
 	node := f.Grid.Node("A", 0)
 	path := randomContent(b, pairSize)
+	result := pairReport()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	for b.Loop() {
@@ -49,6 +51,7 @@ func BenchmarkPair(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+		result.Add("mob", &Run{Rate: pairSize / took.Seconds(), CPUPerGB: used.CPU.Seconds() / (pairSize / 1e9)})
 		b.ReportMetric(pairSize/1e9/took.Seconds(), "GB/s")
 		b.ReportMetric(used.CPU.Seconds()/(pairSize/1e9), "cpu-s/GB")
 		b.ReportMetric(float64(used.Peak)/1e6, "MB-peak")
@@ -57,4 +60,27 @@ func BenchmarkPair(b *testing.B) {
 		}
 	}
 	b.ReportMetric(0, "ns/op")
+	if err := appendResult(result); err != nil {
+		b.Error(err)
+	}
+}
+
+// pairReport is a report of BenchmarkPair without runs.
+func pairReport() *Report {
+	r := &Report{Made: NewMade(), Case: "loopback pair, 4 GB", Scenario: "pair", Clusters: []ClusterSize{{Name: "A", Nodes: 1}}, Bytes: pairSize}
+	r.Made.Command = "go test -run '^$' -bench Pair ./interop/bench"
+	return r
+}
+
+// appendResult appends a report to the file $MOB_RESULTS, if that is set.
+func appendResult(r *Report) error {
+	path := os.Getenv("MOB_RESULTS")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(WriteJSON(f, r), f.Close())
 }

@@ -11,6 +11,8 @@ import (
 
 // Report is the results of a comparison.
 type Report struct {
+	// Made is how the runs were made, nil for a simulation.
+	Made *Made `json:"made,omitempty"`
 	// Case describes the case in a line.
 	Case     string        `json:"case"`
 	Scenario string        `json:"scenario"`

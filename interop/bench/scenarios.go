@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,21 +12,35 @@ import (
 // Scenarios is the reports of a comparison: one for each scenario, of the same grid and content.
 type Scenarios []*Report
 
-// ReadScenarios reads scenarios that [WriteJSON] has written.
+// ReadScenarios reads scenarios that [WriteJSON] has written, one or more times.
 func ReadScenarios(in io.Reader) (Scenarios, error) {
-	text, err := io.ReadAll(in)
-	if err != nil {
-		return nil, err
+	var all Scenarios
+	for d := json.NewDecoder(in); ; {
+		read, err := readValue(d)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is not what \"mob-bench grid --json\" writes: %w", err)
+		}
+		all = append(all, read...)
 	}
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
+	if len(all) == 0 {
 		return nil, errors.New("it is empty: the run that was to write it has failed, or goes on; leave it out or run it again")
 	}
-	if text[0] != '[' {
-		text = slices.Concat([]byte("["), text, []byte("]"))
+	return all, nil
+}
+
+// readValue reads a report or a list of reports.
+func readValue(d *json.Decoder) (all Scenarios, err error) {
+	var value json.RawMessage
+	if err := d.Decode(&value); err != nil {
+		return nil, err
 	}
-	var all Scenarios
-	err = json.Unmarshal(text, &all)
+	if value[0] != '[' {
+		value = slices.Concat([]byte("["), value, []byte("]"))
+	}
+	err = json.Unmarshal(value, &all)
 	if err == nil && len(all) == 0 {
 		err = errors.New("no report")
 	}
@@ -36,10 +49,7 @@ func ReadScenarios(in io.Reader) (Scenarios, error) {
 			err = r.check()
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("it is not what \"mob-bench grid --json\" writes: %w", err)
-	}
-	return all, nil
+	return all, err
 }
 
 // check returns an error for a report that has no runs to show.
@@ -104,8 +114,8 @@ func (s Scenarios) systems() []string {
 	return names
 }
 
-// result finds the result of a system, or returns nil.
-func (r *Report) result(system string) *Result {
+// Result finds the result of a system, or returns nil.
+func (r *Report) Result(system string) *Result {
 	i := slices.IndexFunc(r.Results, func(res Result) bool { return res.System == system })
 	if i < 0 {
 		return nil

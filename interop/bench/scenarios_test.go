@@ -57,7 +57,7 @@ func TestScenariosMerge(t *testing.T) {
 	if len(all) != 3 || all[0].Scenario != "fast" || all[1].Scenario != "slow" || all[2].Scenario != "mayhem" {
 		t.Fatalf("%d scenarios, not in the order of ScenarioNames", len(all))
 	}
-	if mob := all[2].result("mob"); len(mob.Runs) != 3 || mob.Rate != 4.5e6 || mob.Slowest != 4e6 || mob.Fastest != 5e6 || mob.Share != 0.75 {
+	if mob := all[2].Result("mob"); len(mob.Runs) != 3 || mob.Rate != 4.5e6 || mob.Slowest != 4e6 || mob.Fastest != 5e6 || mob.Share != 0.75 {
 		t.Errorf("%+v", mob)
 	}
 	var list, table, again bytes.Buffer

@@ -25,7 +25,7 @@ func (s Scenarios) WriteTable(out io.Writer) error {
 		return fmt.Sprintf("%s, 1.00, %.1f s", figure(r.Bound/1e6), r.Ideal)
 	})...)
 	for _, system := range s.systems() {
-		t.row(s.cells(system, func(r *Report) string { return r.result(system).cell() })...)
+		t.row(s.cells(system, func(r *Report) string { return r.Result(system).cell() })...)
 	}
 	if err := t.w.Flush(); err != nil {
 		return err

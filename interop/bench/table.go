@@ -129,6 +129,14 @@ func (r *Report) otherRacks(run *Run) []ClusterCopies {
 	return run.RackCopies
 }
 
+// MostCopies returns the most copies that entered a cluster or a rack other than the source's.
+func (r *Report) MostCopies(run *Run) (most float64) {
+	for _, c := range slices.Concat(run.Copies[min(1, len(run.Copies)):], r.otherRacks(run)) {
+		most = max(most, c.Copies)
+	}
+	return most
+}
+
 func copiesOf(others []ClusterCopies) string {
 	if len(others) == 0 {
 		return "-"

@@ -26,7 +26,7 @@ type commonFlags struct {
 	clusters, size, scenario, links string
 	nic, dualNIC, uplink, kill      string
 	loss, congestion                string
-	slow                            []string
+	slow, systems                   []string
 	rtt                             time.Duration
 	seed                            uint64
 	repeat                          int

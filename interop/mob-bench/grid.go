@@ -67,7 +67,6 @@ const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmissio
 
 func newGrid(a *command.App) *cobra.Command {
 	var f commonFlags
-	var names []string
 	cmd := &cobra.Command{
 		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: gridHelp, Example: gridExample,
 		Args: cobra.NoArgs,
@@ -76,21 +75,26 @@ func newGrid(a *command.App) *cobra.Command {
 			if err != nil {
 				return command.Usagef(cmd, "%w", err)
 			}
-			systems, err := parseSystems(names)
+			systems, err := parseSystems(f.systems)
 			if err != nil {
 				return command.Usagef(cmd, "%w", err)
 			}
 			return runGrid(cmd.Context(), a, &f, cases, systems)
 		},
 	}
+	f.addGrid(a, cmd)
+	return cmd
+}
+
+// addGrid adds the flags of mob-bench grid.
+func (f *commonFlags) addGrid(a *command.App, cmd *cobra.Command) {
 	f.add(a, cmd)
 	cmd.Flags().Lookup("scenario").Usage += "; several such as fast,mayhem"
-	cmd.Flags().StringSliceVar(&names, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
+	cmd.Flags().StringSliceVar(&f.systems, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
 	cmd.Flags().StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
 	cmd.Flags().StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr; with cubic-only programs cannot choose another")
 	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
-	return cmd
 }
 
 // benchCases makes a case of each scenario of a list. An error is wrong usage.

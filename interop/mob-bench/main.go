@@ -38,6 +38,6 @@ func newRoot(env *command.Env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newGrid(a), newSim(a), newPlanners(a), newPlan(a), newChart(a))
+	root.AddCommand(newGrid(a), newSim(a), newPlanners(a), newPlan(a), newChart(a), newReport(a))
 	return root
 }

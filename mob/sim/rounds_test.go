@@ -99,7 +99,7 @@ func TestRoundsGenerations(t *testing.T) {
 }
 
 // TestRoundsSeeds wants one result from one seed: those of the first seeds that
-// BENCHMARKS.md was made with.
+// the note on permutations was made with.
 func TestRoundsSeeds(t *testing.T) {
 	for _, c := range []struct {
 		strategy proto.Strategy
