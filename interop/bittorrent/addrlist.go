@@ -11,14 +11,14 @@ const (
 	// maxAddrs bounds the addresses of a torrent.
 	maxAddrs = 1000
 	// minBackoff is the pause after the first failed dial or the end of a connection.
-	// It doubles up to maxBackoff, after which an address is forgotten until a tracker
-	// returns it again.
+	// It doubles up to maxBackoff. Then the address is dropped until a tracker returns
+	// it again.
 	minBackoff = 5 * time.Second
 	maxBackoff = 10 * time.Minute
 )
 
-// addrList is the addresses of clients, and when to dial each. Safe for concurrent
-// use.
+// addrList contains the addresses of clients, with the time to dial each. Safe for
+// concurrent use.
 type addrList struct {
 	// changed holds a token when there may be an address to dial.
 	changed chan struct{}
@@ -27,7 +27,6 @@ type addrList struct {
 	m  map[netip.AddrPort]*addrState
 }
 
-// addrState is the state of one address.
 type addrState struct {
 	busy    bool // being dialed, or connected
 	next    time.Time
@@ -79,8 +78,8 @@ func (l *addrList) next(now time.Time) (a netip.AddrPort, wait time.Duration, ok
 	return a, wait, false
 }
 
-// release ends the use of an address. duration is how long it lasted, and err why it
-// ended. An address that failed is dialed with backoff, a useless one rarely.
+// release ends the use of an address after a duration, with the error that ended it. An
+// address that failed is dialed with backoff, a useless one rarely.
 func (l *addrList) release(a netip.AddrPort, now time.Time, duration time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,27 +7,26 @@ import (
 	"github.com/mobgrid/mob/proto/reach"
 )
 
-// addrRule decides which addresses the node connects to. Links and trackers come from anyone, and must not
-// make it send requests to services of its own machine or network that are for local programs. A nil
-// rule allows all addresses.
+// addrRule decides which addresses from links and trackers the node connects to. It rejects addresses
+// of services of the node's machine or network. A nil rule allows all addresses.
 type addrRule struct{ nets *localNets }
 
-// refusedAddr is the error of an address that the rule does not allow.
-type refusedAddr struct {
+// rejectedAddr is the error of an address that the rule does not allow.
+type rejectedAddr struct {
 	addr netip.Addr
 	kind string
 	hint string
 }
 
-func (e *refusedAddr) Error() string {
-	return fmt.Sprintf("refused to connect to %s, %s address%s", e.addr, e.kind, e.hint)
+func (e *rejectedAddr) Error() string {
+	return fmt.Sprintf("not connecting to %s, %s address%s", e.addr, e.kind, e.hint)
 }
 
-// trackerHint is how to allow a tracker.
-const trackerHint = ": if the tracker is yours, give mobd --bt-tracker with this URL"
+// trackerHint tells users how to allow a tracker.
+const trackerHint = ": if the tracker is yours, start mobd with --bt-tracker and this URL"
 
-// check fails unless the node connects to an address. by is the address of the tracker that returned it, invalid
-// for an address of a link.
+// check fails unless the node may connect to addr. by is the address of the tracker that returned addr. It is
+// invalid for an address of a link.
 func (r *addrRule) check(addr, by netip.Addr) error {
 	if r == nil {
 		return nil
@@ -43,16 +42,16 @@ func (r *addrRule) check(addr, by netip.Addr) error {
 	if is >= least {
 		return nil
 	}
-	refused := &refusedAddr{addr: addr.Unmap()}
+	rejected := &rejectedAddr{addr: addr.Unmap()}
 	switch is {
 	case reach.ThisMachine:
-		refused.kind = "a loopback"
+		rejected.kind = "a loopback"
 	case reach.ThisLink:
-		refused.kind = "a link-local"
+		rejected.kind = "a link-local"
 	case reach.ThisSite:
-		refused.kind, refused.hint = "a private", ": this node has only public addresses"
+		rejected.kind, rejected.hint = "a private", ": this node has only public addresses"
 	default:
-		refused.kind = "an unspecified, multicast or reserved"
+		rejected.kind = "an unspecified, multicast or reserved"
 	}
-	return refused
+	return rejected
 }

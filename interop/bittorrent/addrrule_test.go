@@ -134,7 +134,7 @@ func waitProblem(t *testing.T, s *Server, sample *sample, trackers []string, pee
 	<-ended
 }
 
-// TestLinkNamesLocalServices has a link name services on loopback, as trackers by address and by name and as a
+// TestLinkNamesLocalServices checks a link that names services on loopback, as trackers by address and by name and as a
 // client. The node connects to none of them, and reports why.
 func TestLinkNamesLocalServices(t *testing.T) {
 	t.Parallel()
@@ -165,7 +165,7 @@ func TestLinkNamesLocalServices(t *testing.T) {
 	}
 }
 
-// TestNamedTracker has the operator name trackers on loopback, or a user with a seed: the node asks them. They may
+// TestNamedTracker checks trackers that the operator named on loopback, or a user with a seed: the node asks them. They may
 // return clients on loopback, but redirect to no other service there.
 func TestNamedTracker(t *testing.T) {
 	t.Parallel()
@@ -193,7 +193,7 @@ func TestNamedTracker(t *testing.T) {
 	})
 	trackers := []string{good.URL + "/announce", redirecting.URL + "/announce"}
 	server := ruledServer(t, trackers...)
-	waitProblem(t, server, s, trackers, nil, "BitTorrent tracker "+redirecting.URL, "refused to connect to 127.0.0.1")
+	waitProblem(t, server, s, trackers, nil, "BitTorrent tracker "+redirecting.URL, "not connecting to 127.0.0.1")
 	if good.requests.Load() == 0 || redirecting.requests.Load() == 0 {
 		t.Error("a tracker that the operator named was not asked")
 	}
@@ -239,7 +239,7 @@ func TestHTTPSTracker(t *testing.T) {
 	tr := newService(t, true, noPeers)
 	url := tr.URL + "/announce"
 	server := ruledServer(t, url)
-	waitProblem(t, server, newSample(t, 1<<10), []string{url}, nil, "its certificate is not valid", "unknown authority")
+	waitProblem(t, server, newSample(t, 1<<10), []string{url}, nil, "invalid certificate", "unknown authority")
 	if n := tr.requests.Load(); n != 0 {
 		t.Errorf("%d announces to a tracker without a valid certificate", n)
 	}
@@ -286,12 +286,12 @@ func TestTrackerReplies(t *testing.T) {
 	}{
 		{"no peers", noPeers, ""},
 		{"another path", redirect("/other"), ""},
-		{"another host", redirect("http://localhost:1/announce"), "it redirects to another host, localhost"},
+		{"another host", redirect("http://localhost:1/announce"), "redirect to another host, localhost"},
 		{"a loop", redirect("/announce"), "more than 5 redirects"},
-		{"an error", text(http.StatusForbidden, "secret"), "it answers 403 Forbidden"},
-		{"a page", text(http.StatusOK, "<html>secret"), "its reply is not that of a tracker"},
-		{"a failure", text(http.StatusOK, "d14:failure reason4:busye"), `it rejects the announce: "busy"`},
-		{"too long", text(http.StatusOK, strings.Repeat("x", maxAnnounceReply+1)), "a reply of more than"},
+		{"an error", text(http.StatusForbidden, "secret"), "status 403 Forbidden"},
+		{"a page", text(http.StatusOK, "<html>secret"), "not the reply of a tracker"},
+		{"a failure", text(http.StatusOK, "d14:failure reason4:busye"), `announce rejected: "busy"`},
+		{"too long", text(http.StatusOK, strings.Repeat("x", maxAnnounceReply+1)), "reply of more than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -26,11 +26,10 @@ const (
 	// minRetry is the pause after the first failed announce. It doubles up to
 	// maxInterval.
 	minRetry = 5 * time.Second
-	// numWant is how many peers a tracker is asked for.
+	// numWant is the number of peers requested from a tracker.
 	numWant = 100
 )
 
-// announcer announces to one tracker.
 type announcer interface {
 	Announce(context.Context, tracker.AnnounceRequest, tracker.AnnounceOpt) (tracker.AnnounceResponse, error)
 	Close() error

@@ -25,7 +25,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestAnnounceByUDP has two nodes find each other by a UDP tracker: one seeds, and the
+// TestAnnounceByUDP checks that two nodes find each other by a UDP tracker: one seeds, and the
 // other downloads the info dictionary.
 func TestAnnounceByUDP(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func recordingTracker(t *testing.T) (url string, received func() []receivedAnnou
 	}
 }
 
-// TestAnnounceEvents has a node download, and another seed: only the first announces
+// TestAnnounceEvents checks a node that downloads and one that seeds: only the first announces
 // completed, and both announce stopped.
 func TestAnnounceEvents(t *testing.T) {
 	t.Parallel()
@@ -174,20 +174,20 @@ func (l idleListener) Close() error {
 	return nil
 }
 
-// TestBackoff has neither a tracker nor a client answer, for a day: the node dials both
+// TestBackoff checks the case that neither a tracker nor a client answers, for a day: the node dials both
 // with backoff, the tracker forever and the client until it is forgotten.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 1<<10)
 	synctest.Test(t, func(t *testing.T) {
 		const trackerAddr, clientAddr = "192.0.2.2:80", "192.0.2.3:6881"
-		began := time.Now()
+		start := time.Now()
 		var mu sync.Mutex
 		dials := map[string][]time.Duration{}
 		server := serve(Config{Client: "mob test", Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			dials[addr] = append(dials[addr], time.Since(began))
+			dials[addr] = append(dials[addr], time.Since(start))
 			return nil, errors.New("connection refused")
 		}}, idleListener{make(chan struct{})})
 		defer server.Close()

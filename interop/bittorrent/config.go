@@ -18,19 +18,19 @@ type Config struct {
 	// Upload limits the upload to all clients together, in bytes per second; 0 for no
 	// limit.
 	Upload int64
-	// Torrent returns what clients get of a transfer, nil if it is not offered to them.
+	// Torrent returns the torrent of a transfer, nil if it is not offered to clients.
 	Torrent func(*peer.Transfer) *Torrent
-	// Trackers are announce URLs that the operator named: these trackers may be at any address. What a link
-	// or a tracker names is subject to a rule: no loopback, link-local, unspecified or multicast
-	// address, and no private one if this machine has none. A tracker that is at a loopback, link-local
+	// Trackers are announce URLs that the operator named, which may have any address. Other addresses from
+	// links and trackers are subject to a rule: no loopback, link-local, unspecified or multicast
+	// address, and no private one if this machine has none. A tracker at a loopback, link-local
 	// or private address may return clients at such addresses.
 	Trackers []string
 	// Dial connects to clients and trackers, without that rule. Nil means [net.Dialer.DialContext].
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Client is the name and version of the program that clients see.
 	Client string
-	// Log receives errors of single clients and trackers at level debug, and what an
-	// operator should know above. Nil means no log.
+	// Log receives errors of single clients and trackers at level debug, and events for
+	// operators at higher levels. Nil means no log.
 	Log *slog.Logger
 }
 
@@ -38,8 +38,8 @@ type Config struct {
 type Torrent struct {
 	// Hash is the info-hash.
 	Hash proto.InfoHash
-	// Info returns the encoded info dictionary, nil while the node lacks it. It may be
-	// called from any goroutine.
+	// Info returns the encoded info dictionary, nil while it is missing. It may be called
+	// from any goroutine.
 	Info func() []byte
 	// Trackers are announce URLs.
 	Trackers []string
@@ -51,17 +51,17 @@ type Torrent struct {
 
 // Protocol constants.
 const (
-	// chunk is the length of a request that every client serves, and that of a piece of
+	// chunk is the length of a request that every client serves, and of a piece of
 	// metadata (BEP 9), in bytes.
 	chunk = 16 << 10
 	// pieceHeader is the length of a piece message without its payload.
 	pieceHeader = 13
 )
 
-// Limits on what clients may cost.
+// Limits for clients.
 const (
-	// maxConns bounds the connections of one torrent, and maxDialed those of them that
-	// the node dialed. maxHandshakes bounds the connections in their handshake.
+	// maxConns bounds the connections of one torrent, maxDialed the dialed ones among
+	// them. maxHandshakes bounds the connections in their handshake.
 	maxConns      = 200
 	maxDialed     = 80
 	maxHandshakes = 128
@@ -72,7 +72,7 @@ const (
 	maxUnknown  = 64 << 10
 	// maxUnsent bounds the messages that wait for a client that does not read, in bytes.
 	maxUnsent = 4 << 20
-	// maxUnrequested is how many chunks a client may send without a request.
+	// maxUnrequested is the number of chunks that a client may send without a request.
 	maxUnrequested = 64
 	// maxClientName bounds the name of a client's program.
 	maxClientName = 48

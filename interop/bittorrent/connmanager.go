@@ -20,13 +20,13 @@ const (
 	maxDials = 8
 	// dialTimeout bounds one dial.
 	dialTimeout = 8 * time.Second
-	// banFor is how long an address stays banned.
+	// banFor is the duration of a ban.
 	banFor = time.Hour
 )
 
 // connManager manages the connections to the clients of one torrent: it announces the
 // node to trackers, dials the addresses that these return, and takes the connections
-// that the server accepts. Its handler carries them on.
+// that the server accepts. Its handler runs them.
 type connManager struct {
 	// Constant.
 	server   *Server
@@ -44,14 +44,14 @@ type connManager struct {
 	mu     sync.Mutex        // guards what follows
 	conns  map[[20]byte]bool // by peer id, true if dialed
 	banned map[netip.Addr]time.Time
-	failed map[string]error // by tracker or peer, why the node gets nothing of it
+	failed map[string]error // by tracker or peer, the last error
 	closed bool
 }
 
-// handler is what the connections of a torrent are for.
+// handler runs the connections of a torrent.
 type handler interface {
-	// handle carries on a connection after the handshakes, until it ends, and returns
-	// why it did. The caller closes conn. Each connection has a goroutine of its own.
+	// handle runs a connection after the handshakes, until it ends, and returns the reason.
+	// The caller closes conn. Each connection has a separate goroutine.
 	handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error
 	// progress returns the progress to announce. It may be called from any goroutine.
 	progress() progress
@@ -63,8 +63,8 @@ type handler interface {
 // progress is the progress of a download, in bytes.
 type progress struct{ left, downloaded, uploaded int64 }
 
-// newConnManager returns a connManager that runs until ctx ends. [Server.run] runs it. The log does not get the
-// info-hash, which is all that it takes to fetch the content.
+// newConnManager returns a connManager that runs until ctx ends. [Server.run] runs it. The log must not contain
+// the info-hash, with which anyone can fetch the content.
 func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h handler, log *slog.Logger) *connManager {
 	m := &connManager{
 		server:  s,
@@ -146,21 +146,21 @@ func (m *connManager) dialLoop() {
 		case <-m.ctx.Done():
 			return
 		}
-		if !m.begin() {
+		if !m.enter() {
 			return
 		}
 		go func() {
 			defer m.wg.Done()
-			began := time.Now()
+			start := time.Now()
 			err := m.dial(addr, func() { <-slots })
 			m.log.Debug("dialed connection ended", "addr", addr, "error", err)
-			m.addrs.release(addr, time.Now(), time.Since(began), err)
+			m.addrs.release(addr, time.Now(), time.Since(start), err)
 		}()
 	}
 }
 
-// dial connects to a client and carries on the connection. It calls dialed when the
-// dial has ended.
+// dial connects to a client and runs the connection. It calls dialed when the dial has
+// ended.
 func (m *connManager) dial(addr netip.AddrPort, dialed func()) error {
 	ctx, cancel := context.WithTimeout(m.ctx, dialTimeout)
 	defer cancel()
@@ -184,10 +184,10 @@ func (m *connManager) handshake() *handshake {
 	return &handshake{extensions: extensions(), hash: m.hash, peerID: m.server.peerID}
 }
 
-// runConn carries on a connection after the handshakes, until it ends, and returns why
-// it did. The caller closes conn.
+// runConn runs a connection after the handshakes, until it ends, and returns the reason.
+// The caller closes conn.
 func (m *connManager) runConn(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error {
-	if !m.begin() {
+	if !m.enter() {
 		return context.Cause(m.ctx)
 	}
 	defer m.wg.Done()
@@ -200,8 +200,8 @@ func (m *connManager) runConn(conn net.Conn, addr netip.AddrPort, remote handsha
 	return err
 }
 
-// begin adds a connection to wg, unless m is closed.
-func (m *connManager) begin() bool {
+// enter adds a connection to wg, unless m is closed.
+func (m *connManager) enter() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -211,7 +211,7 @@ func (m *connManager) begin() bool {
 	return true
 }
 
-// add admits a client, until remove, or returns why it is refused.
+// add admits a client until remove, or returns the reason for rejecting it.
 func (m *connManager) add(peerID [20]byte, addr netip.Addr, dialed bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +240,7 @@ func (m *connManager) remove(peerID [20]byte) {
 	delete(m.conns, peerID)
 }
 
-// fail records why the node gets nothing of a tracker or a client, nil if it does.
+// fail records the last error of a tracker or a client, nil for none.
 func (m *connManager) fail(of string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -251,7 +251,7 @@ func (m *connManager) fail(of string, err error) {
 	m.failed[of] = err
 }
 
-// problem returns why the node finds no clients, empty if there is nothing to report.
+// problem returns the reason for finding no clients, empty if there is nothing to report.
 func (m *connManager) problem() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -273,7 +273,7 @@ func (m *connManager) idle() bool {
 	return len(m.conns) == 0
 }
 
-// ban refuses the connections of an address for banFor.
+// ban rejects connections of an address for banFor.
 func (m *connManager) ban(a netip.Addr) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

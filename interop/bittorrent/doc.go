@@ -1,9 +1,9 @@
-// Package bittorrent lets stock BitTorrent clients take part in the swarms of mob:
-// they download from the node, and the node downloads from them. Each is an external
+// Package bittorrent connects stock BitTorrent clients to the swarms of mob: they
+// download from the node, and the node downloads from them. Each is an external
 // peer of its swarm (see [peer.ExternalPeer]). A piece of mob is a piece of BitTorrent
 // v1, so the package translates message by message:
 //
-//	have, bitfield, unchoke  ->  Have      what the client has and serves
+//	have, bitfield, unchoke  ->  Have      pieces that the client serves
 //	choke                    ->  Reject of every open request, and Drop of all pieces
 //	Have                     ->  have
 //	Request of 256 KiB       ->  requests of 16 KiB, as many as the client queues
@@ -16,9 +16,9 @@
 // The node chokes no client: a rate limit bounds its upload. It supports the
 // extensions of BEP 6 (fast), 9 (metadata) and 10, and clients that connect may use
 // the encrypted handshake (MSE). There is no DHT, no uTP and no peer exchange. Two mob
-// nodes that connect to each other here recognise the key "mob" of the extended
+// nodes that connect to each other here recognize the key "mob" of the extended
 // handshake and disconnect: they meet over libp2p.
 //
-// Links and trackers come from anyone. They must not make the node send requests to services that are only
-// for programs on its machine or network: an addrRule checks the addresses that they name.
+// Links and trackers are untrusted. An addrRule rejects addresses with which they could make the node send
+// requests to services of its machine or network.
 package bittorrent

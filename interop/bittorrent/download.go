@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// download is the open requests of the swarm to one client: spans of up to 16 chunks,
-// which it requests one by one, as many at a time as the client queues. Safe for
+// download contains the open requests of the swarm to one client: spans of up to 16
+// chunks. It requests the chunks, as many at a time as the client queues. Safe for
 // concurrent use.
 type download struct {
 	mu       sync.Mutex
@@ -30,7 +30,7 @@ type block struct {
 	requested uint32       // chunks, as bits
 	received  uint32
 	reading   bool // the reader reads a chunk into buf
-	dropped   bool // if it is reading, the reader gives buf back
+	dropped   bool // if reading, the reader releases buf
 }
 
 func (b *block) chunks() int { return int(b.span.Length+chunk-1) / chunk }
@@ -72,9 +72,9 @@ func (d *download) request(send func(proto.Span)) {
 	}
 }
 
-// beginChunk returns the block of a chunk that arrives, and the chunk's number. The
+// startChunk returns the block of a chunk that arrives, and the chunk's number. The
 // block's buffer is the caller's until endChunk. It returns nil without a request.
-func (d *download) beginChunk(s proto.Span) (b *block, k int) {
+func (d *download) startChunk(s proto.Span) (b *block, k int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b, k = d.find(s)
@@ -98,8 +98,8 @@ func (d *download) find(s proto.Span) (*block, int) {
 	return nil, 0
 }
 
-// endChunk ends beginChunk. complete reports whether the block is, and dropped whether
-// it was dropped meanwhile: in both cases the caller owns its buffer.
+// endChunk ends startChunk. complete reports whether the block is complete, and dropped
+// whether it was dropped in the meantime. In both cases the caller owns its buffer.
 func (d *download) endChunk(b *block, k int) (complete, dropped bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,7 +128,7 @@ func (d *download) takeLate() bool {
 	return true
 }
 
-// replyTime is how long the client takes to reply while it sends nothing else.
+// replyTime returns the client's time to reply while it sends nothing else.
 func (d *download) replyTime() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -138,12 +138,12 @@ func (d *download) replyTime() time.Duration {
 // dropped is a block that was dropped before it was complete.
 type dropped struct {
 	span  proto.Span
-	buf   *peer.Buffer // nil if there is none, or the reader gives it back
+	buf   *peer.Buffer // nil if there is none, or the reader releases it
 	bytes int          // received
 }
 
-// cancel drops the block of a span, if it is there, and calls send for each of its
-// chunks in flight.
+// cancel drops the block of a span, if any, and calls send for each of its chunks in
+// flight.
 func (d *download) cancel(s proto.Span, send func(proto.Span)) []dropped {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -219,13 +219,12 @@ func (d *download) setLimit(n int) {
 	d.limit = min(max(n, 1), proto.MaxRanges)
 }
 
-// replyTimer measures how long a client takes to reply to a request while it has
-// nothing else to send. Some look at their requests on a timer unless they are
-// sending: Transmission 3.00 takes up to half a second when it is idle. To the swarm
-// this must be latency, to be covered by more requests, and not a queue, to be
-// shortened by fewer, which would find the client idle each time.
+// replyTimer measures the time to reply to a request of a client with nothing else to
+// send. Some clients handle requests on a timer unless they are sending: Transmission
+// 3.00 takes up to half a second when it is idle. The swarm must treat this as latency,
+// covered by more requests, and not as a queue, shortened by fewer.
 type replyTimer struct {
-	estimate time.Duration // about the longest recent time
+	estimate time.Duration // approximately the longest recent time
 	since    time.Time     // of the request to an idle client, zero after the reply
 }
 

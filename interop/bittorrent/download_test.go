@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestReplyTime has a client reply on a timer: the longest times count, and a short one
+// TestReplyTime checks a client that replies on a timer: the longest times count, and a short one
 // hardly.
 func TestReplyTime(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestReplyTime(t *testing.T) {
 		r.stop(now.Add(10 * ms))
 	}
 	if r.estimate > 20*ms {
-		t.Errorf("%v for a client that replies at once now", r.estimate)
+		t.Errorf("%v for a client that replies immediately now", r.estimate)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestReplyTimeOfIdleClient(t *testing.T) {
 	d.request(func(proto.Span) {})
 	d.reply.since = d.reply.since.Add(-300 * time.Millisecond)
 	for k := range 4 {
-		b, n := d.beginChunk((&block{span: sp}).chunkSpan(k))
+		b, n := d.startChunk((&block{span: sp}).chunkSpan(k))
 		if b == nil {
 			t.Fatal("a chunk is not requested")
 		}

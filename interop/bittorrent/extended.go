@@ -82,11 +82,10 @@ func decodeMetadata(b []byte) (m pp.ExtendedMetadataRequestMsg, piece []byte, er
 	return m, b[len(b)-r.Len():], nil
 }
 
-// metadataPieces is the number of pieces of so many bytes of metadata.
+// metadataPieces returns the number of pieces of size bytes of metadata.
 func metadataPieces(size int) int { return (size + chunk - 1) / chunk }
 
-// onMetadata serves a request for a piece of the info dictionary. It ignores replies,
-// since it sends no requests.
+// onMetadata serves a request for a piece of the info dictionary. It ignores replies.
 func (c *peerConn) onMetadata(b []byte) error {
 	m, _, err := decodeMetadata(b)
 	if err != nil {

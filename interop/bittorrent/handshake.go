@@ -9,15 +9,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// handshake is the first message of either side. [pp.Handshake] does not serve: it
-// replies to any info-hash, and before it has read one.
+// handshake is the first message of either side. [pp.Handshake] would reply to any
+// info-hash, and before it has read one.
 type handshake struct {
 	extensions pp.PeerExtensionBits
 	hash       proto.InfoHash
 	peerID     [20]byte
 }
 
-// append encodes a handshake.
 func (h *handshake) append(b []byte) []byte {
 	b = append(b, pp.Protocol...)
 	b = append(b, h.extensions[:]...)
@@ -25,11 +24,10 @@ func (h *handshake) append(b []byte) []byte {
 	return append(b, h.peerID[:]...)
 }
 
-// errNotBitTorrent is the error of a connection that begins with another protocol.
 var errNotBitTorrent = errors.New("not a BitTorrent handshake")
 
-// readUpToHash reads a handshake up to the info-hash, behind which some clients wait
-// for the reply, and readPeerID the rest.
+// readUpToHash reads a handshake up to the info-hash. There some clients wait for the
+// reply. readPeerID reads the rest.
 func (h *handshake) readUpToHash(r io.Reader) error {
 	var b [len(pp.Protocol) + len(h.extensions) + len(h.hash)]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {

@@ -108,7 +108,7 @@ func TestProtocolViolations(t *testing.T) {
 	connect(t, n, s, modern, 2).download()
 }
 
-// TestCloseAfterHandshake has a client close the connection before the first message: no
+// TestCloseAfterHandshake checks a client that closes the connection before the first message: no
 // context of it is left in the swarm.
 func TestCloseAfterHandshake(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestCloseAfterHandshake(t *testing.T) {
 	}
 }
 
-// TestDuplicateConnection has a client connect again: the first connection stays.
+// TestDuplicateConnection checks a client that connects again: the first connection stays.
 func TestDuplicateConnection(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 1<<20)
@@ -151,7 +151,7 @@ func TestDuplicateConnection(t *testing.T) {
 	first.download()
 }
 
-// TestCorruptPieces has one seed send wrong bytes: it is banned, and the whole content
+// TestCorruptPieces checks a seed that sends corrupt blocks: it is banned, and the whole content
 // comes from another.
 func TestCorruptPieces(t *testing.T) {
 	t.Parallel()

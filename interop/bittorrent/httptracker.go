@@ -21,7 +21,7 @@ const (
 	maxAnnounceReply = 1 << 20
 	// maxRedirects bounds the redirects of an announce.
 	maxRedirects = 5
-	// maxReason bounds what is shown of a tracker's reason for a failure.
+	// maxReason bounds the displayed part of a tracker's failure reason, in bytes.
 	maxReason = 200
 )
 
@@ -44,9 +44,9 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {
 	case to.URL.Hostname() != from.Hostname():
-		return fmt.Errorf("it redirects to another host, %s", to.URL.Hostname())
+		return fmt.Errorf("redirect to another host, %s", to.URL.Hostname())
 	case from.Scheme == "https" && to.URL.Scheme != "https":
-		return errors.New("it redirects from HTTPS to HTTP")
+		return errors.New("redirect from HTTPS to HTTP")
 	case len(via) > maxRedirects:
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
@@ -85,22 +85,22 @@ func (h *httpTracker) Announce(
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return reply, fmt.Errorf("it answers %s", resp.Status)
+		return reply, fmt.Errorf("status %s", resp.Status)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnnounceReply+1))
 	if err != nil {
 		return reply, err
 	}
 	if len(b) > maxAnnounceReply {
-		return reply, fmt.Errorf("a reply of more than %d bytes", maxAnnounceReply)
+		return reply, fmt.Errorf("reply of more than %d bytes", maxAnnounceReply)
 	}
 	var r trackerhttp.HttpResponse
 	var trailing bencode.ErrUnusedTrailingBytes
 	if err := bencode.Unmarshal(b, &r); err != nil && !errors.As(err, &trailing) {
-		return reply, errors.New("its reply is not that of a tracker")
+		return reply, errors.New("not the reply of a tracker")
 	}
 	if r.FailureReason != "" {
-		return reply, fmt.Errorf("it rejects the announce: %q", r.FailureReason[:min(len(r.FailureReason), maxReason)])
+		return reply, fmt.Errorf("announce rejected: %q", r.FailureReason[:min(len(r.FailureReason), maxReason)])
 	}
 	reply.Interval, reply.Leechers, reply.Seeders, reply.Peers = r.Interval, r.Incomplete, r.Complete, r.Peers.List
 	for _, p := range r.Peers6 {
@@ -112,13 +112,13 @@ func (h *httpTracker) Announce(
 // Close implements announcer.
 func (h *httpTracker) Close() error { return nil }
 
-// plainError returns the error of a request without the URL, which has the whole query.
+// plainError returns the error of a request without the URL, which contains the query.
 func plainError(err error) error {
 	if request := new(url.Error); errors.As(err, &request) {
 		err = request.Err
 	}
 	if cert := new(tls.CertificateVerificationError); errors.As(err, &cert) {
-		return fmt.Errorf("its certificate is not valid: %w", cert.Err)
+		return fmt.Errorf("invalid certificate: %w", cert.Err)
 	}
 	return err
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/mobgrid/mob/proto/reach"
 )
 
-// localNets is the networks of this machine's interfaces. Safe for concurrent use.
+// localNets lists the networks of this machine's interfaces. Safe for concurrent use.
 type localNets struct {
 	mu   sync.Mutex
 	nets []netip.Prefix
 	at   time.Time
 }
 
-// localNetsFor is how long localNets are valid before they are listed again.
+// localNetsFor is the time after which localNets are listed again.
 const localNetsFor = time.Minute
 
 // contains reports whether an address is in one of the networks.
@@ -30,7 +30,6 @@ func (l *localNets) private() bool {
 	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return reach.Of(p.Addr()) == reach.ThisSite })
 }
 
-// list returns the networks.
 func (l *localNets) list() []netip.Prefix {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/mobgrid/mob/mob/bitset"
 )
 
-// The messages of BEP 3, 6 and 10. The decoder of [pp] does not serve: it fails on
-// unknown types, copies every block and expands bitfields to a byte a piece. Its encoder
-// takes nine allocations for a request.
+// The messages of BEP 3, 6 and 10. The decoder of [pp] fails on unknown types, copies
+// every block and expands bitfields to a byte a piece. Its encoder allocates nine times
+// for a request.
 
 // appendMessage encodes a message of 32-bit fields and a payload.
 func appendMessage(b []byte, t pp.MessageType, payload []byte, fields ...uint32) []byte {
@@ -50,8 +50,8 @@ func readExtended(r *bufio.Reader, n int64) ([]byte, error) {
 	return b, err
 }
 
-// fieldsOf returns how many 32-bit fields a message consists of, -1 if it does not or
-// its type is unknown.
+// fieldsOf returns the number of 32-bit fields of a message, or -1 if its type is unknown
+// or has other fields.
 func fieldsOf(t pp.MessageType) int {
 	switch t {
 	case pp.Choke, pp.Unchoke, pp.Interested, pp.NotInterested, pp.HaveAll, pp.HaveNone:
@@ -64,7 +64,6 @@ func fieldsOf(t pp.MessageType) int {
 	return -1
 }
 
-// bitfieldLen is the length of the bitfield of so many pieces.
 func bitfieldLen(pieces int) int { return (pieces + 7) / 8 }
 
 // encodeBitfield encodes a set of pieces. The first piece is the highest bit.

@@ -16,12 +16,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Limits on what the download of an info dictionary may cost.
+// Limits for the download of an info dictionary.
 const (
-	// maxMetadataConns is how many clients send the info dictionary at a time. Each
-	// sends all of it, because only the hash of the whole shows that one is wrong.
+	// maxMetadataConns is the number of clients that send the info dictionary at a time.
+	// Each sends all of it, because there is only one hash.
 	maxMetadataConns = 4
-	// metadataPipeline is how many pieces are requested from a client at a time.
+	// metadataPipeline is the number of pieces requested from a client at a time.
 	metadataPipeline = 8
 	// metadataTimeout bounds the wait for a message. After metadataGrace a client must
 	// send a piece every metadataPieceTime on average: Transmission sends two a second.
@@ -34,13 +34,13 @@ const (
 )
 
 var (
-	// errDescribed ends the connManager when the info dictionary is there.
+	// errDescribed ends the connManager when the info dictionary is complete.
 	errDescribed  = errors.New("the info dictionary is complete")
 	errNoMetadata = errors.New("the client does not send the info dictionary")
 )
 
 // metadataFetcher is a handler that downloads an info dictionary (BEP 9). Its handshake
-// lacks the key of a mob node, so other nodes serve it like any client.
+// does not contain the key of a mob node, so other nodes serve it like any client.
 type metadataFetcher struct {
 	*connManager
 	slots chan struct{} // a token for each client that sends the info dictionary
@@ -78,7 +78,7 @@ func (s *Server) newMetadataFetcher(ctx context.Context, hash proto.InfoHash) *m
 func (f *metadataFetcher) complete() <-chan struct{} { return nil }
 
 // progress implements handler. The length is unknown, but trackers return seeds only
-// to clients that lack something.
+// to clients that are not complete.
 func (f *metadataFetcher) progress() progress { return progress{left: chunk} }
 
 // handle implements handler: it downloads the info dictionary from one client.
@@ -131,7 +131,7 @@ func (f *metadataFetcher) fetch(c *metadataConn, addr netip.AddrPort) ([]byte, e
 type metadataConn struct {
 	conn      net.Conn
 	r         *bufio.Reader
-	size      int                // of the info dictionary, as the client says
+	size      int                // of the info dictionary, from the client's handshake
 	id        pp.ExtensionNumber // of metadata messages to the client
 	pieces    [][]byte           // nil where they have not been received
 	requested int                // pieces, in order
@@ -142,15 +142,13 @@ func newMetadataConn(conn net.Conn) *metadataConn {
 	return &metadataConn{conn: conn, r: bufio.NewReader(conn)}
 }
 
-// send sends an extended message.
 func (c *metadataConn) send(payload []byte) error {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(metadataTimeout))
 	_, err := c.conn.Write(appendMessage(nil, pp.Extended, payload))
 	return err
 }
 
-// receive returns the next extended message. It skips others, which are useless without
-// the info dictionary.
+// receive returns the next extended message. It skips other messages.
 func (c *metadataConn) receive(deadline time.Time) ([]byte, error) {
 	_ = c.conn.SetReadDeadline(deadline)
 	for {
@@ -199,7 +197,7 @@ func (c *metadataConn) receiveHandshake() error {
 // download requests and receives all pieces.
 func (c *metadataConn) download() ([]byte, error) {
 	c.pieces = make([][]byte, metadataPieces(c.size))
-	began := time.Now()
+	start := time.Now()
 	for c.received < len(c.pieces) {
 		for c.requested < min(len(c.pieces), c.received+metadataPipeline) {
 			if err := c.request(c.requested); err != nil {
@@ -208,7 +206,7 @@ func (c *metadataConn) download() ([]byte, error) {
 			c.requested++
 		}
 		deadline := time.Now().Add(metadataTimeout)
-		tooSlow := began.Add(metadataGrace + time.Duration(c.received)*metadataPieceTime)
+		tooSlow := start.Add(metadataGrace + time.Duration(c.received)*metadataPieceTime)
 		if tooSlow.Before(deadline) {
 			deadline = tooSlow
 		}
@@ -225,7 +223,6 @@ func (c *metadataConn) download() ([]byte, error) {
 	return bytes.Join(c.pieces, nil), nil
 }
 
-// request requests a piece.
 func (c *metadataConn) request(piece int) error {
 	return c.send(encodeMetadata(c.id, pp.ExtendedMetadataRequestMsg{
 		Type:  pp.RequestMetadataExtensionMsgType,

@@ -21,7 +21,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// metadataClients is how many clients startMetadataClient has started.
+// metadataClients is the number of clients that startMetadataClient has started.
 var metadataClients atomic.Uint32
 
 // startMetadataClient starts a scripted client that listens at a loopback address. Each
@@ -120,7 +120,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeIncoming has the client connect to the node.
+// TestDescribeIncoming checks a client that connects to the node.
 func TestDescribeIncoming(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 1<<20)
@@ -228,7 +228,7 @@ func badClients() map[string]badClient {
 	}
 }
 
-// TestDescribeDespiteBadClients has a bad client beside an honest one.
+// TestDescribeDespiteBadClients checks a malicious client beside an honest one.
 func TestDescribeDespiteBadClients(t *testing.T) {
 	t.Parallel()
 	s := newMetadataSample(t)
@@ -247,7 +247,7 @@ func TestDescribeDespiteBadClients(t *testing.T) {
 	}
 }
 
-// TestDescribeByBadClients has bad clients only: there is no dictionary when the context
+// TestDescribeByBadClients checks malicious clients only: there is no dictionary when the context
 // ends, and one connection to each.
 func TestDescribeByBadClients(t *testing.T) {
 	t.Parallel()
@@ -280,7 +280,7 @@ func TestDescribeByBadClients(t *testing.T) {
 	}
 }
 
-// TestSlowMetadata has a client send a piece every 9 seconds of an info dictionary that
+// TestSlowMetadata checks a client that sends a piece every 9 seconds of an info dictionary that
 // would take hours, and other messages in between.
 func TestSlowMetadata(t *testing.T) {
 	t.Parallel()
@@ -310,11 +310,11 @@ func TestSlowMetadata(t *testing.T) {
 		if err := c.receiveHandshake(); err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
+		start := time.Now()
 		if _, err := c.download(); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Error(err)
 		}
-		if d := time.Since(began); d < metadataGrace || d > metadataGrace+10*time.Second {
+		if d := time.Since(start); d < metadataGrace || d > metadataGrace+10*time.Second {
 			t.Errorf("the download ended after %v", d)
 		}
 	})
@@ -324,7 +324,7 @@ func TestSlowMetadata(t *testing.T) {
 func TestDescribeEnds(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 1<<10)
-	cause := errors.New("cancelled by the test")
+	cause := errors.New("canceled by the test")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	server := startServer(t)

@@ -11,9 +11,9 @@ import (
 	"github.com/anacrolix/torrent/mse"
 )
 
-// encryptedConn is a connection that began with the encrypted handshake (MSE). Some
-// clients accept no other. It hides BitTorrent from traffic shapers, but it is not
-// secure: its key is the info-hash.
+// encryptedConn is a connection with the encrypted handshake (MSE), which some clients
+// require. It hides BitTorrent from traffic shapers, but is not secure: its key is the
+// info-hash.
 type encryptedConn struct {
 	net.Conn
 	rw io.ReadWriter
@@ -22,7 +22,7 @@ type encryptedConn struct {
 func (c *encryptedConn) Read(b []byte) (int, error)  { return c.rw.Read(b) }
 func (c *encryptedConn) Write(b []byte) (int, error) { return c.rw.Write(b) }
 
-// SyscallConn returns the socket.
+// SyscallConn implements [syscall.Conn].
 func (c *encryptedConn) SyscallConn() (syscall.RawConn, error) {
 	if sc, ok := c.Conn.(syscall.Conn); ok {
 		return sc.SyscallConn()
@@ -30,11 +30,11 @@ func (c *encryptedConn) SyscallConn() (syscall.RawConn, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// acceptMSE accepts an encrypted handshake, of which it has read the beginning. After
-// it the stream is plaintext if the client supports that.
-func (s *Server) acceptMSE(conn net.Conn, began []byte) (net.Conn, error) {
+// acceptMSE accepts an encrypted handshake whose first bytes are start. After it the
+// stream is plaintext if the client supports that.
+func (s *Server) acceptMSE(conn net.Conn, start []byte) (net.Conn, error) {
 	keys := s.infoHashes()
-	if len(keys) == 0 || isText(began) {
+	if len(keys) == 0 || isText(start) {
 		return nil, errNotBitTorrent // without a reply
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, handshakeTimeout)
@@ -42,7 +42,7 @@ func (s *Server) acceptMSE(conn net.Conn, began []byte) (net.Conn, error) {
 	raw := struct {
 		io.Reader
 		io.Writer
-	}{io.MultiReader(bytes.NewReader(began), conn), conn}
+	}{io.MultiReader(bytes.NewReader(start), conn), conn}
 	rw, _, err := mse.ReceiveHandshake(ctx, raw, func(try func([]byte) bool) {
 		for _, key := range keys {
 			if !try(key) {
@@ -66,7 +66,7 @@ func (s *Server) infoHashes() (keys [][]byte) {
 	return keys
 }
 
-// isText reports whether b is printable, as in HTTP. The encrypted handshake begins
+// isText reports whether b is printable, as in HTTP. The encrypted handshake starts
 // with a random number.
 func isText(b []byte) bool {
 	for _, c := range b {

@@ -22,12 +22,12 @@ import (
 const (
 	// writeTimeout bounds one write.
 	writeTimeout = 30 * time.Second
-	// idleTimeout is how long a client may send nothing, and keepAliveInterval how long
-	// the node does.
+	// idleTimeout bounds the time without messages from a client, and keepAliveInterval
+	// the time without messages to it.
 	idleTimeout       = 3 * time.Minute
 	keepAliveInterval = 100 * time.Second
-	// defaultReqq is how many requests a client queues that does not say, and ownReqq
-	// how many the node says that it queues (BEP 10).
+	// defaultReqq is the assumed queue length of a client that does not report it, and
+	// ownReqq the node's (BEP 10), in requests.
 	defaultReqq = 250
 	ownReqq     = 2000
 )
@@ -81,7 +81,7 @@ func (s *swarm) newPeerConn(conn net.Conn, addr netip.AddrPort, remote handshake
 	return c, nil
 }
 
-// run carries on the connection until it ends, and returns why it did.
+// run runs the connection until it ends, and returns the reason.
 func (c *peerConn) run() error {
 	stop := context.AfterFunc(c.ctx, func() {
 		_ = c.conn.Close()
@@ -89,7 +89,7 @@ func (c *peerConn) run() error {
 	})
 	defer stop()
 	c.sendFirst()
-	if err := c.write(c.out.take(nil)); err != nil { // at once, so that another mob node sees what this is
+	if err := c.write(c.out.take(nil)); err != nil { // immediately, so that another mob node recognizes this one
 		c.cancel(err)
 		return err
 	}
@@ -265,7 +265,7 @@ func (c *peerConn) Close(code proto.Code, why string) {
 	c.cancel(errors.New(why))
 }
 
-// discard gives back the buffers of dropped spans.
+// discard releases the buffers of dropped spans.
 func (c *peerConn) discard(spans []dropped) {
 	for _, d := range spans {
 		if d.bytes > 0 {
@@ -289,7 +289,7 @@ func (c *peerConn) sendHaves(pieces []proto.Range) {
 	c.updateInterest()
 }
 
-// updateInterest sends interested or not interested when that has changed. It closes a
+// updateInterest sends interested or not interested if it changed. It closes a
 // connection between two seeds. The caller holds mu.
 func (c *peerConn) updateInterest() {
 	if interested := c.state.missing > 0; interested != c.state.interested {
@@ -305,8 +305,8 @@ func (c *peerConn) updateInterest() {
 	}
 }
 
-// clientName is the printable form of a client's name, or else of the start of its
-// peer id.
+// clientName returns the printable form of a client's name, or of the start of its peer
+// id if it has none.
 func clientName(name string, peerID [20]byte) string {
 	if name == "" {
 		name = string(peerID[:8])

@@ -5,11 +5,10 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// peerState is what the two sides of a connection have announced to each other. It
-// needs a lock.
+// peerState contains the announcements of both sides of a connection. It needs a lock.
 type peerState struct {
 	local, remote *bitset.Set // pieces of the node and of the client
-	missing       int         // pieces of the client that the node lacks
+	missing       int         // pieces of the client that the node needs
 	interested    bool        // as last sent to the client
 	unchoked      bool        // by the client
 }

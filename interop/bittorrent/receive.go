@@ -189,7 +189,7 @@ func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
 		Begin:  binary.BigEndian.Uint32(head[4:]),
 		Length: uint32(n) - uint32(len(head)),
 	}
-	block, k := c.download.beginChunk(s)
+	block, k := c.download.startChunk(s)
 	if block == nil {
 		return c.skipChunk(r, int(s.Length))
 	}

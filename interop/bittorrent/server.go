@@ -48,8 +48,8 @@ type Server struct {
 	managers map[proto.InfoHash]*connManager
 }
 
-// Listen starts a server. It refuses clients but those of torrents that [Server.Attach]
-// or [Server.Describe] runs for.
+// Listen starts a server. It accepts clients of torrents for which [Server.Attach] or
+// [Server.Describe] runs.
 func Listen(cfg Config) (*Server, error) {
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Server) port() int {
 	return 0
 }
 
-// Close closes all connections and waits for them. Close the node before: the end of
-// its swarms announces to the trackers that they stop.
+// Close closes all connections and waits for them. Close the node first: its swarms then
+// announce to the trackers that they stop.
 func (s *Server) Close() error {
 	s.cancel()
 	err := s.listener.Close()
@@ -100,7 +100,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Problem returns why the node finds no clients of a torrent, empty if there is nothing to report.
+// Problem returns the reason for finding no clients of a torrent, empty if there is nothing to report.
 func (s *Server) Problem(hash proto.InfoHash) string {
 	s.mu.Lock()
 	m := s.managers[hash]
@@ -131,7 +131,7 @@ func (s *Server) acceptLoop() {
 	}
 }
 
-// handle carries on a connection that was accepted.
+// handle runs an accepted connection.
 func (s *Server) handle(conn net.Conn) {
 	defer conn.Close()
 	addr := remoteAddr(conn)
@@ -144,22 +144,22 @@ func (s *Server) handle(conn net.Conn) {
 	_ = m.runConn(stream, addr, remote, false) // it logs the error
 }
 
-var errUnknownTorrent = errors.New("the client asks for an unknown info-hash")
+var errUnknownTorrent = errors.New("unknown info-hash")
 
-// acceptHandshake exchanges handshakes over a connection that was accepted. It returns
-// the stream to use from then on, which may be encrypted.
+// acceptHandshake exchanges handshakes over an accepted connection. It returns the stream
+// for messages, which may be encrypted.
 func (s *Server) acceptHandshake(conn net.Conn) (stream net.Conn, m *connManager, remote handshake, err error) {
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
 	defer stop()
-	began := make([]byte, len(pp.Protocol))
-	if _, err := io.ReadFull(conn, began); err != nil {
+	start := make([]byte, len(pp.Protocol))
+	if _, err := io.ReadFull(conn, start); err != nil {
 		return nil, nil, remote, err
 	}
 	stream = conn
-	r := io.MultiReader(bytes.NewReader(began), conn)
-	if string(began) != pp.Protocol {
-		stream, err = s.acceptMSE(conn, began)
+	r := io.MultiReader(bytes.NewReader(start), conn)
+	if string(start) != pp.Protocol {
+		stream, err = s.acceptMSE(conn, start)
 		if err != nil {
 			return nil, nil, remote, err
 		}

@@ -122,7 +122,7 @@ func TestDownloadFromClient(t *testing.T) {
 	}
 }
 
-// TestChokeDuringBlock has a seed choke in the middle of a block, again and again.
+// TestChokeDuringBlock checks a seed that chokes during a block, again and again.
 func TestChokeDuringBlock(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 2<<20)

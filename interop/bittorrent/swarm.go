@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// swarm connects the clients of a torrent to a transfer: it is the handler that makes
+// swarm connects the clients of a torrent to a transfer. It is the handler that makes
 // them external peers.
 type swarm struct {
 	*connManager

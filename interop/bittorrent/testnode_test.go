@@ -20,7 +20,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sample is a content and its torrent.
+// sample is content with its torrent.
 type sample struct {
 	path     string
 	data     []byte
@@ -61,7 +61,7 @@ type node struct {
 	data   string
 }
 
-// startNode starts a node. torrent is that of any of its transfers.
+// startNode starts a node with the torrent of any of its transfers.
 func startNode(t testing.TB, cluster string, torrent *Torrent, upload int64) *node {
 	t.Helper()
 	level := slog.LevelWarn
@@ -82,7 +82,7 @@ func startNode(t testing.TB, cluster string, torrent *Torrent, upload int64) *no
 	}
 	n := &node{server: s, data: t.TempDir()}
 	tuning := mob.DefaultTuning()
-	tuning.Settle = 100 * time.Millisecond // a node without neighbours need not wait for their claims
+	tuning.Settle = 100 * time.Millisecond // a node without neighbors need not wait for their claims
 	n.Node, err = peer.Start(peer.Config{
 		Data:           n.data,
 		Cluster:        cluster,
@@ -115,7 +115,7 @@ func (n *node) seed(t testing.TB, s *sample) *peer.Transfer {
 	return tr
 }
 
-// get starts a download of the sample, of which the node has the manifest.
+// get starts a download of the sample, whose manifest the node has.
 func (n *node) get(t testing.TB, s *sample) (tr *peer.Transfer, out string) {
 	t.Helper()
 	dir := filepath.Join(n.data, "transfers", s.link().Manifest.String())

@@ -12,8 +12,8 @@ import (
 // trackerDialer connects to one tracker, and records its address.
 type trackerDialer struct {
 	rule *addrRule // nil if all addresses are allowed
-	// own is the tracker's host:port if the operator or the user named it: it may be at any address. A
-	// redirect elsewhere is subject to the rule.
+	// own is the tracker's host:port if the operator or the user named it. The rule applies to redirects
+	// to other addresses only.
 	own    string
 	custom func(ctx context.Context, network, addr string) (net.Conn, error) // [Config.Dial]
 
@@ -28,7 +28,7 @@ func (d *trackerDialer) dial(ctx context.Context, network, addr string) (net.Con
 	}
 	var dialer net.Dialer
 	if addr != d.own {
-		// After the name was resolved: a name may have any address, and another one each time.
+		// Control is called after the name is resolved.
 		dialer.Control = func(_, addr string, _ syscall.RawConn) error {
 			a, err := netip.ParseAddrPort(addr)
 			if err != nil {
@@ -44,11 +44,11 @@ func (d *trackerDialer) dial(ctx context.Context, network, addr string) (net.Con
 	return conn, err
 }
 
-// check is that of an address of the tracker.
+// check fails unless the node may connect to the tracker at a.
 func (d *trackerDialer) check(a netip.Addr) error {
 	err := d.rule.check(a, netip.Addr{})
-	if refused := new(refusedAddr); errors.As(err, &refused) && refused.hint == "" {
-		refused.hint = trackerHint
+	if rejected := new(rejectedAddr); errors.As(err, &rejected) && rejected.hint == "" {
+		rejected.hint = trackerHint
 	}
 	return err
 }
@@ -59,7 +59,7 @@ func (d *trackerDialer) reached(a netip.Addr) {
 	d.at = a
 }
 
-// checkPeer fails unless the node connects to a client that the tracker returned.
+// checkPeer fails unless the node may connect to a client that the tracker returned.
 func (d *trackerDialer) checkPeer(a netip.Addr) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

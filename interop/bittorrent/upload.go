@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// batchSize is about how many bytes of requested chunks are read and written at a
-// time.
+// batchSize is the approximate size of requested chunks that are read and written at a
+// time, in bytes.
 const batchSize = proto.MaxBlock
 
 // serveLoop serves the requests of the client until the queue is closed.
@@ -22,7 +22,7 @@ func (c *peerConn) serveLoop() {
 		if !ok {
 			return
 		}
-		if limits == nil { // it has joined: others have no request in the queue
+		if limits == nil { // it has joined: a client without a session has no request in the queue
 			limits = slices.Concat(c.attachment.Upload(), limit.Chain{&c.swarm.server.limiter})
 		}
 		if err := c.serveBatch(s, limits); err != nil {
@@ -32,8 +32,7 @@ func (c *peerConn) serveLoop() {
 	}
 }
 
-// serveBatch serves a request, and those that wait behind it as far as they fit a
-// batch.
+// serveBatch serves a request, and as many of the next ones as fit a batch.
 func (c *peerConn) serveBatch(s proto.Span, limits limit.Chain) error {
 	buf := c.attachment.Buffer(batchSize)
 	defer c.attachment.Release(buf)
@@ -73,7 +72,7 @@ func (c *peerConn) appendPiece(b []byte, s proto.Span) []byte {
 	return b
 }
 
-// writePieces writes piece messages with so many bytes of payload, as the limits allow.
+// writePieces writes piece messages with payload bytes of payload, subject to the limits.
 func (c *peerConn) writePieces(b []byte, payload int, limits limit.Chain) error {
 	if payload == 0 {
 		return nil

@@ -17,12 +17,12 @@ func TestUploadLimit(t *testing.T) {
 	free.seed(t, s)
 	var wg sync.WaitGroup
 	took := make([]time.Duration, 3)
-	began := time.Now()
+	start := time.Now()
 	for i, n := range []*node{limited, limited, free} {
 		c := connect(t, n, s, modern, byte(1+i))
 		wg.Go(func() {
 			c.download()
-			took[i] = time.Since(began)
+			took[i] = time.Since(start)
 		})
 	}
 	wg.Wait()

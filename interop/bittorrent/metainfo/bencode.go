@@ -8,27 +8,26 @@ import (
 )
 
 // maxDepth bounds the nesting of lists and dictionaries. Torrents have five levels;
-// the file tree of a v2 torrent is as deep as its folders.
+// the file tree of a v2 torrent is as deep as its directories.
 const maxDepth = 64
 
-// reader reads bencode from memory. It accepts what clients agree on though it is not
-// canonical: keys in any order, and any integer where it is skipped. It rejects
-// repeated keys of the dictionaries that are used. It returns parts of its input, so it
-// allocates nothing.
+// reader reads bencode from memory. Like clients, it accepts keys in any order, and any
+// integer that is skipped. It rejects repeated keys of used dictionaries. It returns
+// parts of its input, so it allocates nothing.
 type reader struct {
 	all   []byte
 	at    int // offset of the next byte
 	depth int
 }
 
-var errTruncated = errors.New("it is truncated")
+var errTruncated = errors.New("truncated")
 
 // fail returns an error with the offset.
 func (r *reader) fail(format string, args ...any) error {
 	return fmt.Errorf("at byte %d: %w", r.at, fmt.Errorf(format, args...))
 }
 
-// next is the next byte, 0 at the end.
+// next returns the next byte, 0 at the end.
 func (r *reader) next() byte {
 	if r.at == len(r.all) {
 		return 0
@@ -48,7 +47,7 @@ func (r *reader) number(end byte) (int64, error) {
 		case c < '0' || c > '9':
 			return 0, r.fail("%q in a number", c)
 		case digits > 0 && n == 0:
-			return 0, r.fail("a number begins with 0")
+			return 0, r.fail("a number starts with 0")
 		case digits == 18: // 19 may overflow an int64
 			return 0, r.fail("a number of more than 18 digits")
 		}
@@ -58,7 +57,6 @@ func (r *reader) number(end byte) (int64, error) {
 	return 0, errTruncated
 }
 
-// integer reads an integer.
 func (r *reader) integer() (int64, error) {
 	if r.next() != 'i' {
 		return 0, r.fail("want an integer")
@@ -78,7 +76,6 @@ func (r *reader) integer() (int64, error) {
 	return n, err
 }
 
-// text reads a byte string.
 func (r *reader) text() ([]byte, error) {
 	if r.at == len(r.all) {
 		return nil, errTruncated
@@ -157,7 +154,7 @@ func (r *reader) group(open byte, what string, each func() error) error {
 	return nil
 }
 
-// skip reads a value and drops it. Its end must be found all the same.
+// skip reads a value and drops it.
 func (r *reader) skip() (err error) {
 	switch r.next() {
 	case 'i':

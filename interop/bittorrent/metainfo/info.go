@@ -88,7 +88,6 @@ func (p *infoParser) key(key string) (err error) {
 	return err
 }
 
-// string reads a string and copies it.
 func (p *infoParser) string() (string, error) {
 	b, err := p.text()
 	return string(b), err
@@ -163,17 +162,17 @@ func (p *infoParser) path() (string, error) {
 	return string(path), err
 }
 
-// check validates the dictionary as a whole, and sets the fields that follow from others.
+// check validates the dictionary, and sets derived fields.
 func (p *infoParser) check() error {
 	t := &p.t
 	switch {
 	case p.v2 && len(t.PieceHashes) == 0:
-		return errors.New("it is for BitTorrent v2 only, which mob does not support: " +
+		return errors.New("BitTorrent v2 only, which mob does not support: " +
 			"make one for v1, or for both (hybrid)")
 	case p.hasFiles && p.length >= 0:
-		return errors.New("it has both a length and a list of files")
+		return errors.New("both a length and a list of files")
 	case !p.hasFiles && p.length < 0:
-		return errors.New("it has neither a length nor a list of files")
+		return errors.New("neither a length nor a list of files")
 	}
 	if p.utf8Name != "" {
 		t.Name = p.utf8Name
@@ -199,8 +198,8 @@ func (p *infoParser) check() error {
 
 func (p *infoParser) checkPieces() error {
 	t := &p.t
-	if n := t.PieceLength; n < MinPieceLength || n > MaxPieceLength || bits.OnesCount64(uint64(n)) != 1 {
-		return fmt.Errorf("piece length %d, want a power of two from %d to %d", n, MinPieceLength, MaxPieceLength)
+	if n := t.PieceLength; n < minPieceLength || n > maxPieceLength || bits.OnesCount64(uint64(n)) != 1 {
+		return fmt.Errorf("piece length %d, want a power of two from %d to %d", n, minPieceLength, maxPieceLength)
 	}
 	if t.Length == 0 {
 		return errors.New("the content is empty")
@@ -215,7 +214,7 @@ func (p *infoParser) checkPieces() error {
 	return nil
 }
 
-// checkTree returns an error if a path occurs twice, or is below that of a file. Padding
+// checkTree returns an error if a path occurs twice, or is below a file's path. Padding
 // files are not written, so several may share a path.
 func checkTree(files []File) error {
 	var paths []string
@@ -229,7 +228,7 @@ func checkTree(files []File) error {
 		below, same := strings.CutPrefix(paths[i], paths[i-1])
 		switch {
 		case same && below == "":
-			return fmt.Errorf("file %q is listed twice", paths[i])
+			return fmt.Errorf("duplicate file %q", paths[i])
 		case same && below[0] == '/':
 			return fmt.Errorf("file %q is below the file %q", paths[i], paths[i-1])
 		}
@@ -255,13 +254,13 @@ func checkElement(e []byte) error {
 // checkName returns an error unless name is valid as the name of a manifest too.
 func checkName(name string) error {
 	if name == "" {
-		return errors.New("it has no name")
+		return errors.New("no name")
 	}
 	if err := checkElement([]byte(name)); err != nil {
-		return fmt.Errorf("its name: %w", err)
+		return fmt.Errorf("name: %w", err)
 	}
 	if strings.IndexFunc(name, unicode.IsControl) >= 0 {
-		return fmt.Errorf("its name %q has a control character", name)
+		return fmt.Errorf("name %q has a control character", name)
 	}
 	return nil
 }

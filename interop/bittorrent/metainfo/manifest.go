@@ -13,8 +13,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Codec converts between manifests and info dictionaries, for a node that keeps these
-// as bytes.
+// Codec converts between manifests and encoded info dictionaries.
 type Codec struct{}
 
 // Build returns the bytes of [Build].
@@ -60,7 +59,7 @@ type fileEntry struct {
 	Path   []string `bencode:"path"`
 }
 
-// Build makes the info dictionary of a valid manifest and the concatenated SHA-1
+// Build returns the info dictionary of a valid manifest with the concatenated SHA-1
 // hashes of its pieces. Equal arguments give equal bytes. It fails if BitTorrent cannot
 // represent the content: one of no bytes, a name that is not UTF-8, an info dictionary
 // of more than [MaxInfo] bytes.
@@ -91,10 +90,10 @@ func Build(m *proto.Manifest, hashes []byte) (*Torrent, error) {
 	return ParseInfo(info)
 }
 
-// Unsupported counts the entries of a manifest that a torrent cannot hold: symbolic
-// links, and folders without a file anywhere below.
-func Unsupported(m *proto.Manifest) (links, emptyFolders int) {
-	// From the end, since entries below a folder come after it.
+// Unsupported counts the entries of a manifest that a torrent cannot contain: symbolic
+// links, and directories without a file anywhere below.
+func Unsupported(m *proto.Manifest) (links, emptyDirs int) {
+	// From the end, since entries below a directory come after it.
 	filled := map[string]bool{}
 	for i := len(m.Entries) - 1; i >= 0; i-- {
 		e := &m.Entries[i]
@@ -103,7 +102,7 @@ func Unsupported(m *proto.Manifest) (links, emptyFolders int) {
 			links++
 		case proto.Dir:
 			if !filled[e.Path] {
-				emptyFolders++
+				emptyDirs++
 				continue
 			}
 			fallthrough
@@ -113,7 +112,7 @@ func Unsupported(m *proto.Manifest) (links, emptyFolders int) {
 			}
 		}
 	}
-	return links, emptyFolders
+	return links, emptyDirs
 }
 
 // Modes in a manifest from a torrent, which has none.
@@ -124,7 +123,7 @@ const (
 )
 
 // Manifest returns the manifest of the torrent's content: the files in its order, each
-// folder before the first file in it, modes 0644 or 0755, no times, and the SHA-1
+// directory before the first file in it, modes 0644 or 0755, no times, and the SHA-1
 // hashes of the pieces. It is [proto.Manifest.TorrentOnly]. Equal torrents give equal
 // manifests on every node. The manifest shares t's memory.
 //
@@ -145,8 +144,8 @@ func (t *Torrent) Manifest() (*proto.Manifest, error) {
 	return m, nil
 }
 
-// entries are the files with their folders, and the padding. A torrent may name thousands
-// of folders with each file, so the limits of a manifest apply before they are made.
+// entries returns the files with their directories, and the padding. Each file of a torrent
+// may name thousands of directories, so the limits of a manifest apply as they are added.
 func (t *Torrent) entries() ([]proto.Entry, error) {
 	tree := tree{entries: make([]proto.Entry, 0, len(t.Files)), dirs: map[string]bool{}}
 	for _, f := range t.Files {
@@ -176,19 +175,19 @@ func (t *Torrent) entries() ([]proto.Entry, error) {
 	return tree.entries, nil
 }
 
-// tree is the entries so far, within the limits of a manifest.
+// tree collects entries within the limits of a manifest.
 type tree struct {
 	entries []proto.Entry
-	dirs    map[string]bool // those among the entries
+	dirs    map[string]bool // directories among the entries
 	paths   int             // bytes
 }
 
 func (t *tree) add(e proto.Entry) error {
 	if len(t.entries) == proto.MaxEntries {
-		return fmt.Errorf("more than %d files and folders", proto.MaxEntries)
+		return fmt.Errorf("more than %d files and directories", proto.MaxEntries)
 	}
 	if t.paths += len(e.Path); t.paths > proto.MaxManifest {
-		return fmt.Errorf("the paths of its files and folders have more than %d bytes", proto.MaxManifest)
+		return fmt.Errorf("the paths of its files and directories have more than %d bytes", proto.MaxManifest)
 	}
 	t.entries = append(t.entries, e)
 	return nil

@@ -119,8 +119,8 @@ func TestManifestErrors(t *testing.T) {
 	}
 }
 
-// Each file of a torrent may name two thousand folders in four kilobytes, so an info
-// dictionary could stand for ten million of them. It is refused before they are made.
+// Each file of a torrent may name two thousand directories in four kilobytes, so an info
+// dictionary could contain ten million of them. It is rejected before they are made.
 func TestManifestLimits(t *testing.T) {
 	nested := func(files, levels int) string {
 		all := make([]File, files)
@@ -130,7 +130,7 @@ func TestManifestLimits(t *testing.T) {
 		return infoOf(16<<10, all...)
 	}
 	for _, tt := range []struct{ name, in, want string }{
-		{"many folders", nested(12_000, 90), "more than 1048576 files and folders"},
+		{"many directories", nested(12_000, 90), "more than 1048576 files and directories"},
 		{"long paths", nested(2_500, 2_000), "have more than 201326592 bytes"},
 	} {
 		var before, after runtime.MemStats

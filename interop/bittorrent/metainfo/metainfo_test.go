@@ -36,7 +36,7 @@ func file(path string, size int64) proto.Entry {
 
 func dir(path string) proto.Entry { return proto.Entry{Path: path, Kind: proto.Dir, Mode: 0o755} }
 
-// TestBuildFile wants the info-hash that libtorrent 2.0.8 makes of the same file.
+// TestBuildFile checks the info-hash against the one of libtorrent 2.0.8 for the same file.
 func TestBuildFile(t *testing.T) {
 	content := make([]byte, 600_000)
 	for i := range content {
@@ -66,7 +66,7 @@ func TestBuildFile(t *testing.T) {
 	}
 }
 
-func TestBuildFolder(t *testing.T) {
+func TestBuildDirectory(t *testing.T) {
 	m := manifest(t, "models é",
 		dir("a"), file("a b", 5), proto.Entry{Path: "a/link", Kind: proto.Symlink, Target: "../a b"},
 		dir("a/none"), dir("a/none/deep"),
@@ -84,8 +84,8 @@ func TestBuildFolder(t *testing.T) {
 	if !reflect.DeepEqual(tor.Files, want) || tor.Single || tor.Pieces != 2 {
 		t.Errorf("got %+v", tor)
 	}
-	if links, folders := Unsupported(m); links != 1 || folders != 2 {
-		t.Errorf("%d links and %d empty folders, want 1 and 2", links, folders)
+	if links, dirs := Unsupported(m); links != 1 || dirs != 2 {
+		t.Errorf("%d links and %d empty directories, want 1 and 2", links, dirs)
 	}
 	again, err := Build(m, zeroHashes(m))
 	if err != nil || !bytes.Equal(again.Info, tor.Info) {
@@ -140,8 +140,8 @@ func TestMatch(t *testing.T) {
 	for want, other := range map[string]*proto.Manifest{
 		"30 bytes in pieces":     manifest(t, "d", file("a", 10), file("b", 21)),
 		"the manifest has 3":     manifest(t, "d", file("a", 10), file("b", 20), file("c", 0)),
-		`in place of`:            manifest(t, "d", file("a", 20), file("b", 10)),
-		`the manifest's "c"`:     manifest(t, "d", file("a", 10), file("c", 20)),
+		`"a" of 10 bytes, but`:   manifest(t, "d", file("a", 20), file("b", 10)),
+		`the manifest has "c"`:   manifest(t, "d", file("a", 10), file("c", 20)),
 		`but the manifest has 1`: manifest(t, "d", file("", 30)),
 	} {
 		if err := tor.Match(other); err == nil || !strings.Contains(err.Error(), want) {
@@ -242,20 +242,20 @@ func TestParseInfoErrors(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", "want a dictionary"},
 		{"a list", "le", "want a dictionary"},
-		{"cut", "d4:name", "it is truncated"},
-		{"cut string", "d4:name10:x", "it is truncated"},
+		{"cut", "d4:name", "truncated"},
+		{"cut string", "d4:name10:x", "truncated"},
 		{"more after it", info("6:lengthi9e", oneName, oneSize, onePiece) + "x", "1 bytes after the end"},
 		{"key twice", info("6:lengthi9e", "6:lengthi9e"), `duplicate key "length"`},
 		{"key twice, not sorted", info("6:lengthi9e", oneName, "6:lengthi9e"), `duplicate key "length"`},
 		{"many keys, not sorted", info(manyKeys(40), "1:ai1e"), "more than 32 keys that are not sorted"},
-		{"no name", info("6:lengthi9e", oneSize, onePiece), "it has no name"},
+		{"no name", info("6:lengthi9e", oneSize, onePiece), "no name"},
 		{"name of a path", info("6:lengthi9e", "4:name4:../x", oneSize, onePiece), "is not a valid file name"},
 		{"name of dots", info("6:lengthi9e", "4:name2:..", oneSize, onePiece), "is not a valid file name"},
 		{"escape in the name", info("6:lengthi9e", "4:name2:\x1bx", oneSize, onePiece), "control character"},
 		{"long name", info("6:lengthi9e", "4:name256:"+strings.Repeat("n", 256), oneSize, onePiece), "256 bytes, at most 255"},
 		{"name of a number", info("6:lengthi9e", "4:namei1e"), "want a string"},
 		{"up", folder("2:.."), "is not a valid file name"},
-		{"up in the middle", folder("1:a2:..1:b"), "is not a valid file name"},
+		{"up between others", folder("1:a2:..1:b"), "is not a valid file name"},
 		{"absolute", folder("4:/etc"), "is not a valid file name"},
 		{"empty element", folder("0:1:a"), "empty element"},
 		{"no element", folder(""), "has no path"},
@@ -263,7 +263,7 @@ func TestParseInfoErrors(t *testing.T) {
 		{"not UTF-8", folder("1:\xff"), "not UTF-8"},
 		{"long element", folder(element(strings.Repeat("e", 256))), "256 bytes, at most 255"},
 		{"long path", folder(strings.Repeat(element(strings.Repeat("e", 200)), 21)), "more than 4096 bytes"},
-		{"twice", folder("1:a", "1:b", "1:a"), `"a" is listed twice`},
+		{"twice", folder("1:a", "1:b", "1:a"), `duplicate file "a"`},
 		{"below a file", folder("1:a1:b", "3:a-c", "1:a"), `"a/b" is below the file "a"`},
 		{"link", info("5:filesld4:attr1:l6:lengthi0e4:pathl1:aee", "e", oneName, oneSize, onePiece), "symbolic link"},
 		{"file without a length", info("5:filesld4:pathl1:aee", "e", oneName, oneSize, onePiece), "no length"},
@@ -271,8 +271,8 @@ func TestParseInfoErrors(t *testing.T) {
 		{"negative", info("6:lengthi-9e", oneName, oneSize, onePiece), "negative"},
 		{"huge", info("6:lengthi999999999999999999e", oneName, oneSize, onePiece), "the content has more than"},
 		{"overflow", info("6:lengthi9223372036854775807e", oneName, oneSize, onePiece), "more than 18 digits"},
-		{"sum overflows", info("5:filesl", strings.Repeat("d6:lengthi900000000000000000e4:pathl1:aee", 12), "e", oneName, oneSize, onePiece), "listed twice"},
-		{"leading zero", info("6:lengthi09e", oneName, oneSize, onePiece), "begins with 0"},
+		{"sum overflows", info("5:filesl", strings.Repeat("d6:lengthi900000000000000000e4:pathl1:aee", 12), "e", oneName, oneSize, onePiece), "duplicate file"},
+		{"leading zero", info("6:lengthi09e", oneName, oneSize, onePiece), "starts with 0"},
 		{"minus zero", info("6:lengthi-0e", oneName, oneSize, onePiece), "-0 is not a number"},
 		{"empty", info("6:lengthi0e", oneName, oneSize, "6:pieces0:"), "the content is empty"},
 		{"both", info(fileList("1:a"), "6:lengthi9e", oneName, oneSize, onePiece), "both a length and a list"},
@@ -388,7 +388,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestManyFiles parses a torrent of as many files as a content may have, and one of more.
+// TestManyFiles parses a torrent of as many files as a manifest may have, and one of more.
 func TestManyFiles(t *testing.T) {
 	text := new(strings.Builder)
 	text.WriteString("d5:filesl")
@@ -409,7 +409,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// checkManifest wants a manifest of every torrent that is valid in mob.
+// checkManifest checks that every torrent that is valid in mob has a manifest.
 func checkManifest(t *testing.T, tor *Torrent) {
 	t.Helper()
 	m, err := tor.Manifest()
@@ -437,7 +437,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// A valid file survives a round trip, but for keys that are not kept.
+		// A valid file survives a round trip, except for keys that are not kept.
 		again, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)

@@ -12,34 +12,33 @@ import (
 const (
 	// MaxInfo bounds an info dictionary, in bytes.
 	MaxInfo = proto.MaxTorrent
-	// MaxFile bounds a torrent file, in bytes: besides the info dictionary it may
-	// have the hash trees of BitTorrent v2, which are skipped.
+	// MaxFile bounds a torrent file, in bytes. It may also contain the hash trees of
+	// BitTorrent v2, which are skipped.
 	MaxFile = 2 * MaxInfo
-	// MinPieceLength and MaxPieceLength bound the piece length, in bytes. The bounds
+	// minPieceLength and maxPieceLength bound the piece length, in bytes. The bounds
 	// of a manifest are narrower.
-	MinPieceLength = 16 << 10
-	MaxPieceLength = 256 << 20
+	minPieceLength = 16 << 10
+	maxPieceLength = 256 << 20
 )
 
-// Torrent is a valid info dictionary and its decoded fields. It must not be changed;
+// Torrent is a valid info dictionary and its decoded fields. It must not be changed, so
 // any number of goroutines may read it.
 type Torrent struct {
 	// Info is the encoded info dictionary, as its author made it.
 	Info []byte
 	// Hash is the info-hash: the SHA-1 of Info.
 	Hash infohash.T
-	// Name is the name of the file or folder, one path element.
+	// Name is the name of the file or directory, one path element.
 	Name string
-	// PieceLength and Length are in bytes. Length is that of the whole content with
-	// its padding.
+	// PieceLength and Length are in bytes. Length includes padding.
 	PieceLength int64
 	Pieces      int
 	Length      int64
-	// Single is true if the content is one file, false if it is a folder.
+	// Single is true if the content is one file, false if it is a directory.
 	Single bool
 	// Private is true if peers may come from the torrent's trackers only (BEP 27).
 	Private bool
-	// Files are in the order of the content. That of a single file has no path.
+	// Files are in the order of the content. A single file has no path.
 	Files []File
 	// PieceHashes is the concatenated SHA-1 hashes of the pieces, a part of Info.
 	PieceHashes []byte
@@ -47,7 +46,7 @@ type Torrent struct {
 
 // File is a file of a torrent.
 type File struct {
-	// Path is relative to the torrent's folder, with slashes.
+	// Path is relative to the torrent's directory, with slashes.
 	Path string
 	// Length is in bytes.
 	Length int64
@@ -71,14 +70,14 @@ func (t *Torrent) Match(m *proto.Manifest) error {
 	for i, f := range files {
 		// A manifest has no path of padding.
 		if g := t.Files[i]; f.Length != g.Length || f.Pad != g.Pad || !f.Pad && f.Path != g.Path {
-			return fmt.Errorf("torrent: file %q of %d bytes in place of the manifest's %q of %d",
+			return fmt.Errorf("torrent: file %q of %d bytes, but the manifest has %q of %d",
 				t.Files[i].Path, t.Files[i].Length, f.Path, f.Length)
 		}
 	}
 	return nil
 }
 
-// files are the files and the padding of a manifest.
+// files returns the files and the padding of a manifest.
 func files(m *proto.Manifest) []File {
 	var out []File
 	for i := range m.Entries {

@@ -25,9 +25,9 @@ type Metainfo struct {
 	Created   time.Time
 }
 
-// Parse decodes and validates a torrent file. The result does not keep b. What follows the
-// end of the file's dictionary is ignored, as are trackers, texts and times of another type
-// than BEP 3 gives them.
+// Parse decodes and validates a torrent file. The result does not keep b. It ignores bytes
+// after the file's dictionary, and trackers, texts and times of a type other than BEP 3
+// specifies.
 func Parse(b []byte) (*Metainfo, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("torrent file of %d bytes, at most %d", len(b), MaxFile)
@@ -35,7 +35,7 @@ func Parse(b []byte) (*Metainfo, error) {
 	p := fileParser{reader: reader{all: b}, m: new(Metainfo)}
 	err := p.dict(p.key)
 	if err == nil && p.info == nil {
-		err = errors.New("it has no info dictionary")
+		err = errors.New("no info dictionary")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("torrent file: %w", err)
@@ -87,7 +87,6 @@ func (p *fileParser) key(key string) (err error) {
 	return p.skip()
 }
 
-// string decodes a string.
 func (p *fileParser) string(to *string) error {
 	b, err := p.optional()
 	*to = string(b)
@@ -116,8 +115,8 @@ func (p *fileParser) time() (t time.Time, err error) {
 // lastSecond ends the year 9999, the last of RFC 3339.
 const lastSecond = 253402300799
 
-// tiers decodes an announce-list: a list of tiers, each of which is a list of URLs. A tier may
-// also be a single URL, as may the list.
+// tiers decodes an announce-list: a list of tiers, each a list of URLs. A tier, or the
+// whole announce-list, may also be a single URL.
 func (p *fileParser) tiers() error {
 	tier := func() error {
 		var tier []string
@@ -138,7 +137,7 @@ func (p *fileParser) tiers() error {
 	return tier()
 }
 
-// urls calls each for every string in a value that is not empty.
+// urls calls each for every non-empty string in a value.
 func (p *fileParser) urls(each func(url string)) error {
 	if p.next() == 'l' {
 		return p.list(func() error { return p.urls(each) })
