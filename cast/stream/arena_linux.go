@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newArena returns room for some blocks, of huge pages where the system has them: to bring in small ones costs more
-// than to fill them. It takes no memory before it is used. It lives as long as s, and is nil if there is none.
+// newArena maps memory for blocks, with huge pages where the system has them, since the faults of small pages cost more than
+// filling them. It is unmapped with s. It returns nil if the system has no memory.
 func newArena(s *space, blocks int) []byte {
 	const flags = unix.MAP_ANON | unix.MAP_PRIVATE | unix.MAP_NORESERVE
 	b, err := unix.Mmap(-1, 0, blocks*pieceSize, unix.PROT_READ|unix.PROT_WRITE, flags)

@@ -2,5 +2,5 @@
 
 package stream
 
-// newArena returns nil: blocks are of Go's heap.
+// newArena returns nil: blocks are on Go's heap.
 func newArena(*space, int) []byte { return nil }

@@ -16,7 +16,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// benchSize is what the benchmarks move, in bytes.
+// benchSize is the size of the streams of benchmarks, in bytes.
 const benchSize = 512 << 20
 
 // usage reports the time and the CPU seconds since it was called first.
@@ -67,7 +67,7 @@ func BenchmarkStream(b *testing.B) {
 				wall, cpu := used()
 				b.ReportMetric(wall, "s")
 				b.ReportMetric(cpu, "cpu-s")
-				b.ReportMetric(float64(c.sender.Stats().Published), "records")
+				b.ReportMetric(float64(c.count()), "records")
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")

@@ -47,8 +47,8 @@ type cast struct {
 // receiver is a receiver of a cast.
 type receiver struct {
 	*stream.Receiver
-	node *peer.Node
-	gone bool // it does not count any more
+	node    *peer.Node
+	dropped bool
 }
 
 // startCaster starts a node with a tracker.
@@ -97,7 +97,7 @@ func newCast(t testing.TB, change func(*stream.SenderConfig)) *cast {
 	return c
 }
 
-// publish passes a record on to all receivers.
+// publish sends a record to all receivers.
 func (c *cast) publish(record []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,6 +106,13 @@ func (c *cast) publish(record []byte) {
 		_ = r.Add(record) // Run fails with the same error
 	}
 	c.published <- struct{}{}
+}
+
+// count returns the number of records.
+func (c *cast) count() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return uint64(len(c.records))
 }
 
 // join starts a receiver, and gives it the records so far.
@@ -139,11 +146,11 @@ func (c *cast) join(cluster string, change func(*stream.ReceiverConfig)) *receiv
 	return r
 }
 
-// drop has a receiver not count any more.
+// drop stops waiting for a receiver.
 func (c *cast) drop(r *receiver) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.gone = true
+	r.dropped = true
 }
 
 // releaseOnce releases what all receivers have.
@@ -152,7 +159,7 @@ func (c *cast) releaseOnce() {
 	defer c.mu.Unlock()
 	held := ^uint64(0)
 	for _, r := range c.receivers {
-		if !r.gone {
+		if !r.dropped {
 			held = min(held, r.Held())
 		}
 	}
@@ -162,7 +169,7 @@ func (c *cast) releaseOnce() {
 	c.released = held
 	c.sender.Release(held)
 	for _, r := range c.receivers {
-		if !r.gone {
+		if !r.dropped {
 			_ = r.Release(held)
 		}
 	}
@@ -174,7 +181,7 @@ func (c *cast) setEpoch(pieces uint64) {
 	c.sender.SetEpoch(pieces)
 }
 
-// run sends what r has, and releases it meanwhile.
+// run sends the bytes of r, and releases records.
 func (c *cast) run(r io.Reader) (int64, error) {
 	done := make(chan struct{})
 	var releaser sync.WaitGroup
@@ -229,7 +236,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// outcome is what a Run returned.
+// outcome is the result of Run.
 type outcome struct {
 	n   int64
 	err error

@@ -1,33 +1,29 @@
-// Package stream sends a stream of unknown length to many nodes, which get it in order.
+// Package stream sends a stream of unknown length to many nodes, which receive it in order.
 //
-// The [Sender] cuts the stream into pieces, which many nodes fetch of each other as they do those of a file.
-// Every 8192 pieces are an epoch, a content of its own that grows while its swarm runs, so sessions are set
-// up once in a GiB. A signed record says which pieces have come into being: records are chained, and reach
-// the receivers by a way of the caller's. A [Receiver] fetches what the records name, serves what it has to
-// its neighbours, and hands the bytes to its consumer in order:
+// The [Sender] splits the stream into pieces, which the nodes fetch from each other like the pieces of a file. 8192 pieces are an
+// epoch: a swarm that grows while it runs, so that sessions are opened once per GiB. A signed record announces new
+// pieces. Records are chained, and the caller sends them to the receivers. A [Receiver] fetches the announced pieces, serves
+// them to its neighbors, and writes the bytes to its consumer in order:
 //
 //	stream -> chunker -> pieces -> swarm of the epoch -> pieces -> consumer
 //	             |         |                              |
 //	             |       spool                          spool
 //	             +-- records, by the caller -------------+
 //
-// Pieces are published no sooner than the sender's uplink needs them. What comes of a slow stream in a
-// quarter of a second is a shorter piece, and a little of it travels in the record. So a slow stream is not
-// held up, and a fast one costs little beyond its bytes.
+// Pieces are published no sooner than the sender's uplink needs them. The bytes of a slow stream are published within 0.4 s, in a
+// shorter piece or, if they are few, in the record itself.
 //
 // # Memory and disk
 //
-// Each side keeps up to 128 MiB in memory. What does not fit goes to a file without a name, up to a
-// bound: at the sender the oldest pieces that have left it once, which only slow receivers lack, at a
-// receiver the newest ones, which its consumer is far from. Then nothing more is read, or fetched. So a
-// consumer that is too slow for long holds the stream back, for everybody.
+// Each side keeps up to 128 MiB in memory. The rest goes to the spool, a file without a name and of bounded size: at the sender
+// the oldest pieces that were sent, which only slow receivers need; at a receiver the newest pieces. If both are full,
+// nothing more is read or fetched, so a slow consumer slows down the stream for all receivers.
 //
-// A record is released once every receiver has its pieces. The caller decides that, since it knows who is
-// alive. Pieces are kept for neighbours until then, or until memory is short.
+// A record is released once every receiver has its pieces. The caller decides that, since it knows the live receivers. Pieces are
+// kept for neighbors until then, or until memory is short.
 //
 // # Errors
 //
-// A stream ends with a signed record. One that just stops has failed, whatever came before. A record
-// that is false, out of order, repeated or of another stream fails the receiver. Bytes that the consumer
-// gets are verified.
+// A stream ends with a signed record. A stream without it has failed. A record that is forged, out of order, repeated or of
+// another stream fails the receiver. The consumer receives only verified bytes.
 package stream

@@ -19,22 +19,20 @@ import (
 const (
 	// pieceSize is the length of the pieces of a stream in bytes, unless they are cut short.
 	pieceSize = 128 << 10
-	// epochPieces is how many pieces an epoch has.
+	// epochPieces is the number of pieces in an epoch.
 	epochPieces = 8192
 )
 
-// opens reports whether the swarm of the epoch that follows that of piece n is to be there when the piece is
-// announced: nodes need some time to find each other.
+// opens reports whether nodes join the swarm of the next epoch when piece n is announced. They need some time to find each
+// other.
 func opens(n, epoch uint64) bool { return n%epoch >= epoch-max(epoch/8, 1) }
 
-// epoch is a number of pieces that share a swarm, at one side. It is the [store.Store] of the swarm, in
-// which pieces come and go.
+// epoch is a range of pieces that share a swarm. It is the [store.Store] of the swarm at one node.
 type epoch struct {
 	number uint64
 	swarm  *peer.Growing
 
-	// lost is told that a piece turned out to be damaged, and read, if it is not nil, that bytes of a piece
-	// leave, or could not be read.
+	// lost is called when a piece is damaged. read, if not nil, is called when bytes of a piece are sent, or cannot be read.
 	lost func()
 	read func(p *piece, from, to int, err error)
 
@@ -49,8 +47,7 @@ func newEpoch(number uint64) *epoch {
 	return &epoch{number: number, pieces: map[int]*piece{}, verified: map[int]bool{}}
 }
 
-// join has a node take part in the swarm of the epoch, of a number of pieces. peers are the addresses of the
-// sender at a receiver.
+// join joins the swarm of the epoch. At a receiver, peers are the addresses of the sender.
 func (e *epoch) join(n *peer.Node, key crypto.PubKey, pieces uint64, peers []ma.Multiaddr, source bool) error {
 	link, err := epochLink(key, e.number)
 	if err != nil {
@@ -61,12 +58,12 @@ func (e *epoch) join(n *peer.Node, key crypto.PubKey, pieces uint64, peers []ma.
 	return err
 }
 
-// leave leaves the swarm. It waits for that.
+// leave leaves the swarm, and waits until that is done.
 func (e *epoch) leave(n *peer.Node) {
 	_, _ = n.Remove(e.swarm.Transfer, false) // fails only if the node closes, which ends it too
 }
 
-// epochLink returns the link by which the nodes of a stream know an epoch.
+// epochLink returns the link of an epoch of the stream with a key.
 func epochLink(key crypto.PubKey, number uint64) (*proto.Link, error) {
 	raw, err := key.Raw()
 	if err != nil {
@@ -76,7 +73,7 @@ func epochLink(key crypto.PubKey, number uint64) (*proto.Link, error) {
 	return &proto.Link{Manifest: proto.ManifestCID(sum[:]), Name: fmt.Sprintf("stream-%x-%d", sum[:6], number)}, nil
 }
 
-// put adds a piece, whose bytes are there if it is verified.
+// put adds a piece. A verified piece has its bytes.
 func (e *epoch) put(i int, p *piece, verified bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,7 +83,7 @@ func (e *epoch) put(i int, p *piece, verified bool) {
 	}
 }
 
-// drop forgets a piece, and frees it.
+// drop removes a piece and frees it.
 func (e *epoch) drop(i int) {
 	e.mu.Lock()
 	p := e.pieces[i]
@@ -96,14 +93,14 @@ func (e *epoch) drop(i int) {
 	p.free()
 }
 
-// piece returns a piece, nil if it is not here.
+// piece returns a piece, or nil.
 func (e *epoch) piece(i int) (p *piece, verified bool) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.pieces[i], e.verified[i]
 }
 
-// each calls do for each piece that has some of b, with that part and where in the piece it is.
+// each calls do for each piece that overlaps b, with the overlap and its offset in the piece.
 func (e *epoch) each(b []byte, offset int64, do func(i int, b []byte, at int) error) (n int, err error) {
 	for n < len(b) && err == nil {
 		i, at := int(offset/pieceSize), int(offset%pieceSize)
@@ -131,7 +128,7 @@ func (e *epoch) ReadAt(b []byte, offset int64) (int, error) {
 	})
 }
 
-// WriteAt implements [io.WriterAt]. A piece that is gone was verified before.
+// WriteAt implements [io.WriterAt]. A piece that was dropped had been verified.
 func (e *epoch) WriteAt(b []byte, offset int64) (int, error) {
 	return e.each(b, offset, func(i int, b []byte, at int) error {
 		p, verified := e.piece(i)
@@ -155,8 +152,8 @@ func (e *epoch) Count() int {
 	return len(e.verified)
 }
 
-// errGone is returned for a piece that is not here any more.
-var errGone = errors.New("the piece is not in use")
+// errUnused is returned for a piece that was dropped.
+var errUnused = errors.New("the piece is not in use")
 
 // Commit implements [store.Store].
 func (e *epoch) Commit(i int) error {
@@ -167,7 +164,7 @@ func (e *epoch) Commit(i int) error {
 	}
 	e.mu.Unlock()
 	if p == nil {
-		return errGone
+		return errUnused
 	}
 	if !before && p.stored != nil {
 		p.stored()

@@ -45,3 +45,18 @@ func (r *Receiver) Failed() error {
 	defer r.mu.Unlock()
 	return r.err
 }
+
+// SenderStats is the state of a [Sender].
+type SenderStats struct {
+	Memory, Spool int64 // bytes in use
+	Full          bool  // no more is read, since memory and spool are full
+}
+
+// Stats returns the state.
+func (s *Sender) Stats() (st SenderStats) {
+	st.Memory, st.Spool = s.space.used()
+	s.space.mu.Lock()
+	defer s.space.mu.Unlock()
+	st.Full = s.space.memory >= s.space.maxMemory && s.space.spool >= s.space.maxSpool
+	return st
+}

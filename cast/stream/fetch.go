@@ -6,8 +6,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// maxMissing bounds the pieces that are fetched at once. Their memory is taken, and the consumer waits for
-// the first of them.
+// maxMissing bounds the pieces in flight, which have memory reserved.
 const maxMissing = 512
 
 // fetch fetches parts until the receiver is closed, or fails.
@@ -31,13 +30,13 @@ func (r *Receiver) fetch() {
 			r.await(r.ctx)
 			continue
 		}
-		r.begin(p)
+		r.start(p)
 	}
 }
 
-// begin begins to fetch parts from p, the next one, on, for which a block is reserved: as many as there are, and
-// as is easy. The caller has the lock, which is free meanwhile.
-func (r *Receiver) begin(p *part) {
+// start fetches p, the next part, whose block is reserved, and the parts after it in the same epoch, as far as memory
+// allows. The caller holds the lock, which is released during calls of the swarm.
+func (r *Receiver) start(p *part) {
 	if p.rest != nil {
 		block := r.space.take()
 		p.piece = newPiece(r.space, block, copy(block, p.rest))
@@ -76,8 +75,8 @@ func (r *Receiver) begin(p *part) {
 	e.swarm.Grow(first, known)
 }
 
-// enter returns the epoch of a piece. It joins the swarm, if the node is not in it. The caller has the lock,
-// which is free meanwhile.
+// enter returns the epoch of a piece, and joins its swarm if necessary. The caller holds the lock, which is released during
+// the join.
 func (r *Receiver) enter(piece uint64) (*epoch, error) {
 	number := piece / r.epoch
 	if e := r.epochs[number]; e != nil {
@@ -98,7 +97,7 @@ func (r *Receiver) enter(piece uint64) (*epoch, error) {
 	return e, err
 }
 
-// storedOf returns what is called when a piece is verified.
+// storedOf returns the function to call when a piece is verified.
 func (r *Receiver) storedOf(p *part) func() {
 	return func() {
 		r.mu.Lock()
@@ -108,30 +107,29 @@ func (r *Receiver) storedOf(p *part) func() {
 	}
 }
 
-// note notes that a part is whole. The caller has the lock.
+// note records that a part is complete. The caller holds the lock.
 func (r *Receiver) note(p *part) {
-	p.whole = true
-	for p := r.parts.at(r.held); p != nil && p.whole; p = r.parts.at(r.held) {
+	p.complete = true
+	for p := r.parts.at(r.held); p != nil && p.complete; p = r.parts.at(r.held) {
 		r.held++
 	}
 	r.change()
 }
 
-// makeRoom reserves memory for a part, or says what it waits for. It frees what the consumer has, the oldest
-// first, and then moves what the consumer is farthest from to the spool. The caller has the lock, which is
-// free meanwhile.
+// makeRoom reserves memory for a part, or returns what that waits for. It frees the oldest parts that the consumer has, and then
+// moves the newest parts to the spool. The caller holds the lock, which is released during that.
 func (r *Receiver) makeRoom() (room bool, waiting string) {
 	for r.ctx.Err() == nil && r.err == nil {
 		if r.space.reserve(false) {
 			return true, ""
 		}
 		if r.kept < r.given {
-			r.withhold()
+			r.dropOldest()
 			continue
 		}
 		far := r.newestWaiting()
 		if far == nil {
-			return false, "the consumer: what waits for it fills the memory"
+			return false, "the consumer: the memory is full"
 		}
 		far.busy = true
 		r.mu.Unlock()
@@ -141,7 +139,7 @@ func (r *Receiver) makeRoom() (room bool, waiting string) {
 		r.change()
 		switch {
 		case errors.Is(err, errSpoolFull):
-			return false, "the consumer: what waits for it fills memory and spool"
+			return false, "the consumer: memory and spool are full"
 		case err != nil:
 			r.fail(err)
 			return false, ""
@@ -150,15 +148,15 @@ func (r *Receiver) makeRoom() (room bool, waiting string) {
 	return false, ""
 }
 
-// maxWithheld is how many parts are withheld at a time, since each time costs messages.
-const maxWithheld = 64
+// maxDropped bounds the parts that dropOldest frees, since each call costs messages.
+const maxDropped = 64
 
-// withhold frees some of the oldest parts that the consumer has and that are kept for neighbours. The caller
-// has the lock, which is free meanwhile.
-func (r *Receiver) withhold() {
+// dropOldest frees the oldest parts that the consumer has and that are kept for neighbors. The caller holds the lock, which is
+// released during calls of the swarm.
+func (r *Receiver) dropOldest() {
 	var e *epoch
 	first, count := 0, 0
-	for r.kept < r.given && count < maxWithheld {
+	for r.kept < r.given && count < maxDropped {
 		p := r.parts.at(r.kept)
 		if p.epoch != nil {
 			if e == nil {
@@ -178,10 +176,10 @@ func (r *Receiver) withhold() {
 	}
 }
 
-// newestWaiting returns the newest whole part in memory that the consumer waits for.
+// newestWaiting returns the newest complete part in memory that the consumer does not have.
 func (r *Receiver) newestWaiting() *part {
 	for n := r.next; n > r.given; n-- {
-		if p := r.parts.at(n - 1); p.whole && !p.busy && p.inMemory() {
+		if p := r.parts.at(n - 1); p.complete && !p.busy && p.inMemory() {
 			return p
 		}
 	}

@@ -12,24 +12,24 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// piece is up to [pieceSize] bytes of a stream, in memory or in the spool. It has a block of memory reserved from
-// the begin, and takes it when bytes come.
+// piece is up to [pieceSize] bytes of a stream, in memory or in the spool. Its memory is reserved, and allocated when bytes are
+// written.
 type piece struct {
 	space *space
 	size  int
 	sum   [sha256.Size]byte
-	left  atomic.Uint32 // which cells have left the sender, as bits
+	left  atomic.Uint32 // bits of the cells that the sender has sent
 
-	stored func() // is called when the piece is verified, if it is not nil
+	stored func() // called when the piece is verified; may be nil
 
 	mu      sync.RWMutex
-	memory  []byte // nil before bytes come, and when they are in the spool or freed
+	memory  []byte // nil before the first write, in the spool and when freed
 	spool   int64
 	spooled bool
 	freed   bool
 }
 
-// read copies bytes from an offset on.
+// read copies bytes at an offset to b.
 func (p *piece) read(b []byte, at int) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -43,8 +43,7 @@ func (p *piece) read(b []byte, at int) error {
 	return nil
 }
 
-// write is the inverse of read. The caller sees to it that nobody reads the bytes meanwhile, and that the
-// piece does not move.
+// write copies b to an offset. The caller prevents concurrent reads of these bytes and calls of toSpool.
 func (p *piece) write(b []byte, at int) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -60,7 +59,7 @@ func (p *piece) write(b []byte, at int) error {
 	return nil
 }
 
-// take takes the block that is reserved.
+// take allocates the reserved block.
 func (p *piece) take() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,8 +75,7 @@ func (p *piece) inMemory() bool {
 	return p.memory != nil
 }
 
-// toSpool moves the piece to the spool. It fails with [errSpoolFull] if there is no room, or the disk is
-// full. Who reads it waits for that.
+// toSpool moves the piece to the spool. It returns [errSpoolFull] if the spool or the disk is full. Reads wait for it.
 func (p *piece) toSpool() error {
 	to, err := p.space.takeSpool()
 	if err != nil {
@@ -117,7 +115,7 @@ type consumerError struct{ error }
 // Unwrap returns the error of the consumer.
 func (e *consumerError) Unwrap() error { return e.error }
 
-// free gives the bytes back. Who reads the piece fails from then on.
+// free frees the bytes. Later reads fail.
 func (p *piece) free() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +130,7 @@ func (p *piece) free() {
 	p.memory, p.spooled, p.freed = nil, false, true
 }
 
-// leave notes that bytes leave the sender, and returns how many of them do so for the first time.
+// leave records that bytes were sent, and returns the number of bytes that were sent for the first time.
 func (p *piece) leave(from, to int) (fresh int64) {
 	var cells uint32
 	for at := from / proto.Cell; at*proto.Cell < to; at++ {
@@ -147,17 +145,16 @@ func (p *piece) leave(from, to int) (fresh int64) {
 	return fresh
 }
 
-// hasLeft reports whether all of the piece has left the sender.
+// hasLeft reports whether all bytes of the piece were sent.
 func (p *piece) hasLeft() bool {
 	cells := (p.size + proto.Cell - 1) / proto.Cell
 	return p.left.Load() == 1<<cells-1
 }
 
-// errSpoolDamaged is returned for bytes that changed in the spool.
-var errSpoolDamaged = errors.New("spool: the disk has lost bytes")
+var errSpoolDamaged = errors.New("spool: data is corrupt")
 
-// bytes returns the bytes of the piece. Those in the spool are read to buf, which has room, and verified
-// again. The piece must not move or be freed while they are used.
+// bytes returns the bytes of the piece. Bytes in the spool are read to buf, of [pieceSize], and verified again. The piece must
+// not be moved or freed while they are used.
 func (p *piece) bytes(buf []byte) ([]byte, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

@@ -124,7 +124,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestEpochStore checks the store of an epoch: what it has, and that pieces come and go.
+// TestEpochStore checks the store of an epoch, whose pieces are added and removed.
 func TestEpochStore(t *testing.T) {
 	t.Parallel()
 	s := newTestSpace(t, 1<<20)

@@ -1,20 +1,19 @@
 package stream
 
-// part is a part of the stream at a receiver: a piece, or what was in a record. The receiver's lock guards
-// it.
+// part is a part of the stream at a receiver: a piece, or the bytes in a record. The receiver's lock guards it.
 type part struct {
 	record uint64 // that announced it
 	number uint64 // of the piece
-	rest   []byte // what was in the record, nil for a piece
-	*piece        // has no bytes before it is fetched
+	rest   []byte // the bytes in the record, nil for a piece
+	*piece        // empty before it is fetched
 	epoch  *epoch // nil unless it is a piece that is fetched
 
-	whole bool
-	busy  bool // it moves to the spool, or is given to the consumer
-	freed bool
+	complete bool
+	busy     bool // it is moved to the spool, or written to the consumer
+	freed    bool
 }
 
-// queue is parts, by numbers that go on.
+// queue is a queue of numbered parts.
 type queue struct {
 	first uint64 // the number of parts[0]
 	parts []*part
@@ -22,7 +21,7 @@ type queue struct {
 
 func (q *queue) end() uint64 { return q.first + uint64(len(q.parts)) }
 
-// at returns part n, nil if there is none.
+// at returns part n, or nil.
 func (q *queue) at(n uint64) *part {
 	if n < q.first || n >= q.end() {
 		return nil

@@ -19,16 +19,14 @@ type ReceiverConfig struct {
 	Node *peer.Node
 	// Key is the key that signs the records.
 	Key crypto.PubKey
-	// Peers are the addresses of the sender, which ends with its peer id. It is the tracker of the stream.
+	// Peers are the addresses of the sender, with its peer id. It is the tracker of the stream.
 	Peers []ma.Multiaddr
-	// Spool bounds what is on the disk, in bytes, and Dir is where. An empty Dir is that of the system
-	// for temporary files.
+	// Spool bounds the size of the spool in bytes. Dir is its directory, by default [os.TempDir].
 	Spool int64
 	Dir   string
 }
 
-// Receiver gets one stream, and passes it on to its neighbours. Its methods may be called from any
-// goroutine.
+// Receiver receives one stream, and serves it to its neighbors. Its methods may be called from any goroutine.
 type Receiver struct {
 	cfg    ReceiverConfig
 	space  *space
@@ -37,34 +35,34 @@ type Receiver struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows; nothing under it waits
+	mu       sync.Mutex // guards the fields below; not held while waiting
 	changed  chan struct{}
 	chain    chain
-	parts    queue             // that were announced, until they are of no use any more
-	pieces   uint64            // that were announced
-	epochs   map[uint64]*epoch // whose swarms the node is in
-	missing  int               // parts that are on their way
+	parts    queue             // announced parts, until they are released
+	pieces   uint64            // number of announced pieces
+	epochs   map[uint64]*epoch // joined swarms
+	missing  int               // parts in flight
 	next     uint64            // the part to fetch next
-	held     uint64            // all parts below are whole
-	given    uint64            // all parts below were given to the consumer
-	kept     uint64            // all parts below are freed, or nobody else needs them
-	released uint64            // all records below are with all receivers
-	bytes    int64             // that the consumer took
-	waiting  string            // what fetching waits for, in words
+	held     uint64            // all parts below are complete
+	given    uint64            // all parts below were written to the consumer
+	kept     uint64            // all parts below are freed or released
+	released uint64            // all receivers have the records below
+	bytes    int64             // written to the consumer
+	waiting  string            // what fetching waits for
 	err      error
 }
 
-// ReceiverStats is how far a [Receiver] is.
+// ReceiverStats is the state of a [Receiver].
 type ReceiverStats struct {
-	// Bytes is what the consumer has taken.
+	// Bytes is the number of bytes that the consumer has taken.
 	Bytes int64
-	// Memory and Spool are the bytes in use. Spool is 0 unless the consumer lags far behind.
+	// Memory and Spool are the used bytes. The spool is used only if the consumer lags.
 	Memory, Spool int64
-	// Waiting says why nothing more is fetched at present, in words. It is empty if that is not so.
+	// Waiting is the reason why no more is fetched now, or empty.
 	Waiting string
 }
 
-// NewReceiver returns a receiver that fetches what [Receiver.Add] announces, until Close.
+// NewReceiver returns a receiver that fetches the pieces of records from [Receiver.Add] until Close.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	if _, err := epochLink(cfg.Key, 0); err != nil {
 		return nil, err
@@ -81,7 +79,7 @@ func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	return r, nil
 }
 
-// Close leaves all swarms, and forgets the stream. A call of Run that is under way fails.
+// Close leaves all swarms and frees everything. A running Run fails.
 func (r *Receiver) Close() {
 	r.mu.Lock()
 	r.fail(errClosed)
@@ -96,13 +94,13 @@ func (r *Receiver) Close() {
 	r.space.close()
 }
 
-// change says that the state has changed. The caller has the lock.
+// change wakes await. The caller holds the lock.
 func (r *Receiver) change() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// fail ends the stream at this node. The caller has the lock.
+// fail ends the stream at this node. The caller holds the lock.
 func (r *Receiver) fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -110,8 +108,7 @@ func (r *Receiver) fail(err error) {
 	}
 }
 
-// Add takes in the next record. It fails if that is not what the sender published next, and then so
-// does Run. It does not block.
+// Add adds the next record. If it is invalid, Add and Run fail. It does not block.
 func (r *Receiver) Add(b []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,14 +135,14 @@ func (r *Receiver) Add(b []byte) error {
 	return nil
 }
 
-// Held returns the number of the first record of which not all is here.
+// Held returns the number of the first incomplete record.
 func (r *Receiver) Held() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.heldRecord()
 }
 
-// heldRecord is Held for callers with the lock. The end is none of the records.
+// heldRecord implements Held. The caller holds the lock. The last record, which ends the stream, does not count.
 func (r *Receiver) heldRecord() uint64 {
 	if p := r.parts.at(r.held); p != nil {
 		return p.record
@@ -156,7 +153,7 @@ func (r *Receiver) heldRecord() uint64 {
 	return r.chain.next
 }
 
-// Stats returns how far the receiver is. It does not block.
+// Stats returns the state. It does not block.
 func (r *Receiver) Stats() ReceiverStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,21 +162,21 @@ func (r *Receiver) Stats() ReceiverStats {
 	return st
 }
 
-// Release says that every receiver has what the records below n announce: nobody needs to be served with
-// it any more. It fails if this one lacks some, and then so does Run: nobody has it for it.
+// Release reports that every receiver has the records below n, which need not be served any more. If this receiver does not have
+// them, Release and Run fail, since it cannot fetch them.
 func (r *Receiver) Release(n uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.released = max(r.released, n)
 	if held := r.heldRecord(); held < r.released {
-		r.fail(fmt.Errorf("record %d is gone at its source before it was here: this host was given up", held))
+		r.fail(fmt.Errorf("record %d was released at its source before it was received: this host was given up", held))
 		return r.err
 	}
 	r.settle()
 	return nil
 }
 
-// settle forgets what was released and is with the consumer. The caller has the lock.
+// settle frees the parts that were released and written to the consumer. The caller holds the lock.
 func (r *Receiver) settle() {
 	for r.parts.first < r.given {
 		p := r.parts.at(r.parts.first)
@@ -199,7 +196,7 @@ func (r *Receiver) settle() {
 	}
 }
 
-// firstPiece returns the number of the first piece that is needed. The caller has the lock.
+// firstPiece returns the number of the first piece that is needed. The caller holds the lock.
 func (r *Receiver) firstPiece() uint64 {
 	for _, p := range r.parts.parts {
 		if p.rest == nil {
@@ -209,27 +206,26 @@ func (r *Receiver) firstPiece() uint64 {
 	return r.pieces
 }
 
-// leave leaves the swarm of an epoch, in the background. The caller has the lock.
+// leave leaves the swarm of an epoch in the background. The caller holds the lock.
 func (r *Receiver) leave(e *epoch) {
 	delete(r.epochs, e.number)
 	r.wg.Go(func() { e.leave(r.cfg.Node) })
 }
 
-// free frees a part. The caller has the lock.
+// free frees a part. The caller holds the lock.
 func (r *Receiver) free(p *part) {
 	switch {
 	case p.freed:
 	case p.epoch != nil:
 		p.epoch.drop(int(p.number % r.epoch))
-	case p.rest != nil && p.whole:
+	case p.rest != nil && p.complete:
 		p.piece.free()
 	}
 	p.freed = true
 }
 
-// await waits until the state has changed. The caller has the lock. It reports false if the receiver
-// or ctx has ended.
-func (r *Receiver) await(ctx context.Context) bool {
+// await waits until the state changes, or the receiver or ctx ends. The caller holds the lock, which is released during that.
+func (r *Receiver) await(ctx context.Context) {
 	changed := r.changed
 	r.mu.Unlock()
 	defer r.mu.Lock()
@@ -238,16 +234,14 @@ func (r *Receiver) await(ctx context.Context) bool {
 	case <-ctx.Done():
 	case <-r.ctx.Done():
 	}
-	return ctx.Err() == nil && r.ctx.Err() == nil
 }
 
 // errClosed is returned by Run after Close.
 var errClosed = errors.New("the receiver is closed")
 
-// Run writes the stream to w, in order, until its end, and returns how many bytes it wrote. It returns
-// nil only if the sender has said that this is all. If w fails, Run returns that error, and the node
-// goes on to fetch and to serve its neighbours until Close. Run is called once. A Write of w that is
-// under way must return for Run to return.
+// Run writes the stream to w in order, and returns the number of bytes. The error is nil only after the end of the stream. If w
+// fails, Run returns that error, and the receiver still fetches and serves until Close. Run is called once. It returns after
+// a running Write of w.
 func (r *Receiver) Run(ctx context.Context, w io.Writer) (int64, error) {
 	n, err := r.deliver(ctx, w)
 	var consumer *consumerError
@@ -258,7 +252,7 @@ func (r *Receiver) Run(ctx context.Context, w io.Writer) (int64, error) {
 	return n, err
 }
 
-// deliver writes what was not given to the consumer yet.
+// deliver writes the parts that the consumer does not have.
 func (r *Receiver) deliver(ctx context.Context, w io.Writer) (int64, error) {
 	buf := make([]byte, pieceSize)
 	r.mu.Lock()
@@ -272,7 +266,7 @@ func (r *Receiver) deliver(ctx context.Context, w io.Writer) (int64, error) {
 			return r.bytes, context.Cause(ctx)
 		case p == nil && r.chain.ended:
 			return r.bytes, nil
-		case p == nil || !p.whole || p.busy:
+		case p == nil || !p.complete || p.busy:
 			r.await(ctx)
 			continue
 		}

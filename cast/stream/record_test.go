@@ -48,16 +48,16 @@ func TestChain(t *testing.T) {
 		want    string // empty if all are right
 	}{
 		"all":               {good, ""},
-		"one left out":      {[][]byte{good[0], good[2]}, "record 2 came in place of 1"},
-		"one again":         {[][]byte{good[0], good[1], good[0]}, "record 0 came again"},
+		"one left out":      {[][]byte{good[0], good[2]}, "record 2 instead of 1"},
+		"one again":         {[][]byte{good[0], good[1], good[0]}, "duplicate record 0"},
 		"the end first":     {[][]byte{good[3]}, "too late"},
 		"of another stream": {[][]byte{good[0], other[1]}, "record 1 is of another stream"},
 		"end of another":    {[][]byte{good[0], good[1], good[2], other[3]}, "record 3 is of another stream"},
 		"another key":       {[][]byte{forged[0]}, "another key"},
 		"another key later": {[][]byte{good[0], forged[1]}, "another key"},
 		"after the end":     {append(good[:4:4], sealAll(t, key, nil, "a", "b", "c", "d")[4]), "after the end"},
-		"nothing":           {[][]byte{nil}, "false record"},
-		"too large":         {[][]byte{make([]byte, maxRecord+1)}, "at most"},
+		"nothing":           {[][]byte{nil}, "forged record"},
+		"too large":         {[][]byte{make([]byte, maxRecord+1)}, "more than"},
 	} {
 		var v chain
 		var err error
@@ -100,8 +100,8 @@ func TestLongError(t *testing.T) {
 	}
 }
 
-// TestSenselessRecords checks what a record may have, whoever signed it.
-func TestSenselessRecords(t *testing.T) {
+// TestInvalidRecords checks what a record may have, whoever signed it.
+func TestInvalidRecords(t *testing.T) {
 	t.Parallel()
 	key, sum := newKey(t), make([]byte, 32)
 	for name, c := range map[string]struct {

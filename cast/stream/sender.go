@@ -17,18 +17,15 @@ import (
 
 // SenderConfig configures a [Sender].
 type SenderConfig struct {
-	// Node serves the pieces. Its trackers are those of the receivers.
+	// Node serves the pieces. It has the same trackers as the receivers.
 	Node *peer.Node
-	// Key signs the records. It belongs to this stream alone: contents of streams with one key may
-	// clash.
+	// Key signs the records. No other stream may use it.
 	Key crypto.PrivKey
-	// Spool bounds what is on the disk, in bytes, and Dir is where. An empty Dir is that of the system
-	// for temporary files.
+	// Spool bounds the size of the spool in bytes. Dir is its directory, by default [os.TempDir].
 	Spool int64
 	Dir   string
-	// Publish hands a record to the receivers. Every receiver needs all of them, in order: the caller
-	// keeps them for those that start later, until it releases them. The last one is the end. Publish
-	// is called by one goroutine. The stream waits for it.
+	// Publish sends a record to all receivers. Every receiver needs all records in order: the caller keeps them for receivers
+	// that start later, until it releases them. Publish is called by one goroutine, which waits for it.
 	Publish func(record []byte)
 }
 
@@ -37,30 +34,17 @@ type Sender struct {
 	cfg     SenderConfig
 	space   *space
 	epoch   uint64        // pieces of an epoch
-	wake    chan struct{} // holds a token when the state has changed
+	wake    chan struct{} // has a token when the state has changed
 	failure atomic.Pointer[error]
 
-	unsent atomic.Int64 // bytes of published pieces that have not left the node once
-	sent   atomic.Int64 // bytes that have
+	unsent atomic.Int64 // bytes of published pieces that were not sent yet
+	sent   atomic.Int64 // bytes that were sent at least once
 	tail   sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows
-	released uint64     // records below it are with all receivers
-	stats    SenderStats
+	released atomic.Uint64 // all receivers have the records below
 }
 
-// SenderStats is how far a [Sender] is.
-type SenderStats struct {
-	// Read is how much of the stream was read, and Published the records that say how it goes.
-	Read      int64
-	Published uint64
-	// Memory and Spool are the bytes in use. Spool is 0 unless some receiver lags far behind.
-	Memory, Spool int64
-	// Held says that nothing is read at present, since memory and spool are full.
-	Held bool
-}
-
-// NewSender returns a sender that has not begun.
+// NewSender returns a sender that was not started.
 func NewSender(cfg SenderConfig) (*Sender, error) {
 	if _, err := epochLink(cfg.Key.GetPublic(), 0); err != nil {
 		return nil, err
@@ -68,41 +52,29 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	return &Sender{cfg: cfg, space: newSpace(cfg.Dir, cfg.Spool), epoch: epochPieces, wake: make(chan struct{}, 1)}, nil
 }
 
-// Release says that every receiver has what the records below n announce, so that the sender may forget
-// it. See [Receiver.Held].
+// Release reports that every receiver has the records below n, which the sender may free. See [Receiver.Held]. It is called by
+// one goroutine at a time.
 func (s *Sender) Release(n uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.released = max(s.released, n)
-	s.rouse()
+	s.released.Store(max(s.released.Load(), n))
+	s.notify()
 }
 
-// Stats returns how far the sender is. It does not block.
-func (s *Sender) Stats() SenderStats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.stats
-	st.Memory, st.Spool = s.space.used()
-	return st
-}
-
-// rouse has the run look at the state.
-func (s *Sender) rouse() {
+// notify wakes Run.
+func (s *Sender) notify() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// fail ends the stream because of an error of this side.
+// fail ends the stream with an error of this side.
 func (s *Sender) fail(err error) {
 	s.failure.CompareAndSwap(nil, &err)
-	s.rouse()
+	s.notify()
 }
 
-// Run sends what r has, to its end, and returns how many bytes that were. It blocks until every record
-// is released, r or the spool fails, or ctx ends. If r fails, the receivers fail with the text of its
-// error. A Read of r that is under way may outlast Run. Run is called once.
+// Run sends the bytes of r until its end, and returns their number. It blocks until every record is released, r or the spool fails,
+// or ctx ends. If r fails, the receivers fail with the text of its error. A Read of r may outlast Run. Run is called once.
 func (s *Sender) Run(ctx context.Context, r io.Reader) (n int64, err error) {
 	run := &sending{Sender: s, ctx: ctx, chunker: newChunker(s.space, r), epochs: map[uint64]*epoch{}}
 	defer func() {
@@ -121,32 +93,31 @@ type sending struct {
 	chain   chain
 	pace    pace
 
-	epochs    map[uint64]*epoch // whose swarms the node is in
-	pieces    uint64            // that were published
-	live      []*piece          // that were published, and are not released
-	spooled   int               // of live, from the begin on, are in the spool
-	records   []uint64          // how many pieces there were with each record that is not released
-	published time.Time         // the last record
+	epochs    map[uint64]*epoch // joined swarms
+	pieces    uint64            // number of published pieces
+	live      []*piece          // published pieces that are not released
+	spooled   int               // number of pieces at the start of live that are in the spool
+	records   []uint64          // for each record that is not released, the number of pieces up to it
+	published time.Time         // the time of the last record
 }
 
-// pace is how much of the stream is ahead of the node's uplink: about what leaves the node in a second.
+// pace is the number of bytes that are published ahead of the node's uplink: about the bytes that it sends in a second.
 type pace struct {
-	ahead int64     // bytes
-	sent  int64     // bytes that had left the node
-	since time.Time // when that was noted
+	ahead int64 // bytes
+	sent  int64 // bytes sent at the time since
+	since time.Time
 }
 
 const (
-	// paceEvery is how often the pace follows the uplink.
+	// paceEvery is the time between updates of the pace.
 	paceEvery = 500 * time.Millisecond
-	// leastAhead and mostAhead bound what is ahead of the uplink, in bytes. With less, members of a large
-	// cluster would find no different pieces to fetch: of 4 MiB, 19 hosts had the source send each byte
-	// twice.
+	// leastAhead and mostAhead bound the pace, in bytes. With less, members of a large cluster find no different pieces to
+	// fetch: with 4 MiB, 19 hosts had the source send each byte twice.
 	leastAhead = 24 << 20
 	mostAhead  = 64 << 20
 )
 
-// note follows the uplink. The pace doubles at most, like the window of a TCP connection that starts.
+// note updates the pace. It at most doubles, like the window of a TCP connection in slow start.
 func (p *pace) note(sent int64) {
 	now := time.Now()
 	passed := now.Sub(p.since)
@@ -155,21 +126,20 @@ func (p *pace) note(sent int64) {
 	}
 	size := int64(float64(sent-p.sent) / passed.Seconds())
 	p.sent, p.since = sent, now
-	size = max(size, p.ahead/2) // the stream is slow, which says nothing of the uplink, or the uplink is
+	size = max(size, p.ahead/2) // the stream or the uplink is slow
 	p.ahead = min(max(size, leastAhead), 2*p.ahead, mostAhead)
 }
 
 const (
-	// recordEvery is the least time between two records of a fast stream, and rarely the one while the uplink
-	// has much to send in any case. Each costs every host a message and a signature.
+	// recordEvery is the least time between two records of a fast stream, and busyEvery the least time while the uplink has much
+	// to send. Each record costs every host a message and a signature.
 	recordEvery = 50 * time.Millisecond
-	rarely      = 250 * time.Millisecond
-	// hurry is up to how many records that are not released a piece is cut short, so that its bytes arrive
-	// soon. Beyond that some receiver is behind in any case.
-	hurry = 256
+	busyEvery   = 250 * time.Millisecond
+	// maxShortPieces bounds the records that are not released while incomplete pieces are published. With more records some
+	// receiver lags in any case.
+	maxShortPieces = 256
 )
 
-// run sends the stream.
 func (s *sending) run() (int64, error) {
 	defer s.chunker.stop()
 	s.pace = pace{ahead: leastAhead, since: time.Now()}
@@ -179,7 +149,7 @@ func (s *sending) run() (int64, error) {
 		wait, err := s.step()
 		if err != nil {
 			if s.ctx.Err() == nil && !s.chain.ended {
-				_ = s.publish(end(err)) // the first error counts
+				_ = s.publish(end(err)) // the first error is returned
 			}
 			return s.chunker.read, err
 		}
@@ -201,7 +171,7 @@ func (s *sending) run() (int64, error) {
 	}
 }
 
-// step does what can be done now, and returns how long nothing else can unless something happens.
+// step does the work that is possible now, and returns the time until there is more without an event.
 func (s *sending) step() (wait time.Duration, err error) {
 	if err := context.Cause(s.ctx); err != nil {
 		return 0, err
@@ -216,39 +186,27 @@ func (s *sending) step() (wait time.Duration, err error) {
 		return 0, err
 	}
 	if err := s.chunker.failed(); errors.Is(err, io.EOF) {
-		defer s.note(false)
 		return 0, s.publish(end(nil))
 	} else if err != nil {
 		return 0, err
 	}
-	held := false
 	if s.chunker.size() < s.pace.ahead {
-		if held, err = s.makeRoom(); err != nil {
+		room, err := s.makeRoom()
+		if err != nil {
 			return 0, err
 		}
-		if !held {
+		if room {
 			s.chunker.more()
 		}
 	}
-	s.note(held)
 	return wait, nil
 }
 
-// note publishes how far the sender is.
-func (s *sending) note(held bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Read, s.stats.Published, s.stats.Held = s.chunker.read, s.chain.next, held
-	if s.chain.ended {
-		s.stats.Published--
-	}
-}
-
-// cut publishes what the uplink will soon need, and returns when there may be more.
+// cut publishes pieces up to the pace, and returns the time until there may be more.
 func (s *sending) cut() (wait time.Duration, err error) {
 	for {
 		room := s.pace.ahead - s.unsent.Load()
-		if room > 0 && len(s.chunker.whole) == 0 && s.chunker.due() && len(s.records) < hurry {
+		if room > 0 && len(s.chunker.pieces) == 0 && s.chunker.due() && len(s.records) < maxShortPieces {
 			if rest := s.chunker.cutShort(); rest != nil {
 				if err := s.publish(&record{Rest: rest}); err != nil {
 					return 0, err
@@ -256,27 +214,27 @@ func (s *sending) cut() (wait time.Duration, err error) {
 				continue
 			}
 		}
-		whole := s.chunker.whole
-		if room <= 0 || len(whole) == 0 {
+		pieces := s.chunker.pieces
+		if room <= 0 || len(pieces) == 0 {
 			return s.chunker.wait(), nil
 		}
 		n := 0
-		for most := min(maxPieces, int(s.epoch-s.pieces%s.epoch), int(room/pieceSize)+1, len(whole)); n < most; {
+		for most := min(maxPieces, int(s.epoch-s.pieces%s.epoch), int(room/pieceSize)+1, len(pieces)); n < most; {
 			n++
-			if whole[n-1].size < pieceSize { // the last of its record
+			if pieces[n-1].size < pieceSize { // the last of its record
 				break
 			}
 		}
-		last := n == len(whole) && s.chunker.err != nil
+		last := n == len(pieces) && s.chunker.err != nil
 		pause := recordEvery
 		if room < s.pace.ahead/2 {
-			pause = rarely
+			pause = busyEvery
 		}
 		if wait := pause - time.Since(s.published); n < maxPieces && !last && wait > 0 {
 			return wait, nil
 		}
-		s.chunker.whole = slices.Clone(whole[n:])
-		if err := s.offer(whole[:n]); err != nil {
+		s.chunker.pieces = slices.Clone(pieces[n:])
+		if err := s.offer(pieces[:n]); err != nil {
 			return 0, err
 		}
 	}
@@ -311,7 +269,7 @@ func (s *sending) offer(pieces []*piece) error {
 	return nil
 }
 
-// enter returns the epoch of a piece. It joins the swarm, if the node is not in it.
+// enter returns the epoch of a piece, and joins its swarm if necessary.
 func (s *sending) enter(piece uint64) (*epoch, error) {
 	number := piece / s.epoch
 	if e := s.epochs[number]; e != nil {
@@ -319,7 +277,7 @@ func (s *sending) enter(piece uint64) (*epoch, error) {
 	}
 	e := newEpoch(number)
 	e.read = s.left
-	e.lost = func() { s.fail(errSpoolDamaged) } // nobody else may have them
+	e.lost = func() { s.fail(errSpoolDamaged) } // no other node may have them
 	if err := e.join(s.cfg.Node, s.cfg.Key.GetPublic(), s.epoch, nil, true); err != nil {
 		return nil, err
 	}
@@ -327,22 +285,21 @@ func (s *sending) enter(piece uint64) (*epoch, error) {
 	return e, nil
 }
 
-// left notes that bytes leave the node.
+// left records that bytes were sent.
 func (s *Sender) left(p *piece, from, to int, err error) {
 	switch {
-	case errors.Is(err, os.ErrClosed): // it was released
+	case errors.Is(err, os.ErrClosed): // the piece was released
 	case err != nil:
 		s.fail(err)
 	default:
 		if n := p.leave(from, to); n > 0 {
 			s.unsent.Add(-n)
 			s.sent.Add(n)
-			s.rouse()
+			s.notify()
 		}
 	}
 }
 
-// publish publishes the next record.
 func (s *sending) publish(r *record) error {
 	b, err := s.chain.seal(s.cfg.Key, r)
 	if err != nil {
@@ -356,10 +313,10 @@ func (s *sending) publish(r *record) error {
 	return nil
 }
 
-// makeRoom makes room in memory for the next block, and reports whether there is none.
-func (s *sending) makeRoom() (held bool, err error) {
+// makeRoom reports whether there is memory for the next block. If not, it moves the oldest piece that was sent to the spool.
+func (s *sending) makeRoom() (room bool, err error) {
 	if s.chunker.hasRoom() {
-		return false, nil
+		return true, nil
 	}
 	for i := s.spooled; i < len(s.live); i++ {
 		p := s.live[i]
@@ -372,23 +329,21 @@ func (s *sending) makeRoom() (held bool, err error) {
 		case !p.hasLeft():
 			continue
 		}
-		switch err := p.toSpool(); {
-		case err == nil:
-			return !s.chunker.hasRoom(), nil
-		case errors.Is(err, errSpoolFull):
-			return true, nil
-		default:
-			return true, err
+		err := p.toSpool()
+		if err == nil {
+			return s.chunker.hasRoom(), nil
 		}
+		if errors.Is(err, errSpoolFull) {
+			err = nil
+		}
+		return false, err
 	}
-	return true, nil
+	return false, nil
 }
 
-// release forgets what was released.
+// release frees the pieces of released records.
 func (s *sending) release() {
-	s.mu.Lock()
-	released := s.released
-	s.mu.Unlock()
+	released := s.released.Load()
 	next := s.chain.next // the record after those in records
 	if s.chain.ended {
 		next--
@@ -402,12 +357,12 @@ func (s *sending) release() {
 	s.records = s.records[n:]
 }
 
-// forget forgets the pieces below a number.
+// forget frees the pieces below a number.
 func (s *sending) forget(end uint64) {
 	first := s.pieces - uint64(len(s.live))
 	for i := first; i < end; i++ {
 		p := s.live[i-first]
-		s.unsent.Add(-p.leave(0, p.size)) // what has not left it never will
+		s.unsent.Add(-p.leave(0, p.size)) // the rest is never sent
 		s.epochs[i/s.epoch].drop(int(i % s.epoch))
 	}
 	n := int(end - first)
@@ -421,19 +376,18 @@ func (s *sending) forget(end uint64) {
 	}
 }
 
-// leave leaves the swarm of an epoch, in the background.
+// leave leaves the swarm of an epoch in the background.
 func (s *sending) leave(e *epoch) {
 	delete(s.epochs, e.number)
 	s.tail.Go(func() { e.leave(s.cfg.Node) })
 }
 
-// close forgets everything.
 func (s *sending) close() {
 	s.forget(s.pieces)
 	for _, e := range s.epochs {
 		s.leave(e)
 	}
-	for _, p := range s.chunker.whole {
+	for _, p := range s.chunker.pieces {
 		p.free()
 	}
 }

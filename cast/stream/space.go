@@ -10,24 +10,22 @@ import (
 // maxMemory bounds what one side keeps in memory, in blocks.
 const maxMemory = 128 << 20 / pieceSize
 
-// errSpoolFull is returned while the spool has no room.
 var errSpoolFull = errors.New("the spool is full")
 
-// space is where one side of a stream keeps its pieces: in blocks of memory, and in those of the spool, a
-// file without a name. Both are used again, so that neither grows with the stream. A block has room for
-// a piece. Blocks of memory are not of Go's heap, where this is possible: its garbage may grow to as much as
-// it has in use. It is safe for concurrent use.
+// space stores the pieces of one side of a stream, in blocks of memory and of the spool, a file without a name. Blocks are
+// reused, so neither grows with the stream. Where possible, blocks of memory are outside Go's heap, whose garbage may grow to
+// the size of the live data. It is safe for concurrent use.
 type space struct {
 	dir string
 
 	mu        sync.Mutex
 	maxMemory int      // blocks
 	maxSpool  int      // blocks
-	memory    int      // blocks that are reserved
-	arena     []byte   // of blocks that were never in use
-	free      [][]byte // blocks that were
+	memory    int      // reserved blocks
+	arena     []byte   // blocks that were never used
+	free      [][]byte // used blocks
 	spool     int      // blocks of the file in use
-	holes     []int64  // blocks of the file that were in use
+	holes     []int64  // free blocks of the file
 	end       int64    // blocks of the file
 	file      *os.File // nil before the first use
 }
@@ -38,7 +36,7 @@ func newSpace(dir string, spool int64) *space {
 	return s
 }
 
-// reserve reserves a block of memory, and reports whether there is one. force reserves one in any case.
+// reserve reserves a block of memory, and reports whether there was one. force exceeds the limit.
 func (s *space) reserve(force bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +47,7 @@ func (s *space) reserve(force bool) bool {
 	return true
 }
 
-// take returns a block that was reserved, of any content. The one that was in use last comes first: the
-// kernel takes long to bring in memory that was never used.
+// take returns a reserved block with arbitrary bytes: the one that was used last, since new memory costs page faults.
 func (s *space) take() (block []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +62,7 @@ func (s *space) take() (block []byte) {
 	return block
 }
 
-// give takes a block that was reserved back, nil if it was not taken.
+// give frees a reserved block, nil if it was not taken.
 func (s *space) give(block []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +72,7 @@ func (s *space) give(block []byte) {
 	}
 }
 
-// takeSpool returns a block of the spool. It fails with [errSpoolFull].
+// takeSpool returns a block of the spool, or [errSpoolFull].
 func (s *space) takeSpool() (block int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,33 +98,33 @@ func (s *space) takeSpool() (block int64, err error) {
 	return s.end - 1, nil
 }
 
-// giveSpool takes a block of the spool back. It frees the disk when none is in use.
+// giveSpool frees a block of the spool. The file is truncated when none is used.
 func (s *space) giveSpool(block int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spool--
 	s.holes = append(s.holes, block)
 	if s.spool == 0 && s.file != nil {
-		_ = s.file.Truncate(0) // or the disk is free when the file is closed
+		_ = s.file.Truncate(0) // else closing the file frees the disk
 		s.holes, s.end = nil, 0
 	}
 }
 
-// limitSpool makes do with the spool as it is, since the disk is full.
+// limitSpool keeps the spool at its size, since the disk is full.
 func (s *space) limitSpool() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.maxSpool = min(s.maxSpool, s.spool)
 }
 
-// used returns the bytes that are reserved or in use.
+// used returns the reserved bytes of memory and the used bytes of the spool.
 func (s *space) used() (memory, spool int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return int64(s.memory) * pieceSize, int64(s.spool) * pieceSize
 }
 
-// readSpool reads the begin of a block of the spool, and writeSpool writes it.
+// readSpool reads from an offset in a block of the spool.
 func (s *space) readSpool(p []byte, block, offset int64) error {
 	if _, err := s.file.ReadAt(p, block*pieceSize+offset); err != nil {
 		return fmt.Errorf("spool: %w", err)
@@ -142,7 +139,7 @@ func (s *space) writeSpool(p []byte, block, offset int64) error {
 	return nil
 }
 
-// close closes the spool. Nothing must be in use.
+// close closes the spool. No block may be used.
 func (s *space) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,20 +82,19 @@ func TestFlat(t *testing.T) {
 		heap              uint64
 		goroutines, names int
 	}
-	// rest has some pieces sent, waits until nothing is under way, and returns what there is.
+	// rest sends n pieces, waits until all are released, and returns the usage.
 	rest := func(n int64) (u usage) {
 		_, err := io.CopyN(w, source, n*stream.PieceSize)
 		check(t, err)
 		peertest.Eventually(t, "everything is released", func() bool {
-			st := c.sender.Stats()
-			return len(c.node.Transfers()) == 1 && st.Memory <= stream.PieceSize && c.released == st.Published
+			return len(c.node.Transfers()) == 1 && c.sender.Stats().Memory <= stream.PieceSize && c.released == c.count()
 		})
 		for _, r := range c.receivers {
 			peertest.Eventually(t, "one swarm at a receiver", func() bool { return len(r.node.Transfers()) == 1 })
 			u.names += len(r.node.Stats().Transfers) + len(r.node.Stats().Clusters)
 		}
 		runtime.GC()
-		runtime.GC() // what pools hold is gone after two
+		runtime.GC() // the second one frees pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		u.heap, u.goroutines = m.HeapAlloc, runtime.NumGoroutine()
