@@ -7,7 +7,8 @@ import (
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/cast/agent"
 )
 
 const (
@@ -35,17 +36,9 @@ func newDials(connect func(context.Context, libpeer.AddrInfo) error, log *slog.L
 // start connects to an agent at the addresses that it reports, unless it has connected by itself: this
 // machine may be behind a NAT. It does not wait for that.
 func (d *dials) start(ctx context.Context, addrs []string) {
-	var all []ma.Multiaddr
-	for _, text := range addrs {
-		if a, err := ma.NewMultiaddr(text); err == nil {
-			all = append(all, a)
-		}
+	if peer, err := agent.ParsePeer(addrs); err == nil {
+		d.all.Go(func() { d.dial(ctx, *peer) })
 	}
-	infos, err := libpeer.AddrInfosFromP2pAddrs(all...)
-	if err != nil || len(infos) != 1 {
-		return
-	}
-	d.all.Go(func() { d.dial(ctx, infos[0]) })
 }
 
 // dial is start for one agent. It returns when it has connected or failed.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/cast/launch"
 )
 
 // floodTime is the time for which TestFlood floods a caster.
@@ -35,7 +35,7 @@ func TestFlood(t *testing.T) {
 		fmt.Sprintf("\x1e"+`{"output":{"line":"%s"}}`+"\n", long),
 		"\x1e" + `{"hello":{"platform":"linux/amd64"}}` + "\n",
 		"\x1e" + long, // without end
-		"\x1e" + `{"ready":{"addrs":["` + testAddr + strings.Repeat(`","`+testAddr, agent.MaxAddrs-1) + `"]}}` + "\n",
+		"\x1e" + `{"ready":{"addrs":["` + testAddr + strings.Repeat(`","`+testAddr, launch.MaxAddrs-1) + `"]}}` + "\n",
 	}
 	for i, name := range names {
 		path := filepath.Join(g.root, fmt.Sprint("flood", i))

@@ -200,8 +200,8 @@ func (h *host) take(ctx context.Context, r *agent.Report) error {
 	switch {
 	case r.Ready != nil && h.ready:
 		return errors.New("the host sent a second Ready report")
-	case r.Ready != nil && len(r.Ready.Addrs) > agent.MaxAddrs:
-		return fmt.Errorf("the host sent %d addresses, more than %d", len(r.Ready.Addrs), agent.MaxAddrs)
+	case r.Ready != nil && len(r.Ready.Addrs) > launch.MaxAddrs:
+		return fmt.Errorf("the host sent %d addresses, more than %d", len(r.Ready.Addrs), launch.MaxAddrs)
 	case r.Ready != nil:
 		h.ready = true
 		h.enter(Fetching)

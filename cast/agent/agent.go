@@ -199,7 +199,7 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 		return nil, err
 	}
 	addrs := texts(a.node.Addrs())
-	a.out.send(&Report{Ready: &Ready{Addrs: addrs[:min(len(addrs), MaxAddrs)]}})
+	a.out.send(&Report{Ready: &Ready{Addrs: addrs[:min(len(addrs), launch.MaxAddrs)]}})
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
 	if err := a.meetCaster(meeting, s); err != nil {

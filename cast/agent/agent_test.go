@@ -205,13 +205,11 @@ func TestCasterBehindNAT(t *testing.T) {
 		Dest:    dest,
 	}})
 	ready := a.report(func(r Report) bool { return r.Ready != nil })
-	addrs, err := parseAddrs(ready.Ready.Addrs)
-	must(t, err)
-	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
+	info, err := ParsePeer(ready.Ready.Addrs)
 	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	must(t, c.Host().Connect(ctx, infos[0]))
+	must(t, c.Host().Connect(ctx, *info))
 	done := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
 	if done.Done == nil {
 		t.Fatal(done.Failed.Error)

@@ -66,9 +66,6 @@ type Report struct {
 	Failed   *Failed   `json:"failed,omitempty"`
 }
 
-// MaxAddrs bounds the addresses of a Ready.
-const MaxAddrs = 8
-
 // Ready reports the addresses of the node. An agent sends one, or none if the Start message has the content.
 type Ready struct {
 	Addrs []string `json:"addrs"` // with its peer id

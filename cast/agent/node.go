@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -17,6 +15,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer"
@@ -83,20 +82,13 @@ const casterWait = 2 * time.Second
 // one of them may be behind a NAT. A dial of the caster that nobody answers would hold up all that the
 // node wants to ask it.
 func (a *agent) meetCaster(ctx context.Context, s *Start) error {
-	addrs, err := parseAddrs(s.Caster)
+	caster, err := ParsePeer(s.Caster)
 	if err != nil {
 		return err
-	}
-	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
-	if err != nil {
-		return err
-	}
-	if len(infos) != 1 {
-		return errors.New("the caster has no address")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	caster, h := infos[0], a.node.Host()
+	h := a.node.Host()
 	met := &network.NotifyBundle{ConnectedF: func(_ network.Network, c network.Conn) {
 		if c.RemotePeer() == caster.ID {
 			cancel()
@@ -104,77 +96,40 @@ func (a *agent) meetCaster(ctx context.Context, s *Start) error {
 	}}
 	h.Network().Notify(met)
 	defer h.Network().StopNotify(met)
-	if h.Connect(ctx, caster) != nil {
+	if h.Connect(ctx, *caster) != nil {
 		<-ctx.Done()
 	}
 	return nil
 }
 
-// ListenAddrs returns addresses for a node that others are to reach by any network of this machine:
-// a free TCP port of each address, or of the loopback interface if there is no other. The addresses of
-// the default routes come first.
-func ListenAddrs() (out []ma.Multiaddr) {
-	var all []netip.Addr
-	ifs, _ := net.InterfaceAddrs()
-	for _, a := range ifs {
-		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			all = append(all, p.Addr().Unmap())
-		}
-	}
-	all = slices.DeleteFunc(all, func(a netip.Addr) bool { return !a.IsGlobalUnicast() || !bindable(a) })
-	routes := defaultRoutes()
-	rank := func(a netip.Addr) int {
-		switch {
-		case slices.Contains(routes, a):
-			return 0
-		case a.Is4():
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(all, func(a, b netip.Addr) int { return cmp.Compare(rank(a), rank(b)) })
-	if len(all) == 0 {
-		all = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
-	}
-	for _, a := range all[:min(len(all), MaxAddrs)] {
+// ListenAddrs returns the multiaddrs at which a node of a cast listens: a free TCP port of each address in [launch.Addrs].
+func ListenAddrs() (all []ma.Multiaddr) {
+	for _, a := range launch.Addrs() {
 		if m, err := manet.FromNetAddr(net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0))); err == nil {
-			out = append(out, m)
+			all = append(all, m)
 		}
 	}
-	return out
+	return all
 }
 
-// bindable reports whether a socket can listen at an address: IPv6 may be half switched off.
-func bindable(a netip.Addr) bool {
-	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+// ParsePeer parses the multiaddrs of one peer, which end with its id.
+func ParsePeer(addrs []string) (*libpeer.AddrInfo, error) {
+	var all []ma.Multiaddr
+	for _, text := range addrs {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	infos, err := libpeer.AddrInfosFromP2pAddrs(all...)
+	if err == nil && len(infos) != 1 {
+		err = fmt.Errorf("addresses of %d peers, not of one", len(infos))
+	}
 	if err != nil {
-		return false
+		return nil, err
 	}
-	return l.Close() == nil
-}
-
-// defaultRoutes returns the addresses from which this machine talks to the Internet. Nothing is sent.
-func defaultRoutes() (out []netip.Addr) {
-	for _, far := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // of the documentation (RFC 5737, RFC 3849)
-		if c, err := net.Dial("udp", far); err == nil {
-			out = append(out, c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap())
-			_ = c.Close()
-		}
-	}
-	return out
-}
-
-// parseAddrs parses multiaddrs.
-func parseAddrs(given []string) (out []ma.Multiaddr, err error) {
-	for _, text := range given {
-		a, e := ma.NewMultiaddr(text)
-		if e != nil {
-			err = errors.Join(err, e)
-			continue
-		}
-		out = append(out, a)
-	}
-	return out, err
+	return &infos[0], nil
 }
 
 // texts are the text forms of multiaddrs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
@@ -59,14 +60,18 @@ func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error
 	if err != nil {
 		return nil, err
 	}
-	caster, err := parseAddrs(s.Caster)
+	caster, err := ParsePeer(s.Caster)
+	if err != nil {
+		return nil, err
+	}
+	peers, err := libpeer.AddrInfoToP2pAddrs(caster)
 	if err != nil {
 		return nil, err
 	}
 	r, err := stream.NewReceiver(stream.ReceiverConfig{
 		Node:  n,
 		Key:   key,
-		Peers: caster,
+		Peers: peers,
 		Spool: s.Spool,
 		Dir:   dir,
 	})

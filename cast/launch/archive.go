@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// member is how much of a program is in one member of its archive, in bytes. Members are
-	// compressed in parallel.
+	// member is the size of the part of a program in one member of its archive, in bytes. Members are compressed in parallel.
 	member = 1 << 20
-	// level is that of the compression. The default, 6, takes twice the time for 2 % less.
+	// level is the level of compression. The default, 6, takes twice the time for 2 % less.
 	level = 4
 )
 
-// archive is a program as it travels: a gzip file of several members (RFC 1952, section 2.2). Equal programs
-// make equal archives, wherever they are packed.
+// archive is a compressed program: a gzip file of several members (RFC 1952, section 2.2). Equal programs have equal archives,
+// on every host.
 type archive struct {
 	data []byte
 	sum  string // SHA-256, in hexadecimal
@@ -69,8 +68,8 @@ func pack(f *os.File) (*archive, error) {
 	return a, nil
 }
 
-// strip returns a reader of a program without what only debuggers need, and the length in bytes: of ELF it leaves out
-// the data after the last segment that is loaded. Programs of other formats may be signed, and stay as they are.
+// strip returns a reader of a program without debugging sections, and its length in bytes. It cuts ELF files after the last
+// loaded segment. Programs of other formats may be signed, and are not changed.
 func strip(f *os.File) (io.Reader, int64, error) {
 	length, err := strippedLength(f)
 	if err != nil {
@@ -85,7 +84,6 @@ func strip(f *os.File) (io.Reader, int64, error) {
 	return io.MultiReader(bytes.NewReader(head), rest), length, nil
 }
 
-// strippedLength returns the length of a program after [strip].
 func strippedLength(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -106,8 +104,7 @@ func strippedLength(f *os.File) (int64, error) {
 	return min(int64(end), info.Size()), nil
 }
 
-// removeSections takes the section headers, which were cut off, out of the 64 bytes of an ELF header:
-// e_shoff, and e_shnum with e_shstrndx.
+// removeSections clears the fields for section headers in an ELF header of 64 bytes: e_shoff, e_shnum and e_shstrndx.
 func removeSections(program []byte) {
 	if !bytes.HasPrefix(program, []byte(elf.ELFMAG)) || len(program) < 64 {
 		return

@@ -91,7 +91,7 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// TestFind has programs of other builds, and what is none, beside mob.
+// TestFind checks that programs of other builds are not found, nor what is none, beside mob.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

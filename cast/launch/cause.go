@@ -14,13 +14,12 @@ import (
 )
 
 const (
-	// maxLines is how many lines of standard error are remembered, and maxLine how long they may be, in
-	// bytes.
+	// maxLines bounds the lines of standard error that are kept, and maxLine their length in bytes.
 	maxLines = 16
 	maxLine  = 400
 )
 
-// tail is the last lines of a text, and the first in it of a crash.
+// tail contains the last lines of a text, and the first line of a crash.
 type tail struct {
 	lines []string
 	crash string
@@ -44,7 +43,7 @@ func (t *tail) readFrom(r io.Reader) {
 	}
 }
 
-// clean returns a line as a terminal may see it.
+// clean removes unprintable characters.
 func clean(line []byte) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -54,7 +53,7 @@ func clean(line []byte) string {
 	}, string(line)))
 }
 
-// isNoise reports whether a line is one that ssh prints and that is no reason for an end.
+// isNoise reports whether a line of ssh is not an error.
 func isNoise(line string) bool {
 	for _, begin := range []string{"Warning: ", "Pseudo-terminal will not be allocated", "** ", "debug"} {
 		if strings.HasPrefix(line, begin) {
@@ -64,19 +63,18 @@ func isNoise(line string) bool {
 	return strings.Contains(line, "onnection to ") && strings.HasSuffix(line, "closed.")
 }
 
-// isBusy reports whether ssh failed, by the reason that it gave, because the other end, or a host on the way, had too
-// many logins at a time. It says so in no better way than this.
+// isBusy reports whether ssh failed because a host had too many concurrent logins. ssh has no better message for this.
 func isBusy(reason string) bool {
 	return containsAny(reason, "exchange_identification", "banner exchange", "onnection reset by ", "onnection closed by ")
 }
 
-// isVague reports whether a line only says that the connection has ended: ssh may have said before why.
+// isVague reports whether a line only reports the end of the connection. An earlier line may contain the reason.
 func isVague(line string) bool {
 	return isBusy(line) || containsAny(line, "stdio forwarding failed", "Disconnected from ") ||
 		strings.HasPrefix(line, "Connection to ") && strings.HasSuffix(line, " timed out")
 }
 
-// isClear reports whether a line says why ssh has not connected, or not to a host on the way.
+// isClear reports whether a line contains the reason why ssh, or a jump host, did not connect.
 func isClear(line string) bool {
 	return containsAny(line, "ssh: ", "ermission denied (", "Host key verification failed", "open failed: ", "Received disconnect from ")
 }
@@ -85,8 +83,8 @@ func containsAny(line string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(line, part) })
 }
 
-// reason returns the line that says why a remote shell has ended: the last on its standard error, unless another
-// says more. It is empty if there is none.
+// reason returns the line with the reason why a remote shell exited: the last line, unless an earlier line is clearer. It is
+// empty without one.
 func (t *tail) reason() (reason string) {
 	for _, line := range slices.Backward(t.lines) {
 		switch {
@@ -100,8 +98,8 @@ func (t *tail) reason() (reason string) {
 	return reason
 }
 
-// cause returns the reason why a remote shell ended with a status, in one line. It does not name the host, so that
-// equal reasons are equal. A login shell may give the reason on standard output: banner is the text it printed there.
+// cause returns the reason why a remote shell exited with a status, in one line. It does not name the host, so that equal
+// reasons have equal texts. banner is the text on standard output, where login shells may print the reason.
 func (t *tail) cause(shell, host string, status int, banner []byte) string {
 	reason := t.reason()
 	switch {
@@ -121,23 +119,22 @@ func (t *tail) cause(shell, host string, status int, banner []byte) string {
 	return anonymous(shell, host, reason)
 }
 
-// Patterns of what ssh says. They are compiled when a host fails: agents have no use for them.
+// Patterns in messages of ssh. They are compiled when a host fails, as agents do not use them.
 const (
-	// peerPrefix is whom ssh speaks of, before the reason.
+	// peerPrefix is the remote host, before the reason.
 	peerPrefix = `^(?:\S+@\S+|Could not resolve hostname \S+|channel \d+: open failed|kex_exchange_identification): `
-	// peerSocket is the other end of a connection: its name or address, and its port.
+	// peerSocket is the name or address and the port of the remote host.
 	peerSocket = ` (?:(?:to host|to|by|from|with) )?\S+ port \d+(?::\d+)?`
 	// peerName is the same without a port.
 	peerName = `^(Connection|Timeout, server)(?: to)? \S+ (closed by|not)`
 )
 
-// replace replaces what matches a pattern in a line.
 func replace(line, pattern, with string) string {
 	return regexp.MustCompile(pattern).ReplaceAllString(line, with)
 }
 
-// anonymous returns what a remote shell or the script said, without the host and its address. Where the name has no
-// usual place it becomes %h.
+// anonymous returns a message of the remote shell or the script without the host and its address. In unknown places the
+// name becomes %h.
 func anonymous(shell, host, line string) string {
 	if reason, ok := strings.CutPrefix(line, "mob: "); ok {
 		return reason

@@ -38,7 +38,7 @@ func TestCause(t *testing.T) {
 		"me@10.0.0.1: Permission denied (publickey).\n" + hidden:                                       "ssh: permission denied (publickey)",
 		"channel 0: open failed: connect failed: No route to host\nstdio forwarding failed\n" + hidden: "ssh: connect failed: No route to host",
 
-		// What others say.
+		// Messages of other programs.
 		"Error: no such container: n4": "ssh: error: no such container: %h",
 		"panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:5 +0x1d\nexit status 2": "the program has crashed: panic: boom",
 	} {
@@ -50,7 +50,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestBusy has logins after which another may succeed.
+// TestBusy checks after which messages of ssh another login is tried.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	// maxPuts is how many hosts of a depot get the archive from the remote shell at a time, where
-	// they cannot get it from neighbours.
+	// maxPuts bounds the concurrent uploads by the remote shell to hosts of a depot, where downloads from neighbors fail.
 	maxPuts = 4
-	// maxFailures is how many downloads from neighbours may fail, while none succeeds, before the
-	// remote shell uploads the archive to all hosts.
+	// maxFailures is the number of failed downloads from neighbors, without a successful one, after which the remote shell
+	// uploads the archive to all hosts.
 	maxFailures = 2
 )
 
-// depot says from where the hosts of one cluster and platform get the archive. The first gets it
-// from the remote shell. Each that has it serves one other at a time, so the number of servers doubles.
+// depot schedules the transfers of the archive to the hosts of one cluster and platform. The first host gets it from the remote
+// shell. Each host that has it serves one host at a time, so the number of servers doubles.
 type depot struct {
 	mu       sync.Mutex
 	waiting  []*claim
 	servers  []*server
-	puts     int  // that are under way and have not stalled
-	failures int  // of downloads from neighbours
+	puts     int  // running uploads that have not stalled
+	failures int  // of downloads from neighbors
 	works    bool // a download has succeeded
 }
 
@@ -35,9 +34,9 @@ type server struct {
 
 // claim is the turn of a host to get the archive.
 type claim struct {
-	shell   bool          // it gets it from the remote shell in any case
-	not     *server       // it does not get it from there
-	granted chan struct{} // closed when it is its turn
+	shell   bool          // only from the remote shell
+	not     *server       // not from this server
+	granted chan struct{} // closed at its turn
 	from    *server       // nil for the remote shell
 	counted bool          // in puts
 }
@@ -60,32 +59,32 @@ func (d *depot) wait(ctx context.Context, shell bool, not *server) (*claim, erro
 		d.waiting = slices.Delete(d.waiting, i, i+1)
 		return nil, context.Cause(ctx)
 	}
-	return c, nil // granted meanwhile
+	return c, nil // granted before the lock was taken
 }
 
-// grant lets those take their turn for whom there is a server. The caller holds the lock.
+// grant grants the claims for which there is a server. The caller holds the lock.
 func (d *depot) grant() {
 	blocked := d.failures >= maxFailures && !d.works
 	d.waiting = slices.DeleteFunc(d.waiting, func(c *claim) bool {
 		if c.shell || blocked {
 			return d.put(c, maxPuts)
 		}
-		var others bool
+		var another bool
 		for _, s := range d.servers {
 			if s == c.not {
 				continue
 			}
-			if others = true; !s.busy {
+			if another = true; !s.busy {
 				c.from, s.busy = s, true
 				close(c.granted)
 				return true
 			}
 		}
-		return !others && d.put(c, 1)
+		return !another && d.put(c, 1)
 	})
 }
 
-// put grants a claim on the remote shell, if fewer than limit are under way. The caller holds the lock.
+// put grants a claim on the remote shell, if fewer than limit uploads are running. The caller holds the lock.
 func (d *depot) put(c *claim, limit int) bool {
 	if d.puts >= limit {
 		return false
@@ -96,7 +95,7 @@ func (d *depot) put(c *claim, limit int) bool {
 	return true
 }
 
-// stalled says that nothing happens on a claim. Others do not wait for it, but it may still succeed.
+// stalled records that a claim makes no progress. Other claims do not wait for it, but it may still succeed.
 func (d *depot) stalled(c *claim) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +106,7 @@ func (d *depot) stalled(c *claim) {
 	d.grant()
 }
 
-// uncount takes a claim out of puts. The caller holds the lock.
+// uncount removes a claim from puts. The caller holds the lock.
 func (d *depot) uncount(c *claim) {
 	if c.counted {
 		c.counted = false
@@ -115,7 +114,7 @@ func (d *depot) uncount(c *claim) {
 	}
 }
 
-// end ends a claim. A server from which two downloads in a row failed is not used again.
+// end ends a claim. A server whose last two downloads failed is not used again.
 func (d *depot) end(c *claim, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +134,6 @@ func (d *depot) end(c *claim, ok bool) {
 	d.grant()
 }
 
-// add adds a server.
 func (d *depot) add(s *server) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,7 +141,6 @@ func (d *depot) add(s *server) {
 	d.grant()
 }
 
-// remove removes a server.
 func (d *depot) remove(s *server) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -49,7 +49,7 @@ func TestDepotDoubles(t *testing.T) {
 	}
 }
 
-// granted is whether a claim is granted at once.
+// granted reports whether a claim is granted immediately.
 func granted(t *testing.T, d *depot, shell bool, not *server) *claim {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -61,7 +61,7 @@ func granted(t *testing.T, d *depot, shell bool, not *server) *claim {
 	return c
 }
 
-// TestDepotBlocked has neighbours that do not reach each other: the remote shell serves several at a time.
+// TestDepotBlocked checks that the remote shell uploads to several hosts concurrently if neighbors do not reach each other.
 func TestDepotBlocked(t *testing.T) {
 	t.Parallel()
 	d := new(depot)
@@ -79,11 +79,11 @@ func TestDepotBlocked(t *testing.T) {
 		}
 	}
 	if granted(t, d, false, nil) != nil {
-		t.Error("all get it at once")
+		t.Error("all get it immediately")
 	}
 }
 
-// TestDepotStalled has a host that gets the archive and falls silent: the others do not wait for it.
+// TestDepotStalled has a host that stalls during its download does not delay the other hosts.
 func TestDepotStalled(t *testing.T) {
 	t.Parallel()
 	d := new(depot)
@@ -106,11 +106,11 @@ func TestDepotStalled(t *testing.T) {
 	}
 	d.stalled(slow)
 	if c := granted(t, d, false, nil); c == nil || c.from != s {
-		t.Error("a server that serves one who is silent does not serve others")
+		t.Error("a server that serves a silent host does not serve other hosts")
 	}
 }
 
-// TestDepotAvoids has a download fail: it goes on with another server, and the remote shell if there is none.
+// TestDepotAvoids checks that after a failed download another server is used, and the remote shell if there is none.
 func TestDepotAvoids(t *testing.T) {
 	t.Parallel()
 	d, bad, good := new(depot), new(server), new(server)

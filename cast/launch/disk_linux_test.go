@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// mounts is a login shell that mounts something first, for itself alone.
+// mounts is a login shell that first mounts something in its own namespace.
 func (s *site) mounts(setup string) []string {
 	s.Helper()
 	if os.Getuid() != 0 {
@@ -30,7 +30,7 @@ func TestNoexec(t *testing.T) {
 	p := s.start(c, "n1")
 	dir := s.ask(p, "one").Dir
 	if filepath.Dir(dir) != "/tmp" {
-		t.Errorf("the folder is %s", dir)
+		t.Errorf("the directory is %s", dir)
 	}
 	s.finish(p)
 	s.empty("n1")
@@ -39,15 +39,15 @@ func TestNoexec(t *testing.T) {
 	}
 }
 
-// TestNoFolder has no place be good for the program.
-func TestNoFolder(t *testing.T) {
+// TestNoDirectory checks the error if no directory is usable.
+func TestNoDirectory(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	c := New(Config{Programs: absent(t), Shell: s.mounts(`
 		for d in /tmp /var/tmp /dev/shm; do mount --bind $d $d; mount -o remount,bind,noexec $d; done
 		mount -t tmpfs -o size=1m none "$TMPDIR"; mount -t tmpfs -o noexec none "$HOME"`)})
 	_, err := c.Start(t.Context(), "n1", "A")
-	if err == nil || !strings.HasPrefix(err.Error(), "there is no folder for the program: "+s.dir+"/n1/tmp has no ") ||
+	if err == nil || !strings.HasPrefix(err.Error(), "no directory for the program: "+s.dir+"/n1/tmp has no ") ||
 		!strings.Contains(err.Error(), ", nothing can be executed in /tmp, nothing can be executed in /var/tmp, ") {
 		t.Errorf("error %v", err)
 	}
@@ -60,5 +60,5 @@ func TestDiskFull(t *testing.T) {
 	s := newSite(t)
 	s.fake("df", `echo "Filesystem 1024-blocks Used Available Capacity Mounted on none 99999999 0 99999999 0% /"`)
 	shell := s.mounts(`mount -t tmpfs -o size=1m none "$TMPDIR"`)
-	s.refuses(New(Config{Shell: shell, Programs: absent(t)}), "n1", "the program cannot be written to "+s.dir+"/n1/tmp")
+	s.fails(New(Config{Shell: shell, Programs: absent(t)}), "n1", "the program cannot be written to "+s.dir+"/n1/tmp")
 }

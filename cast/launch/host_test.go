@@ -18,7 +18,7 @@ import (
 // waitTimeout bounds each wait of a test. It only ends hangs: a busy machine may take long.
 const waitTimeout = 3 * time.Minute
 
-// site is a folder in which each host has a home and a place for temporary files.
+// site is a directory in which each host has a home and a place for temporary files.
 type site struct {
 	testing.TB
 	dir  string
@@ -41,7 +41,7 @@ func (s *site) login(shell, begin string) string {
 		exec env -i PATH="` + s.path + `" HOME="$H/home" TMPDIR="$H/tmp" ` + shell + ` -c "$2"`
 }
 
-// counting is a remote shell after which the file of sent has what went to a host.
+// counting is a remote shell that records in the file of sent the bytes that went to a host.
 func (s *site) counting() []string {
 	return []string{"sh", "-c", `tee "` + s.dir + `/$1.sent" | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}
 }
@@ -63,7 +63,7 @@ func (s *site) sent(host string) bool {
 	return bytes.HasPrefix(s.messages(host), []byte("put "))
 }
 
-// launcher returns one for the hosts, with a shell that does just that.
+// launcher returns a launcher for the hosts.
 func (s *site) launcher(ps *Programs) *Launcher {
 	return New(Config{Shell: s.shell("/bin/sh", ""), Programs: ps})
 }
@@ -124,8 +124,8 @@ func (s *site) start(c *Launcher, host string) *Process {
 	return p
 }
 
-// refuses fails to start the program on a host, of which nothing remains.
-func (s *site) refuses(c *Launcher, host, want string) {
+// fails checks that it fails to start the program on a host, of which nothing remains.
+func (s *site) fails(c *Launcher, host, want string) {
 	s.Helper()
 	p, err := c.Start(s.Context(), host, "A")
 	if err == nil {
@@ -169,7 +169,7 @@ func (s *site) ask(p *Process, text string) echo {
 	return e
 }
 
-// files are what is on a host, besides empty folders.
+// files returns the files on a host.
 func (s *site) files(host string) []string {
 	s.Helper()
 	var files []string

@@ -1,40 +1,37 @@
-# Finds the program on a host, or gets it, and runs it. One shell or two stand between the caster and sh: csh and fish
-# among them. So this becomes one line, without these comments, in single quotes: it has no single quote, no
-# exclamation mark, and no two backslashes in a row. Words in @ are replaced.
+# Finds the program on a host, or downloads it, and runs it. One or two login shells, such as csh and fish, pass it to sh. So
+# it is sent as one line without comments, in single quotes: it must not contain single quotes, exclamation marks or two
+# backslashes in a row. Words in @ are replaced.
 
-# Processes that need not be started are worth some trouble: a hundred hosts may be containers on one machine, and each
-# costs a shell some milliseconds.
+# It starts few processes: a hundred hosts may be containers on one machine, and each process costs some milliseconds.
 
 fail() { echo "mob: $1" >&2; exit 1; };
 first() { for f; do if command -v "$f" >/dev/null; then return 0; fi; done; f=; return 1; };
-say() { printf "\036%s\n" "$1"; };
+send() { printf "\036%s\n" "$1"; };
 set -f;
 d=;
-# A signal may come to all processes of the script while rm works, and a shell that is about to leave may be made to
-# leave at once by one.
+# A signal may reach all processes of the script while rm runs, and may end a shell that is exiting.
 clean() { trap "" HUP INT PIPE TERM; if [ -e "$d" ]; then rm -rf "$d"; fi; };
 trap clean EXIT;
 trap "clean; exit 1" HUP INT PIPE TERM;
 
-# What uname says: newer kernels say it in files, too.
+# The output of uname. Newer kernels have it in files, too.
 u=;
 f=;
 { read -r u && read -r f <&3; } 2>/dev/null </proc/sys/kernel/ostype 3</proc/sys/kernel/arch;
 if [ "$f" ]; then u="$u $f"; else u=$(uname -sm); fi;
 case $u in
 @PLATFORMS@
-*) say "{\"need\":\"$u\"}"; exit 1;;
+*) send "{\"need\":\"$u\"}"; exit 1;;
 esac;
 
-# The end of the name of the directory. It is not in the command line, which other users can read.
+# The suffix of the name of the directory. It is not in the command line, which other users can read.
 m=;
 read -r m;
-[ "$m" ] || fail "the caster has gone";
+[ "$m" ] || fail "lost the caster";
 
-# A new directory that only this user can use, below one in which no other user can replace it: others cannot write
-# there, or the sticky bit is set (the group of a user alone has the number of the user). Files in it can be
-# executed. An empty program tests that: the kernel rejects it with another error, and the shell runs it as a script. The
-# header of df has 7 words.
+# A new private directory below one in which no other user can replace it: no other user can write there (a private group has
+# the number of the user), or the sticky bit is set. Files in it must be executable, which an empty program tests: the shell
+# runs it as a script. The header of df has 7 words.
 w=;
 guarded() {
 	set -- $(LC_ALL=C ls -dln "$t/.");
@@ -61,7 +58,7 @@ for t in "$TMPDIR" /tmp /var/tmp /dev/shm "$XDG_RUNTIME_DIR" "$HOME/.cache" "$HO
 	fi;
 	d=;
 done;
-[ "$d" ] || fail "there is no folder for the program: ${w#, }";
+[ "$d" ] || fail "no directory for the program: ${w#, }";
 
 # A program of this build that the host has: p is its path on the host of the caster, c in the cache. It is copied before
 # its SHA-256 is computed, since other users may be able to change the file. i and j are the sums of the program as it was
@@ -80,10 +77,10 @@ if first openssl sha256sum shasum; then
 	has "$p" || { first "$n" && has "$(command -v "$n")"; } || has "$c";
 fi;
 
-# The archive, of s bytes, into $d/a. Without a program that computes its sum, only the remote shell delivers it, and gzip
-# checks it. Each message is a line; after that of put comes the archive, and then nothing until this has
-# answered, since head may read ahead. In a message "get", l is the path at a neighbor and its addresses. A neighbor may
-# send more than s bytes, and a header without end: bash reads 4 KiB of it at most.
+# The archive of s bytes, in $d/a. Without a program that computes its sum, only the remote shell delivers it, and gzip checks it.
+# Each message is a line. The archive follows "put", and then nothing until the answer, since head may read ahead. In "get", l is
+# the path at a neighbor and its addresses. A neighbor may send more than s bytes, and an endless header: bash reads at most
+# 4 KiB of it.
 fetch() {
 	for f in ${l#* }; do
 		case $g in
@@ -103,28 +100,27 @@ if [ -z "$x" ]; then
 	first gzip || fail "gzip is missing";
 	g=;
 	if [ "$y" ] && first curl wget bash; then g=$f; fi;
-	say "{\"need\":\"$u\",\"by\":\"$g\"}";
+	send "{\"need\":\"$u\",\"by\":\"$g\"}";
 	while :; do
-		read -r o h s l || fail "the caster has gone";
+		read -r o h s l || fail "lost the caster";
 		case $o in
 		put) head -c "$s" >"$d/a" || fail "the program cannot be written to $t";;
 		get) fetch;;
-		*) fail "the caster says $o";;
+		*) fail "unknown message $o";;
 		esac;
 		if [ -z "$y" ]; then break; fi;
 		case $(sum "$d/a") in "$h"*) break;; esac;
 		rm -f "$d/a";
-		say "{\"failed\":true}";
+		send "{\"failed\":true}";
 	done;
-	say "{\"got\":true}";
+	send "{\"got\":true}";
 	b=$d/a;
 	x=$d/$n;
 	gzip -dc <"$b" >"$x" || fail "the program cannot be unpacked in $t";
 	if [ @KEEP@ ]; then mkdir -p "${c%/*}" && cp "$x" "$c.$$" && mv "$c.$$" "$c" || rm -f "$c.$$"; fi;
 fi;
 
-# As mobd does by itself (cli/mobd/timers_linux.go): timers that may be 2 ms late save a program in Go a tenth of its CPU
-# time.
+# Timer slack of 2 ms saves a Go program a tenth of its CPU time. mobd sets it too.
 { echo 2000000 >/proc/self/timerslack_ns; } 2>/dev/null;
 
 MOB_AGENT_DIR=$d MOB_AGENT_ARCHIVE=$b "$x" $a;

@@ -18,45 +18,45 @@ import (
 type Config struct {
 	// Shell is called as Shell... HOST COMMANDLINE.
 	Shell []string
-	// Programs are what [Find] found.
+	// Programs is the result of [Find].
 	Programs *Programs
-	// Window is how many logins may be under way at a time; 0 means 32.
+	// Window bounds the concurrent logins. 0 means 32.
 	Window int
 	// Keep leaves the program in the cache of the host, where the next cast finds it.
 	Keep bool
-	// Log is for what goes wrong and is tried in another way. It may be nil.
+	// Log receives errors that are retried. It may be nil.
 	Log *slog.Logger
-	// Note is told what happens on a host: "login", "program" while it gets the program, then
-	// "start". It must not block. It may be nil.
+	// Note is called at each phase of a host: "login", "program" while it gets the program, "start". It must not block. It may
+	// be nil.
 	Note func(host, phase string)
 }
 
 // Launcher starts the program on hosts. Its methods may be called by several goroutines.
 type Launcher struct {
 	cfg    Config
-	window chan struct{} // a place for each login
+	window chan struct{} // a token for each login
 	times  times
 
 	mu     sync.Mutex
 	depots map[place]*depot
-	firsts map[string]context.Context // by cluster: end when its other hosts may log in
+	firsts map[string]context.Context // by cluster; done when its other hosts may log in
 }
 
-// place is where hosts share a depot.
+// place identifies the depot of a host.
 type place struct {
 	cluster  string
 	platform platform
 }
 
-// times bound what a host may take.
+// times are the timeouts of a host.
 type times struct {
-	ahead    time.Duration // before the other hosts of its cluster log in
-	login    time.Duration // until the script speaks
-	upload   time.Duration // without a sign of life while it gets the archive
-	stall    time.Duration // until another host need not wait for that
+	ahead    time.Duration // until the other hosts of its cluster log in
+	login    time.Duration // until the first message
+	upload   time.Duration // between two chunks of the archive
+	stall    time.Duration // until other hosts do not wait for an upload
 	start    time.Duration // from the archive to the hello
-	pause    time.Duration // before a second login; twice as long before each that follows
-	attempts int           // of logins
+	pause    time.Duration // before the second login, doubled before each later one
+	attempts int           // number of logins
 }
 
 // New returns a [Launcher].
@@ -80,12 +80,11 @@ func New(cfg Config) *Launcher {
 	}
 }
 
-// Start starts the program on a host and returns when it has said hello. The errors say in one line
-// why there is none, and do not name the host. The process is the caller's, who waits for it; ctx
-// ends the start only.
+// Start starts the program on a host and returns after its hello. Errors have one line and do not name the host. The caller must
+// wait for the process; ctx only ends the start.
 func (c *Launcher) Start(ctx context.Context, host, cluster string) (*Process, error) {
 	if host == "" || strings.HasPrefix(host, "-") {
-		return nil, fmt.Errorf("%q is no host", host)
+		return nil, fmt.Errorf("invalid host %q", host)
 	}
 	defer c.awaitFirst(ctx, cluster)()
 	l := &login{Launcher: c, host: host, cluster: cluster}
@@ -98,7 +97,7 @@ func (c *Launcher) Start(ctx context.Context, host, cluster string) (*Process, e
 		}
 		c.cfg.Log.Debug("logging in again", "host", host, "error", err)
 		select {
-		case <-time.After(pause/2 + mathrand.N(pause)): // not all at once
+		case <-time.After(pause/2 + mathrand.N(pause)): // spreads the logins
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -106,9 +105,8 @@ func (c *Launcher) Start(ctx context.Context, host, cluster string) (*Process, e
 	}
 }
 
-// awaitFirst has the first host of a cluster log in alone: the others wait until started is called, or for a while.
-// What it is started for begins while they log in. If all logged in at once, a machine that is busy with that would
-// have none of them for long.
+// awaitFirst lets the first host of a cluster log in first: its other hosts wait until started is called, for a second at most.
+// So the first agent runs while they log in. A machine that is busy with all logins would delay it.
 func (c *Launcher) awaitFirst(ctx context.Context, cluster string) (started func()) {
 	c.mu.Lock()
 	first := c.firsts[cluster]
@@ -125,7 +123,6 @@ func (c *Launcher) awaitFirst(ctx context.Context, cluster string) (started func
 	return func() {}
 }
 
-// depotOf returns the depot of a cluster and platform.
 func (c *Launcher) depotOf(at place) *depot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,12 +139,12 @@ type login struct {
 	*Launcher
 	host, cluster string
 
-	entered bool // it has a place in the window
-	shell   bool // the remote shell has to upload the archive
-	again   bool // after an error: another login may do better
+	entered bool // it has a token of the window
+	shell   bool // only the remote shell can deliver the archive
+	again   bool // another login may succeed
 }
 
-// enter takes a place in the window.
+// enter waits for a token of the window.
 func (l *login) enter(ctx context.Context) error {
 	if l.entered {
 		return nil
@@ -161,7 +158,7 @@ func (l *login) enter(ctx context.Context) error {
 	}
 }
 
-// leave gives the place back.
+// leave returns the token.
 func (l *login) leave() {
 	if l.entered {
 		l.entered = false
@@ -169,10 +166,10 @@ func (l *login) leave() {
 	}
 }
 
-// message is what the script says, and the first that the program does.
+// message is a message of the script, or the first message of the program.
 type message struct {
-	Need   string `json:"need"` // what uname says
-	By     string `json:"by"`   // what downloads, if there is something
+	Need   string `json:"need"` // output of uname
+	By     string `json:"by"`   // program for downloads, empty without one
 	Got    bool   `json:"got"`
 	Failed bool   `json:"failed"`
 	Hello  *Hello `json:"hello"`
@@ -188,7 +185,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	command := script(l.cfg.Programs, l.cfg.Keep)
 	p, err := start(l.host, slices.Concat(l.cfg.Shell, []string{l.host, command}))
 	if err != nil {
-		return nil, fmt.Errorf("cannot run %s: %w", l.cfg.Shell[0], err)
+		return nil, fmt.Errorf("run %s: %w", l.cfg.Shell[0], err)
 	}
 	alive, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -197,7 +194,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	}()
 	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
 	t := &talk{login: l, process: p, alive: alive, watch: watch{process: p}}
-	t.say("%s", rand.Text()) // the end of the name of the directory
+	t.send("%s", rand.Text()) // suffix of the name of the directory
 	if err = t.run(); err == nil {
 		return p, nil
 	}
@@ -210,7 +207,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 		err = errors.New(line)
 	}
 	l.again = !t.spoken && isBusy(p.stderr.reason())
-	if t.claim != nil && t.claim.from != nil { // a download took too long, or the host ended in it
+	if t.claim != nil && t.claim.from != nil { // the download timed out, or the host exited during it
 		l.again, l.shell = !l.shell, true
 	}
 	t.end(false)

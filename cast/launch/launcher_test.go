@@ -18,7 +18,7 @@ func TestLaunch(t *testing.T) {
 	p := s.start(s.launcher(absent(t)), "n1")
 	e := s.ask(p, "one")
 	if filepath.Dir(e.Dir) != filepath.Join(s.dir, "n1/tmp") {
-		t.Errorf("the folder is %s", e.Dir)
+		t.Errorf("the directory is %s", e.Dir)
 	}
 	if files := s.files("n1"); len(files) != 1 {
 		t.Errorf("while it runs there is %q", files)
@@ -30,8 +30,8 @@ func TestLaunch(t *testing.T) {
 	s.empty("n1")
 }
 
-// TestThere has the program be on the hosts: nothing is uploaded.
-func TestThere(t *testing.T) {
+// TestInstalled checks that a host that has the program uses it, and that another program is not used.
+func TestInstalled(t *testing.T) {
 	t.Parallel()
 	ps := present(t)
 	program := ps.all[0]
@@ -68,7 +68,7 @@ func TestThere(t *testing.T) {
 			s.fake(program.name, "echo mob: this is old >&2; exit 1")
 			return absent(t), false
 		},
-		"a folder in the cache": func(s *site) (*Programs, bool) {
+		"a directory in the cache": func(s *site) (*Programs, bool) {
 			s.write(filepath.Join(s.dir, "n1/home/.cache/mob", program.name+"-"+program.version(), "x"), nil)
 			return absent(t), false
 		},
@@ -127,7 +127,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestLogins has logins that fail. again is whether another is tried.
+// TestLogins checks the error of failed logins, and whether they are tried again. again is whether another is tried.
 func TestLogins(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -152,7 +152,7 @@ func TestLogins(t *testing.T) {
 			logins := filepath.Join(t.TempDir(), "logins")
 			c := New(Config{Shell: s.shell("/bin/sh", `echo >>"`+logins+`"; `+test.shell), Programs: absent(t)})
 			c.times.pause, c.times.attempts = time.Millisecond, 4
-			s.refuses(c, "n1", test.want)
+			s.fails(c, "n1", test.want)
 			if b, err := os.ReadFile(logins); err != nil || len(b) != test.logins {
 				t.Errorf("%d logins, %v; want %d", len(b), err, test.logins)
 			}
@@ -160,18 +160,18 @@ func TestLogins(t *testing.T) {
 	}
 }
 
-// TestLyingHosts has hosts that say what the script never would.
-func TestLyingHosts(t *testing.T) {
+// TestInvalidMessages checks the errors for messages that the script does not send.
+func TestInvalidMessages(t *testing.T) {
 	t.Parallel()
 	ps := absent(t)
 	need := `printf '\036{"need":"%s"}\n' "$(uname -sm)"; `
 	for name, test := range map[string]struct{ says, want string }{
-		"needs twice":   {need + need + "cat >/dev/null;", "the host needs the program twice"},
-		"never gets it": {need + `read -r name; read -r line; head -c 1000 >/dev/null; printf '\036{"failed":true}\n'; cat >/dev/null;`, "the program was damaged on its way"},
-		"failed first":  {`printf '\036{"failed":true}\n'; cat >/dev/null;`, "the host failed to get what it was not sent"},
-		"got first":     {`printf '\036{"got":true}\n'; cat >/dev/null;`, "the host reports a program that it was not sent"},
-		"got twice":     {need + `head -c 1000 >/dev/null; printf '\036{"got":true}\n\036{"got":true}\n'; cat >/dev/null;`, "the host reports a program that it was not sent"},
-		"escapes":       {`printf '\036{"need":"\\u001b[2J x"}\n'; cat >/dev/null;`, "no program for [2J/x: put mob-agent-[2J-x of the same build into " + ps.folder},
+		"needs twice":   {need + need + "cat >/dev/null;", "second request of the program"},
+		"never gets it": {need + `read -r name; read -r line; head -c 1000 >/dev/null; printf '\036{"failed":true}\n'; cat >/dev/null;`, "the program was corrupted in transit"},
+		"failed first":  {`printf '\036{"failed":true}\n'; cat >/dev/null;`, "the host reports the failure of a program that was not sent"},
+		"got first":     {`printf '\036{"got":true}\n'; cat >/dev/null;`, "the host reports a program that was not sent"},
+		"got twice":     {need + `head -c 1000 >/dev/null; printf '\036{"got":true}\n\036{"got":true}\n'; cat >/dev/null;`, "the host reports a program that was not sent"},
+		"escapes":       {`printf '\036{"need":"\\u001b[2J x"}\n'; cat >/dev/null;`, "no program for [2J/x: put mob-agent-[2J-x of the same build into " + ps.dir},
 		"floods":        {`while :; do printf '\036{"else":1}\n'; done;`, "no answer for 2 s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestLyingHosts(t *testing.T) {
 			if name == "floods" {
 				c.times.login = 2 * time.Second
 			}
-			s.refuses(c, "n1", test.want)
+			s.fails(c, "n1", test.want)
 			if d := c.depotOf(place{"A", ps.all[0].platform}); d.puts != 0 || len(d.waiting) != 0 {
 				t.Errorf("the depot has %d puts and %d waiting", d.puts, len(d.waiting))
 			}
@@ -189,7 +189,7 @@ func TestLyingHosts(t *testing.T) {
 	}
 }
 
-// TestBusyJumpHost has a jump host that takes two logins at a time.
+// TestBusyJumpHost checks that logins succeed through a jump host that accepts two concurrent logins.
 func TestBusyJumpHost(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -214,11 +214,10 @@ func TestBusyJumpHost(t *testing.T) {
 	wg.Wait()
 }
 
-// TestFirstOfCluster has the first host of a cluster hang in its login. The other waits for it, but not for
-// long; that of another cluster does not.
+// TestFirstOfCluster checks that a host waits a bounded time for the first host of its cluster, and not for other clusters.
 func TestFirstOfCluster(t *testing.T) {
 	t.Parallel()
-	for name, ahead := range map[string]time.Duration{"waits": time.Hour, "goes on": time.Millisecond} {
+	for name, ahead := range map[string]time.Duration{"waits": time.Hour, "continues": time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)

@@ -87,5 +87,5 @@ func absent(t testing.TB) *Programs {
 	ps := present(t)
 	p := *ps.all[0]
 	p.path = ""
-	return &Programs{folder: ps.folder, all: []*program{&p}}
+	return &Programs{dir: ps.dir, all: []*program{&p}}
 }

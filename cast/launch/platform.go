@@ -1,31 +1,28 @@
 package launch
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// platform is a system and an architecture, as Go names them.
+// platform is a system and an architecture, as GOOS and GOARCH.
 type platform struct{ system, arch string }
 
 func (p platform) String() string { return p.system + "/" + p.arch }
 
-// systemName is what `uname -s` says of a system, archNames what `uname -m` may say of an architecture.
-func systemName(goos string) string {
-	switch goos {
+// unameWords returns the words in the output of `uname -sm` for a GOOS or GOARCH.
+func unameWords(name string) []string {
+	switch name {
 	case "linux":
-		return "Linux"
+		return []string{"Linux"}
 	case "darwin":
-		return "Darwin"
+		return []string{"Darwin"}
 	case "freebsd":
-		return "FreeBSD"
+		return []string{"FreeBSD"}
 	case "netbsd":
-		return "NetBSD"
+		return []string{"NetBSD"}
 	case "openbsd":
-		return "OpenBSD"
-	}
-	return goos
-}
-
-func archNames(goarch string) []string {
-	switch goarch {
+		return []string{"OpenBSD"}
 	case "amd64":
 		return []string{"x86_64", "amd64"}
 	case "arm64":
@@ -37,33 +34,28 @@ func archNames(goarch string) []string {
 	case "loong64":
 		return []string{"loongarch64"}
 	}
-	return []string{goarch}
+	return []string{name}
 }
 
-// unames are what `uname -sm` may say of the platform.
-func (p platform) unames() []string {
-	var names []string
-	for _, arch := range archNames(p.arch) {
-		names = append(names, systemName(p.system)+" "+arch)
+// unames returns the possible outputs of `uname -sm`.
+func (p platform) unames() (all []string) {
+	for _, arch := range unameWords(p.arch) {
+		all = append(all, unameWords(p.system)[0]+" "+arch)
 	}
-	return names
+	return all
 }
 
-// parseUname returns the platform of which `uname -sm` says this. One that is not known keeps the names
-// that it has there.
+// parseUname returns the platform for an output of `uname -sm`. Unknown words remain as they are.
 func parseUname(uname string) platform {
 	system, arch, _ := strings.Cut(uname, " ")
-	for _, goos := range []string{"linux", "darwin", "freebsd", "netbsd", "openbsd"} {
-		if systemName(goos) == system {
-			system = goos
+	p := platform{system, arch}
+	for _, name := range []string{"linux", "darwin", "freebsd", "netbsd", "openbsd", "amd64", "arm64", "386", "arm", "loong64"} {
+		switch words := unameWords(name); {
+		case slices.Contains(words, system):
+			p.system = name
+		case slices.Contains(words, arch):
+			p.arch = name
 		}
 	}
-	for _, goarch := range []string{"amd64", "arm64", "386", "arm", "loong64"} {
-		for _, name := range archNames(goarch) {
-			if name == arch {
-				arch = goarch
-			}
-		}
-	}
-	return platform{system, arch}
+	return p
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOtherPlatform has a host of another platform, whose kernel says so in a file, or does not.
+// TestOtherPlatform checks a host of another platform, with and without the file of the kernel.
 func TestOtherPlatform(t *testing.T) {
 	t.Parallel()
 	for name, kernel := range map[string]string{"file": "ppc64le", "uname": ""} {
@@ -30,7 +30,7 @@ func TestOtherPlatform(t *testing.T) {
 			}
 			ps := absent(t)
 			c := func() *Launcher { return New(Config{Shell: shell, Programs: ps}) }
-			s.refuses(c(), "n1", "no program for linux/ppc64le: put mob-agent-linux-ppc64le of the same build into "+ps.folder)
+			s.fails(c(), "n1", "no program for linux/ppc64le: put mob-agent-linux-ppc64le of the same build into "+ps.dir)
 
 			other := *ps.all[0]
 			other.platform, other.name, other.args = platform{"linux", "ppc64le"}, agentName, ""

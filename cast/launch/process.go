@@ -13,20 +13,18 @@ import (
 )
 
 const (
-	// killDelay is how long a remote shell may take to end before it is killed.
+	// killDelay is the time between SIGTERM and SIGKILL of a remote shell.
 	killDelay = 3 * time.Second
-	// drainTime is how long the output of a shell that has ended is still read, if something that it left
-	// behind keeps it open.
+	// drainTime bounds the time for which the output of an exited shell is read, if another process keeps it open.
 	drainTime = 2 * time.Second
-	// maxUnsent bounds what waits to be sent to a host, in bytes.
+	// maxUnsent bounds the queue of messages to a host, in bytes.
 	maxUnsent = 16 << 20
 )
 
-// errBehind says that a host does not read what it is sent.
 var errBehind = errors.New("the host does not read its messages")
 
-// Process is the program on a host, as the remote shell shows it. Its methods may be called by several goroutines,
-// Next by one at a time.
+// Process is the program on a host, connected by the remote shell. Its methods may be called by several goroutines, Next by one
+// at a time.
 type Process struct {
 	host    string
 	cmd     *exec.Cmd
@@ -34,20 +32,20 @@ type Process struct {
 	records *recordReader
 	stderr  tail
 	drained bool          // by Next, after a deadline
-	wake    chan struct{} // tells the writer that there is something to do
-	ended   chan struct{} // closed when the shell has ended, and status and stderr are final
+	wake    chan struct{} // has a token when the writer has work
+	ended   chan struct{} // closed when the shell has exited, and status and stderr are final
 	status  int
 
 	mu     sync.Mutex
 	killed bool
-	said   []byte   // on standard output, if no record arrived
-	why    error    // why it was killed, if somebody said it
+	banner []byte   // text on standard output, if no record was received
+	why    error    // reason of killFor
 	unsent [][]byte // messages
 	size   int      // of unsent, in bytes
 	closed bool     // no more messages
 }
 
-// start runs a command in a session of its own: a key at the terminal must not end it, and it cannot ask there.
+// start runs a command in its own session: a key at the terminal must not end it, and it cannot prompt there.
 func start(host string, command []string) (*Process, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -84,7 +82,7 @@ func (p *Process) wait(errs *os.File) {
 		defer close(read)
 		p.stderr.readFrom(errs)
 	}()
-	_ = p.cmd.Wait() // the status says it
+	_ = p.cmd.Wait() // the status is read below
 	_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
 	_ = errs.SetReadDeadline(time.Now().Add(drainTime))
 	<-read
@@ -97,7 +95,7 @@ func (p *Process) wait(errs *os.File) {
 	close(p.ended)
 }
 
-// write sends the messages, until there will be no more.
+// write sends the queued messages until Kill or CloseStdin.
 func (p *Process) write() {
 	for {
 		p.mu.Lock()
@@ -105,8 +103,7 @@ func (p *Process) write() {
 		p.unsent, p.size = nil, 0
 		p.mu.Unlock()
 		for _, message := range messages {
-			// A shell that does not read is about to end, or is killed by somebody.
-			if _, err := p.in.Write(message); err != nil {
+			if _, err := p.in.Write(message); err != nil { // the shell exits
 				break
 			}
 		}
@@ -122,8 +119,8 @@ func (p *Process) write() {
 	}
 }
 
-// Send sends v to the program as a line of JSON, soon: it does not wait for a host that is slow to read. One that
-// does not read at all is killed at last.
+// Send queues v as a line of JSON for the program. It does not block. A host that does not read is killed when the queue is
+// full.
 func (p *Process) Send(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -143,7 +140,7 @@ func (p *Process) Send(v any) error {
 	return nil
 }
 
-// CloseStdin closes the standard input of the program, after what was sent.
+// CloseStdin closes the standard input of the program after the queued messages.
 func (p *Process) CloseStdin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,14 +155,12 @@ func (p *Process) notify() {
 	}
 }
 
-// Next returns the next record of the program, and io.EOF when there are no more: then the shell
-// has ended, or soon will.
+// Next returns the next record of the program. It returns io.EOF at the end: then the shell has exited, or is about to.
 func (p *Process) Next() (json.RawMessage, error) {
 	for {
 		record, err := p.records.next()
 		if errors.Is(err, os.ErrDeadlineExceeded) && !p.drained {
-			// What the shell wrote before it ended may still be there.
-			p.drained = true
+			p.drained = true // the pipe may contain more
 			_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
 			continue
 		}
@@ -174,7 +169,7 @@ func (p *Process) Next() (json.RawMessage, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if !p.records.started {
-				p.said = p.records.banner
+				p.banner = p.records.banner
 			}
 			return nil, io.EOF
 		}
@@ -182,11 +177,10 @@ func (p *Process) Next() (json.RawMessage, error) {
 	}
 }
 
-// Kill ends the shell, with SIGTERM and later with SIGKILL, and all that it has started here. It
-// does not wait for that.
+// Kill sends SIGTERM, and SIGKILL after three seconds, to the shell and its local child processes. It does not wait.
 func (p *Process) Kill() { p.killFor(nil) }
 
-// killFor is Kill, with what Wait says of it.
+// killFor is Kill with a reason for Wait.
 func (p *Process) killFor(why error) {
 	p.mu.Lock()
 	first := !p.killed
@@ -213,18 +207,17 @@ func (p *Process) killFor(why error) {
 	}()
 }
 
-// signal sends a signal to the shell and what it has started.
+// signal sends a signal to the process group of the shell.
 func (p *Process) signal(s syscall.Signal) {
 	select {
-	case <-p.ended: // the id may be another's
+	case <-p.ended: // the id may be reused
 	default:
 		_ = syscall.Kill(-p.cmd.Process.Pid, s)
 	}
 }
 
-// Wait waits until the shell has ended. It returns its exit status, 128 plus the number of the signal that killed
-// it, and in one line the last output on standard error. If there is none, and no record arrived, it is the last line on
-// standard output.
+// Wait waits until the shell has exited. It returns its exit status, 128 plus the number of a signal, and the reason in one
+// line: the last line on standard error, or on standard output if no record was received.
 func (p *Process) Wait() (status int, lastLine string) {
 	<-p.ended
 	p.mu.Lock()
@@ -232,5 +225,5 @@ func (p *Process) Wait() (status int, lastLine string) {
 	if p.why != nil {
 		return p.status, p.why.Error()
 	}
-	return p.status, p.stderr.cause(filepath.Base(p.cmd.Args[0]), p.host, p.status, p.said)
+	return p.status, p.stderr.cause(filepath.Base(p.cmd.Args[0]), p.host, p.status, p.banner)
 }

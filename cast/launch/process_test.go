@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// TestHangingLogin has a login in which nothing happens. It is ended with all that it started.
+// TestHangingLogin checks that a login without messages is ended. It is ended with all that it started.
 func TestHangingLogin(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	pid := filepath.Join(t.TempDir(), "pid")
 	c := New(Config{Shell: s.shell("/bin/sh", `sleep 1000 & echo $! >"`+pid+`"; wait;`), Programs: absent(t)})
 	c.times.login = time.Second
-	s.refuses(c, "n1", "no answer for 1 s")
+	s.fails(c, "n1", "no answer for 1 s")
 	b, err := os.ReadFile(pid)
 	if err != nil {
 		t.Skip("the shell did not come so far: ", err)
@@ -81,7 +81,7 @@ func TestAgentFails(t *testing.T) {
 	s.ends(p, 7, "told to exit")
 }
 
-// TestShellKilled kills the remote shell: the agent notices that nobody is there.
+// TestShellKilled kills the remote shell: the agent exits.
 func TestShellKilled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -120,7 +120,7 @@ func TestCanceled(t *testing.T) {
 					}
 				}
 			case "download":
-				s.neighbour(c, func(_ http.ResponseWriter, r *http.Request) {
+				s.neighbor(c, func(_ http.ResponseWriter, r *http.Request) {
 					begun <- struct{}{}
 					<-r.Context().Done()
 				})

@@ -14,18 +14,17 @@ import (
 	"sync"
 )
 
-// agentName is the name of the program. Those for other systems and architectures than the caster's have both at the
-// end of the name.
+// agentName is the name of the program. Programs for other platforms have the suffix -SYSTEM-ARCH.
 const agentName = "mob-agent"
 
 // Programs holds the program for each platform.
 type Programs struct {
-	folder string // where they were looked for
-	all    []*program
-	others []string // names of programs that are of another build
+	dir   string // directory of the executable
+	all   []*program
+	stale []string // names of programs of another build
 }
 
-// program is what runs on the hosts of a platform.
+// program is the program for the hosts of a platform.
 type program struct {
 	platform platform
 	path     string
@@ -38,23 +37,22 @@ type program struct {
 	archive  func() (*archive, error)
 }
 
-// Find returns the programs for an executable of mob: the files mob-agent and mob-agent-SYSTEM-ARCH beside it.
-// They must be of the same build. If there is none for the executable's own platform, that is
-// the executable itself, with the argument "agent".
+// Find returns the programs for an executable of mob: the files mob-agent and mob-agent-SYSTEM-ARCH of the same build beside it.
+// Without one for its own platform, the program is the executable with the argument "agent".
 func Find(executable string) (*Programs, error) {
 	own, err := buildinfo.ReadFile(executable)
 	if err != nil {
 		return nil, err
 	}
-	ps := &Programs{folder: filepath.Dir(executable)}
-	paths, err := filepath.Glob(filepath.Join(ps.folder, agentName+"*"))
+	ps := &Programs{dir: filepath.Dir(executable)}
+	paths, err := filepath.Glob(filepath.Join(ps.dir, agentName+"*"))
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
 		info, err := buildinfo.ReadFile(path)
 		if err != nil || !isSameBuild(info, own) {
-			ps.others = append(ps.others, filepath.Base(path))
+			ps.stale = append(ps.stale, filepath.Base(path))
 			continue
 		}
 		if err := ps.add(info, path, agentName, ""); err != nil {
@@ -79,7 +77,7 @@ func (ps *Programs) add(info *debug.BuildInfo, path, name, args string) error {
 	return nil
 }
 
-// of returns the program for a platform, nil if there is none.
+// of returns the program for a platform, or nil.
 func (ps *Programs) of(pf platform) *program {
 	i := slices.IndexFunc(ps.all, func(p *program) bool { return p.platform == pf })
 	if i < 0 {
@@ -88,13 +86,13 @@ func (ps *Programs) of(pf platform) *program {
 	return ps.all[i]
 }
 
-// missing says what to do about a platform for which there is no program.
+// missing returns the error for a platform without a program.
 func (ps *Programs) missing(pf platform) error {
 	name := strings.Join([]string{agentName, pf.system, pf.arch}, "-")
-	if slices.Contains(ps.others, name) {
-		return fmt.Errorf("%s in %s is not of the same build as mob", name, ps.folder)
+	if slices.Contains(ps.stale, name) {
+		return fmt.Errorf("%s in %s is not of the same build as mob", name, ps.dir)
 	}
-	return fmt.Errorf("no program for %s: put %s of the same build into %s", pf, name, ps.folder)
+	return fmt.Errorf("no program for %s: put %s of the same build into %s", pf, name, ps.dir)
 }
 
 func setting(info *debug.BuildInfo, key string) string {
@@ -106,8 +104,7 @@ func setting(info *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// isSameBuild reports whether two programs were built from the same source, as far as it is
-// known.
+// isSameBuild reports whether two programs were built from the same source, as far as it is known.
 func isSameBuild(a, b *debug.BuildInfo) bool {
 	return a.Main.Path == b.Main.Path && a.Main.Version == b.Main.Version &&
 		setting(a, "vcs.revision") == setting(b, "vcs.revision") && setting(a, "vcs.modified") == setting(b, "vcs.modified")
@@ -148,7 +145,7 @@ func hexSum(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// version names the program in the cache of a host.
+// version is part of the name of the program in the cache of a host.
 func (p *program) version() string { return p.stripped[:16] }
 
 // space returns the free space in bytes that a host needs for the program and its archive.

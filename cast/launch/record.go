@@ -11,7 +11,7 @@ import (
 const (
 	// separator precedes each record (RFC 7464, section 2.2).
 	separator = 0x1e
-	// maxRecord is the size of the longest record, in bytes. Texts of 4 KiB have 24 KiB when each byte is escaped.
+	// maxRecord bounds a record, in bytes. A text of 4 KiB has 24 KiB when each byte is escaped.
 	maxRecord = 64 << 10
 )
 
@@ -27,8 +27,7 @@ func WriteRecord(w io.Writer, v any) error {
 	return err
 }
 
-// recordReader reads records, and skips what is none: banners, records that are cut off or too
-// long.
+// recordReader reads records, and skips all other bytes: banners, and records that are cut off or too long.
 type recordReader struct {
 	r *bufio.Reader
 	// banner is the end of the text before the first record.
@@ -36,15 +35,14 @@ type recordReader struct {
 	started bool // a record has started
 }
 
-// maxBanner is the size of the longest banner that is kept, in bytes.
+// maxBanner bounds the banner, in bytes.
 const maxBanner = 4 << 10
 
 func newRecordReader(r io.Reader) *recordReader {
 	return &recordReader{r: bufio.NewReaderSize(r, 32<<10)}
 }
 
-// next returns the next record. It may be called again after an error of the reader's that passes,
-// such as a timeout, but what was read of a record is lost.
+// next returns the next record. It may be called again after a timeout, which loses an incomplete record.
 func (r *recordReader) next() (json.RawMessage, error) {
 	for {
 		if err := r.skip(); err != nil {
@@ -75,8 +73,7 @@ func (r *recordReader) skip() error {
 	}
 }
 
-// line reads a record after its separator: up to the newline, or to another separator, which
-// begins a new record.
+// line reads a record after its separator, up to the newline. Another separator starts a new record.
 func (r *recordReader) line() ([]byte, error) {
 	var line []byte
 	for {

@@ -53,7 +53,7 @@ func FuzzRecords(f *testing.F) {
 				if record, err := rr.next(); err != nil {
 					return
 				} else if !json.Valid(record) {
-					t.Fatalf("%q is no JSON", record)
+					t.Fatalf("%q is not JSON", record)
 				}
 			}
 		}

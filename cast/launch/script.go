@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// launchScript is the script that runs on a host, for people: see [script].
+// launchScript is the readable form of the script that runs on a host, see [script].
 //
 //go:embed launch.sh
 var launchScript string
 
-// script returns the command line that runs one of the programs on a host, for any shell. Other users of the host can
-// read it.
+// script returns the command line that runs one of the programs on a host, for any shell. Other users of the host can read it.
 func script(programs *Programs, keep bool) string {
 	var platforms []string
 	for _, p := range programs.all {
@@ -32,7 +31,7 @@ func script(programs *Programs, keep bool) string {
 	return "exec sh -c '" + strings.Join(line, " ") + "'"
 }
 
-// scriptCase is the branch of the script for the systems on which the program runs.
+// scriptCase returns the branch of the script for the platform of the program.
 func (p *program) scriptCase() string {
 	var names []string
 	for _, name := range p.platform.unames() {
@@ -42,8 +41,7 @@ func (p *program) scriptCase() string {
 		p.name, p.built, p.stripped, p.size>>16+1, p.version(), plain(p.path), p.args, p.space()>>10)
 }
 
-// plain returns the path if shells leave it as it is, within double quotes that are within single
-// ones. Of another it returns an empty one: then no host has the program there.
+// plain returns the path if shells do not change it within double quotes that are within single quotes, else an empty path.
 func plain(path string) string {
 	for _, r := range path {
 		if r > '~' || r < ' ' || strings.ContainsRune("!\"$'\\`", r) {

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -13,37 +12,34 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
 const (
-	// dirVariable and archiveVariable are the environment variables in which the script passes to the program the
-	// paths of its directory and of the archive, which is empty if the host had the program.
+	// dirVariable and archiveVariable are the environment variables with the paths of the program's directory and of the archive,
+	// empty if the host had the program.
 	dirVariable     = "MOB_AGENT_DIR"
 	archiveVariable = "MOB_AGENT_ARCHIVE"
-	// maxAddrs bounds the addresses in a hello, and maxPath the path, in bytes.
-	maxAddrs = 8
-	maxPath  = 64
-	// requestTimeout is how long a neighbour may take to say what it wants.
+	// maxPath bounds the path in a hello, in bytes.
+	maxPath = 64
+	// requestTimeout bounds the time until a neighbor has sent its request.
 	requestTimeout = 10 * time.Second
 )
 
-// Hello is what the program says first.
+// Hello is the first message of the program.
 type Hello struct {
-	// Platform is its system and architecture, as Go names them, with a slash between.
+	// Platform is its GOOS/GOARCH.
 	Platform string `json:"platform"`
-	// Path is that of the archive on its HTTP server, without a slash. It is empty if there is no
-	// server.
+	// Path is the path of the archive on its HTTP server, without a slash, or empty without a server.
 	Path string `json:"path,omitempty"`
-	// Addrs are where neighbours may find the server: host:port as in a URL.
+	// Addrs are the addresses of the server for neighbors: host:port as in a URL.
 	Addrs []string `json:"addrs,omitempty"`
 }
 
-// isServer reports whether neighbours may be sent there. What it names goes into their messages, so a host
-// that lies must not add some of its own.
+// isServer reports whether neighbors may download there. The path and addresses become part of messages to them, so a
+// malicious host must not add words.
 func (h *Hello) isServer() bool {
 	for _, a := range h.Addrs {
 		if ap, err := netip.ParseAddrPort(a); err != nil || ap.String() != a || ap.Addr().Zone() != "" {
@@ -51,13 +47,12 @@ func (h *Hello) isServer() bool {
 		}
 	}
 	odd := strings.ContainsFunc(h.Path, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
-	return h.Path != "" && !odd && len(h.Path) <= maxPath && len(h.Addrs) > 0 && len(h.Addrs) <= maxAddrs
+	return h.Path != "" && !odd && len(h.Path) <= maxPath && len(h.Addrs) > 0 && len(h.Addrs) <= MaxAddrs
 }
 
 // Server is the running program on a host. It serves its archive to neighbors.
 type Server struct {
-	// Dir is a folder for the files of the program. Close removes it, and so does the script if the
-	// program was killed.
+	// Dir is a directory for the files of the program. Close removes it, and so does the script if the program was killed.
 	Dir string
 
 	archive func() (*io.SectionReader, error)
@@ -66,11 +61,11 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Serve begins the program on a host: it says hello on out and serves the archive until Close. What
-// the script uploaded it removes from the disk at once: the archive stays open.
+// Serve starts the program on a host: it writes the hello to out, and serves the archive until Close. It removes the files that the
+// script wrote; the archive remains open.
 func Serve(out io.Writer) (*Server, error) {
 	dir, path := os.Getenv(dirVariable), os.Getenv(archiveVariable)
-	for _, name := range []string{dirVariable, archiveVariable} { // they are not for commands that the program runs
+	for _, name := range []string{dirVariable, archiveVariable} { // child processes do not need them
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -93,9 +88,11 @@ func Serve(out io.Writer) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	hello := &Hello{Platform: platform{runtime.GOOS, runtime.GOARCH}.String()}
-	if l, err := net.Listen("tcp", ":0"); err == nil { // else neighbours get it from others
+	if l, err := net.Listen("tcp", ":0"); err == nil { // else neighbors download elsewhere
 		hello.Path = rand.Text()
-		hello.Addrs = addrs(l.Addr().(*net.TCPAddr).Port)
+		for _, ip := range Addrs() {
+			hello.Addrs = append(hello.Addrs, netip.AddrPortFrom(ip, uint16(l.Addr().(*net.TCPAddr).Port)).String())
+		}
 		s.http = s.newHTTP(hello.Path)
 		s.serving.Go(func() { _ = s.http.Serve(l) })
 	}
@@ -121,8 +118,7 @@ func (s *Server) open(root *os.Root, name string) (err error) {
 	return nil
 }
 
-// removeFiles removes the files that the script has put into the directory: the archive, the program, and that
-// which it tried to run.
+// removeFiles removes the files of the script from the directory: the archive, the program, and the file of its test.
 func removeFiles(root *os.Root) error {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -136,10 +132,9 @@ func removeFiles(root *os.Root) error {
 	return err
 }
 
-// openSelf opens this program, of which an archive is packed when a neighbor asks for it. Its file may be one of those
-// that [removeFiles] removes.
+// openSelf opens the file of this program, which [removeFiles] may remove. It is packed when a neighbor requests the archive.
 func (s *Server) openSelf() (err error) {
-	if s.file, err = os.Open("/proc/self/exe"); err != nil { // Linux has it even when the file was removed
+	if s.file, err = os.Open("/proc/self/exe"); err != nil { // exists on Linux, even if the file was removed
 		path, err := os.Executable()
 		if err != nil {
 			return err
@@ -175,34 +170,7 @@ func (s *Server) newHTTP(path string) *http.Server {
 	}
 }
 
-// addrs are the addresses of this machine that neighbours may reach, with a port: IPv4 first, as IPv6 is often set up
-// in part. It has those of loopback only if there are no others.
-func addrs(port int) []string {
-	all, _ := net.InterfaceAddrs() // without any there is no server
-	var near, far []netip.Addr
-	for _, a := range all {
-		prefix, err := netip.ParsePrefix(a.String())
-		ip := prefix.Addr().Unmap()
-		switch {
-		case err != nil || ip.IsLinkLocalUnicast():
-		case ip.IsLoopback():
-			near = append(near, ip)
-		default:
-			far = append(far, ip)
-		}
-	}
-	if len(far) == 0 {
-		far = near
-	}
-	slices.SortStableFunc(far, func(a, b netip.Addr) int { return cmp.Compare(a.BitLen(), b.BitLen()) })
-	var out []string
-	for _, ip := range far[:min(len(far), maxAddrs)] {
-		out = append(out, netip.AddrPortFrom(ip, uint16(port)).String())
-	}
-	return out
-}
-
-// Close ends the server and removes the folder.
+// Close closes the server and removes the directory.
 func (s *Server) Close() error {
 	var err error
 	if s.http != nil {

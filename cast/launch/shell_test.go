@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLoginShells has each shell be the login shell of a host.
+// TestLoginShells runs each shell as the login shell of a host.
 func TestLoginShells(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "bsd-csh", "busybox sh", "dash", "fish", "mksh", "tcsh", "zsh"} {
@@ -25,7 +25,7 @@ func TestLoginShells(t *testing.T) {
 	}
 }
 
-// TestScriptShells has each shell be the sh of a host.
+// TestScriptShells runs each shell as the sh of a host.
 func TestScriptShells(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "busybox", "dash", "mksh"} {
@@ -112,7 +112,7 @@ func TestNoGzip(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.tools("sha256sum")
-	s.refuses(s.launcher(absent(t)), "n1", "gzip is missing")
+	s.fails(s.launcher(absent(t)), "n1", "gzip is missing")
 }
 
 func TestNoHome(t *testing.T) {
@@ -129,6 +129,6 @@ func TestNoShell(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	c := New(Config{Shell: []string{"no-such-shell"}, Programs: absent(t)})
-	s.refuses(c, "n1", `cannot run no-such-shell: exec: "no-such-shell": executable file not found in $PATH`)
-	s.refuses(c, "-oProxyCommand=reboot", `"-oProxyCommand=reboot" is no host`)
+	s.fails(c, "n1", `run no-such-shell: exec: "no-such-shell": executable file not found in $PATH`)
+	s.fails(c, "-oProxyCommand=reboot", `invalid host "-oProxyCommand=reboot"`)
 }

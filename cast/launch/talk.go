@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// chunk is how much of an archive is written at a time, in bytes.
+	// chunk is the size of a write of the archive, in bytes.
 	chunk = 64 << 10
-	// maxDownloads is how many downloads from neighbours a host tries.
+	// maxDownloads bounds the downloads from neighbors that a host tries.
 	maxDownloads = 2
 )
 
@@ -22,20 +22,19 @@ const (
 type talk struct {
 	*login
 	process *Process
-	alive   context.Context // until the process has ended
+	alive   context.Context // done when the process has exited
 	watch   watch
-	spoken  bool // the host has said something
+	spoken  bool // a message was received
 
-	archive   *archive // if it needs it
-	depot     *depot   // from where it gets it
-	claim     *claim   // on the depot, until it has ended
-	got       bool     // the host has reported that it has it
+	archive   *archive // nil unless the host needs it
+	depot     *depot
+	claim     *claim // on the depot, nil after its end
+	got       bool   // the host has the archive
 	stall     *time.Timer
-	downloads int // that failed
+	downloads int // failed ones
 }
 
-// run answers what the script needs and returns after the hello. When there is nothing more to
-// be heard it returns io.EOF.
+// run handles messages until the hello. It returns io.EOF if the process ends before.
 func (t *talk) run() error {
 	defer t.watch.stop()
 	t.watch.expect(t.times.login)
@@ -55,11 +54,11 @@ func (t *talk) run() error {
 			err = t.failed()
 		case m.Got:
 			if t.claim == nil || t.got {
-				return errors.New("the host reports a program that it was not sent")
+				return errors.New("the host reports a program that was not sent")
 			}
 			t.got = true
 			if t.claim != nil && t.claim.from != nil {
-				t.end(true) // one that got it from the remote shell ends its turn as a server
+				t.end(true) // an upload by the remote shell ends when the host is a server
 			}
 			t.cfg.Note(t.host, "start")
 			t.watch.expect(t.times.start)
@@ -70,7 +69,6 @@ func (t *talk) run() error {
 	}
 }
 
-// next returns the next message.
 func (t *talk) next() (*message, error) {
 	for {
 		record, err := t.process.Next()
@@ -86,10 +84,10 @@ func (t *talk) next() (*message, error) {
 	}
 }
 
-// need finds the program that the host needs.
+// need handles the request of a program.
 func (t *talk) need(m *message) error {
 	if t.archive != nil {
-		return errors.New("the host needs the program twice")
+		return errors.New("second request of the program")
 	}
 	pf := parseUname(clean([]byte(m.Need[:min(len(m.Need), maxLine)])))
 	program := t.cfg.Programs.of(pf)
@@ -97,7 +95,7 @@ func (t *talk) need(m *message) error {
 		return t.cfg.Programs.missing(pf)
 	}
 	t.cfg.Note(t.host, "program")
-	t.watch.stop() // what follows depends on others
+	t.watch.stop() // the host may wait for other hosts
 	var err error
 	if t.archive, err = program.archive(); err != nil {
 		return err
@@ -107,14 +105,14 @@ func (t *talk) need(m *message) error {
 	return t.upload(nil)
 }
 
-// failed goes on after the script did not get the program.
+// failed tries again after a failed download.
 func (t *talk) failed() error {
 	if t.claim == nil {
-		return errors.New("the host failed to get what it was not sent")
+		return errors.New("the host reports the failure of a program that was not sent")
 	}
 	from := t.claim.from
 	if from == nil {
-		return errors.New("the program was damaged on its way")
+		return errors.New("the program was corrupted in transit")
 	}
 	t.end(false)
 	t.cfg.Log.Debug("a download failed", "host", t.host, "from", from.Addrs)
@@ -123,24 +121,24 @@ func (t *talk) failed() error {
 	return t.upload(from)
 }
 
-// upload waits for a turn at the depot, and sends the archive, or from where to get it: not from one from
-// which that has failed.
+// upload waits for a turn at the depot, and sends the archive or the address of a neighbor other than not, whose download
+// failed.
 func (t *talk) upload(not *server) error {
 	var err error
 	if t.claim, err = t.depot.wait(t.alive, t.shell, not); err != nil {
-		return io.EOF // its end says why
+		return io.EOF // Wait returns the reason
 	}
 	t.watch.expect(t.times.upload)
 	depot, claim := t.depot, t.claim
 	t.stall = time.AfterFunc(t.times.stall, func() { depot.stalled(claim) })
 	if from := claim.from; from != nil {
-		t.say("get %s %d %s %s", t.archive.sum, len(t.archive.data), from.Path, strings.Join(from.Addrs, " "))
+		t.send("get %s %d %s %s", t.archive.sum, len(t.archive.data), from.Path, strings.Join(from.Addrs, " "))
 		return nil
 	}
-	t.say("put %s %d", t.archive.sum, len(t.archive.data))
+	t.send("put %s %d", t.archive.sum, len(t.archive.data))
 	for part := range slices.Chunk(t.archive.data, chunk) {
 		if _, err := t.process.in.Write(part); err != nil {
-			return nil // the host says why, or ends
+			return nil // the next message has the reason
 		}
 		t.watch.expect(t.times.upload)
 		t.stall.Reset(t.times.stall)
@@ -148,12 +146,12 @@ func (t *talk) upload(not *server) error {
 	return nil
 }
 
-// say sends a line to the script.
-func (t *talk) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.process.in, format+"\n", args...) // if it fails the host says why, or ends
+// send sends a line to the script.
+func (t *talk) send(format string, args ...any) {
+	_, _ = fmt.Fprintf(t.process.in, format+"\n", args...) // the next message has the reason of an error
 }
 
-// end ends the claim on the depot, if there is one.
+// end ends the claim on the depot.
 func (t *talk) end(ok bool) {
 	if t.claim == nil {
 		return
@@ -163,7 +161,7 @@ func (t *talk) end(ok bool) {
 	t.claim = nil
 }
 
-// serve adds the host to the servers of its depot, for as long as its program runs.
+// serve adds the host to the servers of its depot while its program runs.
 func (t *talk) serve(h *Hello) {
 	system, arch, _ := strings.Cut(h.Platform, "/")
 	pf := platform{system, arch}
@@ -175,13 +173,13 @@ func (t *talk) serve(h *Hello) {
 	context.AfterFunc(t.alive, func() { d.remove(s) })
 }
 
-// watch kills a process that shows no sign of life.
+// watch kills a process after a timeout.
 type watch struct {
 	process *Process
 	timer   *time.Timer
 }
 
-// expect expects one within d from now, and none before.
+// expect sets the timeout to d from now.
 func (w *watch) expect(d time.Duration) {
 	w.stop()
 	w.timer = time.AfterFunc(d, func() {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestNeighbours has many hosts of two clusters start: into each the remote shell uploads the archive once.
-func TestNeighbours(t *testing.T) {
+// TestNeighbors checks that the remote shell uploads the archive to each of two clusters once.
+func TestNeighbors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ps := absent(t)
@@ -43,8 +43,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestThereServes has a host on which the program was serve it to one where it was not.
-func TestThereServes(t *testing.T) {
+// TestInstalledServes checks that a host that had the program serves it to one that did not.
+func TestInstalledServes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ps, err := found()
@@ -65,17 +65,17 @@ func TestThereServes(t *testing.T) {
 	}
 }
 
-// neighbour adds a server to the depot of a cluster.
-func (s *site) neighbour(c *Launcher, handler http.HandlerFunc) {
+// neighbor adds a server to the depot of a cluster.
+func (s *site) neighbor(c *Launcher, handler http.HandlerFunc) {
 	h := httptest.NewServer(handler)
 	s.Cleanup(h.Close)
 	hello := Hello{Path: "x", Addrs: []string{h.Listener.Addr().String()}}
 	c.depotOf(place{"A", c.cfg.Programs.all[0].platform}).add(&server{Hello: hello})
 }
 
-// TestBadNeighbours has a server that is no good. Nothing that came from it is executed, and the remote shell
+// TestBadNeighbors checks that data of a bad server is never executed, and the remote shell
 // uploads the program.
-func TestBadNeighbours(t *testing.T) {
+func TestBadNeighbors(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
 		"damaged": func(w http.ResponseWriter, _ *http.Request) {
@@ -105,7 +105,7 @@ func TestBadNeighbours(t *testing.T) {
 				s := newSite(t)
 				s.tools("gzip", "sha256sum", by)
 				c := New(Config{Shell: s.counting(), Programs: absent(t)})
-				s.neighbour(c, handler)
+				s.neighbor(c, handler)
 				p := s.start(c, "n1")
 				s.ask(p, "one")
 				if b := s.messages("n1"); !bytes.HasPrefix(b, []byte("get ")) || !bytes.Contains(b, []byte("\nput ")) {
@@ -128,8 +128,8 @@ func floods(t *testing.T, w io.Writer) {
 	t.Error("the host reads without end")
 }
 
-// TestSilentNeighbour has a server from which nothing comes, and no downloader that notices.
-func TestSilentNeighbour(t *testing.T) {
+// TestSilentNeighbor checks that a server that sends nothing is given up without help of the downloader.
+func TestSilentNeighbor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes five seconds")
 	}
@@ -138,7 +138,7 @@ func TestSilentNeighbour(t *testing.T) {
 	s.tools("gzip", "sha256sum", "bash")
 	c := New(Config{Shell: s.counting(), Programs: absent(t)})
 	c.times.upload = 5 * time.Second
-	s.neighbour(c, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.neighbor(c, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	p := s.start(c, "n1")
 	if s.ask(p, "one"); !s.sent("n1") {
 		t.Error("it was not uploaded by the remote shell")
