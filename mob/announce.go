@@ -254,7 +254,7 @@ func (s *State) flushPeer(p *peer) {
 		p.announcedSlow = s.home(p).slow
 		m.Left = uint32(p.announcedSlow)
 	}
-	p.pending, p.hasPending = proto.Have{}, false
+	p.pending, p.hasPending, p.urgent = proto.Have{}, false, false
 	s.send(p, &m)
 }
 

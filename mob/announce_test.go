@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -35,5 +36,52 @@ func TestBusyMembersHearOfPiecesTogether(t *testing.T) {
 		if told != pieces || messages > most || most == pieces && messages < most {
 			t.Errorf("members answer in %v: %d messages told of %d pieces, want %d of %d", answer, messages, told, most, pieces)
 		}
+	}
+}
+
+// TestClaimsTakeAlongHaves stores pieces that the rest of a large cluster has, and claims a piece now and then:
+// a claim takes along the haves, and no message follows each claim at once.
+func TestClaimsTakeAlongHaves(t *testing.T) {
+	s := newWitness("b", "B")
+	step := func(evs ...Event) {
+		for _, ev := range evs {
+			s.now = s.now.Add(10 * time.Millisecond)
+			s.did = append(s.did, s.Step(s.now, ev)...)
+		}
+	}
+	all := []proto.Range{{Count: 64}}
+	for i := range 40 {
+		id := proto.PeerID(fmt.Sprintf("c%02d", i))
+		step(Joined{Node: Node{ID: id, Cluster: "B"}}, Received{id, &proto.Have{}}, Received{id, &proto.Want{Pieces: all}})
+	}
+	step(Received{"c00", &proto.Have{Have: all}}, Received{"c02", &proto.Have{Have: all}})
+	for range 200 {
+		step(Tick{})
+	}
+	take[Send](s)
+	const claims = 8
+	told, messages := 0, 0
+	for i := range 32 {
+		if i%(32/claims) == 0 {
+			s.out = nil
+			s.announceTo(s.joined["c01"], 32+i, updateClaim, true)
+			s.flushPeer(s.joined["c01"])
+			s.did = append(s.did, s.out...)
+		}
+		step(Stored{Piece: i})
+		for range 10 {
+			step(Tick{})
+		}
+	}
+	for _, a := range take[Send](s) {
+		if m, ok := a.Message.(*proto.Have); ok && a.Peer == "c01" {
+			messages++
+			for range bitset.Numbers(m.Have, 64) {
+				told++
+			}
+		}
+	}
+	if told < 32-32/claims || messages > 2*claims {
+		t.Errorf("%d messages told of %d of 32 pieces, want at most one with and one between %d claims", messages, told, claims)
 	}
 }
