@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/casting"
@@ -33,30 +36,17 @@ const mobExample = `  mob demo                                       # see it wo
 
 func newMob(env *command.Env) *cobra.Command {
 	a := &command.App{Env: env}
-	root := &cobra.Command{
-		Use:     "mob",
-		Short:   "Move a large file or folder to many clusters",
-		Long:    mobHelp,
-		Example: mobExample,
-		Args:    cobra.ArbitraryArgs,
-		// Of a subcommand too, unless that has its own.
-		PersistentPreRun: command.EndOnHangup,
-		RunE: func(cmd *cobra.Command, given []string) error {
-			if len(given) > 0 {
-				return command.Usagef(cmd, "unknown command %q", given[0])
-			}
-			return cmd.Help()
-		},
-	}
-	pf := root.PersistentFlags()
-	pf.StringVar(&a.Data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
-	pf.StringVar(&a.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
-	for _, family := range [][]*cobra.Command{
-		transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a), demo.Commands(a),
-		{newVersion(a), newMoved("bench"), newMoved("plan")},
-	} {
-		root.AddCommand(family...)
-	}
+	root := a.Command(command.Spec{
+		Use: "mob", Short: "Move a large file or folder to many clusters", Long: mobHelp, Example: mobExample,
+		Commands: slices.Concat(
+			transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a), demo.Commands(a),
+			[]*cobra.Command{newVersion(a), newMoved("bench"), newMoved("plan")},
+		),
+	})
+	root.PersistentPreRun = command.EndOnHangup // of a subcommand too, unless that has its own
+	f := root.PersistentFlags()
+	f.StringVar(&a.Data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
+	f.StringVar(&a.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	return root
 }
 
@@ -66,7 +56,7 @@ func newMoved(name string) *cobra.Command {
 		Use: name, Short: "Moved to mob-bench", Long: "This is now a command of mob-bench.", Example: "  mob-bench --help",
 		Hidden: true, DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return command.Usagef(&cobra.Command{Use: "mob-bench"}, "mob %s is now in mob-bench, a program of its own", name)
+			return fmt.Errorf("mob %s is now in a program of its own: see `mob-bench --help`", name)
 		},
 	}
 }

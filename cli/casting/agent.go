@@ -1,6 +1,7 @@
 package casting
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -15,18 +16,13 @@ standard input.`
 // newAgent is the command that runs on each host of a cast if there is no mob-agent to copy. It is not
 // for people.
 func newAgent(a *command.App) *cobra.Command {
-	return &cobra.Command{
-		Use:     "agent",
-		Short:   "Take part in a cast, on a host",
-		Long:    agentHelp,
-		Example: "  mob agent",
-		Args:    command.Args(0),
-		Hidden:  true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if status := agent.Run(cmd.Context(), a.In, a.Out, a.Err); status != command.ExitDone {
+	return a.Command(command.Spec{
+		Use: "agent", Short: "Take part in a cast, on a host", Long: agentHelp, Example: "  mob agent", Hidden: true,
+		Run: func(ctx context.Context, a *command.App, _ []string) error {
+			if status := agent.Run(ctx, a.In, a.Out, a.Err); status != command.ExitDone {
 				return errors.New("") // it has said why
 			}
 			return nil
 		},
-	}
+	})
 }

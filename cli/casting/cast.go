@@ -15,6 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cli/command"
@@ -83,25 +84,27 @@ type flags struct {
 	good  string
 	bad   string
 	quiet bool
+	set   *pflag.FlagSet
 }
 
 func newCast(a *command.App, run runner) *cobra.Command {
 	var f flags
-	cmd := &cobra.Command{
-		Use:     "cast SRC|- --hosts [CLUSTER=]HOSTSET ... [-o DEST | --exec CMD]",
-		Short:   "Copy a file, folder or stream to many hosts by ssh",
-		Long:    castHelp,
-		Example: castExample,
-		Args:    command.Args(1, "SRC"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			cfg, least, err := f.config(a, given[0], cmd.Flags().Changed)
+	return a.Command(command.Spec{
+		Use:   "cast SRC|- --hosts [CLUSTER=]HOSTSET ... [-o DEST | --exec CMD]",
+		Short: "Copy a file, folder or stream to many hosts by ssh", Long: castHelp, Example: castExample,
+		Args: command.Args(1, "SRC"), Flags: f.add, JSON: true,
+		Run: func(ctx context.Context, a *command.App, args []string) error {
+			cfg, least, err := f.config(a, args[0])
 			if err != nil {
-				return command.Usagef(cmd, "%w", err)
+				return command.Usagef("%w", err)
 			}
-			return runCast(a, cmd, run, &f, cfg, least)
+			return runCast(ctx, a, run, &f, cfg, least)
 		},
-	}
-	fl := cmd.Flags()
+	})
+}
+
+func (f *flags) add(fl *pflag.FlagSet) {
+	f.set = fl
 	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
 	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
 	fl.StringVar(&f.cluster, "cluster", "", "cluster of this machine among those of --hosts, $MOB_CLUSTER by default")
@@ -117,13 +120,11 @@ func newCast(a *command.App, run runner) *cobra.Command {
 	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
 	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	a.JSONFlag(cmd)
-	return cmd
 }
 
 // config checks the flags, before anything is contacted. It also returns the least number of
 // hosts that must get the content.
-func (f *flags) config(a *command.App, src string, given func(flag string) bool) (cfg cast.Config, least int, err error) {
+func (f *flags) config(a *command.App, src string) (cfg cast.Config, least int, err error) {
 	cfg = cast.Config{Source: src, Stdin: a.In, Dest: f.dest, Exec: f.exec, Force: f.force, FollowLinks: f.follow, Window: f.window, Keep: f.keep}
 	if cfg.Log, _, err = command.NewLog(a.Err, a.LogLevel, false); err != nil {
 		return cfg, 0, err
@@ -131,11 +132,11 @@ func (f *flags) config(a *command.App, src string, given func(flag string) bool)
 	switch {
 	case f.window < 1:
 		return cfg, 0, fmt.Errorf("--window %d: want at least one login at once", f.window)
-	case given("exec") && given("output"):
+	case f.set.Changed("exec") && f.set.Changed("output"):
 		return cfg, 0, errors.New("--exec and -o exclude each other: a command gets the content, or DEST")
-	case given("exec") && strings.TrimSpace(f.exec) == "":
+	case f.set.Changed("exec") && strings.TrimSpace(f.exec) == "":
 		return cfg, 0, errors.New("--exec is empty: give a command")
-	case given("output") && f.dest == "":
+	case f.set.Changed("output") && f.dest == "":
 		return cfg, 0, errors.New("-o is empty: give a path")
 	}
 	spool, err := humanize.ParseBytes(f.spool)
@@ -227,22 +228,16 @@ func (f *flags) checkSource(a *command.App, src string) error {
 }
 
 // cast sends the content, and reports.
-func runCast(a *command.App, cmd *cobra.Command, run runner, f *flags, cfg cast.Config, least int) error {
+func runCast(ctx context.Context, a *command.App, run runner, f *flags, cfg cast.Config, least int) error {
 	if _, err := exec.LookPath(cfg.Shell[0]); err != nil {
 		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", cfg.Shell[0])
 	}
-	ctx := cmd.Context()
 	res, err := castAndShow(ctx, a, run, cfg, f.quiet)
 	if res == nil {
 		return err
 	}
 	r := newReport(res, cfg)
-	if a.JSON {
-		err = errors.Join(err, command.WriteJSON(a.Out, r))
-	} else {
-		err = errors.Join(err, r.print(a.Out))
-	}
-	err = errors.Join(err, writeHosts(a.Env, f.good, r.hosts(true)), writeHosts(a.Env, f.bad, r.hosts(false)))
+	err = errors.Join(err, a.Print(r, r.print), writeHosts(a.Env, f.good, r.hosts(true)), writeHosts(a.Env, f.bad, r.hosts(false)))
 	switch {
 	case ctx.Err() != nil && (err != nil || r.Done < least):
 		return command.Interruptedf("interrupted: %d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))

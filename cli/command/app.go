@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/control"
 )
@@ -17,9 +18,45 @@ type App struct {
 	JSON     bool   // print JSON
 }
 
-// JSONFlag adds the flag --json to a command.
-func (a *App) JSONFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.JSON, "json", false, "print JSON")
+// Spec describes a command.
+type Spec struct {
+	Use, Short, Long, Example string
+	Args                      cobra.PositionalArgs // none by default
+	Flags                     func(*pflag.FlagSet) // adds the flags
+	JSON                      bool                 // has the flag --json
+	Hidden                    bool
+	Commands                  []*cobra.Command // a group of commands has no Run
+	Run                       func(ctx context.Context, a *App, args []string) error
+}
+
+// Command returns the command of a Spec.
+func (a *App) Command(s Spec) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: s.Use, Short: s.Short, Long: s.Long, Example: s.Example, Args: s.Args, Hidden: s.Hidden,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.Run != nil {
+				return s.Run(cmd.Context(), a, args)
+			}
+			if len(args) > 0 {
+				return Usagef("unknown command %q", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	switch {
+	case s.Run == nil:
+		cmd.Args = cobra.ArbitraryArgs
+	case s.Args == nil:
+		cmd.Args = Args(0)
+	}
+	if s.Flags != nil {
+		s.Flags(cmd.Flags())
+	}
+	if s.JSON {
+		cmd.Flags().BoolVar(&a.JSON, "json", false, "print JSON")
+	}
+	cmd.AddCommand(s.Commands...)
+	return cmd
 }
 
 // Result returns the writer of the result of a command, which is text or JSON.
@@ -28,6 +65,14 @@ func (a *App) Result() io.Writer {
 		return JSONOutput{a.Out}
 	}
 	return a.Out
+}
+
+// Print prints the result of a command: as JSON, or by text.
+func (a *App) Print(v any, text func(io.Writer) error) error {
+	if a.JSON {
+		return WriteJSON(a.Out, v)
+	}
+	return text(a.Out)
 }
 
 // Dial connects to the daemon of the data directory.

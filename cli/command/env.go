@@ -39,7 +39,7 @@ func (env *Env) Run(root *cobra.Command) int {
 	root.SetOut(help)
 	root.SetErr(env.Err)
 	root.SilenceUsage, root.SilenceErrors = true, true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd.CommandPath(), err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = help.err

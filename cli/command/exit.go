@@ -21,18 +21,10 @@ const (
 )
 
 // usageError is an error in the use of a command.
-type usageError struct {
-	command string
-	err     error
-}
+type usageError struct{ error }
 
-// Error implements error.
-func (e *usageError) Error() string { return fmt.Sprintf("%v (see `%s --help`)", e.err, e.command) }
-
-// Usagef returns a usage error of a command, which ends it with status 2.
-func Usagef(cmd *cobra.Command, format string, values ...any) error {
-	return &usageError{cmd.CommandPath(), fmt.Errorf(format, values...)}
-}
+// Usagef returns a usage error, which ends a command with status 2 and names its help.
+func Usagef(format string, values ...any) error { return &usageError{fmt.Errorf(format, values...)} }
 
 // interruptedError reports an interrupt, and its effect.
 type interruptedError struct{ text string }
@@ -49,6 +41,7 @@ func Interruptedf(format string, values ...any) error {
 // may be empty.
 func Outcome(command string, err error, interrupted bool) (status int, text string) {
 	var usage *usageError
+	seeHelp := fmt.Sprintf(" (see `%s --help`)", command)
 	var stopped *interruptedError
 	switch {
 	case err == nil:
@@ -58,9 +51,9 @@ func Outcome(command string, err error, interrupted bool) (status int, text stri
 	case interrupted && (errors.Is(err, context.Canceled) || errors.Is(err, peer.ErrStopped)):
 		return ExitInterrupted, "interrupted"
 	case errors.As(err, &usage):
-		return exitUsage, OneLine(usage.Error())
+		return exitUsage, OneLine(usage.Error() + seeHelp)
 	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
-		return exitUsage, OneLine((&usageError{command, err}).Error())
+		return exitUsage, OneLine(err.Error() + seeHelp)
 	}
 	return ExitFailed, OneLine(err.Error())
 }
@@ -72,16 +65,16 @@ func OneLine(text string) string {
 
 // Args checks the number of arguments. The first least of names are required.
 func Args(least int, names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
+	return func(_ *cobra.Command, given []string) error {
 		switch {
 		case len(given) < least:
-			return Usagef(cmd, "%s is missing", names[len(given)])
+			return Usagef("%s is missing", names[len(given)])
 		case len(given) > len(names):
-			return Usagef(cmd, "unexpected argument %q", given[len(names)])
+			return Usagef("unexpected argument %q", given[len(names)])
 		}
 		for i, arg := range given {
 			if arg == "" {
-				return Usagef(cmd, "%s is empty", names[i])
+				return Usagef("%s is empty", names[i])
 			}
 		}
 		return nil

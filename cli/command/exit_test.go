@@ -23,7 +23,7 @@ func TestOutcome(t *testing.T) {
 		{"failed while interrupted", errors.New("the disk is full"), true, 1, "the disk is full"},
 		{"two failures", errors.Join(errors.New("a"), errors.New("b")), false, 1, "a; b"},
 		{"a name with a command for terminals", errors.New("no \x1b[2Jfile"), false, 1, "no \uFFFD[2Jfile"},
-		{"usage", &usageError{"mob get", errors.New("LINK is missing")}, false, 2, "LINK is missing (see `mob get --help`)"},
+		{"usage", Usagef("LINK is missing"), false, 2, "LINK is missing (see `mob get --help`)"},
 		{"interrupted", context.Canceled, true, 130, "interrupted"},
 		{"interrupted somewhere", fmt.Errorf("hash: %w", context.Canceled), true, 130, "interrupted"},
 		{"interrupted, in words", errors.Join(&interruptedError{"stopped: kept"}, nil), true, 130, "stopped: kept"},

@@ -16,7 +16,6 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
-	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/tracker"
@@ -29,22 +28,15 @@ const shutdownGrace = 2 * time.Second
 // noticeable is how long a command may take to exit without an explanation.
 const noticeable = 500 * time.Millisecond
 
-// daemonConfig is what the flags of a node say, checked.
+// Config is the configuration of a node and its control socket.
 type Config struct {
-	cluster    string
-	host       string // empty for the machine's name
-	listen     []ma.Multiaddr
-	data       string // absolute
-	trackers   []ma.Multiaddr
-	network    *membership.Config // nil for an open node
-	bittorrent *bittorrent.Config // nil for no BitTorrent clients
-	btTrackers []string           // for the links of seeds that are offered to them
-	limits     *limit.Policy      // nil for none
-	log        *slog.Logger
-	logLevel   *slog.LevelVar // of log
-	keep       peer.Keep
-	// socketGroup names whose members may use the control socket besides the owner.
-	socketGroup string
+	peer.Config
+	bittorrent  *bittorrent.Config // nil for no BitTorrent clients
+	btTrackers  []string           // for the links of seeds with --torrent
+	policy      *limit.Policy      // nil for no limits
+	logLevel    *slog.LevelVar     // of Log
+	keep        peer.Keep
+	socketGroup string // its members may use the control socket; empty for none
 }
 
 // Daemon is a node with its control socket.
@@ -60,47 +52,35 @@ type Daemon struct {
 
 func start(cfg Config) (_ *Daemon, err error) {
 	d := &Daemon{served: make(chan error, 1)}
-	if cfg.limits == nil {
-		cfg.limits = limit.NewPolicy(limit.Limits{}, nil)
+	if cfg.policy == nil {
+		cfg.policy = limit.NewPolicy(limit.Limits{}, nil)
 	}
-	limits, _ := cfg.limits.InForce(time.Now())
-	node := peer.Config{
-		Data:     cfg.data,
-		Cluster:  cfg.cluster,
-		Host:     cfg.host,
-		Listen:   cfg.listen,
-		Trackers: cfg.trackers,
-		Network:  cfg.network,
-		Finder:   Finder(cfg.log),
-		Torrents: metainfo.Codec{},
-		Limits:   limits,
-		Umask:    contentUmask(),
-		Log:      cfg.log,
-	}
-	served := control.Config{Data: cfg.data, BTTrackers: cfg.btTrackers, Version: command.Version()}
+	cfg.Limits, _ = cfg.policy.InForce(time.Now())
+	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, contentUmask()
+	served := control.Config{Data: cfg.Data, BTTrackers: cfg.btTrackers, Version: command.Version(), Limits: cfg.policy}
 	if cfg.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
 		if err != nil {
 			return nil, err
 		}
-		node.AttachExternal, node.Describe, node.ClientsProblem = d.bt.Attach, d.bt.Describe, d.bt.Problem
+		cfg.AttachExternal, cfg.Describe, cfg.ClientsProblem = d.bt.Attach, d.bt.Describe, d.bt.Problem
 		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
 		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	}
-	d.node, err = peer.Start(node)
+	d.node, err = peer.Start(cfg.Config)
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.limits = cancel
-	go cfg.limits.Run(ctx, d.node.SetLimits)
-	// The node holds the lock of the folder, so a socket that is there is stale.
-	d.socket, err = control.Listen(cfg.data, cfg.socketGroup)
+	go cfg.policy.Run(ctx, d.node.SetLimits)
+	// The node holds the lock of the directory, so an existing socket is stale.
+	d.socket, err = control.Listen(cfg.Data, cfg.socketGroup)
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
 	d.health = NewHealth(d.node.Probe)
-	served.Node, served.Limits = d.node, cfg.limits
+	served.Node = d.node
 	d.server = control.NewServer(served)
 	go func() { d.served <- d.server.Serve(d.socket) }()
 	return d, nil

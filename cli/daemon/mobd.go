@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 )
@@ -50,48 +52,45 @@ const example = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /
 // Command returns the command mobd.
 func Command(env *command.Env) *cobra.Command {
 	var n Flags
-	cmd := &cobra.Command{
-		Use:     "mobd --cluster NAME --listen MULTIADDR",
-		Short:   "Run the daemon of a node",
-		Long:    help,
-		Example: example,
-		Args:    command.Args(0),
-		Version: command.Version(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := n.readConfig(cmd.Flags()); err != nil {
+	a := &command.App{Env: env}
+	cmd := a.Command(command.Spec{
+		Use: "mobd --cluster NAME --listen MULTIADDR", Short: "Run the daemon of a node", Long: help, Example: example,
+		Flags: func(f *pflag.FlagSet) { n.addDaemon(env, f) },
+		Run: func(ctx context.Context, a *command.App, _ []string) error {
+			if err := n.readConfig(n.set); err != nil {
 				return err
 			}
-			return runMobd(env, cmd, &n)
+			return runMobd(ctx, a.Env, &n)
 		},
-	}
-	n.addDaemon(env, cmd.Flags())
+	})
+	cmd.Version = command.Version()
 	return cmd
 }
 
-func runMobd(env *command.Env, cmd *cobra.Command, n *Flags) error {
+func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	proved, err := n.network.cluster()
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
 	n.Cluster = cmp.Or(n.Cluster, proved)
 	if n.Cluster == "" {
-		return command.Usagef(cmd, "--cluster is missing: name the cluster of this node")
+		return command.Usagef("--cluster is missing: name the cluster of this node")
 	}
 	if len(n.Listen) == 0 {
-		return command.Usagef(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
+		return command.Usagef("--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
 	}
 	if err := checkZone(env.Getenv("TZ")); err != nil {
 		return err
 	}
 	cfg, err := n.config(env)
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
-	r := newReloader(env, cfg.log)
+	r := newReloader(env, cfg.Log)
 	defer command.OnHangup(r.reload)()
 	r.add("log-level", reloadLogLevel(cfg.logLevel))
-	r.add("limits", reloadLimits(cfg.limits))
-	site, err := n.web.Open(env, cfg.data, cfg.log)
+	r.add("limits", reloadLimits(cfg.policy))
+	site, err := n.web.Open(env, cfg.Data, cfg.Log)
 	if err != nil {
 		return err
 	}
@@ -104,18 +103,18 @@ func runMobd(env *command.Env, cmd *cobra.Command, n *Flags) error {
 	r.add("trackers", reloadTrackers(d.node))
 	r.add("keep", reloadKeep(d.node, cfg.keep))
 	site.Start(d.register)
-	systemd := NewNotifier(env.Getenv, cfg.log, d.health)
+	systemd := NewNotifier(env.Getenv, cfg.Log, d.health)
 	r.tell(systemd.Reloading)
-	addr := OwnAddr(d.node.Host(), cfg.listen[0])
+	addr := OwnAddr(d.node.Host(), cfg.Listen[0])
 	r.add("network", reloadNetwork(d.node))
-	cfg.log.Info("daemon started", "cluster", cfg.cluster, "data", cfg.data, "addr", addr.String())
-	LogNetwork(cfg.log, d.node.Membership())
+	cfg.Log.Info("daemon started", "cluster", cfg.Cluster, "data", cfg.Data, "addr", addr.String())
+	LogNetwork(cfg.Log, d.node.Membership())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
 		return errors.Join(err, d.close())
 	}
 	systemd.Ready()
-	<-cmd.Context().Done()
-	cfg.log.Info("shutting down")
+	<-ctx.Done()
+	cfg.Log.Info("shutting down")
 	systemd.Stopping()
 	return d.close()
 }

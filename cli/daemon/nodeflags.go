@@ -2,12 +2,13 @@ package daemon
 
 import (
 	"fmt"
+	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
@@ -21,7 +22,7 @@ type Flags struct {
 	Trackers   []string
 	network    NetworkFlags
 	bt         btFlags
-	BtTrackers []string // BitTorrent trackers for links
+	BTTrackers []string // BitTorrent trackers for links
 	limits     LimitFlags
 	keep       keepTable
 	web        WebFlags // of mobd alone
@@ -29,16 +30,22 @@ type Flags struct {
 	logJSON    bool
 	// socketGroup is of mobd alone.
 	socketGroup string
-	file        string // the configuration file of mobd
+	file        string         // the configuration file of mobd
+	set         *pflag.FlagSet // nil without flags
+}
+
+// given reports whether any of some flags is given.
+func (n *Flags) given(names ...string) bool {
+	return n.set != nil && slices.ContainsFunc(names, n.set.Changed)
 }
 
 // Add adds the flags of a command that runs a node when there is no daemon.
-func (n *Flags) Add(a *command.App, cmd *cobra.Command) {
+func (n *Flags) Add(a *command.App, f *pflag.FlagSet) {
+	n.set = f
 	cluster := a.Getenv("MOB_CLUSTER")
 	if cluster == "" {
 		cluster = "default"
 	}
-	f := cmd.Flags()
 	f.StringVar(&n.Cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
 	n.addHost(f)
 	f.StringArrayVar(&n.Listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
@@ -50,6 +57,7 @@ func (n *Flags) Add(a *command.App, cmd *cobra.Command) {
 
 // addDaemon adds the flags of mobd.
 func (n *Flags) addDaemon(env *command.Env, f *pflag.FlagSet) {
+	n.set = f
 	f.StringVar(&n.Cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
 	n.addHost(f)
 	f.StringArrayVar(&n.Listen, "listen", nil, "address to listen on; repeatable")
@@ -82,57 +90,47 @@ func (n *Flags) addHost(f *pflag.FlagSet) {
 
 // AddBTTrackers adds the flag of commands that make links or torrent files.
 func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
-	f.StringArrayVar(&n.BtTrackers, "bt-tracker", nil,
+	f.StringArrayVar(&n.BTTrackers, "bt-tracker", nil,
 		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
 }
 
 // config checks the flags.
 func (n *Flags) config(env *command.Env) (cfg Config, err error) {
-	cfg.network, err = n.network.Config()
-	if err == nil {
-		err = CheckRoles(cfg.network, membership.DefaultRoles)
-	}
-	if err != nil {
+	cfg.Config = peer.Config{Cluster: n.Cluster, Host: n.host}
+	cfg.btTrackers, cfg.keep, cfg.socketGroup = n.BTTrackers, n.keep.keep, n.socketGroup
+	if cfg.Network, err = n.network.Config(); err != nil {
 		return cfg, err
 	}
-	cfg.cluster = n.Cluster
+	if err := CheckRoles(cfg.Network, membership.DefaultRoles); err != nil {
+		return cfg, err
+	}
 	if err := proto.CheckCluster(n.Cluster); err != nil {
 		return cfg, fmt.Errorf("--cluster: %w", err)
 	}
-	cfg.host = n.host
-	if n.host != "" {
-		if err := proto.CheckHost(n.host); err != nil {
-			return cfg, fmt.Errorf("--host: %w", err)
-		}
+	if err := proto.CheckHost(n.host); n.host != "" && err != nil {
+		return cfg, fmt.Errorf("--host: %w", err)
 	}
-	cfg.data, err = command.DataDir(n.data)
-	if err != nil {
+	if cfg.Data, err = command.DataDir(n.data); err != nil {
 		return cfg, err
 	}
-	cfg.listen, err = ParseListen(n.Listen)
-	if err != nil {
+	if cfg.Listen, err = ParseListen(n.Listen); err != nil {
 		return cfg, err
 	}
-	cfg.socketGroup = n.socketGroup
-	cfg.trackers, err = ParseTrackers(n.Trackers)
-	if err != nil {
+	if cfg.Trackers, err = ParseTrackers(n.Trackers); err != nil {
 		return cfg, err
 	}
-	cfg.btTrackers = n.BtTrackers
-	if err := CheckBTTrackers(n.BtTrackers); err != nil {
+	if err := CheckBTTrackers(n.BTTrackers); err != nil {
 		return cfg, err
 	}
 	limits, schedule, err := n.limits.config()
 	if err != nil {
 		return cfg, err
 	}
-	cfg.limits = limit.NewPolicy(limits, schedule)
-	cfg.keep = n.keep.keep
-	cfg.log, cfg.logLevel, err = command.NewLog(env.Err, n.logLevel, n.logJSON)
-	if err != nil {
+	cfg.policy = limit.NewPolicy(limits, schedule)
+	if cfg.Log, cfg.logLevel, err = command.NewLog(env.Err, n.logLevel, n.logJSON); err != nil {
 		return cfg, err
 	}
-	cfg.bittorrent, err = n.bt.config(n.BtTrackers, cfg.log)
+	cfg.bittorrent, err = n.bt.config(n.BTTrackers, cfg.Log)
 	return cfg, err
 }
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
-	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
@@ -33,30 +33,29 @@ type Session struct {
 
 // DialOrRun connects to the daemon of the data folder, or runs one within the
 // command until the session is closed.
-func DialOrRun(a *command.App, cmd *cobra.Command, n *Flags) (*Session, error) {
+func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
 	n.data, n.logLevel = a.Data, a.LogLevel
 	proved, err := n.network.cluster()
 	if err != nil {
-		return nil, command.Usagef(cmd, "%w", err)
+		return nil, command.Usagef("%w", err)
 	}
-	if proved != "" && !cmd.Flags().Changed("cluster") {
+	if proved != "" && !n.given("cluster") {
 		n.Cluster = proved
 	}
 	cfg, err := n.config(a.Env)
 	if err != nil {
-		return nil, command.Usagef(cmd, "%w", err)
+		return nil, command.Usagef("%w", err)
 	}
-	ctx := cmd.Context()
 	c, err := a.Dial(ctx)
 	if err == nil {
-		if f := cmd.Flags(); f.Changed("cluster") || f.Changed("host") || f.Changed("listen") || f.Changed("bt-listen") {
-			a.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.data)
+		if n.given("cluster", "host", "listen", "bt-listen") {
+			a.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.Data)
 		}
-		if cfg.network != nil {
-			a.Note("note: --network is ignored: the daemon of %s has its own", cfg.data)
+		if cfg.Network != nil {
+			a.Note("note: --network is ignored: the daemon of %s has its own", cfg.Data)
 		}
 		if c, _ := n.limits.Change(); !c.IsZero() {
-			a.Note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.data)
+			a.Note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.Data)
 		}
 		return &Session{Client: c}, nil
 	}
@@ -99,13 +98,7 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, 
 			return nil, errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	s, err := runSession(ctx, Config{
-		cluster: cluster,
-		network: network,
-		data:    dir,
-		listen:  []ma.Multiaddr{Loopback()},
-		log:     slog.New(slog.DiscardHandler),
-	})
+	s, err := runSession(ctx, Config{Config: peer.Config{Cluster: cluster, Network: network, Data: dir, Listen: []ma.Multiaddr{Loopback()}, Log: slog.New(slog.DiscardHandler)}})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -128,7 +121,7 @@ func runSession(ctx context.Context, cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := control.Dial(ctx, cfg.data)
+	c, err := control.Dial(ctx, cfg.Data)
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -200,8 +193,8 @@ func Cleanup(ctx context.Context, f func(context.Context) error) error {
 
 // ownNode connects to the daemon of the data folder if it is this user's own, and will do. Otherwise
 // it runs a node in a temporary folder: what another user's daemon writes is not this user's.
-func OwnSession(a *command.App, cmd *cobra.Command, n *Flags, does func(*control.Client) bool) (*Session, error) {
-	c, err := a.Dial(cmd.Context())
+func OwnSession(ctx context.Context, a *command.App, n *Flags, does func(*control.Client) bool) (*Session, error) {
+	c, err := a.Dial(ctx)
 	if err == nil && c.Info.UID == os.Getuid() && does(c) {
 		return &Session{Client: c}, nil
 	}
@@ -218,7 +211,7 @@ func OwnSession(a *command.App, cmd *cobra.Command, n *Flags, does func(*control
 	if n.Cluster == "" {
 		n.Cluster = "default"
 	}
-	s, err := DialOrRun(&own, cmd, n)
+	s, err := DialOrRun(ctx, &own, n)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

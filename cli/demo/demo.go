@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
@@ -29,7 +30,7 @@ const example = `  mob demo
 // maxDemoNodes bounds the nodes of a demo: each has a host, sockets and goroutines.
 const maxDemoNodes = 100
 
-// demoFlags are the flags of demo.
+// flags are the flags of demo.
 type flags struct {
 	clusters, nodes int
 	size            string
@@ -37,28 +38,25 @@ type flags struct {
 
 func newDemo(a *command.App) *cobra.Command {
 	var f flags
-	cmd := &cobra.Command{
-		Use:     "demo",
-		Short:   "Run a whole grid on this machine",
-		Long:    help,
-		Example: example,
-		Args:    command.Args(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	return a.Command(command.Spec{
+		Use: "demo", Short: "Run a whole grid on this machine", Long: help, Example: example, Flags: f.add, JSON: true,
+		Run: func(ctx context.Context, a *command.App, _ []string) error {
 			length, err := humanize.ParseBytes(f.size)
 			if err != nil || length == 0 || length > 1<<40 {
-				return command.Usagef(cmd, "--size %q: want a size such as 64MB", f.size)
+				return command.Usagef("--size %q: want a size such as 64MB", f.size)
 			}
 			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
-				return command.Usagef(cmd, "want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
+				return command.Usagef("want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
 			}
-			return runDemo(cmd.Context(), a, f, int64(length))
+			return runDemo(ctx, a, f, int64(length))
 		},
-	}
-	cmd.Flags().IntVar(&f.clusters, "clusters", 3, "number of clusters, besides the source's")
-	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "number of nodes in each cluster")
-	cmd.Flags().StringVar(&f.size, "size", "64MB", "size of the content")
-	a.JSONFlag(cmd)
-	return cmd
+	})
+}
+
+func (f *flags) add(fl *pflag.FlagSet) {
+	fl.IntVar(&f.clusters, "clusters", 3, "number of clusters, besides the source's")
+	fl.IntVar(&f.nodes, "nodes", 3, "number of nodes in each cluster")
+	fl.StringVar(&f.size, "size", "64MB", "size of the content")
 }
 
 func runDemo(ctx context.Context, a *command.App, f flags, length int64) (err error) {
@@ -87,12 +85,7 @@ func runDemo(ctx context.Context, a *command.App, f flags, length int64) (err er
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		err = command.WriteJSON(a.Out, r)
-	} else {
-		err = r.print(a.Out)
-	}
-	return errors.Join(err, r.err())
+	return errors.Join(a.Print(r, r.print), r.err())
 }
 
 // demoTransfer sends a file to every node and shows the progress.

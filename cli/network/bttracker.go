@@ -3,7 +3,7 @@ package network
 import (
 	"log/slog"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/daemon"
@@ -20,20 +20,19 @@ type btTracker struct {
 	stats    func() bittorrent.Stats // likewise
 }
 
-func (b *btTracker) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
+func (b *btTracker) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&b.listen, "bt-listen", nil, "ADDR:PORT to serve BitTorrent clients on, over HTTP; repeatable")
 	f.StringVar(&b.torrents, "torrents", "",
 		"file with the info-hashes that BitTorrent clients may use, one per line; all by default")
 }
 
-func (b *btTracker) check(cmd *cobra.Command) error {
+func (b *btTracker) check() error {
 	if b.torrents != "" && len(b.listen) == 0 {
-		return command.Usagef(cmd, "--torrents is for BitTorrent clients: give --bt-listen as well")
+		return command.Usagef("--torrents is for BitTorrent clients: give --bt-listen as well")
 	}
 	for _, addr := range b.listen {
 		if err := daemon.CheckBTListen(addr); err != nil {
-			return command.Usagef(cmd, "%w", err)
+			return command.Usagef("%w", err)
 		}
 	}
 	return nil

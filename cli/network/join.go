@@ -2,6 +2,7 @@ package network
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/daemon"
@@ -53,46 +55,47 @@ type joinFlags struct {
 	config  string
 	force   bool
 	data    string
+	set     *pflag.FlagSet
 }
 
 func newJoin(a *command.App) *cobra.Command {
 	var f joinFlags
-	cmd := &cobra.Command{
-		Use:     "join LINE",
-		Short:   "Set this machine up as a node of a network",
-		Long:    joinHelp,
-		Example: joinExample,
-		Args:    command.Args(1, "LINE"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			f.data = a.Data
-			if os.Geteuid() == 0 && !cmd.Flag("data").Changed && a.Getenv("MOB_DATA") == "" {
-				f.data = systemData
-			}
-			line, err := a.ReadArg(given[0])
-			if err != nil {
-				return err
-			}
-			in, err := membership.ParseInvitation(line)
-			if err != nil {
-				return command.Usagef(cmd, "%w", err)
-			}
-			if in.Secret != nil && line == given[0] {
-				return command.Usagef(cmd, "the line has the secret of the network, and other users see arguments: "+
-					"give - instead, and the line on standard input")
-			}
-			j, err := f.plan(in)
-			if err != nil {
-				return command.Usagef(cmd, "%w", err)
-			}
-			return j.write(a, f.force)
-		},
-	}
-	fl := cmd.Flags()
+	return a.Command(command.Spec{
+		Use: "join LINE", Short: "Set this machine up as a node of a network", Long: joinHelp, Example: joinExample,
+		Args: command.Args(1, "LINE"), Flags: f.add, Run: f.run,
+	})
+}
+
+func (f *joinFlags) add(fl *pflag.FlagSet) {
+	f.set = fl
 	fl.StringVar(&f.cluster, "cluster", "", "cluster of this node; that of the certificate by default")
 	fl.StringArrayVar(&f.listen, "listen", []string{"/ip4/0.0.0.0/tcp/4001"}, "address to listen on; repeatable")
 	fl.StringVar(&f.config, "config", systemConfig, "configuration file to write; the others go to its folder")
 	fl.BoolVar(&f.force, "force", false, "overwrite files that differ")
-	return cmd
+}
+
+func (f *joinFlags) run(_ context.Context, a *command.App, args []string) error {
+	f.data = a.Data
+	if os.Geteuid() == 0 && !f.set.Changed("data") && a.Getenv("MOB_DATA") == "" {
+		f.data = systemData
+	}
+	line, err := a.ReadArg(args[0])
+	if err != nil {
+		return err
+	}
+	in, err := membership.ParseInvitation(line)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	if in.Secret != nil && line == args[0] {
+		return command.Usagef("the line has the secret of the network, and other users see arguments: " +
+			"give - instead, and the line on standard input")
+	}
+	j, err := f.plan(in)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	return j.write(a, f.force)
 }
 
 // joinFile is a file to write.

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/mobgrid/mob/cli/command"
@@ -51,31 +53,19 @@ const networkExample = `  mob network new /etc/mob/network                      
   mob network revoke network "$PEER" > revoked`
 
 func newNetwork(a *command.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "network new|show|id|sign|revoke",
-		Short:   "Say who may take part",
-		Long:    networkHelp,
-		Example: networkExample,
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, given []string) error {
-			if len(given) > 0 {
-				return command.Usagef(cmd, "unknown command %q", given[0])
-			}
-			return cmd.Help()
-		},
-	}
-	cmd.AddCommand(newNetworkNew(a), newNetworkShow(a), newNetworkID(a), newNetworkSign(a), newNetworkRevoke(a))
-	return cmd
+	return a.Command(command.Spec{
+		Use: "network new|show|id|sign|revoke", Short: "Say who may take part", Long: networkHelp, Example: networkExample,
+		Commands: []*cobra.Command{newNetworkNew(a), newNetworkShow(a), newNetworkID(a), newNetworkSign(a), newNetworkRevoke(a)},
+	})
 }
 
 func newNetworkNew(a *command.App) *cobra.Command {
-	return &cobra.Command{
-		Use:     "new FILE",
-		Short:   "Make a network",
+	return a.Command(command.Spec{
+		Use: "new FILE", Short: "Make a network",
 		Long:    "Writes the secret of a new network to FILE, which nobody else may read, and prints its id.",
 		Example: "  mob network new network",
 		Args:    command.Args(1, "FILE"),
-		RunE: func(_ *cobra.Command, given []string) error {
+		Run: func(_ context.Context, a *command.App, given []string) error {
 			s, err := membership.NewSecret()
 			if err != nil {
 				return err
@@ -91,18 +81,19 @@ func newNetworkNew(a *command.App) *cobra.Command {
 			_, err = fmt.Fprintln(a.Out, s.ID())
 			return err
 		},
-	}
+	})
 }
 
 func newNetworkID(a *command.App) *cobra.Command {
 	var tracker bool
-	cmd := &cobra.Command{
-		Use:     "id",
-		Short:   "Print the id of this node",
+	return a.Command(command.Spec{
+		Use: "id", Short: "Print the id of this node",
 		Long:    "Prints the id of the node of --data, or of the tracker there, for a certificate. It makes the key if need be.",
 		Example: "  mob network id\n  mob --data /var/lib/mob-tracker network id --tracker",
-		Args:    command.Args(0),
-		RunE: func(*cobra.Command, []string) error {
+		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&tracker, "tracker", false, "that of the tracker with this data folder")
+		},
+		Run: func(_ context.Context, a *command.App, _ []string) error {
 			dir, err := command.DataDir(a.Data)
 			if err == nil && tracker {
 				dir, err = trackerFolder(a.Data)
@@ -124,9 +115,7 @@ func newNetworkID(a *command.App) *cobra.Command {
 			_, err = fmt.Fprintln(a.Out, id)
 			return err
 		},
-	}
-	cmd.Flags().BoolVar(&tracker, "tracker", false, "that of the tracker with this data folder")
-	return cmd
+	})
 }
 
 const networkSignHelp = `Prints the certificate of a node or a tracker. ID is what "mob network id" prints there,
@@ -138,31 +127,34 @@ into the network. A tracker needs track.`
 func newNetworkSign(a *command.App) *cobra.Command {
 	var cluster, roles string
 	var days int
-	cmd := &cobra.Command{
-		Use:   "sign FILE ID --cluster NAME",
-		Short: "Print the certificate of a node",
-		Long:  networkSignHelp,
+	return a.Command(command.Spec{
+		Use: "sign FILE ID --cluster NAME", Short: "Print the certificate of a node", Long: networkSignHelp,
 		Example: `  mob network sign network 12D3KooW... --cluster geneva > node7.cert
   mob network sign network 12D3KooW... --cluster geneva --role get --days 7 > guest.cert
   mob network sign network 12D3KooW... --cluster geneva --role track > tracker.cert`,
 		Args: command.Args(2, "FILE", "ID"),
-		RunE: func(cmd *cobra.Command, given []string) error {
+		Flags: func(f *pflag.FlagSet) {
+			f.StringVar(&cluster, "cluster", "", "cluster of the node")
+			f.StringVar(&roles, "role", membership.DefaultRoles.String(), "what it may do: a list of seed, get and track")
+			f.IntVar(&days, "days", 90, "days for which it is valid")
+		},
+		Run: func(_ context.Context, a *command.App, given []string) error {
 			id, err := parsePeer(given[1])
 			if err != nil {
-				return command.Usagef(cmd, "%w", err)
+				return command.Usagef("%w", err)
 			}
 			if cluster == "" {
-				return command.Usagef(cmd, "--cluster is missing: name the cluster of the node")
+				return command.Usagef("--cluster is missing: name the cluster of the node")
 			}
 			if err := proto.CheckCluster(cluster); err != nil {
-				return command.Usagef(cmd, "--cluster: %w", err)
+				return command.Usagef("--cluster: %w", err)
 			}
 			r, err := membership.ParseRoles(roles)
 			if err != nil {
-				return command.Usagef(cmd, "--role: %w", err)
+				return command.Usagef("--role: %w", err)
 			}
 			if days < 1 || days > maxDays {
-				return command.Usagef(cmd, "--days %d: want 1 to %d", days, maxDays)
+				return command.Usagef("--days %d: want 1 to %d", days, maxDays)
 			}
 			if err := a.CheckOut(); err != nil {
 				return err
@@ -181,12 +173,7 @@ func newNetworkSign(a *command.App) *cobra.Command {
 			_, err = a.Out.Write(grant.PEM())
 			return err
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&cluster, "cluster", "", "cluster of the node")
-	f.StringVar(&roles, "role", membership.DefaultRoles.String(), "what it may do: a list of seed, get and track")
-	f.IntVar(&days, "days", 90, "days for which it is valid")
-	return cmd
+	})
 }
 
 // maxDays bounds --days: a hundred years.
@@ -204,23 +191,21 @@ list is as it was, or empty. Whoever had the secret can make new ids; then only 
 helps.`
 
 func newNetworkRevoke(a *command.App) *cobra.Command {
-	return &cobra.Command{
-		Use:     "revoke FILE [ID]...",
-		Short:   "Print a list of revoked members",
-		Long:    networkRevokeHelp,
+	return a.Command(command.Spec{
+		Use: "revoke FILE [ID]...", Short: "Print a list of revoked members", Long: networkRevokeHelp,
 		Example: "  mob network revoke network 12D3KooW... > revoked && kill -HUP $(pidof mobd)",
-		Args: func(cmd *cobra.Command, given []string) error {
+		Args: func(_ *cobra.Command, given []string) error {
 			if len(given) == 0 {
-				return command.Usagef(cmd, "FILE is missing")
+				return command.Usagef("FILE is missing")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, given []string) error {
+		Run: func(_ context.Context, a *command.App, given []string) error {
 			ids := make([]libpeer.ID, len(given)-1)
 			for i, text := range given[1:] {
 				var err error
 				if ids[i], err = parsePeer(text); err != nil {
-					return command.Usagef(cmd, "%w", err)
+					return command.Usagef("%w", err)
 				}
 			}
 			l, err := revokeMembers(a, given[0], ids)
@@ -230,7 +215,7 @@ func newNetworkRevoke(a *command.App) *cobra.Command {
 			_, err = a.Out.Write(l.PEM())
 			return err
 		},
-	}
+	})
 }
 
 // revoke adds members to the list beside the file of a secret.
@@ -274,31 +259,29 @@ any number of nodes: whoever has that line decides who takes part.`
 
 func newNetworkShow(a *command.App) *cobra.Command {
 	var j inviteFlags
-	cmd := &cobra.Command{
-		Use:   "show FILE",
-		Short: "Show a secret's network, a certificate or a list",
-		Long:  networkShowHelp,
+	return a.Command(command.Spec{
+		Use: "show FILE", Short: "Show a secret's network, a certificate or a list", Long: networkShowHelp,
 		Example: `  ID=$(mob network show network)
   mob network show node7.cert --json
   mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
   mob network show network --join --with-secret | ssh node8 sudo mob join - --cluster geneva`,
-		Args: command.Args(1, "FILE"),
-		RunE: func(cmd *cobra.Command, given []string) error {
+		Args: command.Args(1, "FILE"), Flags: j.add, JSON: true,
+		Run: func(_ context.Context, a *command.App, given []string) error {
 			if j.join {
-				return runInvite(a, cmd, given[0], &j)
+				return runInvite(a, given[0], &j)
 			}
 			if j.secret || len(j.trackers) > 0 {
-				return command.Usagef(cmd, "--tracker and --with-secret are for --join")
+				return command.Usagef("--tracker and --with-secret are for --join")
 			}
 			return showNetwork(a, given[0])
 		},
-	}
-	a.JSONFlag(cmd)
-	f := cmd.Flags()
+	})
+}
+
+func (j *inviteFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&j.join, "join", false, "print a line for mob join")
 	f.StringArrayVar(&j.trackers, "tracker", nil, "tracker for that node; repeatable")
 	f.BoolVar(&j.secret, "with-secret", false, "put the secret in the line: who has it decides who takes part")
-	return cmd
 }
 
 // inviteFlags are the flags of show for a line for join.
@@ -308,13 +291,13 @@ type inviteFlags struct {
 }
 
 // invite prints a line for join, and on standard error what to do with it.
-func runInvite(a *command.App, cmd *cobra.Command, file string, f *inviteFlags) error {
+func runInvite(a *command.App, file string, f *inviteFlags) error {
 	trackers, err := daemon.ParseTrackers(f.trackers)
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
 	if len(trackers) > proto.MaxLinkAddrs {
-		return command.Usagef(cmd, "%d trackers, at most %d", len(trackers), proto.MaxLinkAddrs)
+		return command.Usagef("%d trackers, at most %d", len(trackers), proto.MaxLinkAddrs)
 	}
 	in := new(membership.Invitation)
 	for _, t := range trackers {
@@ -323,7 +306,7 @@ func runInvite(a *command.App, cmd *cobra.Command, file string, f *inviteFlags) 
 	hint := "on the node: sudo mob join LINE"
 	if grant, err := membership.ReadGrant(file); err == nil {
 		if f.secret {
-			return command.Usagef(cmd, "--with-secret: %s is a certificate, give the file of the secret", file)
+			return command.Usagef("--with-secret: %s is a certificate, give the file of the secret", file)
 		}
 		in.Network, in.Grant = grant.Certificate.Network, grant
 	} else {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/daemon"
@@ -40,61 +41,62 @@ const trackerExample = `  mob tracker --listen /ip4/0.0.0.0/tcp/4000
   mob tracker --listen /ip4/0.0.0.0/tcp/4000 --bt-listen 0.0.0.0:6969 --torrents list`
 
 func newTracker(a *command.App) *cobra.Command {
-	var listen []string
-	var bt btTracker
-	var page daemon.WebFlags
-	var network daemon.NetworkFlags
-	cmd := &cobra.Command{
-		Use:     "tracker --listen MULTIADDR",
-		Short:   "Run a tracker",
-		Long:    trackerHelp,
-		Example: trackerExample,
-		Args:    command.Args(0),
-		// It serves until it is told to stop, so SIGHUP does not end it.
-		PersistentPreRun: func(*cobra.Command, []string) {},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("log-level") {
-				a.LogLevel = "info"
-			}
-			return runTracker(a, cmd, listen, &bt, &page, &network)
-		},
-	}
-	cmd.Flags().StringArrayVar(&listen, "listen", nil, "address to listen on; repeatable")
-	bt.flags(cmd)
-	page.Add(cmd.Flags())
-	network.Add(cmd.Flags())
+	var f trackerFlags
+	cmd := a.Command(command.Spec{
+		Use: "tracker --listen MULTIADDR", Short: "Run a tracker", Long: trackerHelp, Example: trackerExample,
+		Flags: f.add, Run: f.run,
+	})
+	cmd.PersistentPreRun = func(*cobra.Command, []string) {} // SIGHUP reloads
 	return cmd
 }
 
-func runTracker(
-	a *command.App, cmd *cobra.Command, listen []string, bt *btTracker, page *daemon.WebFlags, n *daemon.NetworkFlags,
-) error {
-	if len(listen) == 0 {
-		return command.Usagef(cmd, "--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
+// trackerFlags are the flags of tracker.
+type trackerFlags struct {
+	listen  []string
+	bt      btTracker
+	page    daemon.WebFlags
+	network daemon.NetworkFlags
+	set     *pflag.FlagSet
+}
+
+func (f *trackerFlags) add(fl *pflag.FlagSet) {
+	f.set = fl
+	fl.StringArrayVar(&f.listen, "listen", nil, "address to listen on; repeatable")
+	f.bt.flags(fl)
+	f.page.Add(fl)
+	f.network.Add(fl)
+}
+
+func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) error {
+	if !f.set.Changed("log-level") {
+		a.LogLevel = "info"
 	}
-	addrs, err := daemon.ParseListen(listen)
+	if len(f.listen) == 0 {
+		return command.Usagef("--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4000")
+	}
+	addrs, err := daemon.ParseListen(f.listen)
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
-	if err := bt.check(cmd); err != nil {
+	if err := f.bt.check(); err != nil {
 		return err
 	}
-	network, err := n.Config()
+	network, err := f.network.Config()
 	if err == nil {
 		err = daemon.CheckRoles(network, membership.Track)
 	}
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
 	log, _, err := command.NewLog(a.Err, a.LogLevel, false)
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
 	dir, err := trackerFolder(a.Data)
 	if err != nil {
 		return err
 	}
-	site, err := page.Open(a.Env, dir, log)
+	site, err := f.page.Open(a.Env, dir, log)
 	if err != nil {
 		return err
 	}
@@ -119,32 +121,32 @@ func runTracker(
 	defer h.Close()
 	server := tracker.New(h, tracker.Config{Log: log})
 	defer server.Close()
-	stop, err := bt.start(a.Env, tracker.Config{Log: log})
+	stop, err := f.bt.start(a.Env, tracker.Config{Log: log})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	server.SetAnnounceURLs(bt.urls)
+	server.SetAnnounceURLs(f.bt.urls)
 	alive := daemon.NewHealth(func(context.Context) error {
 		server.Stats()
 		return nil
 	})
 	site.Start(func(s *web.Server) {
 		registerFleet(s, h, server, names)
-		alive.Register(s, metrics.NewTracker(server.Stats, bt.stats, command.Version()))
+		alive.Register(s, metrics.NewTracker(server.Stats, f.bt.stats, command.Version()))
 	})
 	systemd := daemon.NewNotifier(a.Getenv, log, alive)
 	daemon.LogNetwork(log, member.Get())
 	defer command.OnHangup(func() {
 		defer systemd.Reloading()()
-		bt.hangup(log)
-		reloadMembership(n, log, member.Get())
+		f.bt.hangup(log)
+		reloadMembership(&f.network, log, member.Get())
 	})()
 	if _, err := fmt.Fprintln(a.Out, daemon.OwnAddr(h, addrs[0])); err != nil {
 		return err
 	}
 	systemd.Ready()
-	<-cmd.Context().Done()
+	<-ctx.Done()
 	log.Info("shutting down")
 	systemd.Stopping()
 	return nil

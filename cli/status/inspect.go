@@ -10,6 +10,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -31,25 +32,26 @@ const inspectExample = `  mob inspect "$LINK"
   mob inspect "$LINK" --timeout 5m`
 
 func newInspect(a *command.App) *cobra.Command {
-	var timeout time.Duration
-	var network daemon.NetworkFlags
-	cmd := &cobra.Command{
-		Use:     "inspect LINK|ID|PATH|FILE",
-		Short:   "Show what a link leads to",
-		Long:    inspectHelp,
-		Example: inspectExample,
-		Args:    command.Args(1, "LINK|ID|PATH|FILE"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			return runInspect(cmd.Context(), a, given[0], &network, timeout)
-		},
-	}
-	network.Add(cmd.Flags())
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
-	a.JSONFlag(cmd)
-	return cmd
+	var f inspectFlags
+	return a.Command(command.Spec{
+		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
+		Args: command.Args(1, "LINK|ID|PATH|FILE"), Flags: f.add, JSON: true, Run: f.run,
+	})
 }
 
-func runInspect(ctx context.Context, a *command.App, text string, n *daemon.NetworkFlags, timeout time.Duration) error {
+// inspectFlags are the flags of inspect.
+type inspectFlags struct {
+	timeout time.Duration
+	network daemon.NetworkFlags
+}
+
+func (f *inspectFlags) add(fl *pflag.FlagSet) {
+	f.network.Add(fl)
+	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long to wait for the manifest")
+}
+
+func (f *inspectFlags) run(ctx context.Context, a *command.App, args []string) error {
+	text := args[0]
 	if daemon.IsTorrent(text) {
 		m, err := daemon.ReadTorrent(text)
 		if err != nil {
@@ -66,7 +68,7 @@ func runInspect(ctx context.Context, a *command.App, text string, n *daemon.Netw
 			return showManifest(a, &proto.Link{Manifest: id}, m)
 		}
 	}
-	s, err := daemon.DialOrRunTemporary(ctx, a, c, n)
+	s, err := daemon.DialOrRunTemporary(ctx, a, c, &f.network)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func runInspect(ctx context.Context, a *command.App, text string, n *daemon.Netw
 			return errors.Join(err, s.Close())
 		}
 	}
-	m, info, err := describe(ctx, a, s.Client, c.Link, timeout)
+	m, info, err := describe(ctx, a, s.Client, c.Link, f.timeout)
 	err = errors.Join(err, s.Close())
 	if err != nil {
 		return err
@@ -133,16 +135,10 @@ func readManifest(path string) (*proto.Manifest, cid.Cid, error) {
 
 func showManifest(a *command.App, link *proto.Link, m *proto.Manifest) error {
 	d := newDescription(link, m)
-	if a.JSON {
-		return command.WriteJSON(a.Out, d)
-	}
-	return d.print(a.Out)
+	return a.Print(d, d.print)
 }
 
 func showTorrent(a *command.App, m *metainfo.Metainfo) error {
 	d := describeTorrent(m)
-	if a.JSON {
-		return command.WriteJSON(a.Out, d)
-	}
-	return d.print(a.Out)
+	return a.Print(d, d.print)
 }

@@ -1,12 +1,14 @@
 package status
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -35,33 +37,32 @@ type limitCommand struct {
 	limits daemon.LimitFlags
 	name   string
 	reset  bool
+	set    *pflag.FlagSet
 }
 
 func newLimit(a *command.App) *cobra.Command {
 	var f limitCommand
-	cmd := &cobra.Command{
-		Use:     "limit",
-		Short:   "Show or change the limits of the daemon",
-		Long:    limitCommandHelp,
-		Example: limitCommandExample,
-		Args:    command.Args(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runLimit(a, cmd, &f) },
-	}
-	f.limits.Add(cmd.Flags(), true)
-	cmd.Flags().StringVar(&f.name, "for", "", "LINK, ID or PATH of one content")
-	cmd.Flags().BoolVar(&f.reset, "reset", false, "forget what was set at run time")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.Command(command.Spec{
+		Use: "limit", Short: "Show or change the limits of the daemon", Long: limitCommandHelp, Example: limitCommandExample,
+		Flags: f.add, JSON: true, Run: f.run,
+	})
 }
 
-func runLimit(a *command.App, cmd *cobra.Command, f *limitCommand) error {
+func (f *limitCommand) add(fl *pflag.FlagSet) {
+	f.set = fl
+	f.limits.Add(fl, true)
+	fl.StringVar(&f.name, "for", "", "LINK, ID or PATH of one content")
+	fl.BoolVar(&f.reset, "reset", false, "forget what was set at run time")
+}
+
+func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) error {
 	req := control.LimitRequest{Reset: f.reset}
 	var err error
 	if req.Change, err = f.limits.Change(); err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
-	if f.name == "" && cmd.Flags().Changed("for") {
-		return command.Usagef(cmd, "--for is empty: give a LINK, ID or PATH")
+	if f.name == "" && f.set.Changed("for") {
+		return command.Usagef("--for is empty: give a LINK, ID or PATH")
 	}
 	if f.name != "" {
 		c, err := a.ParseContent(f.name)
@@ -70,32 +71,29 @@ func runLimit(a *command.App, cmd *cobra.Command, f *limitCommand) error {
 		}
 		req.Name = c.Name
 	}
-	s, err := a.Dial(cmd.Context())
+	s, err := a.Dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	var l control.Limits
 	if req.IsZero() && !req.Reset {
-		l, err = s.Limits(cmd.Context())
+		l, err = s.Limits(ctx)
 	} else {
-		l, err = s.SetLimits(cmd.Context(), req)
+		l, err = s.SetLimits(ctx, req)
 	}
 	if err != nil {
 		return err
 	}
 	if req.Name != "" {
-		return printTransferLimits(a, cmd, s, req.Name)
+		return printTransferLimits(ctx, a, s, req.Name)
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, l)
-	}
-	return writeLines(a.Out, limitLines(&l, time.Now()))
+	return a.Print(l, func(w io.Writer) error { return writeLines(w, limitLines(&l, time.Now())) })
 }
 
 // printTransferLimits shows the limits of one content.
-func printTransferLimits(a *command.App, cmd *cobra.Command, s *control.Client, name string) error {
-	st, err := s.Transfer(cmd.Context(), name)
+func printTransferLimits(ctx context.Context, a *command.App, s *control.Client, name string) error {
+	st, err := s.Transfer(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -103,10 +101,9 @@ func printTransferLimits(a *command.App, cmd *cobra.Command, s *control.Client, 
 	if st.Limits != nil {
 		own = *st.Limits
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own})
-	}
-	return writeLines(a.Out, []string{st.Name + ": " + own.String()})
+	return a.Print(control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own}, func(w io.Writer) error {
+		return writeLines(w, []string{st.Name + ": " + own.String()})
+	})
 }
 
 func writeLines(out io.Writer, lines []string) error {

@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -18,25 +19,16 @@ const lsExample = `  mob ls
   mob ls --json`
 
 func newLs(a *command.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "ls",
-		Short:   "List the contents of this node",
-		Long:    lsHelp,
-		Example: lsExample,
-		Args:    command.Args(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runLs(a, cmd) },
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	return a.Command(command.Spec{Use: "ls", Short: "List the contents of this node", Long: lsHelp, Example: lsExample, JSON: true, Run: runLs})
 }
 
-func runLs(a *command.App, cmd *cobra.Command) error {
-	s, err := a.Dial(cmd.Context())
+func runLs(ctx context.Context, a *command.App, _ []string) error {
+	s, err := a.Dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	list, err := s.Transfers(cmd.Context())
+	list, err := s.Transfers(ctx)
 	if err != nil {
 		return err
 	}

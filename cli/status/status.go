@@ -12,6 +12,7 @@ import (
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -37,42 +38,41 @@ const statusExample = `  mob status
 const watchEvery = time.Second
 
 func newStatus(a *command.App) *cobra.Command {
-	var watch bool
-	var network daemon.NetworkFlags
-	cmd := &cobra.Command{
-		Use:     "status [LINK|ID|PATH]",
-		Short:   "Show contents and their traffic",
-		Long:    statusHelp,
-		Example: statusExample,
-		Args:    command.Args(0, "LINK|ID|PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			return runStatus(cmd.Context(), a, given, &network, watch)
-		},
-	}
-	network.Add(cmd.Flags())
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "repeat until Ctrl-C")
-	a.JSONFlag(cmd)
-	return cmd
+	var f statusFlags
+	return a.Command(command.Spec{
+		Use: "status [LINK|ID|PATH]", Short: "Show contents and their traffic", Long: statusHelp, Example: statusExample,
+		Args: command.Args(0, "LINK|ID|PATH"), Flags: f.add, JSON: true, Run: f.run,
+	})
 }
 
-func runStatus(ctx context.Context, a *command.App, given []string, n *daemon.NetworkFlags, again bool) error {
-	ask, end, err := newReporter(ctx, a, given, n)
+// statusFlags are the flags of status.
+type statusFlags struct {
+	watch   bool
+	network daemon.NetworkFlags
+}
+
+func (f *statusFlags) add(fl *pflag.FlagSet) {
+	f.network.Add(fl)
+	fl.BoolVarP(&f.watch, "watch", "w", false, "repeat until Ctrl-C")
+}
+
+func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) error {
+	ask, end, err := newReporter(ctx, a, args, &f.network)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if again {
+	if f.watch {
 		return watch(ctx, a, ask)
 	}
 	r, err := ask()
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, r)
-	}
-	_, err = io.WriteString(a.Out, strings.Join(r.lines(), "\n")+"\n")
-	return err
+	return a.Print(r, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(r.lines(), "\n")+"\n")
+		return err
+	})
 }
 
 // reporter returns a function that makes a report. end releases what it needs.

@@ -37,34 +37,21 @@ const topologyExample = `  mob topology "$LINK" > topology.toml
 
 func newTopology(a *command.App) *cobra.Command {
 	var network daemon.NetworkFlags
-	cmd := &cobra.Command{
-		Use:     "topology LINK|ID|PATH",
-		Short:   "Print what a swarm measured of its links",
-		Long:    topologyHelp,
-		Example: topologyExample,
-		Args:    command.Args(1, "LINK|ID|PATH"),
-		RunE: func(cmd *cobra.Command, given []string) error {
-			return runTopology(cmd.Context(), a, given[0], &network)
+	return a.Command(command.Spec{
+		Use: "topology LINK|ID|PATH", Short: "Print what a swarm measured of its links", Long: topologyHelp, Example: topologyExample,
+		Args: command.Args(1, "LINK|ID|PATH"), Flags: network.Add, JSON: true,
+		Run: func(ctx context.Context, a *command.App, args []string) error {
+			c, err := a.ParseContent(args[0])
+			if err != nil {
+				return err
+			}
+			t, err := askTopology(ctx, a, &c, &network)
+			if err != nil {
+				return err
+			}
+			return a.Print(t, func(w io.Writer) error { return writeTopology(w, t) })
 		},
-	}
-	network.Add(cmd.Flags())
-	a.JSONFlag(cmd)
-	return cmd
-}
-
-func runTopology(ctx context.Context, a *command.App, given string, n *daemon.NetworkFlags) error {
-	c, err := a.ParseContent(given)
-	if err != nil {
-		return err
-	}
-	t, err := askTopology(ctx, a, &c, n)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, t)
-	}
-	return writeTopology(a.Out, t)
+	})
 }
 
 // askTopology asks the trackers of a content, over the daemon if there is one.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -28,39 +29,38 @@ const exportExample = `  mob export "$LINK" -o big.tar.torrent
 type exportFlags struct {
 	out   string
 	force bool
+	set   *pflag.FlagSet
 	node  daemon.Flags // btTrackers only
 }
 
 func newExport(a *command.App) *cobra.Command {
 	var f exportFlags
-	cmd := &cobra.Command{
-		Use:     "export LINK|ID|PATH [-o FILE]",
-		Short:   "Write a torrent file of a content",
-		Long:    exportHelp,
-		Example: exportExample,
-		Args:    command.Args(1, "LINK|ID|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runExport(a, cmd, given[0], &f) },
-	}
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
-	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
-	f.node.AddBTTrackers(cmd.Flags())
-	cmd.Flags().BoolP("quiet", "q", false, "") // for scripts that give it
-	_ = cmd.Flags().MarkHidden("quiet")
-	return cmd
+	return a.Command(command.Spec{
+		Use: "export LINK|ID|PATH [-o FILE]", Short: "Write a torrent file of a content", Long: exportHelp, Example: exportExample,
+		Args: command.Args(1, "LINK|ID|PATH"), Flags: f.add, Run: f.run,
+	})
 }
 
-func runExport(a *command.App, cmd *cobra.Command, text string, f *exportFlags) error {
-	if err := checkPath(cmd, "output"); err != nil {
+func (f *exportFlags) add(fl *pflag.FlagSet) {
+	f.set = fl
+	fl.StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
+	fl.BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
+	f.node.AddBTTrackers(fl)
+	fl.BoolP("quiet", "q", false, "") // for scripts that give it
+	_ = fl.MarkHidden("quiet")
+}
+
+func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) error {
+	if err := checkPath(f.set, "output"); err != nil {
 		return err
 	}
-	if err := daemon.CheckBTTrackers(f.node.BtTrackers); err != nil {
-		return command.Usagef(cmd, "%w", err)
+	if err := daemon.CheckBTTrackers(f.node.BTTrackers); err != nil {
+		return command.Usagef("%w", err)
 	}
-	c, err := a.ParseContent(text)
+	c, err := a.ParseContent(args[0])
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
 	s, err := a.Dial(ctx)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func runExport(a *command.App, cmd *cobra.Command, text string, f *exportFlags) 
 	if err != nil {
 		return err
 	}
-	return saveTorrent(a, &out, t, st, f.node.BtTrackers)
+	return saveTorrent(a, &out, t, st, f.node.BTTrackers)
 }
 
 // exportTorrent returns the torrent of the content, and its status.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -62,33 +63,32 @@ type getFlags struct {
 	bits  bool
 	stay  bool
 	quiet bool
+	set   *pflag.FlagSet
 }
 
 func newGet(a *command.App) *cobra.Command {
 	var f getFlags
-	cmd := &cobra.Command{
-		Use:     "get LINK|FILE [-o PATH]",
-		Short:   "Fetch the content of a link or torrent file",
-		Long:    getHelp,
-		Example: getExample,
-		Args:    command.Args(1, "LINK|FILE"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runGet(a, cmd, given[0], &f) },
-	}
-	f.node.Add(a, cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "file or folder to create")
-	cmd.Flags().BoolVar(&f.reuse, "reuse", false, "take over what is at PATH")
-	cmd.Flags().BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
-	cmd.Flags().BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.Command(command.Spec{
+		Use: "get LINK|FILE [-o PATH]", Short: "Fetch the content of a link or torrent file", Long: getHelp, Example: getExample,
+		Args: command.Args(1, "LINK|FILE"), Flags: func(fl *pflag.FlagSet) { f.add(a, fl) }, JSON: true, Run: f.run,
+	})
 }
 
-func runGet(a *command.App, cmd *cobra.Command, text string, f *getFlags) error {
-	if err := checkPath(cmd, "output"); err != nil {
+func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
+	f.set = fl
+	f.node.Add(a, fl)
+	fl.StringVarP(&f.out, "output", "o", "", "file or folder to create")
+	fl.BoolVar(&f.reuse, "reuse", false, "take over what is at PATH")
+	fl.BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
+	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+}
+
+func (f *getFlags) run(ctx context.Context, a *command.App, args []string) error {
+	if err := checkPath(f.set, "output"); err != nil {
 		return err
 	}
-	text, err := a.ReadArg(text)
+	text, err := a.ReadArg(args[0])
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func runGet(a *command.App, cmd *cobra.Command, text string, f *getFlags) error 
 	if err != nil {
 		return err
 	}
-	s, err := daemon.DialOrRun(a, cmd, &f.node)
+	s, err := daemon.DialOrRun(ctx, a, &f.node)
 	if err != nil {
 		return err
 	}
@@ -112,11 +112,11 @@ func runGet(a *command.App, cmd *cobra.Command, text string, f *getFlags) error 
 	}
 	req := control.GetRequest{Link: link.String(), Path: path}
 	req.Reuse, req.SpecialBits, req.Torrent = f.reuse, f.bits, info
-	st, err := fetch(cmd.Context(), a, s, req, f.quiet)
+	st, err := fetch(ctx, a, s, req, f.quiet)
 	if err != nil {
 		return errors.Join(explainExists(err, path, link), s.Close())
 	}
-	if err := s.Flush(cmd.Context(), st.ID); err != nil {
+	if err := s.Flush(ctx, st.ID); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	if err := printReceipt(a, st); err != nil {
@@ -127,11 +127,11 @@ func runGet(a *command.App, cmd *cobra.Command, text string, f *getFlags) error 
 	}
 	if f.stay {
 		a.Note("serving %s until Ctrl-C", st.Name)
-		<-cmd.Context().Done()
-		return errors.Join(cmd.Context().Err(), s.Close())
+		<-ctx.Done()
+		return errors.Join(ctx.Err(), s.Close())
 	}
 	a.Note("serving ends with this command: to serve on, give --stay or run mobd")
-	return s.Drain(cmd.Context(), a)
+	return s.Drain(ctx, a)
 }
 
 // parse returns the link of an argument, with the trackers of --tracker added. Of

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -16,13 +16,13 @@ import (
 )
 
 // checkPath checks the path in a flag, if it is given.
-func checkPath(cmd *cobra.Command, flag string) error {
-	f := cmd.Flags().Lookup(flag)
+func checkPath(set *pflag.FlagSet, flag string) error {
+	f := set.Lookup(flag)
 	switch path := f.Value.String(); {
 	case f.Changed && path == "":
-		return command.Usagef(cmd, "--%s is empty: give a path", flag)
+		return command.Usagef("--%s is empty: give a path", flag)
 	case path == "-":
-		return command.Usagef(cmd, "--%s -: standard output is not supported; a file of that name is ./-", flag)
+		return command.Usagef("--%s -: standard output is not supported; a file of that name is ./-", flag)
 	}
 	return nil
 }

@@ -1,11 +1,13 @@
 package transfer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/daemon"
@@ -22,32 +24,32 @@ const rmExample = `  mob rm big.tar
   mob rm bafyreia2jh7ppwlz7vi66uz7qhenc5hgrsbuustnlgiex74n7rdzhve2ry --content`
 
 func newRm(a *command.App) *cobra.Command {
-	var content bool
-	cmd := &cobra.Command{
-		Use:     "rm ID|LINK|PATH",
-		Short:   "Stop a transfer and forget it",
-		Long:    rmHelp,
-		Example: rmExample,
-		Args:    command.Args(1, "ID|LINK|PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runRm(a, cmd, given[0], content) },
-	}
-	cmd.Flags().BoolVar(&content, "content", false, "delete what was fetched, too")
-	a.JSONFlag(cmd)
-	return cmd
+	var f rmFlags
+	return a.Command(command.Spec{
+		Use: "rm ID|LINK|PATH", Short: "Stop a transfer and forget it", Long: rmHelp, Example: rmExample,
+		Args: command.Args(1, "ID|LINK|PATH"), Flags: f.add, JSON: true, Run: f.run,
+	})
 }
 
-func runRm(a *command.App, cmd *cobra.Command, text string, deleteContent bool) (err error) {
-	c, err := a.ParseContent(text)
+// rmFlags are the flags of rm.
+type rmFlags struct{ content bool }
+
+func (f *rmFlags) add(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.content, "content", false, "delete what was fetched, too")
+}
+
+func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
+	c, err := a.ParseContent(args[0])
 	if err != nil {
 		return err
 	}
 	// A node that the command runs need not be reached by others.
-	s, err := daemon.DialOrRun(a, cmd, &daemon.Flags{Cluster: "default", Listen: []string{daemon.Loopback().String()}})
+	s, err := daemon.DialOrRun(ctx, a, &daemon.Flags{Cluster: "default", Listen: []string{daemon.Loopback().String()}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	r, err := s.Remove(cmd.Context(), c.Name, deleteContent)
+	r, err := s.Remove(ctx, c.Name, f.content)
 	if err != nil {
 		return err
 	}
@@ -57,13 +59,13 @@ func runRm(a *command.App, cmd *cobra.Command, text string, deleteContent bool) 
 	for _, l := range r.Left {
 		a.Note("left %s: %s", l.Path, l.Why)
 	}
-	text = "removed " + r.ID
+	text := "removed " + r.ID
 	switch _, err := os.Lstat(r.Root); {
 	case err == nil && len(r.Left) > 0:
 		text += "; deleted what was fetched to " + r.Root
 	case err == nil:
 		text += "; kept " + r.Root
-	case deleteContent:
+	case f.content:
 		text += "; deleted " + r.Root
 	}
 	_, err = fmt.Fprintln(a.Out, term.Printable(text))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -42,58 +43,53 @@ const sbcastExample = `  mob sbcast model.bin /tmp/model.bin
 
 // sbcastFlags are the flags of sbcast.
 type sbcastFlags struct {
-	node     daemon.Flags
-	force    bool
-	preserve bool
-	compress string
-	fanout   string
-	size     string
-	timeout  string
-	job      string
-	libs     string
-	verbose  int
-	receive  bool // of the command that srun runs
+	node    daemon.Flags
+	force   bool
+	job     string
+	libs    string
+	verbose int
+	receive bool // of the command that srun runs
+	set     *pflag.FlagSet
 }
 
 func newSbcast(a *command.App) *cobra.Command {
 	var f sbcastFlags
-	cmd := &cobra.Command{
-		Use:     "sbcast SRC DEST",
-		Short:   "Copy a file or folder to all nodes of a Slurm job",
-		Long:    sbcastHelp,
-		Example: sbcastExample,
-		Args:    command.Args(2, "SRC", "DEST"),
-		RunE: func(cmd *cobra.Command, given []string) error {
+	return a.Command(command.Spec{
+		Use: "sbcast SRC DEST", Short: "Copy a file or folder to all nodes of a Slurm job", Long: sbcastHelp, Example: sbcastExample,
+		Args: command.Args(2, "SRC", "DEST"), Flags: f.add,
+		Run: func(ctx context.Context, a *command.App, args []string) error {
 			if f.receive {
-				return sbcastReceive(a, cmd, given[1], &f)
+				return sbcastReceive(ctx, a, args[1], &f)
 			}
-			return runSbcast(a, cmd, given[0], given[1], &f)
+			return runSbcast(ctx, a, args[0], args[1], &f)
 		},
-	}
-	fl := cmd.Flags()
+	})
+}
+
+func (f *sbcastFlags) add(fl *pflag.FlagSet) {
+	f.set = fl
 	fl.StringArrayVar(&f.node.Trackers, "tracker", nil, "tracker to use; repeatable")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
-	fl.BoolVarP(&f.preserve, "preserve", "p", false, "preserve modes and times, as is done in any case")
-	fl.StringVarP(&f.compress, "compress", "C", "", "ignored")
+	fl.BoolP("preserve", "p", false, "preserve modes and times, as is done in any case")
+	fl.StringP("compress", "C", "", "ignored")
 	fl.Lookup("compress").NoOptDefVal = "default"
-	fl.StringVarP(&f.fanout, "fanout", "F", "", "ignored")
-	fl.StringVarP(&f.size, "size", "s", "", "ignored")
-	fl.StringVarP(&f.timeout, "timeout", "t", "", "ignored")
+	fl.StringP("fanout", "F", "", "ignored")
+	fl.StringP("size", "s", "", "ignored")
+	fl.StringP("timeout", "t", "", "ignored")
 	fl.StringVarP(&f.job, "jobid", "j", "", "job to copy to (default $SLURM_JOB_ID)")
 	fl.StringVar(&f.libs, "send-libs", "no", "refused: shared libraries are not sent")
 	fl.Lookup("send-libs").NoOptDefVal = "yes"
 	fl.CountVarP(&f.verbose, "verbose", "v", "say more")
 	fl.BoolVar(&f.receive, "receive", false, "get DEST on this node")
 	_ = fl.MarkHidden("receive") // it exists
-	return cmd
 }
 
-func runSbcast(a *command.App, cmd *cobra.Command, src, dest string, f *sbcastFlags) (err error) {
+func runSbcast(ctx context.Context, a *command.App, src, dest string, f *sbcastFlags) (err error) {
 	if f.libs != "no" {
-		return command.Usagef(cmd, "--send-libs is not supported: copy the libraries by a command of their own")
+		return command.Usagef("--send-libs is not supported: copy the libraries by a command of their own")
 	}
 	for _, name := range []string{"compress", "fanout", "size", "timeout"} {
-		if cmd.Flags().Changed(name) {
+		if f.set.Changed(name) {
 			a.Note("note: --%s is ignored: mob has no use for it", name)
 		}
 	}
@@ -112,14 +108,13 @@ func runSbcast(a *command.App, cmd *cobra.Command, src, dest string, f *sbcastFl
 	}
 	req, err := (&seedFlags{node: f.node}).request(src)
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
-	s, err := daemon.OwnSession(a, cmd, &f.node, func(*control.Client) bool { return true })
+	s, err := daemon.OwnSession(ctx, a, &f.node, func(*control.Client) bool { return true })
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	ctx := cmd.Context()
 	_, err = s.Transfer(ctx, req.Path)
 	known := err == nil
 	st, _, err := hashContent(ctx, a, s, req, f.verbose == 0)
@@ -236,12 +231,12 @@ func (f sbcastFrame) Waiting() (reason, remedy string) {
 }
 
 // sbcastReceive gets DEST on a node, with the link from standard input, and prints a line about it.
-func sbcastReceive(a *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) error {
+func sbcastReceive(ctx context.Context, a *command.App, dest string, f *sbcastFlags) error {
 	name := a.Getenv("SLURMD_NODENAME")
 	if name == "" {
 		name, _ = os.Hostname()
 	}
-	if err := sbcastGet(a, cmd, dest, f); err != nil {
+	if err := sbcastGet(ctx, a, dest, f); err != nil {
 		_, e := fmt.Fprintln(a.Out, "failed", name+":", command.OneLine(err.Error()))
 		return errors.Join(err, e)
 	}
@@ -249,7 +244,7 @@ func sbcastReceive(a *command.App, cmd *cobra.Command, dest string, f *sbcastFla
 	return err
 }
 
-func sbcastGet(a *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) (err error) {
+func sbcastGet(ctx context.Context, a *command.App, dest string, f *sbcastFlags) (err error) {
 	text, err := a.ReadArg("-")
 	if err != nil {
 		return err
@@ -258,8 +253,8 @@ func sbcastGet(a *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) 
 	if err != nil {
 		return err
 	}
-	s, err := daemon.OwnSession(a, cmd, &f.node, func(s *control.Client) bool {
-		st, err := s.Transfer(cmd.Context(), link.String())
+	s, err := daemon.OwnSession(ctx, a, &f.node, func(s *control.Client) bool {
+		st, err := s.Transfer(ctx, link.String())
 		return err != nil || st.Root == dest // otherwise the daemon has it elsewhere
 	})
 	if err != nil {
@@ -267,7 +262,7 @@ func sbcastGet(a *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) 
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	req := control.GetRequest{Link: link.String(), Path: dest, GetOptions: peer.GetOptions{Reuse: f.force}}
-	st, err := fetch(cmd.Context(), a, s, req, true)
+	st, err := fetch(ctx, a, s, req, true)
 	if err != nil {
 		var e *control.Error
 		if errors.As(err, &e) && e.Code == control.CodeExists {
@@ -275,5 +270,5 @@ func sbcastGet(a *command.App, cmd *cobra.Command, dest string, f *sbcastFlags) 
 		}
 		return err
 	}
-	return s.Flush(cmd.Context(), st.ID)
+	return s.Flush(ctx, st.ID)
 }

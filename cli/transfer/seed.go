@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -68,41 +69,23 @@ const damageEvery = time.Second
 
 func newSeed(a *command.App) *cobra.Command {
 	var f seedFlags
-	cmd := &cobra.Command{
-		Use:     "seed PATH",
-		Short:   "Serve a file or folder, and print its link",
-		Long:    seedHelp,
-		Example: seedExample,
-		Args:    command.Args(1, "PATH"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runSeed(a, cmd, given[0], &f) },
-	}
-	f.node.Add(a, cmd)
-	fl := cmd.Flags()
-	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
-	f.addContent(fl)
-	fl.BoolVar(&f.followLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
-	fl.BoolVar(&f.skip, "skip-unreadable", false, "leave out files and directories that cannot be read")
-	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
-	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
-	f.torrentFile.flag = "--torrent-file"
-	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
-	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
-	f.node.AddBTTrackers(fl)
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.Command(command.Spec{
+		Use: "seed PATH", Short: "Serve a file or folder, and print its link", Long: seedHelp, Example: seedExample,
+		Args: command.Args(1, "PATH"), Flags: func(fl *pflag.FlagSet) { f.add(a, fl) }, JSON: true, Run: f.run,
+	})
 }
 
-func runSeed(a *command.App, cmd *cobra.Command, path string, f *seedFlags) (err error) {
+func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
+	path := args[0]
 	req, err := f.request(path)
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
-	if err := checkPath(cmd, "torrent-file"); err != nil {
+	if err := checkPath(f.set, "torrent-file"); err != nil {
 		return err
 	}
 	if (f.plan == "") != (f.topology == "") {
-		return command.Usagef(cmd, "--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
+		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
 	}
 	if err := checkSeedable(path, req.Path); err != nil {
 		return err
@@ -117,7 +100,7 @@ func runSeed(a *command.App, cmd *cobra.Command, path string, f *seedFlags) (err
 	if err != nil {
 		return err
 	}
-	s, err := daemon.DialOrRun(a, cmd, &f.node)
+	s, err := daemon.DialOrRun(ctx, a, &f.node)
 	if err != nil {
 		return err
 	}
@@ -130,7 +113,6 @@ func runSeed(a *command.App, cmd *cobra.Command, path string, f *seedFlags) (err
 	if f.wait > 0 && len(req.Trackers)+len(s.Info.Trackers) == 0 {
 		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
-	ctx := cmd.Context()
 	st, skipped, err := hashContent(ctx, a, s, req, f.quiet)
 	if err != nil {
 		return err

@@ -40,10 +40,13 @@ type seedFlags struct {
 	torrentFile outFile
 	plan        string // an algorithm, or empty
 	topology    string
+	set         *pflag.FlagSet
 }
 
-// addContent adds the flags for how the content is cut and sent.
-func (f *seedFlags) addContent(fl *pflag.FlagSet) {
+func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
+	f.set = fl
+	f.node.Add(a, fl)
+	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
 	fl.StringVar(&f.pieces, "piece-length", "",
 		"size of a piece, a power of two from 16KiB to 16MiB (default by the content's size)")
 	fl.StringVar(&f.coded, "coded", "",
@@ -53,6 +56,15 @@ func (f *seedFlags) addContent(fl *pflag.FlagSet) {
 		"follow a plan for --topology, made by an `algorithm`: "+strings.Join(plan.Algorithms(), ", "))
 	fl.StringVar(&f.strategy, "strategy", "",
 		"push coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
+	fl.BoolVar(&f.followLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
+	fl.BoolVar(&f.skip, "skip-unreadable", false, "leave out files and directories that cannot be read")
+	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
+	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
+	f.torrentFile.flag = "--torrent-file"
+	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
+	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
+	f.node.AddBTTrackers(fl)
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
 // request checks the flags.
@@ -91,7 +103,7 @@ func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
 
 // setTorrent sets what is for BitTorrent clients.
 func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
-	req.Torrent, req.Announce = f.torrent || f.torrentFile.path != "", f.node.BtTrackers
+	req.Torrent, req.Announce = f.torrent || f.torrentFile.path != "", f.node.BTTrackers
 	if len(req.Announce) > 0 && !req.Torrent {
 		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
 	}

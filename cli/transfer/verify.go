@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
@@ -47,43 +48,35 @@ type verifyFlags struct {
 
 func newVerify(a *command.App) *cobra.Command {
 	var f verifyFlags
-	cmd := &cobra.Command{
-		Use:     "verify PATH|LINK|ID",
-		Short:   "Read a content again, and name what is damaged",
-		Long:    verifyHelp,
-		Example: verifyExample,
-		Args:    command.Args(1, "PATH|LINK|ID"),
-		RunE:    func(cmd *cobra.Command, given []string) error { return runVerify(a, cmd, given[0], &f) },
-	}
-	f.node.Add(a, cmd)
-	cmd.Flags().BoolVar(&f.repair, "repair", false, "fetch what is damaged anew, and wait until the content is whole")
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.Command(command.Spec{
+		Use: "verify PATH|LINK|ID", Short: "Read a content again, and name what is damaged", Long: verifyHelp, Example: verifyExample,
+		Args: command.Args(1, "PATH|LINK|ID"), Flags: func(fl *pflag.FlagSet) { f.add(a, fl) }, JSON: true, Run: f.run,
+	})
 }
 
-func runVerify(a *command.App, cmd *cobra.Command, text string, f *verifyFlags) (err error) {
-	c, err := a.ParseContent(text)
+func (f *verifyFlags) add(a *command.App, fl *pflag.FlagSet) {
+	f.node.Add(a, fl)
+	fl.BoolVar(&f.repair, "repair", false, "fetch what is damaged anew, and wait until the content is whole")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+}
+
+func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
+	c, err := a.ParseContent(args[0])
 	if err != nil {
 		return err
 	}
-	s, err := daemon.DialOrRun(a, cmd, &f.node)
+	s, err := daemon.DialOrRun(ctx, a, &f.node)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	v, st, err := hashAgain(cmd.Context(), a, s, control.VerifyRequest{Name: c.Name, Repair: f.repair}, f.quiet)
+	v, st, err := hashAgain(ctx, a, s, control.VerifyRequest{Name: c.Name, Repair: f.repair}, f.quiet)
 	if err != nil {
 		return err
 	}
 	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count + len(v.Different)
 	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0 && len(v.Left) == 0}
-	if a.JSON {
-		err = command.WriteJSON(a.Out, r)
-	} else {
-		err = r.print(a.Out)
-	}
-	return errors.Join(err, r.verdict())
+	return errors.Join(a.Print(r, r.print), r.verdict())
 }
 
 // hashAgain has the daemon verify a content, and shows the progress.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -24,34 +25,28 @@ const chartExample = `  mob-bench grid --systems mob,aria2 --scenario fast --jso
 
 func newChart(a *command.App) *cobra.Command {
 	var f commonFlags
-	cmd := &cobra.Command{
+	return a.Command(command.Spec{
 		Use: "chart FILE...", Short: "Draw runs that were made one at a time", Long: chartHelp, Example: chartExample,
-		RunE: func(cmd *cobra.Command, files []string) error {
+		Args: cobra.ArbitraryArgs, Flags: f.addSVG, JSON: true,
+		Run: func(_ context.Context, a *command.App, files []string) error {
 			if len(files) == 0 {
-				return command.Usagef(cmd, "give at least one file that mob-bench grid --json has written")
+				return command.Usagef("give at least one file that mob-bench grid --json has written")
 			}
-			return runChart(a, &f, files)
+			var all bench.Scenarios
+			for _, name := range files {
+				read, err := readScenarios(name)
+				if err != nil {
+					return err
+				}
+				for _, r := range read {
+					if err := all.Add(r); err != nil {
+						return fmt.Errorf("%s: %w", name, err)
+					}
+				}
+			}
+			return f.print(a, all)
 		},
-	}
-	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the results into this file")
-	a.JSONFlag(cmd)
-	return cmd
-}
-
-func runChart(a *command.App, f *commonFlags, files []string) error {
-	var all bench.Scenarios
-	for _, name := range files {
-		read, err := readScenarios(name)
-		if err != nil {
-			return err
-		}
-		for _, r := range read {
-			if err := all.Add(r); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
-	}
-	return f.print(a, all)
+	})
 }
 
 func readScenarios(name string) (bench.Scenarios, error) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
@@ -34,8 +34,7 @@ type commonFlags struct {
 	svg                             string
 }
 
-func (f *commonFlags) add(a *command.App, cmd *cobra.Command) {
-	fl := cmd.Flags()
+func (f *commonFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster; racks such as 2x(4x5)")
 	fl.StringVar(&f.size, "size", "240MB", "size of the content")
 	fl.StringVar(&f.scenario, "scenario", "", "how fast links are: "+strings.Join(bench.ScenarioNames(), ", ")+" (default fast)")
@@ -48,10 +47,9 @@ func (f *commonFlags) add(a *command.App, cmd *cobra.Command) {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 1, "runs of each system: the median and the spread are shown")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show for each link how long it stood idle, and when")
-	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
+	f.addSVG(fl)
 	fl.BoolVar(&f.check, "check", false,
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
-	a.JSONFlag(cmd)
 }
 
 // benchCase makes the case of the flags. An error is wrong usage.
@@ -194,6 +192,11 @@ func parseLoss(s string) (float64, error) {
 		return 0, fmt.Errorf("--loss %q is no share from 0%% to 50%%, such as 0.5%%", s)
 	}
 	return v / 100, nil
+}
+
+// addSVG adds the flag --svg.
+func (f *commonFlags) addSVG(fl *pflag.FlagSet) {
+	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
 }
 
 // report is a result that can be printed and drawn.

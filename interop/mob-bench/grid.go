@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
@@ -67,34 +68,32 @@ const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmissio
 
 func newGrid(a *command.App) *cobra.Command {
 	var f commonFlags
-	cmd := &cobra.Command{
-		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: gridHelp, Example: gridExample,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	return a.Command(command.Spec{
+		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: gridHelp, Example: gridExample, JSON: true,
+		Flags: f.addGrid,
+		Run: func(ctx context.Context, a *command.App, _ []string) error {
 			cases, err := f.benchCases()
 			if err != nil {
-				return command.Usagef(cmd, "%w", err)
+				return command.Usagef("%w", err)
 			}
 			systems, err := parseSystems(f.systems)
 			if err != nil {
-				return command.Usagef(cmd, "%w", err)
+				return command.Usagef("%w", err)
 			}
-			return runGrid(cmd.Context(), a, &f, cases, systems)
+			return runGrid(ctx, a, &f, cases, systems)
 		},
-	}
-	f.addGrid(a, cmd)
-	return cmd
+	})
 }
 
 // addGrid adds the flags of mob-bench grid.
-func (f *commonFlags) addGrid(a *command.App, cmd *cobra.Command) {
-	f.add(a, cmd)
-	cmd.Flags().Lookup("scenario").Usage += "; several such as fast,mayhem"
-	cmd.Flags().StringSliceVar(&f.systems, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
+func (f *commonFlags) addGrid(fl *pflag.FlagSet) {
+	f.add(fl)
+	fl.Lookup("scenario").Usage += "; several such as fast,mayhem"
+	fl.StringSliceVar(&f.systems, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
-	cmd.Flags().StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
-	cmd.Flags().StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr; with cubic-only programs cannot choose another")
-	cmd.Flags().StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
+	fl.StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
+	fl.StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr; with cubic-only programs cannot choose another")
+	fl.StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 }
 
 // benchCases makes a case of each scenario of a list. An error is wrong usage.

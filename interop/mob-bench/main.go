@@ -27,17 +27,10 @@ func main() { os.Exit(command.Process().Run(newRoot(command.Process()))) }
 
 func newRoot(env *command.Env) *cobra.Command {
 	a := &command.App{Env: env}
-	root := &cobra.Command{
+	root := a.Command(command.Spec{
 		Use: "mob-bench", Short: "Compare mob with other systems, and simulate", Long: rootHelp, Example: rootExample,
-		Args:             cobra.ArbitraryArgs,
-		PersistentPreRun: command.EndOnHangup,
-		RunE: func(cmd *cobra.Command, given []string) error {
-			if len(given) > 0 {
-				return command.Usagef(cmd, "unknown command %q", given[0])
-			}
-			return cmd.Help()
-		},
-	}
-	root.AddCommand(newGrid(a), newSim(a), newPlanners(a), newPlan(a), newChart(a), newReport(a))
+		Commands: []*cobra.Command{newGrid(a), newSim(a), newPlanners(a), newPlan(a), newChart(a), newReport(a)},
+	})
+	root.PersistentPreRun = command.EndOnHangup
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/topology"
@@ -45,41 +46,38 @@ func newPlan(a *command.App) *cobra.Command {
 	var source, algorithm string
 	var seed uint64
 	var dot bool
-	cmd := &cobra.Command{
+	return a.Command(command.Spec{
 		Use: "plan TOPOLOGY.toml", Short: "Plan who sends what to whom", Long: planHelp, Example: planExample,
-		Args: command.Args(1, "TOPOLOGY.toml"),
-		RunE: func(cmd *cobra.Command, given []string) error {
+		Args: command.Args(1, "TOPOLOGY.toml"), JSON: true,
+		Flags: func(fl *pflag.FlagSet) {
+			fl.StringVar(&source, "source", "", "host that has the content")
+			fl.StringVar(&algorithm, "algorithm", "stable", strings.Join(plan.Algorithms(), ", "))
+			fl.Uint64Var(&seed, "seed", 1, "seed of random choices")
+			fl.BoolVar(&dot, "dot", false, "print a graph for graphviz")
+		},
+		Run: func(ctx context.Context, a *command.App, given []string) error {
 			switch {
 			case source == "":
-				return command.Usagef(cmd, "--source is missing: name the host that has the content")
+				return command.Usagef("--source is missing: name the host that has the content")
 			case dot && a.JSON:
-				return command.Usagef(cmd, "--dot and --json exclude each other")
+				return command.Usagef("--dot and --json exclude each other")
 			}
 			if err := plan.CheckAlgorithm(algorithm); err != nil {
-				return command.Usagef(cmd, "--algorithm: %w", err)
+				return command.Usagef("--algorithm: %w", err)
 			}
-			r, err := planFile(cmd.Context(), a, given[0], source, algorithm, seed)
+			r, err := planFile(ctx, given[0], source, algorithm, seed)
 			switch {
 			case err != nil:
 				return err
-			case a.JSON:
-				return command.WriteJSON(a.Out, r)
 			case dot:
 				return r.dot(a.Out)
 			}
-			return r.print(a.Out)
+			return a.Print(r, r.print)
 		},
-	}
-	fl := cmd.Flags()
-	fl.StringVar(&source, "source", "", "host that has the content")
-	fl.StringVar(&algorithm, "algorithm", "stable", strings.Join(plan.Algorithms(), ", "))
-	fl.Uint64Var(&seed, "seed", 1, "seed of random choices")
-	fl.BoolVar(&dot, "dot", false, "print a graph for graphviz")
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
-func planFile(ctx context.Context, a *command.App, path, source, algorithm string, seed uint64) (*planReport, error) {
+func planFile(ctx context.Context, path, source, algorithm string, seed uint64) (*planReport, error) {
 	t, err := topology.Read(path)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
@@ -32,27 +34,26 @@ const plannersExample = `  mob-bench planners
 
 func newPlanners(a *command.App) *cobra.Command {
 	var f plannersFlags
-	cmd := &cobra.Command{
-		Use: "planners", Short: "Compare planners", Long: plannersHelp, Example: plannersExample,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+	return a.Command(command.Spec{
+		Use: "planners", Short: "Compare planners", Long: plannersHelp, Example: plannersExample, Flags: f.add, JSON: true,
+		Run: func(ctx context.Context, a *command.App, _ []string) error {
 			cases, err := f.cases()
 			if err != nil {
-				return command.Usagef(cmd, "%w", err)
+				return command.Usagef("%w", err)
 			}
-			return runPlanners(a, cmd, &f, cases)
+			return runPlanners(ctx, a, &f, cases)
 		},
-	}
-	fl := cmd.Flags()
+	})
+}
+
+func (f *plannersFlags) add(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.models, "model", bench.PlanModels(), "how links draw their rates")
 	fl.StringSliceVar(&f.links, "links", []string{"symmetric", "asymmetric"}, "whether a link has the same rate both ways")
 	fl.IntSliceVar(&f.destinations, "destinations", []int{10, 100, 200, 300, 399}, "numbers of hosts that get the content")
 	fl.StringSliceVar(&f.algorithms, "algorithms", plan.Algorithms(), "planners")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with links, a source and destinations of its own")
-	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
-	a.JSONFlag(cmd)
-	return cmd
+	f.addSVG(fl)
 }
 
 // planBenchFlags are the flags of mob-bench planners.
@@ -99,9 +100,9 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 }
 
 // benchPlan compares planners and prints the results.
-func runPlanners(a *command.App, cmd *cobra.Command, f *plannersFlags, cases []*bench.PlanCase) error {
+func runPlanners(ctx context.Context, a *command.App, f *plannersFlags, cases []*bench.PlanCase) error {
 	for _, c := range cases {
-		if err := f.runs(cmd.Context(), a, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {
+		if err := f.runs(ctx, a, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {
 			return err
 		}
 	}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
@@ -25,9 +27,10 @@ const reportExample = `  sudo bin/mob-bench grid --repeat 3 --json >>docs/result
   mob-bench report docs/results.json >BENCHMARKS.md`
 
 func newReport(a *command.App) *cobra.Command {
-	return &cobra.Command{
+	return a.Command(command.Spec{
 		Use: "report [FILE...]", Short: "Print a table of all cases from result files", Long: reportHelp, Example: reportExample,
-		RunE: func(_ *cobra.Command, files []string) error {
+		Args: cobra.ArbitraryArgs,
+		Run: func(_ context.Context, a *command.App, files []string) error {
 			cases, err := benchmarkCases()
 			if err != nil {
 				return err
@@ -52,7 +55,7 @@ func newReport(a *command.App) *cobra.Command {
 			}
 			return writeBenchmarks(a.Out, cases, all)
 		},
-	}
+	})
 }
 
 // benchmark is a case with its target.
@@ -118,9 +121,9 @@ func benchmarkCases() ([]*benchmark, error) {
 			continue
 		}
 		var f commonFlags
-		cmd := &cobra.Command{}
-		f.addGrid(&command.App{}, cmd)
-		if err := cmd.ParseFlags(strings.Fields(b.args)); err != nil {
+		fl := pflag.NewFlagSet("grid", pflag.ContinueOnError)
+		f.addGrid(fl)
+		if err := fl.Parse(strings.Fields(b.args)); err != nil {
 			return nil, err
 		}
 		cases, err := f.benchCases()

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
@@ -19,10 +19,11 @@ type roundFlags struct {
 	nodes      []int
 	blocks     int
 	batches    int
+	set        *pflag.FlagSet
 }
 
-func (f *roundFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
+func (f *roundFlags) add(fl *pflag.FlagSet) {
+	f.set = fl
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "simulate these in rounds instead: "+strings.Join(bench.RoundStrategyNames(), ","))
 	fl.IntSliceVar(&f.nodes, "nodes", []int{20}, "with --strategy: sizes of the cluster, such as 20,50,100")
 	fl.IntVar(&f.blocks, "blocks", 200, "with --strategy: blocks in a batch")
@@ -31,14 +32,14 @@ func (f *roundFlags) add(cmd *cobra.Command) {
 
 // given reports whether rounds are to be simulated. An error is wrong usage: a flag of the
 // other kind of simulation.
-func (f *roundFlags) given(cmd *cobra.Command) (bool, error) {
-	rounds := cmd.Flags().Changed("strategy")
+func (f *roundFlags) given() (bool, error) {
+	rounds := f.set.Changed("strategy")
 	only := []string{"strategy", "nodes", "blocks", "batches"}
 	both := []string{"seed", "repeat", "json", "svg"}
 	var err error
-	cmd.Flags().Visit(func(fl *pflag.Flag) {
+	f.set.Visit(func(fl *pflag.Flag) {
 		switch {
-		case slices.Contains(both, fl.Name) || cmd.InheritedFlags().Lookup(fl.Name) != nil:
+		case slices.Contains(both, fl.Name):
 		case rounds && !slices.Contains(only, fl.Name):
 			err = fmt.Errorf("--%s has no meaning with --strategy: rounds have no links and no seconds", fl.Name)
 		case !rounds && slices.Contains(only, fl.Name):
@@ -89,16 +90,16 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 }
 
 // benchRounds simulates in rounds and prints the results.
-func runRounds(a *command.App, cmd *cobra.Command, f *commonFlags, rounds *roundFlags) error {
+func runRounds(ctx context.Context, a *command.App, f *commonFlags, rounds *roundFlags) error {
 	cases, err := rounds.cases()
 	if err == nil {
 		err = f.checkRepeat()
 	}
 	if err != nil {
-		return command.Usagef(cmd, "%w", err)
+		return command.Usagef("%w", err)
 	}
 	for _, c := range cases {
-		if err := f.runs(cmd.Context(), a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
+		if err := f.runs(ctx, a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
@@ -57,58 +58,66 @@ const simExample = `  mob-bench sim --clusters 4x4 --scenario mayhem --repeat 5
 const simNIC = "500MB"
 
 func newSim(a *command.App) *cobra.Command {
-	var f commonFlags
-	var rounds roundFlags
-	var k int
-	var flat bool
-	var algorithm string
-	cmd := &cobra.Command{
-		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			inRounds, err := rounds.given(cmd)
-			if err != nil {
-				return command.Usagef(cmd, "%w", err)
-			}
-			if inRounds {
-				return runRounds(a, cmd, &f, &rounds)
-			}
-			c, err := f.benchCase()
-			if err != nil {
-				return command.Usagef(cmd, "%w", err)
-			}
-			s := bench.NewSimulation(&c)
-			if cmd.Flags().Changed("coded") {
-				if err := s.Code(k); err != nil {
-					return command.Usagef(cmd, "--coded=%d: %w", k, err)
-				}
-			}
-			if flat {
-				s.Flatten()
-			}
-			if algorithm != "" {
-				if cmd.Flags().Changed("coded") {
-					return command.Usagef(cmd, "--plan and --coded exclude each other: a transfer is planned or coded")
-				}
-				if err := plan.CheckAlgorithm(algorithm); err != nil {
-					return command.Usagef(cmd, "--plan: %w", err)
-				}
-				if err := s.Plan(algorithm); err != nil {
-					return fmt.Errorf("plan: %w", err)
-				}
-			}
-			return runSim(cmd.Context(), a, &f, &c, s)
-		},
-	}
-	f.add(a, cmd)
-	rounds.add(cmd)
-	cmd.Flags().IntVar(&k, "coded", 0, "a coded transfer, with generations of `k` blocks")
-	cmd.Flags().Lookup("coded").NoOptDefVal = strconv.Itoa(bench.SimCodedK)
-	cmd.Flags().BoolVar(&flat, "flat", false, "nodes know their site only, and not their rack")
-	cmd.Flags().StringVar(&algorithm, "plan", "", "follow a plan for the links: "+strings.Join(plan.Algorithms(), ", "))
-	cmd.Flags().Lookup("nic").DefValue = simNIC
+	var f simFlags
+	return a.Command(command.Spec{
+		Use: "sim", Short: "Simulate up to thousands of nodes", Long: simHelp, Example: simExample, Flags: f.add, JSON: true, Run: f.run,
+	})
+}
+
+// simFlags are the flags of sim.
+type simFlags struct {
+	commonFlags
+	rounds    roundFlags
+	k         int
+	flat      bool
+	algorithm string
+}
+
+func (f *simFlags) add(fl *pflag.FlagSet) {
+	f.commonFlags.add(fl)
+	f.rounds.add(fl)
+	fl.IntVar(&f.k, "coded", 0, "a coded transfer, with generations of `k` blocks")
+	fl.Lookup("coded").NoOptDefVal = strconv.Itoa(bench.SimCodedK)
+	fl.BoolVar(&f.flat, "flat", false, "nodes know their site only, and not their rack")
+	fl.StringVar(&f.algorithm, "plan", "", "follow a plan for the links: "+strings.Join(plan.Algorithms(), ", "))
+	fl.Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
-	return cmd
+}
+
+func (f *simFlags) run(ctx context.Context, a *command.App, _ []string) error {
+	inRounds, err := f.rounds.given()
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	if inRounds {
+		return runRounds(ctx, a, &f.commonFlags, &f.rounds)
+	}
+	c, err := f.benchCase()
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	s := bench.NewSimulation(&c)
+	coded := f.rounds.set.Changed("coded")
+	if coded {
+		if err := s.Code(f.k); err != nil {
+			return command.Usagef("--coded=%d: %w", f.k, err)
+		}
+	}
+	if f.flat {
+		s.Flatten()
+	}
+	if f.algorithm != "" {
+		if coded {
+			return command.Usagef("--plan and --coded exclude each other: a transfer is planned or coded")
+		}
+		if err := plan.CheckAlgorithm(f.algorithm); err != nil {
+			return command.Usagef("--plan: %w", err)
+		}
+		if err := s.Plan(f.algorithm); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+	}
+	return runSim(ctx, a, &f.commonFlags, &c, s)
 }
 
 func runSim(ctx context.Context, a *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
