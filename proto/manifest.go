@@ -214,10 +214,10 @@ func skipEmpty(entries []Entry) []Entry {
 }
 
 // DefaultPieceLength returns the piece length for length bytes: the least one
-// with at most 1000 pieces, from [MinPieceLength] to [MaxPieceLength].
+// with at most 2000 pieces, from [MinPieceLength] to [MaxPieceLength].
 func DefaultPieceLength(length int64) uint32 {
 	p := int64(MinPieceLength)
-	for p < MaxPieceLength && p*1000 < length {
+	for p < MaxPieceLength && p*2000 < length {
 		p *= 2
 	}
 	return uint32(p)

@@ -145,9 +145,9 @@ func TestDefaultPieceLength(t *testing.T) {
 	}{
 		{-1, MinPieceLength},
 		{0, MinPieceLength},
-		{1000 * MinPieceLength, MinPieceLength},
-		{1000*MinPieceLength + 1, 2 * MinPieceLength},
-		{1000*MaxPieceLength - 1, MaxPieceLength},
+		{2000 * MinPieceLength, MinPieceLength},
+		{2000*MinPieceLength + 1, 2 * MinPieceLength},
+		{2000*MaxPieceLength - 1, MaxPieceLength},
 		{1 << 60, MaxPieceLength},
 	} {
 		if got := DefaultPieceLength(tt.length); got != tt.want {
