@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -60,11 +61,37 @@ func (env *Env) CheckOut() error {
 // identity. If path leads to standard output, the bytes go there.
 func (env *Env) Overwrite(path string, b []byte) error {
 	info, err := os.Stat(path)
-	if err == nil && env.IsOut(info) {
-		_, err = env.Out.Write(b)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.WriteFile(path, b, 0o666)
+	return env.OverwriteFile(path, info, b)
+}
+
+// OverwriteFile is Overwrite for what info describes, nil if nothing was at path. It fails if another file is there by now.
+func (env *Env) OverwriteFile(path string, info fs.FileInfo, b []byte) error {
+	flags := os.O_WRONLY
+	switch {
+	case info == nil:
+		flags |= os.O_CREATE
+	case env.IsOut(info):
+		_, err := env.Out.Write(b)
+		return err
+	}
+	f, err := os.OpenFile(path, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	now, err := f.Stat()
+	switch {
+	case err == nil && info != nil && !os.SameFile(info, now):
+		err = fmt.Errorf("%s was replaced by another program", path)
+	case err == nil && now.Mode().IsRegular():
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // IsOut reports whether info describes standard output.

@@ -76,7 +76,7 @@ func (o *outFile) write(env *command.Env, b []byte, root string) error {
 	info, err := os.Stat(o.path)
 	switch {
 	case err == nil && (env.IsOut(info) || !info.Mode().IsRegular()):
-		return env.Overwrite(o.path, b)
+		return env.OverwriteFile(o.path, info, b)
 	case err == nil && !o.force:
 		return errOutExists(o.path)
 	case err == nil:
