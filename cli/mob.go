@@ -14,19 +14,19 @@ import (
 	"github.com/mobgrid/mob/cli/transfer"
 )
 
-const mobHelp = `mob moves one large file or folder from a source to many nodes in many clusters.
+const mobHelp = `mob moves one large file or directory from a source to many nodes in many clusters.
 
 The nodes of a cluster form a mob: each fetches a share of the content over the WAN,
 and they exchange the shares over the LAN, so each byte enters a cluster once. Clusters
 may be racks of sites (--cluster geneva/rack3): each byte enters site and rack once.
 
-Every node runs the daemon mobd. Commands connect to the daemon of the data folder
+Every node runs the daemon mobd. Commands connect to the daemon of the data directory
 --data. Without a daemon, seed and get run a node themselves.
 
 Whoever has a link can fetch the content, and other users of a machine see arguments
 (ps). For every LINK, - reads it from standard input, and @PATH from a file.
 
-Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`
+Exit status: 0 done, 1 failed, 2 usage error, 130 interrupted.`
 
 const mobExample = `  mob demo                                       # see it work on this machine
   mob tracker --listen /ip4/0.0.0.0/tcp/4000     # where all nodes can reach it
@@ -37,7 +37,7 @@ const mobExample = `  mob demo                                       # see it wo
 func newMob(env *command.Env) *cobra.Command {
 	a := &command.App{Env: env}
 	root := a.Command(command.Spec{
-		Use: "mob", Short: "Move a large file or folder to many clusters", Long: mobHelp, Example: mobExample,
+		Use: "mob", Short: "Move a large file or directory to many clusters", Long: mobHelp, Example: mobExample,
 		Commands: slices.Concat(
 			transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a), demo.Commands(a),
 			[]*cobra.Command{newVersion(a), newMoved("bench"), newMoved("plan")},
@@ -45,7 +45,7 @@ func newMob(env *command.Env) *cobra.Command {
 	})
 	root.PersistentPreRun = command.EndOnHangup // of a subcommand too, unless that has its own
 	f := root.PersistentFlags()
-	f.StringVar(&a.Data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
+	f.StringVar(&a.Data, "data", env.DefaultData(), "data directory of the node, $MOB_DATA by default")
 	f.StringVar(&a.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	return root
 }
@@ -56,7 +56,7 @@ func newMoved(name string) *cobra.Command {
 		Use: name, Short: "Moved to mob-bench", Long: "This is now a command of mob-bench.", Example: "  mob-bench --help",
 		Hidden: true, DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return fmt.Errorf("mob %s is now in a program of its own: see `mob-bench --help`", name)
+			return fmt.Errorf("mob %s is now in the program mob-bench: see `mob-bench --help`", name)
 		},
 	}
 }

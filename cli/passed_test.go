@@ -144,7 +144,7 @@ func listenUnix(t *testing.T, path string) net.Listener {
 	return ln
 }
 
-// shortDir is a folder with a path short enough for sockets in it.
+// shortDir is a directory with a path short enough for sockets in it.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mob")

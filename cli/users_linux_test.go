@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// machine is a folder with programs, daemons and users of its own.
+// machine is a directory with programs, daemons and users of its own.
 type machine struct {
 	t   *testing.T
 	dir string
@@ -61,7 +61,7 @@ func (m *machine) check(err error) {
 	}
 }
 
-// mkdir makes a folder of a user, with a group and a mode.
+// mkdir makes a directory of a user, with a group and a mode.
 func (m *machine) mkdir(name string, user, group int, mode os.FileMode) {
 	m.t.Helper()
 	m.check(errors.Join(os.Mkdir(m.path(name), 0o700), os.Chown(m.path(name), user, group), os.Chmod(m.path(name), mode)))
@@ -238,7 +238,7 @@ func TestUsers(t *testing.T) {
 		m.works(alice, "--data", "b", "get", link, "-o", "alice/copy")
 		m.works(alice, "--data", "b", "get", tree, "-o", "alice/trees")
 		if _, _, text := m.mob(alice, "--data", "b", "get", tree, "-o", "bob/closed/new/x"); !strings.Contains(text, "permission denied") {
-			t.Errorf("a folder that is not hers to make: %s", text)
+			t.Errorf("a directory that is not hers to make: %s", text)
 		}
 		for _, c := range []struct{ got, want string }{{"alice/copy", "alice/x"}, {"alice/trees/y", "alice/tree/y"}} {
 			got, err := os.ReadFile(m.path(c.got))

@@ -23,13 +23,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const castHelp = `Copies a file, a folder or a stream (-, standard input) to many hosts, on which nothing is
+const castHelp = `Copies a file, a directory or a stream (-, standard input) to many hosts, on which nothing is
 installed: no daemon, no tracker, no mob. Each byte enters each cluster once, the hosts
-pass it on to each other, and the survivors finish whatever dies.
+send it to each other, and the transfer completes on the remaining hosts if some fail.
 
-It logs in to each host with ssh, which must not ask for a password, and brings the
-program: one copy into each cluster, which the others get from a neighbour, checked by
-hash. At the end it removes what it brought, --keep aside. A host that has the same build
+It logs in to each host with ssh, which must not ask for a password, and copies the
+program there: once into each cluster, and from that host to the other hosts, checked by
+hash. At the end it removes the program again, unless --keep is given. A host that has the same build
 of mob already, at the same path, on $PATH or from --keep, needs no copy.
 
 HOSTSET is a set as ClusterShell writes it: n[1-20,30],gw with padding (n[001-064]),
@@ -41,7 +41,7 @@ the clusters if there are several, so that each byte enters each of them once. I
 machine is in one of them, say which with --cluster: else all of it enters that one, too.
 CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
 
-DEST is a path on each host, in the home folder unless it is absolute. With a slash at its
+DEST is a path on each host, in the home directory unless it is absolute. With a slash at its
 end SRC goes into it, and so does a file if DEST is a directory. A directory is DEST itself
 without the slash, so that the same command means the same place again. DEST is SRC's name
 by default. Existing files are replaced or completed with --force only. With --exec
@@ -49,8 +49,8 @@ a command on each host gets the content on its standard input, while it flows; i
 transfer fails, the command is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent sign.
 CMD also has $MOB_HOST and $MOB_CLUSTER; what it prints is shown with its host.
 
-Exit status: 0 if all hosts have the content, or those of --min; 1 if fewer have; 2 wrong
-usage, before anything was contacted; 130 interrupted, with everything removed.`
+Exit status: 0 if all hosts have the content, or as many as --min requires; 1 if fewer have
+it; 2 usage error, before any host was contacted; 130 interrupted, with everything removed.`
 
 const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   mob cast data/ --hosts 'lyon=l[001-040]' --hosts 'tokyo=t[001-040]' -o /data --bad failed
@@ -62,10 +62,10 @@ const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
 // castShell is the default of --rsh.
 const defaultShell = "ssh -T -oBatchMode=yes -oConnectTimeout=5"
 
-// castRunner is [cast.Run].
+// runner is [cast.Run], or a test's.
 type runner func(context.Context, cast.Config) (*cast.Result, error)
 
-// castFlags are the flags of cast.
+// flags are the flags of cast.
 type flags struct {
 	hosts   []string
 	retry   string
@@ -91,7 +91,7 @@ func newCast(a *command.App, run runner) *cobra.Command {
 	var f flags
 	return a.Command(command.Spec{
 		Use:   "cast SRC|- --hosts [CLUSTER=]HOSTSET ... [-o DEST | --exec CMD]",
-		Short: "Copy a file, folder or stream to many hosts by ssh", Long: castHelp, Example: castExample,
+		Short: "Copy a file, directory or stream to many hosts by ssh", Long: castHelp, Example: castExample,
 		Args: command.Args(1, "SRC"), Flags: f.add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
 			cfg, least, err := f.config(a, args[0])
@@ -107,13 +107,13 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	f.set = fl
 	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
 	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
-	fl.StringVar(&f.cluster, "cluster", "", "cluster of this machine among those of --hosts, $MOB_CLUSTER by default")
-	fl.StringVarP(&f.dest, "output", "o", "", "file or folder to create on each host, `DEST`")
+	fl.StringVar(&f.cluster, "cluster", "", "cluster of this machine among the clusters of --hosts, $MOB_CLUSTER by default")
+	fl.StringVarP(&f.dest, "output", "o", "", "file or directory to create on each host, `DEST`")
 	fl.StringVar(&f.exec, "exec", "", "command that gets the content on each host, `CMD`")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
 	fl.BoolVar(&f.follow, "follow-links", false, "take what symbolic links lead to out of SRC")
 	fl.StringVar(&f.shell, "rsh", defaultShell, "remote shell: called as `CMD` HOST COMMANDLINE")
-	fl.IntVar(&f.window, "window", 32, "`NUMBER` of logins at once")
+	fl.IntVar(&f.window, "window", 32, "`NUMBER` of concurrent logins")
 	fl.BoolVar(&f.keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
 	fl.StringVar(&f.spool, "spool", "10GB", "`SIZE` that a stream may take on the disk of a slow host, and here")
 	fl.StringVar(&f.min, "min", "100%", "hosts that must get the content, a `NUMBER` or percentage")
@@ -131,9 +131,9 @@ func (f *flags) config(a *command.App, src string) (cfg cast.Config, least int, 
 	}
 	switch {
 	case f.window < 1:
-		return cfg, 0, fmt.Errorf("--window %d: want at least one login at once", f.window)
+		return cfg, 0, fmt.Errorf("--window %d: must be 1 or more", f.window)
 	case f.set.Changed("exec") && f.set.Changed("output"):
-		return cfg, 0, errors.New("--exec and -o exclude each other: a command gets the content, or DEST")
+		return cfg, 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
 	case f.set.Changed("exec") && strings.TrimSpace(f.exec) == "":
 		return cfg, 0, errors.New("--exec is empty: give a command")
 	case f.set.Changed("output") && f.dest == "":
@@ -147,7 +147,7 @@ func (f *flags) config(a *command.App, src string) (cfg cast.Config, least int, 
 	if cfg.Shell, err = splitCommand(f.shell); err != nil {
 		return cfg, 0, fmt.Errorf("--rsh: %w", err)
 	}
-	if err := errors.Join(checkFolder("--good", f.good), checkFolder("--bad", f.bad)); err != nil {
+	if err := errors.Join(checkDir("--good", f.good), checkDir("--bad", f.bad)); err != nil {
 		return cfg, 0, err
 	}
 	if cfg.Hosts, err = f.parseHosts(a, src); err != nil {
@@ -186,8 +186,8 @@ func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
 	return hosts, nil
 }
 
-// ownCluster returns the cluster of this machine, empty if it is not known. Its usual cluster means nothing where the
-// hosts are not told apart.
+// ownCluster returns the cluster of this machine, empty if it is not known. $MOB_CLUSTER is ignored if all hosts are in
+// the default cluster.
 func (f *flags) ownCluster(a *command.App, hosts []cast.Host) (string, error) {
 	name := f.cluster
 	named := slices.ContainsFunc(hosts, func(h cast.Host) bool { return h.Cluster != cast.DefaultCluster })
@@ -207,7 +207,7 @@ func (f *flags) checkSource(a *command.App, src string) error {
 		case f.dest == "" && f.exec == "":
 			return errors.New("standard input has no name: give a file with -o, or a command with --exec")
 		case strings.HasSuffix(f.dest, "/"):
-			return fmt.Errorf("standard input has no name: give a file, not the folder %s", f.dest)
+			return fmt.Errorf("standard input has no name: give a file, not the directory %s", f.dest)
 		case term.IsTerminal(a.In):
 			return errors.New("standard input is a terminal: pipe the content into the command")
 		}
@@ -220,14 +220,14 @@ func (f *flags) checkSource(a *command.App, src string) error {
 	case err != nil:
 		return err
 	case fi.IsDir() && f.exec != "":
-		return fmt.Errorf("%s is a folder, and --exec takes one file: `tar c %s | mob cast - --exec 'tar x'`", src, src)
+		return fmt.Errorf("%s is a directory, and --exec takes one file: `tar c %s | mob cast - --exec 'tar x'`", src, src)
 	case !fi.IsDir() && !fi.Mode().IsRegular():
-		return fmt.Errorf("%s is neither a file nor a folder: pipe it into `mob cast -`", src)
+		return fmt.Errorf("%s is neither a file nor a directory: pipe it into `mob cast -`", src)
 	}
 	return nil
 }
 
-// cast sends the content, and reports.
+// runCast sends the content and prints the report.
 func runCast(ctx context.Context, a *command.App, run runner, f *flags, cfg cast.Config, least int) error {
 	if _, err := exec.LookPath(cfg.Shell[0]); err != nil {
 		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", cfg.Shell[0])
@@ -269,22 +269,22 @@ func parseMin(text string, n int) (int, error) {
 	return least, nil
 }
 
-// checkFolder fails unless the file of a flag, which may be empty for none, could be made.
-func checkFolder(flag, path string) error {
+// checkDir fails unless the file of a flag, which may be empty for none, could be made.
+func checkDir(flag, path string) error {
 	if path == "" {
 		return nil
 	}
 	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
-		return fmt.Errorf("%s: %s is a folder", flag, path)
+		return fmt.Errorf("%s: %s is a directory", flag, path)
 	}
 	dir := filepath.Dir(path)
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-		return fmt.Errorf("%s: the folder %s does not exist", flag, dir)
+		return fmt.Errorf("%s: the directory %s does not exist", flag, dir)
 	}
 	return nil
 }
 
-// splitCommand splits a command at its blanks. Single and double quotes keep blanks together,
+// splitCommand splits a command at its spaces. Single and double quotes keep spaces,
 // as with rsync's --rsh; there are no backslashes.
 func splitCommand(text string) (words []string, err error) {
 	var word strings.Builder

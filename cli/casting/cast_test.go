@@ -74,7 +74,7 @@ func TestCastReport(t *testing.T) {
 	if !strings.HasPrefix(out, want) {
 		t.Errorf("%s, want %s first", out, want)
 	}
-	want = src + ": 1.0 kB to 16 of 20 hosts in 2.0s, 8.0 kB/s in all; 1.6 kB from WAN, 14 kB from LAN\n" +
+	want = src + ": 1.0 kB to 16 of 20 hosts in 2.0s, 8.0 kB/s in total; 1.6 kB from WAN, 14 kB from LAN\n" +
 		"3 failed: n[4,9,17] ssh: connection timed out\n1 failed: n5 no space left\n"
 	if !strings.HasSuffix(out, want) {
 		t.Errorf("%s, want %s last", out, want)
@@ -83,7 +83,7 @@ func TestCastReport(t *testing.T) {
 		t.Errorf("status %d, %s", status, errs)
 	}
 	status, out, errs = castTo(t, nil, src, "--hosts", "n[1-20]")
-	if status != command.ExitDone || errs != "" || !strings.HasSuffix(out, "20 of 20 hosts in 2.0s, 10 kB/s in all; 2.0 kB from WAN, 18 kB from LAN\n") {
+	if status != command.ExitDone || errs != "" || !strings.HasSuffix(out, "20 of 20 hosts in 2.0s, 10 kB/s in total; 2.0 kB from WAN, 18 kB from LAN\n") {
 		t.Errorf("status %d, %s, %s", status, out, errs)
 	}
 }
@@ -105,8 +105,8 @@ func TestCastRacks(t *testing.T) {
 	_, out, _ := castTo(t, nil, castSource(t), "--hosts", "lyon/r1=n[1-12]", "--hosts", "lyon/r2=m[1-2]", "--hosts", "tokyo=t[1-2]",
 		"-o", "/srv/%c/x")
 	want := "\n  lyon             14 of 14 hosts, 1.4 kB from WAN (1.40 copies), 13 kB from LAN\n" +
-		"    lyon/r1        12 of 12 hosts, 4.8 kB from outside (4.80 copies), 7.2 kB from within\n" +
-		"    lyon/r2        2 of 2 hosts, 800 B from outside (0.80 copies), 1.2 kB from within\n" +
+		"    lyon/r1        12 of 12 hosts, 4.8 kB from other clusters (4.80 copies), 7.2 kB from within\n" +
+		"    lyon/r2        2 of 2 hosts, 800 B from other clusters (0.80 copies), 1.2 kB from within\n" +
 		"  tokyo            2 of 2 hosts, 200 B from WAN (0.20 copies), 1.8 kB from LAN\n"
 	if !strings.HasSuffix(out, want) {
 		t.Errorf("%s, want %s last", out, want)

@@ -27,7 +27,7 @@ const (
 	minLine  = 128
 )
 
-// castView is a cast as its events tell, and what it shows of it.
+// view collects the events of a cast for its frames.
 type view struct {
 	name  string
 	began time.Time
@@ -43,7 +43,7 @@ type view struct {
 	samples []sample // newest last; of the goroutine that shows frames
 }
 
-// castSample is how much all hosts had at a time.
+// sample is the number of bytes that all hosts had at a time.
 type sample struct {
 	at  time.Time
 	got int64
@@ -118,7 +118,7 @@ func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Confi
 			fmt.Fprintln(out, term.Printable(l))
 		}
 		if dropped > 0 {
-			p.Note("%s of output were left out: they came faster than they could be printed", term.Plural(dropped, "line"))
+			p.Note("%s of output were left out: they arrived faster than they could be printed", term.Plural(dropped, "line"))
 		}
 	}
 	tick := time.NewTicker(term.DrawInterval)
@@ -155,7 +155,7 @@ func (v *view) frame() frame {
 	return f
 }
 
-// castFrame shows how far a cast is.
+// frame shows the progress of a cast.
 type frame struct {
 	name   string
 	took   time.Duration
@@ -164,7 +164,7 @@ type frame struct {
 	rate   int64 // of all hosts
 }
 
-// castPhases are the phases in their order.
+// phases returns the phases in their order.
 func phases() []cast.Phase {
 	return []cast.Phase{cast.Waiting, cast.Login, cast.Program, cast.Start, cast.Fetching, cast.Done, cast.Failed}
 }
@@ -207,7 +207,7 @@ func (f frame) Picture(width int) []string {
 	return lines
 }
 
-// castPhaseLine begins the line of some hosts in a phase.
+// phaseLine returns the start of the line of a phase.
 func phaseLine(phase string, hosts int) string { return fmt.Sprintf("  %-9s %5d  ", phase, hosts) }
 
 // head says what is sent to how many.
@@ -224,7 +224,7 @@ func (f frame) head() string {
 	return fmt.Sprintf("%s to %s, %s", text, term.Plural(len(f.hosts), "host"), term.Duration(f.took))
 }
 
-// progress returns how much the hosts that did not fail have, and are to have: -1 for a stream.
+// progress returns the bytes that the hosts that did not fail have, and need: -1 for a stream.
 func (f frame) progress() (have, all int64) {
 	for _, h := range f.hosts {
 		if h.Phase != cast.Failed {
@@ -238,7 +238,7 @@ func (f frame) progress() (have, all int64) {
 	return have, all
 }
 
-// fetching shows how much all hosts have.
+// fetching formats the progress of all hosts.
 func (f frame) fetching(width int) string {
 	have, all := f.progress()
 	if all < 0 {
@@ -251,8 +251,7 @@ func (f frame) fetching(width int) string {
 	return term.BarBeside(facts, have, all, width)
 }
 
-// slowest names the host that has the least of those that fetch a content, whose length is -1 if it is not known,
-// and says what holds it up.
+// slowest formats the host with the fewest bytes, and what it waits for. length is -1 if it is not known.
 func slowest(hosts []cast.HostResult, length int64) string {
 	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int {
 		return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), a.Moved.Compare(b.Moved))

@@ -15,16 +15,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// castLate is by how much the last host has to be later than others to be named.
+// lateBy is the delay after which the last host is named.
 const lateBy = time.Second
 
-// castReport says what became of a cast.
+// report is the result of a cast.
 type report struct {
 	Source string `json:"source"`
 	// Bytes is the size of the content, -1 if it is not known.
 	Bytes   int64   `json:"bytes"`
 	Seconds float64 `json:"seconds"`
-	// Rate is what all hosts got together, in bytes per second.
+	// Rate is the sum of all hosts, in bytes per second.
 	Rate    int64        `json:"rate"`
 	FromWAN int64        `json:"from_wan"`
 	FromLAN int64        `json:"from_lan"`
@@ -37,7 +37,7 @@ type report struct {
 	res *cast.Result
 }
 
-// castHost says what became of a host.
+// hostReport is the result of one host.
 type hostReport struct {
 	Host    string     `json:"host"`
 	Cluster string     `json:"cluster"`
@@ -51,7 +51,7 @@ type hostReport struct {
 	// Exit is the exit status of the command of --exec, nil if it has not exited.
 	Exit  *int   `json:"exit,omitempty"`
 	Error string `json:"error,omitempty"`
-	// Overwritten says that parts of what was at DEST are overwritten, and that it is not whole.
+	// Overwritten is set if DEST existed, and is now partly overwritten.
 	Overwritten bool `json:"overwritten,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func newReport(res *cast.Result, cfg cast.Config) *report {
 	return r
 }
 
-// print prints the report for people: what was done, and who failed, by cause.
+// print prints the report for people, with failed hosts by cause.
 func (r *report) print(w io.Writer) error {
 	t := term.NewTextWriter(w)
 	name := r.Source
@@ -88,7 +88,7 @@ func (r *report) print(w io.Writer) error {
 	if r.Bytes >= 0 {
 		size = term.Bytes(r.Bytes) + " "
 	}
-	t.Line("%s: %sto %d of %s in %s, %s in all; %s from WAN, %s from LAN", name, size, r.Done, term.Plural(len(r.Hosts), "host"),
+	t.Line("%s: %sto %d of %s in %s, %s in total; %s from WAN, %s from LAN", name, size, r.Done, term.Plural(len(r.Hosts), "host"),
 		term.Duration(r.res.Took), term.Rate(r.Rate), term.Bytes(r.FromWAN), term.Bytes(r.FromLAN))
 	if r.DroppedBits > 0 {
 		t.Line("  each host has %s", command.DroppedBits(r.DroppedBits))
@@ -146,7 +146,7 @@ func (r *report) printClusters(t term.TextWriter) {
 			term.Bytes(c.fromWAN), r.copies(c.fromWAN), term.Bytes(c.fromLAN))
 		for _, rack := range racks {
 			if proto.ClusterGroup(rack.name, 1) == c.name && proto.ClusterParts(rack.name) > 1 {
-				t.Line("    %-14s %d of %s, %s from outside%s, %s from within", rack.name, rack.done, term.Plural(rack.hosts, "host"),
+				t.Line("    %-14s %d of %s, %s from other clusters%s, %s from within", rack.name, rack.done, term.Plural(rack.hosts, "host"),
 					term.Bytes(rack.fromOutside), r.copies(rack.fromOutside), term.Bytes(rack.fromRack))
 			}
 		}
@@ -161,14 +161,14 @@ func (r *report) copies(bytes int64) string {
 	return fmt.Sprintf(" (%.2f copies)", float64(bytes)/float64(r.Bytes))
 }
 
-// castSum is what the hosts of a cluster or site got.
+// clusterSum adds up the hosts of a cluster or site.
 type clusterSum struct {
 	name                                    string
 	hosts, done                             int
 	fromWAN, fromLAN, fromRack, fromOutside int64
 }
 
-// sums adds up hosts by so many first parts of the names of their clusters.
+// sums adds up hosts by the first parts of the names of their clusters.
 func (r *report) sums(parts int) (all []*clusterSum) {
 	by := map[string]*clusterSum{}
 	for _, h := range r.Hosts {
@@ -190,7 +190,7 @@ func (r *report) sums(parts int) (all []*clusterSum) {
 	return all
 }
 
-// castCause is hosts that failed for the same reason.
+// cause is a group of hosts that failed for the same reason.
 type cause struct {
 	hosts []cast.HostResult
 	text  string
@@ -227,7 +227,7 @@ func fold(hosts []cast.HostResult) string {
 	return hostset.Fold(names)
 }
 
-// hosts returns those that have the content, or the others, as [cast.Hosts] reads them: a set
+// hosts lists the hosts that have the content, or that do not, in the format of [cast.Hosts]: a set
 // for each cluster.
 func (r *report) hosts(done bool) string {
 	var clusters []string

@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Content is an argument that names a content: a link, a content id or a path.
+// Content is an argument that names content: a link, a content id or a path.
 type Content struct {
 	Name string      // for the daemon
 	Link *proto.Link // nil when the argument is not a link
@@ -70,7 +70,7 @@ func (env *Env) ReadArg(text string) (string, error) {
 	return line, nil
 }
 
-// Find asks the daemon for the link of a content.
+// Find asks the daemon for the link of the content.
 func (c *Content) Find(ctx context.Context, client *control.Client) error {
 	st, err := client.Transfer(ctx, c.Name)
 	if err != nil {

@@ -23,7 +23,7 @@ func (env *Env) DefaultData() string {
 // DataDir returns the absolute path of a data directory.
 func DataDir(dir string) (string, error) {
 	if dir == "" {
-		return "", errors.New("no data folder: give --data, or set MOB_DATA")
+		return "", errors.New("no data directory: give --data, or set MOB_DATA")
 	}
 	return filepath.Abs(dir)
 }

@@ -26,7 +26,7 @@ func TestOutcome(t *testing.T) {
 		{"usage", Usagef("LINK is missing"), false, 2, "LINK is missing (see `mob get --help`)"},
 		{"interrupted", context.Canceled, true, 130, "interrupted"},
 		{"interrupted somewhere", fmt.Errorf("hash: %w", context.Canceled), true, 130, "interrupted"},
-		{"interrupted, in words", errors.Join(&interruptedError{"stopped: kept"}, nil), true, 130, "stopped: kept"},
+		{"interrupted, with a message", errors.Join(&interruptedError{"stopped: kept"}, nil), true, 130, "stopped: kept"},
 		{"stopped by another", peer.ErrStopped, false, 1, peer.ErrStopped.Error()},
 	} {
 		status, text := Outcome("mob get", c.err, c.interrupted)

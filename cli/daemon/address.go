@@ -46,9 +46,8 @@ func ParseTrackers(texts []string) ([]ma.Multiaddr, error) {
 	return out, nil
 }
 
-// OwnAddr returns the address to print for a host that listens on listen: with
-// the bound port, the host's id, and in place of an unspecified IP, which nobody
-// can dial, the address of this machine's default route.
+// OwnAddr returns the address to print for a host that listens on listen: with the bound port and the host's
+// id. An unspecified IP is replaced by the address of this machine's default route.
 func OwnAddr(h host.Host, listen ma.Multiaddr) ma.Multiaddr {
 	a := withPort(listen, h.Network().ListenAddresses())
 	if manet.IsIPUnspecified(a) {
@@ -71,7 +70,7 @@ func withPort(listen ma.Multiaddr, bound []ma.Multiaddr) ma.Multiaddr {
 	return listen
 }
 
-// reachableAddr picks the address of a host to print in place of an unspecified one.
+// reachableAddr returns the address of a host to print instead of an unspecified one.
 func reachableAddr(unspecified ma.Multiaddr, all []ma.Multiaddr) ma.Multiaddr {
 	family, _ := ma.SplitFirst(unspecified)
 	same := slices.DeleteFunc(slices.Clone(all), func(a ma.Multiaddr) bool {
@@ -137,9 +136,8 @@ func externalAddrs(listen netip.AddrPort) []netip.AddrPort {
 	return out
 }
 
-// dialableIPs returns the addresses at which a listener is reached. The
-// unspecified address stands for all of this machine, and that of IPv6 for IPv4
-// as well.
+// dialableIPs returns the addresses that reach a listener. The unspecified address means all addresses of this
+// machine, and in IPv6 also its IPv4 addresses.
 func dialableIPs(a netip.Addr) []netip.Addr {
 	if !a.IsUnspecified() {
 		return []netip.Addr{a}

@@ -52,7 +52,7 @@ func TestAnnounceURLs(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	// The unspecified address is replaced by ones that can be dialled.
+	// The unspecified address is replaced by ones that can be dialed.
 	for _, a := range []string{"0.0.0.0", "::"} {
 		all := dialableIPs(netip.MustParseAddr(a))
 		if len(all) == 0 {
@@ -79,7 +79,7 @@ func TestExternalAddrs(t *testing.T) {
 	}
 	for _, at := range externalAddrs(netip.MustParseAddrPort("[::]:6881")) { // as many as this machine has
 		if a := at.Addr(); a.IsUnspecified() || a.IsLoopback() || at.Port() != 6881 {
-			t.Errorf("%v cannot be dialled from other machines", at)
+			t.Errorf("%v cannot be dialed from other machines", at)
 		}
 	}
 }

@@ -21,11 +21,10 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// shutdownGrace is how long clients have to read the last event of their stream
-// when a daemon shuts down.
+// shutdownGrace is the time for clients to read the last event of their stream at a shutdown.
 const shutdownGrace = 2 * time.Second
 
-// noticeable is how long a command may take to exit without an explanation.
+// noticeable is the time after which a command explains why it has not exited.
 const noticeable = 500 * time.Millisecond
 
 // Config is the configuration of a node and its control socket.
@@ -101,8 +100,8 @@ func (d *Daemon) closeNode() (err error) {
 	return err
 }
 
-// close ends the node, which ends the streams of its clients. The socket goes
-// first, while the folder is still locked: later it may be that of another daemon.
+// close ends the node, which ends the streams of its clients. The socket is removed first, while the directory is
+// locked: later it may belong to another daemon.
 func (d *Daemon) close() error {
 	err := d.socket.Close()
 	if errors.Is(err, net.ErrClosed) {
@@ -118,8 +117,8 @@ func (d *Daemon) close() error {
 	return err
 }
 
-// drain accepts no more calls and waits for those under way, until ctx ends. It
-// calls slow when that takes long enough to be noticed.
+// drain accepts no more calls and waits for the running ones, until ctx ends. It calls slow if that takes
+// longer than noticeable.
 func (d *Daemon) drain(ctx context.Context, slow func()) {
 	timer := time.AfterFunc(noticeable, slow)
 	defer timer.Stop()

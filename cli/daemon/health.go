@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// healthTimeout is how long a node may take to answer before it counts as hung.
+	// healthTimeout is the time after which a node that does not answer counts as hung.
 	healthTimeout = 5 * time.Second
-	// healthKeep is how long an answer serves for others who ask.
+	// healthKeep is the time during which an answer is reused.
 	healthKeep = 200 * time.Millisecond
 )
 
-// health knows whether a node or a tracker works. Its methods may be called from any goroutine.
+// health reports whether a node or a tracker works. Its methods may be called concurrently.
 type health struct {
 	probe func(context.Context) error // it may hang
 	ready atomic.Bool
@@ -31,7 +31,7 @@ type health struct {
 	last *probing // nil before the first
 }
 
-// probing is a call of probe. At most one is under way, however many ask and however long it hangs.
+// probing is a call of probe. At most one runs at a time.
 type probing struct {
 	began time.Time
 	done  chan struct{}
@@ -52,7 +52,7 @@ func (h *health) check(ctx context.Context) error {
 	}
 }
 
-// current returns the probing under way, or a new one if the last was long ago.
+// current returns the running probe, or a new one if the last was long ago.
 func (h *health) current() *probing {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,14 +85,14 @@ func (h *health) Register(s *web.Server, c prometheus.Collector) {
 // errNotReady answers /readyz before the start is over, and once the end begins.
 var errNotReady = errors.New("it is starting or shutting down")
 
-// healthz reports whether the process works, for those who would restart it.
+// healthz reports whether the process works.
 func (h *health) healthz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	answerHealth(w, h.check(ctx))
 }
 
-// readyz reports whether it serves, for those who would send it work.
+// readyz reports whether the process serves.
 func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	if !h.ready.Load() {
 		answerHealth(w, errNotReady)

@@ -31,7 +31,7 @@ func (k *keepTable) readTable(value any) error {
 		}
 	}
 	if k.keep.Disk > 0 && !k.keep.Delete {
-		return errors.New("disk needs delete = true: a content that ends without that keeps its files")
+		return errors.New("disk needs delete = true: without it the files of a transfer stay when it ends")
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func parseKeepDisk(text string) (int64, error) {
 	return int64(n), err
 }
 
-// reloadKeep sets how long contents are kept.
+// reloadKeep sets the table [keep].
 func reloadKeep(node *peer.Node, now peer.Keep) func(*Flags) (string, error) {
 	return func(n *Flags) (string, error) {
 		if n.keep.keep == now {

@@ -35,6 +35,6 @@ func TestKeepTable(t *testing.T) {
 		}
 	}
 	if err := new(keepTable).readTable("30d"); err == nil {
-		t.Error("text is taken for a table")
+		t.Error("text is accepted as a table")
 	}
 }

@@ -17,17 +17,17 @@ type LimitFlags struct {
 	schedule limit.Schedule
 }
 
-// limitHelp says what each limit is for.
+// limitHelp has the help of each limit.
 //
 //nolint:gochecknoglobals // a constant table
 var limitHelp = [len(limit.Names)]string{
-	"limit of what comes over the WAN, per second, such as 50MB or 400Mbit; 0 for none",
-	"limit of what is sent over the WAN, per second",
-	"limit of what is sent over the LAN, per second",
-	"limit of what comes over the WAN to all members of the cluster together, per second",
+	"limit of bytes received over the WAN, per second, such as 50MB or 400Mbit; 0 for none",
+	"limit of bytes sent over the WAN, per second",
+	"limit of bytes sent over the LAN, per second",
+	"limit of bytes received over the WAN by all members of the cluster together, per second",
 }
 
-// Add adds the flags. That of the cluster is for daemons.
+// Add adds the flags, with the limit of the cluster for a daemon.
 func (l *LimitFlags) Add(f *pflag.FlagSet, daemon bool) {
 	for i, name := range limit.Names {
 		if daemon || name != "cluster-wan-down" {
@@ -49,7 +49,7 @@ func (l *LimitFlags) Change() (c limit.Change, err error) {
 	return c, nil
 }
 
-// config returns what the flags and the schedule say.
+// config returns the limits and the schedule.
 func (l *LimitFlags) config() (limit.Limits, limit.Schedule, error) {
 	c, err := l.Change()
 	return c.Apply(limit.Limits{}), l.schedule, err

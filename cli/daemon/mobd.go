@@ -16,7 +16,7 @@ const help = `Runs the daemon of a node. It seeds and fetches what mob commands 
 other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
-reach it through the socket mobd.sock in the data folder. SIGTERM stops it. SIGHUP has
+reach it through the socket mobd.sock in the data directory. SIGTERM stops it. SIGHUP has
 it read limits, trackers, log-level, certificate and revoked again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. A name such
@@ -104,7 +104,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	r.add("keep", reloadKeep(d.node, cfg.keep))
 	site.Start(d.register)
 	systemd := NewNotifier(env.Getenv, cfg.Log, d.health)
-	r.tell(systemd.Reloading)
+	r.notify(systemd.Reloading)
 	addr := OwnAddr(d.node.Host(), cfg.Listen[0])
 	r.add("network", reloadNetwork(d.node))
 	cfg.Log.Info("daemon started", "cluster", cfg.Cluster, "data", cfg.Data, "addr", addr.String())

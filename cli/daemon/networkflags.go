@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// NetworkFlags are the flags about the network of which a node or a tracker is a member.
+// NetworkFlags are the flags for the network of a node or a tracker.
 type NetworkFlags struct {
 	network     string
 	certificate string
@@ -22,7 +22,7 @@ type NetworkFlags struct {
 // Add adds the flags.
 func (n *NetworkFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&n.network, "network", "",
-		"file with the secret of the network to take part in, or its id with --certificate; none by default: open to everybody")
+		"file with the secret of the network, or the id of the network with --certificate; none by default: open to anyone")
 	f.StringVar(&n.certificate, "certificate", "", "file with the certificate of this node, which mob network sign prints")
 	f.StringVar(&n.revoked, "revoked", "", "file with a list of revoked members, which mob network revoke prints")
 }
@@ -64,7 +64,7 @@ func (n *NetworkFlags) Config() (*membership.Config, error) {
 }
 
 // Reload takes the certificate and the list of the flags for a running member, nil without a
-// network. It says what changed.
+// network. It returns what changed, as text.
 func (n *NetworkFlags) Reload(m *membership.Member) (changed string, err error) {
 	cfg, err := n.Config()
 	switch {
@@ -114,10 +114,10 @@ func reloadNetwork(node *peer.Node) func(*Flags) (string, error) {
 	return func(n *Flags) (string, error) { return n.network.Reload(node.Membership()) }
 }
 
-// LogNetwork logs who may take part.
+// LogNetwork logs the network of a node.
 func LogNetwork(log *slog.Logger, m *membership.Member) {
 	if m == nil {
-		log.Info("open to everybody who has a link: --network closes it")
+		log.Info("open to anyone with a link: --network restricts it")
 		return
 	}
 	c := m.Grant().Certificate

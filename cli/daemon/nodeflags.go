@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// nodeFlags are the flags of a node.
+// Flags are the flags of a node.
 type Flags struct {
 	Cluster    string
 	host       string
@@ -61,7 +61,7 @@ func (n *Flags) addDaemon(env *command.Env, f *pflag.FlagSet) {
 	f.StringVar(&n.Cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
 	n.addHost(f)
 	f.StringArrayVar(&n.Listen, "listen", nil, "address to listen on; repeatable")
-	f.StringVar(&n.data, "data", env.DefaultData(), "data folder of the node, $MOB_DATA by default")
+	f.StringVar(&n.data, "data", env.DefaultData(), "data directory of the node, $MOB_DATA by default")
 	f.StringArrayVar(&n.Trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
 	n.network.Add(f)
 	n.AddBTTrackers(f)
@@ -85,7 +85,7 @@ func (n *Flags) readConfig(f *pflag.FlagSet) error {
 
 // addHost adds the flag of the host's name.
 func (n *Flags) addHost(f *pflag.FlagSet) {
-	f.StringVar(&n.host, "host", "", "name of this host in the plans of planned transfers; that of the machine by default")
+	f.StringVar(&n.host, "host", "", "name of this host in the plans of planned transfers; the machine's by default")
 }
 
 // AddBTTrackers adds the flag of commands that make links or torrent files.

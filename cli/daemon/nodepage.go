@@ -20,8 +20,8 @@ const (
 	maxPageClusters  = 64
 )
 
-// nodePage is what the page of a node shows. It has no links and no addresses: who may read the page may not have
-// the contents for that. Clients without the token get short names instead of content ids.
+// nodePage is the state of a node on its page. It has no links and no addresses, since a reader of the page may not
+// fetch the content. Clients without the token get short names instead of content ids.
 type nodePage struct {
 	ID        string         `json:"id"`
 	Cluster   string         `json:"cluster"`
@@ -51,7 +51,7 @@ type pageTransfer struct {
 	Damaged   int64        `json:"damaged,omitempty"`
 	Elapsed   float64      `json:"elapsed"` // seconds
 	Connected int          `json:"connected"`
-	Isolated  string       `json:"isolated,omitempty"` // in words
+	Isolated  string       `json:"isolated,omitempty"` // as text
 }
 
 // pageCluster is the peers of one cluster, of all transfers.
@@ -100,7 +100,7 @@ func newNodePage(n *peer.Node, detail string) *nodePage {
 	return p
 }
 
-// summarize returns a page of transfers: those under way first.
+// summarize returns a page of transfers, failed and running ones first.
 func summarize(list []peer.Status, detail string) *nodePage {
 	p := &nodePage{Transfers: []pageTransfer{}}
 	slices.SortStableFunc(list, func(a, b peer.Status) int {
@@ -133,7 +133,7 @@ func summarize(list []peer.Status, detail string) *nodePage {
 	return p
 }
 
-// urgency orders phases: who looks at the page looks for what goes on, and for what went wrong.
+// urgency orders phases for the page: failed transfers, then running ones.
 func urgency(p peer.Phase) int {
 	switch p {
 	case peer.Failed:

@@ -54,7 +54,7 @@ func TestNodePageIsSmall(t *testing.T) {
 	}
 }
 
-// The page counts a peer once in its cluster, and shows first what goes on.
+// The page counts a peer once in its cluster, and shows running transfers first.
 func TestNodePage(t *testing.T) {
 	t.Parallel()
 	list := busyNode(3, 8)

@@ -63,8 +63,8 @@ func (m *manager) pending() (n int) {
 	}
 }
 
-// TestWatchdogOfOneThatHangs has a node hang. systemd hears nothing until it answers again.
-func TestWatchdogOfOneThatHangs(t *testing.T) {
+// TestWatchdogHungNode checks that a hung node does not notify systemd until it answers again.
+func TestWatchdogHungNode(t *testing.T) {
 	t.Parallel()
 	m := newManager(t)
 	var hang atomic.Pointer[chan struct{}]
@@ -102,7 +102,7 @@ func TestWatchdogOfOneThatHangs(t *testing.T) {
 		cancel()
 	}
 	if got := m.pending(); got > 0 || probes.Load() != began {
-		t.Errorf("%d signs of life, and %d probes, of a node that hangs", got, probes.Load()-began)
+		t.Errorf("%d notifications and %d probes of a hung node", got, probes.Load()-began)
 	}
 	hang.Store(nil)
 	close(over)
@@ -114,7 +114,6 @@ func TestWatchdogOfOneThatHangs(t *testing.T) {
 	}
 }
 
-// TestHealth asks many times at once.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	why := errors.New("disk on fire")

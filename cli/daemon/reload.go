@@ -21,14 +21,14 @@ type reloader struct {
 
 	mu       sync.Mutex
 	settings []setting
-	begins   func() (done func()) // nil if nobody is told of a reload
+	begins   func() (done func()) // may be nil
 }
 
-// setting is what takes effect without a restart.
+// setting is a part of the configuration that takes effect without a restart.
 type setting struct {
 	name string
-	// apply takes it from the flags and the configuration as they are now. It returns what
-	// changed, empty for nothing. After an error the old value stays.
+	// apply applies the new flags and configuration. It returns what changed, as text, empty for nothing.
+	// After an error the old value stays.
 	apply func(*Flags) (changed string, err error)
 }
 
@@ -41,15 +41,14 @@ func (r *reloader) add(name string, apply func(*Flags) (changed string, err erro
 	r.settings = append(r.settings, setting{name, apply})
 }
 
-// tell has begins called before each reload, and done after it.
-func (r *reloader) tell(begins func() (done func())) {
+// notify calls begins before each reload, and done after it.
+func (r *reloader) notify(begins func() (done func())) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begins = begins
 }
 
-// reload reads the configuration and applies each setting. What is wrong with one does
-// not keep the others from being applied.
+// reload reads the configuration and applies each setting, also after an error in another.
 func (r *reloader) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +76,7 @@ func (r *reloader) reload() {
 	}
 }
 
-// read returns what the command line and the configuration file say.
+// read returns the flags of the command line and the configuration file.
 func (r *reloader) read() (*Flags, error) {
 	n := new(Flags)
 	f := pflag.NewFlagSet("mobd", pflag.ContinueOnError)

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// startTimeout is how long a daemon that has locked its folder may take to
-	// open its socket.
+	// startTimeout is the time for a daemon that has locked its directory to open
+	// its socket.
 	startTimeout = 3 * time.Second
 	// cleanupTimeout bounds what a command does after an interrupt.
 	cleanupTimeout = 10 * time.Second
 )
 
-// Session is a connection to the daemon of a data folder.
+// Session is a connection to the daemon of a data directory.
 type Session struct {
 	*control.Client
 	Own *Daemon // the daemon, when this command runs it
-	dir string  // data folder to delete at the end, or empty
+	dir string  // data directory to delete at the end, or empty
 }
 
-// DialOrRun connects to the daemon of the data folder, or runs one within the
+// DialOrRun connects to the daemon of the data directory, or runs one within the
 // command until the session is closed.
 func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
 	n.data, n.logLevel = a.Data, a.LogLevel
@@ -55,7 +55,7 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 			a.Note("note: --network is ignored: the daemon of %s has its own", cfg.Data)
 		}
 		if c, _ := n.limits.Change(); !c.IsZero() {
-			a.Note("note: limits are ignored: `mob limit` changes those of the daemon of %s", cfg.Data)
+			a.Note("note: limits are ignored: `mob limit` changes the limits of the daemon of %s", cfg.Data)
 		}
 		return &Session{Client: c}, nil
 	}
@@ -71,9 +71,9 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 	return s, err
 }
 
-// DialOrRunTemporary connects to the daemon of the data folder. When there is
-// none, and c is a link, it runs a node in a temporary folder: one in the data
-// folder would resume the transfers there.
+// DialOrRunTemporary connects to the daemon of the data directory. When there is
+// none, and c is a link, it runs a node in a temporary directory: one in the data
+// directory would resume the transfers there.
 func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, n *NetworkFlags) (*Session, error) {
 	client, err := a.Dial(ctx)
 	var none *control.NoDaemonError
@@ -92,7 +92,7 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, 
 		return nil, err
 	}
 	cluster := "default"
-	if network != nil && network.Grant != nil { // it is for the key of the data folder
+	if network != nil && network.Grant != nil { // for the key of the data directory
 		cluster = network.Grant.Certificate.Cluster
 		if err := lendKey(a, dir); err != nil {
 			return nil, errors.Join(err, os.RemoveAll(dir))
@@ -106,7 +106,7 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, 
 	return s, nil
 }
 
-// lendKey copies the key of the data folder to a temporary one.
+// lendKey copies the key of the data directory to a temporary one.
 func lendKey(a *command.App, dir string) error {
 	data, err := command.DataDir(a.Data)
 	if err != nil {
@@ -128,7 +128,7 @@ func runSession(ctx context.Context, cfg Config) (*Session, error) {
 	return &Session{Client: c, Own: d}, nil
 }
 
-// dialSoon connects to a daemon that has locked the data folder and is about to
+// dialSoon connects to a daemon that has locked the data directory and is about to
 // open its socket. It returns locked when that does not happen.
 func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, locked)
@@ -145,8 +145,7 @@ func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, erro
 	}
 }
 
-// Flush waits until a content is on the disk. It leaves that to a daemon that goes on after the
-// command.
+// Flush waits until the content is on the disk, unless a daemon outlives the command.
 func (s *Session) Flush(ctx context.Context, id string) error {
 	if s.Own == nil {
 		return nil
@@ -186,16 +185,16 @@ func Cleanup(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if err := f(ctx); err != nil {
-		return fmt.Errorf("clean-up: %w", err)
+		return fmt.Errorf("cleanup: %w", err)
 	}
 	return nil
 }
 
-// ownNode connects to the daemon of the data folder if it is this user's own, and will do. Otherwise
-// it runs a node in a temporary folder: what another user's daemon writes is not this user's.
-func OwnSession(ctx context.Context, a *command.App, n *Flags, does func(*control.Client) bool) (*Session, error) {
+// OwnSession connects to the daemon of the data directory if it is this user's own, and accepts allows it. Otherwise
+// it runs a node in a temporary directory: files that another user's daemon writes are not this user's.
+func OwnSession(ctx context.Context, a *command.App, n *Flags, accepts func(*control.Client) bool) (*Session, error) {
 	c, err := a.Dial(ctx)
-	if err == nil && c.Info.UID == os.Getuid() && does(c) {
+	if err == nil && c.Info.UID == os.Getuid() && accepts(c) {
 		return &Session{Client: c}, nil
 	}
 	if err == nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// isTorrentFile reports whether path is a file with the name of a torrent file.
+// IsTorrent reports whether path is a file with the name of a torrent file.
 func IsTorrent(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.Mode().IsRegular() && strings.HasSuffix(strings.ToLower(path), ".torrent")
 }
 
-// readTorrentFile reads and checks a torrent file of at most [metainfo.MaxFile] bytes.
+// ReadTorrent reads and checks a torrent file of at most [metainfo.MaxFile] bytes.
 func ReadTorrent(path string) (*metainfo.Metainfo, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
-// WebFlags are the flags about HTTP for people and their tools.
+// WebFlags are the flags of --http.
 type WebFlags struct {
 	listen    string
 	hosts     []string
@@ -21,8 +21,8 @@ type WebFlags struct {
 // Add adds the flags.
 func (w *WebFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&w.listen, "http", "", "ADDR:PORT or unix:PATH of the page, metrics and health; none by default")
-	f.StringArrayVar(&w.hosts, "http-host", nil, "name by which browsers and tools reach --http; repeatable")
-	f.StringVar(&w.tokenFile, "http-token-file", "", "file with the token of --http; http-token in the data folder by default")
+	f.StringArrayVar(&w.hosts, "http-host", nil, "host name of --http for browsers and tools; repeatable")
+	f.StringVar(&w.tokenFile, "http-token-file", "", "file with the token of --http; http-token in the data directory by default")
 }
 
 // Open opens the socket of --http, nil without the flag. register adds handlers before it serves.

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// demoContent is the file that a demo distributes, and its hash.
+// content is the file that a demo distributes, and its hash.
 type content struct {
 	path   string
 	length int64
 	sum    [32]byte
 }
 
-// writeDemoContent makes a file of random bytes. Nothing in it repeats, so no
+// writeContent makes a file of random bytes. Nothing in it repeats, so no
 // copy is right by chance.
 func writeContent(ctx context.Context, dir string, length int64) (c content, err error) {
 	c = content{path: filepath.Join(dir, "content.bin"), length: length}

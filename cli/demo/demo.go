@@ -16,7 +16,7 @@ import (
 )
 
 const help = `Runs a whole grid in this process, on loopback: a tracker, a source, and clusters of
-nodes, with real connections and real files in a temporary folder. Every node fetches
+nodes, with real connections and real files in a temporary directory. Every node fetches
 the source's random content, and each copy is compared with the original.
 
 The receipt shows the point of mob: the content enters each cluster about once ("WAN
@@ -46,7 +46,7 @@ func newDemo(a *command.App) *cobra.Command {
 				return command.Usagef("--size %q: want a size such as 64MB", f.size)
 			}
 			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
-				return command.Usagef("want at least one cluster of one node, and at most %d nodes in all", maxDemoNodes)
+				return command.Usagef("want at least one cluster of one node, and at most %d nodes in total", maxDemoNodes)
 			}
 			return runDemo(ctx, a, f, int64(length))
 		},
@@ -54,7 +54,7 @@ func newDemo(a *command.App) *cobra.Command {
 }
 
 func (f *flags) add(fl *pflag.FlagSet) {
-	fl.IntVar(&f.clusters, "clusters", 3, "number of clusters, besides the source's")
+	fl.IntVar(&f.clusters, "clusters", 3, "number of clusters, in addition to the source's")
 	fl.IntVar(&f.nodes, "nodes", 3, "number of nodes in each cluster")
 	fl.StringVar(&f.size, "size", "64MB", "size of the content")
 }

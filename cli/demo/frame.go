@@ -8,13 +8,13 @@ import (
 	"github.com/mobgrid/mob/cli/term"
 )
 
-// demoFrame shows the progress of all nodes of a demo.
+// frame shows the progress of all nodes of a demo.
 type frame struct {
 	took     time.Duration
 	clusters []cluster
 }
 
-// demoCluster is the progress of one cluster.
+// cluster is the progress of one cluster.
 type cluster struct {
 	name             string
 	nodes            []progress
@@ -22,7 +22,7 @@ type cluster struct {
 	fromWAN, fromLAN int64
 }
 
-// demoProgress is the progress of one node.
+// progress is the progress of one node.
 type progress struct {
 	name         string
 	have, length int64

@@ -21,7 +21,7 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// demoGrid is a tracker, a source and clusters of nodes, all in this process.
+// grid is a tracker, a source and clusters of nodes, all in this process.
 type grid struct {
 	dir         string
 	trackerHost libhost.Host
@@ -32,7 +32,7 @@ type grid struct {
 	began       time.Time // of the downloads
 }
 
-// demoNode is a node of a demoGrid.
+// node is a node of a grid.
 type node struct {
 	name, cluster string
 	copy          string // path of its copy
@@ -40,7 +40,7 @@ type node struct {
 	transfer      *peer.Transfer // nil before get
 }
 
-// newDemoGrid starts a grid with its files in dir. The caller closes it, even
+// newGrid starts a grid with its files in dir. The caller closes it, even
 // after an error.
 func newGrid(dir string, clusters, nodes int) (*grid, error) {
 	g := &grid{dir: dir}
@@ -109,7 +109,7 @@ func (g *grid) seed(ctx context.Context, path string) (*proto.Link, error) {
 	return t.Link(), nil
 }
 
-// get starts the download on every node at once.
+// get starts the download on every node.
 func (g *grid) get(link *proto.Link) (err error) {
 	g.began = time.Now()
 	for _, n := range g.nodes {
@@ -131,8 +131,7 @@ func (g *grid) wait(ctx context.Context) error {
 	return nil
 }
 
-// close ends all nodes at once, and then the tracker, to which they announce that
-// they leave.
+// close ends all nodes concurrently, and then the tracker, since they announce to it that they leave.
 func (g *grid) close() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(g.nodes))

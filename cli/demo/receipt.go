@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/cli/term"
 )
 
-// demoReceipt says what the transfer of a demo cost.
+// receipt is the cost of the transfer.
 type receipt struct {
 	Bytes    int64            `json:"bytes"`
 	Seconds  float64          `json:"seconds"`
@@ -19,7 +19,7 @@ type receipt struct {
 	Clusters []clusterReceipt `json:"clusters"`
 }
 
-// demoClusterReceipt is the part of one cluster.
+// clusterReceipt is the part of one cluster.
 type clusterReceipt struct {
 	Name    string `json:"name"`
 	Nodes   int    `json:"nodes"`

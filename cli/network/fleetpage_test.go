@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// TestFleetPageOfRacks has sites beside racks, with the flows of both.
+// TestFleetPageOfRacks checks that the page lists both sites and racks, with their flows.
 func TestFleetPageOfRacks(t *testing.T) {
 	t.Parallel()
 	flows := []tracker.FlowOverview{{From: "g", Bytes: 1}, {From: "g/1", Bytes: 2}, {From: "l", Bytes: 3}, {From: "gone", Bytes: 4}}

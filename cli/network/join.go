@@ -29,13 +29,14 @@ const joinHelp = `Sets this machine up as a node of a network: writes the config
 the node's certificate or the network's secret. It starts nothing, and prints the commands
 that are left to do.
 
-LINE is what "mob network show --join" prints. With the certificate of this node, its
-cluster is that of the certificate. A line with the secret is read from standard input (-)
+LINE is what "mob network show --join" prints. With the certificate of this node, the
+cluster is the certificate's. A line with the secret is read from standard input (-)
 or a file (@PATH) only, since other users see arguments. With neither, the certificate goes
-where the command says, once it is signed. As root the data folder is /var/lib/mob unless
+where the command says, once it is signed. As root the data directory is /var/lib/mob unless
 --data or $MOB_DATA says otherwise.
 
-Files that are there and differ are named, and nothing is written, unless --force is given.`
+If files exist and differ, their names are printed and nothing is written, unless --force
+is given.`
 
 const joinExample = `  mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
   sudo mob join - --cluster geneva < line
@@ -68,9 +69,9 @@ func newJoin(a *command.App) *cobra.Command {
 
 func (f *joinFlags) add(fl *pflag.FlagSet) {
 	f.set = fl
-	fl.StringVar(&f.cluster, "cluster", "", "cluster of this node; that of the certificate by default")
+	fl.StringVar(&f.cluster, "cluster", "", "cluster of this node; the certificate's by default")
 	fl.StringArrayVar(&f.listen, "listen", []string{"/ip4/0.0.0.0/tcp/4001"}, "address to listen on; repeatable")
-	fl.StringVar(&f.config, "config", systemConfig, "configuration file to write; the others go to its folder")
+	fl.StringVar(&f.config, "config", systemConfig, "configuration file to write; certificate and secret go to its directory")
 	fl.BoolVar(&f.force, "force", false, "overwrite files that differ")
 }
 
@@ -105,10 +106,10 @@ type joinFile struct {
 	mode os.FileMode
 }
 
-// privateMode is that of files which only mobd may read.
+// privateMode is the mode of files for mobd only.
 const privateMode = 0o600
 
-// joinPlan is what join does.
+// joinPlan lists the files to write and the remaining commands.
 type joinPlan struct {
 	files []joinFile
 	next  []string // commands that are left to the user
@@ -124,7 +125,7 @@ type joinConfig struct {
 	Certificate string   `toml:"certificate,omitempty"`
 }
 
-// plan checks everything, and says what to write.
+// plan checks everything, and returns the files to write.
 func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
 	if _, err := daemon.ParseListen(f.listen); err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// write writes the files, or none if one of them would overwrite what somebody else has written.
+// write writes the files, or none if an existing file differs.
 func (j *joinPlan) write(a *command.App, force bool) error {
 	if !force {
 		if err := j.checkFiles(); err != nil {
@@ -235,7 +236,7 @@ func (j *joinPlan) write(a *command.App, force bool) error {
 	return nil
 }
 
-// checkFiles fails if files that are there differ, other than the configuration of the package.
+// checkFiles fails if existing files differ, other than the configuration of the package.
 func (j *joinPlan) checkFiles() error {
 	var differ []string
 	for _, f := range j.files {

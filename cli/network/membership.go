@@ -17,7 +17,7 @@ import (
 // trackerCluster is the cluster in the certificate of a tracker that signs its own: it is in none.
 const trackerCluster = "tracker"
 
-// trackerMembership makes a tracker with its folder a member of a network, nil for none.
+// trackerMembership makes a tracker with its directory a member of a network, nil for none.
 func trackerMembership(
 	cfg *membership.Config, key crypto.PrivKey, dir string, log *slog.Logger,
 ) (*transport.Membership, error) {

@@ -24,23 +24,24 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const networkHelp = `Makes and runs a network: nodes and trackers that talk to nobody else. Without one,
-whoever reaches a node and has a link may fetch the content, and names of clusters are
-believed.
+const networkHelp = `Makes and manages a private network: nodes and trackers that accept members only. Without
+one, anyone who reaches a node and has a link may fetch the content, and names of clusters
+are not verified.
 
-A network is a secret, which says who is a member. There are two ways to use it:
+A network has a secret, which signs the certificates of its members. There are two ways
+to use it:
 
   one file on all nodes    --network FILE, with the secret: each node signs its own
-                           certificate, and renews it. Whoever has the file decides.
+                           certificate, and renews it. Anyone with the file can make members.
   the secret stays away    --network ID --certificate CERT: "sign" makes the certificate
                            of each node and tracker; "id" prints the id to sign for.
 
-A certificate names a node, its cluster with all its parts, and what it may do: seed (bring contents into
-the network), get (fetch them, and serve what was fetched), track (be a tracker).
-Clocks may be two hours off. "revoke" ends membership at once: one daemon or tracker
-that gets the list (--revoked, then SIGHUP) passes it on to all others.
+A certificate names a node, its cluster with all its parts, and its roles: seed (add content to the
+network), get (fetch content, and serve it), track (be a tracker).
+Clocks may be two hours off. "revoke" ends memberships within seconds: the daemon or
+tracker that gets the list (--revoked, then SIGHUP) forwards it to all members.
 
-BitTorrent clients are outside of it: they are served where --bt-listen and --torrent
+BitTorrent clients are not members: they are served where --bt-listen and --torrent
 are given.`
 
 const networkExample = `  mob network new /etc/mob/network                          # prints the id
@@ -54,7 +55,7 @@ const networkExample = `  mob network new /etc/mob/network                      
 
 func newNetwork(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
-		Use: "network new|show|id|sign|revoke", Short: "Say who may take part", Long: networkHelp, Example: networkExample,
+		Use: "network new|show|id|sign|revoke", Short: "Manage the members of a private network", Long: networkHelp, Example: networkExample,
 		Commands: []*cobra.Command{newNetworkNew(a), newNetworkShow(a), newNetworkID(a), newNetworkSign(a), newNetworkRevoke(a)},
 	})
 }
@@ -62,7 +63,7 @@ func newNetwork(a *command.App) *cobra.Command {
 func newNetworkNew(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
 		Use: "new FILE", Short: "Make a network",
-		Long:    "Writes the secret of a new network to FILE, which nobody else may read, and prints its id.",
+		Long:    "Writes the secret of a new network to FILE, with mode 0600, and prints its id.",
 		Example: "  mob network new network",
 		Args:    command.Args(1, "FILE"),
 		Run: func(_ context.Context, a *command.App, given []string) error {
@@ -91,12 +92,12 @@ func newNetworkID(a *command.App) *cobra.Command {
 		Long:    "Prints the id of the node of --data, or of the tracker there, for a certificate. It makes the key if need be.",
 		Example: "  mob network id\n  mob --data /var/lib/mob-tracker network id --tracker",
 		Flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&tracker, "tracker", false, "that of the tracker with this data folder")
+			f.BoolVar(&tracker, "tracker", false, "the id of the tracker with this data directory")
 		},
 		Run: func(_ context.Context, a *command.App, _ []string) error {
 			dir, err := command.DataDir(a.Data)
 			if err == nil && tracker {
-				dir, err = trackerFolder(a.Data)
+				dir, err = trackerDir(a.Data)
 			}
 			if err != nil {
 				return err
@@ -121,8 +122,8 @@ func newNetworkID(a *command.App) *cobra.Command {
 const networkSignHelp = `Prints the certificate of a node or a tracker. ID is what "mob network id" prints there,
 or its address.
 
---role is a list of seed, get and track. A node needs get, and seed to bring contents
-into the network. A tracker needs track.`
+--role is a list of seed, get and track. A node needs get, and seed to add content
+to the network. A tracker needs track.`
 
 func newNetworkSign(a *command.App) *cobra.Command {
 	var cluster, roles string
@@ -135,8 +136,8 @@ func newNetworkSign(a *command.App) *cobra.Command {
 		Args: command.Args(2, "FILE", "ID"),
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&cluster, "cluster", "", "cluster of the node")
-			f.StringVar(&roles, "role", membership.DefaultRoles.String(), "what it may do: a list of seed, get and track")
-			f.IntVar(&days, "days", 90, "days for which it is valid")
+			f.StringVar(&roles, "role", membership.DefaultRoles.String(), "roles: a list of seed, get and track")
+			f.IntVar(&days, "days", 90, "number of days that it is valid")
 		},
 		Run: func(_ context.Context, a *command.App, given []string) error {
 			id, err := parsePeer(given[1])
@@ -179,16 +180,15 @@ func newNetworkSign(a *command.App) *cobra.Command {
 // maxDays bounds --days: a hundred years.
 const maxDays = 36500
 
-const networkRevokeHelp = `Prints a list of all members that were revoked so far, with those of each ID added.
-FILE.revoked keeps it for the next time. If that is missing, the list has only each ID, and the
-command warns. FILE.revoked may have several lists, one after the other: the new one has the
+const networkRevokeHelp = `Prints a list of all revoked members, and adds the members with the given IDs.
+The list is kept in FILE.revoked. If that file is missing, the new list has the given IDs
+only, and the command warns. FILE.revoked may contain several lists: the new list has the
 members of all.
 
-Daemons and trackers take it with --revoked, at the start or with SIGHUP, and pass it on:
-one of them is enough. It ends the sessions of who is on it within seconds, and for good:
-an id that was revoked stays so, also when a newer list does not name it. Without an ID the
-list is as it was, or empty. Whoever had the secret can make new ids; then only a new network
-helps.`
+Daemons and trackers read it with --revoked, at the start or on SIGHUP, and forward it: one
+of them is enough. The sessions of the members in it end within seconds. An id stays revoked,
+also if a newer list does not contain it. Without an ID the list is unchanged, or empty. A
+member that had the secret can make new ids; then make a new network.`
 
 func newNetworkRevoke(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
@@ -218,7 +218,7 @@ func newNetworkRevoke(a *command.App) *cobra.Command {
 	})
 }
 
-// revoke adds members to the list beside the file of a secret.
+// revokeMembers adds members to the list beside the file of a secret.
 func revokeMembers(a *command.App, file string, ids []libpeer.ID) (*membership.List, error) {
 	s, err := membership.ReadSecret(file)
 	if err != nil {
@@ -250,12 +250,12 @@ func revokeMembers(a *command.App, file string, ids []libpeer.ID) (*membership.L
 	return l, datadir.WriteFile(kept, l.PEM(), 0o644)
 }
 
-const networkShowHelp = `Prints the id of the network whose secret FILE has, or what a certificate or a list of
-revoked members says.
+const networkShowHelp = `Prints the id of the network if FILE is a secret, or the fields of a certificate or of a list
+of revoked members.
 
 --join prints a line for "mob join" instead, which sets up a node: with the network, the
-trackers and, if FILE is one, the certificate. With --with-secret it has the secret, for
-any number of nodes: whoever has that line decides who takes part.`
+trackers and, if FILE is one, the certificate. With --with-secret it contains the secret, for
+any number of nodes: anyone with that line can make members.`
 
 func newNetworkShow(a *command.App) *cobra.Command {
 	var j inviteFlags
@@ -281,7 +281,7 @@ func newNetworkShow(a *command.App) *cobra.Command {
 func (j *inviteFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&j.join, "join", false, "print a line for mob join")
 	f.StringArrayVar(&j.trackers, "tracker", nil, "tracker for that node; repeatable")
-	f.BoolVar(&j.secret, "with-secret", false, "put the secret in the line: who has it decides who takes part")
+	f.BoolVar(&j.secret, "with-secret", false, "put the secret in the line: anyone with it can make members")
 }
 
 // inviteFlags are the flags of show for a line for join.
@@ -290,7 +290,7 @@ type inviteFlags struct {
 	trackers     []string
 }
 
-// invite prints a line for join, and on standard error what to do with it.
+// runInvite prints a line for join, and on standard error what to do with it.
 func runInvite(a *command.App, file string, f *inviteFlags) error {
 	trackers, err := daemon.ParseTrackers(f.trackers)
 	if err != nil {
@@ -317,7 +317,7 @@ func runInvite(a *command.App, file string, f *inviteFlags) error {
 		in.Network = s.ID()
 		if f.secret {
 			in.Secret = s
-			hint = "whoever has this line decides who takes part; on the node: sudo mob join - --cluster NAME, with the line as input"
+			hint = "anyone with this line can make members; on the node: sudo mob join - --cluster NAME, with the line as input"
 		}
 	}
 	a.Note("%s", hint)

@@ -14,14 +14,14 @@ import (
 // maxFleetClusters bounds the clusters that the page of a tracker shows of a swarm.
 const maxFleetClusters = 64
 
-// fleetPage is what the page of a tracker shows.
+// fleetPage is the content of the page of a tracker.
 type fleetPage struct {
 	ID      string       `json:"id"`
 	Version string       `json:"version"`
 	Swarms  int          `json:"swarms"`
 	Nodes   int          `json:"nodes"`
 	Largest []fleetSwarm `json:"largest"`
-	// Clusters are those of one swarm.
+	// Clusters lists the clusters of one swarm.
 	Swarm    string         `json:"swarm,omitempty"`
 	Clusters []fleetCluster `json:"clusters"`
 	More     int            `json:"more,omitempty"` // clusters that are not among them
@@ -48,14 +48,14 @@ type fleetCluster struct {
 	Stragglers []fleetStraggler `json:"stragglers,omitempty"`
 }
 
-// fleetFlow is what came from a cluster, in bytes and in bytes per second.
+// fleetFlow is the traffic from a cluster, in bytes and bytes per second.
 type fleetFlow struct {
 	From  string `json:"from"`
 	Bytes int64  `json:"bytes"`
 	Rate  int64  `json:"rate"`
 }
 
-// fleetStraggler is a node that is far behind others.
+// fleetStraggler is a node that is far behind the median.
 type fleetStraggler struct {
 	ID   string  `json:"id"`
 	Part float64 `json:"part"` // of the content, that it has
@@ -93,7 +93,7 @@ func newFleetPage(o *tracker.Overview) *fleetPage {
 	return p
 }
 
-// fleetClusters returns clusters of a content of so many pieces, with the flows from those that are shown.
+// fleetClusters returns clusters with the flows from clusters in shown. pieces is the number of pieces of the content.
 func fleetClusters(clusters []tracker.ClusterOverview, shown map[string]bool, pieces int) []fleetCluster {
 	out := []fleetCluster{}
 	for _, c := range clusters {

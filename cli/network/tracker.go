@@ -19,12 +19,12 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-const trackerHelp = `Runs a tracker, which introduces the nodes of a swarm to each other. It holds no
-content, and transfers under way continue without it.
+const trackerHelp = `Runs a tracker, which introduces the nodes of a swarm to each other. It stores no
+content, and transfers in progress continue without it.
 
 It prints its address on standard output, for --tracker of the other commands. The
-address has the tracker's id, which is kept in the data folder: links stay valid as
-long as that folder does.
+address has the tracker's id, which is kept in the data directory: links stay valid as
+long as that directory does.
 
 With --bt-listen it also serves stock BitTorrent clients, over HTTP, and prints their
 announce URLs on standard error. --torrents limits these clients to a list of
@@ -92,7 +92,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	dir, err := trackerFolder(a.Data)
+	dir, err := trackerDir(a.Data)
 	if err != nil {
 		return err
 	}
@@ -152,9 +152,9 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 	return nil
 }
 
-// trackerFolder makes the folder for a tracker's key. A node with the same data
-// folder keeps its key elsewhere: the two must not have the same identity.
-func trackerFolder(data string) (string, error) {
+// trackerDir makes the directory for a tracker's key. A node with the same data
+// directory keeps its key elsewhere: the two must not have the same identity.
+func trackerDir(data string) (string, error) {
 	dir, err := command.DataDir(data)
 	if err != nil {
 		return "", err

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// description is what inspect shows of a link and its manifest.
+// description is a link and its manifest, for inspect.
 type description struct {
 	ID          string        `json:"id"`
 	Name        string        `json:"name"`
@@ -29,7 +29,7 @@ type description struct {
 	Entries     []entry       `json:"entries"`
 }
 
-// entry is a file, a folder or a symbolic link.
+// entry is a file, a directory or a symbolic link.
 type entry struct {
 	Path   string    `json:"path"`
 	Kind   string    `json:"kind"`

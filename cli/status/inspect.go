@@ -20,11 +20,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const inspectHelp = `Shows what a link leads to: name, size, pieces, trackers, peers and files.
+const inspectHelp = `Describes the content of a link: name, size, pieces, trackers, peers and files.
 
-These are listed in the manifest, which is fetched from other nodes, without the
-content. The argument may also be a content of this node, the file of a manifest, or
-a torrent file, which is checked like one from a stranger.`
+The manifest is fetched from other nodes, without the content. The argument may also be
+a transfer of this node, the file of a manifest, or a torrent file, which is checked like
+a manifest from an unauthenticated peer.`
 
 const inspectExample = `  mob inspect "$LINK"
   mob inspect big.tar --json
@@ -34,7 +34,7 @@ const inspectExample = `  mob inspect "$LINK"
 func newInspect(a *command.App) *cobra.Command {
 	var f inspectFlags
 	return a.Command(command.Spec{
-		Use: "inspect LINK|ID|PATH|FILE", Short: "Show what a link leads to", Long: inspectHelp, Example: inspectExample,
+		Use: "inspect LINK|ID|PATH|FILE", Short: "Describe the content of a link", Long: inspectHelp, Example: inspectExample,
 		Args: command.Args(1, "LINK|ID|PATH|FILE"), Flags: f.add, JSON: true, Run: f.run,
 	})
 }

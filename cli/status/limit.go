@@ -18,14 +18,14 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 )
 
-const limitCommandHelp = `Shows the limits of the daemon, what set each of them and until when. With flags it
-changes limits until the daemon ends: they count more than its configuration and
-schedule. --reset gives these their say again.
+const limitCommandHelp = `Shows the limits of the daemon, the source of each, and the end of its validity. With flags
+it changes limits until the daemon ends: these override the configuration and the schedule.
+--reset removes them.
 
-With --for it is about one content, whose limits hold beside those of the node.
+With --for it shows or changes the limits of one transfer, in addition to the node's.
 
-A rate is per second: 50MB, 400Mbit, or 0 for none. It is that of the content, without
-the headers of packets, which take another 5 %.`
+A rate is per second: 50MB, 400Mbit, or 0 for none. Rates count content, without
+the headers of packets, which add 5 %.`
 
 const limitCommandExample = `  mob limit
   mob limit --wan-down 20MB --wan-up 100Mbit
@@ -51,8 +51,8 @@ func newLimit(a *command.App) *cobra.Command {
 func (f *limitCommand) add(fl *pflag.FlagSet) {
 	f.set = fl
 	f.limits.Add(fl, true)
-	fl.StringVar(&f.name, "for", "", "LINK, ID or PATH of one content")
-	fl.BoolVar(&f.reset, "reset", false, "forget what was set at run time")
+	fl.StringVar(&f.name, "for", "", "LINK, ID or PATH of one transfer")
+	fl.BoolVar(&f.reset, "reset", false, "remove the limits set at run time")
 }
 
 func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) error {
@@ -91,7 +91,7 @@ func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) erro
 	return a.Print(l, func(w io.Writer) error { return writeLines(w, limitLines(&l, time.Now())) })
 }
 
-// printTransferLimits shows the limits of one content.
+// printTransferLimits shows the limits of one transfer.
 func printTransferLimits(ctx context.Context, a *command.App, s *control.Client, name string) error {
 	st, err := s.Transfer(ctx, name)
 	if err != nil {
@@ -129,7 +129,7 @@ func limitLines(l *control.Limits, now time.Time) (out []string) {
 	return out
 }
 
-// describeSetting says what set a limit, and until when.
+// describeSetting formats the source of a limit, and its end.
 func describeSetting(s limit.Setting, now time.Time) (text string) {
 	switch {
 	case s.By == "schedule":
@@ -147,7 +147,7 @@ func describeSetting(s limit.Setting, now time.Time) (text string) {
 	return text + "  until " + s.Until.Local().Format(layout)
 }
 
-// describeShare says which part of the cluster's limit the node has.
+// describeShare formats the node's share of the limit of the cluster.
 func describeShare(s *peer.ShareStatus) string {
 	text := fmt.Sprintf("%v of it for this node, %s share it", s.Rate, term.Plural(s.Members, "member"))
 	if s.LowestBy != "" {

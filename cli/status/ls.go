@@ -13,13 +13,13 @@ import (
 	"github.com/mobgrid/mob/cli/term"
 )
 
-const lsHelp = `Lists the contents of this node, oldest first: seeded, fetched, or being fetched.`
+const lsHelp = `Lists the transfers of this node, oldest first.`
 
 const lsExample = `  mob ls
   mob ls --json`
 
 func newLs(a *command.App) *cobra.Command {
-	return a.Command(command.Spec{Use: "ls", Short: "List the contents of this node", Long: lsHelp, Example: lsExample, JSON: true, Run: runLs})
+	return a.Command(command.Spec{Use: "ls", Short: "List the transfers of this node", Long: lsHelp, Example: lsExample, JSON: true, Run: runLs})
 }
 
 func runLs(ctx context.Context, a *command.App, _ []string) error {

@@ -14,14 +14,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// report is what status shows.
+// report is the output of status.
 type report struct {
 	Node      *control.Info  `json:"node,omitempty"`
 	Transfers []peer.Status  `json:"transfers"`
 	Fleet     *control.Fleet `json:"fleet,omitempty"`
-	// Limits are those of the node, nil if the daemon does not know limits.
+	// Limits are the limits of the node, nil if the daemon does not support them.
 	Limits *control.Limits `json:"limits,omitempty"`
-	// FleetError says why there is no Fleet.
+	// FleetError is the reason why there is no Fleet.
 	FleetError string `json:"fleet_error,omitempty"`
 
 	detailed bool // of a single content
@@ -46,7 +46,7 @@ func (r report) lines() []string {
 	}
 	switch {
 	case r.Node != nil && len(r.Transfers) == 0 && !r.detailed:
-		out = append(out, "", "no contents: `mob seed PATH` serves one, `mob get LINK` fetches one")
+		out = append(out, "", "no transfers: `mob seed PATH` or `mob get LINK` starts one")
 	case r.Node != nil && len(r.Transfers) == 0:
 		out = append(out, "this node does not have the content")
 	}
@@ -102,7 +102,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		lines = append(lines, "  plan    "+describePlan(st.Plan))
 	}
 	for _, id := range st.Liars {
-		lines = append(lines, "  banned  "+id+" for false blocks")
+		lines = append(lines, "  banned  "+id+" for corrupt blocks")
 	}
 	if st.Limits != nil {
 		lines = append(lines, "  limits  "+st.Limits.String())
@@ -137,7 +137,7 @@ func transferLines(st peer.Status, peers bool) []string {
 	return lines
 }
 
-// trafficLines says what came and what went over each network.
+// trafficLines formats the bytes received and sent over each network.
 func trafficLines(st peer.Status) (in, out string) {
 	sum, rate := st.Traffic, st.Rate
 	ins := []string{traffic("WAN", sum.WANIn, rate.WANIn)}
@@ -178,7 +178,7 @@ func stateName(st peer.Status) string {
 	return "complete"
 }
 
-// describeState says in words how far a transfer is.
+// describeState formats the progress of a transfer.
 func describeState(st peer.Status) string {
 	switch {
 	case st.Length < 0:
@@ -221,7 +221,7 @@ func describeDifferent(st peer.Status) string {
 	return strings.Join(names, ", ") + ": " + then
 }
 
-// traffic says how many bytes went over a network, and how fast if any do.
+// traffic formats the bytes over a network, and their rate.
 func traffic(network string, bytes, perSecond int64) string {
 	text := network + " " + term.Bytes(bytes)
 	if perSecond > 0 {
@@ -235,7 +235,7 @@ func countPeers(st peer.Status) string {
 	if len(st.Levels) > 0 {
 		own = st.Levels[len(st.Levels)-1].Group
 	}
-	var by [proto.MaxClusterParts + 1]int // how many parts of their names are the node's
+	var by [proto.MaxClusterParts + 1]int // by the number of parts that their names share with the node's
 	for _, p := range st.Peers {
 		switch {
 		case own != "":
@@ -256,7 +256,7 @@ func countPeers(st peer.Status) string {
 	return text + fmt.Sprintf(", %d in other sites", by[0])
 }
 
-// peerLines lists the peers, those of the own cluster first.
+// peerLines lists the peers, starting with the own cluster.
 func peerLines(st peer.Status) []string {
 	peers := slices.Clone(st.Peers)
 	slices.SortFunc(peers, func(a, b peer.PeerStatus) int {
@@ -290,7 +290,7 @@ func roundTrip(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// fleetLines shows what the trackers know of all nodes.
+// fleetLines shows the state of all nodes, as the trackers report it.
 func (r report) fleetLines() []string {
 	if r.FleetError != "" {
 		return []string{"fleet: " + r.FleetError}
@@ -312,7 +312,7 @@ func (r report) fleetLines() []string {
 	return out
 }
 
-// endsIn says when a content ends, empty if it does not.
+// endsIn formats the end of a transfer, empty if it has none.
 func endsIn(st peer.Status, now time.Time) string {
 	if st.Ends.IsZero() {
 		return ""
@@ -320,7 +320,7 @@ func endsIn(st peer.Status, now time.Time) string {
 	return " (ends in " + term.Duration(max(st.Ends.Sub(now), 0)) + ")"
 }
 
-// describePlan says what a node does of a plan.
+// describePlan formats the part of a node in a plan.
 func describePlan(p *peer.PlanStatus) string {
 	switch {
 	case !p.Known:
@@ -333,7 +333,7 @@ func describePlan(p *peer.PlanStatus) string {
 	return fmt.Sprintf("host %s, follows %d of %s", p.Host, p.Followed, term.Plural(p.Parents, "parent"))
 }
 
-// describeCoding says how a content is coded, with generations of k blocks.
+// describeCoding formats the coding of a transfer, with generations of k blocks.
 func describeCoding(k int, strategy string) string {
 	text := fmt.Sprintf("generations of %d blocks", k)
 	if strategy != "" {

@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// TestLevels has a status tell bytes and peers by level where the name of the cluster is a path, and by WAN
-// and LAN where it is none.
+// TestLevels checks that a status counts bytes and peers by level if the name of the cluster is a path, and by WAN
+// and LAN if it is not.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	st := peer.Status{

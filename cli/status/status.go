@@ -24,11 +24,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const statusHelp = `Shows the contents of this node and their traffic: rates and bytes, WAN and LAN apart,
-what a transfer waits for, damaged pieces, and whether it reaches no member of its cluster.
+const statusHelp = `Shows the transfers of this node: rates and bytes over WAN and LAN, the reason why a
+transfer waits, damaged pieces, and whether no member of the cluster can be reached.
 
-With a link, a content id or a path it shows that content only, with its peers, and
-how far all nodes are, as the trackers count. A link needs no daemon.`
+With a link, a content id or a path it shows one transfer only, with its peers, and the
+progress of all nodes, as the trackers report it. A link needs no daemon.`
 
 const statusExample = `  mob status
   mob status big.tar --watch
@@ -40,7 +40,7 @@ const watchEvery = time.Second
 func newStatus(a *command.App) *cobra.Command {
 	var f statusFlags
 	return a.Command(command.Spec{
-		Use: "status [LINK|ID|PATH]", Short: "Show contents and their traffic", Long: statusHelp, Example: statusExample,
+		Use: "status [LINK|ID|PATH]", Short: "Show transfers and their traffic", Long: statusHelp, Example: statusExample,
 		Args: command.Args(0, "LINK|ID|PATH"), Flags: f.add, JSON: true, Run: f.run,
 	})
 }
@@ -75,7 +75,7 @@ func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) er
 	})
 }
 
-// reporter returns a function that makes a report. end releases what it needs.
+// newReporter returns a function that makes a report. end releases what it needs.
 func newReporter(
 	ctx context.Context, a *command.App, given []string, n *daemon.NetworkFlags,
 ) (ask func() (report, error), end func(), err error) {
@@ -100,7 +100,7 @@ func newReporter(
 	return func() (report, error) { return reportOne(ctx, s, &c) }, s.Close, nil
 }
 
-// reportAll reports all contents of the node.
+// reportAll reports all transfers of the node.
 func reportAll(ctx context.Context, s *control.Client) (report, error) {
 	list, err := s.Transfers(ctx)
 	r := report{Node: &s.Info, Transfers: list}
@@ -110,8 +110,7 @@ func reportAll(ctx context.Context, s *control.Client) (report, error) {
 	return r, err
 }
 
-// reportOne reports a single content, which other nodes may have when this one
-// does not.
+// reportOne reports a single transfer, also of content that this node does not have.
 func reportOne(ctx context.Context, s *control.Client, c *command.Content) (report, error) {
 	r := report{Node: &s.Info, Transfers: []peer.Status{}, detailed: true}
 	st, err := s.Transfer(ctx, c.Name)
@@ -134,7 +133,7 @@ func reportOne(ctx context.Context, s *control.Client, c *command.Content) (repo
 	return r, ctx.Err()
 }
 
-// trackerReporter reports what the trackers of a link know, without a daemon.
+// newTrackerReporter is newReporter without a daemon: it asks the trackers of a link.
 func newTrackerReporter(
 	ctx context.Context, a *command.App, link *proto.Link, n *daemon.NetworkFlags,
 ) (ask func() (report, error), end func(), err error) {
@@ -153,7 +152,7 @@ func newTrackerReporter(
 }
 
 // newClientHost returns a host that listens nowhere. It has a new identity, or with a certificate
-// that of the data folder.
+// the identity of the data directory.
 func newClientHost(a *command.App, n *daemon.NetworkFlags) (libhost.Host, error) {
 	cfg, err := n.Config()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// TestWriteTopology says of each rate whether it is a lower bound, and leaves out what is not known.
+// TestWriteTopology checks that lower bounds are marked, and that unknown rates are left out.
 func TestWriteTopology(t *testing.T) {
 	t.Parallel()
 	top := &control.Topology{

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 )
 
-// torrentDescription is what inspect shows of a torrent.
+// torrentDescription is a torrent, for inspect.
 type torrentDescription struct {
 	InfoHash    string        `json:"info_hash"`
 	Name        string        `json:"name"`

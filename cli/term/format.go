@@ -59,10 +59,13 @@ func Plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
+	if stem, ok := strings.CutSuffix(thing, "directory"); ok {
+		return fmt.Sprintf("%s %sdirectories", humanize.Comma(int64(n)), stem)
+	}
 	return fmt.Sprintf("%s %ss", humanize.Comma(int64(n)), thing)
 }
 
-// Printable replaces control characters and all others that do not print.
+// Printable replaces control characters and other characters that do not print.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

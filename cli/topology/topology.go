@@ -36,15 +36,14 @@ type file struct {
 	} `toml:"link"`
 }
 
-// rate is one of a topology, in bytes per second; 0 where none is given. It is no number, so that
-// a file cannot have one without a unit.
+// rate is a rate in bytes per second; 0 if it is missing. The type rejects numbers without a unit.
 type rate struct{ float64 }
 
-// UnmarshalText parses a rate as flags have it, but for 0.
+// UnmarshalText parses a rate in the format of flags. It must not be 0.
 func (r *rate) UnmarshalText(text []byte) error {
 	v, err := limit.ParseRate(string(text))
 	if err == nil && v == 0 {
-		err = fmt.Errorf("rate %q is not more than 0: leave out a link that carries nothing, and a limit that is none", text)
+		err = fmt.Errorf("rate %q is not more than 0: leave out a link without traffic, and a rate without a limit", text)
 	}
 	r.float64 = float64(v)
 	return err
@@ -62,7 +61,7 @@ func Read(path string) (*plan.Topology, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err == nil && len(b) > maxSize {
-		err = fmt.Errorf("%s is no topology: it has more than %s", path, term.Bytes(maxSize))
+		err = fmt.Errorf("%s: a topology has at most %s", path, term.Bytes(maxSize))
 	}
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const exportHelp = `Writes a torrent file of a content of this node, for BitTorrent clients.
+const exportHelp = `Writes the torrent file of a transfer of this node, for BitTorrent clients.
 
 The content must have been seeded with --torrent, or be fetched as a torrent. The file
 has the trackers of the content's link and of --bt-tracker.`
@@ -36,14 +36,14 @@ type exportFlags struct {
 func newExport(a *command.App) *cobra.Command {
 	var f exportFlags
 	return a.Command(command.Spec{
-		Use: "export LINK|ID|PATH [-o FILE]", Short: "Write a torrent file of a content", Long: exportHelp, Example: exportExample,
+		Use: "export LINK|ID|PATH [-o FILE]", Short: "Write the torrent file of a transfer", Long: exportHelp, Example: exportExample,
 		Args: command.Args(1, "LINK|ID|PATH"), Flags: f.add, Run: f.run,
 	})
 }
 
 func (f *exportFlags) add(fl *pflag.FlagSet) {
 	f.set = fl
-	fl.StringVarP(&f.out, "output", "o", "", "file to write, or the folder for it (default the content's name and .torrent)")
+	fl.StringVarP(&f.out, "output", "o", "", "file to write, or the directory for it (default the content's name and .torrent)")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
 	f.node.AddBTTrackers(fl)
 	fl.BoolP("quiet", "q", false, "") // for scripts that give it
@@ -98,8 +98,7 @@ func exportTorrent(ctx context.Context, s *control.Client, id string) (*metainfo
 	return t, st, err
 }
 
-// saveTorrent writes a torrent file, with trackers besides those of the content's
-// link.
+// saveTorrent writes a torrent file with the given trackers and the trackers of the link.
 func saveTorrent(a *command.App, out *outFile, t *metainfo.Torrent, st peer.Status, trackers []string) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
@@ -123,8 +122,8 @@ func saveTorrent(a *command.App, out *outFile, t *metainfo.Torrent, st peer.Stat
 	return out.write(a.Env, b, st.Root)
 }
 
-// writeTorrent writes the torrent file of a seed, and says what BitTorrent clients
-// lack. It does nothing for a seed without --torrent.
+// writeTorrent writes the torrent file of a seed, and notes entries that BitTorrent clients do not get. It does
+// nothing without --torrent.
 func writeTorrent(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status, f *seedFlags) error {
 	if !f.torrent && f.torrentFile.path == "" {
 		return nil
@@ -140,8 +139,8 @@ func writeTorrent(ctx context.Context, a *command.App, s *daemon.Session, st pee
 	if m == nil {
 		m = new(proto.Manifest) // the content is verified by its torrent
 	}
-	if links, folders := metainfo.Unsupported(m); links+folders > 0 {
-		a.Note("note: BitTorrent clients do not get %s and %s", term.Plural(links, "symbolic link"), term.Plural(folders, "empty folder"))
+	if links, directories := metainfo.Unsupported(m); links+directories > 0 {
+		a.Note("note: BitTorrent clients do not get %s and %s", term.Plural(links, "symbolic link"), term.Plural(directories, "empty directory"))
 	}
 	if len(link.Announce) == 0 {
 		a.Note("note: the link names no tracker for BitTorrent clients: give --bt-tracker")

@@ -21,23 +21,23 @@ import (
 )
 
 const getHelp = `Fetches the content of a link or a torrent file, verifies every piece, and returns
-when all of it is there.
+when it is complete.
 
 LINK may also be a BitTorrent magnet link, and FILE a torrent file. Other users of this
 machine see a link in the arguments of a command (ps): "mob get -" reads it from
 standard input, and "mob get @PATH" from a file. Nodes that fetch
 the same torrent share it as a mob: they need a tracker of mob in common (--tracker),
 and one of them --bt-listen, to fetch from BitTorrent clients. The first node that
-completes it makes a manifest, with which the others verify it too.
+completes it makes a manifest, and the other nodes use that to verify pieces.
 
-PATH is the file or folder to create, not its parent, and by default the link's name
-in the current folder. With a slash at its end it is the folder for the content. Folders
-above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse takes over what is there, such as an older
-copy, and fetches only what differs. A content that does not fit on the disk is not begun.
+PATH is the file or directory to create, not its parent, and by default the link's name
+in the current directory. With a slash at its end it is the directory for the content. Directories
+above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse keeps existing files, such as an older
+copy, and fetches only pieces that differ. A transfer that does not fit on the disk is not started.
 
-Modes and times are those of the source. An umask of the daemon (or of a command without
-one) that takes read permission, such as 027 or 077, is taken off the modes; others are not.
-Files lose setuid, setgid and sticky, and the receipt tells how many did; root keeps them
+Modes and times are copied from the source. An umask of the daemon (or of a command without
+one) that takes read permission, such as 027 or 077, is removed from the modes; other umasks are not.
+Files lose setuid, setgid and sticky, and the receipt has their number; root keeps the bits
 with --special-bits.
 
 The daemon of --data does the work, and serves the content afterwards. Without a
@@ -47,7 +47,7 @@ A get waits for its source. It ends if the files of the source were changed and
 no connected node has a piece.
 
 Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. If
-the terminal is closed (SIGHUP), the daemon goes on.`
+the terminal is closed (SIGHUP), the daemon continues.`
 
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
@@ -77,8 +77,8 @@ func newGet(a *command.App) *cobra.Command {
 func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.set = fl
 	f.node.Add(a, fl)
-	fl.StringVarP(&f.out, "output", "o", "", "file or folder to create")
-	fl.BoolVar(&f.reuse, "reuse", false, "take over what is at PATH")
+	fl.StringVarP(&f.out, "output", "o", "", "file or directory to create")
+	fl.BoolVar(&f.reuse, "reuse", false, "keep existing files at PATH")
 	fl.BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -105,7 +105,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) error
 		return err
 	}
 	if s.Info.UID != os.Getuid() && os.Getuid() != 0 {
-		// Folders that the daemon makes would not be this user's.
+		// Directories that the daemon makes would not be this user's.
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return errors.Join(err, s.Close())
 		}
@@ -167,7 +167,7 @@ func (f *getFlags) parse(text string) (link *proto.Link, info []byte, err error)
 // destination returns the absolute path of the content to create.
 func destination(out string, link *proto.Link) (string, error) {
 	switch {
-	case out != "" && !isFolderName(out):
+	case out != "" && !isDirName(out):
 	case link.Name == "":
 		return "", errors.New("the link has no name: say where to put the content with -o PATH")
 	default: // a single path element: ParseLink checks
@@ -179,8 +179,7 @@ func destination(out string, link *proto.Link) (string, error) {
 	return filepath.Abs(out)
 }
 
-// explainExists adds to an error that something is at the destination what to do
-// about it.
+// explainExists adds a remedy to the error of an existing destination.
 func explainExists(err error, path string, link *proto.Link) error {
 	var e *control.Error
 	if !errors.As(err, &e) || e.Code != control.CodeExists {
@@ -190,15 +189,15 @@ func explainExists(err error, path string, link *proto.Link) error {
 	if fi, err := os.Stat(path); err == nil && fi.IsDir() && link.Name != "" {
 		other = "one in it, such as -o " + filepath.Join(path, link.Name)
 	}
-	return fmt.Errorf("%s exists already: choose %s, or take over what is there with --reuse", path, other)
+	return fmt.Errorf("%s exists already: choose %s, or keep the existing files with --reuse", path, other)
 }
 
 // errSourceChanged ends a fetch that no peer can complete.
 var errSourceChanged = errors.New("the files of the source were changed, and no connected peer has any piece of the content: " +
 	"`mob seed` it again and use the new link, or put the files back as they were")
 
-// fetch has the daemon fetch a content, and shows the progress. An interrupt
-// stops the transfer too, and so does a standstill without any source.
+// fetch has the daemon fetch the content, and shows the progress. An interrupt
+// stops the transfer, and so does a stall without any source.
 func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
 	p := a.Screen(quiet)
 	defer p.Clear()
@@ -218,7 +217,7 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 		return st, err
 	}
 	if s.Own == nil && errors.Is(context.Cause(ctx), command.ErrHangup) {
-		return st, command.Interruptedf("the terminal was closed: the daemon goes on")
+		return st, command.Interruptedf("the terminal was closed: the daemon continues")
 	}
 	if err := daemon.Cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
 		return st, command.Interruptedf("interrupted, but the transfer was not stopped: %v", err)

@@ -27,8 +27,8 @@ func checkPath(set *pflag.FlagSet, flag string) error {
 	return nil
 }
 
-// isFolderName reports whether a path names a directory, whatever exists there.
-func isFolderName(path string) bool {
+// isDirName reports whether a path names a directory, whatever exists there.
+func isDirName(path string) bool {
 	last := filepath.Base(path)
 	return strings.HasSuffix(path, "/") || last == "." || last == ".."
 }
@@ -43,7 +43,7 @@ type outFile struct {
 // check reports why the file cannot be written. If the path names a directory, name is the file in it.
 func (o *outFile) check(env *command.Env, name string) error {
 	info, err := os.Stat(o.path)
-	if isFolderName(o.path) || err == nil && info.IsDir() {
+	if isDirName(o.path) || err == nil && info.IsDir() {
 		if o.path, err = chosenPath(o.path, name, o.flag); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (o *outFile) check(env *command.Env, name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		dir := filepath.Dir(o.path)
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-			return fmt.Errorf("the folder %s does not exist", dir)
+			return fmt.Errorf("the directory %s does not exist", dir)
 		}
 		return nil
 	case err != nil:

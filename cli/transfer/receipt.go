@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// receipt says what a get cost.
+// receipt is the cost of a get.
 type receipt struct {
 	ID      string  `json:"id"`
 	Name    string  `json:"name"`
@@ -25,11 +25,11 @@ type receipt struct {
 	// Duplicate counts bytes received more than once, which FromWAN and FromLAN
 	// include.
 	Duplicate int64 `json:"duplicate"`
-	// Present counts bytes that were there before.
+	// Present counts bytes that existed before.
 	Present int64 `json:"present"`
 	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
-	// Isolation is set if the node reached no member of its own cluster.
+	// Isolation is set if the node reached no member of its cluster.
 	Isolation *peer.Isolation `json:"isolation,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func newReceipt(st peer.Status) receipt {
 	}
 }
 
-// fromLevels says how many bytes came from other parts of each group that the node is in.
+// fromLevels formats the bytes received from each group that the node is in.
 func fromLevels(levels []peer.Level) string {
 	var out []string
 	for _, l := range levels {
@@ -62,7 +62,7 @@ func fromLevels(levels []peer.Level) string {
 	return strings.Join(out, ", ")
 }
 
-// printReceipt prints what a get cost, in one line.
+// printReceipt prints the cost of a get, in one line.
 func printReceipt(a *command.App, st peer.Status) error {
 	r := newReceipt(st)
 	if a.JSON {

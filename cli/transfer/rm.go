@@ -16,9 +16,9 @@ import (
 
 const rmHelp = `Stops a transfer and forgets it: the node no longer serves the content. Files stay,
 unless --content deletes what was fetched, complete or not: the files, symbolic links
-and folders of the content that mob has written or taken over. It leaves what was
-changed since, what is not of the content, and folders that are not empty then, and
-says so. Seeded content is never deleted.`
+and directories of the content that mob has written or kept with --reuse. It keeps files
+that were changed since, other files, and directories that are not empty, and lists
+them. Seeded content is never deleted.`
 
 const rmExample = `  mob rm big.tar
   mob rm bafyreia2jh7ppwlz7vi66uz7qhenc5hgrsbuustnlgiex74n7rdzhve2ry --content`
@@ -35,7 +35,7 @@ func newRm(a *command.App) *cobra.Command {
 type rmFlags struct{ content bool }
 
 func (f *rmFlags) add(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.content, "content", false, "delete what was fetched, too")
+	fl.BoolVar(&f.content, "content", false, "delete the fetched files too")
 }
 
 func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
@@ -43,7 +43,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	if err != nil {
 		return err
 	}
-	// A node that the command runs need not be reached by others.
+	// Other nodes need not reach a node that the command runs.
 	s, err := daemon.DialOrRun(ctx, a, &daemon.Flags{Cluster: "default", Listen: []string{daemon.Loopback().String()}})
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	text := "removed " + r.ID
 	switch _, err := os.Lstat(r.Root); {
 	case err == nil && len(r.Left) > 0:
-		text += "; deleted what was fetched to " + r.Root
+		text += "; deleted the fetched files of " + r.Root
 	case err == nil:
 		text += "; kept " + r.Root
 	case f.content:

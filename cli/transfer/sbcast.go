@@ -24,16 +24,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const sbcastHelp = `Copies a file or folder to all nodes of a Slurm allocation, as Slurm's sbcast does, as
+const sbcastHelp = `Copies a file or directory to all nodes of a Slurm allocation, as Slurm's sbcast does, as
 a swarm: SRC is read once, and each byte enters each cluster once.
 
-DEST is a path on each node; with a slash at its end it is the folder for SRC. The
+DEST is a path on each node; with a slash at its end it is the directory for SRC. The
 command seeds SRC, and has srun run "mob sbcast" once on each node, which gets DEST.
 mob must be at the same path there. A daemon of --data that is the user's own does the
 work; otherwise the command runs a node itself, here and there, so that DEST belongs to
 the user. $MOB_CLUSTER names the cluster of a node.
 
-The flags are those of sbcast. --compress, --fanout, --size and --timeout are accepted
+The flags are the same as sbcast's. --compress, --fanout, --size and --timeout are accepted
 and do nothing: mob has no use for them. Modes and times are preserved in any case, as
 by "mob get", owners never, nor setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
 
@@ -55,7 +55,7 @@ type sbcastFlags struct {
 func newSbcast(a *command.App) *cobra.Command {
 	var f sbcastFlags
 	return a.Command(command.Spec{
-		Use: "sbcast SRC DEST", Short: "Copy a file or folder to all nodes of a Slurm job", Long: sbcastHelp, Example: sbcastExample,
+		Use: "sbcast SRC DEST", Short: "Copy a file or directory to all nodes of a Slurm job", Long: sbcastHelp, Example: sbcastExample,
 		Args: command.Args(2, "SRC", "DEST"), Flags: f.add,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
 			if f.receive {
@@ -77,7 +77,7 @@ func (f *sbcastFlags) add(fl *pflag.FlagSet) {
 	fl.StringP("size", "s", "", "ignored")
 	fl.StringP("timeout", "t", "", "ignored")
 	fl.StringVarP(&f.job, "jobid", "j", "", "job to copy to (default $SLURM_JOB_ID)")
-	fl.StringVar(&f.libs, "send-libs", "no", "refused: shared libraries are not sent")
+	fl.StringVar(&f.libs, "send-libs", "no", "rejected: shared libraries are not sent")
 	fl.Lookup("send-libs").NoOptDefVal = "yes"
 	fl.CountVarP(&f.verbose, "verbose", "v", "say more")
 	fl.BoolVar(&f.receive, "receive", false, "get DEST on this node")
@@ -86,7 +86,7 @@ func (f *sbcastFlags) add(fl *pflag.FlagSet) {
 
 func runSbcast(ctx context.Context, a *command.App, src, dest string, f *sbcastFlags) (err error) {
 	if f.libs != "no" {
-		return command.Usagef("--send-libs is not supported: copy the libraries by a command of their own")
+		return command.Usagef("--send-libs is not supported: copy the libraries with another command")
 	}
 	for _, name := range []string{"compress", "fanout", "size", "timeout"} {
 		if f.set.Changed(name) {
@@ -150,7 +150,7 @@ func sbcastRun(
 		arg = append(arg, "--force")
 	}
 	cmd := exec.CommandContext(ctx, "srun", append(arg, st.Root, dest)...)
-	cmd.Stdin, cmd.Stderr = strings.NewReader(st.Link+"\n"), io.Discard // not in the arguments, which others see
+	cmd.Stdin, cmd.Stderr = strings.NewReader(st.Link+"\n"), io.Discard // not in the arguments, which other users see
 	if f.verbose > 0 {
 		cmd.Stderr = a.Err
 		a.Note("%s", strings.Join(cmd.Args, " "))

@@ -19,14 +19,14 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-const seedHelp = `Hashes a file or folder in place, serves it from there, and prints its link, alone,
+const seedHelp = `Hashes a file or directory in place, serves it from there, and prints its link, alone,
 on standard output.
 
 The daemon of --data serves the content from then on. Without a daemon the command
 runs a node until Ctrl-C. Do not change the content while it is served.
 
 Symbolic links within PATH stay links. Links out of it are rejected, such as in the cache
-of a model hub; --follow-links takes the files and folders they lead to, each of them
+of a model hub; --follow-links takes the files and directories they lead to, each of them
 once: further links to it become links in the copy. A link that leads to another file
 later is not served until PATH is seeded again.
 
@@ -36,14 +36,14 @@ hashed; --skip-unreadable leaves them out, and names them.
 --wait N returns when N other nodes have told this one that they have the whole content.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
-for them, with the trackers of --bt-tracker, or without that those of its trackers that
+for them, with the trackers of --bt-tracker, or by default with its trackers that
 serve BitTorrent (--bt-listen). --torrent-file also writes a torrent file.
-Torrents have no symbolic links, empty folders, modes and times.
+Torrents have no symbolic links, empty directories, modes and times.
 
 --coded sends random linear combinations of k blocks (RLNC), of which any k will do:
 clusters that fetch from one node at the same time never fetch the same bytes. It
 costs CPU. By default k follows from how fast this machine codes and its network is;
---coded=32 sets it. The link tells other nodes.
+--coded=32 sets it. The link has the value.
 
 --strategy is for one cluster of similar machines. Nodes push coded blocks along
 permutations that are fixed in advance (Cooper), and request nothing. permutation
@@ -51,10 +51,10 @@ sends one generation after the other, overlap1 and overlap2 overlap them, and rb
 plain blocks, for comparison. Generations have 192 blocks, or k with --coded=k: large
 ones are best.
 
---plan works out who sends what to whom before anything is sent, for the hosts and rates of
---topology (see mob-bench plan), and the link tells other nodes. Each gets a piece from its parent
-in the piece's tree, and from others only if that is away or gets nothing. A host has the name
-of its machine, or that of --host of mobd.`
+--plan computes broadcast trees before anything is sent, for the hosts and rates of
+--topology (see mob-bench plan), and the link names the plan. A host gets a piece from its parent
+in the piece's tree, and from other peers only if the parent is away or has no progress. The
+name of a host is --host of mobd, by default the name of the machine.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
@@ -70,7 +70,7 @@ const damageEvery = time.Second
 func newSeed(a *command.App) *cobra.Command {
 	var f seedFlags
 	return a.Command(command.Spec{
-		Use: "seed PATH", Short: "Serve a file or folder, and print its link", Long: seedHelp, Example: seedExample,
+		Use: "seed PATH", Short: "Serve a file or directory, and print its link", Long: seedHelp, Example: seedExample,
 		Args: command.Args(1, "PATH"), Flags: func(fl *pflag.FlagSet) { f.add(a, fl) }, JSON: true, Run: f.run,
 	})
 }
@@ -137,7 +137,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	return nil
 }
 
-// checkSeedable reports why an argument, which stands for an absolute path, cannot be seeded.
+// checkSeedable reports why an argument cannot be seeded. path is its absolute path.
 func checkSeedable(arg, path string) error {
 	own := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/std")
 	switch {
@@ -152,7 +152,7 @@ func checkSeedable(arg, path string) error {
 	return nil
 }
 
-// hash has the daemon hash the content, and shows the progress.
+// hashContent has the daemon hash the content, and shows the progress.
 func hashContent(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
 	p := a.Screen(quiet)
 	defer p.Clear()
@@ -229,8 +229,8 @@ func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Statu
 	}
 }
 
-// forget removes a content that was seeded by a node within the command, so that
-// the next daemon of the data folder does not resume it.
+// forget removes content that was seeded by a node within the command, so that
+// the next daemon of the data directory does not resume it.
 func forget(ctx context.Context, s *daemon.Session, id string) error {
 	return daemon.Cleanup(ctx, func(ctx context.Context) error {
 		_, err := s.Remove(ctx, id, false)

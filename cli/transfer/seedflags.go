@@ -19,8 +19,8 @@ import (
 )
 
 // strategyK is the default number of blocks in a generation for permutation
-// gossip. Each generation costs some rounds besides its blocks, so large ones are
-// best. This one is a whole number of pieces of any length.
+// gossip. Each generation costs some rounds in addition to its blocks, so large ones are
+// best. The default is a whole number of pieces of any length.
 const strategyK = 192
 
 // codedAuto is the value of --coded without a number.
@@ -46,7 +46,7 @@ type seedFlags struct {
 func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.set = fl
 	f.node.Add(a, fl)
-	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes have the whole content")
+	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes are complete")
 	fl.StringVar(&f.pieces, "piece-length", "",
 		"size of a piece, a power of two from 16KiB to 16MiB (default by the content's size)")
 	fl.StringVar(&f.coded, "coded", "",
@@ -141,7 +141,7 @@ func (f *seedFlags) setCoding(req *control.SeedRequest) (err error) {
 	if f.strategy != "" {
 		flag = "--strategy"
 	}
-	return fmt.Errorf("%s and --torrent exclude each other: BitTorrent clients cannot read coded blocks", flag)
+	return fmt.Errorf("%s and --torrent are mutually exclusive: BitTorrent clients cannot read coded blocks", flag)
 }
 
 // checkPlan checks the algorithm.

@@ -49,14 +49,14 @@ type verifyFlags struct {
 func newVerify(a *command.App) *cobra.Command {
 	var f verifyFlags
 	return a.Command(command.Spec{
-		Use: "verify PATH|LINK|ID", Short: "Read a content again, and name what is damaged", Long: verifyHelp, Example: verifyExample,
+		Use: "verify PATH|LINK|ID", Short: "Verify the files of a transfer and list damaged ones", Long: verifyHelp, Example: verifyExample,
 		Args: command.Args(1, "PATH|LINK|ID"), Flags: func(fl *pflag.FlagSet) { f.add(a, fl) }, JSON: true, Run: f.run,
 	})
 }
 
 func (f *verifyFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.node.Add(a, fl)
-	fl.BoolVar(&f.repair, "repair", false, "fetch what is damaged anew, and wait until the content is whole")
+	fl.BoolVar(&f.repair, "repair", false, "fetch damaged pieces again, and wait until the transfer is complete")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
@@ -79,7 +79,7 @@ func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (e
 	return errors.Join(a.Print(r, r.print), r.verdict())
 }
 
-// hashAgain has the daemon verify a content, and shows the progress.
+// hashAgain has the daemon verify the files, and shows the progress.
 func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, req control.VerifyRequest, quiet bool) (
 	*peer.Verification, peer.Status, error,
 ) {
@@ -97,18 +97,18 @@ func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, req contr
 	})
 }
 
-// verified is what a verify found.
+// verified is the result of a verify.
 type verified struct {
 	*peer.Verification
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Path string `json:"path"`
 	Seed bool   `json:"seed"`
-	// Repaired is set if what was damaged or missing was fetched.
+	// Repaired is set if damaged or missing pieces were fetched.
 	Repaired bool `json:"repaired"`
 }
 
-// verdict returns an error unless the content is sound now.
+// verdict returns an error unless the content is intact now.
 func (r verified) verdict() error {
 	var all []error
 	if what := r.worst(); what != "" && !r.Repaired {
@@ -159,14 +159,14 @@ func arePieces(n int) string {
 	return term.Plural(n, "piece") + " are"
 }
 
-// print writes what was found for people.
+// print writes the result for people.
 func (r verified) print(out io.Writer) error {
 	w := term.NewTextWriter(out)
-	switch sound := r.Checked - r.Damaged.Count; {
-	case sound == r.Pieces && len(r.Different) == 0:
-		w.Line("%s: sound, %s", r.Path, term.Plural(r.Pieces, "piece"))
+	switch intact := r.Checked - r.Damaged.Count; {
+	case intact == r.Pieces && len(r.Different) == 0:
+		w.Line("%s: intact, %s", r.Path, term.Plural(r.Pieces, "piece"))
 	default:
-		w.Line("%s: %d of %s sound", r.Path, sound, term.Plural(r.Pieces, "piece"))
+		w.Line("%s: %d of %s intact", r.Path, intact, term.Plural(r.Pieces, "piece"))
 	}
 	for _, d := range r.Different[:min(len(r.Different), maxNumbers)] {
 		w.Line("  %s: %s", d.What, d.Path)
@@ -181,7 +181,7 @@ func (r verified) print(out io.Writer) error {
 		w.Line("  %s missing", arePieces(lacking))
 	}
 	if r.Repaired {
-		w.Line("  repaired: all pieces are sound now")
+		w.Line("  repaired: all pieces are valid now")
 	}
 	return w.Flush()
 }

@@ -18,8 +18,8 @@ import (
 // fleetEvery is the time between two queries to the trackers.
 const fleetEvery = time.Second
 
-// waitForNodes waits until f.wait other nodes have told this one that they have the whole
-// content. What the trackers count is shown only: anybody may announce anything.
+// waitForNodes waits until f.wait other nodes have reported to this node that they are complete. The counts of the
+// trackers are only shown, since anyone may announce anything.
 func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status, f *seedFlags) error {
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// benchFlags are the flags that grid and sim have in common.
+// commonFlags are the flags of both grid and sim.
 type commonFlags struct {
 	clusters, size, scenario, links string
 	nic, dualNIC, uplink, kill      string

@@ -113,8 +113,7 @@ func (f *commonFlags) benchCases() (all []bench.Case, err error) {
 	return all, nil
 }
 
-// benchGrid runs systems in each case. A case with a system that fails does not keep others from
-// running.
+// runGrid runs the systems in each case, also after one has failed.
 func runGrid(ctx context.Context, a *command.App, f *commonFlags, cases []bench.Case, systems []bench.System) error {
 	if err := netns.Available(); err != nil {
 		return err

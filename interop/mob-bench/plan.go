@@ -60,7 +60,7 @@ func newPlan(a *command.App) *cobra.Command {
 			case source == "":
 				return command.Usagef("--source is missing: name the host that has the content")
 			case dot && a.JSON:
-				return command.Usagef("--dot and --json exclude each other")
+				return command.Usagef("--dot and --json are mutually exclusive")
 			}
 			if err := plan.CheckAlgorithm(algorithm); err != nil {
 				return command.Usagef("--algorithm: %w", err)

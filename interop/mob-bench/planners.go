@@ -56,7 +56,7 @@ func (f *plannersFlags) add(fl *pflag.FlagSet) {
 	f.addSVG(fl)
 }
 
-// planBenchFlags are the flags of mob-bench planners.
+// plannersFlags are the flags of mob-bench planners.
 type plannersFlags struct {
 	models, links, algorithms []string
 	destinations              []int
@@ -99,7 +99,7 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 	return all, f.checkRepeat()
 }
 
-// benchPlan compares planners and prints the results.
+// runPlanners compares planners and prints the results.
 func runPlanners(ctx context.Context, a *command.App, f *plannersFlags, cases []*bench.PlanCase) error {
 	for _, c := range cases {
 		if err := f.runs(ctx, a, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {

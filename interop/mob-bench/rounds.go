@@ -89,7 +89,7 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 	return all, nil
 }
 
-// benchRounds simulates in rounds and prints the results.
+// runRounds simulates in rounds and prints the results.
 func runRounds(ctx context.Context, a *command.App, f *commonFlags, rounds *roundFlags) error {
 	cases, err := rounds.cases()
 	if err == nil {
