@@ -55,10 +55,39 @@ type limits struct {
 // usage is what a peer uses.
 type usage struct {
 	host      netip.Addr // of its last connection
-	conns     int
+	conns     map[*limited]struct{}
 	protected bool
-	streams   map[*limitedStream]struct{} // those that count as a stranger's
-	used      time.Time                   // when it last had a stream
+	streams   map[*limited]struct{} // streams that are counted
+	used      time.Time             // of its last stream
+}
+
+// limited is the part of a connection or a stream in the limits.
+type limited struct {
+	limits *limits
+	peer   peer.ID // empty until it is known
+	host   netip.Addr
+	quota  *quota.Quota[netip.Addr] // in which host holds a slot for it, or nil
+	done   bool
+}
+
+// release frees the connection's or the stream's part. It may be called again.
+func (c *limited) release() {
+	l := c.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.done {
+		return
+	}
+	c.done = true
+	if c.quota != nil {
+		c.quota.Release(c.host)
+	}
+	if u := l.peers[c.peer]; u != nil {
+		u.used = l.now()
+		delete(u.conns, c)
+		delete(u.streams, c)
+		l.forget(c.peer, u)
+	}
 }
 
 var errShare = errors.New("the address has its share of the host's connections")
@@ -107,14 +136,15 @@ func HostOf(addr ma.Multiaddr) netip.Addr { return quota.Host(reach.IP(addr)) }
 func (l *limits) OpenConnection(
 	dir network.Direction, usefd bool, addr ma.Multiaddr,
 ) (network.ConnManagementScope, error) {
-	c := &limitedConn{limits: l, host: HostOf(addr), inbound: dir == network.DirInbound}
-	if c.inbound {
+	c := &limitedConn{limited: limited{limits: l, host: HostOf(addr)}}
+	if dir == network.DirInbound {
 		l.mu.Lock()
 		ok := l.conns.Take(c.host)
 		l.mu.Unlock()
 		if !ok {
 			return nil, errShare
 		}
+		c.quota = l.conns
 	}
 	scope, err := l.ResourceManager.OpenConnection(dir, usefd, addr)
 	if err != nil {
@@ -128,11 +158,7 @@ func (l *limits) OpenConnection(
 // limitedConn is a connection's scope.
 type limitedConn struct {
 	network.ConnManagementScope
-	limits  *limits
-	host    netip.Addr
-	inbound bool
-	peer    peer.ID // empty until it is known
-	done    bool
+	limited
 }
 
 // SetPeer implements [network.ConnManagementScope].
@@ -149,7 +175,7 @@ func (c *limitedConn) SetPeer(id peer.ID) error {
 	c.peer = id
 	u := l.usage(id)
 	u.host, u.used = c.host, l.now()
-	u.conns++
+	u.conns[&c.limited] = struct{}{}
 	return nil
 }
 
@@ -159,28 +185,11 @@ func (c *limitedConn) Done() {
 	c.release()
 }
 
-func (c *limitedConn) release() {
-	l := c.limits
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c.done {
-		return
-	}
-	c.done = true
-	if c.inbound {
-		l.conns.Release(c.host)
-	}
-	if u := l.peers[c.peer]; u != nil {
-		u.conns--
-		l.forget(c.peer, u)
-	}
-}
-
 // usage returns what a peer uses. The caller holds the lock.
 func (l *limits) usage(id peer.ID) *usage {
 	u := l.peers[id]
 	if u == nil {
-		u = &usage{streams: map[*limitedStream]struct{}{}}
+		u = &usage{conns: map[*limited]struct{}{}, streams: map[*limited]struct{}{}}
 		l.peers[id] = u
 	}
 	return u
@@ -188,14 +197,14 @@ func (l *limits) usage(id peer.ID) *usage {
 
 // forget drops a peer that uses nothing. The caller holds the lock.
 func (l *limits) forget(id peer.ID, u *usage) {
-	if u.conns == 0 && len(u.streams) == 0 && !u.protected {
+	if len(u.conns) == 0 && len(u.streams) == 0 && !u.protected {
 		delete(l.peers, id)
 	}
 }
 
 // OpenStream implements [network.ResourceManager].
 func (l *limits) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
-	s := &limitedStream{limits: l, peer: id}
+	s := &limitedStream{limited: limited{limits: l, peer: id}}
 	if err := s.count(dir); err != nil {
 		return nil, err
 	}
@@ -211,9 +220,7 @@ func (l *limits) OpenStream(id peer.ID, dir network.Direction) (network.StreamMa
 // limitedStream is a stream's scope.
 type limitedStream struct {
 	network.StreamManagementScope
-	limits *limits
-	peer   peer.ID
-	host   netip.Addr // whom it counts for, if it does
+	limited
 }
 
 // count counts the stream, if it is a stranger's.
@@ -229,8 +236,8 @@ func (s *limitedStream) count(dir network.Direction) error {
 	if len(u.streams) >= maxStrangerPeerStreams || !l.streams.Take(u.host) {
 		return errShare
 	}
-	s.host = u.host
-	u.streams[s] = struct{}{}
+	s.host, s.quota = u.host, l.streams
+	u.streams[&s.limited] = struct{}{}
 	return nil
 }
 
@@ -238,22 +245,6 @@ func (s *limitedStream) count(dir network.Direction) error {
 func (s *limitedStream) Done() {
 	s.StreamManagementScope.Done()
 	s.release()
-}
-
-func (s *limitedStream) release() {
-	l := s.limits
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	u := l.peers[s.peer]
-	if u == nil {
-		return
-	}
-	u.used = l.now()
-	if _, ok := u.streams[s]; ok {
-		delete(u.streams, s)
-		l.streams.Release(s.host)
-	}
-	l.forget(s.peer, u)
 }
 
 // protect notes whether a peer is a stranger. The streams of one that is none do not count.
@@ -265,6 +256,7 @@ func (l *limits) protect(id peer.ID, protected bool) {
 	if protected {
 		for s := range u.streams {
 			l.streams.Release(s.host)
+			s.quota = nil
 		}
 		clear(u.streams)
 	}
