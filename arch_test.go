@@ -42,8 +42,9 @@ var table = map[string]rule{
 
 	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
-	"mob":             {ours: []string{"mob/assign", "mob/bitset", "mob/conduct", "mob/flow", "mob/roster", "proto"}, tests: []string{"mob/coded", "mob/pickertest", "mob/plan"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/assign", "mob/avail", "mob/bitset", "mob/conduct", "mob/flow", "mob/roster", "proto"}, tests: []string{"mob/coded", "mob/pickertest", "mob/plan"}, outside: []string{}, pure: true},
 	"mob/assign":      {ours: []string{"mob/conduct", "mob/plan", "mob/ranks", "proto"}, outside: []string{}, pure: true},
+	"mob/avail":       {ours: []string{"mob/bitset", "mob/roster", "proto"}, tests: []string{"mob/assign"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
 	"mob/coded":       {ours: []string{"mob", "mob/bitset", "mob/ranks"}, tests: []string{"mob/pickertest", "proto"}, outside: []string{}, pure: true},
 	"mob/pickertest":  {ours: []string{"mob", "proto"}, outside: []string{}, pure: true},

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -64,7 +65,7 @@ func TestClaimsTakeAlongHaves(t *testing.T) {
 	for i := range 32 {
 		if i%(32/claims) == 0 {
 			s.out = nil
-			s.announceTo(s.joined["c01"], 32+i, updateClaim, true)
+			s.announceTo(s.joined["c01"], 32+i, avail.Claim, true)
 			s.flushPeer(s.joined["c01"])
 			s.did = append(s.did, s.out...)
 		}

@@ -1,7 +1,6 @@
 package mob
 
 import (
-	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -23,7 +22,7 @@ func (s *State) recordBad(id proto.PeerID, i int, forged bool) {
 		return
 	}
 	n.Record.AddBad(i, forged)
-	if !forged && !s.have.Has(i) {
+	if !forged && !s.stored.Have.Has(i) {
 		s.book.FailedAlone(i)
 	}
 	switch {
@@ -62,7 +61,7 @@ func (s *State) ration(p *peer) {
 func (s *State) answered(p *peer, i int, again bool) {
 	switch {
 	case !p.Answered(i) || !again:
-	case s.have.Has(i): // so the piece was bad
+	case s.stored.Have.Has(i): // so the piece was bad
 		p.Strike()
 		s.hasten()
 	default:
@@ -87,7 +86,7 @@ func (s *State) judge() {
 // held reports whether a peer other than p that is not rationed has a piece to be requested.
 func (s *State) held(p *peer, i int) bool {
 	for _, q := range s.peers {
-		if q != p && q.matched && !q.Stalled && q.have.Has(i) && !q.Rationed {
+		if q != p && q.matched && !q.Stalled && q.Have.Has(i) && !q.Rationed {
 			return true
 		}
 	}
@@ -130,9 +129,8 @@ func (s *State) onChecked(ev Checked) {
 		s.ban(p, "too many complaints about sound pieces")
 		return
 	}
-	if s.offers(ev.Piece) {
-		p.pending.Have = bitset.Append(p.pending.Have, ev.Piece)
-		s.scheduleFlush(p, true)
+	if s.stored.Offers(ev.Piece) {
+		s.batches.Repeat(&p.box, ev.Piece, len(s.peers))
 	}
 }
 

@@ -15,16 +15,16 @@ func NewGrowing(length int64, size int) Picker { return newGrowing(length, size)
 // CheckBooks compares what a State counts with what it counts it from. Every number must be
 // stored, wanted or on its way, or not have come into being.
 func CheckBooks(s *State) error {
-	for i := range s.pieces {
+	for i := range s.layout.Count {
 		n := 0
-		for _, in := range []bool{s.have.Has(i), s.wanted.Has(i), s.fetches[i] != nil} {
+		for _, in := range []bool{s.stored.Have.Has(i), s.wanted.Has(i), s.fetches[i] != nil} {
 			if in {
 				n++
 			}
 		}
 		if n > 1 || n == 0 && !s.cfg.Growing {
 			return fmt.Errorf("piece %d: stored %v, wanted %v, on its way %v",
-				i, s.have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
+				i, s.stored.Have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
 		}
 		if err := checkCensus(s, i); err != nil {
 			return err
@@ -38,7 +38,7 @@ func checkCensus(s *State, i int) error {
 		holders, claims := 0, 0
 		siblings := map[string]bool{}
 		for _, p := range s.peers {
-			has, claim := p.have.Has(i), p.claim.Has(i)
+			has, claim := p.Have.Has(i), p.Claim.Has(i)
 			switch inside := p.shared > l.Index; {
 			case inside && p.Holds() && has:
 				holders++
@@ -48,9 +48,9 @@ func checkCensus(s *State, i int) error {
 				siblings[proto.ClusterGroup(p.Cluster, l.Index+1)] = true
 			}
 		}
-		if int(l.holders[i]) != holders || int(l.claims[i]) != claims || int(l.rarity[i]) != len(siblings) {
+		if int(l.Holders[i]) != holders || int(l.Claims[i]) != claims || int(l.Rarity[i]) != len(siblings) {
 			return fmt.Errorf("%s, piece %d: holders %d, claims %d, rarity %d, want %d, %d, %d",
-				l.Name, i, l.holders[i], l.claims[i], l.rarity[i], holders, claims, len(siblings))
+				l.Name, i, l.Holders[i], l.Claims[i], l.Rarity[i], holders, claims, len(siblings))
 		}
 	}
 	return nil

@@ -1,65 +1,60 @@
 package mob
 
 import (
-	"slices"
-
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
 
 // onHave takes in what a peer announces.
 func (s *State) onHave(p *peer, m *proto.Have) {
-	first := !p.announced
+	first := !p.Announced
 	if first {
-		p.announced = true
+		p.Announced = true
 		s.roster.Announced(p.node)
 	}
 	if len(m.Have) > 0 {
 		p.idle = false
 	}
 	s.wake(p)
-	p.slow = int(m.Left)
-	for i := range bitset.Numbers(m.Drop, s.pieces) {
+	p.Slow = int(m.Left)
+	for i := range bitset.Numbers(m.Drop, s.layout.Count) {
 		s.answered(p, i, false)
 		s.removeHave(p, i)
 		s.removeClaim(p, i)
 		s.announceDropped(p, i)
 	}
-	for i := range bitset.Numbers(m.Claim, s.pieces) {
+	for i := range bitset.Numbers(m.Claim, s.layout.Count) {
 		s.addClaim(p, i)
 	}
-	for i := range bitset.Numbers(m.Have, s.pieces) {
+	for i := range bitset.Numbers(m.Have, s.layout.Count) {
 		s.addHave(p, i)
 		s.answered(p, i, true)
 	}
-	if first && p.have.Full() {
-		p.slow = 0
-		p.seed = true
+	if first && p.Have.Full() {
+		p.Slow = 0
+		p.Seed = true
 	}
 }
 
 // announceDropped announces a piece to a peer that dropped it. Nothing was announced while it had
 // the piece too.
 func (s *State) announceDropped(p *peer, i int) {
-	if !p.subscribed.Has(i) {
+	if !p.box.Subscribed.Has(i) {
 		return
 	}
 	f := s.fetches[i]
 	switch {
-	case s.offers(i):
-		s.announceTo(p, i, updateHave, true)
+	case s.stored.Offers(i):
+		s.announceTo(p, i, avail.Have, true)
 	case f.concerns(p):
-		s.announceTo(p, i, updateClaim, true)
+		s.announceTo(p, i, avail.Claim, true)
 	}
 }
 
-// maxClaims bounds the times that the node keeps for a peer: those of its claims, lapsed ones included,
-// and those at which deferred pieces may be requested of it. An honest peer claims what is in flight to it.
-const maxClaims = 4096
-
 // addClaim records a claim of a peer, unless it has too many.
 func (s *State) addClaim(p *peer, i int) {
-	if p.have.Has(i) || len(p.claimed) >= maxClaims || p.lapsed.Has(i) || !p.claim.Add(i) {
+	if !p.AddClaim(i) {
 		return
 	}
 	if !p.local {
@@ -68,20 +63,20 @@ func (s *State) addClaim(p *peer, i int) {
 	if !p.near() {
 		return
 	}
-	p.claimed[i] = s.now
+	p.SetClaimed(i, s.now)
 	if !p.Claims() {
 		return
 	}
 	s.countClaim(p, i, true)
 	home := s.home(p)
-	if home.holders[i] > 0 {
+	if home.Holders[i] > 0 {
 		return
 	}
-	s.relay(i, updateClaim)
+	s.relay(i, avail.Claim)
 	f := s.fetches[i]
 	both := f.enters(home)
-	if both && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && p.lapsed.Len() == 0 {
-		p.overrode = s.now
+	if both && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && !p.HasLapsed() {
+		p.Overrode = s.now
 	}
 	if !s.precedes(p, i) {
 		return
@@ -110,9 +105,9 @@ func (s *State) countClaim(p *peer, i int, counts bool) {
 	s.touch(i)
 	for _, l := range s.groups(p) {
 		if counts {
-			l.claims[i]++
+			l.Claims[i]++
 		} else {
-			l.claims[i]--
+			l.Claims[i]--
 		}
 	}
 	if counts || !s.isLeft(s.home(p), i) {
@@ -120,24 +115,24 @@ func (s *State) countClaim(p *peer, i int, counts bool) {
 	}
 	s.reconsider(i)
 	if s.isLeft(s.site(), i) {
-		s.relay(i, updateDrop)
+		s.relay(i, avail.Drop)
 	}
 }
 
 // isLeft reports whether a piece is left to whoever begins it for a group: no member has, claims or
 // fetches it.
 func (s *State) isLeft(l *level, i int) bool {
-	return s.free(l, i) && !s.have.Has(i) && !s.fetches[i].enters(l)
+	return s.free(l, i) && !s.stored.Have.Has(i) && !s.fetches[i].enters(l)
 }
 
 // open has a piece fetched that came into being, unless it is stored. Members take turns at it, as if
 // what peers announced of it before came now.
 func (s *State) open(i int) (news bool) {
-	if s.have.Has(i) || s.fetches[i] != nil || !s.wanted.Add(i) {
+	if s.stored.Have.Has(i) || s.fetches[i] != nil || !s.wanted.Add(i) {
 		return false
 	}
 	for _, p := range s.peers {
-		if !p.local && p.have.Has(i) && s.isActive(p) {
+		if !p.local && p.Have.Has(i) && s.isActive(p) {
 			s.takeTurn(p, i)
 		}
 	}
@@ -149,22 +144,17 @@ func (s *State) open(i int) (news bool) {
 func (s *State) countHave(p *peer, i int, counts bool) {
 	s.touch(i)
 	for _, l := range s.groups(p) {
-		if counts {
-			l.holders[i]++
-			if l.holders[i] == 1 && !s.have.Has(i) {
-				s.gained(l, i)
-			}
-			continue
-		}
-		l.holders[i]--
-		if l.holders[i] == 0 && !s.have.Has(i) {
-			l.inflow.lacking++
+		switch {
+		case counts && l.AddHolder(i) && !s.stored.Have.Has(i):
+			s.gained(l, i)
+		case !counts && l.RemoveHolder(i) && !s.stored.Have.Has(i):
+			l.Inflow.Missing++
 		}
 	}
 	if counts {
 		return
 	}
-	if f := s.fetches[i]; s.own().holders[i] == 0 && f != nil && f.claimed && f.level == nil {
+	if f := s.fetches[i]; s.own().Holders[i] == 0 && f != nil && f.claimed && f.level == nil {
 		s.dropClaim(f) // no member sends it, and two could wait for each other
 	}
 	s.reconsider(i)
@@ -172,7 +162,7 @@ func (s *State) countHave(p *peer, i int, counts bool) {
 
 // addHave notes that a peer has a piece.
 func (s *State) addHave(p *peer, i int) {
-	if !p.have.Add(i) {
+	if !p.Have.Add(i) {
 		return
 	}
 	s.touch(i)
@@ -185,15 +175,15 @@ func (s *State) addHave(p *peer, i int) {
 		s.sparePeer(p, i)
 	}
 	if !p.near() {
-		p.claim.Remove(i)
+		p.Claim.Remove(i)
 		return
 	}
 	if p.Holds() {
 		s.countHave(p, i, true)
 	}
 	home := s.home(p)
-	if at, ok := p.claimed[i]; ok && home.holders[i] == 1 {
-		s.book.ClaimTimes.Add(s.now.Sub(at))
+	if d, ok := p.ClaimedFor(i, s.now); ok && home.Holders[i] == 1 {
+		s.book.ClaimTimes.Add(d)
 	}
 	s.removeClaim(p, i)
 	if !p.Holds() {
@@ -211,19 +201,15 @@ func (s *State) addHave(p *peer, i int) {
 
 // addRemote notes that a piece is in the group of a peer beside the own, or on its way there.
 func (s *State) addRemote(p *peer, i int) {
-	if p.link.pieces.Add(i) {
-		p.level.rarity[i]++
+	if p.level.AddRemote(&p.link.Sibling, i) {
 		s.touch(i)
-		if p.level.Index > 0 && p.link.pieces.Full() {
-			p.level.whole = append(p.level.whole, p.link)
-		}
 		s.spare(p.level, i)
 	}
 }
 
 // removeHave takes back that a peer has a piece.
 func (s *State) removeHave(p *peer, i int) {
-	if !p.have.Remove(i) {
+	if !p.Have.Remove(i) {
 		return
 	}
 	delete(p.deferred, i)
@@ -235,7 +221,7 @@ func (s *State) removeHave(p *peer, i int) {
 		return
 	}
 	if s.cfg.Growing {
-		s.passed.Add(i)
+		s.stored.Passed.Add(i)
 	}
 	if p.Holds() {
 		s.countHave(p, i, false)
@@ -244,8 +230,7 @@ func (s *State) removeHave(p *peer, i int) {
 
 // removeClaim takes back that a peer claims a piece.
 func (s *State) removeClaim(p *peer, i int) {
-	delete(p.claimed, i)
-	if !p.claim.Remove(i) {
+	if !p.RemoveClaim(i) {
 		return
 	}
 	if !p.local {
@@ -259,15 +244,11 @@ func (s *State) removeClaim(p *peer, i int) {
 // removeRemote corrects the rarity of a piece that a remote peer has no more.
 func (s *State) removeRemote(p *peer, i int) {
 	for _, q := range p.link.peers {
-		if q.have.Has(i) || q.claim.Has(i) {
+		if q.Have.Has(i) || q.Claim.Has(i) {
 			return
 		}
 	}
-	if p.level.Index > 0 && p.link.pieces.Full() {
-		p.level.whole = slices.DeleteFunc(p.level.whole, func(l *link) bool { return l == p.link })
-	}
-	if p.link.pieces.Remove(i) {
-		p.level.rarity[i]--
+	if p.level.RemoveRemote(&p.link.Sibling, i) {
 		s.touch(i)
 	}
 }
@@ -275,6 +256,6 @@ func (s *State) removeRemote(p *peer, i int) {
 // gained notes a piece that no member of a group had.
 func (s *State) gained(l *level, i int) {
 	if s.picker.Gained(View{s, l}, i) {
-		l.inflow.add(s.now)
+		l.Inflow.Add(s.now)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -20,15 +21,15 @@ func TestClaimsBounded(t *testing.T) {
 	all := []proto.Range{{Count: pieces}}
 	s.hears(Received{"c", &proto.Have{Claim: all}})
 	c := s.joined["c"]
-	if c.claim.Len() != maxClaims || len(c.claimed) != maxClaims {
-		t.Errorf("%d claims of a member that claims %d pieces, want %d", c.claim.Len(), pieces, maxClaims)
+	if c.Claim.Len() != avail.MaxTimes {
+		t.Errorf("%d claims of a member that claims %d pieces, want %d", c.Claim.Len(), pieces, avail.MaxTimes)
 	}
-	if n := s.own().claims[maxClaims]; n != 0 {
+	if n := s.own().Claims[avail.MaxTimes]; n != 0 {
 		t.Errorf("a claim beyond the limit counts %d times", n)
 	}
-	s.hears(Received{"c", &proto.Have{Have: []proto.Range{{Count: maxClaims}}}})
-	s.hears(Received{"c", &proto.Have{Claim: []proto.Range{{First: maxClaims, Count: 1}}}})
-	if !c.claim.Has(maxClaims) {
+	s.hears(Received{"c", &proto.Have{Have: []proto.Range{{Count: avail.MaxTimes}}}})
+	s.hears(Received{"c", &proto.Have{Claim: []proto.Range{{First: avail.MaxTimes, Count: 1}}}})
+	if !c.Claim.Has(avail.MaxTimes) {
 		t.Error("a member that has what it claimed may not claim again")
 	}
 
@@ -38,12 +39,12 @@ func TestClaimsBounded(t *testing.T) {
 		s.now = s.now.Add(time.Minute)
 		s.lapseClaims()
 	}
-	if len(c.claimed) > maxClaims {
-		t.Errorf("times of %d claims that lapsed", len(c.claimed))
+	if n := c.Claim.Len(); n > 0 {
+		t.Errorf("%d claims beside those that lapsed", n)
 	}
 
 	s.hears(Received{"a", &proto.Have{Have: all}})
-	if a := s.joined["a"]; len(a.deferred) > maxClaims {
+	if a := s.joined["a"]; len(a.deferred) > avail.MaxTimes {
 		t.Errorf("%d pieces of a peer are deferred", len(a.deferred))
 	}
 	if err := CheckBooks(s.State); err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/assign"
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/mob/roster"
@@ -39,11 +40,7 @@ type Tuning struct {
 	flow.Limits
 	conduct.Rules
 	roster.Settings
-	// Batch is the least time between two batches of haves and claims to a peer. Claims go to
-	// local peers at once. LazyBatch is the same, times the number of peers, for updates that
-	// nobody waits for, most of all what the cluster has already: in a large one everybody would
-	// announce every piece to everybody.
-	Batch, LazyBatch time.Duration
+	avail.Batching
 }
 
 // DefaultTuning returns the tuning of the measurements in BENCHMARKS.md.
@@ -56,9 +53,8 @@ func DefaultTuning() Tuning {
 			MaxBlock:  proto.MaxBlock,
 			MaxWindow: 16 << 20,
 		},
-		Rules:     conduct.Rules{Stall: 3 * time.Second, Dead: 15 * time.Second, Strikes: 3},
-		Batch:     40 * time.Millisecond,
-		LazyBatch: 16 * time.Millisecond,
+		Rules:    conduct.Rules{Stall: 3 * time.Second, Dead: 15 * time.Second, Strikes: 3},
+		Batching: avail.Batching{Batch: 40 * time.Millisecond, LazyBatch: 16 * time.Millisecond},
 		Settings: roster.Settings{
 			Turn:      20 * time.Millisecond,
 			Settle:    3 * time.Second,

@@ -3,6 +3,7 @@ package mob
 import (
 	"time"
 
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 )
 
@@ -21,13 +22,13 @@ type Peer struct{ p *peer }
 func (p Peer) Local() bool { return p.p.local }
 
 // Has returns the numbers that the peer has, which must not be changed.
-func (p Peer) Has() *bitset.Set { return p.p.have }
+func (p Peer) Has() *bitset.Set { return p.p.Have }
 
 // Has reports whether number i is stored.
-func (v View) Has(i int) bool { return v.s.have.Has(i) }
+func (v View) Has(i int) bool { return v.s.stored.Have.Has(i) }
 
 // Stored returns how many of the numbers first <= i < end are stored.
-func (v View) Stored(first, end int) int { return v.s.have.Count(first, end) }
+func (v View) Stored(first, end int) int { return v.s.stored.Have.Count(first, end) }
 
 // Wanted returns the numbers to fetch that are not on their way. They must not be changed but by
 // [Control.Want] and [Control.Unwant].
@@ -43,17 +44,17 @@ func (v View) Rank() (rank, size int) { return v.l.Rank, v.l.Size }
 func (v View) InShare(i int) bool { return v.l.Share.Has(i) }
 
 // Holders returns how many peers of the group have number i.
-func (v View) Holders(i int) int { return int(v.l.holders[i]) }
+func (v View) Holders(i int) int { return int(v.l.Holders[i]) }
 
 // Seeds returns how many peers of the group have had every number since they joined, where they are
 // few for all that fetch. What only they have counts as if nobody of the group had it.
-func (v View) Seeds() int { return v.l.seeds }
+func (v View) Seeds() int { return v.l.Seeds }
 
 // Claims returns how many peers of the group have claimed number i.
-func (v View) Claims(i int) int { return int(v.l.claims[i]) }
+func (v View) Claims(i int) int { return int(v.l.Claims[i]) }
 
 // Rarity returns how many siblings of the group have number i or have claimed it.
-func (v View) Rarity(i int) int { return int(v.l.rarity[i]) }
+func (v View) Rarity(i int) int { return int(v.l.Rarity[i]) }
 
 // Free reports whether no other member of the group has number i, as far as that is not in doubt, or
 // has claimed it, and whether the node knows the group well enough to say so.
@@ -69,12 +70,12 @@ func (v View) Before(i int) int { return v.l.siblingsBefore(i) }
 // first <= i < end.
 func (v View) Complete(first, end int) (members, siblings int) {
 	for _, p := range v.s.peers {
-		if p.shared > v.l.Index && p.have.Count(first, end) == end-first {
+		if p.shared > v.l.Index && p.Have.Count(first, end) == end-first {
 			members++
 		}
 	}
 	for _, to := range v.l.links {
-		if to.pieces.Count(first, end) == end-first {
+		if to.Pieces.Count(first, end) == end-first {
 			siblings++
 		}
 	}
@@ -145,7 +146,7 @@ func (c *Control) From(p Peer) View {
 // Want notes that number i is to be fetched, and reports whether that is news. A number that is
 // stored or on its way is not.
 func (c *Control) Want(i int) bool {
-	return !c.s.have.Has(i) && c.s.fetches[i] == nil && c.s.wanted.Add(i)
+	return !c.s.stored.Have.Has(i) && c.s.fetches[i] == nil && c.s.wanted.Add(i)
 }
 
 // Unwant notes that number i is not to be fetched.
@@ -158,18 +159,15 @@ func (c *Control) Open(i int) bool { return c.s.open(i) }
 func (c *Control) Store(i int) { c.s.store(i) }
 
 // Announce announces a number that is stored, again to those that were told already.
-func (c *Control) Announce(i int) { c.s.announce(i, updateHave) }
+func (c *Control) Announce(i int) { c.s.announce(i, avail.Have) }
 
 // Drop notes that number i is not stored any more, tells all peers, and reports whether it was.
 func (c *Control) Drop(i int) bool {
-	if !c.s.have.Remove(i) {
-		return false
-	}
-	c.s.touch(i)
-	if !c.s.withheld.Remove(i) {
+	stored, offered := c.s.stored.Remove(i)
+	if offered {
 		c.s.announceLoss(i)
 	}
-	return true
+	return stored
 }
 
 // GiveUp ends the fetch of number i, if there is one.
@@ -206,16 +204,12 @@ func (c *Control) Allow(i int) {
 }
 
 // Lack adds to how many numbers a group lacks before it has the whole content.
-func (c *Control) Lack(v View, n int) { v.l.inflow.lacking += n }
+func (c *Control) Lack(v View, n int) { v.l.Inflow.Missing += n }
 
 // Changed reports whether anything that a View tells of the numbers first <= i < end may have
 // changed since it was asked last. It is for one caller: the answer is given once.
 func (c *Control) Changed(first, end int) bool {
-	if c.s.dirty.Count(first, end) == 0 {
-		return false
-	}
-	c.s.dirty.RemoveRange(first, end)
-	return true
+	return c.s.stored.TakeDirty(first, end)
 }
 
 // maxCandidates bounds the numbers that one pick looks at. Beyond it the best of a random sample
@@ -230,9 +224,9 @@ func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	last := p.p.Rationed
 	from := 0
 	if s.layout.Together == 0 {
-		from = s.rng.IntN((s.pieces+63)/64) * 64
+		from = s.rng.IntN((s.layout.Count+63)/64) * 64
 	}
-	for i := range s.wanted.Intersection(p.p.have, from) {
+	for i := range s.wanted.Intersection(p.p.Have, from) {
 		k, ok := key(i)
 		if !ok || last && s.held(p.p, i) {
 			continue

@@ -24,7 +24,7 @@ func (s *State) endgame() {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.peer != p && p.have.Has(f.Piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
+			if f.helper == nil && f.peer != p && p.Have.Has(f.Piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
 				s.help(p, f)
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
@@ -65,12 +66,12 @@ func (s *State) assign(p *peer, f *fetch) {
 	case p.local && f.level != nil, !p.local && f.enters(p.level):
 	case !p.local:
 		f.level, f.claimed, f.claimedAt = p.level, true, s.now
-		s.announce(f.Piece, updateClaim)
+		s.announce(f.Piece, avail.Claim)
 		if s.crosses(p, f.Piece) && !s.ordered(f.Piece) {
 			s.awaitClaims(p, f)
 		}
 	case s.ordered(f.Piece):
-	case own.holders[f.Piece] == 1 && own.claims[f.Piece] == 0 && s.hasChoice(p, f.Piece):
+	case own.Holders[f.Piece] == 1 && own.Claims[f.Piece] == 0 && s.hasChoice(p, f.Piece):
 		s.claimLocally(f)
 	}
 }
@@ -80,8 +81,8 @@ func (s *State) assign(p *peer, f *fetch) {
 // announced, and in a large cluster everybody would claim every piece to everybody.
 func (s *State) hasChoice(p *peer, from int) bool {
 	alone, seen, own := 1, 0, s.own()
-	for i := range s.wanted.Intersection(p.have, from) {
-		if own.holders[i] == 1 {
+	for i := range s.wanted.Intersection(p.Have, from) {
+		if own.Holders[i] == 1 {
 			alone++
 		}
 		if seen++; alone >= own.Size || seen >= maxCandidates {
@@ -124,7 +125,7 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 		return
 	}
 	s.unassign(f)
-	if f.claimed && f.level == nil && s.own().holders[f.Piece] == 0 { // else members wait for each other's claims
+	if f.claimed && f.level == nil && s.own().Holders[f.Piece] == 0 { // else members wait for each other's claims
 		s.dropClaim(f)
 	}
 }
@@ -171,7 +172,7 @@ func (s *State) giveUp(i int) {
 	s.endFetch(f)
 	s.touch(i)
 	if f.claimed {
-		s.announce(i, updateDrop)
+		s.announce(i, avail.Drop)
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *State) checkBehind() {
 // healthInterval returns how long the node may leave its peers alone. When it is complete, and no
 // peer is subscribed to anything, it only needs to know that they are alive.
 func (s *State) healthInterval() time.Duration {
-	if s.complete && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.subscribed.Len() > 0 }) {
+	if s.complete && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.box.Subscribed.Len() > 0 }) {
 		return s.t.Dead / 10
 	}
 	return s.t.Queue / 2
@@ -75,8 +75,8 @@ func (s *State) check(p *peer) {
 	pause := s.t.Dead / 3 // between pings
 	switch {
 	case p.measures():
-		pause = max(s.t.Queue, s.pace)
-	case p.acrossLink() && p.subscribed.Len() > 0:
+		pause = max(s.t.Queue, s.batches.Pace)
+	case p.acrossLink() && p.box.Subscribed.Len() > 0:
 		pause = min(pause, 3*s.t.Queue)
 	case p.pipe.Busy() || p.near() && !s.complete && s.now.Sub(p.LastSeen) > s.t.Stall/2:
 		pause = min(pause, s.t.Stall/2)
@@ -128,7 +128,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
-	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.pace/2, 2*s.site().ClaimDelay()) {
+	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.batches.Pace/2, 2*s.site().ClaimDelay()) {
 		s.sendPing(p)
 	}
 }

@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -33,11 +34,11 @@ func (s *State) sendWant(p *peer) {
 	var rs []proto.Range
 	switch p.interest {
 	case allInterest:
-		rs = []proto.Range{{Count: uint32(s.pieces)}}
+		rs = []proto.Range{{Count: uint32(s.layout.Count)}}
 	case shareInterest:
 		rs = s.site().Share.Ranges()
 	}
-	p.Owe(rs, s.pieces)
+	p.Owe(rs, s.layout.Count)
 	s.send(p, &proto.Want{Pieces: rs})
 }
 
@@ -72,27 +73,26 @@ func (s *State) sendShare() {
 // onWant takes in what a peer subscribes to, and announces what is new to it.
 func (s *State) onWant(p *peer, m *proto.Want) {
 	s.hasten()
-	old := p.subscribed
-	p.subscribed = bitset.New(s.pieces)
-	for i := range bitset.Numbers(m.Pieces, s.pieces) {
-		p.subscribed.Add(i)
+	old := p.box.Subscribed
+	p.box.Subscribed = bitset.New(s.layout.Count)
+	for i := range bitset.Numbers(m.Pieces, s.layout.Count) {
+		p.box.Subscribed.Add(i)
 		if old.Has(i) {
 			continue
 		}
-		if s.offers(i) {
-			s.announceTo(p, i, updateHave, true)
+		if s.stored.Offers(i) {
+			s.announceTo(p, i, avail.Have, true)
 		} else if s.fetches[i].concerns(p) || !p.near() && !s.free(s.site(), i) {
-			s.announceTo(p, i, updateClaim, true)
+			s.announceTo(p, i, avail.Claim, true)
 		}
 	}
-	p.hasPending = true
-	s.flushPeer(p)
+	s.send(p, p.box.Answer(s.now))
 }
 
 // fetchesHere reports whether a remote peer fetches from the node, as one may that is subscribed to
 // all pieces. Those of the own site all are.
 func (p *peer) fetchesHere() bool {
-	return p.acrossLink() && p.subscribed.Len() > 0 && p.subscribed.Full()
+	return p.acrossLink() && p.box.Subscribed.Len() > 0 && p.box.Subscribed.Full()
 }
 
 // measures reports whether round trips to a peer are measured all the time: blocks go to it over a link,

@@ -1,6 +1,9 @@
 package mob
 
-import "github.com/mobgrid/mob/mob/roster"
+import (
+	"github.com/mobgrid/mob/mob/avail"
+	"github.com/mobgrid/mob/mob/roster"
+)
 
 // level is a group of nodes that the node is in: its site, a part of the site such as a rack, and
 // so on down to its own cluster. The name of a cluster is a path, and its prefixes name the groups.
@@ -12,29 +15,20 @@ import "github.com/mobgrid/mob/mob/roster"
 // begun if the outermost of them lacks it.
 type level struct {
 	*roster.Group
-	salt  uint64           // see clusterOrder
+	avail.Counts
+	order avail.Order
 	links map[string]*link // to the siblings
-	whole []*link          // to those that have every piece, or will; none of a site
-
-	// For each piece, holders and claims count the peers of the group that have it, or have claimed
-	// it; rarity counts the siblings that have it or have claimed it, as far as they announced it.
-	holders, claims, rarity []uint16
-	inflow                  inflow // into the group
-	seeds                   int    // members that had everything, and that others may relieve
 
 	behind bool // see leaves
-	slow   int  // pieces that are slow on their way into the group, as far as they may be stolen
 	open   bool // pieces could be fetched for the group when peers were last filled
 }
 
 func newLevel(g *roster.Group, pieces int) *level {
 	return &level{
-		Group:   g,
-		salt:    clusterSalt(g.Name),
-		links:   map[string]*link{},
-		holders: make([]uint16, pieces),
-		claims:  make([]uint16, pieces),
-		rarity:  make([]uint16, pieces),
+		Group:  g,
+		Counts: avail.NewCounts(pieces),
+		order:  avail.NewOrder(g.Name),
+		links:  map[string]*link{},
 	}
 }
 

@@ -1,7 +1,7 @@
 package mob
 
 import (
-	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/flow"
 )
 
@@ -10,12 +10,9 @@ import (
 // active members begin pieces: those that come first in the order of the group at that link.
 type link struct {
 	flow.Window
+	avail.Sibling
 	level *level  // that of the group
 	peers []*peer // that joined, sorted by id
-	// pieces are those that nodes of the sibling have, or have claimed, and salt is its own (see
-	// clusterOrder).
-	pieces *bitset.Set
-	salt   uint64
 }
 
 // piecesAtOnce is about how many pieces a group has on their way into it where the links
@@ -33,10 +30,9 @@ func (s *State) linkTo(l *level, sibling string) *link {
 	to := l.links[sibling]
 	if to == nil {
 		to = &link{
-			Window: flow.NewWindow(&s.t.Limits),
-			level:  l,
-			pieces: bitset.New(s.pieces),
-			salt:   clusterSalt(sibling),
+			Window:  flow.NewWindow(&s.t.Limits),
+			level:   l,
+			Sibling: avail.NewSibling(sibling, s.layout.Count),
 		}
 		l.links[sibling] = to
 	}

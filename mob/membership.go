@@ -89,21 +89,22 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	}
 	delete(s.joined, id)
 	s.peers = removePeer(s.peers, p)
-	s.ready, s.announcing = removePeer(s.ready, p), removePeer(s.announcing, p)
+	s.ready = removePeer(s.ready, p)
+	s.batches.Remove(&p.box)
 	if p.link != nil {
 		p.link.peers = removePeer(p.link.peers, p)
 	}
 	s.leavePlan(p)
 	s.releaseAll(p)
 	s.recount(p, func() { p.Stalled = true }) // its pieces and claims do not count any more
-	for i := range p.have.All() {
+	for i := range p.Have.All() {
 		s.removeHave(p, i)
 	}
-	for i := range p.claim.All() {
+	for i := range p.Claim.All() {
 		s.removeClaim(p, i)
 	}
 	if p.link != nil && len(p.link.peers) == 0 {
-		p.link.pieces.Clear()
+		p.link.Pieces.Clear()
 	}
 	p.ForgetReports()
 	if s.stealing == id {

@@ -48,7 +48,7 @@ func TestExternalPeersAreForgotten(t *testing.T) {
 	if len(site.Siblings) != 1 || len(site.links) != 1 {
 		t.Errorf("left are %d siblings, with %d links", len(site.Siblings), len(site.links))
 	}
-	for i, n := range site.rarity {
+	for i, n := range site.Rarity {
 		if n != 0 {
 			t.Fatalf("piece %d is in %d clusters", i, n)
 		}
@@ -211,7 +211,7 @@ func TestClusterNamesForgotten(t *testing.T) {
 	if len(site.Siblings) != 1 || len(site.links) != 1 {
 		t.Errorf("left are %d siblings, with %d links", len(site.Siblings), len(site.links))
 	}
-	if n := site.links["name49"].pieces.Len(); n != 0 {
+	if n := site.links["name49"].Pieces.Len(); n != 0 {
 		t.Errorf("the link has %d pieces", n)
 	}
 	if err := CheckBooks(s.State); err != nil {

@@ -11,7 +11,7 @@ func (s *State) sender(i int) *assign.Member {
 		return nil
 	}
 	return s.work.Sender(i, func(level, i int) bool {
-		return s.levels[level].holders[i] > 0 || s.levels[level].claims[i] > 0
+		return s.levels[level].Holders[i] > 0 || s.levels[level].Claims[i] > 0
 	})
 }
 
@@ -32,7 +32,7 @@ func (s *State) follows(f *fetch) bool {
 // the first of these. All its children request the same piece at about the same time.
 func (s *State) pickOrdered(p *peer) int {
 	best, paused := -1, -1
-	for i := range s.wanted.Intersection(p.have, 0) {
+	for i := range s.wanted.Intersection(p.Have, 0) {
 		if s.sender(i) != p.member || best >= 0 && s.work.Stage(i) >= s.work.Stage(best) {
 			continue
 		}
@@ -69,11 +69,11 @@ func (s *State) holdsUp(m *assign.Member) bool {
 	}
 	checked := 0
 	for i := range s.wanted.All() {
-		if !s.work.From(m, i) || p.have.Has(i) {
+		if !s.work.From(m, i) || p.Have.Has(i) {
 			continue
 		}
 		for _, q := range s.peers {
-			if q != p && q.have.Has(i) {
+			if q != p && q.Have.Has(i) {
 				return true
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/assign"
-	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/mob/roster"
@@ -25,29 +25,11 @@ type peer struct {
 	ready    bool   // listed in State.ready
 	idle     bool   // there was nothing to request of it, and it announced nothing since
 
-	// What it announced.
-	have, claim *bitset.Set
-	claimed     map[int]time.Time // when it claimed what it has not got, at most maxClaims
-	lapsed      *bitset.Set       // pieces whose claim it let lapse
-	announced   bool              // its first Have has come
-	seed        bool              // it had everything then
-	overrode    time.Time         // when it last began what the node had claimed before
-	slow        int               // pieces that it is slow at, and that may be stolen
-	deferred    map[int]time.Time // the time from when a piece may be requested of it
-
-	// What the node asked to be announced, and what the peer did.
-	interest     interest
+	avail.Offers
+	box          avail.Outbox
+	deferred     map[int]time.Time // the time from when a piece may be requested of it
+	interest     interest          // that the node sent
 	interestSent bool
-	subscribed   *bitset.Set
-
-	// What is to be announced to it.
-	pending       proto.Have // for the next batch
-	hasPending    bool       // a Have is due, even an empty one
-	flushed       time.Time  // when the last batch was sent
-	announcing    bool       // listed in State.announcing
-	urgent        bool       // some of pending is
-	earlyHaves    int        // haves that did not wait for a batch
-	announcedSlow int        // the last count of the node's slow pieces
 
 	// The requests of it.
 	ahead   int    // pieces that are claimed for it, and wait for other members' claims or for room
@@ -64,18 +46,19 @@ type peer struct {
 
 func (s *State) newPeer(nd Node, n *roster.Node) *peer {
 	p := &peer{
-		Node:       nd,
-		node:       n,
-		shared:     proto.SharedParts(nd.Cluster, s.cfg.Cluster),
-		joinedAt:   s.now,
-		have:       bitset.New(s.pieces),
-		claim:      bitset.New(s.pieces),
-		claimed:    map[int]time.Time{},
-		lapsed:     bitset.New(s.pieces),
-		subscribed: bitset.New(s.pieces),
-		deferred:   map[int]time.Time{},
+		Node:     nd,
+		node:     n,
+		shared:   proto.SharedParts(nd.Cluster, s.cfg.Cluster),
+		joinedAt: s.now,
+		Offers:   avail.NewOffers(s.layout.Count),
+		deferred: map[int]time.Time{},
 	}
 	p.Peer = conduct.NewPeer(&s.t.Rules, n.Record, p.near(), s.now)
+	var home *avail.Counts
+	if l := s.home(p); l != nil {
+		home = &l.Counts
+	}
+	p.box = avail.NewOutbox(p.ID, &p.Offers, home, s.layout.Count)
 	p.local = p.shared == len(s.levels)
 	p.matched = p.local
 	p.pipe = flow.Pipe{Limits: &s.t.Limits, External: p.External, Near: p.near()}

@@ -74,7 +74,7 @@ func (s *State) wakeSharing(p *peer) {
 // reconsider wakes the peers that have a piece, which may be requested now.
 func (s *State) reconsider(i int) {
 	for _, p := range s.peers {
-		if p.have.Has(i) {
+		if p.Have.Has(i) {
 			p.idle = false
 			s.wake(p)
 		}
@@ -154,17 +154,17 @@ func (s *State) next(p *peer) *fetch {
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
 func (s *State) maySend(p *peer, f *fetch) bool {
-	return !f.Requested() && p.have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.keeps(p, f.Piece)
+	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.keeps(p, f.Piece)
 }
 
 // leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves
 // whether that is so for a piece. What members had and do not offer any more nobody else may fetch.
-func (s *State) leavesAll(l *level) bool     { return l.behind && s.passed.Len() == 0 }
-func (s *State) leaves(l *level, i int) bool { return l.behind && !s.passed.Has(i) }
+func (s *State) leavesAll(l *level) bool     { return l.behind && s.stored.Passed.Len() == 0 }
+func (s *State) leaves(l *level, i int) bool { return l.behind && !s.stored.Passed.Has(i) }
 
 // pick returns a piece to begin with p, -1 if there is none.
 func (s *State) pick(p *peer) int {
-	if s.pieces == 0 {
+	if s.layout.Count == 0 {
 		return -1
 	}
 	return s.picker.Pick(Peer{p})
@@ -173,7 +173,7 @@ func (s *State) pick(p *peer) int {
 // free reports whether no other member of a group has a piece, as far as that is not in doubt, or
 // has claimed it. Seeds that others relieve do not count.
 func (s *State) free(l *level, i int) bool {
-	return l.claims[i] == 0 && (l.holders[i] == 0 || int(l.holders[i]) <= l.seeds || s.picker.Doubtful(i))
+	return l.Claims[i] == 0 && (l.Holders[i] == 0 || int(l.Holders[i]) <= l.Seeds || s.picker.Doubtful(i))
 }
 
 // mayTake reports whether the node may begin a piece for a group, which is free, or which the plan has
@@ -248,4 +248,14 @@ func (s *State) onReject(p *peer, sp proto.Span) {
 		s.wanted.Add(i)
 		s.reconsiderAll()
 	}
+}
+
+// tooLate reports whether a piece that is started with a remote peer now would arrive after the group that it
+// enters has all pieces, at its present rate. Near the end there are fewer pieces than links, and all members would
+// wait for a piece on a slow one. It is left to faster links. If none takes it, the rate falls until the
+// piece is started after all.
+func (s *State) tooLate(p *peer) bool {
+	left, ok := p.level.Inflow.Left(s.now)
+	r := p.pipe.Rate()
+	return ok && r > 0 && p.level.Seeds == 0 && float64(p.pipe.InFlight()+s.layout.Size)/r > left
 }

@@ -1,5 +1,7 @@
 package mob
 
+import "github.com/mobgrid/mob/mob/avail"
+
 // Where a member of a rack has everything and the others fetch, all of them ask it, and the racks
 // beside it do too. If its interface is the limit, a byte that it sends a second time is lost. So
 // what has left it for another rack may come back from there: it enters the rack once all the same.
@@ -13,18 +15,18 @@ func (s *State) updateSeeds() {
 		for _, p := range s.peers {
 			switch {
 			case p.shared <= l.Index:
-			case p.seed && p.Holds():
+			case p.Seed && p.Holds():
 				seeds++
-			case !p.have.Full():
+			case !p.Have.Full():
 				fetching++
 			}
 		}
 		if fetching <= 2*seeds {
 			seeds = 0
 		}
-		if seeds != l.seeds {
-			l.seeds = seeds
-			s.dirty.AddRange(0, s.pieces)
+		if seeds != l.Seeds {
+			l.Seeds = seeds
+			s.stored.Dirty.AddRange(0, s.layout.Count)
 			s.reconsiderAll()
 		}
 	}
@@ -36,9 +38,15 @@ func (s *State) updateSeeds() {
 // its own members to serve. After the time in which a piece waits in two queues it may be begun there
 // after all. Links between sites have rates of their own, and nothing would be won.
 func (s *State) spare(l *level, i int) {
-	for _, to := range l.whole {
+	if l.Index == 0 || l.Complete == 0 {
+		return
+	}
+	for _, to := range l.links {
+		if !to.Pieces.Full() {
+			continue
+		}
 		for _, p := range to.peers {
-			if p.have.Has(i) {
+			if p.Have.Has(i) {
 				s.sparePeer(p, i)
 			}
 		}
@@ -48,8 +56,8 @@ func (s *State) spare(l *level, i int) {
 // sparePeer is spare for a peer that just got the piece.
 func (s *State) sparePeer(p *peer, i int) {
 	l := p.level
-	spares := int(l.rarity[i]) > len(l.whole) && len(p.deferred) < maxClaims
-	if l.Index > 0 && p.link.pieces.Full() && spares && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
+	spares := int(l.Rarity[i]) > l.Complete && len(p.deferred) < avail.MaxTimes
+	if l.Index > 0 && p.link.Pieces.Full() && spares && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
 		s.deferPiece(p, i, 2*s.t.Queue)
 	}
 }

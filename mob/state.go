@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/assign"
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/roster"
@@ -23,7 +24,6 @@ type State struct {
 	layout Layout
 	work   *assign.Assignment
 	roster *roster.Roster
-	pieces int // how many there are
 
 	rng      *rand.Rand
 	now      time.Time
@@ -32,8 +32,8 @@ type State struct {
 
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
-	have       *bitset.Set
-	withheld   *bitset.Set // of have: they are not for others at present
+	stored     avail.Pieces
+	batches    avail.Batches
 	wanted     *bitset.Set
 	fetches    map[int]*fetch
 	unassigned []*fetch // fetches that have bytes to request, and no peer
@@ -43,29 +43,21 @@ type State struct {
 	// The groups that the node is in, from the site to the own cluster: what others have, as far as
 	// they announced it, and the node's part of the work.
 	levels []*level
-	passed *bitset.Set // what members had and do not offer any more, in a content that grows
-	dirty  *bitset.Set // pieces for which this changed since the picker asked
 
 	// Who is there: nodes that the node was told of, and peers that joined.
-	peers      []*peer // sorted by id
-	joined     map[proto.PeerID]*peer
-	ready      []*peer // that may have room, and something to be requested
-	announcing []*peer // that may have pending haves
+	peers  []*peer // sorted by id
+	joined map[proto.PeerID]*peer
+	ready  []*peer // that may have room, and something to be requested
 
 	stealing proto.PeerID
 	book     conduct.Book
 
-	// What the node knows of its groups.
-	pace time.Duration // least time between two messages to a peer of another site: see setPace
-
 	// When things began, and are due. The zero time is never.
-	started         time.Time // the first step
-	flushed         time.Time // when a batch of haves was sent
-	flushAt, lazyAt time.Time // when the next is due with urgent ones, and with others
-	turnAt          time.Time // when the next deferred piece becomes available
-	waiting         []*fetch  // claimed for a peer; they wait for other members' claims, and then for room
-	healthAt        time.Time
-	gossipAt        time.Time
+	started  time.Time // the first step
+	turnAt   time.Time // when the next deferred piece becomes available
+	waiting  []*fetch  // claimed for a peer; they wait for other members' claims, and then for room
+	healthAt time.Time
+	gossipAt time.Time
 }
 
 // New returns the State of a node that has some pieces already. It panics if the piece length is
@@ -90,15 +82,11 @@ func New(cfg Config, have []proto.Range) *State {
 		picker:   picker,
 		work:     cfg.Assignment,
 		layout:   layout,
-		pieces:   n,
 		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		have:     bitset.New(n),
+		stored:   avail.NewPieces(have, n),
 		wanted:   bitset.New(n),
 		fetches:  map[int]*fetch{},
-		withheld: bitset.New(n),
 		complete: cfg.UploadOnly,
-		passed:   bitset.New(n),
-		dirty:    bitset.New(n),
 		joined:   map[proto.PeerID]*peer{},
 	}
 	if s.work == nil {
@@ -111,9 +99,7 @@ func New(cfg Config, have []proto.Range) *State {
 		s.levels, groups = append(s.levels, newLevel(g, n)), append(groups, g.Name)
 	}
 	s.work.Start(n, groups, &s.t.Rules, &s.book)
-	for i := range bitset.Numbers(have, n) {
-		s.have.Add(i)
-	}
+	s.batches = avail.NewBatches(&s.t.Batching, s.roster.Groups[0])
 	picker.Attach(newControl(s))
 	return s
 }
@@ -137,7 +123,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	case Joined:
 		s.onJoined(ev.Node)
 		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {
-			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
+			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
 		}
 	case Named:
 		s.onNamed(ev.Peer, ev.Host)
@@ -183,7 +169,7 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.endTurns() // what has come was heard before
 	}
 	s.fill()
-	s.flush()
+	s.batches.Flush(now, func(to proto.PeerID, m *proto.Have) { s.do(Send{Peer: to, Message: m}) })
 	s.nextTick = s.now.Add(s.Wake())
 	return s.out
 }
@@ -191,7 +177,8 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 // Wake implements [Strategy].
 func (s *State) Wake() time.Duration {
 	at := s.healthAt
-	for _, t := range []time.Time{s.flushAt, s.lazyAt, s.turnAt, s.roster.Due()} {
+	urgent, lazy := s.batches.Due()
+	for _, t := range []time.Time{urgent, lazy, s.turnAt, s.roster.Due()} {
 		if !t.IsZero() && t.Before(at) {
 			at = t
 		}
@@ -214,7 +201,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	if p.Silent {
 		s.setSilent(p, false)
 	}
-	if !p.Affords(s.now, m, s.pieces, len(s.fetches)) {
+	if !p.Affords(s.now, m, s.layout.Count, len(s.fetches)) {
 		s.ban(p, "too many messages")
 		return
 	}
@@ -242,12 +229,12 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 
 // store records and announces a verified piece.
 func (s *State) store(i int) {
-	if !s.have.Add(i) {
+	if !s.stored.Have.Add(i) {
 		return
 	}
 	s.touch(i)
 	for _, l := range s.levels {
-		if l.holders[i] == 0 {
+		if l.Holders[i] == 0 {
 			s.gained(l, i)
 		}
 	}
@@ -260,12 +247,12 @@ func (s *State) store(i int) {
 	}
 	s.book.Stored(i)
 	s.wanted.Remove(i)
-	s.announce(i, updateHave)
+	s.announce(i, avail.Have)
 	s.checkComplete()
 }
 
 func (s *State) checkComplete() {
-	if s.finished || s.cfg.Growing || !s.have.Full() {
+	if s.finished || s.cfg.Growing || !s.stored.Have.Full() {
 		return
 	}
 	s.finished = true
@@ -276,7 +263,7 @@ func (s *State) checkComplete() {
 	s.complete = true
 	for _, p := range s.peers {
 		s.sendWant(p)
-		if p.have.Full() {
+		if p.Have.Full() {
 			s.sendWhole(p)
 		}
 	}
@@ -286,14 +273,14 @@ func (s *State) checkComplete() {
 // count the nodes that do. One that fetches is not told, lest it turns to the node for pieces that
 // are the business of others.
 func (s *State) sendWhole(p *peer) {
-	if s.pieces > 0 {
-		s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.pieces)}}})
+	if s.layout.Count > 0 {
+		s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
 	}
 }
 
 // resume goes on after the content was whole, and lost a piece.
 func (s *State) resume() {
-	if s.have.Full() {
+	if s.stored.Have.Full() {
 		return
 	}
 	s.finished = false
@@ -310,8 +297,8 @@ func (s *State) resume() {
 
 // withhold tells every peer that the node does not offer stored pieces at present.
 func (s *State) withhold(r proto.Range) {
-	for i := range bitset.Numbers([]proto.Range{r}, s.pieces) {
-		if s.have.Has(i) && s.withheld.Add(i) {
+	for i := range bitset.Numbers([]proto.Range{r}, s.layout.Count) {
+		if s.stored.Withhold(i) {
 			s.announceLoss(i)
 		}
 	}
@@ -319,18 +306,15 @@ func (s *State) withhold(r proto.Range) {
 
 // offer announces pieces that were withheld.
 func (s *State) offer(r proto.Range) {
-	for i := range bitset.Numbers([]proto.Range{r}, s.pieces) {
-		if s.withheld.Remove(i) {
-			s.announce(i, updateHave)
+	for i := range bitset.Numbers([]proto.Range{r}, s.layout.Count) {
+		if s.stored.Offer(i) {
+			s.announce(i, avail.Have)
 		}
 	}
 }
 
-// offers reports whether the node has a piece for others.
-func (s *State) offers(i int) bool { return s.have.Has(i) && !s.withheld.Has(i) }
-
 // touch notes that what others have of a piece has changed, or how it is fetched.
-func (s *State) touch(i int) { s.dirty.Add(i) }
+func (s *State) touch(i int) { s.stored.Dirty.Add(i) }
 
 func comparePeers(p, q *peer) int { return strings.Compare(string(p.ID), string(q.ID)) }
 

@@ -51,11 +51,11 @@ type PeerStatus struct {
 func (s *State) Status() Status {
 	site := s.site()
 	st := Status{
-		Have:     s.have.Len(),
-		Total:    s.pieces,
+		Have:     s.stored.Have.Len(),
+		Total:    s.layout.Count,
 		Rank:     site.Rank,
 		Size:     site.Size,
-		Settling: !s.have.Full() && !s.mayFetch(site),
+		Settling: !s.stored.Have.Full() && !s.mayFetch(site),
 		Stalls:   s.book.Stalls,
 	}
 	st.Parents, st.Followed = s.work.Parents()
@@ -63,7 +63,7 @@ func (s *State) Status() Status {
 		ps := PeerStatus{
 			Node:     p.Node,
 			Local:    p.local,
-			Have:     p.have.Len(),
+			Have:     p.Have.Len(),
 			InFlight: p.pipe.InFlight(),
 			RTT:      p.pipe.Least,
 			Queue:    p.pipe.Queue,
@@ -86,7 +86,7 @@ func (s *State) Status() Status {
 		lacking.Add(i)
 	}
 	for i := range lacking.All() {
-		if site.holders[i] > 0 || site.rarity[i] > 0 {
+		if site.Holders[i] > 0 || site.Rarity[i] > 0 {
 			st.Available++
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -35,7 +36,7 @@ func (s *State) steal() {
 	}
 	var slowest *peer
 	for _, p := range s.peers {
-		if p.shared > l.Index && p.slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.slow > slowest.slow) {
+		if p.shared > l.Index && p.Slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.Slow > slowest.Slow) {
 			slowest = p
 		}
 	}
@@ -132,13 +133,13 @@ func (s *State) announceSlow() {
 		if !s.picker.Unclaimed(View{s, l}) {
 			n = len(s.slowFetches(l))
 		}
-		if n == l.slow {
+		if n == l.Slow {
 			continue
 		}
-		l.slow = n
+		l.Slow = n
 		for _, p := range s.peers {
 			if s.home(p) == l {
-				s.scheduleFlush(p, true)
+				s.batches.Schedule(&p.box, true, len(s.peers))
 			}
 		}
 	}
@@ -159,7 +160,7 @@ func (s *State) remaining(f *fetch) time.Duration {
 // if that member goes away.
 func (s *State) giveAway(f *fetch) {
 	for _, p := range s.peers {
-		if !p.local && p.have.Has(f.Piece) {
+		if !p.local && p.Have.Has(f.Piece) {
 			s.deferPiece(p, f.Piece, slowPiece)
 		}
 	}
@@ -167,5 +168,5 @@ func (s *State) giveAway(f *fetch) {
 	s.touch(f.Piece)
 	s.wanted.Add(f.Piece)
 	s.reconsider(f.Piece)
-	s.announce(f.Piece, updateDrop)
+	s.announce(f.Piece, avail.Drop)
 }

@@ -15,7 +15,7 @@ func (s *State) answerLimit(p *peer) time.Duration {
 func (s *State) setSilent(p *peer, silent bool) {
 	s.recount(p, func() { p.Silent = silent })
 	if silent {
-		p.slow = 0
+		p.Slow = 0
 	}
 	s.roster.SetSilent(p.node, silent)
 	s.applyChanges()
@@ -26,12 +26,12 @@ func (s *State) recount(p *peer, change func()) {
 	held, claimed := p.Holds(), p.Claims()
 	change()
 	if holds := p.Holds(); holds != held {
-		for i := range p.have.All() {
+		for i := range p.Have.All() {
 			s.countHave(p, i, holds)
 		}
 	}
 	if claims := p.Claims(); claims != claimed {
-		for i := range p.claim.All() {
+		for i := range p.Claim.All() {
 			s.countClaim(p, i, claims)
 		}
 	}
@@ -62,18 +62,12 @@ func (s *State) claimLimit() time.Duration {
 func (s *State) lapseClaims() {
 	limit := s.claimLimit() + s.book.Late
 	for _, p := range s.peers {
-		if !p.near() || p.claim.Len() == 0 {
-			continue
-		}
-		for i := range p.claim.All() {
-			if s.now.Sub(p.claimed[i]) <= limit {
-				continue
-			}
-			p.lapsed.Add(i)
-			p.claim.Remove(i)
-			if p.Claims() {
-				s.countClaim(p, i, false)
-			}
+		if p.near() {
+			p.Lapse(s.now, limit, func(i int) {
+				if p.Claims() {
+					s.countClaim(p, i, false)
+				}
+			})
 		}
 	}
 }
@@ -87,7 +81,7 @@ func (s *State) isOverridden() bool {
 		if p.near() {
 			near++
 		}
-		if s.now.Sub(p.overrode) < 2*s.t.Stall {
+		if s.now.Sub(p.Overrode) < 2*s.t.Stall {
 			by++
 		}
 	}

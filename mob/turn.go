@@ -3,6 +3,8 @@ package mob
 import (
 	"slices"
 	"time"
+
+	"github.com/mobgrid/mob/mob/avail"
 )
 
 // Members of a cluster, and clusters, that wait for the same new piece would all begin it at
@@ -14,7 +16,7 @@ import (
 func (s *State) takeTurn(p *peer, i int) {
 	active := p.activeOver()
 	turn := ((p.position-i)%active + active) % active
-	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) || len(p.deferred) >= maxClaims {
+	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) || len(p.deferred) >= avail.MaxTimes {
 		return
 	}
 	s.deferPiece(p, i, time.Duration(turn)*p.level.ClaimDelay())
@@ -160,9 +162,9 @@ func (s *State) endTurns() {
 // group. It is a preference: nothing waits for it. When little is left that none has begun, all look
 // for it before they hear of each other's claims, so the second and third differ by piece too.
 func (l *level) siblingsBefore(i int) (n int) {
-	own := clusterOrder(l.salt, i)
+	own := l.order.At(i)
 	for _, to := range l.links {
-		if !to.pieces.Has(i) && clusterOrder(to.salt, i) < own {
+		if !to.Pieces.Has(i) && to.At(i) < own {
 			n++
 		}
 	}

@@ -87,7 +87,7 @@ func TestClaimedAhead(t *testing.T) {
 			claimed.pipe.Meter.Add(now, s.layout.Size)
 			a.level.Share = assign.Share{}
 			for _, p := range []*peer{a, claimed} {
-				p.have.Add(0)
+				p.Have.Add(0)
 				p.matched = true
 			}
 			f := s.beginFetch(claimed, 0)

@@ -1,4 +1,4 @@
-package mob
+package avail
 
 import "testing"
 
@@ -10,7 +10,7 @@ func TestOrderIsFair(t *testing.T) {
 	for i := range pieces {
 		best := names[0]
 		for _, name := range names[1:] {
-			if clusterOrder(clusterSalt(name), i) < clusterOrder(clusterSalt(best), i) {
+			if NewOrder(name).At(i) < NewOrder(best).At(i) {
 				best = name
 			}
 		}

@@ -1,0 +1,215 @@
+package avail
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Update is a kind of announcement of a piece.
+type Update uint8
+
+const (
+	Have  Update = iota // it is stored
+	Claim               // it is requested from outside of a group, or of the only member that has it
+	Drop                // neither any more
+)
+
+// Batching has the constants of batches.
+type Batching struct {
+	// Batch is the least time between two batches of haves and claims to a peer. Claims go to local peers
+	// immediately. LazyBatch is the same, times the number of peers, for updates that no peer waits for.
+	Batch, LazyBatch time.Duration
+}
+
+// Outbox has the announcements for a peer.
+type Outbox struct {
+	Subscribed *bitset.Set // what the peer asked for
+
+	id      proto.PeerID
+	to      *Offers // of the peer
+	home    *Counts // of the innermost group that the peer and the node are in, nil if it is of another site
+	pending proto.Have
+	due     bool // a Have is due, even an empty one
+	urgent  bool // some of pending is
+	listed  bool // in Batches
+	sent    time.Time
+	early   int // haves that did not wait for a batch
+	slow    int // the last count of slow pieces that was sent
+}
+
+// maxEarly is the number of haves that do not wait for a batch, to a remote peer that fetches from the node. With
+// fewer pieces to choose from, its link may be idle.
+const maxEarly = 32
+
+// NewOutbox returns the outbox for a peer that subscribed to nothing.
+func NewOutbox(id proto.PeerID, to *Offers, home *Counts, pieces int) Outbox {
+	return Outbox{id: id, to: to, home: home, Subscribed: bitset.New(pieces)}
+}
+
+// Early reports whether a have is one of the first, which do not wait for a batch.
+func (o *Outbox) Early() bool {
+	if o.early >= maxEarly {
+		return false
+	}
+	o.early++
+	return true
+}
+
+// Take returns the pending announcements, nil if there are none.
+func (o *Outbox) Take(now time.Time) *proto.Have {
+	if !o.due {
+		return nil
+	}
+	m := o.pending
+	o.sent = now
+	if o.home != nil {
+		o.slow = o.home.Slow
+		m.Left = uint32(o.slow)
+	}
+	o.pending, o.due, o.urgent = proto.Have{}, false, false
+	return &m
+}
+
+// Answer is Take, and returns an empty message if there is none.
+func (o *Outbox) Answer(now time.Time) *proto.Have {
+	o.due = true
+	return o.Take(now)
+}
+
+func (o *Outbox) ranges() int {
+	return len(o.pending.Have) + len(o.pending.Claim) + len(o.pending.Drop)
+}
+
+// prune removes the haves that a peer of the site has got meanwhile, and reports whether anything is left.
+func (o *Outbox) prune() bool {
+	if o.home != nil {
+		old := o.pending.Have
+		o.pending.Have = nil
+		for i := range bitset.Numbers(old, o.to.Have.Cap()) {
+			if !o.to.Have.Has(i) {
+				o.pending.Have = bitset.Append(o.pending.Have, i)
+			}
+		}
+	}
+	if o.ranges() == 0 && (o.home == nil || o.slow == o.home.Slow) {
+		o.due = false
+	}
+	return o.due
+}
+
+// Batches schedules the announcements for all peers.
+type Batches struct {
+	Pace time.Duration // least time between two messages to a peer of another site
+
+	set              *Batching
+	site             *roster.Group
+	listed           []*Outbox
+	sent             time.Time // the last batch
+	urgentAt, lazyAt time.Time // the next batch with urgent updates, and with other updates
+}
+
+// NewBatches returns the batches of a node in a site.
+func NewBatches(set *Batching, site *roster.Group) Batches { return Batches{set: set, site: site} }
+
+// Delay returns the least time between two batches. Where machines are busy no peer acts on a batch sooner than
+// claims arrive, and each message costs them more.
+func (b *Batches) Delay() time.Duration { return max(b.set.Batch, b.site.ClaimDelay()) }
+
+// Add adds an update for a peer to the next batch, unless the peer has the piece. It returns batches
+// that are full, or that must be sent before. The node has that number of peers.
+func (b *Batches) Add(o *Outbox, i int, u Update, urgent bool, now time.Time, peers int) (full []*proto.Have) {
+	switch {
+	case u == Drop:
+		if len(o.pending.Have)+len(o.pending.Claim) > 0 {
+			full = append(full, o.Take(now)) // a reader takes in the drops of a message before the rest
+		}
+		o.pending.Drop = bitset.Append(o.pending.Drop, i)
+	case o.to.Have.Has(i):
+		return nil
+	case u == Have:
+		o.pending.Have = bitset.Append(o.pending.Have, i)
+	default:
+		o.pending.Claim = bitset.Append(o.pending.Claim, i)
+	}
+	b.Schedule(o, urgent, peers)
+	if o.ranges() >= proto.MaxRanges/2 {
+		full = append(full, o.Take(now))
+	}
+	return full
+}
+
+// Repeat announces a piece to a peer that announced it too.
+func (b *Batches) Repeat(o *Outbox, i, peers int) {
+	o.pending.Have = bitset.Append(o.pending.Have, i)
+	b.Schedule(o, true, peers)
+}
+
+// Schedule has the next batch go to a peer, of the node's peers. Updates that are not urgent may wait.
+func (b *Batches) Schedule(o *Outbox, urgent bool, peers int) {
+	o.due = true
+	if !o.listed {
+		o.listed = true
+		b.listed = append(b.listed, o)
+	}
+	switch {
+	case urgent:
+		o.urgent = true
+		if b.urgentAt.IsZero() {
+			b.urgentAt = b.sent.Add(b.Delay())
+		}
+	case b.lazyAt.IsZero():
+		b.lazyAt = b.sent.Add(max(b.Delay(), time.Duration(peers)*b.set.LazyBatch))
+	}
+}
+
+// Remove removes the outbox of a peer that left.
+func (b *Batches) Remove(o *Outbox) {
+	b.listed = slices.DeleteFunc(b.listed, func(other *Outbox) bool { return other == o })
+}
+
+// Due returns the times of the next batches, zero for none.
+func (b *Batches) Due() (urgent, lazy time.Time) { return b.urgentAt, b.lazyAt }
+
+// Flush sends the batches that are due, in the order of the peers' IDs.
+func (b *Batches) Flush(now time.Time, send func(to proto.PeerID, m *proto.Have)) {
+	urgent, lazy := due(&b.urgentAt, now), due(&b.lazyAt, now)
+	if !urgent && !lazy {
+		return
+	}
+	b.sent = now
+	slices.SortFunc(b.listed, func(o, p *Outbox) int { return strings.Compare(string(o.id), string(p.id)) })
+	left := b.listed[:0]
+	for _, o := range b.listed {
+		switch at := o.sent.Add(b.Pace); {
+		case !lazy && !o.urgent:
+			left = append(left, o)
+			continue
+		case o.home == nil && now.Before(at):
+			left = append(left, o)
+			if b.urgentAt.IsZero() || at.Before(b.urgentAt) {
+				b.urgentAt = at
+			}
+			continue
+		}
+		o.listed, o.urgent = false, false
+		if o.prune() {
+			send(o.id, o.Take(now))
+		}
+	}
+	clear(b.listed[len(left):])
+	b.listed = left
+}
+
+// due reports whether a time has come, and clears it then.
+func due(at *time.Time, now time.Time) bool {
+	if at.IsZero() || now.Before(*at) {
+		return false
+	}
+	*at = time.Time{}
+	return true
+}

@@ -1,0 +1,50 @@
+package avail
+
+import (
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Pieces are the stored pieces of a node.
+type Pieces struct {
+	Have     *bitset.Set
+	Dirty    *bitset.Set // pieces whose counts changed since the picker asked
+	Passed   *bitset.Set // of a growing content: pieces that members had and do not offer any more
+	withheld *bitset.Set // of Have: not offered at present
+}
+
+// NewPieces returns the pieces of a node that has some of count pieces.
+func NewPieces(have []proto.Range, count int) Pieces {
+	p := Pieces{bitset.New(count), bitset.New(count), bitset.New(count), bitset.New(count)}
+	for i := range bitset.Numbers(have, count) {
+		p.Have.Add(i)
+	}
+	return p
+}
+
+// Offers reports whether a piece is stored and not withheld.
+func (p *Pieces) Offers(i int) bool { return p.Have.Has(i) && !p.withheld.Has(i) }
+
+// Withhold stops to offer a piece, and reports whether it was offered.
+func (p *Pieces) Withhold(i int) bool { return p.Have.Has(i) && p.withheld.Add(i) }
+
+// Offer offers a piece again, and reports whether it was withheld.
+func (p *Pieces) Offer(i int) bool { return p.withheld.Remove(i) }
+
+// Remove removes a piece, and reports whether it was stored, and offered.
+func (p *Pieces) Remove(i int) (stored, offered bool) {
+	if !p.Have.Remove(i) {
+		return false, false
+	}
+	p.Dirty.Add(i)
+	return true, !p.withheld.Remove(i)
+}
+
+// TakeDirty reports whether the counts of any of the pieces first <= i < end have changed since the last call.
+func (p *Pieces) TakeDirty(first, end int) bool {
+	if p.Dirty.Count(first, end) == 0 {
+		return false
+	}
+	p.Dirty.RemoveRange(first, end)
+	return true
+}
