@@ -9,6 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -205,7 +207,8 @@ func TestStragglers(t *testing.T) {
 	}
 	join(t, tb, epoch, "s", "B", "b2", 40, 100)
 	join(t, tb, epoch, "s", "C", "c1", 0, 0)
-	if got := named(); got != "b2 40/100 c1 0/0 " {
+	want := fmt.Sprintf("%s 40/100 %s 0/0 ", libpeer.ID("b2"), libpeer.ID("c1"))
+	if got := named(); got != want {
 		t.Errorf("with two far behind: %s", got)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ipfs/go-cid"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -18,50 +21,64 @@ const (
 // Overview is what a tracker knows, for people.
 type Overview struct {
 	// Swarms and Members count all of them, a node once for each swarm.
-	Swarms, Members int
+	Swarms  int `json:"swarms"`
+	Members int `json:"nodes"`
 	// Largest are the swarms with the most members, the largest first.
-	Largest []SwarmOverview
+	Largest []SwarmOverview `json:"largest"`
 	// Clusters are those of one swarm: the one that was asked for, or else the largest.
-	Key      []byte
-	Clusters []ClusterOverview
+	Swarm    string            `json:"swarm,omitempty"` // its content id
+	Clusters []ClusterOverview `json:"clusters"`
 	// Sites are the same clusters added up by the first parts of their names, nil where all
 	// names have one part.
-	Sites []ClusterOverview
+	Sites []ClusterOverview `json:"sites,omitempty"`
 }
 
 // SwarmOverview is the progress of a swarm.
 type SwarmOverview struct {
-	Key                    []byte // binary CID
-	Nodes, Whole, Clusters int
-	Pieces                 int // of the content, 0 while unknown
+	ID       string `json:"id"` // the content id, empty if the key is not a CID
+	Nodes    int    `json:"nodes"`
+	Whole    int    `json:"whole"`
+	Clusters int    `json:"clusters"`
+	Pieces   int    `json:"pieces"` // of the content, 0 while unknown
 }
 
 // ClusterOverview is the progress of a cluster of a swarm, or of a site.
 type ClusterOverview struct {
-	Name         string
-	Nodes, Whole int
-	Missing      uint64 // pieces that its nodes lack, added up
+	Name    string `json:"name"`
+	Nodes   int    `json:"nodes"`
+	Whole   int    `json:"whole"`
+	Missing uint64 `json:"missing"` // sum of the missing pieces of its nodes
 	// Copies is how often the content came into the cluster, as its nodes that are there say: into
 	// a rack from anywhere outside of it, into a site from other sites.
-	Copies float64
+	Copies float64 `json:"copies"`
 	// Flows are what came from each cluster, its own included. Other sites, and other racks of the
 	// own site, are one each.
-	Flows []FlowOverview
+	Flows []FlowOverview `json:"flows"`
 	// Stragglers are nodes that lack much more than others do, at most three.
-	Stragglers []Straggler
+	Stragglers []Straggler `json:"stragglers,omitempty"`
 }
 
 // FlowOverview is payload from a cluster, in bytes and in bytes per second.
 type FlowOverview struct {
-	From  string
-	Bytes int64
-	Rate  int64
+	From  string `json:"from"`
+	Bytes int64  `json:"bytes"`
+	Rate  int64  `json:"rate"`
 }
 
 // Straggler is a node that lacks much more of the content than others do.
 type Straggler struct {
-	ID          proto.PeerID
-	Have, Total int // pieces; Total is 0 while the node does not know the manifest
+	ID    string `json:"id"`
+	Have  int    `json:"have"`  // pieces
+	Total int    `json:"total"` // 0 while the node does not know the manifest
+}
+
+// swarmID returns the content id of a swarm's key, empty if it is not a CID.
+func swarmID(key string) string {
+	c, err := cid.Cast([]byte(key))
+	if err != nil {
+		return ""
+	}
+	return c.String()
 }
 
 // Overview returns what the tracker knows now. key names the swarm whose clusters are wanted.
@@ -70,7 +87,7 @@ func (s *Server) Overview(key []byte) *Overview {
 	defer s.state.Unlock()
 	t := s.state.table
 	t.expire(s.clock())
-	o := &Overview{Swarms: len(t.swarms), Members: t.members()}
+	o := &Overview{Swarms: len(t.swarms), Members: t.members(), Largest: []SwarmOverview{}, Clusters: []ClusterOverview{}}
 	var largest []*swarm
 	for _, sw := range t.swarms {
 		largest = append(largest, sw)
@@ -79,7 +96,7 @@ func (s *Server) Overview(key []byte) *Overview {
 		return cmp.Or(-cmp.Compare(len(a.members), len(b.members)), strings.Compare(a.key, b.key))
 	})
 	for _, sw := range largest[:min(len(largest), maxSwarms)] {
-		so := SwarmOverview{Key: []byte(sw.key), Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
+		so := SwarmOverview{ID: swarmID(sw.key), Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
 		for c := range sw.all() {
 			so.Whole += int(c.whole)
 		}
@@ -90,7 +107,7 @@ func (s *Server) Overview(key []byte) *Overview {
 		sw = largest[0]
 	}
 	if sw != nil {
-		o.Key, o.Clusters = []byte(sw.key), sw.overview(proto.MaxClusterParts)
+		o.Swarm, o.Clusters = swarmID(sw.key), sw.overview(proto.MaxClusterParts)
 		if slices.ContainsFunc(o.Clusters, func(c ClusterOverview) bool { return proto.ClusterParts(c.Name) > 1 }) {
 			o.Sites = sw.overview(1)
 		}
@@ -166,7 +183,7 @@ func (co *ClusterOverview) addStraggler(m *member, total uint32, far uint64) {
 		return cmp.Compare(s.Have, int(have))
 	})
 	if i < maxStragglers {
-		all := slices.Insert(co.Stragglers, i, Straggler{m.id, int(m.have), int(m.total)})
+		all := slices.Insert(co.Stragglers, i, Straggler{libpeer.ID(m.id).String(), int(m.have), int(m.total)})
 		co.Stragglers = all[:min(len(all), maxStragglers)]
 	}
 }

@@ -20,38 +20,19 @@ const (
 	maxPageClusters  = 64
 )
 
-// nodePage is the state of a node on its page. It has no links and no addresses, since a reader of the page may not
-// fetch the content. Clients without the token get short names instead of content ids.
+// nodePage is an event of the page of a node. Its statuses have only the fields that the page shows, and no
+// links and addresses: a client that may read the page may not have the content. Clients without the token get
+// short names instead of content ids.
 type nodePage struct {
-	ID        string         `json:"id"`
-	Cluster   string         `json:"cluster"`
-	Version   string         `json:"version"`
-	Rate      peer.Traffic   `json:"rate"` // of all transfers
-	Transfers []pageTransfer `json:"transfers"`
-	More      int            `json:"more,omitempty"` // transfers that are not among them
-	Clusters  []pageCluster  `json:"clusters"`
-	Peers     []pagePeer     `json:"peers,omitempty"` // of the transfer that is asked for
-	Limits    control.Limits `json:"limits"`
-}
-
-// pageTransfer is a transfer on the page of its node.
-type pageTransfer struct {
-	ID        string       `json:"id"`
-	Name      string       `json:"name"`
-	Root      string       `json:"root"`
-	Seed      bool         `json:"seed"`
-	Phase     peer.Phase   `json:"phase"`
-	Waiting   string       `json:"waiting,omitempty"`
-	Error     string       `json:"error,omitempty"`
-	Length    int64        `json:"length"` // -1 while it is not known
-	Have      int64        `json:"have"`
-	Traffic   peer.Traffic `json:"traffic"`
-	Rate      peer.Traffic `json:"rate"`
-	Levels    []peer.Level `json:"levels,omitempty"`
-	Damaged   int64        `json:"damaged,omitempty"`
-	Elapsed   float64      `json:"elapsed"` // seconds
-	Connected int          `json:"connected"`
-	Isolated  string       `json:"isolated,omitempty"` // as text
+	ID        string            `json:"id"`
+	Cluster   string            `json:"cluster"`
+	Version   string            `json:"version"`
+	Rate      peer.Traffic      `json:"rate"` // of all transfers
+	Transfers []peer.Status     `json:"transfers"`
+	More      int               `json:"more,omitempty"` // transfers that are not among them
+	Clusters  []pageCluster     `json:"clusters"`
+	Peers     []peer.PeerStatus `json:"peers,omitempty"` // of the transfer that the client asks for
+	Limits    control.Limits    `json:"limits"`
 }
 
 // pageCluster is the peers of one cluster, of all transfers.
@@ -61,18 +42,6 @@ type pageCluster struct {
 	Peers   int    `json:"peers"`
 	Stalled int    `json:"stalled,omitempty"`
 	Rate    int64  `json:"rate"` // bytes received per second
-}
-
-// pagePeer is a peer of one transfer.
-type pagePeer struct {
-	ID      string  `json:"id"`
-	Cluster string  `json:"cluster"`
-	Client  string  `json:"client,omitempty"`
-	Local   bool    `json:"local"`
-	Part    float64 `json:"part"` // of the content, that it is known to have
-	Rate    int64   `json:"rate"`
-	RTT     float64 `json:"rtt"` // milliseconds
-	Stalled bool    `json:"stalled"`
 }
 
 // register adds the page of a node to the server of --http.
@@ -102,7 +71,7 @@ func newNodePage(n *peer.Node, detail string) *nodePage {
 
 // summarize returns a page of transfers, failed and running ones first.
 func summarize(list []peer.Status, detail string) *nodePage {
-	p := &nodePage{Transfers: []pageTransfer{}}
+	p := &nodePage{Transfers: []peer.Status{}}
 	slices.SortStableFunc(list, func(a, b peer.Status) int {
 		return cmp.Or(cmp.Compare(urgency(a.Phase), urgency(b.Phase)), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
@@ -118,15 +87,12 @@ func summarize(list []peer.Status, detail string) *nodePage {
 			p.More++
 			continue
 		}
-		alone := ""
-		if st.Isolation != nil {
-			alone = command.Isolation(st)
-		}
-		p.Transfers = append(p.Transfers, pageTransfer{
+		p.Transfers = append(p.Transfers, peer.Status{
 			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed,
-			Phase: st.Phase, Waiting: st.Waiting, Error: st.Error,
-			Length: st.Length, Have: st.Have, Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels, Damaged: st.Damaged,
-			Elapsed: st.Elapsed.Round(time.Second).Seconds(), Connected: st.Connected, Isolated: alone,
+			Phase: st.Phase, Waiting: st.Waiting, Error: st.Error, Isolation: st.Isolation,
+			Length: st.Length, Have: st.Have, Pieces: st.Pieces, PiecesHave: st.PiecesHave,
+			Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels, Damaged: st.Damaged,
+			Elapsed: st.Elapsed.Round(time.Second), Connected: st.Connected,
 		})
 	}
 	p.Clusters = pageClusters(list)
@@ -181,16 +147,8 @@ func pageClusters(list []peer.Status) []pageCluster {
 }
 
 // pagePeers returns the peers of a transfer, by cluster and id.
-func pagePeers(st *peer.Status) []pagePeer {
-	peers := []pagePeer{}
-	for _, q := range st.Peers {
-		peers = append(peers, pagePeer{
-			ID: q.ID, Cluster: q.Cluster, Client: q.Client, Local: q.Local,
-			Part: float64(q.Have) / float64(max(st.Pieces, 1)),
-			Rate: q.Rate, RTT: float64(q.RTT.Microseconds()) / 1000, Stalled: q.Stalled,
-		})
-	}
-	slices.SortFunc(peers, func(a, b pagePeer) int {
+func pagePeers(st *peer.Status) []peer.PeerStatus {
+	peers := slices.SortedFunc(slices.Values(st.Peers), func(a, b peer.PeerStatus) int {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.ID, b.ID))
 	})
 	return peers[:min(len(peers), maxPagePeers)]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
 )
 
 // busyNode returns the statuses of a node with many transfers and peers.
@@ -35,7 +36,7 @@ func busyNode(transfers, peers int) []peer.Status {
 func TestNodePageIsSmall(t *testing.T) {
 	t.Parallel()
 	list := busyNode(64, 64)
-	for detail, limit := range map[string]int{"": 32 << 10, list[7].ID: 48 << 10} {
+	for detail, limit := range map[string]int{"": 64 << 10, list[7].ID: 80 << 10} {
 		p := summarize(list, detail)
 		b, err := json.Marshal(p)
 		if err != nil {
@@ -88,11 +89,16 @@ func BenchmarkNodePage(b *testing.B) {
 	}
 }
 
-func TestNodePageNamesIsolation(t *testing.T) {
+// TestNodePageHidesLinks fills every field of a status: the page must not show those that are enough to fetch
+// the content, or that have addresses or paths of files.
+func TestNodePageHidesLinks(t *testing.T) {
 	t.Parallel()
-	st := peer.Status{Root: "/x", Phase: peer.Fetching, Isolation: &peer.Isolation{Cluster: "lyon", Known: 12, Err: "dial: no route"}}
-	const fetching = "12 members of cluster lyon are known, none can be reached: everything comes over the WAN; last error: dial: no route"
-	if p := summarize([]peer.Status{st, {}}, ""); p.Transfers[0].Isolated+p.Transfers[1].Isolated != fetching {
-		t.Errorf("%+v", p.Transfers)
+	st := busyNode(1, 1)[0]
+	st.Link, st.InfoHash, st.DamagedFiles, st.Liars = "secret", "secret", []string{"secret"}, []string{"secret"}
+	st.Plan = &peer.PlanStatus{ID: "secret", Host: "secret"}
+	st.Different = []store.Difference{{Path: "secret"}}
+	b, err := json.Marshal(summarize([]peer.Status{st}, st.ID))
+	if err != nil || strings.Contains(string(b), "secret") {
+		t.Errorf("%s, %v", b, err)
 	}
 }

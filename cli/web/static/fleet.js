@@ -21,6 +21,7 @@ function show(fleet) {
   const sites = fleet.sites || fleet.clusters;
   const sum = (f) => sites.reduce((n, c) => n + f(c), 0);
   const nodes = sum((c) => c.nodes);
+  const pieces = fleet.largest.find((s) => s.id === fleet.swarm)?.pieces || 0;
   const whole = sum((c) => c.whole);
   setText(byId("nodes"), String(nodes));
   setText(byId("whole"), String(whole));
@@ -28,7 +29,7 @@ function show(fleet) {
   setText(byId("copies"), Math.max(0, ...fleet.clusters.concat(fleet.sites || []).map((c) => c.copies)).toFixed(2));
   byId("more").hidden = !fleet.more;
   if (fleet.more) setText(byId("more"), `and ${plural(fleet.more, "cluster")} more`);
-  sync(byId("clusters"), withRacks(fleet), (c) => c.name, makeCluster, updateCluster);
+  sync(byId("clusters"), withRacks(fleet), (c) => c.name, makeCluster, (box, c) => updateCluster(box, c, pieces));
   drawMap(sites);
   if (before !== null && shown === fleet.swarm && whole > before) setText(byId("news"), `${whole} of ${nodes} nodes are whole`);
   before = whole;
@@ -57,15 +58,15 @@ function makeCluster() {
   return box;
 }
 
-function updateCluster(box, c) {
+function updateCluster(box, c, pieces) {
   const part = (selector) => box.querySelector(selector);
   setText(part("h3"), c.name);
   const done = c.whole === c.nodes;
   setText(part(".phase"), done ? "Whole" : `${c.nodes - c.whole} missing`);
   part(".phase").className = `phase ${done ? "whole" : "fetching"}`;
   const bar = part("progress");
-  bar.value = 1 - c.missing;
-  const percent = Math.floor(100 * (1 - c.missing));
+  bar.value = 1 - c.missing / Math.max(c.nodes * pieces, 1);
+  const percent = Math.floor(100 * bar.value);
   bar.setAttribute("aria-label", `${c.name}: ${percent} %`);
   setText(part(".numbers"), `${c.whole} of ${plural(c.nodes, "node")} whole · ${percent}\u00a0% · ${c.copies.toFixed(2)}\u00a0copies`);
   sync(part(".flows"), c.flows, (f) => f.from, () => {
@@ -79,7 +80,7 @@ function updateCluster(box, c) {
   const late = part(".warn");
   late.hidden = !c.stragglers;
   if (c.stragglers) {
-    setText(late, `Far behind: ${c.stragglers.map((s) => `…${s.id.slice(-8)} (${Math.floor(100 * s.part)} %)`).join(", ")}`);
+    setText(late, `Far behind: ${c.stragglers.map((s) => `…${s.id.slice(-8)} (${Math.floor((100 * s.have) / Math.max(pieces, 1))} %)`).join(", ")}`);
     late.title = c.stragglers.map((s) => s.id).join(" ");
   }
 }

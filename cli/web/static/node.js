@@ -108,8 +108,8 @@ function updateTransfer(card, t, peers) {
   setText(part(".numbers"), numbers(t, done));
   setText(part(".path"), t.root);
   const note = part(".note");
-  setText(note, t.error || (t.waiting ? `Waits for ${t.waiting}` : t.damaged ? `${plural(t.damaged, "damaged piece")}` : t.isolated || ""));
-  note.className = `note quiet ${t.error || t.damaged ? "bad" : t.waiting || t.isolated ? "warn" : ""}`;
+  setText(note, t.error || (t.waiting ? `Waits for ${t.waiting}` : t.damaged ? `${plural(t.damaged, "damaged piece")}` : isolated(t)));
+  note.className = `note quiet ${t.error || t.damaged ? "bad" : t.waiting || t.isolation ? "warn" : ""}`;
   note.hidden = !note.textContent;
   part(".stop").hidden = !owner || t.phase === "stopped" || t.phase === "failed";
   part(".verify").hidden = !owner || !known;
@@ -122,7 +122,19 @@ function updateTransfer(card, t, peers) {
   const table = part(".scroll");
   table.hidden = open !== t.id;
   table.setAttribute("aria-label", `Peers of ${name}`);
-  if (open === t.id && peers) showPeers(table, peers);
+  if (open === t.id && peers) showPeers(table, peers, t.pieces);
+}
+
+function isolated(t) {
+  const i = t.isolation;
+  if (!i) return "";
+  const comes = t.phase === "whole" ? "came" : "comes";
+  return `${plural(i.known, "member")} of cluster ${i.cluster} ${i.known === 1 ? "is" : "are"} known, none can be reached: everything ${comes} over the WAN; last error: ${i.error}`;
+}
+
+function roundTrip(ms) {
+  if (!(ms > 0)) return "–";
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }
 
 function numbers(t, done) {
@@ -144,12 +156,12 @@ function numbers(t, done) {
   if (t.phase === "fetching" && speed > 0 && t.length > t.have) parts.push(`${duration((t.length - t.have) / speed)} left`);
   if (t.phase === "whole" && !t.seed && t.traffic.wan_in + t.traffic.lan_in > 0) {
     const near = levels.length ? levels.map((l) => `${bytes(l.in)} from ${l.group}`).join(", ") : `${bytes(t.traffic.lan_in)} from LAN`;
-    parts.push(`${bytes(t.traffic.wan_in)} came from WAN, ${near}`, `in ${duration(t.elapsed)}`);
+    parts.push(`${bytes(t.traffic.wan_in)} came from WAN, ${near}`, `in ${duration(t.elapsed_ns / 1e9)}`);
   }
   return parts.join(" · ");
 }
 
-function showPeers(box, peers) {
+function showPeers(box, peers, pieces) {
   let body = box.querySelector("tbody");
   if (!body) {
     const table = element("table");
@@ -173,9 +185,9 @@ function showPeers(box, peers) {
     const text = [
       p.local ? `${p.cluster} (own)` : p.cluster,
       p.client || `…${p.id.slice(-8)}`,
-      `${Math.floor(100 * p.part)} %`,
+      `${Math.floor((100 * p.have) / Math.max(pieces, 1))} %`,
       rate(p.rate),
-      p.rtt > 0 ? `${p.rtt < 10 ? p.rtt.toFixed(1) : Math.round(p.rtt)} ms` : "–",
+      roundTrip(p.rtt_ns / 1e6),
       p.stalled ? "stalled" : "",
     ];
     text.forEach((value, i) => setText(row.children[i], value));
