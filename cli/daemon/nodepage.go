@@ -88,11 +88,12 @@ func summarize(list []peer.Status, detail string) *nodePage {
 			continue
 		}
 		p.Transfers = append(p.Transfers, peer.Status{
-			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed,
-			Phase: st.Phase, Waiting: st.Waiting, Error: st.Error, Isolation: st.Isolation,
-			Length: st.Length, Have: st.Have, Pieces: st.Pieces, PiecesHave: st.PiecesHave,
-			Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels, Damaged: st.Damaged,
-			Elapsed: st.Elapsed.Round(time.Second), Connected: st.Connected,
+			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed, Phase: st.Phase, Error: st.Error,
+			Length: st.Length, Pieces: st.Pieces, Elapsed: st.Elapsed.Round(time.Second),
+			SwarmStatus: peer.SwarmStatus{
+				Have: st.Have, PiecesHave: st.PiecesHave, Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels,
+				Damaged: st.Damaged, Connected: st.Connected, Waiting: st.Waiting, Isolation: st.Isolation,
+			},
 		})
 	}
 	p.Clusters = pageClusters(list)

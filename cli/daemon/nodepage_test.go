@@ -18,8 +18,11 @@ func busyNode(transfers, peers int) []peer.Status {
 		st := peer.Status{
 			ID: fmt.Sprintf("bafyreig7ty642br3bu5m7wxeh6lh3uqxrktm5q3njko5qw5v2e4k%04d", i), Short: fmt.Sprintf("c-abcdef%04d", i), Name: fmt.Sprintf("content-%04d.tar", i),
 			Root: fmt.Sprintf("/srv/data/content-%04d.tar", i), Link: "magnet:?secret", Phase: peer.Fetching,
-			Length: 1e12, Have: 5e11, Pieces: 1000, PiecesHave: 500, Elapsed: time.Hour, Connected: peers,
-			Traffic: peer.Traffic{WANIn: 123456789012, LANIn: 123456789012}, Rate: peer.Traffic{WANIn: 123456789},
+			Length: 1e12, Pieces: 1000, Elapsed: time.Hour,
+			SwarmStatus: peer.SwarmStatus{
+				Have: 5e11, PiecesHave: 500, Connected: peers,
+				Traffic: peer.Traffic{WANIn: 123456789012, LANIn: 123456789012}, Rate: peer.Traffic{WANIn: 123456789},
+			},
 		}
 		for k := range peers {
 			st.Peers = append(st.Peers, peer.PeerStatus{
@@ -94,7 +97,7 @@ func BenchmarkNodePage(b *testing.B) {
 func TestNodePageHidesLinks(t *testing.T) {
 	t.Parallel()
 	st := busyNode(1, 1)[0]
-	st.Link, st.InfoHash, st.DamagedFiles, st.Liars = "secret", "secret", []string{"secret"}, []string{"secret"}
+	st.Link, st.InfoHash, st.DamagedFiles, st.Polluters = "secret", "secret", []string{"secret"}, []string{"secret"}
 	st.Plan = &peer.PlanStatus{ID: "secret", Host: "secret"}
 	st.Different = []store.Difference{{Path: "secret"}}
 	b, err := json.Marshal(summarize([]peer.Status{st}, st.ID))

@@ -101,7 +101,7 @@ func transferLines(st peer.Status, peers bool) []string {
 	if st.Plan != nil {
 		lines = append(lines, "  plan    "+describePlan(st.Plan))
 	}
-	for _, id := range st.Liars {
+	for _, id := range st.Polluters {
 		lines = append(lines, "  banned  "+id+" for corrupt blocks")
 	}
 	if st.Limits != nil {

@@ -12,7 +12,9 @@ import (
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	st := peer.Status{
-		Name: "x", Length: 100, Traffic: peer.Traffic{WANIn: 10e6, LANIn: 70e6, LANOut: 5e6}, Rate: peer.Traffic{WANIn: 1e6},
+		Name: "x", Length: 100, SwarmStatus: peer.SwarmStatus{
+			Traffic: peer.Traffic{WANIn: 10e6, LANIn: 70e6, LANOut: 5e6}, Rate: peer.Traffic{WANIn: 1e6},
+		},
 		Peers: []peer.PeerStatus{
 			{ID: "1", Cluster: "g/1", Local: true},
 			{ID: "2", Cluster: "g/2"},
@@ -37,7 +39,7 @@ func TestLevels(t *testing.T) {
 
 func TestStatusNamesIsolation(t *testing.T) {
 	t.Parallel()
-	st := peer.Status{Root: "/x", Phase: peer.Fetching, Isolation: &peer.Isolation{Cluster: "lyon", Known: 12, Err: "dial: no route"}}
+	st := peer.Status{Root: "/x", Phase: peer.Fetching, SwarmStatus: peer.SwarmStatus{Isolation: &peer.Isolation{Cluster: "lyon", Known: 12, Err: "dial: no route"}}}
 	const fetching = "12 members of cluster lyon are known, none can be reached: everything comes over the WAN; last error: dial: no route"
 	if text := strings.Join(transferLines(st, false), "\n"); !strings.Contains(text, "\n  alone   "+fetching+"\n") {
 		t.Error(text)

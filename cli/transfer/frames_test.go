@@ -11,8 +11,9 @@ import (
 )
 
 func TestGetFrame(t *testing.T) {
-	half := peer.Status{ID: "baf", Name: "big", Phase: peer.Fetching, Length: 200e6, Have: 100e6,
-		Traffic: peer.Traffic{WANIn: 25e6, LANIn: 75e6}, Rate: peer.Traffic{WANIn: 5e6, LANIn: 15e6}, Connected: 3}
+	half := peer.Status{ID: "baf", Name: "big", Phase: peer.Fetching, Length: 200e6, SwarmStatus: peer.SwarmStatus{
+		Have: 100e6, Traffic: peer.Traffic{WANIn: 25e6, LANIn: 75e6}, Rate: peer.Traffic{WANIn: 5e6, LANIn: 15e6}, Connected: 3,
+	}}
 	waiting := half
 	waiting.Waiting = "the disk"
 	for _, c := range []struct {
@@ -22,7 +23,7 @@ func TestGetFrame(t *testing.T) {
 	}{
 		{"moving", half, "big: 50%, 100 MB of 200 MB, 20 MB/s, 25% WAN 75% LAN, 5.0s left, 3 peers"},
 		{"waiting", waiting, "big: 50%, waiting for the disk"},
-		{"checking", peer.Status{Name: "big", Phase: peer.Checking, Length: 200, Have: 20}, "big: checking files, 10%"},
+		{"checking", peer.Status{Name: "big", Phase: peer.Checking, Length: 200, SwarmStatus: peer.SwarmStatus{Have: 20}}, "big: checking files, 10%"},
 		{"seeking", peer.Status{ID: "baf", Phase: peer.Seeking, Length: -1}, "baf: looking for the content"},
 		{"empty", peer.Status{Name: "empty", Phase: peer.Fetching}, "empty: 100%, 0 B of 0 B, 0 B/s, 0 peers"},
 	} {
@@ -61,10 +62,9 @@ func TestHashFrame(t *testing.T) {
 
 func TestReceipt(t *testing.T) {
 	r := newReceipt(peer.Status{
-		Length:    100,
-		Elapsed:   2 * time.Second,
-		Duplicate: 10,
-		Traffic:   peer.Traffic{WANIn: 40, LANIn: 30},
+		Length:      100,
+		Elapsed:     2 * time.Second,
+		SwarmStatus: peer.SwarmStatus{Duplicate: 10, Traffic: peer.Traffic{WANIn: 40, LANIn: 30}},
 	})
 	if r.Levels != nil || r.Present != 40 || r.Rate != 30 || r.FromWAN != 40 || r.FromLAN != 30 || r.Duplicate != 10 {
 		t.Errorf("%+v", r)

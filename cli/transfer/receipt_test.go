@@ -11,7 +11,7 @@ import (
 
 func TestReceiptNamesIsolation(t *testing.T) {
 	t.Parallel()
-	st := peer.Status{Root: "/x", Phase: peer.Whole, Isolation: &peer.Isolation{Cluster: "lyon", Known: 1, Err: "dial: no route"}}
+	st := peer.Status{Root: "/x", Phase: peer.Whole, SwarmStatus: peer.SwarmStatus{Isolation: &peer.Isolation{Cluster: "lyon", Known: 1, Err: "dial: no route"}}}
 	var out bytes.Buffer
 	if err := printReceipt(&command.App{Env: &command.Env{Out: &out}}, st); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func TestStandstill(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 			}
-			st := peer.Status{Name: "big", Phase: peer.Fetching, Length: 1e6, Waiting: "the disk"}
+			st := peer.Status{Name: "big", Phase: peer.Fetching, Length: 1e6, SwarmStatus: peer.SwarmStatus{Waiting: "the disk"}}
 			show(st, 30, true)
 			st.Have = 30
 			show(st, 140, false)
@@ -65,7 +65,7 @@ func TestStandstill(t *testing.T) {
 // TestWaitsFor checks the reasons and remedies of the frames of commands.
 func TestWaitsFor(t *testing.T) {
 	t.Parallel()
-	get := peer.Status{Phase: peer.Fetching, Length: 100, Have: 50, Connected: 2}
+	get := peer.Status{Phase: peer.Fetching, Length: 100, SwarmStatus: peer.SwarmStatus{Have: 50, Connected: 2}}
 	with := func(change func(*peer.Status)) term.Progress {
 		st := get
 		change(&st)
@@ -88,7 +88,7 @@ func TestWaitsFor(t *testing.T) {
 		{"away", with(func(st *peer.Status) { st.Phase, st.Waiting = peer.Checking, "x: put it back" }), "waiting for x: put it back", ""},
 		{"hashing", hashFrame{"x", 5e6, 1e7, time.Second}, "5.0 MB of 10 MB hashed", "does the disk answer"},
 		{"listing", hashFrame{"x", 0, 0, time.Second}, "looking at the files", "does the disk answer"},
-		{"other nodes", waitFrame{peer.Status{WholeNodes: 1}, 2, &control.Fleet{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
+		{"other nodes", waitFrame{peer.Status{SwarmStatus: peer.SwarmStatus{WholeNodes: 1}}, 2, &control.Fleet{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
 		{"job", sbcastFrame{5e6, 1, 0, 3}, "1 of 3 nodes done, 0 failed, 5.0 MB sent", "do the nodes run the job"},
 	} {
 		what, remedy := c.m.Waiting()

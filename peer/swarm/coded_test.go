@@ -24,7 +24,7 @@ func TestCodedSmallContents(t *testing.T) {
 				get := peertest.Get(t, b, link, out)
 				peertest.Wait(t, get)
 				peertest.EqualFile(t, out, content)
-				if st := get.Status(); st.Coded != k || st.PiecesHave != st.Pieces || len(st.Liars) != 0 {
+				if st := get.Status(); st.Coded != k || st.PiecesHave != st.Pieces || len(st.Polluters) != 0 {
 					t.Errorf("status %+v", st)
 				}
 			})

@@ -27,7 +27,7 @@ func TestLossyMember(t *testing.T) {
 func namesNobody(t *testing.T, gets []*peer.Transfer) {
 	t.Helper()
 	for _, g := range gets {
-		if liars := g.Status().Liars; len(liars) > 0 {
+		if liars := g.Status().Polluters; len(liars) > 0 {
 			t.Errorf("%q are named as polluters", liars)
 		}
 	}

@@ -23,7 +23,7 @@ func TestPollutingMember(t *testing.T) {
 	peertest.WaitEqual(t, gets, content)
 	named := 0
 	for i, g := range gets {
-		names := g.Status().Liars
+		names := g.Status().Polluters
 		// A block that comes last may be of no use, and is not verified then.
 		if n := p.SentTo(nodes[i+2].Host().ID()); n > 4 && len(names) == 0 {
 			t.Errorf("the polluter sent %d blocks to a node that does not name it", n)

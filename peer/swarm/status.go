@@ -12,46 +12,50 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Status is a snapshot of a swarm.
+// Status is a snapshot of a swarm. Its JSON is an interface for scripts, as part of the status of a transfer.
 type Status struct {
-	// Pieces and Bytes are the verified pieces and their bytes.
-	Pieces int
-	Bytes  int64
-	// Traffic is the payload so far in bytes, Rate the mean of the last seconds in bytes per
-	// second.
-	Traffic, Rate payload.Traffic
-	// Levels split what is not WAN by the groups that the node is in, its site first. They are nil where the
-	// name of its cluster has one part.
-	Levels []Level
+	// Have is the number of bytes in verified pieces.
+	Have       int64 `json:"have"`
+	PiecesHave int   `json:"pieces_have"`
+	// Traffic is the payload since the transfer started, in bytes. Rate is the mean of the
+	// last seconds, in bytes per second.
+	Traffic payload.Traffic `json:"traffic"`
+	Rate    payload.Traffic `json:"rate"`
+	// Levels split the LAN's part of Traffic and Rate by the groups that the node is in, its site first. They
+	// are left out where the name of its cluster has one part.
+	Levels []Level `json:"levels,omitempty"`
 	// Duplicate is the received payload that was stored already, in bytes.
-	Duplicate int64
-	// Damaged counts pieces that changed on disk after they were verified and have not come
-	// again. DamagedFiles names the files, up to a hundred.
-	Damaged      int64
-	DamagedFiles []string
+	Duplicate int64 `json:"duplicate"`
+	// Damaged counts pieces that changed on disk after they were verified, and were not fetched again.
+	// DamagedFiles names their files, up to a hundred.
+	Damaged      int64    `json:"damaged"`
+	DamagedFiles []string `json:"damaged_files,omitempty"`
 	// Coded is the number of source blocks in a generation, 0 for plain pieces. Strategy
 	// names the kind of permutation gossip, if any.
-	Coded    int
-	Strategy string
-	// Parents are the hosts that send to the node in the plan that it follows, and Followed those of which
-	// it requests their pieces now.
-	Parents, Followed int
-	// Liars are the ids of polluters: nodes that were found to sign false blocks.
-	Liars []string
-	// Rank is the node's rank in its cluster, and Size that of the cluster.
-	Rank, Size int
+	Coded    int    `json:"coded,omitempty"`
+	Strategy string `json:"strategy,omitempty"`
+	// Polluters are the ids of nodes that signed corrupt blocks.
+	Polluters []string `json:"liars,omitempty"`
+	Rank      int      `json:"rank"`     // of the node in its cluster
+	MobSize   int      `json:"mob_size"` // the members of its cluster
 	// Connected is the number of peers.
-	Connected int
-	// Whole counts the other nodes that said in a session that they have everything.
-	Whole int
-	// Waiting says what the swarm waits for, in words, while no payload comes. Impaired says what
-	// of the content cannot be served, and why.
-	Waiting, Impaired string
+	Connected int `json:"connected"`
+	// WholeNodes counts the other nodes that reported in a session that they have everything.
+	WholeNodes int `json:"whole_nodes"`
+	// Waiting describes what keeps the transfer waiting. It is empty while payload arrives.
+	Waiting string `json:"waiting,omitempty"`
 	// SourceChanged reports that the content cannot be fetched because the files of its source were changed:
 	// a peer that had everything sent bad pieces, and no connected peer has any piece now.
-	SourceChanged bool
-	// Isolation is nil unless the node is isolated.
-	Isolation *Isolation
+	SourceChanged bool `json:"source_changed,omitempty"`
+	// Isolation is nil unless the node reaches no other member of its site, although a tracker named some.
+	Isolation *Isolation `json:"isolation,omitempty"`
+
+	// Impaired describes which pieces cannot be served, and why.
+	Impaired string `json:"-"`
+	// Parents counts the hosts that send to the node in its plan, and Followed the hosts among them whose
+	// pieces it requests from them now.
+	Parents  int `json:"-"`
+	Followed int `json:"-"`
 }
 
 // Level is payload within one of the groups that a node is in, but not within the next one: that of the
@@ -81,18 +85,18 @@ func (s *Swarm) levels(sum, rate *payload.Traffic) (out []Level) {
 	return out
 }
 
-// PeerStatus is the status of a connected peer.
+// PeerStatus is the status of a connected peer. Its JSON is an interface for scripts.
 type PeerStatus struct {
-	ID      string
-	Cluster string
-	Client  string  // the program of an external peer, empty for a node
-	Local   bool    // of the node's own cluster
-	Have    int     // pieces
-	Rate    float64 // bytes per second
-	// InFlight is the number of bytes that are requested of it and have not come.
-	InFlight int
-	RTT      time.Duration
-	Stalled  bool
+	ID      string `json:"id"`
+	Cluster string `json:"cluster"`
+	// Client is the program that an external peer reports. It is empty for a node.
+	Client   string        `json:"client,omitempty"`
+	Local    bool          `json:"local"`     // of the node's own cluster
+	Have     int           `json:"have"`      // pieces
+	Rate     int64         `json:"rate"`      // bytes received per second
+	InFlight int           `json:"in_flight"` // bytes requested and not received
+	RTT      time.Duration `json:"rtt_ns"`
+	Stalled  bool          `json:"stalled"` // it owes blocks, and none arrive
 }
 
 // snapshot is what the loop publishes for readers.
@@ -125,9 +129,9 @@ func (s *Swarm) Status() Status {
 		Duplicate: s.traffic.Duplicates(),
 		Coded:     s.coding.K,
 		Strategy:  s.coding.Strategy.String(),
-		Liars:     s.polluterNames(),
+		Polluters: s.polluterNames(),
 	}
-	st.Pieces, st.Bytes = s.Stored()
+	st.PiecesHave, st.Have = s.Stored()
 	damaged := s.damagedPieces()
 	st.Damaged = int64(len(damaged))
 	st.DamagedFiles, _ = s.m.FilesOf(damaged, maxFiles)
@@ -144,10 +148,10 @@ func (s *Swarm) Status() Status {
 	}
 	st.Rate = snap.rate
 	st.Levels = s.levels(&st.Traffic, &st.Rate)
-	st.Rank, st.Size = snap.strategy.Rank, snap.strategy.Size
+	st.Rank, st.MobSize = snap.strategy.Rank, snap.strategy.Size
 	st.Parents, st.Followed = snap.strategy.Parents, snap.strategy.Followed
 	st.Connected = len(snap.strategy.Peers)
-	st.Whole = snap.whole
+	st.WholeNodes = snap.whole
 	st.Isolation = snap.isolation
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
 		st.Waiting = s.waiting(snap.strategy)
@@ -169,7 +173,7 @@ func (s *Swarm) Peers() []PeerStatus {
 			Cluster:  p.Cluster,
 			Local:    p.Local,
 			Have:     p.Have * s.m.Pieces() / max(snap.strategy.Total, 1),
-			Rate:     p.Rate,
+			Rate:     int64(p.Rate),
 			InFlight: p.InFlight,
 			RTT:      p.RTT,
 			Stalled:  p.Stalled,
