@@ -6,6 +6,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
+	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -39,7 +40,9 @@ func (s *State) health() {
 	s.announceSlow()
 	s.steal()
 	s.endgame()
-	s.gossip()
+	if s.roster.Gossips() {
+		s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
+	}
 }
 
 // checkBehind finds out whether the node is far behind its groups. Peers of which it requested nothing for that
@@ -65,9 +68,7 @@ func (s *State) healthInterval() time.Duration {
 
 // hasten ends a long health interval.
 func (s *State) hasten() {
-	if at := s.now.Add(s.t.Queue / 2); at.Before(s.healthAt) {
-		s.healthAt = at
-	}
+	s.due.Sooner(timer.Health, s.now.Add(s.t.Queue/2))
 }
 
 // check drops, stalls or pings a peer.

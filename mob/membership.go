@@ -1,8 +1,6 @@
 package mob
 
 import (
-	"time"
-
 	"github.com/mobgrid/mob/mob/roster"
 	"github.com/mobgrid/mob/proto"
 )
@@ -125,19 +123,6 @@ const (
 	introduced = 8
 	gossiped   = 256
 )
-
-// gossipInterval is the least time between two gossips, which send one peer, at random, all members. So members that
-// were missed at the start become known without a tracker. A node that has run for a longer time waits for a
-// quarter of it: a peer that joins gets the members anyway.
-const gossipInterval = 10 * time.Second
-
-func (s *State) gossip() {
-	if len(s.peers) == 0 || s.now.Before(s.gossipAt) {
-		return
-	}
-	s.gossipAt = s.now.Add(max(gossipInterval, s.now.Sub(s.started)/4))
-	s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
-}
 
 // introduce sends members to a peer, even if there are none.
 func (s *State) introduce(p *peer, most int) {

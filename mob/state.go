@@ -11,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -25,10 +26,10 @@ type State struct {
 	work   *assign.Assignment
 	roster *roster.Roster
 
-	rng      *rand.Rand
-	now      time.Time
-	nextTick time.Time // when the next tick was asked for
-	out      []Action  // of this step
+	rng *rand.Rand
+	now time.Time
+	due timer.Table
+	out []Action // of this step
 
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
@@ -53,11 +54,8 @@ type State struct {
 	book     conduct.Book
 
 	// When things began, and are due. The zero time is never.
-	started  time.Time // the first step
-	turnAt   time.Time // when the next deferred piece becomes available
-	waiting  []*fetch  // claimed for a peer; they wait for other members' claims, and then for room
-	healthAt time.Time
-	gossipAt time.Time
+	started time.Time // the first step
+	waiting []*fetch  // claimed for a peer; they wait for other members' claims, and then for room
 }
 
 // New returns the State of a node that has some pieces already. It panics if the piece length is
@@ -93,13 +91,13 @@ func New(cfg Config, have []proto.Range) *State {
 		s.work = assign.Follow(nil, "")
 	}
 	self := Node{ID: cfg.Self, Cluster: cfg.Cluster}
-	s.roster = roster.New(self, &s.t.Settings, &s.t.Rules, s.work, s.rng, cfg.Length, layout.share)
+	s.roster = roster.New(self, &s.t.Settings, &s.t.Rules, s.work, s.rng, &s.due, cfg.Length, layout.share)
 	var groups []string
 	for _, g := range s.roster.Groups {
 		s.levels, groups = append(s.levels, newLevel(g, n)), append(groups, g.Name)
 	}
 	s.work.Start(n, groups, &s.t.Rules, &s.book)
-	s.batches = avail.NewBatches(&s.t.Batching, s.roster.Groups[0])
+	s.batches = avail.NewBatches(&s.t.Batching, s.roster.Groups[0], &s.due)
 	picker.Attach(newControl(s))
 	return s
 }
@@ -108,7 +106,7 @@ func New(cfg Config, have []proto.Range) *State {
 func (s *State) Step(now time.Time, ev Event) []Action {
 	s.now, s.roster.Now, s.out = now, now, s.out[:0]
 	if s.started.IsZero() {
-		s.started, s.gossipAt = now, now.Add(gossipInterval)
+		s.started, s.due[timer.Health] = now, now
 		s.roster.Start()
 		s.checkComplete()
 	}
@@ -156,11 +154,11 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.onLiar(ev.Peer)
 	}
 	_, ticked := ev.(Tick)
-	if ticked && !s.nextTick.IsZero() {
-		s.book.Late = max(now.Sub(s.nextTick), 0)
+	if ticked {
+		s.book.Ticked(now)
 	}
-	if ticked && !s.now.Before(s.healthAt) {
-		s.healthAt = s.now.Add(s.healthInterval())
+	if ticked && s.due.Expired(timer.Health, now) {
+		s.due[timer.Health] = now.Add(s.healthInterval())
 		s.health()
 	}
 	s.roster.Connect(!s.complete)
@@ -170,21 +168,12 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	}
 	s.fill()
 	s.batches.Flush(now, func(to proto.PeerID, m *proto.Have) { s.do(Send{Peer: to, Message: m}) })
-	s.nextTick = s.now.Add(s.Wake())
+	s.book.Expect(now.Add(s.Wake()))
 	return s.out
 }
 
 // Wake implements [Strategy].
-func (s *State) Wake() time.Duration {
-	at := s.healthAt
-	urgent, lazy := s.batches.Due()
-	for _, t := range []time.Time{urgent, lazy, s.turnAt, s.roster.Due()} {
-		if !t.IsZero() && t.Before(at) {
-			at = t
-		}
-	}
-	return max(at.Sub(s.now), time.Millisecond)
-}
+func (s *State) Wake() time.Duration { return max(s.due.Next().Sub(s.now), time.Millisecond) }
 
 func (s *State) do(a Action) { s.out = append(s.out, a) }
 
@@ -317,10 +306,6 @@ func (s *State) offer(r proto.Range) {
 func (s *State) touch(i int) { s.stored.Dirty.Add(i) }
 
 func comparePeers(p, q *peer) int { return strings.Compare(string(p.ID), string(q.ID)) }
-
-// sortPeers sorts peers by id, so that the order of actions does not depend on the order of
-// events.
-func sortPeers(ps []*peer) { slices.SortFunc(ps, comparePeers) }
 
 func insertPeer(ps []*peer, p *peer) []*peer {
 	i, _ := slices.BinarySearchFunc(ps, p, comparePeers)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/avail"
+	"github.com/mobgrid/mob/mob/timer"
 )
 
 // Members of a cluster, and clusters, that wait for the same new piece would all begin it at
@@ -39,7 +40,7 @@ func (s *State) measureAnswers(l *level) {
 func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
 	at := s.now.Add(pause)
 	p.deferred[i] = at
-	s.scheduleTurn(at)
+	s.due.Sooner(timer.Turn, at)
 }
 
 // leastClaimTime is the least time that a claim is taken to need until others act on it.
@@ -87,7 +88,7 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 	f.peer, p.current = nil, nil
 	p.ahead++
 	s.waiting = append(s.waiting, f)
-	s.scheduleTurn(f.notBefore)
+	s.due.Sooner(timer.Turn, f.notBefore)
 }
 
 // claimedAhead reports whether a fetch still waits to be requested of the peer for which it was claimed.
@@ -114,24 +115,16 @@ func (s *State) mayClaimAhead(p *peer) bool {
 	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.pipe.Rate()*p.level.ClaimDelay().Seconds()
 }
 
-// scheduleTurn has endTurns called at a time.
-func (s *State) scheduleTurn(at time.Time) {
-	if s.turnAt.IsZero() || at.Before(s.turnAt) {
-		s.turnAt = at
-	}
-}
-
 // endTurns makes deferred pieces available that are due, and the fetches that have waited: first to the
 // peers for which they were claimed.
 func (s *State) endTurns() {
-	if s.turnAt.IsZero() || s.now.Before(s.turnAt) {
+	if !s.due.Expired(timer.Turn, s.now) {
 		return
 	}
-	s.turnAt = time.Time{}
 	for _, p := range s.peers {
 		for i, at := range p.deferred {
 			if s.now.Before(at) {
-				s.scheduleTurn(at)
+				s.due.Sooner(timer.Turn, at)
 				continue
 			}
 			delete(p.deferred, i)
@@ -143,10 +136,10 @@ func (s *State) endTurns() {
 		until := f.notBefore.Add(s.t.Queue)
 		switch claimed := s.claimedAhead(f); {
 		case s.now.Before(f.notBefore):
-			s.scheduleTurn(f.notBefore)
+			s.due.Sooner(timer.Turn, f.notBefore)
 			return false
 		case claimed && s.now.Before(until) && s.maySend(f.waitsAt, f):
-			s.scheduleTurn(until)
+			s.due.Sooner(timer.Turn, until)
 			s.wake(f.waitsAt)
 			return false
 		case claimed:

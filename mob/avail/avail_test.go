@@ -6,6 +6,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -56,8 +57,8 @@ func TestRarityCountsSiblings(t *testing.T) {
 func TestBatches(t *testing.T) {
 	now := time.Unix(100, 0)
 	share := func(int, int) assign.Share { return assign.Share{} }
-	site := roster.New(roster.Member{Cluster: "A"}, new(roster.Settings), nil, nil, nil, 0, share).Groups[0]
-	b := NewBatches(&Batching{Batch: 40 * time.Millisecond, LazyBatch: 16 * time.Millisecond}, site)
+	site := roster.New(roster.Member{Cluster: "A"}, new(roster.Settings), nil, nil, nil, nil, 0, share).Groups[0]
+	b := NewBatches(&Batching{Batch: 40 * time.Millisecond, LazyBatch: 16 * time.Millisecond}, site, new(timer.Table))
 	offers := NewOffers(8)
 	home := NewCounts(8)
 	o := NewOutbox("p", &offers, &home, 8)

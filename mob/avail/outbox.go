@@ -7,6 +7,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -106,15 +107,17 @@ func (o *Outbox) prune() bool {
 type Batches struct {
 	Pace time.Duration // least time between two messages to a peer of another site
 
-	set              *Batching
-	site             *roster.Group
-	listed           []*Outbox
-	sent             time.Time // the last batch
-	urgentAt, lazyAt time.Time // the next batch with urgent updates, and with other updates
+	set    *Batching
+	site   *roster.Group
+	listed []*Outbox
+	sent   time.Time // the last batch
+	due    *timer.Table
 }
 
 // NewBatches returns the batches of a node in a site.
-func NewBatches(set *Batching, site *roster.Group) Batches { return Batches{set: set, site: site} }
+func NewBatches(set *Batching, site *roster.Group, due *timer.Table) Batches {
+	return Batches{set: set, site: site, due: due}
+}
 
 // Delay returns the least time between two batches. Where machines are busy no peer acts on a batch sooner than
 // claims arrive, and each message costs them more.
@@ -159,11 +162,11 @@ func (b *Batches) Schedule(o *Outbox, urgent bool, peers int) {
 	switch {
 	case urgent:
 		o.urgent = true
-		if b.urgentAt.IsZero() {
-			b.urgentAt = b.sent.Add(b.Delay())
+		if b.due[timer.Urgent].IsZero() {
+			b.due[timer.Urgent] = b.sent.Add(b.Delay())
 		}
-	case b.lazyAt.IsZero():
-		b.lazyAt = b.sent.Add(max(b.Delay(), time.Duration(peers)*b.set.LazyBatch))
+	case b.due[timer.Lazy].IsZero():
+		b.due[timer.Lazy] = b.sent.Add(max(b.Delay(), time.Duration(peers)*b.set.LazyBatch))
 	}
 }
 
@@ -172,12 +175,9 @@ func (b *Batches) Remove(o *Outbox) {
 	b.listed = slices.DeleteFunc(b.listed, func(other *Outbox) bool { return other == o })
 }
 
-// Due returns the times of the next batches, zero for none.
-func (b *Batches) Due() (urgent, lazy time.Time) { return b.urgentAt, b.lazyAt }
-
 // Flush sends the batches that are due, in the order of the peers' IDs.
 func (b *Batches) Flush(now time.Time, send func(to proto.PeerID, m *proto.Have)) {
-	urgent, lazy := due(&b.urgentAt, now), due(&b.lazyAt, now)
+	urgent, lazy := b.due.Expired(timer.Urgent, now), b.due.Expired(timer.Lazy, now)
 	if !urgent && !lazy {
 		return
 	}
@@ -191,9 +191,7 @@ func (b *Batches) Flush(now time.Time, send func(to proto.PeerID, m *proto.Have)
 			continue
 		case o.home == nil && now.Before(at):
 			left = append(left, o)
-			if b.urgentAt.IsZero() || at.Before(b.urgentAt) {
-				b.urgentAt = at
-			}
+			b.due.Sooner(timer.Urgent, at)
 			continue
 		}
 		o.listed, o.urgent = false, false
@@ -203,13 +201,4 @@ func (b *Batches) Flush(now time.Time, send func(to proto.PeerID, m *proto.Have)
 	}
 	clear(b.listed[len(left):])
 	b.listed = left
-}
-
-// due reports whether a time has come, and clears it then.
-func due(at *time.Time, now time.Time) bool {
-	if at.IsZero() || now.Before(*at) {
-		return false
-	}
-	*at = time.Time{}
-	return true
 }

@@ -8,8 +8,18 @@ type Book struct {
 	ClaimTimes Answers       // from a claim of a member to the piece
 	Late       time.Duration // of the node itself: the delay of its last tick
 
+	expected time.Time    // the next tick
 	suspects map[int]bool // pieces that were bad and came from several peers
 	bad      map[int]bool // pieces that were bad and came from one peer
+}
+
+// Expect records the time at which the node asked for a tick, and Ticked a tick.
+func (b *Book) Expect(at time.Time) { b.expected = at }
+
+func (b *Book) Ticked(now time.Time) {
+	if !b.expected.IsZero() {
+		b.Late = max(now.Sub(b.expected), 0)
+	}
 }
 
 // Failed records a bad piece that several peers sent. It is fetched again from one peer, to find the one at

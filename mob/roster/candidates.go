@@ -3,6 +3,7 @@ package roster
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -127,6 +128,20 @@ func (r *Roster) matching(other string, ns []*Node) (out []*Node) {
 		}
 	}
 	return out
+}
+
+// gossipInterval is the least time between two gossips, which send one peer all members. So members that were missed
+// at the start become known without a tracker. A node that has run for a longer time waits for a quarter of it:
+// a peer that joins gets the members anyway.
+const gossipInterval = 10 * time.Second
+
+// Gossips reports whether it is time for gossip.
+func (r *Roster) Gossips() bool {
+	if r.joined == 0 || r.Now.Before(r.gossipAt) {
+		return false
+	}
+	r.gossipAt = r.Now.Add(max(gossipInterval, r.Now.Sub(r.started)/4))
+	return true
 }
 
 // Introduction returns members that are alive, to be sent to a peer, starting with its own site. If there are more

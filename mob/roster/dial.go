@@ -2,7 +2,8 @@ package roster
 
 import (
 	"slices"
-	"time"
+
+	"github.com/mobgrid/mob/mob/timer"
 )
 
 const (
@@ -21,22 +22,20 @@ func (r *Roster) scheduleConnect() {
 		r.restless = r.Now
 	}
 	r.shifted = r.Now
-	r.connectAt = r.Now.Add(calm)
-	if latest := r.restless.Add(maxRestless * calm); r.connectAt.After(latest) {
-		r.connectAt = latest
+	at := r.Now.Add(calm)
+	if latest := r.restless.Add(maxRestless * calm); at.After(latest) {
+		at = latest
 	}
+	r.due[timer.Connect] = at
 }
-
-// Due returns the time of the next dials, zero for none.
-func (r *Roster) Due() time.Time { return r.connectAt }
 
 // Connect dials the peers of the own site, and rank-matched peers of other sites, and of other racks of a large
 // site. A node that does not fetch dials fewer.
 func (r *Roster) Connect(fetches bool) {
-	if r.connectAt.IsZero() || r.Now.Before(r.connectAt) {
+	if !r.due.Expired(timer.Connect, r.Now) {
 		return
 	}
-	r.connectAt, r.restless = time.Time{}, r.Now
+	r.restless = r.Now
 	for _, id := range r.work.Missing() {
 		if n := r.byID[id]; n != nil {
 			r.dial(n)
@@ -125,9 +124,7 @@ func (r *Roster) dial(n *Node) {
 		return
 	}
 	if r.Now.Before(n.retryAt) {
-		if r.connectAt.IsZero() || n.retryAt.Before(r.connectAt) {
-			r.connectAt = n.retryAt
-		}
+		r.due.Sooner(timer.Connect, n.retryAt)
 		return
 	}
 	n.dialing = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/conduct"
+	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -44,6 +45,7 @@ type Roster struct {
 	rules  *conduct.Rules
 	work   *assign.Assignment
 	rng    *rand.Rand
+	due    *timer.Table
 	share  func(rank, size int) assign.Share
 	length int64 // of the content
 
@@ -56,8 +58,9 @@ type Roster struct {
 	stale        bool // known and awaits of the groups
 	shareChanged bool
 
+	started           time.Time // the first step
 	settled           time.Time // the node fetches over the WAN from then in any case
-	connectAt         time.Time // next dials; zero for none
+	gossipAt          time.Time
 	lastSeen          time.Time // last message of any peer
 	reunited          time.Time // last return from being cut off
 	shifted, restless time.Time // a member last came or left, and the first time without Calm since
@@ -87,9 +90,9 @@ type Change struct {
 }
 
 // New returns the roster of a node that fetches length bytes.
-func New(self Member, set *Settings, rules *conduct.Rules, work *assign.Assignment, rng *rand.Rand, length int64, share func(rank, size int) assign.Share) *Roster {
+func New(self Member, set *Settings, rules *conduct.Rules, work *assign.Assignment, rng *rand.Rand, due *timer.Table, length int64, share func(rank, size int) assign.Share) *Roster {
 	r := &Roster{
-		self: self, set: set, rules: rules, work: work, rng: rng, share: share, length: length,
+		self: self, set: set, rules: rules, work: work, rng: rng, due: due, share: share, length: length,
 		byID:       map[proto.PeerID]*Node{},
 		candidates: candidates{sites: map[string][]*Node{}, byID: map[proto.PeerID]*Node{}},
 	}
@@ -105,7 +108,7 @@ func New(self Member, set *Settings, rules *conduct.Rules, work *assign.Assignme
 
 // Start records the first step.
 func (r *Roster) Start() {
-	r.settled = r.Now.Add(r.set.Settle)
+	r.started, r.settled, r.gossipAt = r.Now, r.Now.Add(r.set.Settle), r.Now.Add(gossipInterval)
 	r.work.Await(r.settled)
 }
 

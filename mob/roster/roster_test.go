@@ -8,6 +8,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/conduct"
+	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -19,7 +20,7 @@ func newRoster() *Roster {
 	}
 	work := assign.Follow(nil, "")
 	rules := &conduct.Rules{Stall: 3 * time.Second}
-	r := New(Member{ID: "b", Cluster: "B"}, set, rules, work, rand.New(rand.NewPCG(1, 1)), 1<<20, func(rank, size int) assign.Share {
+	r := New(Member{ID: "b", Cluster: "B"}, set, rules, work, rand.New(rand.NewPCG(1, 1)), new(timer.Table), 1<<20, func(rank, size int) assign.Share {
 		return assign.Ranges.Share(64, rank, size)
 	})
 	work.Start(64, []string{"B"}, rules, new(conduct.Book))
