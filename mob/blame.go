@@ -83,16 +83,6 @@ func (s *State) judge() {
 	}
 }
 
-// held reports whether a peer other than p that is not rationed has a piece to be requested.
-func (s *State) held(p *peer, i int) bool {
-	for _, q := range s.peers {
-		if q != p && q.matched && !q.Stalled && q.Have.Has(i) && !q.Rationed {
-			return true
-		}
-	}
-	return false
-}
-
 // restart has a piece fetched again from the start. The caller discards what has come of it, and
 // reports that it has [Failed].
 func (s *State) restart(f *fetch) {

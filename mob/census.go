@@ -132,7 +132,7 @@ func (s *State) open(i int) (news bool) {
 		return false
 	}
 	for _, p := range s.peers {
-		if !p.local && p.Have.Has(i) && s.isActive(p) {
+		if !p.local && p.Have.Has(i) && p.isActive() {
 			s.takeTurn(p, i)
 		}
 	}
@@ -169,7 +169,7 @@ func (s *State) addHave(p *peer, i int) {
 	p.member.AddNews(s.now)
 	if !p.local {
 		s.addRemote(p, i)
-		if s.isActive(p) && !s.ordered(i) {
+		if p.isActive() && !s.ordered(i) {
 			s.takeTurn(p, i)
 		}
 		s.sparePeer(p, i)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob/avail"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
@@ -25,6 +26,14 @@ type fetch struct {
 	// be sent: see awaitClaims.
 	waitsAt   *peer
 	notBefore time.Time
+}
+
+// agenda has the pieces to fetch, and those in progress.
+type agenda struct {
+	wanted     *bitset.Set // neither stored, useless nor in fetches
+	fetches    map[int]*fetch
+	unassigned []*fetch // have bytes to request, and no peer
+	waiting    []*fetch // claimed for a peer; they wait for other members' claims, and then for room
 }
 
 func newFetch(piece, size int, now time.Time) *fetch {

@@ -126,7 +126,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 	}
 	p.pipe.Pinged(s.now, flow.SincePing(s.started, s.now, nonce))
 	p.link.AdjustActive(p.pipe.Queue, p.link.leastActive(), func() bool {
-		return p.matched && !s.isActive(p) && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
+		return p.matched && !p.isActive() && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
 	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.batches.Pace/2, 2*s.site().ClaimDelay()) {

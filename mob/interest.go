@@ -22,7 +22,7 @@ func (s *State) interestIn(p *peer) interest {
 	switch {
 	case s.complete || !p.near() && !p.matched:
 		return noInterest
-	case p.near() || s.isActive(p):
+	case p.near() || p.isActive():
 		return allInterest
 	}
 	return shareInterest

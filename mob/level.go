@@ -32,21 +32,24 @@ func newLevel(g *roster.Group, pieces int) *level {
 	}
 }
 
+// levels are the groups that the node is in, from its site to its own cluster.
+type levels []*level
+
 // site returns the outermost level, and own the innermost.
-func (s *State) site() *level { return s.levels[0] }
-func (s *State) own() *level  { return s.levels[len(s.levels)-1] }
+func (s levels) site() *level { return s[0] }
+func (s levels) own() *level  { return s[len(s)-1] }
 
 // home returns the innermost group that both the node and a peer are in, nil if they are of
 // different sites.
-func (s *State) home(p *peer) *level {
+func (s levels) home(p *peer) *level {
 	if p.shared == 0 {
 		return nil
 	}
-	return s.levels[p.shared-1]
+	return s[p.shared-1]
 }
 
 // groups returns the groups that both the node and a peer are in.
-func (s *State) groups(p *peer) []*level { return s.levels[:p.shared] }
+func (s levels) groups(p *peer) []*level { return s[:p.shared] }
 
 // enters reports whether a piece that is being fetched comes from outside of a group.
 func (f *fetch) enters(l *level) bool { return f != nil && f.level != nil && f.level.Index <= l.Index }

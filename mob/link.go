@@ -25,15 +25,11 @@ func (l *link) leastActive() float64 {
 	return float64(max(1, piecesAtOnce/max(1, len(l.level.Siblings))))
 }
 
-// linkTo returns the link to a sibling of a group.
-func (s *State) linkTo(l *level, sibling string) *link {
+// linkTo returns the link to a sibling.
+func (l *level) linkTo(sibling string, limits *flow.Limits) *link {
 	to := l.links[sibling]
 	if to == nil {
-		to = &link{
-			Window:  flow.NewWindow(&s.t.Limits),
-			level:   l,
-			Sibling: avail.NewSibling(sibling, s.layout.Count),
-		}
+		to = &link{Window: flow.NewWindow(limits), level: l, Sibling: avail.NewSibling(sibling, len(l.Holders))}
 		l.links[sibling] = to
 	}
 	return to
@@ -41,7 +37,7 @@ func (s *State) linkTo(l *level, sibling string) *link {
 
 // isActive reports whether the node may begin pieces with a peer: on the LAN, or as an active
 // member at the link.
-func (s *State) isActive(p *peer) bool {
+func (p *peer) isActive() bool {
 	return p.local || p.matched && p.position < p.link.activeMembers()
 }
 

@@ -62,8 +62,7 @@ func (s *State) onJoined(nd Node) {
 		p.pipe.Probing = true
 	}
 	s.ration(p)
-	s.peers = insertPeer(s.peers, p)
-	s.joined[nd.ID] = p
+	s.add(p)
 	if n.Record.Banned {
 		s.ban(p, "banned before")
 		return
@@ -85,13 +84,8 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	if p == nil {
 		return
 	}
-	delete(s.joined, id)
-	s.peers = removePeer(s.peers, p)
-	s.ready = removePeer(s.ready, p)
+	s.remove(p)
 	s.batches.Remove(&p.box)
-	if p.link != nil {
-		p.link.peers = removePeer(p.link.peers, p)
-	}
 	s.leavePlan(p)
 	s.releaseAll(p)
 	s.recount(p, func() { p.Stalled = true }) // its pieces and claims do not count any more

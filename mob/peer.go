@@ -67,7 +67,7 @@ func (s *State) newPeer(nd Node, n *roster.Node) *peer {
 	}
 	if !p.local {
 		p.level = s.levels[p.shared]
-		p.link = s.linkTo(p.level, proto.ClusterGroup(p.Cluster, p.shared+1))
+		p.link = p.level.linkTo(proto.ClusterGroup(p.Cluster, p.shared+1), &s.t.Limits)
 		p.link.peers = insertPeer(p.link.peers, p)
 		p.pipe.Window = &p.link.Window
 	}

@@ -1,9 +1,7 @@
 package mob
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -19,7 +17,7 @@ func (s *State) fill() {
 	if s.work.Update(s.now) {
 		s.reconsiderAll()
 	}
-	s.sortReady()
+	s.sortReady(s.now)
 	for _, p := range s.ready {
 		p.ready = false
 		if (p.matched || p.hasBegun()) && (p.local || p.level.open) {
@@ -36,56 +34,6 @@ func (s *State) openLevel(l *level) {
 		for _, p := range s.peers {
 			s.wake(p)
 		}
-	}
-}
-
-// sortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
-// before others, and then sorts by id. Several peers may share a link's window, and new pieces of
-// one must not take all the room from what another has begun.
-func (s *State) sortReady() {
-	begun := func(p *peer) time.Time {
-		if p.local || !p.hasBegun() || p.current.Requested() {
-			return s.now.Add(1) // after all others
-		}
-		return p.current.started
-	}
-	slices.SortFunc(s.ready, func(p, q *peer) int { return cmp.Or(begun(p).Compare(begun(q)), comparePeers(p, q)) })
-}
-
-// wake has the next fill look at a peer: it may have room, or something to be requested.
-func (s *State) wake(p *peer) {
-	if !p.ready {
-		p.ready = true
-		s.ready = append(s.ready, p)
-	}
-}
-
-// wakeSharing wakes a peer that has more room, and those that share its link.
-func (s *State) wakeSharing(p *peer) {
-	if p.link == nil {
-		s.wake(p)
-		return
-	}
-	for _, q := range p.link.peers {
-		s.wake(q)
-	}
-}
-
-// reconsider wakes the peers that have a piece, which may be requested now.
-func (s *State) reconsider(i int) {
-	for _, p := range s.peers {
-		if p.Have.Has(i) {
-			p.idle = false
-			s.wake(p)
-		}
-	}
-}
-
-// reconsiderAll wakes all peers.
-func (s *State) reconsiderAll() {
-	for _, p := range s.peers {
-		p.idle = false
-		s.wake(p)
 	}
 }
 
@@ -134,14 +82,14 @@ func (s *State) next(p *peer) *fetch {
 	}
 	for k, f := range s.unassigned {
 		if !s.maySend(p, f) ||
-			!p.local && !f.enters(p.level) && !(s.isActive(p) && s.mayTake(p.level, f.Piece) && !p.isDeferred(f.Piece)) {
+			!p.local && !f.enters(p.level) && !(p.isActive() && s.mayTake(p.level, f.Piece) && !p.isDeferred(f.Piece)) {
 			continue
 		}
 		s.unassigned = slices.Delete(s.unassigned, k, k+1)
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !s.isActive(p) || !p.local && !p.pipe.Deep && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !p.isActive() || !p.local && !p.pipe.Deep && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)

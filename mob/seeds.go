@@ -57,7 +57,7 @@ func (s *State) spare(l *level, i int) {
 func (s *State) sparePeer(p *peer, i int) {
 	l := p.level
 	spares := int(l.Rarity[i]) > l.Complete && len(p.deferred) < avail.MaxTimes
-	if l.Index > 0 && p.link.Pieces.Full() && spares && s.isActive(p) && s.wanted.Has(i) && s.free(l, i) {
+	if l.Index > 0 && p.link.Pieces.Full() && spares && p.isActive() && s.wanted.Has(i) && s.free(l, i) {
 		s.deferPiece(p, i, 2*s.t.Queue)
 	}
 }

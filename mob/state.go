@@ -2,8 +2,6 @@ package mob
 
 import (
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/mob/assign"
@@ -33,29 +31,22 @@ type State struct {
 
 	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
 	// in fetches.
-	stored     avail.Pieces
-	batches    avail.Batches
-	wanted     *bitset.Set
-	fetches    map[int]*fetch
-	unassigned []*fetch // fetches that have bytes to request, and no peer
-	complete   bool     // nothing is to be fetched: all pieces are stored, or the node only uploads
-	finished   bool     // all pieces are stored
+	stored  avail.Pieces
+	batches avail.Batches
+	agenda
+	complete bool // nothing is to be fetched: all pieces are stored, or the node only uploads
+	finished bool // all pieces are stored
 
 	// The groups that the node is in, from the site to the own cluster: what others have, as far as
 	// they announced it, and the node's part of the work.
-	levels []*level
+	levels
 
-	// Who is there: nodes that the node was told of, and peers that joined.
-	peers  []*peer // sorted by id
-	joined map[proto.PeerID]*peer
-	ready  []*peer // that may have room, and something to be requested
-
+	sessions
 	stealing proto.PeerID
 	book     conduct.Book
 
 	// When things began, and are due. The zero time is never.
 	started time.Time // the first step
-	waiting []*fetch  // claimed for a peer; they wait for other members' claims, and then for room
 }
 
 // New returns the State of a node that has some pieces already. It panics if the piece length is
@@ -82,10 +73,9 @@ func New(cfg Config, have []proto.Range) *State {
 		layout:   layout,
 		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
 		stored:   avail.NewPieces(have, n),
-		wanted:   bitset.New(n),
-		fetches:  map[int]*fetch{},
+		agenda:   agenda{wanted: bitset.New(n), fetches: map[int]*fetch{}},
 		complete: cfg.UploadOnly,
-		joined:   map[proto.PeerID]*peer{},
+		sessions: sessions{joined: map[proto.PeerID]*peer{}},
 	}
 	if s.work == nil {
 		s.work = assign.Follow(nil, "")
@@ -304,14 +294,3 @@ func (s *State) offer(r proto.Range) {
 
 // touch notes that what others have of a piece has changed, or how it is fetched.
 func (s *State) touch(i int) { s.stored.Dirty.Add(i) }
-
-func comparePeers(p, q *peer) int { return strings.Compare(string(p.ID), string(q.ID)) }
-
-func insertPeer(ps []*peer, p *peer) []*peer {
-	i, _ := slices.BinarySearchFunc(ps, p, comparePeers)
-	return slices.Insert(ps, i, p)
-}
-
-func removePeer(ps []*peer, p *peer) []*peer {
-	return slices.DeleteFunc(ps, func(q *peer) bool { return q == p })
-}

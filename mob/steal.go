@@ -59,22 +59,12 @@ func (s *State) starving() *level {
 			continue
 		}
 		for _, p := range s.peers {
-			if p.level == l && p.idle && p.matched && !p.Stalled && s.isActive(p) && p.pipe.Room() {
+			if p.level == l && p.idle && p.matched && !p.Stalled && p.isActive() && p.pipe.Room() {
 				return l
 			}
 		}
 	}
 	return nil
-}
-
-// rateInto returns the node's rate from the siblings of a group, in bytes per second.
-func (s *State) rateInto(l *level) (sum float64) {
-	for _, p := range s.peers {
-		if p.level == l && !p.Stalled {
-			sum += p.pipe.Rate()
-		}
-	}
-	return sum
 }
 
 // onSteal gives away the pieces that the other member, at its rate, would have much sooner. Its

@@ -23,19 +23,6 @@ func (s *State) takeTurn(p *peer, i int) {
 	s.deferPiece(p, i, time.Duration(turn)*p.level.ClaimDelay())
 }
 
-// measureAnswers computes the answer time of a group: the median of the longest times that its peers
-// take to answer. A mean would have every member wait for the claims of a single slow one.
-func (s *State) measureAnswers(l *level) {
-	var times []time.Duration
-	for _, p := range s.peers {
-		if t := p.Pings.Most(); t > 0 && p.shared > l.Index {
-			times = append(times, t)
-		}
-	}
-	slices.Sort(times)
-	l.AnswerTime = times[(len(times)-1)/2]
-}
-
 // deferPiece keeps the node from beginning a piece with a peer for some time.
 func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
 	at := s.now.Add(pause)
@@ -48,7 +35,7 @@ const leastClaimTime = 2 * time.Millisecond
 
 // claimTime returns the time in which peers of a group are seen to answer. Between idle machines that
 // is far less than claimDelay.
-func (s *State) claimTime(l *level) time.Duration {
+func (l *level) claimTime() time.Duration {
 	if l.AnswerTime > 0 {
 		return max(leastClaimTime, l.AnswerTime)
 	}
@@ -76,7 +63,7 @@ func (s *State) crosses(p *peer, i int) bool {
 	if p.pipe.Rate() == 0 {
 		return p.level.ClaimDelay() > s.t.Turn
 	}
-	return s.arrivesWithin(p, 2*s.claimTime(p.level))
+	return s.arrivesWithin(p, 2*p.level.claimTime())
 }
 
 // awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further
@@ -91,8 +78,8 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 	s.due.Sooner(timer.Turn, f.notBefore)
 }
 
-// claimedAhead reports whether a fetch still waits to be requested of the peer for which it was claimed.
-func (s *State) claimedAhead(f *fetch) bool {
+// isAhead reports whether a fetch still waits to be requested of the peer for which it was claimed.
+func (s *agenda) isAhead(f *fetch) bool {
 	return f.level != nil && f.peer == nil && s.fetches[f.Piece] == f
 }
 
@@ -100,7 +87,7 @@ func (s *State) claimedAhead(f *fetch) bool {
 // nil if there is none.
 func (s *State) takeClaimed(p *peer) *fetch {
 	for k, f := range s.waiting {
-		if f.waitsAt == p && !s.now.Before(f.notBefore) && s.claimedAhead(f) && s.maySend(p, f) {
+		if f.waitsAt == p && !s.now.Before(f.notBefore) && s.isAhead(f) && s.maySend(p, f) {
 			s.waiting = slices.Delete(s.waiting, k, k+1)
 			p.ahead--
 			return f
@@ -134,7 +121,7 @@ func (s *State) endTurns() {
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(f *fetch) bool {
 		until := f.notBefore.Add(s.t.Queue)
-		switch claimed := s.claimedAhead(f); {
+		switch claimed := s.isAhead(f); {
 		case s.now.Before(f.notBefore):
 			s.due.Sooner(timer.Turn, f.notBefore)
 			return false
