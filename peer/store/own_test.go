@@ -124,3 +124,30 @@ func TestAgainLeavesFoundFile(t *testing.T) {
 		p.ok(d.Close())
 	}
 }
+
+// TestEmptyFileWritten writes to an empty file that was published. Before Finish, the next Publish fails and names the file;
+// after that, it leaves the file.
+func TestEmptyFileWritten(t *testing.T) {
+	for _, finish := range []bool{false, true} {
+		p := removable(t)
+		d := p.create()
+		p.putAll(d)
+		p.ok(d.Publish())
+		if finish {
+			p.ok(d.Finish())
+		}
+		p.ok(os.WriteFile(p.path("e"), []byte("mine"), 0o600))
+		p.ok(d.Close())
+		d = p.open()
+		p.ok(d.Forget(0))
+		p.put(d, 0)
+		var exists *store.ExistsError
+		if err := d.Publish(); finish && err != nil || !finish && (!errors.As(err, &exists) || exists.Path != p.path("e")) {
+			t.Errorf("finished %v: %v", finish, err)
+		}
+		if b, err := os.ReadFile(p.path("e")); string(b) != "mine" {
+			t.Errorf("the file has %q, %v", b, err)
+		}
+		p.ok(d.Close())
+	}
+}

@@ -80,7 +80,7 @@ func (d publisher) recordFinal() error {
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
-			if err := d.stampEmpty(i, e); err != nil {
+			if err := d.finishEmpty(i, e); err != nil {
 				return err
 			}
 		}
@@ -318,7 +318,7 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil {
 		_ = f.Close() // nothing was written
 		if info.Size() == 0 && t.hasMetadata(info, e) || info.Size() > 0 && rec.Final {
-			return d.madeEntry(entry, info, false)
+			return nil
 		}
 	}
 	own := rec
@@ -333,11 +333,10 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 		return err
 	}
 	defer t.closeFile(f)
-	if f.info.Size() > 0 {
+	if f.created {
+		err = d.madeEntry(entry, f.info)
+	} else if f.info.Size() > 0 {
 		err = f.Truncate(0)
-	}
-	if err == nil {
-		err = d.madeEntry(entry, f.info, f.created)
 	}
 	if err != nil {
 		return err
@@ -352,36 +351,31 @@ func (d publisher) entry(entry int) journal.File {
 	return d.journal.File(entry)
 }
 
-// madeEntry records that the store published the entry that info describes, and whether it created it. There is no record of
-// an empty file of the user's.
-func (d publisher) madeEntry(entry int, info fs.FileInfo, created bool) error {
+// madeEntry records that the store created what info describes.
+func (d publisher) madeEntry(entry int, info fs.FileInfo) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	was := d.journal.File(entry)
-	is := journal.File{Stamp: was.Stamp, Made: was.Made, Final: true}
-	if created {
-		is.Inode, is.Made = vfs.StatOf(info).Inode, was.Made || was.Inode == 0
-	}
-	if is == was || is.Inode == 0 {
-		return nil
-	}
+	is := journal.File{Made: was.Made || was.Inode == 0}
+	is.Inode = vfs.StatOf(info).Inode
 	return d.journal.SetFile(entry, is)
 }
 
-// stampEmpty records the state of an empty file that the store created, unless another program changed or replaced it.
-func (d publisher) stampEmpty(entry int, e *proto.Entry) error {
+// finishEmpty records that an empty file is published, and its state unless another program changed or replaced it.
+func (d publisher) finishEmpty(entry int, e *proto.Entry) error {
 	info, err := d.tree.lstat(d.tree.name(entry))
-	if err != nil || info.Size() > 0 || !d.tree.hasMetadata(info, e) {
-		return nil //nolint:nilerr // it is not stamped
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	rec, s := d.journal.File(entry), stampOf(info)
-	if !rec.Made || rec.Inode != s.Inode || rec.Stamp == s {
+	was := d.journal.File(entry)
+	is := was
+	is.Final = true
+	if err == nil && info.Size() == 0 && is.Owns(vfs.StatOf(info).Inode) && d.tree.hasMetadata(info, e) {
+		is.Stamp = stampOf(info)
+	}
+	if is == was || is.Inode == 0 { // no record: it is the user's
 		return nil
 	}
-	rec.Stamp = s
-	return d.journal.SetFile(entry, rec)
+	return d.journal.SetFile(entry, is)
 }
 
 // createLink creates a symbolic link, in the place of a link to another target that it created or took over.
@@ -406,7 +400,7 @@ func (d publisher) createLink(entry int) error {
 	if info, err = t.root.Lstat(name); err != nil {
 		return t.withPath(name, err)
 	}
-	return d.madeEntry(entry, info, true)
+	return d.madeEntry(entry, info)
 }
 
 // createDirs creates all directories, or makes those that exist writable until finishDirs.
