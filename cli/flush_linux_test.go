@@ -37,8 +37,7 @@ func smallDisk(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestGetOnFailingDisk gets a content, without a daemon, to a disk that loses it: the last piece was
-// verified, and the command must fail all the same.
+// TestGetOnFailingDisk checks that a get without a daemon fails if the disk loses the last, verified piece.
 func TestGetOnFailingDisk(t *testing.T) {
 	disk := smallDisk(t)
 	_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "A"), 12<<20, peer.SeedOptions{})

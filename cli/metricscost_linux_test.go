@@ -36,8 +36,8 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// TestMetricsCostLittle has a daemon with 64 peers scraped each second while somebody looks at its
-// page. That takes at most a hundredth of a core.
+// TestMetricsCostLittle checks that scraping a daemon with 64 peers each second and streaming its page take at most a
+// hundredth of a core.
 func TestMetricsCostLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures for half a minute")

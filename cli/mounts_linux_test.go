@@ -32,12 +32,12 @@ func TestDaemonInOtherMounts(t *testing.T) {
 	m.write("x", 0, 0, 0o644)
 	link := m.works(daemonUser, "--data", "a", "seed", "x")
 	for _, path := range []string{"tmp/sub/dst", "tmp/dst", "tmp/new/dst"} {
-		m.refused("different mounts", 0, "--data", "b", "get", link, "-o", path)
+		m.rejected("different mounts", 0, "--data", "b", "get", link, "-o", path)
 		if _, err := os.Lstat(m.path(path)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	m.write("tmp/own", 0, 0, 0o644)
-	m.refused("different mounts", 0, "--data", "b", "seed", "tmp/own")
+	m.rejected("different mounts", 0, "--data", "b", "seed", "tmp/own")
 	m.works(0, "--data", "b", "get", link, "-o", "both")
 }

@@ -43,11 +43,11 @@ func TestMain(m *testing.M) {
 //	hangup NAME                  sends SIGHUP to a program
 //	end NAME SIGNAL N            signals a program and checks its exit status
 //	last VARIABLE FILE           sets a variable to the last word of a file
-//	forge N LINKFILE             has N nodes that do not exist announce that they are whole
+//	forge N LINKFILE             announces N complete nodes that do not exist
 //	random FILE SIZE             makes a file of random bytes
 //	hole FILE SIZE               makes a file that is a hole
 func TestScripts(t *testing.T) {
-	if signal.Ignored(syscall.SIGHUP) { // as under nohup; then programs inherit it, and go on
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup; then programs inherit it, and continue
 		hangups := make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)
 		t.Cleanup(func() { signal.Stop(hangups) })

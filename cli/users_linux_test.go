@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// machine is a directory with programs, daemons and users of its own.
+// machine is a directory with programs, daemons and users.
 type machine struct {
 	t   *testing.T
 	dir string
@@ -137,8 +137,8 @@ func (m *machine) works(user int, arg ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// refused runs a command that must fail with a text, in one line.
-func (m *machine) refused(want string, user int, arg ...string) {
+// rejected runs a command that must fail with a text, in one line.
+func (m *machine) rejected(want string, user int, arg ...string) {
 	m.t.Helper()
 	status, out, text := m.mob(user, arg...)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -147,8 +147,8 @@ func (m *machine) refused(want string, user int, arg ...string) {
 	}
 }
 
-// TestUsers has users who are not the owner of a daemon use it: for what they may read and
-// write themselves, and nothing else.
+// TestUsers checks that users who do not own a daemon use it for files that they may read and write, and for
+// no other files.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -174,7 +174,7 @@ func TestUsers(t *testing.T) {
 
 	t.Run("who is not in the group", func(t *testing.T) {
 		m.t = t
-		m.refused("belongs to another user", eve, "--data", "a", "ls")
+		m.rejected("belongs to another user", eve, "--data", "a", "ls")
 	})
 	var link, tree string
 	t.Run("seed", func(t *testing.T) {
@@ -182,16 +182,16 @@ func TestUsers(t *testing.T) {
 		link = m.works(alice, "--data", "a", "seed", "alice/x")
 		tree = m.works(alice, "--data", "a", "seed", "alice/tree")
 		for _, path := range []string{"bob/secret", "alice/link", "alice/mixed", "bob/closed", "bob/closed/open"} {
-			m.refused("permission denied", alice, "--data", "a", "seed", path)
+			m.rejected("permission denied", alice, "--data", "a", "seed", path)
 		}
-		m.refused("data directory", alice, "--data", "a", "seed", "a/mobd.sock")
-		m.refused("data directory", alice, "--data", "a", "seed", "a/key")
-		m.refused("data directory", alice, "--data", "a", "seed", ".")
+		m.rejected("data directory", alice, "--data", "a", "seed", "a/mobd.sock")
+		m.rejected("data directory", alice, "--data", "a", "seed", "a/key")
+		m.rejected("data directory", alice, "--data", "a", "seed", ".")
 		m.works(daemonUser, "--data", "a", "seed", "bob/secret")
 	})
 	t.Run("skip unreadable", func(t *testing.T) {
 		m.t = t
-		m.refused("cannot read "+m.path("alice/mixed/closed")+", "+m.path("alice/mixed/z")+": permission denied: `mob seed --skip-unreadable` leaves them out",
+		m.rejected("cannot read "+m.path("alice/mixed/closed")+", "+m.path("alice/mixed/z")+": permission denied: `mob seed --skip-unreadable` leaves them out",
 			alice, "--data", "a", "seed", "alice/mixed")
 		status, mixed, text := m.mob(alice, "--data", "a", "seed", "alice/mixed", "--skip-unreadable")
 		if status != 0 || text != "left out, cannot be read: closed\nleft out, cannot be read: z\n" {
@@ -216,19 +216,19 @@ func TestUsers(t *testing.T) {
 			t.Errorf("the owner sees %s", out)
 		}
 		for _, of := range []string{link, m.path("alice/x")} {
-			m.refused("no such transfer", bob, "--data", "a", "rm", of)
-			m.refused("no such transfer", bob, "--data", "a", "verify", of)
-			m.refused("no such transfer", bob, "--data", "a", "export", of)
+			m.rejected("no such transfer", bob, "--data", "a", "rm", of)
+			m.rejected("no such transfer", bob, "--data", "a", "verify", of)
+			m.rejected("no such transfer", bob, "--data", "a", "export", of)
 		}
-		m.refused("already at a path of another user", bob, "--data", "a", "get", link, "-o", "bob/x")
-		m.refused("already at a path of another user", bob, "--data", "a", "seed", "alice/x")
+		m.rejected("already at a path of another user", bob, "--data", "a", "get", link, "-o", "bob/x")
+		m.rejected("already at a path of another user", bob, "--data", "a", "seed", "alice/x")
 		// A path means the caller's own transfer, although another one was added later.
 		m.write("alice/w", alice, alice, 0o644)
 		m.works(bob, "--data", "a", "seed", "alice/w")
 		m.check(os.WriteFile(m.path("alice/w"), []byte("newer"), 0o644))
 		m.works(alice, "--data", "a", "seed", "alice/w")
 		m.works(bob, "--data", "a", "rm", "alice/w")
-		m.refused("no such transfer", bob, "--data", "a", "rm", "alice/w")
+		m.rejected("no such transfer", bob, "--data", "a", "rm", "alice/w")
 		m.works(alice, "--data", "a", "rm", "alice/w")
 		m.works(alice, "--data", "a", "verify", "alice/x")
 		m.works(daemonUser, "--data", "a", "verify", "alice/x")
@@ -238,7 +238,7 @@ func TestUsers(t *testing.T) {
 		m.works(alice, "--data", "b", "get", link, "-o", "alice/copy")
 		m.works(alice, "--data", "b", "get", tree, "-o", "alice/trees")
 		if _, _, text := m.mob(alice, "--data", "b", "get", tree, "-o", "bob/closed/new/x"); !strings.Contains(text, "permission denied") {
-			t.Errorf("a directory that is not hers to make: %s", text)
+			t.Errorf("a directory that she may not make: %s", text)
 		}
 		for _, c := range []struct{ got, want string }{{"alice/copy", "alice/x"}, {"alice/trees/y", "alice/tree/y"}} {
 			got, err := os.ReadFile(m.path(c.got))
@@ -276,15 +276,15 @@ func TestUsers(t *testing.T) {
 			}
 		}
 		m.write("alice/there", alice, alice, 0o666)
-		m.refused("only the owner", alice, "--data", "b", "get", link, "-o", "alice/there", "--reuse")
+		m.rejected("only the owner", alice, "--data", "b", "get", link, "-o", "alice/there", "--reuse")
 		for _, path := range []string{"bob/closed/x", "daemon/x", "alice/elsewhere/x"} {
 			for _, l := range []string{link, tree} {
-				m.refused("permission denied", alice, "--data", "b", "get", l, "-o", path)
+				m.rejected("permission denied", alice, "--data", "b", "get", l, "-o", path)
 				m.mob(alice, "--data", "b", "rm", l)
 			}
 		}
-		m.refused("data directory", alice, "--data", "b", "get", link, "-o", "b/x")
-		m.refused("data directory", alice, "--data", "b", "get", link, "-o", "alice/data/x")
-		m.refused("data directory", alice, "--data", "b", "get", link, "-o", "b/transfers/x")
+		m.rejected("data directory", alice, "--data", "b", "get", link, "-o", "b/x")
+		m.rejected("data directory", alice, "--data", "b", "get", link, "-o", "alice/data/x")
+		m.rejected("data directory", alice, "--data", "b", "get", link, "-o", "b/transfers/x")
 	})
 }

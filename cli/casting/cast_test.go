@@ -16,8 +16,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// castTo runs `mob cast` with a cast in which every host fails for which fails has a reason.
-// fails has them by name.
+// castTo runs `mob cast` with a cast in which some hosts fail. fails has the reason of each by name.
 func castTo(t *testing.T, fails map[string]string, arg ...string) (status int, out, errs string) {
 	t.Helper()
 	run := func(_ context.Context, cfg cast.Config) (*cast.Result, error) {
@@ -88,7 +87,6 @@ func TestCastReport(t *testing.T) {
 	}
 }
 
-// TestCastClusters has a line for each of several clusters.
 func TestCastClusters(t *testing.T) {
 	t.Parallel()
 	_, out, _ := castTo(t, map[string]string{"t1": "x"}, castSource(t), "--hosts", "lyon=n[1-12]", "--hosts", "tokyo=t[1-2]")
@@ -99,7 +97,6 @@ func TestCastClusters(t *testing.T) {
 	}
 }
 
-// TestCastRacks has a line for each site and for each of its racks.
 func TestCastRacks(t *testing.T) {
 	t.Parallel()
 	_, out, _ := castTo(t, nil, castSource(t), "--hosts", "lyon/r1=n[1-12]", "--hosts", "lyon/r2=m[1-2]", "--hosts", "tokyo=t[1-2]",
@@ -205,7 +202,6 @@ func TestCastInterrupted(t *testing.T) {
 	}
 }
 
-// TestCastOverwritten tells of hosts that have lost what they had.
 func TestCastOverwritten(t *testing.T) {
 	t.Parallel()
 	run := func(_ context.Context, cfg cast.Config) (*cast.Result, error) {
@@ -227,7 +223,7 @@ func TestCastOverwritten(t *testing.T) {
 	}
 }
 
-// TestCastLate names the last host if it was much later than the others.
+// TestCastLate checks that the report names the last host if it was much later than the median.
 func TestCastLate(t *testing.T) {
 	t.Parallel()
 	for last, want := range map[time.Duration]string{
@@ -248,7 +244,6 @@ func TestCastLate(t *testing.T) {
 	}
 }
 
-// TestCastCluster has the cluster of this machine in the configuration.
 func TestCastCluster(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ env, flag, hosts, want string }{
@@ -281,7 +276,6 @@ func TestCastFails(t *testing.T) {
 	}
 }
 
-// TestCastConfig has the flags in the configuration.
 func TestCastConfig(t *testing.T) {
 	t.Parallel()
 	var got cast.Config

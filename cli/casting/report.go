@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// lateBy is the delay after which the last host is named.
+// lateBy is the minimum delay of a late host.
 const lateBy = time.Second
 
 // report is the result of a cast.

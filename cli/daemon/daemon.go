@@ -24,7 +24,7 @@ import (
 // shutdownGrace is the time for clients to read the last event of their stream at a shutdown.
 const shutdownGrace = 2 * time.Second
 
-// noticeable is the time after which a command explains why it has not exited.
+// noticeable is the time until a command explains why it has not exited.
 const noticeable = 500 * time.Millisecond
 
 // Config is the configuration of a node and its control socket.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// healthTimeout is the time after which a node that does not answer counts as hung.
+	// healthTimeout is the time for a node to answer until it counts as hung.
 	healthTimeout = 5 * time.Second
 	// healthKeep is the time during which an answer is reused.
 	healthKeep = 200 * time.Millisecond

@@ -16,8 +16,8 @@ const help = `Runs the daemon of a node. It seeds and fetches what mob commands 
 other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands
-reach it through the socket mobd.sock in the data directory. SIGTERM stops it. SIGHUP has
-it read limits, trackers, log-level, certificate and revoked again from the configuration file.
+reach it through the socket mobd.sock in the data directory. SIGTERM stops it. On SIGHUP
+it reads limits, trackers, log-level, certificate and revoked again from the configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. A name such
 as geneva/rack3 is of a rack: each byte enters the site geneva once, and each of its
@@ -26,10 +26,10 @@ precedence over it.
 
 In it, [[limit]] limits some hours of some days, in local time. Hours such as
 22:00-06:00 end on the next day. Where entries overlap, the later one counts. Local time
-is that of $TZ, such as Europe/Berlin, or of the machine.
+is the time zone $TZ, such as Europe/Berlin, by default the machine's.
 
-Without --network whoever reaches the daemon and has a link may fetch the content, and
-names of clusters are believed. With it the daemon talks to members of that network
+Without --network anyone who reaches the daemon and has a link may fetch the content, and
+names of clusters are not verified. With it the daemon accepts members of that network
 only: see "mob network --help".`
 
 const example = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /var/lib/mob

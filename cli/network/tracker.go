@@ -20,7 +20,7 @@ import (
 )
 
 const trackerHelp = `Runs a tracker, which introduces the nodes of a swarm to each other. It stores no
-content, and transfers in progress continue without it.
+files, and transfers in progress continue without it.
 
 It prints its address on standard output, for --tracker of the other commands. The
 address has the tracker's id, which is kept in the data directory: links stay valid as

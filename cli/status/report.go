@@ -247,7 +247,7 @@ func countPeers(st peer.Status) string {
 		}
 	}
 	if own == "" {
-		return fmt.Sprintf("%d in this cluster, %d in others", by[1], by[0])
+		return fmt.Sprintf("%d in this cluster, %d in other clusters", by[1], by[0])
 	}
 	text := fmt.Sprintf("%d in this cluster", by[len(st.Levels)])
 	for i := len(st.Levels) - 1; i > 0; i-- {

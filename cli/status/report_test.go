@@ -31,7 +31,7 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	}
-	want("  in      WAN 10 MB (1.0 MB/s), LAN 70 MB", "  out     WAN 0 B, LAN 5.0 MB", "  peers   1 in this cluster, 3 in others")
+	want("  in      WAN 10 MB (1.0 MB/s), LAN 70 MB", "  out     WAN 0 B, LAN 5.0 MB", "  peers   1 in this cluster, 3 in other clusters")
 	st.Levels = []peer.Level{{Group: "g", In: 10e6}, {Group: "g/1", In: 60e6, Out: 5e6, InRate: 3e6}}
 	want("  in      WAN 10 MB (1.0 MB/s), g 10 MB, g/1 60 MB (3.0 MB/s)", "  out     WAN 0 B, g 0 B, g/1 5.0 MB",
 		"  peers   1 in this cluster, 2 elsewhere in g, 1 in other sites")

@@ -18,18 +18,18 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const topologyHelp = `Prints what the nodes of a swarm measured of the links between their clusters, as a
-topology for "mob-bench plan": its rate, round trip, and the share of segments that were sent
-again. The nodes tell their trackers every 10 to 30 s, and these keep the figures until
-they forget the swarm. Sites have links with each other, and a rack with its site.
+const topologyHelp = `Prints the measured links between the clusters of a swarm as a topology for "mob-bench plan":
+rate, round trip, and the share of segments that were sent again. Nodes send measurements
+to their trackers every 10 to 30 s, and trackers keep them until they forget the swarm.
+Sites have links with each other, and a rack with its site.
 
-A rate is the most content that came over a link in any three seconds. It is what the
-link can carry if packets queued before it then; else a comment says that the link was
-not full, and could carry more. Where nothing went in one direction, the rate is that of
-the other, and a comment says so. Links over which nothing went are left out.
+A rate is the highest throughput of a link over three seconds. It is the capacity of the
+link if packets queued before it then; otherwise a comment marks it as a lower bound. If
+there was no traffic in one direction, it gets the rate of the other direction, with a
+comment. Links without traffic are left out.
 
-A host has its name if the swarm followed a plan, and else the peer id of its node, which
-a plan may name as well. Rates of interfaces are not known: add them as send and receive
+A host has its name if the swarm followed a plan, otherwise the peer id of its node, which
+is also valid in a plan. Rates of interfaces are not known: add them as send and receive
 where they are limits.`
 
 const topologyExample = `  mob topology "$LINK" > topology.toml
@@ -38,7 +38,7 @@ const topologyExample = `  mob topology "$LINK" > topology.toml
 func newTopology(a *command.App) *cobra.Command {
 	var network daemon.NetworkFlags
 	return a.Command(command.Spec{
-		Use: "topology LINK|ID|PATH", Short: "Print what a swarm measured of its links", Long: topologyHelp, Example: topologyExample,
+		Use: "topology LINK|ID|PATH", Short: "Print the measured links of a swarm", Long: topologyHelp, Example: topologyExample,
 		Args: command.Args(1, "LINK|ID|PATH"), Flags: network.Add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
 			c, err := a.ParseContent(args[0])
@@ -54,7 +54,7 @@ func newTopology(a *command.App) *cobra.Command {
 	})
 }
 
-// askTopology asks the trackers of a content, over the daemon if there is one.
+// askTopology asks the trackers of the content, through the daemon if there is one.
 func askTopology(ctx context.Context, a *command.App, c *command.Content, n *daemon.NetworkFlags) (*control.Topology, error) {
 	s, err := a.Dial(ctx)
 	var none *control.NoDaemonError
@@ -85,7 +85,7 @@ func askTopology(ctx context.Context, a *command.App, c *command.Content, n *dae
 // topologyPair is the link between two clusters, both ways.
 type topologyPair struct{ ab, ba control.TopologyLink }
 
-// topologyPairs returns the links over which something went.
+// topologyPairs returns the links with traffic.
 func topologyPairs(t *control.Topology) []topologyPair {
 	pairs := map[string]*topologyPair{}
 	for _, l := range t.Links {
@@ -137,7 +137,7 @@ func writeTopology(w io.Writer, t *control.Topology) error {
 	return err
 }
 
-// pathComment says what is known of a link besides its rates.
+// pathComment formats the round trip and the loss of a link.
 func pathComment(p topologyPair) string {
 	var facts []string
 	rtt := p.ab.RTT
@@ -157,12 +157,12 @@ func pathComment(p topologyPair) string {
 	return " # " + strings.Join(facts, ", ")
 }
 
-// topologyRate returns the value of a rate, and what is to be known of it. back is the other direction.
+// topologyRate formats a rate, with a comment if it is a lower bound or unknown. back is the other direction.
 func topologyRate(l, back control.TopologyLink) string {
-	text := func(n int64) string { return fmt.Sprintf(`"%.3fMB"`, float64(max(n, 1000))/1e6) } // 0 is no limit
+	text := func(n int64) string { return fmt.Sprintf(`"%.3fMB"`, float64(max(n, 1000))/1e6) } // 0 means no limit
 	switch {
 	case l.Rate == 0:
-		return text(back.Rate) + " # nothing went this way: taken to be as the other"
+		return text(back.Rate) + " # no traffic this way: the rate of the other direction"
 	case !l.Full:
 		return text(l.Rate) + " # at least: the link was not full"
 	}

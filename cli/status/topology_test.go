@@ -30,8 +30,8 @@ func TestWriteTopology(t *testing.T) {
 	for _, want := range []string{
 		"[[host]]\nname    = \"n1\"\ncluster = \"g/1\"\n",
 		"[[switch]]\nname = \"g\"\n\n[[switch]]\nname = \"g/1\"\n\n[[switch]]\nname = \"l\"\n\n[[switch]]\nname = \"x\"\n",
-		"[[link]]\na  = \"g\"\nb  = \"g/1\"\nab = \"12.346MB\" # at least: the link was not full\nba = \"12.346MB\" # nothing went this way: taken to be as the other\n",
-		"[[link]] # round trip 20.0 ms, 0.50 % of segments sent again\na  = \"g\"\nb  = \"l\"\nab = \"2.900MB\" # nothing went this way: taken to be as the other\nba = \"2.900MB\"\n",
+		"[[link]]\na  = \"g\"\nb  = \"g/1\"\nab = \"12.346MB\" # at least: the link was not full\nba = \"12.346MB\" # no traffic this way: the rate of the other direction\n",
+		"[[link]] # round trip 20.0 ms, 0.50 % of segments sent again\na  = \"g\"\nb  = \"l\"\nab = \"2.900MB\" # no traffic this way: the rate of the other direction\nba = \"2.900MB\"\n",
 		"ba = \"0.001MB\" # at least",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -39,7 +39,7 @@ func TestWriteTopology(t *testing.T) {
 		}
 	}
 	if strings.Count(b.String(), "[[link]]") != 3 {
-		t.Error("a link over which nothing went has a rate")
+		t.Error("a link without traffic has a rate")
 	}
 	got, err := topology.Parse([]byte(b.String()))
 	if err != nil || len(got.Hosts) != 2 || len(got.Switches) != 4 || len(got.Links) != 3 {

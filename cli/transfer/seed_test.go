@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Generations for permutations are whole pieces, however long those are.
+// TestStrategyK checks that a generation is a number of complete pieces, for each piece length.
 func TestStrategyK(t *testing.T) {
 	t.Parallel()
 	for n := uint32(proto.MinCodedBlock); n <= proto.MaxPieceLength; n *= 2 {

@@ -17,7 +17,7 @@ with --json, and prints and draws what one run of all systems in all scenarios w
 Runs of the same scenario and system count as one with --repeat. All must be of the same
 grid and content. Systems are in the order of the files.
 
-Exit status: 0 done; 1 a file cannot be used; 2 wrong usage.`
+Exit status: 0 done; 1 a file cannot be used; 2 usage error.`
 
 const chartExample = `  mob-bench grid --systems mob,aria2 --scenario fast --json >fast.json
   mob-bench grid --systems mob,aria2 --scenario mayhem --json >mayhem.json

@@ -41,7 +41,7 @@ func (f *commonFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.links, "links", "", "file with the rates of the links instead: a line \"A B 3MB\" each; scenarios steady and mayhem")
 	fl.StringVar(&f.nic, "nic", "", "rate of every node's NIC, both ways, such as 12.5MB (per second)")
 	fl.StringVar(&f.uplink, "rack-uplink", "", "rate between each rack and its site's switch, both ways, such as 12.5MB")
-	fl.StringArrayVar(&f.slow, "slow-node", nil, "a node whose NIC differs, such as C2=0.5MB; nobody waits for it; may be given again")
+	fl.StringArrayVar(&f.slow, "slow-node", nil, "a node whose NIC differs, such as C2=0.5MB; a run does not wait for it; repeatable")
 	fl.StringVar(&f.kill, "kill", "", "kill -9 nodes: 10%@5s a tenth after 5 s, 10%@5s+2s one every 2 s from then on")
 	fl.DurationVar(&f.rtt, "rtt", 0, "round trip between clusters, such as 100ms")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
@@ -52,7 +52,7 @@ func (f *commonFlags) add(fl *pflag.FlagSet) {
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
 }
 
-// benchCase makes the case of the flags. An error is wrong usage.
+// benchCase makes the case of the flags. An error is a usage error.
 func (f *commonFlags) benchCase() (c bench.Case, err error) {
 	c.RTT, c.Seed = f.rtt, f.seed
 	c.Congestion, c.CongestionOnly = strings.CutSuffix(f.congestion, "-only")
@@ -68,7 +68,7 @@ func (f *commonFlags) benchCase() (c bench.Case, err error) {
 	}
 	size, err := humanize.ParseBytes(f.size)
 	if err != nil || size == 0 || size > 1<<40 {
-		return c, fmt.Errorf("--size %q is no size such as 240MB", f.size)
+		return c, fmt.Errorf("--size %q is not a size such as 240MB", f.size)
 	}
 	c.Size = int64(size)
 	c.Clusters, err = bench.ParseClusters(f.clusters)
@@ -169,7 +169,7 @@ func setSlowNode(clusters []netns.Cluster, s string) error {
 	return fmt.Errorf("there is no cluster %s", r.Cluster)
 }
 
-// parseNIC parses a rate; an empty string is no limit.
+// parseNIC parses a rate; an empty string means no limit.
 func parseNIC(flag, s string) (netns.Rate, error) {
 	if s == "" {
 		return 0, nil
@@ -189,7 +189,7 @@ func parseLoss(s string) (float64, error) {
 	number, percent := strings.CutSuffix(s, "%")
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !percent || !(v >= 0 && v <= 50) {
-		return 0, fmt.Errorf("--loss %q is no share from 0%% to 50%%, such as 0.5%%", s)
+		return 0, fmt.Errorf("--loss %q is not a percentage from 0%% to 50%%, such as 0.5%%", s)
 	}
 	return v / 100, nil
 }

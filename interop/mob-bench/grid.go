@@ -20,13 +20,12 @@ const gridHelp = `Runs systems in turn on a grid of Linux network namespaces, ea
 from the first node of cluster A to all other nodes, and prints a table. It needs
 root, and mob and mobd beside mob-bench.
 
-The other systems are what the system's packages have: aria2,
-libtorrent, transmission, rtorrent, taktuk, udpcast; one that is missing is named and
-left out. The content and all copies go to a folder in $TMPDIR, which is removed.
+The other systems are packages of the distribution: aria2, libtorrent, transmission,
+rtorrent, taktuk, udpcast; missing ones are named and left out. The content and all copies
+are in a directory in $TMPDIR, which is removed.
 
-mob:cast is mob cast to nodes that have nothing but a server of ssh, from openssh-server:
-the time is that of the command, so the logins and the way of the program are part of
-it. With mob:cast:there the nodes have the program already; mob:cast:stream casts
+mob:cast is mob cast to nodes with nothing but a server of ssh, from openssh-server: the
+time includes the logins and copying the program. With mob:cast:there the nodes have the program already; mob:cast:stream casts
 standard input into a command. Beside it run scp in a loop, tar through ssh in a tree,
 taktuk, udpcast (in one cluster) and kascade, if a program of that name is on the path.
 
@@ -34,7 +33,7 @@ mob+aria2:50% is one transfer of both: the source seeds with --torrent, and half
 receivers in each cluster are stock clients. With several, mob+aria2+libtorrent:50%,
 they take turns.
 
-What follows mob and a colon are options of mob seed: mob:coded=32 seeds with --coded=32,
+Options of mob seed follow mob and a colon: mob:coded=32 seeds with --coded=32,
 mob:coded=32:piece-length=1MiB with two of them.
 
 With racks, as in --clusters '2x(4x5)', nodes have names of clusters such as A/r1, and all
@@ -43,16 +42,16 @@ site only.
 
 In mob:plan=balanced the transfer follows a plan (mob-bench plan --help lists the algorithms). It
 is made for the links as they are in scenario fast, or for given ones, whatever they do
-then. In mob:shuffled:plan=chain the plan knows nothing of racks and clusters.
+then. In mob:shuffled:plan=chain the plan is made without racks and clusters.
 
 With several scenarios, as in --scenario fast,slow,mayhem, each has its table, and one more
 has all of them; --json prints a list, --svg draws groups of bars. "mob-bench chart --help"
 says how to draw runs of other days together.
 
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
-"machine" is how busy all cores were: near 100 % they are the limit, not the links.
+"machine" is the load of all cores: near 100 % they are the limit, not the links.
 
-Exit status: 0 done; 1 a system failed, or --check found something; 2 wrong usage;
+Exit status: 0 done; 1 a system failed, or --check found something; 2 usage error;
 130 interrupted.`
 
 const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
@@ -96,7 +95,7 @@ func (f *commonFlags) addGrid(fl *pflag.FlagSet) {
 	fl.StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 }
 
-// benchCases makes a case of each scenario of a list. An error is wrong usage.
+// benchCases makes a case of each scenario of a list. An error is a usage error.
 func (f *commonFlags) benchCases() (all []bench.Case, err error) {
 	of := *f
 	for _, name := range strings.Split(f.scenario, ",") {
@@ -106,7 +105,7 @@ func (f *commonFlags) benchCases() (all []bench.Case, err error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other bench.Case) bool { return other.Name == c.Name }) {
-			return nil, fmt.Errorf("--scenario has %s twice", c.Name)
+			return nil, fmt.Errorf("--scenario: duplicate %s", c.Name)
 		}
 		all = append(all, c)
 	}

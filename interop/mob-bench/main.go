@@ -15,8 +15,8 @@ same links, and one way of measuring.
 
 The throughput is the size of the content by the time from the start until the last
 node has its copy. The bound is the highest that any broadcast can have over these
-links and NICs (Edmonds' bound). WAN copies are what entered a cluster from others,
-by the size, and rack copies what entered a rack over its uplink.`
+links and NICs (Edmonds' bound). WAN copies are the bytes that entered a cluster from other
+clusters, by the size, and rack copies the bytes that entered a rack over its uplink.`
 
 const rootExample = `  mob-bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
   mob-bench sim --scenario random --clusters 20x10 --size 240MB

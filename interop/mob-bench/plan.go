@@ -14,14 +14,14 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-const planHelp = `Plans who sends what to whom, from known rates, and sends nothing.
+const planHelp = `Computes broadcast trees for a topology with known rates. It sends nothing.
 
 TOPOLOGY.toml has hosts, switches and links:
   [[host]]      name, cluster, and if they are limited send and receive, the rates of
                 its interface; what it relays takes of both
   [[switch]]    name
   [[link]]      a, b, and rate for both ways, or ab and ba
-A cluster has a switch of its name, and a rack A/r1 one that hangs from that of A. A host
+A cluster has a switch of its name, and a rack A/r1 a switch below the switch of A. A host
 or rack that no link names hangs from the switch of its cluster or site, without a limit.
 Between two hosts the network takes the route of fewest links, and of several the widest.
 
@@ -31,12 +31,12 @@ A plan is trees. Each carries a part of the pieces, in proportion to its rate.
   balanced   trees with all hosts, with the greatest sum of rates
   edmonds    trees between sites with the greatest sum, and chains in the sites
   chain      a pipeline in the order of clusters, and of the numbers in names
-  dijkstra   one tree: whoever can be reached fastest is added next
+  dijkstra   one tree: the host with the fastest path is added next
   random     the best of 100 pipelines in random order
   flat       the source sends to all
 
 The rate of a host is what it gets. In plans of one tree that are not paced (chain,
-dijkstra, random and flat) links are shared fairly. Its min-cut is what nobody can exceed.`
+dijkstra, random and flat) links are shared fairly. Its min-cut is the bound of every plan.`
 
 const planExample = `  mob-bench plan sites.toml --source a1
   mob-bench plan sites.toml --source a1 --algorithm edmonds --json
@@ -47,7 +47,7 @@ func newPlan(a *command.App) *cobra.Command {
 	var seed uint64
 	var dot bool
 	return a.Command(command.Spec{
-		Use: "plan TOPOLOGY.toml", Short: "Plan who sends what to whom", Long: planHelp, Example: planExample,
+		Use: "plan TOPOLOGY.toml", Short: "Compute broadcast trees for a topology", Long: planHelp, Example: planExample,
 		Args: command.Args(1, "TOPOLOGY.toml"), JSON: true,
 		Flags: func(fl *pflag.FlagSet) {
 			fl.StringVar(&source, "source", "", "host that has the content")
@@ -102,7 +102,7 @@ func planFile(ctx context.Context, path, source, algorithm string, seed uint64) 
 	}
 }
 
-// makePlan plans, and works out what there is to say about the plan.
+// makePlan makes a plan and its report.
 func makePlan(t *plan.Topology, source, algorithm string, seed uint64) (*planReport, error) {
 	began := time.Now()
 	n, err := plan.NewNetwork(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// FuzzMakePlan wants any topology to be planned for, or one line that says what is wrong.
+// FuzzMakePlan checks that any topology gives a plan, or an error in one line.
 func FuzzMakePlan(f *testing.F) {
 	mesh, err := os.ReadFile("../../docs/topologies/mesh.toml")
 	if err != nil {

@@ -24,9 +24,9 @@ Links draw their rates from a model, in Mbit/s:
   mixed     1000, and one link of five 100
   clusters  100 to 1000 between switches, 1000 at hosts
 All planners have the same links, source and destinations. Rates of plans that share out
-the links (stable, fpfr, balanced, edmonds) are those of their trees. In the others flows
-share links fairly, and no host passes on more than it gets. "mob-bench plan --help" says what
-the planners do. One seed gives one result, but for the times.`
+the links (stable, fpfr, balanced, edmonds) are the rates of their trees. In other plans flows
+share links fairly, and no host forwards more than it gets. "mob-bench plan --help" says what
+the planners do. One seed gives one result, except for the times.`
 
 const plannersExample = `  mob-bench planners
   mob-bench planners --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json
@@ -52,7 +52,7 @@ func (f *plannersFlags) add(fl *pflag.FlagSet) {
 	fl.IntSliceVar(&f.destinations, "destinations", []int{10, 100, 200, 300, 399}, "numbers of hosts that get the content")
 	fl.StringSliceVar(&f.algorithms, "algorithms", plan.Algorithms(), "planners")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with links, a source and destinations of its own")
+	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with new links, a new source and new destinations")
 	f.addSVG(fl)
 }
 
@@ -63,7 +63,7 @@ type plannersFlags struct {
 	commonFlags
 }
 
-// cases makes a case of each model with each number of destinations. An error is wrong usage.
+// cases makes a case of each model with each number of destinations. An error is a usage error.
 func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 	for _, a := range f.algorithms {
 		if err := plan.CheckAlgorithm(a); err != nil {
@@ -72,16 +72,16 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 	}
 	for _, list := range [][]string{f.models, f.links, f.algorithms} {
 		if len(list) == 0 || len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list) {
-			return nil, errors.New("--model, --links and --algorithms want at least one each, and none twice")
+			return nil, errors.New("--model, --links and --algorithms each require at least one value, without duplicates")
 		}
 	}
 	for i, n := range f.destinations {
 		if n < 1 || n >= bench.PlanNodes || i > 0 && n <= f.destinations[i-1] {
-			return nil, fmt.Errorf("--destinations wants numbers of 1 to %d, each higher than the one before", bench.PlanNodes-1)
+			return nil, fmt.Errorf("--destinations must be numbers from 1 to %d in ascending order", bench.PlanNodes-1)
 		}
 	}
 	if len(f.destinations) == 0 {
-		return nil, errors.New("--destinations wants at least one number")
+		return nil, errors.New("--destinations requires at least one number")
 	}
 	for _, links := range f.links {
 		if links != "symmetric" && links != "asymmetric" {

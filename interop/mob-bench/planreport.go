@@ -16,7 +16,7 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// planReport is what mob-bench plan prints. Rates are in bytes per second.
+// planReport is the output of mob-bench plan. Rates are in bytes per second.
 type planReport struct {
 	Algorithm string `json:"algorithm"`
 	Source    string `json:"source"`
@@ -82,10 +82,10 @@ func newPlanReport(
 	return r
 }
 
-// shownTrees is how many trees print draws.
+// shownTrees is the number of trees that print draws.
 const shownTrees = 8
 
-// print prints the trees, and what each host gets.
+// print prints the trees, and the rate of each host.
 func (r *planReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s from %s to %s: %s, planned in %.1f ms\n",
 		r.Algorithm, r.Source, term.Plural(len(r.Hosts), "host"), term.Plural(len(r.Trees), "tree"), 1000*r.PlanningSeconds)
@@ -130,7 +130,7 @@ func limitNames(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// planRate formats a rate with three digits; nil is no limit.
+// planRate formats a rate with three digits; nil means no limit.
 func planRate(v *float64) string {
 	switch {
 	case v == nil:
@@ -153,7 +153,7 @@ func (r *planReport) name(h int) string {
 	return r.Hosts[h-1].Name
 }
 
-// children returns whom each host sends to in a tree.
+// children returns the hosts that each host sends to in a tree.
 func (r *planReport) children(tree int) [][]int {
 	children := make([][]int, len(r.Hosts)+1)
 	for h, parent := range r.parents[tree] {
@@ -170,8 +170,8 @@ const (
 	drawDepth = 12
 )
 
-// draw draws a tree. A host with one child has it behind it, in the same line; one with several
-// has each in a line of its own, and those that have none in one.
+// draw draws a tree. An only child follows its parent in the same line. Several children have a line each, except
+// that the children without children share one.
 func (r *planReport) draw(out io.Writer, tree int) {
 	children := r.children(tree)
 	var line func(h int, first, rest string, depth int)

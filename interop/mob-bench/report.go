@@ -66,9 +66,9 @@ type benchmark struct {
 	// args are flags of mob-bench grid. Without any the case is one of another program, and its results
 	// are those whose case is the name.
 	args string
-	// unit is that of the value: "of bound", "s" for the time of the last node, "GB/s", or "x aria2" for
+	// unit is the unit of the value: "of bound", "s" for the time of the last node, "GB/s", or "x aria2" for
 	// the CPU time per GB relative to aria2's. The value must be at least the target, or at most if it is
-	// seconds or CPU time. Zero is no target.
+	// seconds or CPU time. Zero means no target.
 	unit   string
 	target float64
 	// copies is the most copies that may enter a cluster or a rack; zero if there is no limit.

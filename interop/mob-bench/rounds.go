@@ -30,7 +30,7 @@ func (f *roundFlags) add(fl *pflag.FlagSet) {
 	fl.IntVar(&f.batches, "batches", 1, "with --strategy: batches")
 }
 
-// given reports whether rounds are to be simulated. An error is wrong usage: a flag of the
+// given reports whether rounds are to be simulated. An error is a usage error: a flag of the
 // other kind of simulation.
 func (f *roundFlags) given() (bool, error) {
 	rounds := f.set.Changed("strategy")
@@ -41,7 +41,7 @@ func (f *roundFlags) given() (bool, error) {
 		switch {
 		case slices.Contains(both, fl.Name):
 		case rounds && !slices.Contains(only, fl.Name):
-			err = fmt.Errorf("--%s has no meaning with --strategy: rounds have no links and no seconds", fl.Name)
+			err = fmt.Errorf("--%s is invalid with --strategy: rounds have no links and no seconds", fl.Name)
 		case !rounds && slices.Contains(only, fl.Name):
 			err = fmt.Errorf("--%s needs a --strategy", fl.Name)
 		}
@@ -55,10 +55,10 @@ const (
 	maxRoundBlocks = 20000
 )
 
-// cases makes a case of each strategy with each number of nodes. An error is wrong usage.
+// cases makes a case of each strategy with each number of nodes. An error is a usage error.
 func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 	if f.blocks < 1 || f.batches < 1 || f.blocks > maxRoundBlocks || f.batches > maxRoundBlocks || f.blocks*f.batches > maxRoundBlocks {
-		return nil, fmt.Errorf("--batches %d of --blocks %d: want 1 to %d blocks in all", f.batches, f.blocks, maxRoundBlocks)
+		return nil, fmt.Errorf("--batches %d of --blocks %d: must be 1 to %d blocks in total", f.batches, f.blocks, maxRoundBlocks)
 	}
 	if len(f.strategies) == 0 || len(f.nodes) == 0 {
 		return nil, errors.New("--strategy and --nodes want at least one each")
@@ -74,7 +74,7 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 				return nil, err
 			}
 			if s.Batched && f.batches < 2 {
-				return nil, fmt.Errorf("--strategy %s wants --batches 2 or more", name)
+				return nil, fmt.Errorf("--strategy %s requires --batches 2 or more", name)
 			}
 			c, err := bench.NewRoundCase(s, n, f.blocks, f.batches)
 			if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-const simHelp = `Runs mob in a simulator, up to thousands of nodes: the decisions are those of the real
-program, the network is a model of queues and links in virtual time. It has no slow
-start, no losses and no CPU, so it says how good the decisions are, not how fast the
+const simHelp = `Runs mob in a simulator, up to thousands of nodes: it runs the decisions of the real
+program; the network is a model of queues and links in virtual time. It has no slow
+start, no losses and no CPU, so it shows how good the decisions are, not how fast the
 program is. One seed gives one result. With --repeat the nodes draw by the seeds that
 follow, over the same links. Two hundred nodes take seconds, a thousand some minutes.
 
@@ -29,8 +29,8 @@ With racks, as in --clusters '20x(5x20)', nodes have names of clusters such as A
 Scenario random, in which every link between two clusters draws 0.6 to 6 MB/s, works
 with any number of clusters.
 
---coded simulates a coded transfer, with generations of 16 blocks unless it says how
-many, as in --coded=32; blocks are as long as those of mob seed --coded.
+--coded simulates a coded transfer, with generations of 16 blocks, or k with
+--coded=k; blocks are as long as with mob seed --coded.
 
 --plan has nodes follow a plan, as mob seed --plan does. It is made for the links as they
 are in scenario fast, or for given ones, and the transfer shows what it costs when they
@@ -43,7 +43,7 @@ nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
   sequential   the same with batches, one after the other
   overlap1     the next batch goes to those that have the one before
   overlap2     the next batch goes first for log2 n rounds, before the one before ends
-  rb           plain blocks at random, of those that the receiver is known to lack`
+  rb           plain blocks at random, of the blocks that the receiver is known to need`
 
 const simExample = `  mob-bench sim --clusters 4x4 --scenario mayhem --repeat 5
   mob-bench sim --clusters 20x10 --scenario random --size 240MB
@@ -108,7 +108,7 @@ func (f *simFlags) run(ctx context.Context, a *command.App, _ []string) error {
 	}
 	if f.algorithm != "" {
 		if coded {
-			return command.Usagef("--plan and --coded exclude each other: a transfer is planned or coded")
+			return command.Usagef("--plan and --coded are mutually exclusive: a transfer is planned or coded")
 		}
 		if err := plan.CheckAlgorithm(f.algorithm); err != nil {
 			return command.Usagef("--plan: %w", err)

@@ -25,7 +25,7 @@ func systemNames() []string {
 	return names
 }
 
-// parseSystems parses the names of --systems. An error is wrong usage.
+// parseSystems parses the names of --systems. An error is a usage error.
 func parseSystems(names []string) ([]bench.System, error) {
 	var all []bench.System
 	for _, name := range names {
@@ -34,7 +34,7 @@ func parseSystems(names []string) ([]bench.System, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other bench.System) bool { return other.Name() == s.Name() }) {
-			return nil, fmt.Errorf("--systems has %s twice", s.Name())
+			return nil, fmt.Errorf("--systems: duplicate %s", s.Name())
 		}
 		all = append(all, s)
 	}
@@ -110,7 +110,7 @@ func castSystem(name string, options []string) (bench.System, error) {
 		case "stream":
 			c.Stream = true
 		default:
-			return nil, fmt.Errorf("unknown system %q: options of %s are there and stream", name, own+castSuffix)
+			return nil, fmt.Errorf("unknown system %q: %s has the options \"there\" and \"stream\"", name, own+castSuffix)
 		}
 	}
 	return c, err
@@ -147,7 +147,7 @@ func mixedSystem(name string) (bench.System, error) {
 	number, percent := strings.CutSuffix(share, "%")
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || !percent || !(n > 0 && n <= 100) {
-		return nil, fmt.Errorf("%q is not such as %s: aria2 at half of each cluster's receivers", name, mixedExample)
+		return nil, fmt.Errorf("invalid system %q: give such as %s, aria2 at half of each cluster's receivers", name, mixedExample)
 	}
 	m := bench.Mixed{Percent: n}
 	m.Mob, err = ownSystem()
