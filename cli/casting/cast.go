@@ -59,32 +59,23 @@ const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   tar c tree | mob cast - --hosts slurm --exec 'tar x -C /tmp'
   mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json`
 
-// castShell is the default of --rsh.
+// defaultShell is the default of --rsh.
 const defaultShell = "ssh -T -oBatchMode=yes -oConnectTimeout=5"
 
 // runner is [cast.Run], or a test's.
 type runner func(context.Context, cast.Config) (*cast.Result, error)
 
-// flags are the flags of cast.
+// flags are the flags of cast. Most are fields of its configuration.
 type flags struct {
-	hosts   []string
-	retry   string
-	cluster string
-	dest    string
-	exec    string
-	force   bool
-	follow  bool
-
-	shell  string
-	window int
-	keep   bool
-	spool  string
-
-	min   string
-	good  string
-	bad   string
-	quiet bool
-	set   *pflag.FlagSet
+	cast.Config
+	hosts     []string
+	retry     string
+	shell     string
+	spool     string
+	min       string
+	good, bad string
+	quiet     bool
+	set       *pflag.FlagSet
 }
 
 func newCast(a *command.App, run runner) *cobra.Command {
@@ -94,11 +85,11 @@ func newCast(a *command.App, run runner) *cobra.Command {
 		Short: "Copy a file, directory or stream to many hosts by ssh", Long: castHelp, Example: castExample,
 		Args: command.Args(1, "SRC"), Flags: f.add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
-			cfg, least, err := f.config(a, args[0])
+			least, err := f.check(a, args[0])
 			if err != nil {
 				return command.Usagef("%w", err)
 			}
-			return runCast(ctx, a, run, &f, cfg, least)
+			return runCast(ctx, a, run, &f, least)
 		},
 	})
 }
@@ -107,14 +98,14 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	f.set = fl
 	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
 	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
-	fl.StringVar(&f.cluster, "cluster", "", "cluster of this machine among the clusters of --hosts, $MOB_CLUSTER by default")
-	fl.StringVarP(&f.dest, "output", "o", "", "file or directory to create on each host, `DEST`")
-	fl.StringVar(&f.exec, "exec", "", "command that gets the content on each host, `CMD`")
-	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
-	fl.BoolVar(&f.follow, "follow-links", false, "take what symbolic links lead to out of SRC")
+	fl.StringVar(&f.Cluster, "cluster", "", "cluster of this machine among the clusters of --hosts, $MOB_CLUSTER by default")
+	fl.StringVarP(&f.Dest, "output", "o", "", "file or directory to create on each host, `DEST`")
+	fl.StringVar(&f.Exec, "exec", "", "command that gets the content on each host, `CMD`")
+	fl.BoolVarP(&f.Force, "force", "f", false, "replace what is at DEST")
+	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of SRC")
 	fl.StringVar(&f.shell, "rsh", defaultShell, "remote shell: called as `CMD` HOST COMMANDLINE")
-	fl.IntVar(&f.window, "window", 32, "`NUMBER` of concurrent logins")
-	fl.BoolVar(&f.keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
+	fl.IntVar(&f.Window, "window", 32, "`NUMBER` of concurrent logins")
+	fl.BoolVar(&f.Keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
 	fl.StringVar(&f.spool, "spool", "10GB", "`SIZE` that a stream may take on the disk of a slow host, and here")
 	fl.StringVar(&f.min, "min", "100%", "hosts that must get the content, a `NUMBER` or percentage")
 	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
@@ -122,47 +113,47 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
-// config checks the flags, before anything is contacted. It also returns the least number of
-// hosts that must get the content.
-func (f *flags) config(a *command.App, src string) (cfg cast.Config, least int, err error) {
-	cfg = cast.Config{Source: src, Stdin: a.In, Dest: f.dest, Exec: f.exec, Force: f.force, FollowLinks: f.follow, Window: f.window, Keep: f.keep}
-	if cfg.Log, _, err = command.NewLog(a.Err, a.LogLevel, false); err != nil {
-		return cfg, 0, err
+// check completes the configuration, before any host is contacted. It returns the minimum number of hosts that must
+// get the content.
+func (f *flags) check(a *command.App, src string) (least int, err error) {
+	f.Source, f.Stdin = src, a.In
+	if f.Log, _, err = command.NewLog(a.Err, a.LogLevel, false); err != nil {
+		return 0, err
 	}
 	switch {
-	case f.window < 1:
-		return cfg, 0, fmt.Errorf("--window %d: must be 1 or more", f.window)
+	case f.Window < 1:
+		return 0, fmt.Errorf("--window %d: must be 1 or more", f.Window)
 	case f.set.Changed("exec") && f.set.Changed("output"):
-		return cfg, 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
-	case f.set.Changed("exec") && strings.TrimSpace(f.exec) == "":
-		return cfg, 0, errors.New("--exec is empty: give a command")
-	case f.set.Changed("output") && f.dest == "":
-		return cfg, 0, errors.New("-o is empty: give a path")
+		return 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
+	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":
+		return 0, errors.New("--exec is empty: give a command")
+	case f.set.Changed("output") && f.Dest == "":
+		return 0, errors.New("-o is empty: give a path")
 	}
 	spool, err := humanize.ParseBytes(f.spool)
 	if err != nil || spool > math.MaxInt64 {
-		return cfg, 0, fmt.Errorf("--spool %q: want a size such as 10GB", f.spool)
+		return 0, fmt.Errorf("--spool %q: want a size such as 10GB", f.spool)
 	}
-	cfg.Spool = int64(spool)
-	if cfg.Shell, err = splitCommand(f.shell); err != nil {
-		return cfg, 0, fmt.Errorf("--rsh: %w", err)
+	f.Spool = int64(spool)
+	if f.Shell, err = splitCommand(f.shell); err != nil {
+		return 0, fmt.Errorf("--rsh: %w", err)
 	}
 	if err := errors.Join(checkDir("--good", f.good), checkDir("--bad", f.bad)); err != nil {
-		return cfg, 0, err
+		return 0, err
 	}
-	if cfg.Hosts, err = f.parseHosts(a, src); err != nil {
-		return cfg, 0, err
+	if f.Hosts, err = f.parseHosts(a, src); err != nil {
+		return 0, err
 	}
-	if cfg.Cluster, err = f.ownCluster(a, cfg.Hosts); err != nil {
-		return cfg, 0, fmt.Errorf("--cluster: %w", err)
+	if f.Cluster, err = f.ownCluster(a); err != nil {
+		return 0, fmt.Errorf("--cluster: %w", err)
 	}
-	if least, err = parseMin(f.min, len(cfg.Hosts)); err != nil {
-		return cfg, 0, fmt.Errorf("--min %s: %w", f.min, err)
+	if least, err = parseMin(f.min, len(f.Hosts)); err != nil {
+		return 0, fmt.Errorf("--min %s: %w", f.min, err)
 	}
-	if _, err := cfg.Hosts[0].Expand(f.dest + f.exec); err != nil { // one of them is empty
-		return cfg, 0, err
+	if _, err := f.Hosts[0].Expand(f.Dest + f.Exec); err != nil { // one of them is empty
+		return 0, err
 	}
-	return cfg, least, f.checkSource(a, src)
+	return least, f.checkSource(a, src)
 }
 
 // parseHosts returns the hosts of --hosts and --retry.
@@ -188,9 +179,9 @@ func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
 
 // ownCluster returns the cluster of this machine, empty if it is not known. $MOB_CLUSTER is ignored if all hosts are in
 // the default cluster.
-func (f *flags) ownCluster(a *command.App, hosts []cast.Host) (string, error) {
-	name := f.cluster
-	named := slices.ContainsFunc(hosts, func(h cast.Host) bool { return h.Cluster != cast.DefaultCluster })
+func (f *flags) ownCluster(a *command.App) (string, error) {
+	name := f.Cluster
+	named := slices.ContainsFunc(f.Hosts, func(h cast.Host) bool { return h.Cluster != cast.DefaultCluster })
 	if name == "" && named {
 		name = a.Getenv("MOB_CLUSTER")
 	}
@@ -204,10 +195,10 @@ func (f *flags) ownCluster(a *command.App, hosts []cast.Host) (string, error) {
 func (f *flags) checkSource(a *command.App, src string) error {
 	if src == "-" {
 		switch {
-		case f.dest == "" && f.exec == "":
+		case f.Dest == "" && f.Exec == "":
 			return errors.New("standard input has no name: give a file with -o, or a command with --exec")
-		case strings.HasSuffix(f.dest, "/"):
-			return fmt.Errorf("standard input has no name: give a file, not the directory %s", f.dest)
+		case strings.HasSuffix(f.Dest, "/"):
+			return fmt.Errorf("standard input has no name: give a file, not the directory %s", f.Dest)
 		case term.IsTerminal(a.In):
 			return errors.New("standard input is a terminal: pipe the content into the command")
 		}
@@ -219,7 +210,7 @@ func (f *flags) checkSource(a *command.App, src string) error {
 		return fmt.Errorf("%s does not exist", src)
 	case err != nil:
 		return err
-	case fi.IsDir() && f.exec != "":
+	case fi.IsDir() && f.Exec != "":
 		return fmt.Errorf("%s is a directory, and --exec takes one file: `tar c %s | mob cast - --exec 'tar x'`", src, src)
 	case !fi.IsDir() && !fi.Mode().IsRegular():
 		return fmt.Errorf("%s is neither a file nor a directory: pipe it into `mob cast -`", src)
@@ -228,15 +219,15 @@ func (f *flags) checkSource(a *command.App, src string) error {
 }
 
 // runCast sends the content and prints the report.
-func runCast(ctx context.Context, a *command.App, run runner, f *flags, cfg cast.Config, least int) error {
-	if _, err := exec.LookPath(cfg.Shell[0]); err != nil {
-		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", cfg.Shell[0])
+func runCast(ctx context.Context, a *command.App, run runner, f *flags, least int) error {
+	if _, err := exec.LookPath(f.Shell[0]); err != nil {
+		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", f.Shell[0])
 	}
-	res, err := castAndShow(ctx, a, run, cfg, f.quiet)
+	res, err := castAndShow(ctx, a, run, f.Config, f.quiet)
 	if res == nil {
 		return err
 	}
-	r := newReport(res, cfg)
+	r := newReport(res, f.Config)
 	err = errors.Join(err, a.Print(r, r.print), writeHosts(a.Env, f.good, r.hosts(true)), writeHosts(a.Env, f.bad, r.hosts(false)))
 	switch {
 	case ctx.Err() != nil && (err != nil || r.Done < least):

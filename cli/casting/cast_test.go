@@ -255,13 +255,13 @@ func TestCastCluster(t *testing.T) {
 		{"lyon", "paris", "lyon=n1", "paris"},
 		{"", "office", "n1", "office"},
 	} {
-		f := flags{hosts: []string{test.hosts}, cluster: test.flag}
-		g := &command.App{Env: &command.Env{Getenv: func(string) string { return test.env }}}
-		hosts, err := f.parseHosts(g, "x")
-		if err != nil {
+		f := flags{Config: cast.Config{Cluster: test.flag}, hosts: []string{test.hosts}}
+		a := &command.App{Env: &command.Env{Getenv: func(string) string { return test.env }}}
+		var err error
+		if f.Hosts, err = f.parseHosts(a, "x"); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := f.ownCluster(g, hosts); err != nil || got != test.want {
+		if got, err := f.ownCluster(a); err != nil || got != test.want {
 			t.Errorf("%+v: %q, %v", test, got, err)
 		}
 	}
