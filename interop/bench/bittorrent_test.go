@@ -125,35 +125,6 @@ func TestClientsTransfer(t *testing.T) {
 	})
 }
 
-// Stock clients need no other tracker than mob's, which counts all of them as complete in
-// the end. rTorrent is the exception: it does not announce that it has become complete, to
-// opentracker neither.
-func TestClientsTransferByMobTracker(t *testing.T) {
-	needsGrid(t)
-	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t)) }
-	eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {
-		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-		defer cancel()
-		site := newSite(t, 3e6)
-		tr := runSwarm(ctx, t, b, site)
-		members := 1 + len(site.Receivers)
-		for {
-			got, err := tr.tracker.Scrape()
-			if got == (stock.Scrape{Complete: members, Downloaded: members - 1}) {
-				return
-			}
-			if b.Name() == "rtorrent" && got == (stock.Scrape{Complete: 1, Incomplete: members - 1}) {
-				return
-			}
-			select {
-			case <-time.After(50 * time.Millisecond):
-			case <-ctx.Done():
-				t.Fatalf("the tracker counts %+v, %v; %d are complete", got, err, members)
-			}
-		}
-	})
-}
-
 func TestClientsSurviveDeathOfOne(t *testing.T) {
 	eachBitTorrent(t, nil, func(t *testing.T, b BitTorrent) {
 		site := newSite(t, 8e6)

@@ -15,7 +15,8 @@ import (
 
 // Every stock client accepts the link that mob seed --torrent prints, and downloads the
 // content by it from a stock seed of the same torrent. The order of the link's parameters
-// is what clients need: see docs/design.
+// is what clients need: see docs/design. mob's tracker, the only one, counts all of them as
+// complete in the end, except rTorrent, which does not announce that.
 func TestClientsTakeMobLinks(t *testing.T) {
 	needsGrid(t)
 	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t)) }
@@ -45,6 +46,22 @@ func TestClientsTakeMobLinks(t *testing.T) {
 		}
 		for _, n := range site.Receivers {
 			mustEqual(t, site.Content, tr.Copy(n))
+		}
+		members := 1 + len(site.Receivers)
+		want := stock.Scrape{Complete: members, Downloaded: members - 1}
+		if b.Name() == "rtorrent" {
+			want = stock.Scrape{Complete: 1, Incomplete: members - 1}
+		}
+		for {
+			got, err := tr.tracker.Scrape()
+			if got == want {
+				return
+			}
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				t.Fatalf("the tracker counts %+v, %v; want %+v", got, err, want)
+			}
 		}
 	})
 }

@@ -51,6 +51,7 @@ func TestCast(t *testing.T) {
 
 // TestCastSurvivesDeath kills hosts with everything on them.
 func TestCastSurvivesDeath(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	c := Cast{Bin: bin(t), There: true}
 	if err := c.Missing(); err != nil {

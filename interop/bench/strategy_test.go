@@ -11,6 +11,7 @@ import (
 func TestGridGossip(t *testing.T) {
 	for _, name := range []string{"permutation", "overlap1", "overlap2", "rb"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			needsGrid(t)
 			c := testCase(t, "6", 24e6)
 			c.Clusters[0].NIC = 6 * netns.MBps

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -23,13 +24,17 @@ func plannedRate(ctx context.Context, t *testing.T, source *Daemon, link string)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err = source.mob(ctx, "plan", file, "--source", source.ID(), "--algorithm", "edmonds", "--json"); err != nil {
+	if err := build("../mob-bench"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(ctx, filepath.Join(programs, "mob-bench"), "plan", file, "--source", source.ID(), "--algorithm", "edmonds", "--json").Output()
+	if err != nil {
 		t.Fatal(err)
 	}
 	var p struct {
 		Hosts []struct{ Rate float64 }
 	}
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
+	if err := json.Unmarshal(out, &p); err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range p.Hosts {
