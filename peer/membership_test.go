@@ -263,7 +263,7 @@ func TestStrangerGetsNothing(t *testing.T) {
 	b := peertest.Start(t, "geneva")
 	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 	err := get.Wait(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "talks to members of its network only: give --network and --certificate") {
+	if err == nil || !strings.Contains(err.Error(), "accepts only members of its network: give --network and --certificate") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func newNetwork(m *membership.Member) *Network {
 	if err := m.Problem(); err != nil {
 		n.Problem = err.Error()
 	} else if why := m.Rejection(); why != "" {
-		n.Problem = "a member refuses this node: " + why
+		n.Problem = "a member rejects this node: " + why
 	}
 	return n
 }

@@ -1,8 +1,15 @@
 package transport
 
 import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 // ParseAddrs parses binary multiaddrs and skips those that are invalid.
@@ -17,7 +24,7 @@ func ParseAddrs(addrs [][]byte) []ma.Multiaddr {
 }
 
 // AddrInfos groups multiaddrs that end in /p2p/ID by peer, in the order in which the
-// peers first appear. It skips other addresses and those of self.
+// peers first appear. It skips other addresses and self's addresses.
 func AddrInfos(addrs []ma.Multiaddr, self peer.ID) []peer.AddrInfo {
 	var out []peer.AddrInfo
 	index := map[peer.ID]int{}
@@ -34,4 +41,55 @@ func AddrInfos(addrs []ma.Multiaddr, self peer.ID) []peer.AddrInfo {
 		out = append(out, *info)
 	}
 	return out
+}
+
+// listenAddrsAge is the time for which this machine's addresses are cached. It may move to another
+// network.
+const listenAddrsAge = 5 * time.Second
+
+// listenAddrs resolves the addresses at which a network listens. Its methods may be called from any
+// goroutine.
+type listenAddrs struct {
+	mu    sync.Mutex
+	known []ma.Multiaddr
+	until time.Time
+}
+
+// of returns the addresses, sorted. The caller may change the slice.
+func (l *listenAddrs) of(n network.Network) []ma.Multiaddr {
+	all := n.ListenAddresses()
+	if !slices.ContainsFunc(all, manet.IsIPUnspecified) {
+		return sortAddrs(all)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.After(l.until) {
+		if resolved, err := manet.ResolveUnspecifiedAddresses(all, nil); err == nil {
+			l.known, l.until = sortAddrs(resolved), now.Add(listenAddrsAge)
+		}
+	}
+	return slices.Clone(l.known)
+}
+
+func sortAddrs(all []ma.Multiaddr) []ma.Multiaddr {
+	slices.SortFunc(all, ma.Multiaddr.Compare)
+	return slices.CompactFunc(all, ma.Multiaddr.Equal)
+}
+
+// rankDials orders the addresses of a peer as libp2p does, but dials public ones after private ones. libp2p dials both
+// immediately, and a peer that has both gets two connections, one of which is closed after its handshakes. An
+// address that fails is followed by the next without a delay, and so is one that is slow to accept after
+// [swarm.PublicTCPDelay].
+func rankDials(addrs []ma.Multiaddr) []network.AddrDelay {
+	ranked := swarm.DefaultDialRanker(addrs)
+	private := false
+	for _, d := range ranked {
+		private = private || manet.IsPrivateAddr(d.Addr)
+	}
+	for i := range ranked {
+		if private && !manet.IsPrivateAddr(ranked[i].Addr) {
+			ranked[i].Delay += swarm.PublicTCPDelay
+		}
+	}
+	return ranked
 }

@@ -16,7 +16,7 @@ import (
 
 // Conn is a bulk socket. One goroutine may read while another writes.
 type Conn struct {
-	input *recordReader // what records reads
+	input *recordReader // below records
 	// records reads and writes after the handshake: a [recordLayer], or a [tls.Conn] if the peer knows only
 	// the ALPN of TLS records.
 	records io.ReadWriter
@@ -55,10 +55,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Expect announces that n more bytes will come, because the peer has begun to send
-// them: a reader need not wake up before all of them are there. Only the goroutine
-// that reads may call it.
-func (c *Conn) Expect(n int) { c.input.expected = n }
+// expect announces that the peer has started to send n more bytes, so a reader need not
+// wake up before all of them have arrived. Only the goroutine that reads may call it.
+func (c *Conn) expect(n int) { c.input.expected = n }
 
 // Write implements [io.Writer].
 func (c *Conn) Write(p []byte) (int, error) { return c.records.Write(p) }
@@ -70,24 +69,24 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.raw.SetReadDeadline
 // socket is corrupt.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.raw.SetWriteDeadline(t) }
 
-// Reset closes the socket at once and drops what the kernel has not sent yet. Any
-// goroutine may call it, any number of times.
+// Reset closes the socket and drops unsent bytes. Any goroutine may call it, any number
+// of times.
 func (c *Conn) Reset() error {
 	c.scope.Done()
 	return c.raw.Close()
 }
 
-// Path is what the kernel says of the path of a socket.
+// Path contains the kernel's measurements of the path of a socket.
 type Path struct {
 	MinRTT time.Duration // the shortest round trip, 0 if it is unknown
 	RTT    time.Duration // the smoothed one
 	Sent   uint64        // segments with payload
-	Lost   uint64        // those that were sent again
+	Lost   uint64        // retransmitted segments
 	Acked  uint64        // bytes that arrived
-	Busy   time.Duration // for which there were bytes to send, or on their way
+	Busy   time.Duration // with bytes to send or in flight
 }
 
-// Path returns what the kernel says of the path, the zero Path if that is nothing.
+// Path returns the measurements of the path, the zero Path if there are none.
 func (c *Conn) Path() Path {
 	if raw := rawConn(c.raw); raw != nil {
 		return path(raw)
@@ -95,8 +94,8 @@ func (c *Conn) Path() Path {
 	return Path{}
 }
 
-// SetCongestion sets the congestion control of what the socket sends. The kernel may lack it, or not
-// allow it.
+// SetCongestion sets the congestion control of the socket. It fails if the kernel does not have it or does
+// not allow it.
 func (c *Conn) SetCongestion(name string) error {
 	if raw := rawConn(c.raw); raw != nil {
 		return setCongestion(raw, name)
@@ -104,7 +103,7 @@ func (c *Conn) SetCongestion(name string) error {
 	return errors.ErrUnsupported
 }
 
-// SetUnsent bounds the bytes that the kernel takes and cannot send yet.
+// SetUnsent bounds the bytes that the kernel accepts and cannot send yet.
 func (c *Conn) SetUnsent(bytes int) {
 	if raw := rawConn(c.raw); raw != nil {
 		limitUnsent(raw, bytes)
@@ -121,8 +120,8 @@ func RTT(c net.Conn) time.Duration {
 }
 
 // maxUnsent bounds the bytes that the kernel holds and cannot send yet. A block among
-// them cannot be cancelled any more, and bytes that are written just before they are
-// sent are still in the CPU's cache.
+// them can no longer be canceled. Bytes that are written just before they are sent are
+// still in the CPU's cache.
 const maxUnsent = 256 << 10
 
 // rawConn returns the raw connection of a socket, nil if it has none.
@@ -142,7 +141,7 @@ func rawConn(c net.Conn) syscall.RawConn {
 const keepAlive = 30 * time.Second
 
 // setOptions sets the options that libp2p sets for its own connections: a closed
-// connection ends at once, and the kernel finds dead ones.
+// connection ends immediately, and the kernel finds dead ones.
 func setOptions(c net.Conn) {
 	t, ok := c.(interface {
 		SetLinger(int) error
@@ -152,4 +151,29 @@ func setOptions(c net.Conn) {
 		_ = t.SetLinger(0)
 		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAlive})
 	}
+}
+
+// Reader reads a bulk channel, a [Conn] or a libp2p stream. It records whether a read
+// failed, which distinguishes a broken channel from invalid data.
+type Reader struct {
+	io.Reader
+	// Broken is set once a read has failed for any reason.
+	Broken bool
+}
+
+// Read implements [io.Reader].
+func (r *Reader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.Broken = r.Broken || err != nil
+	return n, err
+}
+
+// Fill reads exactly len(p) bytes that the peer has started to send. On a [Conn] the
+// caller sleeps until all of them have arrived.
+func (r *Reader) Fill(p []byte) error {
+	if c, ok := r.Reader.(*Conn); ok {
+		c.expect(len(p))
+	}
+	_, err := io.ReadFull(r, p)
+	return err
 }

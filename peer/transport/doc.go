@@ -2,14 +2,14 @@
 // sockets on the same port.
 //
 // A bulk socket carries bytes between two nodes over TLS, one or several per pair. The
-// first bytes of an incoming connection tell the two apart:
+// first bytes of an incoming connection distinguish the two:
 //
 //	TCP listener --> at most maxUndecided wait for 3 bytes --+--> 16 03 ..  TLS: a bulk socket
 //	                                                         +--> the rest: libp2p
 //
 // Bulk sockets use TLS 1.3 with libp2p's certificates, so both sides prove the same peer
-// ids as they do in libp2p, and a separate ALPN. The records after the handshake have keys
-// that are exported from it; see docs/wire.md. A socket is a plain stream of bytes: it has no muxer, which costs a quarter of the CPU, and a long
-// path can have as many flows as it needs. On Linux a reader sleeps until everything
-// that the peer has begun to send is there.
+// ids as in libp2p, and a separate ALPN. The records after the handshake have keys that are
+// exported from it; see docs/wire.md. A socket is a plain stream of bytes without a muxer,
+// which costs a quarter of the CPU, and a long path can have several flows. On Linux a reader
+// sleeps until everything that the peer has started to send has arrived.
 package transport

@@ -12,7 +12,7 @@ import (
 )
 
 // eagerUpgrader dials without the round trip in which libp2p's upgrader waits for the peer to agree to
-// TLS. There is nothing else to choose, so the handshake begins at once.
+// TLS. There is nothing else to choose, so the handshake starts immediately.
 type eagerUpgrader struct{ transport.Upgrader }
 
 // Upgrade implements [transport.Upgrader].
@@ -26,7 +26,7 @@ func (u eagerUpgrader) Upgrade(
 	return u.Upgrader.Upgrade(ctx, t, c, dir, id, scope)
 }
 
-// offer is what the upgrader writes first, and what a peer that agrees answers.
+// offer contains the upgrader's first bytes, which a peer that agrees sends back.
 const offer = "\x13/multistream/1.0.0\n" + "\x0b" + libp2ptls.ID + "\n"
 
 // eagerConn takes the offer from the upgrader, and answers it. It sends the offer with what follows,
@@ -34,8 +34,8 @@ const offer = "\x13/multistream/1.0.0\n" + "\x0b" + libp2ptls.ID + "\n"
 type eagerConn struct {
 	manet.Conn
 	lazy   msmux.LazyConn
-	unsent int    // bytes of the offer that the upgrader has not written
-	answer string // what the upgrader has not read of the answer
+	unsent int    // bytes of the offer that the upgrader has not written yet
+	answer string // unread part of the answer
 }
 
 func (c *eagerConn) Write(b []byte) (int, error) {

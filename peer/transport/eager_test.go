@@ -53,7 +53,7 @@ func dialTo(t *testing.T, serve func(net.Conn)) error {
 	return h.Connect(context.Background(), peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{l.Multiaddr()}})
 }
 
-// A dialled connection begins the handshake of TLS before the peer has agreed to TLS.
+// A dialed connection starts the handshake of TLS before the peer has agreed to TLS.
 func TestDialDoesNotWaitForAnswer(t *testing.T) {
 	var got [len(offer) + len(tlsPrefix)]byte
 	_ = dialTo(t, func(c net.Conn) {

@@ -23,7 +23,7 @@ const (
 	alpn = "mob-bulk/2"
 	// alpnTLS is the ALPN of earlier versions, with records of TLS after the handshake.
 	alpnTLS = "mob-bulk/1"
-	// tlsPrefix begins every TLS connection: a handshake record, and the major
+	// tlsPrefix starts every TLS connection: a handshake record, and the major
 	// version, which is always 3.
 	tlsPrefix = "\x16\x03"
 )
@@ -49,7 +49,7 @@ type Endpoint struct {
 }
 
 // NewEndpoint returns the endpoint of a node with that key. Pass it to [NewHost]
-// before dialling.
+// before dialing.
 func NewEndpoint(key crypto.PrivKey) (*Endpoint, error) {
 	identity, err := libp2ptls.NewIdentity(key)
 	if err != nil {
@@ -58,9 +58,9 @@ func NewEndpoint(key crypto.PrivKey) (*Endpoint, error) {
 	return &Endpoint{identity: identity, protocols: []string{alpn, alpnTLS}, open: map[*Conn]struct{}{}}, nil
 }
 
-// Handle sets the handler of incoming sockets. The endpoint calls accept in a
-// goroutine of its own for each socket of a peer for which known returns true, and
-// closes the socket when accept returns. Other sockets, and all before the first call
+// Handle sets the handler of incoming sockets. For each socket of a peer that
+// known accepts, the endpoint calls accept in a new goroutine, and closes the socket when
+// it returns. Other sockets, and all before the first call
 // of Handle, are closed after the handshake.
 func (e *Endpoint) Handle(known func(peer.ID) bool, accept func(from peer.ID, c *Conn)) {
 	e.mu.Lock()
@@ -69,7 +69,7 @@ func (e *Endpoint) Handle(known func(peer.ID) bool, accept func(from peer.ID, c 
 }
 
 // Close closes all accepted sockets and waits until their handlers have returned.
-// Dialled sockets stay open.
+// Dialed sockets stay open.
 func (e *Endpoint) Close() {
 	e.mu.Lock()
 	e.closed = true
@@ -104,7 +104,7 @@ func (e *Endpoint) Dial(ctx context.Context, to peer.ID, addr ma.Multiaddr) (*Co
 	return c, nil
 }
 
-// reserve counts a socket to be dialled among the host's connections.
+// reserve counts a socket among the host's connections before it is dialed.
 func (e *Endpoint) reserve(to peer.ID, addr ma.Multiaddr) (network.ConnManagementScope, error) {
 	e.mu.Lock()
 	rcmgr := e.rcmgr

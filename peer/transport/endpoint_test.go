@@ -110,11 +110,11 @@ func TestDialFailsIfAnotherPeerAnswers(t *testing.T) {
 	}
 }
 
-// A stranger gets through the handshake, which proves its id, and no further.
-func TestStrangersAreClosed(t *testing.T) {
+// An unknown peer gets through the handshake, which proves its id, and no further.
+func TestUnknownPeersAreClosed(t *testing.T) {
 	a, b := start(t), start(t)
 	known := func(id peer.ID) bool { return id != a.ID() }
-	b.endpoint.Handle(known, func(peer.ID, *Conn) { t.Error("accepted a stranger") })
+	b.endpoint.Handle(known, func(peer.ID, *Conn) { t.Error("accepted an unknown peer") })
 	c, err := a.endpoint.Dial(within(t), b.ID(), b.addr())
 	if err != nil {
 		return
@@ -122,7 +122,7 @@ func TestStrangersAreClosed(t *testing.T) {
 	defer c.Reset()
 	_ = c.SetReadDeadline(time.Now().Add(waitTimeout))
 	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("reading as a stranger: %v, want a closed socket", err)
+		t.Errorf("reading as an unknown peer: %v, want a closed socket", err)
 	}
 }
 

@@ -44,8 +44,8 @@ func (g *gate) askOnce(c network.Conn) error {
 		if late != nil {
 			return fmt.Errorf("exchange credentials: %w", late)
 		}
-		if refused := new(NotAdmittedError); errors.As(err, &refused) {
-			g.logRefusal(refused)
+		if rejected := new(NotAdmittedError); errors.As(err, &rejected) {
+			g.logRejection(rejected)
 		}
 		return err
 	}
@@ -60,9 +60,9 @@ func (g *gate) askOn(s network.Stream, c network.Conn) error {
 	}
 	shown, err := readCredential(s, id)
 	if err != nil {
-		if refused := new(NotAdmittedError); !errors.As(err, &refused) && !c.IsClosed() && g.ctx.Err() == nil {
+		if rejected := new(NotAdmittedError); !errors.As(err, &rejected) && !c.IsClosed() && g.ctx.Err() == nil {
 			// A node that does not know the protocol resets the stream.
-			return &NotAdmittedError{Peer: id, Reason: "it shows no certificate: does it run without --network?"}
+			return &NotAdmittedError{Peer: id, Reason: "no certificate: does it run without --network?"}
 		}
 		return err
 	}
@@ -93,8 +93,8 @@ func (g *gate) answer(s network.Stream) {
 		}
 	})
 	if err != nil {
-		if refused := new(NotAdmittedError); errors.As(err, &refused) {
-			g.logRefusal(refused)
+		if rejected := new(NotAdmittedError); errors.As(err, &rejected) {
+			g.logRejection(rejected)
 			_ = s.Close()
 			return
 		}
@@ -106,7 +106,7 @@ func (g *gate) answer(s network.Stream) {
 
 func (g *gate) answerOn(s network.Stream, c network.Conn) error {
 	id := c.RemotePeer()
-	refuse := func(err error) error {
+	reject := func(err error) error {
 		_ = proto.WriteMessage(s, notAdmitted(err))
 		return &NotAdmittedError{Peer: id, Reason: err.Error()}
 	}
@@ -115,7 +115,7 @@ func (g *gate) answerOn(s network.Stream, c network.Conn) error {
 		return err
 	}
 	if err := g.member.VerifyPass(shown.Envelope, id); err != nil {
-		return refuse(err)
+		return reject(err)
 	}
 	own := &proto.Credential{Envelope: g.member.Grant().Certificate.Envelope(), Serial: g.member.Serial()}
 	if err := proto.WriteMessage(s, own); err != nil {
@@ -126,7 +126,7 @@ func (g *gate) answerOn(s network.Stream, c network.Conn) error {
 	}
 	cert, err := g.member.Verify(shown.Envelope, id)
 	if err != nil {
-		return refuse(err)
+		return reject(err)
 	}
 	g.accept(c, cert)
 	return g.exchangeLists(s, id, shown.Serial)
@@ -162,7 +162,7 @@ func (g *gate) exchangeLists(s network.Stream, from peer.ID, serial uint64) erro
 				g.log.Info("list of revoked members received", "peer", from, "members", len(g.member.Lists().Peers()))
 			}
 			if errors.Is(err, membership.ErrTooManyLists) {
-				g.log.Warn("list of revoked members not taken", "peer", from, "error", err)
+				g.log.Warn("list of revoked members not adopted", "peer", from, "error", err)
 			} else if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (g *gate) exchangeLists(s network.Stream, from peer.ID, serial uint64) erro
 	}
 }
 
-// readCredential reads a Credential. It fails with a [*NotAdmittedError] if the peer refuses.
+// readCredential reads a Credential. It fails with a [*NotAdmittedError] if the peer rejects this node.
 func readCredential(s network.Stream, from peer.ID) (*proto.Credential, error) {
 	m, err := proto.ReadOpening(s)
 	if err != nil {
@@ -189,7 +189,7 @@ func readCredential(s network.Stream, from peer.ID) (*proto.Credential, error) {
 	return nil, fmt.Errorf("expected a Credential, got message type %d", m.Type())
 }
 
-// notAdmitted is what a peer is told that is refused.
+// notAdmitted returns the Goodbye for a rejected peer.
 func notAdmitted(err error) *proto.Goodbye {
 	return &proto.Goodbye{Code: proto.CodeNoMember, Text: err.Error()}
 }

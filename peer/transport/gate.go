@@ -18,12 +18,12 @@ import (
 const (
 	// credentialTimeout bounds a membership stream.
 	credentialTimeout = 8 * time.Second
-	// credentialCheck is the time between two looks at the certificates of all connections.
+	// credentialCheck is the interval of checks of the certificates of all connections.
 	credentialCheck = 5 * time.Second
-	// maxRefreshes bounds the membership streams that pass on news at a time.
+	// maxRefreshes bounds the membership streams that send changes at a time.
 	maxRefreshes = 64
-	// maxRefusals bounds the peers whose refusal is remembered, since they try again.
-	maxRefusals = 1024
+	// maxRejections bounds the peers whose rejection is logged once.
+	maxRejections = 1024
 )
 
 // gate lets only members of a network use the streams of a host. Before any other stream of a
@@ -41,20 +41,20 @@ type gate struct {
 	ctx    context.Context // ends with the host
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // of checks and refreshes
-	news   chan struct{}  // holds a token if credentials or the list changed
+	news   chan struct{}  // holds a token if credentials or lists changed
 
-	mu      sync.Mutex
-	conns   map[network.Conn]*admitted
-	refused map[peer.ID]string // what was logged
+	mu       sync.Mutex
+	conns    map[network.Conn]*admitted
+	rejected map[peer.ID]string // last logged reason
 }
 
-// admitted is what a gate knows of a connection.
+// admitted is the state of a connection at a gate.
 type admitted struct {
 	certificate *membership.Certificate // nil before it was accepted
-	failed      bool                    // the last exchange that this side began: the other may lack its certificate
-	asking      bool                    // this side's membership stream is under way
-	answering   int                     // as many of the other side are
-	err         error                   // of the last that failed
+	failed      bool                    // the last exchange of this side failed: the peer may not have its certificate
+	asking      bool                    // this side's membership stream is open
+	answering   int                     // open membership streams of the peer
+	err         error                   // of the last failed exchange
 	changed     chan struct{}           // closed, and replaced, with each change
 }
 
@@ -63,12 +63,12 @@ func newGate(h host.Host, m *membership.Member, log *slog.Logger) *gate {
 		log = slog.New(slog.DiscardHandler)
 	}
 	g := &gate{
-		host:    h,
-		member:  m,
-		log:     log,
-		news:    make(chan struct{}, 1),
-		conns:   map[network.Conn]*admitted{},
-		refused: map[peer.ID]string{},
+		host:     h,
+		member:   m,
+		log:      log,
+		news:     make(chan struct{}, 1),
+		conns:    map[network.Conn]*admitted{},
+		rejected: map[peer.ID]string{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	h.Network().Notify(&network.NotifyBundle{DisconnectedF: func(_ network.Network, c network.Conn) { g.forget(c) }})
@@ -90,7 +90,7 @@ func (g *gate) close() {
 	g.wg.Wait()
 }
 
-// run closes the connections of those who are members no more, and passes on news.
+// run closes the connections of former members, and sends changes.
 func (g *gate) run() {
 	tick := time.NewTicker(credentialCheck)
 	defer tick.Stop()
@@ -100,43 +100,43 @@ func (g *gate) run() {
 		case <-g.ctx.Done():
 			return
 		case <-g.news:
-			g.closeRefused()
+			g.closeRejected()
 			g.refresh()
 		case <-tick.C:
 			if err := g.member.Renew(); err != nil {
 				g.log.Error("certificate not renewed", "error", err)
 			}
-			g.closeRefused()
+			g.closeRejected()
 		}
 		err := g.member.Problem()
 		if err != nil && !problem {
-			g.log.Error("other nodes refuse this one", "reason", err)
+			g.log.Error("other nodes reject this one", "reason", err)
 		}
 		problem = err != nil
 	}
 }
 
-// closeRefused closes the connections to peers whose certificate is not valid any more.
-func (g *gate) closeRefused() {
+// closeRejected closes the connections to peers whose certificate is no longer valid.
+func (g *gate) closeRejected() {
 	g.mu.Lock()
-	refused := map[network.Conn]error{}
+	rejected := map[network.Conn]error{}
 	for c, a := range g.conns {
 		if a.certificate == nil {
 			continue
 		}
 		if err := g.member.Check(a.certificate); err != nil {
 			a.certificate = nil
-			refused[c] = err
+			rejected[c] = err
 		}
 	}
 	g.mu.Unlock()
-	for c, err := range refused {
-		g.logRefusal(&NotAdmittedError{Peer: c.RemotePeer(), Reason: err.Error()})
+	for c, err := range rejected {
+		g.logRejection(&NotAdmittedError{Peer: c.RemotePeer(), Reason: err.Error()})
 		_ = c.Close()
 	}
 }
 
-// refresh shows all connected members what changed.
+// refresh sends the changes to all connected members.
 func (g *gate) refresh() {
 	g.mu.Lock()
 	var conns []network.Conn
@@ -157,19 +157,19 @@ func (g *gate) refresh() {
 			g.wg.Go(func() {
 				defer func() { <-slots }()
 				if err := g.ask(c); err != nil {
-					g.log.Debug("news not passed on", "peer", c.RemotePeer(), "error", err)
+					g.log.Debug("credentials not sent", "peer", c.RemotePeer(), "error", err)
 				}
 			})
 		}
 	})
 }
 
-// of returns what is known of a connection. The caller holds the lock.
+// of returns the state of a connection. The caller holds the lock.
 func (g *gate) of(c network.Conn) *admitted {
 	a := g.conns[c]
 	if a == nil {
 		a = &admitted{changed: make(chan struct{})}
-		if !c.IsClosed() { // else it is not forgotten
+		if !c.IsClosed() { // else forget was called already
 			g.conns[c] = a
 		}
 	}
@@ -182,7 +182,7 @@ func (g *gate) forget(c network.Conn) {
 	delete(g.conns, c)
 }
 
-// change changes what is known of a connection, and wakes who waits for it.
+// change changes the state of a connection, and wakes waiting goroutines.
 func (g *gate) change(c network.Conn, f func(*admitted)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -192,13 +192,13 @@ func (g *gate) change(c network.Conn, f func(*admitted)) {
 	a.changed = make(chan struct{})
 }
 
-// accept notes the certificate of the other side of a connection.
+// accept records the certificate of the peer of a connection.
 func (g *gate) accept(c network.Conn, cert *membership.Certificate) {
 	g.change(c, func(a *admitted) { a.certificate, a.err = cert, nil })
 	g.member.SetRejection("")
 }
 
-// certificate returns that of the other side of a connection, nil before it was accepted.
+// certificate returns the peer's certificate of a connection, nil before it was accepted.
 func (g *gate) certificate(c network.Conn) *membership.Certificate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,8 +219,8 @@ func (g *gate) isMember(id peer.ID) bool {
 }
 
 // prove exchanges credentials on a connection unless that was done, and returns the
-// certificate of the other side. After an exchange that failed it waits for the end of another: the
-// other side may not have got what was shown.
+// certificate of the other side. After a failed exchange it waits for the end of another, since
+// the peer may not have received this node's certificate.
 func (g *gate) prove(ctx context.Context, c network.Conn) (*membership.Certificate, error) {
 	g.mu.Lock()
 	if a := g.of(c); (a.certificate == nil || a.failed) && !a.asking && g.ctx.Err() == nil {
@@ -233,10 +233,10 @@ func (g *gate) prove(ctx context.Context, c network.Conn) (*membership.Certifica
 	})
 }
 
-// errNoCertificate is the error of a connection on which nobody has tried to show one.
-var errNoCertificate = errors.New("no certificate was shown")
+// errNoCertificate is the error of a connection without an exchange.
+var errNoCertificate = errors.New("no certificate was exchanged")
 
-// wait waits for the certificate of the other side until it is settled, as long as that may come.
+// wait waits for the peer's certificate until it is settled, while it may come.
 func (g *gate) wait(
 	ctx context.Context, c network.Conn, state func(*admitted) (settled, mayCome bool),
 ) (*membership.Certificate, error) {

@@ -46,20 +46,20 @@ func TestGate(t *testing.T) {
 		{"bulk", node, node, proto.BulkProtocol, ""},
 		{"manifest", node, node, proto.ManifestProtocol, ""},
 		{"open nodes", open, open, proto.ControlProtocol, ""},
-		{"a stranger opens", open, node, proto.ControlProtocol, "talks to members of its network only: give --network"},
-		{"a stranger asks for a manifest", open, node, proto.ManifestProtocol, "talks to members of its network only"},
-		{"a stranger asks for an info dictionary", open, node, proto.TorrentProtocol, "talks to members of its network only"},
-		{"a stranger asks a tracker", open, roles(membership.Track), proto.TrackerProtocol, "talks to members of its network only"},
-		{"a stranger opens a bulk stream", open, node, proto.BulkProtocol, "reset"},
-		{"a stranger is dialled", node, open, proto.ControlProtocol, "shows no certificate: does it run without --network?"},
-		{"another network opens", foreign, node, proto.ControlProtocol, "refuses this node: the certificate is of another network"},
-		{"another network is dialled", node, foreign, proto.ControlProtocol, "refuses this node: the certificate is of another network"},
+		{"a non-member opens", open, node, proto.ControlProtocol, "accepts only members of its network: give --network"},
+		{"a non-member asks for a manifest", open, node, proto.ManifestProtocol, "accepts only members of its network"},
+		{"a non-member asks for an info dictionary", open, node, proto.TorrentProtocol, "accepts only members of its network"},
+		{"a non-member asks a tracker", open, roles(membership.Track), proto.TrackerProtocol, "accepts only members of its network"},
+		{"a non-member opens a bulk stream", open, node, proto.BulkProtocol, "reset"},
+		{"a non-member is dialed", node, open, proto.ControlProtocol, "no certificate: does it run without --network?"},
+		{"another network opens", foreign, node, proto.ControlProtocol, "rejects this node: the certificate is of another network"},
+		{"another network is dialed", node, foreign, proto.ControlProtocol, "rejects this node: the certificate is of another network"},
 		{"expired", with(func(c *membership.Certificate) {
 			c.From, c.To = c.From.Add(-100*time.Hour), c.From.Add(-4*time.Hour)
-		}), node, proto.ControlProtocol, "refuses this node: the certificate expired"},
+		}), node, proto.ControlProtocol, "rejects this node: the certificate expired"},
 		{"not yet valid", with(func(c *membership.Certificate) { c.From = c.From.Add(5 * time.Hour) }), node,
-			proto.ControlProtocol, "refuses this node: the certificate is not valid before"},
-		{"an expired node is dialled", node, with(func(c *membership.Certificate) {
+			proto.ControlProtocol, "rejects this node: the certificate is not valid before"},
+		{"an expired node is dialed", node, with(func(c *membership.Certificate) {
 			c.From, c.To = c.From.Add(-100*time.Hour), c.From.Add(-4*time.Hour)
 		}), proto.ControlProtocol, "the certificate"},
 		{"a tracker", node, roles(membership.Track), proto.TrackerProtocol, ""},
@@ -95,7 +95,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateBothWays has both sides of a connection open streams at once, over it.
+// TestGateBothWays opens streams from both sides of a connection concurrently.
 func TestGateBothWays(t *testing.T) {
 	t.Parallel()
 	secret := newTestSecret(t)
@@ -103,7 +103,7 @@ func TestGateBothWays(t *testing.T) {
 	var served atomic.Int64
 	serveTest(a, proto.ControlProtocol, &served)
 	serveTest(b, proto.ControlProtocol, &served)
-	// Without an exchange on it, as when a connection was dialled for something else.
+	// Without an exchange on it, as when a connection was dialed for something else.
 	a.Peerstore().AddAddrs(b.ID(), b.Addrs(), time.Hour)
 	if _, err := a.Network().DialPeer(t.Context(), b.ID()); err != nil {
 		t.Fatal(err)
@@ -190,9 +190,9 @@ func watchBytes(h host.Host, id protocol.ID) <-chan []byte {
 	return got
 }
 
-// TestGateTellsStrangersNothing has a member dial a stranger that speaks the protocol: the
-// member shows its pass, and not its cluster.
-func TestGateTellsStrangersNothing(t *testing.T) {
+// TestGateSendsNonMembersNothing checks that a member that dials a non-member with the protocol
+// sends its pass, and not its cluster.
+func TestGateSendsNonMembersNothing(t *testing.T) {
 	t.Parallel()
 	secret := newTestSecret(t)
 	m := newTestMember(t, secret, nil)
@@ -200,15 +200,15 @@ func TestGateTellsStrangersNothing(t *testing.T) {
 	shown, control := watchBytes(stranger, proto.MemberProtocol), watchBytes(stranger, proto.ControlProtocol)
 	_, err := request(t.Context(), m, stranger, proto.ControlProtocol)
 	if err == nil {
-		t.Fatal("a stranger was admitted")
+		t.Fatal("a non-member was admitted")
 	}
 	if b := <-shown; len(b) == 0 || strings.Contains(string(b), "geneva") {
-		t.Errorf("the stranger was shown %q", b)
+		t.Errorf("the non-member was shown %q", b)
 	}
 	select {
 	case b := <-control:
 		if len(b) > 0 {
-			t.Errorf("the stranger was sent %q", b)
+			t.Errorf("the non-member was sent %q", b)
 		}
 	default:
 	}
@@ -229,7 +229,7 @@ func dialStream(t *testing.T, from, to host.Host, id protocol.ID) network.Stream
 	return s
 }
 
-// TestGateReplay has a node show the credentials of another.
+// TestGateReplay shows the credentials of another node.
 func TestGateReplay(t *testing.T) {
 	t.Parallel()
 	secret := newTestSecret(t)
@@ -285,7 +285,7 @@ func TestGateRevokes(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(waitTimeout):
-		t.Fatal("the session goes on")
+		t.Fatal("the session continues")
 	}
 	t.Logf("ended after %v over %d hops", time.Since(began), len(chain)-1)
 	for revoked.Network().Connectedness(last.ID()) == network.Connected {
@@ -293,7 +293,7 @@ func TestGateRevokes(t *testing.T) {
 	}
 	_, err = request(t.Context(), revoked, last, proto.ControlProtocol)
 	if err == nil || !strings.Contains(err.Error(), "was revoked") {
-		t.Errorf("dialled again: %v", err)
+		t.Errorf("dialed again: %v", err)
 	}
 	// A member that was away learns of it when it is back.
 	away := newTestMember(t, secret, nil)
@@ -302,7 +302,7 @@ func TestGateRevokes(t *testing.T) {
 	}
 	for deadline := time.Now().Add(waitTimeout); away.member.Serial() != list.Serial; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the list was not passed on")
+			t.Fatal("the list was not forwarded")
 		}
 	}
 }
@@ -335,7 +335,7 @@ func TestGateExpires(t *testing.T) {
 		runtime.Gosched()
 	}
 	m.clock.Store(int64(48 * time.Hour))
-	gate.closeRefused()
+	gate.closeRejected()
 	if m.Network().Connectedness(expiring.ID()) == network.Connected {
 		t.Error("the expired member is connected")
 	}
@@ -344,8 +344,8 @@ func TestGateExpires(t *testing.T) {
 	}
 }
 
-// TestGateStrangersCostLittle opens more streams than strangers may have.
-func TestGateStrangersCostLittle(t *testing.T) {
+// TestGateNonMembersCostLittle opens more streams than non-members may have.
+func TestGateNonMembersCostLittle(t *testing.T) {
 	t.Parallel()
 	m := newTestMember(t, newTestSecret(t), nil)
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
@@ -360,7 +360,7 @@ func TestGateStrangersCostLittle(t *testing.T) {
 	if err := stranger.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 * maxStrangerPeerStreams { // none sends more than its name
+	for range 4 * maxNonMemberPeerStreams { // none sends more than its name
 		s, err := stranger.NewStream(t.Context(), m.ID(), proto.MemberProtocol)
 		if err != nil {
 			t.Fatal(err)
@@ -376,7 +376,7 @@ func TestGateStrangersCostLittle(t *testing.T) {
 		t.Errorf("%d connections are remembered", len(gate.conns))
 	}
 	for _, a := range gate.conns {
-		if a.answering > maxStrangerPeerStreams {
+		if a.answering > maxNonMemberPeerStreams {
 			t.Errorf("%d streams are answered", a.answering)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestGateListsOfTwoCopies gives the ends of a chain of members two lists of which neither has the other's
-// member, the newer one first or last. Both members are refused at all nodes.
+// member, the newer one first or last. Both members are rejected at all nodes.
 func TestGateListsOfTwoCopies(t *testing.T) {
 	t.Parallel()
 	for _, newerFirst := range []bool{false, true} {
@@ -113,7 +113,7 @@ func waitRevoked(t *testing.T, members []*testMember, ids ...peer.ID) {
 		for _, id := range ids {
 			for ; !m.member.Lists().Has(id); time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
-					t.Fatal("a list was not passed on")
+					t.Fatal("a list was not forwarded")
 				}
 			}
 		}

@@ -15,23 +15,22 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// NotAdmittedError says why two sides of a connection do not talk to each other in a network.
+// A NotAdmittedError is the reason for which one side of a connection rejected the other in a network.
 type NotAdmittedError struct {
 	Peer   peer.ID
-	Remote bool // the peer refused this node
+	Remote bool // the peer rejected this node
 	Reason string
 }
 
 // Error implements error.
 func (e *NotAdmittedError) Error() string {
 	if e.Remote {
-		return fmt.Sprintf("%s refuses this node: %s", e.Peer, e.Reason)
+		return fmt.Sprintf("%s rejects this node: %s", e.Peer, e.Reason)
 	}
-	return fmt.Sprintf("%s is refused: %s", e.Peer, e.Reason)
+	return fmt.Sprintf("%s is rejected: %s", e.Peer, e.Reason)
 }
 
-// needed returns the roles of which the peer must have one that is asked for a stream of a
-// protocol.
+// needed returns the roles for a protocol. A peer that accepts such streams must have one of them.
 func needed(id protocol.ID) membership.Roles {
 	if id == proto.TrackerProtocol {
 		return membership.Track
@@ -39,7 +38,7 @@ func needed(id protocol.ID) membership.Roles {
 	return membership.Seed | membership.Get
 }
 
-// guard returns a handler that hands streams of members to handle, and refuses others.
+// guard returns a handler that passes streams of members to handle, and rejects other streams.
 func (g *gate) guard(id protocol.ID, handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
 		c := s.Conn()
@@ -48,15 +47,14 @@ func (g *gate) guard(id protocol.ID, handle network.StreamHandler) network.Strea
 			return true, a.asking || a.answering > 0
 		})
 		cancel()
-		refused := new(NotAdmittedError)
+		rejected := new(NotAdmittedError)
 		switch {
-		case err != nil && !errors.Is(err, errNoCertificate) && !errors.As(err, &refused):
-			// The exchange was late or cut off, as on a busy machine. That says nothing of the peer, which
-			// tries again.
+		case err != nil && !errors.Is(err, errNoCertificate) && !errors.As(err, &rejected):
+			// The exchange was late or interrupted, as on a busy machine. The peer tries again.
 			_ = s.Reset()
 			return
 		case err != nil:
-			err = errors.New("this node talks to members of its network only: give --network and --certificate")
+			err = errors.New("this node accepts only members of its network: give --network and --certificate")
 		case id != proto.TrackerProtocol && !cert.Roles.Has(needed(id)):
 			err = fmt.Errorf("a certificate with the roles %s is not for nodes", cert.Roles)
 		default:
@@ -92,19 +90,19 @@ type memberStream struct {
 	certificate *membership.Certificate
 }
 
-// Certificate returns that of the other side: see [membership.Of].
+// Certificate returns the peer's certificate: see [membership.Of].
 func (s *memberStream) Certificate() *membership.Certificate { return s.certificate }
 
-// logRefusal logs a refusal, each once.
-func (g *gate) logRefusal(e *NotAdmittedError) {
+// logRejection logs a rejection, repeated ones at level debug.
+func (g *gate) logRejection(e *NotAdmittedError) {
 	g.mu.Lock()
 	if e.Remote {
 		g.member.SetRejection(e.Reason)
 	}
 	level := slog.LevelDebug
 	text := e.Error()
-	if g.refused[e.Peer] != text && (g.refused[e.Peer] != "" || len(g.refused) < maxRefusals) {
-		g.refused[e.Peer] = text
+	if g.rejected[e.Peer] != text && (g.rejected[e.Peer] != "" || len(g.rejected) < maxRejections) {
+		g.rejected[e.Peer] = text
 		level = slog.LevelWarn
 	}
 	g.mu.Unlock()

@@ -31,31 +31,30 @@ const (
 	// yamuxMessage is the most payload in a frame of the muxer. Larger frames mean
 	// fewer switches between its goroutines.
 	yamuxMessage = 1 << 20
-	// yamuxWindow is how far the window of a stream grows while it is read as fast as it
-	// comes. It begins at the protocol's 256 KiB, so nobody can send much that is not read.
+	// yamuxWindow bounds the window of a stream, in bytes. It starts at the protocol's
+	// 256 KiB and grows while the stream is read as fast as data arrives.
 	yamuxWindow = 64 << 20
-	// idleCheck is the time between two looks for idle connections.
+	// idleCheck is the interval of checks for idle connections.
 	idleCheck = 15 * time.Second
 )
 
 // NewHost returns a libp2p host for a node or a tracker: TLS 1.3 and yamux over TCP,
-// listening on every one of the addresses. With a bulk endpoint, which must have the
-// same key, the host's port accepts bulk sockets too.
+// listening on each of the addresses. With a bulk endpoint, which must have the same key,
+// the host's port accepts bulk sockets too.
 //
-// It has only what nodes and trackers use of libp2p's own host, which would link a third of a program
-// more, and have the two ends of each connection tell each other by the identify protocol what nobody
-// here asks for: nodes say in their own messages where they listen.
+// It has only the parts of libp2p's host that nodes and trackers use, and no identify
+// protocol: nodes announce their addresses in their own messages. Without libp2p's host the
+// program is a third smaller.
 //
-// The host lifts libp2p's limits per IP address, 8 connections and a new one every
-// 5 s, which a site behind one gateway exceeds: one address may have as many as are free.
-// Peers that the connection manager protects are members, all others are strangers, which
-// have few streams, and no connection for long without one. The host dials and opens streams
-// without waiting for protocol negotiation: the first read fails if the peer does not speak the
-// protocol.
+// The host lifts libp2p's limits per IP address, 8 connections and a new one every 5 s,
+// which a site behind one gateway exceeds. Instead, one address may have as many connections
+// as are free. Peers that the connection manager protects share a swarm with the host. All
+// other peers have few streams, and their idle connections are closed. The host dials and
+// opens streams without waiting for protocol negotiation: the first read fails if the peer
+// does not support the protocol.
 //
-// With a member the host takes part in its network: it exchanges credentials on each
-// connection before any other stream, opens streams to other members only, and refuses those
-// of anybody else.
+// With a member the host is in a network: it exchanges credentials on each connection before
+// any other stream, opens streams to members only, and rejects streams of other peers.
 func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *Membership) (host.Host, error) {
 	rm, err := newLimits()
 	if err != nil {
@@ -137,7 +136,7 @@ func (m *Membership) Get() *membership.Member {
 	return m.Member
 }
 
-// Membership is a host's part in a network. Log is for the operator; nil means no log.
+// Membership is the membership of a host. Log is for the operator; nil means no log.
 type Membership struct {
 	*membership.Member
 	Log *slog.Logger
@@ -146,7 +145,7 @@ type Membership struct {
 func listenError(addr ma.Multiaddr, err error) error {
 	// libp2p keeps the text of the cause but does not wrap it.
 	if strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
-		return fmt.Errorf("%s is in use by another program: choose another --listen, or port 0 for any that is free", addr)
+		return fmt.Errorf("%s is in use by another program: choose another --listen, or port 0 for any free port", addr)
 	}
 	return fmt.Errorf("cannot listen at %s: %w", addr, err)
 }

@@ -26,15 +26,15 @@ import (
 // name. A peer that does not speak the protocol resets the stream, so the first read
 // fails.
 //
-// It also closes the idle connections of strangers, and in a network lets only members use
-// its streams.
+// It also closes the idle connections of peers without a common swarm, and in a network lets
+// only members use its streams.
 type lazyHost struct {
 	network *swarm.Swarm
 	bus     event.Bus
 	limits  *limits
 	conns   protector
 	mux     *msmux.MultistreamMuxer[protocol.ID]
-	forgets *pstoremanager.PeerstoreManager // peers that are not connected any more
+	forgets *pstoremanager.PeerstoreManager // removes disconnected peers
 	gate    *gate                           // nil without a network
 	stop    chan struct{}
 	idle    sync.WaitGroup
@@ -42,7 +42,7 @@ type lazyHost struct {
 	addrs   listenAddrs
 }
 
-// newLazyHost returns a host. Closing it closes what it was given, as an error does.
+// newLazyHost returns a host that owns its arguments. It closes them if it fails.
 func newLazyHost(n *swarm.Swarm, bus event.Bus, l *limits, conns protector) (*lazyHost, error) {
 	h := &lazyHost{
 		network: n, bus: bus, limits: l, conns: conns,
@@ -110,10 +110,10 @@ func (h *lazyHost) ConnManager() connmgr.ConnManager { return h.conns }
 // EventBus implements [host.Host].
 func (h *lazyHost) EventBus() event.Bus { return h.bus }
 
-// negotiationTimeout bounds the time until a peer has said which protocol a stream has.
+// negotiationTimeout bounds the negotiation of a stream's protocol.
 const negotiationTimeout = 10 * time.Second
 
-// accept hands an incoming stream to the handler of its protocol.
+// accept passes an incoming stream to the handler of its protocol.
 func (h *lazyHost) accept(s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(negotiationTimeout))
 	id, handle, err := h.mux.Negotiate(s)
@@ -129,7 +129,7 @@ func (h *lazyHost) accept(s network.Stream) {
 	_ = handle(id, s)
 }
 
-// closeTimeout bounds how long Close waits for the answer to the protocol's name.
+// closeTimeout bounds the time that Close waits for the answer to the protocol's name.
 const closeTimeout = 10 * time.Second
 
 // Connect implements [host.Host]. Unlike libp2p's own it does not wait for identify.

@@ -106,12 +106,12 @@ func TestUnknownProtocolFailsFirstRead(t *testing.T) {
 	}
 }
 
-func TestNewStreamObeysNoDial(t *testing.T) {
+func TestNewStreamRespectsNoDial(t *testing.T) {
 	from, to := newListening(t), newListening(t)
 	from.Peerstore().AddAddrs(to.ID(), to.Addrs(), time.Hour)
 	ctx := network.WithNoDial(context.Background(), "test")
 	if s, err := from.NewStream(ctx, to.ID(), "/echo"); err == nil {
 		_ = s.Reset()
-		t.Error("NewStream dialled a peer")
+		t.Error("NewStream dialed a peer")
 	}
 }

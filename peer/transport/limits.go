@@ -17,42 +17,42 @@ import (
 	"github.com/mobgrid/mob/proto/reach"
 )
 
-// A stranger is a peer that shares no swarm with this host: nobody protects it in the
-// connection manager. Its streams carry a request or a Hello, and end soon.
+// A non-member is a peer that shares no swarm with this host, so it is not protected in the
+// connection manager. Its streams carry one request or a Hello.
 const (
 	// maxConns bounds the connections of a host: far above the size of any cluster,
-	// and low enough that a flood does not exhaust file descriptors. maxInbound of them
-	// may be others' doing.
+	// and low enough that a flood does not exhaust file descriptors. maxInbound bounds
+	// the inbound ones.
 	maxConns   = 8192
 	maxInbound = maxConns * 3 / 4
-	// maxStreams bounds the streams that others have open to a host, and maxPeerStreams
-	// those of one peer. Members have a handful per swarm that they share.
+	// maxStreams bounds the inbound streams of a host, and maxPeerStreams the inbound
+	// streams of one peer. Members have a handful per common swarm.
 	maxStreams     = 16 << 10
 	maxPeerStreams = 512
-	// maxStrangerStreams bounds the streams of strangers, and maxStrangerPeerStreams
-	// those of one.
-	maxStrangerStreams     = 4096
-	maxStrangerPeerStreams = 32
-	// streamMemory is what libp2p reserves for a stream before its window grows.
+	// maxNonMemberStreams bounds the streams of all non-members, and maxNonMemberPeerStreams
+	// the streams of one.
+	maxNonMemberStreams     = 4096
+	maxNonMemberPeerStreams = 32
+	// streamMemory is the memory that libp2p reserves for a stream before its window grows.
 	streamMemory = 256 << 10
-	// idleTimeout is how long a stranger's connection stays open without a stream. A
-	// member of a tracker announces itself more often.
+	// idleTimeout bounds the time of a non-member's connection without a stream. Nodes
+	// announce themselves to trackers more often.
 	idleTimeout = 2 * time.Minute
 )
 
 // limits is the resource manager of a host: libp2p's for the host as a whole and for each
-// peer, and shares of the connections and of strangers' streams for each address.
+// peer, and shares of the connections and of non-members' streams for each address.
 type limits struct {
 	network.ResourceManager
 
 	mu      sync.Mutex
 	conns   *quota.Quota[netip.Addr] // inbound connections
-	streams *quota.Quota[netip.Addr] // inbound streams of strangers
-	peers   map[peer.ID]*usage       // those with a connection
+	streams *quota.Quota[netip.Addr] // inbound streams of non-members
+	peers   map[peer.ID]*usage       // peers with a connection
 	now     func() time.Time
 }
 
-// usage is what a peer uses.
+// usage contains a peer's connections and streams.
 type usage struct {
 	host      netip.Addr // of its last connection
 	conns     map[*limited]struct{}
@@ -92,8 +92,8 @@ func (c *limited) release() {
 
 var errShare = errors.New("the address has its share of the host's connections")
 
-// newLimits returns the limits of a host. Memory is reserved for twice the streams that there
-// may be, and windows grow in the first half only: so no stream fails because another grew.
+// newLimits returns the limits of a host. Memory is reserved for twice the allowed streams,
+// and windows grow in the first half only, so no stream fails because another grew.
 func newLimits() (*limits, error) {
 	libp2p := rcmgr.PartialLimitConfig{
 		System: rcmgr.ResourceLimits{
@@ -122,14 +122,14 @@ func newLimits() (*limits, error) {
 	return &limits{
 		ResourceManager: rm,
 		conns:           quota.New[netip.Addr](maxInbound),
-		streams:         quota.New[netip.Addr](maxStrangerStreams),
+		streams:         quota.New[netip.Addr](maxNonMemberStreams),
 		peers:           map[peer.ID]*usage{},
 		now:             time.Now,
 	}, nil
 }
 
-// HostOf returns whom an address counts for in a share of a table, see [quota.Host]. All that have
-// no IP count for one.
+// HostOf returns the holder of an address in a quota, see [quota.Host]. All addresses without an IP have
+// the same holder.
 func HostOf(addr ma.Multiaddr) netip.Addr { return quota.Host(reach.IP(addr)) }
 
 // OpenConnection implements [network.ResourceManager].
@@ -185,7 +185,7 @@ func (c *limitedConn) Done() {
 	c.release()
 }
 
-// usage returns what a peer uses. The caller holds the lock.
+// usage returns the usage of a peer. The caller holds the lock.
 func (l *limits) usage(id peer.ID) *usage {
 	u := l.peers[id]
 	if u == nil {
@@ -195,7 +195,7 @@ func (l *limits) usage(id peer.ID) *usage {
 	return u
 }
 
-// forget drops a peer that uses nothing. The caller holds the lock.
+// forget drops a peer without connections and streams. The caller holds the lock.
 func (l *limits) forget(id peer.ID, u *usage) {
 	if len(u.conns) == 0 && len(u.streams) == 0 && !u.protected {
 		delete(l.peers, id)
@@ -223,7 +223,7 @@ type limitedStream struct {
 	limited
 }
 
-// count counts the stream, if it is a stranger's.
+// count counts an inbound stream of a non-member.
 func (s *limitedStream) count(dir network.Direction) error {
 	l := s.limits
 	l.mu.Lock()
@@ -233,7 +233,7 @@ func (s *limitedStream) count(dir network.Direction) error {
 	if dir != network.DirInbound || u.protected {
 		return nil
 	}
-	if len(u.streams) >= maxStrangerPeerStreams || !l.streams.Take(u.host) {
+	if len(u.streams) >= maxNonMemberPeerStreams || !l.streams.Take(u.host) {
 		return errShare
 	}
 	s.host, s.quota = u.host, l.streams
@@ -247,7 +247,7 @@ func (s *limitedStream) Done() {
 	s.release()
 }
 
-// protect notes whether a peer is a stranger. The streams of one that is none do not count.
+// protect records whether a peer is a member. The streams of members are not counted.
 func (l *limits) protect(id peer.ID, protected bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -263,7 +263,7 @@ func (l *limits) protect(id peer.ID, protected bool) {
 	l.forget(id, u)
 }
 
-// isIdle reports whether a peer is a stranger that has not had a stream for long.
+// isIdle reports whether a peer is a non-member without a stream for idleTimeout.
 func (l *limits) isIdle(id peer.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,7 +271,7 @@ func (l *limits) isIdle(id peer.ID) bool {
 	return u != nil && !u.protected && len(u.streams) == 0 && l.now().Sub(u.used) >= idleTimeout
 }
 
-// closeIdle closes the connections of strangers that use none.
+// closeIdle closes the idle connections of non-members.
 func (l *limits) closeIdle(conns []network.Conn) {
 	for _, c := range conns {
 		if c.Stat().NumStreams == 0 && l.isIdle(c.RemotePeer()) {
@@ -280,7 +280,7 @@ func (l *limits) closeIdle(conns []network.Conn) {
 	}
 }
 
-// protector is a connection manager that tells the limits who is no stranger.
+// protector is a connection manager that reports members to the limits.
 type protector struct {
 	connmgr.ConnManager
 	limits *limits

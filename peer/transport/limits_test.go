@@ -36,7 +36,7 @@ func connect(t *testing.T, l *limits, from string) (open []network.ConnManagemen
 }
 
 // The nodes of a site behind one address may be thousands; libp2p's default is eight. But
-// one address cannot take all connections: others have room, and so have dialled ones.
+// one address cannot take all connections: others have room, and so have dialed ones.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	l := startLimits(t)
 	site := connect(t, l, "/ip4/9.9.9.9/tcp/1234")
@@ -93,24 +93,24 @@ func openStreams(l *limits, id peer.ID, most int) (open []network.StreamManageme
 	return open
 }
 
-// Strangers have few streams: each peer, each address, and all of them. Members have as many
+// Non-members have few streams: each peer, each address, and all of them. Members have as many
 // as they share swarms.
-func TestStreamsOfStrangers(t *testing.T) {
+func TestNonMemberStreamsBounded(t *testing.T) {
 	l := startLimits(t)
 	n := 0
-	for i := range maxStrangerStreams {
+	for i := range maxNonMemberStreams {
 		id := peer.ID(fmt.Sprint("stranger ", i))
 		join(t, l, id, "/ip4/9.9.9.9/tcp/1234")
 		of := len(openStreams(l, id, 2*maxPeerStreams))
-		if of > maxStrangerPeerStreams {
-			t.Fatalf("a stranger has %d streams", of)
+		if of > maxNonMemberPeerStreams {
+			t.Fatalf("a non-member has %d streams", of)
 		}
 		if n += of; of == 0 {
 			break
 		}
 	}
-	if n != maxStrangerStreams/2 {
-		t.Errorf("strangers at one address have %d streams of %d", n, maxStrangerStreams)
+	if n != maxNonMemberStreams/2 {
+		t.Errorf("non-members at one address have %d streams of %d", n, maxNonMemberStreams)
 	}
 	join(t, l, "member", "/ip4/9.9.9.9/tcp/1234")
 	if len(openStreams(l, "member", 1)) != 0 {
@@ -131,7 +131,7 @@ func TestStreamsOfStrangers(t *testing.T) {
 	used := l.streams.Used()
 	l.protect("other", true)
 	if got := l.streams.Used(); len(open) != 10 || got != used-10 {
-		t.Errorf("%d streams of a new member, %d of strangers, %d before", len(open), got, used)
+		t.Errorf("%d streams of a new member, %d of non-members, %d before", len(open), got, used)
 	}
 	for _, s := range open {
 		s.Done()
@@ -201,7 +201,7 @@ func startHost(t *testing.T) host.Host {
 	return h
 }
 
-// A stream that nobody reads takes 256 KiB, and not more however much is sent.
+// A stream that is not read takes 256 KiB, and not more however much is sent.
 func TestUnreadStream(t *testing.T) {
 	a, b := startHost(t), startHost(t)
 	b.SetStreamHandler("/unread", func(s network.Stream) {
@@ -227,6 +227,6 @@ func TestUnreadStream(t *testing.T) {
 		}
 	}
 	if sent > 512<<10 {
-		t.Errorf("%d KiB were sent to a stream that nobody reads", sent>>10)
+		t.Errorf("%d KiB were sent to a stream that is not read", sent>>10)
 	}
 }

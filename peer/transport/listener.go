@@ -18,26 +18,24 @@ import (
 )
 
 const (
-	// peekLength is how many bytes tell the protocols apart. libp2p begins with
-	// 13 2f 6d: the length of "/multistream/1.0.0\n" and its first letters.
+	// peekLength is the number of bytes that distinguish the protocols. libp2p starts
+	// with 13 2f 6d: the length of "/multistream/1.0.0\n" and its first letters.
 	peekLength = 3
 	// peekTimeout bounds the time until a connection has sent its first bytes. In
-	// both protocols the dialler speaks first.
+	// both protocols the dialer sends first.
 	peekTimeout = 5 * time.Second
 	// maxUndecided bounds the connections of a listener that have not finished the
-	// peek and the handshake. Beyond its share the oldest of an address is closed:
-	// honest peers do not stay undecided for long.
+	// peek and the handshake. Beyond its share the oldest of an address is closed.
 	maxUndecided = 512
-	// acceptRetry is the pause after a failed accept, which is how scarce
-	// descriptors show.
+	// acceptRetry is the pause after a failed accept, as when descriptors are scarce.
 	acceptRetry = 50 * time.Millisecond
 )
 
 // listener splits the connections of a port: it passes TLS to the bulk endpoint, and
-// its Accept returns all others.
+// its Accept returns all other connections.
 type listener struct {
 	transport.GatedMaListener // the port's
-	// handshake owns a TLS connection from then on. It returns once it has closed
+	// handshake takes over a TLS connection. It returns once it has closed
 	// the connection or passed it to its handler; c reads in.conn from the first byte.
 	handshake func(c net.Conn, in incoming)
 	others    chan incoming
@@ -103,7 +101,7 @@ func (l *listener) run() {
 	}
 }
 
-// enter notes an undecided connection. If its address has its share, it closes the oldest.
+// enter records an undecided connection. If its address has its share, it closes the oldest.
 func (l *listener) enter(host netip.Addr, c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +136,7 @@ func (l *listener) leave(host netip.Addr, c net.Conn) {
 	l.shares.Release(host)
 }
 
-// dispatch reads the first bytes of a connection and passes it on.
+// dispatch reads the first bytes of a connection and routes it.
 func (l *listener) dispatch(in incoming) {
 	head := make([]byte, peekLength)
 	_ = in.conn.SetReadDeadline(time.Now().Add(peekTimeout))

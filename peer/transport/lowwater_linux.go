@@ -33,8 +33,8 @@ func newLowWaterReader(raw syscall.RawConn) *lowWaterReader {
 	return l
 }
 
-// read is like [net.Conn.Read]: it returns what is there. If nothing is, it sleeps
-// until want bytes are, or the connection ends.
+// read is like [net.Conn.Read]: it returns available bytes. If there are none, it sleeps
+// until want bytes have arrived, or the connection ends.
 func (l *lowWaterReader) read(b []byte, want int) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -53,8 +53,8 @@ func (l *lowWaterReader) read(b []byte, want int) (int, error) {
 	return l.n, nil
 }
 
-// tryRead reads without blocking. If nothing is there it sets the mark; should enough
-// bytes have come before that, the poller wakes the reader at once.
+// tryRead reads without blocking. If no bytes are available it sets the mark. If enough
+// bytes arrived before that, the poller wakes the reader immediately.
 func (l *lowWaterReader) tryRead(fd uintptr) bool {
 	for {
 		l.n, l.err = unix.Read(int(fd), l.buf)

@@ -20,7 +20,7 @@ const (
 	maxBody = maxRecord + recordOverhead
 	// fullRecord is the length of the longest record.
 	fullRecord = recordHeader + maxBody
-	// readRecords and writeRecords are how many full records are read and written at once.
+	// readRecords and writeRecords are the numbers of full records per read and write.
 	readRecords, writeRecords = 4, 16
 	// maxRecords bounds the records that are encrypted with one key, 64 TiB.
 	maxRecords = 1 << 32

@@ -155,7 +155,7 @@ func sealed(t *testing.T, texts ...string) (all [][]byte) {
 	return all
 }
 
-func TestRecordLayerRefuses(t *testing.T) {
+func TestRecordLayerRejects(t *testing.T) {
 	all := sealed(t, "first", "second")
 	first, second := all[0], all[1]
 	flip := func(record []byte, i int) []byte {

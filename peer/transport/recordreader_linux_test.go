@@ -93,7 +93,7 @@ func TestReaderWakesOncePerRecord(t *testing.T) {
 	if g := <-reads; g.n != n || g.err != nil {
 		t.Errorf("read %d bytes, %v; want the whole record, %d", g.n, g.err, n)
 	}
-	// No record has begun, so the first byte of the next one wakes the reader.
+	// No record has started, so the first byte of the next one wakes the reader.
 	if _, err := from.Write([]byte{23}); err != nil {
 		t.Fatal(err)
 	}

@@ -20,17 +20,17 @@ func TestMissing(t *testing.T) {
 		received       []byte
 		expected, want int
 	}{
-		"nothing":                   {nil, 0, 1},
-		"between records":           {full, 0, 1},
-		"part of a header":          {full[:2], 0, 3},
-		"a header":                  {full[:5], 0, len(full) - 5},
-		"part of a record":          {full[:1000], 0, len(full) - 1000},
-		"block in one record":       {nil, 100, len(small)},
-		"begun block in one record": {small[:50], 100, len(small) - 50},
-		"block in three records":    {nil, 2*maxRecord + 100, 2*len(full) + len(small)},
-		"same, first header begun":  {full[:3], 2*maxRecord + 100, 2*len(full) + len(small) - 3},
-		"same, first record begun":  {full[:1000], 2*maxRecord + 100, 2*len(full) + len(small) - 1000},
-		"same, second record begun": {slices.Concat(full, full[:1000]), maxRecord + 100, len(full) + len(small) - 1000},
+		"nothing":                     {nil, 0, 1},
+		"between records":             {full, 0, 1},
+		"part of a header":            {full[:2], 0, 3},
+		"a header":                    {full[:5], 0, len(full) - 5},
+		"part of a record":            {full[:1000], 0, len(full) - 1000},
+		"block in one record":         {nil, 100, len(small)},
+		"started block in one record": {small[:50], 100, len(small) - 50},
+		"block in three records":      {nil, 2*maxRecord + 100, 2*len(full) + len(small)},
+		"same, first header started":  {full[:3], 2*maxRecord + 100, 2*len(full) + len(small) - 3},
+		"same, first record started":  {full[:1000], 2*maxRecord + 100, 2*len(full) + len(small) - 1000},
+		"same, second record started": {slices.Concat(full, full[:1000]), maxRecord + 100, len(full) + len(small) - 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r records
@@ -64,8 +64,8 @@ func FuzzMissing(f *testing.F) {
 				expected += carried[i]
 				end = ends[i]
 			}
-			if begun := end - at; r.left > 0 && r.missing(0) != begun {
-				t.Fatalf("at %d: missing(0) = %d, want %d", at, r.missing(0), begun)
+			if started := end - at; r.left > 0 && r.missing(0) != started {
+				t.Fatalf("at %d: missing(0) = %d, want %d", at, r.missing(0), started)
 			}
 			if got := r.missing(expected); got < 1 || got > len(stream)-at {
 				t.Fatalf("at %d: missing(%d) = %d, and %d bytes will come", at, expected, got, len(stream)-at)
